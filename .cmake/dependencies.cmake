@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Everything that is found outside this tree. A required package that is missing is named by its
+# Debian name; an optional one is listed in the summary at the end of configure.
+macro(tessera_require package debian)
+  find_package(${package} QUIET ${ARGN})
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "${package} was not found. On Debian: apt-get install ${debian}")
+  endif()
+endmacro()
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+tessera_require(Threads libc6-dev)
+tessera_require(fmt libfmt-dev)
+tessera_require(nlohmann_json nlohmann-json3-dev)
+tessera_require(CLI11 libcli11-dev)
+if(TESSERA_MPI)
+  find_package(MPI QUIET COMPONENTS C)
+  if(NOT MPI_C_FOUND)
+    message(FATAL_ERROR "No MPI library was found. On Debian: apt-get install libopenmpi-dev "
+                        "openmpi-bin; or configure with -DTESSERA_MPI=OFF")
+  endif()
+endif()
+if(TESSERA_TESTS)
+  tessera_require(GTest libgtest-dev)
+  tessera_require(Eigen3 libeigen3-dev NO_MODULE)
+endif()

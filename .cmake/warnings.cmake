@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The strict warning set (errors in CI) and the code generation flags that all targets share.
+add_library(tessera_flags INTERFACE)
+target_compile_options(tessera_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast>
+  $<$<BOOL:${TESSERA_WERROR}>:-Werror>)
+if(TESSERA_NATIVE)
+  target_compile_options(tessera_flags INTERFACE -march=native)
+endif()
+if(TESSERA_SANITIZE)
+  target_compile_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE}
+                         -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE})
+endif()

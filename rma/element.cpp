@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/element.hpp"
+
+namespace tessera::rma {
+
+std::string_view to_string(ElementType type) noexcept {
+  switch (type) {
+    case ElementType::i32:
+      return "int32";
+    case ElementType::i64:
+      return "int64";
+    case ElementType::f32:
+      return "float32";
+    case ElementType::f64:
+      return "float64";
+    case ElementType::c64:
+      return "complex64";
+    case ElementType::c128:
+      return "complex128";
+  }
+  return "unknown element type";
+}
+
+}  // namespace tessera::rma

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The element types on which accumulate and reductions compute, as run-time tags and as a
+// concept, and dispatch(), the one place that turns a tag into a type.
+#pragma once
+
+#include <complex>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "rma/status.hpp"
+
+namespace tessera::rma {
+
+enum class ElementType : std::uint8_t { i32, i64, f32, f64, c64, c128 };
+inline constexpr int element_type_count = 6;
+
+/// Carries a type through a generic lambda: `[]<class T>(Tag<T>) { … }`.
+template <class T>
+struct Tag {
+  using type = T;
+};
+
+template <class T>
+concept Element = std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> ||
+                  std::same_as<T, float> || std::same_as<T, double> ||
+                  std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
+
+/// Calls `body(Tag<T>{})` with the type that `type` stands for, and returns what it returns.
+/// Requires: `type` is one of the enumerators (is_valid).
+template <class Body>
+decltype(auto) dispatch(ElementType type, Body&& body) {
+  switch (type) {
+    case ElementType::i32:
+      return body(Tag<std::int32_t>{});
+    case ElementType::i64:
+      return body(Tag<std::int64_t>{});
+    case ElementType::f32:
+      return body(Tag<float>{});
+    case ElementType::f64:
+      return body(Tag<double>{});
+    case ElementType::c64:
+      return body(Tag<std::complex<float>>{});
+    case ElementType::c128:
+      break;
+  }
+  return body(Tag<std::complex<double>>{});
+}
+
+/// The tag of T.
+template <Element T>
+constexpr ElementType element_type() noexcept {
+  if constexpr (std::same_as<T, std::int32_t>) {
+    return ElementType::i32;
+  } else if constexpr (std::same_as<T, std::int64_t>) {
+    return ElementType::i64;
+  } else if constexpr (std::same_as<T, float>) {
+    return ElementType::f32;
+  } else if constexpr (std::same_as<T, double>) {
+    return ElementType::f64;
+  } else if constexpr (std::same_as<T, std::complex<float>>) {
+    return ElementType::c64;
+  } else {
+    return ElementType::c128;
+  }
+}
+
+/// True for the enumerators; false for a number from outside that was cast to the tag.
+constexpr bool is_valid(ElementType type) noexcept {
+  return static_cast<int>(type) < element_type_count;
+}
+
+/// Bytes of one element.
+inline std::size_t size_of(ElementType type) {
+  return dispatch(type, []<class T>(Tag<T>) { return sizeof(T); });
+}
+
+/// "float64 complex" and the like, for messages.
+std::string_view to_string(ElementType type) noexcept;
+
+/// The factor of an accumulate, `target += scale * source`, together with the element type.
+///
+/// `Scale::of(2.0)` is a double factor for double elements. One is exact for every type.
+class Scale {
+ public:
+  template <Element T>
+  static Scale of(T factor) noexcept {
+    Scale scale(element_type<T>());
+    static_assert(sizeof(T) <= sizeof(scale.bytes_));
+    __builtin_memcpy(scale.bytes_, &factor, sizeof(T));
+    scale.is_one_ = factor == T{1};
+    return scale;
+  }
+  /// The factor 1 for elements of `type`.
+  static Scale one(ElementType type) {
+    return dispatch(type, []<class T>(Tag<T>) { return of(T{1}); });
+  }
+
+  [[nodiscard]] ElementType type() const noexcept { return type_; }
+  [[nodiscard]] bool is_one() const noexcept { return is_one_; }
+  /// The factor as a T. Requires: T is the type that type() names.
+  template <Element T>
+  [[nodiscard]] T as() const noexcept {
+    T factor;
+    __builtin_memcpy(&factor, bytes_, sizeof(T));
+    return factor;
+  }
+
+ private:
+  explicit Scale(ElementType type) noexcept : type_(type) {}
+  alignas(16) unsigned char bytes_[16] = {};
+  ElementType type_;
+  bool is_one_ = false;
+};
+
+}  // namespace tessera::rma

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Result<T>: a value, or the Status that says why there is none.
+//
+// Shaped like std::expected<T, Status>, which can replace it when the oldest compiler has one.
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "rma/status.hpp"
+
+namespace tessera::rma {
+
+/// Thrown by Result::value() and by require(), for programs that like exceptions. The library
+/// itself throws nothing.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(Status status)
+      : std::runtime_error(status.describe()), status_(std::move(status)) {}
+  [[nodiscard]] const Status& status() const noexcept { return status_; }
+
+ private:
+  Status status_;
+};
+
+/// Throws Error unless `status` is ok.
+inline void require(Status status) {
+  if (!status.ok()) {
+    throw Error(std::move(status));
+  }
+}
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  using value_type = T;
+
+  template <class U = T>
+    requires(std::is_constructible_v<T, U &&> &&
+             !std::is_same_v<std::remove_cvref_t<U>, Status> &&
+             !std::is_same_v<std::remove_cvref_t<U>, Result>)
+  Result(U&& value) : value_(std::forward<U>(value)) {}  // NOLINT: implicit by design
+
+  /// Requires: `status` is an error. A success without a value becomes an `internal` error.
+  Result(Status status)  // NOLINT(google-explicit-constructor): implicit by design
+      : status_(status.ok() ? Status::error(Code::internal, "a result has neither value nor error")
+                            : std::move(status)) {}
+
+  [[nodiscard]] bool ok() const noexcept { return value_.has_value(); }
+  explicit operator bool() const noexcept { return ok(); }
+
+  /// The error, or success when there is a value.
+  [[nodiscard]] const Status& status() const& noexcept { return status_; }
+  [[nodiscard]] Status status() && noexcept { return std::move(status_); }
+
+  /// The value. Throws Error when there is none.
+  [[nodiscard]] T& value() & {
+    require(status_);
+    return *value_;
+  }
+  [[nodiscard]] const T& value() const& {
+    require(status_);
+    return *value_;
+  }
+  [[nodiscard]] T value() && {
+    require(std::move(status_));
+    return std::move(*value_);
+  }
+
+  /// The value. Requires: ok().
+  [[nodiscard]] T take() && { return std::move(*value_); }
+  [[nodiscard]] T& operator*() & noexcept { return *value_; }
+  [[nodiscard]] const T& operator*() const& noexcept { return *value_; }
+  [[nodiscard]] T* operator->() noexcept { return &*value_; }
+  [[nodiscard]] const T* operator->() const noexcept { return &*value_; }
+
+ private:
+  std::optional<T> value_;
+  Status status_;
+};
+
+}  // namespace tessera::rma

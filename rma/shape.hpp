@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What one transfer moves: CopyShape for regular (strided) patterns, Fragment lists for the rest.
+//
+// A strided transfer copies runs of `run_bytes` contiguous bytes. Level 0 repeats the run
+// `count` times, `local_stride` bytes apart in the caller's memory and `remote_stride` bytes
+// apart at the target; level 1 repeats what level 0 does, and so on:
+//
+//     run_bytes = 16, levels = 1, level[0] = {3, 16, 64}
+//     local   |################|################|################|          packed
+//     remote  |################|----48 bytes----|################|----48----|################|
+//
+// This is the stride descriptor of ARMCI (seed 000 §3.2.2) with 64-bit counts and units in bytes
+// throughout. Strides may be negative and need not be multiples of anything.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "rma/status.hpp"
+
+namespace tessera::rma {
+
+/// Stride levels above the contiguous run.
+inline constexpr int max_stride_levels = 8;
+
+struct CopyShape {
+  struct Level {
+    std::int64_t count = 0;          ///< repetitions of what lies below this level
+    std::int64_t local_stride = 0;   ///< bytes
+    std::int64_t remote_stride = 0;  ///< bytes
+    friend bool operator==(const Level&, const Level&) = default;
+  };
+
+  std::size_t run_bytes = 0;
+  int levels = 0;
+  std::array<Level, max_stride_levels> level = {};  ///< level[0 … levels − 1] count
+
+  /// One contiguous run.
+  static CopyShape contiguous(std::size_t bytes) noexcept {
+    CopyShape shape;
+    shape.run_bytes = bytes;
+    return shape;
+  }
+
+  /// `rows` runs of `row_bytes`, with the given strides in bytes.
+  static CopyShape rows(std::size_t row_bytes, std::int64_t rows, std::int64_t local_stride,
+                        std::int64_t remote_stride) noexcept {
+    CopyShape shape;
+    shape.run_bytes = row_bytes;
+    shape.levels = 1;
+    shape.level[0] = {rows, local_stride, remote_stride};
+    return shape;
+  }
+
+  /// Adds a level on top. A ninth level is counted but not stored, so that check() names it.
+  CopyShape& repeat(std::int64_t count, std::int64_t local_stride,
+                    std::int64_t remote_stride) noexcept {
+    if (levels < max_stride_levels) {
+      level[static_cast<std::size_t>(levels)] = {count, local_stride, remote_stride};
+    }
+    ++levels;
+    return *this;
+  }
+
+  /// Errors: invalid_argument for more than max_stride_levels levels, a negative count, or a size
+  /// or extent that doesn't fit 63 bits.
+  [[nodiscard]] Status check() const;
+
+  /// The number of runs. Requires: check() is ok.
+  [[nodiscard]] std::int64_t runs() const noexcept;
+  /// All bytes moved. Requires: check() is ok.
+  [[nodiscard]] std::size_t total_bytes() const noexcept;
+
+  /// The same transfer with levels of count 1 dropped and dense levels merged into the run, so
+  /// that levels == 0 means contiguous on both sides. An empty transfer becomes run_bytes 0.
+  [[nodiscard]] CopyShape normalised() const noexcept;
+
+  /// The bytes that the transfer touches, as [lowest, highest) relative to its first byte.
+  struct Extent {
+    std::int64_t lowest = 0;
+    std::int64_t highest = 0;
+  };
+  [[nodiscard]] Extent local_extent() const noexcept;
+  [[nodiscard]] Extent remote_extent() const noexcept;
+
+  friend bool operator==(const CopyShape& a, const CopyShape& b) noexcept {
+    return a.run_bytes == b.run_bytes && a.levels == b.levels && a.level == b.level;
+  }
+};
+
+/// One piece of a scattered transfer (ARMCI's I/O vector, seed 000 §3.2.1).
+struct Fragment {
+  void* local = nullptr;           ///< read by put and accumulate, written by get
+  std::uint64_t remote_offset = 0;  ///< bytes from the start of the target's slice
+  std::size_t bytes = 0;
+};
+
+/// A list of fragments, borrowed from the caller for the duration of the call that takes it.
+using Fragments = std::span<const Fragment>;
+
+}  // namespace tessera::rma
