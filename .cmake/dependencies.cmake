@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Everything that is found outside this tree. A required package that is missing is named by its
-# Debian name; an optional one is listed in the summary at the end of configure.
+# Debian name; an optional one is listed in the summary at the end of configure. The Debian names
+# are also in .ci/packages, which apps/run and tests/run install from; .ci/check_style compares.
+include(features)
+
 macro(tessera_require package debian)
   find_package(${package} QUIET ${ARGN})
   if(NOT ${package}_FOUND)
@@ -19,8 +22,14 @@ if(TESSERA_MPI)
     message(FATAL_ERROR "No MPI library was found. On Debian: apt-get install libopenmpi-dev "
                         "openmpi-bin; or configure with -DTESSERA_MPI=OFF")
   endif()
+  tessera_feature("Start under mpirun and srun" ON "MPI ${MPI_C_VERSION}, ${MPIEXEC_EXECUTABLE}")
+else()
+  tessera_feature("Start under mpirun and srun" OFF "switched off by -DTESSERA_MPI=OFF")
 endif()
 if(TESSERA_TESTS)
   tessera_require(GTest libgtest-dev)
   tessera_require(Eigen3 libeigen3-dev NO_MODULE)
+  tessera_feature("Tests" ON "GoogleTest ${GTest_VERSION}, Eigen ${Eigen3_VERSION}")
+else()
+  tessera_feature("Tests" OFF "switched off by -DTESSERA_TESTS=OFF")
 endif()

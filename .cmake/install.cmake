@@ -1,1 +1,134 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# What other projects need to use an installed Tessera:
+#   CMake       find_package(tessera COMPONENTS arrays), then link tessera::arrays
+#   pkg-config  tessera_arrays
+# Both work from wherever the installed tree is moved to.
+include(CMakePackageConfigHelpers)
+
+set(tessera_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)
+
+# What a layer links with: PUBLIC for its users too, or PRIVATE for itself only.
+function(tessera_link_items layer visibility result)
+  get_target_property(all tessera_${layer} LINK_LIBRARIES)
+  get_target_property(public tessera_${layer} INTERFACE_LINK_LIBRARIES)
+  foreach(list all public)
+    if(NOT ${list})
+      set(${list} "")
+    endif()
+    list(TRANSFORM ${list} GENEX_STRIP)  # $<LINK_ONLY:…>: the private ones of a static library
+    list(REMOVE_ITEM ${list} "")
+  endforeach()
+  list(REMOVE_ITEM all ${public})
+  if(visibility STREQUAL PUBLIC)
+    set(${result} ${public} PARENT_SCOPE)
+  else()
+    set(${result} ${all} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# What find_package(tessera) has to find first: what public headers need, and in a static build
+# everything.
+function(tessera_find_dependency_lines result)
+  get_property(layers GLOBAL PROPERTY TESSERA_LAYERS)
+  set(packages "")
+  foreach(layer IN LISTS layers)
+    tessera_link_items(${layer} PUBLIC items)
+    if(NOT BUILD_SHARED_LIBS)
+      tessera_link_items(${layer} PRIVATE private_items)
+      list(APPEND items ${private_items})
+    endif()
+    list(FILTER items INCLUDE REGEX "::")
+    list(TRANSFORM items REPLACE "::.*" "")  # Threads::Threads is in the package Threads
+    list(APPEND packages ${items})
+  endforeach()
+  list(REMOVE_DUPLICATES packages)
+  list(REMOVE_ITEM packages tessera)
+  set(lines "")
+  foreach(package IN LISTS packages)
+    if(package STREQUAL MPI)
+      string(APPEND lines "enable_language(C)\nfind_dependency(MPI COMPONENTS C)\n")
+    else()
+      string(APPEND lines "find_dependency(${package})\n")
+    endif()
+  endforeach()
+  set(${result} "${lines}" PARENT_SCOPE)
+endfunction()
+
+# Sorts what a layer links with into pkg-config modules and plain linker flags.
+function(tessera_pkg_config_of layer visibility modules_result flags_result)
+  tessera_link_items(${layer} ${visibility} items)
+  set(modules "")
+  set(flags "")
+  foreach(item IN LISTS items)
+    if(item MATCHES "^tessera::(.+)$")
+      list(APPEND modules tessera_${CMAKE_MATCH_1})
+    elseif(item STREQUAL Threads::Threads)
+      list(APPEND flags -pthread)
+    elseif(item STREQUAL MPI::MPI_C)
+      list(APPEND flags ${MPI_C_LIBRARIES})
+    elseif(item STREQUAL fmt::fmt)
+      list(APPEND flags -lfmt)  # not as a module: users of the shared library need not have it
+    elseif(item MATCHES "^nlohmann_json::|^CLI11::")
+      continue()  # headers only, and only while Tessera itself is built
+    elseif(item MATCHES "::")
+      message(FATAL_ERROR ".cmake/install.cmake does not know how pkg-config calls ${item}; "
+                          "add it to tessera_pkg_config_of()")
+    elseif(IS_ABSOLUTE "${item}" OR item MATCHES "^-")
+      list(APPEND flags ${item})
+    else()
+      list(APPEND flags -l${item})
+    endif()
+  endforeach()
+  list(JOIN modules " " modules)
+  list(JOIN flags " " flags)
+  set(${modules_result} "${modules}" PARENT_SCOPE)
+  set(${flags_result} "${flags}" PARENT_SCOPE)
+endfunction()
+
+# Writes and installs tessera_<layer>.pc.
+function(tessera_pkg_config_file layer)
+  set(pc_layer ${layer})
+  tessera_pkg_config_of(${layer} PUBLIC pc_requires pc_flags)
+  tessera_pkg_config_of(${layer} PRIVATE pc_requires_private pc_flags_private)
+  if(NOT BUILD_SHARED_LIBS)  # there is no other library that would bring these
+    string(APPEND pc_requires " ${pc_requires_private}")
+    string(APPEND pc_flags " ${pc_flags_private}")
+  endif()
+  set(pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  set(pc_libdir ${CMAKE_INSTALL_LIBDIR})
+  set(pc_includedir ${CMAKE_INSTALL_INCLUDEDIR})
+  if(IS_ABSOLUTE "${pc_folder}" OR IS_ABSOLUTE "${pc_includedir}")
+    set(pc_prefix ${CMAKE_INSTALL_PREFIX})
+    set(pc_libdir ${CMAKE_INSTALL_FULL_LIBDIR})
+    set(pc_includedir ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+  else()
+    file(RELATIVE_PATH up "/prefix/${pc_folder}" "/prefix")
+    string(REGEX REPLACE "/$" "" up "${up}")
+    set(pc_prefix "\${pcfiledir}/${up}")
+    set(pc_libdir "\${prefix}/${pc_libdir}")
+    set(pc_includedir "\${prefix}/${pc_includedir}")
+  endif()
+  configure_file(${PROJECT_SOURCE_DIR}/.cmake/tessera_layer.pc.in
+                 ${PROJECT_BINARY_DIR}/pkgconfig/tessera_${layer}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/tessera_${layer}.pc DESTINATION ${pc_folder})
+endfunction()
+
+get_property(tessera_layers GLOBAL PROPERTY TESSERA_LAYERS)
+foreach(layer IN LISTS tessera_layers)
+  tessera_pkg_config_file(${layer})
+endforeach()
+
+tessera_find_dependency_lines(TESSERA_FIND_DEPENDENCIES)
+list(JOIN tessera_layers " " TESSERA_COMPONENTS)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/.cmake/tessera-config.cmake.in
+  ${PROJECT_BINARY_DIR}/tessera-config.cmake INSTALL_DESTINATION ${tessera_cmake_dir})
+# Before 1.0 a new minor version may change the interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/tessera-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/tessera-config.cmake
+              ${PROJECT_BINARY_DIR}/tessera-config-version.cmake
+        DESTINATION ${tessera_cmake_dir})
+if(tessera_layers)
+  install(EXPORT tessera_targets NAMESPACE tessera:: FILE tessera-targets.cmake
+          DESTINATION ${tessera_cmake_dir})
+endif()

@@ -1,6 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# tessera_layer(NAME SOURCES … HEADERS … LINK …): one library of the house. HEADERS are its public
-# ones (those directly in its folder); they are installed, the rest is private.
+# The two kinds of things that are built and installed: a layer of the house, and a program.
+
+# Where the libraries are, seen from the programs: an installed tree may be moved as a whole.
+if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_BINDIR}" AND NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  file(RELATIVE_PATH tessera_lib_from_bin "/prefix/${CMAKE_INSTALL_BINDIR}"
+       "/prefix/${CMAKE_INSTALL_LIBDIR}")
+  set(tessera_program_rpath "$ORIGIN/${tessera_lib_from_bin}")
+else()
+  set(tessera_program_rpath "${CMAKE_INSTALL_FULL_LIBDIR}")
+endif()
+
+# `cmake --build build --target programs` builds what a user runs, without the tests.
+add_custom_target(programs)
+
+# tessera_layer(NAME SOURCES … HEADERS … LINK … PRIVATE_LINK …): one library of the house. HEADERS
+# are its public ones (those directly in its folder); they are installed, the rest is private.
+# LINK is what its headers need from others, PRIVATE_LINK what only its sources need.
 function(tessera_layer name)
   cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
   add_library(tessera_${name} ${arg_SOURCES})
@@ -12,9 +27,11 @@ function(tessera_layer name)
   target_link_libraries(tessera_${name} PUBLIC ${arg_LINK}
                         PRIVATE $<BUILD_INTERFACE:tessera_flags> ${arg_PRIVATE_LINK})
   set_target_properties(tessera_${name} PROPERTIES EXPORT_NAME ${name}
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    INSTALL_RPATH "$ORIGIN")
   install(TARGETS tessera_${name} EXPORT tessera_targets)
   install(FILES ${arg_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/${name})
+  set_property(GLOBAL APPEND PROPERTY TESSERA_LAYERS ${name})  # for install.cmake and the summary
 endfunction()
 
 # tessera_program(NAME SOURCES … LINK …): an executable in build/bin that is installed.
@@ -23,5 +40,7 @@ function(tessera_program name)
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE tessera_flags ${arg_LINK})
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH "${tessera_program_rpath}")
+  add_dependencies(programs ${name})
   install(TARGETS ${name})
 endfunction()

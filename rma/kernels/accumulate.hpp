@@ -2,6 +2,9 @@
 //
 // Accumulate kernels: target[i] += scale * source[i], for the six element types. No locking; the
 // caller holds whatever makes them atomic.
+//
+// Integers wrap around. Complex products are computed by parts, (a + ib)(c + id) =
+// (ac − bd) + i(ad + bc), without the recovery of infinities that C's complex multiplication has.
 #pragma once
 
 #include <cstddef>
@@ -16,5 +19,21 @@ namespace tessera::rma::kernels {
 /// Neither side needs to be aligned.
 void accumulate_run(void* target, const void* source, std::size_t bytes,
                     const Scale& scale) noexcept;
+
+/// accumulate_run() for every run of `shape`: the remote strides are the target's, the local ones
+/// the source's. Runs of the target may meet the same element again; each adds to it.
+/// Requires: shape.check() is ok and shape is normalised (else it is slower); shape.run_bytes is
+/// a multiple of the element size.
+void accumulate_shape(std::byte* target, const std::byte* source, const CopyShape& shape,
+                      const Scale& scale) noexcept;
+
+/// accumulate_run() for line.count runs of `run_bytes`, strides as in accumulate_shape().
+using AccumulateLine = void (*)(std::byte* target, const std::byte* source,
+                                const CopyShape::Level& line, std::size_t run_bytes,
+                                const Scale& scale) noexcept;
+
+/// The kernel for lines of runs of `run_bytes`, for callers that cut lines where their locks
+/// end: choose once for a transfer, call for every part with the same `run_bytes` and `scale`.
+AccumulateLine accumulate_line_kernel(std::size_t run_bytes, const Scale& scale) noexcept;
 
 }  // namespace tessera::rma::kernels

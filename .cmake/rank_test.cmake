@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests as ctest sees them; docs/testing.md tells which kind to choose.
+#
+#   add_test_program(TARGET SOURCES … [LINK …])
+#       a test executable in <build>/tests/bin, with GoogleTest; its own main() goes before
+#       GoogleTest's. The two functions below run it.
+#
+#   add_unit_test(NAME SOURCES … [LINK …] [LABELS fast] [TIMEOUT 120] [ENVIRONMENT A=1 …])
+#       builds such an executable, one process, and makes it one ctest entry of that NAME.
+#
+#   add_rank_test(NAME PROGRAM target [ARGS …] RANKS 1 2 3 4 7 [TRANSPORTS loopback shm]
+#                 [BOOTSTRAPS threads fork mpi] [LABELS fast] [TIMEOUT 120] [ENVIRONMENT A=1 …])
+#       one ctest entry for each way of starting the program on N ranks: NAME.shm.fork.n4
+#         threads   PROGRAM --ranks N        ranks are threads of one process
+#         fork      tessera-run -n N PROGRAM
+#         mpi       mpirun -n N PROGRAM
+#       TESSERA_TRANSPORT holds the transport. `loopback` goes with threads only, and `mpi` is left
+#       out where Tessera is built without MPI; more than 4 ranks in processes are `slow`.
+#
+# Each entry carries its transport and its bootstrap as labels too, so `ctest -L '^shm$'` works. A
+# program that exits with 77 is skipped.
+
+set(tessera_skip_code 77)
+
+# How this MPI's mpirun starts more ranks than there are cores; root may, too.
+set(tessera_mpirun_environment
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+  OMPI_MCA_btl_base_warn_component_unused=0)
+set(tessera_mpirun_flags "")
+if(TESSERA_MPI AND MPIEXEC_EXECUTABLE)
+  execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE tessera_mpirun_version
+                  ERROR_VARIABLE tessera_mpirun_version)
+  if(tessera_mpirun_version MATCHES "Open MPI|OpenRTE")
+    set(tessera_mpirun_flags --oversubscribe)
+  endif()
+endif()
+
+function(add_test_program target)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${target} ${arg_SOURCES})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE tessera_flags ${arg_LINK} GTest::gtest_main GTest::gtest)
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin)
+endfunction()
+
+function(add_unit_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINK;LABELS;ENVIRONMENT" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "add_unit_test(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  string(MAKE_C_IDENTIFIER "test_${name}" target)
+  add_test_program(${target} SOURCES ${arg_SOURCES} LINK ${arg_LINK})
+  add_test(NAME ${name} COMMAND ${target})
+  tessera_test_properties(${name} 1 "unit;${arg_LABELS}" "${arg_TIMEOUT}" "${arg_ENVIRONMENT}")
+endfunction()
+
+# Labels default to `fast`, the timeout to 120 s. A test takes as many places in `ctest -j` as it
+# has ranks.
+function(tessera_test_properties name ranks labels timeout environment)
+  if(NOT labels MATCHES "(^|;)(fast|slow)(;|$)")
+    list(APPEND labels fast)
+  endif()
+  list(REMOVE_ITEM labels "")
+  if(timeout STREQUAL "")
+    set(timeout 120)
+  endif()
+  set_tests_properties(${name} PROPERTIES
+    LABELS "${labels}" TIMEOUT "${timeout}" PROCESSORS ${ranks} ENVIRONMENT "${environment}"
+    SKIP_RETURN_CODE ${tessera_skip_code})
+endfunction()
+
+# The command line that starts `program` on `ranks` ranks.
+function(tessera_rank_command bootstrap ranks program result)
+  set(start $<TARGET_FILE:${program}>)
+  if(bootstrap STREQUAL threads)
+    list(APPEND start ${ARGN} --ranks ${ranks})
+  elseif(bootstrap STREQUAL fork)
+    set(start $<TARGET_FILE:tessera-run> -n ${ranks} ${start} ${ARGN})
+  elseif(bootstrap STREQUAL mpi)
+    set(start ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
+        ${start} ${ARGN})
+  else()
+    message(FATAL_ERROR "unknown bootstrap '${bootstrap}': use threads, fork or mpi")
+  endif()
+  set(${result} ${start} PARENT_SCOPE)
+endfunction()
+
+function(add_rank_test name)
+  cmake_parse_arguments(arg "" "PROGRAM;TIMEOUT"
+    "ARGS;RANKS;TRANSPORTS;BOOTSTRAPS;LABELS;ENVIRONMENT" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_PROGRAM OR NOT arg_RANKS)
+    message(FATAL_ERROR "add_rank_test(${name}): PROGRAM and RANKS are needed, and these arguments "
+                        "are unknown: '${arg_UNPARSED_ARGUMENTS}'")
+  endif()
+  if(NOT arg_TRANSPORTS)
+    set(arg_TRANSPORTS loopback shm)
+  endif()
+  if(NOT arg_BOOTSTRAPS)
+    set(arg_BOOTSTRAPS threads fork mpi)
+  endif()
+  foreach(transport IN LISTS arg_TRANSPORTS)
+    foreach(bootstrap IN LISTS arg_BOOTSTRAPS)
+      if(transport STREQUAL loopback AND NOT bootstrap STREQUAL threads)
+        continue()
+      endif()
+      if(bootstrap STREQUAL mpi AND NOT TESSERA_MPI)
+        continue()
+      endif()
+      foreach(ranks IN LISTS arg_RANKS)
+        set(entry ${name}.${transport}.${bootstrap}.n${ranks})
+        set(labels ${transport} ${bootstrap} ${arg_LABELS})
+        if(ranks GREATER 4 AND NOT bootstrap STREQUAL threads)
+          list(REMOVE_ITEM labels fast slow)
+          list(APPEND labels slow)
+        endif()
+        set(environment TESSERA_TRANSPORT=${transport} ${arg_ENVIRONMENT})
+        if(bootstrap STREQUAL mpi)
+          list(APPEND environment ${tessera_mpirun_environment})
+        endif()
+        tessera_rank_command(${bootstrap} ${ranks} ${arg_PROGRAM} command ${arg_ARGS})
+        add_test(NAME ${entry} COMMAND ${command})
+        tessera_test_properties(${entry} ${ranks} "${labels}" "${arg_TIMEOUT}" "${environment}")
+      endforeach()
+    endforeach()
+  endforeach()
+endfunction()

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// tessera-run: starts a program as several ranks on this machine, without MPI.
+//
+//     tessera-run -n 4 ./program arguments…
+//
+// A rank that dies does not take the others with it: they learn of it from their own operations.
+// Exit code: that of the first rank (lowest number) that failed, 128 + signal for one that was
+// killed, 2 for bad usage, 127 when the program can't be started.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "rma/launch.hpp"
+#include "rma/version.hpp"
+
+namespace {
+
+constexpr int exit_usage = 2;
+constexpr int signal_exit_base = 128;
+
+// Says on standard error which ranks failed, and returns the exit code for the whole run.
+int report(const std::vector<tessera::rma::RankExit>& exits, bool quiet) {
+  int code = 0;
+  for (const tessera::rma::RankExit& each : exits) {
+    if (each.signal != 0 && !quiet) {
+      fmt::print(stderr, "tessera-run: rank {} was ended by signal {} ({})\n", each.rank,
+                 each.signal, strsignal(each.signal));
+    } else if (each.exit_code != 0 && !quiet) {
+      fmt::print(stderr, "tessera-run: rank {} exited with code {}\n", each.rank, each.exit_code);
+    }
+    if (code == 0) {
+      code = each.signal != 0 ? signal_exit_base + each.signal : each.exit_code;
+    }
+  }
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Starts a program as several ranks on this machine."};
+  tessera::rma::LaunchOptions options;
+  std::vector<std::string> program;
+  bool quiet = false;
+  app.set_version_flag("--version", std::string(tessera::rma::version()));
+  app.add_option("-n,--ranks", options.ranks, "Number of ranks")->check(CLI::PositiveNumber);
+  app.add_option("--nodes", options.nodes, "Split the ranks over this many emulated nodes")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--quiet", quiet, "Do not say which ranks failed");
+  app.add_option("program", program, "The program and its arguments")->required();
+  app.positionals_at_end();
+  app.prefix_command();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : exit_usage;
+  }
+  for (const std::string& argument : app.remaining()) {
+    program.push_back(argument);
+  }
+  const auto exits = tessera::rma::launch(program, options);
+  if (!exits.ok()) {
+    fmt::print(stderr, "tessera-run: {}\n", exits.status().message());
+    return exit_usage;
+  }
+  return report(*exits, quiet);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Index3, Box and Grid: the geometry of one multigrid level, as all files of this folder see it.
+//
+// A level of edge n is the periodic lattice of n × n × n points with global indices 0 … n-1 in
+// each of z, y, x; x is contiguous in memory. A Box is a half-open range of global indices, and a
+// Grid is a view of doubles that hold such a box and, around it, ghost layers: cells whose indices
+// lie outside the box (below 0 or beyond n-1 too, then they are periodic images).
+//
+//        ghost  ←  box.lo …… box.hi-1  →  ghost        at(z, y, x) takes global indices
+//
+// Coarse point c of the level below lies at fine point 2c + 1 (in NPB's Fortran, with one ghost
+// layer and base 1, at 2j - 1: the same thing). The rank whose fine box is [lo, hi) therefore owns
+// the coarse points [lo/2, hi/2), rounded down: coarsened() says so for a box. Boxes may begin at
+// an odd index and may be empty on coarse levels.
+//
+// Ownership: a Grid owns nothing. How wide the ghost layers are is known to whoever allocated
+// them; each kernel says what it needs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tessera::apps::mg {
+
+/// A place on the lattice, or three extents.
+struct Index3 {
+  std::int64_t z = 0;
+  std::int64_t y = 0;
+  std::int64_t x = 0;
+
+  bool operator==(const Index3&) const = default;
+};
+
+/// The points with lo <= index < hi in every dimension.
+struct Box {
+  Index3 lo;
+  Index3 hi;
+
+  bool operator==(const Box&) const = default;
+
+  [[nodiscard]] constexpr Index3 extents() const {
+    return {hi.z - lo.z, hi.y - lo.y, hi.x - lo.x};
+  }
+  [[nodiscard]] constexpr bool is_empty() const {
+    return hi.z <= lo.z || hi.y <= lo.y || hi.x <= lo.x;
+  }
+  [[nodiscard]] constexpr std::int64_t points() const {
+    return is_empty() ? 0 : (hi.z - lo.z) * (hi.y - lo.y) * (hi.x - lo.x);
+  }
+};
+
+/// The box of all points of a level of edge n.
+constexpr Box whole_box(std::int64_t n) { return {{0, 0, 0}, {n, n, n}}; }
+
+/// `box` with `width` more layers on every side.
+constexpr Box grown(const Box& box, std::int64_t width) {
+  return {{box.lo.z - width, box.lo.y - width, box.lo.x - width},
+          {box.hi.z + width, box.hi.y + width, box.hi.x + width}};
+}
+
+/// The coarse points that lie within the fine `box`. The shift rounds down, also below zero.
+constexpr Box coarsened(const Box& box) {
+  return {{box.lo.z >> 1, box.lo.y >> 1, box.lo.x >> 1},
+          {box.hi.z >> 1, box.hi.y >> 1, box.hi.x >> 1}};
+}
+
+/// A view of one box of doubles with ghost layers around it.
+struct Grid {
+  double* data = nullptr;         ///< the point box.lo
+  Box box;                        ///< the points owned, without ghosts
+  std::int64_t plane_stride = 0;  ///< elements from (z, y, x) to (z + 1, y, x)
+  std::int64_t row_stride = 0;    ///< elements from (z, y, x) to (z, y + 1, x)
+
+  /// The address of a point, by global indices; ghosts are outside `box`.
+  [[nodiscard]] double* at(std::int64_t z, std::int64_t y, std::int64_t x) const {
+    return data + ((z - box.lo.z) * plane_stride + (y - box.lo.y) * row_stride + (x - box.lo.x));
+  }
+};
+
+/// A symmetric 27-point stencil: the weights of the point itself, its 6 neighbours across faces,
+/// 12 across edges and 8 across corners.
+struct Stencil {
+  double centre = 0.0;
+  double face = 0.0;
+  double edge = 0.0;
+  double corner = 0.0;
+};
+
+}  // namespace tessera::apps::mg

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The operators of MG, one at a time, on any box of a level.
+//
+// These are the building blocks for what the fused sweep (sweep.hpp) does not cover: the coarsest
+// levels, boundaries done apart from interiors, tests. All boxes are in global indices of the
+// level that the comment names, and may reach into the ghost layers of what is written as long as
+// what is read reaches further. Every call writes its box and nothing else, reads what its comment
+// says, and can so be split into sub-boxes in any way and order, except that smooth() and
+// prolongate_add() must visit each point once.
+//
+// Threads: calls on disjoint boxes may run at once.
+#pragma once
+
+#include "apps/mg/grid.hpp"
+
+namespace tessera::apps::mg {
+
+/// What a norm is made of. The squares of several boxes add up, the greatest value is their
+/// maximum.
+struct Norms {
+  double sum_squares = 0.0;
+  double greatest = 0.0;  ///< maximum of absolute values
+};
+
+/// r = v - A u on `box`. Reads `v` on the box and `u` one layer around it. `r` may be `v`.
+/// Cost: 32 bytes of memory traffic a point (u, v, r and the fetch of r before it is written).
+void residual(const Grid& r, const Grid& v, const Grid& u, const Stencil& a, const Box& box);
+
+/// u += S r on `box`. Reads `r` one layer around it.
+void smooth(const Grid& u, const Grid& r, const Stencil& s, const Box& box);
+
+/// Full weighting: sets `coarse` on the box `coarse_box` of the coarse level. Reads `fine` on
+/// [2 lo, 2 hi + 1) of it. With the coarsened box of a fine one that is: one layer below where the
+/// fine box begins at an odd index, and one above where it ends at an even one.
+void restrict_to(const Grid& coarse, const Grid& fine, const Box& coarse_box);
+
+/// u += P coarse on the fine `box`. Reads `coarse` on [(lo - 1) / 2, (hi - 1) / 2 + 1) of it,
+/// rounded down: one layer below where the box begins at an even index, one above where it ends at
+/// an odd one.
+void prolongate_add(const Grid& u, const Grid& coarse, const Box& box);
+
+/// The sum of squares and the greatest absolute value of `r` on `box`.
+[[nodiscard]] Norms norms(const Grid& r, const Box& box);
+
+/// Sets `box` of `u` to zero.
+void zero(const Grid& u, const Box& box);
+
+/// The dimensions in which a box spans the whole level, so that its ghosts are its own points.
+struct Wrap {
+  bool z = false;
+  bool y = false;
+  bool x = false;
+};
+
+/// Sets the ghost layers of `u` of the given width to the periodic images of its own points, in
+/// the dimensions of `wrap`: x first, then y with the ghosts of x, then z with those of both. In
+/// the dimensions not wrapped, the ghosts of that width take part (they must have been allocated),
+/// so that edges and corners come out right when the others were exchanged before.
+void fill_periodic(const Grid& u, std::int64_t width, Wrap wrap);
+
+}  // namespace tessera::apps::mg

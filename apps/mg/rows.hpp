@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Row kernels: what kernels.cpp and sweep.cpp do to a row, or to the same row of two neighbouring
+// planes at once. Private to apps/mg.
+//
+// How to think of it: all pointers of one call stand on the same x, and [first, last) counts from
+// there; it may begin below 0. Every row is processed in blocks of one SIMD register; the last
+// block of a row overlaps the one before it instead of leaving a scalar remainder, so no block may
+// read what another has written. No element outside what the operator needs is touched.
+//
+// The 27-point stencils. With t0 the row itself, t1 the sum of its four neighbours in the y–z
+// plane that share a face with it, and t2 that of the four diagonal ones,
+//
+//   (S u)(x) = s0 t0 + s1 t1 + s2 t2  +  w(x-1) + w(x+1),   w = s1 t0 + s2 t1 + s3 t2.
+//
+// The partial sums over planes and rows are NPB's idea; folding the weights in before the shift in
+// x leaves one shifted quantity, w, instead of two, and w is shifted within registers: writing it
+// to a scratch row and reading it back one element off makes every load wait for two stores. Two
+// planes at a time read 12 rows instead of 18.
+//
+// SIMD by the vector types of GCC and Clang, as wide as the compiler's target; plain x86-64 works.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <experimental/simd>
+#include <utility>
+
+#include "apps/mg/grid.hpp"
+
+namespace tessera::apps::mg::detail {
+
+/// Doubles in the target's widest register. The library knows; we ask it for nothing else, since
+/// it cannot shift across registers.
+inline constexpr std::size_t pack_size = std::experimental::native_simd<double>::size();
+inline constexpr auto pack_width = static_cast<std::int64_t>(pack_size);
+
+using Pack [[gnu::vector_size(pack_size * sizeof(double))]] = double;
+
+/// Elements in a 64-byte cache line. Buffers are aligned to it and their rows padded.
+inline constexpr std::int64_t line_elements = 8;
+
+/// An unaligned load of a Pack, or of one double.
+template <typename V>
+[[nodiscard]] inline V load(const double* from) {
+  V value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <typename V>
+inline void store(double* to, const V& value) {
+  std::memcpy(to, &value, sizeof value);
+}
+
+/// The elements of two packs, as one sequence of 2 · pack_size, from `offset` on, `step` apart.
+template <std::size_t Offset, std::size_t Step = 1>
+[[nodiscard]] inline Pack pick(const Pack& low, const Pack& high) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return __builtin_shufflevector(low, high, static_cast<int>(Offset + Step * I)...);
+  }(std::make_index_sequence<pack_size>{});
+}
+
+/// Elements Half·W/2 … of a0 b0 a1 b1 …: the lower or the upper pack of the interleaved two.
+template <std::size_t Half>
+[[nodiscard]] inline Pack interleave(const Pack& a, const Pack& b) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return __builtin_shufflevector(
+        a, b, static_cast<int>((Half * pack_size + I) / 2 + (I % 2) * pack_size)...);
+  }(std::make_index_sequence<pack_size>{});
+}
+
+/// Calls body.template operator()<V>(i) for blocks that cover [first, last); the last overlaps.
+template <typename Body>
+inline void for_each_block(std::int64_t first, std::int64_t last, Body body) {
+  if (last - first < pack_width) {
+    for (std::int64_t i = first; i < last; ++i) {
+      body.template operator()<double>(i);
+    }
+    return;
+  }
+  for (std::int64_t i = first; i + pack_width <= last; i += pack_width) {
+    body.template operator()<Pack>(i);
+  }
+  if ((last - first) % pack_width != 0) {
+    body.template operator()<Pack>(last - pack_width);
+  }
+}
+
+/// Row j of `Planes` neighbouring planes: out = base + S source.
+template <std::size_t Planes>
+struct StencilRows {
+  std::array<const double*, Planes + 2> source;  ///< row j of planes k - 1 … k + Planes
+  std::int64_t source_stride = 0;                ///< from row j to row j + 1 of `source`
+  std::array<const double*, Planes> base;
+  std::array<double*, Planes> out;  ///< distinct from `source`; may be `base`
+};
+
+/// What a block of the first and the second plane comes to, but for the shifted part: w, and
+/// base + s0 t0 + s1 t1 + s2 t2. Named members, since compilers keep arrays of packs that live
+/// from one iteration to the next in memory.
+template <typename V>
+struct StencilSums {
+  V shifted_a{};
+  V partial_a{};
+  V shifted_b{};
+  V partial_b{};
+};
+
+template <typename V, std::size_t Planes, bool Face, bool Corner>
+[[gnu::always_inline]] inline StencilSums<V> stencil_sums(const StencilRows<Planes>& rows,
+                                                          const Stencil& s, std::int64_t i) {
+  const std::int64_t stride = rows.source_stride;
+  std::array<V, Planes + 2> middle;
+  std::array<V, Planes + 2> sides;
+  for (std::size_t p = 0; p < Planes + 2; ++p) {
+    const double* row = rows.source[p] + i;
+    middle[p] = load<V>(row);
+    sides[p] = load<V>(row - stride) + load<V>(row + stride);
+  }
+  const auto sum = [&](std::size_t p, V& shifted, V& partial) __attribute__((always_inline)) {
+    const V t1 = sides[p + 1] + (middle[p] + middle[p + 2]);
+    const V t2 = sides[p] + sides[p + 2];
+    shifted = s.edge * t1;
+    partial = load<V>(rows.base[p] + i) + s.centre * middle[p + 1] + s.edge * t2;
+    if constexpr (Face) {
+      shifted += s.face * middle[p + 1];
+      partial += s.face * t1;
+    }
+    if constexpr (Corner) {
+      shifted += s.corner * t2;
+    }
+  };
+  StencilSums<V> sums;
+  sum(0, sums.shifted_a, sums.partial_a);
+  if constexpr (Planes == 2) {
+    sum(1, sums.shifted_b, sums.partial_b);
+  }
+  return sums;
+}
+
+/// Only w of one plane at one point.
+template <std::size_t Planes, bool Face, bool Corner>
+[[nodiscard]] inline double shifted_point(const StencilRows<Planes>& rows, const Stencil& s,
+                                          std::size_t p, std::int64_t i) {
+  const std::int64_t stride = rows.source_stride;
+  const double* below = rows.source[p] + i;
+  const double* middle = rows.source[p + 1] + i;
+  const double* above = rows.source[p + 2] + i;
+  double w = s.edge * ((below[0] + above[0]) + (middle[-stride] + middle[stride]));
+  if constexpr (Face) {
+    w += s.face * middle[0];
+  }
+  if constexpr (Corner) {
+    w += s.corner * ((below[-stride] + below[stride]) + (above[-stride] + above[stride]));
+  }
+  return w;
+}
+
+/// out = base + S source on [first, last). A false Face or Corner says that that weight is zero.
+template <std::size_t Planes, bool Face, bool Corner>
+inline void stencil_rows(const StencilRows<Planes>& io, const Stencil& weights, std::int64_t first,
+                         std::int64_t last) {
+  static_assert(Planes == 1 || Planes == 2);
+  // Copies: the stores to `out` might otherwise change them, for all that the compiler knows.
+  const StencilRows<Planes> rows = io;
+  const Stencil s = weights;
+  constexpr std::size_t b = Planes - 1;
+  const auto w = [&](std::size_t p, std::int64_t i) {
+    return shifted_point<Planes, Face, Corner>(rows, s, p, i);
+  };
+  if (last - first < pack_width) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const auto sums = stencil_sums<double, Planes, Face, Corner>(rows, s, i);
+      rows.out[0][i] = sums.partial_a + (w(0, i - 1) + w(0, i + 1));
+      if constexpr (Planes == 2) {
+        rows.out[1][i] = sums.partial_b + (w(1, i - 1) + w(1, i + 1));
+      }
+    }
+    return;
+  }
+  using Sums = StencilSums<Pack>;
+  const auto block = [&](std::int64_t i) __attribute__((always_inline)) {
+    return stencil_sums<Pack, Planes, Face, Corner>(rows, s, i);
+  };
+  // `previous` counts only by its last elements, `next` only by its first ones.
+  const auto finish = [&](std::int64_t i, const Pack& previous_a, const Pack& previous_b,
+                          const Sums& sums, const Pack& next_a,
+                          const Pack& next_b) __attribute__((always_inline)) {
+    store(rows.out[0] + i, sums.partial_a + (pick<pack_size - 1>(previous_a, sums.shifted_a) +
+                                             pick<1>(sums.shifted_a, next_a)));
+    if constexpr (Planes == 2) {
+      store(rows.out[1] + i, sums.partial_b + (pick<pack_size - 1>(previous_b, sums.shifted_b) +
+                                               pick<1>(sums.shifted_b, next_b)));
+    }
+  };
+  // Head and tail are blocks of their own, which overlap the aligned ones between them: their sums
+  // are made before any store could reach their `base`, or theirs could reach another's.
+  const auto finish_alone = [&](std::int64_t at, const Sums& sums) {
+    finish(at, Pack{} + w(0, at - 1), Pack{} + w(b, at - 1), sums, Pack{} + w(0, at + pack_width),
+           Pack{} + w(b, at + pack_width));
+  };
+  const std::int64_t aligned = (first + pack_width - 1) & ~(pack_width - 1);
+  const std::int64_t tail = last - pack_width;
+  const Sums head_sums = block(first);
+  if (tail < aligned) {
+    const Sums tail_sums = block(tail);
+    finish_alone(first, head_sums);
+    finish_alone(tail, tail_sums);
+    return;
+  }
+  Sums current = block(aligned);
+  if (first != aligned) {
+    finish_alone(first, head_sums);
+  }
+  Pack previous_a = Pack{} + w(0, aligned - 1);
+  Pack previous_b = Pack{} + w(b, aligned - 1);
+  std::int64_t i = aligned;
+  for (; i + 2 * pack_width <= last; i += pack_width) {
+    const Sums next = block(i + pack_width);
+    finish(i, previous_a, previous_b, current, next.shifted_a, next.shifted_b);
+    previous_a = current.shifted_a;
+    previous_b = current.shifted_b;
+    current.shifted_a = next.shifted_a;
+    current.shifted_b = next.shifted_b;
+    current.partial_a = next.partial_a;
+    current.partial_b = next.partial_b;
+  }
+  const Sums tail_sums = i == tail ? current : block(tail);
+  finish(i, previous_a, previous_b, current, Pack{} + w(0, i + pack_width),
+         Pack{} + w(b, i + pack_width));
+  if (i != tail) {
+    finish_alone(tail, tail_sums);
+  }
+}
+
+/// The four coarse rows around a fine row: planes and rows c - 1 and c, or twice the same where
+/// the fine row lies on a coarse one. All pointers stand on coarse x = 0.
+struct CoarseRows {
+  const double* near_near = nullptr;
+  const double* near_far = nullptr;
+  const double* far_near = nullptr;
+  const double* far_far = nullptr;
+
+  /// The mean of the four at coarse m.
+  template <typename V>
+  [[nodiscard]] V mean(std::int64_t m) const {
+    return 0.25 * ((load<V>(near_near + m) + load<V>(near_far + m)) +
+                   (load<V>(far_near + m) + load<V>(far_far + m)));
+  }
+};
+
+/// Interpolates the mean of coarse `rows` to fine [first, last) and adds it to `base`, or to
+/// nothing where FromZero. Fine 2m + 1 lies on coarse m, fine 2m between m - 1 and m.
+/// Requires: `out` is distinct from `base`.
+template <bool FromZero>
+inline void interpolate_row(double* out, const double* base, const CoarseRows& coarse,
+                            std::int64_t first, std::int64_t last) {
+  const CoarseRows rows = coarse;
+  const auto put = [&]<typename V>(std::int64_t i, V value) {
+    if constexpr (!FromZero) {
+      value += load<V>(base + i);
+    }
+    store(out + i, value);
+  };
+  const auto point = [&](std::int64_t i) {
+    put(i, 0.5 * (rows.mean<double>((i - 1) >> 1) + rows.mean<double>(i >> 1)));
+  };
+  const std::int64_t m_first = (first + 1) >> 1;
+  const std::int64_t m_last = last >> 1;
+  if (m_last - m_first < pack_width) {
+    for (std::int64_t i = first; i < last; ++i) {
+      point(i);
+    }
+    return;
+  }
+  if ((first & 1) != 0) {
+    point(first);
+  }
+  const auto block = [&](std::int64_t m, const Pack& previous, const Pack& current) {
+    const Pack between = 0.5 * (pick<pack_size - 1>(previous, current) + current);
+    put(2 * m, interleave<0>(between, current));
+    put(2 * m + pack_width, interleave<1>(between, current));
+  };
+  Pack previous = Pack{} + rows.mean<double>(m_first - 1);
+  std::int64_t m = m_first;
+  for (; m + pack_width <= m_last; m += pack_width) {
+    const Pack current = rows.mean<Pack>(m);
+    block(m, previous, current);
+    previous = current;
+  }
+  if (m < m_last) {
+    m = m_last - pack_width;
+    block(m, Pack{} + rows.mean<double>(m - 1), rows.mean<Pack>(m));
+  }
+  if ((last & 1) != 0) {
+    point(last - 1);
+  }
+}
+
+/// Full weighting of three rows of three planes: to[m] for coarse m in [first, last), which lies
+/// at fine 2m + 1. `planes` stand on the middle row.
+inline void restrict_row(double* to, const std::array<const double*, 3>& planes,
+                         std::int64_t stride, std::int64_t first, std::int64_t last) {
+  // The weights are a product of (1/4, 1/2, 1/4) in each dimension, times 4: the 3 × 3 rows first,
+  // then x.
+  const std::array<const double*, 3> p = planes;
+  const auto mixed = [&]<typename V>(std::int64_t i) {
+    const V faces = (load<V>(p[1] + i - stride) + load<V>(p[1] + i + stride)) +
+                    (load<V>(p[0] + i) + load<V>(p[2] + i));
+    const V edges = (load<V>(p[0] + i - stride) + load<V>(p[0] + i + stride)) +
+                    (load<V>(p[2] + i - stride) + load<V>(p[2] + i + stride));
+    return V(0.5 * load<V>(p[1] + i) + 0.25 * faces + 0.125 * edges);
+  };
+  const auto mixed_point = [&](std::int64_t i) { return mixed.template operator()<double>(i); };
+  const auto mixed_pack = [&](std::int64_t i) { return mixed.template operator()<Pack>(i); };
+  if (last - first < pack_width) {
+    for (std::int64_t m = first; m < last; ++m) {
+      to[m] = mixed_point(2 * m + 1) + 0.5 * (mixed_point(2 * m) + mixed_point(2 * m + 2));
+    }
+    return;
+  }
+  // Two packs of fine points make a pack of coarse ones; the even point after them is the first of
+  // the next two.
+  const auto finish = [&](std::int64_t m, const Pack& low, const Pack& high, const Pack& next) {
+    const Pack even = pick<0, 2>(low, high);
+    const Pack odd = pick<1, 2>(low, high);
+    store(to + m, odd + 0.5 * (even + pick<1>(even, next)));
+  };
+  Pack low = mixed_pack(2 * first);
+  std::int64_t m = first;
+  for (; m + 2 * pack_width <= last; m += pack_width) {
+    const Pack high = mixed_pack(2 * m + pack_width);
+    const Pack next = mixed_pack(2 * (m + pack_width));
+    finish(m, low, high, next);
+    low = next;
+  }
+  finish(m, low, mixed_pack(2 * m + pack_width), Pack{} + mixed_point(2 * (m + pack_width)));
+  if (m + pack_width < last) {
+    m = last - pack_width;
+    finish(m, mixed_pack(2 * m), mixed_pack(2 * m + pack_width), Pack{} + mixed_point(2 * last));
+  }
+}
+
+/// Sets the `width` elements before and after a row of n to its periodic images. In increasing
+/// distance, so that rows shorter than `width` copy from ghosts that are set already.
+inline void wrap_row(double* row, std::int64_t n, std::int64_t width) {
+  for (std::int64_t g = 0; g < width; ++g) {
+    row[-1 - g] = row[n - 1 - g];
+    row[n + g] = row[g];
+  }
+}
+
+/// The same for the rows of plane z of `u`, with the ghosts of x.
+inline void wrap_rows(const Grid& u, std::int64_t z, std::int64_t width) {
+  const std::int64_t x = u.box.lo.x - width;
+  const std::int64_t length = u.box.hi.x - u.box.lo.x + 2 * width;
+  for (std::int64_t g = 0; g < width; ++g) {
+    std::copy_n(u.at(z, u.box.hi.y - 1 - g, x), length, u.at(z, u.box.lo.y - 1 - g, x));
+    std::copy_n(u.at(z, u.box.lo.y + g, x), length, u.at(z, u.box.hi.y + g, x));
+  }
+}
+
+/// Collects the sum of squares and the greatest absolute value of rows, in several independent
+/// packs, since a single one would wait for itself at every addition.
+class NormPacks {
+ public:
+  void add(const double* row, std::int64_t first, std::int64_t last) {
+    constexpr std::int64_t stride = chains * pack_width;
+    std::int64_t i = first;
+    for (; i + stride <= last; i += stride) {
+      for (std::size_t c = 0; c < chains; ++c) {
+        add_pack(c, load<Pack>(row + i + static_cast<std::int64_t>(c) * pack_width));
+      }
+    }
+    for (; i < last; ++i) {
+      rest_ += row[i] * row[i];
+      rest_greatest_ = std::max(rest_greatest_, std::abs(row[i]));
+    }
+  }
+
+  [[nodiscard]] double sum_squares() const {
+    double sum = rest_;
+    for (std::size_t c = 0; c < chains; ++c) {
+      for (std::size_t l = 0; l < pack_size; ++l) {
+        sum += squares_[c][l];
+      }
+    }
+    return sum;
+  }
+
+  [[nodiscard]] double greatest() const {
+    double greatest = rest_greatest_;
+    for (std::size_t c = 0; c < chains; ++c) {
+      for (std::size_t l = 0; l < pack_size; ++l) {
+        greatest = std::max(greatest, greatest_[c][l]);
+      }
+    }
+    return greatest;
+  }
+
+ private:
+  static constexpr std::int64_t chains = 4;
+
+  void add_pack(std::size_t c, const Pack& value) {
+    squares_[c] += value * value;
+    const Pack absolute = value < 0.0 ? -value : value;
+    greatest_[c] = absolute > greatest_[c] ? absolute : greatest_[c];
+  }
+
+  std::array<Pack, chains> squares_{};
+  std::array<Pack, chains> greatest_{};
+  double rest_ = 0.0;
+  double rest_greatest_ = 0.0;
+};
+
+}  // namespace tessera::apps::mg::detail

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/mg/serial.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+
+#include "apps/mg/initial.hpp"
+
+namespace tessera::apps::mg {
+namespace {
+
+constexpr Wrap all_wrap{true, true, true};
+constexpr Wrap only_z{true, false, false};
+// Where a sweep has set the ghosts of y and x itself.
+constexpr Wrap rows_wrap{false, true, true};
+
+constexpr std::int64_t line = 8;  // doubles in a cache line
+constexpr std::int64_t page = 512;
+
+std::int64_t padded_row(std::int64_t nx, std::int64_t ghosts) {
+  const std::int64_t front = (ghosts + line - 1) / line * line;
+  const std::int64_t row = front + (nx + ghosts + line - 1) / line * line;
+  // Rows a multiple of a page apart would all fall into the same sets of the first-level cache.
+  return row % page == 0 ? row + line : row;
+}
+
+}  // namespace
+
+OwnedGrid::OwnedGrid(const Box& box, std::int64_t ghosts) {
+  const Index3 n = box.extents();
+  const std::int64_t row = padded_row(n.x, ghosts);
+  const std::int64_t plane = (n.y + 2 * ghosts) * row;
+  buffer_ = LineBuffer((n.z + 2 * ghosts) * plane);
+  const std::int64_t front = (ghosts + line - 1) / line * line;
+  view_ = {buffer_.data() + ghosts * (plane + row) + front, box, plane, row};
+}
+
+CoarseCycle::CoarseCycle(std::int64_t edge, const Stencil& smoother) : smoother_(smoother) {
+  for (std::int64_t n = 2; n <= edge; n *= 2) {
+    levels_.push_back(
+        {OwnedGrid(whole_box(n), 1), OwnedGrid(whole_box(n), sweep_coarse_ghosts)});
+  }
+}
+
+void CoarseCycle::run(SweepBuffers& buffers) {
+  for (std::size_t k = levels_.size() - 1; k > 0; --k) {
+    const Grid& r = levels_[k].r.view();
+    const Grid& coarse = levels_[k - 1].r.view();
+    fill_periodic(r, 1, all_wrap);
+    restrict_to(coarse, r, coarse.box);
+  }
+  const Grid& coarsest = levels_.front().u.view();
+  fill_periodic(levels_.front().r.view(), 1, all_wrap);
+  zero(coarsest, coarsest.box);
+  smooth(coarsest, levels_.front().r.view(), smoother_, coarsest.box);
+  fill_periodic(coarsest, sweep_coarse_ghosts, all_wrap);
+  for (std::size_t k = 1; k < levels_.size(); ++k) {
+    const Grid& u = levels_[k].u.view();
+    SweepTask task;
+    task.u = u;
+    task.v = levels_[k].r.view();
+    task.correction = Correction{levels_[k - 1].u.view(), smoother_, u.box, true};
+    task.wrap = rows_wrap;
+    task.wrap_width = sweep_coarse_ghosts;
+    sweep(task, buffers);
+    fill_periodic(u, sweep_coarse_ghosts, only_z);
+  }
+}
+
+SerialResult run_serial(const Problem& problem, std::int64_t cycles) {
+  const std::int64_t n = problem.edge;
+  const Box box = whole_box(n);
+  const OwnedGrid u(box, sweep_u_ghosts);
+  const OwnedGrid v(box, sweep_v_ghosts);
+  CoarseCycle coarse(n / 2, problem.smoother);
+  SweepBuffers buffers;
+  set_right_hand_side(v.view(), n, find_extremes(n, box));
+  fill_periodic(v.view(), sweep_v_ghosts, all_wrap);
+
+  const auto start = std::chrono::steady_clock::now();
+  const Restriction restriction{coarse.residual(), coarse.residual().box};
+  SweepTask first{.u = u.view(), .v = v.view(), .correction = {}, .restriction = restriction,
+                  .norm_box = box, .wrap = rows_wrap, .wrap_width = sweep_u_ghosts};
+  Norms norms = sweep(first, buffers);
+  for (std::int64_t i = 0; i < cycles; ++i) {
+    const bool is_last = i + 1 == cycles;
+    coarse.run(buffers);
+    SweepTask task = first;
+    task.correction = Correction{coarse.correction(), problem.smoother, box, false};
+    task.restriction = is_last ? std::nullopt : std::optional(restriction);
+    task.norm_box = is_last ? box : Box{};
+    norms = sweep(task, buffers);
+    if (!is_last) {
+      fill_periodic(u.view(), sweep_u_ghosts, only_z);
+    }
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  SerialResult result;
+  result.norm = std::sqrt(norms.sum_squares / static_cast<double>(box.points()));
+  result.greatest = norms.greatest;
+  result.seconds = elapsed.count();
+  return result;
+}
+
+}  // namespace tessera::apps::mg

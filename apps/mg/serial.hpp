@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The benchmark in one process over the fast kernels: CoarseCycle, the part of a V-cycle below
+// some level on whole periodic cubes, and run_serial(), which adds the finest level and the clock.
+//
+// A distributed program uses CoarseCycle too: below a level whose boxes have become small, every
+// rank holds the whole level and does the rest of the cycle alone, which is faster than exchanging
+// layers of a few points.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "apps/mg/buffers.hpp"
+#include "apps/mg/grid.hpp"
+#include "apps/mg/kernels.hpp"
+#include "apps/mg/problem.hpp"
+#include "apps/mg/sweep.hpp"
+
+namespace tessera::apps::mg {
+
+/// Memory for a box with `ghosts` layers on all sides, set to zero. Rows are padded so that the
+/// interior of each begins on a cache line.
+class OwnedGrid {
+ public:
+  OwnedGrid(const Box& box, std::int64_t ghosts);
+
+  [[nodiscard]] const Grid& view() const { return view_; }
+
+ private:
+  LineBuffer buffer_;
+  Grid view_;
+};
+
+/// The cycle on levels of edge 2 … `edge`, each a whole periodic cube: restricts r to all levels
+/// below, smooths on the coarsest and corrects on the way up.
+class CoarseCycle {
+ public:
+  /// Cost: allocates r and u of all levels, 2.3 times 8 edge³ bytes and ghosts.
+  explicit CoarseCycle(std::int64_t edge, const Stencil& smoother);
+
+  /// r of the top level; the caller sets its box before run(). Its ghosts are run()'s affair.
+  [[nodiscard]] const Grid& residual() const { return levels_.back().r.view(); }
+
+  /// The correction u of the top level, after run() with sweep_coarse_ghosts periodic layers.
+  [[nodiscard]] const Grid& correction() const { return levels_.back().u.view(); }
+
+  void run(SweepBuffers& buffers);
+
+ private:
+  struct Level {
+    OwnedGrid r;
+    OwnedGrid u;
+  };
+
+  Stencil smoother_;
+  std::vector<Level> levels_;  ///< coarsest first
+};
+
+/// What a run gave.
+struct SerialResult {
+  double norm = 0.0;      ///< L2 norm of the last residual
+  double greatest = 0.0;  ///< its greatest absolute value
+  double seconds = 0.0;   ///< of NPB's timed part: the first residual and all cycles
+};
+
+/// Runs `cycles` V-cycles of `problem` in this process.
+[[nodiscard]] SerialResult run_serial(const Problem& problem, std::int64_t cycles);
+
+}  // namespace tessera::apps::mg

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The fused sweep: everything MG does to a level between two visits of the level below, in one
+// pass over memory.
+//
+// NPB's loops pass five times over a level in each cycle: prolongate (u), residual (u, v, r),
+// smooth (r, u), residual (u, v, r), restrict (r), 112 bytes a point. Here they follow one another
+// through the level as five stages, two planes deep and one plane and one row behind each other.
+// The residuals exist only in rings of four planes, which the cache holds; memory sees u read and
+// written and v read once, 24 bytes a point:
+//
+//     z →    stage 1        stage 2         stage 3        stage 4         stage 5
+//            u1 = u + P c   r1 = v - A u1   u  = u1 + S r1 r2 = v - A u    coarse r = R r2
+//   planes   2t, 2t+1       2t-1, 2t        2t-2, 2t-1     2t-3, 2t-2      centre 2t-3
+//   rows     j              j-1             j-2            j-3             centre j-4
+//
+// Stages 1–3 are the correction, stages 4–5 the restriction; a task may have either or both:
+//
+//   - finest level, before the first cycle: restriction alone (24 → 16 bytes a point);
+//   - levels between: correction alone, with `from_zero` (u is not read: NPB's zero3 is fused);
+//   - finest level, in every cycle: both. The residual for the next cycle then comes for nothing;
+//   - finest level, last cycle: correction and norm, without a coarse grid.
+//
+// Ghost layers. A stage needs its input one layer further out than its output, so instead of
+// exchanging between stages the sweep computes earlier stages on a larger box: redundant work on a
+// few layers for a single exchange a level and cycle. Widths for a rank's own box [lo, hi) (in
+// each dimension; "even" where lo and hi are even; needed() gives the boxes exactly):
+//
+//   task                      reads u      reads v      reads coarse u    leaves valid in u
+//                             even / any   even / any   even / any
+//   restriction               1,2 / 2      1  / 1       –                 (u is unchanged)
+//   correction                2   / 2      1  / 1       2,1 / 2           the box it is asked for
+//   correction, from zero     –            1  / 1       2,1 / 2           the box it is asked for
+//   both                      3,4 / 4      2,3 / 3      2,2 / 3           see corrected_box()
+//   correction and norm       3   / 3      2  / 2       2,2 / 2           see corrected_box()
+//
+// ("a,b": a layers below lo, b above hi.) v of the finest level never changes: its ghosts are
+// exchanged once for all cycles. Ghosts of u and of a coarse r that the sweep writes beyond the
+// box asked for are set to right values or left alone.
+//
+// What remains for a distributed cycle is one exchange of u on the finest level (width 4), which
+// nothing needs until the sweep of the next cycle, so the whole coarse cycle hides it; and on each
+// other level one of r (width 1) on the way down and one of u (width 2, or 3 on the level next to
+// the finest) on the way up. The latter can be saved too: with r exchanged w + 1 wide, a correction
+// asked for `grown(box, w)` leaves w valid ghost layers itself. A level's u that is valid 3 wide
+// gives the next finer one 3 wide, so r with 4 layers on every level replaces all exchanges of u
+// below the finest.
+//
+// In place: u is overwritten. Rows behind stage 3 are new, all others old; so a task with a
+// correction is done for the whole box of a rank at once. Tasks with a restriction alone may be
+// split into sub-boxes of the coarse box in any way, for instance to start on the interior while
+// ghosts are in flight; so may corrections from zero.
+//
+// Threads: a SweepBuffers serves one sweep at a time.
+//
+// See also: Wellein et al., "Efficient temporal blocking for stencil computations by multicore-
+// aware wavefront parallelization" (COMPSAC 2009), for wavefronts in z; the row lag is ours.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "apps/mg/buffers.hpp"
+#include "apps/mg/grid.hpp"
+#include "apps/mg/kernels.hpp"
+
+namespace tessera::apps::mg {
+
+/// The widest ghost layers that any task reads, for u, v and the coarse u.
+inline constexpr std::int64_t sweep_u_ghosts = 4;
+inline constexpr std::int64_t sweep_v_ghosts = 3;
+inline constexpr std::int64_t sweep_coarse_ghosts = 3;
+
+/// Stages 1–3: u += P coarse, then u += S (v - A u), on `box`.
+struct Correction {
+  Grid coarse;             ///< u of the level below
+  Stencil smoother;        ///< S, whose corner weight must be zero as in all classes
+  Box box;                 ///< where the corrected u is wanted
+  bool from_zero = false;  ///< u counts as zero before, and is not read
+};
+
+/// Stages 4–5: coarse = R (v - A u) on `box` of the coarse level.
+struct Restriction {
+  Grid coarse;  ///< r of the level below
+  Box box;      ///< in coarse indices; normally coarsened(u.box)
+};
+
+/// One sweep of a level. A is the Laplacian of problem.hpp.
+struct SweepTask {
+  Grid u;
+  Grid v;  ///< the right-hand side: v on the finest level, r below it
+  std::optional<Correction> correction;
+  std::optional<Restriction> restriction;
+  /// Where to take the norm of v - A u, with u as the sweep leaves it; empty for none.
+  Box norm_box;
+  /// The dimensions (y and x) in which the correction sets the ghost layers of u itself, to their
+  /// periodic images, while the rows are in cache; and how many layers.
+  Wrap wrap;
+  std::int64_t wrap_width = 0;
+};
+
+/// The boxes that a task touches, in global indices of the level each grid belongs to.
+struct SweepBoxes {
+  Box u_read;       ///< empty if u is not read from memory
+  Box v_read;
+  Box coarse_read;  ///< of the correction's coarse u
+  Box u_written;    ///< empty without a correction
+};
+
+/// What `task` reads and writes.
+[[nodiscard]] SweepBoxes needed(const SweepTask& task);
+
+/// The rolling planes of a sweep. Grows to the largest level it has served; keep one per rank.
+class SweepBuffers {
+ public:
+  /// At least `count` doubles, with whatever they held.
+  [[nodiscard]] double* reserve(std::int64_t count);
+
+ private:
+  LineBuffer buffer_;
+};
+
+/// Runs `task` and gives the norms on its norm box (zeros without).
+/// Requires: valid values on needed(task); u, v and the coarse grids are distinct memory.
+Norms sweep(const SweepTask& task, SweepBuffers& buffers);
+
+}  // namespace tessera::apps::mg

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// AxisCut: one axis of an array, the indices 0 … extent − 1, cut into consecutive blocks.
+//
+//     even(10, 4)              |0 1 2|3 4 5|6 7|8 9|      sizes differ by at most one
+//     by_size(10, 4)           |0 1 2 3|4 5 6 7|8 9|      the last may be shorter
+//     at_bounds(10, {0, 1, 7}) |0|1 2 3 4 5 6|7 8 9|      blocks begin where told
+//
+// All index algebra of distributions is done here, in one dimension. Only the cut into even
+// blocks has empty ones (extent < blocks), and these come last. A cut is immutable; two cuts are
+// equal when their blocks are, however they were made. Bounds that happen to be even or of one
+// size are kept as such, so that they are as fast.
+//
+// Cost: every query is O(1), but find() O(log blocks) for irregular bounds, which are shared by
+// the copies of a cut.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "arrays/divider.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::arrays {
+
+class AxisCut {
+ public:
+  /// The empty axis, one block.
+  AxisCut() noexcept = default;
+
+  /// `blocks` blocks whose sizes differ by at most one, the longer ones first.
+  /// Errors: invalid_argument for extent < 0 or blocks < 1.
+  static rma::Result<AxisCut> even(std::int64_t extent, std::int64_t blocks);
+  /// Blocks of `size`, the last one shorter where it doesn't divide `extent`; no block when
+  /// extent is 0. Errors: invalid_argument for extent < 0 or size < 1.
+  static rma::Result<AxisCut> by_size(std::int64_t extent, std::int64_t size);
+  /// Blocks that begin at `starts` and end where the next begins. Errors: invalid_argument unless
+  /// starts[0] is 0 and the others increase strictly and stay below `extent` (the end is not
+  /// given); the message shows the offending entries.
+  static rma::Result<AxisCut> at_bounds(std::int64_t extent, std::span<const std::int64_t> starts);
+
+  [[nodiscard]] std::int64_t extent() const noexcept { return extent_; }
+  [[nodiscard]] std::int64_t blocks() const noexcept { return blocks_; }
+  /// The size of the largest block, 0 if there is none.
+  [[nodiscard]] std::int64_t largest() const noexcept { return largest_; }
+  /// True when blocks begin at arbitrary bounds.
+  [[nodiscard]] bool is_irregular() const noexcept { return starts_ != nullptr; }
+
+  struct Place {
+    std::int64_t block = 0;
+    std::int64_t place = 0;  ///< within the block
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  /// Requires: 0 ≤ index < extent().
+  [[nodiscard]] Place find(std::int64_t index) const noexcept {
+    if (starts_) {
+      return find_irregular(index);
+    }
+    if (index < longer_end_) {
+      const Divider::Parts parts = by_longer_.divide(index);
+      return {parts.quotient, parts.remainder};
+    }
+    const Divider::Parts parts = by_size_.divide(index - longer_end_);
+    return {longer_ + parts.quotient, parts.remainder};
+  }
+
+  /// The block is [lo(block), hi(block)). Requires: 0 ≤ block < blocks().
+  [[nodiscard]] std::int64_t lo(std::int64_t block) const noexcept {
+    return starts_ ? (*starts_)[static_cast<std::size_t>(block)]
+                   : block * size_ + std::min(block, longer_);
+  }
+  [[nodiscard]] std::int64_t hi(std::int64_t block) const noexcept {
+    return block + 1 == blocks_ ? extent_ : lo(block + 1);
+  }
+  [[nodiscard]] std::int64_t length(std::int64_t block) const noexcept {
+    return hi(block) - lo(block);
+  }
+
+  /// The total length of the `count` blocks first, first + step, first + 2 step, …: what a rank
+  /// has along this axis when every step-th block goes to it. Requires: all of them exist, and
+  /// step ≥ 1. Cost: O(count) for irregular bounds.
+  [[nodiscard]] std::int64_t length_of(std::int64_t first, std::int64_t step,
+                                       std::int64_t count) const noexcept {
+    if (starts_ || longer_ > 0) {
+      return length_of_unlike(first, step, count);
+    }
+    const bool has_last = count > 0 && first + (count - 1) * step == blocks_ - 1;
+    return count * size_ - (has_last ? missing_ : 0);
+  }
+
+  friend bool operator==(const AxisCut& a, const AxisCut& b) noexcept;
+
+ private:
+  // `longer` blocks of size + 1, then blocks of `size`, the last cut off at `extent`.
+  AxisCut(std::int64_t extent, std::int64_t blocks, std::int64_t size,
+          std::int64_t longer) noexcept;
+  AxisCut(std::int64_t extent, std::vector<std::int64_t> starts);
+  [[nodiscard]] std::int64_t length_of_unlike(std::int64_t first, std::int64_t step,
+                                              std::int64_t count) const noexcept;
+  [[nodiscard]] Place find_irregular(std::int64_t index) const noexcept;
+  [[nodiscard]] bool begins_at(std::span<const std::int64_t> starts) const noexcept;
+
+  std::int64_t extent_ = 0;
+  std::int64_t blocks_ = 1;
+  std::int64_t largest_ = 0;
+  std::int64_t size_ = 0;
+  std::int64_t longer_ = 0;
+  std::int64_t longer_end_ = 0;  // longer_ * (size_ + 1)
+  std::int64_t missing_ = 0;     // by how much the last block is shorter than size_
+  Divider by_longer_;            // by size_ + 1
+  Divider by_size_;
+  std::shared_ptr<const std::vector<std::int64_t>> starts_;  // null unless irregular
+};
+
+/// "extent 10 in 4 blocks of 2 to 3".
+std::string to_string(const AxisCut& cut);
+
+}  // namespace tessera::arrays

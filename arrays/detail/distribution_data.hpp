@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the copies of a Distribution share, and the algebra of a block's place in its owner's
+// slice. Patches and Distribution both build on place_block().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "arrays/distribution.hpp"
+
+namespace tessera::arrays::detail {
+
+struct DistributionData {
+  DistributionData(const Deal& dealt, Storage stored) : deal(dealt), storage(stored) {}
+
+  Extents extents;
+  std::array<AxisCut, max_dims> cuts;
+  Deal deal;
+  Storage storage;
+  MemoryOrder order = MemoryOrder::row_major;
+  bool is_one_block_per_rank = true;
+  Extents ghosts;
+  std::int64_t most_local_elements = 0;
+
+  /// For cyclic grids on irregular cuts: length_before() of each block, tabulated.
+  std::array<std::vector<std::int64_t>, max_dims> before;
+  /// For linear deals: elements between the starts of a rank's consecutive blocks …
+  std::int64_t slot = 0;
+  /// … or, where blocks differ much in size, the start of each block in linear order.
+  std::vector<std::int64_t> starts;
+
+  [[nodiscard]] const AxisCut& cut(int dim) const noexcept {
+    return cuts[static_cast<std::size_t>(dim)];
+  }
+  /// The dimension that is the k-th fastest in `in_order`.
+  [[nodiscard]] int fast(int k, MemoryOrder in_order) const noexcept {
+    return in_order == MemoryOrder::row_major ? extents.ndims() - 1 - k : k;
+  }
+  /// The length of the owner's earlier blocks along `dim`. For cyclic grids.
+  [[nodiscard]] std::int64_t length_before(int dim, std::int64_t block) const noexcept {
+    const auto& table = before[static_cast<std::size_t>(dim)];
+    if (!table.empty()) {
+      return table[static_cast<std::size_t>(block)];
+    }
+    const Divider::Parts turn = deal.turn(dim, block);
+    return cut(dim).length_of(turn.remainder, deal.rank_grid()[dim], turn.quotient);
+  }
+  /// The length of all blocks along `dim` of the ranks at a grid coordinate. For cyclic grids.
+  [[nodiscard]] std::int64_t length_of_all(int dim, std::int64_t coordinate) const noexcept {
+    const std::int64_t count = deal.count_along(dim, coordinate);
+    const std::int64_t step = deal.rank_grid()[dim];
+    if (before[static_cast<std::size_t>(dim)].empty() || count == 0) {
+      return cut(dim).length_of(coordinate, step, count);
+    }
+    const std::int64_t last = coordinate + (count - 1) * step;
+    return length_before(dim, last) + cut(dim).length(last);
+  }
+};
+
+/// Sets `strides` to those of a block in its owner's slice and returns the offset there of its
+/// first element, both in elements.
+std::int64_t place_block(const DistributionData& data, const Index& block,
+                         Strides& strides) noexcept;
+
+}  // namespace tessera::arrays::detail

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/distribution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "arrays/detail/distribution_data.hpp"
+#include "arrays/process_grid.hpp"
+
+namespace tessera::arrays {
+namespace {
+
+using detail::DistributionData;
+using rma::Code;
+using rma::Result;
+using rma::Status;
+using rma::TeamRank;
+
+Status invalid(std::string what) {
+  return Status::error(Code::invalid_argument, std::move(what));
+}
+
+std::string attempt(const Extents& extents, std::int64_t nranks) {
+  return fmt::format("distributing {} on {} rank{}", to_string(extents), nranks,
+                     nranks == 1 ? "" : "s");
+}
+
+Extents extents_of(std::span<const AxisCut> cuts) {
+  Extents extents = Extents::filled(static_cast<int>(cuts.size()), 0);
+  for (int dim = 0; dim < extents.ndims(); ++dim) {
+    extents[dim] = cuts[static_cast<std::size_t>(dim)].extent();
+  }
+  return extents;
+}
+
+Status check_deal(std::span<const AxisCut> cuts, const Deal& deal) {
+  const Extents extents = extents_of(cuts);
+  if (deal.ndims() != extents.ndims()) {
+    return invalid(
+        fmt::format("the cuts have {} dimensions, the deal has {}", extents.ndims(), deal.ndims()));
+  }
+  for (int dim = 0; dim < extents.ndims(); ++dim) {
+    const std::int64_t blocks = cuts[static_cast<std::size_t>(dim)].blocks();
+    if (blocks != deal.blocks()[dim]) {
+      return invalid(fmt::format("dimension {} is cut into {} blocks, but {} are dealt", dim,
+                                 blocks, deal.blocks()[dim]));
+    }
+  }
+  return {};
+}
+
+Status check_options(const Extents& extents, const Deal& deal, const StorageOptions& options) {
+  const Extents& ghosts = options.ghosts;
+  if (!ghosts.is_empty() && ghosts.ndims() != extents.ndims()) {
+    return invalid(fmt::format("{} ghost widths are given for {} dimensions", ghosts.ndims(),
+                               extents.ndims()));
+  }
+  for (int dim = 0; dim < ghosts.ndims(); ++dim) {
+    if (ghosts[dim] < 0) {
+      return invalid(fmt::format("ghost width {} of dimension {} is negative", ghosts[dim], dim));
+    }
+    if (ghosts[dim] > 0 && !deal.is_one_block_per_rank()) {
+      return Status::error(Code::unsupported,
+                           fmt::format("ghost cells (width {} in dimension {}) need one block a "
+                                       "rank; here a rank has {}",
+                                       ghosts[dim], dim, deal.most_blocks()))
+          .hint("use a regular or irregular distribution for arrays with ghost cells");
+    }
+  }
+  const bool has_grid = deal.kind() == DealKind::grid || deal.kind() == DealKind::cyclic_grid;
+  if (options.storage == Storage::local_matrix && !has_grid && !deal.is_one_block_per_rank()) {
+    return Status::error(Code::unsupported,
+                         fmt::format("blocks dealt without a grid ({}) form no local matrix",
+                                     to_string(deal)))
+        .hint("deal them on a cyclic grid, or store them block by block");
+  }
+  return {};
+}
+
+Status too_large(std::string_view what) {
+  return invalid(fmt::format("{} does not fit 63 bits", what));
+}
+
+// Blocks of one rank at most: each grown by its ghosts.
+Status measure_single(DistributionData& data) {
+  if (volume(data.extents) == 0) {
+    return {};
+  }
+  Extents largest = data.extents;
+  for (int dim = 0; dim < largest.ndims(); ++dim) {
+    std::int64_t margin = 0;
+    if (__builtin_mul_overflow(data.ghosts[dim], 2, &margin) ||
+        __builtin_add_overflow(data.cut(dim).largest(), margin, &largest[dim])) {
+      return too_large(fmt::format("ghost width {} of dimension {}", data.ghosts[dim], dim));
+    }
+  }
+  if (!checked_product(largest, data.most_local_elements)) {
+    return too_large(fmt::format("a block of {} elements with its ghosts", to_string(largest)));
+  }
+  return {};
+}
+
+void measure_cyclic(DistributionData& data) {
+  data.most_local_elements = 1;
+  for (int dim = 0; dim < data.extents.ndims(); ++dim) {
+    const AxisCut& cut = data.cut(dim);
+    const std::int64_t step = data.deal.rank_grid()[dim];
+    // Blocks of one size, or the longer ones first: coordinate 0 has most. Else look at all.
+    std::int64_t coordinates = 1;
+    if (cut.is_irregular()) {
+      auto& before = data.before[static_cast<std::size_t>(dim)];
+      before.assign(static_cast<std::size_t>(cut.blocks()), 0);
+      for (std::int64_t block = step; block < cut.blocks(); ++block) {
+        before[static_cast<std::size_t>(block)] =
+            before[static_cast<std::size_t>(block - step)] + cut.length(block - step);
+      }
+      coordinates = std::min(step, cut.blocks());
+    }
+    std::int64_t most = 0;
+    for (std::int64_t coordinate = 0; coordinate < coordinates; ++coordinate) {
+      most = std::max(most, data.length_of_all(dim, coordinate));
+    }
+    data.most_local_elements *= most;
+  }
+}
+
+std::int64_t block_volume(const DistributionData& data, const Index& block) {
+  std::int64_t elements = 1;
+  for (int dim = 0; dim < block.ndims(); ++dim) {
+    elements *= data.cut(dim).length(block[dim]);
+  }
+  return elements;
+}
+
+// Several blocks a rank without a grid: equal slots, or a table where sizes differ at will.
+Status measure_linear(DistributionData& data) {
+  data.slot = 1;
+  bool is_irregular = data.deal.kind() == DealKind::table;
+  for (int dim = 0; dim < data.extents.ndims(); ++dim) {
+    data.slot *= data.cut(dim).largest();
+    is_irregular = is_irregular || data.cut(dim).is_irregular();
+  }
+  if (!is_irregular) {
+    if (__builtin_mul_overflow(data.slot, data.deal.most_blocks(), &data.most_local_elements)) {
+      return too_large(fmt::format("the slice of a rank, {} blocks of {} elements,",
+                                   data.deal.most_blocks(), data.slot));
+    }
+    return {};
+  }
+  data.starts.assign(static_cast<std::size_t>(volume(data.deal.blocks())), 0);
+  std::vector<std::int64_t> used(static_cast<std::size_t>(data.deal.nranks()), 0);
+  Index block = Index::zeros(data.extents.ndims());
+  for (std::int64_t& start : data.starts) {
+    auto& end = used[static_cast<std::size_t>(data.deal.owner(block).value)];
+    start = end;
+    end += block_volume(data, block);
+    data.most_local_elements = std::max(data.most_local_elements, end);
+    for (int k = 0; k < block.ndims(); ++k) {
+      const int dim = data.fast(k, data.deal.order());
+      if (++block[dim] < data.deal.blocks()[dim]) {
+        break;
+      }
+      block[dim] = 0;
+    }
+  }
+  return {};
+}
+
+Status measure(DistributionData& data) {
+  if (data.is_one_block_per_rank) {
+    return measure_single(data);
+  }
+  if (data.deal.kind() == DealKind::cyclic_grid) {
+    measure_cyclic(data);
+    return {};
+  }
+  return measure_linear(data);
+}
+
+bool is_full(const Extents& process_grid) {
+  return !process_grid.is_empty() && std::all_of(process_grid.begin(), process_grid.end(),
+                                                 [](std::int64_t entry) { return entry > 0; });
+}
+
+}  // namespace
+
+Result<Distribution> Distribution::create(std::span<const AxisCut> cuts, const Deal& deal,
+                                          const StorageOptions& options) {
+  if (cuts.size() > std::size_t{max_dims}) {
+    return check_extents(Extents::zeros(max_dims + 1));
+  }
+  const Extents extents = extents_of(cuts);
+  TESSERA_RETURN_IF_ERROR(check_extents(extents));
+  const std::string doing = attempt(extents, deal.nranks());
+  TESSERA_RETURN_IF_ERROR(check_deal(cuts, deal).context(doing));
+  TESSERA_RETURN_IF_ERROR(check_options(extents, deal, options).context(doing));
+
+  const bool is_single = deal.is_one_block_per_rank();
+  auto data = std::make_shared<DistributionData>(
+      deal, is_single ? Storage::block_by_block : options.storage);
+  data->extents = extents;
+  std::copy(cuts.begin(), cuts.end(), data->cuts.begin());
+  data->order = options.order;
+  data->is_one_block_per_rank = is_single;
+  data->ghosts = options.ghosts.is_empty() ? Extents::zeros(extents.ndims()) : options.ghosts;
+  TESSERA_RETURN_IF_ERROR(measure(*data).context(doing));
+  return Distribution(std::move(data));
+}
+
+Result<Distribution> Distribution::regular(const Extents& extents, std::int64_t nranks,
+                                           const RegularOptions& options) {
+  TESSERA_RETURN_IF_ERROR(check_extents(extents));
+  TESSERA_ASSIGN_OR_RETURN(const ProcessGrid chosen,
+                           choose_process_grid(extents, nranks,
+                                               {.min_block = options.min_block,
+                                                .fixed = options.process_grid,
+                                                .ranks_per_node = options.ranks_per_node,
+                                                .order = options.order}));
+  std::vector<AxisCut> cuts(static_cast<std::size_t>(extents.ndims()));
+  for (int dim = 0; dim < extents.ndims(); ++dim) {
+    TESSERA_ASSIGN_OR_RETURN(cuts[static_cast<std::size_t>(dim)],
+                             AxisCut::even(extents[dim], chosen.grid[dim]));
+  }
+  const Extents node_grid = is_full(options.process_grid) ? Extents() : chosen.node_grid;
+  TESSERA_ASSIGN_OR_RETURN(
+      const Deal deal,
+      Deal::grid(chosen.grid, nranks, {.order = options.order, .node_grid = node_grid}));
+  return create(cuts, deal, {.order = options.order, .ghosts = options.ghosts});
+}
+
+Result<Distribution> Distribution::irregular(const Extents& extents,
+                                             std::span<const std::vector<std::int64_t>> starts,
+                                             std::int64_t nranks, const StorageOptions& options) {
+  TESSERA_RETURN_IF_ERROR(check_extents(extents));
+  const std::string doing = attempt(extents, nranks);
+  if (starts.size() != static_cast<std::size_t>(extents.ndims())) {
+    return invalid(fmt::format("bounds for {} dimensions are given", starts.size())).context(doing);
+  }
+  std::vector<AxisCut> cuts(starts.size());
+  Extents blocks = extents;
+  for (int dim = 0; dim < extents.ndims(); ++dim) {
+    auto cut = AxisCut::at_bounds(extents[dim], starts[static_cast<std::size_t>(dim)]);
+    if (!cut.ok()) {
+      return std::move(cut).status().context(fmt::format("{}: dimension {}", doing, dim));
+    }
+    blocks[dim] = cut->blocks();
+    cuts[static_cast<std::size_t>(dim)] = std::move(cut).take();
+  }
+  auto deal = Deal::grid(blocks, nranks, {.order = options.order});
+  if (!deal.ok()) {
+    return std::move(deal).status().context(doing);
+  }
+  return create(cuts, *deal, options);
+}
+
+const Extents& Distribution::extents() const noexcept {
+  return data_->extents;
+}
+const AxisCut& Distribution::cut(int dim) const noexcept {
+  return data_->cut(dim);
+}
+const Deal& Distribution::deal() const noexcept {
+  return data_->deal;
+}
+Storage Distribution::storage() const noexcept {
+  return data_->storage;
+}
+MemoryOrder Distribution::order() const noexcept {
+  return data_->order;
+}
+const Extents& Distribution::ghosts() const noexcept {
+  return data_->ghosts;
+}
+
+bool Distribution::has_ghosts() const noexcept {
+  return std::any_of(data_->ghosts.begin(), data_->ghosts.end(),
+                     [](std::int64_t width) { return width > 0; });
+}
+
+TeamRank Distribution::owner(const Index& index) const noexcept {
+  Index block = Index::zeros(index.ndims());
+  for (int dim = 0; dim < index.ndims(); ++dim) {
+    block[dim] = data_->cut(dim).find(index[dim]).block;
+  }
+  return data_->deal.owner(block);
+}
+
+ElementPlace Distribution::locate(const Index& index) const noexcept {
+  Index block = Index::zeros(index.ndims());
+  Index place = Index::zeros(index.ndims());
+  for (int dim = 0; dim < index.ndims(); ++dim) {
+    const AxisCut::Place at = data_->cut(dim).find(index[dim]);
+    block[dim] = at.block;
+    place[dim] = at.place;
+  }
+  Strides strides = Strides::zeros(index.ndims());
+  std::int64_t offset = detail::place_block(*data_, block, strides);
+  for (int dim = 0; dim < index.ndims(); ++dim) {
+    offset += place[dim] * strides[dim];
+  }
+  return {data_->deal.owner(block), offset};
+}
+
+Patch Distribution::block(TeamRank rank, std::int64_t number) const noexcept {
+  const Index block = data_->deal.block(rank, number);
+  Patch patch{.box = Box::none(ndims()),
+              .owner = rank,
+              .order = data_->order,
+              .offset = 0,
+              .strides = Strides::zeros(ndims())};
+  for (int dim = 0; dim < ndims(); ++dim) {
+    patch.box.set(dim, data_->cut(dim).lo(block[dim]), data_->cut(dim).hi(block[dim]));
+  }
+  patch.offset = detail::place_block(*data_, block, patch.strides);
+  return patch;
+}
+
+Distribution::Blocks Distribution::blocks(TeamRank rank) const noexcept {
+  return {*this, rank};
+}
+
+Box Distribution::box_of(TeamRank rank) const noexcept {
+  if (block_count(rank) == 0) {
+    return Box::none(ndims());
+  }
+  return block(rank, 0).box;
+}
+
+std::int64_t Distribution::local_elements(TeamRank rank) const noexcept {
+  const std::int64_t count = block_count(rank);
+  if (count == 0) {
+    return 0;
+  }
+  if (data_->is_one_block_per_rank || data_->deal.kind() == DealKind::cyclic_grid) {
+    return volume(local_extents(rank));
+  }
+  const Patch last = block(rank, count - 1);
+  return last.offset + last.box.volume();
+}
+
+std::int64_t Distribution::most_local_elements() const noexcept {
+  return data_->most_local_elements;
+}
+
+Extents Distribution::local_extents(TeamRank rank) const noexcept {
+  Extents sizes = Extents::zeros(ndims());
+  if (block_count(rank) == 0) {
+    return sizes;
+  }
+  if (data_->is_one_block_per_rank) {
+    const Box box = block(rank, 0).box;
+    return box.is_empty() ? sizes : box.grown(data_->ghosts).extents();
+  }
+  const Index at = data_->deal.coordinates(rank);
+  for (int dim = 0; dim < ndims(); ++dim) {
+    sizes[dim] = data_->length_of_all(dim, at[dim]);
+  }
+  return sizes;
+}
+
+bool operator==(const Distribution& a, const Distribution& b) noexcept {
+  const DistributionData& x = *a.data_;
+  const DistributionData& y = *b.data_;
+  return &x == &y || (x.extents == y.extents && x.storage == y.storage && x.order == y.order &&
+                      x.ghosts == y.ghosts && x.deal == y.deal && x.cuts == y.cuts);
+}
+
+std::string to_string(const Distribution& distribution) {
+  const bool is_matrix = distribution.storage() == Storage::local_matrix;
+  std::string text =
+      fmt::format("{}: {}, {}{}", to_string(distribution.extents()), to_string(distribution.deal()),
+                  is_matrix ? "one local matrix a rank, " : "",
+                  distribution.order() == MemoryOrder::row_major ? "row-major" : "column-major");
+  if (distribution.has_ghosts()) {
+    text += fmt::format(", ghosts {}", to_string(distribution.ghosts()));
+  }
+  return text;
+}
+
+}  // namespace tessera::arrays

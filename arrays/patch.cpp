@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/patch.hpp"
+
+#include <algorithm>
+
+#include "arrays/detail/distribution_data.hpp"
+
+namespace tessera::arrays {
+namespace detail {
+namespace {
+
+// One dense array for all of a rank's blocks: along each dimension the earlier blocks come first.
+std::int64_t place_in_matrix(const DistributionData& data, const Index& block,
+                             Strides& strides) noexcept {
+  std::int64_t offset = 0;
+  std::int64_t stride = 1;
+  for (int k = 0; k < block.ndims(); ++k) {
+    const int dim = data.fast(k, data.order);
+    strides[dim] = stride;
+    offset += data.length_before(dim, block[dim]) * stride;
+    stride *= data.length_of_all(dim, data.deal.turn(dim, block[dim]).remainder);
+  }
+  return offset;
+}
+
+// Where a block begins when each is contiguous. On a cyclic grid the blocks of a rank are packed
+// in the deal's order; from the fastest dimension up, `before` counts the elements of the earlier
+// blocks among those that agree with this one in all slower dimensions, `all` those of one layer.
+std::int64_t start_of_block(const DistributionData& data, const Index& block) noexcept {
+  if (data.deal.kind() != DealKind::cyclic_grid) {
+    return data.starts.empty() ? data.deal.number(block) * data.slot
+                               : data.starts[static_cast<std::size_t>(data.deal.linear(block))];
+  }
+  std::int64_t before = 0;
+  std::int64_t all = 1;
+  for (int k = 0; k < block.ndims(); ++k) {
+    const int dim = data.fast(k, data.deal.order());
+    const std::int64_t b = block[dim];
+    before = data.length_before(dim, b) * all + data.cut(dim).length(b) * before;
+    all *= data.length_of_all(dim, data.deal.turn(dim, b).remainder);
+  }
+  return before;
+}
+
+}  // namespace
+
+std::int64_t place_block(const DistributionData& data, const Index& block,
+                         Strides& strides) noexcept {
+  if (!data.is_one_block_per_rank && data.storage == Storage::local_matrix) {
+    return place_in_matrix(data, block, strides);
+  }
+  std::int64_t offset = 0;
+  std::int64_t stride = 1;
+  for (int k = 0; k < block.ndims(); ++k) {
+    const int dim = data.fast(k, data.order);
+    const std::int64_t ghosts = data.ghosts[dim];
+    strides[dim] = stride;
+    offset += ghosts * stride;
+    stride *= data.cut(dim).length(block[dim]) + 2 * ghosts;
+  }
+  return data.is_one_block_per_rank ? offset : start_of_block(data, block);
+}
+
+}  // namespace detail
+
+// Everything is built in place and bound by bound: copies of freshly written lists would stall on
+// store forwarding, which costs more than all of the arithmetic.
+Patches::Patches(const detail::DistributionData& data, const Box& box,
+                 std::int64_t rotation) noexcept
+    : data_(&data),
+      box_(Box::none(box.ndims())),
+      first_(Index::zeros(box.ndims())),
+      last_(Index::zeros(box.ndims())),
+      block_(Index::zeros(box.ndims())),
+      patch_{.box = Box::none(box.ndims()),
+             .owner = {},
+             .order = data.order,
+             .offset = 0,
+             .strides = Strides::zeros(box.ndims())} {
+  std::int64_t count = 1;
+  for (int dim = 0; dim < box.ndims(); ++dim) {
+    const std::int64_t lo = box.lo(dim);
+    const std::int64_t hi = box.hi(dim);
+    if (hi <= lo) {
+      return;
+    }
+    const AxisCut& cut = data.cut(dim);
+    const std::int64_t first = cut.find(lo).block;
+    const std::int64_t last = hi <= cut.hi(first) ? first : cut.find(hi - 1).block;
+    box_.set(dim, lo, hi);
+    first_[dim] = first;
+    last_[dim] = last;
+    block_[dim] = first;
+    count *= last - first + 1;
+  }
+  remaining_ = count;
+  if (rotation > 0 && count > 1) {
+    rotate(rotation);
+  }
+  cut_patch();
+}
+
+void Patches::rotate(std::int64_t rotation) noexcept {
+  std::int64_t place = rotation % remaining_;
+  for (int dim = block_.ndims() - 1; dim >= 0; --dim) {
+    const std::int64_t count = last_[dim] - first_[dim] + 1;
+    block_[dim] = first_[dim] + place % count;
+    place /= count;
+  }
+}
+
+void Patches::step() noexcept {
+  // Beyond the last block the walk goes on at the first: remaining_ ends it.
+  for (int dim = block_.ndims() - 1; dim >= 0; --dim) {
+    if (++block_[dim] <= last_[dim]) {
+      break;
+    }
+    block_[dim] = first_[dim];
+  }
+  cut_patch();
+}
+
+void Patches::cut_patch() noexcept {
+  patch_.owner = data_->deal.owner(block_);
+  if (data_->is_one_block_per_rank) {
+    cut_single();
+    return;
+  }
+  std::int64_t offset = detail::place_block(*data_, block_, patch_.strides);
+  for (int dim = 0; dim < block_.ndims(); ++dim) {
+    const AxisCut& cut = data_->cut(dim);
+    const std::int64_t block_lo = cut.lo(block_[dim]);
+    const std::int64_t lo = std::max(box_.lo(dim), block_lo);
+    patch_.box.set(dim, lo, std::min(box_.hi(dim), cut.hi(block_[dim])));
+    offset += (lo - block_lo) * patch_.strides[dim];
+  }
+  patch_.offset = offset;
+}
+
+// The same in one go, for the commonest distributions: place_block() would find each bound again.
+void Patches::cut_single() noexcept {
+  std::int64_t offset = 0;
+  std::int64_t stride = 1;
+  for (int k = 0; k < block_.ndims(); ++k) {
+    const int dim = data_->fast(k, data_->order);
+    const AxisCut& cut = data_->cut(dim);
+    const std::int64_t ghosts = data_->ghosts[dim];
+    const std::int64_t block_lo = cut.lo(block_[dim]);
+    const std::int64_t block_hi = cut.hi(block_[dim]);
+    const std::int64_t lo = std::max(box_.lo(dim), block_lo);
+    patch_.box.set(dim, lo, std::min(box_.hi(dim), block_hi));
+    patch_.strides[dim] = stride;
+    offset += (lo - block_lo + ghosts) * stride;
+    stride *= block_hi - block_lo + 2 * ghosts;
+  }
+  patch_.offset = offset;
+}
+
+namespace {
+
+// From the fastest dimension up: dense dimensions lengthen the run, a dimension that continues the
+// one below lengthens its level, others become a level of their own.
+template <class Extent>
+rma::CopyShape build_shape(int ndims, Extent extent, MemoryOrder order, const Strides& local,
+                           const Strides& remote, std::size_t element_bytes) noexcept {
+  const auto bytes = static_cast<std::int64_t>(element_bytes);
+  rma::CopyShape shape;  // the only thing returned, so that it is built in its final place
+  for (int dim = 0; dim < ndims; ++dim) {
+    if (extent(dim) == 0) {
+      return shape;
+    }
+  }
+  std::int64_t run = bytes;
+  std::int64_t next_local = bytes;  // the strides with which a dimension continues those below
+  std::int64_t next_remote = bytes;
+  for (int k = 0; k < ndims; ++k) {
+    const int dim = order == MemoryOrder::row_major ? ndims - 1 - k : k;
+    const std::int64_t count = extent(dim);
+    if (count == 1) {
+      continue;
+    }
+    const std::int64_t local_stride = local[dim] * bytes;
+    const std::int64_t remote_stride = remote[dim] * bytes;
+    if (local_stride != next_local || remote_stride != next_remote) {
+      shape.repeat(count, local_stride, remote_stride);
+    } else if (shape.levels == 0) {
+      run *= count;
+    } else {
+      shape.level[static_cast<std::size_t>(shape.levels - 1)].count *= count;
+    }
+    next_local = local_stride * count;
+    next_remote = remote_stride * count;
+  }
+  shape.run_bytes = static_cast<std::size_t>(run);
+  return shape;
+}
+
+}  // namespace
+
+rma::CopyShape copy_shape(const Extents& extents, MemoryOrder order, const Strides& local,
+                          const Strides& remote, std::size_t element_bytes) noexcept {
+  return build_shape(
+      extents.ndims(), [&](int dim) { return extents[dim]; }, order, local, remote, element_bytes);
+}
+
+rma::CopyShape copy_shape(const Patch& patch, const Strides& local,
+                          std::size_t element_bytes) noexcept {
+  return build_shape(
+      patch.box.ndims(), [&](int dim) { return patch.box.extent(dim); }, patch.order, local,
+      patch.strides, element_bytes);
+}
+
+}  // namespace tessera::arrays

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// LocalView: a multi-dimensional view of memory of this process. GlobalView: the same, indexed by
+// the indices of the array of which that memory is a part.
+//
+// A view is a pointer, extents and strides. It owns nothing, is cheap to copy, and checks nothing:
+// indices inside the extents are the caller's duty. Strides may be anything, negative or zero too.
+// The names are those of std::mdspan, which can replace it when the oldest compiler has one.
+//
+//     LocalView<double> a(pointer, {3, 4});          // row-major: a(i, j) is pointer[4 * i + j]
+//     auto b = a.sub(Box({1, 1}, {3, 3}));           // b(0, 0) is a(1, 1)
+//     GlobalView<double> g(a, {100, 200});           // g(101, 202) is a(1, 2)
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "arrays/box.hpp"
+#include "arrays/index.hpp"
+
+namespace tessera::arrays {
+
+namespace detail {
+
+template <std::integral... Indices>
+constexpr std::int64_t place_of(const Strides& strides, Indices... indices) noexcept {
+  std::int64_t place = 0;
+  int dim = 0;
+  ((place += static_cast<std::int64_t>(indices) * strides[dim++]), ...);
+  return place;
+}
+
+}  // namespace detail
+
+template <class T>
+class LocalView {
+ public:
+  using element_type = T;
+  using value_type = std::remove_cv_t<T>;
+
+  constexpr LocalView() noexcept = default;
+  /// Memory without gaps. Requires: `data` has room for volume(extents) elements.
+  constexpr LocalView(T* data, const Extents& extents,
+                      MemoryOrder order = MemoryOrder::row_major) noexcept
+      : data_(data), extents_(extents), strides_(dense_strides(extents, order)) {}
+  /// `data` is the element with all indices zero. Requires: as many strides as extents.
+  constexpr LocalView(T* data, const Extents& extents, const Strides& strides) noexcept
+      : data_(data), extents_(extents), strides_(strides) {}
+  /// A view that may write becomes one that only reads.
+  template <class U>
+  requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) constexpr LocalView(
+      const LocalView<U>& other) noexcept  // NOLINT: as T* becomes const T*
+      : LocalView(other.data_handle(), other.extents(), other.strides()) {}
+
+  [[nodiscard]] constexpr T* data_handle() const noexcept { return data_; }
+  [[nodiscard]] constexpr int ndims() const noexcept { return extents_.ndims(); }
+  [[nodiscard]] constexpr const Extents& extents() const noexcept { return extents_; }
+  [[nodiscard]] constexpr const Strides& strides() const noexcept { return strides_; }
+  [[nodiscard]] constexpr std::int64_t extent(int dim) const noexcept { return extents_[dim]; }
+  /// In elements.
+  [[nodiscard]] constexpr std::int64_t stride(int dim) const noexcept { return strides_[dim]; }
+  [[nodiscard]] constexpr std::int64_t size() const noexcept { return volume(extents_); }
+  [[nodiscard]] constexpr bool is_empty() const noexcept { return size() == 0; }
+
+  /// True when the elements lie side by side in this order, so that data_handle() may be used as
+  /// an ordinary array of size() elements.
+  [[nodiscard]] constexpr bool is_dense(MemoryOrder order = MemoryOrder::row_major) const noexcept {
+    const Strides dense = dense_strides(extents_, order);
+    for (int dim = 0; dim < ndims(); ++dim) {
+      if (extents_[dim] > 1 && strides_[dim] != dense[dim]) {
+        return is_empty();
+      }
+    }
+    return true;
+  }
+  /// True when the elements fill a run of memory without gaps, in whatever order of dimensions.
+  [[nodiscard]] constexpr bool is_exhaustive() const noexcept {
+    // Sorted by stride, each dimension must begin where the faster ones end.
+    std::int64_t filled = 1;
+    bool is_taken[max_dims] = {};  // NOLINT(modernize-avoid-c-arrays)
+    for (int round = 0; round < ndims(); ++round) {
+      for (int dim = 0; dim < ndims(); ++dim) {
+        if (!is_taken[dim] && (extents_[dim] == 1 || strides_[dim] == filled)) {
+          is_taken[dim] = true;
+          filled *= extents_[dim];
+        }
+      }
+    }
+    return filled == size();
+  }
+
+  template <std::integral... Indices>
+  constexpr T& operator()(Indices... indices) const noexcept {
+    static_assert(sizeof...(Indices) >= 1 && sizeof...(Indices) <= max_dims);
+    return data_[detail::place_of(strides_, indices...)];
+  }
+  constexpr T& operator[](const Index& index) const noexcept {
+    std::int64_t place = 0;
+    for (int dim = 0; dim < strides_.ndims(); ++dim) {
+      place += index[dim] * strides_[dim];
+    }
+    return data_[place];
+  }
+
+  /// The part inside `box`, whose lower corner becomes index zero. Requires: it lies inside.
+  [[nodiscard]] constexpr LocalView sub(const Box& box) const noexcept {
+    std::int64_t place = 0;
+    for (int dim = 0; dim < ndims(); ++dim) {
+      place += box.lo(dim) * strides_[dim];
+    }
+    return LocalView(data_ + place, box.extents(), strides_);
+  }
+
+ private:
+  T* data_ = nullptr;
+  Extents extents_;
+  Strides strides_;
+};
+
+template <class T>
+class GlobalView {
+ public:
+  constexpr GlobalView() noexcept = default;
+  /// `origin` is the global index of the first element of `view`.
+  constexpr GlobalView(const LocalView<T>& view, const Index& origin) noexcept
+      : view_(view),
+        origin_(origin),
+        origin_place_(distance(Index::zeros(view.ndims()), origin, view.strides())) {}
+
+  /// The part of the index space that the view covers.
+  [[nodiscard]] constexpr Box box() const noexcept {
+    return Box::whole(view_.extents()).shifted(origin_);
+  }
+  [[nodiscard]] constexpr const LocalView<T>& local() const noexcept { return view_; }
+  [[nodiscard]] constexpr int ndims() const noexcept { return view_.ndims(); }
+
+  /// Requires: the index lies in box().
+  template <std::integral... Indices>
+  constexpr T& operator()(Indices... indices) const noexcept {
+    static_assert(sizeof...(Indices) >= 1 && sizeof...(Indices) <= max_dims);
+    return view_.data_handle()[detail::place_of(view_.strides(), indices...) - origin_place_];
+  }
+  constexpr T& operator[](const Index& index) const noexcept {
+    return view_.data_handle()[distance(origin_, index, view_.strides())];
+  }
+
+ private:
+  LocalView<T> view_;
+  Index origin_;
+  std::int64_t origin_place_ = 0;  // distance from global index zero to the first element
+};
+
+}  // namespace tessera::arrays

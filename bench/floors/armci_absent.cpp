@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Stands in for the ARMCI-MPI floor in a build without it.
+#include "bench/floors/floor.hpp"
+
+namespace tessera::bench {
+
+std::unique_ptr<Floor> make_armci_floor(Crew&, const FloorOptions&, std::string& missing) {
+  missing = "armci-mpi: this build has no ARMCI-MPI (Debian: libarmci-mpi-dev)";
+  return nullptr;
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Floor: somebody else's way to do a Case, to be measured beside ours.
+//
+// "memcpy" is what the memory can do, "mpi" and "armci-mpi" what a user has today. A floor owns
+// its buffers (or borrows ours, so that both are measured on the same memory) and hands out a
+// Candidate for each Case that it knows; the suites put these first in measure_interleaved().
+//
+// Rank 0 is the origin; the target is rank 1, or rank 0 itself in a job of one rank.
+//
+// Lifetime: a floor outlives its candidates. Creation and destruction are collective.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/support/candidate.hpp"
+#include "bench/support/case.hpp"
+#include "bench/support/crew.hpp"
+
+namespace tessera::bench {
+
+struct FloorOptions {
+  std::size_t capacity_bytes = 16U << 20;  ///< of each buffer: the largest span of a case
+  bool cold = false;                       ///< rotate through buffers of at least cold_bytes()
+
+  /// What each buffer must have.
+  [[nodiscard]] std::size_t buffer_bytes() const;
+};
+
+class Floor {
+ public:
+  virtual ~Floor() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// The candidate for `c`, or none where the floor has no such operation or too small buffers:
+  /// the same answer on every rank.
+  [[nodiscard]] virtual std::optional<Candidate> candidate(const Case& c) = 0;
+};
+
+/// The floors that this build and this job have, and why the others are missing.
+struct FloorSet {
+  std::vector<std::unique_ptr<Floor>> floors;  ///< memory first
+  std::vector<std::string> missing;            ///< "armci-mpi: libarmci-mpi-dev was not found"
+
+  /// The candidates of all floors that know `c`.
+  [[nodiscard]] std::vector<Candidate> candidates(const Case& c) const;
+};
+
+/// Collective. All floors that can be had; those on MPI only where MPI runs with as many ranks as
+/// `crew` (see MpiSession).
+FloorSet make_floors(Crew& crew, const FloorOptions& options);
+
+/// Collective. Each gives a null pointer and says why in `missing`, or the floor.
+std::unique_ptr<Floor> make_mpi_floor(Crew& crew, const FloorOptions& options,
+                                      std::string& missing);
+std::unique_ptr<Floor> make_armci_floor(Crew& crew, const FloorOptions& options,
+                                        std::string& missing);
+
+}  // namespace tessera::bench

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Measures the floors against each other: shows that they run and what they say on this machine.
+//
+//     mpirun -n 2 floors_demo -m 8:1M
+//
+// The last floor of a case is the subject of its table. Exit code 1 when data was wrong.
+#include <CLI/CLI.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "bench/floors/floor.hpp"
+#include "bench/floors/memory_floor.hpp"
+#include "bench/floors/mpi_floor.hpp"
+#include "bench/floors/mpi_session.hpp"
+#include "bench/support/machine.hpp"
+#include "bench/support/options.hpp"
+#include "bench/support/record.hpp"
+#include "bench/support/table.hpp"
+
+namespace {
+
+using namespace tessera::bench;
+
+/// One job's measurements: what all of the demo's tables share.
+class Demo {
+ public:
+  Demo(Crew& crew, const SuiteOptions& options, RunInfo run)
+      : crew_(crew), options_(options), report_(std::move(run)) {}
+
+  /// Collective. Measures the candidates and adds a line to a table of their own.
+  void measure(Table& table, const Subject& subject, const std::vector<Candidate>& candidates) {
+    const auto measured = measure_interleaved(crew_, candidates, options_.measure_options());
+    if (crew_.rank() == 0) {
+      report_.add(to_records(subject, measured));
+      if (!options_.quiet) {
+        table.add(subject.size, measured);
+      }
+    }
+  }
+
+  [[nodiscard]] Table table(std::string title, std::size_t candidates) {
+    Heading heading;
+    heading.title = std::move(title);
+    heading.subject = candidates - 1;
+    heading.full = options_.full;
+    return {std::cout, heading, report_.run()};
+  }
+
+  [[nodiscard]] const Report& report() const { return report_; }
+
+ private:
+  Crew& crew_;
+  const SuiteOptions& options_;
+  Report report_;
+};
+
+void measure_cases(Demo& demo, FloorSet& floors, const std::string& title,
+                   const std::vector<Case>& cases) {
+  std::optional<Table> table;
+  for (const Case& c : cases) {
+    const std::vector<Candidate> candidates = floors.candidates(c);
+    if (candidates.empty()) {
+      continue;
+    }
+    if (!table) {
+      table.emplace(demo.table(title, candidates.size()));
+    }
+    demo.measure(*table, {"floors", c.name(), c.shape(), static_cast<std::int64_t>(c.bytes())},
+                 candidates);
+  }
+}
+
+void measure_all(Demo& demo, FloorSet& floors, const SuiteOptions& options) {
+  for (const Operation operation : {Operation::put, Operation::get, Operation::accumulate}) {
+    std::vector<Case> sizes;
+    for (const std::int64_t size : options.sizes()) {
+      sizes.push_back(Case::contiguous(operation, static_cast<std::size_t>(size)));
+    }
+    const std::string name = Case::contiguous(operation, 8).name();
+    measure_cases(demo, floors, name, sizes);
+    for (const std::int64_t rows : {64, 512}) {
+      measure_cases(demo, floors, fmt::format("{} of {} rows", name, rows),
+                    {Case::strided(operation, 16, rows), Case::strided(operation, 64, rows),
+                     Case::strided(operation, 1024, rows)});
+    }
+    measure_cases(demo, floors, name + " of 1000 scattered doubles",
+                  {Case::vector(operation, 8, 1000)});
+  }
+  measure_cases(demo, floors, "fetch-and-add", {Case::contiguous(Operation::fetch_add, 8)});
+  measure_cases(demo, floors, "lock and unlock", {Case::contiguous(Operation::lock_unlock, 8)});
+}
+
+void measure_together(Demo& demo, Crew& crew) {
+  const std::vector<Candidate> triad = {triad_candidate(crew, triad_elements(crew.size()))};
+  Table triad_table = demo.table("STREAM triad", 1);
+  demo.measure(triad_table, {"floors", "triad", "", static_cast<std::int64_t>(triad[0].bytes)},
+               triad);
+  if (auto ping_pong = mpi_ping_pong_candidate(crew, 8)) {
+    Table table = demo.table("round trip", 1);
+    demo.measure(table, {"floors", "ping_pong", "", 8}, {*ping_pong});
+  }
+}
+
+void write_files(const Report& report, const SuiteOptions& options) {
+  if (!options.json.empty()) {
+    std::ofstream out(options.json);
+    report.write_json(out);
+  }
+  if (!options.csv.empty()) {
+    std::ofstream out(options.csv);
+    report.write_csv(out);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  SuiteOptions options;
+  CLI::App app{"Measures the floors against each other"};
+  add_options(app, options);
+  CLI11_PARSE(app, argc, argv);
+
+  const std::unique_ptr<MpiSession> mpi = start_mpi();
+  SoloCrew solo;
+  Crew& crew = mpi ? mpi->crew() : solo;
+  FloorOptions floor_options;
+  floor_options.cold = options.cold;
+  FloorSet floors = make_floors(crew, floor_options);
+  RunInfo run = describe_run(crew, argc, argv);
+  run.host.mpi = mpi ? mpi->version() : "";
+
+  Demo demo(crew, options, std::move(run));
+  if (crew.rank() == 0 && !options.quiet) {
+    for (const std::string& missing : floors.missing) {
+      std::cout << "# missing: " << missing << '\n';
+    }
+  }
+  measure_all(demo, floors, options);
+  measure_together(demo, crew);
+  if (crew.rank() == 0) {
+    write_files(demo.report(), options);
+  }
+  return demo.report().is_valid() ? EXIT_SUCCESS : EXIT_FAILURE;
+}

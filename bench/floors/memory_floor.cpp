@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/floors/memory_floor.hpp"
+
+#include <atomic>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "bench/floors/kernels.hpp"
+
+namespace tessera::bench {
+namespace {
+
+double* doubles(std::byte* bytes) {
+  return reinterpret_cast<double*>(bytes);
+}
+
+/// memcpy that the compiler may not merge with the next: a length known at run time only makes it
+/// a call into the C library, the fence makes its result wanted.
+inline void copy_run(std::byte* to, const std::byte* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+/// The addresses of the runs of a vector case, at both ends.
+struct Addresses {
+  std::vector<std::byte*> local;
+  std::vector<std::byte*> remote;
+
+  Addresses(const Case& c, std::byte* here, std::byte* there) {
+    for (std::int64_t run = 0; run < c.runs; ++run) {
+      local.push_back(here + c.local_offset(run));
+      remote.push_back(there + c.remote_offset(run));
+    }
+  }
+};
+
+}  // namespace
+
+MemoryFloor::MemoryFloor(const FloorOptions& options)
+    : own_local_(std::make_unique<Mapping>(options.buffer_bytes(), Sharing::own)),
+      own_remote_(std::make_unique<Mapping>(options.buffer_bytes(), Sharing::shared)),
+      local_(own_local_->bytes()),
+      remote_(own_remote_->bytes()),
+      cold_(options.cold) {}
+
+MemoryFloor::MemoryFloor(std::span<std::byte> local, std::span<std::byte> remote, bool cold)
+    : local_(local), remote_(remote), cold_(cold) {}
+
+Workspace MemoryFloor::workspace() const {
+  Workspace workspace;
+  workspace.local = local_;
+  workspace.remote_bytes = remote_.size();
+  workspace.write_remote = [remote = remote_](std::span<const std::byte> bytes) {
+    std::memcpy(remote.data(), bytes.data(), bytes.size());
+  };
+  workspace.read_remote = [remote = remote_](std::span<std::byte> bytes) {
+    std::memcpy(bytes.data(), remote.data(), bytes.size());
+  };
+  workspace.rotate = cold_;
+  return workspace;
+}
+
+std::optional<Candidate> MemoryFloor::candidate(const Case& c) {
+  if (c.operation == Operation::fetch_add || c.operation == Operation::lock_unlock) {
+    return atomic(c);
+  }
+  if (!fits(c, workspace())) {
+    return std::nullopt;
+  }
+  switch (c.layout) {
+    case Layout::contiguous:
+      return contiguous(c);
+    case Layout::strided:
+      return rows(c);
+    case Layout::vector:
+      return list(c);
+  }
+  return std::nullopt;
+}
+
+Candidate MemoryFloor::contiguous(const Case& c) const {
+  std::byte* here = local_.data();
+  std::byte* there = remote_.data();
+  const auto make = [&](const char* name, auto once) {
+    return transfer_candidate(name, c, workspace(), true, once);
+  };
+  switch (c.operation) {
+    case Operation::accumulate:
+      return make("axpy", [=](std::size_t local, std::size_t remote) {
+        kernels::axpy(doubles(there + remote), doubles(here + local), c.scale,
+                      c.run_bytes / sizeof(double));
+      });
+    case Operation::get:
+      return make("memcpy", [=](std::size_t local, std::size_t remote) {
+        copy_run(here + local, there + remote, c.run_bytes);
+      });
+    default:
+      return make("memcpy", [=](std::size_t local, std::size_t remote) {
+        copy_run(there + remote, here + local, c.run_bytes);
+      });
+  }
+}
+
+Candidate MemoryFloor::rows(const Case& c) const {
+  std::byte* here = local_.data();
+  std::byte* there = remote_.data();
+  const auto make = [&](const char* name, auto once) {
+    return transfer_candidate(name, c, workspace(), true, once);
+  };
+  switch (c.operation) {
+    case Operation::accumulate:
+      return make("axpy", [=](std::size_t local, std::size_t remote) {
+        kernels::axpy_rows(there + remote, c.remote_stride, here + local, c.local_stride, c.scale,
+                           c.run_bytes, c.runs);
+      });
+    case Operation::get:
+      return make("memcpy", [=](std::size_t local, std::size_t remote) {
+        kernels::copy_rows(here + local, c.local_stride, there + remote, c.remote_stride,
+                           c.run_bytes, c.runs);
+      });
+    default:
+      return make("memcpy", [=](std::size_t local, std::size_t remote) {
+        kernels::copy_rows(there + remote, c.remote_stride, here + local, c.local_stride,
+                           c.run_bytes, c.runs);
+      });
+  }
+}
+
+Candidate MemoryFloor::list(const Case& c) const {
+  // The list is made once, so this floor keeps to its first place even when others rotate.
+  Workspace fixed = workspace();
+  fixed.rotate = false;
+  const auto make = [&](const char* name, auto once) {
+    return transfer_candidate(name, c, fixed, true, once);
+  };
+  const Addresses at(c, local_.data(), remote_.data());
+  switch (c.operation) {
+    case Operation::accumulate:
+      return make("axpy", [=](std::size_t, std::size_t) {
+        kernels::axpy_list(at.remote.data(), at.local.data(), c.scale, c.run_bytes, c.runs);
+      });
+    case Operation::get:
+      return make("memcpy", [=](std::size_t, std::size_t) {
+        kernels::copy_list(at.local.data(), at.remote.data(), c.run_bytes, c.runs);
+      });
+    default:
+      return make("memcpy", [=](std::size_t, std::size_t) {
+        kernels::copy_list(at.remote.data(), at.local.data(), c.run_bytes, c.runs);
+      });
+  }
+}
+
+Candidate MemoryFloor::atomic(const Case& c) const {
+  auto& word = *reinterpret_cast<std::int64_t*>(remote_.data());
+  Candidate candidate;
+  candidate.prepare = [&word] { word = 0; };
+  if (c.operation == Operation::lock_unlock) {
+    candidate.name = "two atomics";
+    candidate.run = [&word](std::int64_t repetitions) {
+      for (std::int64_t i = 0; i < repetitions; ++i) {
+        kernels::lock_unlock(word);
+      }
+    };
+    return candidate;
+  }
+  candidate.name = "lock xadd";
+  candidate.bytes = sizeof word;
+  candidate.run = [&word](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      (void)kernels::fetch_add(word, 1);
+    }
+  };
+  candidate.verify = [&word, run = candidate.run]() -> std::string {
+    word = 0;
+    run(3);
+    return word == 3 ? "" : fmt::format("three additions of 1 to 0 gave {}", word);
+  };
+  return candidate;
+}
+
+Candidate triad_candidate(Crew& crew, std::size_t elements) {
+  struct Arrays {
+    std::vector<double> a, b, c;
+  };
+  const auto arrays = std::make_shared<Arrays>();
+  Candidate candidate;
+  candidate.name = "triad";
+  candidate.cooperative = true;
+  candidate.bytes = 3 * sizeof(double) * elements * static_cast<std::size_t>(crew.size());
+  candidate.prepare = [arrays, elements] {
+    arrays->a.assign(elements, 0.0);
+    arrays->b.assign(elements, 1.0);
+    arrays->c.assign(elements, 2.0);
+  };
+  candidate.run = [arrays](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      kernels::triad(arrays->a.data(), arrays->b.data(), arrays->c.data(), 3.0, arrays->a.size());
+    }
+  };
+  candidate.verify = [arrays, run = candidate.run]() -> std::string {
+    run(1);
+    return arrays->a.empty() || arrays->a.back() == 7.0 ? "" : "1 + 3 * 2 isn't 7";
+  };
+  return candidate;
+}
+
+std::size_t triad_elements(int ranks) {
+  return cold_bytes() / (3 * sizeof(double) * static_cast<std::size_t>(ranks)) + 1;
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// MemoryFloor: what plain loads and stores do, on memory that ranks of a node could share.
+//
+// The least that any library can need on one node: memcpy out of line with a length known at run
+// time, a hand-written loop of memcpy for rows and lists, y[i] += a*x[i] without any atomicity,
+// one `lock xadd`, and the two atomic operations of a lock.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bench/floors/floor.hpp"
+#include "bench/floors/mapping.hpp"
+#include "bench/support/transfer.hpp"
+
+namespace tessera::bench {
+
+class MemoryFloor : public Floor {
+ public:
+  /// With buffers of its own: private memory for the local one, a memfd for the remote one.
+  explicit MemoryFloor(const FloorOptions& options);
+  /// Between the buffers of another candidate, so that both touch the same memory. Both must
+  /// live as long, be aligned to 64 bytes, and may be overwritten.
+  MemoryFloor(std::span<std::byte> local, std::span<std::byte> remote, bool cold);
+
+  [[nodiscard]] std::string_view name() const override { return "memory"; }
+  [[nodiscard]] std::optional<Candidate> candidate(const Case& c) override;
+
+ private:
+  [[nodiscard]] Candidate contiguous(const Case& c) const;
+  [[nodiscard]] Candidate rows(const Case& c) const;
+  [[nodiscard]] Candidate list(const Case& c) const;
+  [[nodiscard]] Candidate atomic(const Case& c) const;
+  [[nodiscard]] Workspace workspace() const;
+
+  std::unique_ptr<Mapping> own_local_;
+  std::unique_ptr<Mapping> own_remote_;
+  std::span<std::byte> local_;
+  std::span<std::byte> remote_;
+  bool cold_;
+};
+
+/// Collective when run. STREAM's triad on every rank at once, each on three arrays of its own of
+/// `elements` doubles, allocated by prepare(). `bytes` counts all ranks, as STREAM does: 24 an
+/// element.
+Candidate triad_candidate(Crew& crew, std::size_t elements);
+
+/// Elements an array so that the three arrays of all ranks together are four times the largest
+/// cache, STREAM's rule.
+std::size_t triad_elements(int ranks);
+
+}  // namespace tessera::bench

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Stands in for the MPI floors in a build without MPI.
+#include "bench/floors/floor.hpp"
+#include "bench/floors/mpi_floor.hpp"
+#include "bench/floors/mpi_session.hpp"
+
+namespace tessera::bench {
+
+std::unique_ptr<MpiSession> start_mpi() {
+  return nullptr;
+}
+
+std::unique_ptr<Floor> make_mpi_floor(Crew&, const FloorOptions&, std::string& missing) {
+  missing = "mpi: this build has no MPI (Debian: libopenmpi-dev, and -DTESSERA_MPI=ON)";
+  return nullptr;
+}
+
+std::optional<Candidate> mpi_ping_pong_candidate(Crew&, std::size_t) {
+  return std::nullopt;
+}
+
+}  // namespace tessera::bench

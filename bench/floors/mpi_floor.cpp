@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One-sided MPI as its users write it: MPI_Win_allocate, one passive epoch (lock_all), the
+// operation, MPI_Win_flush. Rows are subarray types and lists hindexed-block types, made once.
+#include "bench/floors/mpi_floor.hpp"
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/floors/floor.hpp"
+#include "bench/floors/mapping.hpp"
+#include "bench/floors/mpi_api.hpp"
+#include "bench/support/transfer.hpp"
+
+namespace tessera::bench {
+namespace {
+
+/// One end of a transfer: which type, and how many of it.
+struct Layer {
+  std::shared_ptr<const mpi::Datatype> owner;
+  MPI_Datatype type = MPI_BYTE;
+  int count = 0;
+};
+
+/// The element that MPI is told about: accumulate adds doubles, the rest moves bytes.
+struct Unit {
+  explicit Unit(const Case& c)
+      : type(c.operation == Operation::accumulate ? MPI_DOUBLE : MPI_BYTE),
+        bytes(c.operation == Operation::accumulate ? sizeof(double) : 1) {}
+  MPI_Datatype type;
+  std::size_t bytes;
+};
+
+Layer contiguous_layer(const Case& c) {
+  const Unit unit(c);
+  return {nullptr, unit.type, static_cast<int>(c.run_bytes / unit.bytes)};
+}
+
+/// The first columns of a matrix of `runs` rows.
+Layer subarray_layer(const Case& c, std::size_t stride) {
+  const Unit unit(c);
+  const auto rows = static_cast<int>(c.runs);
+  const std::array<int, 2> sizes = {rows, static_cast<int>(stride / unit.bytes)};
+  const std::array<int, 2> part = {rows, static_cast<int>(c.run_bytes / unit.bytes)};
+  const std::array<int, 2> start = {0, 0};
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_create_subarray(2, sizes.data(), part.data(), start.data(), MPI_ORDER_C, unit.type,
+                           &type);
+  const auto owner = std::make_shared<const mpi::Datatype>(type);
+  return {owner, owner->get(), 1};
+}
+
+Layer list_layer(const Case& c, bool remote) {
+  const Unit unit(c);
+  std::vector<MPI_Aint> places;
+  for (std::int64_t run = 0; run < c.runs; ++run) {
+    places.push_back(static_cast<MPI_Aint>(remote ? c.remote_offset(run) : c.local_offset(run)));
+  }
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_create_hindexed_block(static_cast<int>(c.runs),
+                                 static_cast<int>(c.run_bytes / unit.bytes), places.data(),
+                                 unit.type, &type);
+  const auto owner = std::make_shared<const mpi::Datatype>(type);
+  return {owner, owner->get(), 1};
+}
+
+Layer layer(const Case& c, bool remote) {
+  switch (c.layout) {
+    case Layout::contiguous:
+      return contiguous_layer(c);
+    case Layout::strided:
+      return subarray_layer(c, remote ? c.remote_stride : c.local_stride);
+    case Layout::vector:
+      return list_layer(c, remote);
+  }
+  return contiguous_layer(c);
+}
+
+class MpiFloor : public Floor {
+ public:
+  MpiFloor(Crew& crew, const FloorOptions& options)
+      : is_origin_(crew.rank() == 0),
+        target_(crew.size() > 1 ? 1 : 0),
+        rotate_(options.cold),
+        remote_bytes_(options.buffer_bytes()),
+        window_(options.buffer_bytes(), true),
+        local_(options.buffer_bytes(), Sharing::own,
+               crew.share(line_offset(window_.base()), target_)),
+        lock_window_(sizeof(std::int64_t), false) {}
+
+  [[nodiscard]] std::string_view name() const override { return "mpi"; }
+
+  [[nodiscard]] std::optional<Candidate> candidate(const Case& c) override {
+    if (c.operation == Operation::fetch_add) {
+      return fetch_add();
+    }
+    if (c.operation == Operation::lock_unlock) {
+      return lock_unlock();
+    }
+    const bool scales = c.operation == Operation::accumulate && c.scale != 1.0;
+    if (scales || !fits(c, workspace()) || !mpi::fits_int(c)) {
+      return std::nullopt;  // MPI_Accumulate has no scale
+    }
+    return transfer(c);
+  }
+
+ private:
+  [[nodiscard]] Workspace workspace() const {
+    Workspace workspace;
+    workspace.local = local_.bytes();
+    workspace.remote_bytes = remote_bytes_;
+    workspace.rotate = rotate_;
+    workspace.write_remote = [window = window_.get(), target = target_](auto bytes) {
+      const auto count = static_cast<int>(bytes.size());
+      MPI_Put(bytes.data(), count, MPI_BYTE, target, 0, count, MPI_BYTE, window);
+      MPI_Win_flush(target, window);
+    };
+    workspace.read_remote = [window = window_.get(), target = target_](auto bytes) {
+      const auto count = static_cast<int>(bytes.size());
+      MPI_Get(bytes.data(), count, MPI_BYTE, target, 0, count, MPI_BYTE, window);
+      MPI_Win_flush(target, window);
+    };
+    return workspace;
+  }
+
+  [[nodiscard]] Candidate transfer(const Case& c) const {
+    const auto make = [&](auto once) {
+      return transfer_candidate("mpi", c, workspace(), is_origin_, once);
+    };
+    std::byte* here = local_.bytes().data();
+    const MPI_Win window = window_.get();
+    const int target = target_;
+    const Layer l = layer(c, false);
+    const Layer r = layer(c, true);
+    switch (c.operation) {
+      case Operation::get:
+        return make([=](std::size_t local, std::size_t remote) {
+          MPI_Get(here + local, l.count, l.type, target, static_cast<MPI_Aint>(remote), r.count,
+                  r.type, window);
+          MPI_Win_flush(target, window);
+        });
+      case Operation::accumulate:
+        return make([=](std::size_t local, std::size_t remote) {
+          MPI_Accumulate(here + local, l.count, l.type, target, static_cast<MPI_Aint>(remote),
+                         r.count, r.type, MPI_SUM, window);
+          MPI_Win_flush(target, window);
+        });
+      default:
+        return make([=](std::size_t local, std::size_t remote) {
+          MPI_Put(here + local, l.count, l.type, target, static_cast<MPI_Aint>(remote), r.count,
+                  r.type, window);
+          MPI_Win_flush(target, window);
+        });
+    }
+  }
+
+  [[nodiscard]] std::int64_t add(std::int64_t increment) const {
+    std::int64_t before = 0;
+    MPI_Fetch_and_op(&increment, &before, MPI_INT64_T, target_, 0, MPI_SUM, window_.get());
+    MPI_Win_flush(target_, window_.get());
+    return before;
+  }
+
+  [[nodiscard]] Candidate fetch_add() const {
+    Candidate candidate;
+    candidate.name = "mpi";
+    candidate.bytes = sizeof(std::int64_t);
+    candidate.run = [this](std::int64_t repetitions) {
+      for (std::int64_t i = 0; i < repetitions; ++i) {
+        (void)add(1);
+      }
+    };
+    if (is_origin_) {
+      candidate.verify = [this]() -> std::string {
+        const std::int64_t before = add(2);
+        const std::int64_t after = add(0);
+        return after - before == 2 ? "" : fmt::format("adding 2 to {} gave {}", before, after);
+      };
+    }
+    return candidate;
+  }
+
+  [[nodiscard]] Candidate lock_unlock() const {
+    Candidate candidate;
+    candidate.name = "mpi";
+    candidate.run = [window = lock_window_.get(), target = target_](std::int64_t repetitions) {
+      for (std::int64_t i = 0; i < repetitions; ++i) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window);
+        MPI_Win_unlock(target, window);
+      }
+    };
+    return candidate;
+  }
+
+  bool is_origin_;
+  int target_;
+  bool rotate_;
+  std::size_t remote_bytes_;
+  mpi::Window window_;
+  Mapping local_;
+  mpi::Window lock_window_;
+};
+
+}  // namespace
+
+std::unique_ptr<Floor> make_mpi_floor(Crew& crew, const FloorOptions& options,
+                                      std::string& missing) {
+  if (!mpi::is_running(crew.size())) {
+    missing = "mpi: not started by mpirun or srun with these ranks";
+    return nullptr;
+  }
+  return std::make_unique<MpiFloor>(crew, options);
+}
+
+std::optional<Candidate> mpi_ping_pong_candidate(Crew& crew, std::size_t bytes) {
+  if (crew.size() < 2 || !mpi::is_running(crew.size())) {
+    return std::nullopt;
+  }
+  Candidate candidate;
+  candidate.name = "mpi two-sided";
+  candidate.cooperative = true;
+  candidate.bytes = 2 * bytes;
+  const auto buffer = std::make_shared<std::vector<std::byte>>(bytes);
+  candidate.run = [buffer, rank = crew.rank()](std::int64_t repetitions) {
+    const auto count = static_cast<int>(buffer->size());
+    const int peer = 1 - rank;
+    for (std::int64_t i = 0; i < repetitions && rank < 2; ++i) {
+      if (rank == 0) {
+        MPI_Send(buffer->data(), count, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
+      }
+      MPI_Recv(buffer->data(), count, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (rank == 1) {
+        MPI_Send(buffer->data(), count, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
+      }
+    }
+  };
+  return candidate;
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/floors/mpi_session.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+#include "bench/floors/mpi_api.hpp"
+
+namespace tessera::bench {
+namespace {
+
+bool is_initialized() {
+  int flag = 0;
+  MPI_Initialized(&flag);
+  return flag != 0;
+}
+
+/// Whether Open MPI's, MPICH's or Slurm's launcher started this process.
+bool was_launched() {
+  constexpr std::array variables = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK"};
+  return std::any_of(variables.begin(), variables.end(),
+                     [](const char* name) { return std::getenv(name) != nullptr; });
+}
+
+class WorldCrew : public Crew {
+ public:
+  WorldCrew() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  }
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  void barrier() override { MPI_Barrier(MPI_COMM_WORLD); }
+  void broadcast(std::span<std::byte> bytes, int root) override {
+    MPI_Bcast(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, root, MPI_COMM_WORLD);
+  }
+  double maximum(double value) override {
+    double result = value;
+    MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return result;
+  }
+
+ private:
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+class World : public MpiSession {
+ public:
+  explicit World(bool finalizes) : finalizes_(finalizes) {}
+  ~World() override {
+    if (finalizes_) {
+      MPI_Finalize();
+    }
+  }
+  [[nodiscard]] Crew& crew() override { return crew_; }
+  [[nodiscard]] std::string version() const override {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text = {};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    return text.data();
+  }
+
+ private:
+  bool finalizes_;
+  WorldCrew crew_;
+};
+
+}  // namespace
+
+std::unique_ptr<MpiSession> start_mpi() {
+  if (is_initialized()) {
+    return std::make_unique<World>(false);
+  }
+  if (!was_launched()) {
+    return nullptr;
+  }
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  return std::make_unique<World>(true);
+}
+
+namespace mpi {
+
+bool is_running(int ranks) {
+  if (!is_initialized()) {
+    return false;
+  }
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size == ranks;
+}
+
+Window::Window(std::size_t bytes, bool lock_all) : lock_all_(lock_all) {
+  MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base_,
+                   &window_);
+  std::memset(base_, 0, bytes);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (lock_all_) {
+    MPI_Win_lock_all(0, window_);
+  }
+}
+
+Window::~Window() {
+  if (lock_all_) {
+    MPI_Win_unlock_all(window_);
+  }
+  MPI_Win_free(&window_);
+}
+
+}  // namespace mpi
+}  // namespace tessera::bench

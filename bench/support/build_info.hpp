@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which source these programs were built from; the definitions are written at configure time.
+#pragma once
+
+#include <string_view>
+
+namespace tessera::bench {
+
+/// The project's version, for example "0.1.0".
+std::string_view suite_version();
+/// `git describe --always --dirty` when the build was configured; "unknown" outside a repository.
+std::string_view git_description();
+
+}  // namespace tessera::bench

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/support/case.hpp"
+
+#include <fmt/format.h>
+
+namespace tessera::bench {
+namespace {
+
+/// A prime, so that multiples of it modulo the number of runs visit every run once.
+constexpr std::int64_t scatter_step = 7919;
+
+const char* operation_name(Operation operation) {
+  switch (operation) {
+    case Operation::put:
+      return "put";
+    case Operation::get:
+      return "get";
+    case Operation::accumulate:
+      return "accumulate";
+    case Operation::fetch_add:
+      return "fetch_add";
+    case Operation::lock_unlock:
+      return "lock_unlock";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+Case Case::contiguous(Operation operation, std::size_t bytes) {
+  Case result;
+  result.operation = operation;
+  result.run_bytes = bytes;
+  result.local_stride = bytes;
+  result.remote_stride = bytes;
+  return result;
+}
+
+Case Case::strided(Operation operation, std::size_t row_bytes, std::int64_t rows) {
+  Case result = contiguous(operation, row_bytes);
+  result.layout = Layout::strided;
+  result.runs = rows;
+  result.remote_stride = 2 * row_bytes;
+  return result;
+}
+
+Case Case::vector(Operation operation, std::size_t run_bytes, std::int64_t runs) {
+  Case result = strided(operation, run_bytes, runs);
+  result.layout = Layout::vector;
+  return result;
+}
+
+std::size_t Case::remote_offset(std::int64_t index) const {
+  const std::int64_t place = layout == Layout::vector ? index * scatter_step % runs : index;
+  return static_cast<std::size_t>(place) * remote_stride;
+}
+
+std::string Case::name() const {
+  const std::string name = operation_name(operation);
+  switch (layout) {
+    case Layout::contiguous:
+      return name;
+    case Layout::strided:
+      return name + "_strided";
+    case Layout::vector:
+      return name + "_vector";
+  }
+  return name;
+}
+
+std::string Case::shape() const {
+  return layout == Layout::contiguous ? "" : fmt::format("{} x {} B", runs, run_bytes);
+}
+
+}  // namespace tessera::bench

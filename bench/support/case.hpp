@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Case: the operation that all candidates of one measurement do, byte for byte.
+//
+// A transfer moves `runs` runs of `run_bytes` between a local and a remote buffer. Contiguous is
+// one run. Strided runs lie `local_stride` and `remote_stride` bytes apart. Vector runs lie at the
+// same places as strided ones, but are visited at the remote end in a scattered order:
+//
+//     contiguous  |##############|
+//     strided     |####----|####----|####----|        remote order 0 1 2
+//     vector      |####----|####----|####----|        remote order 0 2 1, say
+//
+// Accumulate works on doubles: remote += scale * local.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace tessera::bench {
+
+enum class Operation {
+  put,
+  get,
+  accumulate,
+  fetch_add,    ///< of one 64-bit integer
+  lock_unlock,  ///< of a free mutex
+};
+
+enum class Layout { contiguous, strided, vector };
+
+struct Case {
+  Operation operation = Operation::put;
+  Layout layout = Layout::contiguous;
+  std::size_t run_bytes = 8;
+  std::int64_t runs = 1;
+  std::size_t local_stride = 8;   ///< bytes
+  std::size_t remote_stride = 8;  ///< bytes
+  double scale = 1.0;             ///< of accumulate
+
+  static Case contiguous(Operation operation, std::size_t bytes);
+  /// Rows packed in the local buffer, and two row lengths apart in the remote one.
+  static Case strided(Operation operation, std::size_t row_bytes, std::int64_t rows);
+  /// Packed in the local buffer, scattered in the remote one.
+  /// Requires: `runs` is no multiple of 7919, with which the order is made.
+  static Case vector(Operation operation, std::size_t run_bytes, std::int64_t runs);
+
+  /// Payload.
+  [[nodiscard]] std::size_t bytes() const { return run_bytes * static_cast<std::size_t>(runs); }
+  /// Bytes from the first to the last touched, at either end.
+  [[nodiscard]] std::size_t local_span() const { return span(local_stride); }
+  [[nodiscard]] std::size_t remote_span() const { return span(remote_stride); }
+  /// Where run `index` begins, at either end.
+  [[nodiscard]] std::size_t local_offset(std::int64_t index) const {
+    return static_cast<std::size_t>(index) * local_stride;
+  }
+  [[nodiscard]] std::size_t remote_offset(std::int64_t index) const;
+
+  /// "put", "get_strided", "accumulate_vector"
+  [[nodiscard]] std::string name() const;
+  /// "64 x 16 B", or empty when contiguous.
+  [[nodiscard]] std::string shape() const;
+
+ private:
+  [[nodiscard]] std::size_t span(std::size_t stride) const {
+    return static_cast<std::size_t>(runs - 1) * stride + run_bytes;
+  }
+};
+
+}  // namespace tessera::bench

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/support/machine.hpp"
+
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bitset>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "bench/support/build_info.hpp"
+#include "bench/support/clock.hpp"
+#include "bench/support/statistics.hpp"
+
+namespace tessera::bench {
+namespace {
+
+using CpuSet = std::bitset<CPU_SETSIZE>;
+
+/// The processors that this rank may run on.
+CpuSet affinity() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  CpuSet result;
+  if (sched_getaffinity(0, sizeof mask, &mask) == 0) {
+    for (std::size_t cpu = 0; cpu < result.size(); ++cpu) {
+      result[cpu] = CPU_ISSET(cpu, &mask) != 0;
+    }
+  }
+  return result;
+}
+
+/// "0-3,8"
+std::string ranges(const CpuSet& cpus) {
+  std::string text;
+  for (std::size_t cpu = 0; cpu < cpus.size(); ++cpu) {
+    if (!cpus[cpu] || (cpu > 0 && cpus[cpu - 1])) {
+      continue;
+    }
+    std::size_t last = cpu;
+    while (last + 1 < cpus.size() && cpus[last + 1]) {
+      ++last;
+    }
+    text += fmt::format("{}{}", text.empty() ? "" : ",", cpu);
+    text += last > cpu ? fmt::format("-{}", last) : "";
+  }
+  return text;
+}
+
+std::string first_line(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+std::string cpu_model() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  utsname names = {};
+  uname(&names);
+  return names.machine;
+}
+
+/// Whole processors granted by the control group, or `otherwise` when it sets no limit.
+int cgroup_cores(int otherwise) {
+  std::ifstream in("/sys/fs/cgroup/cpu.max");
+  double quota = 0;
+  double period = 0;
+  if (in >> quota >> period && period > 0) {
+    return std::clamp(static_cast<int>(quota / period), 1, otherwise);
+  }
+  return otherwise;
+}
+
+Host describe_host() {
+  Host host;
+  utsname names = {};
+  uname(&names);
+  host.cpu = cpu_model();
+  host.kernel = fmt::format("{} {}", names.sysname, names.release);
+  host.governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  if (host.governor.empty()) {
+    host.governor = "unknown";
+  }
+  host.memory_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+  host.llc_bytes = largest_cache_bytes();
+  return host;
+}
+
+/// One rank's place, as it is told to the others.
+struct Place {
+  std::size_t node = 0;  ///< hash of the node's name
+  CpuSet cpus;
+};
+
+/// Collective. Fills in what takes all ranks to know.
+void describe_placement(Crew& crew, Host& host, Launch& launch) {
+  utsname names = {};
+  uname(&names);
+  const Place mine = {std::hash<std::string_view>{}(names.nodename), affinity()};
+  std::set<std::size_t> nodes;
+  CpuSet cpus;
+  int ranks_here = 0;
+  for (int rank = 0; rank < crew.size(); ++rank) {
+    const Place place = crew.share(mine, rank);
+    nodes.insert(place.node);
+    if (place.node == mine.node) {
+      cpus |= place.cpus;
+      ++ranks_here;
+    }
+  }
+  host.cores = cgroup_cores(static_cast<int>(cpus.count()));
+  launch.nodes = static_cast<int>(nodes.size());
+  launch.ranks = crew.size();
+  launch.oversubscribed = crew.maximum(ranks_here > host.cores ? 1 : 0) > 0;
+  const auto online = static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN));
+  launch.binding = mine.cpus.count() >= online ? "none" : ranges(mine.cpus);
+}
+
+std::map<std::string, std::string> tessera_environment() {
+  std::map<std::string, std::string> found;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view setting = *entry;
+    const std::size_t equals = setting.find('=');
+    if (setting.starts_with("TESSERA_") && equals != std::string_view::npos) {
+      found.emplace(setting.substr(0, equals), setting.substr(equals + 1));
+    }
+  }
+  return found;
+}
+
+/// A chain of dependent multiplications: the same instructions every time, no memory.
+std::uint64_t fixed_work() {
+  constexpr int steps = 100'000;
+  std::uint64_t value = 1;
+  for (int i = 0; i < steps; ++i) {
+    value = value * 6364136223846793005U + 1442695040888963407U;
+  }
+  return value;
+}
+
+}  // namespace
+
+std::int64_t largest_cache_bytes() {
+  std::int64_t largest = 0;
+  for (int index = 0;; ++index) {
+    std::ifstream in(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
+    std::int64_t size = 0;
+    if (!(in >> size)) {
+      return largest;
+    }
+    const int unit = in.get();
+    size <<= unit == 'K' ? 10 : unit == 'M' ? 20 : 0;
+    largest = std::max(largest, size);
+  }
+}
+
+double noise_probe_percent() {
+  constexpr std::size_t samples = 150;
+  std::vector<double> times;
+  std::uint64_t sink = 0;
+  for (std::size_t i = 0; i < samples; ++i) {
+    const std::int64_t start = now_ns();
+    sink ^= fixed_work() + i;
+    times.push_back(static_cast<double>(now_ns() - start));
+  }
+  volatile std::uint64_t keep = sink;  // else the work could be left out
+  (void)keep;
+  const Stats stats = summarise(times);
+  return 100 * (stats.p95 - stats.min) / stats.min;
+}
+
+RunInfo describe_run(Crew& crew, int argc, const char* const* argv) {
+  RunInfo run;
+  run.suite_version = suite_version();
+  run.git = git_description();
+  run.host = describe_host();
+  run.launch.argv.assign(argv, argv + argc);
+  run.env = tessera_environment();
+  run.timer_cost_ns = timer_cost_ns();
+  describe_placement(crew, run.host, run.launch);
+  crew.barrier();
+  run.noise_percent = crew.maximum(noise_probe_percent());
+  return run;
+}
+
+std::vector<std::string> objections(const RunInfo& run) {
+  std::vector<std::string> reasons;
+  if (run.launch.oversubscribed) {
+    reasons.push_back(fmt::format("oversubscribed: {} ranks on {} node(s), {} core(s) here",
+                                  run.launch.ranks, run.launch.nodes, run.host.cores));
+  }
+  if (run.host.governor != "performance") {
+    reasons.push_back(fmt::format("frequency governor is {}, not performance", run.host.governor));
+  }
+  if (run.noise_percent > noise_limit_percent) {
+    reasons.push_back(fmt::format("fixed work varies by {:.1f} %, more than {:.0f} %",
+                                  run.noise_percent, noise_limit_percent));
+  }
+  return reasons;
+}
+
+}  // namespace tessera::bench

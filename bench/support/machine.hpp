@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where a number was taken, and whether it may be called a headline.
+//
+// A number is worth its circumstances: processor, kernel, frequency governor, how many ranks share
+// how many cores, how much the same fixed work varies. describe_run() collects them once a run;
+// objections() turns them into reasons why absolute numbers of this run must not be quoted.
+// Ratios taken in alternation remain valid.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench/support/crew.hpp"
+
+namespace tessera::bench {
+
+struct Host {
+  std::string cpu;             ///< model name
+  int cores = 0;               ///< that this job may use on this node, over all its ranks
+  std::int64_t llc_bytes = 0;  ///< largest cache; 0 when unknown
+  std::int64_t memory_bytes = 0;
+  std::string kernel;
+  std::string governor;  ///< "unknown" where there is no cpufreq, as in most virtual machines
+  std::string mpi;       ///< library version, or empty; set by whoever started MPI
+};
+
+struct Launch {
+  std::vector<std::string> argv;
+  int ranks = 1;
+  int nodes = 1;
+  std::string binding;          ///< "none", or the processors of rank 0, as "0" or "0-3,8"
+  bool oversubscribed = false;  ///< on some node, more ranks than cores in their affinity masks
+};
+
+struct RunInfo {
+  std::string suite_version;
+  std::string git;
+  Host host;
+  Launch launch;
+  std::map<std::string, std::string> env;  ///< the TESSERA_* variables of rank 0
+  double timer_cost_ns = 0;
+  double noise_percent = 0;  ///< noise_probe_percent(), of the worst rank
+};
+
+/// Collective. The circumstances of this run; takes some 50 ms.
+RunInfo describe_run(Crew& crew, int argc, const char* const* argv);
+
+/// Local. The size of the largest cache of processor 0; 0 when unknown. Asks the kernel: on some
+/// virtual machines sysconf() answers ten times too much.
+std::int64_t largest_cache_bytes();
+
+/// Local. How far the 95th percentile of a fixed piece of work lies above its minimum, in percent.
+double noise_probe_percent();
+
+/// Why absolute numbers of this run must not be quoted; empty when they may.
+std::vector<std::string> objections(const RunInfo& run);
+
+/// Above this noise, objections() objects.
+inline constexpr double noise_limit_percent = 5;
+
+}  // namespace tessera::bench

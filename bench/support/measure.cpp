@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/support/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "bench/support/warm_up.hpp"
+
+namespace tessera::bench {
+namespace {
+
+/// What rank 0 tells the others to run next.
+struct Step {
+  std::int64_t candidate = finished;
+  std::int64_t repetitions = 0;
+  static constexpr std::int64_t finished = -1;
+};
+
+/// Runs one sample on this rank: prime, meet, time.
+double timed_run(Crew& crew, const Candidate& candidate, std::int64_t repetitions,
+                 const MeasureOptions& options) {
+  if (options.prime) {
+    candidate.run(1);
+  }
+  if (candidate.cooperative) {
+    crew.barrier();
+  }
+  const std::int64_t start = options.clock();
+  candidate.run(repetitions);
+  const auto elapsed = static_cast<double>(options.clock() - start);
+  return candidate.cooperative ? crew.maximum(elapsed) : elapsed;
+}
+
+/// The ranks other than 0: runs what rank 0 says until it has finished.
+void follow(Crew& crew, const std::vector<Candidate>& candidates, const MeasureOptions& options) {
+  for (Step step = crew.share(Step{}); step.candidate != Step::finished;
+       step = crew.share(Step{})) {
+    (void)timed_run(crew, candidates[static_cast<std::size_t>(step.candidate)], step.repetitions,
+                    options);
+  }
+}
+
+/// Rank 0's side of a measurement.
+class Leader {
+ public:
+  Leader(Crew& crew, const std::vector<Candidate>& candidates, const MeasureOptions& options,
+         std::vector<Measured>& results)
+      : crew_(crew),
+        candidates_(candidates),
+        options_(options),
+        results_(results),
+        timer_cost_ns_(timer_cost_ns(options.clock)) {}
+
+  void run() {
+    double round_ns = 0;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      results_[i].repetitions = options_.repetitions > 0 ? options_.repetitions : calibrate(i);
+      round_ns += warm_up(i);
+    }
+    take_samples(round_ns);
+    (void)crew_.share(Step{});
+    summarise_all();
+  }
+
+ private:
+  /// One sample's elapsed time in nanoseconds, clock reading included.
+  double elapsed(std::size_t candidate, std::int64_t repetitions) {
+    if (candidates_[candidate].cooperative) {
+      (void)crew_.share(Step{static_cast<std::int64_t>(candidate), repetitions});
+    }
+    return timed_run(crew_, candidates_[candidate], repetitions, options_);
+  }
+
+  /// One sample in nanoseconds a repetition.
+  double sample(std::size_t candidate) {
+    const std::int64_t repetitions = results_[candidate].repetitions;
+    const double net = elapsed(candidate, repetitions) - timer_cost_ns_;
+    return std::max(net, 0.0) / static_cast<double>(repetitions);
+  }
+
+  /// The fewest repetitions, about, whose fastest of three samples lasts long enough.
+  std::int64_t calibrate(std::size_t candidate) {
+    const double wanted = std::max(options_.timer_multiple * timer_cost_ns_, 1.0);
+    constexpr std::int64_t limit = std::int64_t{1} << 32;
+    std::int64_t repetitions = 1;
+    while (repetitions < limit) {
+      double fastest = std::numeric_limits<double>::infinity();
+      for (int i = 0; i < 3; ++i) {
+        fastest = std::min(fastest, elapsed(candidate, repetitions));
+      }
+      if (fastest >= wanted) {
+        break;
+      }
+      const double growth = std::clamp(1.1 * wanted / std::max(fastest, 1.0), 1.1, 10.0);
+      repetitions = static_cast<std::int64_t>(std::ceil(static_cast<double>(repetitions) * growth));
+    }
+    return repetitions;
+  }
+
+  /// Runs until times have settled, or a limit; returns how long a sample takes altogether.
+  double warm_up(std::size_t candidate) {
+    WarmUp warm_up;
+    const std::int64_t start = options_.clock();
+    const auto limit = static_cast<double>(options_.warm_up_limit.count());
+    std::int64_t taken = 0;
+    double spent = 0;
+    do {
+      warm_up.add(sample(candidate));
+      ++taken;
+      spent = static_cast<double>(options_.clock() - start);
+    } while (options_.warm_up_samples > 0 ? taken < options_.warm_up_samples
+                                          : !warm_up.is_settled() && spent < limit);
+    results_[candidate].warm_up_movement = warm_up.movement();
+    // Samples so long that the limit came before three windows say nothing either way.
+    if (options_.warm_up_samples == 0 && warm_up.movement() >= WarmUp::tolerance &&
+        !std::isinf(warm_up.movement())) {
+      results_[candidate].notes.push_back(
+          fmt::format("warm-up did not settle: medians moved {:.1f} %", 100 * warm_up.movement()));
+    }
+    return spent / static_cast<double>(taken);
+  }
+
+  /// Rounds in turned order: A B C, C B A, A B C, …
+  void take_samples(double round_ns) {
+    const auto limit = static_cast<double>(options_.sampling_limit.count());
+    const double affordable = std::min(limit / std::max(round_ns, 1.0), 1e9);
+    const std::int64_t rounds =
+        std::clamp(static_cast<std::int64_t>(affordable),
+                   std::min(options_.min_samples, options_.samples), options_.samples);
+    const std::size_t count = candidates_.size();
+    for (std::int64_t round = 0; round < rounds; ++round) {
+      for (std::size_t place = 0; place < count; ++place) {
+        const std::size_t candidate = round % 2 == 0 ? place : count - 1 - place;
+        results_[candidate].samples_ns.push_back(sample(candidate));
+      }
+    }
+  }
+
+  void summarise_all() {
+    for (Measured& result : results_) {
+      result.stats_ns = summarise(result.samples_ns);
+      if (&result != &results_.front()) {
+        result.ratio =
+            ratio_of_medians(result.samples_ns, results_.front().samples_ns, options_.bootstrap);
+      }
+    }
+  }
+
+  Crew& crew_;
+  const std::vector<Candidate>& candidates_;
+  const MeasureOptions& options_;
+  std::vector<Measured>& results_;
+  double timer_cost_ns_;
+};
+
+/// Collective. Prepares and checks one candidate.
+Measured prepare(Crew& crew, const Candidate& candidate, const MeasureOptions& options) {
+  Measured result;
+  result.name = candidate.name;
+  result.bytes = candidate.bytes;
+  if (candidate.prepare) {
+    candidate.prepare();
+  }
+  crew.barrier();
+  std::string problem;
+  if (options.verify && candidate.verify) {
+    problem = candidate.verify();
+  }
+  result.valid = crew.maximum(problem.empty() ? 0 : 1) == 0;
+  if (!result.valid) {
+    result.notes.push_back(problem.empty() ? "another rank found wrong data" : problem);
+  }
+  return result;
+}
+
+}  // namespace
+
+double Measured::bytes_per_s() const {
+  return stats_ns.median > 0 ? static_cast<double>(bytes) * 1e9 / stats_ns.median : 0;
+}
+
+std::vector<Measured> measure_interleaved(Crew& crew, const std::vector<Candidate>& candidates,
+                                          const MeasureOptions& options) {
+  std::vector<Measured> results;
+  for (const Candidate& candidate : candidates) {
+    results.push_back(prepare(crew, candidate, options));
+  }
+  if (crew.rank() == 0) {
+    Leader(crew, candidates, options, results).run();
+  } else {
+    follow(crew, candidates, options);
+  }
+  crew.barrier();
+  return results;
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/support/options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <string_view>
+
+#include "bench/support/build_info.hpp"
+
+namespace tessera::bench {
+namespace {
+
+/// "64", "64K", "4M", "1G"
+std::int64_t parse_size(const std::string& text) {
+  std::size_t used = 0;
+  std::int64_t value = -1;
+  try {
+    value = std::stoll(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  constexpr std::string_view suffixes = "KMG";
+  std::int64_t factor = 1;
+  if (used + 1 == text.size() && suffixes.find(text.back()) != std::string_view::npos) {
+    factor = std::int64_t{1} << (10 * (suffixes.find(text.back()) + 1));
+    ++used;
+  }
+  if (used == 0 || used != text.size() || value < 1 || value > (std::int64_t{1} << 50) / factor) {
+    throw CLI::ValidationError("-m", "'" + text + "' is not a size such as 8, 64K or 4M");
+  }
+  return value * factor;
+}
+
+/// "MIN:MAX", "MIN:", ":MAX" or "MAX", as the OSU benchmarks take it.
+void parse_range(const std::string& text, SuiteOptions& options) {
+  const std::size_t colon = text.find(':');
+  const std::string low = colon == std::string::npos ? "" : text.substr(0, colon);
+  const std::string high = colon == std::string::npos ? text : text.substr(colon + 1);
+  if (!low.empty()) {
+    options.min_size = parse_size(low);
+  }
+  if (!high.empty()) {
+    options.max_size = parse_size(high);
+  }
+  if (options.min_size > options.max_size) {
+    throw CLI::ValidationError("-m", "'" + text + "': the smallest size exceeds the largest");
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> SuiteOptions::sizes() const {
+  std::vector<std::int64_t> list;
+  for (std::int64_t size = min_size; size <= max_size;) {
+    list.push_back(size);
+    std::int64_t next = 1;
+    while (next <= size) {
+      next *= 2;
+    }
+    size = next;
+  }
+  return list;
+}
+
+MeasureOptions SuiteOptions::measure_options() const {
+  MeasureOptions options;
+  options.samples = samples;
+  options.warm_up_samples = warm_up_samples;
+  options.verify = check;
+  options.prime = !cold;
+  return options;
+}
+
+void add_options(CLI::App& app, SuiteOptions& options) {
+  app.set_version_flag("--version", std::string(suite_version()));
+  app.add_option_function<std::string>(
+         "-m,--message-size", [&options](const std::string& text) { parse_range(text, options); },
+         "sizes in bytes, MIN:MAX or MAX; K, M and G are powers of 1024")
+      ->type_name("MIN:MAX")
+      ->default_str("8:4M");
+  app.add_option("-i,--iterations", options.samples, "samples of each number")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000'000}))
+      ->capture_default_str();
+  app.add_option("-x,--warmup", options.warm_up_samples,
+                 "samples taken before measuring; 0: until times settle")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_flag("-c,--check,!--no-check", options.check, "check the data once at every size (on)");
+  app.add_flag("-f,--full", options.full, "more columns: Avg Min P50 P99 Max Iterations, CI95");
+  app.add_flag("--cold", options.cold,
+               "use other buffers in every repetition, many times larger than the caches");
+  app.add_option("--json", options.json, "write the results as JSON")->type_name("FILE");
+  app.add_option("--csv", options.csv, "write the results as CSV")->type_name("FILE");
+  app.add_flag("--quiet", options.quiet, "print no tables");
+}
+
+}  // namespace tessera::bench

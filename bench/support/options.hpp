@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// SuiteOptions: the command line that all suites share, in OSU's spelling where it has one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/support/measure.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace tessera::bench {
+
+struct SuiteOptions {
+  std::int64_t min_size = 8;  ///< -m MIN:MAX, bytes, with K, M, G
+  std::int64_t max_size = 4 << 20;
+  std::int64_t samples = 200;        ///< -i
+  std::int64_t warm_up_samples = 0;  ///< -x; 0: until times settle
+  bool check = true;                 ///< -c, --no-check
+  bool full = false;                 ///< -f
+  bool cold = false;                 ///< --cold
+  bool quiet = false;                ///< --quiet
+  std::string json;                  ///< --json FILE
+  std::string csv;                   ///< --csv FILE
+
+  /// min_size, then each power of two above it, up to max_size.
+  [[nodiscard]] std::vector<std::int64_t> sizes() const;
+  [[nodiscard]] MeasureOptions measure_options() const;
+};
+
+/// Adds the shared options to `app`; they are stored in `options`, which must live as long.
+void add_options(CLI::App& app, SuiteOptions& options);
+
+}  // namespace tessera::bench

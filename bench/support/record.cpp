@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/support/record.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace tessera::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* schema_name = "tessera-bench/1";
+constexpr double us_per_ns = 1e-3;
+
+Json host_json(const Host& host) {
+  return {{"cpu", host.cpu},
+          {"cores", host.cores},
+          {"llc_bytes", host.llc_bytes},
+          {"memory_bytes", host.memory_bytes},
+          {"kernel", host.kernel},
+          {"governor", host.governor},
+          {"mpi", host.mpi}};
+}
+
+Json launch_json(const Launch& launch) {
+  return {{"argv", launch.argv},
+          {"ranks", launch.ranks},
+          {"nodes", launch.nodes},
+          {"binding", launch.binding},
+          {"oversubscribed", launch.oversubscribed}};
+}
+
+Json headline_json(const RunInfo& run) {
+  const std::vector<std::string> reasons = objections(run);
+  return {{"allowed", reasons.empty()},
+          {"objections", reasons},
+          {"noise_percent", run.noise_percent},
+          {"timer_cost_ns", run.timer_cost_ns}};
+}
+
+Json record_json(const Record& record) {
+  const Stats& stats = record.stats;
+  Json json = {{"bench", record.bench},
+               {"backend", record.backend},
+               {"op", record.op},
+               {"shape", record.shape},
+               {"size", record.size},
+               {"samples_n", stats.samples_n},
+               {"unit", record.unit},
+               {"mean", stats.mean},
+               {"min", stats.min},
+               {"p25", stats.p25},
+               {"median", stats.median},
+               {"p75", stats.p75},
+               {"p95", stats.p95},
+               {"p99", stats.p99},
+               {"max", stats.max},
+               {"ci95_median", {stats.ci95_median.lo, stats.ci95_median.hi}},
+               {"bytes_per_s", record.bytes_per_s},
+               {"valid", record.valid},
+               {"notes", record.notes}};
+  if (record.ratio) {
+    const Ratio& ratio = record.ratio->ratio;
+    json["ratio"] = {{"to", record.ratio->reference},
+                     {"value", ratio.value},
+                     {"ci95", {ratio.ci95.lo, ratio.ci95.hi}}};
+  }
+  return json;
+}
+
+/// A field of a comma-separated line, quoted as RFC 4180 wants it.
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char letter : text) {
+    quoted += letter == '"' ? "\"\"" : std::string(1, letter);
+  }
+  return quoted + '"';
+}
+
+}  // namespace
+
+std::vector<Record> to_records(const Subject& subject, const std::vector<Measured>& measured) {
+  std::vector<Record> records;
+  for (const Measured& one : measured) {
+    Record record;
+    record.bench = subject.bench;
+    record.backend = one.name;
+    record.op = subject.op;
+    record.shape = subject.shape;
+    record.size = subject.size;
+    record.stats = one.stats_ns.scaled(us_per_ns);
+    record.bytes_per_s = one.bytes_per_s();
+    record.valid = one.valid;
+    record.notes = one.notes;
+    if (!records.empty()) {
+      record.ratio = RatioTo{measured.front().name, one.ratio};
+    }
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+void Report::add(std::vector<Record> records) {
+  std::move(records.begin(), records.end(), std::back_inserter(records_));
+}
+
+bool Report::is_valid() const {
+  return std::all_of(records_.begin(), records_.end(),
+                     [](const Record& record) { return record.valid; });
+}
+
+Json Report::to_json() const {
+  Json results = Json::array();
+  for (const Record& record : records_) {
+    results.push_back(record_json(record));
+  }
+  return {
+      {"schema", schema_name},           {"suite_version", run_.suite_version}, {"git", run_.git},
+      {"host", host_json(run_.host)},    {"launch", launch_json(run_.launch)},  {"env", run_.env},
+      {"headline", headline_json(run_)}, {"results", std::move(results)}};
+}
+
+void Report::write_json(std::ostream& out) const {
+  out << to_json().dump(2) << '\n';
+}
+
+void Report::write_csv(std::ostream& out) const {
+  out << "bench,backend,op,shape,size,samples_n,unit,mean,min,p25,median,p75,p95,p99,max,"
+         "ci95_lo,ci95_hi,bytes_per_s,ratio_to,ratio,ratio_lo,ratio_hi,valid,notes\n";
+  for (const Record& record : records_) {
+    const Stats& stats = record.stats;
+    fmt::print(out, "{},{},{},{},{},{},{},", csv_text(record.bench), csv_text(record.backend),
+               csv_text(record.op), csv_text(record.shape), record.size, stats.samples_n,
+               csv_text(record.unit));
+    fmt::print(out, "{},{},{},{},{},{},{},{},{},{},{},", stats.mean, stats.min, stats.p25,
+               stats.median, stats.p75, stats.p95, stats.p99, stats.max, stats.ci95_median.lo,
+               stats.ci95_median.hi, record.bytes_per_s);
+    if (record.ratio) {
+      const Ratio& ratio = record.ratio->ratio;
+      fmt::print(out, "{},{},{},{},", csv_text(record.ratio->reference), ratio.value, ratio.ci95.lo,
+                 ratio.ci95.hi);
+    } else {
+      out << ",,,,";
+    }
+    fmt::print(out, "{},{}\n", record.valid,
+               csv_text(fmt::format("{}", fmt::join(record.notes, "; "))));
+  }
+}
+
+}  // namespace tessera::bench

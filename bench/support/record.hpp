@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Record: one measured number with all that is needed to read it later, and its written forms.
+//
+// A run writes one JSON object (bench/schema.json describes it) or a flat CSV table, one line a
+// record. Field names are those of the object; percentiles are in `unit`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "bench/support/machine.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/statistics.hpp"
+
+namespace tessera::bench {
+
+/// A ratio of times and what it was taken against.
+struct RatioTo {
+  std::string reference;  ///< the backend that stands below the line
+  Ratio ratio;
+};
+
+struct Record {
+  std::string bench;      ///< the suite: "latency", "shapes"
+  std::string backend;    ///< who did it: "shm", "memcpy", "armci-mpi"
+  std::string op;         ///< what: "put", "get_strided"
+  std::string shape;      ///< "64 x 16 B" for rows × row bytes, else empty
+  std::int64_t size = 0;  ///< payload bytes of one operation
+  std::string unit = "us";
+  Stats stats;             ///< in `unit`
+  double bytes_per_s = 0;  ///< at the median; 0 where it makes no sense
+  std::optional<RatioTo> ratio;
+  bool valid = true;  ///< data was checked and right, or checking was off
+  std::vector<std::string> notes;
+};
+
+/// What a measurement is called in the records.
+struct Subject {
+  std::string bench;
+  std::string op;
+  std::string shape;
+  std::int64_t size = 0;
+};
+
+/// One record a candidate, in microseconds; all but the first carry their ratio to the first.
+std::vector<Record> to_records(const Subject& subject, const std::vector<Measured>& measured);
+
+/// Collects the records of a run, and writes them.
+class Report {
+ public:
+  explicit Report(RunInfo run) : run_(std::move(run)) {}
+
+  void add(std::vector<Record> records);
+
+  [[nodiscard]] const RunInfo& run() const { return run_; }
+  [[nodiscard]] const std::vector<Record>& records() const { return records_; }
+  /// Whether every record is valid.
+  [[nodiscard]] bool is_valid() const;
+
+  [[nodiscard]] nlohmann::ordered_json to_json() const;
+  void write_json(std::ostream& out) const;
+  void write_csv(std::ostream& out) const;
+
+ private:
+  RunInfo run_;
+  std::vector<Record> records_;
+};
+
+}  // namespace tessera::bench

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is said about a set of samples, and about the ratio of two sets.
+//
+// Times on a shared machine have a long tail to one side, so nothing here assumes a normal
+// distribution: the headline is the median with an order-statistic confidence interval, and two
+// candidates are compared by the ratio of their medians with a bootstrap interval. A mean is kept
+// because the OSU column `Avg` exists; it is never compared.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace tessera::bench {
+
+/// A closed interval.
+struct Interval {
+  double lo = 0;
+  double hi = 0;
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+/// Order statistics of one set of samples, in the unit of the samples.
+struct Stats {
+  std::int64_t samples_n = 0;
+  double mean = 0;
+  double min = 0;
+  double p25 = 0;
+  double median = 0;
+  double p75 = 0;
+  double p95 = 0;
+  double p99 = 0;
+  double max = 0;
+  Interval ci95_median;
+
+  /// The same in another unit.
+  [[nodiscard]] Stats scaled(double factor) const;
+};
+
+/// The `fraction` quantile of ascending samples, interpolated linearly between the two nearest
+/// (Hyndman and Fan's type 7, the default of NumPy and R). Requires: at least one sample.
+double quantile(std::span<const double> ascending, double fraction);
+
+/// The 1-based ranks, in ascending order, of the samples that bound the median of `n` samples with
+/// 95 % confidence: floor((n - 1.96 sqrt n) / 2) and ceil(1 + (n + 1.96 sqrt n) / 2) (Hoefler and
+/// Belli, SC15, rule 7), clamped to [1, n]. Up to five samples always give [1, n].
+struct RankInterval {
+  std::int64_t lo = 0;
+  std::int64_t hi = 0;
+  friend bool operator==(const RankInterval&, const RankInterval&) = default;
+};
+RankInterval median_ranks95(std::int64_t n);
+
+/// Order statistics of `samples`, in any order. An empty set gives samples_n = 0.
+Stats summarise(std::span<const double> samples);
+
+/// The ratio of two medians, with its 95 % interval.
+struct Ratio {
+  double value = 1;
+  Interval ci95 = {1, 1};
+
+  /// Whether "faster" or "slower" may be said at all.
+  [[nodiscard]] bool is_a_difference() const { return ci95.lo > 1 || ci95.hi < 1; }
+};
+
+struct BootstrapOptions {
+  std::int64_t resamples = 1000;
+  std::uint64_t seed = 20061121;  ///< fixed, so that the same samples give the same interval
+};
+
+/// median(subject) / median(reference) of samples taken in alternation: subject[i] and
+/// reference[i] belong to the same round. Rounds, not samples, are drawn in the bootstrap, so
+/// what disturbed both in one round doesn't widen the interval.
+/// Requires: equal, non-zero lengths.
+Ratio ratio_of_medians(std::span<const double> subject, std::span<const double> reference,
+                       const BootstrapOptions& options = {});
+
+}  // namespace tessera::bench

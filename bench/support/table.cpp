@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/support/table.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+namespace tessera::bench {
+namespace {
+
+// OSU's column widths.
+constexpr int size_width = 10;
+constexpr int value_width = 20;
+constexpr int ratio_width = 10;
+
+const char* unit_name(Quantity quantity) {
+  return quantity == Quantity::latency ? "us" : "MB/s";
+}
+
+const char* column_title(Quantity quantity) {
+  return quantity == Quantity::latency ? "Latency (us)" : "Bandwidth (MB/s)";
+}
+
+std::vector<std::string> names_of(const std::vector<Measured>& measured) {
+  std::vector<std::string> names;
+  for (const Measured& one : measured) {
+    names.push_back(one.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+void print_heading(std::ostream& out, const Heading& heading, const RunInfo& run,
+                   const std::string& backend) {
+  const Launch& launch = run.launch;
+  fmt::print(out, "# Tessera {} v{}\n", heading.title, run.suite_version);
+  fmt::print(out,
+             "# backend: {}, ranks: {}, nodes: {}, cores: {}, binding: {}, oversubscribed: {}\n",
+             backend, launch.ranks, launch.nodes, run.host.cores, launch.binding,
+             launch.oversubscribed ? "yes" : "no");
+  for (const std::string& objection : objections(run)) {
+    fmt::print(out, "# not a headline: {}\n", objection);
+  }
+}
+
+Table::Table(std::ostream& out, Heading heading, const RunInfo& run)
+    : out_(out), heading_(std::move(heading)), run_(run) {}
+
+double Table::in_unit(const Measured& measured, double time_ns) const {
+  if (heading_.quantity == Quantity::latency) {
+    return time_ns * 1e-3;
+  }
+  return time_ns > 0 ? static_cast<double>(measured.bytes) * 1e3 / time_ns : 0;
+}
+
+void Table::print_columns(const std::vector<Measured>& measured) {
+  const char* unit = unit_name(heading_.quantity);
+  fmt::print(out_, "{:<{}}{:>{}}", "# " + heading_.size_name, size_width,
+             column_title(heading_.quantity), value_width);
+  if (heading_.full) {
+    for (const char* name : {"Avg", "Min", "P50", "P99", "Max", "Iterations"}) {
+      fmt::print(out_, "{:>{}}", name, value_width);
+    }
+  }
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    if (i == heading_.subject) {
+      continue;
+    }
+    fmt::print(out_, "{:>{}}{:>{}}", fmt::format("{} ({})", measured[i].name, unit), value_width,
+               "ratio", ratio_width);
+    if (heading_.full) {
+      fmt::print(out_, "{:>{}}", "ratio CI95", value_width);
+    }
+  }
+  out_ << '\n';
+}
+
+void Table::print_full_columns(const Measured& subject) {
+  const Stats& stats = subject.stats_ns;
+  for (const double time_ns : {stats.mean, stats.min, stats.median, stats.p99, stats.max}) {
+    fmt::print(out_, "{:>{}.4f}", in_unit(subject, time_ns), value_width);
+  }
+  fmt::print(out_, "{:>{}}", stats.samples_n * subject.repetitions, value_width);
+}
+
+void Table::print_comparison(const Measured& subject, const Measured& other) {
+  const Ratio ratio = ratio_of_medians(subject.samples_ns, other.samples_ns, heading_.bootstrap);
+  fmt::print(out_, "{:>{}.4f}{:>{}.3f}", in_unit(other, other.stats_ns.median), value_width,
+             ratio.value, ratio_width);
+  if (heading_.full) {
+    fmt::print(out_, "{:>{}}", fmt::format("[{:.3f},{:.3f}]", ratio.ci95.lo, ratio.ci95.hi),
+               value_width);
+  }
+}
+
+void Table::add(std::int64_t size, const std::vector<Measured>& measured) {
+  const Measured& subject = measured.at(heading_.subject);
+  if (names_of(measured) != names_) {
+    if (names_.empty()) {
+      print_heading(out_, heading_, run_, subject.name);
+    }
+    names_ = names_of(measured);
+    print_columns(measured);
+  }
+  fmt::print(out_, "{:<{}}{:>{}.4f}", size, size_width, in_unit(subject, subject.stats_ns.median),
+             value_width);
+  if (heading_.full) {
+    print_full_columns(subject);
+  }
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    if (i != heading_.subject) {
+      print_comparison(subject, measured[i]);
+    }
+  }
+  out_ << '\n';
+  for (const Measured& one : measured) {
+    for (const std::string& note : one.notes) {
+      fmt::print(out_, "# {} {}: {}{}\n", size, one.name, one.valid ? "" : "INVALID: ", note);
+    }
+  }
+  out_.flush();
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/atomic.hpp"
+
+#include <fmt/format.h>
+
+#include "rma/engine/job_state.hpp"
+#include "rma/protocol/direct.hpp"
+#include "rma/protocol/locate.hpp"
+#include "rma/protocol/remote.hpp"
+
+namespace tessera::rma {
+namespace {
+
+using detail::JobState;
+
+// Regions with strict atomics, unequal slices or other transports; and everything that is wrong.
+Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequest& request) {
+  if (at.offset % static_cast<std::uint64_t>(request.bytes) != 0) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("atomic operation on {} bytes at offset {}, which is not "
+                                     "aligned to them",
+                                     request.bytes, at.offset));
+  }
+  TESSERA_ASSIGN_OR_RETURN(const detail::Located target,
+                           locate(job, Op::atomic, at, {0, request.bytes}));
+  const auto stripes = job.stripes->slice(at.region, at.rank);
+  const bool strict = (target.entry->flags & detail::strict_atomics_flag) != 0;
+  OpTallies tallies{};
+  tallies[static_cast<std::size_t>(Op::atomic)] = {1, static_cast<std::uint64_t>(request.bytes)};
+  job.counters->add(at.rank, tallies);
+  if (target.slice != nullptr) {
+    if (strict) {
+      const detail::RobustGuard guard(stripes.of(at.offset), stripes.context());
+      *request.previous = detail::atomic_direct(target.slice + at.offset, request);
+    } else {
+      *request.previous = detail::atomic_direct(target.slice + at.offset, request);
+    }
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
+  const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(), stripes};
+  return atomic_remote(path, Target{&target.region->segment(), target.member, at.offset}, request,
+                       strict);
+}
+
+template <class T>
+Result<T> atomic_word(Job& job, const RemoteAddress& at, AtomicRequest request) {
+  JobState& state = job.state();
+  request.bytes = sizeof(T);
+  const detail::RegionEntry* entry = state.regions.find(at.region);
+  std::byte* const slice = entry == nullptr ? nullptr : entry->slice(at, sizeof(T));
+  if (slice != nullptr && at.offset % sizeof(T) == 0 &&
+      (entry->flags & detail::strict_atomics_flag) == 0) [[likely]] {
+    count(state.counters, at.rank, slice, Op::atomic, sizeof(T));
+    return static_cast<T>(detail::atomic_direct(slice + at.offset, request));
+  }
+  std::int64_t previous = 0;
+  request.previous = &previous;
+  TESSERA_RETURN_IF_ERROR(atomic_carefully(state, at, request));
+  return static_cast<T>(previous);
+}
+
+}  // namespace
+
+template <AtomicWord T>
+Result<T> fetch_add(Job& job, RemoteAddress at, T increment) {
+  return atomic_word<T>(job, at,
+                        {.kind = AtomicRequest::Kind::fetch_add, .operand = increment});
+}
+
+template <AtomicWord T>
+Result<T> swap(Job& job, RemoteAddress at, T desired) {
+  return atomic_word<T>(job, at, {.kind = AtomicRequest::Kind::swap, .operand = desired});
+}
+
+template <AtomicWord T>
+Result<T> compare_swap(Job& job, RemoteAddress at, T expected, T desired) {
+  return atomic_word<T>(job, at,
+                        {.kind = AtomicRequest::Kind::compare_swap,
+                         .operand = desired,
+                         .expected = expected});
+}
+
+template Result<std::int32_t> fetch_add(Job&, RemoteAddress, std::int32_t);
+template Result<std::int64_t> fetch_add(Job&, RemoteAddress, std::int64_t);
+template Result<std::int32_t> swap(Job&, RemoteAddress, std::int32_t);
+template Result<std::int64_t> swap(Job&, RemoteAddress, std::int64_t);
+template Result<std::int32_t> compare_swap(Job&, RemoteAddress, std::int32_t, std::int32_t);
+template Result<std::int64_t> compare_swap(Job&, RemoteAddress, std::int64_t, std::int64_t);
+
+}  // namespace tessera::rma

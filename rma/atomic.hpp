@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Atomic read-modify-write of one 32- or 64-bit word of a region: fetch_add, swap, compare_swap.
+//
+// Atomic against each other, whoever executes them. Against accumulate only in regions allocated
+// with Atomics::strict. Complete, here and at the target, at return.
+//
+// Errors: out_of_range, closed, peer_lost as in rma/transfer.hpp; invalid_argument when the address
+// is not aligned to the word.
+// Threads: all functions may be called from any thread.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "rma/job.hpp"
+#include "rma/region.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::rma {
+
+template <class T>
+concept AtomicWord = std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t>;
+
+/// One-sided. Adds `increment` (wrapping) and returns the value from before.
+template <AtomicWord T>
+Result<T> fetch_add(Job& job, RemoteAddress at, T increment);
+
+/// One-sided. Stores `desired` and returns the value from before.
+template <AtomicWord T>
+Result<T> swap(Job& job, RemoteAddress at, T desired);
+
+/// One-sided. Stores `desired` if the word is `expected`; returns the value from before, which is
+/// `expected` exactly when it was stored.
+template <AtomicWord T>
+Result<T> compare_swap(Job& job, RemoteAddress at, T expected, T desired);
+
+extern template Result<std::int32_t> fetch_add(Job&, RemoteAddress, std::int32_t);
+extern template Result<std::int64_t> fetch_add(Job&, RemoteAddress, std::int64_t);
+extern template Result<std::int32_t> swap(Job&, RemoteAddress, std::int32_t);
+extern template Result<std::int64_t> swap(Job&, RemoteAddress, std::int64_t);
+extern template Result<std::int32_t> compare_swap(Job&, RemoteAddress, std::int32_t, std::int32_t);
+extern template Result<std::int64_t> compare_swap(Job&, RemoteAddress, std::int64_t, std::int64_t);
+
+}  // namespace tessera::rma

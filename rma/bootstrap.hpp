@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Bootstrap: how the ranks of a job find each other before they can communicate.
+//
+// A bootstrap knows this rank's number and can gather a few bytes from all ranks. It is used while
+// a Job starts and never after: what processes send each other later goes through shared memory and
+// transports. There are four: a process that runs alone, ranks that are threads of one process,
+// processes started by tessera-run, and processes started by an MPI launcher.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "rma/rank.hpp"
+#include "rma/result.hpp"
+#include "rma/tuning.hpp"
+
+namespace tessera::rma {
+
+class Bootstrap {
+ public:
+  virtual ~Bootstrap() = default;
+
+  /// "alone", "threads", "fork" or "mpi".
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  [[nodiscard]] virtual WorldRank rank() const noexcept = 0;
+  [[nodiscard]] virtual std::int32_t size() const noexcept = 0;
+
+  /// True when all ranks are threads of this process, so that a pointer means the same to all.
+  [[nodiscard]] virtual bool is_one_process() const noexcept { return false; }
+
+  /// Collective. Returns the bytes of all ranks, one after the other in rank order; every rank
+  /// gives equally many. Errors: timed_out, peer_lost, unreachable.
+  virtual Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
+                                                   std::chrono::milliseconds timeout) = 0;
+
+  /// Local. Ends what the bootstrap began (MPI, when it was started here). Idempotent.
+  virtual void leave() noexcept {}
+};
+
+/// Local. This process is the whole job.
+std::shared_ptr<Bootstrap> alone_bootstrap();
+
+/// The meeting place of ranks that are threads of one process.
+class ThreadGroup {
+ public:
+  /// For `ranks` threads, at least one.
+  explicit ThreadGroup(std::int32_t ranks);
+  ~ThreadGroup();
+  ThreadGroup(const ThreadGroup&) = delete;
+  ThreadGroup& operator=(const ThreadGroup&) = delete;
+
+  [[nodiscard]] std::int32_t size() const noexcept;
+  /// The bootstrap of one of the threads. Requires: each rank is asked for once, and the group
+  /// outlives all of them.
+  std::shared_ptr<Bootstrap> member(WorldRank rank);
+
+  class Meeting;
+
+ private:
+  std::unique_ptr<Meeting> meeting_;
+};
+
+/// Local. For a process that tessera-run (rma/launch.hpp) started. Errors: invalid_argument when
+/// this process was not started so.
+Result<std::shared_ptr<Bootstrap>> fork_bootstrap();
+
+/// Collective over the communicator. For MPI processes; `fortran_communicator` is what
+/// MPI_Comm_c2f returns, so that this header needs no mpi.h. MPI must be initialised, at any thread
+/// level. Errors: unsupported when the library was built without MPI, unreachable for MPI errors.
+Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator);
+
+/// Collective. As mpi_bootstrap over all processes; initialises MPI with MPI_THREAD_FUNNELED unless
+/// the program did, and finalises it at leave() in that case.
+/// Errors: as mpi_bootstrap; unreachable when a launcher's variables tell of more processes than
+/// MPI knows (srun or mpirun of another MPI, which silently starts single processes).
+Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap();
+
+/// What can be told about the launcher from a process's environment.
+struct LauncherTrace {
+  std::string_view launcher;  ///< "", "tessera-run", "mpirun", "srun"
+  std::int64_t ranks = 0;     ///< that the launcher says it started; 0: it doesn't say
+};
+LauncherTrace detect_launcher();
+
+/// Collective. The bootstrap that fits: `settings.bootstrap` when it names one, else MPI if the
+/// program initialised it, else what the launcher's variables tell, else alone.
+Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings);
+
+}  // namespace tessera::rma

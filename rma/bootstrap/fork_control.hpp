@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The page of memory that tessera-run shares with the processes that it starts: who they are, who
+// has ended, and a place to exchange a few bytes. An anonymous memory file, inherited; its
+// descriptor, the rank and the number of ranks stand in the variable TESSERA_LAUNCH.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "rma/node/futex.hpp"
+
+namespace tessera::rma::detail {
+
+inline constexpr const char* launch_variable = "TESSERA_LAUNCH";  ///< "descriptor:rank:ranks"
+inline constexpr std::size_t exchange_slot_bytes = 1024;
+
+struct ForkControl {
+  static constexpr std::uint64_t magic_number = 0x7465'7373'7275'6e31;  // "tessrun1"
+  std::uint64_t magic = magic_number;
+  std::int32_t ranks = 0;
+  std::atomic<std::int32_t> arrived{0};
+  FutexWord round{0};
+  std::atomic<std::int32_t> first_ended{-1};  ///< a rank whose process ended; set by the launcher
+
+  /// Slot of `rank` in the half of the exchange area that belongs to `round_number`.
+  std::byte* slot(std::uint32_t round_number, std::int32_t rank) {
+    auto* area = reinterpret_cast<std::byte*>(this) + sizeof(ForkControl);
+    const auto half = static_cast<std::size_t>(round_number % 2) * static_cast<std::size_t>(ranks);
+    return area + (half + static_cast<std::size_t>(rank)) * exchange_slot_bytes;
+  }
+  static std::size_t bytes(std::int32_t ranks) {
+    return sizeof(ForkControl) + 2 * static_cast<std::size_t>(ranks) * exchange_slot_bytes;
+  }
+};
+
+}  // namespace tessera::rma::detail

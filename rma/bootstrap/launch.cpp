@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/launch.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "rma/bootstrap/fork_control.hpp"
+#include "rma/node/fd_passing.hpp"
+
+namespace tessera::rma {
+namespace {
+
+using detail::Descriptor;
+using detail::ForkControl;
+
+constexpr int exit_not_found = 127;
+
+// The memory that all ranks inherit, mapped here as well.
+class ControlMemory {
+ public:
+  static Result<ControlMemory> create(std::int32_t ranks) {
+    // Inherited on purpose: no close-on-exec.
+    Descriptor fd(memfd_create("tessera-run", 0));
+    const std::size_t bytes = ForkControl::bytes(ranks);
+    if (fd.get() < 0 || ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
+      return Status::error(Code::limit_exceeded,
+                           fmt::format("cannot create shared memory: {}", std::strerror(errno)));
+    }
+    void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    if (base == MAP_FAILED) {
+      return Status::error(Code::no_memory,
+                           fmt::format("cannot map shared memory: {}", std::strerror(errno)));
+    }
+    auto* control = new (base) ForkControl;
+    control->ranks = ranks;
+    return ControlMemory(std::move(fd), control, bytes);
+  }
+  ControlMemory(ControlMemory&& other) noexcept
+      : fd_(std::move(other.fd_)), control_(other.control_), bytes_(other.bytes_) {
+    other.control_ = nullptr;
+  }
+  ControlMemory& operator=(ControlMemory&&) = delete;
+  ~ControlMemory() {
+    if (control_ != nullptr) {
+      munmap(control_, bytes_);
+    }
+  }
+  [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
+  [[nodiscard]] ForkControl& control() const noexcept { return *control_; }
+
+ private:
+  ControlMemory(Descriptor fd, ForkControl* control, std::size_t bytes) noexcept
+      : fd_(std::move(fd)), control_(control), bytes_(bytes) {}
+  Descriptor fd_;
+  ForkControl* control_;
+  std::size_t bytes_;
+};
+
+// Blocks the signals that the launcher handles and reads them from a descriptor instead.
+class SignalReader {
+ public:
+  SignalReader() {
+    sigemptyset(&watched_);
+    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) {
+      sigaddset(&watched_, signal);
+    }
+    pthread_sigmask(SIG_BLOCK, &watched_, &before_);
+    fd_ = Descriptor(signalfd(-1, &watched_, SFD_CLOEXEC));
+  }
+  ~SignalReader() { restore(); }
+  SignalReader(const SignalReader&) = delete;
+  SignalReader& operator=(const SignalReader&) = delete;
+  // The mask that the program had: children must start with it.
+  void restore() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  // Waits for a signal and returns its number; 0 when interrupted.
+  [[nodiscard]] int next() const {
+    signalfd_siginfo info{};
+    const ssize_t got = read(fd_.get(), &info, sizeof info);
+    return got == static_cast<ssize_t>(sizeof info) ? static_cast<int>(info.ssi_signo) : 0;
+  }
+
+ private:
+  sigset_t watched_{};
+  sigset_t before_{};
+  Descriptor fd_;
+};
+
+struct Child {
+  pid_t pid = -1;
+  bool running = false;
+};
+
+std::vector<char*> argument_pointers(const std::vector<std::string>& arguments) {
+  std::vector<char*> pointers;
+  for (const std::string& argument : arguments) {
+    pointers.push_back(const_cast<char*>(argument.c_str()));
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Runs in the child between fork and exec. Never returns.
+[[noreturn]] void become_rank(const std::string& launch_value, std::int32_t ranks_per_node,
+                              const SignalReader& signals, char* const* arguments,
+                              pid_t launcher) {
+  signals.restore();
+  // If the launcher dies, its ranks end too: nobody else would end them.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() == launcher) {
+    setenv(detail::launch_variable, launch_value.c_str(), 1);
+    if (ranks_per_node > 0) {
+      setenv("TESSERA_RANKS_PER_NODE", std::to_string(ranks_per_node).c_str(), 1);
+    }
+    execvp(arguments[0], arguments);
+    fmt::print(stderr, "tessera-run: cannot start {}: {}\n", arguments[0], std::strerror(errno));
+  }
+  std::_Exit(exit_not_found);
+}
+
+// Takes note of all children that have ended; returns how many.
+int reap(std::vector<Child>& children, std::vector<RankExit>& exits, ForkControl& control) {
+  int ended = 0;
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    int state = 0;
+    if (!children[i].running || waitpid(children[i].pid, &state, WNOHANG) != children[i].pid) {
+      continue;
+    }
+    children[i].running = false;
+    exits[i].exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : 0;
+    exits[i].signal = WIFSIGNALED(state) ? WTERMSIG(state) : 0;
+    std::int32_t none = -1;
+    control.first_ended.compare_exchange_strong(none, exits[i].rank);
+    ++ended;
+  }
+  return ended;
+}
+
+void pass_on(int signal, const std::vector<Child>& children) {
+  for (const Child& child : children) {
+    if (child.running) {
+      kill(child.pid, signal);
+    }
+  }
+}
+
+Status check_options(const std::vector<std::string>& arguments, const LaunchOptions& options) {
+  if (arguments.empty()) {
+    return Status::error(Code::invalid_argument, "there is no program to start");
+  }
+  if (options.ranks < 1) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} ranks; there must be at least one", options.ranks));
+  }
+  if (options.nodes < 0 || options.nodes > options.ranks) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} ranks cannot be split over {} nodes", options.ranks,
+                                     options.nodes));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
+                                     const LaunchOptions& options) {
+  TESSERA_RETURN_IF_ERROR(check_options(arguments, options));
+  TESSERA_ASSIGN_OR_RETURN(const ControlMemory memory, ControlMemory::create(options.ranks));
+  const std::int32_t ranks_per_node =
+      options.nodes > 0 ? (options.ranks + options.nodes - 1) / options.nodes : 0;
+  const std::vector<char*> pointers = argument_pointers(arguments);
+  const SignalReader signals;
+  const pid_t launcher = getpid();
+  std::vector<Child> children(static_cast<std::size_t>(options.ranks));
+  std::vector<RankExit> exits(children.size());
+  int running = 0;
+  Status failure;
+  for (std::int32_t rank = 0; rank < options.ranks; ++rank) {
+    const std::string value = fmt::format("{}:{}:{}", memory.descriptor(), rank, options.ranks);
+    Child& child = children[static_cast<std::size_t>(rank)];
+    exits[static_cast<std::size_t>(rank)].rank = rank;
+    child.pid = fork();
+    if (child.pid == 0) {
+      become_rank(value, ranks_per_node, signals, pointers.data(), launcher);
+    }
+    if (child.pid < 0) {
+      failure = Status::error(Code::limit_exceeded, fmt::format("cannot start rank {}: {}", rank,
+                                                                std::strerror(errno)));
+      pass_on(SIGTERM, children);
+      break;
+    }
+    child.running = true;
+    ++running;
+    if (options.started) {
+      options.started(rank, child.pid);
+    }
+  }
+  while (running > 0) {
+    const int signal = signals.next();
+    if (signal != 0 && signal != SIGCHLD) {
+      pass_on(signal, children);
+    }
+    running -= reap(children, exits, memory.control());
+  }
+  if (!failure.ok()) {
+    return failure;
+  }
+  return exits;
+}
+
+}  // namespace tessera::rma

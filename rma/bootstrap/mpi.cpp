@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "rma/bootstrap.hpp"
+#include "rma/bootstrap/detect.hpp"
+
+#ifdef TESSERA_HAVE_MPI
+#include <mpi.h>
+#endif
+
+namespace tessera::rma {
+
+#ifndef TESSERA_HAVE_MPI
+
+bool detail::mpi_is_running() { return false; }
+
+Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int) {
+  return Status::error(Code::unsupported, "this library was built without MPI")
+      .hint("configure with -DTESSERA_MPI=ON, or start the program with tessera-run");
+}
+Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap() { return mpi_bootstrap(0); }
+
+#else
+
+namespace {
+
+Status mpi_error(std::string_view call, int code) {
+  std::string text(MPI_MAX_ERROR_STRING, '\0');
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  text.resize(static_cast<std::size_t>(length));
+  return Status::error(Code::unreachable, fmt::format("{}: {}", call, text));
+}
+
+class Mpi final : public Bootstrap {
+ public:
+  Mpi(MPI_Comm communicator, WorldRank rank, std::int32_t size, bool finalize)
+      : communicator_(communicator), rank_(rank), size_(size), finalize_(finalize) {}
+  ~Mpi() override { end(); }
+  Mpi(const Mpi&) = delete;
+  Mpi& operator=(const Mpi&) = delete;
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "mpi"; }
+  [[nodiscard]] WorldRank rank() const noexcept override { return rank_; }
+  [[nodiscard]] std::int32_t size() const noexcept override { return size_; }
+
+  // MPI has no time-outs: its launcher ends the job when a process dies.
+  Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
+                                           std::chrono::milliseconds) override {
+    std::vector<std::byte> all(mine.size() * static_cast<std::size_t>(size_));
+    const int bytes = static_cast<int>(mine.size());
+    const int code = MPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE,
+                                   communicator_);
+    if (code != MPI_SUCCESS) {
+      return mpi_error("MPI_Allgather", code);
+    }
+    return all;
+  }
+
+  void leave() noexcept override { end(); }
+
+ private:
+  void end() noexcept {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized == 0 && communicator_ != MPI_COMM_NULL) {
+      MPI_Comm_free(&communicator_);
+      if (finalize_) {
+        MPI_Finalize();
+      }
+    }
+    communicator_ = MPI_COMM_NULL;
+  }
+
+  MPI_Comm communicator_;
+  WorldRank rank_;
+  std::int32_t size_;
+  bool finalize_;
+};
+
+Result<std::shared_ptr<Bootstrap>> make(MPI_Comm user, bool finalize) {
+  MPI_Comm own = MPI_COMM_NULL;
+  if (const int code = MPI_Comm_dup(user, &own); code != MPI_SUCCESS) {
+    return mpi_error("MPI_Comm_dup", code);
+  }
+  MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(own, &rank);
+  MPI_Comm_size(own, &size);
+  return std::shared_ptr<Bootstrap>(std::make_shared<Mpi>(own, WorldRank{rank}, size, finalize));
+}
+
+}  // namespace
+
+bool detail::mpi_is_running() {
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  return initialized != 0 && finalized == 0;
+}
+
+Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator) {
+  if (!detail::mpi_is_running()) {
+    return Status::error(Code::invalid_argument,
+                         "MPI is not running: MPI_Init was not called, or MPI_Finalize was");
+  }
+  return make(MPI_Comm_f2c(fortran_communicator), false);
+}
+
+Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap() {
+  bool ours = false;
+  if (!detail::mpi_is_running()) {
+    int provided = 0;
+    if (const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+        code != MPI_SUCCESS) {
+      return mpi_error("MPI_Init_thread", code);
+    }
+    ours = true;
+  }
+  auto bootstrap = make(MPI_COMM_WORLD, ours);
+  if (!bootstrap.ok()) {
+    return bootstrap;
+  }
+  const LauncherTrace trace = detect_launcher();
+  if (trace.ranks > 1 && (*bootstrap)->size() == 1) {
+    return Status::error(Code::unreachable,
+                         fmt::format("{} says that it started {} processes, but this program's MPI "
+                                     "sees only itself",
+                                     trace.launcher, trace.ranks))
+        .hint("start it with the launcher of the MPI it was built with; under Slurm try "
+              "srun --mpi=pmix, or mpirun inside the allocation");
+  }
+  return bootstrap;
+}
+
+#endif
+
+}  // namespace tessera::rma

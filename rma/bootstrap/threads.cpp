@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "rma/bootstrap.hpp"
+
+namespace tessera::rma {
+
+// Where the threads meet: a buffer per rank, filled under one mutex, read when all have come.
+class ThreadGroup::Meeting {
+ public:
+  explicit Meeting(std::int32_t ranks) : ranks_(ranks), given_(static_cast<std::size_t>(ranks)) {}
+
+  [[nodiscard]] std::int32_t size() const noexcept { return ranks_; }
+
+  Result<std::vector<std::byte>> allgather(WorldRank rank, std::span<const std::byte> mine,
+                                           std::chrono::milliseconds timeout) {
+    std::unique_lock guard(mutex_);
+    given_[static_cast<std::size_t>(rank.value)].assign(mine.begin(), mine.end());
+    const std::uint64_t round = round_;
+    if (++arrived_ == ranks_) {
+      finish_round();
+      return gathered_;
+    }
+    const bool done = changed_.wait_for(guard, timeout,
+                                        [&] { return round_ != round || gone_ >= 0; });
+    if (round_ != round) {
+      return gathered_;
+    }
+    --arrived_;
+    if (done) {
+      return Status::error_at(WorldRank{gone_}, Code::peer_lost,
+                              fmt::format("rank {} gave up while the job was starting", gone_));
+    }
+    return Status::error(Code::timed_out,
+                         fmt::format("only {} of {} threads came to the start of the job within "
+                                     "{} ms",
+                                     arrived_ + 1, ranks_, timeout.count()));
+  }
+
+  void leave(WorldRank rank) noexcept {
+    const std::lock_guard guard(mutex_);
+    gone_ = rank.value;
+    changed_.notify_all();
+  }
+
+ private:
+  void finish_round() {
+    gathered_.clear();
+    for (const auto& each : given_) {
+      gathered_.insert(gathered_.end(), each.begin(), each.end());
+    }
+    arrived_ = 0;
+    ++round_;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::int32_t ranks_;
+  std::int32_t arrived_ = 0;
+  std::int32_t gone_ = -1;
+  std::uint64_t round_ = 0;
+  std::vector<std::vector<std::byte>> given_;
+  std::vector<std::byte> gathered_;
+};
+
+namespace {
+
+class Member final : public Bootstrap {
+ public:
+  Member(ThreadGroup::Meeting& meeting, WorldRank rank) : meeting_(meeting), rank_(rank) {}
+  ~Member() override { meeting_.leave(rank_); }
+  Member(const Member&) = delete;
+  Member& operator=(const Member&) = delete;
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "threads"; }
+  [[nodiscard]] WorldRank rank() const noexcept override { return rank_; }
+  [[nodiscard]] std::int32_t size() const noexcept override { return meeting_.size(); }
+  [[nodiscard]] bool is_one_process() const noexcept override { return true; }
+  Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
+                                           std::chrono::milliseconds timeout) override {
+    return meeting_.allgather(rank_, mine, timeout);
+  }
+
+ private:
+  ThreadGroup::Meeting& meeting_;
+  WorldRank rank_;
+};
+
+}  // namespace
+
+ThreadGroup::ThreadGroup(std::int32_t ranks)
+    : meeting_(std::make_unique<Meeting>(std::max(ranks, 1))) {}
+ThreadGroup::~ThreadGroup() = default;
+
+std::int32_t ThreadGroup::size() const noexcept { return meeting_->size(); }
+
+std::shared_ptr<Bootstrap> ThreadGroup::member(WorldRank rank) {
+  return std::make_shared<Member>(*meeting_, rank);
+}
+
+}  // namespace tessera::rma

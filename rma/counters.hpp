@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Counters: how many operations of each kind this rank made, how many bytes they moved, and to
+// whom.
+//
+// Counting costs four instructions an operation: each thread counts into plain words of its own
+// and hands them over when it turns to another target slice, at fences, when counts are asked for,
+// and at its end (docs/decisions/0004). So the counts of other threads that are at work may lag.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "rma/rank.hpp"
+
+namespace tessera::rma {
+
+enum class Op : std::uint8_t { put, get, accumulate, atomic, lock, notify };
+inline constexpr std::size_t op_count = 6;
+
+std::string_view to_string(Op op) noexcept;
+
+/// Operations and the bytes they moved.
+struct Tally {
+  std::uint64_t operations = 0;
+  std::uint64_t bytes = 0;
+  Tally& operator+=(const Tally& other) noexcept {
+    operations += other.operations;
+    bytes += other.bytes;
+    return *this;
+  }
+};
+
+using OpTallies = std::array<Tally, op_count>;
+
+/// What this rank did to one peer.
+struct PeerTraffic {
+  WorldRank peer;
+  OpTallies by_op{};
+};
+
+/// What this rank did: one entry for each peer that it touched, in rank order.
+struct Traffic {
+  std::vector<PeerTraffic> peers;
+
+  /// Summed over all peers.
+  [[nodiscard]] Tally total(Op op) const noexcept;
+};
+
+}  // namespace tessera::rma

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/address_book.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "rma/node/memory_probe.hpp"
+#include "rma/node/node_memory.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+constexpr std::uint64_t most_foreign_bytes = 4ULL << 40;
+constexpr std::uint64_t least_foreign_bytes = 1ULL << 30;
+
+void* reserve(std::uint64_t bytes, int protection) {
+  return mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+std::uint64_t whole_granules(std::uint64_t bytes) {
+  return (bytes + granule_bytes - 1) / granule_bytes * granule_bytes;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<GranuleTable>> GranuleTable::create(const std::byte* base,
+                                                           std::uint64_t bytes) {
+  // Fresh anonymous pages read as zero, which is the representation of "no region": the table costs
+  // memory only where regions are.
+  const std::uint64_t table_bytes = (bytes / granule_bytes + 1) * sizeof(std::atomic<std::uint32_t>);
+  void* entries = reserve(table_bytes, PROT_READ | PROT_WRITE);
+  if (entries == MAP_FAILED) {
+    return Status::error(Code::no_memory, fmt::format("cannot reserve a table of {}: {}",
+                                                      human_bytes(table_bytes),
+                                                      std::strerror(errno)));
+  }
+  return std::unique_ptr<GranuleTable>(
+      new GranuleTable(std::bit_cast<std::uintptr_t>(base), bytes,
+                       static_cast<std::atomic<std::uint32_t>*>(entries)));
+}
+
+GranuleTable::~GranuleTable() {
+  munmap(entries_, (bytes_ / granule_bytes + 1) * sizeof(std::atomic<std::uint32_t>));
+}
+
+bool GranuleTable::covers(const void* pointer) const noexcept {
+  return std::bit_cast<std::uintptr_t>(pointer) - base_ < bytes_;
+}
+
+RegionId GranuleTable::find(const void* pointer) const noexcept {
+  const std::uint64_t at = (std::bit_cast<std::uintptr_t>(pointer) - base_) / granule_bytes;
+  return RegionId{entries_[at].load(std::memory_order_acquire)};
+}
+
+void GranuleTable::assign(const std::byte* from, std::uint64_t bytes, RegionId region) noexcept {
+  const std::uint64_t first = (std::bit_cast<std::uintptr_t>(from) - base_) / granule_bytes;
+  const std::uint64_t count = whole_granules(bytes) / granule_bytes;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    entries_[first + i].store(region.value, std::memory_order_release);
+  }
+}
+
+Result<std::unique_ptr<AddressBook>> AddressBook::create(const std::byte* arena,
+                                                         std::uint64_t bytes) {
+  TESSERA_ASSIGN_OR_RETURN(auto table, GranuleTable::create(arena, bytes));
+  return std::unique_ptr<AddressBook>(new AddressBook(std::move(table)));
+}
+
+AddressBook::~AddressBook() {
+  if (foreign_base_ != nullptr) {
+    munmap(foreign_base_, foreign_bytes_);
+  }
+}
+
+void AddressBook::assign(const std::byte* from, std::uint64_t bytes, RegionId region) {
+  if (from == nullptr || bytes == 0) {
+    return;
+  }
+  if (arena_->covers(from)) {
+    arena_->assign(from, bytes, region);
+    return;
+  }
+  const std::lock_guard guard(mutex_);
+  const auto key = std::bit_cast<std::uintptr_t>(from);
+  if (region.value == 0) {
+    elsewhere_.erase(key);
+  } else {
+    elsewhere_[key] = {bytes, region};
+  }
+}
+
+Status AddressBook::make_foreign_range() {
+  if (foreign_base_ != nullptr) {
+    return {};
+  }
+  std::uint64_t bytes = most_foreign_bytes;
+  void* base = MAP_FAILED;
+  while (bytes >= least_foreign_bytes &&
+         (base = reserve(bytes, PROT_NONE)) == MAP_FAILED) {
+    bytes /= 2;
+  }
+  if (base == MAP_FAILED) {
+    return Status::error(Code::limit_exceeded,
+                         fmt::format("cannot reserve {} of address space for remote pointers: {}",
+                                     human_bytes(least_foreign_bytes), std::strerror(errno)))
+        .hint("raise the limit on address space (ulimit -v)");
+  }
+  TESSERA_ASSIGN_OR_RETURN(foreign_, GranuleTable::create(static_cast<std::byte*>(base), bytes));
+  foreign_base_ = static_cast<std::byte*>(base);
+  foreign_bytes_ = bytes;
+  foreign_free_[0] = bytes;
+  foreign_view_.store(foreign_.get(), std::memory_order_release);
+  return {};
+}
+
+Result<std::byte*> AddressBook::reserve_foreign(std::uint64_t bytes, RegionId region) {
+  const std::lock_guard guard(mutex_);
+  TESSERA_RETURN_IF_ERROR(make_foreign_range());
+  const std::uint64_t wanted = whole_granules(bytes);
+  const auto gap = std::find_if(foreign_free_.begin(), foreign_free_.end(),
+                                [&](const auto& each) { return each.second >= wanted; });
+  if (gap == foreign_free_.end()) {
+    return Status::error(Code::limit_exceeded,
+                         fmt::format("no {} of address space are left for remote pointers",
+                                     human_bytes(wanted)));
+  }
+  const auto [offset, available] = *gap;
+  foreign_free_.erase(gap);
+  if (available > wanted) {
+    foreign_free_[offset + wanted] = available - wanted;
+  }
+  foreign_->assign(foreign_base_ + offset, wanted, region);
+  return foreign_base_ + offset;
+}
+
+void AddressBook::release_foreign(std::byte* from, std::uint64_t bytes) {
+  const std::lock_guard guard(mutex_);
+  const std::uint64_t size = whole_granules(bytes);
+  foreign_->assign(from, size, RegionId{0});
+  const auto offset = static_cast<std::uint64_t>(from - foreign_base_);
+  auto gap = foreign_free_.emplace(offset, size).first;
+  const auto next = std::next(gap);
+  if (next != foreign_free_.end() && gap->first + gap->second == next->first) {
+    gap->second += next->second;
+    foreign_free_.erase(next);
+  }
+  if (gap != foreign_free_.begin()) {
+    const auto before = std::prev(gap);
+    if (before->first + before->second == gap->first) {
+      before->second += gap->second;
+      foreign_free_.erase(gap);
+    }
+  }
+}
+
+RegionId AddressBook::find(const void* pointer) const {
+  if (arena_->covers(pointer)) {
+    return arena_->find(pointer);
+  }
+  const GranuleTable* foreign = foreign_view_.load(std::memory_order_acquire);
+  if (foreign != nullptr && foreign->covers(pointer)) {
+    return foreign->find(pointer);
+  }
+  const std::lock_guard guard(mutex_);
+  const auto address = std::bit_cast<std::uintptr_t>(pointer);
+  const auto behind = elsewhere_.upper_bound(address);
+  if (behind == elsewhere_.begin()) {
+    return RegionId{0};
+  }
+  const auto& [first, piece] = *std::prev(behind);
+  return address - first < piece.bytes ? piece.region : RegionId{0};
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// AddressBook: from a raw pointer to the region that it points into, for programs that name remote
+// memory by (rank, pointer) as ARMCI's do.
+//
+// Two ranges of addresses are covered by a table with one entry a granule (64 KiB), so that looking
+// up is one division and one load: the node's arena, in which the slices of same-node ranks lie,
+// and a range that is reserved and never mapped, from which slices elsewhere get addresses that are
+// unique and that trap when touched. Memory of neither kind (attached, or of a transport that
+// allocates its own) is found in a sorted map.
+//
+// Threads: safe; lookups in the two ranges take no lock.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "rma/region.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::rma::detail {
+
+/// A range of addresses with one region number for each granule.
+class GranuleTable {
+ public:
+  /// For [base, base + bytes). Errors: no_memory.
+  static Result<std::unique_ptr<GranuleTable>> create(const std::byte* base, std::uint64_t bytes);
+  ~GranuleTable();
+  GranuleTable(const GranuleTable&) = delete;
+  GranuleTable& operator=(const GranuleTable&) = delete;
+
+  [[nodiscard]] bool covers(const void* pointer) const noexcept;
+  /// The region at `pointer`, or number 0. Requires: covers(pointer).
+  [[nodiscard]] RegionId find(const void* pointer) const noexcept;
+  /// Requires: the range is covered and granule-aligned at its start.
+  void assign(const std::byte* from, std::uint64_t bytes, RegionId region) noexcept;
+
+ private:
+  GranuleTable(std::uintptr_t base, std::uint64_t bytes,
+               std::atomic<std::uint32_t>* entries) noexcept
+      : base_(base), bytes_(bytes), entries_(entries) {}
+  std::uintptr_t base_;
+  std::uint64_t bytes_;
+  std::atomic<std::uint32_t>* entries_;
+};
+
+class AddressBook {
+ public:
+  /// For the arena at [base, base + bytes). Errors: no_memory.
+  static Result<std::unique_ptr<AddressBook>> create(const std::byte* arena, std::uint64_t bytes);
+  ~AddressBook();
+  AddressBook(const AddressBook&) = delete;
+  AddressBook& operator=(const AddressBook&) = delete;
+
+  /// Notes that memory of this process belongs to `region`; with number 0, that it no longer does.
+  void assign(const std::byte* from, std::uint64_t bytes, RegionId region);
+
+  /// Takes unmapped addresses for slices elsewhere. Errors: limit_exceeded.
+  Result<std::byte*> reserve_foreign(std::uint64_t bytes, RegionId region);
+  void release_foreign(std::byte* from, std::uint64_t bytes);
+
+  /// The region that `pointer` points into, or number 0.
+  [[nodiscard]] RegionId find(const void* pointer) const;
+
+ private:
+  explicit AddressBook(std::unique_ptr<GranuleTable> arena) noexcept : arena_(std::move(arena)) {}
+  Status make_foreign_range();
+
+  struct Piece {
+    std::uint64_t bytes = 0;
+    RegionId region;
+  };
+  std::unique_ptr<GranuleTable> arena_;
+  mutable std::mutex mutex_;
+  std::map<std::uintptr_t, Piece> elsewhere_;  ///< by first address
+  std::atomic<const GranuleTable*> foreign_view_{nullptr};
+  std::unique_ptr<GranuleTable> foreign_;
+  std::byte* foreign_base_ = nullptr;
+  std::uint64_t foreign_bytes_ = 0;
+  std::map<std::uint64_t, std::uint64_t> foreign_free_;  ///< offset → bytes
+};
+
+}  // namespace tessera::rma::detail

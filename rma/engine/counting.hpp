@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Counting: the four instructions that each operation spends on counters.
+//
+// A thread counts into a plain block of its own, which belongs to one slice (one rank's part of one
+// region) at a time: compare the slice, add one, add the bytes. When the thread turns to another
+// slice the block is emptied into the job's store. So one comparison stands for "same job, same
+// region, same peer, same thread".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "rma/counters.hpp"
+
+namespace tessera::rma::detail {
+
+/// A job's counts by peer.
+class CounterStore {
+ public:
+  void add(WorldRank peer, const OpTallies& tallies);
+  [[nodiscard]] Traffic traffic() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<WorldRank, OpTallies> by_peer_;
+};
+
+/// The block of the calling thread. Constant-initialised and trivially destroyed, so that reaching
+/// it needs no guard; a second, private object empties it at the thread's end.
+struct ThreadBlock {
+  const void* slice = nullptr;  ///< what the tallies belong to
+  WorldRank peer;
+  OpTallies tallies{};
+};
+
+// The one file-scope variable of the library: a cache of what each thread counted last.
+extern constinit thread_local ThreadBlock thread_block;
+
+/// Empties the calling thread's block and points it at `slice` of `peer` in `store`.
+void turn_thread_block(const std::shared_ptr<CounterStore>& store, WorldRank peer,
+                       const void* slice);
+
+/// Empties the calling thread's block.
+void flush_thread_block();
+
+/// Counts one operation of `bytes` on the slice that starts at `slice` and belongs to `peer`.
+inline void count(const std::shared_ptr<CounterStore>& store, WorldRank peer, const void* slice,
+                  Op op, std::size_t bytes) {
+  if (thread_block.slice != slice) [[unlikely]] {
+    turn_thread_block(store, peer, slice);
+  }
+  Tally& tally = thread_block.tallies[static_cast<std::size_t>(op)];
+  ++tally.operations;
+  tally.bytes += bytes;
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/job_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace tessera::rma::detail {
+namespace {
+
+std::vector<std::string_view> split_names(std::string_view list) {
+  std::vector<std::string_view> names;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (comma > 0) {
+      names.push_back(list.substr(0, comma));
+    }
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return names;
+}
+
+}  // namespace
+
+Status JobState::make_transports(const std::vector<TransportFactory>& factories) {
+  const TransportContext context{.rank = rank,
+                                 .size = size,
+                                 .settings = &settings,
+                                 .node = node.get(),
+                                 .stripes = &*stripes};
+  for (const std::string_view name : split_names(settings.transport)) {
+    const auto factory =
+        std::find_if(factories.begin(), factories.end(),
+                     [&](const TransportFactory& each) { return each.name == name; });
+    if (factory == factories.end()) {
+      std::string known;
+      for (const TransportFactory& each : factories) {
+        known += (known.empty() ? "" : ", ") + each.name;
+      }
+      return Status::error(Code::invalid_argument,
+                           fmt::format("TESSERA_TRANSPORT names '{}'; there are {}", name, known));
+    }
+    auto transport = factory->create(context);
+    if (!transport.ok()) {
+      return std::move(transport).status().context(fmt::format("starting transport {}", name));
+    }
+    transports.push_back(std::move(transport).take());
+  }
+  if (transports.empty()) {
+    return Status::error(Code::invalid_argument, "TESSERA_TRANSPORT names no transport");
+  }
+  return {};
+}
+
+Result<Route*> JobState::route_to(WorldRank peer) {
+  {
+    const std::shared_lock guard(routes_mutex_);
+    const auto known = routes_.find(peer);
+    if (known != routes_.end()) {
+      return &known->second;
+    }
+  }
+  if (peer.value < 0 || peer.value >= size) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("there is no rank {}: the job has ranks 0 to {}", peer.value,
+                                     size - 1));
+  }
+  if (stopped.load()) {
+    return Status::error(Code::closed, "the job was stopped");
+  }
+  const std::lock_guard guard(routes_mutex_);
+  return make_route(peer);
+}
+
+Result<Route*> JobState::make_route(WorldRank peer) {
+  const auto known = routes_.find(peer);
+  if (known != routes_.end()) {
+    return &known->second;
+  }
+  for (const auto& transport : transports) {
+    if (!transport->reaches(peer)) {
+      continue;
+    }
+    auto endpoint = transport->connect(peer);
+    if (!endpoint.ok()) {
+      return std::move(endpoint).status().at(peer).context(
+          fmt::format("connecting to rank {} by {}", peer.value, transport->name()));
+    }
+    Route& route = routes_[peer];
+    route = Route{transport.get(), std::move(endpoint).take()};
+    return &route;
+  }
+  return Status::error_at(peer, Code::unreachable,
+                          fmt::format("no transport of {} reaches rank {} on node {}",
+                                      settings.transport, peer.value, nodes.node_of(peer).value))
+      .hint("all ranks must be on one machine, without TESSERA_RANKS_PER_NODE, for these");
+}
+
+int JobState::progress() {
+  int ended = 0;
+  for (const auto& transport : transports) {
+    ended += transport->progress();
+  }
+  return ended;
+}
+
+Status JobState::fence(const RankFilter& ranks) {
+  if (stopped.load(std::memory_order_relaxed)) {
+    return Status::error(Code::closed, "the job was stopped");
+  }
+  Status first = outstanding.complete_adopted(ranks);
+  Status deferred = outstanding.take_deferred_error();
+  if (first.ok()) {
+    first = std::move(deferred);
+  }
+  // Loads and stores of this thread come before what it does after the fence.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const std::shared_lock guard(routes_mutex_);
+  for (auto& [peer, route] : routes_) {
+    if (ranks(peer)) {
+      Status status = route.endpoint->fence();
+      if (first.ok()) {
+        first = std::move(status);
+      }
+    }
+  }
+  return first;
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// JobState: everything that belongs to one rank's Job. Its members are the engine's parts; it has
+// no logic of its own beyond choosing the path to a peer.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "rma/bootstrap.hpp"
+#include "rma/engine/address_book.hpp"
+#include "rma/engine/counting.hpp"
+#include "rma/engine/node_map.hpp"
+#include "rma/engine/operation.hpp"
+#include "rma/engine/region_table.hpp"
+#include "rma/engine/stripes.hpp"
+#include "rma/engine/team_state.hpp"
+#include "rma/log.hpp"
+#include "rma/node/node.hpp"
+#include "rma/transport.hpp"
+#include "rma/tuning.hpp"
+
+namespace tessera::rma::detail {
+
+/// How operations get to one peer.
+struct Route {
+  Transport* transport = nullptr;
+  std::unique_ptr<Endpoint> endpoint;
+};
+
+class JobState {
+ public:
+  JobState(Settings chosen, std::shared_ptr<Bootstrap> start, NodeMap map)
+      : settings(std::move(chosen)),
+        bootstrap(std::move(start)),
+        rank(bootstrap->rank()),
+        size(bootstrap->size()),
+        log(LogLevel::warning, rank),
+        nodes(std::move(map)),
+        outstanding(static_cast<std::size_t>(settings.max_outstanding)) {}
+
+  /// Makes the transports that `settings.transport` names, in that order.
+  /// Errors: invalid_argument for a name that no factory has.
+  Status make_transports(const std::vector<TransportFactory>& factories);
+
+  /// The path to `peer`; made when first asked for. Errors: invalid_argument (no such rank),
+  /// closed, unreachable.
+  Result<Route*> route_to(WorldRank peer);
+
+  /// Moves non-blocking operations on all transports; returns how many ended.
+  int progress();
+
+  /// Completes everything to such ranks at its target.
+  Status fence(const RankFilter& ranks);
+
+  std::weak_ptr<JobState> self;  ///< for what users hold and what must keep the job alive
+  Settings settings;
+  std::shared_ptr<Bootstrap> bootstrap;
+  WorldRank rank;
+  std::int32_t size;
+  Log log;
+  NodeMap nodes;
+  std::shared_ptr<Node> node;
+  std::optional<StripeLocks> stripes;
+  std::vector<std::unique_ptr<Transport>> transports;  ///< in order of preference
+  RegionTable regions;
+  std::unique_ptr<AddressBook> addresses;
+  std::shared_ptr<CounterStore> counters = std::make_shared<CounterStore>();
+  Outstanding outstanding;
+  Team world_team;
+  std::atomic<std::uint32_t> last_region_id{0};
+  std::atomic<bool> stopped{false};
+
+  std::mutex local_memory_mutex;
+  std::unordered_map<const void*, std::uint64_t> local_memory;  ///< address → bytes
+
+ private:
+  Result<Route*> make_route(WorldRank peer);
+
+  std::shared_mutex routes_mutex_;
+  std::unordered_map<WorldRank, Route> routes_;
+};
+
+}  // namespace tessera::rma::detail

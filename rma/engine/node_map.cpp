@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/node_map.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace tessera::rma::detail {
+
+NodeMap::NodeMap(std::span<const std::uint64_t> keys, std::int64_t ranks_per_node) {
+  struct Machine {
+    NodeId current;
+    std::int64_t ranks = 0;
+  };
+  std::unordered_map<std::uint64_t, Machine> machines;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto rank = static_cast<std::int32_t>(i);
+    Machine& machine = machines[keys[i]];
+    const bool full = ranks_per_node > 0 && machine.ranks % ranks_per_node == 0;
+    if (machine.ranks == 0 || full) {
+      machine.current = NodeId{count_++};
+    }
+    ++machine.ranks;
+    if (!runs_.empty() && runs_.back().node == machine.current) {
+      runs_.back().end = rank + 1;
+    } else {
+      runs_.push_back({rank, rank + 1, machine.current});
+    }
+  }
+}
+
+NodeId NodeMap::node_of(WorldRank rank) const noexcept {
+  const auto behind =
+      std::upper_bound(runs_.begin(), runs_.end(), rank.value,
+                       [](std::int32_t value, const Run& run) { return value < run.first; });
+  return std::prev(behind)->node;
+}
+
+std::vector<WorldRank> NodeMap::ranks_of(NodeId node) const {
+  std::vector<WorldRank> ranks;
+  for (const Run& run : runs_) {
+    for (std::int32_t rank = run.first; run.node == node && rank < run.end; ++rank) {
+      ranks.push_back(WorldRank{rank});
+    }
+  }
+  return ranks;
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// NodeMap: which rank runs on which node, kept as runs of consecutive ranks, so that a launcher
+// that fills nodes one after the other costs one run a node.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rma/rank.hpp"
+
+namespace tessera::rma::detail {
+
+class NodeMap {
+ public:
+  /// `keys[r]` names the machine of rank r; equal keys are one node. With `ranks_per_node` > 0 each
+  /// machine's ranks are split further, in rank order, into emulated nodes of that many.
+  NodeMap(std::span<const std::uint64_t> keys, std::int64_t ranks_per_node);
+
+  [[nodiscard]] std::int32_t count() const noexcept { return count_; }
+  [[nodiscard]] NodeId node_of(WorldRank rank) const noexcept;
+  /// The ranks of a node, ascending.
+  [[nodiscard]] std::vector<WorldRank> ranks_of(NodeId node) const;
+
+ private:
+  struct Run {
+    std::int32_t first = 0;
+    std::int32_t end = 0;
+    NodeId node;
+  };
+  std::vector<Run> runs_;
+  std::int32_t count_ = 0;
+};
+
+}  // namespace tessera::rma::detail

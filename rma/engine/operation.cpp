@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/operation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "rma/engine/job_state.hpp"
+
+namespace tessera::rma::detail {
+
+bool Operation::done() {
+  job_.progress();
+  return completion_.done() &&
+         std::all_of(collected_.begin(), collected_.end(),
+                     [](const auto& each) { return each->completion().done(); });
+}
+
+bool Operation::concerns(const RankFilter& ranks) const {
+  return ranks(peer_) ||
+         std::any_of(collected_.begin(), collected_.end(),
+                     [&](const auto& each) { return each->concerns(ranks); });
+}
+
+void Operation::wait_until_done() {
+  // Short sleeps: some transports move only when progress() is called.
+  constexpr std::chrono::microseconds nap{50};
+  while (!completion_.done()) {
+    if (job_.progress() == 0) {
+      completion_.wait_for(nap);
+    }
+  }
+  for (const auto& each : collected_) {
+    each->wait_until_done();
+  }
+}
+
+Status Operation::wait() {
+  wait_until_done();
+  Status first = completion_.take_error();
+  for (const auto& each : collected_) {
+    Status error = each->wait();
+    if (first.ok()) {
+      first = std::move(error);
+    }
+  }
+  return first;
+}
+
+std::shared_ptr<Operation> Outstanding::take_oldest_over_limit() {
+  const std::lock_guard guard(mutex_);
+  std::erase_if(under_way_, [](const auto& each) { return each->completion().done(); });
+  return under_way_.size() < limit_ ? nullptr : under_way_.front();
+}
+
+void Outstanding::add(const std::shared_ptr<Operation>& operation) {
+  while (const auto oldest = take_oldest_over_limit()) {
+    oldest->wait_until_done();
+  }
+  const std::lock_guard guard(mutex_);
+  under_way_.push_back(operation);
+}
+
+void Outstanding::adopt(std::shared_ptr<Operation> operation) {
+  const std::lock_guard guard(mutex_);
+  adopted_.push_back(std::move(operation));
+}
+
+Status Outstanding::complete_adopted(const RankFilter& ranks) {
+  std::vector<std::shared_ptr<Operation>> mine;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto first_mine =
+        std::stable_partition(adopted_.begin(), adopted_.end(),
+                              [&](const auto& each) { return !each->concerns(ranks); });
+    mine.assign(std::make_move_iterator(first_mine), std::make_move_iterator(adopted_.end()));
+    adopted_.erase(first_mine, adopted_.end());
+  }
+  Status first;
+  for (const auto& each : mine) {
+    Status error = each->wait();
+    if (first.ok()) {
+      first = std::move(error);
+    }
+  }
+  return first;
+}
+
+void Outstanding::defer_error(Status error) {
+  const std::lock_guard guard(mutex_);
+  if (deferred_.ok()) {
+    deferred_ = std::move(error);
+  }
+}
+
+Status Outstanding::take_deferred_error() {
+  const std::lock_guard guard(mutex_);
+  return std::exchange(deferred_, Status());
+}
+
+}  // namespace tessera::rma::detail

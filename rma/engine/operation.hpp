@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Operation: what stands behind a Handle; and Outstanding, the list of those under way.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "rma/completion.hpp"
+#include "rma/rank.hpp"
+#include "rma/status.hpp"
+
+namespace tessera::rma::detail {
+
+class JobState;
+
+/// Which target ranks a wait or fence concerns.
+using RankFilter = std::function<bool(WorldRank)>;
+
+/// One non-blocking operation, or several that one handle collected.
+class Operation {
+ public:
+  Operation(JobState& job, WorldRank peer) : job_(job), peer_(peer) {}
+
+  [[nodiscard]] Completion& completion() noexcept { return completion_; }
+  [[nodiscard]] WorldRank peer() const noexcept { return peer_; }
+  [[nodiscard]] JobState& job() const noexcept { return job_; }
+
+  /// Looks, after moving what can be moved.
+  bool done();
+  /// Waits for this and all collected operations; returns and forgets the first error.
+  Status wait();
+  /// Waits, and leaves the error where it is.
+  void wait_until_done();
+
+  /// True when this or a collected operation goes to such a rank.
+  [[nodiscard]] bool concerns(const RankFilter& ranks) const;
+
+  void collect(std::shared_ptr<Operation> other) { collected_.push_back(std::move(other)); }
+
+ private:
+  JobState& job_;
+  WorldRank peer_;
+  Completion completion_;
+  std::vector<std::shared_ptr<Operation>> collected_;
+};
+
+/// The operations of a job that may be under way, oldest first, and those without a handle.
+class Outstanding {
+ public:
+  explicit Outstanding(std::size_t limit) : limit_(limit) {}
+
+  /// Notes that `operation` starts; waits for the oldest ones while there are `limit` already.
+  void add(const std::shared_ptr<Operation>& operation);
+
+  /// Takes an operation whose handle was detached or dropped.
+  void adopt(std::shared_ptr<Operation> operation);
+  /// Waits for adopted operations to such ranks; returns the first error. A collection with parts
+  /// to several ranks is completed as a whole with any of them.
+  Status complete_adopted(const RankFilter& ranks);
+
+  /// Keeps an error for the next fence to report.
+  void defer_error(Status error);
+  Status take_deferred_error();
+
+ private:
+  std::shared_ptr<Operation> take_oldest_over_limit();
+
+  std::size_t limit_;
+  std::mutex mutex_;
+  std::deque<std::shared_ptr<Operation>> under_way_;
+  std::vector<std::shared_ptr<Operation>> adopted_;
+  Status deferred_;
+};
+
+}  // namespace tessera::rma::detail

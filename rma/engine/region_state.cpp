@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/region_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "rma/engine/job_state.hpp"
+#include "rma/node/memory_probe.hpp"
+
+namespace tessera::rma::detail {
+
+// What each member says before an allocation.
+struct RegionState::Offer {
+  std::uint64_t bytes = 0;
+  std::uint32_t last_id = 0;
+  std::uint8_t sparse = 0;
+  std::uint8_t huge_pages = 0;
+  std::uint8_t access_mode = 0;
+  std::uint8_t atomics = 0;
+  std::uint8_t attached = 0;
+
+  [[nodiscard]] bool same_options(const Offer& other) const noexcept {
+    return sparse == other.sparse && huge_pages == other.huge_pages &&
+           access_mode == other.access_mode && atomics == other.atomics &&
+           attached == other.attached;
+  }
+};
+
+RegionState::RegionState(Team& team, const RegionOptions& options)
+    : keep_job_(team.state().job().self.lock()), team_(team), options_(options) {}
+
+// Collective. Makes the sizes known, the options equal and the number common: one more than the
+// highest that any member has seen, so that no member meets it twice.
+Status RegionState::agree_on_terms(std::size_t bytes, bool is_attached) {
+  std::atomic<std::uint32_t>& last_id = job().last_region_id;
+  const Offer mine{.bytes = bytes,
+                   .last_id = last_id.load(),
+                   .sparse = options_.sparse,
+                   .huge_pages = options_.huge_pages,
+                   .access_mode = static_cast<std::uint8_t>(options_.access_mode),
+                   .atomics = static_cast<std::uint8_t>(options_.atomics),
+                   .attached = is_attached};
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<Offer> offers, team_.allgather_value(mine));
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    id_.value = std::max(id_.value, offers[i].last_id + 1);
+    largest_bytes_ = std::max<std::size_t>(largest_bytes_, offers[i].bytes);
+    if (!offers[i].same_options(offers[0])) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("rank {} gave other region options than rank {}",
+                                       team_.members()[i].value, team_.members()[0].value))
+          .hint("all members must give the same RegionOptions");
+    }
+  }
+  last_id.store(id_.value);
+  equal_bytes_ = offers[0].bytes;
+  const bool equal = std::all_of(offers.begin(), offers.end(), [&](const Offer& each) {
+    return each.bytes == equal_bytes_;
+  });
+  if (!equal) {
+    sizes_.reserve(offers.size());
+    for (const Offer& each : offers) {
+      sizes_.push_back(each.bytes);
+    }
+  }
+  return {};
+}
+
+Status RegionState::make_segment(void* memory, std::size_t bytes, bool is_attached) {
+  Transport& transport = *job().transports.front();
+  auto segment = is_attached ? transport.attach(team_, memory, bytes, options_)
+                             : transport.allocate(team_, bytes, options_);
+  if (!segment.ok()) {
+    return std::move(segment).status().context(
+        fmt::format("{} {}", is_attached ? "attaching" : "allocating", human_bytes(bytes)));
+  }
+  segment_ = std::move(segment).take();
+  return {};
+}
+
+void RegionState::publish() {
+  direct_ = segment_->direct();
+  RegionEntry entry;
+  entry.state = this;
+  entry.flags = options_.atomics == Atomics::strict ? strict_atomics_flag : 0;
+  const bool is_regular =
+      direct_.base != nullptr && direct_.offsets.empty() && sizes_.empty() && equal_bytes_ > 0;
+  if (is_regular && options_.access_mode == AccessMode::any) {
+    const std::vector<std::int32_t>& order = team_state().order_on_node();
+    entry.first_rank = job().node->ranks().front().value;
+    entry.reach = static_cast<std::uint32_t>(order.size());
+    entry.order = order.data();
+    entry.base = direct_.base;
+    entry.stride = direct_.stride;
+    entry.bytes = equal_bytes_;
+  }
+  job().regions.insert(id_, entry);
+  for (std::int32_t member = 0; member < team_.size(); ++member) {
+    std::byte* const slice = direct(TeamRank{member});
+    job().addresses->assign(slice, bytes(TeamRank{member}), id_);
+  }
+  if (direct_.base == nullptr) {
+    job().addresses->assign(segment_->local(), bytes(team_.rank()), id_);
+  }
+}
+
+Result<std::shared_ptr<RegionState>> RegionState::create(Team& team, void* memory,
+                                                         std::size_t bytes,
+                                                         const RegionOptions& options,
+                                                         bool is_attached) {
+  std::shared_ptr<RegionState> state(new RegionState(team, options));
+  TESSERA_RETURN_IF_ERROR(state->agree_on_terms(bytes, is_attached));
+  TESSERA_RETURN_IF_ERROR(state->make_segment(memory, bytes, is_attached));
+  state->publish();
+  // Nobody may use an address that another member doesn't know yet.
+  TESSERA_RETURN_IF_ERROR(team.barrier());
+  return state;
+}
+
+Status RegionState::free() {
+  if (freed_.exchange(true)) {
+    return {};
+  }
+  JobState& state = job();
+  state.regions.remove(id_);
+  for (std::int32_t member = 0; member < team_.size(); ++member) {
+    state.addresses->assign(direct(TeamRank{member}), bytes(TeamRank{member}), RegionId{0});
+  }
+  state.addresses->assign(segment_->local(), bytes(team_.rank()), RegionId{0});
+  if (foreign_base_ != nullptr) {
+    state.addresses->release_foreign(
+        foreign_base_, foreign_stride() * static_cast<std::size_t>(team_.size()));
+  }
+  flush_thread_block();
+  // The memory goes only when all are here; if that cannot be (a member died, the job stopped),
+  // it goes with the job.
+  Status status = team_.barrier();
+  if (status.ok()) {
+    status = segment_->free();
+  }
+  segment_.reset();
+  return status;
+}
+
+std::byte* RegionState::direct(TeamRank rank) const noexcept {
+  if (direct_.base == nullptr || bytes(rank) == 0) {
+    return nullptr;
+  }
+  const std::int32_t order = team_state().order_of(team_.world_rank(rank));
+  if (order < 0) {
+    return nullptr;
+  }
+  const auto at = static_cast<std::size_t>(order);
+  return direct_.base +
+         (direct_.offsets.empty() ? at * direct_.stride : direct_.offsets[at]);
+}
+
+std::size_t RegionState::foreign_stride() const noexcept {
+  return (largest_bytes_ + granule_bytes - 1) / granule_bytes * granule_bytes;
+}
+
+Result<std::byte*> RegionState::raw_pointer(TeamRank rank) {
+  if (bytes(rank) == 0) {
+    return nullptr;
+  }
+  if (std::byte* const mapped = direct(rank)) {
+    return mapped;
+  }
+  if (rank == team_.rank()) {
+    return segment_->local();
+  }
+  const std::lock_guard guard(foreign_mutex_);
+  if (foreign_base_ == nullptr) {
+    TESSERA_ASSIGN_OR_RETURN(
+        foreign_base_, job().addresses->reserve_foreign(
+                           foreign_stride() * static_cast<std::size_t>(team_.size()), id_));
+  }
+  return foreign_base_ + static_cast<std::size_t>(rank.value) * foreign_stride();
+}
+
+Result<RemoteAddress> RegionState::translate(WorldRank rank, const std::byte* pointer) const {
+  const TeamRank member = team_.team_rank(rank);
+  if (member.value >= 0) {
+    const std::byte* slice = direct(member);
+    if (slice == nullptr && member == team_.rank()) {
+      slice = segment_->local();
+    }
+    if (slice == nullptr && foreign_base_ != nullptr) {
+      slice = foreign_base_ + static_cast<std::size_t>(member.value) * foreign_stride();
+    }
+    if (slice != nullptr && pointer >= slice && pointer < slice + bytes(member)) {
+      return RemoteAddress{rank, id_, static_cast<std::uint64_t>(pointer - slice)};
+    }
+  }
+  return Status::error_at(rank, Code::out_of_range,
+                          fmt::format("address {} lies in a region, but not in rank {}'s slice",
+                                      fmt::ptr(pointer), rank.value));
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RegionState: what stands behind a Region.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "rma/engine/region_table.hpp"
+#include "rma/engine/team_state.hpp"
+#include "rma/region.hpp"
+
+namespace tessera::rma::detail {
+
+class RegionState {
+ public:
+  /// Collective. Allocates, or attaches `memory` when `is_attached`.
+  static Result<std::shared_ptr<RegionState>> create(Team& team, void* memory, std::size_t bytes,
+                                                     const RegionOptions& options,
+                                                     bool is_attached);
+  ~RegionState() = default;
+  RegionState(const RegionState&) = delete;
+  RegionState& operator=(const RegionState&) = delete;
+
+  /// Collective.
+  Status free();
+
+  [[nodiscard]] RegionId id() const noexcept { return id_; }
+  [[nodiscard]] Team& team() noexcept { return team_; }
+  [[nodiscard]] TeamState& team_state() const noexcept { return team_.state(); }
+  [[nodiscard]] JobState& job() const noexcept { return team_.state().job(); }
+  [[nodiscard]] const RegionOptions& options() const noexcept { return options_; }
+  [[nodiscard]] Segment& segment() const noexcept { return *segment_; }
+  [[nodiscard]] bool is_freed() const noexcept { return freed_.load(); }
+  [[nodiscard]] std::size_t bytes(TeamRank rank) const noexcept {
+    return sizes_.empty() ? equal_bytes_ : sizes_[static_cast<std::size_t>(rank.value)];
+  }
+  [[nodiscard]] std::byte* direct(TeamRank rank) const noexcept;
+  [[nodiscard]] Result<std::byte*> raw_pointer(TeamRank rank);
+  /// Turns a raw pointer into this region back. Errors: out_of_range.
+  [[nodiscard]] Result<RemoteAddress> translate(WorldRank rank, const std::byte* pointer) const;
+
+ private:
+  RegionState(Team& team, const RegionOptions& options);
+  struct Offer;
+  Status agree_on_terms(std::size_t bytes, bool is_attached);
+  Status make_segment(void* memory, std::size_t bytes, bool is_attached);
+  void publish();
+  [[nodiscard]] std::size_t foreign_stride() const noexcept;
+
+  std::shared_ptr<JobState> keep_job_;  ///< first, so that it goes last
+  Team team_;
+  RegionOptions options_;
+  RegionId id_;
+  std::unique_ptr<Segment> segment_;
+  DirectMap direct_;
+  std::size_t equal_bytes_ = 0;
+  std::vector<std::size_t> sizes_;  ///< by team rank; empty when all are equal
+  std::size_t largest_bytes_ = 0;
+  std::atomic<bool> freed_{false};
+  std::mutex foreign_mutex_;
+  std::byte* foreign_base_ = nullptr;  ///< of the raw pointers of slices that are not mapped here
+};
+
+}  // namespace tessera::rma::detail

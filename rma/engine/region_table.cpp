@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/region_table.hpp"
+
+#include <algorithm>
+
+namespace tessera::rma::detail {
+namespace {
+constexpr std::uint32_t first_capacity = 64;
+}  // namespace
+
+RegionTable::RegionTable() {
+  tables_.push_back(std::make_unique<Table>(first_capacity));
+  current_.store(tables_.back().get(), std::memory_order_release);
+}
+
+const RegionEntry* RegionTable::find_further(const Table& table, RegionId id) noexcept {
+  const std::uint32_t longest = table.longest_probe.load(std::memory_order_acquire);
+  for (std::uint32_t probe = 1; probe <= longest; ++probe) {
+    const RegionEntry& entry = table.entries[(id.value + probe) & table.mask];
+    if (entry.id.load(std::memory_order_acquire) == id.value) {
+      return &entry;
+    }
+  }
+  return nullptr;
+}
+
+void RegionTable::place(Table& table, RegionId id, const RegionEntry& entry) {
+  std::uint32_t probe = 0;
+  while (table.entries[(id.value + probe) & table.mask].id.load(std::memory_order_relaxed) !=
+         RegionEntry::empty) {
+    ++probe;
+  }
+  RegionEntry& free = table.entries[(id.value + probe) & table.mask];
+  free.flags = entry.flags;
+  free.first_rank = entry.first_rank;
+  free.reach = entry.reach;
+  free.order = entry.order;
+  free.base = entry.base;
+  free.stride = entry.stride;
+  free.bytes = entry.bytes;
+  free.state = entry.state;
+  table.longest_probe.store(
+      std::max(table.longest_probe.load(std::memory_order_relaxed), probe),
+      std::memory_order_release);
+  free.id.store(id.value, std::memory_order_release);
+}
+
+void RegionTable::grow_if_full() {
+  const Table& old = *tables_.back();
+  const std::uint32_t capacity = old.mask + 1;
+  if (live_ * 2 < capacity) {
+    return;
+  }
+  auto bigger = std::make_unique<Table>(capacity * 2);
+  for (std::uint32_t i = 0; i < capacity; ++i) {
+    const std::uint32_t id = old.entries[i].id.load(std::memory_order_relaxed);
+    if (id != RegionEntry::empty) {
+      place(*bigger, RegionId{id}, old.entries[i]);
+    }
+  }
+  current_.store(bigger.get(), std::memory_order_release);
+  tables_.push_back(std::move(bigger));
+}
+
+void RegionTable::insert(RegionId id, const RegionEntry& entry) {
+  const std::lock_guard guard(mutex_);
+  grow_if_full();
+  place(*tables_.back(), id, entry);
+  ++live_;
+}
+
+void RegionTable::remove(RegionId id) {
+  const std::lock_guard guard(mutex_);
+  Table& table = *tables_.back();
+  const std::uint32_t longest = table.longest_probe.load(std::memory_order_relaxed);
+  for (std::uint32_t probe = 0; probe <= longest; ++probe) {
+    std::atomic<std::uint32_t>& found = table.entries[(id.value + probe) & table.mask].id;
+    if (found.load(std::memory_order_relaxed) == id.value) {
+      found.store(RegionEntry::empty, std::memory_order_release);
+      --live_;
+      return;
+    }
+  }
+}
+
+void RegionTable::clear() {
+  const std::lock_guard guard(mutex_);
+  Table& table = *tables_.back();
+  for (std::uint32_t i = 0; i <= table.mask; ++i) {
+    table.entries[i].id.store(RegionEntry::empty, std::memory_order_release);
+  }
+  live_ = 0;
+}
+
+std::vector<RegionState*> RegionTable::states() const {
+  const std::lock_guard guard(mutex_);
+  std::vector<RegionState*> states;
+  const Table& table = *tables_.back();
+  for (std::uint32_t i = 0; i <= table.mask; ++i) {
+    if (table.entries[i].id.load(std::memory_order_relaxed) != RegionEntry::empty) {
+      states.push_back(table.entries[i].state);
+    }
+  }
+  return states;
+}
+
+}  // namespace tessera::rma::detail

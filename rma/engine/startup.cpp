@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/startup.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "rma/node/fd_passing.hpp"
+#include "rma/node/memory_probe.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+using std::chrono::milliseconds;
+
+milliseconds start_timeout(const Settings& settings) {
+  return milliseconds(settings.start_timeout_ms);
+}
+
+// What a rank reports of a step, in a form that can be gathered.
+struct Report {
+  std::uint32_t code = 0;
+  std::array<char, 500> text{};
+};
+
+// All ranks succeed, or all fail with the error of the lowest rank that did.
+Status agree(Bootstrap& bootstrap, const Settings& settings, const Status& mine) {
+  Report report;
+  report.code = static_cast<std::uint32_t>(mine.code());
+  const std::string text = mine.ok() ? "" : mine.message();
+  std::copy_n(text.begin(), std::min(text.size(), report.text.size() - 1), report.text.begin());
+  TESSERA_ASSIGN_OR_RETURN(
+      const std::vector<std::byte> all,
+      bootstrap.allgather(std::as_bytes(std::span(&report, 1)), start_timeout(settings)));
+  for (std::int32_t rank = 0; rank < bootstrap.size(); ++rank) {
+    Report each;
+    std::memcpy(&each, all.data() + static_cast<std::size_t>(rank) * sizeof each, sizeof each);
+    if (each.code != static_cast<std::uint32_t>(Code::ok)) {
+      if (WorldRank{rank} == bootstrap.rank()) {
+        return mine;
+      }
+      return Status::error_at(WorldRank{rank}, static_cast<Code>(each.code),
+                              fmt::format("on rank {}: {}", rank, each.text.data()));
+    }
+  }
+  return {};
+}
+
+// A number that is the same for processes that can share memory by passing descriptors: same
+// running kernel, same host name, same network name space (in which abstract sockets live).
+std::uint64_t machine_key() {
+  std::string identity;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> identity;
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  identity += name.data();
+  struct stat network {};
+  if (stat("/proc/self/ns/net", &network) == 0) {
+    identity += std::to_string(network.st_ino);
+  }
+  return std::hash<std::string>{}(identity);
+}
+
+Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings) {
+  const std::uint64_t mine = bootstrap.is_one_process() ? 0 : machine_key();
+  TESSERA_ASSIGN_OR_RETURN(
+      const std::vector<std::byte> bytes,
+      bootstrap.allgather(std::as_bytes(std::span(&mine, 1)), start_timeout(settings)));
+  std::vector<std::uint64_t> keys(static_cast<std::size_t>(bootstrap.size()));
+  std::memcpy(keys.data(), bytes.data(), bytes.size());
+  return NodeMap(keys, settings.ranks_per_node);
+}
+
+std::uint64_t arena_bytes(const Settings& settings) {
+  constexpr std::uint64_t memory_multiple = 8;
+  constexpr std::uint64_t least = 16ULL << 30;
+  if (settings.arena_mib > 0) {
+    return static_cast<std::uint64_t>(settings.arena_mib) << 20U;
+  }
+  return std::max(least, memory_multiple * total_memory_bytes());
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) {
+    return 1;
+  }
+  return std::max(1, CPU_COUNT(&set));
+}
+
+WaitPolicy wait_policy(const Settings& settings, std::size_t ranks_on_node) {
+  // With a core for each rank, the peer answers within microseconds. Without, it can only run when
+  // we sleep.
+  constexpr std::chrono::nanoseconds long_spin{20'000};
+  constexpr std::chrono::nanoseconds short_spin{300};
+  const bool enough_cores = static_cast<std::size_t>(usable_cores()) >= ranks_on_node;
+  WaitPolicy policy;
+  policy.spin = settings.spin_ns >= 0 ? std::chrono::nanoseconds(settings.spin_ns)
+                                      : (enough_cores ? long_spin : short_spin);
+  policy.look_period = milliseconds(settings.liveness_ms);
+  return policy;
+}
+
+// Within one process the first rank of each node hands out a pointer.
+Result<std::shared_ptr<NodeMemory>> share_in_process(Bootstrap& bootstrap,
+                                                     const Settings& settings, bool is_leader,
+                                                     WorldRank leader, int ranks) {
+  std::shared_ptr<NodeMemory> own;
+  Status mine;
+  if (is_leader) {
+    auto made = NodeMemory::create(ranks, arena_bytes(settings));
+    mine = made.status();
+    if (made.ok()) {
+      own = std::move(made).take();
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine));
+  const std::shared_ptr<NodeMemory>* pointer = &own;
+  TESSERA_ASSIGN_OR_RETURN(
+      const std::vector<std::byte> all,
+      bootstrap.allgather(std::as_bytes(std::span(&pointer, 1)), start_timeout(settings)));
+  const std::shared_ptr<NodeMemory>* shared = nullptr;
+  std::memcpy(&shared, all.data() + static_cast<std::size_t>(leader.value) * sizeof shared,
+              sizeof shared);
+  std::shared_ptr<NodeMemory> memory = *shared;
+  // The leader's pointer stays until all have copied it.
+  TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, Status()));
+  return memory;
+}
+
+// Between processes it hands out the descriptor of a memory file.
+Result<std::shared_ptr<NodeMemory>> share_across_processes(Bootstrap& bootstrap,
+                                                           const Settings& settings,
+                                                           bool is_leader, WorldRank leader,
+                                                           int ranks) {
+  std::array<char, 64> name{};
+  std::shared_ptr<NodeMemory> memory;
+  std::optional<DescriptorServer> server;
+  Status mine;
+  if (is_leader) {
+    auto made = NodeMemory::create(ranks, arena_bytes(settings));
+    auto listening = DescriptorServer::create();
+    mine = made.ok() ? listening.status() : made.status();
+    if (mine.ok()) {
+      memory = std::move(made).take();
+      server.emplace(std::move(listening).take());
+      std::copy_n(server->name().begin(), std::min(server->name().size(), name.size() - 1),
+                  name.begin());
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine));
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::byte> all,
+                           bootstrap.allgather(std::as_bytes(std::span(name)),
+                                               start_timeout(settings)));
+  if (is_leader) {
+    mine = server->serve(memory->descriptor(), ranks - 1, start_timeout(settings));
+  } else {
+    std::memcpy(name.data(), all.data() + static_cast<std::size_t>(leader.value) * name.size(),
+                name.size());
+    auto fd = fetch_descriptor(name.data(), start_timeout(settings));
+    mine = fd.status();
+    if (fd.ok()) {
+      auto adopted = NodeMemory::adopt(fd->release());
+      mine = adopted.status();
+      if (adopted.ok()) {
+        memory = std::move(adopted).take();
+      }
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine));
+  return memory;
+}
+
+Status join_node(JobState& job) {
+  const NodeId mine = job.nodes.node_of(job.rank);
+  std::vector<WorldRank> ranks = job.nodes.ranks_of(mine);
+  const auto count = static_cast<int>(ranks.size());
+  const auto place = static_cast<int>(
+      std::lower_bound(ranks.begin(), ranks.end(), job.rank) - ranks.begin());
+  const WorldRank leader = ranks.front();
+  Bootstrap& bootstrap = *job.bootstrap;
+  auto share = bootstrap.is_one_process() ? share_in_process : share_across_processes;
+  TESSERA_ASSIGN_OR_RETURN(
+      auto memory, share(bootstrap, job.settings, place == 0, leader, count));
+  job.node = std::make_shared<Node>(std::move(memory), std::move(ranks), place,
+                                    bootstrap.is_one_process(),
+                                    wait_policy(job.settings, static_cast<std::size_t>(count)));
+  return {};
+}
+
+Status equip(JobState& job, const std::vector<TransportFactory>& factories) {
+  TESSERA_RETURN_IF_ERROR(job.node->enter());
+  job.stripes.emplace(*job.node);
+  TESSERA_ASSIGN_OR_RETURN(
+      job.addresses,
+      AddressBook::create(job.node->memory().base(), job.node->memory().size()));
+  TESSERA_RETURN_IF_ERROR(job.make_transports(factories));
+  if (job.nodes.count() > 1) {
+    return Status::error(Code::unreachable,
+                         fmt::format("the ranks are on {} nodes, and no transport of '{}' connects "
+                                     "nodes",
+                                     job.nodes.count(), job.settings.transport))
+        .hint("start all ranks on one machine and unset TESSERA_RANKS_PER_NODE");
+  }
+  return {};
+}
+
+LogLevel log_level(const Settings& settings) {
+  constexpr std::array names{"silent", "warning", "info", "debug"};
+  const auto* found = std::find(names.begin(), names.end(), settings.log);
+  return static_cast<LogLevel>(found - names.begin());
+}
+
+std::vector<std::string> environment_lines() {
+  std::vector<std::string> lines;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    lines.emplace_back(*entry);
+  }
+  return lines;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap,
+                                            std::optional<Settings> settings,
+                                            const std::vector<TransportFactory>& factories) {
+  std::vector<std::string> warnings;
+  if (!settings) {
+    TESSERA_ASSIGN_OR_RETURN(settings, Settings::from(environment_lines(), &warnings));
+  }
+  if (!bootstrap) {
+    TESSERA_ASSIGN_OR_RETURN(bootstrap, choose_bootstrap(*settings));
+  }
+  TESSERA_ASSIGN_OR_RETURN(NodeMap nodes, find_nodes(*bootstrap, *settings));
+  auto job = std::make_shared<JobState>(*settings, std::move(bootstrap), std::move(nodes));
+  job->self = job;
+  job->log.set_level(log_level(job->settings));
+  for (const std::string& warning : warnings) {
+    if (job->rank.value == 0) {
+      job->log.warning(warning);
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(join_node(*job).context("sharing the node's memory"));
+  TESSERA_RETURN_IF_ERROR(agree(*job->bootstrap, job->settings, equip(*job, factories)));
+
+  std::vector<WorldRank> everybody;
+  for (std::int32_t rank = 0; rank < job->size; ++rank) {
+    everybody.push_back(WorldRank{rank});
+  }
+  // The job owns its world team, so the world team does not own the job.
+  TESSERA_ASSIGN_OR_RETURN(auto world, TeamState::create(*job, nullptr, std::move(everybody)));
+  job->world_team = Team(std::move(world));
+  return job;
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Start-up: from a bootstrap to a JobState whose ranks share memory and know each other.
+//
+//     1  say which machine this is; learn who shares it           (allgather)
+//     2  the first rank of a node makes its memory, the others map it
+//     3  agree that all have it                                   (allgather)
+//     4  take our place, make transports, agree again             (allgather)
+//     5  form the world team, from then on over shared memory
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "rma/engine/job_state.hpp"
+
+namespace tessera::rma::detail {
+
+/// Collective. See Job::start.
+Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap,
+                                            std::optional<Settings> settings,
+                                            const std::vector<TransportFactory>& factories);
+
+}  // namespace tessera::rma::detail

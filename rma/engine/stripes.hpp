@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// StripeLocks: what makes accumulates atomic. A table of robust locks for the node; the bytes of a
+// region's slice are guarded in stripes, so that two ranks that add to one target seldom meet
+// (reference: one lock per target process, as others have it, halves the rate).
+//
+// The lock of a byte is found from (region, rank, offset), the same in all processes and on every
+// transport. An element belongs to the stripe of its first byte.
+#pragma once
+
+#include <cstdint>
+
+#include "rma/node/node.hpp"
+#include "rma/rank.hpp"
+#include "rma/region.hpp"
+
+namespace tessera::rma::detail {
+
+class StripeLocks {
+ public:
+  /// Bytes guarded by one lock: large enough that two atomic operations cost nothing beside the
+  /// loop over them, small enough that two ranks find different ones.
+  static constexpr std::uint64_t stripe_bytes = 16 * 1024;
+
+  explicit StripeLocks(Node& node) noexcept : node_(node) {}
+
+  /// The stripes of one slice.
+  class Slice {
+   public:
+    [[nodiscard]] RobustLock& of(std::uint64_t offset) const noexcept {
+      return locks_[(seed_ + offset / stripe_bytes) % stripe_count].lock;
+    }
+    [[nodiscard]] const LockContext& context() const noexcept { return *context_; }
+
+   private:
+    friend class StripeLocks;
+    Slice(StripeLock* locks, std::uint64_t seed, const LockContext* context) noexcept
+        : locks_(locks), seed_(seed), context_(context) {}
+    StripeLock* locks_;
+    std::uint64_t seed_;
+    const LockContext* context_;
+  };
+
+  [[nodiscard]] Slice slice(RegionId region, WorldRank rank) const noexcept {
+    // Multiplication by odd constants spreads neighbouring regions and ranks over the table.
+    constexpr std::uint64_t region_step = 0x9E37'79B1;
+    constexpr std::uint64_t rank_step = 0x85EB'CA6B;
+    const std::uint64_t seed = std::uint64_t{region.value} * region_step +
+                               static_cast<std::uint64_t>(rank.value) * rank_step;
+    return {node_.memory().header().stripes.data(), seed, &node_.lock_context()};
+  }
+
+ private:
+  Node& node_;
+};
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/team_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <numeric>
+#include <utility>
+
+#include "rma/engine/job_state.hpp"
+#include "rma/engine/reduce.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+// What a member says in agree(): a fixed prefix, then the text.
+struct Verdict {
+  std::uint32_t code = 0;
+  std::int32_t rank = -1;  // that the status names, or −1
+  std::uint32_t text_bytes = 0;
+};
+
+// FNV-1a over the ranks: the name under which members of a new team find each other.
+std::uint64_t hash_members(const std::vector<WorldRank>& members) {
+  std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
+  for (const WorldRank rank : members) {
+    hash = (hash ^ static_cast<std::uint32_t>(rank.value)) * 0x100'0000'01b3;
+  }
+  return hash;
+}
+
+std::size_t first_slot_offset() { return (sizeof(TeamControl) + cache_line - 1) / cache_line * cache_line; }
+
+}  // namespace
+
+std::uint64_t CollectiveCall::packed() const noexcept {
+  // One more than the kind, so that no call packs to zero, which means "nobody came yet".
+  return (static_cast<std::uint64_t>(kind) + 1) | static_cast<std::uint64_t>(type) << 8U |
+         static_cast<std::uint64_t>(reduction) << 16U |
+         static_cast<std::uint64_t>(static_cast<std::uint32_t>(root.value)) << 32U;
+}
+
+std::string CollectiveCall::describe(std::uint64_t packed, std::uint64_t bytes) {
+  const auto type = static_cast<ElementType>(packed >> 8U & 0xffU);
+  const auto root = static_cast<std::int32_t>(packed >> 32U);
+  switch (static_cast<Kind>((packed & 0xffU) - 1)) {
+    case Kind::form:
+      return "formation of a team";
+    case Kind::barrier:
+      return "barrier";
+    case Kind::broadcast:
+      return fmt::format("broadcast of {} bytes from member {}", bytes, root);
+    case Kind::allgather:
+      return fmt::format("allgather of {} bytes", bytes);
+    case Kind::allreduce:
+      return fmt::format("allreduce of {} bytes of {}", bytes, to_string(type));
+    case Kind::reduce:
+      return fmt::format("reduce of {} bytes of {} to member {}", bytes, to_string(type), root);
+    case Kind::agree:
+      return "agreement on a result";
+    case Kind::part:
+      return "continuation of a collective";
+  }
+  return "unknown collective";
+}
+
+TeamState::TeamState(JobState& job, std::shared_ptr<JobState> keep_job,
+                     std::vector<WorldRank> members)
+    : job_(job),
+      keep_job_(std::move(keep_job)),
+      node_(job.node),
+      members_(std::move(members)),
+      slot_bytes_(static_cast<std::size_t>(job.settings.collective_slot_bytes) / cache_line *
+                  cache_line) {}
+
+TeamState::~TeamState() {
+  if (control_ != nullptr && control_->users.fetch_sub(1) == 1) {
+    node_->arena().free(control_offset_, control_bytes());
+  }
+}
+
+Result<std::shared_ptr<TeamState>> TeamState::create(JobState& job,
+                                                     std::shared_ptr<JobState> keep_job,
+                                                     std::vector<WorldRank> members) {
+  std::shared_ptr<TeamState> team(new TeamState(job, std::move(keep_job), std::move(members)));
+  TESSERA_RETURN_IF_ERROR(team->check_members());
+  team->find_order();
+  TESSERA_RETURN_IF_ERROR(team->form().context("forming a team"));
+  return team;
+}
+
+Status TeamState::check_members() const {
+  if (members_.empty()) {
+    return Status::error(Code::invalid_argument, "a team needs at least one member");
+  }
+  std::vector<WorldRank> sorted = members_;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.front().value < 0 || sorted.back().value >= job_.size) {
+    const WorldRank wrong = sorted.front().value < 0 ? sorted.front() : sorted.back();
+    return Status::error(Code::invalid_argument,
+                         fmt::format("rank {} cannot be in a team: the job has ranks 0 to {}",
+                                     wrong.value, job_.size - 1));
+  }
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("rank {} is in the team's list twice", twice->value));
+  }
+  if (!std::binary_search(sorted.begin(), sorted.end(), job_.rank)) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("rank {} makes a team of which it is not a member",
+                                     job_.rank.value));
+  }
+  return {};
+}
+
+void TeamState::find_order() {
+  const bool consecutive =
+      std::adjacent_find(members_.begin(), members_.end(), [](WorldRank a, WorldRank b) {
+        return b.value != a.value + 1;
+      }) == members_.end();
+  if (!consecutive) {
+    by_world_rank_.resize(members_.size());
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      by_world_rank_[i] = TeamRank{static_cast<std::int32_t>(i)};
+    }
+    std::sort(by_world_rank_.begin(), by_world_rank_.end(), [&](TeamRank a, TeamRank b) {
+      return members_[static_cast<std::size_t>(a.value)] <
+             members_[static_cast<std::size_t>(b.value)];
+    });
+  }
+  order_on_node_.assign(static_cast<std::size_t>(node_->hull()), -1);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (members_[i] == job_.rank) {
+      rank_ = TeamRank{static_cast<std::int32_t>(i)};
+      order_ = node_members_;
+    }
+    if (node_->place_of(members_[i]) >= 0) {
+      order_on_node_[static_cast<std::size_t>(members_[i].value -
+                                              node_->ranks().front().value)] = node_members_++;
+    }
+  }
+}
+
+TeamRank TeamState::team_rank(WorldRank rank) const noexcept {
+  if (by_world_rank_.empty()) {
+    const std::int64_t at = std::int64_t{rank.value} - members_.front().value;
+    return TeamRank{at >= 0 && at < size() ? static_cast<std::int32_t>(at) : -1};
+  }
+  const auto found = std::lower_bound(
+      by_world_rank_.begin(), by_world_rank_.end(), rank, [&](TeamRank place, WorldRank wanted) {
+        return members_[static_cast<std::size_t>(place.value)] < wanted;
+      });
+  const bool is_member = found != by_world_rank_.end() &&
+                         members_[static_cast<std::size_t>(found->value)] == rank;
+  return is_member ? *found : TeamRank{-1};
+}
+
+std::uint64_t TeamState::control_bytes() const noexcept {
+  return first_slot_offset() + 2 * members_.size() * slot_bytes_;
+}
+
+std::byte* TeamState::slot(std::uint32_t turn, std::int32_t member) const noexcept {
+  const std::size_t at = (turn % 2) * members_.size() + static_cast<std::size_t>(member);
+  return reinterpret_cast<std::byte*>(control_) + first_slot_offset() + at * slot_bytes_;
+}
+
+// The first member makes the shared part and sends its place to the others.
+Status TeamState::form() {
+  const std::uint64_t key = hash_members(members_);
+  if (rank_.value == 0) {
+    TESSERA_ASSIGN_OR_RETURN(control_offset_, make_control(key));
+  } else {
+    TESSERA_ASSIGN_OR_RETURN(const Invitation invitation,
+                             node_->accept(key, node_->place_of(members_.front())));
+    if (invitation.offset == 0) {
+      return Status::error_at(members_.front(), Code::no_memory,
+                              fmt::format("rank {} found no memory for the team",
+                                          members_.front().value));
+    }
+    control_offset_ = invitation.offset;
+  }
+  control_ = reinterpret_cast<TeamControl*>(node_->arena().at(control_offset_));
+  return meet({.kind = CollectiveCall::Kind::form, .bytes = key});
+}
+
+Result<std::uint64_t> TeamState::make_control(std::uint64_t key) {
+  Arena& arena = node_->arena();
+  Result<std::uint64_t> offset = arena.allocate(control_bytes());
+  Status status = offset.status();
+  if (status.ok()) {
+    status = arena.back(*offset, control_bytes());
+    if (!status.ok()) {
+      arena.free(*offset, control_bytes());
+    }
+  }
+  if (status.ok()) {
+    auto* control = new (arena.at(*offset)) TeamControl;
+    control->users.store(static_cast<std::uint32_t>(size()));
+  }
+  const Invitation invitation{key, status.ok() ? *offset : 0};
+  for (std::size_t i = 1; i < members_.size(); ++i) {
+    Status sent = node_->invite(node_->place_of(members_[i]), invitation);
+    if (status.ok() && !sent.ok()) {
+      status = std::move(sent);
+    }
+  }
+  if (!status.ok()) {
+    return status;
+  }
+  return offset;
+}
+
+void TeamState::check_call(TeamControl::Check& check, const CollectiveCall& call) const {
+  const std::uint64_t mine = call.packed();
+  std::uint64_t first_call = 0;
+  std::uint64_t first_bytes = 0;
+  const bool same_call =
+      check.call.compare_exchange_strong(first_call, mine) || first_call == mine;
+  const bool same_bytes = check.bytes.compare_exchange_strong(first_bytes, call.bytes + 1) ||
+                          first_bytes == call.bytes + 1;
+  if (same_call && same_bytes) {
+    return;
+  }
+  std::uint32_t nobody = 0;
+  if (check.odd.compare_exchange_strong(nobody, static_cast<std::uint32_t>(rank_.value) + 1)) {
+    check.odd_call.store(mine);
+    check.odd_bytes.store(call.bytes);
+  }
+}
+
+Status TeamState::mismatch(const TeamControl::Check& check) const {
+  const auto odd = static_cast<std::int32_t>(check.odd.load()) - 1;
+  const WorldRank rank = members_[static_cast<std::size_t>(odd)];
+  return Status::error_at(
+             rank, Code::invalid_argument,
+             fmt::format("members of a team called different collectives: rank {} called {} where "
+                         "another had called {}",
+                         rank.value,
+                         CollectiveCall::describe(check.odd_call.load(), check.odd_bytes.load()),
+                         CollectiveCall::describe(check.call.load(), check.bytes.load() - 1)))
+      .hint("all members must call the same collectives in the same order with the same sizes");
+}
+
+Status TeamState::broken() const {
+  const std::uint32_t word = control_->broken.load();
+  const auto member = static_cast<std::size_t>((word & ~TeamControl::left_bit) - 1);
+  const WorldRank rank = members_[member];
+  if ((word & TeamControl::left_bit) != 0) {
+    return Status::error_at(rank, Code::closed,
+                            fmt::format("rank {} has left the job and takes part in no more "
+                                        "collectives",
+                                        rank.value));
+  }
+  return Status::error_at(rank, Code::peer_lost, fmt::format("rank {} died", rank.value));
+}
+
+void TeamState::look_after_members() {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const int place = node_->place_of(members_[i]);
+    if (!node_->is_gone(place)) {
+      continue;
+    }
+    std::uint32_t whole = 0;
+    const std::uint32_t word = static_cast<std::uint32_t>(i) + 1 +
+                               (node_->has_left(place) ? TeamControl::left_bit : 0);
+    control_->broken.compare_exchange_strong(whole, word);
+    futex_wake_all(control_->generation);
+    return;
+  }
+}
+
+Status TeamState::wait_for_others(std::uint32_t generation) {
+  TeamControl& control = *control_;
+  const auto over = [&] {
+    return control.generation.load(std::memory_order_acquire) != generation ||
+           control.broken.load(std::memory_order_relaxed) != 0;
+  };
+  if (!spin_until(node_->policy().spin, over)) {
+    control.sleepers.fetch_add(1);
+    auto looked = std::chrono::steady_clock::now();
+    while (!over()) {
+      futex_wait(control.generation, generation, node_->policy().look_period);
+      const auto now = std::chrono::steady_clock::now();
+      if (now - looked >= node_->policy().look_period && !over()) {
+        looked = now;
+        look_after_members();
+      }
+    }
+    control.sleepers.fetch_sub(1);
+  }
+  if (control.generation.load(std::memory_order_acquire) == generation) {
+    return broken();
+  }
+  return {};
+}
+
+Status TeamState::meet(const CollectiveCall& call) {
+  if (job_.stopped.load(std::memory_order_relaxed)) {
+    return Status::error(Code::closed, "the job was stopped");
+  }
+  TeamControl& control = *control_;
+  if (control.broken.load(std::memory_order_relaxed) != 0) {
+    return broken();
+  }
+  const std::uint32_t generation = control.generation.load(std::memory_order_relaxed);
+  TeamControl::Check& check = control.check[generation % 2];
+  check_call(check, call);
+  if (control.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
+      static_cast<std::uint32_t>(members_.size())) {
+    // All have come, so all have read what the meeting before found: clear it for the next one.
+    TeamControl::Check& next = control.check[(generation + 1) % 2];
+    next.call.store(0, std::memory_order_relaxed);
+    next.bytes.store(0, std::memory_order_relaxed);
+    next.odd.store(0, std::memory_order_relaxed);
+    control.arrived.store(0, std::memory_order_relaxed);
+    control.generation.store(generation + 1);
+    if (control.sleepers.load() != 0) {
+      futex_wake_all(control.generation);
+    }
+  } else {
+    TESSERA_RETURN_IF_ERROR(wait_for_others(generation));
+  }
+  if (check.odd.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    // The members may have used different numbers of slots so far; all of them start anew.
+    turn_ = 0;
+    return mismatch(check);
+  }
+  return {};
+}
+
+Status TeamState::barrier() { return meet({.kind = CollectiveCall::Kind::barrier}); }
+
+Status TeamState::broadcast(std::span<std::byte> bytes, TeamRank root) {
+  if (root.value < 0 || root.value >= size()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("member {} cannot be the root: the team has {} members",
+                                     root.value, size()));
+  }
+  const CollectiveCall call{
+      .kind = CollectiveCall::Kind::broadcast, .root = root, .bytes = bytes.size()};
+  std::size_t done = 0;
+  do {
+    const std::size_t step = std::min(slot_bytes_, bytes.size() - done);
+    std::byte* const place = slot(turn_++, root.value);
+    if (rank_ == root && step > 0) {
+      std::memcpy(place, bytes.data() + done, step);
+    }
+    TESSERA_RETURN_IF_ERROR(meet(call));
+    if (rank_ != root && step > 0) {
+      std::memcpy(bytes.data() + done, place, step);
+    }
+    done += step;
+  } while (done < bytes.size());
+  return {};
+}
+
+Status TeamState::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
+  if (all.size() != mine.size() * members_.size()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} bytes from each of {} members do not fit a buffer of {}",
+                                     mine.size(), size(), all.size()));
+  }
+  const CollectiveCall call{.kind = CollectiveCall::Kind::allgather, .bytes = mine.size()};
+  std::size_t done = 0;
+  do {
+    const std::size_t step = std::min(slot_bytes_, mine.size() - done);
+    const std::uint32_t turn = turn_++;
+    if (step > 0) {
+      std::memcpy(slot(turn, rank_.value), mine.data() + done, step);
+    }
+    TESSERA_RETURN_IF_ERROR(meet(call));
+    for (std::int32_t member = 0; member < size() && step > 0; ++member) {
+      std::memcpy(all.data() + static_cast<std::size_t>(member) * mine.size() + done,
+                  slot(turn, member), step);
+    }
+    done += step;
+  } while (done < mine.size());
+  return {};
+}
+
+// Combines one slot's worth. Each member combines its share of the elements from all slots, in team
+// order, and writes the result over its own slot's share, which only it reads; after a second
+// meeting all read the shares. For small chunks every member combines everything instead.
+Status TeamState::reduce_chunk(std::byte* elements, std::size_t bytes, const CollectiveCall& call,
+                               bool keep_result) {
+  constexpr std::size_t small_bytes = 2048;
+  const std::size_t element = size_of(call.type);
+  const std::uint32_t turn = turn_++;
+  if (bytes > 0) {
+    std::memcpy(slot(turn, rank_.value), elements, bytes);
+  }
+  TESSERA_RETURN_IF_ERROR(meet(call));
+  const auto combine_all = [&](std::byte* into, std::size_t from, std::size_t count) {
+    std::memcpy(into, slot(turn, 0) + from, count);
+    for (std::int32_t member = 1; member < size(); ++member) {
+      combine(into, slot(turn, member) + from, count, call.type, call.reduction);
+    }
+  };
+  if (bytes <= small_bytes || size() <= 2) {
+    if (keep_result) {
+      combine_all(elements, 0, bytes);
+    }
+    return {};
+  }
+  const std::size_t each = (bytes / element + members_.size() - 1) / members_.size() * element;
+  const auto share = [&](std::int32_t member) {
+    return std::min(static_cast<std::size_t>(member) * each, bytes);
+  };
+  const std::size_t first = share(rank_.value);
+  const std::size_t count = share(rank_.value + 1) - first;
+  // Through the caller's memory: the slot is read while it is combined.
+  std::vector<std::byte> result(count);
+  if (count > 0) {
+    combine_all(result.data(), first, count);
+    std::memcpy(slot(turn, rank_.value) + first, result.data(), count);
+  }
+  TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::part, .bytes = bytes}));
+  for (std::int32_t member = 0; member < size() && keep_result; ++member) {
+    const std::size_t from = share(member);
+    std::memcpy(elements + from, slot(turn, member) + from, share(member + 1) - from);
+  }
+  return {};
+}
+
+Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type,
+                            Reduction reduction, const TeamRank* only_root) {
+  if (!is_defined(type, reduction)) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("this reduction is not defined for {}", to_string(type)));
+  }
+  std::uint64_t bytes = 0;
+  if (count < 0 || __builtin_mul_overflow(static_cast<std::uint64_t>(count), size_of(type),
+                                          &bytes)) {
+    return Status::error(Code::invalid_argument, fmt::format("{} elements cannot be reduced",
+                                                             count));
+  }
+  if (elements == nullptr && count > 0) {
+    return Status::error(Code::invalid_argument, "the elements to reduce are at a null pointer");
+  }
+  const CollectiveCall call{.kind = only_root == nullptr ? CollectiveCall::Kind::allreduce
+                                                         : CollectiveCall::Kind::reduce,
+                            .type = type,
+                            .reduction = reduction,
+                            .root = only_root == nullptr ? TeamRank{} : *only_root,
+                            .bytes = bytes};
+  const bool keep_result = only_root == nullptr || *only_root == rank_;
+  // Whole elements only: 16 divides every slot size and is divided by every element size.
+  std::size_t done = 0;
+  do {
+    const std::size_t step = std::min(slot_bytes_, bytes - done);
+    TESSERA_RETURN_IF_ERROR(
+        reduce_chunk(static_cast<std::byte*>(elements) + done, step, call, keep_result));
+    done += step;
+  } while (done < bytes);
+  return {};
+}
+
+Status TeamState::agree(const Status& mine) {
+  const std::uint32_t turn = turn_++;
+  std::byte* const own = slot(turn, rank_.value);
+  const std::string text = mine.ok() ? "" : mine.message();
+  const Verdict verdict{
+      .code = static_cast<std::uint32_t>(mine.code()),
+      .rank = mine.rank() ? mine.rank()->value : -1,
+      .text_bytes = static_cast<std::uint32_t>(
+          std::min(text.size(), slot_bytes_ - sizeof(Verdict)))};
+  std::memcpy(own, &verdict, sizeof verdict);
+  std::memcpy(own + sizeof verdict, text.data(), verdict.text_bytes);
+  TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::agree}));
+  for (std::int32_t member = 0; member < size(); ++member) {
+    Verdict each;
+    std::memcpy(&each, slot(turn, member), sizeof each);
+    if (each.code == static_cast<std::uint32_t>(Code::ok)) {
+      continue;
+    }
+    const WorldRank failing = members_[static_cast<std::size_t>(member)];
+    std::string what(reinterpret_cast<const char*>(slot(turn, member) + sizeof each),
+                     each.text_bytes);
+    return Status::error_at(each.rank >= 0 ? WorldRank{each.rank} : failing,
+                            static_cast<Code>(each.code),
+                            fmt::format("on rank {}: {}", failing.value, what));
+  }
+  return {};
+}
+
+}  // namespace tessera::rma::detail

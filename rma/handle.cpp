@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/handle.hpp"
+
+#include <utility>
+
+#include "rma/engine/job_state.hpp"
+#include "rma/job.hpp"
+
+namespace tessera::rma {
+
+Handle Handle::failed(Job& job, Status status) {
+  auto operation = std::make_shared<detail::Operation>(job.state(), job.rank());
+  operation->completion().begin();
+  operation->completion().end(std::move(status));
+  return Handle(std::move(operation));
+}
+
+Handle& Handle::operator=(Handle&& other) noexcept {
+  if (this != &other) {
+    settle();
+    operation_ = std::move(other.operation_);
+  }
+  return *this;
+}
+
+Handle::~Handle() { settle(); }
+
+void Handle::settle() noexcept {
+  if (!operation_) {
+    return;
+  }
+  detail::Outstanding& outstanding = operation_->job().outstanding;
+  if (Status status = operation_->wait(); !status.ok()) {
+    outstanding.defer_error(std::move(status));
+  }
+  operation_.reset();
+}
+
+void Handle::collect(Handle&& other) {
+  if (!other.operation_) {
+    return;
+  }
+  if (!operation_) {
+    operation_ = std::move(other.operation_);
+    return;
+  }
+  operation_->collect(std::move(other.operation_));
+}
+
+bool Handle::done() { return !operation_ || operation_->done(); }
+
+Status Handle::wait() {
+  if (!operation_) {
+    return {};
+  }
+  const auto operation = std::exchange(operation_, nullptr);
+  return operation->wait();
+}
+
+void Handle::detach() {
+  if (operation_) {
+    operation_->job().outstanding.adopt(std::exchange(operation_, nullptr));
+  }
+}
+
+}  // namespace tessera::rma

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "rma/engine/job_state.hpp"
+#include "rma/engine/region_state.hpp"
+#include "rma/engine/startup.hpp"
+#include "rma/loopback/transport.hpp"
+#include "rma/shm/transport.hpp"
+
+namespace tessera::rma {
+namespace {
+
+using detail::JobState;
+
+// The transports of the library: adding one is a folder and a line here.
+std::vector<TransportFactory> own_transports() {
+  return {shm::factory(), loopback::factory()};
+}
+
+bool all_ranks(WorldRank) { return true; }
+
+}  // namespace
+
+Result<Job> Job::start(JobOptions options) {
+  std::vector<TransportFactory> factories = own_transports();
+  factories.insert(factories.end(), options.transports.begin(), options.transports.end());
+  TESSERA_ASSIGN_OR_RETURN(
+      auto state, detail::start_job(std::move(options.bootstrap), std::move(options.settings),
+                                    factories));
+  return Job(std::move(state));
+}
+
+Job& Job::operator=(Job&& other) noexcept {
+  if (this != &other) {
+    if (state_) {
+      stop().ignore("a job that is overwritten is stopped as by its destructor");
+    }
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+
+Job::~Job() {
+  if (state_) {
+    if (const Status status = stop(); !status.ok()) {
+      state_->log.warning("stopping the job: " + status.message());
+    }
+  }
+}
+
+Status Job::stop() {
+  if (state_->stopped.load()) {
+    return {};
+  }
+  Status last = fence_all();
+  detail::flush_thread_block();
+  state_->stopped.store(true);
+  state_->regions.clear();
+  state_->world_team = Team();
+  state_->node->leave();
+  state_->bootstrap->leave();
+  return last;
+}
+
+WorldRank Job::rank() const noexcept { return state_->rank; }
+std::int32_t Job::size() const noexcept { return state_->size; }
+Team& Job::world() const noexcept { return state_->world_team; }
+std::int32_t Job::node_count() const noexcept { return state_->nodes.count(); }
+NodeId Job::node_of(WorldRank rank) const noexcept { return state_->nodes.node_of(rank); }
+const std::vector<WorldRank>& Job::node_ranks() const noexcept { return state_->node->ranks(); }
+const Settings& Job::settings() const noexcept { return state_->settings; }
+Log& Job::log() const noexcept { return state_->log; }
+Bootstrap& Job::bootstrap() const noexcept { return *state_->bootstrap; }
+
+bool Job::shares_node(WorldRank rank) const noexcept { return state_->node->place_of(rank) >= 0; }
+
+bool Job::is_present(WorldRank rank) const {
+  const int place = state_->node->place_of(rank);
+  return place < 0 || !state_->node->is_gone(place);
+}
+
+Result<std::string_view> Job::transport_to(WorldRank rank) {
+  TESSERA_ASSIGN_OR_RETURN(const detail::Route* route, state_->route_to(rank));
+  return route->transport->name();
+}
+
+Status Job::wait_all() { return state_->outstanding.complete_adopted(all_ranks); }
+
+Status Job::wait_rank(WorldRank rank) {
+  return state_->outstanding.complete_adopted([=](WorldRank each) { return each == rank; });
+}
+
+Status Job::fence_all() { return state_->fence(all_ranks); }
+
+Status Job::fence(WorldRank rank) {
+  if (rank.value < 0 || rank.value >= size()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("there is no rank {}: the job has ranks 0 to {}", rank.value,
+                                     size() - 1));
+  }
+  return state_->fence([=](WorldRank each) { return each == rank; });
+}
+
+Status Job::barrier() {
+  Status fenced = fence_all();
+  if (fenced.code() == Code::closed) {
+    return fenced;
+  }
+  Status met = state_->world_team.barrier();
+  return fenced.ok() ? std::move(met) : std::move(fenced);
+}
+
+Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const {
+  const RegionId region = state_->addresses->find(pointer);
+  const detail::RegionEntry* entry =
+      region.value == 0 ? nullptr : state_->regions.find(region);
+  if (entry == nullptr) {
+    return Status::error_at(rank, Code::out_of_range,
+                            fmt::format("address {} of rank {} lies in no region", pointer,
+                                        rank.value));
+  }
+  return entry->state->translate(rank, static_cast<const std::byte*>(pointer));
+}
+
+Result<void*> Job::allocate_local(std::size_t bytes) {
+  detail::Arena& arena = state_->node->arena();
+  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena.allocate(bytes));
+  if (Status status = arena.back(offset, bytes); !status.ok()) {
+    arena.free(offset, bytes);
+    return std::move(status).context("allocating local memory");
+  }
+  void* const memory = arena.at(offset);
+  const std::lock_guard guard(state_->local_memory_mutex);
+  state_->local_memory[memory] = bytes;
+  return memory;
+}
+
+Status Job::free_local(void* memory) {
+  if (memory == nullptr) {
+    return {};
+  }
+  std::uint64_t bytes = 0;
+  {
+    const std::lock_guard guard(state_->local_memory_mutex);
+    const auto found = state_->local_memory.find(memory);
+    if (found == state_->local_memory.end()) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("{} was not given by allocate_local", memory));
+    }
+    bytes = found->second;
+    state_->local_memory.erase(found);
+  }
+  detail::Arena& arena = state_->node->arena();
+  arena.free(static_cast<std::uint64_t>(static_cast<std::byte*>(memory) - arena.at(0)), bytes);
+  return {};
+}
+
+Traffic Job::traffic() const {
+  detail::flush_thread_block();
+  return state_->counters->traffic();
+}
+
+Status run_on_threads(std::int32_t ranks, const std::function<Status(Job&)>& body,
+                      const ThreadRunOptions& options) {
+  if (ranks < 1) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} ranks; there must be at least one", ranks));
+  }
+  ThreadGroup group(ranks);
+  std::vector<Status> results(static_cast<std::size_t>(ranks));
+  std::vector<std::thread> threads;
+  threads.reserve(results.size());
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      Status& result = results[static_cast<std::size_t>(rank)];
+      auto job = Job::start({.bootstrap = group.member(WorldRank{rank}),
+                             .settings = options.settings,
+                             .transports = options.transports});
+      result = job.ok() ? body(*job) : job.status();
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  const auto failed = std::find_if(results.begin(), results.end(),
+                                   [](const Status& each) { return !each.ok(); });
+  return failed == results.end() ? Status() : *failed;
+}
+
+}  // namespace tessera::rma

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Job: this process's (or thread's) membership of the parallel run. It starts, owns and stops
+// everything; there is no other root and no global state, so two jobs can live in one process.
+//
+//     auto job = tessera::rma::Job::start().value();
+//     fmt::print("rank {} of {}\n", job.rank().value, job.size());
+//
+// Threads: one-sided operations from any thread; start, stop and collectives from one at a time.
+// Ownership: move-only. Teams, regions, handles and locks must not outlive it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "rma/bootstrap.hpp"
+#include "rma/counters.hpp"
+#include "rma/log.hpp"
+#include "rma/rank.hpp"
+#include "rma/region.hpp"
+#include "rma/result.hpp"
+#include "rma/team.hpp"
+#include "rma/transport.hpp"
+#include "rma/tuning.hpp"
+
+namespace tessera::rma {
+
+namespace detail {
+class JobState;
+}
+
+struct JobOptions {
+  std::shared_ptr<Bootstrap> bootstrap;        ///< null: chosen by choose_bootstrap()
+  std::optional<Settings> settings;            ///< none: Settings::from_environment()
+  std::vector<TransportFactory> transports;    ///< besides those of the library
+};
+
+class Job {
+ public:
+  /// Collective over all ranks. Works alone, under tessera-run, mpirun and srun, and with
+  /// ThreadGroup::member. Errors: invalid_argument (settings, unknown transport), timed_out and
+  /// peer_lost (other ranks did not come), unreachable (no transport to some rank), no_memory.
+  static Result<Job> start(JobOptions options = {});
+
+  Job(Job&&) noexcept = default;
+  Job& operator=(Job&&) noexcept;
+  ~Job();
+
+  /// Completes this rank's operations and leaves the job; peers that wait for this rank in a
+  /// collective are told. Regions that other ranks still use stay valid for them. Idempotent.
+  /// Errors: what the last fence found.
+  Status stop();
+
+  [[nodiscard]] WorldRank rank() const noexcept;
+  [[nodiscard]] std::int32_t size() const noexcept;
+  /// The team of all ranks, in rank order.
+  [[nodiscard]] Team& world() const noexcept;
+
+  /// Nodes are numbered from 0 in the order of their lowest ranks.
+  [[nodiscard]] std::int32_t node_count() const noexcept;
+  /// Requires: 0 ≤ rank < size().
+  [[nodiscard]] NodeId node_of(WorldRank rank) const noexcept;
+  /// The ranks that share this rank's memory, itself among them, ascending.
+  [[nodiscard]] const std::vector<WorldRank>& node_ranks() const noexcept;
+  [[nodiscard]] bool shares_node(WorldRank rank) const noexcept;
+  /// True while the rank has neither left nor died, as far as this node can tell.
+  [[nodiscard]] bool is_present(WorldRank rank) const;
+
+  /// The name of the transport that carries operations to `rank`.
+  [[nodiscard]] Result<std::string_view> transport_to(WorldRank rank);
+
+  /// One-sided. Waits for local completion of detached operations: all, or those to one rank.
+  Status wait_all();
+  Status wait_rank(WorldRank rank);
+
+  /// One-sided. Returns when all operations of this rank, detached ones too, are complete at their
+  /// targets: everywhere, or at one rank. Reports errors of dropped handles.
+  Status fence_all();
+  Status fence(WorldRank rank);
+
+  /// Collective over all ranks. fence_all() and then a barrier.
+  Status barrier();
+
+  /// What (rank, pointer) stands for; see Region::raw_pointer. O(1).
+  /// Errors: out_of_range when it lies in no region of that rank.
+  [[nodiscard]] Result<RemoteAddress> translate(WorldRank rank, const void* pointer) const;
+
+  /// Local. Memory from the node's shared arena, which transports can use without copying or
+  /// registering; 64 KiB aligned, zeroed. Errors: no_memory.
+  Result<void*> allocate_local(std::size_t bytes);
+  /// Local. Errors: invalid_argument for a pointer that allocate_local did not give.
+  Status free_local(void* memory);
+
+  /// Local. What this rank has done so far.
+  [[nodiscard]] Traffic traffic() const;
+
+  [[nodiscard]] const Settings& settings() const noexcept;
+  [[nodiscard]] Log& log() const noexcept;
+  [[nodiscard]] Bootstrap& bootstrap() const noexcept;
+
+  [[nodiscard]] detail::JobState& state() const noexcept { return *state_; }
+  [[nodiscard]] const std::shared_ptr<detail::JobState>& shared_state() const noexcept {
+    return state_;
+  }
+
+ private:
+  explicit Job(std::shared_ptr<detail::JobState> state) noexcept : state_(std::move(state)) {}
+  std::shared_ptr<detail::JobState> state_;
+};
+
+struct ThreadRunOptions {
+  std::optional<Settings> settings;
+  std::vector<TransportFactory> transports;
+};
+
+/// Local. Runs `body` on `ranks` threads, each with a Job of its own in one common run, and waits
+/// for them. Returns the first error of starting or of a body.
+Status run_on_threads(std::int32_t ranks, const std::function<Status(Job&)>& body,
+                      const ThreadRunOptions& options = {});
+
+}  // namespace tessera::rma

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The smallest moves, all inline: words that never tear, and blocks of a size that the compiler
+// knows.
+//
+// A word is 1, 2, 4 or 8 bytes. Where its address is a multiple of its size it is read and written
+// by a relaxed atomic access: one instruction that can't tear, and no data race with other such
+// accesses. Elsewhere it is plain bytes. Each side decides for itself, since only the shared side
+// of a transfer matters and the caller's may lie anywhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace tessera::rma::kernels {
+
+/// Runs up to this length are copied by copy_short(), longer ones by memcpy.
+inline constexpr std::size_t short_run_bytes = 64;
+
+/// The unsigned type of a word, which may stand for an object of any type.
+template <std::size_t Bytes>
+struct WordOf;
+template <>
+struct WordOf<1> {
+  using type [[gnu::may_alias]] = std::uint8_t;
+};
+template <>
+struct WordOf<2> {
+  using type [[gnu::may_alias]] = std::uint16_t;
+};
+template <>
+struct WordOf<4> {
+  using type [[gnu::may_alias]] = std::uint32_t;
+};
+template <>
+struct WordOf<8> {
+  using type [[gnu::may_alias]] = std::uint64_t;
+};
+
+/// The address as a number, of which the low bits tell the alignment.
+inline std::uintptr_t address_of(const void* at) noexcept {
+  return reinterpret_cast<std::uintptr_t>(at);
+}
+
+/// True when all bits below `Bytes`, a power of two, are zero.
+template <std::size_t Bytes>
+constexpr bool is_multiple(std::uintptr_t bits) noexcept {
+  return (bits & (Bytes - 1)) == 0;
+}
+
+/// Moves one word. Requires: both addresses are multiples of `Bytes`.
+template <std::size_t Bytes>
+inline void copy_aligned_word(void* to, const void* from) noexcept {
+  using Word = typename WordOf<Bytes>::type;
+  __atomic_store_n(static_cast<Word*>(to),
+                   __atomic_load_n(static_cast<const Word*>(from), __ATOMIC_RELAXED),
+                   __ATOMIC_RELAXED);
+}
+
+/// Moves one word of which one side or both are not aligned; the aligned side never tears.
+template <std::size_t Bytes>
+inline void copy_unaligned_word(void* to, const void* from) noexcept {
+  using Word = typename WordOf<Bytes>::type;
+  Word word;
+  if (is_multiple<Bytes>(address_of(from))) {
+    word = __atomic_load_n(static_cast<const Word*>(from), __ATOMIC_RELAXED);
+  } else {
+    std::memcpy(&word, from, Bytes);
+  }
+  if (is_multiple<Bytes>(address_of(to))) {
+    __atomic_store_n(static_cast<Word*>(to), word, __ATOMIC_RELAXED);
+  } else {
+    std::memcpy(to, &word, Bytes);
+  }
+}
+
+/// Moves one word; each side that is aligned is accessed without tearing.
+template <std::size_t Bytes>
+inline void copy_word(void* to, const void* from) noexcept {
+  if (is_multiple<Bytes>(address_of(to) | address_of(from))) {
+    copy_aligned_word<Bytes>(to, from);
+  } else {
+    copy_unaligned_word<Bytes>(to, from);
+  }
+}
+
+/// Bytes that are loaded and stored as a whole, in vector registers where there are any.
+template <std::size_t Bytes>
+struct Block {
+  std::byte bytes[Bytes];
+};
+
+/// Copies `Bytes` bytes, loading all of them before it stores any.
+template <std::size_t Bytes>
+inline void copy_block(std::byte* to, const std::byte* from) noexcept {
+  Block<Bytes> block;
+  std::memcpy(&block, from, Bytes);
+  std::memcpy(to, &block, Bytes);
+}
+
+/// Copies `Half` … 2 × `Half` bytes as two blocks that may overlap, loading both before it stores
+/// either, so that one piece of code without branches serves all of these lengths.
+template <std::size_t Half>
+inline void copy_ends(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  Block<Half> head;
+  Block<Half> tail;
+  std::memcpy(&head, from, Half);
+  std::memcpy(&tail, from + (bytes - Half), Half);
+  std::memcpy(to, &head, Half);
+  std::memcpy(to + (bytes - Half), &tail, Half);
+}
+
+/// Copies up to short_run_bytes bytes; words don't tear. Loads everything before it stores
+/// anything, so the two sides may overlap.
+inline void copy_short(void* to_run, const void* from_run, std::size_t bytes) noexcept {
+  auto* const to = static_cast<std::byte*>(to_run);
+  const auto* const from = static_cast<const std::byte*>(from_run);
+  if (bytes > 8) {
+    if (bytes > 32) {
+      copy_ends<32>(to, from, bytes);
+    } else if (bytes >= 16) {
+      copy_ends<16>(to, from, bytes);
+    } else {
+      copy_ends<8>(to, from, bytes);
+    }
+  } else if (bytes == 8) {
+    copy_word<8>(to, from);
+  } else if (bytes > 4) {
+    copy_ends<4>(to, from, bytes);
+  } else if (bytes == 4) {
+    copy_word<4>(to, from);
+  } else if (bytes == 3) {
+    copy_ends<2>(to, from, bytes);
+  } else if (bytes == 2) {
+    copy_word<2>(to, from);
+  } else if (bytes == 1) {
+    copy_word<1>(to, from);
+  }
+}
+
+}  // namespace tessera::rma::kernels

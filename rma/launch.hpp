@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Starting a program as several ranks on this machine, without MPI: what tessera-run does.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "rma/result.hpp"
+
+namespace tessera::rma {
+
+struct LaunchOptions {
+  std::int32_t ranks = 1;
+  std::int32_t nodes = 0;  ///< emulated nodes to split the ranks over; 0: leave it to the settings
+  std::function<void(std::int32_t rank, int pid)> started;  ///< told of each process
+};
+
+/// How one rank ended.
+struct RankExit {
+  std::int32_t rank = 0;
+  int exit_code = 0;  ///< meaningful when signal is 0
+  int signal = 0;     ///< that ended the process, or 0
+};
+
+/// Local. Starts `arguments[0]` with the rest as its arguments in `options.ranks` processes, passes
+/// SIGINT, SIGTERM and SIGHUP on to them, and waits until all have ended. A rank that is killed
+/// does not take the others with it; they are told by their own waits. Returns how each ended.
+/// Requires: the caller has no other children that it waits for by wait(−1).
+/// Errors: invalid_argument (no ranks, no program, more nodes than ranks), limit_exceeded.
+Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
+                                     const LaunchOptions& options);
+
+}  // namespace tessera::rma

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/node/arena.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "rma/node/memory_probe.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+constexpr std::uint64_t bits_per_word = 64;
+constexpr std::uint64_t no_gap = ~std::uint64_t{0};
+constexpr std::uint64_t page_bytes = 4096;
+// Memory is taken in steps, so that one refusal does not come after minutes of zeroing.
+constexpr std::uint64_t back_step_bytes = 256ULL << 20;
+// Left to the rest of the machine when a request is checked against what is available.
+constexpr std::uint64_t kept_free_bytes = 64ULL << 20;
+// Looking what is available takes longer than backing so little.
+constexpr std::uint64_t unchecked_bytes = 1ULL << 20;
+
+std::uint64_t granules_of(std::uint64_t bytes) {
+  return (bytes + granule_bytes - 1) / granule_bytes;
+}
+
+}  // namespace
+
+std::uint64_t* Arena::bitmap() const noexcept {
+  return reinterpret_cast<std::uint64_t*>(memory_.base() + memory_.header().bitmap_offset);
+}
+
+std::uint64_t Arena::granules() const noexcept { return memory_.size() / granule_bytes; }
+
+std::uint64_t Arena::find_gap(std::uint64_t count, std::uint64_t align_granules) const noexcept {
+  const std::uint64_t* words = bitmap();
+  const std::uint64_t total = granules();
+  std::uint64_t first = memory_.header().search_hint;
+  first = (first + align_granules - 1) / align_granules * align_granules;
+  std::uint64_t at = first;
+  while (first + count <= total) {
+    if (at == first + count) {
+      return first;
+    }
+    const std::uint64_t ahead = words[at / bits_per_word] >> (at % bits_per_word);
+    const auto free_here = static_cast<std::uint64_t>(std::countr_zero(ahead));
+    const std::uint64_t left_in_word = bits_per_word - at % bits_per_word;
+    if (free_here >= std::min(left_in_word, first + count - at)) {
+      at += std::min(left_in_word, first + count - at);
+      continue;
+    }
+    // Something is taken at at + free_here: start again behind the run of taken granules.
+    const std::uint64_t taken = at + free_here;
+    const std::uint64_t behind = words[taken / bits_per_word] >> (taken % bits_per_word);
+    first = taken + static_cast<std::uint64_t>(std::countr_one(behind));
+    first = (first + align_granules - 1) / align_granules * align_granules;
+    at = first;
+  }
+  return no_gap;
+}
+
+void Arena::mark(std::uint64_t first, std::uint64_t count, bool taken) noexcept {
+  std::uint64_t* words = bitmap();
+  while (count > 0) {
+    const std::uint64_t bit = first % bits_per_word;
+    const std::uint64_t here = std::min(count, bits_per_word - bit);
+    const std::uint64_t ones = here == bits_per_word ? ~std::uint64_t{0}
+                                                     : ((std::uint64_t{1} << here) - 1) << bit;
+    std::uint64_t& word = words[first / bits_per_word];
+    word = taken ? word | ones : word & ~ones;
+    first += here;
+    count -= here;
+  }
+}
+
+Result<std::uint64_t> Arena::allocate(std::uint64_t bytes, std::uint64_t alignment) {
+  const std::uint64_t count = std::max<std::uint64_t>(granules_of(bytes), 1);
+  const std::uint64_t align = std::max<std::uint64_t>(granules_of(alignment), 1);
+  NodeHeader& header = memory_.header();
+  const RobustGuard guard(header.bitmap_lock, context_);
+  const std::uint64_t first = find_gap(count, align);
+  if (first == no_gap) {
+    return Status::error(
+               Code::limit_exceeded,
+               fmt::format("no gap of {} is left in the node's arena of {} of address space",
+                           human_bytes(bytes), human_bytes(memory_.size())))
+        .hint("set TESSERA_ARENA_MIB to a larger value");
+  }
+  mark(first, count, true);
+  if (first == header.search_hint) {
+    header.search_hint = first + count;
+  }
+  return first * granule_bytes;
+}
+
+Status Arena::check_available(std::uint64_t bytes) const {
+  if (bytes < unchecked_bytes) {
+    return {};
+  }
+  const std::uint64_t available = available_memory_bytes();
+  if (bytes <= available - std::min(available, kept_free_bytes)) {
+    return {};
+  }
+  return Status::error(Code::no_memory,
+                       fmt::format("{} of shared memory were asked for on this node and {} are "
+                                   "available",
+                                   human_bytes(bytes), human_bytes(available)))
+      .hint("free memory, or spread the job over more nodes");
+}
+
+Status Arena::back(std::uint64_t offset, std::uint64_t bytes) {
+  TESSERA_RETURN_IF_ERROR(check_available(bytes));
+  for (std::uint64_t done = 0; done < bytes;) {
+    const std::uint64_t step = std::min(back_step_bytes, bytes - done);
+    const int error = posix_fallocate(memory_.descriptor(), static_cast<off_t>(offset + done),
+                                      static_cast<off_t>(step));
+    if (error != 0 && error != EINTR) {
+      unback(offset, done);
+      return Status::error(Code::no_memory,
+                           fmt::format("cannot back {} of shared memory: {}", human_bytes(bytes),
+                                       std::strerror(error)));
+    }
+    done += error == 0 ? step : 0;
+  }
+  return {};
+}
+
+bool Arena::advise_huge(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  return bytes > 0 && madvise(at(offset), bytes, MADV_HUGEPAGE) == 0;
+}
+
+void Arena::unback(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  if (bytes == 0) {
+    return;
+  }
+  const std::uint64_t whole = (bytes + page_bytes - 1) / page_bytes * page_bytes;
+  // Cannot fail in a way that matters: the memory stays taken until the job ends.
+  static_cast<void>(fallocate(memory_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                              static_cast<off_t>(offset), static_cast<off_t>(whole)));
+}
+
+void Arena::free(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  const std::uint64_t count = std::max<std::uint64_t>(granules_of(bytes), 1);
+  unback(offset, count * granule_bytes);
+  NodeHeader& header = memory_.header();
+  const RobustGuard guard(header.bitmap_lock, context_);
+  const std::uint64_t first = offset / granule_bytes;
+  mark(first, count, false);
+  header.search_hint = std::min(header.search_hint, first);
+}
+
+}  // namespace tessera::rma::detail

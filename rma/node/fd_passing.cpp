@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/node/fd_passing.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace tessera::rma::detail {
+namespace {
+
+Status system_error(Code code, std::string_view action) {
+  return Status::error(code, fmt::format("{}: {}", action, std::strerror(errno)));
+}
+
+// An address in the abstract name space: a zero byte, then the name.
+socklen_t abstract_address(const std::string& name, sockaddr_un& address) {
+  address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+}
+
+std::string random_name() {
+  std::array<unsigned char, 12> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    const auto ticks = std::chrono::steady_clock::now().time_since_epoch().count();
+    std::memcpy(bytes.data(), &ticks, sizeof ticks);
+  }
+  std::string name = "tessera-";
+  for (const unsigned char byte : bytes) {
+    name += fmt::format("{:02x}", byte);
+  }
+  return name;
+}
+
+bool wait_readable(int fd, std::chrono::steady_clock::time_point deadline) {
+  while (true) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    pollfd entry{.fd = fd, .events = POLLIN, .revents = 0};
+    const int ready = poll(&entry, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    if (ready > 0) {
+      return true;
+    }
+    if (ready == 0 || errno != EINTR) {
+      return false;
+    }
+  }
+}
+
+bool same_user(int connection) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+         peer.uid == geteuid();
+}
+
+// The message that carries a descriptor: one byte of data and the descriptor beside it.
+struct FdMessage {
+  FdMessage() {
+    part.iov_base = &byte;
+    part.iov_len = 1;
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+  }
+  char byte = 'f';
+  iovec part{};
+  msghdr header{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+};
+
+bool send_fd(int connection, int fd) {
+  FdMessage message;
+  cmsghdr* control = CMSG_FIRSTHDR(&message.header);
+  control->cmsg_level = SOL_SOCKET;
+  control->cmsg_type = SCM_RIGHTS;
+  control->cmsg_len = CMSG_LEN(sizeof fd);
+  std::memcpy(CMSG_DATA(control), &fd, sizeof fd);
+  return sendmsg(connection, &message.header, MSG_NOSIGNAL) == 1;
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) {
+    close(fd_);
+  }
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    if (fd_ >= 0) {
+      close(fd_);
+    }
+    fd_ = other.release();
+  }
+  return *this;
+}
+
+Result<DescriptorServer> DescriptorServer::create() {
+  Descriptor listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (listener.get() < 0) {
+    return system_error(Code::limit_exceeded, "cannot open a local socket");
+  }
+  std::string name = random_name();
+  sockaddr_un address{};
+  const socklen_t length = abstract_address(name, address);
+  constexpr int backlog = 1024;
+  if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0 ||
+      listen(listener.get(), backlog) != 0) {
+    return system_error(Code::limit_exceeded, "cannot listen on a local socket");
+  }
+  return DescriptorServer(std::move(listener), std::move(name));
+}
+
+Status DescriptorServer::serve(int fd, int count, std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  for (int served = 0; served < count;) {
+    if (!wait_readable(socket_.get(), deadline)) {
+      return Status::error(Code::timed_out,
+                           fmt::format("{} of {} processes of this node came for its shared memory "
+                                       "within {} ms",
+                                       served, count, timeout.count()));
+    }
+    const Descriptor connection(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (connection.get() >= 0 && same_user(connection.get()) && send_fd(connection.get(), fd)) {
+      ++served;
+    }
+  }
+  return {};
+}
+
+Result<Descriptor> fetch_descriptor(const std::string& name, std::chrono::milliseconds timeout) {
+  const Descriptor connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  const socklen_t length = abstract_address(name, address);
+  if (connection.get() < 0 ||
+      connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
+    return system_error(Code::unreachable, "cannot reach the first rank of this node");
+  }
+  if (!wait_readable(connection.get(), std::chrono::steady_clock::now() + timeout)) {
+    return Status::error(Code::timed_out, fmt::format("the first rank of this node did not send its "
+                                                      "shared memory within {} ms",
+                                                      timeout.count()));
+  }
+  FdMessage message;
+  if (recvmsg(connection.get(), &message.header, MSG_CMSG_CLOEXEC) != 1) {
+    return system_error(Code::protocol, "the first rank of this node closed the connection");
+  }
+  const cmsghdr* control = CMSG_FIRSTHDR(&message.header);
+  if (control == nullptr || control->cmsg_type != SCM_RIGHTS) {
+    return Status::error(Code::protocol, "the first rank of this node sent no descriptor");
+  }
+  int fd = -1;
+  std::memcpy(&fd, CMSG_DATA(control), sizeof fd);
+  return Descriptor(fd);
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Handing a file descriptor to other processes of this machine, over a local socket with an
+// abstract name: nothing in a file system, nothing to clean up, and only processes of the same
+// user are served.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "rma/result.hpp"
+
+namespace tessera::rma::detail {
+
+/// A descriptor that closes itself. Move-only.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  [[nodiscard]] int release() noexcept {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd;
+  }
+
+ private:
+  int fd_;
+};
+
+/// Serves one descriptor to a known number of processes.
+class DescriptorServer {
+ public:
+  /// Listens under a fresh random name. Errors: limit_exceeded.
+  static Result<DescriptorServer> create();
+
+  /// The name to connect to; 32 characters.
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+  /// Sends `fd` to `count` processes as they come. Errors: timed_out when fewer came in time.
+  Status serve(int fd, int count, std::chrono::milliseconds timeout);
+
+ private:
+  DescriptorServer(Descriptor socket, std::string name) noexcept
+      : socket_(std::move(socket)), name_(std::move(name)) {}
+  Descriptor socket_;
+  std::string name_;
+};
+
+/// Fetches the descriptor that a DescriptorServer called `name` serves. Errors: unreachable,
+/// timed_out, protocol.
+Result<Descriptor> fetch_descriptor(const std::string& name, std::chrono::milliseconds timeout);
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How much memory may still be taken on this machine, so that asking for more is an error message
+// and not the kernel's out-of-memory killer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tessera::rma::detail {
+
+/// Bytes that can still be allocated: what the kernel calls available, or what the control group
+/// of this process leaves, whichever is less. Reads /proc and /sys; about 50 µs.
+std::uint64_t available_memory_bytes();
+
+/// Bytes of physical memory, or the control group's limit, whichever is less.
+std::uint64_t total_memory_bytes();
+
+/// "23.1 GiB", for messages.
+std::string human_bytes(std::uint64_t bytes);
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/node/node.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace tessera::rma::detail {
+
+Node::Node(std::shared_ptr<NodeMemory> memory, std::vector<WorldRank> ranks, int place,
+           bool one_process, WaitPolicy policy)
+    : memory_(std::move(memory)),
+      ranks_(std::move(ranks)),
+      hull_(std::int64_t{ranks_.back().value} - ranks_.front().value + 1),
+      place_(place),
+      one_process_(one_process),
+      policy_(policy),
+      context_{.place = place,
+               .liveness = this,
+               .spin = policy.spin,
+               .look_period = policy.look_period},
+      arena_(*memory_, context_) {
+  if (hull_ != static_cast<std::int64_t>(ranks_.size())) {
+    place_in_hull_.assign(static_cast<std::size_t>(hull_), -1);
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      place_in_hull_[static_cast<std::size_t>(ranks_[i].value - ranks_.front().value)] =
+          static_cast<int>(i);
+    }
+  }
+}
+
+Status Node::enter() {
+  if (!one_process_) {
+    TESSERA_RETURN_IF_ERROR(memory_->hold_life_mark(place_));
+  }
+  own().presence.store(static_cast<std::uint32_t>(Presence::here));
+  return {};
+}
+
+void Node::leave() noexcept { own().presence.store(static_cast<std::uint32_t>(Presence::left)); }
+
+bool Node::has_left(int place) const {
+  return memory_->record(place).presence.load() == static_cast<std::uint32_t>(Presence::left);
+}
+
+bool Node::is_gone(int place) const {
+  const std::uint32_t presence = memory_->record(place).presence.load();
+  if (presence == static_cast<std::uint32_t>(Presence::left)) {
+    return true;
+  }
+  // Before a rank has entered, its start-up deadline watches over it, not we.
+  return presence == static_cast<std::uint32_t>(Presence::here) && !one_process_ &&
+         place != place_ && !memory_->has_life_mark(place);
+}
+
+void Node::ring(int place) noexcept {
+  RankRecord& record = memory_->record(place);
+  record.doorbell.fetch_add(1);
+  if (record.listeners.load() != 0) {
+    futex_wake_all(record.doorbell);
+  }
+}
+
+Status Node::invite(int place, const Invitation& invitation) {
+  RankRecord& record = memory_->record(place);
+  while (true) {
+    {
+      const RobustGuard guard(record.box_lock, context_);
+      if (record.box_count < record.box.size()) {
+        // The count is raised last: a sender that dies before leaves the box as it was.
+        record.box[record.box_count] = invitation;
+        ++record.box_count;
+        break;
+      }
+    }
+    if (is_gone(place)) {
+      return Status::error_at(ranks_[static_cast<std::size_t>(place)], Code::peer_lost,
+                              fmt::format("rank {} is gone and does not join the team",
+                                          ranks_[static_cast<std::size_t>(place)].value));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ring(place);
+  return {};
+}
+
+std::optional<Invitation> Node::take_invitation(std::uint64_t key) {
+  RankRecord& record = own();
+  const RobustGuard guard(record.box_lock, context_);
+  auto* const end = record.box.begin() + record.box_count;
+  auto* const found = std::find_if(record.box.begin(), end,
+                                   [&](const Invitation& each) { return each.key == key; });
+  if (found == end) {
+    return std::nullopt;
+  }
+  const Invitation invitation = *found;
+  std::move(found + 1, end, found);
+  --record.box_count;
+  return invitation;
+}
+
+Result<Invitation> Node::accept(std::uint64_t key, int sender_place) {
+  std::optional<Invitation> invitation;
+  const bool came = listen_until(
+      [&] {
+        invitation = take_invitation(key);
+        return invitation.has_value();
+      },
+      [&] { return is_gone(sender_place); });
+  if (!came) {
+    const WorldRank sender = ranks_[static_cast<std::size_t>(sender_place)];
+    return Status::error_at(sender, Code::peer_lost,
+                            fmt::format("rank {} is gone and does not form the team", sender.value));
+  }
+  return *invitation;
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Node: this rank's membership of its node: the shared memory, who else is there, and who has
+// gone.
+//
+// Each rank has a *place* on its node, 0 … ranks − 1 in the order of world ranks. A rank is gone
+// when it left the job or when its process ended; both are permanent.
+//
+// Threads: all functions may be called from any thread of the rank.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "rma/node/arena.hpp"
+#include "rma/node/node_memory.hpp"
+#include "rma/rank.hpp"
+
+namespace tessera::rma::detail {
+
+/// How long waiters spin, and how often they look after their peers.
+struct WaitPolicy {
+  std::chrono::nanoseconds spin{1000};
+  std::chrono::nanoseconds look_period{100'000'000};
+};
+
+class Node final : public Liveness {
+ public:
+  /// `memory` is shared with the other ranks of this process when they are threads;
+  /// `one_process` says that they are, and then only leaving counts as being gone.
+  Node(std::shared_ptr<NodeMemory> memory, std::vector<WorldRank> ranks, int place,
+       bool one_process, WaitPolicy policy);
+  ~Node() override = default;
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  /// Takes this rank's place: others may rely on its liveness from now on. Errors: internal.
+  Status enter();
+  /// Gives it up; every peer that waits for this rank is woken by its next look.
+  void leave() noexcept;
+
+  [[nodiscard]] int place() const noexcept { return place_; }
+  [[nodiscard]] int size() const noexcept { return static_cast<int>(ranks_.size()); }
+  [[nodiscard]] const std::vector<WorldRank>& ranks() const noexcept { return ranks_; }
+  /// The place of a world rank on this node, or −1.
+  [[nodiscard]] int place_of(WorldRank rank) const noexcept {
+    const std::int64_t at = std::int64_t{rank.value} - ranks_.front().value;
+    if (at < 0 || at >= hull_) {
+      return -1;
+    }
+    return place_in_hull_.empty() ? static_cast<int>(at)
+                                  : place_in_hull_[static_cast<std::size_t>(at)];
+  }
+
+  /// World ranks from the first to the last of this node; more than size() where others lie between.
+  [[nodiscard]] std::int64_t hull() const noexcept { return hull_; }
+
+  [[nodiscard]] Arena& arena() noexcept { return arena_; }
+  [[nodiscard]] NodeMemory& memory() const noexcept { return *memory_; }
+  [[nodiscard]] const LockContext& lock_context() const noexcept { return context_; }
+  [[nodiscard]] const WaitPolicy& policy() const noexcept { return policy_; }
+  [[nodiscard]] bool is_one_process() const noexcept { return one_process_; }
+
+  /// True when the rank at `place` left the job or its process ended.
+  [[nodiscard]] bool is_gone(int place) const override;
+  /// True when it left in good order (the job was stopped there).
+  [[nodiscard]] bool has_left(int place) const;
+
+  /// Wakes the threads of the rank at `place` that listen to its doorbell.
+  void ring(int place) noexcept;
+
+  /// Waits until `ready()`, which is looked at again whenever this rank's doorbell rings, or until
+  /// `give_up()` says so, which is asked at each look period. Returns ready().
+  template <class Ready, class GiveUp>
+  bool listen_until(Ready&& ready, GiveUp&& give_up);
+
+  /// Puts an invitation into the post box of `place`; waits while the box is full.
+  /// Errors: peer_lost when that rank is gone.
+  Status invite(int place, const Invitation& invitation);
+  /// Waits for an invitation with `key` from a member of `from` places.
+  /// Errors: peer_lost when the sender is gone.
+  Result<Invitation> accept(std::uint64_t key, int sender_place);
+
+ private:
+  [[nodiscard]] RankRecord& own() const noexcept { return memory_->record(place_); }
+  std::optional<Invitation> take_invitation(std::uint64_t key);
+
+  std::shared_ptr<NodeMemory> memory_;
+  std::vector<WorldRank> ranks_;
+  std::int64_t hull_ = 0;           ///< world ranks from the first to the last of this node
+  std::vector<int> place_in_hull_;  ///< only where the node's ranks are not consecutive
+  int place_;
+  bool one_process_;
+  WaitPolicy policy_;
+  LockContext context_;
+  Arena arena_;
+};
+
+template <class Ready, class GiveUp>
+bool Node::listen_until(Ready&& ready, GiveUp&& give_up) {
+  if (spin_until(policy_.spin, ready)) {
+    return true;
+  }
+  RankRecord& record = own();
+  record.listeners.fetch_add(1);
+  bool is_ready = false;
+  while (true) {
+    // Read the bell before looking: a ring between the look and the sleep ends the sleep at once.
+    const std::uint32_t bell = record.doorbell.load();
+    is_ready = ready();
+    if (is_ready) {
+      break;
+    }
+    futex_wait(record.doorbell, bell, policy_.look_period);
+    if (record.doorbell.load() == bell && give_up()) {
+      is_ready = ready();
+      break;
+    }
+  }
+  record.listeners.fetch_sub(1);
+  return is_ready;
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/node/node_memory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "rma/node/memory_probe.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+constexpr std::uint64_t magic_number = 0x7465'7373'6572'6131;  // "tessera1"
+constexpr std::uint32_t current_layout = 1;
+constexpr std::uint64_t least_reserve = 64ULL << 20;
+// Life marks are locks on single bytes far beyond the end of the file, where no data can be.
+constexpr off_t life_mark_base = off_t{1} << 62;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+
+void* map_shared(int fd, std::uint64_t bytes) {
+  return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+}
+
+struct flock life_mark(short type, int place) {
+  struct flock mark {};
+  mark.l_type = type;
+  mark.l_whence = SEEK_SET;
+  mark.l_start = life_mark_base + place;
+  mark.l_len = 1;
+  return mark;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<NodeMemory>> NodeMemory::create(int ranks, std::uint64_t reserve_bytes) {
+  const int fd = memfd_create("tessera", MFD_CLOEXEC);
+  if (fd < 0) {
+    return Status::error(Code::limit_exceeded,
+                         fmt::format("cannot create shared memory: {}", std::strerror(errno)));
+  }
+  // Address space may be limited (ulimit -v, sanitizers): take half until it fits.
+  std::uint64_t bytes = round_up(reserve_bytes, granule_bytes);
+  void* base = MAP_FAILED;
+  while (bytes >= least_reserve) {
+    if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) {
+      base = map_shared(fd, bytes);
+      if (base != MAP_FAILED) {
+        break;
+      }
+    }
+    bytes = round_up(bytes / 2, granule_bytes);
+  }
+  if (base == MAP_FAILED) {
+    const int error = errno;
+    close(fd);
+    return Status::error(Code::no_memory,
+                         fmt::format("cannot map {} of shared memory: {}",
+                                     human_bytes(least_reserve), std::strerror(error)))
+        .hint("raise the limit on address space (ulimit -v)");
+  }
+  std::unique_ptr<NodeMemory> memory(new NodeMemory(fd, static_cast<std::byte*>(base), bytes));
+  memory->lay_out(ranks, bytes);
+  const NodeHeader& header = memory->header();
+  if (const int error = posix_fallocate(fd, 0, static_cast<off_t>(header.records_offset)); error) {
+    return Status::error(Code::no_memory, fmt::format("cannot back the node's shared memory: {}",
+                                                      std::strerror(error)));
+  }
+  return memory;
+}
+
+void NodeMemory::lay_out(int ranks, std::uint64_t bytes) const {
+  auto* header = new (base_) NodeHeader;
+  header->layout_version = current_layout;
+  header->ranks = static_cast<std::uint32_t>(ranks);
+  header->total_bytes = bytes;
+  header->records_offset = round_up(sizeof(NodeHeader), cache_line);
+  for (int place = 0; place < ranks; ++place) {
+    new (&record(place)) RankRecord;
+  }
+  const auto count = static_cast<std::uint64_t>(ranks);
+  header->notices_offset = header->records_offset + count * sizeof(RankRecord);
+  header->bitmap_offset =
+      round_up(header->notices_offset + count * count * sizeof(std::uint64_t), cache_line);
+  const std::uint64_t bitmap_bytes = bytes / granule_bytes / 8 + sizeof(std::uint64_t);
+  header->arena_offset = round_up(header->bitmap_offset + bitmap_bytes, granule_bytes);
+  header->search_hint = header->arena_offset / granule_bytes;
+  header->magic = magic_number;
+}
+
+Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(int fd) {
+  struct stat file {};
+  void* base = MAP_FAILED;
+  if (fstat(fd, &file) == 0 && file.st_size >= static_cast<off_t>(least_reserve)) {
+    base = map_shared(fd, static_cast<std::uint64_t>(file.st_size));
+  }
+  if (base == MAP_FAILED) {
+    const int error = errno;
+    close(fd);
+    return Status::error(Code::no_memory, fmt::format("cannot map the node's shared memory: {}",
+                                                      std::strerror(error)))
+        .hint("set TESSERA_ARENA_MIB to a smaller value");
+  }
+  std::unique_ptr<NodeMemory> memory(new NodeMemory(fd, static_cast<std::byte*>(base),
+                                                    static_cast<std::uint64_t>(file.st_size)));
+  const NodeHeader& header = memory->header();
+  if (header.magic != magic_number || header.layout_version != current_layout) {
+    return Status::error(Code::protocol, "the node's shared memory was made by another version");
+  }
+  return memory;
+}
+
+NodeMemory::~NodeMemory() {
+  munmap(base_, mapped_);
+  close(fd_);
+}
+
+Status NodeMemory::hold_life_mark(int place) const {
+  // A POSIX record lock: the kernel drops it when the process ends, even by SIGKILL and before a
+  // parent reaps it, and a child made by fork() does not inherit it. No descriptor per peer, and
+  // it works across pid namespaces, unlike a pidfd.
+  struct flock mark = life_mark(F_WRLCK, place);
+  if (fcntl(fd_, F_SETLK, &mark) != 0) {
+    return Status::error(Code::internal,
+                         fmt::format("cannot mark place {} as alive: {}", place,
+                                     std::strerror(errno)));
+  }
+  return {};
+}
+
+bool NodeMemory::has_life_mark(int place) const {
+  struct flock mark = life_mark(F_WRLCK, place);
+  if (fcntl(fd_, F_GETLK, &mark) != 0) {
+    return true;  // No answer is not proof of death.
+  }
+  return mark.l_type != F_UNLCK;
+}
+
+}  // namespace tessera::rma::detail

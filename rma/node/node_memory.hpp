@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// NodeMemory: the memory that the ranks of one node share, and its layout.
+//
+// One memfd a node, mapped once by each process, as large in address space as the arena may ever
+// grow and as large in memory as what was backed so far (docs/decisions/0002). Nothing of it has a
+// name in any file system, so nothing can be left behind, whatever kills the job.
+//
+//     0            header: locks
+//     records      of the ranks: presence, doorbell, post box
+//     notices      one counter for each pair of ranks (rma/notify.hpp)
+//     bitmap       one bit a granule of 64 KiB: is it allocated?
+//     arena        what regions, teams and locks are made of (node/arena.hpp)
+//
+// Everything in here is addressed by offset, since processes map it at different places.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "rma/node/robust_lock.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::rma::detail {
+
+inline constexpr std::size_t cache_line = 64;
+inline constexpr std::uint64_t granule_bytes = 64 * 1024;
+
+/// Where a rank stands in its life. Only moves forward.
+enum class Presence : std::uint32_t { absent, here, left };
+
+/// A message from the first rank of a new team to its other members: where the team's memory is.
+struct Invitation {
+  std::uint64_t key = 0;     ///< hash of the team's list of ranks
+  std::uint64_t offset = 0;  ///< of the team's memory in the node's
+};
+
+/// What a node knows about one of its ranks.
+struct alignas(cache_line) RankRecord {
+  std::atomic<std::uint32_t> presence{0};
+  FutexWord doorbell{0};                    ///< rung when something arrived for this rank
+  std::atomic<std::uint32_t> listeners{0};  ///< threads that sleep on the doorbell
+  RobustLock box_lock;                      ///< guards the post box
+  std::uint32_t box_count = 0;
+  std::array<Invitation, 64> box{};
+};
+
+/// One lock of the table that makes accumulates atomic; alone on its cache line.
+struct alignas(cache_line) StripeLock {
+  RobustLock lock;
+};
+inline constexpr std::size_t stripe_count = 1024;
+
+struct NodeHeader {
+  std::uint64_t magic = 0;
+  std::uint32_t layout_version = 0;
+  std::uint32_t ranks = 0;
+  std::uint64_t total_bytes = 0;     ///< of the mapping
+  std::uint64_t records_offset = 0;  ///< of RankRecord[ranks]
+  std::uint64_t notices_offset = 0;  ///< of counters [receiver][sender]
+  std::uint64_t bitmap_offset = 0;   ///< of std::uint64_t[], one bit a granule from offset 0
+  std::uint64_t arena_offset = 0;    ///< first byte that can be allocated; a granule's start
+  alignas(cache_line) RobustLock bitmap_lock;
+  std::uint64_t search_hint = 0;  ///< no free granule lies before it
+  std::array<StripeLock, stripe_count> stripes;
+};
+
+class NodeMemory {
+ public:
+  /// Makes the memory of a node of `ranks` ranks with up to `reserve_bytes` of address space; less
+  /// if the process may not have as much. Errors: no_memory, limit_exceeded.
+  static Result<std::unique_ptr<NodeMemory>> create(int ranks, std::uint64_t reserve_bytes);
+
+  /// Maps memory that another process made and whose descriptor came over a socket; owns `fd` from
+  /// then on. Errors: protocol when it isn't ours, no_memory.
+  static Result<std::unique_ptr<NodeMemory>> adopt(int fd);
+
+  ~NodeMemory();
+  NodeMemory(const NodeMemory&) = delete;
+  NodeMemory& operator=(const NodeMemory&) = delete;
+
+  [[nodiscard]] int descriptor() const noexcept { return fd_; }
+  [[nodiscard]] std::byte* base() const noexcept { return base_; }
+  [[nodiscard]] std::uint64_t size() const noexcept { return header().total_bytes; }
+  [[nodiscard]] NodeHeader& header() const noexcept {
+    return *reinterpret_cast<NodeHeader*>(base_);
+  }
+  [[nodiscard]] RankRecord& record(int place) const noexcept {
+    return reinterpret_cast<RankRecord*>(base_ + header().records_offset)[place];
+  }
+
+  /// How often the rank at `sender` notified the one at `receiver`.
+  [[nodiscard]] std::atomic<std::uint64_t>& notices(int receiver, int sender) const noexcept {
+    const auto ranks = static_cast<std::size_t>(header().ranks);
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(
+        base_ + header().notices_offset)[static_cast<std::size_t>(receiver) * ranks +
+                                         static_cast<std::size_t>(sender)];
+  }
+
+  /// Marks the calling process as the one that carries the rank at `place`. The kernel takes the
+  /// mark away when the process ends, however it ends. Errors: internal.
+  Status hold_life_mark(int place) const;
+  /// True when some process still has the mark of `place`.
+  [[nodiscard]] bool has_life_mark(int place) const;
+
+ private:
+  NodeMemory(int fd, std::byte* base, std::uint64_t mapped) noexcept
+      : fd_(fd), base_(base), mapped_(mapped) {}
+  void lay_out(int ranks, std::uint64_t bytes) const;
+
+  int fd_;
+  std::byte* base_;
+  std::uint64_t mapped_;
+};
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/node/robust_lock.hpp"
+
+namespace tessera::rma::detail {
+
+RobustLock::Acquired RobustLock::lock_contended(const LockContext& context) noexcept {
+  const bool spun = spin_until(context.spin, [&] { return try_lock(context); });
+  if (spun) {
+    return Acquired::normally;
+  }
+  // From here on the waiters bit stays set while we own the lock: others may be asleep as well,
+  // and only our unlock can wake them.
+  const std::uint32_t mine = owner_word(context) | waiters_bit;
+  auto looked = std::chrono::steady_clock::now();
+  while (true) {
+    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    if (seen == 0) {
+      if (word_.compare_exchange_weak(seen, mine, std::memory_order_acquire,
+                                      std::memory_order_relaxed)) {
+        return Acquired::normally;
+      }
+      continue;
+    }
+    if ((seen & waiters_bit) == 0 &&
+        !word_.compare_exchange_weak(seen, seen | waiters_bit, std::memory_order_relaxed)) {
+      continue;
+    }
+    futex_wait(word_, seen | waiters_bit, context.look_period);
+    const auto now = std::chrono::steady_clock::now();
+    if (now - looked < context.look_period || context.liveness == nullptr) {
+      continue;
+    }
+    looked = now;
+    seen = word_.load(std::memory_order_relaxed);
+    const int owner = static_cast<int>(seen & ~waiters_bit) - 1;
+    if (owner >= 0 && context.liveness->is_gone(owner) &&
+        word_.compare_exchange_strong(seen, mine, std::memory_order_acquire,
+                                      std::memory_order_relaxed)) {
+      return Acquired::from_the_dead;
+    }
+  }
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/notify.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "rma/engine/job_state.hpp"
+#include "rma/protocol/locate.hpp"
+#include "rma/transfer.hpp"
+
+namespace tessera::rma {
+namespace {
+
+using detail::JobState;
+
+Status check_flag(const RemoteAddress& flag) {
+  if (flag.offset % sizeof(std::int32_t) != 0) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("flag at offset {}, which is not aligned to 4 bytes",
+                                     flag.offset));
+  }
+  return {};
+}
+
+Status check_rank(const JobState& job, WorldRank rank) {
+  if (rank.value < 0 || rank.value >= job.size) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("there is no rank {}: the job has ranks 0 to {}", rank.value,
+                                     job.size - 1));
+  }
+  return {};
+}
+
+// The place of a rank on this node. Errors: unreachable.
+Result<int> place_near(const JobState& job, WorldRank rank) {
+  TESSERA_RETURN_IF_ERROR(check_rank(job, rank));
+  const int place = job.node->place_of(rank);
+  if (place < 0) {
+    return Status::error_at(rank, Code::unreachable,
+                            fmt::format("rank {} is on another node", rank.value));
+  }
+  return place;
+}
+
+std::atomic_ref<std::int32_t> word_at(std::byte* address) {
+  return std::atomic_ref<std::int32_t>(*reinterpret_cast<std::int32_t*>(address));
+}
+
+Status lost(WorldRank rank, std::string_view missing) {
+  return Status::error_at(rank, Code::peer_lost,
+                          fmt::format("rank {} is gone and {}", rank.value, missing));
+}
+
+}  // namespace
+
+Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopyShape& shape,
+                     RemoteAddress flag, std::int32_t value) {
+  JobState& state = job.state();
+  if (flag.rank != to.rank) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("data go to rank {} and their flag to rank {}",
+                                     to.rank.value, flag.rank.value));
+  }
+  TESSERA_RETURN_IF_ERROR(check_flag(flag));
+  TESSERA_ASSIGN_OR_RETURN(const detail::Located word,
+                           locate(state, Op::put, flag, {0, sizeof value}));
+  TESSERA_ASSIGN_OR_RETURN(const int place, place_near(state, to.rank));
+  TESSERA_RETURN_IF_ERROR(put(job, to, from, shape));
+  if (word.slice != nullptr) {
+    word_at(word.slice + flag.offset).store(value, std::memory_order_release);
+  } else {
+    TESSERA_RETURN_IF_ERROR(job.fence(to.rank));
+    TESSERA_RETURN_IF_ERROR(put_value(job, flag, value));
+    TESSERA_RETURN_IF_ERROR(job.fence(to.rank));
+  }
+  state.node->ring(place);
+  return {};
+}
+
+Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank writer) {
+  JobState& state = job.state();
+  TESSERA_RETURN_IF_ERROR(check_flag(flag));
+  if (flag.rank != state.rank) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("rank {} waits for a flag of rank {}", state.rank.value,
+                                     flag.rank.value));
+  }
+  TESSERA_ASSIGN_OR_RETURN(const int place, place_near(state, writer));
+  TESSERA_ASSIGN_OR_RETURN(const detail::Located word,
+                           locate(state, Op::get, flag, {0, sizeof value}));
+  std::byte* const address = word.region->segment().local() + flag.offset;
+  const bool came = state.node->listen_until(
+      [&] { return word_at(address).load(std::memory_order_acquire) == value; },
+      [&] { return state.node->is_gone(place); });
+  return came ? Status() : lost(writer, fmt::format("the flag is not {}", value));
+}
+
+Result<std::uint64_t> notify(Job& job, WorldRank rank) {
+  JobState& state = job.state();
+  TESSERA_ASSIGN_OR_RETURN(const int place, place_near(state, rank));
+  if (state.node->is_gone(place)) {
+    return lost(rank, "cannot be notified");
+  }
+  TESSERA_RETURN_IF_ERROR(job.fence(rank));
+  std::atomic<std::uint64_t>& sent =
+      state.node->memory().notices(place, state.node->place());
+  const std::uint64_t count = sent.fetch_add(1) + 1;
+  state.node->ring(place);
+  OpTallies tallies{};
+  tallies[static_cast<std::size_t>(Op::notify)] = {1, 0};
+  state.counters->add(rank, tallies);
+  return count;
+}
+
+Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint64_t count) {
+  JobState& state = job.state();
+  TESSERA_ASSIGN_OR_RETURN(const int place, place_near(state, rank));
+  const std::atomic<std::uint64_t>& sent =
+      state.node->memory().notices(state.node->place(), place);
+  const bool came = state.node->listen_until([&] { return sent.load() >= count; },
+                                             [&] { return state.node->is_gone(place); });
+  if (!came) {
+    return lost(rank, fmt::format("sent {} of {} notifications", sent.load(), count));
+  }
+  return sent.load();
+}
+
+}  // namespace tessera::rma

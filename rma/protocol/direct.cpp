@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/protocol/direct.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "rma/kernels/accumulate.hpp"
+#include "rma/kernels/walk.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+constexpr std::uint64_t stripe_bytes = StripeLocks::stripe_bytes;
+
+// The bytes from `offset` on whose elements begin in the same stripe, at most `bytes`.
+std::uint64_t bytes_in_stripe(std::uint64_t offset, std::uint64_t bytes, std::size_t element) {
+  const std::uint64_t to_boundary = stripe_bytes - offset % stripe_bytes;
+  const std::uint64_t whole = (to_boundary + element - 1) / element * element;
+  return std::min(whole, bytes);
+}
+
+// A contiguous run over several stripes. Stripes that another rank holds are put off once, and a
+// rank starts at a place of its own, so that ranks that add to the same target don't queue up
+// behind each other at its first byte.
+void accumulate_long_run(std::byte* slice, std::uint64_t offset, const std::byte* source,
+                         std::uint64_t bytes, const Scale& scale,
+                         const StripeLocks::Slice& stripes) {
+  constexpr std::uint64_t batch = 64;  // bits of the put-off mask
+  const std::size_t element = size_of(scale.type());
+  const std::uint64_t head = bytes_in_stripe(offset, bytes, element);
+  // Piece 0 goes to the first stripe boundary, the others are a stripe long (less at the end).
+  const std::uint64_t pieces = 1 + (bytes - head + stripe_bytes - 1) / stripe_bytes;
+  const auto piece_start = [&](std::uint64_t piece) {
+    return piece == 0 ? 0 : std::min(head + (piece - 1) * stripe_bytes, bytes);
+  };
+  const auto add = [&](std::uint64_t piece) {
+    const std::uint64_t start = piece_start(piece);
+    kernels::accumulate_run(slice + offset + start, source + start, piece_start(piece + 1) - start,
+                            scale);
+  };
+  const auto lock_of = [&](std::uint64_t piece) -> RobustLock& {
+    return stripes.of(offset + piece_start(piece));
+  };
+  for (std::uint64_t first = 0; first < pieces; first += batch) {
+    const std::uint64_t count = std::min(batch, pieces - first);
+    const std::uint64_t turn = static_cast<std::uint64_t>(stripes.context().place) * count / 2;
+    std::uint64_t put_off = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t at = (i + turn) % count;
+      RobustLock& lock = lock_of(first + at);
+      if (!lock.try_lock(stripes.context())) {
+        put_off |= std::uint64_t{1} << at;
+        continue;
+      }
+      add(first + at);
+      lock.unlock();
+    }
+    for (; put_off != 0; put_off &= put_off - 1) {
+      const auto at = static_cast<std::uint64_t>(__builtin_ctzll(put_off));
+      const RobustGuard guard(lock_of(first + at), stripes.context());
+      add(first + at);
+    }
+  }
+}
+
+// Runs that are shorter than a stripe: the lock is kept from run to run while they lie in its
+// stripe.
+void accumulate_short_runs(std::byte* slice, std::uint64_t offset, const std::byte* source,
+                           const CopyShape& shape, const Scale& scale,
+                           const StripeLocks::Slice& stripes) {
+  const std::size_t element = size_of(scale.type());
+  RobustLock* held = nullptr;
+  std::uint64_t held_stripe = 0;
+  kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
+    std::uint64_t at = offset + static_cast<std::uint64_t>(remote);
+    const std::byte* from = source + local;
+    for (std::uint64_t left = shape.run_bytes; left > 0;) {
+      const std::uint64_t stripe = at / stripe_bytes;
+      if (held == nullptr || stripe != held_stripe) {
+        if (held != nullptr) {
+          held->unlock();
+        }
+        held = &stripes.of(at);
+        held->lock(stripes.context());
+        held_stripe = stripe;
+      }
+      const std::uint64_t here = bytes_in_stripe(at, left, element);
+      kernels::accumulate_run(slice + at, from, here, scale);
+      at += here;
+      from += here;
+      left -= here;
+    }
+  });
+  if (held != nullptr) {
+    held->unlock();
+  }
+}
+
+template <class T>
+std::int64_t atomic_typed(std::byte* address, const AtomicRequest& request) noexcept {
+  const std::atomic_ref<T> word(*reinterpret_cast<T*>(address));
+  switch (request.kind) {
+    case AtomicRequest::Kind::fetch_add:
+      return word.fetch_add(static_cast<T>(request.operand));
+    case AtomicRequest::Kind::swap:
+      return word.exchange(static_cast<T>(request.operand));
+    case AtomicRequest::Kind::compare_swap:
+      break;
+  }
+  auto seen = static_cast<T>(request.expected);
+  word.compare_exchange_strong(seen, static_cast<T>(request.operand));
+  return seen;
+}
+
+}  // namespace
+
+void accumulate_direct(std::byte* slice, std::uint64_t offset, const std::byte* source,
+                       const CopyShape& shape, const Scale& scale,
+                       const StripeLocks::Slice& stripes) {
+  if (shape.levels == 0 &&
+      bytes_in_stripe(offset, shape.run_bytes, size_of(scale.type())) == shape.run_bytes) {
+    if (shape.run_bytes > 0) {
+      const RobustGuard guard(stripes.of(offset), stripes.context());
+      kernels::accumulate_run(slice + offset, source, shape.run_bytes, scale);
+    }
+    return;
+  }
+  if (shape.run_bytes < stripe_bytes) {
+    accumulate_short_runs(slice, offset, source, shape, scale, stripes);
+    return;
+  }
+  kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
+    accumulate_long_run(slice, offset + static_cast<std::uint64_t>(remote), source + local,
+                        shape.run_bytes, scale, stripes);
+  });
+}
+
+std::int64_t atomic_direct(std::byte* word, const AtomicRequest& request) noexcept {
+  return request.bytes == 4 ? atomic_typed<std::int32_t>(word, request)
+                            : atomic_typed<std::int64_t>(word, request);
+}
+
+std::int64_t atomic_result(const AtomicRequest& request, std::int64_t previous) noexcept {
+  switch (request.kind) {
+    case AtomicRequest::Kind::fetch_add:
+      return static_cast<std::int64_t>(static_cast<std::uint64_t>(previous) +
+                                       static_cast<std::uint64_t>(request.operand));
+    case AtomicRequest::Kind::swap:
+      return request.operand;
+    case AtomicRequest::Kind::compare_swap:
+      break;
+  }
+  return previous == request.expected ? request.operand : previous;
+}
+
+}  // namespace tessera::rma::detail

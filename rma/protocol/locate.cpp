@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/protocol/locate.hpp"
+
+#include <fmt/format.h>
+
+namespace tessera::rma::detail {
+namespace {
+
+Status unknown_region(const JobState& job, RegionId region) {
+  if (job.stopped.load()) {
+    return Status::error(Code::closed, "the job was stopped");
+  }
+  return Status::error(Code::closed,
+                       fmt::format("region {} is not known on rank {}: it was freed, or this rank "
+                                   "is not in its team",
+                                   region.value, job.rank.value));
+}
+
+Status check_mode(Op op, const RegionState& region) {
+  const AccessMode mode = region.options().access_mode;
+  const bool allowed = mode == AccessMode::any || mode == AccessMode::no_local_access ||
+                       (mode == AccessMode::read_only && op == Op::get) ||
+                       (mode == AccessMode::accumulate_only && op == Op::accumulate);
+  if (allowed) {
+    return {};
+  }
+  return Status::error(Code::invalid_argument,
+                       fmt::format("{} on region {}, which was allocated as {}", to_string(op),
+                                   region.id().value,
+                                   mode == AccessMode::read_only ? "read_only"
+                                                                 : "accumulate_only"));
+}
+
+// The target bytes [offset + lowest, offset + highest) against the slice [0, bytes).
+Status check_range(const RemoteAddress& at, CopyShape::Extent extent, std::size_t bytes,
+                   RegionId region) {
+  const bool empty = extent.lowest == extent.highest;
+  const auto offset = static_cast<std::int64_t>(at.offset);
+  std::int64_t end = 0;
+  const bool fits = at.offset <= bytes && offset >= 0 && offset + extent.lowest >= 0 &&
+                    !__builtin_add_overflow(offset, extent.highest, &end) &&
+                    static_cast<std::uint64_t>(end) <= bytes;
+  if (fits || (empty && at.offset <= bytes)) {
+    return {};
+  }
+  return Status::error_at(at.rank, Code::out_of_range,
+                          fmt::format("bytes [{}, {}) do not lie in rank {}'s slice of region {}, "
+                                      "which has {} bytes",
+                                      static_cast<std::int64_t>(at.offset) + extent.lowest,
+                                      at.offset + static_cast<std::uint64_t>(extent.highest),
+                                      at.rank.value, region.value, bytes));
+}
+
+}  // namespace
+
+Result<Located> locate(JobState& job, Op op, const RemoteAddress& at, CopyShape::Extent extent) {
+  const RegionEntry* entry = job.regions.find(at.region);
+  if (entry == nullptr || at.region.value == 0) {
+    return unknown_region(job, at.region);
+  }
+  RegionState& region = *entry->state;
+  const TeamRank member = region.team_state().team_rank(at.rank);
+  if (member.value < 0) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("rank {} has no slice of region {}: it is not in its team of "
+                                     "{} ranks",
+                                     at.rank.value, at.region.value, region.team().size()));
+  }
+  TESSERA_RETURN_IF_ERROR(check_mode(op, region));
+  TESSERA_RETURN_IF_ERROR(check_range(at, extent, region.bytes(member), at.region));
+  return Located{entry, &region, member, region.direct(member)};
+}
+
+}  // namespace tessera::rma::detail

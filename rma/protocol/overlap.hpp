@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Do the pieces of a fragment list overlap where they are written? (seed 002 §VI.B asks this with
+// a tree; a scan, and a sort where the list is not in order, needs no allocation a node.)
+#pragma once
+
+#include "rma/shape.hpp"
+#include "rma/status.hpp"
+
+namespace tessera::rma::detail {
+
+/// Errors: invalid_argument when two fragments share bytes at the target; names both.
+/// Cost: O(n) for lists in ascending order, else O(n log n).
+Status check_remote_overlap(Fragments fragments);
+
+/// The same for local memory, which a get writes.
+Status check_local_overlap(Fragments fragments);
+
+}  // namespace tessera::rma::detail

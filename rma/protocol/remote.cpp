@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/protocol/remote.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "rma/kernels/accumulate.hpp"
+#include "rma/kernels/walk.hpp"
+#include "rma/protocol/direct.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+Target moved(const Target& target, std::int64_t bytes) {
+  Target result = target;
+  result.offset += static_cast<std::uint64_t>(bytes);
+  return result;
+}
+
+// Runs `start` as one part of `done`: announces it, and ends it if it was refused.
+template <class Start>
+void start_part(Completion& done, Start&& start) {
+  done.begin();
+  if (Status status = start(); !status.ok()) {
+    done.end(std::move(status));
+  }
+}
+
+// A get, a change of the bytes, a put and a fence, all complete at return. The caller holds the
+// lock that makes the three one.
+template <class Change>
+Status change_bytes(const RemotePath& path, const Target& at, std::byte* buffer,
+                    std::size_t bytes, Change&& change) {
+  const CopyShape whole = CopyShape::contiguous(bytes);
+  Completion done;
+  start_part(done, [&] { return path.endpoint.get(buffer, at, whole, done); });
+  TESSERA_RETURN_IF_ERROR(finish(path.job, done));
+  change(buffer);
+  start_part(done, [&] { return path.endpoint.put(at, buffer, whole, done); });
+  TESSERA_RETURN_IF_ERROR(finish(path.job, done));
+  return path.endpoint.fence();
+}
+
+Status accumulate_composed(const RemotePath& path, const Target& to, const std::byte* from,
+                           std::size_t bytes, const Scale& scale) {
+  constexpr std::size_t piece_bytes = 4096;
+  static_assert(StripeLocks::stripe_bytes % piece_bytes == 0);
+  alignas(16) std::array<std::byte, piece_bytes + 16> buffer;
+  const std::size_t element = size_of(scale.type());
+  for (std::size_t done = 0; done < bytes;) {
+    const std::uint64_t offset = to.offset + done;
+    const std::size_t to_boundary = piece_bytes - offset % piece_bytes;
+    const std::size_t whole = (to_boundary + element - 1) / element * element;
+    const std::size_t step = std::min(whole, bytes - done);
+    const RobustGuard guard(path.stripes.of(offset), path.stripes.context());
+    TESSERA_RETURN_IF_ERROR(change_bytes(
+        path, moved(to, static_cast<std::int64_t>(done)), buffer.data(), step,
+        [&](std::byte* target) { kernels::accumulate_run(target, from + done, step, scale); }));
+    done += step;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status finish(JobState& job, Completion& done) {
+  constexpr std::chrono::microseconds nap{50};
+  while (!done.done()) {
+    if (job.progress() == 0) {
+      done.wait_for(nap);
+    }
+  }
+  return done.take_error();
+}
+
+void put_remote(const RemotePath& path, const Target& to, const void* from, const CopyShape& shape,
+                Completion& done) {
+  if (shape.levels == 0 || path.can.strided) {
+    start_part(done, [&] { return path.endpoint.put(to, from, shape, done); });
+    return;
+  }
+  const auto* source = static_cast<const std::byte*>(from);
+  const CopyShape run = CopyShape::contiguous(shape.run_bytes);
+  kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
+    start_part(done, [&] {
+      return path.endpoint.put(moved(to, remote), source + local, run, done);
+    });
+  });
+}
+
+void get_remote(const RemotePath& path, void* to, const Target& from, const CopyShape& shape,
+                Completion& done) {
+  if (shape.levels == 0 || path.can.strided) {
+    start_part(done, [&] { return path.endpoint.get(to, from, shape, done); });
+    return;
+  }
+  auto* destination = static_cast<std::byte*>(to);
+  const CopyShape run = CopyShape::contiguous(shape.run_bytes);
+  kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
+    start_part(done, [&] {
+      return path.endpoint.get(destination + local, moved(from, remote), run, done);
+    });
+  });
+}
+
+void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
+                       const CopyShape& shape, const Scale& scale, Completion& done) {
+  if (path.can.accumulate) {
+    start_part(done, [&] { return path.endpoint.accumulate(to, from, shape, scale, done); });
+    return;
+  }
+  const auto* source = static_cast<const std::byte*>(from);
+  kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
+    start_part(done, [&] {
+      Status status = accumulate_composed(path, moved(to, remote), source + local,
+                                          shape.run_bytes, scale);
+      if (status.ok()) {
+        done.end(Status());
+      }
+      return status;
+    });
+  });
+}
+
+Status atomic_remote(const RemotePath& path, const Target& at, const AtomicRequest& request,
+                     bool locked) {
+  if (path.can.atomics && !locked) {
+    Completion done;
+    start_part(done, [&] { return path.endpoint.atomic(at, request, done); });
+    return finish(path.job, done);
+  }
+  const RobustGuard guard(path.stripes.of(at.offset), path.stripes.context());
+  alignas(8) std::array<std::byte, 8> buffer{};
+  return change_bytes(path, at, buffer.data(), static_cast<std::size_t>(request.bytes),
+                      [&](std::byte* word) { *request.previous = atomic_direct(word, request); });
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Protocol "remote": operations through a transport's endpoint. What the transport does natively is
+// handed to it; the rest is composed of contiguous gets and puts, under the node's stripe locks
+// where it must be atomic.
+//
+// Each function starts parts on `done` and returns; composed accumulates and atomics are complete
+// at return. Errors are told through `done`.
+#pragma once
+
+#include <cstddef>
+
+#include "rma/element.hpp"
+#include "rma/engine/job_state.hpp"
+#include "rma/shape.hpp"
+#include "rma/transport.hpp"
+
+namespace tessera::rma::detail {
+
+/// An endpoint with what is known of its transport and of the target slice.
+struct RemotePath {
+  JobState& job;
+  Endpoint& endpoint;
+  const Capabilities& can;
+  StripeLocks::Slice stripes;
+};
+
+void put_remote(const RemotePath& path, const Target& to, const void* from, const CopyShape& shape,
+                Completion& done);
+void get_remote(const RemotePath& path, void* to, const Target& from, const CopyShape& shape,
+                Completion& done);
+/// Requires: shape has whole elements.
+void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
+                       const CopyShape& shape, const Scale& scale, Completion& done);
+/// Blocks until request.previous is set. `locked`: the region's atomics are strict, so the word is
+/// changed under its stripe lock even where the transport has atomics.
+Status atomic_remote(const RemotePath& path, const Target& at, const AtomicRequest& request,
+                     bool locked);
+
+/// Waits until nothing is under way on `done`; returns its error.
+Status finish(JobState& job, Completion& done);
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/region.hpp"
+
+#include <utility>
+
+#include "rma/engine/job_state.hpp"
+#include "rma/engine/region_state.hpp"
+
+namespace tessera::rma {
+
+Region& Region::operator=(Region&& other) noexcept {
+  if (this != &other) {
+    free().ignore("a region that is overwritten is freed as by its destructor");
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+
+Region::~Region() {
+  if (state_ && !state_->is_freed()) {
+    if (const Status status = free(); !status.ok() && status.code() != Code::closed) {
+      state_->job().log.info("freeing a region: " + status.message());
+    }
+  }
+}
+
+Result<Region> Region::allocate(Team& team, std::size_t my_bytes, RegionOptions options) {
+  TESSERA_ASSIGN_OR_RETURN(
+      auto state, detail::RegionState::create(team, nullptr, my_bytes, options, false));
+  return Region(std::move(state));
+}
+
+Result<Region> Region::attach(Team& team, void* memory, std::size_t my_bytes,
+                              RegionOptions options) {
+  const Status mine = memory == nullptr && my_bytes > 0
+                          ? Status::error(Code::invalid_argument, "the memory to attach is null")
+                          : Status();
+  TESSERA_RETURN_IF_ERROR(team.agree(mine));
+  TESSERA_ASSIGN_OR_RETURN(
+      auto state, detail::RegionState::create(team, memory, my_bytes, options, true));
+  return Region(std::move(state));
+}
+
+Status Region::free() { return state_ ? state_->free() : Status(); }
+
+RegionId Region::id() const noexcept { return state_->id(); }
+Team& Region::team() const noexcept { return state_->team(); }
+const RegionOptions& Region::options() const noexcept { return state_->options(); }
+std::size_t Region::bytes(TeamRank rank) const noexcept { return state_->bytes(rank); }
+
+RemoteAddress Region::at(TeamRank rank, std::uint64_t offset) const noexcept {
+  return {state_->team().world_rank(rank), state_->id(), offset};
+}
+
+std::byte* Region::local() const noexcept {
+  return state_->is_freed() ? nullptr : state_->segment().local();
+}
+
+std::byte* Region::direct(TeamRank rank) const noexcept {
+  return state_->is_freed() ? nullptr : state_->direct(rank);
+}
+
+void* Region::raw_pointer(TeamRank rank) const noexcept {
+  if (state_->is_freed()) {
+    return nullptr;
+  }
+  const auto pointer = state_->raw_pointer(rank);
+  return pointer.ok() ? *pointer : nullptr;
+}
+
+Status Region::fence() {
+  return state_->job().fence(
+      [&](WorldRank rank) { return state_->team().team_rank(rank).value >= 0; });
+}
+
+Result<LocalAccess> LocalAccess::begin(Region& region) {
+  const auto state = region.shared_state();
+  if (!state || state->is_freed()) {
+    return Status::error(Code::closed, "local access to a region that was freed");
+  }
+  if (state->options().access_mode == AccessMode::no_local_access) {
+    return Status::error(Code::invalid_argument,
+                         "local access to a region that was allocated with no_local_access");
+  }
+  TESSERA_RETURN_IF_ERROR(state->segment().begin_access());
+  return LocalAccess(state, state->segment().local(), state->bytes(state->team().rank()));
+}
+
+LocalAccess::LocalAccess(std::shared_ptr<detail::RegionState> state, std::byte* data,
+                         std::size_t size) noexcept
+    : state_(std::move(state)), data_(data), size_(size) {}
+
+LocalAccess::LocalAccess(LocalAccess&& other) noexcept
+    : state_(std::move(other.state_)), data_(other.data_), size_(other.size_) {}
+
+LocalAccess::~LocalAccess() {
+  if (state_) {
+    detail::JobState& job = state_->job();
+    if (const Status status = end(); !status.ok()) {
+      job.log.warning("ending a local access: " + status.message());
+    }
+  }
+}
+
+Status LocalAccess::end() {
+  const auto state = std::exchange(state_, nullptr);
+  if (!state || state->is_freed()) {
+    return {};
+  }
+  return state->segment().end_access();
+}
+
+}  // namespace tessera::rma

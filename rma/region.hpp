@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Region: memory that the members of a team gave to be read and written by each other.
+//
+// Each member's part is its *slice*; slices may differ in size and may be empty. A byte of a
+// region is named by a RemoteAddress: rank, region, offset in that rank's slice. A region never
+// moves while it lives, and stale addresses of a freed region are recognised and refused.
+//
+// Threads: queries from any thread; allocate, attach and free as collectives.
+// Ownership: move-only; the destructor frees, collectively; free() does so and reports.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "rma/rank.hpp"
+#include "rma/result.hpp"
+#include "rma/team.hpp"
+#include "rma/transport.hpp"
+
+namespace tessera::rma {
+
+namespace detail {
+class RegionState;
+}
+
+/// A region's number; the same at all its members, and never used again by any of them.
+struct RegionId {
+  std::uint32_t value = 0;
+  friend auto operator<=>(const RegionId&, const RegionId&) = default;
+};
+
+/// A byte of a region. A value: may be copied, stored and sent to other ranks.
+struct RemoteAddress {
+  WorldRank rank;
+  RegionId region;
+  std::uint64_t offset = 0;  ///< bytes from the start of that rank's slice
+
+  friend RemoteAddress operator+(RemoteAddress address, std::uint64_t bytes) noexcept {
+    address.offset += bytes;
+    return address;
+  }
+  friend bool operator==(const RemoteAddress&, const RemoteAddress&) = default;
+};
+static_assert(sizeof(RemoteAddress) == 16);
+
+class Region {
+ public:
+  Region() = default;
+  explicit Region(std::shared_ptr<detail::RegionState> state) noexcept
+      : state_(std::move(state)) {}
+  Region(Region&& other) noexcept = default;
+  Region& operator=(Region&& other) noexcept;
+  ~Region();
+
+  /// Collective on `team`. Gives `my_bytes` of zeroed memory at this rank, all of it at once unless
+  /// options.sparse. All members succeed, or none.
+  /// Errors: invalid_argument (options differ among members), no_memory (names the rank and what
+  /// is available), peer_lost.
+  /// Cost: two team collectives and an agreement; O(1) memory a rank when all sizes are equal.
+  static Result<Region> allocate(Team& team, std::size_t my_bytes, RegionOptions options = {});
+
+  /// Collective on `team`. As allocate, for memory that the caller owns and keeps alive until the
+  /// region is freed. Errors: also unsupported where no transport can reach such memory.
+  static Result<Region> attach(Team& team, void* memory, std::size_t my_bytes,
+                               RegionOptions options = {});
+
+  /// Collective. Waits until all members are here, then gives the memory back. Operations on the
+  /// region must be complete everywhere. Idempotent.
+  Status free();
+
+  [[nodiscard]] RegionId id() const noexcept;
+  [[nodiscard]] Team& team() const noexcept;
+  [[nodiscard]] const RegionOptions& options() const noexcept;
+  /// Bytes of a member's slice. Requires: rank is one of the team's.
+  [[nodiscard]] std::size_t bytes(TeamRank rank) const noexcept;
+
+  /// The address of a byte of a member's slice; not checked here but when it is used.
+  [[nodiscard]] RemoteAddress at(TeamRank rank, std::uint64_t offset = 0) const noexcept;
+
+  /// This rank's own slice; null when it is empty. See LocalAccess for when it may be touched.
+  [[nodiscard]] std::byte* local() const noexcept;
+  /// A pointer for loads and stores to the slice of a rank of this node; null where there is none.
+  [[nodiscard]] std::byte* direct(TeamRank rank) const noexcept;
+
+  /// A pointer that stands for a member's slice in programs that name remote memory by (rank,
+  /// pointer), as ARMCI's do: the slice itself for ranks of this node, else unique and not mapped.
+  /// Job::translate turns it back. Null for empty slices.
+  [[nodiscard]] void* raw_pointer(TeamRank rank) const noexcept;
+
+  /// One-sided. Returns when all operations of this rank on this region are complete at their
+  /// targets. Reports errors of dropped handles.
+  Status fence();
+
+  [[nodiscard]] detail::RegionState& state() const noexcept { return *state_; }
+  [[nodiscard]] const std::shared_ptr<detail::RegionState>& shared_state() const noexcept {
+    return state_;
+  }
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+
+ private:
+  std::shared_ptr<detail::RegionState> state_;
+};
+
+/// The scoped right to load from and store to this rank's own slice.
+///
+/// Between ranks of a shared memory nothing happens at begin and end; transports whose memory is
+/// not coherent (MPI windows) synchronise there.
+class LocalAccess {
+ public:
+  /// Local. Errors: closed (the region was freed), invalid_argument (its access mode forbids it).
+  static Result<LocalAccess> begin(Region& region);
+
+  LocalAccess(LocalAccess&& other) noexcept;
+  LocalAccess& operator=(LocalAccess&&) = delete;
+  ~LocalAccess();
+
+  /// Ends the access and reports. The destructor does so and logs.
+  Status end();
+
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  LocalAccess(std::shared_ptr<detail::RegionState> state, std::byte* data,
+              std::size_t size) noexcept;
+  std::shared_ptr<detail::RegionState> state_;
+  std::byte* data_;
+  std::size_t size_;
+};
+
+}  // namespace tessera::rma

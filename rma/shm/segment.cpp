@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/shm/segment.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "rma/node/memory_probe.hpp"
+
+namespace tessera::rma::shm {
+namespace {
+
+using detail::granule_bytes;
+
+constexpr std::uint64_t huge_page_bytes = 2ULL << 20;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+
+}  // namespace
+
+Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& team,
+                                                      std::size_t my_bytes,
+                                                      const RegionOptions& options) {
+  std::unique_ptr<ArenaSegment> segment(new ArenaSegment(node, team));
+  TESSERA_RETURN_IF_ERROR(segment->plan(team, my_bytes, options));
+
+  Status mine;
+  if (segment->is_leader_) {
+    auto offset = segment->take_addresses(options);
+    mine = offset.status();
+    segment->offset_ = offset.ok() ? *offset : 0;
+  }
+  TESSERA_RETURN_IF_ERROR(team.agree(mine));
+  TESSERA_RETURN_IF_ERROR(team.broadcast_value(segment->offset_, TeamRank{0}));
+
+  segment->base_ = node.arena().at(segment->offset_);
+  const auto order = static_cast<std::size_t>(team.rank().value);
+  const std::uint64_t own = segment->offset_ + (segment->offsets_.empty()
+                                                    ? order * segment->stride_
+                                                    : segment->offsets_[order]);
+  mine = segment->back_own(my_bytes, options, own);
+  if (Status all = team.agree(mine); !all.ok()) {
+    if (segment->is_leader_) {
+      node.arena().free(segment->offset_, segment->extent_);
+    }
+    return all;
+  }
+  segment->local_ = my_bytes == 0 ? nullptr : node.arena().at(own);
+  return std::unique_ptr<Segment>(std::move(segment));
+}
+
+// Lays the slices out: a common stride where that wastes little address space, else each at its own
+// place.
+Status ArenaSegment::plan(Team& team, std::size_t my_bytes, const RegionOptions& options) {
+  const std::uint64_t align = options.huge_pages ? huge_page_bytes : granule_bytes;
+  TESSERA_ASSIGN_OR_RETURN(const auto sizes, team.allgather_value(std::uint64_t{my_bytes}));
+  std::uint64_t largest = 0;
+  std::uint64_t sum = 0;
+  for (const std::uint64_t size : sizes) {
+    largest = std::max(largest, size);
+    needed_ += size;
+    if (size > node_.memory().size() ||
+        __builtin_add_overflow(sum, round_up(size, align), &sum)) {
+      return Status::error(Code::no_memory,
+                           fmt::format("{} on one rank is more than the node's arena of {}",
+                                       detail::human_bytes(size),
+                                       detail::human_bytes(node_.memory().size())))
+          .hint("use more nodes, or set TESSERA_ARENA_MIB for sparse regions");
+    }
+  }
+  stride_ = round_up(largest, align);
+  std::uint64_t strided = 0;
+  const bool fits = !__builtin_mul_overflow(stride_, sizes.size(), &strided);
+  constexpr std::uint64_t tolerable_waste = 4;
+  if (fits && (strided <= sum * tolerable_waste || strided <= (64ULL << 20))) {
+    extent_ = strided;
+    return {};
+  }
+  stride_ = 0;
+  for (const std::uint64_t size : sizes) {
+    offsets_.push_back(extent_);
+    extent_ += round_up(size, align);
+  }
+  return {};
+}
+
+Result<std::uint64_t> ArenaSegment::take_addresses(const RegionOptions& options) {
+  if (!options.sparse) {
+    // The sum over the node, before any member takes its part of what may not suffice for all.
+    TESSERA_RETURN_IF_ERROR(node_.arena().check_available(needed_));
+  }
+  return node_.arena().allocate(std::max(extent_, granule_bytes),
+                                options.huge_pages ? huge_page_bytes : granule_bytes);
+}
+
+Status ArenaSegment::back_own(std::size_t my_bytes, const RegionOptions& options,
+                              std::uint64_t own_offset) {
+  if (my_bytes == 0) {
+    return {};
+  }
+  if (options.huge_pages) {
+    node_.arena().advise_huge(own_offset, my_bytes);
+  }
+  return options.sparse ? Status() : node_.arena().back(own_offset, my_bytes);
+}
+
+Status ArenaSegment::free() {
+  if (is_leader_) {
+    node_.arena().free(offset_, std::max(extent_, granule_bytes));
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Segment>> AttachedSegment::create(Team& team, void* memory) {
+  const Slice mine{static_cast<std::byte*>(memory), getpid()};
+  TESSERA_ASSIGN_OR_RETURN(std::vector<Slice> slices, team.allgather_value(mine));
+  return std::unique_ptr<Segment>(new AttachedSegment(std::move(slices), mine.address));
+}
+
+}  // namespace tessera::rma::shm

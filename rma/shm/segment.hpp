@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The two kinds of segment that shared memory has: slices in the node's arena, and attached memory
+// that stays private to its process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <vector>
+
+#include "rma/node/node.hpp"
+#include "rma/team.hpp"
+#include "rma/transport.hpp"
+
+namespace tessera::rma::shm {
+
+/// Slices in the arena, in the order of the team's members on this node.
+class ArenaSegment final : public Segment {
+ public:
+  /// Collective on `team`. The first member on the node takes the addresses for all, each member
+  /// backs its own slice (so that pages lie near it). Errors: no_memory, limit_exceeded.
+  static Result<std::unique_ptr<Segment>> create(detail::Node& node, Team& team,
+                                                 std::size_t my_bytes,
+                                                 const RegionOptions& options);
+
+  [[nodiscard]] std::byte* local() const noexcept override { return local_; }
+  [[nodiscard]] DirectMap direct() const noexcept override {
+    return {base_, stride_, offsets_};
+  }
+  Status free() override;
+
+ private:
+  ArenaSegment(detail::Node& node, Team& team) : node_(node), is_leader_(team.rank().value == 0) {}
+  Status plan(Team& team, std::size_t my_bytes, const RegionOptions& options);
+  Result<std::uint64_t> take_addresses(const RegionOptions& options);
+  Status back_own(std::size_t my_bytes, const RegionOptions& options, std::uint64_t own_offset);
+
+  detail::Node& node_;
+  bool is_leader_;
+  std::uint64_t offset_ = 0;  ///< of the first slice in the node's memory
+  std::uint64_t extent_ = 0;  ///< address space of all slices
+  std::uint64_t needed_ = 0;  ///< memory of all slices
+  std::byte* base_ = nullptr;
+  std::size_t stride_ = 0;
+  std::vector<std::uint64_t> offsets_;  ///< only where slices are too unequal for a stride
+  std::byte* local_ = nullptr;
+};
+
+/// Memory that each process had before; known to the others by process and address.
+class AttachedSegment final : public Segment {
+ public:
+  struct Slice {
+    std::byte* address = nullptr;
+    pid_t process = 0;
+  };
+
+  /// Collective on `team`.
+  static Result<std::unique_ptr<Segment>> create(Team& team, void* memory);
+
+  [[nodiscard]] std::byte* local() const noexcept override { return local_; }
+  Status free() override { return {}; }
+  [[nodiscard]] const Slice& slice(TeamRank rank) const noexcept {
+    return slices_[static_cast<std::size_t>(rank.value)];
+  }
+
+ private:
+  AttachedSegment(std::vector<Slice> slices, std::byte* local)
+      : slices_(std::move(slices)), local_(local) {}
+  std::vector<Slice> slices_;
+  std::byte* local_;
+};
+
+}  // namespace tessera::rma::shm

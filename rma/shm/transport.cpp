@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/shm/transport.hpp"
+
+#include <utility>
+
+#include "rma/engine/stripes.hpp"
+#include "rma/kernels/copy.hpp"
+#include "rma/node/node.hpp"
+#include "rma/shm/cross_memory.hpp"
+#include "rma/shm/segment.hpp"
+
+namespace tessera::rma::shm {
+namespace {
+
+// The path to attached memory. Everything is complete at return.
+class ShmEndpoint final : public Endpoint {
+ public:
+  Status put(const Target& to, const void* from, const CopyShape& shape,
+             Completion& done) override {
+    return copy(to, const_cast<void*>(from), shape, kernels::Direction::to_remote, done);
+  }
+  Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) override {
+    return copy(from, to, shape, kernels::Direction::from_remote, done);
+  }
+  Status fence() override { return {}; }
+
+ private:
+  static Status copy(const Target& target, void* local, const CopyShape& shape,
+                     kernels::Direction direction, Completion& done) {
+    const auto& slice = static_cast<AttachedSegment*>(target.segment)->slice(target.rank);
+    TESSERA_RETURN_IF_ERROR(copy_across(slice.process, static_cast<std::byte*>(local),
+                                        slice.address + target.offset, shape, direction));
+    done.end(Status());
+    return {};
+  }
+};
+
+class ShmTransport final : public Transport {
+ public:
+  explicit ShmTransport(const TransportContext& context) : node_(*context.node) {}
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }
+  [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
+  [[nodiscard]] bool reaches(WorldRank peer) const override { return node_.place_of(peer) >= 0; }
+
+  Result<std::unique_ptr<Segment>> allocate(Team& team, std::size_t my_bytes,
+                                            const RegionOptions& options) override {
+    return ArenaSegment::create(node_, team, my_bytes, options);
+  }
+  Result<std::unique_ptr<Segment>> attach(Team& team, void* memory, std::size_t,
+                                          const RegionOptions&) override {
+    return AttachedSegment::create(team, memory);
+  }
+  Result<std::unique_ptr<Endpoint>> connect(WorldRank) override {
+    return std::unique_ptr<Endpoint>(std::make_unique<ShmEndpoint>());
+  }
+
+ private:
+  // Accumulate and atomics are the library's own on mapped slices; on attached memory it composes
+  // them under the node's locks.
+  Capabilities can_{.load_store = true,
+                    .attach = true,
+                    .strided = true,
+                    .accumulate = false,
+                    .atomics = false};
+  detail::Node& node_;
+};
+
+}  // namespace
+
+TransportFactory factory() {
+  return {"shm", [](const TransportContext& context) -> Result<std::unique_ptr<Transport>> {
+            return std::unique_ptr<Transport>(std::make_unique<ShmTransport>(context));
+          }};
+}
+
+}  // namespace tessera::rma::shm

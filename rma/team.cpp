@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/team.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "rma/engine/job_state.hpp"
+#include "rma/job.hpp"
+
+namespace tessera::rma {
+namespace {
+
+Status stopped_error() { return Status::error(Code::closed, "the job was stopped"); }
+
+}  // namespace
+
+Result<Team> Team::create(Job& job, std::span<const WorldRank> members) {
+  detail::JobState& state = job.state();
+  if (state.stopped.load()) {
+    return stopped_error();
+  }
+  TESSERA_ASSIGN_OR_RETURN(
+      auto team, detail::TeamState::create(state, job.shared_state(),
+                                           std::vector<WorldRank>(members.begin(), members.end())));
+  return Team(std::move(team));
+}
+
+Result<Team> Team::split(std::int32_t color, std::int32_t key) {
+  struct Wish {
+    std::int32_t color;
+    std::int32_t key;
+    std::int32_t place;
+  };
+  const Wish mine{color, key, rank().value};
+  TESSERA_ASSIGN_OR_RETURN(std::vector<Wish> wishes, allgather_value(mine));
+  std::erase_if(wishes, [&](const Wish& each) {
+    return color < 0 ? each.place != mine.place : each.color != color;
+  });
+  std::stable_sort(wishes.begin(), wishes.end(),
+                   [](const Wish& a, const Wish& b) { return a.key < b.key; });
+  std::vector<WorldRank> members;
+  members.reserve(wishes.size());
+  for (const Wish& each : wishes) {
+    members.push_back(world_rank(TeamRank{each.place}));
+  }
+  detail::JobState& job = state_->job();
+  TESSERA_ASSIGN_OR_RETURN(
+      auto team, detail::TeamState::create(job, job.self.lock(), std::move(members)));
+  return Team(std::move(team));
+}
+
+TeamRank Team::rank() const noexcept { return state_->rank(); }
+std::int32_t Team::size() const noexcept { return state_->size(); }
+std::span<const WorldRank> Team::members() const noexcept { return state_->members(); }
+
+WorldRank Team::world_rank(TeamRank rank) const noexcept {
+  return state_->members()[static_cast<std::size_t>(rank.value)];
+}
+
+TeamRank Team::team_rank(WorldRank rank) const noexcept { return state_->team_rank(rank); }
+
+Status Team::barrier() { return state_->barrier(); }
+
+Status Team::broadcast(std::span<std::byte> bytes, TeamRank root) {
+  return state_->broadcast(bytes, root);
+}
+
+Status Team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
+  return state_->allgather(mine, all);
+}
+
+Status Team::allreduce(void* elements, std::int64_t count, ElementType type, Reduction reduction) {
+  return state_->allreduce(elements, count, type, reduction, nullptr);
+}
+
+Status Team::reduce(void* elements, std::int64_t count, ElementType type, Reduction reduction,
+                    TeamRank root) {
+  return state_->allreduce(elements, count, type, reduction, &root);
+}
+
+Status Team::agree(const Status& mine) { return state_->agree(mine); }
+
+}  // namespace tessera::rma

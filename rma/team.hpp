@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Team: an ordered list of ranks, with the collective operations among them.
+//
+// A team is made by its members only; ranks outside take no part and need not know. Collectives go
+// through the node's shared memory, not through MPI. They agree: each succeeds on all members or
+// fails on all with the same code, and when members call different things, or the same with
+// different sizes, all are told who called what.
+//
+// Threads: one thread at a time may be in a collective of a given team.
+// Ownership: a team is a value that shares its state; it must not outlive its Job.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "rma/element.hpp"
+#include "rma/rank.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::rma {
+
+class Job;
+namespace detail {
+class TeamState;
+}
+
+/// How reduce and allreduce combine elements. min and max are not defined for complex types.
+enum class Reduction : std::uint8_t { sum, product, min, max };
+
+class Team {
+ public:
+  /// No team; only assignment and destruction are allowed.
+  Team() = default;
+  explicit Team(std::shared_ptr<detail::TeamState> state) noexcept : state_(std::move(state)) {}
+
+  /// Collective over the ranks of `members`, which all give the same list; the calling rank is in
+  /// it. A TeamRank is a place in the list. Errors: invalid_argument (an empty list, a rank twice
+  /// or outside the job, the caller missing), peer_lost.
+  static Result<Team> create(Job& job, std::span<const WorldRank> members);
+
+  /// Collective on this team. Members that give the same `color` form a team, ordered by `key` and
+  /// then by their place here. A negative color gives a team of the calling rank alone.
+  [[nodiscard]] Result<Team> split(std::int32_t color, std::int32_t key);
+
+  [[nodiscard]] TeamRank rank() const noexcept;
+  [[nodiscard]] std::int32_t size() const noexcept;
+  [[nodiscard]] std::span<const WorldRank> members() const noexcept;
+  /// The world rank of a member. Requires: 0 ≤ rank < size().
+  [[nodiscard]] WorldRank world_rank(TeamRank rank) const noexcept;
+  /// The place of a world rank in the team; value −1 when it isn't a member. O(log size).
+  [[nodiscard]] TeamRank team_rank(WorldRank rank) const noexcept;
+
+  /// Collective. Returns when all members have come. Everything that members wrote through
+  /// completed operations before is visible to all members after; see also Job::barrier.
+  /// Errors of this and all collectives: peer_lost (a member died), closed (a member has left the
+  /// job), invalid_argument (members called different collectives, or with different sizes).
+  Status barrier();
+
+  /// Collective. Copies the root's bytes into everybody's.
+  Status broadcast(std::span<std::byte> bytes, TeamRank root);
+
+  /// Collective. Gathers equally many bytes of each member, in team order.
+  /// Requires: all.size() == mine.size() * size().
+  Status allgather(std::span<const std::byte> mine, std::span<std::byte> all);
+
+  /// Collective. Combines `count` elements of each member, element by element and in team order,
+  /// so that the result is the same each time and on all members; in place.
+  Status allreduce(void* elements, std::int64_t count, ElementType type, Reduction reduction);
+  /// As allreduce, but only the root's elements are changed.
+  Status reduce(void* elements, std::int64_t count, ElementType type, Reduction reduction,
+                TeamRank root);
+
+  /// Typed forms.
+  template <Element T>
+  Status allreduce(std::span<T> elements, Reduction reduction) {
+    return allreduce(elements.data(), static_cast<std::int64_t>(elements.size()),
+                     element_type<T>(), reduction);
+  }
+  template <Element T>
+  Result<T> allreduce(T value, Reduction reduction) {
+    if (Status status = allreduce(&value, 1, element_type<T>(), reduction); !status.ok()) {
+      return status;
+    }
+    return value;
+  }
+  template <class T>
+  Status broadcast_value(T& value, TeamRank root) {
+    return broadcast(std::as_writable_bytes(std::span(&value, 1)), root);
+  }
+  template <class T>
+  Result<std::vector<T>> allgather_value(const T& value) {
+    std::vector<T> all(static_cast<std::size_t>(size()));
+    if (Status status = allgather(std::as_bytes(std::span(&value, 1)),
+                                  std::as_writable_bytes(std::span(all)));
+        !status.ok()) {
+      return status;
+    }
+    return all;
+  }
+
+  /// Collective. Makes the members' statuses one: ok() everywhere if all were, else everywhere the
+  /// error of the lowest failing member, with its rank.
+  Status agree(const Status& mine);
+
+  [[nodiscard]] detail::TeamState& state() const noexcept { return *state_; }
+  [[nodiscard]] const std::shared_ptr<detail::TeamState>& shared_state() const noexcept {
+    return state_;
+  }
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+
+ private:
+  std::shared_ptr<detail::TeamState> state_;
+};
+
+}  // namespace tessera::rma

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The contract between this library and a way of moving bytes: Transport, Segment, Endpoint.
+//
+// A Transport gives memory to a team (Segment) and paths to single peers (Endpoint). What it says
+// in its Capabilities it must be able to do; what it doesn't say the library composes from what it
+// does: strided transfers from contiguous ones, accumulate and atomics from get and put under the
+// node's locks. The least that a transport must offer is allocate, and contiguous put and get
+// (tests/support/toy_transport.cpp is exactly that, in under 300 lines).
+//
+// The rules that every implementation keeps, and that tests/contract checks on each of them:
+//  1. An operation that returns ok() has called, or will call, Completion::end exactly once, from
+//     any thread; one that returns an error has not and never will.
+//  2. A put or accumulate ends when its source may be reused; a get when its data is here.
+//  3. After fence() all that ended before is visible to every rank that may look.
+//  4. Operations that ended in some order take effect at one target in that order.
+//  5. Aligned puts and gets of 1, 2, 4 and 8 bytes never tear.
+//  6. No operation needs anything to be called by the target.
+//  7. A lost peer is an error (peer_lost), never a hang.
+//
+// Threads: endpoints are used by any number of threads at a time; allocate and free by one thread
+// at a time of a team, as all collectives.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "rma/completion.hpp"
+#include "rma/element.hpp"
+#include "rma/rank.hpp"
+#include "rma/result.hpp"
+#include "rma/shape.hpp"
+#include "rma/tuning.hpp"
+
+namespace tessera::rma {
+
+class Team;
+namespace detail {
+class Node;
+class StripeLocks;
+}  // namespace detail
+
+/// What a transport does natively.
+struct Capabilities {
+  bool load_store = false;  ///< Segment::direct gives pointers to the slices of same-node ranks
+  bool attach = false;      ///< can make memory remote that the user already has
+  bool strided = false;     ///< put and get take any CopyShape, not only contiguous ones
+  bool accumulate = false;  ///< Endpoint::accumulate, for any CopyShape
+  bool atomics = false;     ///< Endpoint::fetch_add, swap and compare_swap on 32 and 64 bits
+};
+
+/// Which local accesses the owner of a slice may make while a region lives.
+enum class AccessMode : std::uint8_t {
+  any,              ///< put, get, accumulate, atomics and local loads and stores
+  read_only,        ///< get and local loads
+  accumulate_only,  ///< accumulate
+  no_local_access,  ///< everything but local loads and stores
+};
+
+/// How accumulate and read-modify-write on one word relate.
+enum class Atomics : std::uint8_t {
+  separate,  ///< each atomic among its own kind only
+  strict,    ///< atomic against each other too; both take the same lock
+};
+
+/// Fixed when a region is allocated.
+struct RegionOptions {
+  bool sparse = false;      ///< memory is taken when touched, not at once: for large address spaces
+  bool huge_pages = false;  ///< ask the kernel for huge pages; without them it works all the same
+  AccessMode access_mode = AccessMode::any;
+  Atomics atomics = Atomics::separate;
+};
+
+/// Where the slices of same-node ranks are mapped in this process. The slice of the i-th of the
+/// team's members on this node starts at base + i * stride, or at base + offsets[i] where slices
+/// are too unequal for a stride. Null base: no direct access.
+struct DirectMap {
+  std::byte* base = nullptr;
+  std::size_t stride = 0;
+  std::span<const std::uint64_t> offsets = {};  ///< owned by the segment; empty: use stride
+};
+
+/// The memory that the members of a team gave in one collective allocation, seen from one rank.
+class Segment {
+ public:
+  virtual ~Segment() = default;
+
+  /// This rank's slice; null when it is empty.
+  [[nodiscard]] virtual std::byte* local() const noexcept = 0;
+  [[nodiscard]] virtual DirectMap direct() const noexcept { return {}; }
+
+  /// Called around the owner's own loads and stores, possibly nested. Does nothing where memory is
+  /// coherent.
+  virtual Status begin_access() { return {}; }
+  virtual Status end_access() { return {}; }
+
+  /// Collective. Gives the memory back; the segment is destroyed next. Called when no operation on
+  /// it is under way at any rank.
+  virtual Status free() = 0;
+};
+
+/// A place in a segment: what a RemoteAddress becomes inside.
+struct Target {
+  Segment* segment = nullptr;
+  TeamRank rank;             ///< whose slice
+  std::uint64_t offset = 0;  ///< bytes from the slice's start
+};
+
+/// An atomic read-modify-write of one word. For 4 bytes the operands' low halves count.
+struct AtomicRequest {
+  enum class Kind : std::uint8_t { fetch_add, swap, compare_swap };
+  Kind kind = Kind::fetch_add;
+  int bytes = 8;              ///< 4 or 8; the target is aligned to it
+  std::int64_t operand = 0;   ///< added, or stored
+  std::int64_t expected = 0;  ///< compare_swap: stored only if the word is this
+  std::int64_t* previous = nullptr;  ///< receives the word from before, sign-extended; not null
+};
+
+/// A transport's path to one peer.
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+
+  /// Copies local bytes to the target. `shape` is checked and normalised; contiguous unless
+  /// Capabilities::strided.
+  virtual Status put(const Target& to, const void* from, const CopyShape& shape,
+                     Completion& done) = 0;
+  /// Copies target bytes to local memory.
+  virtual Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) = 0;
+  /// Adds scale × local elements to the target's, atomically for each element.
+  virtual Status accumulate(const Target& to, const void* from, const CopyShape& shape,
+                            const Scale& scale, Completion& done);
+  virtual Status atomic(const Target& at, const AtomicRequest& request, Completion& done);
+
+  /// Returns when everything that ended is visible at the peer.
+  virtual Status fence() = 0;
+};
+
+/// What a transport may know of the job when it is made.
+struct TransportContext {
+  WorldRank rank;
+  std::int32_t size = 1;
+  const Settings* settings = nullptr;
+  detail::Node* node = nullptr;            ///< this rank's node; for transports of this library
+  detail::StripeLocks* stripes = nullptr;  ///< the node's accumulate locks; likewise
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  [[nodiscard]] virtual const Capabilities& capabilities() const noexcept = 0;
+
+  /// True when this transport has, or can make, a path to `peer`.
+  [[nodiscard]] virtual bool reaches(WorldRank peer) const = 0;
+
+  /// Collective on `team`. Memory of `my_bytes` at this rank; sizes may differ and may be zero. All
+  /// ranks succeed or all fail; the caller has made the arguments agree.
+  virtual Result<std::unique_ptr<Segment>> allocate(Team& team, std::size_t my_bytes,
+                                                    const RegionOptions& options) = 0;
+  /// Collective on `team`. As allocate, for memory that the user already has.
+  virtual Result<std::unique_ptr<Segment>> attach(Team& team, void* memory, std::size_t my_bytes,
+                                                  const RegionOptions& options);
+
+  /// The path to `peer`, which this transport reaches.
+  virtual Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) = 0;
+
+  /// Moves operations that this rank started; returns how many ended. Never blocks.
+  virtual int progress() { return 0; }
+};
+
+/// How a job makes a transport: its name and its constructor. Adding a transport to the library is
+/// a folder and one entry in the list in rma/job.cpp; a program may add its own in JobOptions.
+struct TransportFactory {
+  std::string name;
+  std::function<Result<std::unique_ptr<Transport>>(const TransportContext&)> create;
+};
+
+}  // namespace tessera::rma

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/tuning.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <numeric>
+
+namespace tessera::rma {
+namespace {
+
+constexpr std::int64_t any_large = std::numeric_limits<std::int64_t>::max();
+
+constexpr std::array table{
+    SettingInfo{"TESSERA_TRANSPORT", "names", "shm, loopback; comma separated",
+                "transports in order of preference", &Settings::transport},
+    SettingInfo{"TESSERA_BOOTSTRAP", "name", "auto, alone, fork, mpi",
+                "how processes find each other; auto looks at the launcher's variables",
+                &Settings::bootstrap},
+    SettingInfo{"TESSERA_LOG", "level", "silent, warning, info, debug",
+                "what is written to standard error", &Settings::log},
+    SettingInfo{"TESSERA_RANKS_PER_NODE", "ranks", "0 or more",
+                "splits the ranks of a machine into emulated nodes; 0: one node a machine",
+                &Settings::ranks_per_node, 0, 1 << 20},
+    SettingInfo{"TESSERA_ARENA_MIB", "MiB", "0, or 64 or more",
+                "address space reserved for a node's shared memory; 0: eight times the memory",
+                &Settings::arena_mib, 0, 1LL << 26},
+    SettingInfo{"TESSERA_START_TIMEOUT_MS", "ms", "1 or more",
+                "how long a starting rank waits for the others", &Settings::start_timeout_ms, 1,
+                any_large / 1'000'000},
+    SettingInfo{"TESSERA_SPIN_NS", "ns", "-1 or more",
+                "busy waiting before a waiter sleeps; -1: short where cores are scarce",
+                &Settings::spin_ns, -1, 1'000'000'000},
+    SettingInfo{"TESSERA_LIVENESS_MS", "ms", "1 to 60000",
+                "how often a waiting rank looks whether its peers live", &Settings::liveness_ms, 1,
+                60'000},
+    SettingInfo{"TESSERA_MAX_OUTSTANDING", "operations", "1 to 1000000",
+                "non-blocking operations in flight before the oldest is completed",
+                &Settings::max_outstanding, 1, 1'000'000},
+    SettingInfo{"TESSERA_COLLECTIVE_SLOT", "bytes", "256 to 16777216",
+                "buffer of each rank in a team's collectives", &Settings::collective_slot_bytes,
+                256, 16 << 20},
+    SettingInfo{"TESSERA_CHECK_OVERLAP", "flag", "0 or 1",
+                "refuse fragment lists whose written pieces overlap", &Settings::check_overlap, 0,
+                1},
+    SettingInfo{"TESSERA_TRAP", "flag", "0 or 1",
+                "stop in the debugger when an internal invariant breaks", &Settings::trap, 0, 1},
+};
+
+// Variables that our launcher sets for its children; not for users.
+constexpr std::array internal_names{std::string_view{"TESSERA_LAUNCH"}};
+
+// Levenshtein distance.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substitute = diagonal + (a[i] == b[j] ? 0U : 1U);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substitute, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string_view nearest_name(std::string_view name) {
+  return std::min_element(table.begin(), table.end(),
+                          [&](const SettingInfo& a, const SettingInfo& b) {
+                            return distance(name, a.name) < distance(name, b.name);
+                          })
+      ->name;
+}
+
+Status assign(Settings& settings, const SettingInfo& row, std::string_view text) {
+  if (const auto* field = std::get_if<std::string Settings::*>(&row.field)) {
+    settings.*(*field) = text;
+    return {};
+  }
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < row.least ||
+      value > row.most) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{}={} is not usable: expected {} ({})", row.name, text,
+                                     row.range, row.unit));
+  }
+  settings.*std::get<std::int64_t Settings::*>(row.field) = value;
+  return {};
+}
+
+Status check_words(const Settings& settings) {
+  constexpr std::array levels{"silent", "warning", "info", "debug"};
+  if (std::find(levels.begin(), levels.end(), settings.log) == levels.end()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("TESSERA_LOG={} is not usable: expected silent, warning, info "
+                                     "or debug",
+                                     settings.log));
+  }
+  constexpr std::array bootstraps{"auto", "alone", "fork", "mpi"};
+  if (std::find(bootstraps.begin(), bootstraps.end(), settings.bootstrap) == bootstraps.end()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("TESSERA_BOOTSTRAP={} is not usable: expected auto, alone, "
+                                     "fork or mpi",
+                                     settings.bootstrap));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const SettingInfo> setting_table() { return table; }
+
+std::string value_text(const Settings& settings, const SettingInfo& row) {
+  if (const auto* field = std::get_if<std::string Settings::*>(&row.field)) {
+    return settings.*(*field);
+  }
+  return fmt::format("{}", settings.*std::get<std::int64_t Settings::*>(row.field));
+}
+
+Result<Settings> Settings::from(std::span<const std::string> environment,
+                                std::vector<std::string>* warnings) {
+  Settings settings;
+  for (const std::string& entry : environment) {
+    const std::string_view line = entry;
+    const std::size_t equals = line.find('=');
+    if (!line.starts_with("TESSERA_") || equals == std::string_view::npos) {
+      continue;
+    }
+    const std::string_view name = line.substr(0, equals);
+    const auto* row = std::find_if(table.begin(), table.end(),
+                                   [&](const SettingInfo& info) { return info.name == name; });
+    if (row != table.end()) {
+      TESSERA_RETURN_IF_ERROR(assign(settings, *row, line.substr(equals + 1)));
+    } else if (warnings != nullptr && std::find(internal_names.begin(), internal_names.end(),
+                                                name) == internal_names.end()) {
+      warnings->push_back(fmt::format("{} is not a setting and was ignored; did you mean {}?",
+                                      name, nearest_name(name)));
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(check_words(settings));
+  return settings;
+}
+
+Result<Settings> Settings::from_environment() {
+  std::vector<std::string> lines;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    lines.emplace_back(*entry);
+  }
+  return from(lines);
+}
+
+}  // namespace tessera::rma

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Settings: every threshold and every TESSERA_* variable, in one table.
+//
+// The table gives name, unit, range, default and meaning; `tessera info` and docs/tuning.md print
+// it. Settings are read once, when a Job starts; a variable that the table does not know is
+// reported with the nearest name that it does.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "rma/result.hpp"
+
+namespace tessera::rma {
+
+struct Settings {
+  std::string transport = "shm";           ///< names in order of preference, comma separated
+  std::string log = "warning";             ///< silent, warning, info or debug
+  std::string bootstrap = "auto";          ///< auto, alone, fork or mpi
+  std::int64_t ranks_per_node = 0;         ///< 0: as many as the machine really has
+  std::int64_t arena_mib = 0;              ///< address space of a node's arena; 0: chosen from RAM
+  std::int64_t start_timeout_ms = 60'000;  ///< how long Job::start waits for the other ranks
+  std::int64_t spin_ns = -1;               ///< busy wait before sleeping; −1: chosen from the cores
+  std::int64_t liveness_ms = 100;          ///< how often a waiting rank looks whether its peers live
+  std::int64_t max_outstanding = 256;      ///< non-blocking operations in flight, then the oldest is
+                                           ///< completed
+  std::int64_t collective_slot_bytes = 16'384;  ///< buffer of each rank in a team's collectives
+  std::int64_t check_overlap = 1;          ///< 1: refuse fragment lists that overlap
+  std::int64_t trap = 0;                   ///< 1: stop in the debugger when an invariant breaks
+
+  /// The defaults, changed by the TESSERA_* variables of this process's environment.
+  /// Errors: invalid_argument for a value that is not a number or outside its range.
+  static Result<Settings> from_environment();
+
+  /// As from_environment(), from lines of the form "NAME=value" (others are ignored). Names that
+  /// are not in the table are described in `warnings`, one sentence each, when it isn't null.
+  static Result<Settings> from(std::span<const std::string> environment,
+                               std::vector<std::string>* warnings = nullptr);
+};
+
+/// One row of the table.
+struct SettingInfo {
+  std::string_view name;  ///< of the environment variable
+  std::string_view unit;
+  std::string_view range;  ///< for people
+  std::string_view meaning;
+  std::variant<std::string Settings::*, std::int64_t Settings::*> field;
+  std::int64_t least = 0;  ///< of numbers
+  std::int64_t most = 0;
+};
+
+/// All settings, in the order in which they are printed.
+std::span<const SettingInfo> setting_table();
+
+/// The value of `row` in `settings`, as text.
+std::string value_text(const Settings& settings, const SettingInfo& row);
+
+}  // namespace tessera::rma

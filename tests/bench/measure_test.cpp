@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The method, on an invented clock: each reading takes 10 ns, and a candidate's repetitions take
+// exactly what the test says.
+#include "bench/support/measure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "bench/support/warm_up.hpp"
+
+namespace tessera::bench {
+namespace {
+
+/// Invented time of one rank.
+struct Time {
+  static constexpr std::int64_t reading_ns = 10;
+  std::int64_t now = 0;
+
+  Clock clock() {
+    return [this] { return now += reading_ns; };
+  }
+};
+
+Candidate takes(Time& time, std::string name, std::int64_t ns) {
+  Candidate candidate;
+  candidate.name = std::move(name);
+  candidate.run = [&time, ns](std::int64_t repetitions) { time.now += ns * repetitions; };
+  return candidate;
+}
+
+/// A candidate that writes its letter once a timed batch.
+Candidate writes(std::string& log, char letter) {
+  Candidate candidate;
+  candidate.name = letter;
+  candidate.run = [&log, letter](std::int64_t repetitions) {
+    log += repetitions == 1 ? static_cast<char>(letter - 'A' + 'a') : letter;
+  };
+  return candidate;
+}
+
+MeasureOptions fixed_options(Time& time, std::int64_t samples) {
+  MeasureOptions options;
+  options.clock = time.clock();
+  options.samples = samples;
+  options.warm_up_samples = 1;
+  options.repetitions = 3;
+  options.prime = false;
+  return options;
+}
+
+TEST(TimerCost, IsTheTimeOfOneReading) {
+  Time time;
+  EXPECT_DOUBLE_EQ(timer_cost_ns(time.clock()), 10.0);
+}
+
+TEST(TimerCost, OfTheSteadyClockIsPositive) {
+  EXPECT_GT(timer_cost_ns(), 0.0);
+}
+
+TEST(Measure, TakesCandidatesInTurnedOrder) {
+  Time time;
+  std::string log;
+  SoloCrew crew;
+  const std::vector<Candidate> candidates = {writes(log, 'A'), writes(log, 'B'), writes(log, 'C')};
+  (void)measure_interleaved(crew, candidates, fixed_options(time, 4));
+  EXPECT_EQ(log,
+            "ABC"
+            "ABC"
+            "CBA"
+            "ABC"
+            "CBA");  // warm-up, then four rounds
+}
+
+TEST(Measure, RunsOnceUntimedBeforeEachSample) {
+  Time time;
+  std::string log;
+  SoloCrew crew;
+  MeasureOptions options = fixed_options(time, 2);
+  options.prime = true;
+  (void)measure_interleaved(crew, {writes(log, 'A'), writes(log, 'B')}, options);
+  EXPECT_EQ(log,
+            "aAbB"
+            "aAbB"
+            "bBaA");
+}
+
+TEST(Measure, SubtractsTheClockAndDividesByRepetitions) {
+  Time time;
+  SoloCrew crew;
+  MeasureOptions options;
+  options.clock = time.clock();
+  options.samples = 20;
+  const auto results =
+      measure_interleaved(crew, {takes(time, "floor", 5), takes(time, "ours", 7)}, options);
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_DOUBLE_EQ(results[0].stats_ns.median, 5.0);
+  EXPECT_DOUBLE_EQ(results[1].stats_ns.median, 7.0);
+  EXPECT_DOUBLE_EQ(results[1].ratio.value, 1.4);
+  EXPECT_EQ(results[1].samples_ns.size(), 20U);
+  EXPECT_TRUE(results[1].notes.empty());
+}
+
+TEST(Measure, BatchesUntilASampleIsFiftyClockReadings) {
+  Time time;
+  SoloCrew crew;
+  MeasureOptions options;
+  options.clock = time.clock();
+  options.samples = 11;
+  const auto results =
+      measure_interleaved(crew, {takes(time, "short", 2), takes(time, "long", 3000)}, options);
+  EXPECT_GE(results[0].repetitions * 2 + 10, 500);
+  EXPECT_LE(results[0].repetitions * 2, 1000);
+  EXPECT_EQ(results[1].repetitions, 1);
+}
+
+TEST(Measure, TakesFewerSamplesWhereTimeIsShort) {
+  Time time;
+  SoloCrew crew;
+  MeasureOptions options = fixed_options(time, 1000);
+  options.repetitions = 1;
+  options.sampling_limit = std::chrono::milliseconds(1);
+  const auto some = measure_interleaved(crew, {takes(time, "slow", 20'000)}, options);
+  EXPECT_NEAR(static_cast<double>(some[0].samples_ns.size()), 50, 2);
+  const auto few = measure_interleaved(crew, {takes(time, "slower", 900'000)}, options);
+  EXPECT_EQ(few[0].samples_ns.size(), 11U);
+}
+
+TEST(Measure, ReportsWrongDataAndGoesOn) {
+  Time time;
+  SoloCrew crew;
+  Candidate wrong = takes(time, "wrong", 4);
+  wrong.verify = [] { return std::string("byte 3 is 0x01"); };
+  const auto results = measure_interleaved(crew, {wrong}, fixed_options(time, 11));
+  EXPECT_FALSE(results[0].valid);
+  ASSERT_EQ(results[0].notes.size(), 1U);
+  EXPECT_EQ(results[0].notes[0], "byte 3 is 0x01");
+  EXPECT_DOUBLE_EQ(results[0].stats_ns.median, 4.0);
+}
+
+TEST(Measure, ChecksNothingWhenAskedNotTo) {
+  Time time;
+  SoloCrew crew;
+  Candidate wrong = takes(time, "wrong", 4);
+  wrong.verify = [] { return std::string("wrong"); };
+  MeasureOptions options = fixed_options(time, 11);
+  options.verify = false;
+  EXPECT_TRUE(measure_interleaved(crew, {wrong}, options)[0].valid);
+}
+
+TEST(Measure, SaysThatWarmUpDidNotSettle) {
+  Time time;
+  SoloCrew crew;
+  Candidate restless;  // each batch takes 1 % longer than the first
+  restless.name = "restless";
+  restless.run = [&time, batches = 0](std::int64_t) mutable { time.now += 1000 + 10 * batches++; };
+  MeasureOptions options;
+  options.clock = time.clock();
+  options.samples = 2;
+  options.prime = false;
+  options.repetitions = 1;
+  options.warm_up_limit = std::chrono::milliseconds(1);
+  const auto results = measure_interleaved(crew, {restless}, options);
+  ASSERT_EQ(results[0].notes.size(), 1U);
+  EXPECT_NE(results[0].notes[0].find("did not settle"), std::string::npos);
+}
+
+TEST(Measure, RunsCooperativeCandidatesOnAllRanksAndKeepsTheSlowest) {
+  constexpr int ranks = 3;
+  std::array<std::int64_t, ranks> repetitions_done = {};
+  run_threads(ranks, [&](Crew& crew) {
+    Time time;
+    const auto rank = static_cast<std::size_t>(crew.rank());
+    Candidate together = takes(time, "together", 100 * (crew.rank() + 1));
+    together.cooperative = true;
+    together.run = [run = together.run, &done = repetitions_done[rank]](std::int64_t n) {
+      done += n;
+      run(n);
+    };
+    Candidate alone = takes(time, "alone", 50);
+    alone.run = [run = alone.run, rank](std::int64_t n) {
+      EXPECT_EQ(rank, 0U);
+      run(n);
+    };
+    MeasureOptions options;
+    options.clock = time.clock();
+    options.samples = 12;
+    const auto results = measure_interleaved(crew, {alone, together}, options);
+    if (crew.rank() == 0) {
+      EXPECT_DOUBLE_EQ(results[0].stats_ns.median, 50.0);
+      EXPECT_DOUBLE_EQ(results[1].stats_ns.median, 300.0);
+      EXPECT_DOUBLE_EQ(results[1].ratio.value, 6.0);
+    } else {
+      EXPECT_TRUE(results[1].samples_ns.empty());
+    }
+  });
+  EXPECT_GT(repetitions_done[0], 12);
+  EXPECT_EQ(repetitions_done[0], repetitions_done[1]);
+  EXPECT_EQ(repetitions_done[0], repetitions_done[2]);
+}
+
+TEST(Measure, IsInvalidEverywhereWhenOneRankFindsWrongData) {
+  run_threads(2, [](Crew& crew) {
+    Time time;
+    Candidate candidate = takes(time, "put", 10);
+    candidate.verify = [rank = crew.rank()] { return std::string(rank == 1 ? "not there" : ""); };
+    const auto results = measure_interleaved(crew, {candidate}, fixed_options(time, 11));
+    EXPECT_FALSE(results[0].valid);
+    EXPECT_EQ(results[0].notes.at(0),
+              crew.rank() == 1 ? "not there" : "another rank found wrong data");
+  });
+}
+
+TEST(Crew, OfThreadsBroadcastsFromAnyRank) {
+  run_threads(3, [](Crew& crew) {
+    for (int root = 0; root < crew.size(); ++root) {
+      EXPECT_EQ(crew.share(100 + crew.rank(), root), 100 + root);
+    }
+    EXPECT_DOUBLE_EQ(crew.maximum(crew.rank() == 1 ? 5 : -1), 5);
+  });
+}
+
+TEST(WarmUp, SettlesAfterThreeEqualWindows) {
+  WarmUp warm_up;
+  for (std::size_t i = 0; i + 1 < WarmUp::windows * WarmUp::window_samples; ++i) {
+    warm_up.add(4);
+    EXPECT_FALSE(warm_up.is_settled());
+  }
+  warm_up.add(4);
+  EXPECT_TRUE(warm_up.is_settled());
+}
+
+TEST(WarmUp, ForgetsTheBeginning) {
+  WarmUp warm_up;
+  for (std::size_t i = 0; i < WarmUp::window_samples; ++i) {
+    warm_up.add(100);
+  }
+  for (std::size_t i = 0; i < 2 * WarmUp::window_samples; ++i) {
+    warm_up.add(4);
+  }
+  EXPECT_DOUBLE_EQ(warm_up.movement(), 24.0);  // (100 - 4) / 4
+  for (std::size_t i = 0; i < WarmUp::window_samples; ++i) {
+    warm_up.add(4.02);
+  }
+  EXPECT_NEAR(warm_up.movement(), 0.005, 1e-9);
+  EXPECT_TRUE(warm_up.is_settled());
+}
+
+}  // namespace
+}  // namespace tessera::bench

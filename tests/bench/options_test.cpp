@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The command line that all suites share.
+#include "bench/support/options.hpp"
+
+#include <gtest/gtest.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace tessera::bench {
+namespace {
+
+/// Parses a line as main() would.
+SuiteOptions parse(std::vector<std::string> words) {
+  SuiteOptions options;
+  CLI::App app;
+  add_options(app, options);
+  std::reverse(words.begin(), words.end());  // CLI11 takes them so
+  app.parse(words);
+  return options;
+}
+
+TEST(SuiteOptions, HaveDefaults) {
+  const SuiteOptions options = parse({});
+  EXPECT_EQ(options.min_size, 8);
+  EXPECT_EQ(options.max_size, 4 << 20);
+  EXPECT_TRUE(options.check);
+  EXPECT_FALSE(options.full);
+  EXPECT_TRUE(options.measure_options().prime);
+}
+
+TEST(SuiteOptions, TakeTheSpellingOfOsu) {
+  const SuiteOptions options = parse({"-m", "64:1M", "-i", "30", "-x", "5", "-f"});
+  EXPECT_EQ(options.min_size, 64);
+  EXPECT_EQ(options.max_size, 1 << 20);
+  EXPECT_EQ(options.samples, 30);
+  EXPECT_EQ(options.warm_up_samples, 5);
+  EXPECT_TRUE(options.full);
+}
+
+TEST(SuiteOptions, TakeHalfARange) {
+  EXPECT_EQ(parse({"-m", "2K"}).max_size, 2048);
+  EXPECT_EQ(parse({"-m", "2K"}).min_size, 8);
+  EXPECT_EQ(parse({"-m", "2K:"}).min_size, 2048);
+  EXPECT_EQ(parse({"-m", ":1G"}).max_size, 1 << 30);
+}
+
+TEST(SuiteOptions, RefuseWhatIsNoSize) {
+  for (const char* text : {"abc", "8:x", "-4", "0", "4T", "8K8", "100:8", "9999999999999999999"}) {
+    EXPECT_THROW((void)parse({std::string("-m=") + text}), CLI::ValidationError) << text;
+  }
+}
+
+TEST(SuiteOptions, SwitchCheckingAndWarmCachesOff) {
+  const SuiteOptions options = parse({"--no-check", "--cold", "--quiet"});
+  EXPECT_FALSE(options.measure_options().verify);
+  EXPECT_FALSE(options.measure_options().prime);
+  EXPECT_TRUE(options.quiet);
+}
+
+TEST(SuiteOptions, GoThroughPowersOfTwo) {
+  SuiteOptions options;
+  options.min_size = 24;
+  options.max_size = 130;
+  EXPECT_EQ(options.sizes(), (std::vector<std::int64_t>{24, 32, 64, 128}));
+  options.max_size = 24;
+  EXPECT_EQ(options.sizes(), (std::vector<std::int64_t>{24}));
+}
+
+}  // namespace
+}  // namespace tessera::bench

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a run writes: the table, the JSON object against bench/schema.json, and the CSV.
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/support/options.hpp"
+#include "bench/support/record.hpp"
+#include "bench/support/table.hpp"
+
+namespace tessera::bench {
+namespace {
+
+std::filesystem::path source_root() {
+  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+}
+
+Measured measured(std::string name, double median_ns) {
+  Measured one;
+  one.name = std::move(name);
+  one.bytes = 4096;
+  one.repetitions = 10;
+  for (int i = -50; i <= 50; ++i) {
+    one.samples_ns.push_back(median_ns + i);
+  }
+  one.stats_ns = summarise(one.samples_ns);
+  return one;
+}
+
+/// The floor takes 1 µs, ours 2 µs.
+std::vector<Measured> two_measured() {
+  std::vector<Measured> results = {measured("memcpy", 1000), measured("shm", 2000)};
+  results[1].ratio = ratio_of_medians(results[1].samples_ns, results[0].samples_ns);
+  return results;
+}
+
+RunInfo example_run() {
+  SoloCrew crew;
+  const std::array argv = {"tessera-bench", "latency"};
+  RunInfo run = describe_run(crew, static_cast<int>(argv.size()), argv.data());
+  run.env = {{"TESSERA_TRANSPORT", "shm"}};
+  return run;
+}
+
+Report example_report() {
+  Report report(example_run());
+  report.add(to_records({"latency", "put", "", 4096}, two_measured()));
+  return report;
+}
+
+TEST(Records, AreInMicrosecondsWithTheirRatio) {
+  const auto records = to_records({"latency", "put", "", 4096}, two_measured());
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_DOUBLE_EQ(records[1].stats.median, 2.0);
+  EXPECT_EQ(records[1].unit, "us");
+  EXPECT_NEAR(records[1].bytes_per_s, 4096 / 2e-6, 1);
+  EXPECT_FALSE(records[0].ratio);
+  ASSERT_TRUE(records[1].ratio);
+  EXPECT_EQ(records[1].ratio->reference, "memcpy");
+  EXPECT_DOUBLE_EQ(records[1].ratio->ratio.value, 2.0);
+}
+
+TEST(Report, IsInvalidWithOneInvalidRecord) {
+  Report report = example_report();
+  EXPECT_TRUE(report.is_valid());
+  auto wrong = two_measured();
+  wrong[1].valid = false;
+  report.add(to_records({"latency", "put", "", 8}, wrong));
+  EXPECT_FALSE(report.is_valid());
+}
+
+TEST(Report, WritesTheFieldsOfTheConvention) {
+  const auto json = example_report().to_json();
+  EXPECT_EQ(json.at("schema"), "tessera-bench/1");
+  EXPECT_EQ(json.at("launch").at("argv").at(1), "latency");
+  EXPECT_EQ(json.at("env").at("TESSERA_TRANSPORT"), "shm");
+  const auto& result = json.at("results").at(1);
+  EXPECT_EQ(result.at("samples_n"), 101);
+  EXPECT_DOUBLE_EQ(result.at("median"), 2.0);
+  EXPECT_DOUBLE_EQ(result.at("ci95_median").at(0), 1.989);
+  EXPECT_EQ(result.at("ratio").at("to"), "memcpy");
+}
+
+/// Runs the schema validator on a document; its exit code, or 77 where it is not installed.
+int validate(const nlohmann::ordered_json& document) {
+  const auto folder = std::filesystem::temp_directory_path();
+  const auto file = folder / fmt::format("tessera_report_{}.json", getpid());
+  std::ofstream(file) << document;
+  const std::string program =
+      "import sys, json\n"
+      "try: import jsonschema\n"
+      "except ImportError: sys.exit(77)\n"
+      "schema = json.load(open(sys.argv[1]))\n"
+      "jsonschema.Draft202012Validator.check_schema(schema)\n"
+      "errors = list(jsonschema.Draft202012Validator(schema).iter_errors(\n"
+      "    json.load(open(sys.argv[2]))))\n"
+      "[print(e.json_path, e.message) for e in errors]\n"
+      "sys.exit(1 if errors else 0)\n";
+  const std::string command =
+      fmt::format("python3 -c '{}' '{}' '{}'", program,
+                  (source_root() / "bench/schema.json").string(), file.string());
+  const int status = std::system(command.c_str());
+  std::filesystem::remove(file);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Report, IsValidJsonByTheSchema) {
+  const int code = validate(example_report().to_json());
+  if (code == 77 || code == 127) {
+    GTEST_SKIP() << "python3-jsonschema is not installed";
+  }
+  EXPECT_EQ(code, 0);
+}
+
+TEST(Report, WithAMissingOrUnknownFieldIsInvalidByTheSchema) {
+  auto document = example_report().to_json();
+  document["results"][0].erase("median");
+  const int code = validate(document);
+  if (code == 77 || code == 127) {
+    GTEST_SKIP() << "python3-jsonschema is not installed";
+  }
+  EXPECT_EQ(code, 1);
+  document = example_report().to_json();
+  document["host"]["colour"] = "grey";
+  EXPECT_EQ(validate(document), 1);
+}
+
+TEST(Report, WritesOneCsvLineARecordWithAllColumns) {
+  Report report(example_run());
+  auto results = two_measured();
+  results[1].notes = {"a note, with a \"comma\""};
+  report.add(to_records({"shapes", "put_strided", "64 x 16 B", 1024}, results));
+  std::ostringstream out;
+  report.write_csv(out);
+  std::istringstream in(out.str());
+  std::string header;
+  std::string floor;
+  std::string ours;
+  std::getline(in, header);
+  std::getline(in, floor);
+  std::getline(in, ours);
+  const auto commas = [](const std::string& line) {
+    return std::count(line.begin(), line.end(), ',');
+  };
+  EXPECT_EQ(commas(header), 23);
+  EXPECT_EQ(commas(floor), 23);
+  EXPECT_EQ(floor.find("shapes,memcpy,put_strided,64 x 16 B,1024,101,us,1,"), 0U) << floor;
+  EXPECT_NE(ours.find(",memcpy,2,"), std::string::npos) << ours;
+  EXPECT_NE(ours.find("true,\"a note, with a \"\"comma\"\"\""), std::string::npos) << ours;
+}
+
+TEST(Objections, NameEachCause) {
+  RunInfo run;
+  run.host.governor = "performance";
+  run.noise_percent = 1;
+  EXPECT_TRUE(objections(run).empty());
+  run.host.governor = "unknown";
+  run.noise_percent = 7.5;
+  run.launch.oversubscribed = true;
+  run.launch.ranks = 4;
+  run.host.cores = 2;
+  const auto reasons = objections(run);
+  ASSERT_EQ(reasons.size(), 3U);
+  EXPECT_EQ(reasons[0], "oversubscribed: 4 ranks on 1 node(s), 2 core(s) here");
+  EXPECT_EQ(reasons[2], "fixed work varies by 7.5 %, more than 5 %");
+}
+
+TEST(DescribeRun, SeesMoreRanksThanCores) {
+  const int ranks = static_cast<int>(std::thread::hardware_concurrency()) + 1;
+  run_threads(ranks, [ranks](Crew& crew) {
+    const char* argv = "bench";
+    const RunInfo run = describe_run(crew, 1, &argv);
+    EXPECT_EQ(run.launch.ranks, ranks);
+    EXPECT_EQ(run.launch.nodes, 1);
+    EXPECT_TRUE(run.launch.oversubscribed);
+  });
+}
+
+TEST(Table, HasTheShapeOfOsu) {
+  std::ostringstream out;
+  RunInfo run = example_run();
+  Heading heading;
+  heading.title = "Put Latency";
+  heading.subject = 1;
+  Table table(out, heading, run);
+  table.add(4096, two_measured());
+  std::istringstream in(out.str());
+  std::vector<std::string> comments;
+  std::string line;
+  while (std::getline(in, line) && line.starts_with("#")) {
+    comments.push_back(line);
+  }
+  EXPECT_EQ(comments.front(), "# Tessera Put Latency v" + run.suite_version);
+  EXPECT_TRUE(std::regex_match(comments.back(),
+                               std::regex("# Size +Latency \\(us\\) +memcpy \\(us\\) +ratio")))
+      << comments.back();
+  // What site scripts look for: size, then latency.
+  EXPECT_TRUE(std::regex_match(line, std::regex("4096 +2\\.0000 +1\\.0000 +2\\.000"))) << line;
+  EXPECT_EQ(line.find("2.0000") + 6, 30U);  // columns of 10 and 20, as OSU prints them
+}
+
+TEST(Table, WithFullColumnsNamesThemAsOsuDoes) {
+  std::ostringstream out;
+  const RunInfo run = example_run();
+  Heading heading;
+  heading.full = true;
+  Table table(out, heading, run);
+  table.add(4096, {measured("shm", 2000)});
+  EXPECT_TRUE(std::regex_search(
+      out.str(),
+      std::regex("# Size +Latency \\(us\\) +Avg +Min +P50 +P99 +Max +Iterations\n"
+                 "4096 +2\\.0000 +2\\.0000 +1\\.9500 +2\\.0000 +2\\.0490 +2\\.0500 +1010\n")))
+      << out.str();
+}
+
+TEST(Table, GivesBandwidthsInMegabytes) {
+  std::ostringstream out;
+  const RunInfo run = example_run();
+  Heading heading;
+  heading.quantity = Quantity::bandwidth;
+  Table table(out, heading, run);
+  table.add(4096, {measured("shm", 2000)});
+  EXPECT_NE(out.str().find("Bandwidth (MB/s)"), std::string::npos);
+  EXPECT_NE(out.str().find("2048.0000"), std::string::npos);  // 4096 bytes in 2 µs
+}
+
+TEST(Table, PrintsNotesAsComments) {
+  std::ostringstream out;
+  const RunInfo run = example_run();
+  Table table(out, {}, run);
+  auto wrong = std::vector{measured("shm", 2000)};
+  wrong[0].valid = false;
+  wrong[0].notes = {"remote byte 3 is 0x01"};
+  table.add(8, wrong);
+  EXPECT_NE(out.str().find("\n# 8 shm: INVALID: remote byte 3 is 0x01\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tessera::bench
