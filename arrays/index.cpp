@@ -18,7 +18,9 @@ std::string join(const DimList<Kind>& list, const char* separator) {
 
 }  // namespace
 
-std::string to_string(const Index& index) { return "(" + join(index, ", ") + ")"; }
+std::string to_string(const Index& index) {
+  return fmt::format("({})", join(index, ", "));
+}
 
 std::string to_string(const Extents& extents) {
   return extents.is_empty() ? "()" : join(extents, " x ");

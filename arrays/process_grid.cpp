@@ -134,7 +134,7 @@ class Search {
   [[nodiscard]] bool has_balance() const { return largest_ < infinite; }
   // False when no grid of so few ranks can pass the test of balance.
   [[nodiscard]] bool is_promising(std::int64_t ranks) const {
-    return elements_ / static_cast<double>(ranks) <= largest_ * (1.0 + slack_);
+    return elements_ / static_cast<double>(ranks) <= bound();
   }
   [[nodiscard]] const Index& grid() const { return best_; }
   [[nodiscard]] const Index& node_grid() const { return best_nodes_; }
@@ -155,10 +155,10 @@ class Search {
   // `largest` is the product of the largest block's sides so far, `area` that of the cuts.
   void extend(int dim, std::int64_t ranks, double largest, double area) {
     if (dim == limits_.ndims) {
-      if (ranks == 1 && is_choosing_) {
-        compare(area * weight_);
-      } else if (ranks == 1) {
+      if (ranks == 1 && !is_choosing_) {
         largest_ = std::min(largest_, largest);
+      } else if (ranks == 1 && largest <= bound()) {
+        compare(area * weight_);
       }
       return;
     }
@@ -182,6 +182,9 @@ class Search {
     }
   }
 
+  // What the largest block may have.
+  [[nodiscard]] double bound() const { return largest_ * (1.0 + slack_) * (1.0 + rounding); }
+
   // True when cutting the dimensions from `dim` on among `ranks` cannot lead to a better grid.
   [[nodiscard]] bool is_hopeless(int dim, double ranks, double largest, double area) const {
     const Rest& rest = rest_[static_cast<std::size_t>(dim)];
@@ -193,8 +196,7 @@ class Search {
     const double m = limits_.ndims - dim;
     const double cuts = m * std::pow(ranks / rest.elements, 1.0 / m);
     const double error = 1e-9 * (area + cuts + rest.inverses);
-    return best_block > largest_ * (1.0 + slack_) * (1.0 + rounding) ||
-           (area + cuts - rest.inverses - error) * weight_ > best_area_;
+    return best_block > bound() || (area + cuts - rest.inverses - error) * weight_ > best_area_;
   }
 
   void compare(double area) {

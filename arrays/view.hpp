@@ -87,7 +87,7 @@ class LocalView {
         }
       }
     }
-    return filled == size();
+    return filled == size() || is_empty();
   }
 
   template <std::integral... Indices>

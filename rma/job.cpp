@@ -37,37 +37,10 @@ Result<Job> Job::start(JobOptions options) {
   return Job(std::move(state));
 }
 
-Job& Job::operator=(Job&& other) noexcept {
-  if (this != &other) {
-    if (state_) {
-      stop().ignore("a job that is overwritten is stopped as by its destructor");
-    }
-    state_ = std::move(other.state_);
-  }
-  return *this;
-}
+Job::Job(std::shared_ptr<JobState> state)
+    : state_(std::move(state)), membership_(std::make_shared<detail::Membership>(state_)) {}
 
-Job::~Job() {
-  if (state_) {
-    if (const Status status = stop(); !status.ok()) {
-      state_->log.warning("stopping the job: " + status.message());
-    }
-  }
-}
-
-Status Job::stop() {
-  if (state_->stopped.load()) {
-    return {};
-  }
-  Status last = fence_all();
-  detail::flush_thread_block();
-  state_->stopped.store(true);
-  state_->regions.clear();
-  state_->world_team = Team();
-  state_->node->leave();
-  state_->bootstrap->leave();
-  return last;
-}
+Status Job::stop() { return state_->stop(); }
 
 WorldRank Job::rank() const noexcept { return state_->rank; }
 std::int32_t Job::size() const noexcept { return state_->size; }

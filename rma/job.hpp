@@ -7,7 +7,8 @@
 //     fmt::print("rank {} of {}\n", job.rank().value, job.size());
 //
 // Threads: one-sided operations from any thread; start, stop and collectives from one at a time.
-// Ownership: move-only. Teams, regions, handles and locks must not outlive it.
+// Ownership: a Job is a handle; copies share one membership, which stops with the last of them, or
+// when stop() is called on any. Teams, regions, handles and locks are of no use after that.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ namespace tessera::rma {
 
 namespace detail {
 class JobState;
-}
+class Membership;
+}  // namespace detail
 
 struct JobOptions {
   std::shared_ptr<Bootstrap> bootstrap;        ///< null: chosen by choose_bootstrap()
@@ -45,11 +47,7 @@ class Job {
   /// peer_lost (other ranks did not come), unreachable (no transport to some rank), no_memory.
   static Result<Job> start(JobOptions options = {});
 
-  Job(Job&&) noexcept = default;
-  Job& operator=(Job&&) noexcept;
-  ~Job();
-
-  /// Completes this rank's operations and leaves the job; peers that wait for this rank in a
+  /// Completes this rank's operations and leaves the job, for all handles; peers that wait for this rank in a
   /// collective are told. Regions that other ranks still use stay valid for them. Idempotent.
   /// Errors: what the last fence found.
   Status stop();
@@ -107,8 +105,9 @@ class Job {
   }
 
  private:
-  explicit Job(std::shared_ptr<detail::JobState> state) noexcept : state_(std::move(state)) {}
+  explicit Job(std::shared_ptr<detail::JobState> state);
   std::shared_ptr<detail::JobState> state_;
+  std::shared_ptr<detail::Membership> membership_;  ///< stops the job when the last one goes
 };
 
 struct ThreadRunOptions {

@@ -98,6 +98,8 @@ struct StencilRows {
   std::int64_t source_stride = 0;                ///< from row j to row j + 1 of `source`
   std::array<const double*, Planes> base;
   std::array<double*, Planes> out;  ///< distinct from `source`; may be `base`
+  /// Rows that a later call will read, requested from memory a line at a time along with the work.
+  std::array<const double*, 4> ahead{};
 };
 
 /// What a block of the first and the second plane comes to, but for the shifted part: w, and
@@ -162,13 +164,10 @@ template <std::size_t Planes, bool Face, bool Corner>
 }
 
 /// out = base + S source on [first, last). A false Face or Corner says that that weight is zero.
-template <std::size_t Planes, bool Face, bool Corner>
-inline void stencil_rows(const StencilRows<Planes>& io, const Stencil& weights, std::int64_t first,
-                         std::int64_t last) {
+template <std::size_t Planes, bool Face, bool Corner, std::size_t Ahead = 0>
+[[gnu::always_inline]] inline void stencil_rows(const StencilRows<Planes>& rows, const Stencil& s,
+                                                std::int64_t first, std::int64_t last) {
   static_assert(Planes == 1 || Planes == 2);
-  // Copies: the stores to `out` might otherwise change them, for all that the compiler knows.
-  const StencilRows<Planes> rows = io;
-  const Stencil s = weights;
   constexpr std::size_t b = Planes - 1;
   const auto w = [&](std::size_t p, std::int64_t i) {
     return shifted_point<Planes, Face, Corner>(rows, s, p, i);
@@ -222,6 +221,11 @@ inline void stencil_rows(const StencilRows<Planes>& io, const Stencil& weights, 
   std::int64_t i = aligned;
   for (; i + 2 * pack_width <= last; i += pack_width) {
     const Sums next = block(i + pack_width);
+    if constexpr (Ahead > 0) {
+      for (std::size_t a = 0; a < Ahead; ++a) {
+        __builtin_prefetch(rows.ahead[a] + i, 0, 2);
+      }
+    }
     finish(i, previous_a, previous_b, current, next.shifted_a, next.shifted_b);
     previous_a = current.shifted_a;
     previous_b = current.shifted_b;

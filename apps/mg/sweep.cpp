@@ -27,8 +27,9 @@ constexpr std::int64_t coarse_lag = 4;  // rows only
 constexpr std::int64_t strip_bytes = std::int64_t{512} << 10;
 constexpr std::int64_t strip_planes = 20;
 constexpr std::int64_t least_strip = 4;
+constexpr std::int64_t ahead_rows = 3;
 constexpr std::int64_t column_lag = 8;
-constexpr std::int64_t wanted_tile = 64;
+constexpr std::int64_t wanted_tile = 10000;
 
 constexpr Stencil minus_a{-laplacian.centre, -laplacian.face, -laplacian.edge, -laplacian.corner};
 static_assert(laplacian.face == 0.0);
@@ -175,16 +176,18 @@ struct RowLayout {
 };
 
 /// Requests row y of the planes first and first + 1 of `grid`, where they lie in `box`.
-void prefetch_rows(const Grid& grid, const Box& box, std::int64_t first, std::int64_t y) {
+void touch_rows(const Grid& grid, const Box& box, std::int64_t first, std::int64_t y) {
   if (!rows(box).holds(y)) {
     return;
   }
   const Range z = pair_in(box, first);
-  for (std::int64_t k = z.lo; k < z.hi; ++k) {
-    const double* row = grid.at(k, y, box.lo.x);
-    for (std::int64_t i = 0; i < box.hi.x - box.lo.x; i += line_elements) {
-      __builtin_prefetch(row + i, 0, 2);
-    }
+  if (z.is_empty()) return;
+  const volatile double* a = grid.at(z.lo, y, box.lo.x);
+  const volatile double* b = grid.at(z.hi-1, y, box.lo.x);
+  const std::int64_t count = box.hi.x - box.lo.x;
+  for (std::int64_t i = 0; i < count; i += line_elements) {
+    static_cast<void>(a[i]);
+    static_cast<void>(b[i]);
   }
 }
 
@@ -203,20 +206,30 @@ class Sweep {
   void smooth(std::int64_t t, std::int64_t y);
   void second_residual(std::int64_t t, std::int64_t y);
   void restrict_row(std::int64_t t, std::int64_t y);
-  void prefetch_u(std::int64_t t, std::int64_t y) const;
-  void prefetch_v(std::int64_t t, std::int64_t y) const;
+  void touch_u(std::int64_t t, std::int64_t y) const;
+  void touch_v(std::int64_t t, std::int64_t y) const;
   void wrap_planes(std::int64_t t);
 
   /// Calls body(ring, z) for the planes z that the stages of step t add to their rings.
   template <typename Body>
   void for_each_new_plane(std::int64_t t, Body body);
 
-  template <bool Face, bool Corner, typename Source, typename Base, typename Out>
+  template <bool Face, bool Corner, std::size_t Ahead, typename Source, typename Base, typename Out>
   void stencil(const Range& z, std::int64_t y, const Range& x, const Stencil& weights,
-               const Source& source, std::int64_t source_stride, const Base& base, const Out& out);
+               const Source& source, std::int64_t source_stride, const Base& base, const Out& out,
+               const std::array<const double*, 4>& ahead);
 
   [[nodiscard]] Range stage_columns(const Box& box, std::int64_t lag) const {
     return tile_.moved(-lag * column_lag).within(columns(box)).moved(-layout_.x);
+  }
+  [[nodiscard]] const double* ahead_row(const Grid& g, const Box& box, std::int64_t z, std::int64_t y) const {
+    return planes(box).holds(z) && rows(box).holds(y) ? row_of(g, z, y) : row_of(g,g.box.lo.z,g.box.lo.y);
+  }
+  [[nodiscard]] const double* ahead_u(std::int64_t p) const {
+    return boxes_.prolongated.is_empty() ? ahead_row(task_.u,boxes_.second,2*ahead_t_-2+p,ahead_y_-2) : ahead_row(task_.u,boxes_.prolongated,2*ahead_t_+p,ahead_y_);
+  }
+  [[nodiscard]] const double* ahead_v(std::int64_t p) const {
+    return boxes_.prolongated.is_empty() ? ahead_row(task_.v,boxes_.second,2*ahead_t_-3+p,ahead_y_-3) : ahead_row(task_.v,boxes_.first,2*ahead_t_-1+p,ahead_y_-1);
   }
   // Where the common x lies in a row.
   [[nodiscard]] double* row_of(const Grid& grid, std::int64_t z, std::int64_t y) const {
@@ -234,6 +247,8 @@ class Sweep {
   RowLayout layout_;
   Range pipeline_x_;
   Range tile_;
+  std::int64_t ahead_t_ = 0;
+  std::int64_t ahead_y_ = 0;
   std::int64_t tile_width_;
   Range pipeline_;      ///< rows y for which the stages run, each on its row y - lag
   std::int64_t strip_;  ///< rows in a strip
@@ -312,21 +327,21 @@ Norms Sweep::run() {
 }
 
 /// Asks for the rows of u that step t is the first to read, while the step before computes.
-void Sweep::prefetch_u(std::int64_t t, std::int64_t y) const {
+void Sweep::touch_u(std::int64_t t, std::int64_t y) const {
   if (boxes_.prolongated.is_empty()) {
     // Stage 4 reads a plane and a row further than it computes.
-    prefetch_rows(task_.u, boxes_.second, 2 * t - second_lag + 1, y - second_lag + 1);
+    touch_rows(task_.u, boxes_.second, 2 * t - second_lag + 1, y - second_lag + 1);
   } else if (!task_.correction->from_zero) {
-    prefetch_rows(task_.u, boxes_.prolongated, 2 * t, y);
+    touch_rows(task_.u, boxes_.prolongated, 2 * t, y);
   }
 }
 
 /// The same for v.
-void Sweep::prefetch_v(std::int64_t t, std::int64_t y) const {
+void Sweep::touch_v(std::int64_t t, std::int64_t y) const {
   if (boxes_.prolongated.is_empty()) {
-    prefetch_rows(task_.v, boxes_.second, 2 * t - second_lag, y - second_lag);
+    touch_rows(task_.v, boxes_.second, 2 * t - second_lag, y - second_lag);
   } else {
-    prefetch_rows(task_.v, boxes_.first, 2 * t - first_lag, y - first_lag);
+    touch_rows(task_.v, boxes_.first, 2 * t - first_lag, y - first_lag);
   }
 }
 
@@ -348,12 +363,18 @@ void Sweep::step(std::int64_t t, const Range& strip) {
     for_each_new_plane(t, [](const Ring& ring, std::int64_t z) { ring.fetch_carried(z); });
   }
   for (std::int64_t y = strip.lo; y < strip.hi; ++y) {
-    prefetch_u(t + 1, y);
-    prefetch_v(t + 1, y);
+    touch_u(t, y);
+    touch_v(t, y);
   }
   for (tile_.lo = pipeline_x_.lo; tile_.lo < pipeline_x_.hi; tile_.lo += tile_width_) {
     tile_.hi = tile_.lo + tile_width_;
     for (std::int64_t y = strip.lo; y < strip.hi; ++y) {
+      ahead_t_ = t;
+      ahead_y_ = y + ahead_rows;
+      if (ahead_y_ >= strip.hi) {
+        ahead_t_ = t + 1;
+        ahead_y_ -= strip.hi - strip.lo;
+      }
       prolongate(t, y);
       first_residual(t, y - first_lag);
       smooth(t, y - smooth_lag);
@@ -394,16 +415,17 @@ void Sweep::prolongate(std::int64_t t, std::int64_t y) {
 
 /// out = base + weights · source on row y of the planes z of `box`; the last three give row
 /// pointers for (z, y).
-template <bool Face, bool Corner, typename Source, typename Base, typename Out>
+template <bool Face, bool Corner, std::size_t Ahead, typename Source, typename Base, typename Out>
 void Sweep::stencil(const Range& z, std::int64_t y, const Range& x, const Stencil& weights,
                     const Source& source, std::int64_t source_stride, const Base& base,
-                    const Out& out) {
+                    const Out& out, const std::array<const double*, 4>& ahead) {
   if (x.is_empty()) {
     return;
   }
   const auto apply = [&]<std::size_t Planes>() {
     detail::StencilRows<Planes> io{};
     io.source_stride = source_stride;
+    io.ahead = ahead;
     for (std::size_t p = 0; p < Planes + 2; ++p) {
       io.source[p] = source(z.lo - 1 + static_cast<std::int64_t>(p), y);
     }
@@ -411,7 +433,7 @@ void Sweep::stencil(const Range& z, std::int64_t y, const Range& x, const Stenci
       io.base[p] = base(z.lo + static_cast<std::int64_t>(p), y);
       io.out[p] = out(z.lo + static_cast<std::int64_t>(p), y);
     }
-    detail::stencil_rows<Planes, Face, Corner>(
+    detail::stencil_rows<Planes, Face, Corner, Planes == 2 ? Ahead : 0>(
         io, weights, x.lo, x.hi);
   };
   if (z.hi - z.lo == 2) {
@@ -430,7 +452,7 @@ void Sweep::first_residual(std::int64_t t, std::int64_t y) {
   const auto u1 = [&](std::int64_t k, std::int64_t j) { return row_of(u1_, k, j); };
   const auto v = [&](std::int64_t k, std::int64_t j) { return row_of(task_.v, k, j); };
   const auto r1 = [&](std::int64_t k, std::int64_t j) { return row_of(r1_, k, j); };
-  stencil<false, true>(z, y, stage_columns(box, first_lag), minus_a, u1, layout_.stride, v, r1);
+  stencil<false, true, 1>(z, y, stage_columns(box, first_lag), minus_a, u1, layout_.stride, v, r1, {ahead_v(0)});
 }
 
 void Sweep::smooth(std::int64_t t, std::int64_t y) {
@@ -442,7 +464,7 @@ void Sweep::smooth(std::int64_t t, std::int64_t y) {
   const auto r1 = [&](std::int64_t k, std::int64_t j) { return row_of(r1_, k, j); };
   const auto u1 = [&](std::int64_t k, std::int64_t j) { return row_of(u1_, k, j); };
   const auto u = [&](std::int64_t k, std::int64_t j) { return row_of(task_.u, k, j); };
-  stencil<true, false>(z, y, stage_columns(box, smooth_lag), task_.correction->smoother, r1, layout_.stride, u1, u);
+  stencil<true, false, 2>(z, y, stage_columns(box, smooth_lag), task_.correction->smoother, r1, layout_.stride, u1, u, {ahead_v(1), ahead_u(0)});
   if (task_.wrap.x && tile_.hi >= pipeline_x_.hi) {
     for (std::int64_t k = z.lo; k < z.hi; ++k) {
       detail::wrap_row(task_.u.at(k, y, task_.u.box.lo.x), task_.u.box.extents().x,
@@ -460,7 +482,11 @@ void Sweep::second_residual(std::int64_t t, std::int64_t y) {
   const auto u = [&](std::int64_t k, std::int64_t j) { return row_of(task_.u, k, j); };
   const auto v = [&](std::int64_t k, std::int64_t j) { return row_of(task_.v, k, j); };
   const auto r2 = [&](std::int64_t k, std::int64_t j) { return row_of(r2_, k, j); };
-  stencil<false, true>(z, y, stage_columns(box, second_lag), minus_a, u, task_.u.row_stride, v, r2);
+  if (boxes_.first.is_empty()) {
+  stencil<false, true,4>(z, y, stage_columns(box, second_lag), minus_a, u, task_.u.row_stride, v, r2, {ahead_u(0), ahead_u(1), ahead_v(0), ahead_v(1)});
+  } else {
+  stencil<false, true,1>(z, y, stage_columns(box, second_lag), minus_a, u, task_.u.row_stride, v, r2, {ahead_u(1)});
+  }
   for (std::int64_t k = z.lo; k < z.hi; ++k) {
     if (planes(task_.norm_box).holds(k) && rows(task_.norm_box).holds(y)) {
       const Range x = stage_columns(task_.norm_box, second_lag);

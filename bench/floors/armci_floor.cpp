@@ -5,6 +5,7 @@
 // Tessera has functions of the same names (rma/armci/), and the linker would take whichever
 // library comes first. The build therefore links this file and ARMCI-MPI's archive into one object
 // whose ARMCI names are local to it (bench/CMakeLists.txt, "sealed").
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct AddressList {
     vector.bytes = static_cast<int>(c.run_bytes);
     vector.ptr_array_len = static_cast<int>(c.runs);
   }
+  ~AddressList() = default;
   AddressList(const AddressList&) = delete;
   AddressList& operator=(const AddressList&) = delete;
   std::vector<void*> local;
@@ -68,6 +70,9 @@ class ArmciFloor : public Floor {
     local_ = std::make_unique<Mapping>(remote_bytes_, Sharing::own,
                                        crew.share(line_offset(own_), target_));
     ARMCI_Create_mutexes(1);
+    if (crew.rank() == 0) {
+      touch();
+    }
   }
 
   ~ArmciFloor() override {
@@ -104,6 +109,16 @@ class ArmciFloor : public Floor {
   }
 
  private:
+  /// Brings all of the remote buffer into this process's page tables.
+  void touch() const {
+    const std::span<std::byte> zeros = local_->bytes();
+    for (std::size_t from = 0; from < zeros.size(); from += touch_bytes) {
+      const std::size_t bytes = std::min(touch_bytes, zeros.size() - from);
+      ARMCI_Put(zeros.data() + from, there_ + from, static_cast<int>(bytes), target_);
+    }
+    ARMCI_Fence(target_);
+  }
+
   template <class Once>
   [[nodiscard]] Candidate make(const Case& c, const Workspace& workspace, Once once) const {
     return transfer_candidate("armci-mpi", c, workspace, crew_.rank() == 0, once);

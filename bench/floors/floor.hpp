@@ -32,6 +32,9 @@ struct FloorOptions {
   [[nodiscard]] std::size_t buffer_bytes() const;
 };
 
+/// Remote buffers are touched by the origin in pieces of this size before they are measured.
+inline constexpr std::size_t touch_bytes = 64U << 20;
+
 class Floor {
  public:
   virtual ~Floor() = default;

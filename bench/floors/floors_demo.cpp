@@ -23,9 +23,8 @@
 #include "bench/support/record.hpp"
 #include "bench/support/table.hpp"
 
+namespace tessera::bench {
 namespace {
-
-using namespace tessera::bench;
 
 /// One job's measurements: what all of the demo's tables share.
 class Demo {
@@ -118,14 +117,8 @@ void write_files(const Report& report, const SuiteOptions& options) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  SuiteOptions options;
-  CLI::App app{"Measures the floors against each other"};
-  add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
-
+/// Collective. The program, once its options are known; returns its exit code.
+int run_demo(const SuiteOptions& options, int argc, const char* const* argv) {
   const std::unique_ptr<MpiSession> mpi = start_mpi();
   SoloCrew solo;
   Crew& crew = mpi ? mpi->crew() : solo;
@@ -147,4 +140,17 @@ int main(int argc, char** argv) {
     write_files(demo.report(), options);
   }
   return demo.report().is_valid() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace tessera::bench
+
+int main(int argc, char** argv) {
+  tessera::bench::SuiteOptions options;
+  CLI::App app{"Measures the floors against each other"};
+  add_options(app, options);
+  if (const auto code = tessera::bench::parse_command_line(app, argc, argv)) {
+    return *code;
+  }
+  return tessera::bench::run_demo(options, argc, argv);
 }

@@ -55,6 +55,8 @@ class World : public MpiSession {
       MPI_Finalize();
     }
   }
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
   [[nodiscard]] Crew& crew() override { return crew_; }
   [[nodiscard]] std::string version() const override {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text = {};

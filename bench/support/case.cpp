@@ -56,14 +56,9 @@ std::size_t Case::remote_offset(std::int64_t index) const {
 }
 
 std::string Case::name() const {
-  const std::string name = operation_name(operation);
-  switch (layout) {
-    case Layout::contiguous:
-      return name;
-    case Layout::strided:
-      return name + "_strided";
-    case Layout::vector:
-      return name + "_vector";
+  std::string name = operation_name(operation);
+  if (layout != Layout::contiguous) {
+    name += layout == Layout::strided ? "_strided" : "_vector";
   }
   return name;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,5 +35,9 @@ struct SuiteOptions {
 
 /// Adds the shared options to `app`; they are stored in `options`, which must live as long.
 void add_options(CLI::App& app, SuiteOptions& options);
+
+/// Parses; returns the code to exit with, or nothing when the program is to go on. After --help
+/// and --version that is 0, after bad usage, which it explains on stderr, 2.
+std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const* argv);
 
 }  // namespace tessera::bench

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <utility>
 
-#include "rma/node/memory_probe.hpp"
+#include "rma/memory.hpp"
 #include "rma/node/node_memory.hpp"
 
 namespace tessera::rma::detail {

@@ -97,6 +97,26 @@ Result<Route*> JobState::make_route(WorldRank peer) {
       .hint("all ranks must be on one machine, without TESSERA_RANKS_PER_NODE, for these");
 }
 
+Status JobState::stop() {
+  if (stopped.load()) {
+    return {};
+  }
+  Status last = fence([](WorldRank) { return true; });
+  flush_thread_block();
+  stopped.store(true);
+  regions.clear();
+  world_team = Team();
+  node->leave();
+  bootstrap->leave();
+  return last;
+}
+
+Membership::~Membership() {
+  if (const Status status = state_->stop(); !status.ok()) {
+    state_->log.warning("stopping the job: " + status.message());
+  }
+}
+
 int JobState::progress() {
   int ended = 0;
   for (const auto& transport : transports) {

@@ -55,6 +55,9 @@ class JobState {
   /// Moves non-blocking operations on all transports; returns how many ended.
   int progress();
 
+  /// See Job::stop.
+  Status stop();
+
   /// Completes everything to such ranks at its target.
   Status fence(const RankFilter& ranks);
 
@@ -84,6 +87,18 @@ class JobState {
 
   std::shared_mutex routes_mutex_;
   std::unordered_map<WorldRank, Route> routes_;
+};
+
+/// What the handles of a job share: the last of them stops it.
+class Membership {
+ public:
+  explicit Membership(std::shared_ptr<JobState> state) : state_(std::move(state)) {}
+  ~Membership();
+  Membership(const Membership&) = delete;
+  Membership& operator=(const Membership&) = delete;
+
+ private:
+  std::shared_ptr<JobState> state_;
 };
 
 }  // namespace tessera::rma::detail

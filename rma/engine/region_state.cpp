@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
-#include "rma/node/memory_probe.hpp"
+#include "rma/memory.hpp"
 
 namespace tessera::rma::detail {
 

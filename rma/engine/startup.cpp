@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "rma/node/fd_passing.hpp"
-#include "rma/node/memory_probe.hpp"
+#include "rma/memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {

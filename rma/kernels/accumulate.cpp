@@ -19,14 +19,6 @@
 namespace tessera::rma::kernels {
 namespace {
 
-// Vectors of 32 bytes where there are any. Those of AVX-512 gain nothing: unaligned as the source
-// mostly is, each would straddle two cache lines, and Zen 4 stores them in two halves anyway.
-#if defined(__AVX__)
-constexpr std::size_t vector_bytes = 32;
-#else
-constexpr std::size_t vector_bytes = 16;
-#endif
-
 // Shorter runs are not worth the steps that align the target to vectors.
 constexpr std::size_t align_from_bytes = 2048;
 
@@ -115,7 +107,7 @@ struct AddScaled<std::complex<Part>> {
 // The elements in one vector of `Bytes` bytes, or in its halves if no register is so wide.
 template <std::size_t Bytes, class Operation>
 inline void step(std::byte* target, const std::byte* source, const Operation& operation) noexcept {
-  if constexpr (Bytes > vector_bytes) {
+  if constexpr (Bytes > register_bytes) {
     step<Bytes / 2>(target, source, operation);
     step<Bytes / 2>(target + Bytes / 2, source + Bytes / 2, operation);
   } else {
@@ -149,16 +141,18 @@ inline void accumulate_elements(std::byte* target, const std::byte* source, std:
   std::size_t at = 0;
   if (bytes >= align_from_bytes && is_multiple<element>(address_of(target))) {
     // A vector that straddles two cache lines costs twice, most of all when it is stored.
-    at = -address_of(target) & (vector_bytes - 1);
-    steps_below<vector_bytes / 2>(target, source, at, operation);
+    at = -address_of(target) & (register_bytes - 1);
+    steps_below<register_bytes / 2>(target, source, at, operation);
   }
-  for (; bytes - at >= 4 * vector_bytes; at += 4 * vector_bytes) {
-    step<vector_bytes>(target + at, source + at, operation);
-    step<vector_bytes>(target + at + vector_bytes, source + at + vector_bytes, operation);
-    step<vector_bytes>(target + at + 2 * vector_bytes, source + at + 2 * vector_bytes, operation);
-    step<vector_bytes>(target + at + 3 * vector_bytes, source + at + 3 * vector_bytes, operation);
+  for (; bytes - at >= 4 * register_bytes; at += 4 * register_bytes) {
+    step<register_bytes>(target + at, source + at, operation);
+    step<register_bytes>(target + at + register_bytes, source + at + register_bytes, operation);
+    step<register_bytes>(target + at + 2 * register_bytes, source + at + 2 * register_bytes,
+                         operation);
+    step<register_bytes>(target + at + 3 * register_bytes, source + at + 3 * register_bytes,
+                         operation);
   }
-  steps_below<2 * vector_bytes>(target + at, source + at, bytes - at, operation);
+  steps_below<2 * register_bytes>(target + at, source + at, bytes - at, operation);
 }
 
 // Lines of runs of exactly `Bytes` bytes; of any length for 0.

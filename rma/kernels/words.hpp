@@ -85,18 +85,46 @@ inline void copy_word(void* to, const void* from) noexcept {
   }
 }
 
-/// Bytes that are loaded and stored as a whole, in vector registers where there are any.
+/// Bytes of the vector registers that blocks are moved in. Not those of AVX-512: unaligned, each
+/// access would straddle two cache lines.
+#if defined(__AVX__)
+inline constexpr std::size_t register_bytes = 32;
+#else
+inline constexpr std::size_t register_bytes = 16;
+#endif
+
+/// `Bytes` bytes between their load and their store, in one register.
 template <std::size_t Bytes>
 struct Block {
+  void load(const std::byte* from) noexcept { std::memcpy(bytes, from, Bytes); }
+  void store(std::byte* to) const noexcept { std::memcpy(to, bytes, Bytes); }
+
   std::byte bytes[Bytes];
+};
+
+/// As many as several registers hold. Two halves, since the compilers keep a piece of memory in
+/// registers only if it is loaded and stored in pieces of their size.
+template <std::size_t Bytes>
+requires(Bytes > register_bytes) struct Block<Bytes> {
+  void load(const std::byte* from) noexcept {
+    low.load(from);
+    high.load(from + Bytes / 2);
+  }
+  void store(std::byte* to) const noexcept {
+    low.store(to);
+    high.store(to + Bytes / 2);
+  }
+
+  Block<Bytes / 2> low;
+  Block<Bytes / 2> high;
 };
 
 /// Copies `Bytes` bytes, loading all of them before it stores any.
 template <std::size_t Bytes>
 inline void copy_block(std::byte* to, const std::byte* from) noexcept {
   Block<Bytes> block;
-  std::memcpy(&block, from, Bytes);
-  std::memcpy(to, &block, Bytes);
+  block.load(from);
+  block.store(to);
 }
 
 /// Copies `Half` … 2 × `Half` bytes as two blocks that may overlap, loading both before it stores
@@ -105,10 +133,10 @@ template <std::size_t Half>
 inline void copy_ends(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   Block<Half> head;
   Block<Half> tail;
-  std::memcpy(&head, from, Half);
-  std::memcpy(&tail, from + (bytes - Half), Half);
-  std::memcpy(to, &head, Half);
-  std::memcpy(to + (bytes - Half), &tail, Half);
+  head.load(from);
+  tail.load(from + (bytes - Half));
+  head.store(to);
+  tail.store(to + (bytes - Half));
 }
 
 /// Copies up to short_run_bytes bytes; words don't tear. Loads everything before it stores

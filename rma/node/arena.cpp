@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "rma/node/memory_probe.hpp"
+#include "rma/memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <new>
 
-#include "rma/node/memory_probe.hpp"
+#include "rma/memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "rma/node/memory_probe.hpp"
+#include "rma/memory.hpp"
 
 namespace tessera::rma::shm {
 namespace {
@@ -65,8 +65,8 @@ Status ArenaSegment::plan(Team& team, std::size_t my_bytes, const RegionOptions&
         __builtin_add_overflow(sum, round_up(size, align), &sum)) {
       return Status::error(Code::no_memory,
                            fmt::format("{} on one rank is more than the node's arena of {}",
-                                       detail::human_bytes(size),
-                                       detail::human_bytes(node_.memory().size())))
+                                       human_bytes(size),
+                                       human_bytes(node_.memory().size())))
           .hint("use more nodes, or set TESSERA_ARENA_MIB for sparse regions");
     }
   }

@@ -77,9 +77,12 @@ TEST(CheckInside, SaysWhereABoxExceedsAndWhatToDo) {
             "box [0,100) x [0,101) lies outside the array 100 x 100: dimension 1 exceeds by 1\n"
             "  hint: bounds are half-open; the last index of dimension 1 is 99, so use 100 as its "
             "upper bound");
-  EXPECT_EQ(check_inside(Box({-2, 0}, {1, 9}), {5, 5}).message().substr(0, 96),
-            "box [-2,1) x [0,9) lies outside the array 5 x 5: dimension 0 begins at -2, dimension "
-            "1 exceeds by 4");
+  EXPECT_EQ(check_inside(Box({-2, 0}, {1, 5}), {5, 5}).message(),
+            "box [-2,1) x [0,5) lies outside the array 5 x 5: dimension 0 begins at -2");
+  EXPECT_NE(check_inside(Box({-2, 0}, {1, 9}), {5, 5})
+                .message()
+                .find("dimension 0 begins at -2, dimension 1 exceeds by 4"),
+            std::string::npos);
   EXPECT_NE(check_inside(Box({0}, {largest}), {5}).message().find("exceeds by 9223372036854775802"),
             std::string::npos);
 }

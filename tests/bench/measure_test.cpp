@@ -173,7 +173,7 @@ TEST(Measure, RunsCooperativeCandidatesOnAllRanksAndKeepsTheSlowest) {
   run_threads(ranks, [&](Crew& crew) {
     Time time;
     const auto rank = static_cast<std::size_t>(crew.rank());
-    Candidate together = takes(time, "together", 100 * (crew.rank() + 1));
+    Candidate together = takes(time, "together", std::int64_t{100} * (crew.rank() + 1));
     together.cooperative = true;
     together.run = [run = together.run, &done = repetitions_done[rank]](std::int64_t n) {
       done += n;

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,18 @@ TEST(SuiteOptions, SwitchCheckingAndWarmCachesOff) {
   EXPECT_FALSE(options.measure_options().verify);
   EXPECT_FALSE(options.measure_options().prime);
   EXPECT_TRUE(options.quiet);
+}
+
+TEST(ParseCommandLine, GivesTheExitCode) {
+  SuiteOptions options;
+  CLI::App app;
+  add_options(app, options);
+  const std::array good = {"suite", "-f"};
+  const std::array help = {"suite", "--help"};
+  const std::array bad = {"suite", "--nonsense"};
+  EXPECT_EQ(parse_command_line(app, 2, good.data()), std::nullopt);
+  EXPECT_EQ(parse_command_line(app, 2, help.data()), 0);
+  EXPECT_EQ(parse_command_line(app, 2, bad.data()), 2);
 }
 
 TEST(SuiteOptions, GoThroughPowersOfTwo) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rma/kernels/accumulate.hpp"
-#include "tests/rma/random_shape.hpp"
+#include "tests/support/random_shape.hpp"
 
 namespace tessera::rma::kernels {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/stream.hpp"
-#include "tests/rma/random_shape.hpp"
+#include "tests/support/random_shape.hpp"
 
 namespace tessera::rma::kernels {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rma/kernels/walk.hpp"
-#include "tests/rma/random_shape.hpp"
+#include "tests/support/random_shape.hpp"
 
 namespace tessera::rma {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/node/memory_probe.hpp"
+#include "rma/memory.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <limits>
 #include <optional>
 
-namespace tessera::rma::detail {
+namespace tessera::rma {
 namespace {
 
 // A line "Name:   123 kB" of /proc/meminfo.
@@ -102,4 +102,4 @@ std::string human_bytes(std::uint64_t bytes) {
   return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
 }
 
-}  // namespace tessera::rma::detail
+}  // namespace tessera::rma

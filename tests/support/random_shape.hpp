@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the tests of shapes and kernels share: shapes by chance, and the model that they are
-// compared with, a plain recursion over the levels that lists every run.
+// What random tests share: where their seed comes from, shapes by chance, and the model that shapes
+// are compared with, a plain recursion over the levels that lists every run.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,11 +19,16 @@
 
 namespace tessera::rma::test {
 
-/// A generator with a new seed, or with the one in TESSERA_TEST_SEED. Prints it.
+/// The seed that GoogleTest was given (--gtest_random_seed, GTEST_RANDOM_SEED), or a new one.
+inline std::uint64_t choose_seed() {
+  const std::int32_t given = GTEST_FLAG_GET(random_seed);
+  return given != 0 ? static_cast<std::uint64_t>(given) : std::random_device()() % 99'999 + 1;
+}
+
+/// A generator with a seed of choose_seed(). Prints it.
 inline std::mt19937_64 make_random() {
-  const char* given = std::getenv("TESSERA_TEST_SEED");
-  const std::uint64_t seed = given != nullptr ? std::stoull(given) : std::random_device()();
-  std::cout << "TESSERA_TEST_SEED=" << seed << '\n';
+  const std::uint64_t seed = choose_seed();
+  std::cout << "--gtest_random_seed=" << seed << '\n';
   return std::mt19937_64(seed);
 }
 
@@ -85,6 +93,45 @@ inline CopyShape random_shape(std::mt19937_64& random, int levels, std::size_t r
     shape.repeat(count, is_dense ? dense : random_stride(random, dense, unit),
                  is_dense ? dense : random_stride(random, dense, unit));
     dense *= count;
+  }
+  return shape;
+}
+
+/// The strides of one side, in an order of nesting of their own, so that no two runs touch; some
+/// are dense, some have gaps of whole `unit`s, about half of them are negative.
+inline std::vector<std::int64_t> random_disjoint_strides(std::mt19937_64& random,
+                                                         const std::vector<std::int64_t>& counts,
+                                                         std::int64_t run_bytes,
+                                                         std::int64_t unit) {
+  std::vector<std::size_t> nesting(counts.size());
+  std::iota(nesting.begin(), nesting.end(), std::size_t{0});
+  std::shuffle(nesting.begin(), nesting.end(), random);
+  std::vector<std::int64_t> strides(counts.size());
+  std::int64_t extent = run_bytes;
+  for (const std::size_t level : nesting) {
+    const std::int64_t stride = extent + (random_in(random, 0, 1) == 0 ? 0 : unit) *
+                                             random_in(random, 1, 4);
+    strides[level] = random_in(random, 0, 1) == 0 ? stride : -stride;
+    extent = stride * std::max<std::int64_t>(counts[level] - 1, 0) + extent;
+  }
+  return strides;
+}
+
+/// A shape none of whose runs touch each other, on either side: for transfers whose result must not
+/// depend on the order of the runs. At most 8 × 8, 4⁴ or 2⁸ runs.
+inline CopyShape random_disjoint_shape(std::mt19937_64& random, int levels, std::size_t run_bytes,
+                                       std::int64_t unit) {
+  const std::int64_t most = levels <= 2 ? 8 : levels <= 4 ? 4 : 2;
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(levels));
+  for (std::int64_t& count : counts) {
+    count = random_in(random, 0, 60) == 0 ? 0 : random_in(random, 1, most);
+  }
+  const auto run = static_cast<std::int64_t>(run_bytes);
+  const auto local = random_disjoint_strides(random, counts, run, unit);
+  const auto remote = random_disjoint_strides(random, counts, run, unit);
+  CopyShape shape = CopyShape::contiguous(run_bytes);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    shape.repeat(counts[i], local[i], remote[i]);
   }
   return shape;
 }

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace tessera::rma::detail {
+namespace tessera::rma {
 
 /// Bytes that can still be allocated: what the kernel calls available, or what the control group
 /// of this process leaves, whichever is less. Reads /proc and /sys; about 50 µs.
@@ -19,4 +19,4 @@ std::uint64_t total_memory_bytes();
 /// "23.1 GiB", for messages.
 std::string human_bytes(std::uint64_t bytes);
 
-}  // namespace tessera::rma::detail
+}  // namespace tessera::rma

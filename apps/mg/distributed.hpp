@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The benchmark on any number of ranks, over Tessera arrays.
+//
+// The finest levels are arrays with ghost cells, all cut at the same places: a level's bounds are
+// those of the next finer one, halved. A level is one fused sweep (sweep.hpp) and one exchange of
+// ghost cells, read from the neighbours one-sidedly (arrays/halo.hpp). The levels from some edge
+// down are small enough that every rank holds them whole and does them alone (CoarseCycle): that
+// also disposes of levels with fewer points than ranks.
+//
+//     finest       u 4 ghosts, v 3      one sweep: correct, residual, restrict
+//     between      r 4 ghosts, u own    restrict down; correct from zero, 3 layers further, up
+//     replicated   r gathered           CoarseCycle on the whole cube
+//
+// Corrections are computed three layers beyond a rank's box from r that is valid four layers
+// beyond, so u below the finest level is never exchanged.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "apps/mg/problem.hpp"
+#include "apps/mg/serial.hpp"
+#include "arrays/array.hpp"
+#include "arrays/halo.hpp"
+#include "rma/job.hpp"
+
+namespace tessera::apps::mg {
+
+/// What a run gave; the same on all ranks.
+struct RunResult {
+  double norm = 0.0;      ///< L2 norm of the last residual
+  double greatest = 0.0;  ///< its greatest absolute value
+  double seconds = 0.0;   ///< of NPB's timed part: the first residual and all cycles
+  double halo_seconds = 0.0;  ///< the part of it that this rank spent exchanging and gathering
+};
+
+class DistributedRun {
+ public:
+  /// Collective. Allocates all levels and sets the official right-hand side.
+  /// Errors: no_memory, with the sizes.
+  static rma::Result<DistributedRun> create(const rma::Job& job, const Problem& problem);
+
+  DistributedRun(DistributedRun&&) noexcept = default;
+
+  /// Collective. Runs `cycles` V-cycles from u = 0.
+  rma::Result<RunResult> run(std::int64_t cycles);
+
+ private:
+  /// A level between the finest and the replicated ones.
+  struct MiddleLevel {
+    arrays::Array<double> r;
+    OwnedGrid u;
+  };
+
+  DistributedRun(const rma::Job& job, const Problem& problem, arrays::Array<double> u,
+                 arrays::Array<double> v);
+  rma::Status make_levels();
+  rma::Status make_middle_level(const arrays::Distribution& distribution);
+  rma::Status set_problem();
+  rma::Status zero_finest();
+
+  rma::Status go_down();
+  void go_up();
+  rma::Status gather_replicated();
+  rma::Result<Norms> finest_sweep(bool corrects, bool restricts);
+  rma::Status exchange(arrays::Array<double>& array, const arrays::HaloOptions& options);
+  [[nodiscard]] Grid coarse_correction() const;
+  Grid next_residual();
+
+  rma::Job job_;
+  Problem problem_;
+  arrays::Array<double> u_;
+  arrays::Array<double> v_;
+  std::vector<MiddleLevel> middle_;                  ///< finest of them first
+  std::optional<arrays::Array<double>> replicated_;  ///< r of the largest replicated level
+  std::optional<CoarseCycle> coarse_;
+  SweepBuffers buffers_;
+  double halo_seconds_ = 0.0;
+};
+
+/// The edge of the largest level that every rank holds whole, when `ranks` ranks share a problem of
+/// `edge`.
+[[nodiscard]] std::int64_t replicated_edge(std::int64_t edge, std::int64_t ranks);
+
+}  // namespace tessera::apps::mg

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// tessera-mg: the NAS Parallel Benchmark MG on Tessera arrays.
+//
+//     tessera-mg --class A                        alone
+//     tessera-run -n 4 tessera-mg --class A       four processes, no MPI
+//     mpirun -n 4 tessera-mg --class A            under MPI's launcher
+//     tessera-mg --class A --threads 4            four threads
+//
+// Solves ∇²u = v on a periodic cube by V-cycles (Bailey et al., RNR-94-007) and compares the norm
+// of the residual with the published one. Exit code: 0 verified, 1 not, 2 bad usage.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "apps/common/report.hpp"
+#include "apps/mg/distributed.hpp"
+#include "apps/mg/problem.hpp"
+#include "rma/job.hpp"
+#include "rma/memory.hpp"
+#include "rma/version.hpp"
+
+namespace {
+
+using tessera::apps::Report;
+using tessera::rma::Job;
+using tessera::rma::Status;
+namespace mg = tessera::apps::mg;
+
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+
+struct Arguments {
+  std::string class_name = "S";
+  std::int64_t iterations = 0;  // 0: as the class says
+  std::int32_t threads = 0;     // 0: ranks are processes
+  std::string json_file;
+  bool quiet = false;
+};
+
+// Every rank sees the same machine here; the arrays check again when they are made.
+Status check_memory(const mg::Problem& problem, std::int64_t ranks) {
+  const auto needed = static_cast<std::uint64_t>(mg::memory_bytes(problem, ranks));
+  const std::uint64_t available = tessera::rma::available_memory_bytes();
+  if (needed <= available) {
+    return {};
+  }
+  return Status::error(tessera::rma::Code::no_memory,
+                       fmt::format("class {} needs {} and {} are available", problem.name,
+                                   tessera::rma::human_bytes(needed),
+                                   tessera::rma::human_bytes(available)))
+      .hint("take a smaller class, or more nodes");
+}
+
+void describe_run(Report& report, const mg::Problem& problem, std::int64_t cycles, Job& job) {
+  report.add("benchmark", "NAS MG");
+  report.add("class", std::string(1, problem.name));
+  report.add("grid", fmt::format("{0} x {0} x {0}", problem.edge));
+  report.add("iterations", cycles);
+  report.add("ranks", std::int64_t{job.size()});
+  report.add("nodes", std::int64_t{job.node_count()});
+  report.add("bootstrap", job.bootstrap().name());
+  report.add("transport", job.settings().transport);
+}
+
+Status run(const Arguments& arguments, const mg::Problem& problem, Job& job, int& exit_code) {
+  const bool is_standard = arguments.iterations == 0 || arguments.iterations == problem.cycles;
+  const std::int64_t cycles = is_standard ? problem.cycles : arguments.iterations;
+  const bool is_speaker = job.rank().value == 0;
+  Report report(is_speaker && !arguments.quiet, is_speaker ? arguments.json_file : "");
+  describe_run(report, problem, cycles, job);
+  TESSERA_RETURN_IF_ERROR(job.world().agree(check_memory(problem, job.size())));
+  TESSERA_ASSIGN_OR_RETURN(auto solver, mg::DistributedRun::create(job, problem));
+  // One untimed cycle touches all memory, as NPB's own warm-up does.
+  TESSERA_ASSIGN_OR_RETURN(mg::RunResult result, solver.run(1));
+  TESSERA_ASSIGN_OR_RETURN(result, solver.run(cycles));
+
+  const bool is_verified = !is_standard || mg::is_verified(problem, result.norm);
+  report.add("seconds", result.seconds, "s");
+  report.add("halo_seconds", result.halo_seconds, "s");
+  report.add("rate", mg::rate_mops(problem, cycles, result.seconds), "Mop/s");
+  report.add("residual_norm", result.norm, "", 14);
+  if (is_standard) {
+    report.add("published_norm", problem.verified_norm, "", 14);
+  }
+  TESSERA_RETURN_IF_ERROR(tessera::apps::add_traffic(report, job));
+  exit_code = report.finish(is_verified);
+  return {};
+}
+
+int run_in_threads(const Arguments& arguments, const mg::Problem& problem) {
+  int exit_code = exit_failed;
+  const Status status = tessera::rma::run_on_threads(arguments.threads, [&](Job& job) {
+    int code = 0;
+    Status result = run(arguments, problem, job, code);
+    if (job.rank().value == 0) {
+      exit_code = code;
+    }
+    return result;
+  });
+  if (!status.ok()) {
+    fmt::print(stderr, "tessera-mg: {}\n", status.message());
+    return exit_failed;
+  }
+  return exit_code;
+}
+
+int run_in_processes(const Arguments& arguments, const mg::Problem& problem) {
+  auto job = Job::start();
+  if (!job.ok()) {
+    fmt::print(stderr, "tessera-mg: {}\n", job.status().message());
+    return exit_failed;
+  }
+  int exit_code = exit_failed;
+  const Status status = run(arguments, problem, *job, exit_code);
+  if (!status.ok()) {
+    // All ranks have the same error where it is a collective one: say it once.
+    if (job->rank().value == 0 || status.rank() == job->rank()) {
+      fmt::print(stderr, "tessera-mg: {}\n", status.message());
+    }
+    return exit_failed;
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app{"The NAS Parallel Benchmark MG on Tessera arrays."};
+  app.set_version_flag("--version", std::string(tessera::rma::version()));
+  app.add_option("--class", arguments.class_name, "Problem class: S, W, A, B, C or D");
+  app.add_option("--iterations", arguments.iterations, "V-cycles instead of the class's number")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--threads", arguments.threads, "Run this many ranks as threads of one process")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--json", arguments.json_file, "Write the results to this file, too");
+  app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : exit_usage;
+  }
+  const mg::ParsedClass parsed = mg::parse_class(arguments.class_name);
+  if (!parsed.problem) {
+    fmt::print(stderr, "tessera-mg: {}\n", parsed.error);
+    return exit_usage;
+  }
+  return arguments.threads > 0 ? run_in_threads(arguments, *parsed.problem)
+                               : run_in_processes(arguments, *parsed.problem);
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/array_base.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "rma/transfer.hpp"
+
+namespace tessera::arrays {
+
+using rma::Code;
+using rma::Handle;
+using rma::Result;
+using rma::Status;
+
+namespace {
+
+// The slice of every rank in bytes must fit a size; the distribution has checked elements only.
+Status check_bytes(const Distribution& distribution, std::size_t element_bytes) {
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(distribution.most_local_elements(),
+                             static_cast<std::int64_t>(element_bytes), &bytes)) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} elements of {} bytes on one rank overflow 63 bits",
+                                     distribution.most_local_elements(), element_bytes));
+  }
+  return {};
+}
+
+// All members must have asked for the same array: a hash of its description tells.
+Status check_same_on_all(rma::Team& team, const Distribution& distribution,
+                         std::size_t element_bytes) {
+  const std::uint64_t mine =
+      std::hash<std::string>{}(to_string(distribution)) * 31 + element_bytes;
+  TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(mine));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] != all[0]) {
+      return Status::error(
+                 Code::invalid_argument,
+                 fmt::format("rank {} asked for another array than rank {}",
+                             team.members()[i].value, team.members()[0].value))
+          .hint("all members must give the same extents, element type and options");
+    }
+  }
+  return {};
+}
+
+rma::Team team_of(const rma::Job& job, const ArrayOptions& options) {
+  return options.team ? *options.team : job.world();
+}
+
+std::int64_t ranks_per_node(const rma::Job& job, const rma::Team& team) {
+  return std::min<std::int64_t>(static_cast<std::int64_t>(job.node_ranks().size()), team.size());
+}
+
+}  // namespace
+
+ArrayBase::ArrayBase(const rma::Job& job, std::string name, Distribution distribution,
+                     rma::Region region, std::size_t element_bytes, std::string type_name)
+    : job_(job),
+      name_(std::move(name)),
+      type_name_(std::move(type_name)),
+      distribution_(std::move(distribution)),
+      region_(std::move(region)),
+      element_bytes_(element_bytes) {}
+
+Result<ArrayBase::Made> ArrayBase::make(const rma::Job& job, const Extents& extents,
+                                        std::size_t element_bytes, const ArrayOptions& options) {
+  rma::Team team = team_of(job, options);
+  const auto distribution =
+      Distribution::regular(extents, team.size(),
+                            {.min_block = options.min_block,
+                             .process_grid = options.process_grid,
+                             .ghosts = options.ghosts,
+                             .ranks_per_node = ranks_per_node(job, team),
+                             .order = options.order});
+  // Agreed here, because a rank that returns early would leave the others waiting.
+  TESSERA_RETURN_IF_ERROR(team.agree(distribution.status())
+                              .context(fmt::format("creating array '{}' {}", options.name,
+                                                   to_string(extents))));
+  return make(job, *distribution, element_bytes, options);
+}
+
+Result<ArrayBase::Made> ArrayBase::make(const rma::Job& job, const Distribution& distribution,
+                                        std::size_t element_bytes, const ArrayOptions& options) {
+  rma::Team team = team_of(job, options);
+  const auto attempt = [&](Status status) {
+    return std::move(status).context(
+        fmt::format("creating array '{}' {}", options.name, to_string(distribution.extents())));
+  };
+  Status mine = check_bytes(distribution, element_bytes);
+  if (mine.ok() && distribution.nranks() != team.size()) {
+    mine = Status::error(Code::invalid_argument,
+                         fmt::format("a distribution over {} ranks does not fit a team of {}",
+                                     distribution.nranks(), team.size()));
+  }
+  TESSERA_RETURN_IF_ERROR(attempt(team.agree(mine)));
+  TESSERA_RETURN_IF_ERROR(attempt(check_same_on_all(team, distribution, element_bytes)));
+  const auto bytes = static_cast<std::size_t>(distribution.local_elements(team.rank())) *
+                     element_bytes;
+  auto region = rma::Region::allocate(team, bytes, options.region);
+  if (!region.ok()) {
+    return attempt(std::move(region).status());
+  }
+  return Made{distribution, std::move(region).take()};
+}
+
+Status ArrayBase::free() { return region_.free(); }
+
+Status ArrayBase::fence() { return region_.fence(); }
+
+Status ArrayBase::sync() {
+  Status fenced = region_.fence();
+  Status met = team().barrier();
+  return fenced.ok() ? std::move(met) : std::move(fenced);
+}
+
+std::string ArrayBase::describe(std::string_view verb, const Box& box) const {
+  return fmt::format("{} of {} of array '{}' ({}, {})", verb, to_string(box), name_, type_name_,
+                     to_string(extents()));
+}
+
+Status ArrayBase::explain(Status status, std::string_view verb, const Box& box) const {
+  return status.ok() ? Status() : std::move(status).context(describe(verb, box));
+}
+
+Status ArrayBase::check_room(std::string_view verb, const Box& box, std::int64_t given) const {
+  // A box outside the array is reported by the operation itself, which knows better what is wrong.
+  if (!is_inside(box, extents()) || given >= box.volume()) {
+    return {};
+  }
+  return explain(Status::error(Code::invalid_argument,
+                               fmt::format("the local buffer has {} elements and the box {}",
+                                           given, box.volume())),
+                 verb, box);
+}
+
+Status ArrayBase::check_extents_of(std::string_view verb, const Box& box,
+                                   const Extents& given) const {
+  if (!is_inside(box, extents()) || given == box.extents()) {
+    return {};
+  }
+  return explain(Status::error(Code::invalid_argument,
+                               fmt::format("the local view is {} and the box {}",
+                                           to_string(given), to_string(box.extents()))),
+                 verb, box);
+}
+
+// The walk: one call of `action(address, local pointer, shape)` for each patch.
+template <class Action>
+Status ArrayBase::for_each_patch(std::string_view verb, const Box& box, const LocalBuffer& local,
+                                 Action&& action) const {
+  if (!is_inside(box, extents())) [[unlikely]] {
+    return explain(check_inside(box, extents()), verb, box);
+  }
+  if (!region_) [[unlikely]] {
+    return explain(Status::error(Code::closed, "the array was moved from"), verb, box);
+  }
+  if (local.data == nullptr && !box.is_empty()) [[unlikely]] {
+    return explain(Status::error(Code::invalid_argument, "the local buffer is null"), verb, box);
+  }
+  auto* const corner = static_cast<std::byte*>(local.data);
+  for (const Patch& patch : distribution_.patches(box, team().rank().value)) {
+    const std::int64_t place = distance(box.lo(), patch.box.lo(), local.strides);
+    Status status = action(address(patch), corner + place * static_cast<std::int64_t>(element_bytes_),
+                           copy_shape(patch, local.strides, element_bytes_));
+    if (!status.ok()) [[unlikely]] {
+      return explain(std::move(status), verb, box);
+    }
+  }
+  return {};
+}
+
+Status ArrayBase::put_box(const Box& box, const LocalBuffer& from) const {
+  return for_each_patch("put", box, from, [&](rma::RemoteAddress to, std::byte* local,
+                                              const rma::CopyShape& shape) {
+    return rma::put(job_, to, local, shape);
+  });
+}
+
+Status ArrayBase::get_box(const Box& box, const LocalBuffer& to) const {
+  return for_each_patch("get", box, to, [&](rma::RemoteAddress from, std::byte* local,
+                                            const rma::CopyShape& shape) {
+    return rma::get(job_, from, local, shape);
+  });
+}
+
+Status ArrayBase::accumulate_box(const Box& box, const LocalBuffer& from,
+                                 const rma::Scale& scale) const {
+  return for_each_patch("accumulate", box, from,
+                        [&](rma::RemoteAddress to, std::byte* local, const rma::CopyShape& shape) {
+                          return rma::accumulate(job_, to, local, shape, scale);
+                        });
+}
+
+Handle ArrayBase::put_box_async(const Box& box, const LocalBuffer& from) const {
+  Handle all;
+  Status status = for_each_patch("put", box, from, [&](rma::RemoteAddress to, std::byte* local,
+                                                       const rma::CopyShape& shape) {
+    all.collect(rma::put_async(job_, to, local, shape));
+    return Status();
+  });
+  if (!status.ok()) {
+    all.collect(Handle::failed(job_, std::move(status)));
+  }
+  return all;
+}
+
+Handle ArrayBase::get_box_async(const Box& box, const LocalBuffer& to) const {
+  Handle all;
+  Status status = for_each_patch("get", box, to, [&](rma::RemoteAddress from, std::byte* local,
+                                                     const rma::CopyShape& shape) {
+    all.collect(rma::get_async(job_, from, local, shape));
+    return Status();
+  });
+  if (!status.ok()) {
+    all.collect(Handle::failed(job_, std::move(status)));
+  }
+  return all;
+}
+
+Handle ArrayBase::accumulate_box_async(const Box& box, const LocalBuffer& from,
+                                       const rma::Scale& scale) const {
+  Handle all;
+  Status status = for_each_patch("accumulate", box, from,
+                                 [&](rma::RemoteAddress to, std::byte* local,
+                                     const rma::CopyShape& shape) {
+                                   all.collect(rma::accumulate_async(job_, to, local, shape, scale));
+                                   return Status();
+                                 });
+  if (!status.ok()) {
+    all.collect(Handle::failed(job_, std::move(status)));
+  }
+  return all;
+}
+
+}  // namespace tessera::arrays

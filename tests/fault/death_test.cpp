@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One of several ranks dies, somewhere. Each case asks the same: the survivors are told who it was
+// within a few look periods, they go on with everything that doesn't need the dead rank, they end
+// by main, and nothing is left on the machine.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/fault/run.hpp"
+
+namespace tessera::fault {
+namespace {
+
+// A look period is 20 ms here. Tests do not measure; this only tells "soon" from "at some time".
+constexpr long soon_ms = 10'000;
+
+void expect_clean_end(const Plan& plan, const Outcome& outcome) {
+  EXPECT_FALSE(outcome.hung);
+  EXPECT_TRUE(outcome.left_behind.empty());
+  for (const rma::RankExit& each : outcome.exits) {
+    const bool is_struck = each.rank == plan.victim && plan.signal == SIGKILL;
+    EXPECT_EQ(each.signal, is_struck ? SIGKILL : 0) << "rank " << each.rank;
+    EXPECT_EQ(each.exit_code, 0) << "rank " << each.rank;
+  }
+}
+
+void expect_report(const Outcome& outcome, int rank, const std::string& step,
+                   const std::string& code, int named_rank) {
+  const Report* const report = outcome.find(rank, step);
+  ASSERT_NE(report, nullptr) << "rank " << rank << " says nothing of " << step;
+  EXPECT_EQ(report->code, code) << "rank " << rank << ", " << step;
+  EXPECT_EQ(report->named_rank, named_rank) << "rank " << rank << ", " << step;
+  EXPECT_LT(report->elapsed_ms, soon_ms);
+}
+
+// All survivors got `code` for the scenario's step, with the victim's number; and they went on.
+void expect_survivors(const Plan& plan, const Outcome& outcome, const std::string& code) {
+  for (int rank = 0; rank < plan.ranks; ++rank) {
+    if (rank != plan.victim) {
+      expect_report(outcome, rank, "outcome", code, plan.victim);
+      expect_report(outcome, rank, "carry_on", "ok", -1);
+      expect_report(outcome, rank, "stop", "ok", -1);
+    }
+  }
+}
+
+Outcome expect_loss(const Plan& plan) {
+  Outcome outcome = direct(plan);
+  expect_clean_end(plan, outcome);
+  expect_survivors(plan, outcome, "peer_lost");
+  if (testing::Test::HasFailure()) {
+    ADD_FAILURE() << plan.scenario << " with victim " << plan.victim << ":\n"
+                  << describe(outcome);
+  }
+  return outcome;
+}
+
+// ---- The survivors wait for the dead -----------------------------------------------------------
+
+class AwaitedRank : public testing::TestWithParam<const char*> {};
+
+TEST_P(AwaitedRank, IsReportedLostByAllSurvivors) {
+  expect_loss({.scenario = GetParam(), .ranks = 3, .victim = 1});
+}
+
+TEST_P(AwaitedRank, IsReportedLostWhenItIsTheFirst) {
+  expect_loss({.scenario = GetParam(), .ranks = 2, .victim = 0});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fault, AwaitedRank,
+    testing::Values("absent_from_barrier", "absent_from_broadcast", "absent_from_allreduce",
+                    "absent_from_allgather", "absent_from_split", "absent_from_team_creation",
+                    "absent_from_lock_set_creation", "absent_from_allocation",
+                    "absent_from_attach", "absent_from_free", "absent_from_lock_set_free",
+                    "awaited_flag", "awaited_notification", "notified"),
+    [](const auto& each) { return std::string(each.param); });
+
+TEST(Fault, ANotificationThatCannotComeIsNoticedAmidOthers) {
+  const Plan plan{.scenario = "awaited_notification_amid_noise", .ranks = 3, .victim = 1};
+  const Outcome outcome = expect_loss(plan);
+  expect_report(outcome, 0, "told", "peer_lost", 1);
+}
+
+// ---- The dead was in the middle of something ---------------------------------------------------
+
+class BusyRank : public testing::TestWithParam<const char*> {};
+
+TEST_P(BusyRank, DiesAtAnyMomentWithoutHarmToOthers) {
+  for (const int delay_ms : {0, 3, 11}) {
+    expect_loss({.scenario = GetParam(),
+                 .ranks = 4,
+                 .victim = delay_ms % 4,
+                 .delay = std::chrono::milliseconds(delay_ms)});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Fault, BusyRank,
+                         testing::Values("inside_barriers", "inside_collectives",
+                                         "inside_allocations", "inside_arena", "streaming_puts",
+                                         "streaming_gets", "streaming_accumulates",
+                                         "streaming_fetch_adds", "fights_for_lock"),
+                         [](const auto& each) { return std::string(each.param); });
+
+TEST(Fault, AttachedMemoryGoesWithItsRank) {
+  expect_loss({.scenario = "attached_memory", .ranks = 3, .victim = 1});
+  expect_loss({.scenario = "attached_memory", .ranks = 2, .victim = 0});
+}
+
+// ---- The dead held a lock ----------------------------------------------------------------------
+
+TEST(Fault, ALockOfADeadRankGoesToItsWaitersAndOneIsTold) {
+  for (const char* scenario : {"holds_lock", "holds_lock_awaited"}) {
+    const Outcome outcome = expect_loss({.scenario = scenario, .ranks = 4, .victim = 2});
+    EXPECT_EQ(outcome.count("told"), 1) << scenario << "\n" << describe(outcome);
+    for (const Report& each : outcome.reports) {
+      if (each.step == "told") {
+        EXPECT_EQ(each.named_rank, 2);
+        EXPECT_EQ(each.message,
+                  "rank 2 died while it held lock 1 of rank 0|  hint: repair what the lock guards; "
+                  "the lock itself is free again");
+      }
+    }
+  }
+}
+
+TEST(Fault, ADeadWaiterIsLeftOutOfTheQueue) {
+  const Outcome outcome = expect_loss({.scenario = "waits_for_lock", .ranks = 3, .victim = 1});
+  EXPECT_EQ(outcome.count("told"), 0) << describe(outcome);
+}
+
+class InternalLock : public testing::TestWithParam<const char*> {};
+
+TEST_P(InternalLock, OfADeadRankIsTakenOver) {
+  expect_loss({.scenario = GetParam(), .ranks = 3, .victim = 1});
+  expect_loss({.scenario = GetParam(), .ranks = 3, .victim = 0});
+}
+
+INSTANTIATE_TEST_SUITE_P(Fault, InternalLock,
+                         testing::Values("holds_stripes", "holds_bitmap", "holds_post_boxes"),
+                         [](const auto& each) { return std::string(each.param); });
+
+// ---- Not dead ----------------------------------------------------------------------------------
+
+TEST(Fault, ARankThatLeavesInGoodOrderIsNotCalledDead) {
+  const Plan plan{.scenario = "leaves", .ranks = 3, .victim = 1, .signal = 0};
+  const Outcome outcome = direct(plan);
+  expect_clean_end(plan, outcome);
+  expect_survivors(plan, outcome, "closed");
+  expect_report(outcome, 1, "left", "ok", -1);
+  for (const int rank : {0, 2}) {
+    const Report* const report = outcome.find(rank, "outcome");
+    ASSERT_NE(report, nullptr);
+    EXPECT_EQ(report->message,
+              "rank 1 has left the job and takes part in no more collectives");
+  }
+  EXPECT_FALSE(HasFailure()) << describe(outcome);
+}
+
+TEST(Fault, AStoppedRankIsNotCalledDead) {
+  const Plan plan{.scenario = "pauses",
+                  .ranks = 3,
+                  .victim = 1,
+                  .signal = SIGSTOP,
+                  .continue_after = std::chrono::milliseconds(400)};
+  const Outcome outcome = direct(plan);
+  expect_clean_end(plan, outcome);
+  for (int rank = 0; rank < plan.ranks; ++rank) {
+    expect_report(outcome, rank, "outcome", "ok", -1);
+    expect_report(outcome, rank, "stop", "ok", -1);
+  }
+  EXPECT_FALSE(HasFailure()) << describe(outcome);
+}
+
+// ---- While the job starts ----------------------------------------------------------------------
+
+void expect_failed_start(const Plan& plan, const std::string& code, int named_rank) {
+  const Outcome outcome = direct(plan);
+  expect_clean_end(plan, outcome);
+  for (int rank = 0; rank < plan.ranks; ++rank) {
+    if (rank != plan.victim) {
+      expect_report(outcome, rank, "start", code, named_rank);
+    }
+  }
+  EXPECT_FALSE(testing::Test::HasFailure()) << plan.scenario << ":\n" << describe(outcome);
+}
+
+// Job::start makes five exchanges and then forms the world team; the victim stops before each of
+// them, and after each.
+TEST(FaultAtStart, ARankThatDiesIsNamedWhereverItStood) {
+  for (int exchange = 0; exchange < 5; ++exchange) {
+    for (const char* where : {"", "+"}) {
+      expect_failed_start({.scenario = "start:" + std::to_string(exchange) + where,
+                           .ranks = 3,
+                           .victim = exchange % 3},
+                          "peer_lost", exchange % 3);
+    }
+  }
+}
+
+TEST(FaultAtStart, ARankThatDoesNotComeIsATimeOut) {
+  // It comes to nothing more, but lives until the others have ended; then the director's limit is
+  // not reached because SIGKILL follows by the delay.
+  Plan plan{.scenario = "start:0",
+            .ranks = 3,
+            .victim = 2,
+            .delay = std::chrono::milliseconds(1500),
+            .environment = {{"TESSERA_START_TIMEOUT_MS", "200"}}};
+  const Outcome outcome = direct(plan);
+  expect_clean_end(plan, outcome);
+  for (const int rank : {0, 1}) {
+    expect_report(outcome, rank, "start", "timed_out", -1);
+    EXPECT_TRUE(outcome.find(rank, "start")->message.ends_with(
+        "of 3 ranks came to the start of the job within 200 ms"));
+  }
+  EXPECT_FALSE(HasFailure()) << describe(outcome);
+}
+
+}  // namespace
+}  // namespace tessera::fault

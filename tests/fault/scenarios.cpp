@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where a rank may die while the job runs, and what the others do meanwhile.
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "rma/atomic.hpp"
+#include "rma/engine/job_state.hpp"
+#include "rma/notify.hpp"
+#include "rma/transfer.hpp"
+#include "tests/fault/stage.hpp"
+
+namespace tessera::fault {
+namespace {
+
+using rma::Status;
+using rma::TeamRank;
+using rma::WorldRank;
+
+void stand_still(Stage& stage) {
+  stage.line.ready();
+  wait_for_the_end();
+}
+
+// ---- Collectives -------------------------------------------------------------------------------
+
+Status in_barrier(Stage& stage) { return stage.job.barrier(); }
+
+Status in_broadcast(Stage& stage) {
+  std::vector<double> values(10'000, stage.rank());
+  return stage.job.world().broadcast(std::as_writable_bytes(std::span(values)),
+                                     TeamRank{stage.victim});
+}
+
+Status in_allreduce(Stage& stage) {
+  std::vector<double> values(10'000, 1.0);
+  return stage.job.world().allreduce(std::span<double>(values), rma::Reduction::sum);
+}
+
+Status in_allgather(Stage& stage) {
+  return stage.job.world().allgather_value(stage.rank()).status();
+}
+
+Status in_split(Stage& stage) { return stage.job.world().split(0, stage.rank()).status(); }
+
+Status in_team_creation(Stage& stage) {
+  std::vector<WorldRank> everybody;
+  for (std::int32_t rank = 0; rank < stage.job.size(); ++rank) {
+    everybody.push_back(WorldRank{rank});
+  }
+  return rma::Team::create(stage.job, everybody).status();
+}
+
+Status in_lock_set_creation(Stage& stage) {
+  return rma::LockSet::create(stage.job.world(), 3).status();
+}
+
+template <Status (*Step)(Stage&)>
+void repeat(Stage& stage) {
+  stage.line.ready();
+  while (Step(stage).ok()) {
+  }
+  wait_for_the_end();
+}
+
+template <Status (*Step)(Stage&)>
+Status repeat_until_it_fails(Stage& stage) {
+  while (true) {
+    TESSERA_RETURN_IF_ERROR(Step(stage));
+  }
+}
+
+Status mixed_collectives(Stage& stage) {
+  TESSERA_RETURN_IF_ERROR(in_barrier(stage));
+  TESSERA_RETURN_IF_ERROR(in_allreduce(stage));
+  TESSERA_RETURN_IF_ERROR(in_broadcast(stage));
+  TESSERA_RETURN_IF_ERROR(in_split(stage));
+  return in_allgather(stage);
+}
+
+Status allocate_and_free(Stage& stage) {
+  TESSERA_ASSIGN_OR_RETURN(rma::Region region,
+                           rma::Region::allocate(stage.job.world(), Stage::slice_bytes));
+  return region.free();
+}
+
+Status allocate(Stage& stage) {
+  return rma::Region::allocate(stage.job.world(), Stage::slice_bytes).status();
+}
+
+Status attach(Stage& stage) {
+  std::vector<double> memory(1000);
+  return rma::Region::attach(stage.job.world(), memory.data(), 8000).status();
+}
+
+Status free_region(Stage& stage) { return stage.region.free(); }
+
+Status free_locks(Stage& stage) { return stage.locks.free(); }
+
+// ---- Streams -----------------------------------------------------------------------------------
+
+constexpr std::size_t piece = 32 * 1024;
+
+Status put_piece(Stage& stage, TeamRank to) {
+  const std::vector<std::byte> bytes(piece, std::byte{7});
+  return put(stage.job, stage.region.at(to, 4096), bytes.data(), piece);
+}
+
+Status get_piece(Stage& stage, TeamRank from) {
+  std::vector<std::byte> bytes(piece);
+  return get(stage.job, stage.region.at(from, 4096), bytes.data(), piece);
+}
+
+Status accumulate_piece(Stage& stage, TeamRank to) {
+  const std::vector<double> ones(piece / sizeof(double), 1.0);
+  return accumulate(stage.job, stage.region.at(to, 4096), ones.data(), piece,
+                    rma::Scale::of(2.0));
+}
+
+Status count_up(Stage& stage, TeamRank at) {
+  return rma::fetch_add<std::int64_t>(stage.job, stage.region.at(at, 8), 1).status();
+}
+
+template <Status (*Move)(Stage&, TeamRank)>
+void stream_as_victim(Stage& stage) {
+  stage.line.ready();
+  for (int i = 0;; ++i) {
+    Move(stage, TeamRank{i % stage.job.size()}).ignore("the victim has nobody to tell");
+  }
+}
+
+// Memory outlives its rank: streams to and from it go on; the next barrier tells.
+template <Status (*Move)(Stage&, TeamRank)>
+Status stream(Stage& stage) {
+  int left = 50;
+  for (int i = 0; left > 0; ++i) {
+    if (Status status = Move(stage, TeamRank{i % stage.job.size()}); !status.ok()) {
+      return std::move(status).context("streaming");
+    }
+    left -= stage.victim_lives() ? 0 : 1;
+  }
+  return stage.job.barrier();
+}
+
+// Attached memory is private to its process and goes with it.
+Status stream_to_attached(Stage& stage) {
+  std::vector<std::byte> memory(piece, std::byte{1});
+  TESSERA_ASSIGN_OR_RETURN(rma::Region region,
+                           rma::Region::attach(stage.job.world(), memory.data(), piece));
+  if (stage.rank() == stage.victim) {
+    stand_still(stage);
+  }
+  std::vector<std::byte> copy(piece);
+  for (int i = 0;; i = (i + 1) % stage.job.size()) {
+    TESSERA_RETURN_IF_ERROR(put(stage.job, region.at(TeamRank{i}), copy.data(), piece));
+  }
+}
+
+void attach_and_stand_still(Stage& stage) {
+  stream_to_attached(stage).ignore("the victim never returns");
+}
+
+// ---- Locks of users ----------------------------------------------------------------------------
+
+void hold_lock(Stage& stage) {
+  if (stage.locks.lock(TeamRank{0}, 1).ok()) {
+    stand_still(stage);
+  }
+}
+
+// One of the survivors is told; all of them get the lock after that.
+Status take_lock_of_the_dead(Stage& stage) {
+  stage.wait_for_the_death();
+  Status told = stage.locks.lock(TeamRank{0}, 1);
+  if (!told.ok()) {
+    stage.line.report("told", told);
+    TESSERA_RETURN_IF_ERROR(stage.locks.lock(TeamRank{0}, 1));
+  }
+  TESSERA_RETURN_IF_ERROR(stage.locks.unlock(TeamRank{0}, 1));
+  return stage.job.barrier();
+}
+
+// The holder dies while the others already wait.
+Status wait_for_lock_of_the_dying(Stage& stage) {
+  Status told = stage.locks.lock(TeamRank{0}, 1);
+  while (told.ok() && stage.victim_lives()) {
+    TESSERA_RETURN_IF_ERROR(stage.locks.unlock(TeamRank{0}, 1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    told = stage.locks.lock(TeamRank{0}, 1);
+  }
+  if (!told.ok()) {
+    stage.line.report("told", told);
+    TESSERA_RETURN_IF_ERROR(stage.locks.lock(TeamRank{0}, 1));
+  }
+  TESSERA_RETURN_IF_ERROR(stage.locks.unlock(TeamRank{0}, 1));
+  return stage.job.barrier();
+}
+
+// The first survivor holds the lock until a rank that waits for it has died.
+void wait_for_lock(Stage& stage) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  stage.line.ready();
+  stage.locks.lock(TeamRank{0}, 0).ignore("the victim dies before");
+  wait_for_the_end();
+}
+
+Status hold_lock_until_the_death(Stage& stage) {
+  if (stage.rank() == stage.first_survivor()) {
+    TESSERA_RETURN_IF_ERROR(stage.locks.lock(TeamRank{0}, 0));
+    stage.wait_for_the_death();
+    TESSERA_RETURN_IF_ERROR(stage.locks.unlock(TeamRank{0}, 0));
+  } else {
+    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+    TESSERA_RETURN_IF_ERROR(stage.locks.lock(TeamRank{0}, 0));
+    TESSERA_RETURN_IF_ERROR(stage.locks.unlock(TeamRank{0}, 0));
+  }
+  return stage.job.barrier();
+}
+
+// All ranks fight for one lock; the victim dies anywhere in it.
+Status lock_and_unlock(Stage& stage) {
+  TESSERA_RETURN_IF_ERROR(stage.locks.lock(TeamRank{0}, 0));
+  return stage.locks.unlock(TeamRank{0}, 0);
+}
+
+Status fight_for_lock(Stage& stage) {
+  int left = 100;
+  while (left > 0) {
+    Status status = lock_and_unlock(stage);
+    if (!status.ok()) {
+      if (status.code() != rma::Code::peer_lost) {
+        return std::move(status).context("fighting for the lock");
+      }
+      stage.line.report("told", status);
+    }
+    left -= stage.victim_lives() ? 0 : 1;
+  }
+  return stage.job.barrier();
+}
+
+// ---- Locks of the library ----------------------------------------------------------------------
+
+rma::detail::Node& node(Stage& stage) { return *stage.job.state().node; }
+
+void hold_stripes(Stage& stage) {
+  rma::detail::JobState& state = stage.job.state();
+  for (std::int32_t rank = 0; rank < stage.job.size(); ++rank) {
+    const auto slice = state.stripes->slice(stage.region.id(), WorldRank{rank});
+    slice.of(0).lock(slice.context());
+    slice.of(rma::detail::StripeLocks::stripe_bytes).lock(slice.context());
+  }
+  stand_still(stage);
+}
+
+Status accumulate_into_held_stripes(Stage& stage) {
+  stage.wait_for_the_death();
+  for (std::int32_t rank = 0; rank < stage.job.size(); ++rank) {
+    TESSERA_RETURN_IF_ERROR(accumulate_piece(stage, TeamRank{rank}));
+  }
+  return stage.job.barrier();
+}
+
+// The survivors' carry_on() takes these two locks.
+void hold_bitmap(Stage& stage) {
+  node(stage).memory().header().bitmap_lock.lock(node(stage).lock_context());
+  stand_still(stage);
+}
+
+void hold_post_boxes(Stage& stage) {
+  for (int place = 0; place < node(stage).size(); ++place) {
+    node(stage).memory().record(place).box_lock.lock(node(stage).lock_context());
+  }
+  stand_still(stage);
+}
+
+Status take_local_memory(Stage& stage) {
+  TESSERA_ASSIGN_OR_RETURN(void* const memory, stage.job.allocate_local(100'000));
+  TESSERA_RETURN_IF_ERROR(stage.job.free_local(memory));
+  return stage.job.barrier();
+}
+
+void take_local_memory_for_ever(Stage& stage) {
+  stage.line.ready();
+  while (true) {
+    const auto memory = stage.job.allocate_local(100'000);
+    if (memory.ok()) {
+      stage.job.free_local(*memory).ignore("the victim has nobody to tell");
+    }
+  }
+}
+
+// ---- Flags and notifications -------------------------------------------------------------------
+
+Status flag(Stage& stage) {
+  return wait_for_flag(stage.job, stage.region.at(TeamRank{stage.rank()}, 0), 17,
+                       WorldRank{stage.victim});
+}
+
+Status notification(Stage& stage) {
+  return wait_for_notifications(stage.job, WorldRank{stage.victim}, 1).status();
+}
+
+// The bell of one survivor never rests, and yet it must look after the victim.
+Status notification_amid_noise(Stage& stage) {
+  if (stage.rank() != stage.first_survivor()) {
+    const int noisy = stage.first_survivor();
+    const auto quiet = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (std::chrono::steady_clock::now() < quiet) {
+      // The last bell is the flag's in this rank's own slice, which the waiter raises when done.
+      TESSERA_RETURN_IF_ERROR(notify(stage.job, WorldRank{noisy}).status());
+      TESSERA_ASSIGN_OR_RETURN(const auto done,
+                               rma::get_value<std::int32_t>(
+                                   stage.job, stage.region.at(TeamRank{stage.rank()}, 16)));
+      if (done != 0) {
+        return stage.job.barrier();
+      }
+    }
+    return stage.job.barrier();
+  }
+  Status told = notification(stage);
+  for (std::int32_t rank = 0; rank < stage.job.size(); ++rank) {
+    TESSERA_RETURN_IF_ERROR(put_value(stage.job, stage.region.at(TeamRank{rank}, 16),
+                                      std::int32_t{1}));
+  }
+  stage.line.report("told", told);
+  return stage.job.barrier();
+}
+
+Status notify_the_dead(Stage& stage) {
+  stage.wait_for_the_death();
+  return notify(stage.job, WorldRank{stage.victim}).status();
+}
+
+// ---- Leaving, and standing still ---------------------------------------------------------------
+
+void leave(Stage& stage) { stage.line.report("left", stage.job.stop()); }
+
+// The victim is stopped by SIGSTOP, lives, and goes on when told.
+void pause_and_go_on(Stage& stage) {
+  stage.line.ready();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  stage.line.report("outcome", in_barrier(stage));
+}
+
+constexpr std::array all{
+    Scenario{"absent_from_barrier", stand_still, in_barrier},
+    Scenario{"absent_from_broadcast", stand_still, in_broadcast},
+    Scenario{"absent_from_allreduce", stand_still, in_allreduce},
+    Scenario{"absent_from_allgather", stand_still, in_allgather},
+    Scenario{"absent_from_split", stand_still, in_split},
+    Scenario{"absent_from_team_creation", stand_still, in_team_creation},
+    Scenario{"absent_from_lock_set_creation", stand_still, in_lock_set_creation},
+    Scenario{"absent_from_allocation", stand_still, allocate},
+    Scenario{"absent_from_attach", stand_still, attach},
+    Scenario{"absent_from_free", stand_still, free_region},
+    Scenario{"absent_from_lock_set_free", stand_still, free_locks},
+    Scenario{"inside_barriers", repeat<in_barrier>, repeat_until_it_fails<in_barrier>},
+    Scenario{"inside_collectives", repeat<mixed_collectives>,
+             repeat_until_it_fails<mixed_collectives>},
+    Scenario{"inside_allocations", repeat<allocate_and_free>,
+             repeat_until_it_fails<allocate_and_free>},
+    Scenario{"streaming_puts", stream_as_victim<put_piece>, stream<put_piece>},
+    Scenario{"streaming_gets", stream_as_victim<get_piece>, stream<get_piece>},
+    Scenario{"streaming_accumulates", stream_as_victim<accumulate_piece>,
+             stream<accumulate_piece>},
+    Scenario{"streaming_fetch_adds", stream_as_victim<count_up>, stream<count_up>},
+    Scenario{"attached_memory", attach_and_stand_still, stream_to_attached},
+    Scenario{"holds_lock", hold_lock, take_lock_of_the_dead},
+    Scenario{"holds_lock_awaited", hold_lock, wait_for_lock_of_the_dying},
+    Scenario{"waits_for_lock", wait_for_lock, hold_lock_until_the_death},
+    Scenario{"fights_for_lock", repeat<lock_and_unlock>, fight_for_lock},
+    Scenario{"holds_stripes", hold_stripes, accumulate_into_held_stripes},
+    Scenario{"holds_bitmap", hold_bitmap, take_local_memory},
+    Scenario{"holds_post_boxes", hold_post_boxes, in_team_creation},
+    Scenario{"inside_arena", take_local_memory_for_ever, take_local_memory},
+    Scenario{"awaited_flag", stand_still, flag},
+    Scenario{"awaited_notification", stand_still, notification},
+    Scenario{"awaited_notification_amid_noise", stand_still, notification_amid_noise},
+    Scenario{"notified", stand_still, notify_the_dead},
+    Scenario{"leaves", leave, in_barrier},
+    Scenario{"pauses", pause_and_go_on, in_barrier},
+};
+
+}  // namespace
+
+const Scenario* find_scenario(std::string_view name) {
+  for (const Scenario& each : all) {
+    if (each.name == name) {
+      return &each;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace tessera::fault

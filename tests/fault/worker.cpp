@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// fault_worker: a rank of the fault tests.
+//
+//     fault_worker SCENARIO VICTIM PIPE
+//
+// SCENARIO is one of scenarios.cpp, or start:K, in which the victim stops before the K-th exchange
+// of the bootstrap (and start:K+ for after it). Survivors exit with 0 whatever the library told
+// them: the director judges what they report.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "rma/bootstrap.hpp"
+#include "tests/fault/stage.hpp"
+
+namespace tessera::fault {
+namespace {
+
+using rma::Status;
+
+class Stopwatch {
+ public:
+  [[nodiscard]] long ms() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(
+               std::chrono::steady_clock::now() - start_)
+        .count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// A bootstrap on which the victim stops before or after its K-th exchange.
+class StoppingBootstrap final : public rma::Bootstrap {
+ public:
+  StoppingBootstrap(std::shared_ptr<rma::Bootstrap> real, const Line& line, int exchange,
+                    bool after)
+      : real_(std::move(real)), line_(line), left_(exchange), after_(after) {}
+  [[nodiscard]] std::string_view name() const noexcept override { return real_->name(); }
+  [[nodiscard]] rma::WorldRank rank() const noexcept override { return real_->rank(); }
+  [[nodiscard]] std::int32_t size() const noexcept override { return real_->size(); }
+  rma::Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
+                                                std::chrono::milliseconds timeout) override {
+    const bool here = left_-- == 0;
+    if (here && !after_) {
+      stop();
+    }
+    auto all = real_->allgather(mine, timeout);
+    if (here) {
+      stop();
+    }
+    return all;
+  }
+
+ private:
+  void stop() const {
+    line_.ready();
+    wait_for_the_end();
+  }
+  std::shared_ptr<rma::Bootstrap> real_;
+  const Line& line_;
+  int left_;
+  bool after_;
+};
+
+rma::Result<rma::Job> start_job(std::string_view scenario, bool is_victim, const Line& line) {
+  constexpr std::string_view prefix = "start:";
+  if (!is_victim || !scenario.starts_with(prefix)) {
+    return rma::Job::start();
+  }
+  int exchange = 0;
+  std::from_chars(scenario.data() + prefix.size(), scenario.data() + scenario.size(), exchange);
+  TESSERA_ASSIGN_OR_RETURN(auto real, rma::fork_bootstrap());
+  return rma::Job::start({.bootstrap = std::make_shared<StoppingBootstrap>(
+                              std::move(real), line, exchange, scenario.ends_with('+')),
+                          .settings = {},
+                          .transports = {}});
+}
+
+Status play(const Scenario& scenario, rma::Job& job, const Line& line, int victim) {
+  rma::Team& world = job.world();
+  TESSERA_ASSIGN_OR_RETURN(rma::Region region, rma::Region::allocate(world, Stage::slice_bytes));
+  TESSERA_ASSIGN_OR_RETURN(rma::LockSet locks, rma::LockSet::create(world, 2));
+  TESSERA_RETURN_IF_ERROR(job.barrier());
+  Stage stage{job, line, victim, region, locks};
+  if (stage.rank() == victim) {
+    scenario.victim(stage);
+    return {};
+  }
+  const Stopwatch watch;
+  const Status outcome = scenario.survivor(stage);
+  line.report("outcome", outcome, watch.ms());
+  if (!outcome.ok()) {
+    line.report("carry_on", carry_on(stage));
+  }
+  return {};
+}
+
+int rank_from_launcher() {
+  const auto bootstrap = rma::fork_bootstrap();
+  return bootstrap.ok() ? (*bootstrap)->rank().value : -1;
+}
+
+int run(std::string_view name, int victim, int pipe) {
+  const Line line(pipe, rank_from_launcher());
+  const Stopwatch watch;
+  auto job = start_job(name, rank_from_launcher() == victim, line);
+  if (!job.ok() || name.starts_with("start:")) {
+    line.report("start", job.status(), watch.ms());
+    return 0;
+  }
+  const Scenario* const scenario = find_scenario(name);
+  if (scenario == nullptr) {
+    fmt::print(stderr, "fault_worker: there is no scenario {}\n", name);
+    return 2;
+  }
+  if (const Status status = play(*scenario, *job, line, victim); !status.ok()) {
+    line.report("setting", status);
+  }
+  line.report("stop", job->stop());
+  return 0;
+}
+
+}  // namespace
+}  // namespace tessera::fault
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    fmt::print(stderr, "usage: fault_worker SCENARIO VICTIM PIPE\n");
+    return 2;
+  }
+  return tessera::fault::run(argv[1], std::atoi(argv[2]), std::atoi(argv[3]));
+}

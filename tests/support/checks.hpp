@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the tests of the contract say often: that a status is good, or is this error with these
+// words; where the neighbour is; and that something happens before long.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <initializer_list>
+#include <string_view>
+#include <thread>
+
+#include "rma/job.hpp"
+
+namespace tessera::rma::test {
+
+inline testing::AssertionResult ok(const Status& status) {
+  return status.ok() ? testing::AssertionSuccess()
+                     : testing::AssertionFailure() << status.describe();
+}
+template <class T>
+testing::AssertionResult ok(const Result<T>& result) {
+  return ok(result.status());
+}
+
+/// The status is an error with `code`, and its message has all of `words` in it.
+inline testing::AssertionResult fails(const Status& status, Code code,
+                                      std::initializer_list<std::string_view> words = {}) {
+  if (status.code() != code) {
+    return testing::AssertionFailure()
+           << "expected " << to_string(code) << ", got "
+           << (status.ok() ? std::string("ok") : status.describe());
+  }
+  for (const std::string_view word : words) {
+    if (status.message().find(word) == std::string::npos) {
+      return testing::AssertionFailure()
+             << "'" << word << "' is not in the message: " << status.message();
+    }
+  }
+  return testing::AssertionSuccess();
+}
+template <class T>
+testing::AssertionResult fails(const Result<T>& result, Code code,
+                               std::initializer_list<std::string_view> words = {}) {
+  return fails(result.status(), code, words);
+}
+
+/// The rank `steps` places further, around the world team.
+inline TeamRank neighbour(const Job& job, std::int32_t steps = 1) {
+  return TeamRank{(job.rank().value + steps) % job.size()};
+}
+
+/// Looks again and again, and sleeps in between, until `happened()`; at most for 30 s.
+template <class Happened>
+bool eventually(Happened&& happened) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  int looks = 0;
+  while (!happened()) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      return false;
+    }
+    if (++looks % 16 == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    } else {
+      std::this_thread::yield();
+    }
+  }
+  return true;
+}
+
+}  // namespace tessera::rma::test

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/support/rank_main.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "tests/support/toy_transport.hpp"
+#include "tests/support/watchdog.hpp"
+
+namespace tessera::rma::test {
+namespace {
+
+constexpr int exit_bad_usage = 2;
+constexpr int exit_skipped = 77;
+
+// A bootstrap that jobs may share one after the other: it outlives each of them.
+class Lasting final : public Bootstrap {
+ public:
+  explicit Lasting(std::shared_ptr<Bootstrap> base) : base_(std::move(base)) {}
+  [[nodiscard]] std::string_view name() const noexcept override { return base_->name(); }
+  [[nodiscard]] WorldRank rank() const noexcept override { return base_->rank(); }
+  [[nodiscard]] std::int32_t size() const noexcept override { return base_->size(); }
+  [[nodiscard]] bool is_one_process() const noexcept override { return base_->is_one_process(); }
+  Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
+                                           std::chrono::milliseconds timeout) override {
+    return base_->allgather(mine, timeout);
+  }
+
+ private:
+  std::shared_ptr<Bootstrap> base_;
+};
+
+// How this program was started; set before the first test and never changed after.
+struct Program {
+  std::int32_t ranks = 1;
+  bool threads = false;
+  Settings settings;
+  std::shared_ptr<Bootstrap> bootstrap;  // of this process, when ranks are processes
+  std::optional<Job> job;                // likewise
+  std::unique_ptr<Watchdog> watchdog;
+};
+
+Program& program() {
+  static Program instance;
+  return instance;
+}
+
+JobOptions job_options(const RunOptions& options, std::shared_ptr<Bootstrap> bootstrap) {
+  Settings settings = program().settings;
+  if (options.change) {
+    options.change(settings);
+  }
+  std::vector<TransportFactory> transports = options.transports;
+  transports.push_back(toy_transport());
+  return {.bootstrap = std::move(bootstrap),
+          .settings = std::move(settings),
+          .transports = std::move(transports)};
+}
+
+// What each rank says at the end of a test. An odd size, so that it matches no collective of a
+// body that is still under way elsewhere.
+struct Outcome {
+  std::array<char, 37> failed{};
+};
+
+// All ranks meet. Where one has left its body early, the others' collectives fail by mismatch with
+// this one, here and there, until they have left theirs too.
+void settle(Job& job) {
+  Outcome mine;
+  mine.failed[0] = testing::Test::HasFailure() ? 1 : 0;
+  while (true) {
+    const auto all = job.world().allgather_value(mine);
+    if (!all.ok()) {
+      mine.failed[0] = 1;
+      if (all.status().code() == Code::invalid_argument) {
+        continue;
+      }
+      ADD_FAILURE() << "ranks do not meet after the test: " << all.status().describe();
+      return;
+    }
+    for (std::size_t rank = 0; rank < all->size(); ++rank) {
+      if ((*all)[rank].failed[0] != 0 && mine.failed[0] == 0) {
+        ADD_FAILURE() << "the test failed on rank " << rank;
+        return;
+      }
+    }
+    return;
+  }
+}
+
+void run_body(Job& job, const std::function<void(Job&)>& body) {
+  const std::int32_t rank = job.rank().value;
+  const testing::ScopedTrace trace(__FILE__, __LINE__,
+                                   "rank " + std::to_string(rank) + " of " +
+                                       std::to_string(job.size()));
+  program().watchdog->enter(rank);
+  try {
+    body(job);
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "the body threw: " << error.what();
+  }
+  program().watchdog->leave(rank);
+  settle(job);
+}
+
+void run_with_own_job(const RunOptions& options, std::shared_ptr<Bootstrap> bootstrap,
+                      const std::function<void(Job&)>& body) {
+  auto job = Job::start(job_options(options, std::move(bootstrap)));
+  if (!job.ok()) {
+    ADD_FAILURE() << "the job does not start: " << job.status().describe();
+    return;
+  }
+  run_body(*job, body);
+}
+
+void run_threads(const RunOptions& options, const std::function<void(Job&)>& body) {
+  ThreadGroup group(program().ranks);
+  std::vector<std::thread> threads;
+  for (std::int32_t rank = 0; rank < program().ranks; ++rank) {
+    threads.emplace_back(
+        [&, rank] { run_with_own_job(options, group.member(WorldRank{rank}), body); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+std::string full_name(const testing::TestInfo& test) {
+  return std::string(test.test_suite_name()) + "." + test.name();
+}
+
+// Tells the watchdog where we are, and lists what was skipped and why.
+class Observer final : public testing::EmptyTestEventListener {
+ public:
+  void OnTestStart(const testing::TestInfo& test) override {
+    program().watchdog->begin(full_name(test));
+  }
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    const std::lock_guard guard(mutex_);
+    if (result.skipped() && reason_.empty()) {
+      reason_ = result.message();
+    }
+  }
+  void OnTestEnd(const testing::TestInfo& test) override {
+    program().watchdog->end();
+    const std::lock_guard guard(mutex_);
+    if (test.result()->Skipped()) {
+      skips_.push_back(full_name(test) + ": " + reason_.substr(0, reason_.find('\n')));
+    }
+    reason_.clear();
+  }
+  [[nodiscard]] const std::vector<std::string>& skips() const noexcept { return skips_; }
+
+ private:
+  std::mutex mutex_;
+  std::string reason_;
+  std::vector<std::string> skips_;
+};
+
+// All that ranks other than 0 print.
+class FailurePrinter final : public testing::EmptyTestEventListener {
+ public:
+  void OnTestStart(const testing::TestInfo& test) override { test_ = full_name(test); }
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (result.failed()) {
+      std::fprintf(stderr, "%s, rank %d: %s:%d: %s\n", test_.c_str(),
+                   program().bootstrap->rank().value,
+                   result.file_name() == nullptr ? "?" : result.file_name(), result.line_number(),
+                   result.message());
+    }
+  }
+
+ private:
+  std::string test_;
+};
+
+// Takes "--name value" out of the arguments. −1: it is there, but is no positive number.
+std::int64_t take_option(int& argc, char** argv, std::string_view name, std::int64_t otherwise) {
+  char** const end = argv + argc;
+  char** const found = std::find(argv, end, name);
+  if (found == end) {
+    return otherwise;
+  }
+  std::int64_t value = -1;
+  const std::string_view text = found + 1 == end ? "" : *(found + 1);
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  std::copy(std::min(found + 2, end), end, found);
+  argc -= found + 1 == end ? 1 : 2;
+  return parsed.ec == std::errc{} && value > 0 ? value : -1;
+}
+
+int complain(const Status& status) {
+  std::fprintf(stderr, "%s\n", status.describe().c_str());
+  return 1;
+}
+
+int start_processes(Program& run) {
+  auto base = choose_bootstrap(run.settings);
+  if (!base.ok()) {
+    return complain(base.status());
+  }
+  run.bootstrap = *base;
+  run.ranks = run.bootstrap->size();
+  auto job = Job::start(job_options({}, std::make_shared<Lasting>(run.bootstrap)));
+  if (!job.ok()) {
+    return complain(job.status());
+  }
+  run.job.emplace(std::move(job).take());
+  return 0;
+}
+
+void print_skips(const Observer& observer) {
+  if (!observer.skips().empty()) {
+    std::printf("\nskipped:\n");
+    for (const std::string& skip : observer.skips()) {
+      std::printf("  %s\n", skip.c_str());
+    }
+  }
+}
+
+int run_all(Program& run) {
+  testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
+  const bool is_first = run.threads || run.bootstrap->rank().value == 0;
+  if (!is_first) {
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new FailurePrinter);
+  }
+  auto* observer = new Observer;  // owned by GoogleTest
+  listeners.Append(observer);
+  const int code = RUN_ALL_TESTS();
+  if (is_first) {
+    print_skips(*observer);
+  }
+  const auto& results = *testing::UnitTest::GetInstance();
+  const bool nothing_ran = results.skipped_test_count() > 0 &&
+                           results.skipped_test_count() == results.test_to_run_count();
+  return code == 0 && nothing_ran ? exit_skipped : code;
+}
+
+}  // namespace
+
+void on_ranks(const std::function<void(Job&)>& body) {
+  if (program().threads) {
+    run_threads({}, body);
+  } else {
+    run_body(*program().job, body);
+  }
+}
+
+void on_ranks(const RunOptions& options, const std::function<void(Job&)>& body) {
+  if (program().threads) {
+    run_threads(options, body);
+  } else {
+    run_with_own_job(options, std::make_shared<Lasting>(program().bootstrap), body);
+  }
+}
+
+std::int32_t rank_count() { return program().ranks; }
+bool ranks_are_threads() { return program().threads; }
+std::string transport_name() { return program().settings.transport; }
+
+int rank_main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  Program& run = program();
+  const std::int64_t ranks = take_option(argc, argv, "--ranks", 0);
+  const std::int64_t limit = take_option(argc, argv, "--limit", 60);
+  if (argc > 1 || ranks < 0 || ranks > 1024 || limit < 0) {
+    std::fprintf(stderr, "usage: %s [--ranks N] [--limit SECONDS] [--gtest_…]\n", argv[0]);
+    return exit_bad_usage;
+  }
+  if (GTEST_FLAG_GET(list_tests)) {
+    return RUN_ALL_TESTS();
+  }
+  auto settings = Settings::from_environment();
+  if (!settings.ok()) {
+    return complain(settings.status());
+  }
+  run.settings = std::move(settings).take();
+  run.threads = ranks > 0;
+  run.ranks = static_cast<std::int32_t>(std::max<std::int64_t>(ranks, 1));
+  run.watchdog = std::make_unique<Watchdog>(std::chrono::seconds(limit));
+  if (!run.threads) {
+    if (const int code = start_processes(run); code != 0) {
+      return code;
+    }
+  }
+  const int code = run_all(run);
+  if (run.job) {
+    const Status stopped = run.job->stop();
+    run.job.reset();
+    run.bootstrap->leave();
+    if (!stopped.ok()) {
+      return complain(stopped);
+    }
+  }
+  run.watchdog.reset();
+  return code;
+}
+
+}  // namespace tessera::rma::test
+
+int main(int argc, char** argv) { return tessera::rma::test::rank_main(argc, argv); }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The main() of tests that run on several ranks, and on_ranks(), which they are written with.
+//
+//     TEST(Put, ArrivesAtTheTarget) {
+//       on_ranks([](Job& job) { … EXPECT_TRUE(ok(put(job, …))); … });
+//     }
+//
+// A body is written once and run as every rank, in whatever way the program was started:
+//
+//     PROGRAM --ranks 4                 ranks are threads; each test has jobs of its own
+//     tessera-run -n 4 PROGRAM          ranks are processes that walk through the tests together,
+//     mpirun -n 4 PROGRAM               with one job for the whole program
+//     PROGRAM                           one rank, as if it were under tessera-run
+//
+// What a rank finds wrong is reported with its rank and fails the test on all ranks. A body that
+// returns or throws early does not hang the others: collectives that they are in report a mismatch,
+// until all ranks meet again at the end of the test. A test that hangs all the same ends the
+// program after --limit seconds (60), with the names of the test and of the ranks that are in it.
+//
+// TESSERA_TRANSPORT chooses the transport; besides those of the library there is "toy". Skipped
+// tests are listed with their reasons at the end; a program whose tests all are skipped exits with
+// 77. Random tests take their seed from --gtest_random_seed.
+//
+// Threads: on_ranks from the test's own thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "rma/job.hpp"
+
+namespace tessera::rma::test {
+
+struct RunOptions {
+  std::function<void(Settings&)> change = {};        ///< applied to the settings of the environment
+  std::vector<TransportFactory> transports = {};     ///< besides those of the library and "toy"
+};
+
+/// Runs `body` as every rank and returns when all have done so. Without options, ranks that are
+/// processes use the program's one job; with options the body gets a job of its own.
+void on_ranks(const std::function<void(Job&)>& body);
+void on_ranks(const RunOptions& options, const std::function<void(Job&)>& body);
+
+/// How many ranks there are.
+std::int32_t rank_count();
+
+/// True when the ranks are threads of this process.
+bool ranks_are_threads();
+
+/// What TESSERA_TRANSPORT says.
+std::string transport_name();
+
+}  // namespace tessera::rma::test

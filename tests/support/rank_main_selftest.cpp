@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Tests that are meant to fail, one way each, so that ctest can look at what rank_main makes of
+// them (tests/CMakeLists.txt: rank_main.*).
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::rma::test {
+namespace {
+
+WorldRank last_rank(const Job& job) { return WorldRank{job.size() - 1}; }
+
+TEST(RankMain, Passes) {
+  on_ranks([](Job& job) { EXPECT_TRUE(ok(job.barrier())); });
+}
+
+TEST(RankMain, OneRankFails) {
+  on_ranks([](Job& job) {
+    EXPECT_NE(job.rank(), last_rank(job));
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
+TEST(RankMain, OneRankReturnsEarly) {
+  on_ranks([](Job& job) {
+    ASSERT_NE(job.rank(), last_rank(job));
+    ASSERT_TRUE(ok(job.barrier()));
+    ASSERT_TRUE(ok(job.barrier()));
+  });
+}
+
+TEST(RankMain, OneRankThrows) {
+  on_ranks([](Job& job) {
+    if (job.rank() == last_rank(job)) {
+      throw std::runtime_error("thrown on purpose");
+    }
+    ASSERT_TRUE(ok(job.world().allreduce(1, Reduction::sum)));
+  });
+}
+
+TEST(RankMain, OneRankHangs) {
+  on_ranks([](Job& job) {
+    while (job.rank() == last_rank(job)) {
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
+  });
+}
+
+TEST(RankMain, Skips) {
+  on_ranks([](Job&) { GTEST_SKIP() << "skipped on purpose"; });
+}
+
+}  // namespace
+}  // namespace tessera::rma::test

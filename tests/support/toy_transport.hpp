@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A transport as a stranger would write it: from rma/transport.hpp alone, with the least that it
+// must offer. Ranks are threads, slices are on the heap, and there are contiguous put and get; the
+// library composes all the rest.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "rma/transport.hpp"
+
+namespace tessera::rma::test {
+
+/// What the toy counts, over all ranks that share it.
+struct ToyCounts {
+  std::atomic<int> begun_accesses{0};
+  std::atomic<int> ended_accesses{0};
+};
+
+/// The transport "toy".
+TransportFactory toy_transport(std::shared_ptr<ToyCounts> counts = nullptr);
+
+}  // namespace tessera::rma::test
