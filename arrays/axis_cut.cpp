@@ -54,7 +54,7 @@ AxisCut::AxisCut(std::int64_t extent, std::int64_t blocks, std::int64_t size,
       largest_(std::min(size + (longer > 0 ? 1 : 0), extent)),
       size_(size),
       longer_(longer),
-      longer_end_(longer * (size + 1)),
+      longer_end_(longer > 0 ? longer * (size + 1) : 0),
       missing_(longer > 0 || blocks == 0 ? 0 : size - (extent - (blocks - 1) * size)),
       by_longer_(longer > 0 ? size + 1 : 1),
       by_size_(std::max<std::int64_t>(size, 1)) {}

@@ -38,7 +38,9 @@ class DimList {
       : DimList(std::span(values.begin(), values.size())) {}
   explicit constexpr DimList(std::span<const std::int64_t> values) noexcept
       : ndims_(static_cast<int>(std::min(values.size(), std::size_t{max_dims} + 1))) {
-    std::copy_n(values.begin(), std::min(values.size(), std::size_t{max_dims}), values_.begin());
+    for (std::size_t i = 0; i < values.size() && i < std::size_t{max_dims}; ++i) {
+      values_[i] = values[i];
+    }
   }
   /// `ndims` times 0.
   static constexpr DimList zeros(int ndims) noexcept {

@@ -38,9 +38,9 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
-  const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(), stripes};
-  return atomic_remote(path, Target{&target.region->segment(), target.member, at.offset}, request,
-                       strict);
+  const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(), stripes,
+                                strict};
+  return atomic_remote(path, Target{&target.region->segment(), target.member, at.offset}, request);
 }
 
 template <class T>

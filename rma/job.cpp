@@ -140,6 +140,14 @@ Traffic Job::traffic() const {
   return state_->counters->traffic();
 }
 
+std::vector<std::string> transport_names() {
+  std::vector<std::string> names;
+  for (const TransportFactory& each : own_transports()) {
+    names.push_back(each.name);
+  }
+  return names;
+}
+
 Status run_on_threads(std::int32_t ranks, const std::function<Status(Job&)>& body,
                       const ThreadRunOptions& options) {
   if (ranks < 1) {

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "rma/bootstrap.hpp"
@@ -109,6 +110,9 @@ class Job {
   std::shared_ptr<detail::JobState> state_;
   std::shared_ptr<detail::Membership> membership_;  ///< stops the job when the last one goes
 };
+
+/// Local. The names of the library's own transports, for messages and tools.
+std::vector<std::string> transport_names();
 
 struct ThreadRunOptions {
   std::optional<Settings> settings;

@@ -147,7 +147,9 @@ Status transfer_located(JobState& job, const Action& action, const Located& targ
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
-  const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(), stripes};
+  const bool strict = (target.entry->flags & detail::strict_atomics_flag) != 0;
+  const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(), stripes,
+                                strict};
   action.remote(path, Target{&target.region->segment(), target.member, at.offset}, local, shape,
                 parts.completion());
   OpTallies tallies{};

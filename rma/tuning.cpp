@@ -47,8 +47,6 @@ constexpr std::array table{
     SettingInfo{"TESSERA_CHECK_OVERLAP", "flag", "0 or 1",
                 "refuse fragment lists whose written pieces overlap", &Settings::check_overlap, 0,
                 1},
-    SettingInfo{"TESSERA_TRAP", "flag", "0 or 1",
-                "stop in the debugger when an internal invariant breaks", &Settings::trap, 0, 1},
 };
 
 // Variables that our launcher sets for its children; not for users.

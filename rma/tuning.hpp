@@ -31,7 +31,6 @@ struct Settings {
                                            ///< completed
   std::int64_t collective_slot_bytes = 16'384;  ///< buffer of each rank in a team's collectives
   std::int64_t check_overlap = 1;          ///< 1: refuse fragment lists that overlap
-  std::int64_t trap = 0;                   ///< 1: stop in the debugger when an invariant breaks
 
   /// The defaults, changed by the TESSERA_* variables of this process's environment.
   /// Errors: invalid_argument for a value that is not a number or outside its range.

@@ -32,6 +32,8 @@ LineBuffer::LineBuffer(std::int64_t count) : size_(count) {
   std::fill_n(data_.get(), count, 0.0);
 }
 
-void LineBuffer::Free::operator()(double* data) const { std::free(data); }
+void LineBuffer::Free::operator()(double* data) const {
+  std::free(data);
+}
 
 }  // namespace tessera::apps::mg

@@ -39,9 +39,7 @@ struct Box {
 
   bool operator==(const Box&) const = default;
 
-  [[nodiscard]] constexpr Index3 extents() const {
-    return {hi.z - lo.z, hi.y - lo.y, hi.x - lo.x};
-  }
+  [[nodiscard]] constexpr Index3 extents() const { return {hi.z - lo.z, hi.y - lo.y, hi.x - lo.x}; }
   [[nodiscard]] constexpr bool is_empty() const {
     return hi.z <= lo.z || hi.y <= lo.y || hi.x <= lo.x;
   }
@@ -51,7 +49,9 @@ struct Box {
 };
 
 /// The box of all points of a level of edge n.
-constexpr Box whole_box(std::int64_t n) { return {{0, 0, 0}, {n, n, n}}; }
+constexpr Box whole_box(std::int64_t n) {
+  return {{0, 0, 0}, {n, n, n}};
+}
 
 /// `box` with `width` more layers on every side.
 constexpr Box grown(const Box& box, std::int64_t width) {

@@ -28,8 +28,7 @@ bool is_smaller(const Candidate& a, const Candidate& b) {
 /// Puts `candidate` in its place in a sorted list of ten if it is better than the last.
 template <typename Better>
 void insert(std::array<Candidate, charges>& list, const Candidate& candidate, Better better) {
-  if (candidate.index < 0 ||
-      (list.back().index >= 0 && !better(candidate, list.back()))) {
+  if (candidate.index < 0 || (list.back().index >= 0 && !better(candidate, list.back()))) {
     return;
   }
   std::size_t place = charges - 1;
@@ -94,7 +93,9 @@ std::uint64_t Lehmer46::jump(std::int64_t count) {
   return result;
 }
 
-std::uint64_t Lehmer46::value(std::int64_t index) { return seed * jump(index + 1) & mask; }
+std::uint64_t Lehmer46::value(std::int64_t index) {
+  return seed * jump(index + 1) & mask;
+}
 
 Extremes find_extremes(std::int64_t n, const Box& box) {
   Extremes found;

@@ -75,8 +75,7 @@ void restrict_to(const Grid& coarse, const Grid& fine, const Box& coarse_box) {
       const std::array<const double*, 3> planes{fine.at(2 * cz, 2 * cy + 1, x),
                                                 fine.at(2 * cz + 1, 2 * cy + 1, x),
                                                 fine.at(2 * cz + 2, 2 * cy + 1, x)};
-      detail::restrict_row(coarse.at(cz, cy, coarse_box.lo.x), planes, fine.row_stride, 0,
-                           count);
+      detail::restrict_row(coarse.at(cz, cy, coarse_box.lo.x), planes, fine.row_stride, 0, count);
     }
   }
 }
@@ -96,9 +95,9 @@ void prolongate_add(const Grid& u, const Grid& coarse, const Box& box) {
         return coarse.at(fine_z >> 1, fine_y >> 1, x >> 1);
       };
       double* target = u.at(z, y, x);
-      detail::interpolate_row<false>(
-          sum.data(), target, {row(z - 1, y - 1), row(z - 1, y), row(z, y - 1), row(z, y)}, first,
-          last);
+      detail::interpolate_row<false>(sum.data(), target,
+                                     {row(z - 1, y - 1), row(z - 1, y), row(z, y - 1), row(z, y)},
+                                     first, last);
       std::copy(sum.data() + first, sum.data() + last, target + first);
     }
   }

@@ -19,7 +19,9 @@ constexpr std::int64_t ghost_width = 4;
 constexpr std::int64_t row_padding = 16;
 constexpr std::int64_t sweep_planes = 12;
 
-std::int64_t ceiling_quotient(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t ceiling_quotient(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
 
 std::int64_t padded_plane_points(std::int64_t ny, std::int64_t nx) {
   return (ny + 2 * ghost_width) * (nx + row_padding);

@@ -62,7 +62,8 @@ template <std::size_t Offset, std::size_t Step = 1>
 [[nodiscard]] inline Pack pick(const Pack& low, const Pack& high) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return __builtin_shufflevector(low, high, static_cast<int>(Offset + Step * I)...);
-  }(std::make_index_sequence<pack_size>{});
+  }
+  (std::make_index_sequence<pack_size>{});
 }
 
 /// Elements Half·W/2 … of a0 b0 a1 b1 …: the lower or the upper pack of the interleaved two.
@@ -71,7 +72,8 @@ template <std::size_t Half>
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return __builtin_shufflevector(
         a, b, static_cast<int>((Half * pack_size + I) / 2 + (I % 2) * pack_size)...);
-  }(std::make_index_sequence<pack_size>{});
+  }
+  (std::make_index_sequence<pack_size>{});
 }
 
 /// Calls body.template operator()<V>(i) for blocks that cover [first, last); the last overlaps.
@@ -124,7 +126,7 @@ template <typename V, std::size_t Planes, bool Face, bool Corner>
     middle[p] = load<V>(row);
     sides[p] = load<V>(row - stride) + load<V>(row + stride);
   }
-  const auto sum = [&](std::size_t p, V& shifted, V& partial) __attribute__((always_inline)) {
+  const auto sum = [&](std::size_t p, V & shifted, V & partial) __attribute__((always_inline)) {
     const V t1 = sides[p + 1] + (middle[p] + middle[p + 2]);
     const V t2 = sides[p] + sides[p + 2];
     shifted = s.edge * t1;
@@ -188,8 +190,8 @@ template <std::size_t Planes, bool Face, bool Corner, std::size_t Ahead = 0>
   };
   // `previous` counts only by its last elements, `next` only by its first ones.
   const auto finish = [&](std::int64_t i, const Pack& previous_a, const Pack& previous_b,
-                          const Sums& sums, const Pack& next_a,
-                          const Pack& next_b) __attribute__((always_inline)) {
+                          const Sums& sums, const Pack& next_a, const Pack& next_b)
+      __attribute__((always_inline)) {
     store(rows.out[0] + i, sums.partial_a + (pick<pack_size - 1>(previous_a, sums.shifted_a) +
                                              pick<1>(sums.shifted_a, next_a)));
     if constexpr (Planes == 2) {

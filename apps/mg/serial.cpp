@@ -38,8 +38,7 @@ OwnedGrid::OwnedGrid(const Box& box, std::int64_t ghosts) {
 
 CoarseCycle::CoarseCycle(std::int64_t edge, const Stencil& smoother) : smoother_(smoother) {
   for (std::int64_t n = 2; n <= edge; n *= 2) {
-    levels_.push_back(
-        {OwnedGrid(whole_box(n), 1), OwnedGrid(whole_box(n), sweep_coarse_ghosts)});
+    levels_.push_back({OwnedGrid(whole_box(n), 1), OwnedGrid(whole_box(n), sweep_coarse_ghosts)});
   }
 }
 
@@ -80,8 +79,13 @@ SerialResult run_serial(const Problem& problem, std::int64_t cycles) {
 
   const auto start = std::chrono::steady_clock::now();
   const Restriction restriction{coarse.residual(), coarse.residual().box};
-  SweepTask first{.u = u.view(), .v = v.view(), .correction = {}, .restriction = restriction,
-                  .norm_box = box, .wrap = rows_wrap, .wrap_width = sweep_u_ghosts};
+  SweepTask first{.u = u.view(),
+                  .v = v.view(),
+                  .correction = {},
+                  .restriction = restriction,
+                  .norm_box = box,
+                  .wrap = rows_wrap,
+                  .wrap_width = sweep_u_ghosts};
   Norms norms = sweep(first, buffers);
   for (std::int64_t i = 0; i < cycles; ++i) {
     const bool is_last = i + 1 == cycles;

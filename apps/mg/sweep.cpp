@@ -22,14 +22,15 @@ constexpr std::int64_t smooth_lag = 2;
 constexpr std::int64_t second_lag = 3;
 constexpr std::int64_t coarse_lag = 4;  // rows only
 
-// A strip of the four planes of each ring, and of as many of u and v, is to stay in a core's
-// second-level cache between steps. Half of 1 MiB leaves room for what streams through.
-constexpr std::int64_t strip_bytes = std::int64_t{512} << 10;
+// A strip of the four planes of each ring, and of as many of u and v, is to stay in a core's share
+// of the last-level cache between steps. Strips for the second-level cache were tried: what they
+// save there, short runs of rows cost at the memory, whose prefetchers want long ones.
+constexpr std::int64_t strip_bytes = std::int64_t{4} << 20;
 constexpr std::int64_t strip_planes = 20;
 constexpr std::int64_t least_strip = 4;
-constexpr std::int64_t ahead_rows = 3;
-constexpr std::int64_t column_lag = 8;
-constexpr std::int64_t wanted_tile = 10000;
+
+// How far ahead rows of u and v are requested.
+constexpr std::int64_t rows_ahead = 3;
 
 constexpr Stencil minus_a{-laplacian.centre, -laplacian.face, -laplacian.edge, -laplacian.corner};
 static_assert(laplacian.face == 0.0);
@@ -95,17 +96,20 @@ struct Range {
   std::int64_t hi = 0;
 
   [[nodiscard]] Range moved(std::int64_t by) const { return {lo + by, hi + by}; }
-  [[nodiscard]] Range within(const Range& other) const {
-    return {std::max(lo, other.lo), std::min(hi, other.hi)};
-  }
 
   [[nodiscard]] bool holds(std::int64_t i) const { return lo <= i && i < hi; }
   [[nodiscard]] bool is_empty() const { return hi <= lo; }
 };
 
-Range planes(const Box& box) { return box.is_empty() ? Range{} : Range{box.lo.z, box.hi.z}; }
-Range columns(const Box& box) { return box.is_empty() ? Range{} : Range{box.lo.x, box.hi.x}; }
-Range rows(const Box& box) { return box.is_empty() ? Range{} : Range{box.lo.y, box.hi.y}; }
+Range planes(const Box& box) {
+  return box.is_empty() ? Range{} : Range{box.lo.z, box.hi.z};
+}
+Range columns(const Box& box) {
+  return box.is_empty() ? Range{} : Range{box.lo.x, box.hi.x};
+}
+Range rows(const Box& box) {
+  return box.is_empty() ? Range{} : Range{box.lo.y, box.hi.y};
+}
 
 /// One or two of the planes first, first + 1.
 Range pair_in(const Box& box, std::int64_t first) {
@@ -122,7 +126,12 @@ class Ring {
   /// `lag` is how many rows the stage is behind stage 1.
   Ring(double* data, double* carry, std::int64_t strip, std::int64_t row, std::int64_t lag,
        std::int64_t first_plane)
-      : data_(data), carry_(carry), strip_(strip), row_(row), lag_(lag), first_plane_(first_plane) {}
+      : data_(data),
+        carry_(carry),
+        strip_(strip),
+        row_(row),
+        lag_(lag),
+        first_plane_(first_plane) {}
 
   static constexpr std::int64_t planes = 4;
   static constexpr std::int64_t carried_rows = 2;
@@ -175,21 +184,12 @@ struct RowLayout {
   }
 };
 
-/// Requests row y of the planes first and first + 1 of `grid`, where they lie in `box`.
-void touch_rows(const Grid& grid, const Box& box, std::int64_t first, std::int64_t y) {
-  if (!rows(box).holds(y)) {
-    return;
-  }
-  const Range z = pair_in(box, first);
-  if (z.is_empty()) return;
-  const volatile double* a = grid.at(z.lo, y, box.lo.x);
-  const volatile double* b = grid.at(z.hi-1, y, box.lo.x);
-  const std::int64_t count = box.hi.x - box.lo.x;
-  for (std::int64_t i = 0; i < count; i += line_elements) {
-    static_cast<void>(a[i]);
-    static_cast<void>(b[i]);
-  }
-}
+/// The rows of u and v, two planes of each, that the pipeline reaches a few rows later: they are
+/// requested from memory meanwhile.
+struct Ahead {
+  std::array<const double*, 2> u{};
+  std::array<const double*, 2> v{};
+};
 
 /// One run of sweep(). The boxes must outlive it.
 class Sweep {
@@ -200,14 +200,13 @@ class Sweep {
 
  private:
   void step(std::int64_t t, const Range& strip);
+  void look_ahead(std::int64_t t, std::int64_t y, const Range& strip);
   // Stages 1 to 5 of step t, for the row y.
   void prolongate(std::int64_t t, std::int64_t y);
   void first_residual(std::int64_t t, std::int64_t y);
   void smooth(std::int64_t t, std::int64_t y);
   void second_residual(std::int64_t t, std::int64_t y);
   void restrict_row(std::int64_t t, std::int64_t y);
-  void touch_u(std::int64_t t, std::int64_t y) const;
-  void touch_v(std::int64_t t, std::int64_t y) const;
   void wrap_planes(std::int64_t t);
 
   /// Calls body(ring, z) for the planes z that the stages of step t add to their rings.
@@ -215,22 +214,10 @@ class Sweep {
   void for_each_new_plane(std::int64_t t, Body body);
 
   template <bool Face, bool Corner, std::size_t Ahead, typename Source, typename Base, typename Out>
-  void stencil(const Range& z, std::int64_t y, const Range& x, const Stencil& weights,
+  void stencil(const Range& z, std::int64_t y, const Box& box, const Stencil& weights,
                const Source& source, std::int64_t source_stride, const Base& base, const Out& out,
                const std::array<const double*, 4>& ahead);
 
-  [[nodiscard]] Range stage_columns(const Box& box, std::int64_t lag) const {
-    return tile_.moved(-lag * column_lag).within(columns(box)).moved(-layout_.x);
-  }
-  [[nodiscard]] const double* ahead_row(const Grid& g, const Box& box, std::int64_t z, std::int64_t y) const {
-    return planes(box).holds(z) && rows(box).holds(y) ? row_of(g, z, y) : row_of(g,g.box.lo.z,g.box.lo.y);
-  }
-  [[nodiscard]] const double* ahead_u(std::int64_t p) const {
-    return boxes_.prolongated.is_empty() ? ahead_row(task_.u,boxes_.second,2*ahead_t_-2+p,ahead_y_-2) : ahead_row(task_.u,boxes_.prolongated,2*ahead_t_+p,ahead_y_);
-  }
-  [[nodiscard]] const double* ahead_v(std::int64_t p) const {
-    return boxes_.prolongated.is_empty() ? ahead_row(task_.v,boxes_.second,2*ahead_t_-3+p,ahead_y_-3) : ahead_row(task_.v,boxes_.first,2*ahead_t_-1+p,ahead_y_-1);
-  }
   // Where the common x lies in a row.
   [[nodiscard]] double* row_of(const Grid& grid, std::int64_t z, std::int64_t y) const {
     return grid.at(z, y, layout_.x);
@@ -245,11 +232,7 @@ class Sweep {
   const SweepTask& task_;
   const StageBoxes& boxes_;
   RowLayout layout_;
-  Range pipeline_x_;
-  Range tile_;
-  std::int64_t ahead_t_ = 0;
-  std::int64_t ahead_y_ = 0;
-  std::int64_t tile_width_;
+  Ahead ahead_;
   Range pipeline_;      ///< rows y for which the stages run, each on its row y - lag
   std::int64_t strip_;  ///< rows in a strip
   Ring u1_;
@@ -257,19 +240,6 @@ class Sweep {
   Ring r2_;
   detail::NormPacks norms_;
 };
-
-/// The same for columns.
-Range pipeline_columns(const StageBoxes& boxes) {
-  Range range = columns(boxes.prolongated);
-  if (!boxes.smoothed.is_empty()) {
-    range.hi = boxes.smoothed.hi.x + smooth_lag * column_lag;
-  }
-  if (!boxes.second.is_empty()) {
-    range.lo = boxes.smoothed.is_empty() ? boxes.second.lo.x + second_lag * column_lag : range.lo;
-    range.hi = std::max(range.hi, boxes.second.hi.x + coarse_lag * column_lag);
-  }
-  return range;
-}
 
 /// The rows of stage 1 from the first to the one at which the last stage has made its last.
 Range pipeline_rows(const StageBoxes& boxes) {
@@ -287,11 +257,6 @@ Range pipeline_rows(const StageBoxes& boxes) {
 Sweep::Sweep(const SweepTask& task, const StageBoxes& boxes, const Box& window,
              SweepBuffers& buffers)
     : task_(task), boxes_(boxes), layout_(task, window), pipeline_(pipeline_rows(boxes)) {
-  pipeline_x_ = pipeline_columns(boxes);
-  const std::int64_t tiles = std::max<std::int64_t>(1, (pipeline_x_.hi - pipeline_x_.lo + wanted_tile/2) / wanted_tile);
-  tile_width_ = padded((pipeline_x_.hi - pipeline_x_.lo + tiles - 1) / tiles);
-  // The first tile ends where aligned ones begin.
-  pipeline_x_.lo = (pipeline_x_.lo - layout_.x & ~(line_elements - 1)) + layout_.x;
   const std::int64_t row_bytes = layout_.stride * static_cast<std::int64_t>(sizeof(double));
   const std::int64_t row_count = pipeline_.hi - pipeline_.lo;
   const std::int64_t fitting = strip_bytes / (strip_planes * row_bytes) - Ring::carried_rows;
@@ -303,8 +268,7 @@ Sweep::Sweep(const SweepTask& task, const StageBoxes& boxes, const Box& window,
   double* carries = data + rings * ring;
   u1_ = Ring(data, carries, strip_, layout_.stride, 0, window.lo.z);
   r1_ = Ring(data + ring, carries + carry, strip_, layout_.stride, first_lag, window.lo.z);
-  r2_ = Ring(data + 2 * ring, carries + 2 * carry, strip_, layout_.stride, second_lag,
-             window.lo.z);
+  r2_ = Ring(data + 2 * ring, carries + 2 * carry, strip_, layout_.stride, second_lag, window.lo.z);
 }
 
 Norms Sweep::run() {
@@ -326,25 +290,6 @@ Norms Sweep::run() {
   return {norms_.sum_squares(), norms_.greatest()};
 }
 
-/// Asks for the rows of u that step t is the first to read, while the step before computes.
-void Sweep::touch_u(std::int64_t t, std::int64_t y) const {
-  if (boxes_.prolongated.is_empty()) {
-    // Stage 4 reads a plane and a row further than it computes.
-    touch_rows(task_.u, boxes_.second, 2 * t - second_lag + 1, y - second_lag + 1);
-  } else if (!task_.correction->from_zero) {
-    touch_rows(task_.u, boxes_.prolongated, 2 * t, y);
-  }
-}
-
-/// The same for v.
-void Sweep::touch_v(std::int64_t t, std::int64_t y) const {
-  if (boxes_.prolongated.is_empty()) {
-    touch_rows(task_.v, boxes_.second, 2 * t - second_lag, y - second_lag);
-  } else {
-    touch_rows(task_.v, boxes_.first, 2 * t - first_lag, y - first_lag);
-  }
-}
-
 template <typename Body>
 void Sweep::for_each_new_plane(std::int64_t t, Body body) {
   const auto each = [&](const Ring& ring, const Box& box, std::int64_t first) {
@@ -358,29 +303,41 @@ void Sweep::for_each_new_plane(std::int64_t t, Body body) {
   each(r2_, boxes_.second, 2 * t - second_lag);
 }
 
+void Sweep::look_ahead(std::int64_t t, std::int64_t y, const Range& strip) {
+  y += rows_ahead;
+  if (y >= strip.hi) {
+    y -= strip.hi - strip.lo;
+    ++t;
+  }
+  // Where there is nothing to come, a row that is in cache anyway.
+  const auto row = [&](const Grid& grid, const Box& box, std::int64_t k, std::int64_t j) {
+    return planes(box).holds(k) && rows(box).holds(j) ? row_of(grid, k, j)
+                                                      : row_of(grid, grid.box.lo.z, grid.box.lo.y);
+  };
+  for (std::size_t p = 0; p < 2; ++p) {
+    const std::int64_t k = 2 * t + static_cast<std::int64_t>(p);
+    if (task_.correction) {
+      ahead_.u[p] = row(task_.u, boxes_.prolongated, k, y);
+      ahead_.v[p] = row(task_.v, boxes_.first, k - first_lag, y - first_lag);
+    } else {
+      // Stage 4 reads a plane and a row further of u than it computes.
+      ahead_.u[p] = row(task_.u, boxes_.second, k - second_lag + 1, y - second_lag + 1);
+      ahead_.v[p] = row(task_.v, boxes_.second, k - second_lag, y - second_lag);
+    }
+  }
+}
+
 void Sweep::step(std::int64_t t, const Range& strip) {
   if (strip.lo > pipeline_.lo) {
     for_each_new_plane(t, [](const Ring& ring, std::int64_t z) { ring.fetch_carried(z); });
   }
   for (std::int64_t y = strip.lo; y < strip.hi; ++y) {
-    touch_u(t, y);
-    touch_v(t, y);
-  }
-  for (tile_.lo = pipeline_x_.lo; tile_.lo < pipeline_x_.hi; tile_.lo += tile_width_) {
-    tile_.hi = tile_.lo + tile_width_;
-    for (std::int64_t y = strip.lo; y < strip.hi; ++y) {
-      ahead_t_ = t;
-      ahead_y_ = y + ahead_rows;
-      if (ahead_y_ >= strip.hi) {
-        ahead_t_ = t + 1;
-        ahead_y_ -= strip.hi - strip.lo;
-      }
-      prolongate(t, y);
-      first_residual(t, y - first_lag);
-      smooth(t, y - smooth_lag);
-      second_residual(t, y - second_lag);
-      restrict_row(t, y - coarse_lag);
-    }
+    look_ahead(t, y, strip);
+    prolongate(t, y);
+    first_residual(t, y - first_lag);
+    smooth(t, y - smooth_lag);
+    second_residual(t, y - second_lag);
+    restrict_row(t, y - coarse_lag);
   }
   if (strip.hi < pipeline_.hi) {
     for_each_new_plane(t, [](const Ring& ring, std::int64_t z) { ring.carry_over(z); });
@@ -395,10 +352,7 @@ void Sweep::prolongate(std::int64_t t, std::int64_t y) {
   if (!rows(box).holds(y) || z.is_empty()) {
     return;
   }
-  const Range x = tile_.within(columns(box)).moved(-layout_.x);
-  if (x.is_empty()) {
-    return;
-  }
+  const Range x = columns(box).moved(-layout_.x);
   for (std::int64_t k = z.lo; k < z.hi; ++k) {
     const auto coarse = [&](std::int64_t fine_z, std::int64_t fine_y) {
       return coarse_row_of(task_.correction->coarse, fine_z >> 1, fine_y >> 1);
@@ -416,12 +370,10 @@ void Sweep::prolongate(std::int64_t t, std::int64_t y) {
 /// out = base + weights · source on row y of the planes z of `box`; the last three give row
 /// pointers for (z, y).
 template <bool Face, bool Corner, std::size_t Ahead, typename Source, typename Base, typename Out>
-void Sweep::stencil(const Range& z, std::int64_t y, const Range& x, const Stencil& weights,
+void Sweep::stencil(const Range& z, std::int64_t y, const Box& box, const Stencil& weights,
                     const Source& source, std::int64_t source_stride, const Base& base,
                     const Out& out, const std::array<const double*, 4>& ahead) {
-  if (x.is_empty()) {
-    return;
-  }
+  const Range x = columns(box).moved(-layout_.x);
   const auto apply = [&]<std::size_t Planes>() {
     detail::StencilRows<Planes> io{};
     io.source_stride = source_stride;
@@ -433,8 +385,7 @@ void Sweep::stencil(const Range& z, std::int64_t y, const Range& x, const Stenci
       io.base[p] = base(z.lo + static_cast<std::int64_t>(p), y);
       io.out[p] = out(z.lo + static_cast<std::int64_t>(p), y);
     }
-    detail::stencil_rows<Planes, Face, Corner, Planes == 2 ? Ahead : 0>(
-        io, weights, x.lo, x.hi);
+    detail::stencil_rows<Planes, Face, Corner, Planes == 2 ? Ahead : 0>(io, weights, x.lo, x.hi);
   };
   if (z.hi - z.lo == 2) {
     apply.template operator()<2>();
@@ -452,7 +403,7 @@ void Sweep::first_residual(std::int64_t t, std::int64_t y) {
   const auto u1 = [&](std::int64_t k, std::int64_t j) { return row_of(u1_, k, j); };
   const auto v = [&](std::int64_t k, std::int64_t j) { return row_of(task_.v, k, j); };
   const auto r1 = [&](std::int64_t k, std::int64_t j) { return row_of(r1_, k, j); };
-  stencil<false, true, 1>(z, y, stage_columns(box, first_lag), minus_a, u1, layout_.stride, v, r1, {ahead_v(0)});
+  stencil<false, true, 1>(z, y, box, minus_a, u1, layout_.stride, v, r1, {ahead_.v[0]});
 }
 
 void Sweep::smooth(std::int64_t t, std::int64_t y) {
@@ -464,8 +415,9 @@ void Sweep::smooth(std::int64_t t, std::int64_t y) {
   const auto r1 = [&](std::int64_t k, std::int64_t j) { return row_of(r1_, k, j); };
   const auto u1 = [&](std::int64_t k, std::int64_t j) { return row_of(u1_, k, j); };
   const auto u = [&](std::int64_t k, std::int64_t j) { return row_of(task_.u, k, j); };
-  stencil<true, false, 2>(z, y, stage_columns(box, smooth_lag), task_.correction->smoother, r1, layout_.stride, u1, u, {ahead_v(1), ahead_u(0)});
-  if (task_.wrap.x && tile_.hi >= pipeline_x_.hi) {
+  stencil<true, false, 2>(z, y, box, task_.correction->smoother, r1, layout_.stride, u1, u,
+                          {ahead_.v[1], ahead_.u[0]});
+  if (task_.wrap.x) {
     for (std::int64_t k = z.lo; k < z.hi; ++k) {
       detail::wrap_row(task_.u.at(k, y, task_.u.box.lo.x), task_.u.box.extents().x,
                        task_.wrap_width);
@@ -482,14 +434,15 @@ void Sweep::second_residual(std::int64_t t, std::int64_t y) {
   const auto u = [&](std::int64_t k, std::int64_t j) { return row_of(task_.u, k, j); };
   const auto v = [&](std::int64_t k, std::int64_t j) { return row_of(task_.v, k, j); };
   const auto r2 = [&](std::int64_t k, std::int64_t j) { return row_of(r2_, k, j); };
-  if (boxes_.first.is_empty()) {
-  stencil<false, true,4>(z, y, stage_columns(box, second_lag), minus_a, u, task_.u.row_stride, v, r2, {ahead_u(0), ahead_u(1), ahead_v(0), ahead_v(1)});
+  if (task_.correction) {
+    stencil<false, true, 1>(z, y, box, minus_a, u, task_.u.row_stride, v, r2, {ahead_.u[1]});
   } else {
-  stencil<false, true,1>(z, y, stage_columns(box, second_lag), minus_a, u, task_.u.row_stride, v, r2, {ahead_u(1)});
+    stencil<false, true, 4>(z, y, box, minus_a, u, task_.u.row_stride, v, r2,
+                            {ahead_.u[0], ahead_.u[1], ahead_.v[0], ahead_.v[1]});
   }
   for (std::int64_t k = z.lo; k < z.hi; ++k) {
     if (planes(task_.norm_box).holds(k) && rows(task_.norm_box).holds(y)) {
-      const Range x = stage_columns(task_.norm_box, second_lag);
+      const Range x = columns(task_.norm_box).moved(-layout_.x);
       norms_.add(row_of(r2_, k, y), x.lo, x.hi);
     }
   }
@@ -502,16 +455,11 @@ void Sweep::restrict_row(std::int64_t t, std::int64_t y) {
   if ((y & 1) == 0 || !planes(box).holds(cz) || !rows(box).holds(cy)) {
     return;
   }
-  // Coarse m reads fine up to 2m + 2; tiles begin at even x.
-  const Range fine = tile_.moved(-coarse_lag * column_lag);
-  const Range x = Range{fine.lo >> 1, fine.hi >> 1}.within(columns(box)).moved(-(layout_.x >> 1));
-  if (x.is_empty()) {
-    return;
-  }
-  detail::restrict_row(coarse_row_of(task_.restriction->coarse, cz, cy),
-                       {row_of(r2_, 2 * cz, y), row_of(r2_, 2 * cz + 1, y),
-                        row_of(r2_, 2 * cz + 2, y)},
-                       layout_.stride, x.lo, x.hi);
+  const Range x = columns(box).moved(-(layout_.x >> 1));
+  detail::restrict_row(
+      coarse_row_of(task_.restriction->coarse, cz, cy),
+      {row_of(r2_, 2 * cz, y), row_of(r2_, 2 * cz + 1, y), row_of(r2_, 2 * cz + 2, y)},
+      layout_.stride, x.lo, x.hi);
 }
 
 /// Sets the ghost rows of the planes that stage 3 of step t has finished. Stage 1 has read the old

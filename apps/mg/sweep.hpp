@@ -101,7 +101,7 @@ struct SweepTask {
 
 /// The boxes that a task touches, in global indices of the level each grid belongs to.
 struct SweepBoxes {
-  Box u_read;       ///< empty if u is not read from memory
+  Box u_read;  ///< empty if u is not read from memory
   Box v_read;
   Box coarse_read;  ///< of the correction's coarse u
   Box u_written;    ///< empty without a correction

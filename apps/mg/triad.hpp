@@ -13,9 +13,9 @@
 namespace tessera::apps::mg {
 
 struct TriadResult {
-  double best_gb_per_s = 0.0;    ///< 1e9 bytes a second
+  double best_gb_per_s = 0.0;  ///< 1e9 bytes a second
   double median_gb_per_s = 0.0;
-  std::int64_t elements = 0;     ///< of each array
+  std::int64_t elements = 0;  ///< of each array
 };
 
 /// Elements an array needs on this machine; `share` programs that run at once divide them.

@@ -23,6 +23,9 @@ extern "C" {
 namespace tessera::bench {
 namespace {
 
+/// The rank that is put to; rank 0 is the origin.
+constexpr int target = 1;
+
 /// ARMCI's stride descriptor of a case.
 struct Strides {
   explicit Strides(const Case& c)
@@ -58,17 +61,14 @@ struct AddressList {
 class ArmciFloor : public Floor {
  public:
   ArmciFloor(Crew& crew, const FloorOptions& options)
-      : crew_(crew),
-        target_(crew.size() > 1 ? 1 : 0),
-        rotate_(options.cold),
-        remote_bytes_(options.buffer_bytes()) {
+      : crew_(crew), rotate_(options.cold), remote_bytes_(options.buffer_bytes()) {
     ARMCI_Init();
     std::vector<void*> slices(static_cast<std::size_t>(crew.size()));
     ARMCI_Malloc(slices.data(), static_cast<armci_size_t>(remote_bytes_));
     own_ = slices[static_cast<std::size_t>(crew.rank())];
-    there_ = static_cast<std::byte*>(slices[static_cast<std::size_t>(target_)]);
+    there_ = static_cast<std::byte*>(slices[static_cast<std::size_t>(target)]);
     local_ = std::make_unique<Mapping>(remote_bytes_, Sharing::own,
-                                       crew.share(line_offset(own_), target_));
+                                       crew.share(line_offset(own_), target));
     ARMCI_Create_mutexes(1);
     if (crew.rank() == 0) {
       touch();
@@ -114,9 +114,9 @@ class ArmciFloor : public Floor {
     const std::span<std::byte> zeros = local_->bytes();
     for (std::size_t from = 0; from < zeros.size(); from += touch_bytes) {
       const std::size_t bytes = std::min(touch_bytes, zeros.size() - from);
-      ARMCI_Put(zeros.data() + from, there_ + from, static_cast<int>(bytes), target_);
+      ARMCI_Put(zeros.data() + from, there_ + from, static_cast<int>(bytes), target);
     }
-    ARMCI_Fence(target_);
+    ARMCI_Fence(target);
   }
 
   template <class Once>
@@ -129,12 +129,12 @@ class ArmciFloor : public Floor {
     workspace.local = local_->bytes();
     workspace.remote_bytes = remote_bytes_;
     workspace.rotate = rotate_;
-    workspace.write_remote = [there = there_, target = target_](std::span<const std::byte> bytes) {
+    workspace.write_remote = [there = there_](std::span<const std::byte> bytes) {
       ARMCI_Put(const_cast<std::byte*>(bytes.data()), there, static_cast<int>(bytes.size()),
                 target);
       ARMCI_Fence(target);
     };
-    workspace.read_remote = [there = there_, target = target_](std::span<std::byte> bytes) {
+    workspace.read_remote = [there = there_](std::span<std::byte> bytes) {
       ARMCI_Fence(target);
       ARMCI_Get(there, bytes.data(), static_cast<int>(bytes.size()), target);
     };
@@ -144,7 +144,6 @@ class ArmciFloor : public Floor {
   [[nodiscard]] Candidate contiguous(const Case& c) const {
     std::byte* here = local_->bytes().data();
     std::byte* there = there_;
-    const int target = target_;
     const auto bytes = static_cast<int>(c.run_bytes);
     switch (c.operation) {
       case Operation::get:
@@ -166,7 +165,6 @@ class ArmciFloor : public Floor {
   [[nodiscard]] Candidate strided(const Case& c) const {
     std::byte* here = local_->bytes().data();
     std::byte* there = there_;
-    const int target = target_;
     const Strides strides(c);
     switch (c.operation) {
       case Operation::get:
@@ -196,7 +194,6 @@ class ArmciFloor : public Floor {
     Workspace fixed = workspace();
     fixed.rotate = false;
     const auto at = std::make_shared<AddressList>(c, local_->bytes().data(), there_);
-    const int target = target_;
     switch (c.operation) {
       case Operation::get:
         return make(c, fixed,
@@ -214,7 +211,7 @@ class ArmciFloor : public Floor {
 
   [[nodiscard]] long add(int increment) const {
     long before = 0;
-    ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, there_, increment, target_);
+    ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before, there_, increment, target);
     return before;
   }
 
@@ -251,7 +248,6 @@ class ArmciFloor : public Floor {
   }
 
   Crew& crew_;
-  int target_;
   bool rotate_;
   std::size_t remote_bytes_;
   std::unique_ptr<Mapping> local_;
@@ -265,6 +261,10 @@ std::unique_ptr<Floor> make_armci_floor(Crew& crew, const FloorOptions& options,
                                         std::string& missing) {
   if (!mpi::is_running(crew.size())) {
     missing = "armci-mpi: not started by mpirun or srun with these ranks";
+    return nullptr;
+  }
+  if (crew.size() < 2) {
+    missing = "armci-mpi: needs two ranks";
     return nullptr;
   }
   return std::make_unique<ArmciFloor>(crew, options);

@@ -6,7 +6,8 @@
 // its buffers (or borrows ours, so that both are measured on the same memory) and hands out a
 // Candidate for each Case that it knows; the suites put these first in measure_interleaved().
 //
-// Rank 0 is the origin; the target is rank 1, or rank 0 itself in a job of one rank.
+// Rank 0 is the origin and rank 1 the target. A job of one rank has the memory floor only:
+// ARMCI-MPI on Open MPI 4.1 ends such a job.
 //
 // Lifetime: a floor outlives its candidates. Creation and destruction are collective.
 #pragma once
@@ -54,7 +55,7 @@ struct FloorSet {
 };
 
 /// Collective. All floors that can be had; those on MPI only where MPI runs with as many ranks as
-/// `crew` (see MpiSession).
+/// `crew`, at least two (see MpiSession).
 FloorSet make_floors(Crew& crew, const FloorOptions& options);
 
 /// Collective. Each gives a null pointer and says why in `missing`, or the floor.

@@ -19,6 +19,9 @@
 namespace tessera::bench {
 namespace {
 
+/// The rank that is put to; rank 0 is the origin.
+constexpr int target = 1;
+
 /// One end of a transfer: which type, and how many of it.
 struct Layer {
   std::shared_ptr<const mpi::Datatype> owner;
@@ -84,12 +87,11 @@ class MpiFloor : public Floor {
  public:
   MpiFloor(Crew& crew, const FloorOptions& options)
       : is_origin_(crew.rank() == 0),
-        target_(crew.size() > 1 ? 1 : 0),
         rotate_(options.cold),
         remote_bytes_(options.buffer_bytes()),
         window_(options.buffer_bytes(), true),
         local_(options.buffer_bytes(), Sharing::own,
-               crew.share(line_offset(window_.base()), target_)),
+               crew.share(line_offset(window_.base()), target)),
         lock_window_(sizeof(std::int64_t), false) {
     if (is_origin_) {
       touch();
@@ -118,10 +120,10 @@ class MpiFloor : public Floor {
     const std::span<std::byte> zeros = local_.bytes();
     for (std::size_t from = 0; from < zeros.size(); from += touch_bytes) {
       const auto count = static_cast<int>(std::min(touch_bytes, zeros.size() - from));
-      MPI_Put(zeros.data() + from, count, MPI_BYTE, target_, static_cast<MPI_Aint>(from), count,
+      MPI_Put(zeros.data() + from, count, MPI_BYTE, target, static_cast<MPI_Aint>(from), count,
               MPI_BYTE, window_.get());
     }
-    MPI_Win_flush(target_, window_.get());
+    MPI_Win_flush(target, window_.get());
   }
 
   [[nodiscard]] Workspace workspace() const {
@@ -129,12 +131,12 @@ class MpiFloor : public Floor {
     workspace.local = local_.bytes();
     workspace.remote_bytes = remote_bytes_;
     workspace.rotate = rotate_;
-    workspace.write_remote = [window = window_.get(), target = target_](auto bytes) {
+    workspace.write_remote = [window = window_.get()](auto bytes) {
       const auto count = static_cast<int>(bytes.size());
       MPI_Put(bytes.data(), count, MPI_BYTE, target, 0, count, MPI_BYTE, window);
       MPI_Win_flush(target, window);
     };
-    workspace.read_remote = [window = window_.get(), target = target_](auto bytes) {
+    workspace.read_remote = [window = window_.get()](auto bytes) {
       const auto count = static_cast<int>(bytes.size());
       MPI_Get(bytes.data(), count, MPI_BYTE, target, 0, count, MPI_BYTE, window);
       MPI_Win_flush(target, window);
@@ -148,7 +150,6 @@ class MpiFloor : public Floor {
     };
     std::byte* here = local_.bytes().data();
     const MPI_Win window = window_.get();
-    const int target = target_;
     const Layer l = layer(c, false);
     const Layer r = layer(c, true);
     switch (c.operation) {
@@ -175,8 +176,8 @@ class MpiFloor : public Floor {
 
   [[nodiscard]] std::int64_t add(std::int64_t increment) const {
     std::int64_t before = 0;
-    MPI_Fetch_and_op(&increment, &before, MPI_INT64_T, target_, 0, MPI_SUM, window_.get());
-    MPI_Win_flush(target_, window_.get());
+    MPI_Fetch_and_op(&increment, &before, MPI_INT64_T, target, 0, MPI_SUM, window_.get());
+    MPI_Win_flush(target, window_.get());
     return before;
   }
 
@@ -202,7 +203,7 @@ class MpiFloor : public Floor {
   [[nodiscard]] Candidate lock_unlock() const {
     Candidate candidate;
     candidate.name = "mpi";
-    candidate.run = [window = lock_window_.get(), target = target_](std::int64_t repetitions) {
+    candidate.run = [window = lock_window_.get()](std::int64_t repetitions) {
       for (std::int64_t i = 0; i < repetitions; ++i) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window);
         MPI_Win_unlock(target, window);
@@ -212,7 +213,6 @@ class MpiFloor : public Floor {
   }
 
   bool is_origin_;
-  int target_;
   bool rotate_;
   std::size_t remote_bytes_;
   mpi::Window window_;
@@ -226,6 +226,10 @@ std::unique_ptr<Floor> make_mpi_floor(Crew& crew, const FloorOptions& options,
                                       std::string& missing) {
   if (!mpi::is_running(crew.size())) {
     missing = "mpi: not started by mpirun or srun with these ranks";
+    return nullptr;
+  }
+  if (crew.size() < 2) {
+    missing = "mpi: needs two ranks";
     return nullptr;
   }
   return std::make_unique<MpiFloor>(crew, options);

@@ -107,7 +107,7 @@ void get_remote(const RemotePath& path, void* to, const Target& from, const Copy
 
 void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
                        const CopyShape& shape, const Scale& scale, Completion& done) {
-  if (path.can.accumulate) {
+  if (path.can.accumulate && !path.strict) {
     start_part(done, [&] { return path.endpoint.accumulate(to, from, shape, scale, done); });
     return;
   }
@@ -124,9 +124,8 @@ void accumulate_remote(const RemotePath& path, const Target& to, const void* fro
   });
 }
 
-Status atomic_remote(const RemotePath& path, const Target& at, const AtomicRequest& request,
-                     bool locked) {
-  if (path.can.atomics && !locked) {
+Status atomic_remote(const RemotePath& path, const Target& at, const AtomicRequest& request) {
+  if (path.can.atomics && !path.strict) {
     Completion done;
     start_part(done, [&] { return path.endpoint.atomic(at, request, done); });
     return finish(path.job, done);

@@ -23,6 +23,7 @@ struct RemotePath {
   Endpoint& endpoint;
   const Capabilities& can;
   StripeLocks::Slice stripes;
+  bool strict = false;  ///< accumulates and atomics take the same lock, so the library composes both
 };
 
 void put_remote(const RemotePath& path, const Target& to, const void* from, const CopyShape& shape,
@@ -32,10 +33,8 @@ void get_remote(const RemotePath& path, void* to, const Target& from, const Copy
 /// Requires: shape has whole elements.
 void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
                        const CopyShape& shape, const Scale& scale, Completion& done);
-/// Blocks until request.previous is set. `locked`: the region's atomics are strict, so the word is
-/// changed under its stripe lock even where the transport has atomics.
-Status atomic_remote(const RemotePath& path, const Target& at, const AtomicRequest& request,
-                     bool locked);
+/// Blocks until request.previous is set.
+Status atomic_remote(const RemotePath& path, const Target& at, const AtomicRequest& request);
 
 /// Waits until nothing is under way on `done`; returns its error.
 Status finish(JobState& job, Completion& done);

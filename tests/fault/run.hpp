@@ -36,7 +36,7 @@ struct Plan {
   std::chrono::milliseconds delay{10};        ///< from the victim's "ready" to the blow
   std::chrono::milliseconds continue_after{0};  ///< then SIGCONT; 0: none
   std::chrono::milliseconds time_limit{20'000};
-  std::vector<std::pair<std::string, std::string>> environment;
+  std::vector<std::pair<std::string, std::string>> environment = {};
 };
 
 struct Outcome {

@@ -8,10 +8,19 @@
 
 #include <chrono>
 #include <initializer_list>
+#include <ostream>
 #include <string_view>
 #include <thread>
 
 #include "rma/job.hpp"
+
+namespace tessera::rma {
+
+// How GoogleTest prints ranks.
+inline void PrintTo(WorldRank rank, std::ostream* out) { *out << "rank " << rank.value; }
+inline void PrintTo(TeamRank rank, std::ostream* out) { *out << "member " << rank.value; }
+
+}  // namespace tessera::rma
 
 namespace tessera::rma::test {
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// tessera: tells about the library and this machine.
+//
+//     tessera info            version, transports, and every setting with its value here
+//     tessera info --json -   the same as JSON
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "rma/bootstrap.hpp"
+#include "rma/job.hpp"
+#include "rma/memory.hpp"
+#include "rma/tuning.hpp"
+#include "rma/version.hpp"
+
+namespace {
+
+namespace rma = tessera::rma;
+
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+
+nlohmann::ordered_json settings_json(const rma::Settings& settings) {
+  auto rows = nlohmann::ordered_json::array();
+  const rma::Settings defaults;
+  for (const rma::SettingInfo& row : rma::setting_table()) {
+    rows.push_back({{"name", row.name},
+                    {"value", rma::value_text(settings, row)},
+                    {"default", rma::value_text(defaults, row)},
+                    {"unit", row.unit},
+                    {"range", row.range},
+                    {"meaning", row.meaning}});
+  }
+  return rows;
+}
+
+nlohmann::ordered_json describe(const rma::Settings& settings) {
+  const rma::LauncherTrace trace = rma::detect_launcher();
+  nlohmann::ordered_json info;
+  info["version"] = rma::version();
+  info["launcher"] = trace.launcher.empty() ? "none" : trace.launcher;
+  info["memory"] = rma::human_bytes(rma::total_memory_bytes());
+  info["memory_available"] = rma::human_bytes(rma::available_memory_bytes());
+  info["transports"] = rma::transport_names();
+  info["settings"] = settings_json(settings);
+  return info;
+}
+
+void print(const nlohmann::ordered_json& info) {
+  for (const auto& [name, value] : info.items()) {
+    if (value.is_string()) {
+      fmt::print("{}: {}\n", name, value.get<std::string>());
+    }
+  }
+  std::string names;
+  for (const auto& name : info["transports"]) {
+    names += " " + name.get<std::string>();
+  }
+  fmt::print("transports:{}\n\n", names);
+  fmt::print("{:<26} {:<10} {:<10} {:<28} {}\n", "setting", "value", "unit", "range", "meaning");
+  for (const auto& row : info["settings"]) {
+    fmt::print("{:<26} {:<10} {:<10} {:<28} {}\n", row["name"].get<std::string>(),
+               row["value"].get<std::string>(), row["unit"].get<std::string>(),
+               row["range"].get<std::string>(), row["meaning"].get<std::string>());
+  }
+}
+
+int run_info(const std::string& json_file, bool quiet) {
+  const auto settings = rma::Settings::from_environment();
+  if (!settings.ok()) {
+    fmt::print(stderr, "tessera: {}\n", settings.status().message());
+    return exit_failed;
+  }
+  const nlohmann::ordered_json info = describe(*settings);
+  if (json_file == "-") {
+    fmt::print("{}\n", info.dump(2));
+    return 0;
+  }
+  if (!quiet) {
+    print(info);
+  }
+  if (!json_file.empty()) {
+    std::ofstream file(json_file);
+    file << info.dump(2) << '\n';
+    if (!file.good()) {
+      fmt::print(stderr, "tessera: cannot write {}\n", json_file);
+      return exit_failed;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Tells about Tessera and this machine."};
+  app.set_version_flag("--version", std::string(rma::version()));
+  app.require_subcommand(1);
+  std::string json_file;
+  bool quiet = false;
+  CLI::App* const info = app.add_subcommand("info", "Version, transports and settings");
+  info->add_option("--json", json_file, "Write JSON to this file; - for standard output");
+  info->add_flag("--quiet", quiet, "Print nothing");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : exit_usage;
+  }
+  return run_info(json_file, quiet);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Notifications, and puts with a flag.
+#include "rma/notify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "rma/transfer.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::rma {
+namespace {
+
+using test::fails;
+using test::neighbour;
+using test::ok;
+using test::on_ranks;
+
+WorldRank after(const Job& job) { return WorldRank{(job.rank().value + 1) % job.size()}; }
+WorldRank before(const Job& job) {
+  return WorldRank{(job.rank().value + job.size() - 1) % job.size()};
+}
+
+TEST(Notify, CountsForEachPairOfRanks) {
+  // A job of its own: the numbers count from the start of the job.
+  on_ranks({.change = [](Settings&) {}}, [](Job& job) {
+    for (std::uint64_t i = 1; i <= 5; ++i) {
+      EXPECT_EQ(notify(job, after(job)).value(), i);
+    }
+    EXPECT_EQ(wait_for_notifications(job, before(job), 5).value(), 5U);
+    EXPECT_EQ(wait_for_notifications(job, before(job), 2).value(), 5U);
+    if (job.size() > 2) {
+      EXPECT_EQ(wait_for_notifications(job, after(job), 0).value(), 0U);
+    }
+  });
+}
+
+TEST(Notify, WakesOneThatSleeps) {
+  on_ranks({.change = [](Settings&) {}}, [](Job& job) {
+    // A ring of hops, so that everybody waits long at some time.
+    for (std::uint64_t round = 1; round <= 20; ++round) {
+      if (job.rank().value != 0) {
+        ASSERT_TRUE(ok(wait_for_notifications(job, before(job), round)));
+      }
+      if (round == 3) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      }
+      ASSERT_TRUE(ok(notify(job, after(job))));
+      if (job.rank().value == 0) {
+        ASSERT_TRUE(ok(wait_for_notifications(job, before(job), round)));
+      }
+    }
+  });
+}
+
+TEST(Notify, ComesAfterTheDataThatWerePutBefore) {
+  on_ranks({.change = [](Settings&) {}}, [](Job& job) {
+    constexpr std::size_t count = 2000;
+    Region region = Region::allocate(job.world(), count * 8).value();
+    for (std::uint64_t round = 1; round <= 30; ++round) {
+      const std::vector<std::uint64_t> data(count, round);
+      ASSERT_TRUE(ok(put(job, region.at(neighbour(job)), data.data(), count * 8)));
+      ASSERT_TRUE(ok(notify(job, after(job))));
+      ASSERT_TRUE(ok(wait_for_notifications(job, before(job), round)));
+      {
+        const LocalAccess access = LocalAccess::begin(region).value();
+        ASSERT_EQ(std::memcmp(access.data(), data.data(), count * 8), 0) << "round " << round;
+      }
+      // Nobody puts again before all have looked.
+      ASSERT_TRUE(ok(job.world().barrier()));
+    }
+  });
+}
+
+TEST(Notify, RefusesRanksThatDoNotExist) {
+  on_ranks([](Job& job) {
+    const std::string last = std::to_string(job.size() - 1);
+    EXPECT_TRUE(fails(notify(job, WorldRank{job.size()}), Code::invalid_argument,
+                      {"there is no rank " + std::to_string(job.size()), "0 to " + last}));
+    EXPECT_TRUE(fails(notify(job, WorldRank{-1}), Code::invalid_argument));
+    EXPECT_TRUE(fails(wait_for_notifications(job, WorldRank{job.size()}, 1),
+                      Code::invalid_argument));
+  });
+}
+
+TEST(PutWithFlag, ShowsTheDataToWhoSeesTheFlag) {
+  on_ranks([](Job& job) {
+    constexpr std::size_t bytes = 24'000;
+    Region region = Region::allocate(job.world(), bytes + 64).value();
+    const RemoteAddress flag = region.at(neighbour(job), bytes);
+    for (std::int32_t round = 1; round <= 30; ++round) {
+      const std::vector<std::byte> data(bytes, static_cast<std::byte>(round));
+      ASSERT_TRUE(ok(put_with_flag(job, region.at(neighbour(job)), data.data(),
+                                   CopyShape::rows(bytes / 8, 8, bytes / 8, bytes / 8), flag,
+                                   round)));
+      ASSERT_TRUE(ok(wait_for_flag(job, region.at(job.world().rank(), bytes), round,
+                                   before(job))));
+      {
+        const LocalAccess access = LocalAccess::begin(region).value();
+        ASSERT_EQ(std::memcmp(access.data(), data.data(), bytes), 0) << "round " << round;
+      }
+      ASSERT_TRUE(ok(job.world().barrier()));
+    }
+  });
+}
+
+TEST(PutWithFlag, WritesRowsThatLieApart) {
+  on_ranks([](Job& job) {
+    Region region = Region::allocate(job.world(), 256).value();
+    const std::vector<std::int32_t> rows{1, 2, 3, 4};
+    ASSERT_TRUE(ok(put_with_flag(job, region.at(neighbour(job), 16), rows.data(),
+                                 CopyShape::rows(4, 4, 4, 32), region.at(neighbour(job), 200),
+                                 77)));
+    ASSERT_TRUE(ok(wait_for_flag(job, region.at(job.world().rank(), 200), 77, before(job))));
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(get_value<std::int32_t>(job, region.at(job.world().rank(), 16 + 32 * i)).value(),
+                static_cast<std::int32_t>(i + 1));
+    }
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
+TEST(PutWithFlag, TellsWhatIsWrong) {
+  on_ranks([](Job& job) {
+    Region region = Region::allocate(job.world(), 64).value();
+    const std::int64_t value = 1;
+    const RemoteAddress at = region.at(neighbour(job));
+    const CopyShape whole = CopyShape::contiguous(8);
+    EXPECT_TRUE(fails(put_with_flag(job, at, &value, whole, at + 10, 1), Code::invalid_argument,
+                      {"flag at offset 10", "aligned"}));
+    EXPECT_TRUE(fails(put_with_flag(job, at, &value, whole, at + 64, 1), Code::out_of_range));
+    EXPECT_TRUE(fails(put_with_flag(job, at + 60, &value, whole, at + 16, 1),
+                      Code::out_of_range));
+    // Nothing was sent: neither data nor flags.
+    EXPECT_EQ(get_value<std::int64_t>(job, at + 16).value(), 0);
+    const RemoteAddress own = region.at(job.world().rank());
+    EXPECT_TRUE(fails(wait_for_flag(job, own + 3, 1, before(job)), Code::invalid_argument));
+    EXPECT_TRUE(fails(wait_for_flag(job, own + 64, 1, before(job)), Code::out_of_range));
+    EXPECT_TRUE(ok(wait_for_flag(job, own + 8, 0, before(job))));
+    if (job.size() > 1) {
+      EXPECT_TRUE(fails(put_with_flag(job, at, &value, whole, own, 1), Code::invalid_argument,
+                        {"their flag to rank"}));
+      EXPECT_TRUE(fails(wait_for_flag(job, at, 0, before(job)), Code::invalid_argument,
+                        {"waits for a flag of rank"}));
+    }
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
+}  // namespace
+}  // namespace tessera::rma

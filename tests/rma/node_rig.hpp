@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the tests of rma/node/ stand on: a node's memory without a job, its ranks as threads or as
+// forked processes, and processes that can be ended after any number of machine instructions.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "rma/node/node.hpp"
+
+namespace tessera::rma::detail {
+
+inline constexpr std::chrono::milliseconds rig_look_period{2};
+inline constexpr std::chrono::seconds rig_patience{20};
+
+inline std::shared_ptr<NodeMemory> rig_memory(int ranks, std::uint64_t bytes = 256ULL << 20) {
+  auto made = NodeMemory::create(ranks, bytes);
+  EXPECT_TRUE(made.ok()) << made.status().describe();
+  return made.ok() ? std::shared_ptr<NodeMemory>(std::move(made).take()) : nullptr;
+}
+
+/// The node as the rank at `place` sees it. `one_process`: all ranks are threads of this process.
+inline std::unique_ptr<Node> rig_node(const std::shared_ptr<NodeMemory>& memory, int place,
+                                      bool one_process) {
+  std::vector<WorldRank> ranks;
+  for (std::int32_t rank = 0; rank < static_cast<std::int32_t>(memory->header().ranks); ++rank) {
+    ranks.push_back(WorldRank{rank});
+  }
+  auto node = std::make_unique<Node>(
+      memory, std::move(ranks), place, one_process,
+      WaitPolicy{.spin = std::chrono::nanoseconds(200), .look_period = rig_look_period});
+  EXPECT_TRUE(node->enter().ok());
+  return node;
+}
+
+/// A child process that runs `body` and ends; ended by SIGKILL at the latest with this object.
+class ForkedRank {
+ public:
+  template <class Body>
+  explicit ForkedRank(Body&& body) : pid_(fork()) {
+    if (pid_ == 0) {
+      body();
+      _exit(0);
+    }
+  }
+  ~ForkedRank() { end(); }
+  ForkedRank(const ForkedRank&) = delete;
+  ForkedRank& operator=(const ForkedRank&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  /// Kills and collects it.
+  void end() {
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      wait();
+    }
+  }
+  /// Waits until it has ended; returns the state as waitpid gives it.
+  int wait() {
+    int state = 0;
+    while (waitpid(pid_, &state, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+    return state;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+/// Runs a forked rank's `body` between two marks under the debugger's single step, so that it can
+/// be ended after exactly so many instructions.
+class SteppedRank {
+ public:
+  /// Runs `prepare` freely and stops before `body`.
+  SteppedRank(const std::function<void()>& prepare, const std::function<void()>& body)
+      : rank_([&] {
+          prepare();
+          ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+          ::raise(SIGSTOP);
+          body();
+          ::raise(SIGSTOP);
+        }) {
+    int state = 0;
+    is_possible_ = waitpid(rank_.pid(), &state, 0) == rank_.pid() && WIFSTOPPED(state);
+  }
+  [[nodiscard]] bool is_possible() const { return is_possible_; }
+
+  /// Lets it run `count` instructions. False when the body ended before.
+  bool step(int count) {
+    for (int i = 0; i < count; ++i) {
+      int state = 0;
+      if (ptrace(PTRACE_SINGLESTEP, rank_.pid(), nullptr, nullptr) != 0 ||
+          waitpid(rank_.pid(), &state, 0) != rank_.pid() || !WIFSTOPPED(state) ||
+          WSTOPSIG(state) != SIGTRAP) {
+        return false;
+      }
+    }
+    return true;
+  }
+  void end() { rank_.end(); }
+
+ private:
+  ForkedRank rank_;
+  bool is_possible_ = false;
+};
+
+/// True when `condition` came true while one was willing to wait.
+template <class Condition>
+bool eventually(Condition&& condition) {
+  const auto limit = std::chrono::steady_clock::now() + rig_patience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > limit) {
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  return true;
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/node/robust_lock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "tests/rma/node_rig.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+// Any lock of the node will do.
+RobustLock& lock_of(const NodeMemory& memory, std::size_t at = 0) {
+  return memory.header().stripes[at].lock;
+}
+
+TEST(RobustLock, ExcludesThreads) {
+  const auto memory = rig_memory(4);
+  RobustLock& lock = lock_of(*memory);
+  constexpr int turns = 20'000;
+  std::int64_t count = 0;
+  std::vector<std::thread> threads;
+  for (int place = 0; place < 4; ++place) {
+    threads.emplace_back([&, place] {
+      const auto node = rig_node(memory, place, true);
+      for (int i = 0; i < turns; ++i) {
+        const RobustGuard guard(lock, node->lock_context());
+        ++count;
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(count, 4 * turns);
+}
+
+TEST(RobustLock, ExcludesProcesses) {
+  const auto memory = rig_memory(3);
+  auto* const count = reinterpret_cast<std::int64_t*>(memory->base() +
+                                                      memory->header().arena_offset);
+  constexpr int turns = 20'000;
+  const auto work = [&](int place) {
+    const auto node = rig_node(memory, place, false);
+    for (int i = 0; i < turns; ++i) {
+      const RobustGuard guard(lock_of(*memory), node->lock_context());
+      *count = *count + 1;
+    }
+  };
+  ForkedRank first([&] { work(1); });
+  ForkedRank second([&] { work(2); });
+  work(0);
+  EXPECT_EQ(first.wait(), 0);
+  EXPECT_EQ(second.wait(), 0);
+  EXPECT_EQ(*count, 3 * turns);
+}
+
+TEST(RobustLock, TryLockTakesOnlyAFreeLock) {
+  const auto memory = rig_memory(2);
+  const auto node = rig_node(memory, 0, true);
+  RobustLock& lock = lock_of(*memory);
+  EXPECT_TRUE(lock.try_lock(node->lock_context()));
+  EXPECT_FALSE(lock.try_lock(node->lock_context()));
+  lock.unlock();
+  EXPECT_TRUE(lock.try_lock(node->lock_context()));
+}
+
+TEST(RobustLock, IsTakenOverWhenItsHolderDied) {
+  const auto memory = rig_memory(2);
+  const auto node = rig_node(memory, 0, false);
+  RobustLock& lock = lock_of(*memory);
+  ForkedRank holder([&] {
+    const auto its_node = rig_node(memory, 1, false);
+    lock.lock(its_node->lock_context());
+    pause();
+  });
+  ASSERT_TRUE(eventually([&] {
+    if (lock.try_lock(node->lock_context())) {
+      lock.unlock();
+      return false;
+    }
+    return true;
+  }));
+  std::atomic<bool> taken{false};
+  std::thread waiter([&] {
+    EXPECT_EQ(lock.lock(node->lock_context()), RobustLock::Acquired::from_the_dead);
+    taken = true;
+    lock.unlock();
+  });
+  // Not while the holder lives, however long it holds.
+  std::this_thread::sleep_for(20 * rig_look_period);
+  EXPECT_FALSE(taken);
+  holder.end();
+  waiter.join();
+  EXPECT_TRUE(taken);
+  EXPECT_EQ(lock.lock(node->lock_context()), RobustLock::Acquired::normally);
+  lock.unlock();
+}
+
+TEST(RobustLock, TellsOnlyTheHeirThatItsHolderDied) {
+  const auto memory = rig_memory(2);
+  const auto node = rig_node(memory, 0, false);
+  RobustLock& lock = lock_of(*memory);
+  ForkedRank holder([&] {
+    const auto its_node = rig_node(memory, 1, false);
+    lock.lock(its_node->lock_context());
+  });
+  EXPECT_EQ(holder.wait(), 0);
+  std::atomic<int> told{0};
+  std::vector<std::thread> waiters;
+  for (int i = 0; i < 8; ++i) {
+    waiters.emplace_back([&] {
+      const RobustGuard guard(lock, node->lock_context());
+      told += guard.recovered() ? 1 : 0;
+    });
+  }
+  for (std::thread& waiter : waiters) {
+    waiter.join();
+  }
+  EXPECT_EQ(told, 1);
+}
+
+TEST(RobustLock, IsTakenOverFromARankThatLeft) {
+  const auto memory = rig_memory(2);
+  const auto node = rig_node(memory, 0, true);
+  const auto other = rig_node(memory, 1, true);
+  lock_of(*memory).lock(other->lock_context());
+  other->leave();
+  EXPECT_EQ(lock_of(*memory).lock(node->lock_context()), RobustLock::Acquired::from_the_dead);
+}
+
+}  // namespace
+}  // namespace tessera::rma::detail
