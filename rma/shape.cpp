@@ -19,16 +19,35 @@ bool add_reach(CopyShape::Extent& extent, std::int64_t count, std::int64_t strid
     return false;
   }
   std::int64_t& end = bytes < 0 ? extent.lowest : extent.highest;
-  return !__builtin_add_overflow(end, bytes, &end);
+  std::int64_t length = 0;
+  return !__builtin_add_overflow(end, bytes, &end) &&
+         !__builtin_sub_overflow(extent.highest, extent.lowest, &length);
+}
+
+// True when `next` goes on where `below` ends: its strides are the reach of all of `below`.
+bool continues(const CopyShape::Level& next, const CopyShape::Level& below) {
+  std::int64_t local = 0;
+  std::int64_t remote = 0;
+  return !__builtin_mul_overflow(below.count, below.local_stride, &local) &&
+         !__builtin_mul_overflow(below.count, below.remote_stride, &remote) &&
+         next.local_stride == local && next.remote_stride == remote;
+}
+
+bool is_empty(const CopyShape& shape) {
+  bool empty = shape.run_bytes == 0;
+  for (int i = 0; i < shape.levels; ++i) {
+    empty = empty || shape.level[static_cast<std::size_t>(i)].count == 0;
+  }
+  return empty;
 }
 
 }  // namespace
 
 Status CopyShape::check() const {
   if (levels < 0 || levels > max_stride_levels) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("{} stride levels; at most {} are possible", levels,
-                                     max_stride_levels));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("{} stride levels; at most {} are possible", levels, max_stride_levels));
   }
   if (run_bytes > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())) {
     return Status::error(Code::invalid_argument,
@@ -64,6 +83,9 @@ Status CopyShape::check() const {
 }
 
 std::int64_t CopyShape::runs() const noexcept {
+  if (is_empty(*this)) {
+    return 0;  // the other counts may be anything
+  }
   std::int64_t product = 1;
   for (int i = 0; i < levels; ++i) {
     product *= level[static_cast<std::size_t>(i)].count;
@@ -76,12 +98,12 @@ std::size_t CopyShape::total_bytes() const noexcept {
 }
 
 CopyShape CopyShape::normalised() const noexcept {
+  if (is_empty(*this)) {
+    return contiguous(0);
+  }
   CopyShape result = contiguous(run_bytes);
   for (int i = 0; i < levels; ++i) {
     const Level& at = level[static_cast<std::size_t>(i)];
-    if (at.count == 0) {
-      return contiguous(0);
-    }
     if (at.count == 1) {
       continue;
     }
@@ -91,20 +113,21 @@ CopyShape CopyShape::normalised() const noexcept {
       continue;
     }
     if (result.levels > 0) {
-      // A level continues the one below when its stride is that level's count times its stride.
       Level& below = result.level[static_cast<std::size_t>(result.levels - 1)];
-      if (at.local_stride == below.count * below.local_stride &&
-          at.remote_stride == below.count * below.remote_stride) {
+      if (continues(at, below)) {
         below.count *= at.count;
         continue;
       }
     }
     result.level[static_cast<std::size_t>(result.levels++)] = at;
   }
-  return result.run_bytes == 0 ? contiguous(0) : result;
+  return result;
 }
 
 CopyShape::Extent CopyShape::local_extent() const noexcept {
+  if (is_empty(*this)) {
+    return {};
+  }
   Extent extent{0, static_cast<std::int64_t>(run_bytes)};
   for (int i = 0; i < levels; ++i) {
     const Level& at = level[static_cast<std::size_t>(i)];
@@ -114,6 +137,9 @@ CopyShape::Extent CopyShape::local_extent() const noexcept {
 }
 
 CopyShape::Extent CopyShape::remote_extent() const noexcept {
+  if (is_empty(*this)) {
+    return {};
+  }
   Extent extent{0, static_cast<std::int64_t>(run_bytes)};
   for (int i = 0; i < levels; ++i) {
     const Level& at = level[static_cast<std::size_t>(i)];

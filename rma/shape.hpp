@@ -69,7 +69,7 @@ struct CopyShape {
   /// or extent that doesn't fit 63 bits.
   [[nodiscard]] Status check() const;
 
-  /// The number of runs. Requires: check() is ok.
+  /// The number of runs; 0 for runs of no bytes. Requires: check() is ok.
   [[nodiscard]] std::int64_t runs() const noexcept;
   /// All bytes moved. Requires: check() is ok.
   [[nodiscard]] std::size_t total_bytes() const noexcept;
@@ -78,7 +78,8 @@ struct CopyShape {
   /// that levels == 0 means contiguous on both sides. An empty transfer becomes run_bytes 0.
   [[nodiscard]] CopyShape normalised() const noexcept;
 
-  /// The bytes that the transfer touches, as [lowest, highest) relative to its first byte.
+  /// The bytes that the transfer touches, as [lowest, highest) relative to its first byte;
+  /// empty when it moves nothing. Requires: check() is ok.
   struct Extent {
     std::int64_t lowest = 0;
     std::int64_t highest = 0;
@@ -93,7 +94,7 @@ struct CopyShape {
 
 /// One piece of a scattered transfer (ARMCI's I/O vector, seed 000 §3.2.1).
 struct Fragment {
-  void* local = nullptr;           ///< read by put and accumulate, written by get
+  void* local = nullptr;            ///< read by put and accumulate, written by get
   std::uint64_t remote_offset = 0;  ///< bytes from the start of the target's slice
   std::size_t bytes = 0;
 };

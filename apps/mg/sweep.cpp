@@ -22,10 +22,7 @@ constexpr std::int64_t smooth_lag = 2;
 constexpr std::int64_t second_lag = 3;
 constexpr std::int64_t coarse_lag = 4;  // rows only
 
-// A strip of the four planes of each ring, and of as many of u and v, is to stay in a core's share
-// of the last-level cache between steps. Strips for the second-level cache were tried: what they
-// save there, short runs of rows cost at the memory, whose prefetchers want long ones.
-constexpr std::int64_t strip_bytes = std::int64_t{4} << 20;
+// Planes that a strip is in: four of each ring, of u and of v.
 constexpr std::int64_t strip_planes = 20;
 constexpr std::int64_t least_strip = 4;
 
@@ -259,7 +256,8 @@ Sweep::Sweep(const SweepTask& task, const StageBoxes& boxes, const Box& window,
     : task_(task), boxes_(boxes), layout_(task, window), pipeline_(pipeline_rows(boxes)) {
   const std::int64_t row_bytes = layout_.stride * static_cast<std::int64_t>(sizeof(double));
   const std::int64_t row_count = pipeline_.hi - pipeline_.lo;
-  const std::int64_t fitting = strip_bytes / (strip_planes * row_bytes) - Ring::carried_rows;
+  const std::int64_t fitting =
+      buffers.strip_bytes() / (strip_planes * row_bytes) - Ring::carried_rows;
   strip_ = std::min(std::max(fitting, least_strip), row_count);
 
   const std::int64_t ring = Ring::planes * (strip_ + Ring::carried_rows) * layout_.stride;

@@ -7,7 +7,9 @@
 // smooth (r, u), residual (u, v, r), restrict (r), 112 bytes a point. Here they follow one another
 // through the level as five stages, two planes deep and one plane and one row behind each other.
 // The residuals exist only in rings of four planes, which the cache holds; memory sees u read and
-// written and v read once, 24 bytes a point:
+// written and v read once, 24 bytes a point. Where planes are too large for that, the pipeline runs
+// over all planes of one strip of rows, then of the next; the last two rows of each ring wait in
+// between, so that nothing is computed twice.
 //
 //     z →    stage 1        stage 2         stage 3        stage 4         stage 5
 //            u1 = u + P c   r1 = v - A u1   u  = u1 + S r1 r2 = v - A u    coarse r = R r2
@@ -110,13 +112,25 @@ struct SweepBoxes {
 /// What `task` reads and writes.
 [[nodiscard]] SweepBoxes needed(const SweepTask& task);
 
-/// The rolling planes of a sweep. Grows to the largest level it has served; keep one per rank.
+/// The rings of a sweep. Grows to the largest level it has served; keep one per rank.
 class SweepBuffers {
  public:
+  /// A strip of the four planes of each ring, and of as many of u and v, is to stay in a core's
+  /// share of the last-level cache between steps. Strips for the second-level cache were tried:
+  /// what they save there, short runs of rows cost at the memory, whose prefetchers want long ones.
+  static constexpr std::int64_t default_strip_bytes = std::int64_t{4} << 20;
+
+  explicit SweepBuffers(std::int64_t strip_bytes = default_strip_bytes)
+      : strip_bytes_(strip_bytes) {}
+
+  /// How much of rings and grids together should be in use between steps.
+  [[nodiscard]] std::int64_t strip_bytes() const { return strip_bytes_; }
+
   /// At least `count` doubles, with whatever they held.
   [[nodiscard]] double* reserve(std::int64_t count);
 
  private:
+  std::int64_t strip_bytes_;
   LineBuffer buffer_;
 };
 

@@ -61,11 +61,39 @@ TEST(CopyShape, RefusesAnExtentThatOverflowsOnEitherSide) {
   expect_refused(CopyShape::rows(8, 2, 8, 16).repeat(3, 16, most / 2 - 4),
                  "size or extent of the transfer overflows 63 bits at stride level 1 (count 3, "
                  "strides 16 and 4611686018427387899)");
-  // Downwards too; the run itself lies above offset 0 and doesn't count there.
-  EXPECT_TRUE(CopyShape::rows(8, 2, 8, -most).check().ok());
-  expect_refused(CopyShape::rows(8, 2, 8, -most).repeat(2, 16, -2),
+  // Downwards too; the run itself lies above offset 0.
+  EXPECT_TRUE(CopyShape::rows(8, 2, 8, 8 - most).check().ok());
+  expect_refused(CopyShape::rows(8, 2, 8, 8 - most).repeat(2, 16, -2),
                  "size or extent of the transfer overflows 63 bits at stride level 1 (count 2, "
                  "strides 16 and -2)");
+}
+
+TEST(CopyShape, RefusesAnExtentThatIsTooLongThoughBothEndsFit) {
+  const CopyShape shape = CopyShape::rows(8, 2, most / 2, 8).repeat(2, -most / 2 - 100, 16);
+  EXPECT_EQ(shape.check().code(), Code::invalid_argument);
+}
+
+TEST(CopyShape, NothingMovedIsNoRunsNoBytesAndNoExtent) {
+  for (const CopyShape& shape :
+       {CopyShape::rows(8, 0, 16, -16), CopyShape::rows(0, most, 16, 16).repeat(most, 5, 5),
+        CopyShape::rows(8, most, most, 8).repeat(most, 5, 5).repeat(0, 1, 1)}) {
+    ASSERT_TRUE(shape.check().ok()) << test::describe(shape);
+    EXPECT_EQ(shape.runs(), 0);
+    EXPECT_EQ(shape.total_bytes(), 0U);
+    EXPECT_EQ(shape.normalised(), CopyShape::contiguous(0));
+    EXPECT_EQ(shape.local_extent().lowest, 0);
+    EXPECT_EQ(shape.local_extent().highest, 0);
+    EXPECT_EQ(shape.remote_extent().lowest, 0);
+    EXPECT_EQ(shape.remote_extent().highest, 0);
+  }
+}
+
+TEST(CopyShape, NormalisesAtTheEdgeOfWhatCheckAccepts) {
+  // Twice these strides is more than 63 bits, though the second run still ends within them.
+  const std::int64_t stride = most / 2 + 1;
+  const CopyShape shape = CopyShape::rows(8, 2, stride, stride).repeat(2, 16, 16);
+  ASSERT_TRUE(shape.check().ok());
+  EXPECT_EQ(shape.normalised(), shape);
 }
 
 TEST(CopyShape, AcceptsAnythingThatMovesNothing) {

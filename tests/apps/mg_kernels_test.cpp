@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The fast kernels of MG against the plain reference, on boxes of all parities, and the whole
+// benchmark of the small classes.
+//
+// Method: a cube of random values is copied into a Grid, whose ghosts come from the cube too (its
+// indices wrap around); everything that a kernel must not read is NaN, everything that it must not
+// write holds a mark.
+#include "apps/mg/kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "apps/mg/problem.hpp"
+#include "apps/mg/reference.hpp"
+#include "apps/mg/serial.hpp"
+#include "apps/mg/sweep.hpp"
+
+namespace tessera::apps::mg {
+namespace {
+
+using reference::Cube;
+
+constexpr std::int64_t edge = 32;
+constexpr std::int64_t margin = 6;  // more than any kernel may touch
+constexpr double tolerance = 1e-12;
+constexpr Stencil smoother{-3.0 / 8.0, 1.0 / 32.0, -1.0 / 64.0, 0.0};
+
+/// Calls body(z, y, x) for the points of `box`.
+template <typename Body>
+void for_each_point(const Box& box, Body body) {
+  for (std::int64_t z = box.lo.z; z < box.hi.z; ++z) {
+    for (std::int64_t y = box.lo.y; y < box.hi.y; ++y) {
+      for (std::int64_t x = box.lo.x; x < box.hi.x; ++x) {
+        body(z, y, x);
+      }
+    }
+  }
+}
+
+bool holds(const Box& box, std::int64_t z, std::int64_t y, std::int64_t x) {
+  return box.lo.z <= z && z < box.hi.z && box.lo.y <= y && y < box.hi.y && box.lo.x <= x &&
+         x < box.hi.x;
+}
+
+Cube random_cube(std::int64_t n, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> value(-1.0, 1.0);
+  Cube cube(n);
+  for_each_point(whole_box(n), [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+    cube(z, y, x) = value(random);
+  });
+  return cube;
+}
+
+/// A grid over `box` that holds values of `cube` on `valid`, and NaN elsewhere.
+class TestGrid {
+ public:
+  TestGrid(const Box& box, const Cube& cube, const Box& valid)
+      : around_(grown(box, margin)), values_(static_cast<std::size_t>(around_.points()), nan()) {
+    const Index3 e = around_.extents();
+    view_ = {values_.data() + (margin * e.y + margin) * e.x + margin, box, e.y * e.x, e.x};
+    for_each_point(valid, [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+      *view_.at(z, y, x) = cube(z, y, x);
+    });
+  }
+  explicit TestGrid(const Box& box) : TestGrid(box, Cube(2), {}) {}
+
+  [[nodiscard]] const Grid& view() const { return view_; }
+
+  /// Expects the values of `cube` on `written` and, where `else_untouched`, NaN everywhere else.
+  void expect(const Cube& cube, const Box& written, bool else_untouched = true) const {
+    double worst = 0.0;
+    std::int64_t touched = 0;
+    for_each_point(around_, [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+      const double value = *view_.at(z, y, x);
+      if (holds(written, z, y, x)) {
+        const double difference = std::abs(value - cube(z, y, x));
+        worst = difference <= worst ? worst : difference;  // a NaN becomes the worst
+      } else if (!std::isnan(value)) {
+        ++touched;
+      }
+    });
+    EXPECT_LE(worst, tolerance);
+    EXPECT_TRUE(!else_untouched || touched == 0) << touched << " points outside were written";
+  }
+
+ private:
+  static double nan() { return std::numeric_limits<double>::quiet_NaN(); }
+
+  Box around_;
+  std::vector<double> values_;
+  Grid view_;
+};
+
+/// Boxes of a level of 32: even and odd bounds in all dimensions, thin ones, the whole.
+std::vector<Box> boxes() {
+  return {whole_box(edge),           {{0, 0, 0}, {16, 32, 32}},  {{3, 5, 7}, {20, 18, 32}},
+          {{8, 9, 1}, {15, 32, 30}}, {{5, 4, 11}, {6, 5, 12}},   {{2, 3, 4}, {5, 9, 7}},
+          {{1, 1, 1}, {3, 4, 20}},   {{0, 31, 16}, {32, 32, 32}}};
+}
+
+TEST(Kernels, ResidualAgreesWithTheReference) {
+  const Cube u = random_cube(edge, 1);
+  const Cube v = random_cube(edge, 2);
+  const Cube expected = reference::residual(v, u, laplacian);
+  const Stencil full{-2.5, 0.25, 0.125, 0.0625};
+  const Cube expected_full = reference::residual(v, u, full);
+  for (const Box& box : boxes()) {
+    const TestGrid gu(box, u, grown(box, 1));
+    const TestGrid gv(box, v, box);
+    const TestGrid gr(box);
+    residual(gr.view(), gv.view(), gu.view(), laplacian, box);
+    gr.expect(expected, box);
+    residual(gv.view(), gv.view(), gu.view(), full, box);  // in place
+    gv.expect(expected_full, box);
+  }
+}
+
+TEST(Kernels, SmoothAgreesWithTheReference) {
+  const Cube r = random_cube(edge, 3);
+  for (const Stencil& s : {smoother, Stencil{-0.5, 0.25, 0.125, 0.0625}}) {
+    Cube expected = random_cube(edge, 4);
+    const Cube u = expected;
+    reference::smooth(expected, r, s);
+    for (const Box& box : boxes()) {
+      const TestGrid gr(box, r, grown(box, 1));
+      const TestGrid gu(box, u, box);
+      smooth(gu.view(), gr.view(), s, box);
+      gu.expect(expected, box);
+    }
+  }
+}
+
+TEST(Kernels, RestrictionAgreesWithTheReference) {
+  const Cube r = random_cube(edge, 5);
+  const Cube expected = reference::restricted(r);
+  for (const Box& box : boxes()) {
+    const Box coarse = coarsened(box);
+    const Box read{{2 * coarse.lo.z, 2 * coarse.lo.y, 2 * coarse.lo.x},
+                   {2 * coarse.hi.z + 1, 2 * coarse.hi.y + 1, 2 * coarse.hi.x + 1}};
+    const TestGrid fine(box, r, read);
+    const TestGrid target(coarse);
+    restrict_to(target.view(), fine.view(), coarse);
+    target.expect(expected, coarse.is_empty() ? Box{} : coarse);
+  }
+}
+
+TEST(Kernels, ProlongationAgreesWithTheReference) {
+  const Cube coarse = random_cube(edge / 2, 6);
+  Cube expected = random_cube(edge, 7);
+  const Cube u = expected;
+  reference::prolongate_add(expected, coarse);
+  for (const Box& box : boxes()) {
+    const Box read{
+        {(box.lo.z - 1) >> 1, (box.lo.y - 1) >> 1, (box.lo.x - 1) >> 1},
+        {((box.hi.z - 1) >> 1) + 1, ((box.hi.y - 1) >> 1) + 1, ((box.hi.x - 1) >> 1) + 1}};
+    const TestGrid gc(coarsened(box), coarse, read);
+    const TestGrid gu(box, u, box);
+    prolongate_add(gu.view(), gc.view(), box);
+    gu.expect(expected, box);
+  }
+}
+
+TEST(Kernels, SubBoxesMakeUpTheBox) {
+  const Cube u = random_cube(edge, 8);
+  const Cube v = random_cube(edge, 9);
+  const Box box{{3, 5, 7}, {20, 18, 32}};
+  const TestGrid gu(box, u, grown(box, 1));
+  const TestGrid gv(box, v, box);
+  const TestGrid gr(box);
+  const Box interior = grown(box, -1);
+  residual(gr.view(), gv.view(), gu.view(), laplacian, interior);
+  for (const std::int64_t z : {box.lo.z, box.hi.z - 1}) {
+    residual(gr.view(), gv.view(), gu.view(), laplacian,
+             {{z, box.lo.y, box.lo.x}, {z + 1, box.hi.y, box.hi.x}});
+  }
+  for (const std::int64_t y : {box.lo.y, box.hi.y - 1}) {
+    residual(gr.view(), gv.view(), gu.view(), laplacian,
+             {{interior.lo.z, y, box.lo.x}, {interior.hi.z, y + 1, box.hi.x}});
+  }
+  for (const std::int64_t x : {box.lo.x, box.hi.x - 1}) {
+    residual(gr.view(), gv.view(), gu.view(), laplacian,
+             {{interior.lo.z, interior.lo.y, x}, {interior.hi.z, interior.hi.y, x + 1}});
+  }
+  gr.expect(reference::residual(v, u, laplacian), box);
+}
+
+TEST(Kernels, NormsSumOverBoxes) {
+  const Cube r = random_cube(edge, 10);
+  const TestGrid whole(whole_box(edge), r, whole_box(edge));
+  const Norms a = norms(whole.view(), {{0, 0, 0}, {32, 13, 32}});
+  const Norms b = norms(whole.view(), {{0, 13, 0}, {32, 32, 32}});
+  const double points = static_cast<double>(edge * edge * edge);
+  EXPECT_NEAR(std::sqrt((a.sum_squares + b.sum_squares) / points), reference::norm(r), tolerance);
+  double greatest = 0.0;
+  for_each_point(whole_box(edge), [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+    greatest = std::max(greatest, std::abs(r(z, y, x)));
+  });
+  EXPECT_EQ(std::max(a.greatest, b.greatest), greatest);
+}
+
+TEST(Kernels, FillPeriodicAlsoWhenTheLevelIsThinnerThanTheGhosts) {
+  for (const std::int64_t n : {2, 4, 8}) {
+    const Cube u = random_cube(n, 11);
+    const TestGrid grid(whole_box(n), u, whole_box(n));
+    fill_periodic(grid.view(), 3, {true, true, true});
+    grid.expect(u, grown(whole_box(n), 3));
+  }
+}
+
+// One sweep and what it should give, from the reference.
+struct SweepCase {
+  Cube u = random_cube(edge, 20);
+  Cube v = random_cube(edge, 21);
+  Cube coarse = random_cube(edge / 2, 22);
+  Cube corrected;
+  Cube corrected_from_zero;
+
+  SweepCase() : corrected(u), corrected_from_zero(edge) {
+    for (Cube* cube : {&corrected, &corrected_from_zero}) {
+      reference::prolongate_add(*cube, coarse);
+      reference::smooth(*cube, reference::residual(v, *cube, laplacian), smoother);
+    }
+  }
+};
+
+// The least strips, so that even these small boxes are cut into several, and the usual ones.
+std::vector<std::int64_t> strip_sizes() {
+  return {1, SweepBuffers::default_strip_bytes};
+}
+
+TEST(Sweep, RestrictsTheResidualAndTakesItsNorm) {
+  const SweepCase given;
+  const Cube r = reference::residual(given.v, given.u, laplacian);
+  const Cube expected = reference::restricted(r);
+  for (const std::int64_t strip : strip_sizes()) {
+    SweepBuffers buffers(strip);
+    for (const Box& box : boxes()) {
+      const Box coarse = coarsened(box);
+      const TestGrid target(coarse);
+      SweepTask task;
+      task.u.box = box;
+      task.norm_box = box;
+      task.restriction = Restriction{target.view(), coarse};
+      const TestGrid u(box, given.u, needed(task).u_read);
+      const TestGrid v(box, given.v, needed(task).v_read);
+      task.u = u.view();
+      task.v = v.view();
+      const Norms found = sweep(task, buffers);
+      target.expect(expected, coarse.is_empty() ? Box{} : coarse);
+      u.expect(given.u, needed(task).u_read);
+
+      const TestGrid whole(box, r, box);
+      EXPECT_NEAR(found.sum_squares, norms(whole.view(), box).sum_squares, 1e-9);
+      EXPECT_NEAR(found.greatest, norms(whole.view(), box).greatest, tolerance);
+    }
+  }
+}
+
+TEST(Sweep, RestrictsInSubBoxes) {
+  const SweepCase given;
+  const Cube expected = reference::restricted(reference::residual(given.v, given.u, laplacian));
+  const Box box{{3, 5, 7}, {20, 18, 32}};
+  const Box coarse = coarsened(box);
+  const TestGrid u(box, given.u, grown(box, sweep_u_ghosts));
+  const TestGrid v(box, given.v, grown(box, sweep_v_ghosts));
+  const TestGrid target(coarse);
+  SweepBuffers buffers;
+  SweepTask task;
+  task.u = u.view();
+  task.v = v.view();
+  for (const Box& part :
+       {Box{{coarse.lo.z, coarse.lo.y, coarse.lo.x}, {coarse.lo.z + 3, coarse.hi.y, coarse.hi.x}},
+        Box{{coarse.lo.z + 3, coarse.lo.y, coarse.lo.x},
+            {coarse.hi.z, coarse.hi.y, coarse.lo.x + 11}},
+        Box{{coarse.lo.z + 3, coarse.lo.y, coarse.lo.x + 11},
+            {coarse.hi.z, coarse.hi.y, coarse.hi.x}}}) {
+    task.restriction = Restriction{target.view(), part};
+    sweep(task, buffers);
+  }
+  target.expect(expected, coarse);
+}
+
+TEST(Sweep, CorrectsAlsoIntoGhostLayers) {
+  const SweepCase given;
+  for (const std::int64_t strip : strip_sizes()) {
+    SweepBuffers buffers(strip);
+    for (const Box& box : boxes()) {
+      for (const std::int64_t layers : {0, 1, 3}) {
+        for (const bool from_zero : {false, true}) {
+          SweepTask task;
+          task.u.box = box;
+          task.correction = Correction{{}, smoother, grown(box, layers), from_zero};
+          const SweepBoxes boxes = needed(task);
+          const TestGrid coarse(coarsened(box), given.coarse, boxes.coarse_read);
+          const TestGrid u(box, given.u, boxes.u_read);
+          const TestGrid v(box, given.v, boxes.v_read);
+          task.correction->coarse = coarse.view();
+          task.u = u.view();
+          task.v = v.view();
+          sweep(task, buffers);
+          u.expect(from_zero ? given.corrected_from_zero : given.corrected, grown(box, layers),
+                   from_zero);
+        }
+      }
+    }
+  }
+}
+
+TEST(Sweep, CorrectsAndRestrictsInOne) {
+  const SweepCase given;
+  const Cube r = reference::residual(given.v, given.corrected, laplacian);
+  const Cube expected = reference::restricted(r);
+  for (const std::int64_t strip : strip_sizes()) {
+    SweepBuffers buffers(strip);
+    for (const Box& box : boxes()) {
+      const Box coarse_box = coarsened(box);
+      const TestGrid target(coarse_box);
+      SweepTask task;
+      task.u.box = box;
+      task.correction = Correction{{}, smoother, box, false};
+      task.restriction = Restriction{target.view(), coarse_box};
+      task.norm_box = box;
+      const SweepBoxes boxes = needed(task);
+      const TestGrid coarse(coarse_box, given.coarse, boxes.coarse_read);
+      const TestGrid u(box, given.u, boxes.u_read);
+      const TestGrid v(box, given.v, boxes.v_read);
+      task.correction->coarse = coarse.view();
+      task.u = u.view();
+      task.v = v.view();
+      const Norms found = sweep(task, buffers);
+      u.expect(given.corrected, box, false);
+      target.expect(expected, coarse_box.is_empty() ? Box{} : coarse_box);
+      const TestGrid whole(box, r, box);
+      EXPECT_NEAR(found.sum_squares, norms(whole.view(), box).sum_squares, 1e-9);
+    }
+  }
+}
+
+TEST(Sweep, SetsPeriodicGhostsOfRowsAndPlanes) {
+  const SweepCase given;
+  const Box box = whole_box(edge);
+  SweepTask task;
+  task.u.box = box;
+  task.correction = Correction{{}, smoother, box, false};
+  task.norm_box = box;
+  const TestGrid coarse(coarsened(box), given.coarse, needed(task).coarse_read);
+  const TestGrid u(box, given.u, grown(box, sweep_u_ghosts));
+  const TestGrid v(box, given.v, needed(task).v_read);
+  task.correction->coarse = coarse.view();
+  task.u = u.view();
+  task.v = v.view();
+  task.wrap = {false, true, true};
+  task.wrap_width = sweep_u_ghosts;
+  SweepBuffers buffers(1);
+  sweep(task, buffers);
+  fill_periodic(u.view(), sweep_u_ghosts, {true, false, false});
+  u.expect(given.corrected, grown(box, sweep_u_ghosts));
+}
+
+TEST(Sweep, ReadsNoMoreGhostsThanItSays) {
+  for (const Box& box : boxes()) {
+    if (coarsened(box).is_empty()) {
+      continue;
+    }
+    SweepTask task;
+    task.u.box = box;
+    task.correction = Correction{{}, smoother, box, false};
+    task.restriction = Restriction{{}, coarsened(box)};
+    const SweepBoxes boxes = needed(task);
+    const auto within = [](const Box& inner, const Box& outer) {
+      return holds(outer, inner.lo.z, inner.lo.y, inner.lo.x) &&
+             holds(outer, inner.hi.z - 1, inner.hi.y - 1, inner.hi.x - 1);
+    };
+    EXPECT_TRUE(within(boxes.u_read, grown(box, sweep_u_ghosts)));
+    EXPECT_TRUE(within(boxes.v_read, grown(box, sweep_v_ghosts)));
+    EXPECT_TRUE(within(boxes.coarse_read, grown(coarsened(box), sweep_coarse_ghosts)));
+    EXPECT_TRUE(within(boxes.u_written, grown(box, sweep_u_ghosts)));
+  }
+}
+
+TEST(Reference, VerifiesClassS) {
+  const Problem problem = *parse_class("S").problem;
+  EXPECT_TRUE(is_verified(problem, reference::run(problem, problem.cycles)));
+}
+
+TEST(SerialRun, VerifiesTheSmallClasses) {
+  for (const char* name : {"S", "W"}) {
+    const Problem problem = *parse_class(name).problem;
+    const SerialResult result = run_serial(problem, problem.cycles);
+    EXPECT_TRUE(is_verified(problem, result.norm)) << name << ": " << result.norm;
+  }
+}
+
+TEST(SerialRun, AgreesWithTheReferenceForOtherNumbersOfCycles) {
+  const Problem problem = *parse_class("S").problem;
+  for (const std::int64_t cycles : {0, 1, 7}) {
+    const double expected = reference::run(problem, cycles);
+    EXPECT_NEAR(run_serial(problem, cycles).norm, expected, 1e-10 * expected);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::apps::mg
