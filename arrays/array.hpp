@@ -36,7 +36,7 @@
 namespace tessera::arrays {
 
 template <class T>
-  requires std::is_trivially_copyable_v<T>
+requires std::is_trivially_copyable_v<T>
 class Array : public ArrayBase {
  public:
   using value_type = T;
@@ -77,15 +77,13 @@ class Array : public ArrayBase {
 
   /// One-sided. element += alpha * source, atomic for each element against other accumulates.
   /// Complete: locally at return.
-  rma::Status accumulate(const Box& box, std::span<const T> from, T alpha = T{1}) const
-    requires rma::Element<T>
-  {
+  rma::Status accumulate(const Box& box, std::span<const T> from,
+                         T alpha = T{1}) const requires rma::Element<T> {
     TESSERA_RETURN_IF_ERROR(check_room("accumulate", box, std::ssize(from)));
     return accumulate_box(box, dense(box, from.data()), rma::Scale::of(alpha));
   }
-  rma::Status accumulate(const Box& box, const LocalView<const T>& from, T alpha = T{1}) const
-    requires rma::Element<T>
-  {
+  rma::Status accumulate(const Box& box, const LocalView<const T>& from,
+                         T alpha = T{1}) const requires rma::Element<T> {
     TESSERA_RETURN_IF_ERROR(check_extents_of("accumulate", box, from.extents()));
     return accumulate_box(box, buffer(from), rma::Scale::of(alpha));
   }
@@ -107,17 +105,14 @@ class Array : public ArrayBase {
     return checked(check_extents_of("get", box, to.extents()),
                    [&] { return get_box_async(box, buffer(LocalView<const T>(to))); });
   }
-  rma::Handle accumulate_async(const Box& box, std::span<const T> from, T alpha = T{1}) const
-    requires rma::Element<T>
-  {
+  rma::Handle accumulate_async(const Box& box, std::span<const T> from,
+                               T alpha = T{1}) const requires rma::Element<T> {
     return checked(check_room("accumulate", box, std::ssize(from)), [&] {
       return accumulate_box_async(box, dense(box, from.data()), rma::Scale::of(alpha));
     });
   }
   rma::Handle accumulate_async(const Box& box, const LocalView<const T>& from,
-                               T alpha = T{1}) const
-    requires rma::Element<T>
-  {
+                               T alpha = T{1}) const requires rma::Element<T> {
     return checked(check_extents_of("accumulate", box, from.extents()),
                    [&] { return accumulate_box_async(box, buffer(from), rma::Scale::of(alpha)); });
   }

@@ -31,15 +31,13 @@ Status check_bytes(const Distribution& distribution, std::size_t element_bytes) 
 // All members must have asked for the same array: a hash of its description tells.
 Status check_same_on_all(rma::Team& team, const Distribution& distribution,
                          std::size_t element_bytes) {
-  const std::uint64_t mine =
-      std::hash<std::string>{}(to_string(distribution)) * 31 + element_bytes;
+  const std::uint64_t mine = std::hash<std::string>{}(to_string(distribution)) * 31 + element_bytes;
   TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(mine));
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i] != all[0]) {
-      return Status::error(
-                 Code::invalid_argument,
-                 fmt::format("rank {} asked for another array than rank {}",
-                             team.members()[i].value, team.members()[0].value))
+      return Status::error(Code::invalid_argument,
+                           fmt::format("rank {} asked for another array than rank {}",
+                                       team.members()[i].value, team.members()[0].value))
           .hint("all members must give the same extents, element type and options");
     }
   }
@@ -68,17 +66,16 @@ ArrayBase::ArrayBase(const rma::Job& job, std::string name, Distribution distrib
 Result<ArrayBase::Made> ArrayBase::make(const rma::Job& job, const Extents& extents,
                                         std::size_t element_bytes, const ArrayOptions& options) {
   rma::Team team = team_of(job, options);
-  const auto distribution =
-      Distribution::regular(extents, team.size(),
-                            {.min_block = options.min_block,
-                             .process_grid = options.process_grid,
-                             .ghosts = options.ghosts,
-                             .ranks_per_node = ranks_per_node(job, team),
-                             .order = options.order});
+  const auto distribution = Distribution::regular(extents, team.size(),
+                                                  {.min_block = options.min_block,
+                                                   .process_grid = options.process_grid,
+                                                   .ghosts = options.ghosts,
+                                                   .ranks_per_node = ranks_per_node(job, team),
+                                                   .order = options.order});
   // Agreed here, because a rank that returns early would leave the others waiting.
-  TESSERA_RETURN_IF_ERROR(team.agree(distribution.status())
-                              .context(fmt::format("creating array '{}' {}", options.name,
-                                                   to_string(extents))));
+  TESSERA_RETURN_IF_ERROR(
+      team.agree(distribution.status())
+          .context(fmt::format("creating array '{}' {}", options.name, to_string(extents))));
   return make(job, *distribution, element_bytes, options);
 }
 
@@ -97,8 +94,8 @@ Result<ArrayBase::Made> ArrayBase::make(const rma::Job& job, const Distribution&
   }
   TESSERA_RETURN_IF_ERROR(attempt(team.agree(mine)));
   TESSERA_RETURN_IF_ERROR(attempt(check_same_on_all(team, distribution, element_bytes)));
-  const auto bytes = static_cast<std::size_t>(distribution.local_elements(team.rank())) *
-                     element_bytes;
+  const auto bytes =
+      static_cast<std::size_t>(distribution.local_elements(team.rank())) * element_bytes;
   auto region = rma::Region::allocate(team, bytes, options.region);
   if (!region.ok()) {
     return attempt(std::move(region).status());
@@ -106,9 +103,13 @@ Result<ArrayBase::Made> ArrayBase::make(const rma::Job& job, const Distribution&
   return Made{distribution, std::move(region).take()};
 }
 
-Status ArrayBase::free() { return region_.free(); }
+Status ArrayBase::free() {
+  return region_.free();
+}
 
-Status ArrayBase::fence() { return region_.fence(); }
+Status ArrayBase::fence() {
+  return region_.fence();
+}
 
 Status ArrayBase::sync() {
   Status fenced = region_.fence();
@@ -131,8 +132,8 @@ Status ArrayBase::check_room(std::string_view verb, const Box& box, std::int64_t
     return {};
   }
   return explain(Status::error(Code::invalid_argument,
-                               fmt::format("the local buffer has {} elements and the box {}",
-                                           given, box.volume())),
+                               fmt::format("the local buffer has {} elements and the box {}", given,
+                                           box.volume())),
                  verb, box);
 }
 
@@ -142,8 +143,8 @@ Status ArrayBase::check_extents_of(std::string_view verb, const Box& box,
     return {};
   }
   return explain(Status::error(Code::invalid_argument,
-                               fmt::format("the local view is {} and the box {}",
-                                           to_string(given), to_string(box.extents()))),
+                               fmt::format("the local view is {} and the box {}", to_string(given),
+                                           to_string(box.extents()))),
                  verb, box);
 }
 
@@ -163,8 +164,9 @@ Status ArrayBase::for_each_patch(std::string_view verb, const Box& box, const Lo
   auto* const corner = static_cast<std::byte*>(local.data);
   for (const Patch& patch : distribution_.patches(box, team().rank().value)) {
     const std::int64_t place = distance(box.lo(), patch.box.lo(), local.strides);
-    Status status = action(address(patch), corner + place * static_cast<std::int64_t>(element_bytes_),
-                           copy_shape(patch, local.strides, element_bytes_));
+    Status status =
+        action(address(patch), corner + place * static_cast<std::int64_t>(element_bytes_),
+               copy_shape(patch, local.strides, element_bytes_));
     if (!status.ok()) [[unlikely]] {
       return explain(std::move(status), verb, box);
     }
@@ -173,17 +175,17 @@ Status ArrayBase::for_each_patch(std::string_view verb, const Box& box, const Lo
 }
 
 Status ArrayBase::put_box(const Box& box, const LocalBuffer& from) const {
-  return for_each_patch("put", box, from, [&](rma::RemoteAddress to, std::byte* local,
-                                              const rma::CopyShape& shape) {
-    return rma::put(job_, to, local, shape);
-  });
+  return for_each_patch("put", box, from,
+                        [&](rma::RemoteAddress to, std::byte* local, const rma::CopyShape& shape) {
+                          return rma::put(job_, to, local, shape);
+                        });
 }
 
 Status ArrayBase::get_box(const Box& box, const LocalBuffer& to) const {
-  return for_each_patch("get", box, to, [&](rma::RemoteAddress from, std::byte* local,
-                                            const rma::CopyShape& shape) {
-    return rma::get(job_, from, local, shape);
-  });
+  return for_each_patch(
+      "get", box, to, [&](rma::RemoteAddress from, std::byte* local, const rma::CopyShape& shape) {
+        return rma::get(job_, from, local, shape);
+      });
 }
 
 Status ArrayBase::accumulate_box(const Box& box, const LocalBuffer& from,
@@ -196,11 +198,11 @@ Status ArrayBase::accumulate_box(const Box& box, const LocalBuffer& from,
 
 Handle ArrayBase::put_box_async(const Box& box, const LocalBuffer& from) const {
   Handle all;
-  Status status = for_each_patch("put", box, from, [&](rma::RemoteAddress to, std::byte* local,
-                                                       const rma::CopyShape& shape) {
-    all.collect(rma::put_async(job_, to, local, shape));
-    return Status();
-  });
+  Status status = for_each_patch(
+      "put", box, from, [&](rma::RemoteAddress to, std::byte* local, const rma::CopyShape& shape) {
+        all.collect(rma::put_async(job_, to, local, shape));
+        return Status();
+      });
   if (!status.ok()) {
     all.collect(Handle::failed(job_, std::move(status)));
   }
@@ -209,11 +211,11 @@ Handle ArrayBase::put_box_async(const Box& box, const LocalBuffer& from) const {
 
 Handle ArrayBase::get_box_async(const Box& box, const LocalBuffer& to) const {
   Handle all;
-  Status status = for_each_patch("get", box, to, [&](rma::RemoteAddress from, std::byte* local,
-                                                     const rma::CopyShape& shape) {
-    all.collect(rma::get_async(job_, from, local, shape));
-    return Status();
-  });
+  Status status = for_each_patch(
+      "get", box, to, [&](rma::RemoteAddress from, std::byte* local, const rma::CopyShape& shape) {
+        all.collect(rma::get_async(job_, from, local, shape));
+        return Status();
+      });
   if (!status.ok()) {
     all.collect(Handle::failed(job_, std::move(status)));
   }
@@ -223,12 +225,12 @@ Handle ArrayBase::get_box_async(const Box& box, const LocalBuffer& to) const {
 Handle ArrayBase::accumulate_box_async(const Box& box, const LocalBuffer& from,
                                        const rma::Scale& scale) const {
   Handle all;
-  Status status = for_each_patch("accumulate", box, from,
-                                 [&](rma::RemoteAddress to, std::byte* local,
-                                     const rma::CopyShape& shape) {
-                                   all.collect(rma::accumulate_async(job_, to, local, shape, scale));
-                                   return Status();
-                                 });
+  Status status =
+      for_each_patch("accumulate", box, from,
+                     [&](rma::RemoteAddress to, std::byte* local, const rma::CopyShape& shape) {
+                       all.collect(rma::accumulate_async(job_, to, local, shape, scale));
+                       return Status();
+                     });
   if (!status.ok()) {
     all.collect(Handle::failed(job_, std::move(status)));
   }

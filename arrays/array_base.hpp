@@ -30,11 +30,11 @@ namespace tessera::arrays {
 
 /// How an array is made; every field has a default.
 struct ArrayOptions {
-  std::string name = "unnamed";      ///< for messages
+  std::string name = "unnamed";        ///< for messages
   std::optional<rma::Team> team = {};  ///< none: all ranks of the job
-  Extents min_block = {};            ///< blocks are at least so long (GA's chunk)
-  Extents process_grid = {};         ///< positive entries are fixed, the others chosen
-  Extents ghosts = {};               ///< ghost cells at both ends of each dimension
+  Extents min_block = {};              ///< blocks are at least so long (GA's chunk)
+  Extents process_grid = {};           ///< positive entries are fixed, the others chosen
+  Extents ghosts = {};                 ///< ghost cells at both ends of each dimension
   MemoryOrder order = MemoryOrder::row_major;
   rma::RegionOptions region = {};
 };
@@ -67,9 +67,7 @@ class ArrayBase {
   /// What this rank owns, without ghost cells; empty if nothing.
   /// Requires: at most one block a rank.
   [[nodiscard]] Box own_box() const noexcept { return distribution_.box_of(team().rank()); }
-  [[nodiscard]] Box box_of(rma::TeamRank rank) const noexcept {
-    return distribution_.box_of(rank);
-  }
+  [[nodiscard]] Box box_of(rma::TeamRank rank) const noexcept { return distribution_.box_of(rank); }
   /// Requires: is_inside(index, extents()).
   [[nodiscard]] rma::TeamRank owner(const Index& index) const noexcept {
     return distribution_.owner(index);

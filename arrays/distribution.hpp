@@ -177,15 +177,14 @@ class Distribution::Blocks {
     std::int64_t number_;
   };
 
+  Blocks(const Distribution& distribution, rma::TeamRank rank) noexcept
+      : distribution_(&distribution), rank_(rank), count_(distribution.block_count(rank)) {}
+
   [[nodiscard]] std::int64_t size() const noexcept { return count_; }
   [[nodiscard]] Iterator begin() const noexcept { return {this, 0}; }
   [[nodiscard]] Iterator end() const noexcept { return {this, count_}; }
 
  private:
-  friend class Distribution;
-  Blocks(const Distribution& distribution, rma::TeamRank rank) noexcept
-      : distribution_(&distribution), rank_(rank), count_(distribution.block_count(rank)) {}
-
   const Distribution* distribution_;
   rma::TeamRank rank_;
   std::int64_t count_;

@@ -18,8 +18,7 @@ namespace {
 // Calls `body(pointer, count, stride)` for each run of this rank's own elements along the fastest
 // dimension, block by block.
 template <class T, class Body>
-void for_each_own_run(const Distribution& distribution, rma::TeamRank rank, T* slice,
-                      Body&& body) {
+void for_each_own_run(const Distribution& distribution, rma::TeamRank rank, T* slice, Body&& body) {
   for (const Patch& block : distribution.blocks(rank)) {
     if (block.box.is_empty()) {
       continue;
@@ -53,8 +52,8 @@ Status on_own_elements(Array<T>& array, Work&& work) {
   TESSERA_RETURN_IF_ERROR(array.sync());
   auto access = rma::LocalAccess::begin(array.region());
   TESSERA_RETURN_IF_ERROR(access.status());
-  for_each_own_run(array.distribution(), array.team().rank(),
-                   reinterpret_cast<T*>(access->data()), work);
+  for_each_own_run(array.distribution(), array.team().rank(), reinterpret_cast<T*>(access->data()),
+                   work);
   TESSERA_RETURN_IF_ERROR(access->end());
   return array.sync();
 }
@@ -88,9 +87,9 @@ Status check_same_shape(const Array<T>& a, const Array<T>& b, bool same_distribu
                                      to_string(a.extents()), b.name(), to_string(b.extents())));
   }
   if (same_distribution && !(a.distribution() == b.distribution())) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("arrays '{}' and '{}' are distributed differently", a.name(),
-                                     b.name()))
+    return Status::error(
+               Code::invalid_argument,
+               fmt::format("arrays '{}' and '{}' are distributed differently", a.name(), b.name()))
         .hint("copy one of them into an array that is distributed like the other");
   }
   return {};

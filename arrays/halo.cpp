@@ -56,8 +56,7 @@ Box clipped(const Box& box, const Extents& extents, PeriodicDims periodic) {
   Box result = box;
   for (int dim = 0; dim < box.ndims(); ++dim) {
     if (!periodic.test(static_cast<std::size_t>(dim))) {
-      result.set(dim, std::max<std::int64_t>(box.lo(dim), 0),
-                 std::min(box.hi(dim), extents[dim]));
+      result.set(dim, std::max<std::int64_t>(box.lo(dim), 0), std::min(box.hi(dim), extents[dim]));
     }
   }
   return result;
@@ -108,8 +107,8 @@ void Halo::plan(const HaloOptions& options, const Extents& widths) {
     if (!is_wanted(direction, options)) {
       continue;
     }
-    const Box ghosts = clipped(ghosts_towards(own, widths, direction), array_->extents(),
-                               options.periodic);
+    const Box ghosts =
+        clipped(ghosts_towards(own, widths, direction), array_->extents(), options.periodic);
     if (!ghosts.is_empty()) {
       plan_piece(ghosts, options.periodic);
     }

@@ -66,6 +66,9 @@ class Patches {
     Patches* patches_;
   };
 
+  /// For Distribution::patches(), which says what these are.
+  Patches(const detail::DistributionData& data, const Box& box, std::int64_t rotation) noexcept;
+
   Iterator begin() noexcept { return Iterator(this); }
   static std::default_sentinel_t end() noexcept { return {}; }
 
@@ -73,8 +76,6 @@ class Patches {
   [[nodiscard]] std::int64_t remaining() const noexcept { return remaining_; }
 
  private:
-  friend class Distribution;
-  Patches(const detail::DistributionData& data, const Box& box, std::int64_t rotation) noexcept;
   void rotate(std::int64_t rotation) noexcept;
   void advance() noexcept {
     if (--remaining_ > 0) {

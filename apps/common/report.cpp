@@ -35,8 +35,7 @@ void Report::add(std::string_view name, double value, std::string_view unit, int
 }
 
 int Report::finish(bool is_verified) {
-  const std::string_view verdict =
-      is_verified ? "VERIFICATION SUCCESSFUL" : "VERIFICATION FAILED";
+  const std::string_view verdict = is_verified ? "VERIFICATION SUCCESSFUL" : "VERIFICATION FAILED";
   json_["verification"] = is_verified;
   bool is_written = true;
   if (!json_file_.empty()) {

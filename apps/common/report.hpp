@@ -17,8 +17,7 @@ namespace tessera::apps {
 class Report {
  public:
   /// Lines go to standard output when `prints`; all goes to `json_file` at write() unless empty.
-  Report(bool prints, std::string json_file)
-      : prints_(prints), json_file_(std::move(json_file)) {}
+  Report(bool prints, std::string json_file) : prints_(prints), json_file_(std::move(json_file)) {}
 
   void add(std::string_view name, std::string_view value);
   void add(std::string_view name, std::int64_t value, std::string_view unit = "");

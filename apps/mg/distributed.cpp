@@ -28,12 +28,20 @@ using Clock = std::chrono::steady_clock;
 constexpr std::int64_t middle_r_ghosts = sweep_coarse_ghosts + 1;
 constexpr int dims = 3;
 
-Index3 to_index3(const arrays::Index& index) { return {index[0], index[1], index[2]}; }
-Box to_box(const arrays::Box& box) { return {to_index3(box.lo()), to_index3(box.hi())}; }
+Index3 to_index3(const arrays::Index& index) {
+  return {index[0], index[1], index[2]};
+}
+Box to_box(const arrays::Box& box) {
+  return {to_index3(box.lo()), to_index3(box.hi())};
+}
 
-Extents cube(std::int64_t edge) { return Extents::filled(dims, edge); }
+Extents cube(std::int64_t edge) {
+  return Extents::filled(dims, edge);
+}
 
-PeriodicDims all_periodic() { return PeriodicDims().set(); }
+PeriodicDims all_periodic() {
+  return PeriodicDims().set();
+}
 
 /// The dimensions in which this rank's box spans the level: its ghosts there are its own points.
 Wrap unsplit(const Distribution& distribution) {
@@ -86,17 +94,15 @@ Result<DistributedRun> DistributedRun::create(const rma::Job& job, const Problem
   const Index3 factors = near_cubic_factors(job.size());
   const Extents grid{factors.z, factors.y, factors.x};
   TESSERA_ASSIGN_OR_RETURN(
-      auto u, Array<double>::create(
-                  job, cube(problem.edge),
-                  {.name = "u",
-                   .process_grid = grid,
-                   .ghosts = Extents::filled(dims, sweep_u_ghosts)}));
+      auto u,
+      Array<double>::create(
+          job, cube(problem.edge),
+          {.name = "u", .process_grid = grid, .ghosts = Extents::filled(dims, sweep_u_ghosts)}));
   TESSERA_ASSIGN_OR_RETURN(
-      auto v, Array<double>::create(
-                  job, cube(problem.edge),
-                  {.name = "v",
-                   .process_grid = grid,
-                   .ghosts = Extents::filled(dims, sweep_v_ghosts)}));
+      auto v,
+      Array<double>::create(
+          job, cube(problem.edge),
+          {.name = "v", .process_grid = grid, .ghosts = Extents::filled(dims, sweep_v_ghosts)}));
   DistributedRun run(job, problem, std::move(u), std::move(v));
   TESSERA_RETURN_IF_ERROR(run.make_levels());
   TESSERA_RETURN_IF_ERROR(run.set_problem());
@@ -112,8 +118,7 @@ Status DistributedRun::make_levels() {
     TESSERA_ASSIGN_OR_RETURN(level, coarser(level, middle_r_ghosts));
   }
   if (job_.size() > 1) {
-    TESSERA_ASSIGN_OR_RETURN(
-        auto r, Array<double>::create(job_, level, {.name = "replicated r"}));
+    TESSERA_ASSIGN_OR_RETURN(auto r, Array<double>::create(job_, level, {.name = "replicated r"}));
     replicated_.emplace(std::move(r));
   }
   return {};
@@ -129,8 +134,7 @@ Status DistributedRun::make_middle_level(const Distribution& distribution) {
 // Each rank looks through its own box; the ten extremes of the whole are among theirs.
 Status DistributedRun::set_problem() {
   const Extremes mine = find_extremes(problem_.edge, to_box(u_.own_box()));
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<Extremes> all,
-                           job_.world().allgather_value(mine));
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<Extremes> all, job_.world().allgather_value(mine));
   Extremes extremes = all.front();
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     extremes = merge(extremes, all[rank]);
@@ -167,8 +171,13 @@ Grid DistributedRun::next_residual() {
 
 Result<Norms> DistributedRun::finest_sweep(bool corrects, bool restricts) {
   const Grid u = grid_of(u_);
-  SweepTask task{.u = u, .v = grid_of(v_), .correction = {}, .restriction = {}, .norm_box = {},
-                 .wrap = unsplit(u_.distribution()), .wrap_width = sweep_u_ghosts};
+  SweepTask task{.u = u,
+                 .v = grid_of(v_),
+                 .correction = {},
+                 .restriction = {},
+                 .norm_box = {},
+                 .wrap = unsplit(u_.distribution()),
+                 .wrap_width = sweep_u_ghosts};
   task.wrap.z = false;
   if (corrects) {
     task.correction = Correction{coarse_correction(), problem_.smoother, u.box, false};
@@ -190,9 +199,8 @@ Status DistributedRun::gather_replicated() {
   TESSERA_RETURN_IF_ERROR(replicated_->sync());
   const Grid& whole = coarse_->residual();
   const Index3 n = whole.box.extents();
-  const arrays::LocalView<double> view(
-      whole.data, Extents{n.z, n.y, n.x},
-      arrays::Strides{whole.plane_stride, whole.row_stride, 1});
+  const arrays::LocalView<double> view(whole.data, Extents{n.z, n.y, n.x},
+                                       arrays::Strides{whole.plane_stride, whole.row_stride, 1});
   Status status = replicated_->get(replicated_->box(), view);
   // Nobody restricts into it again before all have read it.
   Status met = replicated_->team().barrier();
@@ -204,8 +212,7 @@ Status DistributedRun::go_down() {
   for (std::size_t k = 0; k < middle_.size(); ++k) {
     TESSERA_RETURN_IF_ERROR(exchange(middle_[k].r, {.periodic = all_periodic()}));
     const Grid fine = grid_of(middle_[k].r);
-    const Grid coarse =
-        k + 1 < middle_.size() ? grid_of(middle_[k + 1].r) : grid_of(*replicated_);
+    const Grid coarse = k + 1 < middle_.size() ? grid_of(middle_[k + 1].r) : grid_of(*replicated_);
     restrict_to(coarse, fine, coarse.box);
   }
   return gather_replicated();

@@ -30,9 +30,9 @@ namespace tessera::apps::mg {
 
 /// What a run gave; the same on all ranks.
 struct RunResult {
-  double norm = 0.0;      ///< L2 norm of the last residual
-  double greatest = 0.0;  ///< its greatest absolute value
-  double seconds = 0.0;   ///< of NPB's timed part: the first residual and all cycles
+  double norm = 0.0;          ///< L2 norm of the last residual
+  double greatest = 0.0;      ///< its greatest absolute value
+  double seconds = 0.0;       ///< of NPB's timed part: the first residual and all cycles
   double halo_seconds = 0.0;  ///< the part of it that this rank spent exchanging and gathering
 };
 

@@ -49,10 +49,10 @@ Status check_memory(const mg::Problem& problem, std::int64_t ranks) {
   if (needed <= available) {
     return {};
   }
-  return Status::error(tessera::rma::Code::no_memory,
-                       fmt::format("class {} needs {} and {} are available", problem.name,
-                                   tessera::rma::human_bytes(needed),
-                                   tessera::rma::human_bytes(available)))
+  return Status::error(
+             tessera::rma::Code::no_memory,
+             fmt::format("class {} needs {} and {} are available", problem.name,
+                         tessera::rma::human_bytes(needed), tessera::rma::human_bytes(available)))
       .hint("take a smaller class, or more nodes");
 }
 

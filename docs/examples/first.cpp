@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A 1000 x 1000 array over all ranks: everybody adds to one patch, rank 0 reads it.
 #include <cstdio>
 #include <vector>

@@ -6,6 +6,8 @@
 #include <set>
 #include <vector>
 
+#include "tests/arrays/printers.hpp"
+
 namespace tessera::arrays {
 namespace {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/arrays/distribution_kinds.hpp"
+#include "tests/arrays/printers.hpp"
 
 namespace tessera::arrays {
 namespace {

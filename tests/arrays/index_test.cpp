@@ -5,6 +5,8 @@
 
 #include <limits>
 
+#include "tests/arrays/printers.hpp"
+
 namespace tessera::arrays {
 namespace {
 

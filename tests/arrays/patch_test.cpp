@@ -14,6 +14,7 @@
 
 #include "arrays/distribution.hpp"
 #include "tests/arrays/distribution_kinds.hpp"
+#include "tests/arrays/printers.hpp"
 
 namespace tessera::arrays {
 namespace {

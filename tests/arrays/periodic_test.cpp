@@ -6,6 +6,8 @@
 #include <map>
 #include <vector>
 
+#include "tests/arrays/printers.hpp"
+
 namespace tessera::arrays {
 namespace {
 

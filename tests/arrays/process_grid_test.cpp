@@ -7,6 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "tests/arrays/printers.hpp"
+
 namespace tessera::arrays {
 namespace {
 

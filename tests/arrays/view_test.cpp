@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/arrays/printers.hpp"
+
 namespace tessera::arrays {
 namespace {
 

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "rma/node/memory_probe.hpp"
+#include "rma/memory.hpp"
 #include "tests/rma/node_rig.hpp"
 
 namespace tessera::rma::detail {

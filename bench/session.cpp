@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/session.hpp"
+
+#include <iostream>
+
+namespace tessera::bench {
+
+Table Session::table(std::string title, std::size_t subject, Quantity quantity,
+                     std::string size_name) const {
+  Heading heading;
+  heading.title = std::move(title);
+  heading.quantity = quantity;
+  heading.subject = subject;
+  heading.full = options_.full;
+  heading.size_name = std::move(size_name);
+  return {std::cout, heading, report_.run()};
+}
+
+std::vector<Measured> Session::measure(Table& table, const Subject& subject, std::int64_t line,
+                                       const std::vector<Candidate>& candidates,
+                                       const MeasureOptions& options) const {
+  auto measured = measure_interleaved(crew_, candidates, options);
+  if (is_leader()) {
+    report_.add(to_records(subject, measured));
+    if (!options_.quiet) {
+      table.add(line, measured);
+    }
+  }
+  return measured;
+}
+
+void Session::remark(const std::string& text) const {
+  if (is_leader() && !options_.quiet) {
+    std::cout << "# " << text << '\n';
+  }
+}
+
+MeasureOptions together(MeasureOptions options) {
+  constexpr double clock_readings = 2000;  // some 40 µs
+  options.timer_multiple = clock_readings;
+  return options;
+}
+
+}  // namespace tessera::bench

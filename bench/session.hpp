@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Session: what all suites of one run share; and Suite, what tessera-bench runs by name.
+//
+// A suite is a list of parts, each a function that all ranks call together. Adding a suite is a
+// folder and one line in bench/suites.cpp; `tessera-bench rma` runs all of its parts and
+// `tessera-bench rma.strided` one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/support/crew.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/options.hpp"
+#include "bench/support/record.hpp"
+#include "bench/support/table.hpp"
+#include "bench/support/target.hpp"
+#include "rma/job.hpp"
+
+namespace tessera::bench {
+
+/// The command line of tessera-bench.
+struct BenchOptions : SuiteOptions {
+  std::vector<std::string> suites;  ///< "rma", or one part: "rma.strided"
+  int threads = 0;                  ///< ranks as threads of one process; 0: as they were started
+  std::string mg_classes = "A";     ///< of suite mg
+};
+
+class Session {
+ public:
+  /// All must outlive the session.
+  Session(rma::Job& job, Crew& crew, const BenchOptions& options, Report& report, Targets& targets)
+      : job_(job), crew_(crew), options_(options), report_(report), targets_(targets) {}
+
+  [[nodiscard]] rma::Job& job() const { return job_; }
+  [[nodiscard]] Crew& crew() const { return crew_; }
+  [[nodiscard]] const BenchOptions& options() const { return options_; }
+  [[nodiscard]] Targets& targets() const { return targets_; }
+  [[nodiscard]] bool is_leader() const { return crew_.rank() == 0; }
+
+  /// A table whose subject is candidate number `subject`.
+  [[nodiscard]] Table table(std::string title, std::size_t subject,
+                            Quantity quantity = Quantity::latency,
+                            std::string size_name = "Size") const;
+
+  /// Collective. Measures the candidates, records them, and adds a line to `table`.
+  std::vector<Measured> measure(Table& table, const Subject& subject, std::int64_t line,
+                                const std::vector<Candidate>& candidates,
+                                const MeasureOptions& options) const;
+  std::vector<Measured> measure(Table& table, const Subject& subject, std::int64_t line,
+                                const std::vector<Candidate>& candidates) const {
+    return measure(table, subject, line, candidates, options_.measure_options());
+  }
+
+  /// A line that begins with `#`, on rank 0.
+  void remark(const std::string& text) const;
+
+ private:
+  rma::Job& job_;
+  Crew& crew_;
+  const BenchOptions& options_;
+  Report& report_;
+  Targets& targets_;
+};
+
+/// Options for candidates in which ranks meet: samples so long that the few hundred nanoseconds
+/// between two ranks' starts don't count.
+MeasureOptions together(MeasureOptions options);
+
+struct SuitePart {
+  std::string name;
+  std::function<void(Session&)> run;
+};
+
+struct Suite {
+  std::string name;
+  std::string description;
+  std::vector<SuitePart> parts;
+  std::vector<Target> targets;
+};
+
+/// All suites, in the order in which they are listed and run.
+const std::vector<Suite>& suites();
+
+}  // namespace tessera::bench

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/support/target.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+namespace tessera::bench {
+namespace {
+
+bool is_worse(Target::Sense sense, double a, double b) {
+  return sense == Target::Sense::time_at_most ? a > b : a < b;
+}
+
+void keep_worst(TargetResult& result, const std::string& where, const Ratio& ratio) {
+  ++result.cases;
+  if (!result.worst || is_worse(result.target.sense, ratio.value, result.worst->value)) {
+    result.worst = ratio;
+    result.where = where;
+  }
+}
+
+std::string describe(const Case& c) {
+  return c.layout == Layout::contiguous ? fmt::format("{} {}", c.name(), c.bytes())
+                                        : fmt::format("{} {}", c.name(), c.shape());
+}
+
+}  // namespace
+
+bool TargetResult::is_reached() const {
+  return worst && !is_worse(target.sense, worst->value, target.limit);
+}
+
+void Targets::add(std::vector<Target> targets) {
+  for (Target& target : targets) {
+    results_.push_back({std::move(target), std::nullopt, "", 0});
+  }
+}
+
+void Targets::look(const Case& c, const std::vector<Measured>& measured, const Measured& subject) {
+  for (TargetResult& result : results_) {
+    if (!result.target.applies || !result.target.applies(c)) {
+      continue;
+    }
+    const auto reference = std::find_if(
+        measured.begin(), measured.end(),
+        [&](const Measured& one) { return one.name == result.target.reference; });
+    if (reference == measured.end()) {
+      continue;
+    }
+    keep_worst(result, describe(c),
+               result.target.sense == Target::Sense::time_at_most
+                   ? ratio_of_medians(subject.samples_ns, reference->samples_ns)
+                   : ratio_of_medians(reference->samples_ns, subject.samples_ns));
+  }
+}
+
+void Targets::observe(std::string_view name, const std::string& where, const Ratio& ratio) {
+  for (TargetResult& result : results_) {
+    if (result.target.name == name) {
+      keep_worst(result, where, ratio);
+    }
+  }
+}
+
+void Targets::print(std::ostream& out) const {
+  fmt::print(out, "# {:<50}{:>10}{:>10}{:>20}  {:<32}{:>6}  {}\n", "Target", "asked", "worst",
+             "95 % interval", "at", "cases", "reached");
+  for (const TargetResult& result : results_) {
+    const char* sign = result.target.sense == Target::Sense::time_at_most ? "<=" : ">=";
+    fmt::print(out, "{:<52}{:>10}", result.target.name,
+               fmt::format("{} {:.2f}", sign, result.target.limit));
+    if (result.worst) {
+      const Interval& interval = result.worst->ci95;
+      fmt::print(out, "{:>10.3f}{:>20}  {:<32}{:>6}  {}\n", result.worst->value,
+                 fmt::format("[{:.3f},{:.3f}]", interval.lo, interval.hi), result.where,
+                 result.cases, result.is_reached() ? "yes" : "NO");
+    } else {
+      fmt::print(out, "{:>10}{:>20}  {:<32}{:>6}  {}\n", "-", "", "", 0,
+                 fmt::format("not measured: no {}", result.target.reference));
+    }
+  }
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Array<T>: one-sided boxes against a model, on every kind of distribution; and what bad calls say.
+#include "arrays/array.hpp"
+
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "tests/arrays/ranks/model_array.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::arrays {
+namespace {
+
+using rma::Code;
+using rma::Job;
+using rma::test::fails;
+using rma::test::ok;
+using rma::test::on_ranks;
+using test::fingerprint;
+using test::fingerprints;
+using test::for_each_index;
+using test::random_box;
+
+// Rank 0 writes every element; all ranks then read boxes at random.
+void check_gets(Job& job, Array<double>& array) {
+  if (job.rank().value == 0) {
+    const auto values = fingerprints(array.box());
+    EXPECT_TRUE(ok(array.put(array.box(), values)));
+  }
+  EXPECT_TRUE(ok(array.sync()));
+  std::mt19937_64 random(
+      static_cast<std::uint64_t>(testing::UnitTest::GetInstance()->random_seed()) +
+      static_cast<std::uint64_t>(job.rank().value));
+  for (int round = 0; round < 20; ++round) {
+    const Box box = random_box(array.extents(), random);
+    std::vector<double> got(static_cast<std::size_t>(box.volume()), -1.0);
+    EXPECT_TRUE(ok(round % 2 == 0 ? array.get(box, got) : array.get_async(box, got).wait()));
+    EXPECT_EQ(got, fingerprints(box)) << to_string(box);
+  }
+  EXPECT_TRUE(ok(array.sync()));
+}
+
+TEST(Array, AnyRankReadsAnyBoxOfOneToEightDimensions) {
+  on_ranks([](Job& job) {
+    for (const Extents& extents :
+         {Extents{37}, Extents{13, 11}, Extents{7, 5, 9}, Extents{4, 3, 5, 4},
+          Extents{3, 2, 3, 2, 3}, Extents{2, 3, 2, 2, 2, 3}, Extents{2, 2, 2, 2, 2, 2, 2},
+          Extents{2, 1, 2, 2, 2, 1, 2, 3}}) {
+      auto array = Array<double>::create(job, extents, {.name = "A"});
+      ASSERT_TRUE(ok(array)) << to_string(extents);
+      check_gets(job, *array);
+    }
+  });
+}
+
+TEST(Array, WorksOnEveryKindOfDistribution) {
+  on_ranks([](Job& job) {
+    const std::int64_t ranks = job.size();
+    const Extents extents{17, 13};
+    const std::vector<AxisCut> by_size{AxisCut::by_size(17, 3).value(),
+                                       AxisCut::by_size(13, 2).value()};
+    const Extents blocks{6, 7};
+    std::vector<Distribution> all;
+    all.push_back(Distribution::regular(extents, ranks).value());
+    all.push_back(
+        Distribution::regular(extents, ranks, {.order = MemoryOrder::column_major}).value());
+    all.push_back(Distribution::regular(extents, ranks, {.ghosts = {2, 1}}).value());
+    all.push_back(Distribution::create(by_size, Deal::round_robin(blocks, ranks).value()).value());
+    all.push_back(
+        Distribution::create(by_size, Deal::cyclic_grid(blocks, Extents{1, ranks}, ranks).value(),
+                             {.storage = Storage::local_matrix, .order = MemoryOrder::column_major})
+            .value());
+    for (const Distribution& distribution : all) {
+      auto array = Array<double>::create(job, distribution, {.name = "B"});
+      ASSERT_TRUE(ok(array)) << to_string(distribution);
+      check_gets(job, *array);
+    }
+  });
+}
+
+TEST(Array, TakesStridedLocalViewsInBothDirections) {
+  on_ranks([](Job& job) {
+    auto array = Array<double>::create(job, {20, 30}, {.name = "A"}).value();
+    // A window of 5 x 6 in a buffer of 9 x 10, column-major.
+    std::vector<double> buffer(90, -1.0);
+    const LocalView<double> window(buffer.data() + 9 * 2 + 3, {5, 6}, Strides{1, 9});
+    const Box box({3, 7}, {8, 13});
+    if (job.rank().value == job.size() - 1) {
+      for (std::int64_t i = 0; i < 5; ++i) {
+        for (std::int64_t j = 0; j < 6; ++j) {
+          window(i, j) = fingerprint({3 + i, 7 + j});
+        }
+      }
+      EXPECT_TRUE(ok(array.put(box, LocalView<const double>(window))));
+    }
+    EXPECT_TRUE(ok(array.sync()));
+    std::vector<double> dense(30);
+    EXPECT_TRUE(ok(array.get(box, dense)));
+    EXPECT_EQ(dense, fingerprints(box));
+
+    std::fill(buffer.begin(), buffer.end(), -1.0);
+    EXPECT_TRUE(ok(array.get(box, window)));
+    for (std::int64_t i = 0; i < 5; ++i) {
+      for (std::int64_t j = 0; j < 6; ++j) {
+        EXPECT_EQ(window(i, j), fingerprint({3 + i, 7 + j}));
+      }
+    }
+    EXPECT_EQ(std::count(buffer.begin(), buffer.end(), -1.0), 60) << "wrote beside the window";
+    EXPECT_TRUE(ok(array.sync()));
+  });
+}
+
+template <class T>
+class ArrayOf : public testing::Test {};
+using ElementTypes = testing::Types<std::int32_t, std::int64_t, float, double, std::complex<float>,
+                                    std::complex<double>>;
+TYPED_TEST_SUITE(ArrayOf, ElementTypes);
+
+TYPED_TEST(ArrayOf, AddsUpWhatAllRanksAccumulate) {
+  on_ranks([](Job& job) {
+    auto array = Array<TypeParam>::create(job, {19, 23}, {.name = "sums"}).value();
+    const Box box({2, 1}, {17, 22});
+    const std::vector<TypeParam> ones(static_cast<std::size_t>(box.volume()), TypeParam{1});
+    for (int round = 0; round < 5; ++round) {
+      EXPECT_TRUE(ok(array.accumulate(box, ones, TypeParam{2})));
+      EXPECT_TRUE(ok(array.accumulate_async(box, ones).wait()));
+    }
+    EXPECT_TRUE(ok(array.sync()));
+    std::vector<TypeParam> all(static_cast<std::size_t>(array.box().volume()));
+    EXPECT_TRUE(ok(array.get(array.box(), all)));
+    const auto expected = TypeParam(static_cast<float>(15 * job.size()));
+    std::size_t at = 0;
+    for_each_index(array.box(), [&](const Index& index) {
+      EXPECT_EQ(all[at++], box.contains(index) ? expected : TypeParam{0}) << to_string(index);
+    });
+    EXPECT_TRUE(ok(array.sync()));
+  });
+}
+
+struct Particle {
+  double position[3];
+  std::int32_t kind;
+  friend bool operator==(const Particle&, const Particle&) = default;
+};
+
+TEST(Array, HoldsAnyTriviallyCopyableType) {
+  on_ranks([](Job& job) {
+    auto array = Array<Particle>::create(job, {100}, {.name = "particles"}).value();
+    const Particle mine{{1, 2, 3}, job.rank().value};
+    const std::int64_t at = 7 * job.rank().value;
+    EXPECT_TRUE(ok(array.put(Box::at({at}), std::span(&mine, 1))));
+    EXPECT_TRUE(ok(array.sync()));
+    for (std::int32_t rank = 0; rank < job.size(); ++rank) {
+      EXPECT_EQ(array.get_element({7 * rank}).value(), (Particle{{1, 2, 3}, rank}));
+    }
+    EXPECT_TRUE(ok(array.sync()));
+  });
+}
+
+TEST(Array, LocalAccessSeesWhatOthersWroteByGlobalIndices) {
+  on_ranks([](Job& job) {
+    auto array = Array<double>::create(job, {15, 14}, {.name = "A", .ghosts = {1, 2}}).value();
+    if (job.rank().value == 0) {
+      EXPECT_TRUE(ok(array.put(array.box(), fingerprints(array.box()))));
+    }
+    EXPECT_TRUE(ok(array.sync()));
+    auto access = array.local();
+    ASSERT_TRUE(ok(access));
+    const auto view = access->view();
+    for_each_index(access->own(), [&](const Index& index) {
+      EXPECT_EQ(view[index], fingerprint(index));
+      view[index] += 1;
+    });
+    EXPECT_TRUE(ok(access->end()));
+    EXPECT_TRUE(ok(array.sync()));
+    EXPECT_EQ(array.get_element({14, 13}).value(), fingerprint({14, 13}) + 1);
+    EXPECT_TRUE(ok(array.sync()));
+  });
+}
+
+TEST(Array, LivesOnATeam) {
+  on_ranks([](Job& job) {
+    // Odd and even world ranks, in reverse order.
+    auto team = job.world().split(job.rank().value % 2, -job.rank().value);
+    ASSERT_TRUE(ok(team));
+    auto array = Array<double>::create(job, {40}, {.name = "on a team", .team = *team});
+    ASSERT_TRUE(ok(array));
+    const std::vector<double> ones(40, 1.0);
+    EXPECT_TRUE(ok(array->accumulate(array->box(), ones)));
+    EXPECT_TRUE(ok(array->sync()));
+    EXPECT_EQ(array->get_element({39}).value(), static_cast<double>(team->size()));
+    EXPECT_TRUE(ok(array->sync()));
+  });
+}
+
+TEST(Array, EmptyBoxesAndEmptyArraysAreLegal) {
+  on_ranks([](Job& job) {
+    auto array = Array<double>::create(job, {5, 0}, {.name = "empty"});
+    ASSERT_TRUE(ok(array));
+    EXPECT_TRUE(ok(array->put(array->box(), std::span<const double>())));
+    auto other = Array<double>::create(job, {5, 5}, {.name = "A"}).value();
+    EXPECT_TRUE(ok(other.get(Box({2, 3}, {2, 5}), std::span<double>())));
+    EXPECT_TRUE(ok(other.sync()));
+  });
+}
+
+TEST(Array, SaysWhatIsWrongWithABox) {
+  on_ranks([](Job& job) {
+    auto array = Array<double>::create(job, {100, 100}, {.name = "A"}).value();
+    std::vector<double> buffer(10'100);
+    EXPECT_TRUE(fails(array.get(Box({0, 0}, {100, 101}), buffer), Code::out_of_range,
+                      {"get of [0,100) x [0,101)", "array 'A' (float64, 100 x 100)",
+                       "dimension 1 exceeds by 1", "hint:"}));
+    EXPECT_TRUE(fails(array.put(Box({0}, {100}), buffer), Code::invalid_argument, {"dimension"}));
+    EXPECT_TRUE(
+        fails(array.put(Box({0, 0}, {10, 10}), std::span(buffer).first(99)), Code::invalid_argument,
+              {"put of [0,10) x [0,10)", "the local buffer has 99 elements and the box 100"}));
+    EXPECT_TRUE(fails(array.get(Box({0, 0}, {2, 2}), LocalView<double>(buffer.data(), {2, 3})),
+                      Code::invalid_argument, {"the local view is 2 x 3 and the box 2 x 2"}));
+    EXPECT_TRUE(fails(array.get(Box({0, 0}, {2, 2}), LocalView<double>(nullptr, {2, 2})),
+                      Code::invalid_argument, {"null"}));
+    rma::Handle handle = array.get_async(Box({0, 0}, {101, 1}), buffer);
+    EXPECT_TRUE(fails(handle.wait(), Code::out_of_range, {"dimension 0 exceeds by 1"}));
+    EXPECT_TRUE(ok(array.sync()));
+  });
+}
+
+TEST(Array, CreationFailsOnAllRanksWithTheSameWords) {
+  on_ranks([](Job& job) {
+    EXPECT_TRUE(fails(Array<double>::create(job, {10, -1}, {.name = "bad"}), Code::invalid_argument,
+                      {"creating array 'bad' 10 x -1"}));
+    EXPECT_TRUE(fails(Array<double>::create(job, {1LL << 40, 1LL << 40}, {.name = "huge"}),
+                      Code::invalid_argument, {"creating array 'huge'"}));
+    const std::int64_t extent = job.rank().value == 0 ? 11 : 10;
+    auto array = Array<double>::create(job, {extent}, {.name = "differs"});
+    if (job.size() > 1) {
+      EXPECT_TRUE(fails(array, Code::invalid_argument,
+                        {"creating array 'differs'", "asked for another array than rank"}));
+    }
+    auto good = Array<double>::create(job, {10}, {.name = "good"});
+    EXPECT_TRUE(ok(good));
+  });
+}
+
+TEST(Array, AFreedArrayIsClosed) {
+  on_ranks([](Job& job) {
+    auto array = Array<double>::create(job, {10}, {.name = "A"}).value();
+    EXPECT_TRUE(ok(array.free()));
+    double value = 0;
+    EXPECT_TRUE(fails(array.get(Box({0}, {1}), std::span(&value, 1)), Code::closed,
+                      {"array 'A'", "freed"}));
+    EXPECT_TRUE(fails(array.local(), Code::closed));
+    EXPECT_TRUE(ok(array.free()));
+  });
+}
+
+}  // namespace
+}  // namespace tessera::arrays

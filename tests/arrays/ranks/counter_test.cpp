@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Counter: every number is drawn once.
+#include "arrays/counter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::arrays {
+namespace {
+
+using rma::Code;
+using rma::Job;
+using rma::TeamRank;
+using rma::test::fails;
+using rma::test::ok;
+using rma::test::on_ranks;
+
+TEST(Counter, GivesEachTaskToOneRank) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t tasks = 1000;
+    constexpr std::int64_t chunk = 3;
+    auto counter = Counter::create(job, job.world(), TeamRank{job.size() - 1});
+    ASSERT_TRUE(ok(counter));
+    std::vector<std::int32_t> drawn(tasks, 0);
+    while (true) {
+      const std::int64_t first = counter->next(chunk).value();
+      if (first >= tasks) {
+        break;
+      }
+      for (std::int64_t task = first; task < std::min(first + chunk, tasks); ++task) {
+        ++drawn[static_cast<std::size_t>(task)];
+      }
+    }
+    EXPECT_TRUE(ok(job.world().allreduce(std::span(drawn), rma::Reduction::sum)));
+    EXPECT_EQ(drawn, std::vector<std::int32_t>(tasks, 1));
+    EXPECT_TRUE(ok(counter->reset(40)));
+    EXPECT_GE(counter->next().value(), 40);
+    EXPECT_TRUE(ok(job.barrier()));
+    EXPECT_EQ(counter->next(0).value(), 40 + job.size());
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
+TEST(Counter, RefusesAnOwnerOutsideTheTeam) {
+  on_ranks([](Job& job) {
+    EXPECT_TRUE(fails(Counter::create(job, job.world(), TeamRank{job.size()}),
+                      Code::invalid_argument, {"cannot own a counter"}));
+  });
+}
+
+}  // namespace
+}  // namespace tessera::arrays

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// fill, scale, copy, dot and norm2 against sums by hand (Eigen where it fits).
+#include "arrays/elementwise.hpp"
+
+#include <gtest/gtest.h>
+#include <Eigen/Dense>
+
+#include <complex>
+#include <vector>
+
+#include "tests/arrays/ranks/model_array.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::arrays {
+namespace {
+
+using rma::Code;
+using rma::Job;
+using rma::test::fails;
+using rma::test::ok;
+using rma::test::on_ranks;
+using test::fingerprints;
+
+TEST(Elementwise, FillAndScaleReachEveryElementAndNoGhostCell) {
+  on_ranks([](Job& job) {
+    auto array =
+        Array<double>::create(job, {9, 10, 11}, {.name = "A", .ghosts = {1, 1, 1}}).value();
+    EXPECT_TRUE(ok(fill(array, 3.0)));
+    EXPECT_TRUE(ok(scale(array, -0.5)));
+    std::vector<double> all(990);
+    EXPECT_TRUE(ok(array.get(array.box(), all)));
+    EXPECT_EQ(all, std::vector<double>(990, -1.5));
+    auto access = array.local().value();
+    double sum = 0;
+    const auto raw = access.raw();
+    for (std::int64_t i = 0; i < raw.size(); ++i) {
+      sum += raw.data_handle()[i];
+    }
+    EXPECT_EQ(sum, -1.5 * static_cast<double>(access.own().volume())) << "ghost cells changed";
+    EXPECT_TRUE(ok(array.sync()));
+  });
+}
+
+TEST(Elementwise, CopyGoesBetweenDifferentDistributions) {
+  on_ranks([](Job& job) {
+    auto from = Array<double>::create(job, {30, 20}, {.name = "from"}).value();
+    const std::vector<AxisCut> cuts{AxisCut::by_size(30, 4).value(),
+                                    AxisCut::by_size(20, 3).value()};
+    const auto cyclic =
+        Distribution::create(cuts, Deal::round_robin(Extents{8, 7}, job.size()).value()).value();
+    auto to = Array<double>::create(job, cyclic, {.name = "to"}).value();
+    if (job.rank().value == 0) {
+      EXPECT_TRUE(ok(from.put(from.box(), fingerprints(from.box()))));
+    }
+    EXPECT_TRUE(ok(from.sync()));
+    EXPECT_TRUE(ok(copy(from, to)));
+    std::vector<double> all(600);
+    EXPECT_TRUE(ok(to.get(to.box(), all)));
+    EXPECT_EQ(all, fingerprints(to.box()));
+    EXPECT_TRUE(ok(to.sync()));
+  });
+}
+
+TEST(Elementwise, DotAndNormAgreeWithEigen) {
+  on_ranks([](Job& job) {
+    using Complex = std::complex<double>;
+    auto a = Array<Complex>::create(job, {17, 19}, {.name = "a"}).value();
+    auto b = Array<Complex>::create(job, {17, 19}, {.name = "b"}).value();
+    Eigen::VectorXcd model_a(17 * 19);
+    Eigen::VectorXcd model_b(17 * 19);
+    for (Eigen::Index i = 0; i < model_a.size(); ++i) {
+      model_a[i] = Complex(std::sin(static_cast<double>(i)), static_cast<double>(i % 7));
+      model_b[i] = Complex(static_cast<double>(i % 5), std::cos(static_cast<double>(i)));
+    }
+    const std::span<const Complex> span_a(model_a.data(), 17 * 19);
+    const std::span<const Complex> span_b(model_b.data(), 17 * 19);
+    if (job.rank().value == 0) {
+      EXPECT_TRUE(ok(a.put(a.box(), span_a)));
+      EXPECT_TRUE(ok(b.put(b.box(), span_b)));
+    }
+    EXPECT_TRUE(ok(a.sync()));
+    EXPECT_TRUE(ok(b.sync()));
+    const Complex expected = model_a.transpose() * model_b;
+    const auto got = dot(a, b);
+    ASSERT_TRUE(ok(got));
+    EXPECT_LT(std::abs(*got - expected), 1e-12 * std::abs(expected));
+    EXPECT_NEAR(norm2(a).value(), model_a.norm(), 1e-12 * model_a.norm());
+  });
+}
+
+TEST(Elementwise, SaysHowTwoArraysDoNotFit) {
+  on_ranks([](Job& job) {
+    auto a = Array<double>::create(job, {6, 6}, {.name = "a"}).value();
+    auto b = Array<double>::create(job, {6, 7}, {.name = "b"}).value();
+    EXPECT_TRUE(
+        fails(dot(a, b), Code::invalid_argument, {"array 'a' is 6 x 6 and array 'b' is 6 x 7"}));
+    EXPECT_TRUE(fails(copy(a, b), Code::invalid_argument, {"6 x 7"}));
+    auto c = Array<double>::create(job, {6, 6}, {.name = "c", .order = MemoryOrder::column_major})
+                 .value();
+    EXPECT_TRUE(fails(dot(a, c), Code::invalid_argument, {"distributed differently", "hint:"}));
+  });
+}
+
+}  // namespace
+}  // namespace tessera::arrays

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Collectives: every kind, type and reduction, sizes about those of their buffers, and what happens
+// when members call different things.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "rma/job.hpp"
+#include "rma/transfer.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::rma {
+namespace {
+
+using test::fails;
+using test::ok;
+using test::on_ranks;
+
+// In jobs with the smallest buffers, so that all but the smallest collectives take several steps.
+void on_ranks_with_small_slots(const std::function<void(Job&)>& body) {
+  on_ranks({.change = [](Settings& settings) { settings.collective_slot_bytes = 256; }}, body);
+}
+
+constexpr std::array<std::size_t, 10> sizes{0, 1, 7, 255, 256, 257, 1000, 4096, 16'385, 100'001};
+
+std::vector<std::byte> pattern(std::size_t bytes, std::int32_t rank) {
+  std::vector<std::byte> result(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) {
+    result[i] = static_cast<std::byte>(i * 13 + static_cast<std::size_t>(rank) * 101);
+  }
+  return result;
+}
+
+void broadcast_all_sizes(Job& job) {
+  for (const std::size_t bytes : sizes) {
+    for (std::int32_t root = 0; root < job.size(); ++root) {
+      std::vector<std::byte> data = job.rank().value == root ? pattern(bytes, root)
+                                                             : std::vector<std::byte>(bytes);
+      ASSERT_TRUE(ok(job.world().broadcast(data, TeamRank{root})));
+      ASSERT_EQ(data, pattern(bytes, root)) << bytes << " bytes from " << root;
+    }
+  }
+}
+
+TEST(Broadcast, CopiesAnySizeFromAnyRoot) {
+  on_ranks(broadcast_all_sizes);
+  on_ranks_with_small_slots(broadcast_all_sizes);
+}
+
+void allgather_all_sizes(Job& job) {
+  const auto ranks = static_cast<std::size_t>(job.size());
+  for (const std::size_t bytes : sizes) {
+    std::vector<std::byte> all(bytes * ranks);
+    ASSERT_TRUE(ok(job.world().allgather(pattern(bytes, job.rank().value), all)));
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const auto expected = pattern(bytes, static_cast<std::int32_t>(rank));
+      ASSERT_TRUE(std::equal(expected.begin(), expected.end(),
+                             all.begin() + static_cast<std::ptrdiff_t>(rank * bytes)))
+          << bytes << " bytes of " << rank;
+    }
+  }
+}
+
+TEST(Allgather, GathersAnySizeInTeamOrder) {
+  on_ranks(allgather_all_sizes);
+  on_ranks_with_small_slots(allgather_all_sizes);
+}
+
+template <class T>
+T combined(T a, T b, Reduction reduction) {
+  switch (reduction) {
+    case Reduction::sum:
+      return a + b;
+    case Reduction::product:
+      return a * b;
+    default:
+      break;
+  }
+  if constexpr (std::is_arithmetic_v<T>) {
+    return reduction == Reduction::min ? std::min(a, b) : std::max(a, b);
+  } else {
+    return a;
+  }
+}
+
+// What rank `rank` brings: small whole numbers, so that results are exact.
+template <class T>
+std::vector<T> brought(std::size_t count, std::int32_t rank) {
+  std::vector<T> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto whole = static_cast<std::int32_t>(i % 3) - 1 + (rank % 2) * static_cast<int>(i % 2);
+    if constexpr (std::is_arithmetic_v<T>) {
+      values[i] = static_cast<T>(whole);
+    } else {
+      using Part = typename T::value_type;
+      values[i] = T(static_cast<Part>(whole), static_cast<Part>(rank % 2));
+    }
+  }
+  return values;
+}
+
+template <class T>
+void reduce_one(Job& job, std::size_t count, Reduction reduction) {
+  std::vector<T> expected = brought<T>(count, 0);
+  for (std::int32_t rank = 1; rank < job.size(); ++rank) {
+    const std::vector<T> next = brought<T>(count, rank);
+    for (std::size_t i = 0; i < count; ++i) {
+      expected[i] = combined(expected[i], next[i], reduction);
+    }
+  }
+  const std::vector<T> mine = brought<T>(count, job.rank().value);
+  std::vector<T> values = mine;
+  ASSERT_TRUE(ok(job.world().allreduce(std::span<T>(values), reduction)));
+  ASSERT_EQ(values, expected) << count << " elements";
+  const TeamRank root{job.size() - 1};
+  values = mine;
+  ASSERT_TRUE(ok(job.world().reduce(values.data(), static_cast<std::int64_t>(count),
+                                    element_type<T>(), reduction, root)));
+  ASSERT_EQ(values, job.world().rank() == root ? expected : mine) << count << " elements";
+}
+
+void reduce_everything(Job& job) {
+  for (int type = 0; type < element_type_count; ++type) {
+    dispatch(static_cast<ElementType>(type), [&]<class T>(Tag<T>) {
+      for (const Reduction reduction :
+           {Reduction::sum, Reduction::product, Reduction::min, Reduction::max}) {
+        const bool ordered = reduction == Reduction::min || reduction == Reduction::max;
+        if (ordered && !std::is_arithmetic_v<T>) {
+          T value{};
+          EXPECT_TRUE(fails(job.world().allreduce(value, reduction), Code::invalid_argument,
+                            {"not defined for", std::string(to_string(element_type<T>()))}));
+          continue;
+        }
+        for (const std::size_t count : {0U, 1U, 3U, 31U, 33U, 1025U, 4099U}) {
+          reduce_one<T>(job, count, reduction);
+        }
+      }
+    });
+  }
+}
+
+TEST(Reduce, CombinesAllTypesByAllReductionsInAnyNumber) {
+  on_ranks(reduce_everything);
+  on_ranks_with_small_slots(reduce_everything);
+}
+
+TEST(Allreduce, AddsFloatingPointNumbersInTheSameOrderEverywhereAndEachTime) {
+  on_ranks([](Job& job) {
+    std::vector<double> values(3001);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = 1.0 / static_cast<double>(i + 3 + static_cast<std::size_t>(job.rank().value));
+    }
+    std::vector<double> first = values;
+    std::vector<double> second = values;
+    ASSERT_TRUE(ok(job.world().allreduce(std::span(first), Reduction::sum)));
+    ASSERT_TRUE(ok(job.world().allreduce(std::span(second), Reduction::sum)));
+    EXPECT_EQ(first, second);
+    std::vector<double> of_root = first;
+    ASSERT_TRUE(ok(job.world().broadcast(std::as_writable_bytes(std::span(of_root)),
+                                         TeamRank{0})));
+    EXPECT_EQ(first, of_root);
+  });
+}
+
+TEST(Barrier, HoldsUntilAllHaveCome) {
+  on_ranks([](Job& job) {
+    Region region = Region::allocate(job.world(), 64).value();
+    for (std::int32_t round = 1; round <= 100; ++round) {
+      // A put to oneself, a barrier, and a look at the neighbour.
+      ASSERT_TRUE(ok(put_value(job, region.at(job.world().rank()), round)));
+      ASSERT_TRUE(ok(job.barrier()));
+      ASSERT_EQ(get_value<std::int32_t>(job, region.at(test::neighbour(job))).value(), round);
+      ASSERT_TRUE(ok(job.barrier()));
+    }
+  });
+}
+
+TEST(Collectives, OfManyKindsMayFollowEachOther) {
+  on_ranks_with_small_slots([](Job& job) {
+    for (std::int32_t round = 0; round < 60; ++round) {
+      std::int64_t value = job.rank().value == round % job.size() ? round : -1;
+      ASSERT_TRUE(ok(job.world().broadcast_value(value, TeamRank{round % job.size()})));
+      ASSERT_EQ(value, round);
+      ASSERT_EQ(job.world().allreduce(value, Reduction::sum).value(),
+                std::int64_t{round} * job.size());
+      const auto all = job.world().allgather_value(job.rank().value * 2).value();
+      ASSERT_EQ(all.back(), 2 * (job.size() - 1));
+      if (round % 3 == 0) {
+        ASSERT_TRUE(ok(job.world().barrier()));
+      }
+      std::vector<double> many(static_cast<std::size_t>(100 + round), 1.0);
+      ASSERT_TRUE(ok(job.world().allreduce(std::span(many), Reduction::sum)));
+      ASSERT_EQ(many.back(), job.size());
+      ASSERT_TRUE(ok(job.world().agree(Status())));
+    }
+  });
+}
+
+TEST(Agree, GivesTheErrorOfTheLowestFailingMemberToAll) {
+  on_ranks([](Job& job) {
+    const Status mine = job.rank().value == 0 && job.size() > 1
+                            ? Status()
+                            : Status::error(Code::limit_exceeded,
+                                            "sentence of " + std::to_string(job.rank().value));
+    const std::int32_t lowest = job.size() > 1 ? 1 : 0;
+    const Status agreed = job.world().agree(mine);
+    EXPECT_TRUE(fails(agreed, Code::limit_exceeded,
+                      {"on rank " + std::to_string(lowest),
+                       "sentence of " + std::to_string(lowest)}));
+    EXPECT_EQ(agreed.rank(), WorldRank{lowest});
+    EXPECT_TRUE(ok(job.world().agree(Status())));
+  });
+}
+
+TEST(Agree, KeepsTheRankThatAnErrorNamesAndCutsLongSentences) {
+  on_ranks_with_small_slots([](Job& job) {
+    const Status mine =
+        Status::error_at(WorldRank{job.size() - 1}, Code::peer_lost, std::string(5000, 'x'));
+    const Status agreed = job.world().agree(mine);
+    EXPECT_TRUE(fails(agreed, Code::peer_lost, {"on rank 0: xxx"}));
+    EXPECT_EQ(agreed.rank(), WorldRank{job.size() - 1});
+  });
+}
+
+}  // namespace
+}  // namespace tessera::rma

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/bootstrap.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rma/bootstrap/fork_control.hpp"
+#include "rma/job.hpp"
+#include "tests/rma/node_rig.hpp"
+
+namespace tessera::rma {
+namespace {
+
+using detail::ForkControl;
+using std::chrono::milliseconds;
+
+// An environment in which no launcher has been, but for the given variables.
+class LauncherEnvironment {
+ public:
+  explicit LauncherEnvironment(const std::map<std::string, std::string>& variables) {
+    for (const char* name :
+         {"TESSERA_LAUNCH", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "PMIX_RANK",
+          "SLURM_PROCID", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}) {
+      if (const char* value = std::getenv(name)) {
+        before_[name] = value;
+      }
+      unsetenv(name);
+      names_.emplace_back(name);
+    }
+    for (const auto& [name, value] : variables) {
+      setenv(name.c_str(), value.c_str(), 1);
+    }
+  }
+  ~LauncherEnvironment() {
+    for (const std::string& name : names_) {
+      unsetenv(name.c_str());
+    }
+    for (const auto& [name, value] : before_) {
+      setenv(name.c_str(), value.c_str(), 1);
+    }
+  }
+  LauncherEnvironment(const LauncherEnvironment&) = delete;
+  LauncherEnvironment& operator=(const LauncherEnvironment&) = delete;
+
+ private:
+  std::vector<std::string> names_;
+  std::map<std::string, std::string> before_;
+};
+
+std::string trace(const std::map<std::string, std::string>& variables) {
+  const LauncherEnvironment environment(variables);
+  const LauncherTrace found = detect_launcher();
+  return fmt::format("{} {}", found.launcher, found.ranks);
+}
+
+TEST(DetectLauncher, KnowsEachLauncherByItsVariables) {
+  EXPECT_EQ(trace({}), " 0");
+  EXPECT_EQ(trace({{"TESSERA_LAUNCH", "3:0:2"}}), "tessera-run 0");
+  EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "4"}}), "mpirun 4");
+  EXPECT_EQ(trace({{"PMI_SIZE", "8"}}), "mpirun 8");
+  EXPECT_EQ(trace({{"MPI_LOCALNRANKS", "2"}}), "mpirun 2");
+  EXPECT_EQ(trace({{"PMIX_RANK", "0"}}), "mpirun 0");
+  EXPECT_EQ(trace({{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "0"}, {"SLURM_NTASKS", "4"}}),
+            "srun 4");
+  EXPECT_EQ(trace({{"SLURM_PROCID", "0"},
+                   {"SLURM_STEP_ID", "0"},
+                   {"SLURM_STEP_NUM_TASKS", "2"},
+                   {"SLURM_NTASKS", "4"}}),
+            "srun 2");
+}
+
+TEST(DetectLauncher, IsNotMisledByAnAllocationWithoutAStep) {
+  EXPECT_EQ(trace({{"SLURM_NTASKS", "4"}}), " 0");
+  EXPECT_EQ(trace({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}), " 0");
+}
+
+TEST(DetectLauncher, TakesTheInnermostOfSeveral) {
+  // mpirun within a Slurm step; tessera-run within either.
+  EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "2"},
+                   {"SLURM_PROCID", "0"},
+                   {"SLURM_STEP_ID", "0"},
+                   {"SLURM_NTASKS", "4"}}),
+            "mpirun 2");
+  EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "2"}, {"TESSERA_LAUNCH", "3:0:2"}}),
+            "tessera-run 0");
+}
+
+TEST(DetectLauncher, IgnoresWhatIsNoNumber) {
+  EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "many"}}), " 0");
+  EXPECT_EQ(trace({{"PMI_SIZE", "-3"}}), " 0");
+}
+
+TEST(ChooseBootstrap, WithoutALauncherAProcessIsAlone) {
+  const LauncherEnvironment environment({});
+  const auto chosen = choose_bootstrap({});
+  ASSERT_TRUE(chosen.ok());
+  EXPECT_EQ((*chosen)->name(), "alone");
+  EXPECT_EQ((*chosen)->size(), 1);
+  const auto all = (*chosen)->allgather(std::vector<std::byte>(3, std::byte{5}), milliseconds(1));
+  EXPECT_EQ(*all, std::vector<std::byte>(3, std::byte{5}));
+}
+
+TEST(ChooseBootstrap, ForkNeedsTheLauncher) {
+  const LauncherEnvironment environment({});
+  Settings settings;
+  settings.bootstrap = "fork";
+  const auto chosen = choose_bootstrap(settings);
+  EXPECT_EQ(chosen.status().code(), Code::invalid_argument);
+  EXPECT_EQ(chosen.status().message(),
+            "this process was not started by tessera-run\n"
+            "  hint: start it as: tessera-run -n 4 program");
+}
+
+// ---- fork_bootstrap ----------------------------------------------------------------------------
+
+// What tessera-run shares with the ranks that it starts.
+class LauncherMemory {
+ public:
+  explicit LauncherMemory(std::int32_t ranks)
+      : fd_(memfd_create("launcher", MFD_CLOEXEC)), bytes_(ForkControl::bytes(ranks)) {
+    EXPECT_EQ(ftruncate(fd_, static_cast<off_t>(bytes_)), 0);
+    void* const base = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+    control_ = new (base) ForkControl;
+    control_->ranks = ranks;
+  }
+  ~LauncherMemory() {
+    munmap(control_, bytes_);
+    close(fd_);
+  }
+  LauncherMemory(const LauncherMemory&) = delete;
+  LauncherMemory& operator=(const LauncherMemory&) = delete;
+
+  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] ForkControl& control() const { return *control_; }
+  [[nodiscard]] std::shared_ptr<Bootstrap> member(int rank) const {
+    const LauncherEnvironment environment(
+        {{"TESSERA_LAUNCH", fmt::format("{}:{}:{}", fd_, rank, control_->ranks)}});
+    return fork_bootstrap().value();
+  }
+
+ private:
+  int fd_;
+  std::size_t bytes_;
+  ForkControl* control_;
+};
+
+TEST(ForkBootstrap, RefusesTextsThatDescribeNoJob) {
+  const LauncherMemory memory(2);
+  const int fd = memory.fd();
+  for (const std::string& text :
+       {std::string(), std::string("nonsense"), fmt::format("{}", fd), fmt::format("{}:0", fd),
+        fmt::format("{}:0:", fd), fmt::format("{}:0:2:", fd), fmt::format("{}:0:2x", fd),
+        fmt::format("{}:2:2", fd), fmt::format("{}:-1:2", fd), fmt::format("{}:0:0", fd),
+        fmt::format("{}:0:1000000", fd), std::string("-1:0:2"), std::string("999:0:2"),
+        std::string("99999999999999999999:0:2")}) {
+    const LauncherEnvironment environment({{"TESSERA_LAUNCH", text}});
+    const auto made = fork_bootstrap();
+    EXPECT_EQ(made.status().code(), Code::protocol) << '\'' << text << '\'';
+    EXPECT_EQ(made.status().message(),
+              fmt::format("TESSERA_LAUNCH={} does not describe a job\n  hint: unset it, or start "
+                          "the program anew under tessera-run",
+                          text));
+  }
+}
+
+TEST(ForkBootstrap, RefusesMemoryThatIsNotALaunchers) {
+  const LauncherMemory memory(2);
+  memory.control().magic = 1;
+  const LauncherEnvironment environment(
+      {{"TESSERA_LAUNCH", fmt::format("{}:0:2", memory.fd())}});
+  const auto made = fork_bootstrap();
+  EXPECT_EQ(made.status().code(), Code::protocol);
+  EXPECT_EQ(made.status().message(), "tessera-run and the program are of different versions");
+}
+
+// Every rank gives the bytes (rank, round, i) and expects those of all.
+void exchange_and_check(Bootstrap& bootstrap, std::size_t bytes, int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    const auto byte_of = [&](std::int32_t rank, std::size_t i) {
+      return static_cast<std::byte>(rank * 31 + round * 7 + static_cast<int>(i % 251));
+    };
+    std::vector<std::byte> mine(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) {
+      mine[i] = byte_of(bootstrap.rank().value, i);
+    }
+    const auto all = bootstrap.allgather(mine, milliseconds(20'000));
+    ASSERT_TRUE(all.ok()) << all.status().describe();
+    ASSERT_EQ(all->size(), bytes * static_cast<std::size_t>(bootstrap.size()));
+    for (std::int32_t rank = 0; rank < bootstrap.size(); ++rank) {
+      for (std::size_t i = 0; i < bytes; ++i) {
+        ASSERT_EQ((*all)[static_cast<std::size_t>(rank) * bytes + i], byte_of(rank, i));
+      }
+    }
+  }
+}
+
+template <class MakeMember>
+void exchange_among(std::int32_t ranks, MakeMember&& make_member) {
+  std::vector<std::shared_ptr<Bootstrap>> members;
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    members.push_back(make_member(rank));
+  }
+  std::vector<std::thread> threads;
+  for (const auto& member : members) {
+    threads.emplace_back([&member] {
+      exchange_and_check(*member, 0, 2);
+      exchange_and_check(*member, 5, 40);
+      exchange_and_check(*member, 1024, 3);
+      exchange_and_check(*member, 5000, 3);  // several slots' worth
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+TEST(ForkBootstrap, GathersBytesOfAnyNumber) {
+  for (const std::int32_t ranks : {1, 2, 5}) {
+    const LauncherMemory memory(ranks);
+    exchange_among(ranks, [&](std::int32_t rank) { return memory.member(rank); });
+  }
+}
+
+TEST(ForkBootstrap, TimesOutEachTimeAndIsUsableWhenTheOthersComeAfterAll) {
+  const LauncherMemory memory(2);
+  const auto first = memory.member(0);
+  const std::vector<std::byte> bytes(4);
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const auto refused = first->allgather(bytes, milliseconds(20));
+    ASSERT_EQ(refused.status().code(), Code::timed_out) << "attempt " << attempt;
+    EXPECT_EQ(refused.status().message(),
+              "only 1 of 2 ranks came to the start of the job within 20 ms");
+  }
+  const auto second = memory.member(1);
+  std::thread other([&] { exchange_and_check(*second, 8, 5); });
+  exchange_and_check(*first, 8, 5);
+  other.join();
+}
+
+TEST(ForkBootstrap, NamesARankWhoseProcessEnded) {
+  const LauncherMemory memory(3);
+  memory.control().first_ended = 2;
+  const auto lost = memory.member(0)->allgather(std::vector<std::byte>(4), milliseconds(20'000));
+  EXPECT_EQ(lost.status().code(), Code::peer_lost);
+  EXPECT_EQ(lost.status().rank(), WorldRank{2});
+  EXPECT_EQ(lost.status().message(), "rank 2 ended while the job was starting");
+}
+
+// ---- ThreadGroup -------------------------------------------------------------------------------
+
+TEST(ThreadGroup, GathersBytesOfAnyNumber) {
+  for (const std::int32_t ranks : {1, 2, 5}) {
+    ThreadGroup group(ranks);
+    EXPECT_EQ(group.size(), ranks);
+    exchange_among(ranks, [&](std::int32_t rank) { return group.member(WorldRank{rank}); });
+  }
+}
+
+TEST(ThreadGroup, TimesOutAndIsUsableWhenTheOthersComeAfterAll) {
+  ThreadGroup group(2);
+  const auto first = group.member(WorldRank{0});
+  const auto refused = first->allgather(std::vector<std::byte>(4), milliseconds(20));
+  EXPECT_EQ(refused.status().code(), Code::timed_out);
+  EXPECT_EQ(refused.status().message(),
+            "only 1 of 2 threads came to the start of the job within 20 ms");
+  const auto second = group.member(WorldRank{1});
+  std::thread other([&] { exchange_and_check(*second, 8, 5); });
+  exchange_and_check(*first, 8, 5);
+  other.join();
+}
+
+TEST(ThreadGroup, NamesAThreadThatGaveUp) {
+  ThreadGroup group(3);
+  auto leaver = group.member(WorldRank{1});
+  const auto stayer = group.member(WorldRank{0});
+  std::thread other([&] {
+    std::this_thread::sleep_for(milliseconds(20));
+    leaver.reset();
+  });
+  const auto lost = stayer->allgather(std::vector<std::byte>(4), milliseconds(20'000));
+  other.join();
+  EXPECT_EQ(lost.status().code(), Code::peer_lost);
+  EXPECT_EQ(lost.status().message(), "rank 1 gave up while the job was starting");
+}
+
+// ---- Starting on emulated nodes and strange transports -----------------------------------------
+
+TEST(JobStart, RanksOnSeveralNodesAreUnreachableWithoutATransportBetweenThem) {
+  Settings settings;
+  settings.arena_mib = 64;
+  settings.ranks_per_node = 1;
+  const Status status = run_on_threads(
+      2, [](Job&) { return Status(); }, {.settings = settings, .transports = {}});
+  EXPECT_EQ(status.code(), Code::unreachable);
+  EXPECT_EQ(status.message(),
+            "the ranks are on 2 nodes, and no transport of 'shm' connects nodes\n"
+            "  hint: start all ranks on one machine and unset TESSERA_RANKS_PER_NODE");
+}
+
+TEST(JobStart, LoopbackDoesNotConnectProcesses) {
+  const LauncherMemory memory(1);
+  Settings settings;
+  settings.arena_mib = 64;
+  settings.transport = "loopback";
+  const auto job =
+      Job::start({.bootstrap = memory.member(0), .settings = settings, .transports = {}});
+  EXPECT_EQ(job.status().code(), Code::unsupported);
+  EXPECT_EQ(job.status().message(),
+            "starting transport loopback: loopback connects threads of one process only\n"
+            "  hint: use TESSERA_TRANSPORT=shm, or run the ranks as threads");
+}
+
+}  // namespace
+}  // namespace tessera::rma

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/launch.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace tessera::rma {
+namespace {
+
+TEST(Launch, RefusesWhatCannotBeStarted) {
+  const auto message = [](const std::vector<std::string>& arguments, LaunchOptions options) {
+    const auto exits = launch(arguments, options);
+    EXPECT_EQ(exits.status().code(), Code::invalid_argument);
+    return exits.status().message();
+  };
+  EXPECT_EQ(message({}, {}), "there is no program to start");
+  EXPECT_EQ(message({"true"}, {.ranks = 0, .nodes = 0, .started = {}}),
+            "0 ranks; there must be at least one");
+  EXPECT_EQ(message({"true"}, {.ranks = 2, .nodes = 3, .started = {}}),
+            "2 ranks cannot be split over 3 nodes");
+  EXPECT_EQ(message({"true"}, {.ranks = 2, .nodes = -1, .started = {}}),
+            "2 ranks cannot be split over -1 nodes");
+}
+
+TEST(Launch, TellsOfEachProcessAndHowItEnded) {
+  std::set<std::pair<std::int32_t, bool>> told;
+  const auto exits = launch({"true"}, {.ranks = 3, .nodes = 0, .started = [&](int rank, int pid) {
+                                         told.emplace(rank, pid > 0);
+                                       }});
+  ASSERT_TRUE(exits.ok());
+  EXPECT_EQ(told, (std::set<std::pair<std::int32_t, bool>>{{0, true}, {1, true}, {2, true}}));
+  ASSERT_EQ(exits->size(), 3U);
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ((*exits)[rank].rank, static_cast<std::int32_t>(rank));
+    EXPECT_EQ((*exits)[rank].exit_code, 0);
+    EXPECT_EQ((*exits)[rank].signal, 0);
+  }
+}
+
+TEST(Launch, ReportsExitCodesSignalsAndProgramsThatAreNotThere) {
+  EXPECT_EQ((*launch({"sh", "-c", "exit 7"}, {.ranks = 1, .nodes = 0, .started = {}}))[0].exit_code,
+            7);
+  EXPECT_EQ((*launch({"sh", "-c", "kill -9 $$"},
+                     {.ranks = 1, .nodes = 0, .started = {}}))[0].signal,
+            SIGKILL);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ((*launch({"/there/is/no/such/program"},
+                     {.ranks = 1, .nodes = 0, .started = {}}))[0].exit_code,
+            127);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "tessera-run: cannot start /there/is/no/such/program: No such file or directory\n");
+}
+
+TEST(Launch, GivesTheSignalMaskOfTheCallerBack) {
+  sigset_t before;
+  sigset_t after;
+  pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  ASSERT_TRUE(launch({"true"}, {}).ok());
+  pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) {
+    EXPECT_EQ(sigismember(&before, signal), sigismember(&after, signal));
+  }
+}
+
+TEST(Launch, LeavesAnotherChildOfTheCallerAlone) {
+  const int other = fork();
+  if (other == 0) {
+    _exit(5);
+  }
+  ASSERT_TRUE(launch({"true"}, {.ranks = 2, .nodes = 0, .started = {}}).ok());
+  int state = 0;
+  ASSERT_EQ(waitpid(other, &state, 0), other);
+  EXPECT_EQ(WEXITSTATUS(state), 5);
+}
+
+}  // namespace
+}  // namespace tessera::rma

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The node's shared memory, who is alive in it, its post boxes and doorbells, and how descriptors
+// get from process to process.
+#include "rma/node/node.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "rma/node/fd_passing.hpp"
+#include "rma/memory.hpp"
+#include "tests/rma/node_rig.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(NodeMemory, TakesLessAddressSpaceWhereItMustAndSaysWhenEvenTheLeastIsTooMuch) {
+  ForkedRank limited([] {
+    const rlimit half_a_gib{512ULL << 20, 512ULL << 20};
+    setrlimit(RLIMIT_AS, &half_a_gib);
+    const auto made = NodeMemory::create(2, 16ULL << 30);
+    _exit(made.ok() && (*made)->size() >= 64ULL << 20 && (*made)->size() <= 512ULL << 20 ? 0 : 1);
+  });
+  EXPECT_EQ(limited.wait(), 0);
+  ForkedRank starved([] {
+    const rlimit nothing{1 << 20, 1 << 20};
+    setrlimit(RLIMIT_AS, &nothing);
+    const auto made = NodeMemory::create(2, 16ULL << 30);
+    const Status status = made.status();
+    _exit(status.code() == Code::no_memory &&
+                  status.message() ==
+                      "cannot map 64.0 MiB of shared memory: Cannot allocate memory\n"
+                      "  hint: raise the limit on address space (ulimit -v)"
+              ? 0
+              : 1);
+  });
+  EXPECT_EQ(starved.wait(), 0);
+}
+
+TEST(NodeMemory, IsLaidOutWithoutOverlaps) {
+  for (const int ranks : {1, 3, 64}) {
+    const auto memory = rig_memory(ranks);
+    const NodeHeader& header = memory->header();
+    EXPECT_GE(header.records_offset, sizeof(NodeHeader));
+    EXPECT_EQ(header.notices_offset, header.records_offset +
+                                         static_cast<std::uint64_t>(ranks) * sizeof(RankRecord));
+    EXPECT_GE(header.bitmap_offset, header.notices_offset + static_cast<std::uint64_t>(ranks) *
+                                                                static_cast<std::uint64_t>(ranks) *
+                                                                8);
+    EXPECT_GE(header.arena_offset,
+              header.bitmap_offset + header.total_bytes / granule_bytes / 8);
+    EXPECT_EQ(header.arena_offset % granule_bytes, 0U);
+    memory->notices(ranks - 1, 0) = 5;
+    EXPECT_EQ(memory->notices(ranks - 1, 0), 5U);
+    EXPECT_EQ(memory->notices(0, ranks - 1), ranks == 1 ? 5U : 0U);
+  }
+}
+
+TEST(NodeMemory, AnotherProcessesFileIsAdoptedAndAForeignOneRefused) {
+  const auto memory = rig_memory(2);
+  memory->notices(1, 0) = 42;
+  auto adopted = NodeMemory::adopt(dup(memory->descriptor()));
+  ASSERT_TRUE(adopted.ok());
+  EXPECT_NE((*adopted)->base(), memory->base());
+  EXPECT_EQ((*adopted)->notices(1, 0), 42U);
+
+  const int foreign = memfd_create("not-ours", 0);
+  ASSERT_EQ(ftruncate(foreign, 128 << 20), 0);
+  const auto refused = NodeMemory::adopt(foreign);
+  EXPECT_EQ(refused.status().code(), Code::protocol);
+  EXPECT_EQ(refused.status().message(),
+            "the node's shared memory was made by another version");
+}
+
+TEST(LifeMark, GoesWithTheProcessHoweverItEnds) {
+  const auto memory = rig_memory(3);
+  EXPECT_FALSE(memory->has_life_mark(1));
+  ForkedRank killed([&] {
+    EXPECT_TRUE(memory->hold_life_mark(1).ok());
+    pause();
+  });
+  ASSERT_TRUE(eventually([&] { return memory->has_life_mark(1); }));
+  // A stopped process lives.
+  kill(killed.pid(), SIGSTOP);
+  EXPECT_TRUE(memory->has_life_mark(1));
+  kill(killed.pid(), SIGCONT);
+  killed.end();
+  EXPECT_FALSE(memory->has_life_mark(1));
+
+  // Ended, and not yet collected by its parent.
+  ForkedRank zombie([&] { memory->hold_life_mark(2).ignore("looked at below"); });
+  siginfo_t info{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(zombie.pid()), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_FALSE(memory->has_life_mark(2));
+}
+
+TEST(LifeMark, IsNotInheritedByChildren) {
+  const auto memory = rig_memory(2);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ForkedRank rank([&] {
+    EXPECT_TRUE(memory->hold_life_mark(1).ok());
+    if (fork() == 0) {
+      char byte = 0;
+      _exit(read(ends[0], &byte, 1) == 1 ? 0 : 1);  // outlives its parent
+    }
+  });
+  EXPECT_EQ(rank.wait(), 0);
+  EXPECT_FALSE(memory->has_life_mark(1));
+  EXPECT_EQ(write(ends[1], "x", 1), 1);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(LifeMark, OfAPlaceThatAnotherProcessHasIsAnInternalError) {
+  const auto memory = rig_memory(2);
+  ForkedRank owner([&] {
+    memory->hold_life_mark(1).ignore("looked at below");
+    pause();
+  });
+  ASSERT_TRUE(eventually([&] { return memory->has_life_mark(1); }));
+  const Status status = memory->hold_life_mark(1);
+  EXPECT_EQ(status.code(), Code::internal);
+  EXPECT_TRUE(status.message().starts_with("cannot mark place 1 as alive: "));
+}
+
+TEST(Node, KnowsThePlacesOfRanksThatAreNotConsecutive) {
+  const auto memory = rig_memory(3);
+  const std::vector<WorldRank> ranks{WorldRank{2}, WorldRank{5}, WorldRank{9}};
+  const Node node(memory, ranks, 1, true, {});
+  EXPECT_EQ(node.hull(), 8);
+  for (std::int32_t rank = -1; rank < 12; ++rank) {
+    const auto found = std::find(ranks.begin(), ranks.end(), WorldRank{rank});
+    EXPECT_EQ(node.place_of(WorldRank{rank}),
+              found == ranks.end() ? -1 : static_cast<int>(found - ranks.begin()))
+        << rank;
+  }
+}
+
+TEST(Node, TellsLeavingFromDyingAndBothFromNotYetBeingThere) {
+  const auto memory = rig_memory(4);
+  const auto node = rig_node(memory, 0, false);
+  EXPECT_FALSE(node->is_gone(1)) << "has not entered yet";
+  ForkedRank leaver([&] { rig_node(memory, 1, false)->leave(); });
+  ForkedRank dier([&] { rig_node(memory, 2, false); });
+  leaver.wait();
+  dier.wait();
+  EXPECT_TRUE(node->is_gone(1));
+  EXPECT_TRUE(node->has_left(1));
+  EXPECT_TRUE(node->is_gone(2));
+  EXPECT_FALSE(node->has_left(2));
+  EXPECT_FALSE(node->is_gone(0)) << "a rank is there for itself";
+}
+
+TEST(Node, GivesUpAmidRingingThatConcernsOthers) {
+  const auto memory = rig_memory(2);
+  const auto node = rig_node(memory, 0, true);
+  const auto noisy = rig_node(memory, 1, true);
+  std::atomic<bool> done{false};
+  std::thread ringer([&] {
+    EXPECT_TRUE(eventually([&] {
+      for (int i = 0; i < 1000 && !done; ++i) {
+        noisy->ring(0);
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
+      return done.load();
+    })) << "a waiter whose bell rings all the time never looks after its peer";
+    done = true;
+  });
+  bool asked = false;
+  EXPECT_FALSE(node->listen_until([&] { return done.load(); },
+                                  [&] {
+                                    asked = true;
+                                    return true;
+                                  }));
+  EXPECT_TRUE(asked);
+  done = true;
+  ringer.join();
+}
+
+TEST(PostBox, DeliversByKeyAndInOrderOfPosting) {
+  const auto memory = rig_memory(2);
+  const auto sender = rig_node(memory, 0, true);
+  const auto receiver = rig_node(memory, 1, true);
+  ASSERT_TRUE(sender->invite(1, {.key = 7, .offset = 70}).ok());
+  ASSERT_TRUE(sender->invite(1, {.key = 8, .offset = 80}).ok());
+  ASSERT_TRUE(sender->invite(1, {.key = 7, .offset = 71}).ok());
+  EXPECT_EQ(receiver->accept(8, 0)->offset, 80U);
+  EXPECT_EQ(receiver->accept(7, 0)->offset, 70U);
+  EXPECT_EQ(receiver->accept(7, 0)->offset, 71U);
+}
+
+TEST(PostBox, AFullOneMakesTheSenderWait) {
+  const auto memory = rig_memory(2);
+  const auto sender = rig_node(memory, 0, true);
+  const auto receiver = rig_node(memory, 1, true);
+  constexpr std::uint64_t letters = 500;
+  std::thread post([&] {
+    for (std::uint64_t i = 0; i < letters; ++i) {
+      EXPECT_TRUE(sender->invite(1, {.key = 3, .offset = i}).ok());
+    }
+  });
+  for (std::uint64_t i = 0; i < letters; ++i) {
+    EXPECT_EQ(receiver->accept(3, 0)->offset, i);
+  }
+  post.join();
+}
+
+TEST(PostBox, NeitherSenderNorReceiverWaitsForTheDead) {
+  const auto memory = rig_memory(2);
+  const auto node = rig_node(memory, 0, false);
+  ForkedRank peer([&] { rig_node(memory, 1, false); });
+  peer.wait();
+  const auto nothing = node->accept(5, 1);
+  EXPECT_EQ(nothing.status().code(), Code::peer_lost);
+  EXPECT_EQ(nothing.status().rank(), WorldRank{1});
+  Status last;
+  for (int i = 0; i < 100 && last.ok(); ++i) {
+    last = node->invite(1, {.key = 5, .offset = 1});
+  }
+  EXPECT_EQ(last.code(), Code::peer_lost);
+  EXPECT_EQ(last.message(), "rank 1 is gone and does not join the team");
+}
+
+TEST(PostBox, SurvivesADeathAtAnyInstructionOfPosting) {
+  for (int steps = 0; steps < 1000; ++steps) {
+    const auto memory = rig_memory(2);
+    const auto node = rig_node(memory, 0, false);
+    ASSERT_TRUE(node->invite(0, {.key = 1, .offset = 10}).ok());
+    std::unique_ptr<Node> its_node;
+    SteppedRank rank([&] { its_node = rig_node(memory, 1, false); },
+                     [&] { its_node->invite(0, {.key = 2, .offset = 20}).ignore("it dies"); });
+    if (!rank.is_possible()) {
+      GTEST_SKIP() << "this process may not trace its children";
+    }
+    const bool more = rank.step(steps);
+    rank.end();
+    ASSERT_TRUE(node->invite(0, {.key = 3, .offset = 30}).ok());
+    EXPECT_EQ(node->accept(1, 0)->offset, 10U) << steps;
+    const auto from_the_dead = node->accept(2, 1);
+    EXPECT_TRUE(!from_the_dead.ok() || from_the_dead->offset == 20) << steps;
+    EXPECT_EQ(node->accept(3, 0)->offset, 30U) << steps;
+    if (!more) {
+      EXPECT_GT(steps, 30);
+      break;
+    }
+  }
+}
+
+TEST(DescriptorPassing, HandsTheSameFileToSeveralProcesses) {
+  auto server = DescriptorServer::create();
+  ASSERT_TRUE(server.ok());
+  EXPECT_EQ(server->name().size(), 32U);
+  const Descriptor file(memfd_create("shared", MFD_CLOEXEC));
+  ASSERT_EQ(ftruncate(file.get(), 4096), 0);
+  const std::string name = server->name();
+  const auto fetch_and_sign = [&](char sign) {
+    const auto fetched = fetch_descriptor(name, milliseconds(5000));
+    _exit(fetched.ok() && pwrite(fetched->get(), &sign, 1, sign - 'a') == 1 ? 0 : 1);
+  };
+  ForkedRank first([&] { fetch_and_sign('a'); });
+  ForkedRank second([&] { fetch_and_sign('b'); });
+  EXPECT_TRUE(server->serve(file.get(), 2, milliseconds(5000)).ok());
+  EXPECT_EQ(first.wait(), 0);
+  EXPECT_EQ(second.wait(), 0);
+  char signs[3] = {};
+  EXPECT_EQ(pread(file.get(), signs, 2, 0), 2);
+  EXPECT_STREQ(signs, "ab");
+}
+
+TEST(DescriptorPassing, SaysHowManyCame) {
+  auto server = DescriptorServer::create();
+  ASSERT_TRUE(server.ok());
+  const Status status = server->serve(0, 3, milliseconds(20));
+  EXPECT_EQ(status.code(), Code::timed_out);
+  EXPECT_EQ(status.message(),
+            "0 of 3 processes of this node came for its shared memory within 20 ms");
+}
+
+TEST(DescriptorPassing, AnUnknownNameIsUnreachable) {
+  const auto fetched = fetch_descriptor("tessera-nobody-listens-here", milliseconds(20));
+  EXPECT_EQ(fetched.status().code(), Code::unreachable);
+}
+
+TEST(DescriptorPassing, AServerThatIsSilentOrGoesAwayIsAnError) {
+  std::string name;
+  {
+    auto server = DescriptorServer::create();
+    ASSERT_TRUE(server.ok());
+    name = server->name();
+    const auto silent = fetch_descriptor(name, milliseconds(20));
+    EXPECT_EQ(silent.status().code(), Code::timed_out);
+    std::thread leaver([&server] {
+      std::this_thread::sleep_for(milliseconds(50));
+      const auto gone = std::move(server);
+    });
+    const auto closed = fetch_descriptor(name, milliseconds(5000));
+    leaver.join();
+    EXPECT_EQ(closed.status().code(), Code::protocol);
+    EXPECT_TRUE(closed.status().message().starts_with(
+        "the first rank of this node closed the connection"))
+        << closed.status().message();
+    EXPECT_EQ(closed.status().message().find("Success"), std::string::npos);
+  }
+}
+
+TEST(DescriptorPassing, NamesTheLimitOnDescriptors) {
+  auto server = DescriptorServer::create();
+  ASSERT_TRUE(server.ok());
+  for (const rlim_t room : {0U, 1U}) {  // none for the socket; none for what it brings
+    ForkedRank limited([&] {
+      const int lowest_free = dup(0);
+      close(lowest_free);
+      const rlim_t limit = static_cast<rlim_t>(lowest_free) + room;
+      const rlimit few{limit, limit};
+      setrlimit(RLIMIT_NOFILE, &few);
+      const auto fetched = fetch_descriptor(server->name(), milliseconds(5000));
+      _exit(static_cast<int>(fetched.status().code()));
+    });
+    server->serve(0, 1, milliseconds(500)).ignore("nobody comes in the first case");
+    const int state = limited.wait();
+    EXPECT_EQ(WEXITSTATUS(state), static_cast<int>(Code::limit_exceeded)) << room;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::rma::detail

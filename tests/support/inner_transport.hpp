@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Jobs whose transport is FaultyTransport in front of the one that the program was started with,
+// and memory that is reached through endpoints on each of them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rma/loopback/transport.hpp"
+#include "rma/shm/transport.hpp"
+#include "tests/support/faulty_transport.hpp"
+#include "tests/support/rank_main.hpp"
+#include "tests/support/toy_transport.hpp"
+
+namespace tessera::rma::test {
+
+inline TransportFactory inner_transport() {
+  const std::string name = transport_name();
+  return name == "shm" ? shm::factory() : name == "toy" ? toy_transport() : loopback::factory();
+}
+
+/// Options of a job with that `plan`; `change` goes on top.
+inline RunOptions faulty_job(std::shared_ptr<FaultPlan> plan,
+                             std::function<void(Settings&)> change = {}) {
+  return {.change =
+              [change = std::move(change)](Settings& settings) {
+                settings.transport = "faulty";
+                if (change) {
+                  change(settings);
+                }
+              },
+          .transports = {faulty_transport(inner_transport(), std::move(plan))}};
+}
+
+/// A region of equal slices that is reached through endpoints: attached where allocated memory would
+/// be mapped.
+class EndpointMemory {
+ public:
+  EndpointMemory(Team& team, std::size_t bytes) : own_(bytes + 64) {
+    if (transport_name() == "shm") {
+      const auto misaligned = reinterpret_cast<std::uintptr_t>(own_.data()) % 64;
+      region_ = Region::attach(team, own_.data() + (64 - misaligned) % 64, bytes).value();
+    } else {
+      region_ = Region::allocate(team, bytes).value();
+    }
+  }
+  [[nodiscard]] Region& region() noexcept { return region_; }
+  [[nodiscard]] RemoteAddress at(TeamRank rank, std::uint64_t offset = 0) const {
+    return region_.at(rank, offset);
+  }
+
+ private:
+  std::vector<std::byte> own_;
+  Region region_;
+};
+
+}  // namespace tessera::rma::test
