@@ -1,9 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/session.hpp"
 
+#include <algorithm>
 #include <iostream>
 
 namespace tessera::bench {
+
+FloorOptions Session::floor_options() const {
+  FloorOptions floor_options;
+  floor_options.capacity_bytes = std::max(floor_options.capacity_bytes,
+                                          static_cast<std::size_t>(options_.max_size));
+  floor_options.cold = options_.cold;
+  return floor_options;
+}
+
+const std::vector<std::unique_ptr<Floor>>& Session::library_floors() {
+  if (!has_floors_) {
+    has_floors_ = true;
+    for (const auto make : {make_mpi_floor, make_armci_floor}) {
+      std::string missing;
+      if (auto floor = make(crew_, floor_options(), missing)) {
+        library_floors_.push_back(std::move(floor));
+      } else {
+        remark("missing: " + missing);
+      }
+    }
+  }
+  return library_floors_;
+}
 
 Table Session::table(std::string title, std::size_t subject, Quantity quantity,
                      std::string size_name) const {

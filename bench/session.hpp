@@ -9,9 +9,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "bench/floors/floor.hpp"
 #include "bench/support/crew.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/options.hpp"
@@ -41,6 +43,12 @@ class Session {
   [[nodiscard]] Targets& targets() const { return targets_; }
   [[nodiscard]] bool is_leader() const { return crew_.rank() == 0; }
 
+  /// What buffers a transfer of up to the largest size of -m needs.
+  [[nodiscard]] FloorOptions floor_options() const;
+  /// Collective. The floors that are libraries, as far as they can be had; made when first asked
+  /// for, and one set for the whole run, since not every library can be started twice.
+  const std::vector<std::unique_ptr<Floor>>& library_floors();
+
   /// A table whose subject is candidate number `subject`.
   [[nodiscard]] Table table(std::string title, std::size_t subject,
                             Quantity quantity = Quantity::latency,
@@ -64,6 +72,8 @@ class Session {
   const BenchOptions& options_;
   Report& report_;
   Targets& targets_;
+  bool has_floors_ = false;
+  std::vector<std::unique_ptr<Floor>> library_floors_;
 };
 
 /// Options for candidates in which ranks meet: samples so long that the few hundred nanoseconds

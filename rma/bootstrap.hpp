@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,12 @@ class Bootstrap {
   /// gives equally many. Errors: timed_out, peer_lost, unreachable.
   virtual Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
                                                    std::chrono::milliseconds timeout) = 0;
+
+  /// Local. A rank that is known to be gone, so that whoever waits for all need not wait out the
+  /// time; none where the bootstrap can't know.
+  [[nodiscard]] virtual std::optional<WorldRank> first_lost() const noexcept {
+    return std::nullopt;
+  }
 
   /// Local. Ends what the bootstrap began (MPI, when it was started here). Idempotent.
   virtual void leave() noexcept {}

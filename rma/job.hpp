@@ -36,9 +36,9 @@ class Membership;
 }  // namespace detail
 
 struct JobOptions {
-  std::shared_ptr<Bootstrap> bootstrap;        ///< null: chosen by choose_bootstrap()
-  std::optional<Settings> settings;            ///< none: Settings::from_environment()
-  std::vector<TransportFactory> transports;    ///< besides those of the library
+  std::shared_ptr<Bootstrap> bootstrap = {};   ///< null: chosen by choose_bootstrap()
+  std::optional<Settings> settings = {};       ///< none: Settings::from_environment()
+  std::vector<TransportFactory> transports = {};  ///< besides those of the library
 };
 
 class Job {
@@ -115,8 +115,8 @@ class Job {
 std::vector<std::string> transport_names();
 
 struct ThreadRunOptions {
-  std::optional<Settings> settings;
-  std::vector<TransportFactory> transports;
+  std::optional<Settings> settings = {};
+  std::vector<TransportFactory> transports = {};
 };
 
 /// Local. Runs `body` on `ranks` threads, each with a Job of its own in one common run, and waits

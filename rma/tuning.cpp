@@ -13,7 +13,9 @@
 namespace tessera::rma {
 namespace {
 
-constexpr std::int64_t any_large = std::numeric_limits<std::int64_t>::max();
+// Times are added to clocks that count nanoseconds, and given to poll() as an int.
+constexpr std::int64_t longest_ms = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t least_arena_mib = 64;
 
 constexpr std::array table{
     SettingInfo{"TESSERA_TRANSPORT", "names", "shm, loopback; comma separated",
@@ -29,9 +31,9 @@ constexpr std::array table{
     SettingInfo{"TESSERA_ARENA_MIB", "MiB", "0, or 64 or more",
                 "address space reserved for a node's shared memory; 0: eight times the memory",
                 &Settings::arena_mib, 0, 1LL << 26},
-    SettingInfo{"TESSERA_START_TIMEOUT_MS", "ms", "1 or more",
+    SettingInfo{"TESSERA_START_TIMEOUT_MS", "ms", "1 to 2147483647",
                 "how long a starting rank waits for the others", &Settings::start_timeout_ms, 1,
-                any_large / 1'000'000},
+                longest_ms},
     SettingInfo{"TESSERA_SPIN_NS", "ns", "-1 or more",
                 "busy waiting before a waiter sleeps; -1: short where cores are scarce",
                 &Settings::spin_ns, -1, 1'000'000'000},
@@ -83,8 +85,10 @@ Status assign(Settings& settings, const SettingInfo& row, std::string_view text)
   }
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_too_small_an_arena =
+      row.name == "TESSERA_ARENA_MIB" && value > 0 && value < least_arena_mib;
   if (error != std::errc{} || end != text.data() + text.size() || value < row.least ||
-      value > row.most) {
+      value > row.most || is_too_small_an_arena) {
     return Status::error(Code::invalid_argument,
                          fmt::format("{}={} is not usable: expected {} ({})", row.name, text,
                                      row.range, row.unit));

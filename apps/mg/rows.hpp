@@ -225,7 +225,7 @@ template <std::size_t Planes, bool Face, bool Corner, std::size_t Ahead = 0>
     const Sums next = block(i + pack_width);
     if constexpr (Ahead > 0) {
       for (std::size_t a = 0; a < Ahead; ++a) {
-        __builtin_prefetch(rows.ahead[a] + i, 0, 2);
+        __builtin_prefetch(rows.ahead[a] + i, 0, 3);
       }
     }
     finish(i, previous_a, previous_b, current, next.shifted_a, next.shifted_b);

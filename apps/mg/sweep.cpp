@@ -49,6 +49,13 @@ Box grown_unless_empty(const Box& box, std::int64_t width) {
   return box.is_empty() ? Box{} : grown(box, width);
 }
 
+/// `box` with the x of `other`.
+Box with_columns(Box box, const Box& other) {
+  box.lo.x = other.lo.x;
+  box.hi.x = other.hi.x;
+  return box;
+}
+
 /// What restriction to `coarse` reads of the fine level.
 Box refined(const Box& coarse) {
   return coarse.is_empty() ? Box{}
@@ -84,6 +91,12 @@ StageBoxes stage_boxes(const SweepTask& task) {
     boxes.smoothed = hull(task.correction->box, grown_unless_empty(boxes.second, 1));
     boxes.first = grown_unless_empty(boxes.smoothed, 1);
     boxes.prolongated = grown_unless_empty(boxes.first, 1);
+  }
+  if (task.wrap.x) {
+    // Rows are computed from end to end; what a stage reads beyond is copied from the other end.
+    for (Box* box : {&boxes.prolongated, &boxes.first, &boxes.smoothed, &boxes.second}) {
+      *box = box->is_empty() ? Box{} : with_columns(*box, task.u.box);
+    }
   }
   return boxes;
 }
@@ -205,6 +218,7 @@ class Sweep {
   void second_residual(std::int64_t t, std::int64_t y);
   void restrict_row(std::int64_t t, std::int64_t y);
   void wrap_planes(std::int64_t t);
+  void wrap_ring_row(const Ring& ring, std::int64_t z, std::int64_t y) const;
 
   /// Calls body(ring, z) for the planes z that the stages of step t add to their rings.
   template <typename Body>
@@ -344,6 +358,15 @@ void Sweep::step(std::int64_t t, const Range& strip) {
   }
 }
 
+/// Sets the periodic neighbours of a row that is a whole line of the level: one on each side, as
+/// far as the next stage reads.
+void Sweep::wrap_ring_row(const Ring& ring, std::int64_t z, std::int64_t y) const {
+  if (task_.wrap.x) {
+    detail::wrap_row(row_of(ring, z, y) + (task_.u.box.lo.x - layout_.x), task_.u.box.extents().x,
+                     1);
+  }
+}
+
 void Sweep::prolongate(std::int64_t t, std::int64_t y) {
   const Box& box = boxes_.prolongated;
   const Range z = pair_in(box, 2 * t);
@@ -362,6 +385,7 @@ void Sweep::prolongate(std::int64_t t, std::int64_t y) {
     } else {
       detail::interpolate_row<false>(row_of(u1_, k, y), row_of(task_.u, k, y), around, x.lo, x.hi);
     }
+    wrap_ring_row(u1_, k, y);
   }
 }
 
@@ -402,6 +426,9 @@ void Sweep::first_residual(std::int64_t t, std::int64_t y) {
   const auto v = [&](std::int64_t k, std::int64_t j) { return row_of(task_.v, k, j); };
   const auto r1 = [&](std::int64_t k, std::int64_t j) { return row_of(r1_, k, j); };
   stencil<false, true, 1>(z, y, box, minus_a, u1, layout_.stride, v, r1, {ahead_.v[0]});
+  for (std::int64_t k = z.lo; k < z.hi; ++k) {
+    wrap_ring_row(r1_, k, y);
+  }
 }
 
 void Sweep::smooth(std::int64_t t, std::int64_t y) {
@@ -439,6 +466,7 @@ void Sweep::second_residual(std::int64_t t, std::int64_t y) {
                             {ahead_.u[0], ahead_.u[1], ahead_.v[0], ahead_.v[1]});
   }
   for (std::int64_t k = z.lo; k < z.hi; ++k) {
+    wrap_ring_row(r2_, k, y);
     if (planes(task_.norm_box).holds(k) && rows(task_.norm_box).holds(y)) {
       const Range x = columns(task_.norm_box).moved(-layout_.x);
       norms_.add(row_of(r2_, k, y), x.lo, x.hi);
@@ -494,6 +522,7 @@ SweepBoxes needed(const SweepTask& task) {
 
 Norms sweep(const SweepTask& task, SweepBuffers& buffers) {
   const StageBoxes boxes = stage_boxes(task);
+  // One layer around stages 2 and 4, also in x where rows wrap around.
   const Box window = hull(grown_unless_empty(boxes.first, 1), grown_unless_empty(boxes.second, 1));
   if (window.is_empty()) {
     return {};

@@ -18,7 +18,7 @@
 //
 // Stages 1–3 are the correction, stages 4–5 the restriction; a task may have either or both:
 //
-//   - finest level, before the first cycle: restriction alone (24 → 16 bytes a point);
+//   - finest level, before the first cycle: restriction alone (16 bytes a point);
 //   - levels between: correction alone, with `from_zero` (u is not read: NPB's zero3 is fused);
 //   - finest level, in every cycle: both. The residual for the next cycle then comes for nothing;
 //   - finest level, last cycle: correction and norm, without a coarse grid.
@@ -33,12 +33,13 @@
 //   restriction               1,2 / 2      1  / 1       –                 (u is unchanged)
 //   correction                2   / 2      1  / 1       2,1 / 2           the box it is asked for
 //   correction, from zero     –            1  / 1       2,1 / 2           the box it is asked for
-//   both                      3,4 / 4      2,3 / 3      2,2 / 3           see corrected_box()
-//   correction and norm       3   / 3      2  / 2       2,2 / 2           see corrected_box()
+//   both                      3,4 / 4      2,3 / 3      2,2 / 3           box and 1,2 / 2 layers
+//   correction and norm       3   / 3      2  / 2       2,2 / 2           box and 1   / 1 layers
 //
 // ("a,b": a layers below lo, b above hi.) v of the finest level never changes: its ghosts are
-// exchanged once for all cycles. Ghosts of u and of a coarse r that the sweep writes beyond the
-// box asked for are set to right values or left alone.
+// exchanged once for all cycles. The coarse r that a restriction writes has no valid ghosts. In
+// the dimensions of `wrap`, u has valid ghosts of wrap_width afterwards, but for corners with a
+// dimension that is not wrapped, which its exchange brings.
 //
 // What remains for a distributed cycle is one exchange of u on the finest level (width 4), which
 // nothing needs until the sweep of the next cycle, so the whole coarse cycle hides it; and on each

@@ -91,6 +91,9 @@ class ArmciFloor : public Floor {
     if (c.operation == Operation::fetch_add) {
       return fetch_add();
     }
+    if (c.operation == Operation::swap) {
+      return swap();
+    }
     if (c.operation == Operation::lock_unlock) {
       return lock_unlock();
     }
@@ -104,6 +107,8 @@ class ArmciFloor : public Floor {
         return strided(c);
       case Layout::vector:
         return list(c);
+      case Layout::separate:
+        return separate(c);
     }
     return std::nullopt;
   }
@@ -207,6 +212,36 @@ class ArmciFloor : public Floor {
         return make(c, fixed,
                     [=](std::size_t, std::size_t) { ARMCI_PutV(&at->vector, 1, target); });
     }
+  }
+
+  /// One call without a handle a run, and one wait.
+  [[nodiscard]] std::optional<Candidate> separate(const Case& c) const {
+    if (c.operation != Operation::get) {
+      return std::nullopt;
+    }
+    std::byte* here = local_->bytes().data();
+    std::byte* there = there_;
+    const auto bytes = static_cast<int>(c.run_bytes);
+    return make(c, workspace(), [=](std::size_t local, std::size_t remote) {
+      for (std::int64_t run = 0; run < c.runs; ++run) {
+        ARMCI_NbGet(there + remote + c.remote_offset(run), here + local + c.local_offset(run),
+                    bytes, target, nullptr);
+      }
+      ARMCI_WaitProc(target);
+    });
+  }
+
+  [[nodiscard]] Candidate swap() const {
+    Candidate candidate;
+    candidate.name = "armci-mpi";
+    candidate.bytes = sizeof(long);
+    candidate.run = [this](std::int64_t repetitions) {
+      for (std::int64_t i = 0; i < repetitions; ++i) {
+        long value = i;
+        ARMCI_Rmw(ARMCI_SWAP_LONG, &value, there_, 0, target);
+      }
+    };
+    return candidate;
   }
 
   [[nodiscard]] long add(int increment) const {

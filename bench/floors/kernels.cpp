@@ -59,6 +59,10 @@ std::int64_t fetch_add(std::int64_t& word, std::int64_t increment) {
   return std::atomic_ref<std::int64_t>(word).fetch_add(increment);
 }
 
+std::int64_t swap(std::int64_t& word, std::int64_t desired) {
+  return std::atomic_ref<std::int64_t>(word).exchange(desired);
+}
+
 void lock_unlock(std::int64_t& word) {
   std::atomic_ref<std::int64_t> lock(word);
   std::int64_t free = 0;

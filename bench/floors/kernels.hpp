@@ -34,6 +34,9 @@ void axpy_list(std::byte* const* y, const std::byte* const* x, double a, std::si
 /// One `lock xadd`.
 std::int64_t fetch_add(std::int64_t& word, std::int64_t increment);
 
+/// One `xchg`.
+std::int64_t swap(std::int64_t& word, std::int64_t desired);
+
 /// The two atomic operations that a free lock can't do without: compare-and-swap to take it,
 /// exchange to give it back.
 void lock_unlock(std::int64_t& word);

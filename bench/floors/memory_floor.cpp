@@ -62,7 +62,8 @@ Workspace MemoryFloor::workspace() const {
 }
 
 std::optional<Candidate> MemoryFloor::candidate(const Case& c) {
-  if (c.operation == Operation::fetch_add || c.operation == Operation::lock_unlock) {
+  if (c.operation == Operation::fetch_add || c.operation == Operation::swap ||
+      c.operation == Operation::lock_unlock) {
     return atomic(c);
   }
   if (!fits(c, workspace())) {
@@ -74,6 +75,7 @@ std::optional<Candidate> MemoryFloor::candidate(const Case& c) {
     case Layout::strided:
       return rows(c);
     case Layout::vector:
+    case Layout::separate:
       return list(c);
   }
   return std::nullopt;
@@ -160,6 +162,16 @@ Candidate MemoryFloor::atomic(const Case& c) const {
     candidate.run = [&word](std::int64_t repetitions) {
       for (std::int64_t i = 0; i < repetitions; ++i) {
         kernels::lock_unlock(word);
+      }
+    };
+    return candidate;
+  }
+  if (c.operation == Operation::swap) {
+    candidate.name = "xchg";
+    candidate.bytes = sizeof word;
+    candidate.run = [&word](std::int64_t repetitions) {
+      for (std::int64_t i = 0; i < repetitions; ++i) {
+        (void)kernels::swap(word, i);
       }
     };
     return candidate;

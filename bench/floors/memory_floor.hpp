@@ -4,7 +4,7 @@
 //
 // The least that any library can need on one node: memcpy out of line with a length known at run
 // time, a hand-written loop of memcpy for rows and lists, y[i] += a*x[i] without any atomicity,
-// one `lock xadd`, and the two atomic operations of a lock.
+// one `lock xadd` or `xchg`, and the two atomic operations of a lock.
 #pragma once
 
 #include <cstddef>

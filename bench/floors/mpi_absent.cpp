@@ -2,6 +2,7 @@
 //
 // Stands in for the MPI floors in a build without MPI.
 #include "bench/floors/floor.hpp"
+#include "bench/floors/mpi_collectives.hpp"
 #include "bench/floors/mpi_floor.hpp"
 #include "bench/floors/mpi_session.hpp"
 
@@ -17,6 +18,14 @@ std::unique_ptr<Floor> make_mpi_floor(Crew&, const FloorOptions&, std::string& m
 }
 
 std::optional<Candidate> mpi_ping_pong_candidate(Crew&, std::size_t) {
+  return std::nullopt;
+}
+
+std::optional<Candidate> mpi_collective_candidate(Crew&, const Collective&) {
+  return std::nullopt;
+}
+
+std::optional<Candidate> mpi_ghost_candidate(Crew&, const GhostBlock&, double*) {
   return std::nullopt;
 }
 

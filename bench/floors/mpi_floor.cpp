@@ -78,6 +78,7 @@ Layer layer(const Case& c, bool remote) {
     case Layout::strided:
       return subarray_layer(c, remote ? c.remote_stride : c.local_stride);
     case Layout::vector:
+    case Layout::separate:
       return list_layer(c, remote);
   }
   return contiguous_layer(c);
@@ -104,6 +105,9 @@ class MpiFloor : public Floor {
     if (c.operation == Operation::fetch_add) {
       return fetch_add();
     }
+    if (c.operation == Operation::swap) {
+      return swap();
+    }
     if (c.operation == Operation::lock_unlock) {
       return lock_unlock();
     }
@@ -111,7 +115,7 @@ class MpiFloor : public Floor {
     if (scales || !fits(c, workspace()) || !mpi::fits_int(c)) {
       return std::nullopt;  // MPI_Accumulate has no scale
     }
-    return transfer(c);
+    return c.layout == Layout::separate ? separate(c) : transfer(c);
   }
 
  private:
@@ -174,6 +178,24 @@ class MpiFloor : public Floor {
     }
   }
 
+  /// One call a run, and one flush.
+  [[nodiscard]] std::optional<Candidate> separate(const Case& c) const {
+    if (c.operation != Operation::get) {
+      return std::nullopt;
+    }
+    std::byte* here = local_.bytes().data();
+    const MPI_Win window = window_.get();
+    const auto bytes = static_cast<int>(c.run_bytes);
+    return transfer_candidate(
+        "mpi", c, workspace(), is_origin_, [=](std::size_t local, std::size_t remote) {
+          for (std::int64_t run = 0; run < c.runs; ++run) {
+            MPI_Get(here + local + c.local_offset(run), bytes, MPI_BYTE, target,
+                    static_cast<MPI_Aint>(remote + c.remote_offset(run)), bytes, MPI_BYTE, window);
+          }
+          MPI_Win_flush(target, window);
+        });
+  }
+
   [[nodiscard]] std::int64_t add(std::int64_t increment) const {
     std::int64_t before = 0;
     MPI_Fetch_and_op(&increment, &before, MPI_INT64_T, target, 0, MPI_SUM, window_.get());
@@ -197,6 +219,20 @@ class MpiFloor : public Floor {
         return after - before == 2 ? "" : fmt::format("adding 2 to {} gave {}", before, after);
       };
     }
+    return candidate;
+  }
+
+  [[nodiscard]] Candidate swap() const {
+    Candidate candidate;
+    candidate.name = "mpi";
+    candidate.bytes = sizeof(std::int64_t);
+    candidate.run = [window = window_.get()](std::int64_t repetitions) {
+      std::int64_t before = 0;
+      for (std::int64_t i = 0; i < repetitions; ++i) {
+        MPI_Fetch_and_op(&i, &before, MPI_INT64_T, target, 0, MPI_REPLACE, window);
+        MPI_Win_flush(target, window);
+      }
+    };
     return candidate;
   }
 

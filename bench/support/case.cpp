@@ -19,10 +19,26 @@ const char* operation_name(Operation operation) {
       return "accumulate";
     case Operation::fetch_add:
       return "fetch_add";
+    case Operation::swap:
+      return "swap";
     case Operation::lock_unlock:
       return "lock_unlock";
   }
   return "unknown";
+}
+
+const char* layout_name(Layout layout) {
+  switch (layout) {
+    case Layout::contiguous:
+      return "";
+    case Layout::strided:
+      return "_strided";
+    case Layout::vector:
+      return "_vector";
+    case Layout::separate:
+      return "_separate";
+  }
+  return "_unknown";
 }
 
 }  // namespace
@@ -50,17 +66,20 @@ Case Case::vector(Operation operation, std::size_t run_bytes, std::int64_t runs)
   return result;
 }
 
+Case Case::separate(Operation operation, std::size_t run_bytes, std::int64_t runs) {
+  Case result = vector(operation, run_bytes, runs);
+  result.layout = Layout::separate;
+  return result;
+}
+
 std::size_t Case::remote_offset(std::int64_t index) const {
-  const std::int64_t place = layout == Layout::vector ? index * scatter_step % runs : index;
+  const bool scatters = layout == Layout::vector || layout == Layout::separate;
+  const std::int64_t place = scatters ? index * scatter_step % runs : index;
   return static_cast<std::size_t>(place) * remote_stride;
 }
 
 std::string Case::name() const {
-  std::string name = operation_name(operation);
-  if (layout != Layout::contiguous) {
-    name += layout == Layout::strided ? "_strided" : "_vector";
-  }
-  return name;
+  return std::string(operation_name(operation)) + layout_name(layout);
 }
 
 std::string Case::shape() const {

@@ -10,6 +10,9 @@
 //     strided     |####----|####----|####----|        remote order 0 1 2
 //     vector      |####----|####----|####----|        remote order 0 2 1, say
 //
+// Separate runs are those of a vector, each moved by a non-blocking call of its own; then all are
+// waited for.
+//
 // Accumulate works on doubles: remote += scale * local.
 #pragma once
 
@@ -24,10 +27,11 @@ enum class Operation {
   get,
   accumulate,
   fetch_add,    ///< of one 64-bit integer
+  swap,         ///< of one 64-bit integer
   lock_unlock,  ///< of a free mutex
 };
 
-enum class Layout { contiguous, strided, vector };
+enum class Layout { contiguous, strided, vector, separate };
 
 struct Case {
   Operation operation = Operation::put;
@@ -44,6 +48,8 @@ struct Case {
   /// Packed in the local buffer, scattered in the remote one.
   /// Requires: `runs` is no multiple of 7919, with which the order is made.
   static Case vector(Operation operation, std::size_t run_bytes, std::int64_t runs);
+  /// As vector(), in `runs` non-blocking calls.
+  static Case separate(Operation operation, std::size_t run_bytes, std::int64_t runs);
 
   /// Payload.
   [[nodiscard]] std::size_t bytes() const { return run_bytes * static_cast<std::size_t>(runs); }

@@ -73,6 +73,22 @@ Json record_json(const Record& record) {
   return json;
 }
 
+Json target_json(const TargetResult& result) {
+  const bool at_most = result.target.sense == Target::Sense::time_at_most;
+  Json json = {{"name", result.target.name},
+               {"reference", result.target.reference},
+               {"asked", at_most ? "at_most" : "at_least"},
+               {"limit", result.target.limit},
+               {"cases", result.cases},
+               {"reached", result.is_reached()}};
+  if (result.worst) {
+    json["worst"] = result.worst->value;
+    json["ci95"] = {result.worst->ci95.lo, result.worst->ci95.hi};
+    json["where"] = result.where;
+  }
+  return json;
+}
+
 /// A field of a comma-separated line, quoted as RFC 4180 wants it.
 std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) {
@@ -122,10 +138,15 @@ Json Report::to_json() const {
   for (const Record& record : records_) {
     results.push_back(record_json(record));
   }
+  Json targets = Json::array();
+  for (const TargetResult& target : targets_) {
+    targets.push_back(target_json(target));
+  }
   return {
       {"schema", schema_name},           {"suite_version", run_.suite_version}, {"git", run_.git},
       {"host", host_json(run_.host)},    {"launch", launch_json(run_.launch)},  {"env", run_.env},
-      {"headline", headline_json(run_)}, {"results", std::move(results)}};
+      {"headline", headline_json(run_)}, {"targets", std::move(targets)},
+      {"results", std::move(results)}};
 }
 
 void Report::write_json(std::ostream& out) const {

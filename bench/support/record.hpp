@@ -17,6 +17,7 @@
 #include "bench/support/machine.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/statistics.hpp"
+#include "bench/support/target.hpp"
 
 namespace tessera::bench {
 
@@ -57,6 +58,8 @@ class Report {
   explicit Report(RunInfo run) : run_(std::move(run)) {}
 
   void add(std::vector<Record> records);
+  /// What the run's suites were asked for; written to JSON only.
+  void set_targets(std::vector<TargetResult> targets) { targets_ = std::move(targets); }
 
   [[nodiscard]] const RunInfo& run() const { return run_; }
   [[nodiscard]] const std::vector<Record>& records() const { return records_; }
@@ -70,6 +73,7 @@ class Report {
  private:
   RunInfo run_;
   std::vector<Record> records_;
+  std::vector<TargetResult> targets_;
 };
 
 }  // namespace tessera::bench

@@ -33,6 +33,11 @@ class Forked final : public Bootstrap {
   [[nodiscard]] WorldRank rank() const noexcept override { return rank_; }
   [[nodiscard]] std::int32_t size() const noexcept override { return control_->ranks; }
 
+  [[nodiscard]] std::optional<WorldRank> first_lost() const noexcept override {
+    const std::int32_t ended = control_->first_ended.load();
+    return ended >= 0 ? std::optional(WorldRank{ended}) : std::nullopt;
+  }
+
   Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
                                            std::chrono::milliseconds timeout) override {
     const auto ranks = static_cast<std::size_t>(size());
@@ -69,20 +74,33 @@ class Forked final : public Bootstrap {
     const auto deadline = std::chrono::steady_clock::now() + timeout;
     while (control_->round.load() == round) {
       detail::futex_wait(control_->round, round, std::chrono::milliseconds(50));
-      const std::int32_t ended = control_->first_ended.load();
-      if (ended >= 0 && control_->round.load() == round) {
-        return Status::error_at(WorldRank{ended}, Code::peer_lost,
-                                fmt::format("rank {} ended while the job was starting", ended));
+      const std::optional<WorldRank> ended = first_lost();
+      if (ended && withdraw(round)) {
+        return Status::error_at(*ended, Code::peer_lost,
+                                fmt::format("rank {} ended while the job was starting",
+                                            ended->value));
       }
-      if (std::chrono::steady_clock::now() > deadline) {
+      const std::int32_t came = control_->arrived.load();
+      if (std::chrono::steady_clock::now() > deadline && withdraw(round)) {
         return Status::error(Code::timed_out,
                              fmt::format("only {} of {} ranks came to the start of the job within "
                                          "{} ms",
-                                         control_->arrived.load(), control_->ranks,
-                                         timeout.count()));
+                                         came, control_->ranks, timeout.count()));
       }
     }
     return round;
+  }
+
+  // Takes this rank's arrival back, so that it can come again. False when all have come after all.
+  bool withdraw(std::uint32_t round) {
+    std::int32_t arrived = control_->arrived.load();
+    while (control_->round.load() == round && arrived < control_->ranks) {
+      if (arrived > 0 && control_->arrived.compare_exchange_weak(arrived, arrived - 1)) {
+        return true;
+      }
+      arrived = control_->arrived.load();
+    }
+    return false;
   }
 
   ForkControl* control_;

@@ -49,7 +49,9 @@ Status LockSetState::make_locks() {
     Arena& arena = node_.arena();
     auto offset = arena.allocate(bytes);
     mine = offset.ok() ? arena.back(*offset, bytes) : offset.status();
-    if (offset.ok()) {
+    if (offset.ok() && !mine.ok()) {
+      arena.free(*offset, bytes);
+    } else if (offset.ok()) {
       offset_ = *offset;
     }
     for (std::int64_t i = 0; i < first_.back() && mine.ok(); ++i) {
@@ -101,8 +103,9 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
   }
   const WorldRank dead = node_.ranks()[static_cast<std::size_t>(dead_place)];
   return Status::error_at(dead, Code::peer_lost,
-                          fmt::format("rank {} died while it held lock {} of rank {}", dead.value,
-                                      index, team_.world_rank(owner).value))
+                          fmt::format("rank {} {} while it held lock {} of rank {}", dead.value,
+                                      node_.has_left(dead_place) ? "left the job" : "died", index,
+                                      team_.world_rank(owner).value))
       .hint("repair what the lock guards; the lock itself is free again");
 }
 

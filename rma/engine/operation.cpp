@@ -10,9 +10,12 @@ namespace tessera::rma::detail {
 
 bool Operation::done() {
   job_.progress();
-  return completion_.done() &&
-         std::all_of(collected_.begin(), collected_.end(),
-                     [](const auto& each) { return each->completion().done(); });
+  return has_ended();
+}
+
+bool Operation::has_ended() const {
+  return completion_.done() && std::all_of(collected_.begin(), collected_.end(),
+                                           [](const auto& each) { return each->has_ended(); });
 }
 
 bool Operation::concerns(const RankFilter& ranks) const {

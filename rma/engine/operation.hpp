@@ -31,6 +31,8 @@ class Operation {
 
   /// Looks, after moving what can be moved.
   bool done();
+  /// True when this and all collected operations, and what those collected, have ended.
+  [[nodiscard]] bool has_ended() const;
   /// Waits for this and all collected operations; returns and forgets the first error.
   Status wait();
   /// Waits, and leaves the error where it is.

@@ -114,14 +114,16 @@ Result<std::shared_ptr<RegionState>> RegionState::create(Team& team, void* memor
   TESSERA_RETURN_IF_ERROR(state->make_segment(memory, bytes, is_attached));
   state->publish();
   // Nobody may use an address that another member doesn't know yet.
-  TESSERA_RETURN_IF_ERROR(team.barrier());
+  if (Status met = team.barrier(); !met.ok()) {
+    state->freed_.store(true);
+    state->withdraw();
+    return met;
+  }
   return state;
 }
 
-Status RegionState::free() {
-  if (freed_.exchange(true)) {
-    return {};
-  }
+// Takes back what publish() said.
+void RegionState::withdraw() {
   JobState& state = job();
   state.regions.remove(id_);
   for (std::int32_t member = 0; member < team_.size(); ++member) {
@@ -132,6 +134,13 @@ Status RegionState::free() {
     state.addresses->release_foreign(
         foreign_base_, foreign_stride() * static_cast<std::size_t>(team_.size()));
   }
+}
+
+Status RegionState::free() {
+  if (freed_.exchange(true)) {
+    return {};
+  }
+  withdraw();
   flush_thread_block();
   // The memory goes only when all are here; if that cannot be (a member died, the job stopped),
   // it goes with the job.

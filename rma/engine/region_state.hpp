@@ -49,6 +49,7 @@ class RegionState {
   Status agree_on_terms(std::size_t bytes, bool is_attached);
   Status make_segment(void* memory, std::size_t bytes, bool is_attached);
   void publish();
+  void withdraw();
   [[nodiscard]] std::size_t foreign_stride() const noexcept;
 
   std::shared_ptr<JobState> keep_job_;  ///< first, so that it goes last

@@ -6,6 +6,13 @@
 namespace tessera::rma::detail {
 namespace {
 constexpr std::uint32_t first_capacity = 64;
+
+// An address that was never set has the number of empty entries, so these must reach nobody.
+void make_empty(RegionEntry& entry) {
+  entry.id.store(RegionEntry::empty, std::memory_order_release);
+  entry.reach = 0;
+}
+
 }  // namespace
 
 RegionTable::RegionTable() {
@@ -74,9 +81,9 @@ void RegionTable::remove(RegionId id) {
   Table& table = *tables_.back();
   const std::uint32_t longest = table.longest_probe.load(std::memory_order_relaxed);
   for (std::uint32_t probe = 0; probe <= longest; ++probe) {
-    std::atomic<std::uint32_t>& found = table.entries[(id.value + probe) & table.mask].id;
-    if (found.load(std::memory_order_relaxed) == id.value) {
-      found.store(RegionEntry::empty, std::memory_order_release);
+    RegionEntry& found = table.entries[(id.value + probe) & table.mask];
+    if (found.id.load(std::memory_order_relaxed) == id.value) {
+      make_empty(found);
       --live_;
       return;
     }
@@ -87,7 +94,7 @@ void RegionTable::clear() {
   const std::lock_guard guard(mutex_);
   Table& table = *tables_.back();
   for (std::uint32_t i = 0; i <= table.mask; ++i) {
-    table.entries[i].id.store(RegionEntry::empty, std::memory_order_release);
+    make_empty(table.entries[i]);
   }
   live_ = 0;
 }

@@ -25,6 +25,17 @@ milliseconds start_timeout(const Settings& settings) {
   return milliseconds(settings.start_timeout_ms);
 }
 
+// What all ranks say, by rank.
+template <class T>
+Result<std::vector<T>> gather(Bootstrap& bootstrap, const Settings& settings, const T& mine) {
+  TESSERA_ASSIGN_OR_RETURN(
+      const std::vector<std::byte> bytes,
+      bootstrap.allgather(std::as_bytes(std::span(&mine, 1)), start_timeout(settings)));
+  std::vector<T> all(static_cast<std::size_t>(bootstrap.size()));
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  return all;
+}
+
 // What a rank reports of a step, in a form that can be gathered.
 struct Report {
   std::uint32_t code = 0;
@@ -37,12 +48,9 @@ Status agree(Bootstrap& bootstrap, const Settings& settings, const Status& mine)
   report.code = static_cast<std::uint32_t>(mine.code());
   const std::string text = mine.ok() ? "" : mine.message();
   std::copy_n(text.begin(), std::min(text.size(), report.text.size() - 1), report.text.begin());
-  TESSERA_ASSIGN_OR_RETURN(
-      const std::vector<std::byte> all,
-      bootstrap.allgather(std::as_bytes(std::span(&report, 1)), start_timeout(settings)));
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<Report> all, gather(bootstrap, settings, report));
   for (std::int32_t rank = 0; rank < bootstrap.size(); ++rank) {
-    Report each;
-    std::memcpy(&each, all.data() + static_cast<std::size_t>(rank) * sizeof each, sizeof each);
+    const Report& each = all[static_cast<std::size_t>(rank)];
     if (each.code != static_cast<std::uint32_t>(Code::ok)) {
       if (WorldRank{rank} == bootstrap.rank()) {
         return mine;
@@ -71,11 +79,7 @@ std::uint64_t machine_key() {
 
 Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings) {
   const std::uint64_t mine = bootstrap.is_one_process() ? 0 : machine_key();
-  TESSERA_ASSIGN_OR_RETURN(
-      const std::vector<std::byte> bytes,
-      bootstrap.allgather(std::as_bytes(std::span(&mine, 1)), start_timeout(settings)));
-  std::vector<std::uint64_t> keys(static_cast<std::size_t>(bootstrap.size()));
-  std::memcpy(keys.data(), bytes.data(), bytes.size());
+  TESSERA_ASSIGN_OR_RETURN(const auto keys, gather(bootstrap, settings, mine));
   return NodeMap(keys, settings.ranks_per_node);
 }
 
@@ -124,14 +128,9 @@ Result<std::shared_ptr<NodeMemory>> share_in_process(Bootstrap& bootstrap,
     }
   }
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine));
-  const std::shared_ptr<NodeMemory>* pointer = &own;
-  TESSERA_ASSIGN_OR_RETURN(
-      const std::vector<std::byte> all,
-      bootstrap.allgather(std::as_bytes(std::span(&pointer, 1)), start_timeout(settings)));
-  const std::shared_ptr<NodeMemory>* shared = nullptr;
-  std::memcpy(&shared, all.data() + static_cast<std::size_t>(leader.value) * sizeof shared,
-              sizeof shared);
-  std::shared_ptr<NodeMemory> memory = *shared;
+  const std::shared_ptr<NodeMemory>* const pointer = &own;
+  TESSERA_ASSIGN_OR_RETURN(const auto all, gather(bootstrap, settings, pointer));
+  std::shared_ptr<NodeMemory> memory = *all[static_cast<std::size_t>(leader.value)];
   // The leader's pointer stays until all have copied it.
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, Status()));
   return memory;
@@ -142,7 +141,8 @@ Result<std::shared_ptr<NodeMemory>> share_across_processes(Bootstrap& bootstrap,
                                                            const Settings& settings,
                                                            bool is_leader, WorldRank leader,
                                                            int ranks) {
-  std::array<char, 64> name{};
+  using Name = std::array<char, 64>;
+  Name name{};
   std::shared_ptr<NodeMemory> memory;
   std::optional<DescriptorServer> server;
   Status mine;
@@ -158,15 +158,13 @@ Result<std::shared_ptr<NodeMemory>> share_across_processes(Bootstrap& bootstrap,
     }
   }
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine));
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::byte> all,
-                           bootstrap.allgather(std::as_bytes(std::span(name)),
-                                               start_timeout(settings)));
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<Name> all, gather(bootstrap, settings, name));
   if (is_leader) {
-    mine = server->serve(memory->descriptor(), ranks - 1, start_timeout(settings));
+    mine = server->serve(memory->descriptor(), ranks - 1, start_timeout(settings),
+                         [&] { return bootstrap.first_lost().has_value(); });
   } else {
-    std::memcpy(name.data(), all.data() + static_cast<std::size_t>(leader.value) * name.size(),
-                name.size());
-    auto fd = fetch_descriptor(name.data(), start_timeout(settings));
+    const Name& of_leader = all[static_cast<std::size_t>(leader.value)];
+    auto fd = fetch_descriptor(of_leader.data(), start_timeout(settings));
     mine = fd.status();
     if (fd.ok()) {
       auto adopted = NodeMemory::adopt(fd->release());

@@ -62,6 +62,8 @@ std::string CollectiveCall::describe(std::uint64_t packed, std::uint64_t bytes) 
       return "agreement on a result";
     case Kind::part:
       return "continuation of a collective";
+    case Kind::refused:
+      return "a collective with arguments that it was refused for";
   }
   return "unknown collective";
 }
@@ -244,6 +246,12 @@ Status TeamState::mismatch(const TeamControl::Check& check) const {
       .hint("all members must call the same collectives in the same order with the same sizes");
 }
 
+Status TeamState::wrong_root(TeamRank root) const {
+  return Status::error(Code::invalid_argument,
+                       fmt::format("member {} cannot be the root: the team has {} members",
+                                   root.value, size()));
+}
+
 Status TeamState::broken() const {
   const std::uint32_t word = control_->broken.load();
   const auto member = static_cast<std::size_t>((word & ~TeamControl::left_bit) - 1);
@@ -331,13 +339,18 @@ Status TeamState::meet(const CollectiveCall& call) {
   return {};
 }
 
+// A member that is refused comes to the meeting all the same: the others would wait for it.
+Status TeamState::refuse(Status error) {
+  meet({.kind = CollectiveCall::Kind::refused})
+      .ignore("what this member did wrong comes first; the others are told by their own meeting");
+  return error;
+}
+
 Status TeamState::barrier() { return meet({.kind = CollectiveCall::Kind::barrier}); }
 
 Status TeamState::broadcast(std::span<std::byte> bytes, TeamRank root) {
   if (root.value < 0 || root.value >= size()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("member {} cannot be the root: the team has {} members",
-                                     root.value, size()));
+    return refuse(wrong_root(root));
   }
   const CollectiveCall call{
       .kind = CollectiveCall::Kind::broadcast, .root = root, .bytes = bytes.size()};
@@ -359,9 +372,10 @@ Status TeamState::broadcast(std::span<std::byte> bytes, TeamRank root) {
 
 Status TeamState::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
   if (all.size() != mine.size() * members_.size()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("{} bytes from each of {} members do not fit a buffer of {}",
-                                     mine.size(), size(), all.size()));
+    return refuse(
+        Status::error(Code::invalid_argument,
+                      fmt::format("{} bytes from each of {} members do not fit a buffer of {}",
+                                  mine.size(), size(), all.size())));
   }
   const CollectiveCall call{.kind = CollectiveCall::Kind::allgather, .bytes = mine.size()};
   std::size_t done = 0;
@@ -425,8 +439,11 @@ Status TeamState::reduce_chunk(std::byte* elements, std::size_t bytes, const Col
   return {};
 }
 
-Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type,
-                            Reduction reduction, const TeamRank* only_root) {
+Status TeamState::check_reduction(const void* elements, std::int64_t count, ElementType type,
+                                  Reduction reduction, const TeamRank* only_root) const {
+  if (only_root != nullptr && (only_root->value < 0 || only_root->value >= size())) {
+    return wrong_root(*only_root);
+  }
   if (!is_defined(type, reduction)) {
     return Status::error(Code::invalid_argument,
                          fmt::format("this reduction is not defined for {}", to_string(type)));
@@ -440,6 +457,15 @@ Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type
   if (elements == nullptr && count > 0) {
     return Status::error(Code::invalid_argument, "the elements to reduce are at a null pointer");
   }
+  return {};
+}
+
+Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type,
+                            Reduction reduction, const TeamRank* only_root) {
+  if (Status wrong = check_reduction(elements, count, type, reduction, only_root); !wrong.ok()) {
+    return refuse(std::move(wrong));
+  }
+  const std::uint64_t bytes = static_cast<std::uint64_t>(count) * size_of(type);
   const CollectiveCall call{.kind = only_root == nullptr ? CollectiveCall::Kind::allreduce
                                                          : CollectiveCall::Kind::reduce,
                             .type = type,

@@ -33,6 +33,7 @@ struct CollectiveCall {
     reduce,
     agree,
     part,
+    refused,
   };
   Kind kind = Kind::barrier;
   ElementType type = ElementType::i32;
@@ -114,11 +115,15 @@ class TeamState {
   [[nodiscard]] std::uint64_t control_bytes() const noexcept;
 
   Status meet(const CollectiveCall& call);
+  Status refuse(Status error);
   Status wait_for_others(std::uint32_t generation);
   void look_after_members();
   void check_call(TeamControl::Check& check, const CollectiveCall& call) const;
   [[nodiscard]] Status mismatch(const TeamControl::Check& check) const;
   [[nodiscard]] Status broken() const;
+  [[nodiscard]] Status wrong_root(TeamRank root) const;
+  [[nodiscard]] Status check_reduction(const void* elements, std::int64_t count, ElementType type,
+                                       Reduction reduction, const TeamRank* only_root) const;
   [[nodiscard]] std::byte* slot(std::uint32_t turn, std::int32_t member) const noexcept;
   Status reduce_chunk(std::byte* elements, std::size_t bytes, const CollectiveCall& call,
                       bool keep_result);

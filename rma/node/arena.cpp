@@ -20,13 +20,14 @@ constexpr std::uint64_t no_gap = ~std::uint64_t{0};
 constexpr std::uint64_t page_bytes = 4096;
 // Memory is taken in steps, so that one refusal does not come after minutes of zeroing.
 constexpr std::uint64_t back_step_bytes = 256ULL << 20;
+constexpr std::uint64_t least_step_bytes = 1ULL << 20;
 // Left to the rest of the machine when a request is checked against what is available.
 constexpr std::uint64_t kept_free_bytes = 64ULL << 20;
 // Looking what is available takes longer than backing so little.
 constexpr std::uint64_t unchecked_bytes = 1ULL << 20;
 
 std::uint64_t granules_of(std::uint64_t bytes) {
-  return (bytes + granule_bytes - 1) / granule_bytes;
+  return bytes / granule_bytes + (bytes % granule_bytes == 0 ? 0 : 1);
 }
 
 }  // namespace
@@ -115,8 +116,9 @@ Status Arena::check_available(std::uint64_t bytes) const {
 
 Status Arena::back(std::uint64_t offset, std::uint64_t bytes) {
   TESSERA_RETURN_IF_ERROR(check_available(bytes));
+  std::uint64_t longest_step = back_step_bytes;
   for (std::uint64_t done = 0; done < bytes;) {
-    const std::uint64_t step = std::min(back_step_bytes, bytes - done);
+    const std::uint64_t step = std::min(longest_step, bytes - done);
     const int error = posix_fallocate(memory_.descriptor(), static_cast<off_t>(offset + done),
                                       static_cast<off_t>(step));
     if (error != 0 && error != EINTR) {
@@ -125,7 +127,12 @@ Status Arena::back(std::uint64_t offset, std::uint64_t bytes) {
                            fmt::format("cannot back {} of shared memory: {}", human_bytes(bytes),
                                        std::strerror(error)));
     }
-    done += error == 0 ? step : 0;
+    if (error == EINTR) {
+      // The kernel begins anew after a signal: a timer's must find a shorter step.
+      longest_step = std::max(longest_step / 2, least_step_bytes);
+      continue;
+    }
+    done += step;
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -18,6 +19,11 @@ namespace {
 
 Status system_error(Code code, std::string_view action) {
   return Status::error(code, fmt::format("{}: {}", action, std::strerror(errno)));
+}
+
+Status too_many_open(std::string_view action) {
+  return Status::error(Code::limit_exceeded, fmt::format("{}: too many open files", action))
+      .hint("raise the limit on open files (ulimit -n)");
 }
 
 // An address in the abstract name space: a zero byte, then the name.
@@ -123,10 +129,22 @@ Result<DescriptorServer> DescriptorServer::create() {
   return DescriptorServer(std::move(listener), std::move(name));
 }
 
-Status DescriptorServer::serve(int fd, int count, std::chrono::milliseconds timeout) {
+Status DescriptorServer::serve(int fd, int count, std::chrono::milliseconds timeout,
+                               const std::function<bool()>& give_up) {
+  constexpr std::chrono::milliseconds between_asking{50};
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   for (int served = 0; served < count;) {
-    if (!wait_readable(socket_.get(), deadline)) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!wait_readable(socket_.get(), std::min(deadline, now + between_asking))) {
+      if (give_up()) {
+        return Status::error(Code::peer_lost,
+                             fmt::format("{} of {} processes of this node came for its shared "
+                                         "memory, and another one has ended",
+                                         served, count));
+      }
+      if (now < deadline) {
+        continue;
+      }
       return Status::error(Code::timed_out,
                            fmt::format("{} of {} processes of this node came for its shared memory "
                                        "within {} ms",
@@ -141,11 +159,14 @@ Status DescriptorServer::serve(int fd, int count, std::chrono::milliseconds time
 }
 
 Result<Descriptor> fetch_descriptor(const std::string& name, std::chrono::milliseconds timeout) {
+  constexpr std::string_view action = "cannot fetch the node's shared memory";
   const Descriptor connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (connection.get() < 0) {
+    return too_many_open(action);
+  }
   sockaddr_un address{};
   const socklen_t length = abstract_address(name, address);
-  if (connection.get() < 0 ||
-      connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
+  if (connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
     return system_error(Code::unreachable, "cannot reach the first rank of this node");
   }
   if (!wait_readable(connection.get(), std::chrono::steady_clock::now() + timeout)) {
@@ -155,7 +176,10 @@ Result<Descriptor> fetch_descriptor(const std::string& name, std::chrono::millis
   }
   FdMessage message;
   if (recvmsg(connection.get(), &message.header, MSG_CMSG_CLOEXEC) != 1) {
-    return system_error(Code::protocol, "the first rank of this node closed the connection");
+    return Status::error(Code::protocol, "the first rank of this node closed the connection");
+  }
+  if ((message.header.msg_flags & MSG_CTRUNC) != 0) {
+    return too_many_open(action);  // The descriptor came and there was no room for it.
   }
   const cmsghdr* control = CMSG_FIRSTHDR(&message.header);
   if (control == nullptr || control->cmsg_type != SCM_RIGHTS) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include "rma/result.hpp"
@@ -39,8 +40,10 @@ class DescriptorServer {
   /// The name to connect to; 32 characters.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  /// Sends `fd` to `count` processes as they come. Errors: timed_out when fewer came in time.
-  Status serve(int fd, int count, std::chrono::milliseconds timeout);
+  /// Sends `fd` to `count` processes as they come. `give_up` is asked now and then.
+  /// Errors: timed_out when fewer came in time, peer_lost when `give_up` said so.
+  Status serve(int fd, int count, std::chrono::milliseconds timeout,
+               const std::function<bool()>& give_up = [] { return false; });
 
  private:
   DescriptorServer(Descriptor socket, std::string name) noexcept
@@ -50,7 +53,7 @@ class DescriptorServer {
 };
 
 /// Fetches the descriptor that a DescriptorServer called `name` serves. Errors: unreachable,
-/// timed_out, protocol.
+/// timed_out, protocol, limit_exceeded (this process may open no more descriptors).
 Result<Descriptor> fetch_descriptor(const std::string& name, std::chrono::milliseconds timeout);
 
 }  // namespace tessera::rma::detail

@@ -71,6 +71,7 @@ Status Node::invite(int place, const Invitation& invitation) {
       if (record.box_count < record.box.size()) {
         // The count is raised last: a sender that dies before leaves the box as it was.
         record.box[record.box_count] = invitation;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
         ++record.box_count;
         break;
       }

@@ -26,7 +26,7 @@
 namespace tessera::rma::detail {
 
 inline constexpr std::size_t cache_line = 64;
-inline constexpr std::uint64_t granule_bytes = 64 * 1024;
+inline constexpr std::uint64_t granule_bytes = 64 * 1024ULL;
 
 /// Where a rank stands in its life. Only moves forward.
 enum class Presence : std::uint32_t { absent, here, left };

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/node/queue_lock.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 #include <thread>
 
 namespace tessera::rma::detail {
+namespace {
+
+// Keeps the compiler from moving a store across: what others find when we die here is what stands
+// above, and nothing of what stands below.
+void in_this_order() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+
+}  // namespace
 
 QueueLock::QueueLock(std::uint32_t capacity) noexcept : capacity_mask_(capacity - 1) {
   for (std::uint32_t i = 0; i < capacity; ++i) {
@@ -24,46 +32,70 @@ QueueEntry& QueueLock::entry(std::uint32_t turn) noexcept {
   return entries[turn & capacity_mask_];
 }
 
-// Finishes the hand-over that a rank had begun when it died.
-void QueueLock::repair() noexcept {
-  if (head_ != tail_ && entry(head_).state.load() != QueueEntry::waiting) {
-    if (entry(head_).state.load() == QueueEntry::granted) {
-      holder_ = entry(head_).place + 1;
-    }
-    ++head_;
-  }
-}
-
-// Takes the first waiter that lives out of the queue and tells it `as`. False when there is none.
-bool QueueLock::pop(const Node& node, QueueEntry::State as) noexcept {
-  while (head_ != tail_) {
+// The first waiter that lives; those before it are taken out of the queue. Null when there is none.
+QueueEntry* QueueLock::first_living(const Node& node) noexcept {
+  for (; head_ != tail_; ++head_) {
     QueueEntry& first = entry(head_);
-    const auto place = first.place;
-    if (node.is_gone(static_cast<int>(place))) {
-      first.state.store(QueueEntry::idle);
-      ++head_;
-      continue;
+    if (!node.is_gone(static_cast<int>(first.place))) {
+      return &first;
     }
-    first.state.store(as);
-    if (as == QueueEntry::granted) {
-      holder_ = place + 1;
-    }
-    ++head_;
-    futex_wake_all(first.state);
-    return true;
+    first.state.store(QueueEntry::idle);
+    in_this_order();
   }
-  return false;
+  return nullptr;
 }
 
-// The holder is dead: the first waiter is told, the one behind it gets the lock.
-void QueueLock::recover(const Node& node) noexcept {
-  if (holder_ == 0 || !node.is_gone(static_cast<int>(holder_) - 1)) {
+// Takes the head entry out of the queue and wakes its waiter.
+void QueueLock::tell(QueueEntry& first, QueueEntry::State what) noexcept {
+  in_this_order();
+  first.state.store(what);
+  in_this_order();
+  ++head_;
+  futex_wake_all(first.state);
+}
+
+// Gives the lock to the first waiter that lives, or to nobody.
+void QueueLock::hand_over(const Node& node) noexcept {
+  QueueEntry* const first = first_living(node);
+  if (first == nullptr) {
+    owner_.store(0, std::memory_order_relaxed);
     return;
   }
-  dead_place_ = holder_ - 1;
-  holder_ = 0;
-  pop(node, QueueEntry::holder_died);
-  pop(node, QueueEntry::granted);
+  owner_.store(owner_of_turn(first->place, head_), std::memory_order_relaxed);
+  tell(*first, QueueEntry::granted);
+}
+
+// If the owner is dead: the first waiter is told, the one behind it gets the lock. Returns the place
+// of a dead owner of whom there was nobody to tell, else −1.
+int QueueLock::recover(const Node& node) noexcept {
+  const int owner = place_of(owner_.load(std::memory_order_relaxed));
+  if (owner < 0 || !node.is_gone(owner)) {
+    return -1;
+  }
+  QueueEntry* const first = first_living(node);
+  if (first != nullptr) {
+    first->dead_place = static_cast<std::uint32_t>(owner);
+    tell(*first, QueueEntry::holder_died);
+  }
+  hand_over(node);
+  return first == nullptr ? owner : -1;
+}
+
+// Finishes the hand-over that a rank had begun when it died.
+void QueueLock::repair(const Node& node) noexcept {
+  const Owner owner = owner_.load(std::memory_order_relaxed);
+  if (head_ != tail_) {
+    QueueEntry& first = entry(head_);
+    const bool is_waiting = first.state.load() == QueueEntry::waiting;
+    if (owner == owner_of_turn(first.place, head_) && is_waiting) {
+      tell(first, QueueEntry::granted);
+    } else if (!is_waiting) {
+      ++head_;  // It was told, or found dead.
+    }
+  }
+  if (owner == 0) {
+    hand_over(node);
+  }
 }
 
 // Fills the next entry if it is free; an entry is given back by the waiter that was told.
@@ -77,24 +109,36 @@ bool QueueLock::enqueue(const Node& node, std::uint32_t& turn) noexcept {
   turn = tail_;
   next.place = static_cast<std::uint32_t>(node.place());
   next.state.store(QueueEntry::waiting);
+  in_this_order();
   ++tail_;
   return true;
 }
 
 QueueLock::Outcome QueueLock::lock(Node& node, int& dead_place) noexcept {
+  auto looked = std::chrono::steady_clock::time_point::max();
   while (true) {
     std::uint32_t turn = 0;
     bool queued = false;
     {
       const RobustGuard guard(guard_, node.lock_context());
       if (guard.recovered()) {
-        repair();
+        repair(node);
       }
-      if (holder_ == 0 && head_ == tail_) [[likely]] {
-        holder_ = static_cast<std::uint32_t>(node.place()) + 1;
+      if (owner_.load(std::memory_order_relaxed) == 0) [[likely]] {
+        owner_.store(owner_at(node.place()), std::memory_order_relaxed);
         return Outcome::acquired;
       }
       queued = enqueue(node, turn);
+      const auto now = std::chrono::steady_clock::now();
+      looked = std::min(looked, now);
+      if (!queued && now - looked >= node.policy().look_period) {
+        // Everybody in the ring may be dead, and then nobody there looks after the owner.
+        looked = now;
+        if (const int dead = recover(node); dead >= 0) {
+          dead_place = dead;
+          return Outcome::holder_died;
+        }
+      }
     }
     if (queued) {
       return wait(node, turn, dead_place);
@@ -104,12 +148,12 @@ QueueLock::Outcome QueueLock::lock(Node& node, int& dead_place) noexcept {
 }
 
 QueueLock::Outcome QueueLock::wait(Node& node, std::uint32_t turn, int& dead_place) noexcept {
-  FutexWord& state = entry(turn).state;
-  const auto told = [&] { return state.load(std::memory_order_acquire) != QueueEntry::waiting; };
+  QueueEntry& own = entry(turn);
+  const auto told = [&] { return own.state.load(std::memory_order_acquire) != QueueEntry::waiting; };
   if (!spin_until(node.policy().spin, told)) {
     auto looked = std::chrono::steady_clock::now();
     while (!told()) {
-      futex_wait(state, QueueEntry::waiting, node.policy().look_period);
+      futex_wait(own.state, QueueEntry::waiting, node.policy().look_period);
       const auto now = std::chrono::steady_clock::now();
       if (now - looked < node.policy().look_period) {
         continue;
@@ -117,31 +161,26 @@ QueueLock::Outcome QueueLock::wait(Node& node, std::uint32_t turn, int& dead_pla
       looked = now;
       const RobustGuard guard(guard_, node.lock_context());
       if (guard.recovered()) {
-        repair();
+        repair(node);
       }
       recover(node);
     }
   }
-  const bool acquired = state.load(std::memory_order_acquire) == QueueEntry::granted;
-  dead_place = static_cast<int>(dead_place_);
-  state.store(QueueEntry::idle);
+  const bool acquired = own.state.load(std::memory_order_acquire) == QueueEntry::granted;
+  dead_place = static_cast<int>(own.dead_place);
+  own.state.store(QueueEntry::idle);
   return acquired ? Outcome::acquired : Outcome::holder_died;
 }
 
 bool QueueLock::unlock(Node& node) noexcept {
   const RobustGuard guard(guard_, node.lock_context());
   if (guard.recovered()) {
-    repair();
+    repair(node);
   }
-  if (holder_ != static_cast<std::uint32_t>(node.place()) + 1) {
+  if (place_of(owner_.load(std::memory_order_relaxed)) != node.place()) {
     return false;
   }
-  if (head_ == tail_) [[likely]] {
-    holder_ = 0;
-    return true;
-  }
-  holder_ = 0;
-  pop(node, QueueEntry::granted);
+  hand_over(node);
   return true;
 }
 

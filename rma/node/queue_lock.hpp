@@ -3,15 +3,19 @@
 // QueueLock: a fair lock in shared memory whose waiters sleep, and which survives the death of any
 // rank (technique of seed 001 §3: a queue in memory that all on the node reach).
 //
-// A short robust lock guards the holder and a ring of waiters. It is kept valid after every store:
+// A short robust lock guards the owner and a ring of waiters. It is kept valid after every store:
 //
 //     enqueue    fill the entry, then raise `tail`
-//     hand over  mark the head entry granted, then name it the holder, then raise `head`
+//     hand over  name the head entry the owner, by its turn; then tell it; then raise `head`
+//     recover    tell the head entry that the owner died, raise `head`; then hand over
 //
 // so a rank that dies in between leaves at most a hand-over to be finished, which the next one that
-// gets the robust lock does (repair).
+// gets the robust lock does (repair). The owner changes in one store, before which the old one still
+// has the lock and after which the new one has it, told or not.
+// tests/rma/queue_lock_test.cpp ends a rank after each single instruction of this.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "rma/node/node.hpp"
@@ -22,7 +26,8 @@ namespace tessera::rma::detail {
 struct QueueEntry {
   enum State : std::uint32_t { idle, waiting, granted, holder_died };
   FutexWord state{idle};
-  std::uint32_t place = 0;  ///< of the waiting rank
+  std::uint32_t place = 0;       ///< of the waiting rank
+  std::uint32_t dead_place = 0;  ///< holder_died: whose
 };
 
 class alignas(cache_line) QueueLock {
@@ -41,19 +46,32 @@ class alignas(cache_line) QueueLock {
   bool unlock(Node& node) noexcept;
 
  private:
+  // place + 1 in the low half, with queue_bit when the lock came from the queue; then the turn of
+  // its entry in the high half. 0: nobody.
+  using Owner = std::uint64_t;
+  static constexpr Owner queue_bit = 0x8000'0000;
+  static Owner owner_at(int place) noexcept { return static_cast<Owner>(place) + 1; }
+  static Owner owner_of_turn(std::uint32_t place, std::uint32_t turn) noexcept {
+    return (Owner{place} + 1) | queue_bit | Owner{turn} << 32U;
+  }
+  static int place_of(Owner owner) noexcept {
+    return static_cast<int>(owner & (queue_bit - 1)) - 1;
+  }
+
   QueueEntry& entry(std::uint32_t turn) noexcept;
   bool enqueue(const Node& node, std::uint32_t& turn) noexcept;
   Outcome wait(Node& node, std::uint32_t turn, int& dead_place) noexcept;
-  bool pop(const Node& node, QueueEntry::State as) noexcept;
-  void recover(const Node& node) noexcept;
-  void repair() noexcept;
+  QueueEntry* first_living(const Node& node) noexcept;
+  void tell(QueueEntry& first, QueueEntry::State what) noexcept;
+  void hand_over(const Node& node) noexcept;
+  int recover(const Node& node) noexcept;
+  void repair(const Node& node) noexcept;
 
   RobustLock guard_;
-  std::uint32_t holder_ = 0;    ///< place + 1, or 0
-  std::uint32_t head_ = 0;      ///< first entry that waits
-  std::uint32_t tail_ = 0;      ///< first free entry
+  std::uint32_t head_ = 0;  ///< first entry that waits
+  std::uint32_t tail_ = 0;  ///< first free entry
   std::uint32_t capacity_mask_;
-  std::uint32_t dead_place_ = 0;  ///< of the last holder that died
+  std::atomic<Owner> owner_{0};
 };
 
 }  // namespace tessera::rma::detail

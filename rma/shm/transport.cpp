@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/shm/transport.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "rma/engine/stripes.hpp"
@@ -15,6 +17,8 @@ namespace {
 // The path to attached memory. Everything is complete at return.
 class ShmEndpoint final : public Endpoint {
  public:
+  ShmEndpoint(const detail::Node& node, WorldRank peer) : node_(node), peer_(peer) {}
+
   Status put(const Target& to, const void* from, const CopyShape& shape,
              Completion& done) override {
     return copy(to, const_cast<void*>(from), shape, kernels::Direction::to_remote, done);
@@ -25,14 +29,25 @@ class ShmEndpoint final : public Endpoint {
   Status fence() override { return {}; }
 
  private:
-  static Status copy(const Target& target, void* local, const CopyShape& shape,
-                     kernels::Direction direction, Completion& done) {
+  Status copy(const Target& target, void* local, const CopyShape& shape,
+              kernels::Direction direction, Completion& done) const {
+    // The number of a process that ended may be another process's by now.
+    const int place = node_.place_of(peer_);
+    if (node_.is_gone(place) && !node_.has_left(place)) {
+      return Status::error_at(peer_, Code::peer_lost,
+                              fmt::format("rank {} died, and the memory that it attached with it",
+                                          peer_.value));
+    }
     const auto& slice = static_cast<AttachedSegment*>(target.segment)->slice(target.rank);
     TESSERA_RETURN_IF_ERROR(copy_across(slice.process, static_cast<std::byte*>(local),
-                                        slice.address + target.offset, shape, direction));
+                                        slice.address + target.offset, shape, direction)
+                                .at(peer_));
     done.end(Status());
     return {};
   }
+
+  const detail::Node& node_;
+  WorldRank peer_;
 };
 
 class ShmTransport final : public Transport {
@@ -51,8 +66,8 @@ class ShmTransport final : public Transport {
                                           const RegionOptions&) override {
     return AttachedSegment::create(team, memory);
   }
-  Result<std::unique_ptr<Endpoint>> connect(WorldRank) override {
-    return std::unique_ptr<Endpoint>(std::make_unique<ShmEndpoint>());
+  Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
+    return std::unique_ptr<Endpoint>(std::make_unique<ShmEndpoint>(node_, peer));
   }
 
  private:

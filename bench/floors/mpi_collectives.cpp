@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/floors/mpi_collectives.hpp"
+
+#include <memory>
+#include <vector>
+
+#include "bench/floors/mpi_api.hpp"
+
+namespace tessera::bench {
+namespace {
+
+/// One layer of a block at one end of one dimension, to be sent or received.
+std::shared_ptr<const mpi::Datatype> layer(const GhostBlock& block, std::size_t dim, bool upper,
+                                           bool ghosts) {
+  std::array<int, 3> sizes = {};
+  std::array<int, 3> part = {};
+  std::array<int, 3> start = {};
+  const auto width = static_cast<int>(block.width);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto points = static_cast<int>(block.points[i]);
+    sizes[i] = points + 2 * width;
+    const bool with_ghosts = i < dim;
+    part[i] = with_ghosts ? sizes[i] : points;
+    start[i] = with_ghosts ? 0 : width;
+    if (i == dim) {
+      part[i] = width;
+      start[i] = upper ? points : width;
+      if (ghosts) {
+        start[i] = upper ? points + width : 0;
+      }
+    }
+  }
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_create_subarray(3, sizes.data(), part.data(), start.data(), MPI_ORDER_C, MPI_DOUBLE,
+                           &type);
+  return std::make_shared<const mpi::Datatype>(type);
+}
+
+/// One message of an exchange: a layer goes to one neighbour, and its like comes from the opposite.
+struct Shift {
+  std::shared_ptr<const mpi::Datatype> sent;
+  std::shared_ptr<const mpi::Datatype> received;
+  int to = 0;
+  int from = 0;
+};
+
+std::vector<Shift> shifts(const GhostBlock& block) {
+  std::vector<Shift> all;
+  for (std::size_t dim = 0; dim < 3; ++dim) {
+    const auto [below, above] = block.neighbours[dim];
+    all.push_back({layer(block, dim, true, false), layer(block, dim, false, true), above, below});
+    all.push_back({layer(block, dim, false, false), layer(block, dim, true, true), below, above});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<Candidate> mpi_collective_candidate(Crew& crew, const Collective& collective) {
+  if (!mpi::is_running(crew.size())) {
+    return std::nullopt;
+  }
+  Candidate candidate;
+  candidate.name = "mpi";
+  candidate.cooperative = true;
+  candidate.bytes = collective.bytes;
+  const auto buffer = std::make_shared<std::vector<double>>(collective.bytes / sizeof(double) + 1);
+  const auto bytes = static_cast<int>(collective.bytes);
+  const auto count = static_cast<int>(collective.bytes / sizeof(double));
+  candidate.run = [=, kind = collective.kind](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      switch (kind) {
+        case Collective::Kind::barrier:
+          MPI_Barrier(MPI_COMM_WORLD);
+          break;
+        case Collective::Kind::broadcast:
+          MPI_Bcast(buffer->data(), bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+          break;
+        case Collective::Kind::allreduce:
+          MPI_Allreduce(MPI_IN_PLACE, buffer->data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+          break;
+      }
+    }
+  };
+  return candidate;
+}
+
+std::optional<Candidate> mpi_ghost_candidate(Crew& crew, const GhostBlock& block, double* memory) {
+  if (!mpi::is_running(crew.size())) {
+    return std::nullopt;
+  }
+  Candidate candidate;
+  candidate.name = "mpi two-sided";
+  candidate.cooperative = true;
+  candidate.run = [memory, all = shifts(block)](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      for (const Shift& shift : all) {
+        MPI_Sendrecv(memory, 1, shift.sent->get(), shift.to, 0, memory, 1, shift.received->get(),
+                     shift.from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      }
+    }
+  };
+  return candidate;
+}
+
+}  // namespace tessera::bench

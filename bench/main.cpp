@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// tessera-bench: measures Tessera beside what its users have today.
+//
+//     tessera-bench rma                      alone: beside memory only
+//     tessera-run -n 2 tessera-bench rma     two processes
+//     mpirun -n 2 tessera-bench rma          beside MPI and ARMCI-MPI, too
+//     tessera-bench rma --threads 2          two threads of one process
+//     tessera-bench rma.strided mg           a part of a suite, and another suite
+//
+// Exit code: 0 all data was right, 1 it was not or a rank failed, 2 bad usage. Targets that were
+// missed don't make it fail: that is for whoever looks at the numbers.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "bench/apps/mg.hpp"
+#include "bench/floors/mpi_session.hpp"
+#include "bench/session.hpp"
+#include "bench/support/job_crew.hpp"
+#include "bench/support/machine.hpp"
+
+namespace tessera::bench {
+namespace {
+
+struct Chosen {
+  const Suite* suite = nullptr;
+  const SuitePart* part = nullptr;
+};
+
+/// The parts that `name` stands for, "rma" or "rma.strided"; none when there is no such.
+std::vector<Chosen> find_parts(const std::string& name) {
+  std::vector<Chosen> found;
+  for (const Suite& suite : suites()) {
+    for (const SuitePart& part : suite.parts) {
+      if (name == suite.name || name == suite.name + "." + part.name) {
+        found.push_back({&suite, &part});
+      }
+    }
+  }
+  return found;
+}
+
+std::string check_suite(const std::string& name) {
+  return find_parts(name).empty() ? fmt::format("'{}' is no suite; --list prints them", name) : "";
+}
+
+void list_suites() {
+  for (const Suite& suite : suites()) {
+    fmt::print("{:<20} {}\n", suite.name, suite.description);
+    for (const SuitePart& part : suite.parts) {
+      fmt::print("  {}.{}\n", suite.name, part.name);
+    }
+  }
+}
+
+void write_files(const Report& report, const SuiteOptions& options) {
+  if (!options.json.empty()) {
+    std::ofstream out(options.json);
+    report.write_json(out);
+  }
+  if (!options.csv.empty()) {
+    std::ofstream out(options.csv);
+    report.write_csv(out);
+  }
+}
+
+/// Collective. Runs the chosen parts, each once; returns the exit code.
+int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo run) {
+  Report report(std::move(run));
+  Targets targets;
+  {
+    Session session(job, crew, options, report, targets);
+    std::vector<const Suite*> seen_suites;
+    std::vector<const SuitePart*> seen_parts;
+    for (const std::string& name : options.suites) {
+      for (const Chosen& chosen : find_parts(name)) {
+        if (std::find(seen_suites.begin(), seen_suites.end(), chosen.suite) == seen_suites.end()) {
+          seen_suites.push_back(chosen.suite);
+          targets.add(chosen.suite->targets);
+        }
+        if (std::find(seen_parts.begin(), seen_parts.end(), chosen.part) == seen_parts.end()) {
+          seen_parts.push_back(chosen.part);
+          chosen.part->run(session);
+        }
+      }
+    }
+  }
+  if (crew.rank() != 0) {
+    return EXIT_SUCCESS;
+  }
+  report.set_targets(targets.results());
+  if (!options.quiet) {
+    targets.print(std::cout);
+  }
+  write_files(report, options);
+  if (!report.is_valid()) {
+    std::cerr << "tessera-bench: some data was wrong; see the lines with INVALID\n";
+    return EXIT_FAILURE;
+  }
+  return EXIT_SUCCESS;
+}
+
+int run_job(rma::Job& job, Crew& crew, const BenchOptions& options, int argc,
+            const char* const* argv, const std::string& mpi) {
+  RunInfo run = describe_run(crew, argc, argv);
+  run.launch.nodes = job.node_count();
+  run.host.mpi = mpi;
+  return run_suites(job, crew, options, std::move(run));
+}
+
+int run_in_processes(const BenchOptions& options, int argc, const char* const* argv) {
+  // MPI first: Tessera joins it, and floors need it until the very end.
+  const std::unique_ptr<MpiSession> mpi = start_mpi();
+  auto job = rma::Job::start();
+  if (!job.ok()) {
+    std::cerr << "tessera-bench: " << job.status().message() << '\n';
+    return EXIT_FAILURE;
+  }
+  JobCrew job_crew(*job);
+  Crew& crew = mpi ? mpi->crew() : job_crew;
+  const int code = run_job(*job, crew, options, argc, argv, mpi ? mpi->version() : "");
+  rma::require(job->stop());
+  return code;
+}
+
+int run_in_threads(const BenchOptions& options, int argc, const char* const* argv) {
+  int code = EXIT_FAILURE;
+  rma::require(rma::run_on_threads(options.threads, [&](rma::Job& job) {
+    JobCrew crew(job);
+    const int mine = run_job(job, crew, options, argc, argv, "");
+    if (crew.rank() == 0) {
+      code = mine;
+    }
+    return rma::Status();
+  }));
+  return code;
+}
+
+}  // namespace
+}  // namespace tessera::bench
+
+int main(int argc, char** argv) {
+  using namespace tessera::bench;
+  BenchOptions options;
+  CLI::App app{"Measures Tessera beside what its users have today."};
+  add_options(app, options);
+  bool lists = false;
+  app.add_option("suites", options.suites, "suites, or parts of suites (see --list)")
+      ->check(check_suite)
+      ->type_name("SUITE");
+  app.add_flag("--list", lists, "print the suites and their parts");
+  app.add_option("--threads", options.threads, "run this many ranks as threads of one process")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--classes", options.mg_classes, "problem classes of suite mg")
+      ->check(check_mg_classes)
+      ->type_name("A,B,…")
+      ->capture_default_str();
+  if (const auto code = parse_command_line(app, argc, argv)) {
+    return *code;
+  }
+  if (lists) {
+    list_suites();
+    return EXIT_SUCCESS;
+  }
+  if (options.suites.empty()) {
+    std::cerr << "tessera-bench: name a suite; --list prints them\n";
+    return 2;
+  }
+  try {
+    return options.threads > 0 ? run_in_threads(options, argc, argv)
+                               : run_in_processes(options, argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "tessera-bench: " << error.what() << '\n';
+    return EXIT_FAILURE;
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Collectives, beside MPI's. The time is that of the slowest rank.
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/floors/mpi_collectives.hpp"
+#include "bench/rma/parts.hpp"
+#include "rma/team.hpp"
+
+namespace tessera::bench {
+namespace {
+
+using Kind = Collective::Kind;
+
+Candidate own_collective(rma::Job& job, const Collective& collective) {
+  Candidate candidate;
+  candidate.name = "tessera";
+  candidate.cooperative = true;
+  candidate.bytes = collective.bytes;
+  const auto buffer = std::make_shared<std::vector<double>>(collective.bytes / sizeof(double) + 1);
+  candidate.run = [&job, buffer, collective](std::int64_t repetitions) {
+    rma::Team& team = job.world();
+    const std::span numbers = std::span(*buffer).first(collective.bytes / sizeof(double));
+    const std::span bytes =
+        std::as_writable_bytes(std::span(*buffer)).first(collective.bytes);
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      switch (collective.kind) {
+        case Kind::barrier:
+          rma::require(team.barrier());
+          break;
+        case Kind::broadcast:
+          rma::require(team.broadcast(bytes, rma::TeamRank{0}));
+          break;
+        case Kind::allreduce:
+          rma::require(team.allreduce(numbers, rma::Reduction::sum));
+          break;
+      }
+    }
+  };
+  return candidate;
+}
+
+void measure(Session& session, const std::string& title, const std::string& op, Kind kind,
+             const std::vector<std::size_t>& sizes) {
+  std::optional<Table> table;
+  for (const std::size_t bytes : sizes) {
+    const Collective collective{kind, bytes};
+    std::vector<Candidate> candidates;
+    if (auto mpi = mpi_collective_candidate(session.crew(), collective)) {
+      candidates.push_back(std::move(*mpi));
+    }
+    candidates.push_back(own_collective(session.job(), collective));
+    if (!table) {
+      table.emplace(session.table(title, candidates.size() - 1));
+    }
+    const auto size = static_cast<std::int64_t>(bytes);
+    session.measure(*table, {"rma", op, "", size}, size, candidates,
+                    together(session.options().measure_options()));
+  }
+}
+
+}  // namespace
+
+void measure_collectives(Session& session) {
+  measure(session, "Barrier Latency", "barrier", Kind::barrier, {0});
+  measure(session, "Broadcast Latency", "broadcast", Kind::broadcast, {8, 1024, 65536, 1U << 20});
+  measure(session, "Allreduce Latency", "allreduce", Kind::allreduce, {8, 1024, 65536, 1U << 20});
+}
+
+}  // namespace tessera::bench

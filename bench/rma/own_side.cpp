@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/rma/own_side.hpp"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "rma/atomic.hpp"
+#include "rma/element.hpp"
+#include "rma/transfer.hpp"
+
+namespace tessera::bench {
+namespace {
+
+using rma::RemoteAddress;
+using rma::require;
+
+rma::CopyShape shape_of(const Case& c) {
+  return rma::CopyShape::rows(c.run_bytes, c.runs, static_cast<std::int64_t>(c.local_stride),
+                              static_cast<std::int64_t>(c.remote_stride));
+}
+
+}  // namespace
+
+OwnSide::OwnSide(rma::Job& job, const FloorOptions& options)
+    : job_(job),
+      options_(options),
+      target_{job.size() > 1 ? 1 : 0},
+      name_(job.transport_to(job.world().world_rank(target_)).value()),
+      local_(options.buffer_bytes(), Sharing::own),
+      region_(rma::Region::allocate(job.world(), options.buffer_bytes()).value()),
+      locks_(rma::LockSet::create(job.world(), 1).value()) {
+  if (job.rank().value == 0) {
+    require(rma::put(job_, region_.at(target_), local().data(), local().size()));
+  }
+}
+
+std::unique_ptr<Floor> OwnSide::make_memory_floor() {
+  std::byte* const there = region_.direct(target_);
+  if (there == nullptr) {
+    return std::make_unique<MemoryFloor>(options_);
+  }
+  return std::make_unique<MemoryFloor>(local(), std::span(there, region_.bytes(target_)),
+                                       options_.cold);
+}
+
+Workspace OwnSide::workspace() {
+  Workspace workspace;
+  workspace.local = local();
+  workspace.remote_bytes = region_.bytes(target_);
+  workspace.rotate = options_.cold;
+  workspace.write_remote = [this](std::span<const std::byte> bytes) {
+    require(rma::put(job_, region_.at(target_), bytes.data(), bytes.size()));
+    require(region_.fence());
+  };
+  workspace.read_remote = [this](std::span<std::byte> bytes) {
+    require(region_.fence());
+    require(rma::get(job_, region_.at(target_), bytes.data(), bytes.size()));
+  };
+  return workspace;
+}
+
+template <class Once>
+Candidate OwnSide::make(const Case& c, bool rotates, Once once) {
+  Workspace places = workspace();
+  places.rotate = places.rotate && rotates;
+  return transfer_candidate(name_, c, places, job_.rank().value == 0, std::move(once));
+}
+
+std::optional<Candidate> OwnSide::candidate(const Case& c) {
+  if (c.operation == Operation::lock_unlock) {
+    return lock_unlock(target_, false);
+  }
+  if (c.operation == Operation::fetch_add || c.operation == Operation::swap) {
+    return atomic(c);
+  }
+  if (!fits(c, workspace())) {
+    return std::nullopt;
+  }
+  switch (c.layout) {
+    case Layout::contiguous:
+      return contiguous(c);
+    case Layout::strided:
+      return strided(c);
+    case Layout::vector:
+      return vector(c);
+    case Layout::separate:
+      return separate(c);
+  }
+  return std::nullopt;
+}
+
+Candidate OwnSide::contiguous(const Case& c) {
+  std::byte* const here = local().data();
+  const RemoteAddress there = region_.at(target_);
+  rma::Job& job = job_;
+  switch (c.operation) {
+    case Operation::get:
+      return make(c, true, [=, &job](std::size_t local, std::size_t remote) {
+        require(rma::get(job, there + remote, here + local, c.run_bytes));
+      });
+    case Operation::accumulate:
+      return make(c, true, [=, &job](std::size_t local, std::size_t remote) {
+        require(rma::accumulate(job, there + remote, here + local, c.run_bytes,
+                                rma::Scale::of(c.scale)));
+      });
+    default:
+      return make(c, true, [=, &job](std::size_t local, std::size_t remote) {
+        require(rma::put(job, there + remote, here + local, c.run_bytes));
+      });
+  }
+}
+
+Candidate OwnSide::strided(const Case& c) {
+  std::byte* const here = local().data();
+  const RemoteAddress there = region_.at(target_);
+  rma::Job& job = job_;
+  const rma::CopyShape shape = shape_of(c);
+  switch (c.operation) {
+    case Operation::get:
+      return make(c, true, [=, &job](std::size_t local, std::size_t remote) {
+        require(rma::get(job, there + remote, here + local, shape));
+      });
+    case Operation::accumulate:
+      return make(c, true, [=, &job](std::size_t local, std::size_t remote) {
+        require(rma::accumulate(job, there + remote, here + local, shape, rma::Scale::of(c.scale)));
+      });
+    default:
+      return make(c, true, [=, &job](std::size_t local, std::size_t remote) {
+        require(rma::put(job, there + remote, here + local, shape));
+      });
+  }
+}
+
+Candidate OwnSide::vector(const Case& c) {
+  // The list is made once, so this keeps to its first place even when others rotate.
+  std::vector<rma::Fragment> list;
+  for (std::int64_t run = 0; run < c.runs; ++run) {
+    list.push_back({local().data() + c.local_offset(run), c.remote_offset(run), c.run_bytes});
+  }
+  const RemoteAddress there = region_.at(target_);
+  rma::Job& job = job_;
+  switch (c.operation) {
+    case Operation::get:
+      return make(c, false, [=, &job](std::size_t, std::size_t) {
+        require(rma::get(job, there, list));
+      });
+    case Operation::accumulate:
+      return make(c, false, [=, &job](std::size_t, std::size_t) {
+        require(rma::accumulate(job, there, list, rma::Scale::of(c.scale)));
+      });
+    default:
+      return make(c, false, [=, &job](std::size_t, std::size_t) {
+        require(rma::put(job, there, list));
+      });
+  }
+}
+
+Candidate OwnSide::separate(const Case& c) {
+  std::byte* const here = local().data();
+  const RemoteAddress there = region_.at(target_);
+  rma::Job& job = job_;
+  const bool gets = c.operation == Operation::get;
+  return make(c, true, [=, &job](std::size_t local, std::size_t remote) {
+    for (std::int64_t run = 0; run < c.runs; ++run) {
+      std::byte* const mine = here + local + c.local_offset(run);
+      const RemoteAddress theirs = there + (remote + c.remote_offset(run));
+      rma::Handle handle = gets ? rma::get_async(job, theirs, mine, c.run_bytes)
+                                : rma::put_async(job, theirs, mine, c.run_bytes);
+      handle.detach();
+    }
+    require(job.wait_rank(there.rank));
+  });
+}
+
+Candidate OwnSide::atomic(const Case& c) {
+  Candidate candidate;
+  candidate.name = name_;
+  candidate.bytes = sizeof(std::int64_t);
+  const RemoteAddress word = region_.at(target_);
+  rma::Job& job = job_;
+  if (c.operation == Operation::swap) {
+    candidate.run = [=, &job](std::int64_t repetitions) {
+      for (std::int64_t i = 0; i < repetitions; ++i) {
+        (void)rma::swap(job, word, i).value();
+      }
+    };
+    return candidate;
+  }
+  candidate.run = [=, &job](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      (void)rma::fetch_add(job, word, std::int64_t{1}).value();
+    }
+  };
+  if (job_.rank().value == 0) {
+    candidate.verify = [=, &job]() -> std::string {
+      const std::int64_t before = rma::fetch_add(job, word, std::int64_t{2}).value();
+      const std::int64_t after = rma::fetch_add(job, word, std::int64_t{0}).value();
+      return after - before == 2 ? "" : fmt::format("adding 2 to {} gave {}", before, after);
+    };
+  }
+  return candidate;
+}
+
+Candidate OwnSide::fenced_put(std::size_t bytes) {
+  const RemoteAddress there = region_.at(target_);
+  rma::Job& job = job_;
+  std::byte* const here = local().data();
+  return make(Case::contiguous(Operation::put, bytes), true,
+              [=, &job](std::size_t local, std::size_t remote) {
+                require(rma::put(job, there + remote, here + local, bytes));
+                require(job.fence(there.rank));
+              });
+}
+
+Candidate OwnSide::lock_unlock(rma::TeamRank owner, bool cooperative) {
+  Candidate candidate;
+  candidate.name = name_;
+  candidate.cooperative = cooperative;
+  candidate.run = [this, owner](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      require(locks_.lock(owner, 0));
+      require(locks_.unlock(owner, 0));
+    }
+  };
+  return candidate;
+}
+
+}  // namespace tessera::bench

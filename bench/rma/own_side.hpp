@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// OwnSide: Tessera's way to do a Case, to be measured beside the floors.
+//
+// A region of one slice a rank, a private local buffer, and one lock a rank. Rank 0 is the origin;
+// rank 1 the target, or rank 0 itself where it is alone. Statuses are looked at, as a user's would
+// be.
+//
+// Ownership: outlives its candidates. Creation and destruction are collective.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bench/floors/floor.hpp"
+#include "bench/floors/mapping.hpp"
+#include "bench/floors/memory_floor.hpp"
+#include "bench/support/candidate.hpp"
+#include "bench/support/case.hpp"
+#include "bench/support/transfer.hpp"
+#include "rma/job.hpp"
+#include "rma/lock.hpp"
+#include "rma/region.hpp"
+
+namespace tessera::bench {
+
+class OwnSide {
+ public:
+  /// Collective. Throws rma::Error when there is no memory.
+  OwnSide(rma::Job& job, const FloorOptions& options);
+
+  /// The transport that carries operations to the target: "shm".
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] rma::TeamRank target() const { return target_; }
+  [[nodiscard]] rma::Region& region() { return region_; }
+  [[nodiscard]] rma::LockSet& locks() { return locks_; }
+  [[nodiscard]] std::span<std::byte> local() const { return local_.bytes(); }
+
+  /// None when the buffers are too small.
+  [[nodiscard]] std::optional<Candidate> candidate(const Case& c);
+  /// A put of `bytes`, and a fence: complete at the target, as MPI_Put and flush are.
+  [[nodiscard]] Candidate fenced_put(std::size_t bytes);
+  /// Locks and unlocks the lock of `owner`; all ranks do when `cooperative`.
+  [[nodiscard]] Candidate lock_unlock(rma::TeamRank owner, bool cooperative);
+
+  /// A memory floor between these very buffers where the target's is mapped, else on its own.
+  [[nodiscard]] std::unique_ptr<Floor> make_memory_floor();
+
+ private:
+  [[nodiscard]] Workspace workspace();
+  template <class Once>
+  [[nodiscard]] Candidate make(const Case& c, bool rotates, Once once);
+  [[nodiscard]] Candidate contiguous(const Case& c);
+  [[nodiscard]] Candidate strided(const Case& c);
+  [[nodiscard]] Candidate vector(const Case& c);
+  [[nodiscard]] Candidate separate(const Case& c);
+  [[nodiscard]] Candidate atomic(const Case& c);
+
+  rma::Job& job_;
+  FloorOptions options_;
+  rma::TeamRank target_;
+  std::string name_;
+  Mapping local_;
+  rma::Region region_;
+  rma::LockSet locks_;
+};
+
+}  // namespace tessera::bench

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The parts of suite "rma": one-sided communication, between rank 0 and rank 1.
+#pragma once
+
+#include <vector>
+
+#include "bench/session.hpp"
+
+namespace tessera::bench {
+
+/// Put, get and accumulate of one run, over the sizes of -m; and put with a fence.
+void measure_contiguous(Session& session);
+/// Rows of 16, 64 and 1024 bytes.
+void measure_strided(Session& session);
+/// 1000 scattered doubles: as one list, and as 1000 non-blocking gets.
+void measure_scattered(Session& session);
+/// fetch_add, swap; lock and unlock that nobody contends.
+void measure_atomics(Session& session);
+/// Barrier, broadcast, allreduce.
+void measure_collectives(Session& session);
+/// Ranks that accumulate on the same memory, take the same lock, draw from the same counter.
+void measure_contention(Session& session);
+
+/// What the design asks of same-node transfers (its section 5, rows "shm").
+std::vector<Target> shm_targets();
+
+}  // namespace tessera::bench

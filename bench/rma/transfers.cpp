@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The parts of suite "rma" in which rank 0 acts alone: each case beside all floors that know it.
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/floors/floor.hpp"
+#include "bench/floors/memory_floor.hpp"
+#include "bench/rma/own_side.hpp"
+#include "bench/rma/parts.hpp"
+
+namespace tessera::bench {
+namespace {
+
+constexpr std::array transfers = {Operation::put, Operation::get, Operation::accumulate};
+
+std::string title_of(Operation operation) {
+  switch (operation) {
+    case Operation::put:
+      return "Put";
+    case Operation::get:
+      return "Get";
+    case Operation::accumulate:
+      return "Accumulate";
+    case Operation::fetch_add:
+      return "Fetch-and-Add";
+    case Operation::swap:
+      return "Swap";
+    case Operation::lock_unlock:
+      return "Lock and Unlock";
+  }
+  return "Unknown";
+}
+
+/// Our side and the floors of one part, and how a case is measured with them.
+class Bench {
+ public:
+  explicit Bench(Session& session)
+      : session_(session),
+        own_(session.job(), session.floor_options()),
+        memory_(own_.make_memory_floor()),
+        libraries_(session.library_floors()) {}
+
+  [[nodiscard]] OwnSide& own() { return own_; }
+
+  /// The floors that know `c`, memory first.
+  [[nodiscard]] std::vector<Candidate> floors(const Case& c) {
+    std::vector<Candidate> found;
+    if (auto candidate = memory_->candidate(c)) {
+      found.push_back(std::move(*candidate));
+    }
+    for (const auto& floor : libraries_) {
+      if (auto candidate = floor->candidate(c)) {
+        found.push_back(std::move(*candidate));
+      }
+    }
+    return found;
+  }
+
+  /// Collective. Measures `c` and adds a line to `table`, which is made for the first case.
+  void measure(std::optional<Table>& table, const std::string& title, Quantity quantity,
+               const Case& c, std::int64_t line) {
+    const bool has_rows = c.layout != Layout::contiguous;
+    if (auto mine = own_.candidate(c)) {
+      measure(table, title, quantity, {c.name(), c.name(), c.shape(), 0}, c, std::move(*mine),
+              line, has_rows ? "Rows" : "Size");
+    }
+  }
+
+  /// Collective. The same with a candidate of the caller's.
+  void measure(std::optional<Table>& table, const std::string& title, Quantity quantity,
+               Subject subject, const Case& c, Candidate mine, std::int64_t line,
+               const std::string& size_name = "Size") {
+    std::vector<Candidate> candidates = floors(c);
+    candidates.push_back(std::move(mine));
+    subject.bench = "rma";
+    subject.size = static_cast<std::int64_t>(c.bytes());
+    if (!table) {
+      table.emplace(session_.table(title, candidates.size() - 1, quantity, size_name));
+    }
+    const auto measured = session_.measure(*table, subject, line, candidates);
+    if (session_.is_leader() && subject.op == c.name()) {
+      session_.targets().look(c, measured, measured.back());
+    }
+  }
+
+ private:
+  Session& session_;
+  OwnSide own_;
+  std::unique_ptr<Floor> memory_;
+  const std::vector<std::unique_ptr<Floor>>& libraries_;
+};
+
+}  // namespace
+
+void measure_contiguous(Session& session) {
+  const std::vector<std::int64_t> sizes = session.options().sizes();
+  Bench bench(session);
+  for (const Operation operation : transfers) {
+    // Small sizes as times, the same with the large ones as rates: OSU has a program for each.
+    for (const Quantity quantity : {Quantity::latency, Quantity::bandwidth}) {
+      constexpr std::int64_t large = 4096;
+      std::optional<Table> table;
+      for (const std::int64_t size : sizes) {
+        const bool whole = operation != Operation::accumulate || size % 8 == 0;
+        if (whole && (size >= large) == (quantity == Quantity::bandwidth)) {
+          const Case c = Case::contiguous(operation, static_cast<std::size_t>(size));
+          bench.measure(table,
+                        title_of(operation) +
+                            (quantity == Quantity::latency ? " Latency" : " Bandwidth"),
+                        quantity, c, size);
+        }
+      }
+    }
+  }
+  std::optional<Table> fenced;
+  const Case word = Case::contiguous(Operation::put, 8);
+  bench.measure(fenced, "Put and Fence Latency", Quantity::latency, {"rma", "put_fence", "", 8},
+                word, bench.own().fenced_put(8), 8);
+}
+
+void measure_strided(Session& session) {
+  constexpr std::array<std::size_t, 3> row_bytes = {16, 64, 1024};
+  constexpr std::array<std::int64_t, 6> rows = {1, 4, 16, 64, 256, 1024};
+  Bench bench(session);
+  for (const Operation operation : transfers) {
+    for (const std::size_t bytes : row_bytes) {
+      std::optional<Table> table;
+      for (const std::int64_t count : rows) {
+        bench.measure(table, fmt::format("{} Rows of {} B Latency", title_of(operation), bytes),
+                      Quantity::latency, Case::strided(operation, bytes, count), count);
+      }
+    }
+  }
+}
+
+void measure_scattered(Session& session) {
+  constexpr std::int64_t runs = 1000;
+  Bench bench(session);
+  for (const Operation operation : transfers) {
+    std::optional<Table> table;
+    bench.measure(table, title_of(operation) + " of Scattered Doubles Latency", Quantity::latency,
+                  Case::vector(operation, 8, runs), runs);
+  }
+  std::optional<Table> table;
+  bench.measure(table, "Non-blocking Gets of Doubles and Wait Latency", Quantity::latency,
+                Case::separate(Operation::get, 8, runs), runs);
+}
+
+void measure_atomics(Session& session) {
+  Bench bench(session);
+  for (const Operation operation :
+       {Operation::fetch_add, Operation::swap, Operation::lock_unlock}) {
+    std::optional<Table> table;
+    bench.measure(table, title_of(operation) + " Latency", Quantity::latency,
+                  Case::contiguous(operation, 8), 8);
+  }
+  if (session.crew().size() > 1) {
+    std::optional<Table> table;
+    bench.measure(table, "Lock and Unlock of an Own Lock Latency", Quantity::latency,
+                  {"rma", "lock_unlock_own", "", 8}, Case::contiguous(Operation::lock_unlock, 8),
+                  bench.own().lock_unlock(rma::TeamRank{0}, false), 8);
+  }
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/apps/mg.hpp"
+#include "bench/arrays/ghosts.hpp"
+#include "bench/rma/parts.hpp"
+#include "bench/session.hpp"
+
+namespace tessera::bench {
+
+const std::vector<Suite>& suites() {
+  static const std::vector<Suite> all = {
+      {"rma",
+       "one-sided operations between rank 0 and rank 1 beside memory, MPI and ARMCI-MPI",
+       {{"contiguous", measure_contiguous},
+        {"strided", measure_strided},
+        {"scattered", measure_scattered},
+        {"atomics", measure_atomics},
+        {"collectives", measure_collectives},
+        {"contention", measure_contention},
+        {"ghosts", measure_ghosts}},
+       shm_targets()},
+      {"mg",
+       "NAS MG beside the STREAM triad of as many ranks",
+       {{"classes", measure_mg}},
+       mg_targets()},
+  };
+  return all;
+}
+
+}  // namespace tessera::bench
