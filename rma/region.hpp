@@ -59,7 +59,7 @@ class Region {
   /// options.sparse. All members succeed, or none.
   /// Errors: invalid_argument (options differ among members), no_memory (names the rank and what
   /// is available), peer_lost.
-  /// Cost: two team collectives and an agreement; O(1) memory a rank when all sizes are equal.
+  /// Cost: six meetings of the team; O(1) memory a rank when all sizes are equal.
   static Result<Region> allocate(Team& team, std::size_t my_bytes, RegionOptions options = {});
 
   /// Collective on `team`. As allocate, for memory that the caller owns and keeps alive until the
