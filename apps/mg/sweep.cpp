@@ -27,7 +27,7 @@ constexpr std::int64_t strip_planes = 20;
 constexpr std::int64_t least_strip = 4;
 
 // How far ahead rows of u and v are requested.
-constexpr std::int64_t rows_ahead = 3;
+constexpr std::int64_t rows_ahead = 8;
 
 constexpr Stencil minus_a{-laplacian.centre, -laplacian.face, -laplacian.edge, -laplacian.corner};
 static_assert(laplacian.face == 0.0);

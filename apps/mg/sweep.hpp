@@ -49,6 +49,11 @@
 // gives the next finer one 3 wide, so r with 4 layers on every level replaces all exchanges of u
 // below the finest.
 //
+// A dimension that is not split needs no exchange: with wrap.x and wrap.y the sweep writes the
+// ghosts of u there itself, while rows are in cache. With wrap.x, stages compute rows from end to
+// end and copy what they read beyond; then u and v need no ghosts in x on entry (a restriction
+// alone: one layer of u), and the coarse u one below. Copies along z are the caller's.
+//
 // In place: u is overwritten. Rows behind stage 3 are new, all others old; so a task with a
 // correction is done for the whole box of a rank at once. Tasks with a restriction alone may be
 // split into sub-boxes of the coarse box in any way, for instance to start on the interior while
@@ -96,8 +101,8 @@ struct SweepTask {
   std::optional<Restriction> restriction;
   /// Where to take the norm of v - A u, with u as the sweep leaves it; empty for none.
   Box norm_box;
-  /// The dimensions (y and x) in which the correction sets the ghost layers of u itself, to their
-  /// periodic images, while the rows are in cache; and how many layers.
+  /// The dimensions, of y and x, in which u.box spans the level and the sweep is to set the ghost
+  /// layers of u itself, wrap_width (at least 1) of them. `wrap.z` is ignored.
   Wrap wrap;
   std::int64_t wrap_width = 0;
 };

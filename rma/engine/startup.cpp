@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -64,9 +65,16 @@ Status agree(Bootstrap& bootstrap, const Settings& settings, const Status& mine)
 
 // A number that is the same for processes that can share memory by passing descriptors: same
 // running kernel, same host name, same network name space (in which abstract sockets live).
-std::uint64_t machine_key() {
+Result<std::uint64_t> machine_key() {
   std::string identity;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> identity;
+  std::ifstream boot_id("/proc/sys/kernel/random/boot_id");
+  if (!boot_id && (errno == EMFILE || errno == ENFILE)) {
+    // Without it this rank would seem to be on a node of its own.
+    return Status::error(Code::limit_exceeded,
+                         fmt::format("cannot read which machine this is: {}", std::strerror(errno)))
+        .hint("raise the limit on open files (ulimit -n)");
+  }
+  boot_id >> identity;
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
   identity += name.data();
@@ -78,8 +86,10 @@ std::uint64_t machine_key() {
 }
 
 Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings) {
-  const std::uint64_t mine = bootstrap.is_one_process() ? 0 : machine_key();
-  TESSERA_ASSIGN_OR_RETURN(const auto keys, gather(bootstrap, settings, mine));
+  const Result<std::uint64_t> mine =
+      bootstrap.is_one_process() ? Result<std::uint64_t>(std::uint64_t{0}) : machine_key();
+  TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine.status()));
+  TESSERA_ASSIGN_OR_RETURN(const auto keys, gather(bootstrap, settings, *mine));
   return NodeMap(keys, settings.ranks_per_node);
 }
 

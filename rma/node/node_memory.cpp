@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -24,8 +25,28 @@ constexpr off_t life_mark_base = off_t{1} << 62;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
+// Maps the file at a multiple of the huge page size, so that what is aligned in the file is aligned
+// in memory: granules, and what the kernel may back by huge pages.
 void* map_shared(int fd, std::uint64_t bytes) {
-  return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  constexpr std::uint64_t alignment = 2ULL << 20;
+  void* const reserved = mmap(nullptr, bytes + alignment, PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) {
+    return MAP_FAILED;
+  }
+  auto* const first = static_cast<std::byte*>(reserved);
+  const std::uint64_t before = -std::bit_cast<std::uintptr_t>(first) % alignment;
+  void* const base = mmap(first + before, bytes, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0);
+  if (base == MAP_FAILED) {
+    munmap(reserved, bytes + alignment);
+    return MAP_FAILED;
+  }
+  if (before > 0) {
+    munmap(first, before);
+  }
+  munmap(first + before + bytes, alignment - before);
+  return base;
 }
 
 struct flock life_mark(short type, int place) {

@@ -345,25 +345,52 @@ TEST(Sweep, CorrectsAndRestrictsInOne) {
   }
 }
 
-TEST(Sweep, SetsPeriodicGhostsOfRowsAndPlanes) {
+TEST(Sweep, MakesPeriodicImagesOfRowsAndPlanesItself) {
   const SweepCase given;
   const Box box = whole_box(edge);
+  const Cube expected =
+      reference::restricted(reference::residual(given.v, given.corrected, laplacian));
+  for (const std::int64_t strip : strip_sizes()) {
+    const TestGrid target(coarsened(box));
+    SweepTask task;
+    task.u.box = box;
+    task.correction = Correction{{}, smoother, box, false};
+    task.restriction = Restriction{target.view(), coarsened(box)};
+    task.wrap = {false, true, true};
+    task.wrap_width = sweep_u_ghosts;
+    const SweepBoxes reach = needed(task);
+    EXPECT_EQ(reach.u_read.lo.x, 0);
+    EXPECT_EQ(reach.v_read.hi.x, edge);
+    const TestGrid coarse(coarsened(box), given.coarse, reach.coarse_read);
+    const TestGrid u(box, given.u, reach.u_read);
+    const TestGrid v(box, given.v, reach.v_read);
+    task.correction->coarse = coarse.view();
+    task.u = u.view();
+    task.v = v.view();
+    SweepBuffers buffers(strip);
+    sweep(task, buffers);
+    target.expect(expected, coarsened(box));
+    fill_periodic(u.view(), sweep_u_ghosts, {true, false, false});
+    u.expect(given.corrected, grown(box, sweep_u_ghosts));
+  }
+}
+
+TEST(Sweep, RestrictsWholeRowsWithOneGhostInX) {
+  const SweepCase given;
+  const Box box{{4, 3, 0}, {21, 32, edge}};
+  const TestGrid target(coarsened(box));
   SweepTask task;
   task.u.box = box;
-  task.correction = Correction{{}, smoother, box, false};
-  task.norm_box = box;
-  const TestGrid coarse(coarsened(box), given.coarse, needed(task).coarse_read);
-  const TestGrid u(box, given.u, grown(box, sweep_u_ghosts));
+  task.restriction = Restriction{target.view(), coarsened(box)};
+  task.wrap = {false, false, true};
+  const TestGrid u(box, given.u, needed(task).u_read);
   const TestGrid v(box, given.v, needed(task).v_read);
-  task.correction->coarse = coarse.view();
   task.u = u.view();
   task.v = v.view();
-  task.wrap = {false, true, true};
-  task.wrap_width = sweep_u_ghosts;
-  SweepBuffers buffers(1);
+  SweepBuffers buffers;
   sweep(task, buffers);
-  fill_periodic(u.view(), sweep_u_ghosts, {true, false, false});
-  u.expect(given.corrected, grown(box, sweep_u_ghosts));
+  target.expect(reference::restricted(reference::residual(given.v, given.u, laplacian)),
+                coarsened(box));
 }
 
 TEST(Sweep, ReadsNoMoreGhostsThanItSays) {

@@ -109,7 +109,8 @@ TEST(Region, ThousandsLiveAtOnceWithoutADescriptorEach) {
       ASSERT_TRUE(ok(put_value(job, regions[i].at(neighbour(job), 8), std::uint64_t{i})));
     }
     ASSERT_TRUE(ok(job.barrier()));
-    EXPECT_EQ(open_descriptors(), before);
+    // Other threads may be looking at the same time, by a descriptor each.
+    EXPECT_LE(open_descriptors(), before + static_cast<std::size_t>(job.size()));
     ASSERT_TRUE(ok(job.barrier()));
     for (std::size_t i = 0; i < many; i += 7) {
       const RemoteAddress own = regions[i].at(job.world().rank(), 8);

@@ -187,10 +187,10 @@ void expect_failed_start(const Plan& plan, const std::string& code, int named_ra
   EXPECT_FALSE(testing::Test::HasFailure()) << plan.scenario << ":\n" << describe(outcome);
 }
 
-// Job::start makes five exchanges and then forms the world team; the victim stops before each of
+// Job::start makes six exchanges and then forms the world team; the victim stops before each of
 // them, and after each.
 TEST(FaultAtStart, ARankThatDiesIsNamedWhereverItStood) {
-  for (int exchange = 0; exchange < 5; ++exchange) {
+  for (int exchange = 0; exchange < 6; ++exchange) {
     for (const char* where : {"", "+"}) {
       expect_failed_start({.scenario = "start:" + std::to_string(exchange) + where,
                            .ranks = 3,
@@ -200,22 +200,99 @@ TEST(FaultAtStart, ARankThatDiesIsNamedWhereverItStood) {
   }
 }
 
+// The first that loses its patience says so and ends; the others may hear of that before they lose
+// theirs.
 TEST(FaultAtStart, ARankThatDoesNotComeIsATimeOut) {
-  // It comes to nothing more, but lives until the others have ended; then the director's limit is
-  // not reached because SIGKILL follows by the delay.
-  Plan plan{.scenario = "start:0",
-            .ranks = 3,
-            .victim = 2,
-            .delay = std::chrono::milliseconds(1500),
-            .environment = {{"TESSERA_START_TIMEOUT_MS", "200"}}};
+  const Plan plan{.scenario = "start:0",
+                  .ranks = 3,
+                  .victim = 2,
+                  .delay = std::chrono::milliseconds(1000),
+                  .environment = {{"TESSERA_START_TIMEOUT_MS", "200"}}};
+  const Outcome outcome = direct(plan);
+  expect_clean_end(plan, outcome);
+  int timed_out = 0;
+  for (const int rank : {0, 1}) {
+    const Report* const report = outcome.find(rank, "start");
+    ASSERT_NE(report, nullptr);
+    if (report->code == "timed_out") {
+      ++timed_out;
+      EXPECT_TRUE(report->message.ends_with(
+          "of 3 ranks came to the start of the job within 200 ms"));
+    } else {
+      EXPECT_EQ(report->code, "peer_lost");
+      EXPECT_EQ(report->named_rank, 1 - rank);
+    }
+  }
+  EXPECT_GE(timed_out, 1);
+  EXPECT_FALSE(HasFailure()) << describe(outcome);
+}
+
+// ---- Limits of one rank ------------------------------------------------------------------------
+
+// All ranks fail alike, with the number of the one whose limit it was.
+void expect_all_refused(const Plan& plan, const std::string& code, const std::string& hint) {
+  const Outcome outcome = direct(plan);
+  expect_clean_end(plan, outcome);
+  for (int rank = 0; rank < plan.ranks; ++rank) {
+    const Report* const report = outcome.find(rank, "start");
+    ASSERT_NE(report, nullptr) << "rank " << rank << "\n" << describe(outcome);
+    EXPECT_EQ(report->code, code);
+    EXPECT_EQ(report->named_rank, rank == plan.victim ? -1 : plan.victim);
+    EXPECT_NE(report->message.find(hint), std::string::npos) << report->message;
+  }
+  EXPECT_FALSE(testing::Test::HasFailure()) << plan.scenario << ":\n" << describe(outcome);
+}
+
+TEST(FaultAtStart, AllRanksAreToldOfOnesLimitOnOpenFiles) {
+  for (const int victim : {0, 1}) {
+    for (const char* room : {"0", "1"}) {  // beyond those that are open
+      expect_all_refused({.scenario = std::string("start-with-files:") + room,
+                          .ranks = 3,
+                          .victim = victim,
+                          .signal = 0},
+                         "limit_exceeded", "open files");
+    }
+  }
+}
+
+TEST(FaultAtStart, AllRanksAreToldOfOnesLimitOnAddressSpace) {
+  for (const int victim : {0, 1}) {
+    expect_all_refused({.scenario = "start-with-mib:16", .ranks = 3, .victim = victim, .signal = 0},
+                       "no_memory", "address space");
+  }
+}
+
+// The node's first rank takes what it may have, and the others follow.
+TEST(FaultAtStart, TheArenaShrinksIntoTheAddressSpaceOfTheFirstRank) {
+  const Plan plan{.scenario = "start-with-mib:600",
+                  .ranks = 2,
+                  .victim = 0,
+                  .signal = 0,
+                  .environment = {{"TESSERA_ARENA_MIB", "67108864"}}};
   const Outcome outcome = direct(plan);
   expect_clean_end(plan, outcome);
   for (const int rank : {0, 1}) {
-    expect_report(outcome, rank, "start", "timed_out", -1);
-    EXPECT_TRUE(outcome.find(rank, "start")->message.ends_with(
-        "of 3 ranks came to the start of the job within 200 ms"));
+    expect_report(outcome, rank, "start", "ok", -1);
   }
   EXPECT_FALSE(HasFailure()) << describe(outcome);
+}
+
+TEST(FaultAtStart, ThereAreHintsAgainstRanksOnSeveralNodes) {
+  const Plan plan{.scenario = "leaves",
+                  .ranks = 2,
+                  .victim = -1,
+                  .signal = 0,
+                  .environment = {{"TESSERA_RANKS_PER_NODE", "1"}}};
+  const Outcome outcome = direct(plan);
+  expect_clean_end(plan, outcome);
+  for (const int rank : {0, 1}) {
+    const Report* const report = outcome.find(rank, "start");
+    ASSERT_NE(report, nullptr) << describe(outcome);
+    EXPECT_EQ(report->code, "unreachable");
+    EXPECT_TRUE(report->message.ends_with(
+        "|  hint: start all ranks on one machine and unset TESSERA_RANKS_PER_NODE"))
+        << report->message;
+  }
 }
 
 }  // namespace

@@ -4,10 +4,17 @@
 //
 //     fault_worker SCENARIO VICTIM PIPE
 //
-// SCENARIO is one of scenarios.cpp, or start:K, in which the victim stops before the K-th exchange
-// of the bootstrap (and start:K+ for after it). Survivors exit with 0 whatever the library told
-// them: the director judges what they report.
+// SCENARIO is one of scenarios.cpp, or one of these, which end with the start of the job:
+//
+//     start:K              the victim stops before the K-th exchange of the bootstrap
+//     start:K+             … after it
+//     start-with-files:N   the victim may open N more descriptors
+//     start-with-mib:N     the victim may have N MiB of address space
+//
+// Survivors exit with 0 whatever the library told them: the director judges what they report.
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <chrono>
@@ -69,18 +76,40 @@ class StoppingBootstrap final : public rma::Bootstrap {
   bool after_;
 };
 
-rma::Result<rma::Job> start_job(std::string_view scenario, bool is_victim, const Line& line) {
-  constexpr std::string_view prefix = "start:";
-  if (!is_victim || !scenario.starts_with(prefix)) {
-    return rma::Job::start();
+// The number behind `prefix` in `scenario`, or −1 when it begins otherwise.
+int number_behind(std::string_view prefix, std::string_view scenario) {
+  int number = -1;
+  if (scenario.starts_with(prefix)) {
+    std::from_chars(scenario.data() + prefix.size(), scenario.data() + scenario.size(), number);
   }
-  int exchange = 0;
-  std::from_chars(scenario.data() + prefix.size(), scenario.data() + scenario.size(), exchange);
-  TESSERA_ASSIGN_OR_RETURN(auto real, rma::fork_bootstrap());
-  return rma::Job::start({.bootstrap = std::make_shared<StoppingBootstrap>(
-                              std::move(real), line, exchange, scenario.ends_with('+')),
-                          .settings = {},
-                          .transports = {}});
+  return number;
+}
+
+void limit(int resource, rlim_t most) {
+  const rlimit both{most, most};
+  setrlimit(static_cast<__rlimit_resource>(resource), &both);
+}
+
+rma::Result<rma::Job> start_job(std::string_view scenario, bool is_victim, const Line& line) {
+  const int exchange = number_behind("start:", scenario);
+  const int files = number_behind("start-with-files:", scenario);
+  const int mib = number_behind("start-with-mib:", scenario);
+  if (is_victim && exchange >= 0) {
+    TESSERA_ASSIGN_OR_RETURN(auto real, rma::fork_bootstrap());
+    return rma::Job::start({.bootstrap = std::make_shared<StoppingBootstrap>(
+                                std::move(real), line, exchange, scenario.ends_with('+')),
+                            .settings = {},
+                            .transports = {}});
+  }
+  if (is_victim && files >= 0) {
+    const int next = dup(0);
+    close(next);
+    limit(RLIMIT_NOFILE, static_cast<rlim_t>(next + files));
+  }
+  if (is_victim && mib >= 0) {
+    limit(RLIMIT_AS, static_cast<rlim_t>(mib) << 20U);
+  }
+  return rma::Job::start();
 }
 
 Status play(const Scenario& scenario, rma::Job& job, const Line& line, int victim) {
@@ -111,7 +140,7 @@ int run(std::string_view name, int victim, int pipe) {
   const Line line(pipe, rank_from_launcher());
   const Stopwatch watch;
   auto job = start_job(name, rank_from_launcher() == victim, line);
-  if (!job.ok() || name.starts_with("start:")) {
+  if (!job.ok() || name.starts_with("start")) {
     line.report("start", job.status(), watch.ms());
     return 0;
   }

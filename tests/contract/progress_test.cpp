@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The memory model: progress without the target, and threads.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "rma/atomic.hpp"
+#include "rma/lock.hpp"
+#include "rma/notify.hpp"
+#include "rma/transfer.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::rma {
+namespace {
+
+using test::neighbour;
+using test::ok;
+using test::on_ranks;
+
+// Every operation there is, on rank 0; at the end a sign that the target can see in its own memory
+// without calling anything.
+void operate_on_first(Job& job, Region& region, LockSet& locks) {
+  const RemoteAddress at = region.at(TeamRank{0}, 64);
+  const std::vector<double> values(200, 1.0);
+  std::vector<double> back(200);
+  ASSERT_TRUE(ok(locks.lock(TeamRank{0}, 0)));
+  ASSERT_TRUE(ok(put(job, at, values.data(), 1600)));
+  ASSERT_TRUE(ok(put(job, at, values.data(), CopyShape::rows(8, 100, 8, 16))));
+  ASSERT_TRUE(ok(get(job, at, back.data(), 1600)));
+  ASSERT_TRUE(ok(get_async(job, at, back.data(), CopyShape::rows(8, 100, 8, 16)).wait()));
+  ASSERT_TRUE(ok(accumulate(job, at, values.data(), 1600, Scale::of(2.0))));
+  ASSERT_EQ(get_value<double>(job, at).value(), 3.0);
+  ASSERT_TRUE(ok(job.fence(at.rank)));
+  ASSERT_TRUE(ok(locks.unlock(TeamRank{0}, 0)));
+  ASSERT_TRUE(ok(notify(job, at.rank)));
+  ASSERT_TRUE(ok(fetch_add<std::int32_t>(job, region.at(TeamRank{0}), 1)));
+}
+
+// Rank 0 does `work` and nothing else until all others are through.
+void operate_while(Job& job, const std::function<void()>& work) {
+  Region region = Region::allocate(job.world(), 4096).value();
+  LockSet locks = LockSet::create(job.world(), 1).value();
+  // A rank that is alone operates on itself from a second thread.
+  std::thread operating([&] {
+    if (job.rank().value != 0 || job.size() == 1) {
+      operate_on_first(job, region, locks);
+    }
+  });
+  if (job.rank().value == 0) {
+    const std::atomic_ref<std::int32_t> through(
+        *reinterpret_cast<std::int32_t*>(region.local()));
+    const std::int32_t all = std::max(job.size() - 1, 1);
+    EXPECT_TRUE(test::eventually([&] {
+      work();
+      return through.load() == all;
+    }));
+  }
+  operating.join();
+  ASSERT_TRUE(ok(job.barrier()));
+}
+
+TEST(LitmusProgress, EveryOperationCompletesWhileTheTargetComputes) {
+  on_ranks([](Job& job) {
+    operate_while(job, [] {
+      volatile double sum = 0;
+      for (int i = 0; i < 20'000; ++i) {
+        sum = sum + 1.0 / (i + 1);
+      }
+    });
+  });
+}
+
+TEST(LitmusProgress, EveryOperationCompletesWhileTheTargetSleeps) {
+  on_ranks([](Job& job) {
+    operate_while(job, [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
+  });
+}
+
+constexpr int thread_count = 4;
+
+void on_threads(const std::function<void(int)>& body) {
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < thread_count; ++thread) {
+    threads.emplace_back([&body, thread] { body(thread); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+TEST(LitmusThreads, OneSidedCallsAndHandlesMayBeMadeByManyThreads) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t rounds = 100;
+    Region region = Region::allocate(job.world(), 64 * 1024).value();
+    on_threads([&](int thread) {
+      const auto base = static_cast<std::uint64_t>(thread) * 8192 + 1024;
+      for (std::int64_t round = 0; round < rounds; ++round) {
+        for (std::int32_t rank = 0; rank < job.size(); ++rank) {
+          const RemoteAddress at =
+              region.at(TeamRank{rank}, base + static_cast<std::uint64_t>(job.rank().value) * 512);
+          const std::vector<std::int64_t> values(30, round * 10 + thread);
+          std::vector<std::int64_t> back(30);
+          ASSERT_TRUE(ok(put(job, at, values.data(), 240)));
+          Handle handle = get_async(job, at, back.data(), CopyShape::rows(8, 30, 8, 8));
+          handle.collect(put_async(job, at + 256, values.data(), CopyShape::rows(16, 15, 16, 16)));
+          ASSERT_TRUE(ok(handle.wait()));
+          ASSERT_EQ(back, values);
+        }
+        const std::int64_t one = 1;
+        ASSERT_TRUE(ok(accumulate(job, region.at(TeamRank{0}), &one, 8, Scale::of(one))));
+        ASSERT_TRUE(ok(fetch_add<std::int64_t>(job, region.at(TeamRank{0}, 8), 1)));
+      }
+    });
+    ASSERT_TRUE(ok(job.barrier()));
+    EXPECT_EQ(get_value<std::int64_t>(job, region.at(TeamRank{0})).value(),
+              rounds * thread_count * job.size());
+    EXPECT_EQ(get_value<std::int64_t>(job, region.at(TeamRank{0}, 8)).value(),
+              rounds * thread_count * job.size());
+  });
+}
+
+TEST(LitmusThreads, FencesAndDetachedOperationsMayComeFromManyThreads) {
+  on_ranks([](Job& job) {
+    Region region = Region::allocate(job.world(), 4096).value();
+    std::array<std::int64_t, thread_count> sources{};
+    on_threads([&](int thread) {
+      const auto place = static_cast<std::size_t>(thread);
+      for (std::int64_t round = 1; round <= 60; ++round) {
+        sources[place] = round;
+        const RemoteAddress at = region.at(neighbour(job), 64 * place);
+        put_async(job, at, &sources[place], 8).detach();
+        ASSERT_TRUE(ok(round % 2 == 0 ? job.fence(at.rank) : job.wait_all()));
+        ASSERT_TRUE(ok(job.fence_all()));
+      }
+    });
+    ASSERT_TRUE(ok(job.barrier()));
+    for (std::size_t place = 0; place < thread_count; ++place) {
+      EXPECT_EQ(get_value<std::int64_t>(job, region.at(job.world().rank(), 64 * place)).value(),
+                60);
+    }
+  });
+}
+
+TEST(LitmusThreads, DifferentTeamsMayBeInCollectivesAtOnce) {
+  on_ranks([](Job& job) {
+    std::vector<Team> teams;
+    for (int thread = 0; thread < thread_count; ++thread) {
+      teams.push_back(job.world().split(0, job.rank().value).value());
+    }
+    on_threads([&](int thread) {
+      Team& team = teams[static_cast<std::size_t>(thread)];
+      for (int round = 0; round < 40; ++round) {
+        ASSERT_EQ(team.allreduce(thread, Reduction::sum).value(), thread * job.size());
+      }
+    });
+  });
+}
+
+TEST(LitmusThreads, RegionsComeAndGoWhileOthersAreUsed) {
+  on_ranks([](Job& job) {
+    Region steady = Region::allocate(job.world(), 64).value();
+    std::atomic<bool> over{false};
+    std::thread user([&] {
+      for (std::int64_t round = 1; !over; ++round) {
+        const RemoteAddress at = steady.at(job.world().rank());
+        EXPECT_TRUE(ok(put_value(job, at, round)));
+        EXPECT_EQ(get_value<std::int64_t>(job, at).value(), round);
+      }
+    });
+    for (int round = 0; round < 150; ++round) {
+      std::vector<Region> some;
+      for (int i = 0; i < 3; ++i) {
+        some.push_back(Region::allocate(job.world(), 64).value());
+      }
+      EXPECT_TRUE(ok(put_value(job, some[1].at(neighbour(job)), round)));
+    }
+    over = true;
+    user.join();
+  });
+}
+
+}  // namespace
+}  // namespace tessera::rma

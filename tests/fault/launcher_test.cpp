@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// tessera-run as its users meet it: exit codes, signals, arguments, output.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/fault/program.hpp"
+#include "tests/fault/run.hpp"
+
+namespace tessera::fault {
+namespace {
+
+using std::chrono::milliseconds;
+
+Program tessera_run(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), TESSERA_RUN);
+  return Program(arguments);
+}
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    lines.push_back(line);
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+bool exists(int pid) { return kill(pid, 0) == 0 || errno != ESRCH; }
+
+TEST(TesseraRun, ExitsWithZeroWhenAllRanksDo) {
+  const Ending ending = tessera_run({"-n", "3", "true"}).wait();
+  EXPECT_EQ(ending.exit_code, 0);
+  EXPECT_EQ(ending.output, "");
+}
+
+// TESSERA_LAUNCH is "descriptor:rank:ranks".
+constexpr const char* rank_number = "r=${TESSERA_LAUNCH#*:}; r=${r%%:*}; ";
+
+std::vector<std::string> each_rank(const std::string& ranks, const std::string& script) {
+  return {"-n", ranks, "sh", "-c", rank_number + script};
+}
+
+TEST(TesseraRun, ExitsWithTheCodeOfTheFirstRankThatFailed) {
+  const Ending ending =
+      tessera_run(each_rank("4", "case $r in 1) sleep 0.1; exit 5;; 3) exit 9;; esac")).wait();
+  EXPECT_EQ(ending.exit_code, 5) << "the lowest rank counts, not the earliest";
+  EXPECT_EQ(sorted_lines(ending.output),
+            (std::vector<std::string>{"tessera-run: rank 1 exited with code 5",
+                                      "tessera-run: rank 3 exited with code 9"}));
+}
+
+TEST(TesseraRun, ExitsWith128AndTheSignalOfAKilledRankAndLetsTheOthersFinish) {
+  const Ending ending = tessera_run(each_rank("3",
+                                              "if [ $r = 0 ]; then kill -9 $$; fi; sleep 0.2; "
+                                              "echo rank $r finished"))
+                            .wait();
+  EXPECT_EQ(ending.exit_code, 128 + SIGKILL);
+  EXPECT_EQ(sorted_lines(ending.output),
+            (std::vector<std::string>{"rank 1 finished", "rank 2 finished",
+                                      "tessera-run: rank 0 was ended by signal 9 (Killed)"}));
+}
+
+TEST(TesseraRun, QuietSaysNothingOfFailedRanks) {
+  std::vector<std::string> arguments = each_rank("2", "exit 3");
+  arguments.insert(arguments.begin(), "--quiet");
+  const Ending ending = tessera_run(arguments).wait();
+  EXPECT_EQ(ending.exit_code, 3);
+  EXPECT_EQ(ending.output, "");
+}
+
+TEST(TesseraRun, ExitsWith127WhenThereIsNoSuchProgram) {
+  const Ending ending = tessera_run({"-n", "1", "--quiet", "/there/is/no/such"}).wait();
+  EXPECT_EQ(ending.exit_code, 127);
+  EXPECT_EQ(ending.output, "tessera-run: cannot start /there/is/no/such: No such file or directory\n");
+}
+
+TEST(TesseraRun, ExitsWith2ForBadUsage) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{}, {"-n", "2"}, {"-n", "0", "true"}, {"-n", "two", "true"},
+        {"-n", "-3", "true"}, {"--nodes", "3", "-n", "2", "true"}, {"--no-such-option", "true"}}) {
+    const Ending ending = tessera_run(arguments).wait();
+    EXPECT_EQ(ending.exit_code, 2) << testing::PrintToString(arguments);
+    EXPECT_FALSE(ending.output.empty());
+  }
+  EXPECT_EQ(tessera_run({"--help"}).wait().exit_code, 0);
+  EXPECT_EQ(tessera_run({"--version"}).wait().exit_code, 0);
+}
+
+TEST(TesseraRun, PassesAllArgumentsOnBehindTheProgram) {
+  const Ending ending = tessera_run({"-n", "2", "printf", "%s|", "--class", "A", "-n", "5",
+                                     "--nodes", "--help", "--", "", "a b"})
+                            .wait();
+  EXPECT_EQ(ending.exit_code, 0);
+  const std::string once = "--class|A|-n|5|--nodes|--help|--||a b|";
+  EXPECT_EQ(ending.output, once + once);
+}
+
+TEST(TesseraRun, SplitsTheRanksOverEmulatedNodes) {
+  EXPECT_EQ(tessera_run({"-n", "4", "--nodes", "2", "sh", "-c", "echo $TESSERA_RANKS_PER_NODE"})
+                .wait()
+                .output,
+            "2\n2\n2\n2\n");
+  EXPECT_EQ(tessera_run({"-n", "3", "--nodes", "2", "sh", "-c", "echo $TESSERA_RANKS_PER_NODE"})
+                .wait()
+                .output,
+            "2\n2\n2\n");
+}
+
+TEST(TesseraRun, PassesSignalsOn) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    Program program = tessera_run(
+        {"-n", "2", "--quiet", "sh", "-c",
+         "trap 'exit 40' INT; trap 'exit 41' TERM; trap 'exit 42' HUP; echo ready; "
+         "while true; do sleep 0.01; done"});
+    ASSERT_TRUE(program.wait_for_output("ready\nready\n"));
+    kill(program.pid(), signal);
+    const int expected = signal == SIGINT ? 40 : signal == SIGTERM ? 41 : 42;
+    EXPECT_EQ(program.wait().exit_code, expected) << "signal " << signal;
+  }
+}
+
+TEST(TesseraRun, TakesItsRanksWithItWhenItIsKilled) {
+  Program program = tessera_run({"-n", "2", "sh", "-c", "echo $$; exec sleep 1000"});
+  ASSERT_TRUE(program.wait_for_lines(2));
+  const std::vector<std::string> lines = sorted_lines(program.output());
+  kill(program.pid(), SIGKILL);
+  program.wait();
+  for (const std::string& line : lines) {
+    const int pid = std::stoi(line);
+    for (int tries = 0; tries < 500 && exists(pid); ++tries) {
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+    EXPECT_FALSE(exists(pid)) << "a rank outlives its launcher";
+  }
+}
+
+TEST(TesseraRun, LinesOfRanksStayWhole) {
+  // Long lines, and a program that writes them in blocks as C's stdio does into a pipe.
+  const Ending ending =
+      tessera_run(each_rank("3",
+                            "awk -v r=$r 'BEGIN { s = sprintf(\"%0200d\", r); "
+                            "for (i = 0; i < 2000; ++i) print r \" \" i \" \" s }'"))
+          .wait();
+  EXPECT_EQ(ending.exit_code, 0);
+  const std::vector<std::string> lines = sorted_lines(ending.output);
+  EXPECT_EQ(lines.size(), 6000U);
+  const auto wrong = std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.size() < 204 || line.size() > 207 || line.find_last_of(' ') + 201 != line.size() ||
+           line.back() != line.front();
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(TesseraRun, ARankMayEndWithoutALineEnd) {
+  const Ending ending = tessera_run(each_rank("1", "printf 'no end'")).wait();
+  EXPECT_EQ(ending.output, "no end");
+}
+
+}  // namespace
+}  // namespace tessera::fault
