@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+
 #include "rma/engine/job_state.hpp"
 #include "rma/protocol/direct.hpp"
 #include "rma/protocol/locate.hpp"
@@ -43,20 +45,30 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
   return atomic_remote(path, Target{&target.region->segment(), target.member, at.offset}, request);
 }
 
+// The word, when it lies aligned in a plain slice of a region without locks, where the processor's
+// own instructions do; counted. Null sends the operation to the careful path.
 template <class T>
-Result<T> atomic_word(Job& job, const RemoteAddress& at, AtomicRequest request) {
-  JobState& state = job.state();
-  request.bytes = sizeof(T);
-  const detail::RegionEntry* entry = state.regions.find(at.region);
+inline T* plain_word(const JobState& job, const RemoteAddress& at) {
+  const detail::RegionEntry* entry = job.regions.find(at.region);
   std::byte* const slice = entry == nullptr ? nullptr : entry->slice(at, sizeof(T));
-  if (slice != nullptr && at.offset % sizeof(T) == 0 &&
-      (entry->flags & detail::strict_atomics_flag) == 0) [[likely]] {
-    count(state.counters, at.rank, slice, Op::atomic, sizeof(T));
-    return static_cast<T>(detail::atomic_direct(slice + at.offset, request));
+  if (slice == nullptr || at.offset % sizeof(T) != 0 ||
+      (entry->flags & detail::strict_atomics_flag) != 0) [[unlikely]] {
+    return nullptr;
   }
+  count(job.counters, at.rank, slice, Op::atomic, sizeof(T));
+  return reinterpret_cast<T*>(slice + at.offset);
+}
+
+template <class T>
+[[gnu::noinline]] Result<T> carefully(JobState& job, RemoteAddress at, AtomicRequest::Kind kind,
+                                      T operand, T expected = 0) {
   std::int64_t previous = 0;
-  request.previous = &previous;
-  TESSERA_RETURN_IF_ERROR(atomic_carefully(state, at, request));
+  TESSERA_RETURN_IF_ERROR(atomic_carefully(job, at,
+                                           {.kind = kind,
+                                            .bytes = sizeof(T),
+                                            .operand = operand,
+                                            .expected = expected,
+                                            .previous = &previous}));
   return static_cast<T>(previous);
 }
 
@@ -64,21 +76,28 @@ Result<T> atomic_word(Job& job, const RemoteAddress& at, AtomicRequest request) 
 
 template <AtomicWord T>
 Result<T> fetch_add(Job& job, RemoteAddress at, T increment) {
-  return atomic_word<T>(job, at,
-                        {.kind = AtomicRequest::Kind::fetch_add, .operand = increment});
+  if (T* const word = plain_word<T>(job.state(), at)) [[likely]] {
+    return std::atomic_ref<T>(*word).fetch_add(increment);
+  }
+  return carefully(job.state(), at, AtomicRequest::Kind::fetch_add, increment);
 }
 
 template <AtomicWord T>
 Result<T> swap(Job& job, RemoteAddress at, T desired) {
-  return atomic_word<T>(job, at, {.kind = AtomicRequest::Kind::swap, .operand = desired});
+  if (T* const word = plain_word<T>(job.state(), at)) [[likely]] {
+    return std::atomic_ref<T>(*word).exchange(desired);
+  }
+  return carefully(job.state(), at, AtomicRequest::Kind::swap, desired);
 }
 
 template <AtomicWord T>
 Result<T> compare_swap(Job& job, RemoteAddress at, T expected, T desired) {
-  return atomic_word<T>(job, at,
-                        {.kind = AtomicRequest::Kind::compare_swap,
-                         .operand = desired,
-                         .expected = expected});
+  if (T* const word = plain_word<T>(job.state(), at)) [[likely]] {
+    T seen = expected;
+    std::atomic_ref<T>(*word).compare_exchange_strong(seen, desired);
+    return seen;
+  }
+  return carefully(job.state(), at, AtomicRequest::Kind::compare_swap, desired, expected);
 }
 
 template Result<std::int32_t> fetch_add(Job&, RemoteAddress, std::int32_t);

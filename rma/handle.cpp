@@ -23,8 +23,6 @@ Handle& Handle::operator=(Handle&& other) noexcept {
   return *this;
 }
 
-Handle::~Handle() { settle(); }
-
 void Handle::settle() noexcept {
   if (!operation_) {
     return;
@@ -57,10 +55,9 @@ Status Handle::wait() {
   return operation->wait();
 }
 
-void Handle::detach() {
-  if (operation_) {
-    operation_->job().outstanding.adopt(std::exchange(operation_, nullptr));
-  }
+void Handle::adopt() {
+  detail::Outstanding& outstanding = operation_->job().outstanding;
+  outstanding.adopt(std::exchange(operation_, nullptr));
 }
 
 }  // namespace tessera::rma

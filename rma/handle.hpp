@@ -38,7 +38,11 @@ class [[nodiscard]] Handle {
 
   Handle(Handle&&) noexcept = default;
   Handle& operator=(Handle&& other) noexcept;
-  ~Handle();
+  ~Handle() {
+    if (operation_) {
+      settle();
+    }
+  }
 
   /// Moves the operations of `other` into this handle.
   void collect(Handle&& other);
@@ -51,9 +55,14 @@ class [[nodiscard]] Handle {
   Status wait();
 
   /// Gives the operations to the job; see above.
-  void detach();
+  void detach() {
+    if (operation_) {
+      adopt();
+    }
+  }
 
  private:
+  void adopt();
   void settle() noexcept;
   std::shared_ptr<detail::Operation> operation_;
 };

@@ -16,6 +16,7 @@ struct LaunchOptions {
   std::int32_t ranks = 1;
   std::int32_t nodes = 0;  ///< emulated nodes to split the ranks over; 0: leave it to the settings
   std::function<void(std::int32_t rank, int pid)> started;  ///< told of each process
+  bool whole_lines = false;  ///< pass their output on by lines, where ours is not a terminal
 };
 
 /// How one rank ended.

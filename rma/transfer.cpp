@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
@@ -26,41 +29,76 @@ Status null_buffer(Op op, std::size_t bytes) {
                                    bytes));
 }
 
+// True when eight aligned bytes were moved at once: a path that calls nothing and so saves no
+// registers, which is a third of the cost of such an operation. False says nothing.
+// Counting comes first: after a store whose address has yet to be found, the processor (Zen 4)
+// holds back the loads of the counters, which costs as much again.
+[[gnu::always_inline]] inline bool word_plainly(const JobState& job, Direction direction, Op op,
+                                                RemoteAddress at, void* local,
+                                                std::size_t bytes) {
+  constexpr std::size_t word = 8;
+  const detail::RegionEntry* entry = job.regions.find_first(at.region);
+  if (bytes != word || entry == nullptr) {
+    return false;
+  }
+  std::byte* const slice = entry->slice(at, word);
+  std::byte* const remote = slice + at.offset;
+  if (slice == nullptr || local == nullptr || !detail::is_counting(slice) ||
+      !kernels::is_multiple<word>(kernels::address_of(remote) | kernels::address_of(local))) {
+    return false;
+  }
+  count(job.counters, at.rank, slice, op, word);
+  if (direction == Direction::to_remote) {
+    kernels::copy_aligned_word<word>(remote, local);
+  } else {
+    kernels::copy_aligned_word<word>(local, remote);
+  }
+  return true;
+}
+
 // The mapped slice that `at` and `bytes` lie in, when it is a plain one; null sends the operation
 // to the careful path.
-std::byte* plain_slice(const JobState& job, const RemoteAddress& at, std::size_t bytes) {
+[[gnu::always_inline]] inline std::byte* plain_slice(const JobState& job, RemoteAddress at,
+                                                     std::size_t bytes) {
   const detail::RegionEntry* entry = job.regions.find(at.region);
   return entry == nullptr ? nullptr : entry->slice(at, bytes);
 }
 
 // What the three kinds of transfer have in common: how they are checked, and by what they are done
-// directly and remotely.
-class PutAction {
+// directly (one run, or a whole shape) and remotely.
+template <kernels::Direction direction>
+class CopyAction {
+ public:
+  static bool is_whole(std::size_t) { return true; }
+  static Status check(std::size_t) { return {}; }
+  static void run(std::byte* slice, std::uint64_t offset, void* local, std::size_t bytes,
+                  const detail::StripeLocks::Slice&) {
+    if constexpr (direction == Direction::to_remote) {
+      kernels::copy_small(slice + offset, local, bytes);
+    } else {
+      kernels::copy_small(local, slice + offset, bytes);
+    }
+  }
+  static void shape(std::byte* slice, std::uint64_t offset, void* local, const CopyShape& shape,
+                    const detail::StripeLocks::Slice&) {
+    kernels::copy_shape(static_cast<std::byte*>(local), slice + offset, shape, direction);
+  }
+};
+
+class PutAction : public CopyAction<Direction::to_remote> {
  public:
   static constexpr Op op = Op::put;
   static constexpr auto check_fragments = detail::check_remote_overlap;
-  static Status check(const CopyShape&) { return {}; }
-  static void direct(const Located& target, const RemoteAddress& at, void* local,
-                     const CopyShape& shape, const detail::StripeLocks::Slice&) {
-    kernels::copy_shape(static_cast<std::byte*>(local), target.slice + at.offset, shape,
-                        Direction::to_remote);
-  }
   static void remote(const detail::RemotePath& path, const Target& target, void* local,
                      const CopyShape& shape, Completion& done) {
     put_remote(path, target, local, shape, done);
   }
 };
 
-class GetAction {
+class GetAction : public CopyAction<Direction::from_remote> {
  public:
   static constexpr Op op = Op::get;
   static constexpr auto check_fragments = detail::check_local_overlap;
-  static Status check(const CopyShape&) { return {}; }
-  static void direct(const Located& target, const RemoteAddress& at, void* local,
-                     const CopyShape& shape, const detail::StripeLocks::Slice&) {
-    kernels::copy_shape(static_cast<std::byte*>(local), target.slice + at.offset, shape,
-                        Direction::from_remote);
-  }
   static void remote(const detail::RemotePath& path, const Target& target, void* local,
                      const CopyShape& shape, Completion& done) {
     get_remote(path, local, target, shape, done);
@@ -72,25 +110,33 @@ class AccumulateAction {
   explicit AccumulateAction(const Scale& scale) : scale_(scale) {}
   static constexpr Op op = Op::accumulate;
   static Status check_fragments(Fragments) { return {}; }
-  [[nodiscard]] Status check(const CopyShape& shape) const {
+  // Whether check() would find nothing wrong.
+  [[nodiscard]] bool is_whole(std::size_t run_bytes) const {
+    return is_valid(scale_.type()) && run_bytes % size_of(scale_.type()) == 0;
+  }
+  [[nodiscard]] Status check(std::size_t run_bytes) const {
     if (!is_valid(scale_.type())) {
       return Status::error(Code::invalid_argument,
                            fmt::format("accumulate of element type {}, which does not exist",
                                        static_cast<int>(scale_.type())));
     }
-    const std::size_t element = size_of(scale_.type());
-    if (shape.run_bytes % element != 0) {
+    if (!is_whole(run_bytes)) {
       return Status::error(Code::invalid_argument,
                            fmt::format("accumulate of runs of {} bytes, which are not whole {} "
                                        "elements of {} bytes",
-                                       shape.run_bytes, to_string(scale_.type()), element));
+                                       run_bytes, to_string(scale_.type()),
+                                       size_of(scale_.type())));
     }
     return {};
   }
-  void direct(const Located& target, const RemoteAddress& at, void* local, const CopyShape& shape,
-              const detail::StripeLocks::Slice& stripes) const {
-    accumulate_direct(target.slice, at.offset, static_cast<const std::byte*>(local), shape, scale_,
-                      stripes);
+  void run(std::byte* slice, std::uint64_t offset, void* local, std::size_t bytes,
+           const detail::StripeLocks::Slice& stripes) const {
+    accumulate_run_direct(slice, offset, static_cast<const std::byte*>(local), bytes, scale_,
+                          stripes);
+  }
+  void shape(std::byte* slice, std::uint64_t offset, void* local, const CopyShape& shape,
+             const detail::StripeLocks::Slice& stripes) const {
+    accumulate_direct(slice, offset, static_cast<const std::byte*>(local), shape, scale_, stripes);
   }
   void remote(const detail::RemotePath& path, const Target& target, void* local,
               const CopyShape& shape, Completion& done) const {
@@ -102,14 +148,15 @@ class AccumulateAction {
 };
 
 // Where the parts of a transfer that are not done at once are told of: a blocking call's own
-// completion, or that of an operation that is made when it is first needed.
+// completion, or that of an operation; either is made when it is first needed.
 class Parts {
  public:
-  Parts(JobState& job, WorldRank peer, bool blocking) : job_(job), peer_(peer), blocking_(blocking) {}
+  Parts(JobState& job, WorldRank peer, bool blocking)
+      : job_(job), peer_(peer), blocking_(blocking) {}
 
   Completion& completion() {
     if (blocking_) {
-      return own_;
+      return own_ ? *own_ : own_.emplace();
     }
     if (!operation_) {
       operation_ = std::make_shared<detail::Operation>(job_, peer_);
@@ -117,39 +164,30 @@ class Parts {
     }
     return operation_->completion();
   }
-  Status finish() { return detail::finish(job_, own_); }
+  Status finish() { return own_ ? detail::finish(job_, *own_) : Status(); }
   std::shared_ptr<detail::Operation> operation() && { return std::move(operation_); }
 
  private:
   JobState& job_;
   WorldRank peer_;
   bool blocking_;
-  Completion own_;
+  std::optional<Completion> own_;
   std::shared_ptr<detail::Operation> operation_;
 };
 
-// Does one shape. Requires: it was checked against `target`.
+// Hands one shape to the peer's endpoint. Requires: it was checked against `target`, and moves
+// `bytes`, more than none.
 template <class Action>
-Status transfer_located(JobState& job, const Action& action, const Located& target,
-                        const RemoteAddress& at, void* local, const CopyShape& shape,
-                        Parts& parts) {
-  const std::size_t bytes = shape.total_bytes();
-  if (bytes == 0) {
-    return {};
-  }
+Status transfer_remote(JobState& job, const Action& action, const Located& target,
+                       const RemoteAddress& at, void* local, const CopyShape& shape,
+                       std::size_t bytes, Parts& parts) {
   if (local == nullptr) {
     return null_buffer(Action::op, bytes);
   }
-  const auto stripes = job.stripes->slice(at.region, at.rank);
-  if (target.slice != nullptr) {
-    action.direct(target, at, local, shape, stripes);
-    count(job.counters, at.rank, target.slice, Action::op, bytes);
-    return {};
-  }
   TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
   const bool strict = (target.entry->flags & detail::strict_atomics_flag) != 0;
-  const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(), stripes,
-                                strict};
+  const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(),
+                                job.stripes->slice(at.region, at.rank), strict};
   action.remote(path, Target{&target.region->segment(), target.member, at.offset}, local, shape,
                 parts.completion());
   OpTallies tallies{};
@@ -163,15 +201,32 @@ Status transfer_shape(JobState& job, const Action& action, const RemoteAddress& 
                       const CopyShape& given, Parts& parts) {
   TESSERA_RETURN_IF_ERROR(given.check());
   const CopyShape shape = given.normalised();
-  TESSERA_RETURN_IF_ERROR(action.check(shape));
+  TESSERA_RETURN_IF_ERROR(action.check(shape.run_bytes));
   TESSERA_ASSIGN_OR_RETURN(const Located target,
                            locate(job, Action::op, at, shape.remote_extent()));
-  return transfer_located(job, action, target, at, local, shape, parts);
+  const std::size_t bytes = shape.total_bytes();
+  if (bytes == 0) {
+    return {};
+  }
+  if (target.slice == nullptr || local == nullptr) {
+    return transfer_remote(job, action, target, at, local, shape, bytes, parts);
+  }
+  action.shape(target.slice, at.offset, local, shape, job.stripes->slice(at.region, at.rank));
+  count(job.counters, at.rank, target.slice, Action::op, bytes);
+  return {};
 }
 
-// The span of target bytes that a list touches. Requires: no offset + bytes overflows.
-Result<CopyShape::Extent> extent_of(Fragments fragments, Op op) {
+// What a list touches at the target, and how much it moves.
+struct ListExtent {
   CopyShape::Extent extent;
+  std::uint64_t pieces = 0;  // that are not empty
+  std::uint64_t bytes = 0;
+};
+
+// Requires: nothing. Errors: an offset + bytes that overflows, a null pointer, no whole elements.
+template <class Action>
+Result<ListExtent> extent_of(Fragments fragments, const Action& action) {
+  ListExtent all;
   for (const Fragment& each : fragments) {
     std::uint64_t end = 0;
     if (__builtin_add_overflow(each.remote_offset, each.bytes, &end) || end > INT64_MAX) {
@@ -180,59 +235,177 @@ Result<CopyShape::Extent> extent_of(Fragments fragments, Op op) {
                                        each.bytes, each.remote_offset));
     }
     if (each.local == nullptr && each.bytes > 0) {
-      return null_buffer(op, each.bytes);
+      return null_buffer(Action::op, each.bytes);
     }
-    extent.highest = std::max(extent.highest, static_cast<std::int64_t>(end));
+    if (!action.is_whole(each.bytes)) {
+      return action.check(each.bytes);
+    }
+    all.extent.highest = std::max(all.extent.highest, static_cast<std::int64_t>(end));
+    all.pieces += each.bytes > 0 ? 1 : 0;
+    all.bytes += each.bytes;
   }
-  return extent;
+  return all;
 }
 
 template <class Action>
 Status transfer_fragments(JobState& job, const Action& action, const RemoteAddress& at,
                           Fragments fragments, Parts& parts) {
-  TESSERA_ASSIGN_OR_RETURN(const CopyShape::Extent extent, extent_of(fragments, Action::op));
-  TESSERA_ASSIGN_OR_RETURN(const Located target, locate(job, Action::op, at, extent));
+  TESSERA_ASSIGN_OR_RETURN(const ListExtent all, extent_of(fragments, action));
+  TESSERA_ASSIGN_OR_RETURN(const Located target, locate(job, Action::op, at, all.extent));
   if (job.settings.check_overlap != 0) {
     TESSERA_RETURN_IF_ERROR(Action::check_fragments(fragments));
   }
-  for (const Fragment& each : fragments) {
-    TESSERA_RETURN_IF_ERROR(action.check(CopyShape::contiguous(each.bytes)));
+  if (target.slice == nullptr) {
+    for (const Fragment& each : fragments) {
+      if (each.bytes > 0) {
+        TESSERA_RETURN_IF_ERROR(transfer_remote(job, action, target, at + each.remote_offset,
+                                                each.local, CopyShape::contiguous(each.bytes),
+                                                each.bytes, parts));
+      }
+    }
+    return {};
   }
+  const auto stripes = job.stripes->slice(at.region, at.rank);
   for (const Fragment& each : fragments) {
-    TESSERA_RETURN_IF_ERROR(transfer_located(job, action, target, at + each.remote_offset,
-                                             each.local, CopyShape::contiguous(each.bytes),
-                                             parts));
+    action.run(target.slice, at.offset + each.remote_offset, each.local, each.bytes, stripes);
+  }
+  if (all.pieces > 0) {
+    count(job.counters, at.rank, target.slice, Action::op, all.bytes, all.pieces);
   }
   return {};
 }
 
-template <class Action, class... What>
-Status blocking(JobState& job, const Action& action, const RemoteAddress& at, What&&... what) {
-  Parts parts(job, at.rank, true);
-  Status status;
-  if constexpr (sizeof...(What) == 1) {
-    status = transfer_fragments(job, action, at, what..., parts);
-  } else {
-    status = transfer_shape(job, action, at, what..., parts);
+// Does one run at once when it goes to or from a plain slice and nothing is wrong with it; false
+// sends it to the careful path.
+template <class Action>
+[[gnu::always_inline]] inline bool run_plainly(JobState& job, const Action& action,
+                                               RemoteAddress at, void* local, std::size_t bytes) {
+  std::byte* const slice = plain_slice(job, at, bytes);
+  if (slice == nullptr || local == nullptr || !action.is_whole(bytes)) [[unlikely]] {
+    return false;
   }
+  count(job.counters, at.rank, slice, Action::op, bytes);
+  action.run(slice, at.offset, local, bytes, job.stripes->slice(at.region, at.rank));
+  return true;
+}
+
+// How far `count` runs of `run` bytes reach, `stride` apart: from the first start to the last, and
+// all that they touch. False when 63 bits don't hold it.
+bool measure_rows(std::int64_t count, std::int64_t stride, std::int64_t run, std::int64_t& reach,
+                  std::int64_t& extent) {
+  return !__builtin_mul_overflow(count - 1, stride, &reach) &&
+         !(reach < 0 ? __builtin_sub_overflow(run, reach, &extent)
+                     : __builtin_add_overflow(run, reach, &extent));
+}
+
+// The same for shapes of one level, which most patches of arrays are.
+template <class Action>
+bool rows_plainly(JobState& job, const Action& action, const RemoteAddress& at, void* local,
+                  const CopyShape& shape) {
+  if (shape.levels != 1 || shape.run_bytes == 0 || shape.level[0].count <= 0 ||
+      shape.run_bytes > INT64_MAX) {
+    return false;
+  }
+  const auto& [rows, local_stride, remote_stride] = shape.level[0];
+  const auto run = static_cast<std::int64_t>(shape.run_bytes);
+  std::int64_t bytes = 0;
+  std::int64_t reach = 0;
+  std::int64_t extent = 0;
+  if (__builtin_mul_overflow(rows, run, &bytes) ||
+      !measure_rows(rows, local_stride, run, reach, extent) ||
+      !measure_rows(rows, remote_stride, run, reach, extent)) {
+    return false;
+  }
+  if (local_stride == run && remote_stride == run) {
+    return run_plainly(job, action, at, local, static_cast<std::size_t>(bytes));
+  }
+  const RemoteAddress lowest = at + static_cast<std::uint64_t>(std::min<std::int64_t>(reach, 0));
+  std::byte* const slice = plain_slice(job, lowest, static_cast<std::size_t>(extent));
+  if (slice == nullptr || local == nullptr || !action.is_whole(shape.run_bytes)) {
+    return false;
+  }
+  count(job.counters, at.rank, slice, Action::op, static_cast<std::size_t>(bytes));
+  action.shape(slice, at.offset, local, shape, job.stripes->slice(at.region, at.rank));
+  return true;
+}
+
+template <class Action>
+bool plainly(JobState& job, const Action& action, const RemoteAddress& at, void* local,
+             std::size_t bytes) {
+  return run_plainly(job, action, at, local, bytes);
+}
+template <class Action>
+bool plainly(JobState& job, const Action& action, const RemoteAddress& at, void* local,
+             const CopyShape& shape) {
+  return rows_plainly(job, action, at, local, shape);
+}
+template <class Action>
+bool plainly(JobState&, const Action&, const RemoteAddress&, Fragments) {
+  return false;
+}
+
+template <class Action>
+Status transfer(JobState& job, const Action& action, const RemoteAddress& at, void* local,
+                std::size_t bytes, Parts& parts) {
+  return transfer_shape(job, action, at, local, CopyShape::contiguous(bytes), parts);
+}
+template <class Action>
+Status transfer(JobState& job, const Action& action, const RemoteAddress& at, void* local,
+                const CopyShape& shape, Parts& parts) {
+  return transfer_shape(job, action, at, local, shape, parts);
+}
+template <class Action>
+Status transfer(JobState& job, const Action& action, const RemoteAddress& at, Fragments fragments,
+                Parts& parts) {
+  return transfer_fragments(job, action, at, fragments, parts);
+}
+
+// The careful paths. Apart, and with all that fits in registers, so that the plain ones need no
+// stack.
+template <class Action, class... What>
+[[gnu::noinline]] Status carefully(JobState& job, Action action, RemoteAddress at, What... what) {
+  Parts parts(job, at.rank, true);
+  Status status = transfer(job, action, at, what..., parts);
   Status late = parts.finish();
   return status.ok() ? std::move(late) : std::move(status);
 }
 
 template <class Action, class... What>
-Handle started(Job& job, const Action& action, const RemoteAddress& at, What&&... what) {
+[[gnu::noinline]] Handle start_carefully(Job& job, Action action, RemoteAddress at, What... what) {
   Parts parts(job.state(), at.rank, false);
-  Status status;
-  if constexpr (sizeof...(What) == 1) {
-    status = transfer_fragments(job.state(), action, at, what..., parts);
-  } else {
-    status = transfer_shape(job.state(), action, at, what..., parts);
-  }
+  Status status = transfer(job.state(), action, at, what..., parts);
   Handle handle(std::move(parts).operation());
   if (!status.ok()) {
     handle.collect(Handle::failed(job, std::move(status)));
   }
   return handle;
+}
+
+// Shapes are passed by reference, all else in registers.
+template <class T>
+using Passed = std::conditional_t<(sizeof(T) > 2 * sizeof(void*)), const T&, T>;
+
+// `what` is (local pointer, bytes), (local pointer, shape) or (fragments).
+template <class Action, class... What>
+inline Status blocking(Job& job, Action action, RemoteAddress at, const What&... what) {
+  if (plainly(job.state(), action, at, what...)) [[likely]] {
+    return {};
+  }
+  return carefully<Action, Passed<What>...>(job.state(), action, at, what...);
+}
+
+template <class Action, class... What>
+inline Handle started(Job& job, Action action, RemoteAddress at, const What&... what) {
+  if (plainly(job.state(), action, at, what...)) [[likely]] {
+    return {};
+  }
+  return start_carefully<Action, Passed<What>...>(job, action, at, what...);
+}
+
+// put() and get() of one run, apart from their fastest path.
+template <class Action>
+[[gnu::noinline]] Status blocking_run(Job& job, RemoteAddress at, void* local, std::size_t bytes) {
+  return blocking(job, Action(), at, local, bytes);
 }
 
 // Sources are only read; the actions share one signature with get, which writes.
@@ -241,55 +414,45 @@ void* readable(const void* from) { return const_cast<void*>(from); }
 }  // namespace
 
 Status put(Job& job, RemoteAddress to, const void* from, std::size_t bytes) {
-  JobState& state = job.state();
-  std::byte* const slice = plain_slice(state, to, bytes);
-  if (slice == nullptr || from == nullptr) [[unlikely]] {
-    return blocking(state, PutAction(), to, readable(from), CopyShape::contiguous(bytes));
+  if (word_plainly(job.state(), Direction::to_remote, Op::put, to, readable(from), bytes)) {
+    return {};
   }
-  kernels::copy_small(slice + to.offset, from, bytes);
-  count(state.counters, to.rank, slice, Op::put, bytes);
-  return {};
+  return blocking_run<PutAction>(job, to, readable(from), bytes);
+}
+Status put(Job& job, RemoteAddress to, const void* from, const CopyShape& shape) {
+  return blocking(job, PutAction(), to, readable(from), shape);
+}
+Status put(Job& job, RemoteAddress to, Fragments fragments) {
+  return blocking(job, PutAction(), to, fragments);
 }
 
 Status get(Job& job, RemoteAddress from, void* to, std::size_t bytes) {
-  JobState& state = job.state();
-  const std::byte* const slice = plain_slice(state, from, bytes);
-  if (slice == nullptr || to == nullptr) [[unlikely]] {
-    return blocking(state, GetAction(), from, to, CopyShape::contiguous(bytes));
+  if (word_plainly(job.state(), Direction::from_remote, Op::get, from, to, bytes)) {
+    return {};
   }
-  kernels::copy_small(to, slice + from.offset, bytes);
-  count(state.counters, from.rank, slice, Op::get, bytes);
-  return {};
+  return blocking_run<GetAction>(job, from, to, bytes);
+}
+Status get(Job& job, RemoteAddress from, void* to, const CopyShape& shape) {
+  return blocking(job, GetAction(), from, to, shape);
+}
+Status get(Job& job, RemoteAddress from, Fragments fragments) {
+  return blocking(job, GetAction(), from, fragments);
 }
 
 Status accumulate(Job& job, RemoteAddress to, const void* from, std::size_t bytes,
                   const Scale& scale) {
-  return blocking(job.state(), AccumulateAction(scale), to, readable(from),
-                  CopyShape::contiguous(bytes));
-}
-
-Status put(Job& job, RemoteAddress to, const void* from, const CopyShape& shape) {
-  return blocking(job.state(), PutAction(), to, readable(from), shape);
-}
-Status put(Job& job, RemoteAddress to, Fragments fragments) {
-  return blocking(job.state(), PutAction(), to, fragments);
-}
-Status get(Job& job, RemoteAddress from, void* to, const CopyShape& shape) {
-  return blocking(job.state(), GetAction(), from, to, shape);
-}
-Status get(Job& job, RemoteAddress from, Fragments fragments) {
-  return blocking(job.state(), GetAction(), from, fragments);
+  return blocking(job, AccumulateAction(scale), to, readable(from), bytes);
 }
 Status accumulate(Job& job, RemoteAddress to, const void* from, const CopyShape& shape,
                   const Scale& scale) {
-  return blocking(job.state(), AccumulateAction(scale), to, readable(from), shape);
+  return blocking(job, AccumulateAction(scale), to, readable(from), shape);
 }
 Status accumulate(Job& job, RemoteAddress to, Fragments fragments, const Scale& scale) {
-  return blocking(job.state(), AccumulateAction(scale), to, fragments);
+  return blocking(job, AccumulateAction(scale), to, fragments);
 }
 
 Handle put_async(Job& job, RemoteAddress to, const void* from, std::size_t bytes) {
-  return started(job, PutAction(), to, readable(from), CopyShape::contiguous(bytes));
+  return started(job, PutAction(), to, readable(from), bytes);
 }
 Handle put_async(Job& job, RemoteAddress to, const void* from, const CopyShape& shape) {
   return started(job, PutAction(), to, readable(from), shape);
@@ -298,7 +461,7 @@ Handle put_async(Job& job, RemoteAddress to, Fragments fragments) {
   return started(job, PutAction(), to, fragments);
 }
 Handle get_async(Job& job, RemoteAddress from, void* to, std::size_t bytes) {
-  return started(job, GetAction(), from, to, CopyShape::contiguous(bytes));
+  return started(job, GetAction(), from, to, bytes);
 }
 Handle get_async(Job& job, RemoteAddress from, void* to, const CopyShape& shape) {
   return started(job, GetAction(), from, to, shape);
@@ -308,7 +471,7 @@ Handle get_async(Job& job, RemoteAddress from, Fragments fragments) {
 }
 Handle accumulate_async(Job& job, RemoteAddress to, const void* from, std::size_t bytes,
                         const Scale& scale) {
-  return started(job, AccumulateAction(scale), to, readable(from), CopyShape::contiguous(bytes));
+  return started(job, AccumulateAction(scale), to, readable(from), bytes);
 }
 Handle accumulate_async(Job& job, RemoteAddress to, const void* from, const CopyShape& shape,
                         const Scale& scale) {

@@ -102,6 +102,10 @@ class Segment {
   /// Collective. Gives the memory back; the segment is destroyed next. Called when no operation on
   /// it is under way at any rank.
   virtual Status free() = 0;
+
+  /// Local. In place of free() where the members cannot meet any more, because one of them died or
+  /// left: this rank will not touch the memory again, others may still. Gives back what can be.
+  virtual void abandon() noexcept {}
 };
 
 /// A place in a segment: what a RemoteAddress becomes inside.

@@ -46,23 +46,26 @@ int report(const std::vector<tessera::rma::RankExit>& exits, bool quiet) {
 int main(int argc, char** argv) {
   CLI::App app{"Starts a program as several ranks on this machine."};
   tessera::rma::LaunchOptions options;
-  std::vector<std::string> program;
+  options.whole_lines = true;
   bool quiet = false;
   app.set_version_flag("--version", std::string(tessera::rma::version()));
   app.add_option("-n,--ranks", options.ranks, "Number of ranks")->check(CLI::PositiveNumber);
   app.add_option("--nodes", options.nodes, "Split the ranks over this many emulated nodes")
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--quiet", quiet, "Do not say which ranks failed");
-  app.add_option("program", program, "The program and its arguments")->required();
-  app.positionals_at_end();
+  app.footer("PROGRAM ARGUMENTS…\n  What is started; all that follows it is its own.");
   app.prefix_command();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : exit_usage;
   }
-  for (const std::string& argument : app.remaining()) {
-    program.push_back(argument);
+  const std::vector<std::string> program = app.remaining();
+  if (program.empty() || program.front().starts_with('-')) {
+    fmt::print(stderr, "tessera-run: {}; see tessera-run --help\n",
+               program.empty() ? "there is no program to start"
+                               : "there is no option " + program.front());
+    return exit_usage;
   }
   const auto exits = tessera::rma::launch(program, options);
   if (!exits.ok()) {

@@ -44,8 +44,9 @@ MemoryFloor::MemoryFloor(const FloorOptions& options)
       remote_(own_remote_->bytes()),
       cold_(options.cold) {}
 
-MemoryFloor::MemoryFloor(std::span<std::byte> local, std::span<std::byte> remote, bool cold)
-    : local_(local), remote_(remote), cold_(cold) {}
+MemoryFloor::MemoryFloor(std::span<std::byte> local, std::span<std::byte> remote, bool cold,
+                         bool verifies)
+    : local_(local), remote_(remote), cold_(cold), verifies_(verifies) {}
 
 Workspace MemoryFloor::workspace() const {
   Workspace workspace;
@@ -85,7 +86,7 @@ Candidate MemoryFloor::contiguous(const Case& c) const {
   std::byte* here = local_.data();
   std::byte* there = remote_.data();
   const auto make = [&](const char* name, auto once) {
-    return transfer_candidate(name, c, workspace(), true, once);
+    return transfer_candidate(name, c, workspace(), verifies_, once);
   };
   switch (c.operation) {
     case Operation::accumulate:
@@ -108,7 +109,7 @@ Candidate MemoryFloor::rows(const Case& c) const {
   std::byte* here = local_.data();
   std::byte* there = remote_.data();
   const auto make = [&](const char* name, auto once) {
-    return transfer_candidate(name, c, workspace(), true, once);
+    return transfer_candidate(name, c, workspace(), verifies_, once);
   };
   switch (c.operation) {
     case Operation::accumulate:
@@ -134,7 +135,7 @@ Candidate MemoryFloor::list(const Case& c) const {
   Workspace fixed = workspace();
   fixed.rotate = false;
   const auto make = [&](const char* name, auto once) {
-    return transfer_candidate(name, c, fixed, true, once);
+    return transfer_candidate(name, c, fixed, verifies_, once);
   };
   const Addresses at(c, local_.data(), remote_.data());
   switch (c.operation) {
@@ -156,7 +157,9 @@ Candidate MemoryFloor::list(const Case& c) const {
 Candidate MemoryFloor::atomic(const Case& c) const {
   auto& word = *reinterpret_cast<std::int64_t*>(remote_.data());
   Candidate candidate;
-  candidate.prepare = [&word] { word = 0; };
+  if (verifies_) {
+    candidate.prepare = [&word] { word = 0; };
+  }
   if (c.operation == Operation::lock_unlock) {
     candidate.name = "two atomics";
     candidate.run = [&word](std::int64_t repetitions) {
@@ -183,11 +186,13 @@ Candidate MemoryFloor::atomic(const Case& c) const {
       (void)kernels::fetch_add(word, 1);
     }
   };
-  candidate.verify = [&word, run = candidate.run]() -> std::string {
-    word = 0;
-    run(3);
-    return word == 3 ? "" : fmt::format("three additions of 1 to 0 gave {}", word);
-  };
+  if (verifies_) {
+    candidate.verify = [&word, run = candidate.run]() -> std::string {
+      word = 0;
+      run(3);
+      return word == 3 ? "" : fmt::format("three additions of 1 to 0 gave {}", word);
+    };
+  }
   return candidate;
 }
 

@@ -24,8 +24,10 @@ class MemoryFloor : public Floor {
   /// With buffers of its own: private memory for the local one, a memfd for the remote one.
   explicit MemoryFloor(const FloorOptions& options);
   /// Between the buffers of another candidate, so that both touch the same memory. Both must
-  /// live as long, be aligned to 64 bytes, and may be overwritten.
-  MemoryFloor(std::span<std::byte> local, std::span<std::byte> remote, bool cold);
+  /// live as long, be aligned to 64 bytes, and may be overwritten. Where ranks share `remote` only
+  /// one of them `verifies`.
+  MemoryFloor(std::span<std::byte> local, std::span<std::byte> remote, bool cold,
+              bool verifies = true);
 
   [[nodiscard]] std::string_view name() const override { return "memory"; }
   [[nodiscard]] std::optional<Candidate> candidate(const Case& c) override;
@@ -42,6 +44,7 @@ class MemoryFloor : public Floor {
   std::span<std::byte> local_;
   std::span<std::byte> remote_;
   bool cold_;
+  bool verifies_ = true;
 };
 
 /// Collective when run. STREAM's triad on every rank at once, each on three arrays of its own of

@@ -28,7 +28,7 @@ OwnSide::OwnSide(rma::Job& job, const FloorOptions& options)
       options_(options),
       target_{job.size() > 1 ? 1 : 0},
       name_(job.transport_to(job.world().world_rank(target_)).value()),
-      local_(options.buffer_bytes(), Sharing::own),
+      local_(options.buffer_bytes(), Sharing::own, 3072),
       region_(rma::Region::allocate(job.world(), options.buffer_bytes()).value()),
       locks_(rma::LockSet::create(job.world(), 1).value()) {
   if (job.rank().value == 0) {
@@ -42,7 +42,7 @@ std::unique_ptr<Floor> OwnSide::make_memory_floor() {
     return std::make_unique<MemoryFloor>(options_);
   }
   return std::make_unique<MemoryFloor>(local(), std::span(there, region_.bytes(target_)),
-                                       options_.cold);
+                                       options_.cold, job_.rank().value == 0);
 }
 
 Workspace OwnSide::workspace() {

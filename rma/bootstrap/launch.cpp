@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -18,6 +19,7 @@
 #include <new>
 
 #include "rma/bootstrap/fork_control.hpp"
+#include "rma/bootstrap/line_relay.hpp"
 #include "rma/node/fd_passing.hpp"
 
 namespace tessera::rma {
@@ -25,6 +27,7 @@ namespace {
 
 using detail::Descriptor;
 using detail::ForkControl;
+using detail::LineRelay;
 
 constexpr int exit_not_found = 127;
 
@@ -78,14 +81,15 @@ class SignalReader {
       sigaddset(&watched_, signal);
     }
     pthread_sigmask(SIG_BLOCK, &watched_, &before_);
-    fd_ = Descriptor(signalfd(-1, &watched_, SFD_CLOEXEC));
+    fd_ = Descriptor(signalfd(-1, &watched_, SFD_CLOEXEC | SFD_NONBLOCK));
   }
   ~SignalReader() { restore(); }
   SignalReader(const SignalReader&) = delete;
   SignalReader& operator=(const SignalReader&) = delete;
   // The mask that the program had: children must start with it.
   void restore() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  // Waits for a signal and returns its number; 0 when interrupted.
+  [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
+  // Returns the number of a signal that has come; 0 when there is none.
   [[nodiscard]] int next() const {
     signalfd_siginfo info{};
     const ssize_t got = read(fd_.get(), &info, sizeof info);
@@ -172,6 +176,13 @@ Status check_options(const std::vector<std::string>& arguments, const LaunchOpti
   return {};
 }
 
+// Waits until a signal has come or a rank has printed something.
+void wait_for_events(const SignalReader& signals, const LineRelay& output) {
+  std::vector<pollfd> list{{.fd = signals.descriptor(), .events = POLLIN, .revents = 0}};
+  output.add_to(list);
+  poll(list.data(), list.size(), -1);
+}
+
 }  // namespace
 
 Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
@@ -181,7 +192,13 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
   const std::int32_t ranks_per_node =
       options.nodes > 0 ? (options.ranks + options.nodes - 1) / options.nodes : 0;
   const std::vector<char*> pointers = argument_pointers(arguments);
+  TESSERA_ASSIGN_OR_RETURN(LineRelay output,
+                           LineRelay::create(options.whole_lines ? options.ranks : 0));
   const SignalReader signals;
+  if (signals.descriptor() < 0) {
+    return Status::error(Code::limit_exceeded,
+                         fmt::format("cannot wait for signals: {}", std::strerror(errno)));
+  }
   const pid_t launcher = getpid();
   std::vector<Child> children(static_cast<std::size_t>(options.ranks));
   std::vector<RankExit> exits(children.size());
@@ -193,6 +210,7 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
     exits[static_cast<std::size_t>(rank)].rank = rank;
     child.pid = fork();
     if (child.pid == 0) {
+      output.connect(rank);
       become_rank(value, ranks_per_node, signals, pointers.data(), launcher);
     }
     if (child.pid < 0) {
@@ -203,17 +221,20 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
     }
     child.running = true;
     ++running;
+    output.started(rank);
     if (options.started) {
       options.started(rank, child.pid);
     }
   }
   while (running > 0) {
-    const int signal = signals.next();
-    if (signal != 0 && signal != SIGCHLD) {
+    wait_for_events(signals, output);
+    if (const int signal = signals.next(); signal != 0 && signal != SIGCHLD) {
       pass_on(signal, children);
     }
+    output.relay();
     running -= reap(children, exits, memory.control());
   }
+  output.finish();
   if (!failure.ok()) {
     return failure;
   }

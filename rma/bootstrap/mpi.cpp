@@ -114,6 +114,8 @@ Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator) {
 }
 
 Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap() {
+  // Asked before MPI starts: a process that is alone with it gets variables as from mpirun -n 1.
+  const LauncherTrace trace = detect_launcher();
   bool ours = false;
   if (!detail::mpi_is_running()) {
     int provided = 0;
@@ -127,7 +129,6 @@ Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap() {
   if (!bootstrap.ok()) {
     return bootstrap;
   }
-  const LauncherTrace trace = detect_launcher();
   if (trace.ranks > 1 && (*bootstrap)->size() == 1) {
     return Status::error(Code::unreachable,
                          fmt::format("{} says that it started {} processes, but this program's MPI "

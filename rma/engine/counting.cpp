@@ -13,7 +13,7 @@ struct ThreadStore {
       return;
     }
     if (const auto target = store.lock()) {
-      target->add(thread_block.peer, thread_block.tallies);
+      target->add(thread_block.peer, thread_block.tallies());
     }
     thread_block = ThreadBlock{};
   }
@@ -27,6 +27,14 @@ ThreadStore& thread_store() {
 }  // namespace
 
 constinit thread_local ThreadBlock thread_block;
+
+OpTallies ThreadBlock::tallies() const noexcept {
+  OpTallies result{};
+  for (std::size_t op = 0; op < op_count; ++op) {
+    result[op] = {operations[op], bytes[op]};
+  }
+  return result;
+}
 
 void turn_thread_block(const std::shared_ptr<CounterStore>& store, WorldRank peer,
                        const void* slice) {

@@ -8,6 +8,7 @@
 // region, same peer, same thread".
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -30,11 +31,16 @@ class CounterStore {
 };
 
 /// The block of the calling thread. Constant-initialised and trivially destroyed, so that reaching
-/// it needs no guard; a second, private object empties it at the thread's end.
-struct ThreadBlock {
-  const void* slice = nullptr;  ///< what the tallies belong to
+/// it needs no guard; a second, private object empties it at the thread's end. Aligned, so that no
+/// tally lies in two cache lines: each operation waits for what the one before stored there.
+struct alignas(64) ThreadBlock {
+  const void* slice = nullptr;  ///< what the counts belong to
   WorldRank peer;
-  OpTallies tallies{};
+  // Apart, since the compiler would add both parts of a Tally in one vector, which costs more.
+  std::array<std::uint64_t, op_count> operations{};
+  std::array<std::uint64_t, op_count> bytes{};
+
+  [[nodiscard]] OpTallies tallies() const noexcept;
 };
 
 // The one file-scope variable of the library: a cache of what each thread counted last.
@@ -47,15 +53,18 @@ void turn_thread_block(const std::shared_ptr<CounterStore>& store, WorldRank pee
 /// Empties the calling thread's block.
 void flush_thread_block();
 
-/// Counts one operation of `bytes` on the slice that starts at `slice` and belongs to `peer`.
+/// Whether the calling thread counts for `slice` already, so that count() will call nothing.
+inline bool is_counting(const void* slice) { return thread_block.slice == slice; }
+
+/// Counts one operation (or several) of `bytes` altogether on the slice that starts at `slice` and
+/// belongs to `peer`.
 inline void count(const std::shared_ptr<CounterStore>& store, WorldRank peer, const void* slice,
-                  Op op, std::size_t bytes) {
+                  Op op, std::size_t bytes, std::uint64_t operations = 1) {
   if (thread_block.slice != slice) [[unlikely]] {
     turn_thread_block(store, peer, slice);
   }
-  Tally& tally = thread_block.tallies[static_cast<std::size_t>(op)];
-  ++tally.operations;
-  tally.bytes += bytes;
+  thread_block.operations[static_cast<std::size_t>(op)] += operations;
+  thread_block.bytes[static_cast<std::size_t>(op)] += bytes;
 }
 
 }  // namespace tessera::rma::detail

@@ -117,6 +117,7 @@ Result<std::shared_ptr<RegionState>> RegionState::create(Team& team, void* memor
   if (Status met = team.barrier(); !met.ok()) {
     state->freed_.store(true);
     state->withdraw();
+    state->segment_->abandon();
     return met;
   }
   return state;
@@ -142,11 +143,13 @@ Status RegionState::free() {
   }
   withdraw();
   flush_thread_block();
-  // The memory goes only when all are here; if that cannot be (a member died, the job stopped),
-  // it goes with the job.
+  // The memory goes only when all are here; if that cannot be (a member died, the job stopped), it
+  // goes when the last one that is left has come.
   Status status = team_.barrier();
   if (status.ok()) {
     status = segment_->free();
+  } else {
+    segment_->abandon();
   }
   segment_.reset();
   return status;

@@ -59,6 +59,13 @@ class RegionTable {
  public:
   RegionTable();
 
+  /// The entry of `id` if it lies at its first place, where nearly all do; else null.
+  [[nodiscard]] const RegionEntry* find_first(RegionId id) const noexcept {
+    const Table& table = *current_.load(std::memory_order_acquire);
+    const RegionEntry& first = table.entries[id.value & table.mask];
+    return first.id.load(std::memory_order_acquire) == id.value ? &first : nullptr;
+  }
+
   /// The entry of `id`; null when there is none.
   [[nodiscard]] const RegionEntry* find(RegionId id) const noexcept {
     const Table& table = *current_.load(std::memory_order_acquire);

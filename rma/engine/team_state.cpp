@@ -31,8 +31,6 @@ std::uint64_t hash_members(const std::vector<WorldRank>& members) {
   return hash;
 }
 
-std::size_t first_slot_offset() { return (sizeof(TeamControl) + cache_line - 1) / cache_line * cache_line; }
-
 }  // namespace
 
 std::uint64_t CollectiveCall::packed() const noexcept {
@@ -78,7 +76,8 @@ TeamState::TeamState(JobState& job, std::shared_ptr<JobState> keep_job,
                   cache_line) {}
 
 TeamState::~TeamState() {
-  if (control_ != nullptr && control_->users.fetch_sub(1) == 1) {
+  if (control_ != nullptr &&
+      last_one().let_go(*node_, members_, static_cast<std::size_t>(rank_.value))) {
     node_->arena().free(control_offset_, control_bytes());
   }
 }
@@ -160,6 +159,17 @@ TeamRank TeamState::team_rank(WorldRank rank) const noexcept {
   return is_member ? *found : TeamRank{-1};
 }
 
+// The control's parts: itself, who let go of it, two sets of slots.
+LastOne& TeamState::last_one() const noexcept {
+  return *reinterpret_cast<LastOne*>(reinterpret_cast<std::byte*>(control_) +
+                                     sizeof(TeamControl));
+}
+
+std::uint64_t TeamState::first_slot_offset() const noexcept {
+  static_assert(sizeof(TeamControl) % cache_line == 0);
+  return sizeof(TeamControl) + LastOne::bytes(members_.size());
+}
+
 std::uint64_t TeamState::control_bytes() const noexcept {
   return first_slot_offset() + 2 * members_.size() * slot_bytes_;
 }
@@ -199,8 +209,8 @@ Result<std::uint64_t> TeamState::make_control(std::uint64_t key) {
     }
   }
   if (status.ok()) {
-    auto* control = new (arena.at(*offset)) TeamControl;
-    control->users.store(static_cast<std::uint32_t>(size()));
+    control_offset_ = *offset;
+    control_ = new (arena.at(*offset)) TeamControl;
   }
   const Invitation invitation{key, status.ok() ? *offset : 0};
   for (std::size_t i = 1; i < members_.size(); ++i) {
@@ -265,7 +275,7 @@ Status TeamState::broken() const {
   return Status::error_at(rank, Code::peer_lost, fmt::format("rank {} died", rank.value));
 }
 
-void TeamState::look_after_members() {
+void TeamState::look_after_members(std::uint32_t generation) {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const int place = node_->place_of(members_[i]);
     if (!node_->is_gone(place)) {
@@ -275,6 +285,10 @@ void TeamState::look_after_members() {
     const std::uint32_t word = static_cast<std::uint32_t>(i) + 1 +
                                (node_->has_left(place) ? TeamControl::left_bit : 0);
     control_->broken.compare_exchange_strong(whole, word);
+    // The one that is gone may have come before it went, and the last one may come just now.
+    std::uint32_t under_way = generation;
+    control_->generation.compare_exchange_strong(under_way,
+                                                 generation | TeamControl::given_up_bit);
     futex_wake_all(control_->generation);
     return;
   }
@@ -283,8 +297,7 @@ void TeamState::look_after_members() {
 Status TeamState::wait_for_others(std::uint32_t generation) {
   TeamControl& control = *control_;
   const auto over = [&] {
-    return control.generation.load(std::memory_order_acquire) != generation ||
-           control.broken.load(std::memory_order_relaxed) != 0;
+    return control.generation.load(std::memory_order_acquire) != generation;
   };
   if (!spin_until(node_->policy().spin, over)) {
     control.sleepers.fetch_add(1);
@@ -294,15 +307,15 @@ Status TeamState::wait_for_others(std::uint32_t generation) {
       const auto now = std::chrono::steady_clock::now();
       if (now - looked >= node_->policy().look_period && !over()) {
         looked = now;
-        look_after_members();
+        look_after_members(generation);
       }
     }
     control.sleepers.fetch_sub(1);
   }
-  if (control.generation.load(std::memory_order_acquire) == generation) {
-    return broken();
-  }
-  return {};
+  // A later meeting may have been given up meanwhile, but not before this member came to it.
+  const bool is_given_up = control.generation.load(std::memory_order_acquire) ==
+                           (generation | TeamControl::given_up_bit);
+  return is_given_up ? broken() : Status();
 }
 
 Status TeamState::meet(const CollectiveCall& call) {
@@ -310,10 +323,10 @@ Status TeamState::meet(const CollectiveCall& call) {
     return Status::error(Code::closed, "the job was stopped");
   }
   TeamControl& control = *control_;
-  if (control.broken.load(std::memory_order_relaxed) != 0) {
+  const std::uint32_t generation = control.generation.load();
+  if (control.broken.load() != 0 || (generation & TeamControl::given_up_bit) != 0) {
     return broken();
   }
-  const std::uint32_t generation = control.generation.load(std::memory_order_relaxed);
   TeamControl::Check& check = control.check[generation % 2];
   check_call(check, call);
   if (control.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
@@ -324,7 +337,11 @@ Status TeamState::meet(const CollectiveCall& call) {
     next.bytes.store(0, std::memory_order_relaxed);
     next.odd.store(0, std::memory_order_relaxed);
     control.arrived.store(0, std::memory_order_relaxed);
-    control.generation.store(generation + 1);
+    std::uint32_t under_way = generation;
+    if (!control.generation.compare_exchange_strong(
+            under_way, (generation + 1) & ~TeamControl::given_up_bit)) {
+      return broken();
+    }
     if (control.sleepers.load() != 0) {
       futex_wake_all(control.generation);
     }

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "rma/node/last_one.hpp"
 #include "rma/node/node.hpp"
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
@@ -59,9 +60,11 @@ struct TeamControl {
   alignas(cache_line) FutexWord generation{0};
   std::atomic<std::uint32_t> sleepers{0};
   std::atomic<std::uint32_t> broken{0};  ///< a member that is gone, plus one; left_bit if it left
-  std::atomic<std::uint32_t> users{0};   ///< members that have not yet let go
   Check check[2];
   static constexpr std::uint32_t left_bit = 0x8000'0000;
+  /// In `generation`: this meeting, and so every later one, is given up. Whether a meeting took place
+  /// is decided by one compare-and-swap of that word, so that all its members say the same.
+  static constexpr std::uint32_t given_up_bit = 0x8000'0000;
 };
 
 class TeamState {
@@ -112,12 +115,14 @@ class TeamState {
   void find_order();
   Status form();
   Result<std::uint64_t> make_control(std::uint64_t key);
+  [[nodiscard]] std::uint64_t first_slot_offset() const noexcept;
   [[nodiscard]] std::uint64_t control_bytes() const noexcept;
+  [[nodiscard]] LastOne& last_one() const noexcept;
 
   Status meet(const CollectiveCall& call);
   Status refuse(Status error);
   Status wait_for_others(std::uint32_t generation);
-  void look_after_members();
+  void look_after_members(std::uint32_t generation);
   void check_call(TeamControl::Check& check, const CollectiveCall& call) const;
   [[nodiscard]] Status mismatch(const TeamControl::Check& check) const;
   [[nodiscard]] Status broken() const;

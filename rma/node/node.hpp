@@ -69,6 +69,12 @@ class Node final : public Liveness {
   /// True when it left in good order (the job was stopped there).
   [[nodiscard]] bool has_left(int place) const;
 
+  /// True when no process carries the rank at `place` any more: nothing of it will touch the node's
+  /// memory again. Requires: it has entered.
+  [[nodiscard]] bool has_ended(int place) const {
+    return !one_process_ && place != place_ && !memory_->has_life_mark(place);
+  }
+
   /// Wakes the threads of the rank at `place` that listen to its doorbell.
   void ring(int place) noexcept;
 

@@ -126,7 +126,8 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(int fd) {
     close(fd);
     return Status::error(Code::no_memory, fmt::format("cannot map the node's shared memory: {}",
                                                       std::strerror(error)))
-        .hint("set TESSERA_ARENA_MIB to a smaller value");
+        .hint("raise the limit on address space (ulimit -v), or set TESSERA_ARENA_MIB to a smaller "
+              "value");
   }
   std::unique_ptr<NodeMemory> memory(new NodeMemory(fd, static_cast<std::byte*>(base),
                                                     static_cast<std::uint64_t>(file.st_size)));

@@ -11,7 +11,9 @@ namespace {
 
 // Keeps the compiler from moving a store across: what others find when we die here is what stands
 // above, and nothing of what stands below.
-void in_this_order() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+void in_this_order() noexcept {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
 
 }  // namespace
 
@@ -27,8 +29,8 @@ std::size_t QueueLock::bytes(std::uint32_t capacity) noexcept {
 }
 
 QueueEntry& QueueLock::entry(std::uint32_t turn) noexcept {
-  auto* entries = reinterpret_cast<QueueEntry*>(reinterpret_cast<std::byte*>(this) +
-                                                sizeof(QueueLock));
+  auto* entries =
+      reinterpret_cast<QueueEntry*>(reinterpret_cast<std::byte*>(this) + sizeof(QueueLock));
   return entries[turn & capacity_mask_];
 }
 
@@ -65,8 +67,8 @@ void QueueLock::hand_over(const Node& node) noexcept {
   tell(*first, QueueEntry::granted);
 }
 
-// If the owner is dead: the first waiter is told, the one behind it gets the lock. Returns the place
-// of a dead owner of whom there was nobody to tell, else −1.
+// If the owner is dead: the first waiter is told, the one behind it gets the lock. Returns the
+// place of a dead owner of whom there was nobody to tell, else −1.
 int QueueLock::recover(const Node& node) noexcept {
   const int owner = place_of(owner_.load(std::memory_order_relaxed));
   if (owner < 0 || !node.is_gone(owner)) {
@@ -102,8 +104,8 @@ void QueueLock::repair(const Node& node) noexcept {
 bool QueueLock::enqueue(const Node& node, std::uint32_t& turn) noexcept {
   QueueEntry& next = entry(tail_);
   const bool ring_full = tail_ - head_ > capacity_mask_;
-  if (ring_full || (next.state.load() != QueueEntry::idle &&
-                    !node.is_gone(static_cast<int>(next.place)))) {
+  if (ring_full ||
+      (next.state.load() != QueueEntry::idle && !node.is_gone(static_cast<int>(next.place)))) {
     return false;
   }
   turn = tail_;
@@ -149,7 +151,9 @@ QueueLock::Outcome QueueLock::lock(Node& node, int& dead_place) noexcept {
 
 QueueLock::Outcome QueueLock::wait(Node& node, std::uint32_t turn, int& dead_place) noexcept {
   QueueEntry& own = entry(turn);
-  const auto told = [&] { return own.state.load(std::memory_order_acquire) != QueueEntry::waiting; };
+  const auto told = [&] {
+    return own.state.load(std::memory_order_acquire) != QueueEntry::waiting;
+  };
   if (!spin_until(node.policy().spin, told)) {
     auto looked = std::chrono::steady_clock::now();
     while (!told()) {

@@ -10,9 +10,9 @@
 //     recover    tell the head entry that the owner died, raise `head`; then hand over
 //
 // so a rank that dies in between leaves at most a hand-over to be finished, which the next one that
-// gets the robust lock does (repair). The owner changes in one store, before which the old one still
-// has the lock and after which the new one has it, told or not.
-// tests/rma/queue_lock_test.cpp ends a rank after each single instruction of this.
+// gets the robust lock does (repair). The owner changes in one store, before which the old one
+// still has the lock and after which the new one has it, told or not. tests/rma/queue_lock_test.cpp
+// ends a rank after each single instruction of this.
 #pragma once
 
 #include <atomic>

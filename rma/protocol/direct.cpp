@@ -63,37 +63,88 @@ void accumulate_long_run(std::byte* slice, std::uint64_t offset, const std::byte
   }
 }
 
-// Runs that are shorter than a stripe: the lock is kept from run to run while they lie in its
-// stripe.
+// The lock of one stripe at a time, kept for as long as the stripe stays the same.
+class HeldStripe {
+ public:
+  explicit HeldStripe(const StripeLocks::Slice& stripes) noexcept : stripes_(stripes) {}
+  ~HeldStripe() {
+    if (lock_ != nullptr) {
+      lock_->unlock();
+    }
+  }
+  HeldStripe(const HeldStripe&) = delete;
+  HeldStripe& operator=(const HeldStripe&) = delete;
+
+  void turn_to(std::uint64_t offset) noexcept {
+    const std::uint64_t stripe = offset / stripe_bytes;
+    if (lock_ != nullptr) {
+      if (stripe == stripe_) {
+        return;
+      }
+      lock_->unlock();
+    }
+    lock_ = &stripes_.of(offset);
+    lock_->lock(stripes_.context());
+    stripe_ = stripe;
+  }
+
+ private:
+  const StripeLocks::Slice& stripes_;
+  RobustLock* lock_ = nullptr;
+  std::uint64_t stripe_ = 0;
+};
+
+// How many of `count` runs, the first at `offset`, follow each other wholly in its stripe.
+std::int64_t runs_in_stripe(std::uint64_t offset, std::uint64_t run_bytes, std::int64_t stride,
+                            std::int64_t count) {
+  const std::uint64_t place = offset % stripe_bytes;
+  if (place + run_bytes > stripe_bytes) {
+    return 0;
+  }
+  if (count == 1 || stride == 0) {
+    return count;
+  }
+  const std::uint64_t room = stride > 0 ? stripe_bytes - run_bytes - place : place;
+  const std::uint64_t step = stride > 0 ? static_cast<std::uint64_t>(stride)
+                                        : std::uint64_t{0} - static_cast<std::uint64_t>(stride);
+  return std::min(static_cast<std::int64_t>(room / step) + 1, count);
+}
+
+// Lines of runs that are shorter than a stripe: as many at a time as lie in one.
 void accumulate_short_runs(std::byte* slice, std::uint64_t offset, const std::byte* source,
                            const CopyShape& shape, const Scale& scale,
                            const StripeLocks::Slice& stripes) {
-  const std::size_t element = size_of(scale.type());
-  RobustLock* held = nullptr;
-  std::uint64_t held_stripe = 0;
-  kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
+  const std::uint64_t run_bytes = shape.run_bytes;
+  const kernels::AccumulateLine add = kernels::accumulate_line_kernel(run_bytes, scale);
+  HeldStripe held(stripes);
+  kernels::for_each_line(shape, [&](std::int64_t local, std::int64_t remote) {
+    CopyShape::Level part = kernels::line_of(shape);
     std::uint64_t at = offset + static_cast<std::uint64_t>(remote);
     const std::byte* from = source + local;
-    for (std::uint64_t left = shape.run_bytes; left > 0;) {
-      const std::uint64_t stripe = at / stripe_bytes;
-      if (held == nullptr || stripe != held_stripe) {
-        if (held != nullptr) {
-          held->unlock();
+    for (std::int64_t left = part.count;;) {
+      part.count = runs_in_stripe(at, run_bytes, part.remote_stride, left);
+      if (part.count > 0) {
+        held.turn_to(at);
+        add(slice + at, from, part, run_bytes, scale);
+      } else {
+        // One run that begins in this stripe and ends in the next.
+        part.count = 1;
+        const std::uint64_t here = bytes_in_stripe(at, run_bytes, size_of(scale.type()));
+        held.turn_to(at);
+        kernels::accumulate_run(slice + at, from, here, scale);
+        if (here < run_bytes) {
+          held.turn_to(at + here);
+          kernels::accumulate_run(slice + at + here, from + here, run_bytes - here, scale);
         }
-        held = &stripes.of(at);
-        held->lock(stripes.context());
-        held_stripe = stripe;
       }
-      const std::uint64_t here = bytes_in_stripe(at, left, element);
-      kernels::accumulate_run(slice + at, from, here, scale);
-      at += here;
-      from += here;
-      left -= here;
+      left -= part.count;
+      if (left == 0) {
+        break;  // one more stride could lead anywhere
+      }
+      at += static_cast<std::uint64_t>(part.count * part.remote_stride);
+      from += part.count * part.local_stride;
     }
   });
-  if (held != nullptr) {
-    held->unlock();
-  }
 }
 
 template <class T>
@@ -114,25 +165,30 @@ std::int64_t atomic_typed(std::byte* address, const AtomicRequest& request) noex
 
 }  // namespace
 
+void accumulate_run_direct(std::byte* slice, std::uint64_t offset, const std::byte* source,
+                           std::size_t bytes, const Scale& scale,
+                           const StripeLocks::Slice& stripes) {
+  if (offset % stripe_bytes + bytes > stripe_bytes) {
+    accumulate_long_run(slice, offset, source, bytes, scale, stripes);
+  } else if (bytes > 0) {
+    const RobustGuard guard(stripes.of(offset), stripes.context());
+    kernels::accumulate_run(slice + offset, source, bytes, scale);
+  }
+}
+
 void accumulate_direct(std::byte* slice, std::uint64_t offset, const std::byte* source,
                        const CopyShape& shape, const Scale& scale,
                        const StripeLocks::Slice& stripes) {
-  if (shape.levels == 0 &&
-      bytes_in_stripe(offset, shape.run_bytes, size_of(scale.type())) == shape.run_bytes) {
-    if (shape.run_bytes > 0) {
-      const RobustGuard guard(stripes.of(offset), stripes.context());
-      kernels::accumulate_run(slice + offset, source, shape.run_bytes, scale);
-    }
-    return;
-  }
-  if (shape.run_bytes < stripe_bytes) {
+  if (shape.levels == 0) {
+    accumulate_run_direct(slice, offset, source, shape.run_bytes, scale, stripes);
+  } else if (shape.run_bytes < stripe_bytes) {
     accumulate_short_runs(slice, offset, source, shape, scale, stripes);
-    return;
+  } else {
+    kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
+      accumulate_long_run(slice, offset + static_cast<std::uint64_t>(remote), source + local,
+                          shape.run_bytes, scale, stripes);
+    });
   }
-  kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
-    accumulate_long_run(slice, offset + static_cast<std::uint64_t>(remote), source + local,
-                        shape.run_bytes, scale, stripes);
-  });
 }
 
 std::int64_t atomic_direct(std::byte* word, const AtomicRequest& request) noexcept {

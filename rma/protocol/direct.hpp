@@ -17,6 +17,11 @@
 
 namespace tessera::rma::detail {
 
+/// accumulate_direct() of one run of `bytes`.
+void accumulate_run_direct(std::byte* slice, std::uint64_t offset, const std::byte* source,
+                           std::size_t bytes, const Scale& scale,
+                           const StripeLocks::Slice& stripes);
+
 /// slice[offset …] += scale × source, under the slice's stripe locks.
 /// Requires: shape is checked, normalised and of whole elements; all of it lies in the slice.
 /// Where another rank works on a stripe, the others are done first.

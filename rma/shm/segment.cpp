@@ -42,9 +42,12 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
                                                     : segment->offsets_[order]);
   mine = segment->back_own(my_bytes, options, own);
   if (Status all = team.agree(mine); !all.ok()) {
-    if (segment->is_leader_) {
-      node.arena().free(segment->offset_, segment->extent_);
+    const bool some_are_gone = all.code() == Code::peer_lost || all.code() == Code::closed;
+    if (some_are_gone) {
+      segment->abandon();
+      return all;
     }
+    TESSERA_RETURN_IF_ERROR(segment->free());
     return all;
   }
   segment->local_ = my_bytes == 0 ? nullptr : node.arena().at(own);
@@ -91,8 +94,26 @@ Result<std::uint64_t> ArenaSegment::take_addresses(const RegionOptions& options)
     // The sum over the node, before any member takes its part of what may not suffice for all.
     TESSERA_RETURN_IF_ERROR(node_.arena().check_available(needed_));
   }
-  return node_.arena().allocate(std::max(extent_, granule_bytes),
-                                options.huge_pages ? huge_page_bytes : granule_bytes);
+  detail::Arena& arena = node_.arena();
+  TESSERA_ASSIGN_OR_RETURN(
+      const std::uint64_t offset,
+      arena.allocate(taken_bytes(), options.huge_pages ? huge_page_bytes : granule_bytes));
+  const std::size_t members = static_cast<std::size_t>(team_.size());
+  if (Status status = arena.back(offset + extent_, detail::LastOne::bytes(members));
+      !status.ok()) {
+    arena.free(offset, taken_bytes());
+    return status;
+  }
+  return offset;
+}
+
+// The slices, and a granule behind them for who has let go of them.
+std::uint64_t ArenaSegment::taken_bytes() const noexcept {
+  return extent_ + detail::LastOne::bytes(static_cast<std::size_t>(team_.size()));
+}
+
+detail::LastOne& ArenaSegment::last_one() const noexcept {
+  return *reinterpret_cast<detail::LastOne*>(node_.arena().at(offset_ + extent_));
 }
 
 Status ArenaSegment::back_own(std::size_t my_bytes, const RegionOptions& options,
@@ -108,9 +129,15 @@ Status ArenaSegment::back_own(std::size_t my_bytes, const RegionOptions& options
 
 Status ArenaSegment::free() {
   if (is_leader_) {
-    node_.arena().free(offset_, std::max(extent_, granule_bytes));
+    node_.arena().free(offset_, taken_bytes());
   }
   return {};
+}
+
+void ArenaSegment::abandon() noexcept {
+  if (last_one().let_go(node_, team_.members(), static_cast<std::size_t>(team_.rank().value))) {
+    node_.arena().free(offset_, taken_bytes());
+  }
 }
 
 Result<std::unique_ptr<Segment>> AttachedSegment::create(Team& team, void* memory) {

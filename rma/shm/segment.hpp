@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "rma/node/last_one.hpp"
 #include "rma/node/node.hpp"
 #include "rma/team.hpp"
 #include "rma/transport.hpp"
@@ -29,14 +30,19 @@ class ArenaSegment final : public Segment {
     return {base_, stride_, offsets_};
   }
   Status free() override;
+  void abandon() noexcept override;
 
  private:
-  ArenaSegment(detail::Node& node, Team& team) : node_(node), is_leader_(team.rank().value == 0) {}
+  ArenaSegment(detail::Node& node, const Team& team)
+      : node_(node), team_(team), is_leader_(team.rank().value == 0) {}
   Status plan(Team& team, std::size_t my_bytes, const RegionOptions& options);
   Result<std::uint64_t> take_addresses(const RegionOptions& options);
+  [[nodiscard]] std::uint64_t taken_bytes() const noexcept;
+  [[nodiscard]] detail::LastOne& last_one() const noexcept;
   Status back_own(std::size_t my_bytes, const RegionOptions& options, std::uint64_t own_offset);
 
   detail::Node& node_;
+  Team team_;
   bool is_leader_;
   std::uint64_t offset_ = 0;  ///< of the first slice in the node's memory
   std::uint64_t extent_ = 0;  ///< address space of all slices

@@ -10,12 +10,13 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rma/atomic.hpp"
 #include "rma/job.hpp"
 #include "rma/lock.hpp"
-#include "rma/node/memory_probe.hpp"
+#include "rma/memory.hpp"
 #include "rma/node/node_memory.hpp"
 #include "rma/notify.hpp"
 #include "rma/transfer.hpp"
@@ -97,9 +98,8 @@ TEST(Code, ClosedForAJobThatWasStopped) {
 }
 
 TEST(Code, ClosedForACollectiveWithARankThatLeft) {
-  const Status status = on_threads(2, [](Job& job) {
-    return job.rank().value == 1 ? job.stop() : job.barrier();
-  });
+  const Status status =
+      on_threads(2, [](Job& job) { return job.rank().value == 1 ? job.stop() : job.barrier(); });
   EXPECT_EQ(status.code(), Code::closed);
   EXPECT_EQ(status.rank(), WorldRank{1});
 }
@@ -118,7 +118,7 @@ TEST(Code, UnsupportedForLoopbackBetweenProcesses) {
 }
 
 TEST(Code, NoMemoryForMoreThanTheMachineHas) {
-  const std::uint64_t too_much = rma::detail::total_memory_bytes();
+  const std::uint64_t too_much = rma::total_memory_bytes();
   Settings settings = small();
   settings.arena_mib = static_cast<std::int64_t>(8 * too_much >> 20U);
   const Status status = on_threads(
@@ -142,8 +142,7 @@ TEST(Code, LimitExceededForAnArenaThatIsFull) {
   const Status status = on_threads(
       2,
       [](Job& job) {
-        const Status refused =
-            Region::allocate(job.world(), 40 << 20, {.sparse = true}).status();
+        const Status refused = Region::allocate(job.world(), 40 << 20, {.sparse = true}).status();
         Region after = Region::allocate(job.world(), 20 << 20, {.sparse = true}).value();
         EXPECT_TRUE(after.free().ok());
         return refused;
@@ -157,7 +156,8 @@ TEST(Code, LimitExceededForAnArenaThatIsFull) {
 TEST(Code, UnreachableForRanksOnOtherNodes) {
   Settings settings = small();
   settings.ranks_per_node = 1;
-  const Status status = on_threads(2, [](Job&) { return Status(); }, settings);
+  const Status status = on_threads(
+      2, [](Job&) { return Status(); }, settings);
   EXPECT_EQ(status.code(), Code::unreachable);
 }
 
@@ -174,15 +174,17 @@ TEST(Code, TimedOutForARankThatNeverCame) {
   rma::ThreadGroup group(2);
   Settings settings = small();
   settings.start_timeout_ms = 20;
-  const auto job = Job::start(
-      {.bootstrap = group.member(WorldRank{0}), .settings = settings, .transports = {}});
+  const auto job =
+      Job::start({.bootstrap = group.member(WorldRank{0}), .settings = settings, .transports = {}});
   EXPECT_EQ(job.status().code(), Code::timed_out);
   EXPECT_EQ(job.status().message(),
             "only 1 of 2 threads came to the start of the job within 20 ms");
 }
 
 TEST(Code, ProtocolForALaunchVariableThatMakesNoSense) {
-  const ScopedEnvironment environment({{"TESSERA_LAUNCH", "3:x:2"}});
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      std::pair("TESSERA_LAUNCH", "3:x:2")};
+  const ScopedEnvironment environment(wrong);
   const auto job = Job::start();
   EXPECT_EQ(job.status().code(), Code::protocol);
   EXPECT_EQ(job.status().message(),

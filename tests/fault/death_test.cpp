@@ -51,8 +51,7 @@ Outcome expect_loss(const Plan& plan) {
   expect_clean_end(plan, outcome);
   expect_survivors(plan, outcome, "peer_lost");
   if (testing::Test::HasFailure()) {
-    ADD_FAILURE() << plan.scenario << " with victim " << plan.victim << ":\n"
-                  << describe(outcome);
+    ADD_FAILURE() << plan.scenario << " with victim " << plan.victim << ":\n" << describe(outcome);
   }
   return outcome;
 }
@@ -69,14 +68,15 @@ TEST_P(AwaitedRank, IsReportedLostWhenItIsTheFirst) {
   expect_loss({.scenario = GetParam(), .ranks = 2, .victim = 0});
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Fault, AwaitedRank,
-    testing::Values("absent_from_barrier", "absent_from_broadcast", "absent_from_allreduce",
-                    "absent_from_allgather", "absent_from_split", "absent_from_team_creation",
-                    "absent_from_lock_set_creation", "absent_from_allocation",
-                    "absent_from_attach", "absent_from_free", "absent_from_lock_set_free",
-                    "awaited_flag", "awaited_notification", "notified"),
-    [](const auto& each) { return std::string(each.param); });
+INSTANTIATE_TEST_SUITE_P(Fault, AwaitedRank,
+                         testing::Values("absent_from_barrier", "absent_from_broadcast",
+                                         "absent_from_allreduce", "absent_from_allgather",
+                                         "absent_from_split", "absent_from_team_creation",
+                                         "absent_from_lock_set_creation", "absent_from_allocation",
+                                         "absent_from_attach", "absent_from_free",
+                                         "absent_from_lock_set_free", "awaited_flag",
+                                         "awaited_notification", "notified"),
+                         [](const auto& each) { return std::string(each.param); });
 
 TEST(Fault, ANotificationThatCannotComeIsNoticedAmidOthers) {
   const Plan plan{.scenario = "awaited_notification_amid_noise", .ranks = 3, .victim = 1};
@@ -142,6 +142,14 @@ INSTANTIATE_TEST_SUITE_P(Fault, InternalLock,
                          testing::Values("holds_stripes", "holds_bitmap", "holds_post_boxes"),
                          [](const auto& each) { return std::string(each.param); });
 
+// ---- Memory ------------------------------------------------------------------------------------
+
+TEST(Fault, MemoryThatADeadRankSharedGoesWithTheLastOfTheOthers) {
+  for (const int victim : {0, 1, 2}) {
+    expect_loss({.scenario = "uses_much_memory", .ranks = 3, .victim = victim});
+  }
+}
+
 // ---- Not dead ----------------------------------------------------------------------------------
 
 TEST(Fault, ARankThatLeavesInGoodOrderIsNotCalledDead) {
@@ -153,8 +161,7 @@ TEST(Fault, ARankThatLeavesInGoodOrderIsNotCalledDead) {
   for (const int rank : {0, 2}) {
     const Report* const report = outcome.find(rank, "outcome");
     ASSERT_NE(report, nullptr);
-    EXPECT_EQ(report->message,
-              "rank 1 has left the job and takes part in no more collectives");
+    EXPECT_EQ(report->message, "rank 1 has left the job and takes part in no more collectives");
   }
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
@@ -216,8 +223,8 @@ TEST(FaultAtStart, ARankThatDoesNotComeIsATimeOut) {
     ASSERT_NE(report, nullptr);
     if (report->code == "timed_out") {
       ++timed_out;
-      EXPECT_TRUE(report->message.ends_with(
-          "of 3 ranks came to the start of the job within 200 ms"));
+      EXPECT_TRUE(
+          report->message.ends_with("of 3 ranks came to the start of the job within 200 ms"));
     } else {
       EXPECT_EQ(report->code, "peer_lost");
       EXPECT_EQ(report->named_rank, 1 - rank);

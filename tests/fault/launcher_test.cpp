@@ -36,7 +36,9 @@ std::vector<std::string> sorted_lines(const std::string& text) {
   return lines;
 }
 
-bool exists(int pid) { return kill(pid, 0) == 0 || errno != ESRCH; }
+bool exists(int pid) {
+  return kill(pid, 0) == 0 || errno != ESRCH;
+}
 
 TEST(TesseraRun, ExitsWithZeroWhenAllRanksDo) {
   const Ending ending = tessera_run({"-n", "3", "true"}).wait();
@@ -82,13 +84,18 @@ TEST(TesseraRun, QuietSaysNothingOfFailedRanks) {
 TEST(TesseraRun, ExitsWith127WhenThereIsNoSuchProgram) {
   const Ending ending = tessera_run({"-n", "1", "--quiet", "/there/is/no/such"}).wait();
   EXPECT_EQ(ending.exit_code, 127);
-  EXPECT_EQ(ending.output, "tessera-run: cannot start /there/is/no/such: No such file or directory\n");
+  EXPECT_EQ(ending.output,
+            "tessera-run: cannot start /there/is/no/such: No such file or directory\n");
 }
 
 TEST(TesseraRun, ExitsWith2ForBadUsage) {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{}, {"-n", "2"}, {"-n", "0", "true"}, {"-n", "two", "true"},
-        {"-n", "-3", "true"}, {"--nodes", "3", "-n", "2", "true"}, {"--no-such-option", "true"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
+                                                    {"-n", "2"},
+                                                    {"-n", "0", "true"},
+                                                    {"-n", "two", "true"},
+                                                    {"-n", "-3", "true"},
+                                                    {"--nodes", "3", "-n", "2", "true"},
+                                                    {"--no-such-option", "true"}}) {
     const Ending ending = tessera_run(arguments).wait();
     EXPECT_EQ(ending.exit_code, 2) << testing::PrintToString(arguments);
     EXPECT_FALSE(ending.output.empty());
@@ -119,10 +126,10 @@ TEST(TesseraRun, SplitsTheRanksOverEmulatedNodes) {
 
 TEST(TesseraRun, PassesSignalsOn) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    Program program = tessera_run(
-        {"-n", "2", "--quiet", "sh", "-c",
-         "trap 'exit 40' INT; trap 'exit 41' TERM; trap 'exit 42' HUP; echo ready; "
-         "while true; do sleep 0.01; done"});
+    Program program =
+        tessera_run({"-n", "2", "--quiet", "sh", "-c",
+                     "trap 'exit 40' INT; trap 'exit 41' TERM; trap 'exit 42' HUP; echo ready; "
+                     "while true; do sleep 0.01; done"});
     ASSERT_TRUE(program.wait_for_output("ready\nready\n"));
     kill(program.pid(), signal);
     const int expected = signal == SIGINT ? 40 : signal == SIGTERM ? 41 : 42;

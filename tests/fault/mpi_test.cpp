@@ -23,14 +23,14 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 Ending run(const std::vector<std::string>& arguments, const Variables& further = {}) {
   const Traces traces;
   const ScopedEnvironment mark(traces.environment());
-  const ScopedEnvironment settings({{"TESSERA_LIVENESS_MS", "20"},
-                                    {"TESSERA_ARENA_MIB", "256"},
-                                    {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-                                    {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                                    {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-                                    {"OMPI_MCA_hwloc_base_binding_policy", "none"},
-                                    {"OMPI_MCA_btl_vader_backing_directory",
-                                     traces.environment()[1].second}});
+  const ScopedEnvironment settings(
+      {{"TESSERA_LIVENESS_MS", "20"},
+       {"TESSERA_ARENA_MIB", "256"},
+       {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+       {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+       {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+       {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+       {"OMPI_MCA_btl_vader_backing_directory", traces.environment()[1].second}});
   const ScopedEnvironment last(further);
   Ending ending = Program(arguments).wait();
   const std::vector<std::string> left = traces.left_behind();
@@ -60,9 +60,9 @@ TEST(UnderMpirun, JobsComeAndGoWithinTheProgramsMpi) {
   const Ending ending = mpirun("3", "users_mpi");
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
   EXPECT_EQ(count_of(ending.output, "MPI stayed 1\n"), 3) << ending.output;
-  EXPECT_EQ(count_of(ending.output,
-                     "MPI is not running: MPI_Init was not called, or MPI_Finalize was\n"),
-            3)
+  EXPECT_EQ(
+      count_of(ending.output, "MPI is not running: MPI_Init was not called, or MPI_Finalize was\n"),
+      3)
       << ending.output;
 }
 
@@ -76,8 +76,7 @@ TEST(UnderMpirun, ARankThatDiesEndsTheRunAndLeavesNothing) {
 TEST(UnderAForeignLauncher, TheProcessSaysThatItSeesOnlyItself) {
   for (const auto& [launcher, ranks, variables] :
        {std::tuple<std::string, int, Variables>{
-            "srun", 4,
-            {{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "0"}}},
+            "srun", 4, {{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "0"}}},
         {"mpirun", 8, {{"PMI_SIZE", "8"}, {"PMI_RANK", "0"}}}}) {
     const Ending ending = run({MPI_FAULT_WORKER, "plain"}, variables);
     EXPECT_EQ(ending.exit_code, 1) << ending.output;

@@ -66,19 +66,19 @@ int work_within_a_users_mpi(int* argc, char*** argv) {
     if (!bootstrap.ok()) {
       return fail(bootstrap.status());
     }
-    auto job = Job::start({.bootstrap = std::move(bootstrap).take(),
-                           .settings = {},
-                           .transports = {}});
+    auto job =
+        Job::start({.bootstrap = std::move(bootstrap).take(), .settings = {}, .transports = {}});
     if (!job.ok() || !job->barrier().ok()) {
       return fail(job.status());
     }
   }
   MPI_Comm_free(&half);
+  const int world = MPI_Comm_c2f(MPI_COMM_WORLD);
   const bool still_running = !is_mpi_finalized();
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
   std::printf("MPI stayed %d\n", still_running ? 1 : 0);
-  const auto late = tessera::rma::mpi_bootstrap(MPI_Comm_c2f(MPI_COMM_WORLD));
+  const auto late = tessera::rma::mpi_bootstrap(world);
   std::printf("%s\n", late.status().message().c_str());
   return 0;
 }

@@ -206,12 +206,12 @@ Outcome direct(const Plan& plan) {
     pthread_sigmask(SIG_BLOCK, &all, &before);
     std::thread listener([&] { director.listen(outcome); });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    const auto exits = rma::launch(
-        {FAULT_WORKER, plan.scenario, std::to_string(plan.victim),
-         std::to_string(director.pipe_for_workers())},
-        {.ranks = plan.ranks,
-         .nodes = 0,
-         .started = [&](std::int32_t rank, int pid) { director.started(rank, pid); }});
+    const auto exits =
+        rma::launch({FAULT_WORKER, plan.scenario, std::to_string(plan.victim),
+                     std::to_string(director.pipe_for_workers())},
+                    {.ranks = plan.ranks, .nodes = 0, .started = [&](std::int32_t rank, int pid) {
+                       director.started(rank, pid);
+                     }});
     director.stop_speaking();
     listener.join();
     if (exits.ok()) {

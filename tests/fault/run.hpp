@@ -32,8 +32,8 @@ struct Plan {
   std::string scenario;
   int ranks = 3;
   int victim = 1;
-  int signal = SIGKILL;                       ///< 0: nobody is struck
-  std::chrono::milliseconds delay{10};        ///< from the victim's "ready" to the blow
+  int signal = SIGKILL;                         ///< 0: nobody is struck
+  std::chrono::milliseconds delay{10};          ///< from the victim's "ready" to the blow
   std::chrono::milliseconds continue_after{0};  ///< then SIGCONT; 0: none
   std::chrono::milliseconds time_limit{20'000};
   std::vector<std::pair<std::string, std::string>> environment = {};

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Where a rank may die while the job runs, and what the others do meanwhile.
+#include <sys/stat.h>
+
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "rma/atomic.hpp"
@@ -28,7 +32,9 @@ void stand_still(Stage& stage) {
 
 // ---- Collectives -------------------------------------------------------------------------------
 
-Status in_barrier(Stage& stage) { return stage.job.barrier(); }
+Status in_barrier(Stage& stage) {
+  return stage.job.barrier();
+}
 
 Status in_broadcast(Stage& stage) {
   std::vector<double> values(10'000, stage.rank());
@@ -45,7 +51,9 @@ Status in_allgather(Stage& stage) {
   return stage.job.world().allgather_value(stage.rank()).status();
 }
 
-Status in_split(Stage& stage) { return stage.job.world().split(0, stage.rank()).status(); }
+Status in_split(Stage& stage) {
+  return stage.job.world().split(0, stage.rank()).status();
+}
 
 Status in_team_creation(Stage& stage) {
   std::vector<WorldRank> everybody;
@@ -97,9 +105,13 @@ Status attach(Stage& stage) {
   return rma::Region::attach(stage.job.world(), memory.data(), 8000).status();
 }
 
-Status free_region(Stage& stage) { return stage.region.free(); }
+Status free_region(Stage& stage) {
+  return stage.region.free();
+}
 
-Status free_locks(Stage& stage) { return stage.locks.free(); }
+Status free_locks(Stage& stage) {
+  return stage.locks.free();
+}
 
 // ---- Streams -----------------------------------------------------------------------------------
 
@@ -117,8 +129,7 @@ Status get_piece(Stage& stage, TeamRank from) {
 
 Status accumulate_piece(Stage& stage, TeamRank to) {
   const std::vector<double> ones(piece / sizeof(double), 1.0);
-  return accumulate(stage.job, stage.region.at(to, 4096), ones.data(), piece,
-                    rma::Scale::of(2.0));
+  return accumulate(stage.job, stage.region.at(to, 4096), ones.data(), piece, rma::Scale::of(2.0));
 }
 
 Status count_up(Stage& stage, TeamRank at) {
@@ -244,7 +255,9 @@ Status fight_for_lock(Stage& stage) {
 
 // ---- Locks of the library ----------------------------------------------------------------------
 
-rma::detail::Node& node(Stage& stage) { return *stage.job.state().node; }
+rma::detail::Node& node(Stage& stage) {
+  return *stage.job.state().node;
+}
 
 void hold_stripes(Stage& stage) {
   rma::detail::JobState& state = stage.job.state();
@@ -312,9 +325,9 @@ Status notification_amid_noise(Stage& stage) {
     while (std::chrono::steady_clock::now() < quiet) {
       // The last bell is the flag's in this rank's own slice, which the waiter raises when done.
       TESSERA_RETURN_IF_ERROR(notify(stage.job, WorldRank{noisy}).status());
-      TESSERA_ASSIGN_OR_RETURN(const auto done,
-                               rma::get_value<std::int32_t>(
-                                   stage.job, stage.region.at(TeamRank{stage.rank()}, 16)));
+      TESSERA_ASSIGN_OR_RETURN(
+          const auto done,
+          rma::get_value<std::int32_t>(stage.job, stage.region.at(TeamRank{stage.rank()}, 16)));
       if (done != 0) {
         return stage.job.barrier();
       }
@@ -323,8 +336,8 @@ Status notification_amid_noise(Stage& stage) {
   }
   Status told = notification(stage);
   for (std::int32_t rank = 0; rank < stage.job.size(); ++rank) {
-    TESSERA_RETURN_IF_ERROR(put_value(stage.job, stage.region.at(TeamRank{rank}, 16),
-                                      std::int32_t{1}));
+    TESSERA_RETURN_IF_ERROR(
+        put_value(stage.job, stage.region.at(TeamRank{rank}, 16), std::int32_t{1}));
   }
   stage.line.report("told", told);
   return stage.job.barrier();
@@ -335,9 +348,51 @@ Status notify_the_dead(Stage& stage) {
   return notify(stage.job, WorldRank{stage.victim}).status();
 }
 
+// ---- Memory ------------------------------------------------------------------------------------
+
+// What the node's memory file holds.
+std::int64_t backed_bytes(Stage& stage) {
+  struct stat file {};
+  fstat(node(stage).memory().descriptor(), &file);
+  return std::int64_t{file.st_blocks} * 512;
+}
+
+// Regions and teams of which a member died go with the last of the others.
+Status use_much_memory(Stage& stage) {
+  const std::int64_t before = backed_bytes(stage);
+  TESSERA_RETURN_IF_ERROR(stage.job.barrier());
+  constexpr std::size_t much = 4 << 20;
+  TESSERA_ASSIGN_OR_RETURN(rma::Region region, rma::Region::allocate(stage.job.world(), much));
+  std::vector<rma::Team> teams;
+  for (int i = 0; i < 20; ++i) {
+    TESSERA_ASSIGN_OR_RETURN(rma::Team team, stage.job.world().split(0, stage.rank()));
+    teams.push_back(std::move(team));
+  }
+  TESSERA_RETURN_IF_ERROR(stage.job.barrier());
+  if (stage.rank() == stage.victim) {
+    stand_still(stage);
+  }
+  stage.wait_for_the_death();
+  Status told = region.free();
+  teams.clear();
+  TESSERA_ASSIGN_OR_RETURN(rma::Team team, rma::Team::create(stage.job, stage.survivors()));
+  TESSERA_RETURN_IF_ERROR(team.barrier());
+  if (const std::int64_t more = backed_bytes(stage) - before; more > (1 << 20)) {
+    return Status::error(rma::Code::internal, std::to_string(more) + " bytes did not come back");
+  }
+  TESSERA_RETURN_IF_ERROR(team.barrier());
+  return told;
+}
+
+void use_much_memory_and_die(Stage& stage) {
+  use_much_memory(stage).ignore("the victim never returns");
+}
+
 // ---- Leaving, and standing still ---------------------------------------------------------------
 
-void leave(Stage& stage) { stage.line.report("left", stage.job.stop()); }
+void leave(Stage& stage) {
+  stage.line.report("left", stage.job.stop());
+}
 
 // The victim is stopped by SIGSTOP, lives, and goes on when told.
 void pause_and_go_on(Stage& stage) {
@@ -365,8 +420,7 @@ constexpr std::array all{
              repeat_until_it_fails<allocate_and_free>},
     Scenario{"streaming_puts", stream_as_victim<put_piece>, stream<put_piece>},
     Scenario{"streaming_gets", stream_as_victim<get_piece>, stream<get_piece>},
-    Scenario{"streaming_accumulates", stream_as_victim<accumulate_piece>,
-             stream<accumulate_piece>},
+    Scenario{"streaming_accumulates", stream_as_victim<accumulate_piece>, stream<accumulate_piece>},
     Scenario{"streaming_fetch_adds", stream_as_victim<count_up>, stream<count_up>},
     Scenario{"attached_memory", attach_and_stand_still, stream_to_attached},
     Scenario{"holds_lock", hold_lock, take_lock_of_the_dead},
@@ -381,6 +435,7 @@ constexpr std::array all{
     Scenario{"awaited_notification", stand_still, notification},
     Scenario{"awaited_notification_amid_noise", stand_still, notification_amid_noise},
     Scenario{"notified", stand_still, notify_the_dead},
+    Scenario{"uses_much_memory", use_much_memory_and_die, use_much_memory},
     Scenario{"leaves", leave, in_barrier},
     Scenario{"pauses", pause_and_go_on, in_barrier},
 };

@@ -21,7 +21,9 @@ void Line::say(const std::string& text) const {
   }
 }
 
-void Line::ready() const { say(fmt::format("ready {}\n", rank_)); }
+void Line::ready() const {
+  say(fmt::format("ready {}\n", rank_));
+}
 
 void Line::report(std::string_view step, const Status& status, long elapsed_ms) const {
   std::string message = status.message().substr(0, 1000);
@@ -68,14 +70,14 @@ Status use_region(Stage& stage, rma::Team& team) {
   TESSERA_RETURN_IF_ERROR(accumulate(stage.job, region.at(TeamRank{0}, 128), &value, sizeof value,
                                      rma::Scale::of(1.0)));
   TESSERA_RETURN_IF_ERROR(team.barrier());
-  TESSERA_ASSIGN_OR_RETURN(const double there, rma::get_value<double>(stage.job,
-                                                                      region.at(next, 64)));
+  TESSERA_ASSIGN_OR_RETURN(const double there,
+                           rma::get_value<double>(stage.job, region.at(next, 64)));
   TESSERA_RETURN_IF_ERROR(expect(there == value, "a put between survivors arrives"));
-  TESSERA_ASSIGN_OR_RETURN(const double sum, rma::get_value<double>(stage.job,
-                                                                    region.at(TeamRank{0}, 128)));
+  TESSERA_ASSIGN_OR_RETURN(const double sum,
+                           rma::get_value<double>(stage.job, region.at(TeamRank{0}, 128)));
   const int n = team.size();
-  TESSERA_RETURN_IF_ERROR(expect(sum == 1.5 * n + n * (n - 1) / 2.0,
-                                 "accumulates of survivors add up"));
+  TESSERA_RETURN_IF_ERROR(
+      expect(sum == 1.5 * n + n * (n - 1) / 2.0, "accumulates of survivors add up"));
   return region.free();
 }
 
@@ -85,14 +87,14 @@ Status use_locks(Stage& stage, rma::Team& team) {
   constexpr int turns = 50;
   for (int i = 0; i < turns; ++i) {
     TESSERA_RETURN_IF_ERROR(locks.lock(TeamRank{0}, 0));
-    TESSERA_ASSIGN_OR_RETURN(const auto seen, rma::get_value<std::int64_t>(
-                                                  stage.job, counter.at(TeamRank{0})));
+    TESSERA_ASSIGN_OR_RETURN(const auto seen,
+                             rma::get_value<std::int64_t>(stage.job, counter.at(TeamRank{0})));
     TESSERA_RETURN_IF_ERROR(put_value(stage.job, counter.at(TeamRank{0}), seen + 1));
     TESSERA_RETURN_IF_ERROR(locks.unlock(TeamRank{0}, 0));
   }
   TESSERA_RETURN_IF_ERROR(team.barrier());
-  TESSERA_ASSIGN_OR_RETURN(const auto all, rma::get_value<std::int64_t>(
-                                               stage.job, counter.at(TeamRank{0})));
+  TESSERA_ASSIGN_OR_RETURN(const auto all,
+                           rma::get_value<std::int64_t>(stage.job, counter.at(TeamRank{0})));
   TESSERA_RETURN_IF_ERROR(expect(all == turns * team.size(), "a lock among survivors excludes"));
   TESSERA_RETURN_IF_ERROR(locks.free());
   return counter.free();
@@ -103,8 +105,7 @@ Status use_locks(Stage& stage, rma::Team& team) {
 Status carry_on(Stage& stage) {
   const std::vector<rma::WorldRank> members = stage.survivors();
   TESSERA_ASSIGN_OR_RETURN(rma::Team team, rma::Team::create(stage.job, members));
-  TESSERA_ASSIGN_OR_RETURN(const auto count,
-                           team.allreduce(std::int64_t{1}, rma::Reduction::sum));
+  TESSERA_ASSIGN_OR_RETURN(const auto count, team.allreduce(std::int64_t{1}, rma::Reduction::sum));
   TESSERA_RETURN_IF_ERROR(expect(count == std::ssize(members), "all survivors are in the team"));
   TESSERA_RETURN_IF_ERROR(use_region(stage, team));
   TESSERA_RETURN_IF_ERROR(use_locks(stage, team));

@@ -41,8 +41,8 @@ struct Stage {
   rma::Job& job;
   const Line& line;
   int victim;
-  rma::Region& region;   ///< of the world team, `slice_bytes` each
-  rma::LockSet& locks;   ///< of the world team, two each
+  rma::Region& region;  ///< of the world team, `slice_bytes` each
+  rma::LockSet& locks;  ///< of the world team, two each
 
   static constexpr std::size_t slice_bytes = 256 * 1024;
 
@@ -57,7 +57,7 @@ struct Stage {
 
 struct Scenario {
   std::string_view name;
-  void (*victim)(Stage& stage);          ///< returns only where it leaves in good order
+  void (*victim)(Stage& stage);  ///< returns only where it leaves in good order
   rma::Status (*survivor)(Stage& stage);
 };
 

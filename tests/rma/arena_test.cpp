@@ -111,8 +111,8 @@ TEST(Arena, SaysWhenNoGapIsLeftAndGoesOnAfterAFree) {
 TEST(Arena, RefusesASizeThatOverflows) {
   const auto memory = rig_memory(1, 64ULL << 20);
   const auto node = rig_node(memory, 0, true);
-  for (const std::uint64_t bytes : {~std::uint64_t{0}, ~std::uint64_t{0} - granule_bytes,
-                                    std::uint64_t{1} << 63}) {
+  for (const std::uint64_t bytes :
+       {~std::uint64_t{0}, ~std::uint64_t{0} - granule_bytes, std::uint64_t{1} << 63}) {
     EXPECT_EQ(node->arena().allocate(bytes).status().code(), Code::limit_exceeded) << bytes;
   }
 }

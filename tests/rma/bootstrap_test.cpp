@@ -91,8 +91,7 @@ TEST(DetectLauncher, TakesTheInnermostOfSeveral) {
                    {"SLURM_STEP_ID", "0"},
                    {"SLURM_NTASKS", "4"}}),
             "mpirun 2");
-  EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "2"}, {"TESSERA_LAUNCH", "3:0:2"}}),
-            "tessera-run 0");
+  EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "2"}, {"TESSERA_LAUNCH", "3:0:2"}}), "tessera-run 0");
 }
 
 TEST(DetectLauncher, IgnoresWhatIsNoNumber) {
@@ -176,8 +175,7 @@ TEST(ForkBootstrap, RefusesTextsThatDescribeNoJob) {
 TEST(ForkBootstrap, RefusesMemoryThatIsNotALaunchers) {
   const LauncherMemory memory(2);
   memory.control().magic = 1;
-  const LauncherEnvironment environment(
-      {{"TESSERA_LAUNCH", fmt::format("{}:0:2", memory.fd())}});
+  const LauncherEnvironment environment({{"TESSERA_LAUNCH", fmt::format("{}:0:2", memory.fd())}});
   const auto made = fork_bootstrap();
   EXPECT_EQ(made.status().code(), Code::protocol);
   EXPECT_EQ(made.status().message(), "tessera-run and the program are of different versions");
@@ -299,8 +297,8 @@ TEST(JobStart, RanksOnSeveralNodesAreUnreachableWithoutATransportBetweenThem) {
   Settings settings;
   settings.arena_mib = 64;
   settings.ranks_per_node = 1;
-  const Status status = run_on_threads(
-      2, [](Job&) { return Status(); }, {.settings = settings, .transports = {}});
+  const Status status =
+      run_on_threads(2, [](Job&) { return Status(); }, {.settings = settings, .transports = {}});
   EXPECT_EQ(status.code(), Code::unreachable);
   EXPECT_EQ(status.message(),
             "the ranks are on 2 nodes, and no transport of 'shm' connects nodes\n"

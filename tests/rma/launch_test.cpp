@@ -46,12 +46,12 @@ TEST(Launch, TellsOfEachProcessAndHowItEnded) {
 TEST(Launch, ReportsExitCodesSignalsAndProgramsThatAreNotThere) {
   EXPECT_EQ((*launch({"sh", "-c", "exit 7"}, {.ranks = 1, .nodes = 0, .started = {}}))[0].exit_code,
             7);
-  EXPECT_EQ((*launch({"sh", "-c", "kill -9 $$"},
-                     {.ranks = 1, .nodes = 0, .started = {}}))[0].signal,
-            SIGKILL);
+  EXPECT_EQ(
+      (*launch({"sh", "-c", "kill -9 $$"}, {.ranks = 1, .nodes = 0, .started = {}}))[0].signal,
+      SIGKILL);
   testing::internal::CaptureStderr();
-  EXPECT_EQ((*launch({"/there/is/no/such/program"},
-                     {.ranks = 1, .nodes = 0, .started = {}}))[0].exit_code,
+  EXPECT_EQ((*launch({"/there/is/no/such/program"}, {.ranks = 1, .nodes = 0, .started = {}}))[0]
+                .exit_code,
             127);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "tessera-run: cannot start /there/is/no/such/program: No such file or directory\n");

@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
-#include "rma/node/fd_passing.hpp"
 #include "rma/memory.hpp"
+#include "rma/node/fd_passing.hpp"
 #include "tests/rma/node_rig.hpp"
 
 namespace tessera::rma::detail {
@@ -53,13 +53,12 @@ TEST(NodeMemory, IsLaidOutWithoutOverlaps) {
     const auto memory = rig_memory(ranks);
     const NodeHeader& header = memory->header();
     EXPECT_GE(header.records_offset, sizeof(NodeHeader));
-    EXPECT_EQ(header.notices_offset, header.records_offset +
-                                         static_cast<std::uint64_t>(ranks) * sizeof(RankRecord));
+    EXPECT_EQ(header.notices_offset,
+              header.records_offset + static_cast<std::uint64_t>(ranks) * sizeof(RankRecord));
     EXPECT_GE(header.bitmap_offset, header.notices_offset + static_cast<std::uint64_t>(ranks) *
                                                                 static_cast<std::uint64_t>(ranks) *
                                                                 8);
-    EXPECT_GE(header.arena_offset,
-              header.bitmap_offset + header.total_bytes / granule_bytes / 8);
+    EXPECT_GE(header.arena_offset, header.bitmap_offset + header.total_bytes / granule_bytes / 8);
     EXPECT_EQ(header.arena_offset % granule_bytes, 0U);
     memory->notices(ranks - 1, 0) = 5;
     EXPECT_EQ(memory->notices(ranks - 1, 0), 5U);
@@ -79,8 +78,7 @@ TEST(NodeMemory, AnotherProcessesFileIsAdoptedAndAForeignOneRefused) {
   ASSERT_EQ(ftruncate(foreign, 128 << 20), 0);
   const auto refused = NodeMemory::adopt(foreign);
   EXPECT_EQ(refused.status().code(), Code::protocol);
-  EXPECT_EQ(refused.status().message(),
-            "the node's shared memory was made by another version");
+  EXPECT_EQ(refused.status().message(), "the node's shared memory was made by another version");
 }
 
 TEST(LifeMark, GoesWithTheProcessHoweverItEnds) {
@@ -308,8 +306,8 @@ TEST(DescriptorPassing, AServerThatIsSilentOrGoesAwayIsAnError) {
     const auto closed = fetch_descriptor(name, milliseconds(5000));
     leaver.join();
     EXPECT_EQ(closed.status().code(), Code::protocol);
-    EXPECT_TRUE(closed.status().message().starts_with(
-        "the first rank of this node closed the connection"))
+    EXPECT_TRUE(
+        closed.status().message().starts_with("the first rank of this node closed the connection"))
         << closed.status().message();
     EXPECT_EQ(closed.status().message().find("Success"), std::string::npos);
   }

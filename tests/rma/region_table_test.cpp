@@ -44,9 +44,9 @@ TEST(RegionTable, FindsWhatAMapFinds) {
       // Numbers rise, with gaps of any size, so that probes collide.
       next += 1 + (below(random, 8) == 0 ? below(random, 10'000) : 0);
     } else {
-      const auto victim = std::next(model.begin(),
-                                    static_cast<std::ptrdiff_t>(random() % std::min<std::size_t>(
-                                                                    model.size(), 50)));
+      const auto victim = std::next(
+          model.begin(),
+          static_cast<std::ptrdiff_t>(random() % std::min<std::size_t>(model.size(), 50)));
       table.remove(RegionId{victim->first});
       EXPECT_EQ(table.find(RegionId{victim->first}), nullptr);
       model.erase(victim);

@@ -41,8 +41,8 @@ TEST(RobustLock, ExcludesThreads) {
 
 TEST(RobustLock, ExcludesProcesses) {
   const auto memory = rig_memory(3);
-  auto* const count = reinterpret_cast<std::int64_t*>(memory->base() +
-                                                      memory->header().arena_offset);
+  auto* const count =
+      reinterpret_cast<std::int64_t*>(memory->base() + memory->header().arena_offset);
   constexpr int turns = 20'000;
   const auto work = [&](int place) {
     const auto node = rig_node(memory, place, false);

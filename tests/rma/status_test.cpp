@@ -54,9 +54,9 @@ TEST(Status, CopiesAreIndependent) {
 }
 
 TEST(Code, HasANameForEachValue) {
-  constexpr std::array names{"ok", "invalid_argument", "out_of_range", "closed", "unsupported",
-                             "no_memory", "limit_exceeded", "unreachable", "peer_lost",
-                             "timed_out", "protocol", "internal"};
+  constexpr std::array names{"ok",          "invalid_argument", "out_of_range",   "closed",
+                             "unsupported", "no_memory",        "limit_exceeded", "unreachable",
+                             "peer_lost",   "timed_out",        "protocol",       "internal"};
   for (std::size_t i = 0; i < names.size(); ++i) {
     EXPECT_EQ(to_string(static_cast<Code>(i)), names[i]);
   }

@@ -50,9 +50,8 @@ TEST(Settings, EveryNumberIsTakenFromItsLeastToItsMostAndNotBeyond) {
     for (const std::int64_t value : {row.least - 1, row.most + 1}) {
       const auto settings = read({line(value)});
       EXPECT_EQ(settings.status().code(), Code::invalid_argument) << line(value);
-      EXPECT_EQ(settings.status().message(),
-                fmt::format("{} is not usable: expected {} ({})", line(value), row.range,
-                            row.unit));
+      EXPECT_EQ(settings.status().message(), fmt::format("{} is not usable: expected {} ({})",
+                                                         line(value), row.range, row.unit));
     }
   }
 }
@@ -96,12 +95,11 @@ TEST(Settings, AnUnknownNameIsReportedWithTheNearestOne) {
                     "TESSERA_SPIN_NS=5"},
                    &warnings)
                   .ok());
-  EXPECT_EQ(warnings,
-            (std::vector<std::string>{
-                "TESSERA_TRANPORT is not a setting and was ignored; did you mean "
-                "TESSERA_TRANSPORT?",
-                "TESSERA_LIVENES is not a setting and was ignored; did you mean "
-                "TESSERA_LIVENESS_MS?"}));
+  EXPECT_EQ(warnings, (std::vector<std::string>{
+                          "TESSERA_TRANPORT is not a setting and was ignored; did you mean "
+                          "TESSERA_TRANSPORT?",
+                          "TESSERA_LIVENES is not a setting and was ignored; did you mean "
+                          "TESSERA_LIVENESS_MS?"}));
 }
 
 TEST(Settings, EveryMisspelledRowFindsItselfAgain) {
@@ -124,9 +122,8 @@ TEST(Settings, AJobStartsWithEveryTimeAtItsMost) {
       settings.*std::get<std::int64_t Settings::*>(row.field) = row.most;
     }
   }
-  const Status status = run_on_threads(
-      3, [](Job& job) { return job.barrier(); },
-      {.settings = settings, .transports = {}});
+  const Status status = run_on_threads(3, [](Job& job) { return job.barrier(); },
+                                       {.settings = settings, .transports = {}});
   EXPECT_TRUE(status.ok()) << status.describe();
 }
 
@@ -134,14 +131,13 @@ TEST(Settings, AnUnknownTransportIsNamedBesideThoseThatThereAre) {
   Settings settings;
   settings.arena_mib = 64;
   settings.transport = "shm,pigeon";
-  const auto job = Job::start(
-      {.bootstrap = alone_bootstrap(), .settings = settings, .transports = {}});
+  const auto job =
+      Job::start({.bootstrap = alone_bootstrap(), .settings = settings, .transports = {}});
   EXPECT_EQ(job.status().code(), Code::invalid_argument);
-  EXPECT_EQ(job.status().message(),
-            "TESSERA_TRANSPORT names 'pigeon'; there are shm, loopback");
+  EXPECT_EQ(job.status().message(), "TESSERA_TRANSPORT names 'pigeon'; there are shm, loopback");
   settings.transport = ",";
-  const auto none = Job::start(
-      {.bootstrap = alone_bootstrap(), .settings = settings, .transports = {}});
+  const auto none =
+      Job::start({.bootstrap = alone_bootstrap(), .settings = settings, .transports = {}});
   EXPECT_EQ(none.status().message(), "TESSERA_TRANSPORT names no transport");
 }
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/node/last_one.hpp"
+
+namespace tessera::rma::detail {
+
+std::size_t LastOne::bytes(std::size_t members) noexcept {
+  return (sizeof(LastOne) + members + cache_line - 1) / cache_line * cache_line;
+}
+
+std::atomic<std::uint8_t>& LastOne::flag(std::size_t index) noexcept {
+  return reinterpret_cast<std::atomic<std::uint8_t>*>(this + 1)[index];
+}
+
+bool LastOne::let_go(const Node& node, std::span<const WorldRank> members,
+                     std::size_t index) noexcept {
+  flag(index).store(1);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (flag(i).load() == 0 && !node.has_ended(node.place_of(members[i]))) {
+      return false;
+    }
+  }
+  return decided_.exchange(1) == 0;
+}
+
+}  // namespace tessera::rma::detail
