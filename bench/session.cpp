@@ -8,8 +8,8 @@ namespace tessera::bench {
 
 FloorOptions Session::floor_options() const {
   FloorOptions floor_options;
-  floor_options.capacity_bytes = std::max(floor_options.capacity_bytes,
-                                          static_cast<std::size_t>(options_.max_size));
+  floor_options.capacity_bytes =
+      std::max(floor_options.capacity_bytes, static_cast<std::size_t>(options_.max_size));
   floor_options.cold = options_.cold;
   return floor_options;
 }
@@ -61,6 +61,12 @@ void Session::remark(const std::string& text) const {
 
 MeasureOptions together(MeasureOptions options) {
   constexpr double clock_readings = 2000;  // some 40 µs
+  options.timer_multiple = clock_readings;
+  return options;
+}
+
+MeasureOptions side_by_side(MeasureOptions options) {
+  constexpr double clock_readings = 100'000;  // some 2 ms
   options.timer_multiple = clock_readings;
   return options;
 }

@@ -76,9 +76,12 @@ class Session {
   std::vector<std::unique_ptr<Floor>> library_floors_;
 };
 
-/// Options for candidates in which ranks meet: samples so long that the few hundred nanoseconds
-/// between two ranks' starts don't count.
+/// Options for candidates in which ranks meet in each repetition: samples so long that the few
+/// hundred nanoseconds between two ranks' starts don't count.
 MeasureOptions together(MeasureOptions options);
+/// Options for candidates in which ranks work at the same time, but never meet: samples so long
+/// that neither does a rank's waking up, without which they would work one after the other.
+MeasureOptions side_by_side(MeasureOptions options);
 
 struct SuitePart {
   std::string name;

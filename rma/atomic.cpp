@@ -55,7 +55,11 @@ inline T* plain_word(const JobState& job, const RemoteAddress& at) {
       (entry->flags & detail::strict_atomics_flag) != 0) [[unlikely]] {
     return nullptr;
   }
-  count(job.counters, at.rank, slice, Op::atomic, sizeof(T));
+  if (sizeof(T) == sizeof(std::uint64_t) && detail::is_counting(slice)) [[likely]] {
+    detail::count_word(Op::atomic);
+  } else {
+    count(job.counters, at.rank, slice, Op::atomic, sizeof(T));
+  }
   return reinterpret_cast<T*>(slice + at.offset);
 }
 

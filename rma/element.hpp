@@ -25,8 +25,8 @@ struct Tag {
 
 template <class T>
 concept Element = std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> ||
-                  std::same_as<T, float> || std::same_as<T, double> ||
-                  std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
+    std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<float>> ||
+    std::same_as<T, std::complex<double>>;
 
 /// Calls `body(Tag<T>{})` with the type that `type` stands for, and returns what it returns.
 /// Requires: `type` is one of the enumerators (is_valid).

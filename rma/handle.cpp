@@ -45,7 +45,9 @@ void Handle::collect(Handle&& other) {
   operation_->collect(std::move(other.operation_));
 }
 
-bool Handle::done() { return !operation_ || operation_->done(); }
+bool Handle::done() {
+  return !operation_ || operation_->done();
+}
 
 Status Handle::wait() {
   if (!operation_) {

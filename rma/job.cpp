@@ -24,35 +24,58 @@ std::vector<TransportFactory> own_transports() {
   return {shm::factory(), loopback::factory()};
 }
 
-bool all_ranks(WorldRank) { return true; }
+bool all_ranks(WorldRank) {
+  return true;
+}
 
 }  // namespace
 
 Result<Job> Job::start(JobOptions options) {
   std::vector<TransportFactory> factories = own_transports();
   factories.insert(factories.end(), options.transports.begin(), options.transports.end());
-  TESSERA_ASSIGN_OR_RETURN(
-      auto state, detail::start_job(std::move(options.bootstrap), std::move(options.settings),
-                                    factories));
+  TESSERA_ASSIGN_OR_RETURN(auto state, detail::start_job(std::move(options.bootstrap),
+                                                         std::move(options.settings), factories));
   return Job(std::move(state));
 }
 
 Job::Job(std::shared_ptr<JobState> state)
     : state_(std::move(state)), membership_(std::make_shared<detail::Membership>(state_)) {}
 
-Status Job::stop() { return state_->stop(); }
+Status Job::stop() {
+  return state_->stop();
+}
 
-WorldRank Job::rank() const noexcept { return state_->rank; }
-std::int32_t Job::size() const noexcept { return state_->size; }
-Team& Job::world() const noexcept { return state_->world_team; }
-std::int32_t Job::node_count() const noexcept { return state_->nodes.count(); }
-NodeId Job::node_of(WorldRank rank) const noexcept { return state_->nodes.node_of(rank); }
-const std::vector<WorldRank>& Job::node_ranks() const noexcept { return state_->node->ranks(); }
-const Settings& Job::settings() const noexcept { return state_->settings; }
-Log& Job::log() const noexcept { return state_->log; }
-Bootstrap& Job::bootstrap() const noexcept { return *state_->bootstrap; }
+WorldRank Job::rank() const noexcept {
+  return state_->rank;
+}
+std::int32_t Job::size() const noexcept {
+  return state_->size;
+}
+Team& Job::world() const noexcept {
+  return state_->world_team;
+}
+std::int32_t Job::node_count() const noexcept {
+  return state_->nodes.count();
+}
+NodeId Job::node_of(WorldRank rank) const noexcept {
+  return state_->nodes.node_of(rank);
+}
+const std::vector<WorldRank>& Job::node_ranks() const noexcept {
+  return state_->node->ranks();
+}
+const Settings& Job::settings() const noexcept {
+  return state_->settings;
+}
+Log& Job::log() const noexcept {
+  return state_->log;
+}
+Bootstrap& Job::bootstrap() const noexcept {
+  return *state_->bootstrap;
+}
 
-bool Job::shares_node(WorldRank rank) const noexcept { return state_->node->place_of(rank) >= 0; }
+bool Job::shares_node(WorldRank rank) const noexcept {
+  return state_->node->place_of(rank) >= 0;
+}
 
 bool Job::is_present(WorldRank rank) const {
   const int place = state_->node->place_of(rank);
@@ -64,19 +87,23 @@ Result<std::string_view> Job::transport_to(WorldRank rank) {
   return route->transport->name();
 }
 
-Status Job::wait_all() { return state_->outstanding.complete_adopted(all_ranks); }
+Status Job::wait_all() {
+  return state_->outstanding.complete_adopted(all_ranks);
+}
 
 Status Job::wait_rank(WorldRank rank) {
   return state_->outstanding.complete_adopted([=](WorldRank each) { return each == rank; });
 }
 
-Status Job::fence_all() { return state_->fence(all_ranks); }
+Status Job::fence_all() {
+  return state_->fence(all_ranks);
+}
 
 Status Job::fence(WorldRank rank) {
   if (rank.value < 0 || rank.value >= size()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("there is no rank {}: the job has ranks 0 to {}", rank.value,
-                                     size() - 1));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("there is no rank {}: the job has ranks 0 to {}", rank.value, size() - 1));
   }
   return state_->fence([=](WorldRank each) { return each == rank; });
 }
@@ -92,12 +119,11 @@ Status Job::barrier() {
 
 Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const {
   const RegionId region = state_->addresses->find(pointer);
-  const detail::RegionEntry* entry =
-      region.value == 0 ? nullptr : state_->regions.find(region);
+  const detail::RegionEntry* entry = region.value == 0 ? nullptr : state_->regions.find(region);
   if (entry == nullptr) {
-    return Status::error_at(rank, Code::out_of_range,
-                            fmt::format("address {} of rank {} lies in no region", pointer,
-                                        rank.value));
+    return Status::error_at(
+        rank, Code::out_of_range,
+        fmt::format("address {} of rank {} lies in no region", pointer, rank.value));
   }
   return entry->state->translate(rank, static_cast<const std::byte*>(pointer));
 }
@@ -170,8 +196,8 @@ Status run_on_threads(std::int32_t ranks, const std::function<Status(Job&)>& bod
   for (std::thread& thread : threads) {
     thread.join();
   }
-  const auto failed = std::find_if(results.begin(), results.end(),
-                                   [](const Status& each) { return !each.ok(); });
+  const auto failed =
+      std::find_if(results.begin(), results.end(), [](const Status& each) { return !each.ok(); });
   return failed == results.end() ? Status() : *failed;
 }
 

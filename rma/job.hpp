@@ -36,8 +36,8 @@ class Membership;
 }  // namespace detail
 
 struct JobOptions {
-  std::shared_ptr<Bootstrap> bootstrap = {};   ///< null: chosen by choose_bootstrap()
-  std::optional<Settings> settings = {};       ///< none: Settings::from_environment()
+  std::shared_ptr<Bootstrap> bootstrap = {};      ///< null: chosen by choose_bootstrap()
+  std::optional<Settings> settings = {};          ///< none: Settings::from_environment()
   std::vector<TransportFactory> transports = {};  ///< besides those of the library
 };
 
@@ -48,9 +48,9 @@ class Job {
   /// peer_lost (other ranks did not come), unreachable (no transport to some rank), no_memory.
   static Result<Job> start(JobOptions options = {});
 
-  /// Completes this rank's operations and leaves the job, for all handles; peers that wait for this rank in a
-  /// collective are told. Regions that other ranks still use stay valid for them. Idempotent.
-  /// Errors: what the last fence found.
+  /// Completes this rank's operations and leaves the job, for all handles; peers that wait for this
+  /// rank in a collective are told. Regions that other ranks still use stay valid for them.
+  /// Idempotent. Errors: what the last fence found.
   Status stop();
 
   [[nodiscard]] WorldRank rank() const noexcept;

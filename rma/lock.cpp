@@ -29,12 +29,20 @@ Result<LockSet> LockSet::create(Team& team, std::int64_t count) {
   return LockSet(std::move(state));
 }
 
-Status LockSet::free() { return state_ ? state_->free() : Status(); }
+Status LockSet::free() {
+  return state_ ? state_->free() : Status();
+}
 
-Status LockSet::lock(TeamRank owner, std::int64_t index) { return state_->lock(owner, index); }
+Status LockSet::lock(TeamRank owner, std::int64_t index) {
+  return state_->lock(owner, index);
+}
 
-Status LockSet::unlock(TeamRank owner, std::int64_t index) { return state_->unlock(owner, index); }
+Status LockSet::unlock(TeamRank owner, std::int64_t index) {
+  return state_->unlock(owner, index);
+}
 
-std::int64_t LockSet::count(TeamRank owner) const noexcept { return state_->count(owner); }
+std::int64_t LockSet::count(TeamRank owner) const noexcept {
+  return state_->count(owner);
+}
 
 }  // namespace tessera::rma

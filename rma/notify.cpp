@@ -16,18 +16,18 @@ using detail::JobState;
 
 Status check_flag(const RemoteAddress& flag) {
   if (flag.offset % sizeof(std::int32_t) != 0) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("flag at offset {}, which is not aligned to 4 bytes",
-                                     flag.offset));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("flag at offset {}, which is not aligned to 4 bytes", flag.offset));
   }
   return {};
 }
 
 Status check_rank(const JobState& job, WorldRank rank) {
   if (rank.value < 0 || rank.value >= job.size) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("there is no rank {}: the job has ranks 0 to {}", rank.value,
-                                     job.size - 1));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("there is no rank {}: the job has ranks 0 to {}", rank.value, job.size - 1));
   }
   return {};
 }
@@ -59,8 +59,8 @@ Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopySha
   JobState& state = job.state();
   if (flag.rank != to.rank) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("data go to rank {} and their flag to rank {}",
-                                     to.rank.value, flag.rank.value));
+                         fmt::format("data go to rank {} and their flag to rank {}", to.rank.value,
+                                     flag.rank.value));
   }
   TESSERA_RETURN_IF_ERROR(check_flag(flag));
   TESSERA_ASSIGN_OR_RETURN(const detail::Located word,
@@ -82,9 +82,8 @@ Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank
   JobState& state = job.state();
   TESSERA_RETURN_IF_ERROR(check_flag(flag));
   if (flag.rank != state.rank) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("rank {} waits for a flag of rank {}", state.rank.value,
-                                     flag.rank.value));
+    return Status::error(Code::invalid_argument, fmt::format("rank {} waits for a flag of rank {}",
+                                                             state.rank.value, flag.rank.value));
   }
   TESSERA_ASSIGN_OR_RETURN(const int place, place_near(state, writer));
   TESSERA_ASSIGN_OR_RETURN(const detail::Located word,
@@ -103,8 +102,7 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
     return lost(rank, "cannot be notified");
   }
   TESSERA_RETURN_IF_ERROR(job.fence(rank));
-  std::atomic<std::uint64_t>& sent =
-      state.node->memory().notices(place, state.node->place());
+  std::atomic<std::uint64_t>& sent = state.node->memory().notices(place, state.node->place());
   const std::uint64_t count = sent.fetch_add(1) + 1;
   state.node->ring(place);
   OpTallies tallies{};
@@ -116,8 +114,7 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
 Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint64_t count) {
   JobState& state = job.state();
   TESSERA_ASSIGN_OR_RETURN(const int place, place_near(state, rank));
-  const std::atomic<std::uint64_t>& sent =
-      state.node->memory().notices(state.node->place(), place);
+  const std::atomic<std::uint64_t>& sent = state.node->memory().notices(state.node->place(), place);
   const bool came = state.node->listen_until([&] { return sent.load() >= count; },
                                              [&] { return state.node->is_gone(place); });
   if (!came) {

@@ -25,8 +25,8 @@ Region::~Region() {
 }
 
 Result<Region> Region::allocate(Team& team, std::size_t my_bytes, RegionOptions options) {
-  TESSERA_ASSIGN_OR_RETURN(
-      auto state, detail::RegionState::create(team, nullptr, my_bytes, options, false));
+  TESSERA_ASSIGN_OR_RETURN(auto state,
+                           detail::RegionState::create(team, nullptr, my_bytes, options, false));
   return Region(std::move(state));
 }
 
@@ -36,17 +36,27 @@ Result<Region> Region::attach(Team& team, void* memory, std::size_t my_bytes,
                           ? Status::error(Code::invalid_argument, "the memory to attach is null")
                           : Status();
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
-  TESSERA_ASSIGN_OR_RETURN(
-      auto state, detail::RegionState::create(team, memory, my_bytes, options, true));
+  TESSERA_ASSIGN_OR_RETURN(auto state,
+                           detail::RegionState::create(team, memory, my_bytes, options, true));
   return Region(std::move(state));
 }
 
-Status Region::free() { return state_ ? state_->free() : Status(); }
+Status Region::free() {
+  return state_ ? state_->free() : Status();
+}
 
-RegionId Region::id() const noexcept { return state_->id(); }
-Team& Region::team() const noexcept { return state_->team(); }
-const RegionOptions& Region::options() const noexcept { return state_->options(); }
-std::size_t Region::bytes(TeamRank rank) const noexcept { return state_->bytes(rank); }
+RegionId Region::id() const noexcept {
+  return state_->id();
+}
+Team& Region::team() const noexcept {
+  return state_->team();
+}
+const RegionOptions& Region::options() const noexcept {
+  return state_->options();
+}
+std::size_t Region::bytes(TeamRank rank) const noexcept {
+  return state_->bytes(rank);
+}
 
 RemoteAddress Region::at(TeamRank rank, std::uint64_t offset) const noexcept {
   return {state_->team().world_rank(rank), state_->id(), offset};

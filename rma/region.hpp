@@ -49,8 +49,7 @@ static_assert(sizeof(RemoteAddress) == 16);
 class Region {
  public:
   Region() = default;
-  explicit Region(std::shared_ptr<detail::RegionState> state) noexcept
-      : state_(std::move(state)) {}
+  explicit Region(std::shared_ptr<detail::RegionState> state) noexcept : state_(std::move(state)) {}
   Region(Region&& other) noexcept = default;
   Region& operator=(Region&& other) noexcept;
   ~Region();

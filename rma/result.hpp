@@ -39,10 +39,9 @@ class [[nodiscard]] Result {
   using value_type = T;
 
   template <class U = T>
-    requires(std::is_constructible_v<T, U &&> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Status> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Result>)
-  Result(U&& value) : value_(std::forward<U>(value)) {}  // NOLINT: implicit by design
+  requires(std::is_constructible_v<T, U&&> && !std::is_same_v<std::remove_cvref_t<U>, Status> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)
+      : value_(std::forward<U>(value)) {}  // NOLINT: implicit by design
 
   /// Requires: `status` is an error. A success without a value becomes an `internal` error.
   Result(Status status)  // NOLINT(google-explicit-constructor): implicit by design

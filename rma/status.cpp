@@ -49,9 +49,8 @@ Status& Status::operator=(const Status& other) {
 
 Status Status::error(Code code, std::string what, const char* file, int line) {
   Status status;
-  status.detail_ = std::make_unique<Detail>(
-      Detail{.code = code, .rank = {}, .what = std::move(what), .hint = {}, .file = file,
-             .line = line});
+  status.detail_ = std::make_unique<Detail>(Detail{
+      .code = code, .rank = {}, .what = std::move(what), .hint = {}, .file = file, .line = line});
   return status;
 }
 
@@ -59,7 +58,9 @@ Status Status::error_at(WorldRank rank, Code code, std::string what, const char*
   return error(code, std::move(what), file, line).at(rank);
 }
 
-Code Status::code() const noexcept { return detail_ ? detail_->code : Code::ok; }
+Code Status::code() const noexcept {
+  return detail_ ? detail_->code : Code::ok;
+}
 
 std::optional<WorldRank> Status::rank() const noexcept {
   return detail_ ? detail_->rank : std::nullopt;

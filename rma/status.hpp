@@ -95,11 +95,11 @@ class [[nodiscard]] Status {
 }  // namespace tessera::rma
 
 /// Returns from the enclosing function with the status of `expression` unless it is ok.
-#define TESSERA_RETURN_IF_ERROR(expression)                                  \
-  do {                                                                       \
+#define TESSERA_RETURN_IF_ERROR(expression)                                           \
+  do {                                                                                \
     if (::tessera::rma::Status tessera_status = (expression); !tessera_status.ok()) { \
-      return tessera_status;                                                 \
-    }                                                                        \
+      return tessera_status;                                                          \
+    }                                                                                 \
   } while (false)
 
 #define TESSERA_DETAIL_CONCAT_(a, b) a##b
@@ -112,6 +112,6 @@ class [[nodiscard]] Status {
   declaration = std::move(temporary).take()
 
 /// Evaluates a Result: on success assigns its value to `declaration`, else returns its status.
-#define TESSERA_ASSIGN_OR_RETURN(declaration, expression)                                       \
+#define TESSERA_ASSIGN_OR_RETURN(declaration, expression)                                        \
   TESSERA_DETAIL_ASSIGN_OR_RETURN(TESSERA_DETAIL_CONCAT(tessera_result_, __LINE__), declaration, \
                                   expression)

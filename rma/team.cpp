@@ -10,7 +10,9 @@
 namespace tessera::rma {
 namespace {
 
-Status stopped_error() { return Status::error(Code::closed, "the job was stopped"); }
+Status stopped_error() {
+  return Status::error(Code::closed, "the job was stopped");
+}
 
 }  // namespace
 
@@ -44,22 +46,32 @@ Result<Team> Team::split(std::int32_t color, std::int32_t key) {
     members.push_back(world_rank(TeamRank{each.place}));
   }
   detail::JobState& job = state_->job();
-  TESSERA_ASSIGN_OR_RETURN(
-      auto team, detail::TeamState::create(job, job.self.lock(), std::move(members)));
+  TESSERA_ASSIGN_OR_RETURN(auto team,
+                           detail::TeamState::create(job, job.self.lock(), std::move(members)));
   return Team(std::move(team));
 }
 
-TeamRank Team::rank() const noexcept { return state_->rank(); }
-std::int32_t Team::size() const noexcept { return state_->size(); }
-std::span<const WorldRank> Team::members() const noexcept { return state_->members(); }
+TeamRank Team::rank() const noexcept {
+  return state_->rank();
+}
+std::int32_t Team::size() const noexcept {
+  return state_->size();
+}
+std::span<const WorldRank> Team::members() const noexcept {
+  return state_->members();
+}
 
 WorldRank Team::world_rank(TeamRank rank) const noexcept {
   return state_->members()[static_cast<std::size_t>(rank.value)];
 }
 
-TeamRank Team::team_rank(WorldRank rank) const noexcept { return state_->team_rank(rank); }
+TeamRank Team::team_rank(WorldRank rank) const noexcept {
+  return state_->team_rank(rank);
+}
 
-Status Team::barrier() { return state_->barrier(); }
+Status Team::barrier() {
+  return state_->barrier();
+}
 
 Status Team::broadcast(std::span<std::byte> bytes, TeamRank root) {
   return state_->broadcast(bytes, root);
@@ -78,6 +90,8 @@ Status Team::reduce(void* elements, std::int64_t count, ElementType type, Reduct
   return state_->allreduce(elements, count, type, reduction, &root);
 }
 
-Status Team::agree(const Status& mine) { return state_->agree(mine); }
+Status Team::agree(const Status& mine) {
+  return state_->agree(mine);
+}
 
 }  // namespace tessera::rma

@@ -77,8 +77,8 @@ class Team {
   /// Typed forms.
   template <Element T>
   Status allreduce(std::span<T> elements, Reduction reduction) {
-    return allreduce(elements.data(), static_cast<std::int64_t>(elements.size()),
-                     element_type<T>(), reduction);
+    return allreduce(elements.data(), static_cast<std::int64_t>(elements.size()), element_type<T>(),
+                     reduction);
   }
   template <Element T>
   Result<T> allreduce(T value, Reduction reduction) {
@@ -94,8 +94,8 @@ class Team {
   template <class T>
   Result<std::vector<T>> allgather_value(const T& value) {
     std::vector<T> all(static_cast<std::size_t>(size()));
-    if (Status status = allgather(std::as_bytes(std::span(&value, 1)),
-                                  std::as_writable_bytes(std::span(all)));
+    if (Status status =
+            allgather(std::as_bytes(std::span(&value, 1)), std::as_writable_bytes(std::span(all)));
         !status.ok()) {
       return status;
     }

@@ -11,22 +11,24 @@
 
 #include "rma/engine/job_state.hpp"
 #include "rma/kernels/copy.hpp"
-#include "rma/protocol/direct.hpp"
+#include "rma/protocol/actions.hpp"
 #include "rma/protocol/locate.hpp"
-#include "rma/protocol/overlap.hpp"
 #include "rma/protocol/remote.hpp"
 
 namespace tessera::rma {
 namespace {
 
+using detail::AccumulateAction;
+using detail::GetAction;
 using detail::JobState;
 using detail::Located;
+using detail::PutAction;
 using kernels::Direction;
 
 Status null_buffer(Op op, std::size_t bytes) {
-  return Status::error(Code::invalid_argument,
-                       fmt::format("{} of {} bytes with a null local buffer", to_string(op),
-                                   bytes));
+  return Status::error(
+      Code::invalid_argument,
+      fmt::format("{} of {} bytes with a null local buffer", to_string(op), bytes));
 }
 
 // True when eight aligned bytes were moved at once: a path that calls nothing and so saves no
@@ -34,20 +36,20 @@ Status null_buffer(Op op, std::size_t bytes) {
 // Counting comes first: after a store whose address has yet to be found, the processor (Zen 4)
 // holds back the loads of the counters, which costs as much again.
 [[gnu::always_inline]] inline bool word_plainly(const JobState& job, Direction direction, Op op,
-                                                RemoteAddress at, void* local,
-                                                std::size_t bytes) {
+                                                RemoteAddress at, void* local, std::size_t bytes) {
   constexpr std::size_t word = 8;
   const detail::RegionEntry* entry = job.regions.find_first(at.region);
   if (bytes != word || entry == nullptr) {
     return false;
   }
   std::byte* const slice = entry->slice(at, word);
-  std::byte* const remote = slice + at.offset;
+  const std::uintptr_t remote_bits = kernels::address_of(slice) + at.offset;
   if (slice == nullptr || local == nullptr || !detail::is_counting(slice) ||
-      !kernels::is_multiple<word>(kernels::address_of(remote) | kernels::address_of(local))) {
+      !kernels::is_multiple<word>(remote_bits | kernels::address_of(local))) {
     return false;
   }
-  count(job.counters, at.rank, slice, op, word);
+  std::byte* const remote = slice + at.offset;
+  detail::count_word(op);
   if (direction == Direction::to_remote) {
     kernels::copy_aligned_word<word>(remote, local);
   } else {
@@ -63,89 +65,6 @@ Status null_buffer(Op op, std::size_t bytes) {
   const detail::RegionEntry* entry = job.regions.find(at.region);
   return entry == nullptr ? nullptr : entry->slice(at, bytes);
 }
-
-// What the three kinds of transfer have in common: how they are checked, and by what they are done
-// directly (one run, or a whole shape) and remotely.
-template <kernels::Direction direction>
-class CopyAction {
- public:
-  static bool is_whole(std::size_t) { return true; }
-  static Status check(std::size_t) { return {}; }
-  static void run(std::byte* slice, std::uint64_t offset, void* local, std::size_t bytes,
-                  const detail::StripeLocks::Slice&) {
-    if constexpr (direction == Direction::to_remote) {
-      kernels::copy_small(slice + offset, local, bytes);
-    } else {
-      kernels::copy_small(local, slice + offset, bytes);
-    }
-  }
-  static void shape(std::byte* slice, std::uint64_t offset, void* local, const CopyShape& shape,
-                    const detail::StripeLocks::Slice&) {
-    kernels::copy_shape(static_cast<std::byte*>(local), slice + offset, shape, direction);
-  }
-};
-
-class PutAction : public CopyAction<Direction::to_remote> {
- public:
-  static constexpr Op op = Op::put;
-  static constexpr auto check_fragments = detail::check_remote_overlap;
-  static void remote(const detail::RemotePath& path, const Target& target, void* local,
-                     const CopyShape& shape, Completion& done) {
-    put_remote(path, target, local, shape, done);
-  }
-};
-
-class GetAction : public CopyAction<Direction::from_remote> {
- public:
-  static constexpr Op op = Op::get;
-  static constexpr auto check_fragments = detail::check_local_overlap;
-  static void remote(const detail::RemotePath& path, const Target& target, void* local,
-                     const CopyShape& shape, Completion& done) {
-    get_remote(path, local, target, shape, done);
-  }
-};
-
-class AccumulateAction {
- public:
-  explicit AccumulateAction(const Scale& scale) : scale_(scale) {}
-  static constexpr Op op = Op::accumulate;
-  static Status check_fragments(Fragments) { return {}; }
-  // Whether check() would find nothing wrong.
-  [[nodiscard]] bool is_whole(std::size_t run_bytes) const {
-    return is_valid(scale_.type()) && run_bytes % size_of(scale_.type()) == 0;
-  }
-  [[nodiscard]] Status check(std::size_t run_bytes) const {
-    if (!is_valid(scale_.type())) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("accumulate of element type {}, which does not exist",
-                                       static_cast<int>(scale_.type())));
-    }
-    if (!is_whole(run_bytes)) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("accumulate of runs of {} bytes, which are not whole {} "
-                                       "elements of {} bytes",
-                                       run_bytes, to_string(scale_.type()),
-                                       size_of(scale_.type())));
-    }
-    return {};
-  }
-  void run(std::byte* slice, std::uint64_t offset, void* local, std::size_t bytes,
-           const detail::StripeLocks::Slice& stripes) const {
-    accumulate_run_direct(slice, offset, static_cast<const std::byte*>(local), bytes, scale_,
-                          stripes);
-  }
-  void shape(std::byte* slice, std::uint64_t offset, void* local, const CopyShape& shape,
-             const detail::StripeLocks::Slice& stripes) const {
-    accumulate_direct(slice, offset, static_cast<const std::byte*>(local), shape, scale_, stripes);
-  }
-  void remote(const detail::RemotePath& path, const Target& target, void* local,
-              const CopyShape& shape, Completion& done) const {
-    accumulate_remote(path, target, local, shape, scale_, done);
-  }
-
- private:
-  const Scale& scale_;
-};
 
 // Where the parts of a transfer that are not done at once are told of: a blocking call's own
 // completion, or that of an operation; either is made when it is first needed.
@@ -409,7 +328,9 @@ template <class Action>
 }
 
 // Sources are only read; the actions share one signature with get, which writes.
-void* readable(const void* from) { return const_cast<void*>(from); }
+void* readable(const void* from) {
+  return const_cast<void*>(from);
+}
 
 }  // namespace
 

@@ -68,15 +68,14 @@ Handle accumulate_async(Job& job, RemoteAddress to, Fragments fragments, const S
 
 /// One-sided. Puts a value; as put() of its bytes, and the value itself may go at once.
 template <class T>
-  requires std::is_trivially_copyable_v<T>
-Status put_value(Job& job, RemoteAddress to, const T& value) {
+requires std::is_trivially_copyable_v<T> Status put_value(Job& job, RemoteAddress to,
+                                                          const T& value) {
   return put(job, to, &value, sizeof value);
 }
 
 /// One-sided. Gets a value.
 template <class T>
-  requires std::is_trivially_copyable_v<T>
-Result<T> get_value(Job& job, RemoteAddress from) {
+requires std::is_trivially_copyable_v<T> Result<T> get_value(Job& job, RemoteAddress from) {
   T value;
   if (Status status = get(job, from, &value, sizeof value); !status.ok()) {
     return status;

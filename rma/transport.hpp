@@ -119,9 +119,9 @@ struct Target {
 struct AtomicRequest {
   enum class Kind : std::uint8_t { fetch_add, swap, compare_swap };
   Kind kind = Kind::fetch_add;
-  int bytes = 8;              ///< 4 or 8; the target is aligned to it
-  std::int64_t operand = 0;   ///< added, or stored
-  std::int64_t expected = 0;  ///< compare_swap: stored only if the word is this
+  int bytes = 8;                     ///< 4 or 8; the target is aligned to it
+  std::int64_t operand = 0;          ///< added, or stored
+  std::int64_t expected = 0;         ///< compare_swap: stored only if the word is this
   std::int64_t* previous = nullptr;  ///< receives the word from before, sign-extended; not null
 };
 

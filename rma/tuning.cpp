@@ -89,9 +89,9 @@ Status assign(Settings& settings, const SettingInfo& row, std::string_view text)
       row.name == "TESSERA_ARENA_MIB" && value > 0 && value < least_arena_mib;
   if (error != std::errc{} || end != text.data() + text.size() || value < row.least ||
       value > row.most || is_too_small_an_arena) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("{}={} is not usable: expected {} ({})", row.name, text,
-                                     row.range, row.unit));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("{}={} is not usable: expected {} ({})", row.name, text, row.range, row.unit));
   }
   settings.*std::get<std::int64_t Settings::*>(row.field) = value;
   return {};
@@ -117,7 +117,9 @@ Status check_words(const Settings& settings) {
 
 }  // namespace
 
-std::span<const SettingInfo> setting_table() { return table; }
+std::span<const SettingInfo> setting_table() {
+  return table;
+}
 
 std::string value_text(const Settings& settings, const SettingInfo& row) {
   if (const auto* field = std::get_if<std::string Settings::*>(&row.field)) {
@@ -142,8 +144,8 @@ Result<Settings> Settings::from(std::span<const std::string> environment,
       TESSERA_RETURN_IF_ERROR(assign(settings, *row, line.substr(equals + 1)));
     } else if (warnings != nullptr && std::find(internal_names.begin(), internal_names.end(),
                                                 name) == internal_names.end()) {
-      warnings->push_back(fmt::format("{} is not a setting and was ignored; did you mean {}?",
-                                      name, nearest_name(name)));
+      warnings->push_back(fmt::format("{} is not a setting and was ignored; did you mean {}?", name,
+                                      nearest_name(name)));
     }
   }
   TESSERA_RETURN_IF_ERROR(check_words(settings));

@@ -3,6 +3,8 @@
 
 namespace tessera::rma {
 
-std::string_view version() noexcept { return TESSERA_VERSION; }
+std::string_view version() noexcept {
+  return TESSERA_VERSION;
+}
 
 }  // namespace tessera::rma

@@ -62,9 +62,9 @@ int main(int argc, char** argv) {
   }
   const std::vector<std::string> program = app.remaining();
   if (program.empty() || program.front().starts_with('-')) {
-    fmt::print(stderr, "tessera-run: {}; see tessera-run --help\n",
-               program.empty() ? "there is no program to start"
-                               : "there is no option " + program.front());
+    fmt::print(
+        stderr, "tessera-run: {}; see tessera-run --help\n",
+        program.empty() ? "there is no program to start" : "there is no option " + program.front());
     return exit_usage;
   }
   const auto exits = tessera::rma::launch(program, options);

@@ -84,10 +84,11 @@ void measure_class(Session& session, std::optional<Table>& table, const mg::Prob
   Ratio ratio = ratio_of_medians(measured[0].samples_ns, measured[1].samples_ns);
   const double factor = operations / triad_bytes;
   ratio = {ratio.value * factor, {ratio.ci95.lo * factor, ratio.ci95.hi * factor}};
-  session.remark(fmt::format(
-      "class {}: rate: {:.1f} Mop/s, triad: {:.2f} GB/s, operations per byte: {:.4f} [{:.4f},{:.4f}]",
-      problem.name, operations * 1e3 / measured[1].stats_ns.median,
-      measured[0].bytes_per_s() * 1e-9, ratio.value, ratio.ci95.lo, ratio.ci95.hi));
+  session.remark(
+      fmt::format("class {}: rate: {:.1f} Mop/s, triad: {:.2f} GB/s, operations per byte: {:.4f} "
+                  "[{:.4f},{:.4f}]",
+                  problem.name, operations * 1e3 / measured[1].stats_ns.median,
+                  measured[0].bytes_per_s() * 1e-9, ratio.value, ratio.ci95.lo, ratio.ci95.hi));
   if (session.crew().size() <= 2) {
     session.targets().observe(target_name(problem.name),
                               fmt::format("{} ranks", session.crew().size()), ratio);

@@ -42,8 +42,7 @@ void measure(Session& session, std::optional<Table>& table, std::int64_t edge) {
   auto array = Array<double>::create(session.job(), {edge, edge, edge},
                                      {.name = "ghosts", .ghosts = {1, 1, 1}})
                    .value();
-  auto halo =
-      arrays::Halo::create(array, {.periodic = arrays::PeriodicDims().set()}).value();
+  auto halo = arrays::Halo::create(array, {.periodic = arrays::PeriodicDims().set()}).value();
   const GhostBlock block = block_of(array);
   std::vector<double> messages(static_cast<std::size_t>(
       (block.points[0] + 2) * (block.points[1] + 2) * (block.points[2] + 2)));
@@ -61,8 +60,8 @@ void measure(Session& session, std::optional<Table>& table, std::int64_t edge) {
   };
   candidates.push_back(std::move(own));
   if (!table) {
-    table.emplace(session.table("Ghost Update Latency", candidates.size() - 1, Quantity::latency,
-                                "Edge"));
+    table.emplace(
+        session.table("Ghost Update Latency", candidates.size() - 1, Quantity::latency, "Edge"));
   }
   session.measure(*table,
                   {"rma", "ghosts", fmt::format("{0} x {0} x {0}", edge),

@@ -25,8 +25,7 @@ Candidate own_collective(rma::Job& job, const Collective& collective) {
   candidate.run = [&job, buffer, collective](std::int64_t repetitions) {
     rma::Team& team = job.world();
     const std::span numbers = std::span(*buffer).first(collective.bytes / sizeof(double));
-    const std::span bytes =
-        std::as_writable_bytes(std::span(*buffer)).first(collective.bytes);
+    const std::span bytes = std::as_writable_bytes(std::span(*buffer)).first(collective.bytes);
     for (std::int64_t i = 0; i < repetitions; ++i) {
       switch (collective.kind) {
         case Kind::barrier:

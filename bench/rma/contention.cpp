@@ -45,47 +45,71 @@ Ratio rate_ratio(const Measured& one, const Measured& all) {
   return {times.value * factor, {times.ci95.lo * factor, times.ci95.hi * factor}};
 }
 
-/// All ranks accumulate on the same bytes of one target; each has a source of its own.
-void measure_accumulate(Session& session, OwnSide& own) {
+void add_plainly(std::byte* to, const std::byte* from, std::size_t bytes) {
+  kernels::axpy(reinterpret_cast<double*>(to), reinterpret_cast<const double*>(from), 1.0,
+                bytes / sizeof(double));
+}
+
+/// Where on one target the ranks accumulate.
+enum class Places {
+  same,   ///< all on the same bytes, whose cache lines then go from core to core
+  apart,  ///< each on bytes of its own
+};
+
+/// The candidates for ranks that accumulate `bytes` each on one target: what plain loops do, which
+/// lose updates, and ours, by one rank and by all; the last is all of ours.
+std::vector<Candidate> accumulate_candidates(Session& session, OwnSide& own, Places places,
+                                             std::size_t bytes) {
+  const auto rank = static_cast<std::size_t>(session.crew().rank());
+  const auto ranks = static_cast<std::size_t>(session.crew().size());
+  const std::size_t offset = places == Places::apart ? rank * bytes : 0;
   std::byte* const there = own.region().direct(own.target());
-  const rma::RemoteAddress to = own.region().at(own.target());
-  rma::Job& job = session.job();
+  std::byte* const here = own.local().data();
+  std::vector<Candidate> candidates;
+  if (there != nullptr) {
+    // On the same bytes each rank begins at a place of its own: in step they would fight for
+    // every cache line.
+    const std::size_t turn = places == Places::same ? bytes / ranks * rank : 0;
+    const auto plain = [=, to = there + offset] {
+      add_plainly(to + turn, here + turn, bytes - turn);
+      add_plainly(to, here, turn);
+    };
+    candidates.push_back(cooperative("one axpy", session, Actors::one, bytes, plain));
+    candidates.push_back(cooperative("all axpy", session, Actors::all, bytes, plain));
+  }
+  const auto ours = [=, &job = session.job(), to = own.region().at(own.target(), offset)] {
+    rma::require(rma::accumulate(job, to, here, bytes, rma::Scale::of(1.0)));
+  };
+  candidates.push_back(cooperative("one rank", session, Actors::one, bytes, ours));
+  candidates.push_back(cooperative("all ranks", session, Actors::all, bytes, ours));
+  return candidates;
+}
+
+void measure_accumulate(Session& session, OwnSide& own, Places places) {
+  const std::string where = places == Places::same ? "same bytes" : "bytes apart";
   std::optional<Table> table;
   for (const std::size_t bytes : {64U << 10, 256U << 10, 4U << 20}) {
-    const auto ours = [&job, &own, to, bytes] {
-      rma::require(rma::accumulate(job, to, own.local().data(), bytes, rma::Scale::of(1.0)));
-    };
-    const auto plain = [&own, there, bytes] {
-      kernels::axpy(reinterpret_cast<double*>(there),
-                    reinterpret_cast<const double*>(own.local().data()), 1.0,
-                    bytes / sizeof(double));
-    };
-    std::vector<Candidate> candidates;
-    if (there != nullptr) {
-      candidates.push_back(cooperative("one axpy", session, Actors::one, bytes, plain));
-      candidates.push_back(cooperative("all axpy", session, Actors::all, bytes, plain));
-    }
-    candidates.push_back(cooperative("one rank", session, Actors::one, bytes, ours));
-    candidates.push_back(cooperative("all ranks", session, Actors::all, bytes, ours));
+    const auto candidates = accumulate_candidates(session, own, places, bytes);
     if (!table) {
-      table.emplace(session.table("Accumulate on One Target Bandwidth", candidates.size() - 1,
-                                  Quantity::bandwidth));
+      table.emplace(session.table("Accumulate on One Target, " + where + ", Bandwidth",
+                                  candidates.size() - 1, Quantity::bandwidth));
     }
     const auto size = static_cast<std::int64_t>(bytes);
     const auto measured =
-        session.measure(*table, {"rma", "accumulate_contended", "", size}, size, candidates,
-                        together(session.options().measure_options()));
+        session.measure(*table, {"rma", "accumulate_contended", where, size}, size, candidates,
+                        side_by_side(session.options().measure_options()));
     if (!session.is_leader()) {
       continue;
     }
     const Ratio scaling = rate_ratio(measured[measured.size() - 2], measured.back());
-    session.remark(fmt::format(
-        "{}: rate of all ranks / one: {:.3f} [{:.3f},{:.3f}], plain loops {:.3f}", size,
-        scaling.value, scaling.ci95.lo, scaling.ci95.hi,
-        there == nullptr ? 0 : rate_ratio(measured[0], measured[1]).value));
+    session.remark(fmt::format("{}: rate of all ranks / one: {:.3f} [{:.3f},{:.3f}]", size,
+                               scaling.value, scaling.ci95.lo, scaling.ci95.hi));
+    if (measured.size() == 4) {
+      session.remark(fmt::format("{}: the same of plain loops: {:.3f}", size,
+                                 rate_ratio(measured[0], measured[1]).value));
+    }
     if (session.crew().size() == 2) {
-      session.targets().observe("accumulate by two on one target: rate / one",
-                                fmt::format("{} B", size), scaling);
+      session.targets().observe(contention_target(where), fmt::format("{} B", size), scaling);
     }
   }
 }
@@ -106,13 +130,14 @@ void measure_lock(Session& session, OwnSide& own) {
   candidates.push_back(own.lock_unlock(own.target(), true));
   Table table = session.table("Contended Lock and Unlock Latency", candidates.size() - 1);
   session.measure(table, {"rma", "lock_unlock_contended", "", 8}, session.crew().size(), candidates,
-                  together(session.options().measure_options()));
+                  side_by_side(session.options().measure_options()));
 }
 
 /// All ranks draw from one counter.
 void measure_counter(Session& session, OwnSide& own) {
   std::byte* const there = own.region().direct(own.target());
-  auto counter = arrays::Counter::create(session.job(), session.job().world(), own.target()).value();
+  auto counter =
+      arrays::Counter::create(session.job(), session.job().world(), own.target()).value();
   std::vector<Candidate> candidates;
   if (there != nullptr) {
     auto& word = *reinterpret_cast<std::int64_t*>(there);
@@ -124,7 +149,7 @@ void measure_counter(Session& session, OwnSide& own) {
   Table table = session.table("Counter Drawn From by All Ranks Latency", candidates.size() - 1,
                               Quantity::latency, "Ranks");
   session.measure(table, {"rma", "counter_contended", "", 8}, session.crew().size(), candidates,
-                  together(session.options().measure_options()));
+                  side_by_side(session.options().measure_options()));
 }
 
 }  // namespace
@@ -134,8 +159,11 @@ void measure_contention(Session& session) {
     session.remark("contention: needs two ranks");
     return;
   }
-  OwnSide own(session.job(), {.capacity_bytes = 4U << 20});
-  measure_accumulate(session, own);
+  // Room for the largest accumulate of each rank.
+  OwnSide own(session.job(),
+              {.capacity_bytes = (4U << 20) * static_cast<std::size_t>(session.crew().size())});
+  measure_accumulate(session, own, Places::apart);
+  measure_accumulate(session, own, Places::same);
   measure_lock(session, own);
   measure_counter(session, own);
 }

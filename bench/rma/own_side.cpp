@@ -143,17 +143,15 @@ Candidate OwnSide::vector(const Case& c) {
   rma::Job& job = job_;
   switch (c.operation) {
     case Operation::get:
-      return make(c, false, [=, &job](std::size_t, std::size_t) {
-        require(rma::get(job, there, list));
-      });
+      return make(c, false,
+                  [=, &job](std::size_t, std::size_t) { require(rma::get(job, there, list)); });
     case Operation::accumulate:
       return make(c, false, [=, &job](std::size_t, std::size_t) {
         require(rma::accumulate(job, there, list, rma::Scale::of(c.scale)));
       });
     default:
-      return make(c, false, [=, &job](std::size_t, std::size_t) {
-        require(rma::put(job, there, list));
-      });
+      return make(c, false,
+                  [=, &job](std::size_t, std::size_t) { require(rma::put(job, there, list)); });
   }
 }
 

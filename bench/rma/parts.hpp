@@ -3,6 +3,7 @@
 // The parts of suite "rma": one-sided communication, between rank 0 and rank 1.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "bench/session.hpp"
@@ -21,6 +22,9 @@ void measure_atomics(Session& session);
 void measure_collectives(Session& session);
 /// Ranks that accumulate on the same memory, take the same lock, draw from the same counter.
 void measure_contention(Session& session);
+
+/// The target for two ranks that accumulate on one, on the "same bytes" or "bytes apart".
+std::string contention_target(const std::string& where);
 
 /// What the design asks of same-node transfers (its section 5, rows "shm").
 std::vector<Target> shm_targets();

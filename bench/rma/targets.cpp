@@ -41,6 +41,10 @@ bool accumulates_short_rows(const Case& c) {
 
 }  // namespace
 
+std::string contention_target(const std::string& where) {
+  return "two accumulate on " + where + ": rate / one's";
+}
+
 std::vector<Target> shm_targets() {
   const auto is = [](Operation operation) {
     return [operation](const Case& c) { return c.operation == operation; };
@@ -60,7 +64,8 @@ std::vector<Target> shm_targets() {
        is_long_accumulate},
       {"accumulate 16 B rows: speed / ARMCI-MPI", "armci-mpi", Sense::speed_at_least, 10,
        accumulates_short_rows},
-      {"accumulate by two on one target: rate / one", "one rank", Sense::speed_at_least, 1.7},
+      {contention_target("bytes apart"), "one rank", Sense::speed_at_least, 1.7},
+      {contention_target("same bytes"), "one rank", Sense::speed_at_least, 1.7},
       {"fetch-and-add: time / lock xadd", "lock xadd", Sense::time_at_most, 3,
        is(Operation::fetch_add)},
       {"lock and unlock: time / two atomics", "two atomics", Sense::time_at_most, 4,

@@ -68,8 +68,8 @@ class Bench {
                const Case& c, std::int64_t line) {
     const bool has_rows = c.layout != Layout::contiguous;
     if (auto mine = own_.candidate(c)) {
-      measure(table, title, quantity, {c.name(), c.name(), c.shape(), 0}, c, std::move(*mine),
-              line, has_rows ? "Rows" : "Size");
+      measure(table, title, quantity, {c.name(), c.name(), c.shape(), 0}, c, std::move(*mine), line,
+              has_rows ? "Rows" : "Size");
     }
   }
 
@@ -111,10 +111,10 @@ void measure_contiguous(Session& session) {
         const bool whole = operation != Operation::accumulate || size % 8 == 0;
         if (whole && (size >= large) == (quantity == Quantity::bandwidth)) {
           const Case c = Case::contiguous(operation, static_cast<std::size_t>(size));
-          bench.measure(table,
-                        title_of(operation) +
-                            (quantity == Quantity::latency ? " Latency" : " Bandwidth"),
-                        quantity, c, size);
+          bench.measure(
+              table,
+              title_of(operation) + (quantity == Quantity::latency ? " Latency" : " Bandwidth"),
+              quantity, c, size);
         }
       }
     }

@@ -142,11 +142,15 @@ Json Report::to_json() const {
   for (const TargetResult& target : targets_) {
     targets.push_back(target_json(target));
   }
-  return {
-      {"schema", schema_name},           {"suite_version", run_.suite_version}, {"git", run_.git},
-      {"host", host_json(run_.host)},    {"launch", launch_json(run_.launch)},  {"env", run_.env},
-      {"headline", headline_json(run_)}, {"targets", std::move(targets)},
-      {"results", std::move(results)}};
+  return {{"schema", schema_name},
+          {"suite_version", run_.suite_version},
+          {"git", run_.git},
+          {"host", host_json(run_.host)},
+          {"launch", launch_json(run_.launch)},
+          {"env", run_.env},
+          {"headline", headline_json(run_)},
+          {"targets", std::move(targets)},
+          {"results", std::move(results)}};
 }
 
 void Report::write_json(std::ostream& out) const {

@@ -44,9 +44,9 @@ void Targets::look(const Case& c, const std::vector<Measured>& measured, const M
     if (!result.target.applies || !result.target.applies(c)) {
       continue;
     }
-    const auto reference = std::find_if(
-        measured.begin(), measured.end(),
-        [&](const Measured& one) { return one.name == result.target.reference; });
+    const auto reference = std::find_if(measured.begin(), measured.end(), [&](const Measured& one) {
+      return one.name == result.target.reference;
+    });
     if (reference == measured.end()) {
       continue;
     }

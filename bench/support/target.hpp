@@ -5,8 +5,8 @@
 // A target names a reference and the cases that it speaks of. Of all that are measured the worst
 // counts, and the summary says which that was:
 //
-//     # Target                                         asked     worst  95 % interval   at       reached
-//     put and get of 8 B, time / memcpy               <= 6.00     4.81  [4.79,4.85]     put 8        yes
+//     # Target                                         asked     worst  95 % interval   at reached
+//     put and get of 8 B, time / memcpy               <= 6.00     4.81  [4.79,4.85]     put 8 yes
 //
 // Speeds are the reciprocals of times: "speed / memcpy >= 0.95" is the time of memcpy divided by
 // ours.

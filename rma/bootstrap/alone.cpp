@@ -18,6 +18,8 @@ class Alone final : public Bootstrap {
 
 }  // namespace
 
-std::shared_ptr<Bootstrap> alone_bootstrap() { return std::make_shared<Alone>(); }
+std::shared_ptr<Bootstrap> alone_bootstrap() {
+  return std::make_shared<Alone>();
+}
 
 }  // namespace tessera::rma

@@ -45,8 +45,8 @@ class Forked final : public Bootstrap {
     std::size_t done = 0;
     do {
       const std::size_t step = std::min(exchange_slot_bytes, mine.size() - done);
-      TESSERA_ASSIGN_OR_RETURN(const std::uint32_t round, exchange(mine.subspan(done, step),
-                                                                   timeout));
+      TESSERA_ASSIGN_OR_RETURN(const std::uint32_t round,
+                               exchange(mine.subspan(done, step), timeout));
       for (std::size_t each = 0; each < ranks && step > 0; ++each) {
         std::memcpy(all.data() + each * mine.size() + done,
                     control_->slot(round, static_cast<std::int32_t>(each)), step);
@@ -76,9 +76,9 @@ class Forked final : public Bootstrap {
       detail::futex_wait(control_->round, round, std::chrono::milliseconds(50));
       const std::optional<WorldRank> ended = first_lost();
       if (ended && withdraw(round)) {
-        return Status::error_at(*ended, Code::peer_lost,
-                                fmt::format("rank {} ended while the job was starting",
-                                            ended->value));
+        return Status::error_at(
+            *ended, Code::peer_lost,
+            fmt::format("rank {} ended while the job was starting", ended->value));
       }
       const std::int32_t came = control_->arrived.load();
       if (std::chrono::steady_clock::now() > deadline && withdraw(round)) {
@@ -136,16 +136,15 @@ Result<std::shared_ptr<Bootstrap>> fork_bootstrap() {
   struct stat file {};
   if (fd < 0 || rank < 0 || rank >= ranks || fstat(fd, &file) != 0 ||
       static_cast<std::size_t>(file.st_size) < ForkControl::bytes(ranks)) {
-    return Status::error(Code::protocol,
-                         fmt::format("{}={} does not describe a job", detail::launch_variable,
-                                     text))
+    return Status::error(Code::protocol, fmt::format("{}={} does not describe a job",
+                                                     detail::launch_variable, text))
         .hint("unset it, or start the program anew under tessera-run");
   }
   const auto bytes = static_cast<std::size_t>(file.st_size);
   void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) {
-    return Status::error(Code::no_memory, fmt::format("cannot map the launcher's memory: {}",
-                                                      std::strerror(errno)));
+    return Status::error(Code::no_memory,
+                         fmt::format("cannot map the launcher's memory: {}", std::strerror(errno)));
   }
   auto* control = static_cast<ForkControl*>(base);
   if (control->magic != ForkControl::magic_number || control->ranks != ranks) {

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -107,29 +108,60 @@ struct Child {
   bool running = false;
 };
 
-std::vector<char*> argument_pointers(const std::vector<std::string>& arguments) {
+// Texts as exec wants them. The texts must outlive the result.
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
-  for (const std::string& argument : arguments) {
-    pointers.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& text : texts) {
+    pointers.push_back(const_cast<char*>(text.c_str()));
   }
   pointers.push_back(nullptr);
   return pointers;
 }
 
-// Runs in the child between fork and exec. Never returns.
-[[noreturn]] void become_rank(const std::string& launch_value, std::int32_t ranks_per_node,
-                              const SignalReader& signals, char* const* arguments,
-                              pid_t launcher) {
+// This process's environment with a rank's own variables.
+std::vector<std::string> rank_environment(const std::string& launch_value,
+                                          std::int32_t ranks_per_node) {
+  std::vector<std::string> own{fmt::format("{}={}", detail::launch_variable, launch_value)};
+  if (ranks_per_node > 0) {
+    own.push_back(fmt::format("TESSERA_RANKS_PER_NODE={}", ranks_per_node));
+  }
+  const auto is_own = [&](std::string_view entry) {
+    return std::any_of(own.begin(), own.end(), [&](const std::string& each) {
+      return entry.starts_with(std::string_view(each).substr(0, each.find('=') + 1));
+    });
+  };
+  std::vector<std::string> all;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (!is_own(*entry)) {
+      all.emplace_back(*entry);
+    }
+  }
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+// What a rank is made of, prepared before the fork.
+struct RankStart {
+  char* const* arguments = nullptr;
+  char* const* environment = nullptr;
+  pid_t launcher = -1;
+};
+
+// Runs in the child between fork and exec, and never returns. Only system calls: other threads of
+// the launcher may have held any lock at the fork, that of the heap among them.
+[[noreturn]] void become_rank(const RankStart& start, const SignalReader& signals) {
   signals.restore();
   // If the launcher dies, its ranks end too: nobody else would end them.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() == launcher) {
-    setenv(detail::launch_variable, launch_value.c_str(), 1);
-    if (ranks_per_node > 0) {
-      setenv("TESSERA_RANKS_PER_NODE", std::to_string(ranks_per_node).c_str(), 1);
-    }
-    execvp(arguments[0], arguments);
-    fmt::print(stderr, "tessera-run: cannot start {}: {}\n", arguments[0], std::strerror(errno));
+  if (getppid() == start.launcher) {
+    execvpe(start.arguments[0], start.arguments, start.environment);
+    const char* const cause = strerrordesc_np(errno);
+    const auto piece = [](const char* text) {
+      return iovec{const_cast<char*>(text), std::strlen(text)};
+    };
+    const std::array line{piece("tessera-run: cannot start "), piece(start.arguments[0]),
+                          piece(": "), piece(cause), piece("\n")};
+    static_cast<void>(writev(STDERR_FILENO, line.data(), static_cast<int>(line.size())) < 0);
   }
   std::_Exit(exit_not_found);
 }
@@ -169,9 +201,9 @@ Status check_options(const std::vector<std::string>& arguments, const LaunchOpti
                          fmt::format("{} ranks; there must be at least one", options.ranks));
   }
   if (options.nodes < 0 || options.nodes > options.ranks) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("{} ranks cannot be split over {} nodes", options.ranks,
-                                     options.nodes));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("{} ranks cannot be split over {} nodes", options.ranks, options.nodes));
   }
   return {};
 }
@@ -191,7 +223,7 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
   TESSERA_ASSIGN_OR_RETURN(const ControlMemory memory, ControlMemory::create(options.ranks));
   const std::int32_t ranks_per_node =
       options.nodes > 0 ? (options.ranks + options.nodes - 1) / options.nodes : 0;
-  const std::vector<char*> pointers = argument_pointers(arguments);
+  const std::vector<char*> argument_pointers = pointers_to(arguments);
   TESSERA_ASSIGN_OR_RETURN(LineRelay output,
                            LineRelay::create(options.whole_lines ? options.ranks : 0));
   const SignalReader signals;
@@ -208,14 +240,19 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
     const std::string value = fmt::format("{}:{}:{}", memory.descriptor(), rank, options.ranks);
     Child& child = children[static_cast<std::size_t>(rank)];
     exits[static_cast<std::size_t>(rank)].rank = rank;
+    const std::vector<std::string> environment = rank_environment(value, ranks_per_node);
+    const std::vector<char*> environment_pointers = pointers_to(environment);
     child.pid = fork();
     if (child.pid == 0) {
       output.connect(rank);
-      become_rank(value, ranks_per_node, signals, pointers.data(), launcher);
+      become_rank({.arguments = argument_pointers.data(),
+                   .environment = environment_pointers.data(),
+                   .launcher = launcher},
+                  signals);
     }
     if (child.pid < 0) {
-      failure = Status::error(Code::limit_exceeded, fmt::format("cannot start rank {}: {}", rank,
-                                                                std::strerror(errno)));
+      failure = Status::error(Code::limit_exceeded,
+                              fmt::format("cannot start rank {}: {}", rank, std::strerror(errno)));
       pass_on(SIGTERM, children);
       break;
     }

@@ -16,13 +16,17 @@ namespace tessera::rma {
 
 #ifndef TESSERA_HAVE_MPI
 
-bool detail::mpi_is_running() { return false; }
+bool detail::mpi_is_running() {
+  return false;
+}
 
 Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int) {
   return Status::error(Code::unsupported, "this library was built without MPI")
       .hint("configure with -DTESSERA_MPI=ON, or start the program with tessera-run");
 }
-Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap() { return mpi_bootstrap(0); }
+Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap() {
+  return mpi_bootstrap(0);
+}
 
 #else
 
@@ -53,8 +57,8 @@ class Mpi final : public Bootstrap {
                                            std::chrono::milliseconds) override {
     std::vector<std::byte> all(mine.size() * static_cast<std::size_t>(size_));
     const int bytes = static_cast<int>(mine.size());
-    const int code = MPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE,
-                                   communicator_);
+    const int code =
+        MPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, communicator_);
     if (code != MPI_SUCCESS) {
       return mpi_error("MPI_Allgather", code);
     }
@@ -134,8 +138,9 @@ Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap() {
                          fmt::format("{} says that it started {} processes, but this program's MPI "
                                      "sees only itself",
                                      trace.launcher, trace.ranks))
-        .hint("start it with the launcher of the MPI it was built with; under Slurm try "
-              "srun --mpi=pmix, or mpirun inside the allocation");
+        .hint(
+            "start it with the launcher of the MPI it was built with; under Slurm try "
+            "srun --mpi=pmix, or mpirun inside the allocation");
   }
   return bootstrap;
 }

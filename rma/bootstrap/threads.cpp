@@ -27,8 +27,8 @@ class ThreadGroup::Meeting {
       finish_round();
       return gathered_;
     }
-    const bool done = changed_.wait_for(guard, timeout,
-                                        [&] { return round_ != round || gone_ >= 0; });
+    const bool done =
+        changed_.wait_for(guard, timeout, [&] { return round_ != round || gone_ >= 0; });
     if (round_ != round) {
       return gathered_;
     }
@@ -99,7 +99,9 @@ ThreadGroup::ThreadGroup(std::int32_t ranks)
     : meeting_(std::make_unique<Meeting>(std::max(ranks, 1))) {}
 ThreadGroup::~ThreadGroup() = default;
 
-std::int32_t ThreadGroup::size() const noexcept { return meeting_->size(); }
+std::int32_t ThreadGroup::size() const noexcept {
+  return meeting_->size();
+}
 
 std::shared_ptr<Bootstrap> ThreadGroup::member(WorldRank rank) {
   return std::make_shared<Member>(*meeting_, rank);

@@ -34,12 +34,13 @@ Result<std::unique_ptr<GranuleTable>> GranuleTable::create(const std::byte* base
                                                            std::uint64_t bytes) {
   // Fresh anonymous pages read as zero, which is the representation of "no region": the table costs
   // memory only where regions are.
-  const std::uint64_t table_bytes = (bytes / granule_bytes + 1) * sizeof(std::atomic<std::uint32_t>);
+  const std::uint64_t table_bytes =
+      (bytes / granule_bytes + 1) * sizeof(std::atomic<std::uint32_t>);
   void* entries = reserve(table_bytes, PROT_READ | PROT_WRITE);
   if (entries == MAP_FAILED) {
-    return Status::error(Code::no_memory, fmt::format("cannot reserve a table of {}: {}",
-                                                      human_bytes(table_bytes),
-                                                      std::strerror(errno)));
+    return Status::error(Code::no_memory,
+                         fmt::format("cannot reserve a table of {}: {}", human_bytes(table_bytes),
+                                     std::strerror(errno)));
   }
   return std::unique_ptr<GranuleTable>(
       new GranuleTable(std::bit_cast<std::uintptr_t>(base), bytes,
@@ -102,8 +103,7 @@ Status AddressBook::make_foreign_range() {
   }
   std::uint64_t bytes = most_foreign_bytes;
   void* base = MAP_FAILED;
-  while (bytes >= least_foreign_bytes &&
-         (base = reserve(bytes, PROT_NONE)) == MAP_FAILED) {
+  while (bytes >= least_foreign_bytes && (base = reserve(bytes, PROT_NONE)) == MAP_FAILED) {
     bytes /= 2;
   }
   if (base == MAP_FAILED) {
@@ -127,9 +127,9 @@ Result<std::byte*> AddressBook::reserve_foreign(std::uint64_t bytes, RegionId re
   const auto gap = std::find_if(foreign_free_.begin(), foreign_free_.end(),
                                 [&](const auto& each) { return each.second >= wanted; });
   if (gap == foreign_free_.end()) {
-    return Status::error(Code::limit_exceeded,
-                         fmt::format("no {} of address space are left for remote pointers",
-                                     human_bytes(wanted)));
+    return Status::error(
+        Code::limit_exceeded,
+        fmt::format("no {} of address space are left for remote pointers", human_bytes(wanted)));
   }
   const auto [offset, available] = *gap;
   foreign_free_.erase(gap);

@@ -31,7 +31,7 @@ constinit thread_local ThreadBlock thread_block;
 OpTallies ThreadBlock::tallies() const noexcept {
   OpTallies result{};
   for (std::size_t op = 0; op < op_count; ++op) {
-    result[op] = {operations[op], bytes[op]};
+    result[op] = {operations[op] + words[op], bytes[op] + sizeof(std::uint64_t) * words[op]};
   }
   return result;
 }
@@ -45,7 +45,9 @@ void turn_thread_block(const std::shared_ptr<CounterStore>& store, WorldRank pee
   thread_block.peer = peer;
 }
 
-void flush_thread_block() { thread_store().empty(); }
+void flush_thread_block() {
+  thread_store().empty();
+}
 
 void CounterStore::add(WorldRank peer, const OpTallies& tallies) {
   const std::lock_guard guard(mutex_);

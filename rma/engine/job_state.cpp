@@ -24,11 +24,8 @@ std::vector<std::string_view> split_names(std::string_view list) {
 }  // namespace
 
 Status JobState::make_transports(const std::vector<TransportFactory>& factories) {
-  const TransportContext context{.rank = rank,
-                                 .size = size,
-                                 .settings = &settings,
-                                 .node = node.get(),
-                                 .stripes = &*stripes};
+  const TransportContext context{
+      .rank = rank, .size = size, .settings = &settings, .node = node.get(), .stripes = &*stripes};
   for (const std::string_view name : split_names(settings.transport)) {
     const auto factory =
         std::find_if(factories.begin(), factories.end(),
@@ -62,9 +59,9 @@ Result<Route*> JobState::route_to(WorldRank peer) {
     }
   }
   if (peer.value < 0 || peer.value >= size) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("there is no rank {}: the job has ranks 0 to {}", peer.value,
-                                     size - 1));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("there is no rank {}: the job has ranks 0 to {}", peer.value, size - 1));
   }
   if (stopped.load()) {
     return Status::error(Code::closed, "the job was stopped");

@@ -16,10 +16,11 @@ LockSetState::LockSetState(Team& team)
     : keep_job_(team.state().job().self.lock()),
       team_(team),
       node_(*team.state().job().node),
-      capacity_(std::bit_ceil(std::max(8U, 2 * static_cast<std::uint32_t>(node_.size())))) {}
+      capacity_(std::bit_ceil(std::max(8U, 2 * static_cast<std::uint32_t>(node_.size())))),
+      lock_bytes_(QueueLock::bytes(capacity_)) {}
 
 std::uint64_t LockSetState::memory_bytes() const noexcept {
-  return static_cast<std::uint64_t>(first_.back()) * QueueLock::bytes(capacity_);
+  return static_cast<std::uint64_t>(first_.back()) * lock_bytes_;
 }
 
 Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int64_t count) {
@@ -55,16 +56,18 @@ Status LockSetState::make_locks() {
       offset_ = *offset;
     }
     for (std::int64_t i = 0; i < first_.back() && mine.ok(); ++i) {
-      new (arena.at(offset_) + static_cast<std::size_t>(i) * QueueLock::bytes(capacity_))
-          QueueLock(capacity_);
+      new (arena.at(offset_) + static_cast<std::size_t>(i) * lock_bytes_) QueueLock(capacity_);
     }
   }
   TESSERA_RETURN_IF_ERROR(team_.agree(mine));
-  return team_.broadcast_value(offset_, TeamRank{0});
+  TESSERA_RETURN_IF_ERROR(team_.broadcast_value(offset_, TeamRank{0}));
+  locks_ = node_.arena().at(offset_);
+  return {};
 }
 
 Status LockSetState::free() {
   const std::uint64_t offset = std::exchange(offset_, 0);
+  locks_ = nullptr;
   if (offset == 0) {
     return {};
   }
@@ -75,28 +78,41 @@ Status LockSetState::free() {
   return {};
 }
 
-Result<QueueLock*> LockSetState::find(TeamRank owner, std::int64_t index) const {
+inline QueueLock* LockSetState::find(TeamRank owner, std::int64_t index) const noexcept {
+  const auto member = static_cast<std::size_t>(static_cast<std::uint32_t>(owner.value));
+  if (locks_ == nullptr || member + 1 >= first_.size()) [[unlikely]] {
+    return nullptr;
+  }
+  const std::int64_t first = first_[member];
+  if (index < 0 || index >= first_[member + 1] - first) [[unlikely]] {
+    return nullptr;
+  }
+  return reinterpret_cast<QueueLock*>(locks_ +
+                                      static_cast<std::size_t>(first + index) * lock_bytes_);
+}
+
+Status LockSetState::missing(TeamRank owner, std::int64_t index) const {
   if (owner.value < 0 || owner.value >= team_.size()) {
-    return Status::error(Code::out_of_range,
-                         fmt::format("member {} has no locks: the team has {} members",
-                                     owner.value, team_.size()));
+    return Status::error(
+        Code::out_of_range,
+        fmt::format("member {} has no locks: the team has {} members", owner.value, team_.size()));
   }
   if (index < 0 || index >= count(owner)) {
     return Status::error(Code::out_of_range,
                          fmt::format("there is no lock {} at rank {}, which has {}", index,
                                      team_.world_rank(owner).value, count(owner)));
   }
-  if (offset_ == 0) {
-    return Status::error(Code::closed, "the locks were freed");
-  }
-  const std::int64_t at = first_[static_cast<std::size_t>(owner.value)] + index;
-  return reinterpret_cast<QueueLock*>(
-      node_.arena().at(offset_) + static_cast<std::size_t>(at) * QueueLock::bytes(capacity_));
+  return Status::error(Code::closed, "the locks were freed");
 }
 
 Status LockSetState::lock(TeamRank owner, std::int64_t index) {
-  TESSERA_ASSIGN_OR_RETURN(QueueLock * lock, find(owner, index));
-  detail::count(team_.state().job().counters, team_.world_rank(owner), lock, Op::lock, 0);
+  QueueLock* const lock = find(owner, index);
+  if (lock == nullptr) [[unlikely]] {
+    return missing(owner, index);
+  }
+  const TeamState& team = team_.state();
+  detail::count(team.job().counters, team.members()[static_cast<std::size_t>(owner.value)], lock,
+                Op::lock, 0);
   int dead_place = 0;
   if (lock->lock(node_, dead_place) == QueueLock::Outcome::acquired) [[likely]] {
     return {};
@@ -110,7 +126,10 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
 }
 
 Status LockSetState::unlock(TeamRank owner, std::int64_t index) {
-  TESSERA_ASSIGN_OR_RETURN(QueueLock * lock, find(owner, index));
+  QueueLock* const lock = find(owner, index);
+  if (lock == nullptr) [[unlikely]] {
+    return missing(owner, index);
+  }
   if (!lock->unlock(node_)) {
     return Status::error(Code::invalid_argument,
                          fmt::format("unlock of lock {} of rank {}, which this rank does not hold",

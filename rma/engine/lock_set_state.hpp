@@ -32,15 +32,20 @@ class LockSetState {
  private:
   explicit LockSetState(Team& team);
   Status make_locks();
-  Result<QueueLock*> find(TeamRank owner, std::int64_t index) const;
+  /// The lock, or null when there is none: missing() says why.
+  [[nodiscard]] QueueLock* find(TeamRank owner, std::int64_t index) const noexcept;
+  [[nodiscard]] Status missing(TeamRank owner, std::int64_t index) const;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
   std::shared_ptr<JobState> keep_job_;  ///< first, so that it goes last
   Team team_;
   Node& node_;
-  std::vector<std::int64_t> first_;  ///< number of the owner's first lock among all; one past the end
-  std::uint32_t capacity_;           ///< of each lock's queue
-  std::uint64_t offset_ = 0;         ///< in the node's memory; 0: none or freed
+  std::vector<std::int64_t>
+      first_;                   ///< number of the owner's first lock among all; one past the end
+  std::uint32_t capacity_;      ///< of each lock's queue
+  std::uint64_t offset_ = 0;    ///< in the node's memory; 0: none or freed
+  std::byte* locks_ = nullptr;  ///< there; null: none or freed
+  std::size_t lock_bytes_;      ///< of each lock with its queue
 };
 
 }  // namespace tessera::rma::detail

@@ -19,9 +19,8 @@ bool Operation::has_ended() const {
 }
 
 bool Operation::concerns(const RankFilter& ranks) const {
-  return ranks(peer_) ||
-         std::any_of(collected_.begin(), collected_.end(),
-                     [&](const auto& each) { return each->concerns(ranks); });
+  return ranks(peer_) || std::any_of(collected_.begin(), collected_.end(),
+                                     [&](const auto& each) { return each->concerns(ranks); });
 }
 
 void Operation::wait_until_done() {
@@ -72,9 +71,8 @@ Status Outstanding::complete_adopted(const RankFilter& ranks) {
   std::vector<std::shared_ptr<Operation>> mine;
   {
     const std::lock_guard guard(mutex_);
-    const auto first_mine =
-        std::stable_partition(adopted_.begin(), adopted_.end(),
-                              [&](const auto& each) { return !each->concerns(ranks); });
+    const auto first_mine = std::stable_partition(
+        adopted_.begin(), adopted_.end(), [&](const auto& each) { return !each->concerns(ranks); });
     mine.assign(std::make_move_iterator(first_mine), std::make_move_iterator(adopted_.end()));
     adopted_.erase(first_mine, adopted_.end());
   }

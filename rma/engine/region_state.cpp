@@ -55,9 +55,8 @@ Status RegionState::agree_on_terms(std::size_t bytes, bool is_attached) {
   }
   last_id.store(id_.value);
   equal_bytes_ = offers[0].bytes;
-  const bool equal = std::all_of(offers.begin(), offers.end(), [&](const Offer& each) {
-    return each.bytes == equal_bytes_;
-  });
+  const bool equal = std::all_of(offers.begin(), offers.end(),
+                                 [&](const Offer& each) { return each.bytes == equal_bytes_; });
   if (!equal) {
     sizes_.reserve(offers.size());
     for (const Offer& each : offers) {
@@ -132,8 +131,8 @@ void RegionState::withdraw() {
   }
   state.addresses->assign(segment_->local(), bytes(team_.rank()), RegionId{0});
   if (foreign_base_ != nullptr) {
-    state.addresses->release_foreign(
-        foreign_base_, foreign_stride() * static_cast<std::size_t>(team_.size()));
+    state.addresses->release_foreign(foreign_base_,
+                                     foreign_stride() * static_cast<std::size_t>(team_.size()));
   }
 }
 
@@ -164,8 +163,7 @@ std::byte* RegionState::direct(TeamRank rank) const noexcept {
     return nullptr;
   }
   const auto at = static_cast<std::size_t>(order);
-  return direct_.base +
-         (direct_.offsets.empty() ? at * direct_.stride : direct_.offsets[at]);
+  return direct_.base + (direct_.offsets.empty() ? at * direct_.stride : direct_.offsets[at]);
 }
 
 std::size_t RegionState::foreign_stride() const noexcept {
@@ -184,9 +182,9 @@ Result<std::byte*> RegionState::raw_pointer(TeamRank rank) {
   }
   const std::lock_guard guard(foreign_mutex_);
   if (foreign_base_ == nullptr) {
-    TESSERA_ASSIGN_OR_RETURN(
-        foreign_base_, job().addresses->reserve_foreign(
-                           foreign_stride() * static_cast<std::size_t>(team_.size()), id_));
+    TESSERA_ASSIGN_OR_RETURN(foreign_base_,
+                             job().addresses->reserve_foreign(
+                                 foreign_stride() * static_cast<std::size_t>(team_.size()), id_));
   }
   return foreign_base_ + static_cast<std::size_t>(rank.value) * foreign_stride();
 }

@@ -46,9 +46,8 @@ void RegionTable::place(Table& table, RegionId id, const RegionEntry& entry) {
   free.stride = entry.stride;
   free.bytes = entry.bytes;
   free.state = entry.state;
-  table.longest_probe.store(
-      std::max(table.longest_probe.load(std::memory_order_relaxed), probe),
-      std::memory_order_release);
+  table.longest_probe.store(std::max(table.longest_probe.load(std::memory_order_relaxed), probe),
+                            std::memory_order_release);
   free.id.store(id.value, std::memory_order_release);
 }
 

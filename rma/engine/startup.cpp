@@ -2,7 +2,6 @@
 #include "rma/engine/startup.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,8 +13,8 @@
 #include <string>
 #include <utility>
 
-#include "rma/node/fd_passing.hpp"
 #include "rma/memory.hpp"
+#include "rma/node/fd_passing.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -102,21 +101,12 @@ std::uint64_t arena_bytes(const Settings& settings) {
   return std::max(least, memory_multiple * total_memory_bytes());
 }
 
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) {
-    return 1;
-  }
-  return std::max(1, CPU_COUNT(&set));
-}
-
-WaitPolicy wait_policy(const Settings& settings, std::size_t ranks_on_node) {
+WaitPolicy wait_policy(const Settings& settings, const NodeHeader& node) {
   // With a core for each rank, the peer answers within microseconds. Without, it can only run when
   // we sleep.
   constexpr std::chrono::nanoseconds long_spin{20'000};
   constexpr std::chrono::nanoseconds short_spin{300};
-  const bool enough_cores = static_cast<std::size_t>(usable_cores()) >= ranks_on_node;
+  const bool enough_cores = node.processors.count() >= static_cast<int>(node.ranks);
   WaitPolicy policy;
   policy.spin = settings.spin_ns >= 0 ? std::chrono::nanoseconds(settings.spin_ns)
                                       : (enough_cores ? long_spin : short_spin);
@@ -125,9 +115,8 @@ WaitPolicy wait_policy(const Settings& settings, std::size_t ranks_on_node) {
 }
 
 // Within one process the first rank of each node hands out a pointer.
-Result<std::shared_ptr<NodeMemory>> share_in_process(Bootstrap& bootstrap,
-                                                     const Settings& settings, bool is_leader,
-                                                     WorldRank leader, int ranks) {
+Result<std::shared_ptr<NodeMemory>> share_in_process(Bootstrap& bootstrap, const Settings& settings,
+                                                     bool is_leader, WorldRank leader, int ranks) {
   std::shared_ptr<NodeMemory> own;
   Status mine;
   if (is_leader) {
@@ -141,6 +130,7 @@ Result<std::shared_ptr<NodeMemory>> share_in_process(Bootstrap& bootstrap,
   const std::shared_ptr<NodeMemory>* const pointer = &own;
   TESSERA_ASSIGN_OR_RETURN(const auto all, gather(bootstrap, settings, pointer));
   std::shared_ptr<NodeMemory> memory = *all[static_cast<std::size_t>(leader.value)];
+  memory->header().processors.add_own();
   // The leader's pointer stays until all have copied it.
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, Status()));
   return memory;
@@ -148,9 +138,8 @@ Result<std::shared_ptr<NodeMemory>> share_in_process(Bootstrap& bootstrap,
 
 // Between processes it hands out the descriptor of a memory file.
 Result<std::shared_ptr<NodeMemory>> share_across_processes(Bootstrap& bootstrap,
-                                                           const Settings& settings,
-                                                           bool is_leader, WorldRank leader,
-                                                           int ranks) {
+                                                           const Settings& settings, bool is_leader,
+                                                           WorldRank leader, int ranks) {
   using Name = std::array<char, 64>;
   Name name{};
   std::shared_ptr<NodeMemory> memory;
@@ -184,6 +173,9 @@ Result<std::shared_ptr<NodeMemory>> share_across_processes(Bootstrap& bootstrap,
       }
     }
   }
+  if (mine.ok()) {
+    memory->header().processors.add_own();
+  }
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine));
   return memory;
 }
@@ -192,16 +184,16 @@ Status join_node(JobState& job) {
   const NodeId mine = job.nodes.node_of(job.rank);
   std::vector<WorldRank> ranks = job.nodes.ranks_of(mine);
   const auto count = static_cast<int>(ranks.size());
-  const auto place = static_cast<int>(
-      std::lower_bound(ranks.begin(), ranks.end(), job.rank) - ranks.begin());
+  const auto place =
+      static_cast<int>(std::lower_bound(ranks.begin(), ranks.end(), job.rank) - ranks.begin());
   const WorldRank leader = ranks.front();
   Bootstrap& bootstrap = *job.bootstrap;
   auto share = bootstrap.is_one_process() ? share_in_process : share_across_processes;
-  TESSERA_ASSIGN_OR_RETURN(
-      auto memory, share(bootstrap, job.settings, place == 0, leader, count));
+  TESSERA_ASSIGN_OR_RETURN(auto memory, share(bootstrap, job.settings, place == 0, leader, count));
+  // By now all ranks have said where they may run.
+  const WaitPolicy policy = wait_policy(job.settings, memory->header());
   job.node = std::make_shared<Node>(std::move(memory), std::move(ranks), place,
-                                    bootstrap.is_one_process(),
-                                    wait_policy(job.settings, static_cast<std::size_t>(count)));
+                                    bootstrap.is_one_process(), policy);
   return {};
 }
 
@@ -209,8 +201,7 @@ Status equip(JobState& job, const std::vector<TransportFactory>& factories) {
   TESSERA_RETURN_IF_ERROR(job.node->enter());
   job.stripes.emplace(*job.node);
   TESSERA_ASSIGN_OR_RETURN(
-      job.addresses,
-      AddressBook::create(job.node->memory().base(), job.node->memory().size()));
+      job.addresses, AddressBook::create(job.node->memory().base(), job.node->memory().size()));
   TESSERA_RETURN_IF_ERROR(job.make_transports(factories));
   if (job.nodes.count() > 1) {
     return Status::error(Code::unreachable,

@@ -20,7 +20,7 @@ class StripeLocks {
  public:
   /// Bytes guarded by one lock: large enough that two atomic operations cost nothing beside the
   /// loop over them, small enough that two ranks find different ones.
-  static constexpr std::uint64_t stripe_bytes = 16 * 1024ULL;
+  static constexpr std::uint64_t stripe_bytes = 32 * 1024ULL;
 
   explicit StripeLocks(Node& node) noexcept : node_(node) {}
 

@@ -110,9 +110,9 @@ Status TeamState::check_members() const {
                          fmt::format("rank {} is in the team's list twice", twice->value));
   }
   if (!std::binary_search(sorted.begin(), sorted.end(), job_.rank)) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("rank {} makes a team of which it is not a member",
-                                     job_.rank.value));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("rank {} makes a team of which it is not a member", job_.rank.value));
   }
   return {};
 }
@@ -139,8 +139,8 @@ void TeamState::find_order() {
       order_ = node_members_;
     }
     if (node_->place_of(members_[i]) >= 0) {
-      order_on_node_[static_cast<std::size_t>(members_[i].value -
-                                              node_->ranks().front().value)] = node_members_++;
+      order_on_node_[static_cast<std::size_t>(members_[i].value - node_->ranks().front().value)] =
+          node_members_++;
     }
   }
 }
@@ -154,15 +154,14 @@ TeamRank TeamState::team_rank(WorldRank rank) const noexcept {
       by_world_rank_.begin(), by_world_rank_.end(), rank, [&](TeamRank place, WorldRank wanted) {
         return members_[static_cast<std::size_t>(place.value)] < wanted;
       });
-  const bool is_member = found != by_world_rank_.end() &&
-                         members_[static_cast<std::size_t>(found->value)] == rank;
+  const bool is_member =
+      found != by_world_rank_.end() && members_[static_cast<std::size_t>(found->value)] == rank;
   return is_member ? *found : TeamRank{-1};
 }
 
 // The control's parts: itself, who let go of it, two sets of slots.
 LastOne& TeamState::last_one() const noexcept {
-  return *reinterpret_cast<LastOne*>(reinterpret_cast<std::byte*>(control_) +
-                                     sizeof(TeamControl));
+  return *reinterpret_cast<LastOne*>(reinterpret_cast<std::byte*>(control_) + sizeof(TeamControl));
 }
 
 std::uint64_t TeamState::first_slot_offset() const noexcept {
@@ -188,9 +187,9 @@ Status TeamState::form() {
     TESSERA_ASSIGN_OR_RETURN(const Invitation invitation,
                              node_->accept(key, node_->place_of(members_.front())));
     if (invitation.offset == 0) {
-      return Status::error_at(members_.front(), Code::no_memory,
-                              fmt::format("rank {} found no memory for the team",
-                                          members_.front().value));
+      return Status::error_at(
+          members_.front(), Code::no_memory,
+          fmt::format("rank {} found no memory for the team", members_.front().value));
     }
     control_offset_ = invitation.offset;
   }
@@ -229,8 +228,7 @@ void TeamState::check_call(TeamControl::Check& check, const CollectiveCall& call
   const std::uint64_t mine = call.packed();
   std::uint64_t first_call = 0;
   std::uint64_t first_bytes = 0;
-  const bool same_call =
-      check.call.compare_exchange_strong(first_call, mine) || first_call == mine;
+  const bool same_call = check.call.compare_exchange_strong(first_call, mine) || first_call == mine;
   const bool same_bytes = check.bytes.compare_exchange_strong(first_bytes, call.bytes + 1) ||
                           first_bytes == call.bytes + 1;
   if (same_call && same_bytes) {
@@ -257,9 +255,9 @@ Status TeamState::mismatch(const TeamControl::Check& check) const {
 }
 
 Status TeamState::wrong_root(TeamRank root) const {
-  return Status::error(Code::invalid_argument,
-                       fmt::format("member {} cannot be the root: the team has {} members",
-                                   root.value, size()));
+  return Status::error(
+      Code::invalid_argument,
+      fmt::format("member {} cannot be the root: the team has {} members", root.value, size()));
 }
 
 Status TeamState::broken() const {
@@ -282,13 +280,12 @@ void TeamState::look_after_members(std::uint32_t generation) {
       continue;
     }
     std::uint32_t whole = 0;
-    const std::uint32_t word = static_cast<std::uint32_t>(i) + 1 +
-                               (node_->has_left(place) ? TeamControl::left_bit : 0);
+    const std::uint32_t word =
+        static_cast<std::uint32_t>(i) + 1 + (node_->has_left(place) ? TeamControl::left_bit : 0);
     control_->broken.compare_exchange_strong(whole, word);
     // The one that is gone may have come before it went, and the last one may come just now.
     std::uint32_t under_way = generation;
-    control_->generation.compare_exchange_strong(under_way,
-                                                 generation | TeamControl::given_up_bit);
+    control_->generation.compare_exchange_strong(under_way, generation | TeamControl::given_up_bit);
     futex_wake_all(control_->generation);
     return;
   }
@@ -363,7 +360,9 @@ Status TeamState::refuse(Status error) {
   return error;
 }
 
-Status TeamState::barrier() { return meet({.kind = CollectiveCall::Kind::barrier}); }
+Status TeamState::barrier() {
+  return meet({.kind = CollectiveCall::Kind::barrier});
+}
 
 Status TeamState::broadcast(std::span<std::byte> bytes, TeamRank root) {
   if (root.value < 0 || root.value >= size()) {
@@ -431,7 +430,7 @@ Status TeamState::reduce_chunk(std::byte* elements, std::size_t bytes, const Col
     }
   };
   if (bytes <= small_bytes || size() <= 2) {
-    if (keep_result) {
+    if (keep_result && bytes > 0) {
       combine_all(elements, 0, bytes);
     }
     return {};
@@ -466,10 +465,10 @@ Status TeamState::check_reduction(const void* elements, std::int64_t count, Elem
                          fmt::format("this reduction is not defined for {}", to_string(type)));
   }
   std::uint64_t bytes = 0;
-  if (count < 0 || __builtin_mul_overflow(static_cast<std::uint64_t>(count), size_of(type),
-                                          &bytes)) {
-    return Status::error(Code::invalid_argument, fmt::format("{} elements cannot be reduced",
-                                                             count));
+  if (count < 0 ||
+      __builtin_mul_overflow(static_cast<std::uint64_t>(count), size_of(type), &bytes)) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} elements cannot be reduced", count));
   }
   if (elements == nullptr && count > 0) {
     return Status::error(Code::invalid_argument, "the elements to reduce are at a null pointer");
@@ -483,12 +482,12 @@ Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type
     return refuse(std::move(wrong));
   }
   const std::uint64_t bytes = static_cast<std::uint64_t>(count) * size_of(type);
-  const CollectiveCall call{.kind = only_root == nullptr ? CollectiveCall::Kind::allreduce
-                                                         : CollectiveCall::Kind::reduce,
-                            .type = type,
-                            .reduction = reduction,
-                            .root = only_root == nullptr ? TeamRank{} : *only_root,
-                            .bytes = bytes};
+  const CollectiveCall call{
+      .kind = only_root == nullptr ? CollectiveCall::Kind::allreduce : CollectiveCall::Kind::reduce,
+      .type = type,
+      .reduction = reduction,
+      .root = only_root == nullptr ? TeamRank{} : *only_root,
+      .bytes = bytes};
   const bool keep_result = only_root == nullptr || *only_root == rank_;
   // Whole elements only: 16 divides every slot size and is divided by every element size.
   std::size_t done = 0;
@@ -505,11 +504,10 @@ Status TeamState::agree(const Status& mine) {
   const std::uint32_t turn = turn_++;
   std::byte* const own = slot(turn, rank_.value);
   const std::string text = mine.ok() ? "" : mine.message();
-  const Verdict verdict{
-      .code = static_cast<std::uint32_t>(mine.code()),
-      .rank = mine.rank() ? mine.rank()->value : -1,
-      .text_bytes = static_cast<std::uint32_t>(
-          std::min(text.size(), slot_bytes_ - sizeof(Verdict)))};
+  const Verdict verdict{.code = static_cast<std::uint32_t>(mine.code()),
+                        .rank = mine.rank() ? mine.rank()->value : -1,
+                        .text_bytes = static_cast<std::uint32_t>(
+                            std::min(text.size(), slot_bytes_ - sizeof(Verdict)))};
   std::memcpy(own, &verdict, sizeof verdict);
   std::memcpy(own + sizeof verdict, text.data(), verdict.text_bytes);
   TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::agree}));

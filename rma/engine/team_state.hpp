@@ -62,8 +62,8 @@ struct TeamControl {
   std::atomic<std::uint32_t> broken{0};  ///< a member that is gone, plus one; left_bit if it left
   Check check[2];
   static constexpr std::uint32_t left_bit = 0x8000'0000;
-  /// In `generation`: this meeting, and so every later one, is given up. Whether a meeting took place
-  /// is decided by one compare-and-swap of that word, so that all its members say the same.
+  /// In `generation`: this meeting, and so every later one, is given up. Whether a meeting took
+  /// place is decided by one compare-and-swap of that word, so that all its members say the same.
   static constexpr std::uint32_t given_up_bit = 0x8000'0000;
 };
 

@@ -23,8 +23,7 @@ using Slice = std::shared_ptr<std::byte[]>;
 
 class HeapSegment final : public Segment {
  public:
-  HeapSegment(std::vector<Slice> slices, TeamRank own)
-      : slices_(std::move(slices)), own_(own) {}
+  HeapSegment(std::vector<Slice> slices, TeamRank own) : slices_(std::move(slices)), own_(own) {}
 
   [[nodiscard]] std::byte* local() const noexcept override { return slice(own_); }
   Status free() override { return {}; }
@@ -97,13 +96,13 @@ class LoopbackEndpoint final : public Endpoint {
     return {};
   }
 
-  Status accumulate(const Target& to, const void* from, const CopyShape& shape,
-                    const Scale& scale, Completion& done) override {
+  Status accumulate(const Target& to, const void* from, const CopyShape& shape, const Scale& scale,
+                    Completion& done) override {
     // One stripe table for the process: which region a byte belongs to does not matter here.
     const auto stripes = stripes_.slice(RegionId{}, peer_);
     backlog_.add([slice = address(to) - to.offset, to, from, shape, scale, stripes, &done] {
-      detail::accumulate_direct(slice, to.offset, static_cast<const std::byte*>(from), shape,
-                                scale, stripes);
+      detail::accumulate_direct(slice, to.offset, static_cast<const std::byte*>(from), shape, scale,
+                                stripes);
       done.end(Status());
     });
     return {};
@@ -155,16 +154,14 @@ class LoopbackTransport final : public Transport {
   }
 
   Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
-    return std::unique_ptr<Endpoint>(
-        std::make_unique<LoopbackEndpoint>(backlog_, stripes_, peer));
+    return std::unique_ptr<Endpoint>(std::make_unique<LoopbackEndpoint>(backlog_, stripes_, peer));
   }
 
   int progress() override { return backlog_.run(); }
 
  private:
   static Result<std::unique_ptr<Segment>> share(Team& team, const Slice& own) {
-    TESSERA_ASSIGN_OR_RETURN(const std::vector<const Slice*> others,
-                             team.allgather_value(&own));
+    TESSERA_ASSIGN_OR_RETURN(const std::vector<const Slice*> others, team.allgather_value(&own));
     std::vector<Slice> slices;
     slices.reserve(others.size());
     for (const Slice* each : others) {
@@ -175,11 +172,8 @@ class LoopbackTransport final : public Transport {
     return std::unique_ptr<Segment>(std::make_unique<HeapSegment>(std::move(slices), team.rank()));
   }
 
-  Capabilities can_{.load_store = false,
-                    .attach = true,
-                    .strided = true,
-                    .accumulate = true,
-                    .atomics = true};
+  Capabilities can_{
+      .load_store = false, .attach = true, .strided = true, .accumulate = true, .atomics = true};
   detail::StripeLocks& stripes_;
   Backlog backlog_;
 };
@@ -187,8 +181,7 @@ class LoopbackTransport final : public Transport {
 }  // namespace
 
 TransportFactory factory() {
-  return {"loopback",
-          [](const TransportContext& context) -> Result<std::unique_ptr<Transport>> {
+  return {"loopback", [](const TransportContext& context) -> Result<std::unique_ptr<Transport>> {
             if (!context.node->is_one_process()) {
               return Status::error(Code::unsupported,
                                    "loopback connects threads of one process only")

@@ -36,7 +36,9 @@ std::uint64_t* Arena::bitmap() const noexcept {
   return reinterpret_cast<std::uint64_t*>(memory_.base() + memory_.header().bitmap_offset);
 }
 
-std::uint64_t Arena::granules() const noexcept { return memory_.size() / granule_bytes; }
+std::uint64_t Arena::granules() const noexcept {
+  return memory_.size() / granule_bytes;
+}
 
 std::uint64_t Arena::find_gap(std::uint64_t count, std::uint64_t align_granules) const noexcept {
   const std::uint64_t* words = bitmap();
@@ -70,8 +72,8 @@ void Arena::mark(std::uint64_t first, std::uint64_t count, bool taken) noexcept 
   while (count > 0) {
     const std::uint64_t bit = first % bits_per_word;
     const std::uint64_t here = std::min(count, bits_per_word - bit);
-    const std::uint64_t ones = here == bits_per_word ? ~std::uint64_t{0}
-                                                     : ((std::uint64_t{1} << here) - 1) << bit;
+    const std::uint64_t ones =
+        here == bits_per_word ? ~std::uint64_t{0} : ((std::uint64_t{1} << here) - 1) << bit;
     std::uint64_t& word = words[first / bits_per_word];
     word = taken ? word | ones : word & ~ones;
     first += here;
@@ -123,9 +125,8 @@ Status Arena::back(std::uint64_t offset, std::uint64_t bytes) {
                                       static_cast<off_t>(step));
     if (error != 0 && error != EINTR) {
       unback(offset, done);
-      return Status::error(Code::no_memory,
-                           fmt::format("cannot back {} of shared memory: {}", human_bytes(bytes),
-                                       std::strerror(error)));
+      return Status::error(Code::no_memory, fmt::format("cannot back {} of shared memory: {}",
+                                                        human_bytes(bytes), std::strerror(error)));
     }
     if (error == EINTR) {
       // The kernel begins anew after a signal: a timer's must find a shorter step.

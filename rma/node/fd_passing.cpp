@@ -170,9 +170,10 @@ Result<Descriptor> fetch_descriptor(const std::string& name, std::chrono::millis
     return system_error(Code::unreachable, "cannot reach the first rank of this node");
   }
   if (!wait_readable(connection.get(), std::chrono::steady_clock::now() + timeout)) {
-    return Status::error(Code::timed_out, fmt::format("the first rank of this node did not send its "
-                                                      "shared memory within {} ms",
-                                                      timeout.count()));
+    return Status::error(Code::timed_out,
+                         fmt::format("the first rank of this node did not send its "
+                                     "shared memory within {} ms",
+                                     timeout.count()));
   }
   FdMessage message;
   if (recvmsg(connection.get(), &message.header, MSG_CMSG_CLOEXEC) != 1) {

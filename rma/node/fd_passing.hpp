@@ -42,8 +42,9 @@ class DescriptorServer {
 
   /// Sends `fd` to `count` processes as they come. `give_up` is asked now and then.
   /// Errors: timed_out when fewer came in time, peer_lost when `give_up` said so.
-  Status serve(int fd, int count, std::chrono::milliseconds timeout,
-               const std::function<bool()>& give_up = [] { return false; });
+  Status serve(
+      int fd, int count, std::chrono::milliseconds timeout,
+      const std::function<bool()>& give_up = [] { return false; });
 
  private:
   DescriptorServer(Descriptor socket, std::string name) noexcept

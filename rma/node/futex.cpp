@@ -10,8 +10,7 @@
 
 namespace tessera::rma::detail {
 
-void futex_wait(FutexWord& word, std::uint32_t expected,
-                std::chrono::nanoseconds period) noexcept {
+void futex_wait(FutexWord& word, std::uint32_t expected, std::chrono::nanoseconds period) noexcept {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(period);
   timespec limit{};
   limit.tv_sec = seconds.count();
@@ -25,6 +24,8 @@ void futex_wake(FutexWord& word, int count) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE, count, nullptr, nullptr, 0);
 }
 
-void futex_wake_all(FutexWord& word) noexcept { futex_wake(word, INT_MAX); }
+void futex_wake_all(FutexWord& word) noexcept {
+  futex_wake(word, INT_MAX);
+}
 
 }  // namespace tessera::rma::detail

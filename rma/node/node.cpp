@@ -17,10 +17,8 @@ Node::Node(std::shared_ptr<NodeMemory> memory, std::vector<WorldRank> ranks, int
       place_(place),
       one_process_(one_process),
       policy_(policy),
-      context_{.place = place,
-               .liveness = this,
-               .spin = policy.spin,
-               .look_period = policy.look_period},
+      context_{
+          .place = place, .liveness = this, .spin = policy.spin, .look_period = policy.look_period},
       arena_(*memory_, context_) {
   if (hull_ != static_cast<std::int64_t>(ranks_.size())) {
     place_in_hull_.assign(static_cast<std::size_t>(hull_), -1);
@@ -39,7 +37,9 @@ Status Node::enter() {
   return {};
 }
 
-void Node::leave() noexcept { own().presence.store(static_cast<std::uint32_t>(Presence::left)); }
+void Node::leave() noexcept {
+  own().presence.store(static_cast<std::uint32_t>(Presence::left));
+}
 
 bool Node::has_left(int place) const {
   return memory_->record(place).presence.load() == static_cast<std::uint32_t>(Presence::left);
@@ -112,8 +112,9 @@ Result<Invitation> Node::accept(std::uint64_t key, int sender_place) {
       [&] { return is_gone(sender_place); });
   if (!came) {
     const WorldRank sender = ranks_[static_cast<std::size_t>(sender_place)];
-    return Status::error_at(sender, Code::peer_lost,
-                            fmt::format("rank {} is gone and does not form the team", sender.value));
+    return Status::error_at(
+        sender, Code::peer_lost,
+        fmt::format("rank {} is gone and does not form the team", sender.value));
   }
   return *invitation;
 }

@@ -55,7 +55,8 @@ class Node final : public Liveness {
                                   : place_in_hull_[static_cast<std::size_t>(at)];
   }
 
-  /// World ranks from the first to the last of this node; more than size() where others lie between.
+  /// World ranks from the first to the last of this node; more than size() where others lie
+  /// between.
   [[nodiscard]] std::int64_t hull() const noexcept { return hull_; }
 
   [[nodiscard]] Arena& arena() noexcept { return arena_; }

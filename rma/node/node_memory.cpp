@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,12 +19,14 @@ namespace tessera::rma::detail {
 namespace {
 
 constexpr std::uint64_t magic_number = 0x7465'7373'6572'6131;  // "tessera1"
-constexpr std::uint32_t current_layout = 1;
+constexpr std::uint32_t current_layout = 2;
 constexpr std::uint64_t least_reserve = 64ULL << 20;
 // Life marks are locks on single bytes far beyond the end of the file, where no data can be.
 constexpr off_t life_mark_base = off_t{1} << 62;
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
+  return (value + to - 1) / to * to;
+}
 
 // Maps the file at a multiple of the huge page size, so that what is aligned in the file is aligned
 // in memory: granules, and what the kernel may back by huge pages.
@@ -59,6 +62,28 @@ struct flock life_mark(short type, int place) {
 }
 
 }  // namespace
+
+void UsableProcessors::add_own() noexcept {
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  if (sched_getaffinity(0, sizeof own, &own) != 0) {
+    return;  // more processors than the set has room for
+  }
+  for (int i = 0; i < most; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (CPU_ISSET(at, &own)) {
+      words_[at / 64].fetch_or(std::uint64_t{1} << (at % 64));
+    }
+  }
+}
+
+int UsableProcessors::count() const noexcept {
+  int sum = 0;
+  for (const auto& word : words_) {
+    sum += std::popcount(word.load());
+  }
+  return sum;
+}
 
 Result<std::unique_ptr<NodeMemory>> NodeMemory::create(int ranks, std::uint64_t reserve_bytes) {
   const int fd = memfd_create("tessera", MFD_CLOEXEC);
@@ -126,11 +151,12 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(int fd) {
     close(fd);
     return Status::error(Code::no_memory, fmt::format("cannot map the node's shared memory: {}",
                                                       std::strerror(error)))
-        .hint("raise the limit on address space (ulimit -v), or set TESSERA_ARENA_MIB to a smaller "
-              "value");
+        .hint(
+            "raise the limit on address space (ulimit -v), or set TESSERA_ARENA_MIB to a smaller "
+            "value");
   }
-  std::unique_ptr<NodeMemory> memory(new NodeMemory(fd, static_cast<std::byte*>(base),
-                                                    static_cast<std::uint64_t>(file.st_size)));
+  std::unique_ptr<NodeMemory> memory(
+      new NodeMemory(fd, static_cast<std::byte*>(base), static_cast<std::uint64_t>(file.st_size)));
   const NodeHeader& header = memory->header();
   if (header.magic != magic_number || header.layout_version != current_layout) {
     return Status::error(Code::protocol, "the node's shared memory was made by another version");
@@ -149,9 +175,8 @@ Status NodeMemory::hold_life_mark(int place) const {
   // it works across pid namespaces, unlike a pidfd.
   struct flock mark = life_mark(F_WRLCK, place);
   if (fcntl(fd_, F_SETLK, &mark) != 0) {
-    return Status::error(Code::internal,
-                         fmt::format("cannot mark place {} as alive: {}", place,
-                                     std::strerror(errno)));
+    return Status::error(Code::internal, fmt::format("cannot mark place {} as alive: {}", place,
+                                                     std::strerror(errno)));
   }
   return {};
 }

@@ -45,6 +45,7 @@ struct alignas(cache_line) RankRecord {
   RobustLock box_lock;                      ///< guards the post box
   std::uint32_t box_count = 0;
   std::array<Invitation, 64> box{};
+  RobustLock attached_lock;  ///< held while words of memory that this rank attached are copied
 };
 
 /// One lock of the table that makes accumulates atomic; alone on its cache line.
@@ -52,6 +53,19 @@ struct alignas(cache_line) StripeLock {
   RobustLock lock;
 };
 inline constexpr std::size_t stripe_count = 1024;
+
+/// The processors that any rank of the node may run on: as a rank's own affinity mask doesn't tell
+/// when a launcher has bound each rank to a core. Those from 1024 on don't count.
+class UsableProcessors {
+ public:
+  /// Adds those of the calling process.
+  void add_own() noexcept;
+  [[nodiscard]] int count() const noexcept;
+
+ private:
+  static constexpr int most = 1024;
+  std::array<std::atomic<std::uint64_t>, most / 64> words_{};
+};
 
 struct NodeHeader {
   std::uint64_t magic = 0;
@@ -64,6 +78,7 @@ struct NodeHeader {
   std::uint64_t arena_offset = 0;    ///< first byte that can be allocated; a granule's start
   alignas(cache_line) RobustLock bitmap_lock;
   std::uint64_t search_hint = 0;  ///< no free granule lies before it
+  UsableProcessors processors;
   std::array<StripeLock, stripe_count> stripes;
 };
 

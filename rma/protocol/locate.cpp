@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 namespace tessera::rma::detail {
 namespace {
 
@@ -24,11 +26,10 @@ Status check_mode(Op op, const RegionState& region) {
   if (allowed) {
     return {};
   }
-  return Status::error(Code::invalid_argument,
-                       fmt::format("{} on region {}, which was allocated as {}", to_string(op),
-                                   region.id().value,
-                                   mode == AccessMode::read_only ? "read_only"
-                                                                 : "accumulate_only"));
+  return Status::error(
+      Code::invalid_argument,
+      fmt::format("{} on region {}, which was allocated as {}", to_string(op), region.id().value,
+                  mode == AccessMode::read_only ? "read_only" : "accumulate_only"));
 }
 
 // The target bytes [offset + lowest, offset + highest) against the slice [0, bytes).
@@ -43,12 +44,16 @@ Status check_range(const RemoteAddress& at, CopyShape::Extent extent, std::size_
   if (fits || (empty && at.offset <= bytes)) {
     return {};
   }
-  return Status::error_at(at.rank, Code::out_of_range,
-                          fmt::format("bytes [{}, {}) do not lie in rank {}'s slice of region {}, "
-                                      "which has {} bytes",
-                                      static_cast<std::int64_t>(at.offset) + extent.lowest,
-                                      at.offset + static_cast<std::uint64_t>(extent.highest),
-                                      at.rank.value, region.value, bytes));
+  const std::string whose = fmt::format("rank {}'s slice of region {}, which has {} bytes",
+                                        at.rank.value, region.value, bytes);
+  if (offset < 0) {
+    return Status::error_at(at.rank, Code::out_of_range,
+                            fmt::format("offset {} does not lie in {}", at.offset, whose));
+  }
+  return Status::error_at(
+      at.rank, Code::out_of_range,
+      fmt::format("bytes [{}, {}) do not lie in {}", offset + extent.lowest,
+                  at.offset + static_cast<std::uint64_t>(extent.highest), whose));
 }
 
 }  // namespace

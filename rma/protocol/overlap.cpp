@@ -80,9 +80,8 @@ bool is_plainly_disjoint(Fragments fragments, Start&& start) {
     return false;
   }
   WrittenUnits written(first, end, unit);
-  return std::all_of(fragments.begin(), fragments.end(), [&](const Fragment& each) {
-    return written.mark(start(each), each.bytes);
-  });
+  return std::all_of(fragments.begin(), fragments.end(),
+                     [&](const Fragment& each) { return written.mark(start(each), each.bytes); });
 }
 
 template <class Start>
@@ -104,10 +103,10 @@ Status check_overlap(Fragments fragments, Start&& start, std::string_view where)
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return start(fragments[a]) < start(fragments[b]);
   });
-  const auto pair = std::adjacent_find(order.begin(), order.end(), [&](std::size_t a,
-                                                                       std::size_t b) {
-    return start(fragments[a]) + fragments[a].bytes > start(fragments[b]);
-  });
+  const auto pair =
+      std::adjacent_find(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return start(fragments[a]) + fragments[a].bytes > start(fragments[b]);
+      });
   return pair == order.end() ? Status() : overlap_error(pair[0], pair[1], where);
 }
 

@@ -31,8 +31,8 @@ void start_part(Completion& done, Start&& start) {
 // A get, a change of the bytes, a put and a fence, all complete at return. The caller holds the
 // lock that makes the three one.
 template <class Change>
-Status change_bytes(const RemotePath& path, const Target& at, std::byte* buffer,
-                    std::size_t bytes, Change&& change) {
+Status change_bytes(const RemotePath& path, const Target& at, std::byte* buffer, std::size_t bytes,
+                    Change&& change) {
   const CopyShape whole = CopyShape::contiguous(bytes);
   Completion done;
   start_part(done, [&] { return path.endpoint.get(buffer, at, whole, done); });
@@ -84,9 +84,8 @@ void put_remote(const RemotePath& path, const Target& to, const void* from, cons
   const auto* source = static_cast<const std::byte*>(from);
   const CopyShape run = CopyShape::contiguous(shape.run_bytes);
   kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
-    start_part(done, [&] {
-      return path.endpoint.put(moved(to, remote), source + local, run, done);
-    });
+    start_part(done,
+               [&] { return path.endpoint.put(moved(to, remote), source + local, run, done); });
   });
 }
 
@@ -114,8 +113,8 @@ void accumulate_remote(const RemotePath& path, const Target& to, const void* fro
   const auto* source = static_cast<const std::byte*>(from);
   kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
     start_part(done, [&] {
-      Status status = accumulate_composed(path, moved(to, remote), source + local,
-                                          shape.run_bytes, scale);
+      Status status =
+          accumulate_composed(path, moved(to, remote), source + local, shape.run_bytes, scale);
       if (status.ok()) {
         done.end(Status());
       }

@@ -23,7 +23,8 @@ struct RemotePath {
   Endpoint& endpoint;
   const Capabilities& can;
   StripeLocks::Slice stripes;
-  bool strict = false;  ///< accumulates and atomics take the same lock, so the library composes both
+  bool strict =
+      false;  ///< accumulates and atomics take the same lock, so the library composes both
 };
 
 void put_remote(const RemotePath& path, const Target& to, const void* from, const CopyShape& shape,

@@ -16,7 +16,9 @@ using detail::granule_bytes;
 
 constexpr std::uint64_t huge_page_bytes = 2ULL << 20;
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
+  return (value + to - 1) / to * to;
+}
 
 }  // namespace
 
@@ -37,9 +39,9 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
 
   segment->base_ = node.arena().at(segment->offset_);
   const auto order = static_cast<std::size_t>(team.rank().value);
-  const std::uint64_t own = segment->offset_ + (segment->offsets_.empty()
-                                                    ? order * segment->stride_
-                                                    : segment->offsets_[order]);
+  const std::uint64_t own =
+      segment->offset_ +
+      (segment->offsets_.empty() ? order * segment->stride_ : segment->offsets_[order]);
   mine = segment->back_own(my_bytes, options, own);
   if (Status all = team.agree(mine); !all.ok()) {
     const bool some_are_gone = all.code() == Code::peer_lost || all.code() == Code::closed;
@@ -64,12 +66,10 @@ Status ArenaSegment::plan(Team& team, std::size_t my_bytes, const RegionOptions&
   for (const std::uint64_t size : sizes) {
     largest = std::max(largest, size);
     needed_ += size;
-    if (size > node_.memory().size() ||
-        __builtin_add_overflow(sum, round_up(size, align), &sum)) {
+    if (size > node_.memory().size() || __builtin_add_overflow(sum, round_up(size, align), &sum)) {
       return Status::error(Code::no_memory,
                            fmt::format("{} on one rank is more than the node's arena of {}",
-                                       human_bytes(size),
-                                       human_bytes(node_.memory().size())))
+                                       human_bytes(size), human_bytes(node_.memory().size())))
           .hint("use more nodes, or set TESSERA_ARENA_MIB for sparse regions");
     }
   }
@@ -99,8 +99,7 @@ Result<std::uint64_t> ArenaSegment::take_addresses(const RegionOptions& options)
       const std::uint64_t offset,
       arena.allocate(taken_bytes(), options.huge_pages ? huge_page_bytes : granule_bytes));
   const std::size_t members = static_cast<std::size_t>(team_.size());
-  if (Status status = arena.back(offset + extent_, detail::LastOne::bytes(members));
-      !status.ok()) {
+  if (Status status = arena.back(offset + extent_, detail::LastOne::bytes(members)); !status.ok()) {
     arena.free(offset, taken_bytes());
     return status;
   }

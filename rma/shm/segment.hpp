@@ -26,9 +26,7 @@ class ArenaSegment final : public Segment {
                                                  const RegionOptions& options);
 
   [[nodiscard]] std::byte* local() const noexcept override { return local_; }
-  [[nodiscard]] DirectMap direct() const noexcept override {
-    return {base_, stride_, offsets_};
-  }
+  [[nodiscard]] DirectMap direct() const noexcept override { return {base_, stride_, offsets_}; }
   Status free() override;
   void abandon() noexcept override;
 

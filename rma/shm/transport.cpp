@@ -14,6 +14,8 @@
 namespace tessera::rma::shm {
 namespace {
 
+constexpr std::size_t word_bytes = 8;  // that never tear, when aligned
+
 // The path to attached memory. Everything is complete at return.
 class ShmEndpoint final : public Endpoint {
  public:
@@ -34,14 +36,24 @@ class ShmEndpoint final : public Endpoint {
     // The number of a process that ended may be another process's by now.
     const int place = node_.place_of(peer_);
     if (node_.is_gone(place) && !node_.has_left(place)) {
-      return Status::error_at(peer_, Code::peer_lost,
-                              fmt::format("rank {} died, and the memory that it attached with it",
-                                          peer_.value));
+      return Status::error_at(
+          peer_, Code::peer_lost,
+          fmt::format("rank {} died, and the memory that it attached with it", peer_.value));
     }
     const auto& slice = static_cast<AttachedSegment*>(target.segment)->slice(target.rank);
-    TESSERA_RETURN_IF_ERROR(copy_across(slice.process, static_cast<std::byte*>(local),
-                                        slice.address + target.offset, shape, direction)
-                                .at(peer_));
+    const auto copy_now = [&] {
+      return copy_across(slice.process, static_cast<std::byte*>(local),
+                         slice.address + target.offset, shape, direction)
+          .at(peer_);
+    };
+    // The kernel copies bytes, not words: between processes a lock keeps words from tearing.
+    if (shape.run_bytes > word_bytes || node_.is_one_process()) {
+      TESSERA_RETURN_IF_ERROR(copy_now());
+    } else {
+      const detail::RobustGuard guard(node_.memory().record(place).attached_lock,
+                                      node_.lock_context());
+      TESSERA_RETURN_IF_ERROR(copy_now());
+    }
     done.end(Status());
     return {};
   }
@@ -73,11 +85,8 @@ class ShmTransport final : public Transport {
  private:
   // Accumulate and atomics are the library's own on mapped slices; on attached memory it composes
   // them under the node's locks.
-  Capabilities can_{.load_store = true,
-                    .attach = true,
-                    .strided = true,
-                    .accumulate = false,
-                    .atomics = false};
+  Capabilities can_{
+      .load_store = true, .attach = true, .strided = true, .accumulate = false, .atomics = false};
   detail::Node& node_;
 };
 

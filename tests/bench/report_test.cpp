@@ -57,6 +57,11 @@ RunInfo example_run() {
 Report example_report() {
   Report report(example_run());
   report.add(to_records({"latency", "put", "", 4096}, two_measured()));
+  Targets targets;
+  targets.add({{"put", "memcpy", Target::Sense::time_at_most, 3},
+               {"put / mpi", "mpi", Target::Sense::speed_at_least, 8}});
+  targets.observe("put", "put 4096", {2, {1.9, 2.1}});
+  report.set_targets(targets.results());
   return report;
 }
 

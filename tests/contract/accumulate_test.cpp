@@ -50,12 +50,12 @@ class AccumulateOf : public testing::TestWithParam<ElementType> {};
 void compare_one(Job& job, const Region& region, TeamRank target, ElementType type, int round,
                  std::mt19937_64& random, ModelMemory& model) {
   const std::size_t element = size_of(type);
-  const auto run = element * static_cast<std::size_t>(random_in(random, 0, 9) == 0
-                                                          ? random_in(random, 1, 200)
-                                                          : random_in(random, 0, 5));
+  const auto run =
+      element * static_cast<std::size_t>(random_in(random, 0, 9) == 0 ? random_in(random, 1, 200)
+                                                                      : random_in(random, 0, 5));
   const int levels = round % (max_stride_levels + 1);
-  const CopyShape shape = test::random_disjoint_shape(random, levels, run,
-                                                      static_cast<std::int64_t>(element));
+  const CopyShape shape =
+      test::random_disjoint_shape(random, levels, run, static_cast<std::int64_t>(element));
   const CopyShape::Extent local = shape.local_extent();
   const CopyShape::Extent remote = shape.remote_extent();
   if (remote.highest - remote.lowest > static_cast<std::int64_t>(slice_bytes)) {

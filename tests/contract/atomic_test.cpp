@@ -73,9 +73,9 @@ TYPED_TEST(Atomic, FetchAddGivesEachTicketOnce) {
       ASSERT_GT(ticket, last);
       ASSERT_LT(ticket, static_cast<std::int64_t>(tickets));
       last = ticket;
-      ASSERT_TRUE(ok(accumulate(job,
-                                region.at(TeamRank{0}, 64 + 4 * static_cast<std::uint64_t>(ticket)),
-                                &one, 4, Scale::of(one))));
+      ASSERT_TRUE(
+          ok(accumulate(job, region.at(TeamRank{0}, 64 + 4 * static_cast<std::uint64_t>(ticket)),
+                        &one, 4, Scale::of(one))));
     }
     ASSERT_TRUE(ok(job.barrier()));
     std::vector<std::int32_t> taken(tickets);
@@ -138,8 +138,7 @@ TYPED_TEST(Atomic, SwapMakesALock) {
 TYPED_TEST(Atomic, MixesWithAccumulateInStrictRegions) {
   on_ranks([](Job& job) {
     constexpr TypeParam each = 300;
-    Region region =
-        Region::allocate(job.world(), 64, {.atomics = Atomics::strict}).value();
+    Region region = Region::allocate(job.world(), 64, {.atomics = Atomics::strict}).value();
     const RemoteAddress word = region.at(TeamRank{0}, 24);
     const TypeParam two = 2;
     for (TypeParam i = 0; i < each; ++i) {

@@ -33,14 +33,13 @@ TEST(BadInput, OutsideTheSliceIsRefusedWithItsNumbers) {
     EXPECT_TRUE(fails(put(job, region.at(target, 996), buffer.data(), 8), Code::out_of_range,
                       {"bytes [996, 1004)", "rank " + rank + "'s slice",
                        "region " + std::to_string(region.id().value), "has 1000 bytes"}));
-    EXPECT_EQ(put(job, region.at(target, 996), buffer.data(), 8).rank(),
-              WorldRank{target.value});
+    EXPECT_EQ(put(job, region.at(target, 996), buffer.data(), 8).rank(), WorldRank{target.value});
     EXPECT_TRUE(fails(get(job, region.at(target, 0), buffer.data(), 1001), Code::out_of_range,
                       {"bytes [0, 1001)"}));
     EXPECT_TRUE(fails(get(job, region.at(target, 1001), buffer.data(), 0), Code::out_of_range));
-    EXPECT_TRUE(fails(put(job, region.at(target, 100), buffer.data(),
-                          CopyShape::rows(8, 3, 8, -56)),
-                      Code::out_of_range, {"bytes [-12, 108)"}));
+    EXPECT_TRUE(
+        fails(put(job, region.at(target, 100), buffer.data(), CopyShape::rows(8, 3, 8, -56)),
+              Code::out_of_range, {"bytes [-12, 108)"}));
     EXPECT_TRUE(fails(accumulate(job, region.at(target, 900), buffer.data(),
                                  CopyShape::rows(8, 3, 8, 48), Scale::of(1.0)),
                       Code::out_of_range, {"bytes [900, 1004)"}));
@@ -59,14 +58,14 @@ TEST(BadInput, HugeOffsetsAndSizesDoNotWrapAround) {
          {std::uint64_t{1} << 31, std::uint64_t{1} << 32, std::uint64_t{1} << 62,
           std::uint64_t{1} << 63, ~std::uint64_t{0} - 7, ~std::uint64_t{0}}) {
       EXPECT_TRUE(fails(put(job, region.at(target, offset), &value, 8), Code::out_of_range));
-      EXPECT_TRUE(fails(get(job, region.at(target, offset), &value,
-                            CopyShape::rows(8, 2, 8, -16)),
+      EXPECT_TRUE(fails(get(job, region.at(target, offset), &value, CopyShape::rows(8, 2, 8, -16)),
                         Code::out_of_range));
       EXPECT_TRUE(fails(fetch_add<std::int64_t>(job, region.at(target, offset & ~7ULL), 1),
                         Code::out_of_range));
       const std::vector<Fragment> list{{&value, offset, 8}};
       EXPECT_FALSE(put(job, region.at(target, 8), list).ok());
-      EXPECT_FALSE(put(job, region.at(target, offset), std::vector<Fragment>{{&value, 16, 8}}).ok());
+      EXPECT_FALSE(
+          put(job, region.at(target, offset), std::vector<Fragment>{{&value, 16, 8}}).ok());
     }
     for (const std::size_t bytes : {std::size_t{1} << 32, std::size_t{1} << 63, ~std::size_t{0}}) {
       EXPECT_FALSE(put(job, region.at(target, 8), &value, bytes).ok());
@@ -107,8 +106,8 @@ TEST(BadInput, NullBuffersAreRefused) {
                       {"get of 24 bytes with a null"}));
     EXPECT_TRUE(fails(accumulate(job, at, nullptr, 8, Scale::of(1.0)), Code::invalid_argument,
                       {"accumulate of 8 bytes"}));
-    EXPECT_TRUE(fails(put(job, at, std::vector<Fragment>{{nullptr, 0, 4}}),
-                      Code::invalid_argument, {"put of 4 bytes with a null"}));
+    EXPECT_TRUE(fails(put(job, at, std::vector<Fragment>{{nullptr, 0, 4}}), Code::invalid_argument,
+                      {"put of 4 bytes with a null"}));
   });
 }
 
@@ -122,8 +121,8 @@ TEST(BadInput, ShapesThatMakeNoSenseAreRefused) {
       nine.repeat(1, 8, 8);
     }
     EXPECT_TRUE(fails(put(job, at, &value, nine), Code::invalid_argument, {"9", "8"}));
-    EXPECT_TRUE(fails(put(job, at, &value, CopyShape::rows(8, -1, 8, 8)), Code::invalid_argument,
-                      {"-1"}));
+    EXPECT_TRUE(
+        fails(put(job, at, &value, CopyShape::rows(8, -1, 8, 8)), Code::invalid_argument, {"-1"}));
     CopyShape negative = CopyShape::contiguous(8);
     negative.levels = -1;
     EXPECT_TRUE(fails(get(job, at, &value, negative), Code::invalid_argument));
@@ -148,15 +147,15 @@ TEST(BadInput, PartsOfElementsAreRefused) {
     EXPECT_TRUE(fails(accumulate(job, at, values.data(), 12, Scale::of(1.0)),
                       Code::invalid_argument,
                       {"runs of 12 bytes, which are not whole", "elements of 8 bytes"}));
-    EXPECT_TRUE(fails(accumulate(job, at, values.data(), CopyShape::rows(4, 2, 8, 8),
-                                 Scale::of(1.0)),
-                      Code::invalid_argument));
+    EXPECT_TRUE(
+        fails(accumulate(job, at, values.data(), CopyShape::rows(4, 2, 8, 8), Scale::of(1.0)),
+              Code::invalid_argument));
     const std::vector<Fragment> list{{values.data(), 0, 8}, {values.data(), 8, 6}};
     EXPECT_TRUE(fails(accumulate(job, at, list, Scale::of(1.0)), Code::invalid_argument));
     EXPECT_EQ(get_value<double>(job, at).value(), 0);
     // Rows of half elements that are dense make whole ones.
-    EXPECT_TRUE(ok(accumulate(job, at, values.data(), CopyShape::rows(4, 4, 4, 4),
-                              Scale::of(1.0))));
+    EXPECT_TRUE(
+        ok(accumulate(job, at, values.data(), CopyShape::rows(4, 4, 4, 4), Scale::of(1.0))));
   });
 }
 
@@ -221,17 +220,20 @@ TEST(BadInput, CollectivesWithARankThatHasLeftAreClosed) {
   if (!test::ranks_are_threads()) {
     GTEST_SKIP() << "stops its jobs, and the program's one lives on";
   }
-  const Status status = run_on_threads(test::rank_count(), [](Job& job) -> Status {
-    if (job.rank().value == job.size() - 1) {
-      return {};
-    }
-    const Status barrier = job.barrier();
-    EXPECT_TRUE(fails(barrier, Code::closed, {"has left the job"}));
-    EXPECT_EQ(barrier.rank(), WorldRank{job.size() - 1});
-    EXPECT_FALSE(job.is_present(WorldRank{job.size() - 1}));
-    EXPECT_TRUE(fails(job.world().allreduce(1, Reduction::sum), Code::closed));
-    return {};
-  }, {.transports = {test::toy_transport()}});
+  const Status status =
+      run_on_threads(test::rank_count(),
+                     [](Job& job) -> Status {
+                       if (job.rank().value == job.size() - 1) {
+                         return {};
+                       }
+                       const Status barrier = job.barrier();
+                       EXPECT_TRUE(fails(barrier, Code::closed, {"has left the job"}));
+                       EXPECT_EQ(barrier.rank(), WorldRank{job.size() - 1});
+                       EXPECT_FALSE(job.is_present(WorldRank{job.size() - 1}));
+                       EXPECT_TRUE(fails(job.world().allreduce(1, Reduction::sum), Code::closed));
+                       return {};
+                     },
+                     {.transports = {test::toy_transport()}});
   EXPECT_TRUE(ok(status));
 }
 

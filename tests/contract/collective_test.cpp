@@ -39,8 +39,8 @@ std::vector<std::byte> pattern(std::size_t bytes, std::int32_t rank) {
 void broadcast_all_sizes(Job& job) {
   for (const std::size_t bytes : sizes) {
     for (std::int32_t root = 0; root < job.size(); ++root) {
-      std::vector<std::byte> data = job.rank().value == root ? pattern(bytes, root)
-                                                             : std::vector<std::byte>(bytes);
+      std::vector<std::byte> data =
+          job.rank().value == root ? pattern(bytes, root) : std::vector<std::byte>(bytes);
       ASSERT_TRUE(ok(job.world().broadcast(data, TeamRank{root})));
       ASSERT_EQ(data, pattern(bytes, root)) << bytes << " bytes from " << root;
     }
@@ -161,8 +161,7 @@ TEST(Allreduce, AddsFloatingPointNumbersInTheSameOrderEverywhereAndEachTime) {
     ASSERT_TRUE(ok(job.world().allreduce(std::span(second), Reduction::sum)));
     EXPECT_EQ(first, second);
     std::vector<double> of_root = first;
-    ASSERT_TRUE(ok(job.world().broadcast(std::as_writable_bytes(std::span(of_root)),
-                                         TeamRank{0})));
+    ASSERT_TRUE(ok(job.world().broadcast(std::as_writable_bytes(std::span(of_root)), TeamRank{0})));
     EXPECT_EQ(first, of_root);
   });
 }
@@ -209,9 +208,9 @@ TEST(Agree, GivesTheErrorOfTheLowestFailingMemberToAll) {
                                             "sentence of " + std::to_string(job.rank().value));
     const std::int32_t lowest = job.size() > 1 ? 1 : 0;
     const Status agreed = job.world().agree(mine);
-    EXPECT_TRUE(fails(agreed, Code::limit_exceeded,
-                      {"on rank " + std::to_string(lowest),
-                       "sentence of " + std::to_string(lowest)}));
+    EXPECT_TRUE(
+        fails(agreed, Code::limit_exceeded,
+              {"on rank " + std::to_string(lowest), "sentence of " + std::to_string(lowest)}));
     EXPECT_EQ(agreed.rank(), WorldRank{lowest});
     EXPECT_TRUE(ok(job.world().agree(Status())));
   });

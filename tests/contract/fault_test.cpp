@@ -21,8 +21,8 @@ using test::Call;
 using test::EndpointMemory;
 using test::fails;
 using test::Fault;
-using test::faulty_job;
 using test::FaultPlan;
+using test::faulty_job;
 using test::neighbour;
 using test::ok;
 using test::on_ranks;
@@ -82,8 +82,8 @@ TEST_P(EachCode, OfAFenceComes) {
 
 TEST_P(EachCode, OfAnAllocationComesAndTheTeamGoesOn) {
   on_ranks(faulty_job(plan_of({Call::allocate, GetParam(), false, 1, 1})), [](Job& job) {
-    EXPECT_TRUE(fails(Region::allocate(job.world(), 4096), GetParam(),
-                      {"allocating 4", "injected"}));
+    EXPECT_TRUE(
+        fails(Region::allocate(job.world(), 4096), GetParam(), {"allocating 4", "injected"}));
     EXPECT_TRUE(ok(Region::allocate(job.world(), 4096)));
   });
 }
@@ -118,9 +118,9 @@ TEST(AFault, OfConnectingNamesThePeerAndIsNotForEver) {
     EndpointMemory memory(job.world(), 64);
     const RemoteAddress at = memory.at(neighbour(job));
     const Status status = put_value(job, at, 1.0);
-    EXPECT_TRUE(fails(status, Code::unreachable,
-                      {"connecting to rank " + std::to_string(at.rank.value) + " by faulty",
-                       "injected"}));
+    EXPECT_TRUE(
+        fails(status, Code::unreachable,
+              {"connecting to rank " + std::to_string(at.rank.value) + " by faulty", "injected"}));
     EXPECT_EQ(status.rank(), at.rank);
     EXPECT_TRUE(ok(put_value(job, at, 1.0)));
     EXPECT_EQ(job.transport_to(at.rank).value(), "faulty");

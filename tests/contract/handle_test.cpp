@@ -21,8 +21,8 @@ namespace {
 
 using test::EndpointMemory;
 using test::fails;
-using test::faulty_job;
 using test::FaultPlan;
+using test::faulty_job;
 using test::neighbour;
 using test::ok;
 using test::on_ranks;
@@ -199,8 +199,7 @@ TEST(Outstanding, StaysWithinItsBound) {
              std::iota(source.begin(), source.end(), 0);
              std::vector<Handle> handles;
              for (std::size_t i = 0; i < source.size(); ++i) {
-               handles.push_back(
-                   put_async(job, memory.at(neighbour(job), 8 * i), &source[i], 8));
+               handles.push_back(put_async(job, memory.at(neighbour(job), 8 * i), &source[i], 8));
              }
              for (Handle& handle : handles) {
                ASSERT_TRUE(ok(handle.wait()));

@@ -165,9 +165,9 @@ TEST(LocalAccess, BeginsAndEndsAtTheTransport) {
     }
     return region.free();
   };
-  ASSERT_TRUE(ok(run_on_threads(test::rank_count(), body,
-                                {.settings = settings,
-                                 .transports = {test::toy_transport(counts)}})));
+  ASSERT_TRUE(
+      ok(run_on_threads(test::rank_count(), body,
+                        {.settings = settings, .transports = {test::toy_transport(counts)}})));
   EXPECT_EQ(counts->begun_accesses.load(), 2 * test::rank_count());
   EXPECT_EQ(counts->ended_accesses.load(), 2 * test::rank_count());
 }

@@ -24,8 +24,8 @@ namespace {
 
 using test::EndpointMemory;
 using test::fails;
-using test::faulty_job;
 using test::FaultPlan;
+using test::faulty_job;
 using test::neighbour;
 using test::ok;
 using test::on_ranks;
@@ -92,10 +92,8 @@ TEST(LitmusCompletion, WaitCompletesLocally) {
 TEST(LitmusCompletion, EveryKindOfFenceCompletesAtTheTarget) {
   on_both_kinds([](Job& job, Region& region) {
     const std::vector<std::function<Status(WorldRank)>> fences{
-        [&](WorldRank rank) { return job.fence(rank); },
-        [&](WorldRank) { return job.fence_all(); },
-        [&](WorldRank) { return region.fence(); },
-        [&](WorldRank) { return job.barrier(); }};
+        [&](WorldRank rank) { return job.fence(rank); }, [&](WorldRank) { return job.fence_all(); },
+        [&](WorldRank) { return region.fence(); }, [&](WorldRank) { return job.barrier(); }};
     // Each rank writes to its neighbour and says so without touching the target; the rank behind
     // reads at that third place.
     std::int64_t value = 0;
@@ -188,8 +186,8 @@ TEST(LitmusOrder, MixedRoutesToOneTargetKeepIt) {
   });
 }
 
-// Writer: data, then a flag. Reader: the flag until it is new, then the data, which must be at least
-// as new. The data are words on several cache lines, as rows or one by one.
+// Writer: data, then a flag. Reader: the flag until it is new, then the data, which must be at
+// least as new. The data are words on several cache lines, as rows or one by one.
 void pass_messages(Job& job, Region& region, bool fenced) {
   constexpr std::int64_t words = 12;
   constexpr std::int64_t stride = 72;
@@ -345,7 +343,7 @@ void tear(Job& job, Region& region, int form) {
   ASSERT_TRUE(ok(job.barrier()));
   std::thread writer([&] {
     if (job.rank().value == job.size() - 1) {
-      for (int i = 0; i < 400; ++i) {
+      for (int i = 0; i < 1000; ++i) {
         EXPECT_TRUE(ok(put_once(i % 2 == 0 ? ones : zeros)));
       }
       EXPECT_TRUE(ok(put_value(job, end, std::int32_t{1})));

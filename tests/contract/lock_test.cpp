@@ -44,8 +44,7 @@ TEST(LockSet, LetsOneRankInAtATime) {
       raise_under(job, locks, owner, 0, region.at(TeamRank{0}, 8));
     }
     ASSERT_TRUE(ok(job.barrier()));
-    EXPECT_EQ(get_value<std::int64_t>(job, region.at(TeamRank{0}, 8)).value(),
-              each * job.size());
+    EXPECT_EQ(get_value<std::int64_t>(job, region.at(TeamRank{0}, 8)).value(), each * job.size());
     EXPECT_TRUE(ok(locks.free()));
   });
 }
@@ -138,8 +137,7 @@ TEST(LockSet, HasLocksThatAreIndependent) {
 TEST(LockSet, MayHaveManyLocks) {
   on_ranks([](Job& job) {
     constexpr std::int64_t many = 3000;
-    LockSet locks =
-        LockSet::create(job.world(), job.rank().value % 2 == 0 ? many : 0).value();
+    LockSet locks = LockSet::create(job.world(), job.rank().value % 2 == 0 ? many : 0).value();
     if (job.rank().value == 0) {
       for (std::int64_t i = 0; i < many; ++i) {
         ASSERT_TRUE(ok(locks.lock(TeamRank{0}, i)));
@@ -175,8 +173,8 @@ TEST(LockSet, TellsWhatIsWrong) {
     EXPECT_TRUE(fails(locks.lock(TeamRank{0}, 3), Code::out_of_range,
                       {"there is no lock 3 at rank 0, which has 3"}));
     EXPECT_TRUE(fails(locks.lock(TeamRank{0}, -1), Code::out_of_range));
-    EXPECT_TRUE(fails(locks.unlock(job.world().rank(), 0), Code::invalid_argument,
-                      {"does not hold"}));
+    EXPECT_TRUE(
+        fails(locks.unlock(job.world().rank(), 0), Code::invalid_argument, {"does not hold"}));
     ASSERT_TRUE(ok(job.barrier()));
     if (job.rank().value == 0) {
       ASSERT_TRUE(ok(locks.lock(TeamRank{0}, 1)));

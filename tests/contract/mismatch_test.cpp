@@ -55,7 +55,9 @@ void mismatch(Job& job, const Collective& usual, const Collective& odd,
   }
 }
 
-Status plain_barrier(Team& team) { return team.barrier(); }
+Status plain_barrier(Team& team) {
+  return team.barrier();
+}
 
 TEST(MismatchedCollectives, OfDifferentKindsAreToldToAll) {
   on_ranks([](Job& job) {
@@ -63,75 +65,81 @@ TEST(MismatchedCollectives, OfDifferentKindsAreToldToAll) {
              {"called different collectives", "barrier", "broadcast of 8 bytes from member 0"});
     mismatch(job, [](Team& team) { return allgather_of(team, 12); }, plain_barrier,
              {"barrier", "allgather of 12 bytes"});
-    mismatch(job, [](Team& team) { return team.agree(Status()); },
-             [](Team& team) { return allgather_of(team, 12); },
-             {"agreement on a result", "allgather of 12 bytes"});
+    mismatch(
+        job, [](Team& team) { return team.agree(Status()); },
+        [](Team& team) { return allgather_of(team, 12); },
+        {"agreement on a result", "allgather of 12 bytes"});
   });
 }
 
 TEST(MismatchedCollectives, OfDifferentSizesAreToldToAll) {
   on_ranks([](Job& job) {
-    mismatch(job, [](Team& team) { return broadcast_of(team, 8, 0); },
-             [](Team& team) { return broadcast_of(team, 9, 0); },
-             {"broadcast of 8 bytes", "broadcast of 9 bytes"});
-    mismatch(job, [](Team& team) { return broadcast_of(team, 1'000'000, 0); },
-             [](Team& team) { return broadcast_of(team, 40, 0); }, {"broadcast of 1000000 bytes"});
-    mismatch(job, [](Team& team) { return allgather_of(team, 0); },
-             [](Team& team) { return allgather_of(team, 33'000); },
-             {"allgather of 0 bytes", "allgather of 33000 bytes"});
+    mismatch(
+        job, [](Team& team) { return broadcast_of(team, 8, 0); },
+        [](Team& team) { return broadcast_of(team, 9, 0); },
+        {"broadcast of 8 bytes", "broadcast of 9 bytes"});
+    mismatch(
+        job, [](Team& team) { return broadcast_of(team, 1'000'000, 0); },
+        [](Team& team) { return broadcast_of(team, 40, 0); }, {"broadcast of 1000000 bytes"});
+    mismatch(
+        job, [](Team& team) { return allgather_of(team, 0); },
+        [](Team& team) { return allgather_of(team, 33'000); },
+        {"allgather of 0 bytes", "allgather of 33000 bytes"});
   });
 }
 
 TEST(MismatchedCollectives, OfDifferentRootsTypesAndReductionsAreToldToAll) {
   on_ranks([](Job& job) {
-    mismatch(job, [](Team& team) { return broadcast_of(team, 8, 0); },
-             [](Team& team) { return broadcast_of(team, 8, 1); }, {"member 0", "member 1"});
-    mismatch(job,
-             [](Team& team) { return allreduce_of(team, 4, ElementType::f64, Reduction::sum); },
-             [](Team& team) { return allreduce_of(team, 4, ElementType::i64, Reduction::sum); },
-             {"allreduce of 32 bytes of"});
-    mismatch(job,
-             [](Team& team) { return allreduce_of(team, 4, ElementType::f64, Reduction::sum); },
-             [](Team& team) { return allreduce_of(team, 4, ElementType::f64, Reduction::max); },
-             {"allreduce of 32 bytes of"});
+    mismatch(
+        job, [](Team& team) { return broadcast_of(team, 8, 0); },
+        [](Team& team) { return broadcast_of(team, 8, 1); }, {"member 0", "member 1"});
+    mismatch(
+        job, [](Team& team) { return allreduce_of(team, 4, ElementType::f64, Reduction::sum); },
+        [](Team& team) { return allreduce_of(team, 4, ElementType::i64, Reduction::sum); },
+        {"allreduce of 32 bytes of"});
+    mismatch(
+        job, [](Team& team) { return allreduce_of(team, 4, ElementType::f64, Reduction::sum); },
+        [](Team& team) { return allreduce_of(team, 4, ElementType::f64, Reduction::max); },
+        {"allreduce of 32 bytes of"});
   });
 }
 
 // What a member gets wrong by itself is told to the others, too, who would wait for it otherwise.
 TEST(MismatchedCollectives, WithAMemberThatIsRefusedAreToldToAll) {
   on_ranks([](Job& job) {
-    mismatch(job, [](Team& team) { return broadcast_of(team, 8, 0); },
-             [](Team& team) { return broadcast_of(team, 8, team.size()); }, {"member"});
-    mismatch(job, [](Team& team) { return allgather_of(team, 8); },
-             [](Team& team) {
-               std::vector<std::byte> small(8);
-               return team.allgather(std::vector<std::byte>(8), small);
-             },
-             {});
-    mismatch(job, [](Team& team) { return allreduce_of(team, 4, ElementType::f64, Reduction::sum); },
-             [](Team& team) {
-               return team.allreduce(nullptr, 4, ElementType::f64, Reduction::sum);
-             },
-             {});
-    mismatch(job, [](Team& team) { return allreduce_of(team, 4, ElementType::f64, Reduction::sum); },
-             [](Team& team) { return allreduce_of(team, 4, ElementType::c64, Reduction::max); },
-             {});
+    mismatch(
+        job, [](Team& team) { return broadcast_of(team, 8, 0); },
+        [](Team& team) { return broadcast_of(team, 8, team.size()); }, {"member"});
+    mismatch(
+        job, [](Team& team) { return allgather_of(team, 8); },
+        [](Team& team) {
+          std::vector<std::byte> small(8);
+          return team.allgather(std::vector<std::byte>(8), small);
+        },
+        {});
+    mismatch(
+        job, [](Team& team) { return allreduce_of(team, 4, ElementType::f64, Reduction::sum); },
+        [](Team& team) { return team.allreduce(nullptr, 4, ElementType::f64, Reduction::sum); },
+        {});
+    mismatch(
+        job, [](Team& team) { return allreduce_of(team, 4, ElementType::f64, Reduction::sum); },
+        [](Team& team) { return allreduce_of(team, 4, ElementType::c64, Reduction::max); }, {});
   });
 }
 
 TEST(ACollective, ThatIsRefusedOnAllMembersChangesNothing) {
   on_ranks([](Job& job) {
     Team& team = job.world();
-    EXPECT_TRUE(fails(broadcast_of(team, 8, -1), Code::invalid_argument,
-                      {"member -1 cannot be the root"}));
+    EXPECT_TRUE(
+        fails(broadcast_of(team, 8, -1), Code::invalid_argument, {"member -1 cannot be the root"}));
     double value = 2;
     EXPECT_TRUE(fails(team.allreduce(&value, -1, ElementType::f64, Reduction::sum),
                       Code::invalid_argument, {"-1 elements cannot be reduced"}));
     EXPECT_TRUE(fails(team.allreduce(&value, INT64_MAX, ElementType::f64, Reduction::sum),
                       Code::invalid_argument));
-    EXPECT_TRUE(fails(team.reduce(&value, 1, ElementType::f64, Reduction::sum,
-                                  TeamRank{job.size()}),
-                      Code::invalid_argument));
+    EXPECT_TRUE(
+        fails(team.reduce(&value, 1, ElementType::f64, Reduction::sum, TeamRank{job.size()}),
+              Code::invalid_argument));
     EXPECT_EQ(value, 2);
     EXPECT_EQ(team.allreduce(value, Reduction::sum).value(), 2 * job.size());
   });
@@ -143,8 +151,7 @@ TEST(MismatchedCollectives, ReachAllocationsToo) {
       return;
     }
     const bool odd = job.rank().value == job.size() - 1;
-    const Status first = odd ? job.world().barrier()
-                             : Region::allocate(job.world(), 64).status();
+    const Status first = odd ? job.world().barrier() : Region::allocate(job.world(), 64).status();
     EXPECT_TRUE(fails(first, Code::invalid_argument, {"different collectives"}));
     const RegionOptions options{.atomics = odd ? Atomics::strict : Atomics::separate};
     EXPECT_TRUE(fails(Region::allocate(job.world(), 64, options), Code::invalid_argument,

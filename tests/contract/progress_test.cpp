@@ -52,8 +52,7 @@ void operate_while(Job& job, const std::function<void()>& work) {
     }
   });
   if (job.rank().value == 0) {
-    const std::atomic_ref<std::int32_t> through(
-        *reinterpret_cast<std::int32_t*>(region.local()));
+    const std::atomic_ref<std::int32_t> through(*reinterpret_cast<std::int32_t*>(region.local()));
     const std::int32_t all = std::max(job.size() - 1, 1);
     EXPECT_TRUE(test::eventually([&] {
       work();

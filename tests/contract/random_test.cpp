@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Long random sequences of operations by all ranks on all slices. Each rank works in a part of every
-// slice that is its own, so that all ranks can find out serially what everything must be at the end.
+// Long random sequences of operations by all ranks on all slices. Each rank works in a part of
+// every slice that is its own, so that all ranks can find out serially what everything must be at
+// the end.
 #include <gtest/gtest.h>
 
 #include <cstring>

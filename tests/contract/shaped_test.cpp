@@ -40,8 +40,8 @@ Placed place(std::mt19937_64& random, const CopyShape& shape) {
   placed.shape = shape;
   const CopyShape::Extent remote = shape.remote_extent();
   const CopyShape::Extent local = shape.local_extent();
-  placed.offset = static_cast<std::uint64_t>(random_in(
-      random, -remote.lowest, static_cast<std::int64_t>(slice_bytes) - remote.highest));
+  placed.offset = static_cast<std::uint64_t>(
+      random_in(random, -remote.lowest, static_cast<std::int64_t>(slice_bytes) - remote.highest));
   placed.local = test::make_side(random, local.lowest, local.highest,
                                  static_cast<std::size_t>(random_in(random, 0, 8)));
   return placed;
@@ -49,9 +49,8 @@ Placed place(std::mt19937_64& random, const CopyShape& shape) {
 
 Placed random_placed(std::mt19937_64& random, int levels) {
   const std::int64_t unit = std::int64_t{1} << random_in(random, 0, 4);
-  const auto run = static_cast<std::size_t>(random_in(random, 0, 5) == 0
-                                                ? random_in(random, 65, 300)
-                                                : random_in(random, 0, 32));
+  const auto run = static_cast<std::size_t>(
+      random_in(random, 0, 5) == 0 ? random_in(random, 65, 300) : random_in(random, 0, 32));
   Placed placed = place(random, test::random_disjoint_shape(random, levels, run, unit));
   return placed;
 }
@@ -99,9 +98,9 @@ TEST(ShapedGet, AgreesWithTheModelForRandomShapes) {
       test::Side expected = placed.local;
       model.get(0, placed.offset, expected.at(0), placed.shape);
       const RemoteAddress at = region.at(target, placed.offset);
-      const Status status =
-          round % 2 == 0 ? get(job, at, placed.local.at(0), placed.shape)
-                         : get_async(job, at, placed.local.at(0), placed.shape).wait();
+      const Status status = round % 2 == 0
+                                ? get(job, at, placed.local.at(0), placed.shape)
+                                : get_async(job, at, placed.local.at(0), placed.shape).wait();
       ASSERT_TRUE(ok(status)) << test::describe(placed.shape);
       ASSERT_EQ(placed.local.bytes, expected.bytes) << test::describe(placed.shape);
     }
@@ -137,8 +136,8 @@ TEST(ShapedGet, ReversesByNegativeStrides) {
     const TeamRank target = neighbour(job);
     ASSERT_TRUE(ok(put(job, region.at(target), up.data(), 800)));
     std::vector<std::int64_t> down(100);
-    ASSERT_TRUE(ok(get(job, region.at(target, 99 * 8), down.data(),
-                       CopyShape::rows(8, 100, 8, -8))));
+    ASSERT_TRUE(
+        ok(get(job, region.at(target, 99 * 8), down.data(), CopyShape::rows(8, 100, 8, -8))));
     std::reverse(up.begin(), up.end());
     EXPECT_EQ(down, up);
   });
@@ -149,8 +148,8 @@ TEST(ShapedGet, ReadsOneElementManyTimesByStrideZero) {
     Region region = Region::allocate(job.world(), 64).value();
     ASSERT_TRUE(ok(put_value(job, region.at(neighbour(job), 8), 2.5)));
     std::vector<double> copies(50);
-    ASSERT_TRUE(ok(get(job, region.at(neighbour(job), 8), copies.data(),
-                       CopyShape::rows(8, 50, 8, 0))));
+    ASSERT_TRUE(
+        ok(get(job, region.at(neighbour(job), 8), copies.data(), CopyShape::rows(8, 50, 8, 0))));
     EXPECT_EQ(copies, std::vector<double>(50, 2.5));
   });
 }
@@ -233,9 +232,8 @@ TEST(ScatteredTransfers, ThatOverlapWhereTheyWriteAreRefusedAndChangeNothing) {
     Region region = Region::allocate(job.world(), 256).value();
     const RemoteAddress at = region.at(neighbour(job));
     std::vector<std::byte> local(256, std::byte{7});
-    const std::vector<Fragment> twice{{local.data(), 100, 16},
-                                      {local.data() + 16, 0, 8},
-                                      {local.data() + 32, 115, 4}};
+    const std::vector<Fragment> twice{
+        {local.data(), 100, 16}, {local.data() + 16, 0, 8}, {local.data() + 32, 115, 4}};
     EXPECT_TRUE(fails(put(job, at, twice), Code::invalid_argument,
                       {"fragments 0 and 2 overlap", "at the target", "TESSERA_CHECK_OVERLAP"}));
     EXPECT_TRUE(fails(put_async(job, at, twice).wait(), Code::invalid_argument));
@@ -249,9 +247,9 @@ TEST(ScatteredTransfers, ThatOverlapWhereTheyWriteAreRefusedAndChangeNothing) {
     EXPECT_TRUE(fails(get(job, at, reads), Code::invalid_argument,
                       {"fragments 0 and 1 overlap", "in local memory"}));
     // Touching is not overlapping, and empty fragments overlap nothing.
-    EXPECT_TRUE(ok(put(job, at, std::vector<Fragment>{{local.data(), 8, 8},
-                                                      {local.data() + 8, 0, 8},
-                                                      {nullptr, 10, 0}})));
+    EXPECT_TRUE(ok(put(
+        job, at,
+        std::vector<Fragment>{{local.data(), 8, 8}, {local.data() + 8, 0, 8}, {nullptr, 10, 0}})));
   });
 }
 

@@ -165,8 +165,9 @@ TEST(Team, CreationTellsWhatIsWrongWithTheList) {
   on_ranks([](Job& job) {
     EXPECT_TRUE(fails(Team::create(job, {}), Code::invalid_argument, {"at least one member"}));
     const std::vector<WorldRank> twice{job.rank(), job.rank()};
-    EXPECT_TRUE(fails(Team::create(job, twice), Code::invalid_argument,
-                      {"rank " + std::to_string(job.rank().value) + " is in the team's list twice"}));
+    EXPECT_TRUE(
+        fails(Team::create(job, twice), Code::invalid_argument,
+              {"rank " + std::to_string(job.rank().value) + " is in the team's list twice"}));
     const std::vector<WorldRank> outside{job.rank(), WorldRank{job.size()}};
     EXPECT_TRUE(fails(Team::create(job, outside), Code::invalid_argument,
                       {"rank " + std::to_string(job.size()) + " cannot be in a team"}));

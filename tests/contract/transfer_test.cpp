@@ -25,10 +25,9 @@ using test::on_ranks;
 
 constexpr std::size_t slice_bytes = (1 << 20) + 256;
 
-constexpr std::array<std::size_t, 26> sizes{0,    1,    2,    3,    4,     5,     7,     8,     9,
-                                            15,   16,   17,   31,   33,    63,    64,    65,    127,
-                                            1000, 4096, 4097, 9999, 65537, 99991, 1 << 20,
-                                            (1 << 20) - 7};
+constexpr std::array<std::size_t, 26> sizes{
+    0,  1,  2,  3,  4,   5,    7,    8,    9,    15,    16,    17,      31,
+    33, 63, 64, 65, 127, 1000, 4096, 4097, 9999, 65537, 99991, 1 << 20, (1 << 20) - 7};
 
 // What rank `rank` puts in round `round`: bytes that tell both.
 std::vector<std::byte> pattern(std::size_t bytes, std::int32_t rank, std::size_t round) {

@@ -251,6 +251,9 @@ void expect_all_refused(const Plan& plan, const std::string& code, const std::st
 }
 
 TEST(FaultAtStart, AllRanksAreToldOfOnesLimitOnOpenFiles) {
+#ifdef TESSERA_SANITIZED
+  GTEST_SKIP() << "a sanitizer needs descriptors of its own";
+#endif
   for (const int victim : {0, 1}) {
     for (const char* room : {"0", "1"}) {  // beyond those that are open
       expect_all_refused({.scenario = std::string("start-with-files:") + room,
@@ -263,6 +266,9 @@ TEST(FaultAtStart, AllRanksAreToldOfOnesLimitOnOpenFiles) {
 }
 
 TEST(FaultAtStart, AllRanksAreToldOfOnesLimitOnAddressSpace) {
+#ifdef TESSERA_SANITIZED
+  GTEST_SKIP() << "a sanitizer needs address space of its own";
+#endif
   for (const int victim : {0, 1}) {
     expect_all_refused({.scenario = "start-with-mib:16", .ranks = 3, .victim = victim, .signal = 0},
                        "no_memory", "address space");
@@ -271,6 +277,9 @@ TEST(FaultAtStart, AllRanksAreToldOfOnesLimitOnAddressSpace) {
 
 // The node's first rank takes what it may have, and the others follow.
 TEST(FaultAtStart, TheArenaShrinksIntoTheAddressSpaceOfTheFirstRank) {
+#ifdef TESSERA_SANITIZED
+  GTEST_SKIP() << "a sanitizer needs address space of its own";
+#endif
   const Plan plan{.scenario = "start-with-mib:600",
                   .ranks = 2,
                   .victim = 0,

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -53,6 +53,7 @@ class Director {
   void started(int rank, int pid) {
     const std::lock_guard guard(mutex_);
     pids_[static_cast<std::size_t>(rank)] = pid;
+    known_.notify_all();
     if (rank + 1 == plan_.ranks) {
       stop_speaking();
     }
@@ -106,11 +107,10 @@ class Director {
     }
   }
   void strike(int signal) {
-    const std::lock_guard guard(mutex_);
-    const int pid = pids_[static_cast<std::size_t>(plan_.victim)];
-    if (pid > 0) {
-      kill(pid, signal);
-    }
+    std::unique_lock guard(mutex_);
+    const int& pid = pids_[static_cast<std::size_t>(plan_.victim)];
+    known_.wait(guard, [&] { return pid > 0; });
+    kill(pid, signal);
   }
   // launch() has not collected them while it waits, so the ids are still theirs.
   void strike_all() {
@@ -124,6 +124,7 @@ class Director {
 
   const Plan& plan_;
   std::mutex mutex_;
+  std::condition_variable known_;
   std::vector<int> pids_;
   int listen_ = -1;
   int speak_ = -1;

@@ -26,6 +26,9 @@ namespace {
 using std::chrono::milliseconds;
 
 TEST(NodeMemory, TakesLessAddressSpaceWhereItMustAndSaysWhenEvenTheLeastIsTooMuch) {
+#ifdef TESSERA_SANITIZED
+  GTEST_SKIP() << "a sanitizer needs address space of its own";
+#endif
   ForkedRank limited([] {
     const rlimit half_a_gib{512ULL << 20, 512ULL << 20};
     setrlimit(RLIMIT_AS, &half_a_gib);
@@ -314,6 +317,9 @@ TEST(DescriptorPassing, AServerThatIsSilentOrGoesAwayIsAnError) {
 }
 
 TEST(DescriptorPassing, NamesTheLimitOnDescriptors) {
+#ifdef TESSERA_SANITIZED
+  GTEST_SKIP() << "a sanitizer needs descriptors of its own";
+#endif
   auto server = DescriptorServer::create();
   ASSERT_TRUE(server.ok());
   for (const rlim_t room : {0U, 1U}) {  // none for the socket; none for what it brings

@@ -17,8 +17,12 @@
 namespace tessera::rma {
 
 // How GoogleTest prints ranks.
-inline void PrintTo(WorldRank rank, std::ostream* out) { *out << "rank " << rank.value; }
-inline void PrintTo(TeamRank rank, std::ostream* out) { *out << "member " << rank.value; }
+inline void PrintTo(WorldRank rank, std::ostream* out) {
+  *out << "rank " << rank.value;
+}
+inline void PrintTo(TeamRank rank, std::ostream* out) {
+  *out << "member " << rank.value;
+}
 
 }  // namespace tessera::rma
 
@@ -37,9 +41,8 @@ testing::AssertionResult ok(const Result<T>& result) {
 inline testing::AssertionResult fails(const Status& status, Code code,
                                       std::initializer_list<std::string_view> words = {}) {
   if (status.code() != code) {
-    return testing::AssertionFailure()
-           << "expected " << to_string(code) << ", got "
-           << (status.ok() ? std::string("ok") : status.describe());
+    return testing::AssertionFailure() << "expected " << to_string(code) << ", got "
+                                       << (status.ok() ? std::string("ok") : status.describe());
   }
   for (const std::string_view word : words) {
     if (status.message().find(word) == std::string::npos) {

@@ -43,8 +43,8 @@ struct Fault {
 
 struct FaultPlan {
   std::vector<Fault> faults = {};
-  bool hold = false;                     ///< operations wait for progress(), which does one a call
-  std::atomic<int> most_in_flight{0};    ///< operations held at a time, over all ranks
+  bool hold = false;                   ///< operations wait for progress(), which does one a call
+  std::atomic<int> most_in_flight{0};  ///< operations held at a time, over all ranks
 };
 
 /// The transport "faulty", in front of `inner`.

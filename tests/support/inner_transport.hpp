@@ -35,8 +35,8 @@ inline RunOptions faulty_job(std::shared_ptr<FaultPlan> plan,
           .transports = {faulty_transport(inner_transport(), std::move(plan))}};
 }
 
-/// A region of equal slices that is reached through endpoints: attached where allocated memory would
-/// be mapped.
+/// A region of equal slices that is reached through endpoints: attached where allocated memory
+/// would be mapped.
 class EndpointMemory {
  public:
   EndpointMemory(Team& team, std::size_t bytes) : own_(bytes + 64) {

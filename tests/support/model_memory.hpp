@@ -4,9 +4,11 @@
 // a time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "rma/element.hpp"
@@ -25,18 +27,23 @@ class ModelMemory {
     return slices_[static_cast<std::size_t>(rank)];
   }
 
-  void put(std::int32_t rank, std::uint64_t offset, const std::byte* from,
-           const CopyShape& shape) {
+  void put(std::int32_t rank, std::uint64_t offset, const std::byte* from, const CopyShape& shape) {
+    if (shape.run_bytes == 0) {
+      return;
+    }
     std::byte* const to = slice(rank).data() + offset;
     for (const Run& run : runs_of(shape)) {
-      std::memcpy(to + run.remote, from + run.local, shape.run_bytes);
+      std::copy_n(from + run.local, shape.run_bytes, to + run.remote);
     }
   }
 
   void get(std::int32_t rank, std::uint64_t offset, std::byte* to, const CopyShape& shape) {
+    if (shape.run_bytes == 0) {
+      return;
+    }
     const std::byte* const from = slice(rank).data() + offset;
     for (const Run& run : runs_of(shape)) {
-      std::memcpy(to + run.local, from + run.remote, shape.run_bytes);
+      std::copy_n(from + run.remote, shape.run_bytes, to + run.local);
     }
   }
 
@@ -50,7 +57,7 @@ class ModelMemory {
           T source;
           std::memcpy(&target, to + run.remote + at, sizeof target);
           std::memcpy(&source, from + run.local + at, sizeof source);
-          target += scale.as<T>() * source;
+          add_product(target, scale.as<T>(), source);
           std::memcpy(to + run.remote + at, &target, sizeof target);
         }
       }
@@ -58,6 +65,18 @@ class ModelMemory {
   }
 
  private:
+  // Integers wrap around.
+  template <class T>
+  static void add_product(T& target, T factor, T source) {
+    if constexpr (std::is_integral_v<T>) {
+      using Wide = std::make_unsigned_t<T>;
+      target = static_cast<T>(static_cast<Wide>(target) +
+                              static_cast<Wide>(factor) * static_cast<Wide>(source));
+    } else {
+      target += factor * source;
+    }
+  }
+
   std::vector<std::vector<std::byte>> slices_;
 };
 

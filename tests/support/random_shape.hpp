@@ -109,8 +109,8 @@ inline std::vector<std::int64_t> random_disjoint_strides(std::mt19937_64& random
   std::vector<std::int64_t> strides(counts.size());
   std::int64_t extent = run_bytes;
   for (const std::size_t level : nesting) {
-    const std::int64_t stride = extent + (random_in(random, 0, 1) == 0 ? 0 : unit) *
-                                             random_in(random, 1, 4);
+    const std::int64_t stride =
+        extent + (random_in(random, 0, 1) == 0 ? 0 : unit) * random_in(random, 1, 4);
     strides[level] = random_in(random, 0, 1) == 0 ? stride : -stride;
     extent = stride * std::max<std::int64_t>(counts[level] - 1, 0) + extent;
   }

@@ -35,8 +35,8 @@
 namespace tessera::rma::test {
 
 struct RunOptions {
-  std::function<void(Settings&)> change = {};        ///< applied to the settings of the environment
-  std::vector<TransportFactory> transports = {};     ///< besides those of the library and "toy"
+  std::function<void(Settings&)> change = {};     ///< applied to the settings of the environment
+  std::vector<TransportFactory> transports = {};  ///< besides those of the library and "toy"
 };
 
 /// Runs `body` as every rank and returns when all have done so. Without options, ranks that are

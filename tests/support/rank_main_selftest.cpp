@@ -14,7 +14,9 @@
 namespace tessera::rma::test {
 namespace {
 
-WorldRank last_rank(const Job& job) { return WorldRank{job.size() - 1}; }
+WorldRank last_rank(const Job& job) {
+  return WorldRank{job.size() - 1};
+}
 
 TEST(RankMain, Passes) {
   on_ranks([](Job& job) { EXPECT_TRUE(ok(job.barrier())); });

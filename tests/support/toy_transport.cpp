@@ -32,17 +32,15 @@ bool copy_word(void* to, const void* from, std::size_t bytes) {
 void copy_bytes(void* to, const void* from, std::size_t bytes) {
   if (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) {
     alignas(8) std::byte word[8];
-    const bool loaded = copy_word<std::uint8_t>(word, from, bytes) ||
-                        copy_word<std::uint16_t>(word, from, bytes) ||
-                        copy_word<std::uint32_t>(word, from, bytes) ||
-                        copy_word<std::uint64_t>(word, from, bytes);
+    const bool loaded =
+        copy_word<std::uint8_t>(word, from, bytes) || copy_word<std::uint16_t>(word, from, bytes) ||
+        copy_word<std::uint32_t>(word, from, bytes) || copy_word<std::uint64_t>(word, from, bytes);
     if (!loaded) {
       std::memcpy(word, from, bytes);
     }
-    const bool stored = copy_word<std::uint8_t>(to, word, bytes) ||
-                        copy_word<std::uint16_t>(to, word, bytes) ||
-                        copy_word<std::uint32_t>(to, word, bytes) ||
-                        copy_word<std::uint64_t>(to, word, bytes);
+    const bool stored =
+        copy_word<std::uint8_t>(to, word, bytes) || copy_word<std::uint16_t>(to, word, bytes) ||
+        copy_word<std::uint32_t>(to, word, bytes) || copy_word<std::uint64_t>(to, word, bytes);
     if (!stored) {
       std::memcpy(to, word, bytes);
     }
@@ -104,9 +102,8 @@ class ToyTransport final : public Transport {
                                             const RegionOptions&) override {
     const Slice own(my_bytes > 0 ? static_cast<std::byte*>(std::calloc(1, my_bytes)) : nullptr,
                     std::free);
-    TESSERA_RETURN_IF_ERROR(team.agree(my_bytes > 0 && !own
-                                           ? Status::error(Code::no_memory, "the heap is empty")
-                                           : Status()));
+    TESSERA_RETURN_IF_ERROR(team.agree(
+        my_bytes > 0 && !own ? Status::error(Code::no_memory, "the heap is empty") : Status()));
     struct Offer {
       const Slice* slice;
       std::int64_t process;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The three kinds of transfer, as rma/transfer.cpp and no one else sees them: how each is checked,
+// and by what it is done directly (one run, or a whole shape) and remotely.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rma/counters.hpp"
+#include "rma/element.hpp"
+#include "rma/kernels/copy.hpp"
+#include "rma/protocol/direct.hpp"
+#include "rma/protocol/overlap.hpp"
+#include "rma/protocol/remote.hpp"
+#include "rma/shape.hpp"
+#include "rma/status.hpp"
+
+namespace tessera::rma::detail {
+
+/// What put and get have in common.
+template <kernels::Direction direction>
+class CopyAction {
+ public:
+  static bool is_whole(std::size_t) { return true; }
+  static Status check(std::size_t) { return {}; }
+  static void run(std::byte* slice, std::uint64_t offset, void* local, std::size_t bytes,
+                  const StripeLocks::Slice&) {
+    if constexpr (direction == kernels::Direction::to_remote) {
+      kernels::copy_small(slice + offset, local, bytes);
+    } else {
+      kernels::copy_small(local, slice + offset, bytes);
+    }
+  }
+  static void shape(std::byte* slice, std::uint64_t offset, void* local, const CopyShape& shape,
+                    const StripeLocks::Slice&) {
+    kernels::copy_shape(static_cast<std::byte*>(local), slice + offset, shape, direction);
+  }
+};
+
+class PutAction : public CopyAction<kernels::Direction::to_remote> {
+ public:
+  static constexpr Op op = Op::put;
+  static constexpr auto check_fragments = check_remote_overlap;
+  static void remote(const RemotePath& path, const Target& target, void* local,
+                     const CopyShape& shape, Completion& done) {
+    put_remote(path, target, local, shape, done);
+  }
+};
+
+class GetAction : public CopyAction<kernels::Direction::from_remote> {
+ public:
+  static constexpr Op op = Op::get;
+  static constexpr auto check_fragments = check_local_overlap;
+  static void remote(const RemotePath& path, const Target& target, void* local,
+                     const CopyShape& shape, Completion& done) {
+    get_remote(path, local, target, shape, done);
+  }
+};
+
+class AccumulateAction {
+ public:
+  explicit AccumulateAction(const Scale& scale) : scale_(scale) {}
+  static constexpr Op op = Op::accumulate;
+  static Status check_fragments(Fragments) { return {}; }
+  /// Whether check() would find nothing wrong.
+  [[nodiscard]] bool is_whole(std::size_t run_bytes) const {
+    return is_valid(scale_.type()) && run_bytes % size_of(scale_.type()) == 0;
+  }
+  [[nodiscard]] Status check(std::size_t run_bytes) const {
+    if (!is_valid(scale_.type())) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("accumulate of element type {}, which does not exist",
+                                       static_cast<int>(scale_.type())));
+    }
+    if (!is_whole(run_bytes)) {
+      return Status::error(
+          Code::invalid_argument,
+          fmt::format("accumulate of runs of {} bytes, which are not whole {} "
+                      "elements of {} bytes",
+                      run_bytes, to_string(scale_.type()), size_of(scale_.type())));
+    }
+    return {};
+  }
+  void run(std::byte* slice, std::uint64_t offset, void* local, std::size_t bytes,
+           const StripeLocks::Slice& stripes) const {
+    accumulate_run_direct(slice, offset, static_cast<const std::byte*>(local), bytes, scale_,
+                          stripes);
+  }
+  void shape(std::byte* slice, std::uint64_t offset, void* local, const CopyShape& shape,
+             const StripeLocks::Slice& stripes) const {
+    accumulate_direct(slice, offset, static_cast<const std::byte*>(local), shape, scale_, stripes);
+  }
+  void remote(const RemotePath& path, const Target& target, void* local,
+              const CopyShape& shape, Completion& done) const {
+    accumulate_remote(path, target, local, shape, scale_, done);
+  }
+
+ private:
+  const Scale& scale_;
+};
+
+}  // namespace tessera::rma::detail
