@@ -94,8 +94,7 @@ class Parts {
   std::shared_ptr<detail::Operation> operation_;
 };
 
-// Hands one shape to the peer's endpoint. Requires: it was checked against `target`, and moves
-// `bytes`, more than none.
+// Hands a checked shape of `bytes`, more than none, to the peer's endpoint.
 template <class Action>
 Status transfer_remote(JobState& job, const Action& action, const Located& target,
                        const RemoteAddress& at, void* local, const CopyShape& shape,
@@ -138,11 +137,11 @@ Status transfer_shape(JobState& job, const Action& action, const RemoteAddress& 
 // What a list touches at the target, and how much it moves.
 struct ListExtent {
   CopyShape::Extent extent;
-  std::uint64_t pieces = 0;  // that are not empty
+  std::uint64_t pieces = 0;  // not empty
   std::uint64_t bytes = 0;
 };
 
-// Requires: nothing. Errors: an offset + bytes that overflows, a null pointer, no whole elements.
+// Errors: an offset + bytes that overflows, a null pointer, no whole elements.
 template <class Action>
 Result<ListExtent> extent_of(Fragments fragments, const Action& action) {
   ListExtent all;
@@ -279,8 +278,7 @@ Status transfer(JobState& job, const Action& action, const RemoteAddress& at, Fr
   return transfer_fragments(job, action, at, fragments, parts);
 }
 
-// The careful paths. Apart, and with all that fits in registers, so that the plain ones need no
-// stack.
+// The careful paths: apart, so that the plain ones need no stack.
 template <class Action, class... What>
 [[gnu::noinline]] Status carefully(JobState& job, Action action, RemoteAddress at, What... what) {
   Parts parts(job, at.rank, true);

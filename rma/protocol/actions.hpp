@@ -93,8 +93,8 @@ class AccumulateAction {
              const StripeLocks::Slice& stripes) const {
     accumulate_direct(slice, offset, static_cast<const std::byte*>(local), shape, scale_, stripes);
   }
-  void remote(const RemotePath& path, const Target& target, void* local,
-              const CopyShape& shape, Completion& done) const {
+  void remote(const RemotePath& path, const Target& target, void* local, const CopyShape& shape,
+              Completion& done) const {
     accumulate_remote(path, target, local, shape, scale_, done);
   }
 

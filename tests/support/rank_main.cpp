@@ -208,7 +208,7 @@ int complain(const Status& status) {
   return 1;
 }
 
-// MPI libraries load modules that keep memory, and unload them, so that no suppression can name them.
+// MPI libraries load modules that keep memory, and unload them: no suppression can name them.
 Result<std::shared_ptr<Bootstrap>> choose_without_leak_checks(const Settings& settings) {
 #if defined(__SANITIZE_ADDRESS__)
   const __lsan::ScopedDisabler not_ours;
