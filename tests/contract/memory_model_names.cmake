@@ -2,6 +2,8 @@
 # Looks that every test that docs/memory-model.md names exists.
 #
 #   cmake -DPROGRAM=test_contract -DPAGE=docs/memory-model.md -P memory_model_names.cmake
+cmake_minimum_required(VERSION 3.25)
+
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE list COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE "\n" ";" lines "${list}")
 set(suite "")
