@@ -69,7 +69,7 @@ std::vector<Candidate> accumulate_candidates(Session& session, OwnSide& own, Pla
   if (there != nullptr) {
     // On the same bytes each rank begins at a place of its own: in step they would fight for
     // every cache line.
-    const std::size_t turn = places == Places::same ? bytes / ranks * rank : 0;
+    const std::size_t turn = places == Places::same ? rank * (bytes / ranks / 64 * 64) : 0;
     const auto plain = [=, to = there + offset] {
       add_plainly(to + turn, here + turn, bytes - turn);
       add_plainly(to, here, turn);

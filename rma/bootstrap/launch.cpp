@@ -192,6 +192,11 @@ void pass_on(int signal, const std::vector<Child>& children) {
   }
 }
 
+// All nodes but the last have as many; 0 where nodes are not emulated.
+std::int32_t ranks_of_each_node(const LaunchOptions& options) {
+  return options.nodes > 0 ? (options.ranks + options.nodes - 1) / options.nodes : 0;
+}
+
 Status check_options(const std::vector<std::string>& arguments, const LaunchOptions& options) {
   if (arguments.empty()) {
     return Status::error(Code::invalid_argument, "there is no program to start");
@@ -204,6 +209,14 @@ Status check_options(const std::vector<std::string>& arguments, const LaunchOpti
     return Status::error(
         Code::invalid_argument,
         fmt::format("{} ranks cannot be split over {} nodes", options.ranks, options.nodes));
+  }
+  const std::int32_t each = ranks_of_each_node(options);
+  if (options.nodes > 0 && (options.ranks + each - 1) / each != options.nodes) {
+    return Status::error(
+               Code::invalid_argument,
+               fmt::format("{} ranks cannot be split over {} nodes: {} on each of them fill {}",
+                           options.ranks, options.nodes, each, (options.ranks + each - 1) / each))
+        .hint("all nodes but the last one get the same number of ranks");
   }
   return {};
 }
@@ -221,8 +234,6 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
                                      const LaunchOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_options(arguments, options));
   TESSERA_ASSIGN_OR_RETURN(const ControlMemory memory, ControlMemory::create(options.ranks));
-  const std::int32_t ranks_per_node =
-      options.nodes > 0 ? (options.ranks + options.nodes - 1) / options.nodes : 0;
   const std::vector<char*> argument_pointers = pointers_to(arguments);
   TESSERA_ASSIGN_OR_RETURN(LineRelay output,
                            LineRelay::create(options.whole_lines ? options.ranks : 0));
@@ -240,7 +251,7 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
     const std::string value = fmt::format("{}:{}:{}", memory.descriptor(), rank, options.ranks);
     Child& child = children[static_cast<std::size_t>(rank)];
     exits[static_cast<std::size_t>(rank)].rank = rank;
-    const std::vector<std::string> environment = rank_environment(value, ranks_per_node);
+    const std::vector<std::string> environment = rank_environment(value, ranks_of_each_node(options));
     const std::vector<char*> environment_pointers = pointers_to(environment);
     child.pid = fork();
     if (child.pid == 0) {

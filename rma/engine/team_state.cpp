@@ -22,8 +22,8 @@ struct Verdict {
   std::uint32_t text_bytes = 0;
 };
 
-// FNV-1a over the ranks: the name under which members of a new team find each other.
-std::uint64_t hash_members(const std::vector<WorldRank>& members) {
+// FNV-1a over the ranks, in their order.
+std::uint64_t hash_ranks(const std::vector<WorldRank>& members) {
   std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
   for (const WorldRank rank : members) {
     hash = (hash ^ static_cast<std::uint32_t>(rank.value)) * 0x100'0000'01b3;
@@ -76,10 +76,21 @@ TeamState::TeamState(JobState& job, std::shared_ptr<JobState> keep_job,
                   cache_line) {}
 
 TeamState::~TeamState() {
-  if (control_ != nullptr &&
-      last_one().let_go(*node_, members_, static_cast<std::size_t>(rank_.value))) {
+  if (control_ == nullptr) {
+    return;
+  }
+  // Sorted: members that gave the team in differing orders share this, too.
+  const std::vector<WorldRank> sorted = sorted_members();
+  const auto place = std::lower_bound(sorted.begin(), sorted.end(), job_.rank) - sorted.begin();
+  if (last_one().let_go(*node_, sorted, static_cast<std::size_t>(place))) {
     node_->arena().free(control_offset_, control_bytes());
   }
+}
+
+std::vector<WorldRank> TeamState::sorted_members() const {
+  std::vector<WorldRank> sorted = members_;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
 }
 
 Result<std::shared_ptr<TeamState>> TeamState::create(JobState& job,
@@ -96,8 +107,7 @@ Status TeamState::check_members() const {
   if (members_.empty()) {
     return Status::error(Code::invalid_argument, "a team needs at least one member");
   }
-  std::vector<WorldRank> sorted = members_;
-  std::sort(sorted.begin(), sorted.end());
+  const std::vector<WorldRank> sorted = sorted_members();
   if (sorted.front().value < 0 || sorted.back().value >= job_.size) {
     const WorldRank wrong = sorted.front().value < 0 ? sorted.front() : sorted.back();
     return Status::error(Code::invalid_argument,
@@ -178,23 +188,25 @@ std::byte* TeamState::slot(std::uint32_t turn, std::int32_t member) const noexce
   return reinterpret_cast<std::byte*>(control_) + first_slot_offset() + at * slot_bytes_;
 }
 
-// The first member makes the shared part and sends its place to the others.
+// The lowest rank makes the shared part and sends its place to the others. They find each other by
+// which ranks there are; that all gave them in the same order is looked at when they meet.
 Status TeamState::form() {
-  const std::uint64_t key = hash_members(members_);
-  if (rank_.value == 0) {
+  const std::vector<WorldRank> sorted = sorted_members();
+  const WorldRank maker = sorted.front();
+  const std::uint64_t key = hash_ranks(sorted);
+  if (job_.rank == maker) {
     TESSERA_ASSIGN_OR_RETURN(control_offset_, make_control(key));
   } else {
     TESSERA_ASSIGN_OR_RETURN(const Invitation invitation,
-                             node_->accept(key, node_->place_of(members_.front())));
+                             node_->accept(key, node_->place_of(maker)));
     if (invitation.offset == 0) {
-      return Status::error_at(
-          members_.front(), Code::no_memory,
-          fmt::format("rank {} found no memory for the team", members_.front().value));
+      return Status::error_at(maker, Code::no_memory,
+                              fmt::format("rank {} found no memory for the team", maker.value));
     }
     control_offset_ = invitation.offset;
   }
   control_ = reinterpret_cast<TeamControl*>(node_->arena().at(control_offset_));
-  return meet({.kind = CollectiveCall::Kind::form, .bytes = key});
+  return meet({.kind = CollectiveCall::Kind::form, .bytes = hash_ranks(members_)});
 }
 
 Result<std::uint64_t> TeamState::make_control(std::uint64_t key) {
@@ -212,8 +224,11 @@ Result<std::uint64_t> TeamState::make_control(std::uint64_t key) {
     control_ = new (arena.at(*offset)) TeamControl;
   }
   const Invitation invitation{key, status.ok() ? *offset : 0};
-  for (std::size_t i = 1; i < members_.size(); ++i) {
-    Status sent = node_->invite(node_->place_of(members_[i]), invitation);
+  for (const WorldRank member : members_) {
+    if (member == job_.rank) {
+      continue;
+    }
+    Status sent = node_->invite(node_->place_of(member), invitation);
     if (status.ok() && !sent.ok()) {
       status = std::move(sent);
     }
@@ -235,15 +250,22 @@ void TeamState::check_call(TeamControl::Check& check, const CollectiveCall& call
     return;
   }
   std::uint32_t nobody = 0;
-  if (check.odd.compare_exchange_strong(nobody, static_cast<std::uint32_t>(rank_.value) + 1)) {
+  if (check.odd.compare_exchange_strong(nobody, static_cast<std::uint32_t>(job_.rank.value) + 1)) {
     check.odd_call.store(mine);
     check.odd_bytes.store(call.bytes);
   }
 }
 
 Status TeamState::mismatch(const TeamControl::Check& check) const {
-  const auto odd = static_cast<std::int32_t>(check.odd.load()) - 1;
-  const WorldRank rank = members_[static_cast<std::size_t>(odd)];
+  const WorldRank rank{static_cast<std::int32_t>(check.odd.load()) - 1};
+  constexpr CollectiveCall form{.kind = CollectiveCall::Kind::form};
+  if (check.odd_call.load() == form.packed() && check.call.load() == form.packed()) {
+    return Status::error_at(rank, Code::invalid_argument,
+                            fmt::format("rank {} gave the ranks of a team in another order than "
+                                        "the others",
+                                        rank.value))
+        .hint("all members must make a team from the same list");
+  }
   return Status::error_at(
              rank, Code::invalid_argument,
              fmt::format("members of a team called different collectives: rank {} called {} where "
@@ -262,8 +284,7 @@ Status TeamState::wrong_root(TeamRank root) const {
 
 Status TeamState::broken() const {
   const std::uint32_t word = control_->broken.load();
-  const auto member = static_cast<std::size_t>((word & ~TeamControl::left_bit) - 1);
-  const WorldRank rank = members_[member];
+  const WorldRank rank{static_cast<std::int32_t>(word & ~TeamControl::left_bit) - 1};
   if ((word & TeamControl::left_bit) != 0) {
     return Status::error_at(rank, Code::closed,
                             fmt::format("rank {} has left the job and takes part in no more "
@@ -274,14 +295,14 @@ Status TeamState::broken() const {
 }
 
 void TeamState::look_after_members(std::uint32_t generation) {
-  for (std::size_t i = 0; i < members_.size(); ++i) {
-    const int place = node_->place_of(members_[i]);
+  for (const WorldRank member : members_) {
+    const int place = node_->place_of(member);
     if (!node_->is_gone(place)) {
       continue;
     }
     std::uint32_t whole = 0;
-    const std::uint32_t word =
-        static_cast<std::uint32_t>(i) + 1 + (node_->has_left(place) ? TeamControl::left_bit : 0);
+    const std::uint32_t word = static_cast<std::uint32_t>(member.value) + 1 +
+                               (node_->has_left(place) ? TeamControl::left_bit : 0);
     control_->broken.compare_exchange_strong(whole, word);
     // The one that is gone may have come before it went, and the last one may come just now.
     std::uint32_t under_way = generation;

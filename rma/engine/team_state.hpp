@@ -52,14 +52,14 @@ struct TeamControl {
   struct alignas(cache_line) Check {
     std::atomic<std::uint64_t> call{0};   ///< of the first member that came
     std::atomic<std::uint64_t> bytes{0};  ///< likewise, plus one
-    std::atomic<std::uint32_t> odd{0};    ///< a member that called something else, plus one
+    std::atomic<std::uint32_t> odd{0};    ///< a world rank that called something else, plus one
     std::atomic<std::uint64_t> odd_call{0};
     std::atomic<std::uint64_t> odd_bytes{0};
   };
   alignas(cache_line) std::atomic<std::uint32_t> arrived{0};
   alignas(cache_line) FutexWord generation{0};
   std::atomic<std::uint32_t> sleepers{0};
-  std::atomic<std::uint32_t> broken{0};  ///< a member that is gone, plus one; left_bit if it left
+  std::atomic<std::uint32_t> broken{0};  ///< a world rank that is gone, plus one; left_bit if it left
   Check check[2];
   static constexpr std::uint32_t left_bit = 0x8000'0000;
   /// In `generation`: this meeting, and so every later one, is given up. Whether a meeting took
@@ -113,6 +113,7 @@ class TeamState {
 
   [[nodiscard]] Status check_members() const;
   void find_order();
+  [[nodiscard]] std::vector<WorldRank> sorted_members() const;
   Status form();
   Result<std::uint64_t> make_control(std::uint64_t key);
   [[nodiscard]] std::uint64_t first_slot_offset() const noexcept;

@@ -181,6 +181,25 @@ TEST(Team, CreationTellsWhatIsWrongWithTheList) {
   });
 }
 
+TEST(Team, OfDifferingOrdersIsRefusedByAllOfThem) {
+  on_ranks([](Job& job) {
+    if (job.size() == 1) {
+      return;
+    }
+    const bool is_odd = job.rank().value == job.size() - 1;
+    std::vector<WorldRank> list = every(job, 0, 1);
+    if (is_odd) {
+      std::reverse(list.begin(), list.end());
+    }
+    for (int round = 0; round < 3; ++round) {
+      const auto team = Team::create(job, list);
+      EXPECT_TRUE(fails(team, Code::invalid_argument,
+                        {"gave the ranks of a team in another order", "from the same list"}));
+    }
+    expect_team(job, every(job, 0, 1));
+  });
+}
+
 TEST(Team, DoesNotReachRanksOutsideIt) {
   on_ranks([](Job& job) {
     if (job.size() == 1) {

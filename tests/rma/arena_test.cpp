@@ -191,7 +191,7 @@ TEST(Arena, SurvivesADeathAtAnyInstructionOfAllocateAndFree) {
                        its_node->arena().free(*offset, 5 * granule_bytes);
                      });
     if (!rank.is_possible()) {
-      GTEST_SKIP() << "this process may not trace its children";
+      GTEST_SKIP() << SteppedRank::impossible;
     }
     const bool more = rank.step(steps);
     rank.end();

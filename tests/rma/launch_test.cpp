@@ -26,6 +26,9 @@ TEST(Launch, RefusesWhatCannotBeStarted) {
             "2 ranks cannot be split over 3 nodes");
   EXPECT_EQ(message({"true"}, {.ranks = 2, .nodes = -1, .started = {}}),
             "2 ranks cannot be split over -1 nodes");
+  EXPECT_EQ(message({"true"}, {.ranks = 4, .nodes = 3, .started = {}}),
+            "4 ranks cannot be split over 3 nodes: 2 on each of them fill 2\n"
+            "  hint: all nodes but the last one get the same number of ranks");
 }
 
 TEST(Launch, TellsOfEachProcessAndHowItEnded) {

@@ -94,9 +94,16 @@ class SteppedRank {
           ::raise(SIGSTOP);
         }) {
     int state = 0;
-    is_possible_ = waitpid(rank_.pid(), &state, 0) == rank_.pid() && WIFSTOPPED(state);
+    is_possible_ = waitpid(rank_.pid(), &state, 0) == rank_.pid() && WIFSTOPPED(state) && is_quick;
   }
   [[nodiscard]] bool is_possible() const { return is_possible_; }
+#ifdef __SANITIZE_THREAD__
+  static constexpr bool is_quick = false;
+  static constexpr const char* impossible = "the thread sanitizer's own steps are too many";
+#else
+  static constexpr bool is_quick = true;
+  static constexpr const char* impossible = "this process may not trace its children";
+#endif
 
   /// Lets it run `count` instructions. False when the body ended before.
   bool step(int count) {

@@ -243,7 +243,7 @@ TEST(PostBox, SurvivesADeathAtAnyInstructionOfPosting) {
     SteppedRank rank([&] { its_node = rig_node(memory, 1, false); },
                      [&] { its_node->invite(0, {.key = 2, .offset = 20}).ignore("it dies"); });
     if (!rank.is_possible()) {
-      GTEST_SKIP() << "this process may not trace its children";
+      GTEST_SKIP() << SteppedRank::impossible;
     }
     const bool more = rank.step(steps);
     rank.end();

@@ -250,7 +250,7 @@ TEST_F(QueueLockSteps, SurvivesADeathAtAnyInstructionOfUnlock) {
       },
       [this](Node& node) { lock_->unlock(node); }, 5000);
   if (steps < 0) {
-    GTEST_SKIP() << "this process may not trace its children";
+    GTEST_SKIP() << SteppedRank::impossible;
   }
   EXPECT_GT(steps, 20);
   EXPECT_LT(steps, 5000);
@@ -264,7 +264,7 @@ TEST_F(QueueLockSteps, SurvivesADeathAtAnyInstructionOfLock) {
                                        },
                                        400);
   if (steps < 0) {
-    GTEST_SKIP() << "this process may not trace its children";
+    GTEST_SKIP() << SteppedRank::impossible;
   }
 }
 

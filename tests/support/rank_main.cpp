@@ -15,10 +15,6 @@
 #include <thread>
 #include <utility>
 
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/lsan_interface.h>
-#endif
-
 #include "tests/support/toy_transport.hpp"
 #include "tests/support/watchdog.hpp"
 
@@ -208,16 +204,8 @@ int complain(const Status& status) {
   return 1;
 }
 
-// MPI libraries load modules that keep memory, and unload them: no suppression can name them.
-Result<std::shared_ptr<Bootstrap>> choose_without_leak_checks(const Settings& settings) {
-#if defined(__SANITIZE_ADDRESS__)
-  const __lsan::ScopedDisabler not_ours;
-#endif
-  return choose_bootstrap(settings);
-}
-
 int start_processes(Program& run) {
-  auto base = choose_without_leak_checks(run.settings);
+  auto base = choose_bootstrap(run.settings);
   if (!base.ok()) {
     return complain(base.status());
   }
