@@ -48,9 +48,10 @@ class LocalView {
   constexpr LocalView(T* data, const Extents& extents, const Strides& strides) noexcept
       : data_(data), extents_(extents), strides_(strides) {}
   /// A view that may write becomes one that only reads.
+  // NOLINTBEGIN(google-explicit-constructor): as T* becomes const T*
   template <class U>
   requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) constexpr LocalView(
-      const LocalView<U>& other) noexcept  // NOLINT: as T* becomes const T*
+      const LocalView<U>& other) noexcept  // NOLINTEND(google-explicit-constructor)
       : LocalView(other.data_handle(), other.extents(), other.strides()) {}
 
   [[nodiscard]] constexpr T* data_handle() const noexcept { return data_; }

@@ -148,7 +148,7 @@ int run_in_threads(const BenchOptions& options, int argc, const char* const* arg
 }  // namespace tessera::bench
 
 int main(int argc, char** argv) {
-  using namespace tessera::bench;
+  using namespace tessera::bench;  // NOLINT(google-build-using-namespace): all of main is
   BenchOptions options;
   CLI::App app{"Measures Tessera beside what its users have today."};
   add_options(app, options);

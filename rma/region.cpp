@@ -84,7 +84,7 @@ Status Region::fence() {
 }
 
 Result<LocalAccess> LocalAccess::begin(Region& region) {
-  const auto state = region.shared_state();
+  const auto& state = region.shared_state();
   if (!state || state->is_freed()) {
     return Status::error(Code::closed, "local access to a region that was freed");
   }

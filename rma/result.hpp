@@ -38,10 +38,13 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
+  // NOLINTBEGIN(google-explicit-constructor, bugprone-forwarding-reference-overload): by design;
+  // the constraint keeps copies and moves out.
   template <class U = T>
   requires(std::is_constructible_v<T, U&&> && !std::is_same_v<std::remove_cvref_t<U>, Status> &&
            !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)
-      : value_(std::forward<U>(value)) {}  // NOLINT: implicit by design
+      : value_(std::forward<U>(value)) {}
+  // NOLINTEND(google-explicit-constructor, bugprone-forwarding-reference-overload)
 
   /// Requires: `status` is an error. A success without a value becomes an `internal` error.
   Result(Status status)  // NOLINT(google-explicit-constructor): implicit by design

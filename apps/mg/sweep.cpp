@@ -182,9 +182,9 @@ struct RowLayout {
   std::int64_t offset = 0;  ///< from the start of a ring's row to x
   std::int64_t stride = 0;
 
-  RowLayout(const SweepTask& task, const Box& window) {
-    // Where the caller aligned his interior, vectors at multiples of the width are aligned.
-    x = task.u.box.lo.x + padded(window.lo.x - task.u.box.lo.x);
+  // Where the caller aligned his interior, vectors at multiples of the width are aligned.
+  RowLayout(const SweepTask& task, const Box& window)
+      : x(task.u.box.lo.x + padded(window.lo.x - task.u.box.lo.x)) {
     if (x >= window.hi.x) {
       x = window.lo.x;
     }

@@ -251,7 +251,8 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
     const std::string value = fmt::format("{}:{}:{}", memory.descriptor(), rank, options.ranks);
     Child& child = children[static_cast<std::size_t>(rank)];
     exits[static_cast<std::size_t>(rank)].rank = rank;
-    const std::vector<std::string> environment = rank_environment(value, ranks_of_each_node(options));
+    const std::vector<std::string> environment =
+        rank_environment(value, ranks_of_each_node(options));
     const std::vector<char*> environment_pointers = pointers_to(environment);
     child.pid = fork();
     if (child.pid == 0) {

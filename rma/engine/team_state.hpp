@@ -59,7 +59,8 @@ struct TeamControl {
   alignas(cache_line) std::atomic<std::uint32_t> arrived{0};
   alignas(cache_line) FutexWord generation{0};
   std::atomic<std::uint32_t> sleepers{0};
-  std::atomic<std::uint32_t> broken{0};  ///< a world rank that is gone, plus one; left_bit if it left
+  std::atomic<std::uint32_t> broken{
+      0};  ///< a world rank that is gone, plus one; left_bit if it left
   Check check[2];
   static constexpr std::uint32_t left_bit = 0x8000'0000;
   /// In `generation`: this meeting, and so every later one, is given up. Whether a meeting took

@@ -139,7 +139,8 @@ TEST(NearCubicFactors, MultiplyToTheRanks) {
 
 TEST(MemoryBytes, CoversUAndVAndGrowsWithRanks) {
   const Problem problem = *parse_class("C").problem;
-  EXPECT_GT(memory_bytes(problem, 1), 2 * 8 * problem.edge * problem.edge * problem.edge);
+  EXPECT_GT(memory_bytes(problem, 1),
+            std::int64_t{16} * problem.edge * problem.edge * problem.edge);
   EXPECT_GT(memory_bytes(problem, 8), memory_bytes(problem, 1));
 }
 

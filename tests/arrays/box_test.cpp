@@ -14,7 +14,7 @@ constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
 TEST(Box, KnowsItsSizes) {
   constexpr Box box({0, 64}, {64, 256});
-  static_assert(box.ndims() == 2 && box.volume() == 64 * 192 && !box.is_empty());
+  static_assert(box.ndims() == 2 && box.volume() == std::int64_t{64} * 192 && !box.is_empty());
   EXPECT_EQ(box.extents(), (Extents{64, 192}));
   EXPECT_EQ(to_string(box), "[0,64) x [64,256)");
   EXPECT_EQ(Box::whole({3, 4}), Box({0, 0}, {3, 4}));

@@ -27,7 +27,7 @@ using test::on_ranks;
 using test::random_in;
 using test::SharedSeed;
 
-constexpr std::size_t slice_bytes = 96 * 1024;
+constexpr std::size_t slice_bytes = std::size_t{96} << 10;
 
 // A small whole number as an element.
 template <class T>
@@ -180,7 +180,7 @@ TEST(Accumulate, TakesElementsAtUnalignedAddresses) {
       const RemoteAddress at = region.at(neighbour(job), 16'384 - 100 + shift);
       ASSERT_TRUE(ok(accumulate(job, at, memory.data() + shift, 16'000, Scale::of(2.0))));
       ASSERT_TRUE(ok(accumulate(job, at, memory.data() + shift, 16'000, Scale::of(1.0))));
-      EXPECT_EQ(get_value<double>(job, at + 8 * 1999).value(), 3.0 * 1999);
+      EXPECT_EQ(get_value<double>(job, at + std::uint64_t{8} * 1999).value(), 3.0 * 1999);
       const std::vector<std::byte> zeros(16'000);
       ASSERT_TRUE(ok(put(job, at, zeros.data(), zeros.size())));
     }

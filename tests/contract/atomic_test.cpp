@@ -63,7 +63,7 @@ TYPED_TEST(Atomic, WrapsAroundAndLeavesTheWordsBesideItAlone) {
 TYPED_TEST(Atomic, FetchAddGivesEachTicketOnce) {
   on_ranks([](Job& job) {
     constexpr std::int32_t each = 500;
-    const auto tickets = static_cast<std::size_t>(each * job.size());
+    const auto tickets = std::size_t{each} * static_cast<std::size_t>(job.size());
     Region region = Region::allocate(job.world(), 64 + 4 * tickets).value();
     const RemoteAddress counter = region.at(TeamRank{0});
     const std::int32_t one = 1;

@@ -19,7 +19,6 @@ namespace tessera::rma {
 namespace {
 
 using test::fails;
-using test::neighbour;
 using test::ok;
 using test::on_ranks;
 

@@ -95,7 +95,7 @@ void on_threads(const std::function<void(int)>& body) {
 TEST(LitmusThreads, OneSidedCallsAndHandlesMayBeMadeByManyThreads) {
   on_ranks([](Job& job) {
     constexpr std::int64_t rounds = 100;
-    Region region = Region::allocate(job.world(), 64 * 1024).value();
+    Region region = Region::allocate(job.world(), std::size_t{64} << 10).value();
     on_threads([&](int thread) {
       const auto base = static_cast<std::uint64_t>(thread) * 8192 + 1024;
       for (std::int64_t round = 0; round < rounds; ++round) {

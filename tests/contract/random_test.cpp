@@ -24,7 +24,7 @@ using test::on_ranks;
 using test::random_in;
 using test::SharedSeed;
 
-constexpr std::size_t part_bytes = 48 * 1024;
+constexpr std::size_t part_bytes = std::size_t{48} << 10;
 
 enum class Kind : std::uint8_t { put, get, accumulate };
 enum class Form : std::uint8_t { blocking, handle, detached };

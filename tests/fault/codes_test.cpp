@@ -126,7 +126,7 @@ TEST(Code, NoMemoryForMoreThanTheMachineHas) {
       [&](Job& job) {
         // Rank 1 asks for all of it and rank 0 for little: both are refused.
         const std::size_t mine = job.rank().value == 1 ? too_much : 1000;
-        const Status refused = Region::allocate(job.world(), mine).status();
+        Status refused = Region::allocate(job.world(), mine).status();
         Region after = Region::allocate(job.world(), 1000).value();
         EXPECT_TRUE(after.free().ok()) << "a refused allocation leaves nothing behind";
         return refused;
@@ -142,7 +142,7 @@ TEST(Code, LimitExceededForAnArenaThatIsFull) {
   const Status status = on_threads(
       2,
       [](Job& job) {
-        const Status refused = Region::allocate(job.world(), 40 << 20, {.sparse = true}).status();
+        Status refused = Region::allocate(job.world(), 40 << 20, {.sparse = true}).status();
         Region after = Region::allocate(job.world(), 20 << 20, {.sparse = true}).value();
         EXPECT_TRUE(after.free().ok());
         return refused;
@@ -206,7 +206,7 @@ TEST(Code, InternalForAPlaceThatAnotherProcessHolds) {
   if (child == 0) {
     char byte = memory->hold_life_mark(1).ok() ? 'y' : 'n';
     const bool said = write(ends[1], &byte, 1) == 1;
-    while (said) {
+    while (said) {  // NOLINT(bugprone-infinite-loop): until it is killed
       pause();
     }
     _exit(1);

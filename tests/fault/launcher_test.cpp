@@ -125,11 +125,11 @@ TEST(TesseraRun, SplitsTheRanksOverEmulatedNodes) {
 }
 
 TEST(TesseraRun, PassesSignalsOn) {
+  const std::string traps =
+      "trap 'exit 40' INT; trap 'exit 41' TERM; trap 'exit 42' HUP; echo ready; "
+      "while true; do sleep 0.01; done";
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    Program program =
-        tessera_run({"-n", "2", "--quiet", "sh", "-c",
-                     "trap 'exit 40' INT; trap 'exit 41' TERM; trap 'exit 42' HUP; echo ready; "
-                     "while true; do sleep 0.01; done"});
+    Program program = tessera_run({"-n", "2", "--quiet", "sh", "-c", traps});
     ASSERT_TRUE(program.wait_for_output("ready\nready\n"));
     kill(program.pid(), signal);
     const int expected = signal == SIGINT ? 40 : signal == SIGTERM ? 41 : 42;

@@ -83,7 +83,7 @@ class Director {
         return;
       }
       text.append(buffer, static_cast<std::size_t>(got));
-      for (std::size_t end; (end = text.find('\n')) != std::string::npos;) {
+      for (std::size_t end = 0; (end = text.find('\n')) != std::string::npos;) {
         hear(text.substr(0, end), outcome);
         text.erase(0, end + 1);
       }
@@ -147,7 +147,7 @@ std::vector<std::string> memory_descriptors() {
     std::error_code error;
     const std::string target = std::filesystem::read_symlink(name, error).string();
     if (target.find("memfd:") != std::string::npos) {
-      found.push_back(name + " -> " + target);
+      found.push_back(fmt::format("{} -> {}", name, target));
     }
   }
   return found;

@@ -115,7 +115,7 @@ Status free_locks(Stage& stage) {
 
 // ---- Streams -----------------------------------------------------------------------------------
 
-constexpr std::size_t piece = 32 * 1024;
+constexpr std::size_t piece = std::size_t{32} << 10;
 
 Status put_piece(Stage& stage, TeamRank to) {
   const std::vector<std::byte> bytes(piece, std::byte{7});

@@ -62,7 +62,7 @@ Status expect(bool condition, std::string_view claim) {
 }
 
 Status use_region(Stage& stage, rma::Team& team) {
-  constexpr std::size_t bytes = 128 * 1024;
+  constexpr std::size_t bytes = std::size_t{128} << 10;
   TESSERA_ASSIGN_OR_RETURN(rma::Region region, rma::Region::allocate(team, bytes));
   const TeamRank next{(team.rank().value + 1) % team.size()};
   const double value = 1.5 + team.rank().value;
@@ -95,7 +95,8 @@ Status use_locks(Stage& stage, rma::Team& team) {
   TESSERA_RETURN_IF_ERROR(team.barrier());
   TESSERA_ASSIGN_OR_RETURN(const auto all,
                            rma::get_value<std::int64_t>(stage.job, counter.at(TeamRank{0})));
-  TESSERA_RETURN_IF_ERROR(expect(all == turns * team.size(), "a lock among survivors excludes"));
+  TESSERA_RETURN_IF_ERROR(
+      expect(all == std::int64_t{turns} * team.size(), "a lock among survivors excludes"));
   TESSERA_RETURN_IF_ERROR(locks.free());
   return counter.free();
 }

@@ -44,7 +44,7 @@ struct Stage {
   rma::Region& region;  ///< of the world team, `slice_bytes` each
   rma::LockSet& locks;  ///< of the world team, two each
 
-  static constexpr std::size_t slice_bytes = 256 * 1024;
+  static constexpr std::size_t slice_bytes = std::size_t{256} << 10;
 
   [[nodiscard]] int rank() const { return job.rank().value; }
   [[nodiscard]] bool victim_lives() const { return job.is_present(rma::WorldRank{victim}); }

@@ -104,7 +104,7 @@ rma::Result<rma::Job> start_job(std::string_view scenario, bool is_victim, const
   if (is_victim && files >= 0) {
     const int next = dup(0);
     close(next);
-    limit(RLIMIT_NOFILE, static_cast<rlim_t>(next + files));
+    limit(RLIMIT_NOFILE, static_cast<rlim_t>(next) + static_cast<rlim_t>(files));
   }
   if (is_victim && mib >= 0) {
     limit(RLIMIT_AS, static_cast<rlim_t>(mib) << 20U);

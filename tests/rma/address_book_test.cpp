@@ -15,6 +15,7 @@ namespace tessera::rma::detail {
 namespace {
 
 // The book never touches what it keeps track of, so its arena need not be mapped.
+// NOLINTNEXTLINE(performance-no-int-to-ptr)
 const auto* const arena = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 40);
 constexpr std::uint64_t arena_bytes = 1ULL << 30;
 

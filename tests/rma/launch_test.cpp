@@ -14,7 +14,7 @@ namespace tessera::rma {
 namespace {
 
 TEST(Launch, RefusesWhatCannotBeStarted) {
-  const auto message = [](const std::vector<std::string>& arguments, LaunchOptions options) {
+  const auto message = [](const std::vector<std::string>& arguments, const LaunchOptions& options) {
     const auto exits = launch(arguments, options);
     EXPECT_EQ(exits.status().code(), Code::invalid_argument);
     return exits.status().message();

@@ -49,7 +49,7 @@ TEST(NodeMap, AgreesWithAPlainTableOnRandomMachines) {
     for (std::uint64_t& key : keys) {
       key = random() % 5;
     }
-    const std::int64_t per_node = random() % 4;
+    const auto per_node = static_cast<std::int64_t>(random() % 4);
     std::map<std::uint64_t, std::vector<std::size_t>> seen;  // machine → its ranks so far
     std::map<std::pair<std::uint64_t, std::size_t>, std::int32_t> numbers;
     std::vector<std::int32_t> expected;

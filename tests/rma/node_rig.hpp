@@ -49,7 +49,7 @@ inline std::unique_ptr<Node> rig_node(const std::shared_ptr<NodeMemory>& memory,
 class ForkedRank {
  public:
   template <class Body>
-  explicit ForkedRank(Body&& body) : pid_(fork()) {
+  explicit ForkedRank(const Body& body) : pid_(fork()) {
     if (pid_ == 0) {
       body();
       _exit(0);
@@ -117,7 +117,9 @@ class SteppedRank {
     }
     return true;
   }
-  void end() { rank_.end(); }
+  void end() {
+    rank_.end();
+  }
 
  private:
   ForkedRank rank_;

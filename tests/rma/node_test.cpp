@@ -40,7 +40,7 @@ TEST(NodeMemory, TakesLessAddressSpaceWhereItMustAndSaysWhenEvenTheLeastIsTooMuc
     const rlimit nothing{1 << 20, 1 << 20};
     setrlimit(RLIMIT_AS, &nothing);
     const auto made = NodeMemory::create(2, 16ULL << 30);
-    const Status status = made.status();
+    const Status& status = made.status();
     _exit(status.code() == Code::no_memory &&
                   status.message() ==
                       "cannot map 64.0 MiB of shared memory: Cannot allocate memory\n"

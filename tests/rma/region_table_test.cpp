@@ -117,7 +117,7 @@ TEST(RegionTable, ReadersSeeWholeEntriesWhileAWriterWorks) {
 }
 
 TEST(RegionEntry, GivesASliceOnlyForWhatLiesInIt) {
-  std::vector<std::byte> memory(3 * 128);
+  std::vector<std::byte> memory(std::size_t{3} * 128);
   const std::int32_t order[] = {1, -1, 0};
   RegionEntry entry;
   entry.first_rank = 10;

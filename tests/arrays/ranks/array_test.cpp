@@ -90,7 +90,8 @@ TEST(Array, TakesStridedLocalViewsInBothDirections) {
     auto array = Array<double>::create(job, {20, 30}, {.name = "A"}).value();
     // A window of 5 x 6 in a buffer of 9 x 10, column-major.
     std::vector<double> buffer(90, -1.0);
-    const LocalView<double> window(buffer.data() + 9 * 2 + 3, {5, 6}, Strides{1, 9});
+    const LocalView<double> window(buffer.data() + std::ptrdiff_t{9} * 2 + 3, {5, 6},
+                                   Strides{1, 9});
     const Box box({3, 7}, {8, 13});
     if (job.rank().value == job.size() - 1) {
       for (std::int64_t i = 0; i < 5; ++i) {
@@ -154,11 +155,11 @@ TEST(Array, HoldsAnyTriviallyCopyableType) {
   on_ranks([](Job& job) {
     auto array = Array<Particle>::create(job, {100}, {.name = "particles"}).value();
     const Particle mine{{1, 2, 3}, job.rank().value};
-    const std::int64_t at = 7 * job.rank().value;
+    const std::int64_t at = std::int64_t{7} * job.rank().value;
     EXPECT_TRUE(ok(array.put(Box::at({at}), std::span(&mine, 1))));
     EXPECT_TRUE(ok(array.sync()));
     for (std::int32_t rank = 0; rank < job.size(); ++rank) {
-      EXPECT_EQ(array.get_element({7 * rank}).value(), (Particle{{1, 2, 3}, rank}));
+      EXPECT_EQ(array.get_element({std::int64_t{7} * rank}).value(), (Particle{{1, 2, 3}, rank}));
     }
     EXPECT_TRUE(ok(array.sync()));
   });

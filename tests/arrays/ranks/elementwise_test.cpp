@@ -74,8 +74,8 @@ TEST(Elementwise, DotAndNormAgreeWithEigen) {
       model_a[i] = Complex(std::sin(static_cast<double>(i)), static_cast<double>(i % 7));
       model_b[i] = Complex(static_cast<double>(i % 5), std::cos(static_cast<double>(i)));
     }
-    const std::span<const Complex> span_a(model_a.data(), 17 * 19);
-    const std::span<const Complex> span_b(model_b.data(), 17 * 19);
+    const std::span<const Complex> span_a(model_a.data(), std::size_t{17} * 19);
+    const std::span<const Complex> span_b(model_b.data(), std::size_t{17} * 19);
     if (job.rank().value == 0) {
       EXPECT_TRUE(ok(a.put(a.box(), span_a)));
       EXPECT_TRUE(ok(b.put(b.box(), span_b)));
