@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/slice_cache.hpp"
 #include "rma/protocol/direct.hpp"
 #include "rma/protocol/locate.hpp"
 #include "rma/protocol/remote.hpp"
@@ -27,9 +28,7 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
                            locate(job, Op::atomic, at, {0, request.bytes}));
   const auto stripes = job.stripes->slice(at.region, at.rank);
   const bool strict = (target.entry->flags & detail::strict_atomics_flag) != 0;
-  OpTallies tallies{};
-  tallies[static_cast<std::size_t>(Op::atomic)] = {1, static_cast<std::uint64_t>(request.bytes)};
-  job.counters->add(at.rank, tallies);
+  job.counters->add(at.rank, Op::atomic, {1, static_cast<std::uint64_t>(request.bytes)});
   if (target.slice != nullptr) {
     if (strict) {
       const detail::RobustGuard guard(stripes.of(at.offset), stripes.context());
@@ -49,17 +48,16 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
 // own instructions do; counted. Null sends the operation to the careful path.
 template <class T>
 inline T* plain_word(const JobState& job, const RemoteAddress& at) {
-  const detail::RegionEntry* entry = job.regions.find(at.region);
-  std::byte* const slice = entry == nullptr ? nullptr : entry->slice(at, sizeof(T));
+  detail::CachedSlice* line = find_cached(job.regions, at.rank, at.region);
+  if (line == nullptr) [[unlikely]] {
+    line = fill_cached(job.regions, job.counters, at.rank, at.region);
+  }
+  std::byte* const slice = line == nullptr ? nullptr : line->start_for(at.offset, sizeof(T));
   if (slice == nullptr || at.offset % sizeof(T) != 0 ||
-      (entry->flags & detail::strict_atomics_flag) != 0) [[unlikely]] {
+      (line->flags & detail::strict_atomics_flag) != 0) [[unlikely]] {
     return nullptr;
   }
-  if (sizeof(T) == sizeof(std::uint64_t) && detail::is_counting(slice)) [[likely]] {
-    detail::count_word(Op::atomic);
-  } else {
-    count(job.counters, at.rank, slice, Op::atomic, sizeof(T));
-  }
+  line->count(Op::atomic, sizeof(T));
   return reinterpret_cast<T*>(slice + at.offset);
 }
 

@@ -3,9 +3,9 @@
 // Counters: how many operations of each kind this rank made, how many bytes they moved, and to
 // whom.
 //
-// Counting costs four instructions an operation: each thread counts into plain words of its own
-// and hands them over when it turns to another target slice, at fences, when counts are asked for,
-// and at its end (docs/decisions/0004). So the counts of other threads that are at work may lag.
+// Counting costs two instructions an operation: each thread counts into plain words of its own
+// and hands them over when it asks for counts and at its end (docs/decisions/0004). So the counts of
+// other threads that are at work may lag.
 #pragma once
 
 #include <array>

@@ -10,6 +10,7 @@
 
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/region_state.hpp"
+#include "rma/engine/slice_cache.hpp"
 #include "rma/engine/startup.hpp"
 #include "rma/loopback/transport.hpp"
 #include "rma/shm/transport.hpp"
@@ -162,7 +163,7 @@ Status Job::free_local(void* memory) {
 }
 
 Traffic Job::traffic() const {
-  detail::flush_thread_block();
+  detail::hand_over_counts();
   return state_->counters->traffic();
 }
 

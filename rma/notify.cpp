@@ -105,9 +105,7 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
   std::atomic<std::uint64_t>& sent = state.node->memory().notices(place, state.node->place());
   const std::uint64_t count = sent.fetch_add(1) + 1;
   state.node->ring(place);
-  OpTallies tallies{};
-  tallies[static_cast<std::size_t>(Op::notify)] = {1, 0};
-  state.counters->add(rank, tallies);
+  state.counters->add(rank, Op::notify, {1, 0});
   return count;
 }
 

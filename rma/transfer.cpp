@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/slice_cache.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/protocol/actions.hpp"
 #include "rma/protocol/locate.hpp"
@@ -19,6 +20,7 @@ namespace tessera::rma {
 namespace {
 
 using detail::AccumulateAction;
+using detail::CachedSlice;
 using detail::GetAction;
 using detail::JobState;
 using detail::Located;
@@ -31,6 +33,12 @@ Status null_buffer(Op op, std::size_t bytes) {
       fmt::format("{} of {} bytes with a null local buffer", to_string(op), bytes));
 }
 
+// The calling thread's line for the slice that `at` lies in; null when it isn't mapped.
+[[gnu::always_inline]] inline CachedSlice* slice_of(const JobState& job, const RemoteAddress& at) {
+  CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
+  return line != nullptr ? line : fill_cached(job.regions, job.counters, at.rank, at.region);
+}
+
 // True when eight aligned bytes were moved at once: a path that calls nothing and so saves no
 // registers, which is a third of the cost of such an operation. False says nothing.
 // Counting comes first: after a store whose address has yet to be found, the processor (Zen 4)
@@ -38,18 +46,15 @@ Status null_buffer(Op op, std::size_t bytes) {
 [[gnu::always_inline]] inline bool word_plainly(const JobState& job, Direction direction, Op op,
                                                 RemoteAddress at, void* local, std::size_t bytes) {
   constexpr std::size_t word = 8;
-  const detail::RegionEntry* entry = job.regions.find_first(at.region);
-  if (bytes != word || entry == nullptr) {
+  CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
+  if (bytes != word || line == nullptr || at.offset >= line->word_offsets || local == nullptr) {
     return false;
   }
-  std::byte* const slice = entry->slice(at, word);
-  const std::uintptr_t remote_bits = kernels::address_of(slice) + at.offset;
-  if (slice == nullptr || local == nullptr || !detail::is_counting(slice) ||
-      !kernels::is_multiple<word>(remote_bits | kernels::address_of(local))) {
+  std::byte* const remote = line->start + at.offset;
+  if (!kernels::is_multiple<word>(kernels::address_of(remote) | kernels::address_of(local))) {
     return false;
   }
-  std::byte* const remote = slice + at.offset;
-  detail::count_word(op);
+  line->count(op, word);
   if (direction == Direction::to_remote) {
     kernels::copy_aligned_word<word>(remote, local);
   } else {
@@ -58,12 +63,13 @@ Status null_buffer(Op op, std::size_t bytes) {
   return true;
 }
 
-// The mapped slice that `at` and `bytes` lie in, when it is a plain one; null sends the operation
-// to the careful path.
-[[gnu::always_inline]] inline std::byte* plain_slice(const JobState& job, RemoteAddress at,
-                                                     std::size_t bytes) {
-  const detail::RegionEntry* entry = job.regions.find(at.region);
-  return entry == nullptr ? nullptr : entry->slice(at, bytes);
+// Counts what was done to a mapped slice, irregular ones included.
+void count(const JobState& job, const RemoteAddress& at, Op op, const Tally& tally) {
+  if (CachedSlice* const line = slice_of(job, at)) {
+    line->count(op, tally.bytes, tally.operations);
+  } else {
+    job.counters->add(at.rank, op, tally);
+  }
 }
 
 // Where the parts of a transfer that are not done at once are told of: a blocking call's own
@@ -108,9 +114,7 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
                                 job.stripes->slice(at.region, at.rank), strict};
   action.remote(path, Target{&target.region->segment(), target.member, at.offset}, local, shape,
                 parts.completion());
-  OpTallies tallies{};
-  tallies[static_cast<std::size_t>(Action::op)] = {1, bytes};
-  job.counters->add(at.rank, tallies);
+  job.counters->add(at.rank, Action::op, {1, bytes});
   return {};
 }
 
@@ -130,7 +134,7 @@ Status transfer_shape(JobState& job, const Action& action, const RemoteAddress& 
     return transfer_remote(job, action, target, at, local, shape, bytes, parts);
   }
   action.shape(target.slice, at.offset, local, shape, job.stripes->slice(at.region, at.rank));
-  count(job.counters, at.rank, target.slice, Action::op, bytes);
+  count(job, at, Action::op, {1, bytes});
   return {};
 }
 
@@ -188,7 +192,7 @@ Status transfer_fragments(JobState& job, const Action& action, const RemoteAddre
     action.run(target.slice, at.offset + each.remote_offset, each.local, each.bytes, stripes);
   }
   if (all.pieces > 0) {
-    count(job.counters, at.rank, target.slice, Action::op, all.bytes, all.pieces);
+    count(job, at, Action::op, {all.pieces, all.bytes});
   }
   return {};
 }
@@ -198,11 +202,12 @@ Status transfer_fragments(JobState& job, const Action& action, const RemoteAddre
 template <class Action>
 [[gnu::always_inline]] inline bool run_plainly(JobState& job, const Action& action,
                                                RemoteAddress at, void* local, std::size_t bytes) {
-  std::byte* const slice = plain_slice(job, at, bytes);
+  CachedSlice* const line = slice_of(job, at);
+  std::byte* const slice = line == nullptr ? nullptr : line->start_for(at.offset, bytes);
   if (slice == nullptr || local == nullptr || !action.is_whole(bytes)) [[unlikely]] {
     return false;
   }
-  count(job.counters, at.rank, slice, Action::op, bytes);
+  line->count(Action::op, bytes);
   action.run(slice, at.offset, local, bytes, job.stripes->slice(at.region, at.rank));
   return true;
 }
@@ -238,11 +243,13 @@ bool rows_plainly(JobState& job, const Action& action, const RemoteAddress& at, 
     return run_plainly(job, action, at, local, static_cast<std::size_t>(bytes));
   }
   const RemoteAddress lowest = at + static_cast<std::uint64_t>(std::min<std::int64_t>(reach, 0));
-  std::byte* const slice = plain_slice(job, lowest, static_cast<std::size_t>(extent));
+  CachedSlice* const line = slice_of(job, at);
+  std::byte* const slice =
+      line == nullptr ? nullptr : line->start_for(lowest.offset, static_cast<std::size_t>(extent));
   if (slice == nullptr || local == nullptr || !action.is_whole(shape.run_bytes)) {
     return false;
   }
-  count(job.counters, at.rank, slice, Action::op, static_cast<std::size_t>(bytes));
+  line->count(Action::op, static_cast<std::size_t>(bytes));
   action.shape(slice, at.offset, local, shape, job.stripes->slice(at.region, at.rank));
   return true;
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "rma/engine/slice_cache.hpp"
+
 namespace tessera::rma::detail {
 namespace {
 
@@ -99,7 +101,7 @@ Status JobState::stop() {
     return {};
   }
   Status last = fence([](WorldRank) { return true; });
-  flush_thread_block();
+  hand_over_counts();
   stopped.store(true);
   regions.clear();
   world_team = Team();

@@ -14,7 +14,7 @@
 
 #include "rma/bootstrap.hpp"
 #include "rma/engine/address_book.hpp"
-#include "rma/engine/counting.hpp"
+#include "rma/engine/counter_store.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/operation.hpp"
 #include "rma/engine/region_table.hpp"

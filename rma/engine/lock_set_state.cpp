@@ -9,8 +9,24 @@
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/slice_cache.hpp"
 
 namespace tessera::rma::detail {
+namespace {
+
+void count_lock(const JobState& job, WorldRank owner) {
+  CachedSlice* line = find_cached(job.regions, owner, no_region);
+  if (line == nullptr) [[unlikely]] {
+    line = fill_cached(job.regions, job.counters, owner, no_region);
+  }
+  if (line != nullptr) {
+    line->count(Op::lock, 0);
+  } else {
+    job.counters->add(owner, Op::lock, {1, 0});
+  }
+}
+
+}  // namespace
 
 LockSetState::LockSetState(Team& team)
     : keep_job_(team.state().job().self.lock()),
@@ -111,8 +127,7 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
     return missing(owner, index);
   }
   const TeamState& team = team_.state();
-  detail::count(team.job().counters, team.members()[static_cast<std::size_t>(owner.value)], lock,
-                Op::lock, 0);
+  count_lock(team.job(), team.members()[static_cast<std::size_t>(owner.value)]);
   int dead_place = 0;
   if (lock->lock(node_, dead_place) == QueueLock::Outcome::acquired) [[likely]] {
     return {};

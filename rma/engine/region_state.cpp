@@ -141,7 +141,6 @@ Status RegionState::free() {
     return {};
   }
   withdraw();
-  flush_thread_block();
   // The memory goes only when all are here; if that cannot be (a member died, the job stopped), it
   // goes when the last one that is left has come.
   Status status = team_.barrier();

@@ -18,6 +18,12 @@ void make_empty(RegionEntry& entry) {
 RegionTable::RegionTable() {
   tables_.push_back(std::make_unique<Table>(first_capacity));
   current_.store(tables_.back().get(), std::memory_order_release);
+  begin_epoch();
+}
+
+void RegionTable::begin_epoch() {
+  epoch_owner_ = std::make_shared<const RegionEpoch>();
+  epoch_.store(epoch_owner_.get(), std::memory_order_release);
 }
 
 const RegionEntry* RegionTable::find_further(const Table& table, RegionId id) noexcept {
@@ -84,6 +90,7 @@ void RegionTable::remove(RegionId id) {
     if (found.id.load(std::memory_order_relaxed) == id.value) {
       make_empty(found);
       --live_;
+      begin_epoch();
       return;
     }
   }
@@ -96,6 +103,7 @@ void RegionTable::clear() {
     make_empty(table.entries[i]);
   }
   live_ = 0;
+  begin_epoch();
 }
 
 std::vector<RegionState*> RegionTable::states() const {

@@ -55,15 +55,21 @@ struct alignas(64) RegionEntry {
 /// RegionEntry::flags: read-modify-write takes the accumulate locks.
 inline constexpr std::uint32_t strict_atomics_flag = 1;
 
+/// Stands, by its address, for a time during which no region of a job was removed.
+struct RegionEpoch {};
+
 class RegionTable {
  public:
   RegionTable();
 
-  /// The entry of `id` if it lies at its first place, where nearly all do; else null.
-  [[nodiscard]] const RegionEntry* find_first(RegionId id) const noexcept {
-    const Table& table = *current_.load(std::memory_order_acquire);
-    const RegionEntry& first = table.entries[id.value & table.mask];
-    return first.id.load(std::memory_order_acquire) == id.value ? &first : nullptr;
+  /// What was found in the table is so while this stays the same.
+  [[nodiscard]] const RegionEpoch* epoch() const noexcept {
+    return epoch_.load(std::memory_order_acquire);
+  }
+  /// The same, to hold on to: no later epoch has its address meanwhile.
+  [[nodiscard]] std::shared_ptr<const RegionEpoch> shared_epoch() const {
+    const std::lock_guard guard(mutex_);
+    return epoch_owner_;
   }
 
   /// The entry of `id`; null when there is none.
@@ -97,8 +103,11 @@ class RegionTable {
   static const RegionEntry* find_further(const Table& table, RegionId id) noexcept;
   static void place(Table& table, RegionId id, const RegionEntry& entry);
   void grow_if_full();
+  void begin_epoch();
 
   std::atomic<Table*> current_;
+  std::atomic<const RegionEpoch*> epoch_{nullptr};
+  std::shared_ptr<const RegionEpoch> epoch_owner_;
   std::vector<std::unique_ptr<Table>> tables_;
   std::uint32_t live_ = 0;
   mutable std::mutex mutex_;  ///< for writers

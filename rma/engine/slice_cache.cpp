@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/slice_cache.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::rma::detail {
+namespace {
+
+// Never written: an empty line matches no epoch.
+const CachedSlice empty_slices[cached_slices];
+
+// Objects that outlive the thread's table ask for it. Trivially destroyed.
+thread_local bool has_ended = false;
+
+// What the lines of a thread hold on to.
+class ThreadSlices {
+ public:
+  ThreadSlices() { thread_slices = lines_.data(); }
+  ~ThreadSlices() {
+    hand_over();
+    thread_slices = const_cast<CachedSlice*>(empty_slices);
+    has_ended = true;
+  }
+  ThreadSlices(const ThreadSlices&) = delete;
+  ThreadSlices& operator=(const ThreadSlices&) = delete;
+
+  CachedSlice& fill(std::uint32_t index, const CachedSlice& line,
+                    std::shared_ptr<const RegionEpoch> epoch, std::shared_ptr<CounterStore> store,
+                    WorldRank peer) {
+    hand_over(index);
+    keepers_[index] = {std::move(epoch), std::move(store), peer};
+    lines_[index] = line;
+    return lines_[index];
+  }
+
+  void hand_over() {
+    for (std::uint32_t index = 0; index < cached_slices; ++index) {
+      hand_over(index);
+    }
+  }
+
+ private:
+  struct Keeper {
+    std::shared_ptr<const RegionEpoch> epoch;  // so that its address isn't used again meanwhile
+    std::shared_ptr<CounterStore> store;
+    WorldRank peer;
+  };
+
+  void hand_over(std::uint32_t index) {
+    CachedSlice& line = lines_[index];
+    OpTallies tallies{};
+    for (std::size_t op = 0; op < op_count; ++op) {
+      tallies[op] = {line.operations[op], line.moved_bytes[op]};
+    }
+    const bool has_any = std::any_of(line.operations.begin(), line.operations.end(),
+                                     [](std::uint64_t count) { return count != 0; });
+    if (has_any) {
+      keepers_[index].store->add(keepers_[index].peer, tallies);
+      line.operations.fill(0);
+      line.moved_bytes.fill(0);
+    }
+  }
+
+  std::array<CachedSlice, cached_slices> lines_;
+  std::array<Keeper, cached_slices> keepers_;
+};
+
+ThreadSlices& slices_of_thread() {
+  // On the heap: a library that is loaded late has little room for thread-local objects.
+  static thread_local const auto slices = std::make_unique<ThreadSlices>();
+  return *slices;
+}
+
+}  // namespace
+
+constinit thread_local CachedSlice* thread_slices = const_cast<CachedSlice*>(empty_slices);
+
+CachedSlice* fill_cached(const RegionTable& regions, const std::shared_ptr<CounterStore>& store,
+                         WorldRank rank, RegionId region) {
+  if (has_ended) {
+    return nullptr;
+  }
+  // Before the look-up: a region that is removed meanwhile leaves a line of an epoch that is over.
+  std::shared_ptr<const RegionEpoch> epoch = regions.shared_epoch();
+  CachedSlice line{.epoch = epoch.get(), .place = place_of(rank, region)};
+  if (region != no_region) {
+    const RegionEntry* const entry = regions.find(region);
+    line.start = entry == nullptr ? nullptr : entry->slice({rank, region, 0}, 0);
+    if (line.start == nullptr) {
+      return nullptr;
+    }
+    constexpr std::size_t word = sizeof(std::uint64_t);
+    line.bytes = entry->bytes;
+    line.word_offsets = line.bytes < word ? 0 : line.bytes - word + 1;
+    line.flags = entry->flags;
+  }
+  return &slices_of_thread().fill(cache_index(rank, region), line, std::move(epoch), store, rank);
+}
+
+void hand_over_counts() {
+  if (!has_ended) {
+    slices_of_thread().hand_over();
+  }
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The slice cache: what each thread remembers of the slices that it touched last, as a processor
+// does of pages. A slice is one rank's part of one region.
+//
+// A one-sided operation needs two things of its target: where it is mapped, and where to count.
+// Both are in one line of a small table of the thread's own, direct-mapped by rank and region, so
+// that the common case is two comparisons, and needs neither locks nor atomic operations. A line
+// holds as long as the job's region table has the epoch under which it was filled; every removal of
+// a region begins a new one. What a line has counted is handed over to the job's store when the line
+// is filled anew, when its thread asks for counts, and when its thread ends.
+//
+// Cost: 12 KiB for each thread that works; a line that misses, about 40 ns.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "rma/counters.hpp"
+#include "rma/engine/counter_store.hpp"
+#include "rma/engine/region_table.hpp"
+
+namespace tessera::rma::detail {
+
+struct alignas(64) CachedSlice {
+  const RegionEpoch* epoch = nullptr;  ///< null: an empty line
+  std::uint64_t place = 0;             ///< rank and region
+  std::byte* start = nullptr;          ///< null where operations are only counted
+  std::size_t bytes = 0;
+  std::uint64_t word_offsets = 0;  ///< how many offsets leave room for 8 bytes
+  std::uint32_t flags = 0;         ///< as RegionEntry::flags
+  // Apart, since the compiler would add both parts of a Tally in one vector, which costs more.
+  std::array<std::uint64_t, op_count> operations{};
+  std::array<std::uint64_t, op_count> moved_bytes{};
+
+  /// The start when the slice has the `wanted` bytes from `offset` on, else null.
+  [[nodiscard]] std::byte* start_for(std::uint64_t offset, std::size_t wanted) const noexcept {
+    return wanted <= bytes && offset <= bytes - wanted ? start : nullptr;
+  }
+  void count(Op op, std::size_t all_bytes, std::uint64_t how_many = 1) noexcept {
+    operations[static_cast<std::size_t>(op)] += how_many;
+    moved_bytes[static_cast<std::size_t>(op)] += all_bytes;
+  }
+};
+
+inline constexpr std::uint32_t cached_slices = 64;
+
+/// The calling thread's table; until it has one, a table that stays empty. Trivially destroyed, so
+/// that reaching it needs no guard.
+extern constinit thread_local CachedSlice* thread_slices;
+
+inline std::uint64_t place_of(WorldRank rank, RegionId region) noexcept {
+  return static_cast<std::uint32_t>(rank.value) | std::uint64_t{region.value} << 32U;
+}
+
+/// Which line is for that slice: neighbouring ranks, and the regions of one rank, are apart.
+inline std::uint32_t cache_index(WorldRank rank, RegionId region) noexcept {
+  constexpr std::uint32_t spread = 9;
+  return (static_cast<std::uint32_t>(rank.value) + region.value * spread) % cached_slices;
+}
+
+/// The calling thread's line for `rank`'s slice of `region`; null when it has none.
+[[gnu::always_inline]] inline CachedSlice* find_cached(const RegionTable& regions, WorldRank rank,
+                                                       RegionId region) noexcept {
+  CachedSlice& line = thread_slices[cache_index(rank, region)];
+  const bool hit = line.epoch == regions.epoch() && line.place == place_of(rank, region);
+  return hit ? &line : nullptr;
+}
+
+/// Fills the line from the region table and returns it. Null when the slice isn't mapped, the region
+/// is unknown or the thread is ending.
+CachedSlice* fill_cached(const RegionTable& regions, const std::shared_ptr<CounterStore>& store,
+                         WorldRank rank, RegionId region);
+
+/// Stands for no region: what is done to a rank but not to a slice (locks) is counted there.
+inline constexpr RegionId no_region{0};
+
+/// Hands over what the calling thread has counted, for all jobs.
+void hand_over_counts();
+
+}  // namespace tessera::rma::detail

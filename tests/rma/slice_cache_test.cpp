@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/slice_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace tessera::rma::detail {
+namespace {
+
+constexpr std::size_t slice_bytes = 96;
+
+// Regions of 100 ranks whose slices follow each other in `memory`, of which nothing is touched.
+class SliceCache : public testing::Test {
+ protected:
+  static constexpr std::int32_t ranks = 100;
+
+  SliceCache() {
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      orders_[rank] = static_cast<std::int32_t>(rank);
+    }
+  }
+  void insert(std::uint32_t id, std::size_t bytes = slice_bytes) {
+    RegionEntry entry;
+    entry.reach = ranks;
+    entry.order = orders_.data();
+    entry.base = memory_.data();
+    entry.stride = bytes;
+    entry.bytes = bytes;
+    regions_.insert(RegionId{id}, entry);
+  }
+  CachedSlice* find(std::int32_t rank, std::uint32_t id) {
+    return find_cached(regions_, WorldRank{rank}, RegionId{id});
+  }
+  CachedSlice* fill(std::int32_t rank, std::uint32_t id) {
+    return fill_cached(regions_, store_, WorldRank{rank}, RegionId{id});
+  }
+  Tally counted(std::int32_t rank, Op op) const {
+    for (const PeerTraffic& each : store_->traffic().peers) {
+      if (each.peer == WorldRank{rank}) {
+        return each.by_op[static_cast<std::size_t>(op)];
+      }
+    }
+    return {};
+  }
+
+  std::array<std::int32_t, ranks> orders_{};
+  std::vector<std::byte> memory_{ranks * slice_bytes};
+  RegionTable regions_;
+  std::shared_ptr<CounterStore> store_ = std::make_shared<CounterStore>();
+};
+
+TEST_F(SliceCache, FindsWhatWasFilledAndNothingElse) {
+  insert(1);
+  EXPECT_EQ(find(3, 1), nullptr);
+  CachedSlice* const line = fill(3, 1);
+  ASSERT_NE(line, nullptr);
+  EXPECT_EQ(find(3, 1), line);
+  EXPECT_EQ(line->start, memory_.data() + 3 * slice_bytes);
+  EXPECT_EQ(find(4, 1), nullptr);
+  EXPECT_EQ(find(3, 2), nullptr);
+  EXPECT_EQ(find(3 + static_cast<std::int32_t>(cached_slices), 1), nullptr) << "the same line";
+}
+
+TEST_F(SliceCache, GivesOnlyBytesThatTheSliceHas) {
+  insert(1);
+  const CachedSlice& line = *fill(0, 1);
+  EXPECT_EQ(line.start_for(0, slice_bytes), memory_.data());
+  EXPECT_EQ(line.start_for(slice_bytes, 0), memory_.data());
+  EXPECT_EQ(line.start_for(1, slice_bytes), nullptr);
+  EXPECT_EQ(line.start_for(slice_bytes + 1, 0), nullptr);
+  EXPECT_EQ(line.start_for(~std::uint64_t{0}, 2), nullptr);
+  EXPECT_EQ(line.start_for(2, ~std::size_t{0}), nullptr);
+  EXPECT_EQ(line.word_offsets, slice_bytes - 7);
+  insert(2, 7);
+  EXPECT_EQ(fill(0, 2)->word_offsets, 0U);
+}
+
+TEST_F(SliceCache, DoesNotKnowWhatTheTableDoesNotHave) {
+  EXPECT_EQ(fill(0, 5), nullptr);
+  insert(5);
+  EXPECT_EQ(fill(ranks, 5), nullptr);
+  EXPECT_EQ(fill(-1, 5), nullptr);
+}
+
+TEST_F(SliceCache, ForgetsAllSlicesWhenARegionIsRemoved) {
+  insert(1);
+  insert(2);
+  fill(0, 1);
+  fill(0, 2);
+  regions_.remove(RegionId{1});
+  EXPECT_EQ(find(0, 1), nullptr);
+  EXPECT_EQ(find(0, 2), nullptr);
+  EXPECT_EQ(fill(0, 1), nullptr);
+  EXPECT_NE(fill(0, 2), nullptr);
+  regions_.clear();
+  EXPECT_EQ(find(0, 2), nullptr);
+}
+
+TEST_F(SliceCache, KeepsTheTablesOfJobsApart) {
+  insert(1);
+  fill(0, 1);
+  const RegionTable other;
+  EXPECT_EQ(find_cached(other, WorldRank{0}, RegionId{1}), nullptr);
+}
+
+TEST_F(SliceCache, CountsOfNoRegionHaveNoMemory) {
+  const CachedSlice* const line = fill(9, no_region.value);
+  ASSERT_NE(line, nullptr);
+  EXPECT_EQ(line->start_for(0, 0), nullptr);
+  EXPECT_EQ(line->word_offsets, 0U);
+}
+
+TEST_F(SliceCache, LosesNoCountsWhenSlicesPushEachOtherOut) {
+  insert(1);
+  insert(2);
+  constexpr std::uint64_t rounds = 5;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+      for (const std::uint32_t id : {1U, 2U}) {
+        CachedSlice* line = find(rank, id);
+        line = line == nullptr ? fill(rank, id) : line;
+        line->count(Op::put, static_cast<std::size_t>(rank), 2);
+      }
+    }
+  }
+  hand_over_counts();
+  hand_over_counts();
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    EXPECT_EQ(counted(rank, Op::put).operations, rounds * 2 * 2) << rank;
+    EXPECT_EQ(counted(rank, Op::put).bytes, rounds * 2 * static_cast<std::uint64_t>(rank)) << rank;
+    EXPECT_EQ(counted(rank, Op::get).operations, 0U);
+  }
+}
+
+TEST_F(SliceCache, HandsOverWhenItsThreadEnds) {
+  insert(1);
+  std::thread([this] { fill(7, 1)->count(Op::accumulate, 24); }).join();
+  EXPECT_EQ(counted(7, Op::accumulate).operations, 1U);
+  EXPECT_EQ(counted(7, Op::accumulate).bytes, 24U);
+  EXPECT_EQ(find(7, 1), nullptr) << "another thread's";
+}
+
+TEST_F(SliceCache, IsGoneForWhatOutlivesIt) {
+  insert(1);
+  // Destroyed after the cache, which was made later.
+  struct Late {
+    std::function<void()> act;
+    ~Late() { act(); }
+  };
+  bool is_gone = false;
+  std::thread([&] {
+    static thread_local Late late;
+    late.act = [&] {
+      is_gone = find(0, 1) == nullptr && fill(0, 1) == nullptr;
+      hand_over_counts();
+    };
+    fill(0, 1)->count(Op::get, 8);
+  }).join();
+  EXPECT_TRUE(is_gone);
+  EXPECT_EQ(counted(0, Op::get).operations, 1U);
+}
+
+}  // namespace
+}  // namespace tessera::rma::detail
