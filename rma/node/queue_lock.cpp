@@ -47,13 +47,16 @@ QueueEntry* QueueLock::first_living(const Node& node) noexcept {
   return nullptr;
 }
 
-// Takes the head entry out of the queue and wakes its waiter.
+// Takes the head entry out of the queue and wakes its waiter, if that sleeps. A waiter that is told
+// by somebody who dies before waking it looks for itself after a while.
 void QueueLock::tell(QueueEntry& first, QueueEntry::State what) noexcept {
   in_this_order();
-  first.state.store(what);
+  const std::uint32_t before = first.state.exchange(what);
   in_this_order();
   ++head_;
-  futex_wake_all(first.state);
+  if (before == QueueEntry::parked) {
+    futex_wake_all(first.state);
+  }
 }
 
 // Gives the lock to the first waiter that lives, or to nobody.
@@ -88,7 +91,7 @@ void QueueLock::repair(const Node& node) noexcept {
   const Owner owner = owner_.load(std::memory_order_relaxed);
   if (head_ != tail_) {
     QueueEntry& first = entry(head_);
-    const bool is_waiting = first.state.load() == QueueEntry::waiting;
+    const bool is_waiting = !first.is_told();
     if (owner == owner_of_turn(first.place, head_) && is_waiting) {
       tell(first, QueueEntry::granted);
     } else if (!is_waiting) {
@@ -151,13 +154,13 @@ QueueLock::Outcome QueueLock::lock(Node& node, int& dead_place) noexcept {
 
 QueueLock::Outcome QueueLock::wait(Node& node, std::uint32_t turn, int& dead_place) noexcept {
   QueueEntry& own = entry(turn);
-  const auto told = [&] {
-    return own.state.load(std::memory_order_acquire) != QueueEntry::waiting;
-  };
+  const auto told = [&] { return own.is_told(); };
   if (!spin_until(node.policy().spin, told)) {
     auto looked = std::chrono::steady_clock::now();
+    std::uint32_t awake = QueueEntry::waiting;
+    own.state.compare_exchange_strong(awake, QueueEntry::parked);
     while (!told()) {
-      futex_wait(own.state, QueueEntry::waiting, node.policy().look_period);
+      futex_wait(own.state, QueueEntry::parked, node.policy().look_period);
       const auto now = std::chrono::steady_clock::now();
       if (now - looked < node.policy().look_period) {
         continue;

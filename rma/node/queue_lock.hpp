@@ -24,10 +24,16 @@
 namespace tessera::rma::detail {
 
 struct QueueEntry {
-  enum State : std::uint32_t { idle, waiting, granted, holder_died };
+  enum State : std::uint32_t { idle, waiting, parked, granted, holder_died };
   FutexWord state{idle};
   std::uint32_t place = 0;       ///< of the waiting rank
   std::uint32_t dead_place = 0;  ///< holder_died: whose
+
+  /// Nobody waits here, or whoever does was told. A parked waiter sleeps and must be woken.
+  [[nodiscard]] bool is_told() const noexcept {
+    const std::uint32_t now = state.load(std::memory_order_acquire);
+    return now != waiting && now != parked;
+  }
 };
 
 class alignas(cache_line) QueueLock {
