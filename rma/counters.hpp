@@ -4,8 +4,8 @@
 // whom.
 //
 // Counting costs two instructions an operation: each thread counts into plain words of its own
-// and hands them over when it asks for counts and at its end (docs/decisions/0004). So the counts of
-// other threads that are at work may lag.
+// and hands them over when it asks for counts and at its end (docs/decisions/0004). So the counts
+// of other threads that are at work may lag.
 #pragma once
 
 #include <array>

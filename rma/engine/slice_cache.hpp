@@ -7,8 +7,8 @@
 // Both are in one line of a small table of the thread's own, direct-mapped by rank and region, so
 // that the common case is two comparisons, and needs neither locks nor atomic operations. A line
 // holds as long as the job's region table has the epoch under which it was filled; every removal of
-// a region begins a new one. What a line has counted is handed over to the job's store when the line
-// is filled anew, when its thread asks for counts, and when its thread ends.
+// a region begins a new one. What a line has counted is handed over to the job's store when the
+// line is filled anew, when its thread asks for counts, and when its thread ends.
 //
 // Cost: 12 KiB for each thread that works; a line that misses, about 40 ns.
 #pragma once
@@ -69,8 +69,8 @@ inline std::uint32_t cache_index(WorldRank rank, RegionId region) noexcept {
   return hit ? &line : nullptr;
 }
 
-/// Fills the line from the region table and returns it. Null when the slice isn't mapped, the region
-/// is unknown or the thread is ending.
+/// Fills the line from the region table and returns it. Null when the slice isn't mapped, the
+/// region is unknown or the thread is ending.
 CachedSlice* fill_cached(const RegionTable& regions, const std::shared_ptr<CounterStore>& store,
                          WorldRank rank, RegionId region);
 
