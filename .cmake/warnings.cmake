@@ -12,9 +12,4 @@ if(TESSERA_SANITIZE)
   target_compile_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE}
                          -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE})
-  if(TESSERA_NATIVE AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-    # AddressSanitizer's stacks that outlive their functions are not aligned to 64 bytes, which g++ 12
-    # believes of its own temporaries. Our kernels ask for long vectors themselves.
-    target_compile_options(tessera_flags INTERFACE -mprefer-vector-width=256)
-  endif()
 endif()

@@ -27,7 +27,7 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
   TESSERA_ASSIGN_OR_RETURN(const detail::Located target,
                            locate(job, Op::atomic, at, {0, request.bytes}));
   const auto stripes = job.stripes->slice(at.region, at.rank);
-  const bool strict = (target.entry->flags & detail::strict_atomics_flag) != 0;
+  const bool strict = target.region->options().atomics == Atomics::strict;
   job.counters->add(at.rank, Op::atomic, {1, static_cast<std::uint64_t>(request.bytes)});
   if (target.slice != nullptr) {
     if (strict) {
@@ -48,13 +48,10 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
 // own instructions do; counted. Null sends the operation to the careful path.
 template <class T>
 inline T* plain_word(const JobState& job, const RemoteAddress& at) {
-  detail::CachedSlice* line = find_cached(job.regions, at.rank, at.region);
-  if (line == nullptr) [[unlikely]] {
-    line = fill_cached(job.regions, job.counters, at.rank, at.region);
-  }
+  detail::CachedSlice* const line = job.cached_slice(at.rank, at.region);
   std::byte* const slice = line == nullptr ? nullptr : line->start_for(at.offset, sizeof(T));
-  if (slice == nullptr || at.offset % sizeof(T) != 0 ||
-      (line->flags & detail::strict_atomics_flag) != 0) [[unlikely]] {
+  if (slice == nullptr || at.offset % sizeof(T) != 0 || line->atomics == Atomics::strict)
+      [[unlikely]] {
     return nullptr;
   }
   line->count(Op::atomic, sizeof(T));

@@ -9,7 +9,11 @@
 namespace tessera::rma {
 
 Handle Handle::failed(Job& job, Status status) {
-  auto operation = std::make_shared<detail::Operation>(job.state(), job.rank());
+  return failed(job, job.rank(), std::move(status));
+}
+
+Handle Handle::failed(Job& job, WorldRank peer, Status status) {
+  auto operation = std::make_shared<detail::Operation>(job.state(), peer);
   operation->completion().begin();
   operation->completion().end(std::move(status));
   return Handle(std::move(operation));

@@ -35,6 +35,8 @@ class [[nodiscard]] Handle {
   /// Born failed: wait() returns `status`. For functions that return a handle and find, before they
   /// start anything, that they cannot.
   static Handle failed(Job& job, Status status);
+  /// The same for what was meant for `peer`: waits and fences for that rank tell of it, too.
+  static Handle failed(Job& job, WorldRank peer, Status status);
 
   Handle(Handle&&) noexcept = default;
   Handle& operator=(Handle&& other) noexcept;

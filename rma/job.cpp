@@ -110,8 +110,9 @@ Status Job::fence(WorldRank rank) {
 }
 
 Status Job::barrier() {
+  // Whatever the fence says, also of operations long ago: the others wait at the meeting.
   Status fenced = fence_all();
-  if (fenced.code() == Code::closed) {
+  if (state_->stopped.load()) {
     return fenced;
   }
   Status met = state_->world_team.barrier();
@@ -120,13 +121,13 @@ Status Job::barrier() {
 
 Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const {
   const RegionId region = state_->addresses->find(pointer);
-  const detail::RegionEntry* entry = region.value == 0 ? nullptr : state_->regions.find(region);
-  if (entry == nullptr) {
+  const detail::RegionState* const found = state_->regions.find(region);
+  if (found == nullptr) {
     return Status::error_at(
         rank, Code::out_of_range,
         fmt::format("address {} of rank {} lies in no region", pointer, rank.value));
   }
-  return entry->state->translate(rank, static_cast<const std::byte*>(pointer));
+  return found->translate(rank, static_cast<const std::byte*>(pointer));
 }
 
 Result<void*> Job::allocate_local(std::size_t bytes) {

@@ -50,13 +50,33 @@ struct GroupLimit {
   std::uint64_t used = 0;
 };
 
+// What of the group's memory the kernel would drop for the asking: pages of files not used lately.
+std::uint64_t droppable_bytes(const std::string& statistics, std::string_view name) {
+  std::ifstream file(statistics);
+  std::string key;
+  std::uint64_t bytes = 0;
+  while (file >> key >> bytes) {
+    if (key == name) {
+      return bytes;
+    }
+  }
+  return 0;
+}
+
+std::uint64_t used_bytes(const std::string& usage, const std::string& statistics,
+                         std::string_view droppable) {
+  const std::uint64_t used = number_in(usage).value_or(0);
+  return used - std::min(used, droppable_bytes(statistics, droppable));
+}
+
 // The tightest memory limit of the group and those above it; version 2 first, else version 1.
 std::optional<GroupLimit> group_limit() {
   std::optional<GroupLimit> tightest;
   std::string path = "/sys/fs/cgroup" + own_group();
   while (path.size() >= std::string("/sys/fs/cgroup").size()) {
     if (const auto limit = number_in(path + "/memory.max")) {
-      const GroupLimit here{*limit, number_in(path + "/memory.current").value_or(0)};
+      const GroupLimit here{
+          *limit, used_bytes(path + "/memory.current", path + "/memory.stat", "inactive_file")};
       if (!tightest || here.limit - std::min(here.limit, here.used) <
                            tightest->limit - std::min(tightest->limit, tightest->used)) {
         tightest = here;
@@ -67,7 +87,8 @@ std::optional<GroupLimit> group_limit() {
   if (!tightest) {
     const std::string v1 = "/sys/fs/cgroup/memory/";
     if (const auto limit = number_in(v1 + "memory.limit_in_bytes")) {
-      tightest = GroupLimit{*limit, number_in(v1 + "memory.usage_in_bytes").value_or(0)};
+      tightest = GroupLimit{*limit, used_bytes(v1 + "memory.usage_in_bytes", v1 + "memory.stat",
+                                               "total_inactive_file")};
     }
   }
   return tightest;

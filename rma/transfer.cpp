@@ -33,12 +33,6 @@ Status null_buffer(Op op, std::size_t bytes) {
       fmt::format("{} of {} bytes with a null local buffer", to_string(op), bytes));
 }
 
-// The calling thread's line for the slice that `at` lies in; null when it isn't mapped.
-[[gnu::always_inline]] inline CachedSlice* slice_of(const JobState& job, const RemoteAddress& at) {
-  CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
-  return line != nullptr ? line : fill_cached(job.regions, job.counters, at.rank, at.region);
-}
-
 // True when eight aligned bytes were moved at once: a path that calls nothing and so saves no
 // registers, which is a third of the cost of such an operation. False says nothing.
 // Counting comes first: after a store whose address has yet to be found, the processor (Zen 4)
@@ -65,7 +59,7 @@ Status null_buffer(Op op, std::size_t bytes) {
 
 // Counts what was done to a mapped slice, irregular ones included.
 void count(const JobState& job, const RemoteAddress& at, Op op, const Tally& tally) {
-  if (CachedSlice* const line = slice_of(job, at)) {
+  if (CachedSlice* const line = job.cached_slice(at.rank, at.region)) {
     line->count(op, tally.bytes, tally.operations);
   } else {
     job.counters->add(at.rank, op, tally);
@@ -109,7 +103,7 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
     return null_buffer(Action::op, bytes);
   }
   TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
-  const bool strict = (target.entry->flags & detail::strict_atomics_flag) != 0;
+  const bool strict = target.region->options().atomics == Atomics::strict;
   const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(),
                                 job.stripes->slice(at.region, at.rank), strict};
   action.remote(path, Target{&target.region->segment(), target.member, at.offset}, local, shape,
@@ -202,7 +196,7 @@ Status transfer_fragments(JobState& job, const Action& action, const RemoteAddre
 template <class Action>
 [[gnu::always_inline]] inline bool run_plainly(JobState& job, const Action& action,
                                                RemoteAddress at, void* local, std::size_t bytes) {
-  CachedSlice* const line = slice_of(job, at);
+  CachedSlice* const line = job.cached_slice(at.rank, at.region);
   std::byte* const slice = line == nullptr ? nullptr : line->start_for(at.offset, bytes);
   if (slice == nullptr || local == nullptr || !action.is_whole(bytes)) [[unlikely]] {
     return false;
@@ -243,7 +237,7 @@ bool rows_plainly(JobState& job, const Action& action, const RemoteAddress& at, 
     return run_plainly(job, action, at, local, static_cast<std::size_t>(bytes));
   }
   const RemoteAddress lowest = at + static_cast<std::uint64_t>(std::min<std::int64_t>(reach, 0));
-  CachedSlice* const line = slice_of(job, at);
+  CachedSlice* const line = job.cached_slice(at.rank, at.region);
   std::byte* const slice =
       line == nullptr ? nullptr : line->start_for(lowest.offset, static_cast<std::size_t>(extent));
   if (slice == nullptr || local == nullptr || !action.is_whole(shape.run_bytes)) {
@@ -300,7 +294,7 @@ template <class Action, class... What>
   Status status = transfer(job.state(), action, at, what..., parts);
   Handle handle(std::move(parts).operation());
   if (!status.ok()) {
-    handle.collect(Handle::failed(job, std::move(status)));
+    handle.collect(Handle::failed(job, at.rank, std::move(status)));
   }
   return handle;
 }

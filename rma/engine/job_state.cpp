@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
-#include "rma/engine/slice_cache.hpp"
+#include "rma/engine/region_state.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -96,6 +97,20 @@ Result<Route*> JobState::make_route(WorldRank peer) {
       .hint("all ranks must be on one machine, without TESSERA_RANKS_PER_NODE, for these");
 }
 
+CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const {
+  auto epoch = regions.shared_epoch();
+  const RegionState* const found = regions.find(region);
+  const MappedSlice slice = found == nullptr ? MappedSlice{} : found->plain_slice(owner);
+  return slice.start == nullptr ? nullptr
+                                : fill_cached(std::move(epoch), counters, owner, region, slice);
+}
+
+CachedSlice* JobState::counting_line(WorldRank owner) const {
+  CachedSlice* const line = find_cached(regions, owner, no_region);
+  return line != nullptr ? line
+                         : fill_cached(regions.shared_epoch(), counters, owner, no_region, {});
+}
+
 Status JobState::stop() {
   if (stopped.load()) {
     return {};
@@ -104,7 +119,6 @@ Status JobState::stop() {
   hand_over_counts();
   stopped.store(true);
   regions.clear();
-  world_team = Team();
   node->leave();
   bootstrap->leave();
   return last;

@@ -18,6 +18,7 @@
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/operation.hpp"
 #include "rma/engine/region_table.hpp"
+#include "rma/engine/slice_cache.hpp"
 #include "rma/engine/stripes.hpp"
 #include "rma/engine/team_state.hpp"
 #include "rma/log.hpp"
@@ -52,6 +53,15 @@ class JobState {
   /// closed, unreachable.
   Result<Route*> route_to(WorldRank peer);
 
+  /// The calling thread's line for `owner`'s slice of `region`, filled if it was not. Null when the
+  /// slice is not a plain one that is mapped here.
+  [[gnu::always_inline]] CachedSlice* cached_slice(WorldRank owner, RegionId region) const {
+    CachedSlice* const line = find_cached(regions, owner, region);
+    return line != nullptr ? line : look_up_slice(owner, region);
+  }
+  /// The line in which operations on `owner` are counted that touch no slice; null as above.
+  [[nodiscard]] CachedSlice* counting_line(WorldRank owner) const;
+
   /// Moves non-blocking operations on all transports; returns how many ended.
   int progress();
 
@@ -76,7 +86,6 @@ class JobState {
   std::shared_ptr<CounterStore> counters = std::make_shared<CounterStore>();
   Outstanding outstanding;
   Team world_team;
-  std::atomic<std::uint32_t> last_region_id{0};
   std::atomic<bool> stopped{false};
 
   std::mutex local_memory_mutex;
@@ -84,6 +93,7 @@ class JobState {
 
  private:
   Result<Route*> make_route(WorldRank peer);
+  CachedSlice* look_up_slice(WorldRank owner, RegionId region) const;
 
   std::shared_mutex routes_mutex_;
   std::unordered_map<WorldRank, Route> routes_;

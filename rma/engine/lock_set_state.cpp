@@ -15,11 +15,7 @@ namespace tessera::rma::detail {
 namespace {
 
 void count_lock(const JobState& job, WorldRank owner) {
-  CachedSlice* line = find_cached(job.regions, owner, no_region);
-  if (line == nullptr) [[unlikely]] {
-    line = fill_cached(job.regions, job.counters, owner, no_region);
-  }
-  if (line != nullptr) {
+  if (CachedSlice* const line = job.counting_line(owner)) {
     line->count(Op::lock, 0);
   } else {
     job.counters->add(owner, Op::lock, {1, 0});
@@ -96,7 +92,8 @@ Status LockSetState::free() {
 
 inline QueueLock* LockSetState::find(TeamRank owner, std::int64_t index) const noexcept {
   const auto member = static_cast<std::size_t>(static_cast<std::uint32_t>(owner.value));
-  if (locks_ == nullptr || member + 1 >= first_.size()) [[unlikely]] {
+  if (locks_ == nullptr || member + 1 >= first_.size() ||
+      team_.state().job().stopped.load(std::memory_order_relaxed)) [[unlikely]] {
     return nullptr;
   }
   const std::int64_t first = first_[member];
@@ -118,7 +115,8 @@ Status LockSetState::missing(TeamRank owner, std::int64_t index) const {
                          fmt::format("there is no lock {} at rank {}, which has {}", index,
                                      team_.world_rank(owner).value, count(owner)));
   }
-  return Status::error(Code::closed, "the locks were freed");
+  return Status::error(Code::closed, team_.state().job().stopped.load() ? "the job was stopped"
+                                                                        : "the locks were freed");
 }
 
 Status LockSetState::lock(TeamRank owner, std::int64_t index) {

@@ -23,7 +23,7 @@ bool Operation::concerns(const RankFilter& ranks) const {
                                      [&](const auto& each) { return each->concerns(ranks); });
 }
 
-void Operation::wait_until_done() {
+void Operation::wait_for_own() {
   // Short sleeps: some transports move only when progress() is called.
   constexpr std::chrono::microseconds nap{50};
   while (!completion_.done()) {
@@ -31,13 +31,10 @@ void Operation::wait_until_done() {
       completion_.wait_for(nap);
     }
   }
-  for (const auto& each : collected_) {
-    each->wait_until_done();
-  }
 }
 
 Status Operation::wait() {
-  wait_until_done();
+  wait_for_own();
   Status first = completion_.take_error();
   for (const auto& each : collected_) {
     Status error = each->wait();
@@ -56,7 +53,7 @@ std::shared_ptr<Operation> Outstanding::take_oldest_over_limit() {
 
 void Outstanding::add(const std::shared_ptr<Operation>& operation) {
   while (const auto oldest = take_oldest_over_limit()) {
-    oldest->wait_until_done();
+    oldest->wait_for_own();  // What it collected is in the list, too.
   }
   const std::lock_guard guard(mutex_);
   under_way_.push_back(operation);

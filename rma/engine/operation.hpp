@@ -35,8 +35,9 @@ class Operation {
   [[nodiscard]] bool has_ended() const;
   /// Waits for this and all collected operations; returns and forgets the first error.
   Status wait();
-  /// Waits, and leaves the error where it is.
-  void wait_until_done();
+  /// Waits for this one without those that it collected, and leaves the error where it is. May be
+  /// called by threads that do not own the handle.
+  void wait_for_own();
 
   /// True when this or a collected operation goes to such a rank.
   [[nodiscard]] bool concerns(const RankFilter& ranks) const;

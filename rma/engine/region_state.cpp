@@ -14,7 +14,7 @@ namespace tessera::rma::detail {
 // What each member says before an allocation.
 struct RegionState::Offer {
   std::uint64_t bytes = 0;
-  std::uint32_t last_id = 0;
+  std::uint32_t id = 0;  ///< the number of the region; the first member's counts
   std::uint8_t sparse = 0;
   std::uint8_t huge_pages = 0;
   std::uint8_t access_mode = 0;
@@ -31,20 +31,20 @@ struct RegionState::Offer {
 RegionState::RegionState(Team& team, const RegionOptions& options)
     : keep_job_(team.state().job().self.lock()), team_(team), options_(options) {}
 
-// Collective. Makes the sizes known, the options equal and the number common: one more than the
-// highest that any member has seen, so that no member meets it twice.
+// Collective. Makes the sizes known, the options equal and the number common: the first member
+// draws it from a counter of its node, which no two regions get the same from.
 Status RegionState::agree_on_terms(std::size_t bytes, bool is_attached) {
-  std::atomic<std::uint32_t>& last_id = job().last_region_id;
+  const bool is_first = team_.rank().value == 0;
   const Offer mine{.bytes = bytes,
-                   .last_id = last_id.load(),
+                   .id = is_first ? job().node->memory().header().last_region.fetch_add(1) + 1 : 0,
                    .sparse = options_.sparse,
                    .huge_pages = options_.huge_pages,
                    .access_mode = static_cast<std::uint8_t>(options_.access_mode),
                    .atomics = static_cast<std::uint8_t>(options_.atomics),
                    .attached = is_attached};
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Offer> offers, team_.allgather_value(mine));
+  id_.value = offers[0].id;
   for (std::size_t i = 0; i < offers.size(); ++i) {
-    id_.value = std::max(id_.value, offers[i].last_id + 1);
     largest_bytes_ = std::max<std::size_t>(largest_bytes_, offers[i].bytes);
     if (!offers[i].same_options(offers[0])) {
       return Status::error(Code::invalid_argument,
@@ -53,7 +53,6 @@ Status RegionState::agree_on_terms(std::size_t bytes, bool is_attached) {
           .hint("all members must give the same RegionOptions");
     }
   }
-  last_id.store(id_.value);
   equal_bytes_ = offers[0].bytes;
   const bool equal = std::all_of(offers.begin(), offers.end(),
                                  [&](const Offer& each) { return each.bytes == equal_bytes_; });
@@ -80,21 +79,7 @@ Status RegionState::make_segment(void* memory, std::size_t bytes, bool is_attach
 
 void RegionState::publish() {
   direct_ = segment_->direct();
-  RegionEntry entry;
-  entry.state = this;
-  entry.flags = options_.atomics == Atomics::strict ? strict_atomics_flag : 0;
-  const bool is_regular =
-      direct_.base != nullptr && direct_.offsets.empty() && sizes_.empty() && equal_bytes_ > 0;
-  if (is_regular && options_.access_mode == AccessMode::any) {
-    const std::vector<std::int32_t>& order = team_state().order_on_node();
-    entry.first_rank = job().node->ranks().front().value;
-    entry.reach = static_cast<std::uint32_t>(order.size());
-    entry.order = order.data();
-    entry.base = direct_.base;
-    entry.stride = direct_.stride;
-    entry.bytes = equal_bytes_;
-  }
-  job().regions.insert(id_, entry);
+  job().regions.insert(id_, *this);
   for (std::int32_t member = 0; member < team_.size(); ++member) {
     std::byte* const slice = direct(TeamRank{member});
     job().addresses->assign(slice, bytes(TeamRank{member}), id_);
@@ -163,6 +148,14 @@ std::byte* RegionState::direct(TeamRank rank) const noexcept {
   }
   const auto at = static_cast<std::size_t>(order);
   return direct_.base + (direct_.offsets.empty() ? at * direct_.stride : direct_.offsets[at]);
+}
+
+MappedSlice RegionState::plain_slice(WorldRank rank) const noexcept {
+  const TeamRank member = team_state().team_rank(rank);
+  if (member.value < 0 || options_.access_mode != AccessMode::any) {
+    return {};
+  }
+  return {direct(member), bytes(member), options_.atomics};
 }
 
 std::size_t RegionState::foreign_stride() const noexcept {

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "rma/engine/region_table.hpp"
+#include "rma/engine/slice_cache.hpp"
 #include "rma/engine/team_state.hpp"
 #include "rma/region.hpp"
 
@@ -39,6 +39,8 @@ class RegionState {
     return sizes_.empty() ? equal_bytes_ : sizes_[static_cast<std::size_t>(rank.value)];
   }
   [[nodiscard]] std::byte* direct(TeamRank rank) const noexcept;
+  /// The slice of a rank when any operation may be done on it by loads and stores; else none.
+  [[nodiscard]] MappedSlice plain_slice(WorldRank rank) const noexcept;
   [[nodiscard]] Result<std::byte*> raw_pointer(TeamRank rank);
   /// Turns a raw pointer into this region back. Errors: out_of_range.
   [[nodiscard]] Result<RemoteAddress> translate(WorldRank rank, const std::byte* pointer) const;

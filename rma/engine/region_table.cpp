@@ -6,13 +6,6 @@
 namespace tessera::rma::detail {
 namespace {
 constexpr std::uint32_t first_capacity = 64;
-
-// An address that was never set has the number of empty entries, so these must reach nobody.
-void make_empty(RegionEntry& entry) {
-  entry.id.store(RegionEntry::empty, std::memory_order_release);
-  entry.reach = 0;
-}
-
 }  // namespace
 
 RegionTable::RegionTable() {
@@ -26,10 +19,10 @@ void RegionTable::begin_epoch() {
   epoch_.store(epoch_owner_.get(), std::memory_order_release);
 }
 
-const RegionEntry* RegionTable::find_further(const Table& table, RegionId id) noexcept {
+RegionTable::Entry* RegionTable::entry_of(const Table& table, RegionId id) noexcept {
   const std::uint32_t longest = table.longest_probe.load(std::memory_order_acquire);
-  for (std::uint32_t probe = 1; probe <= longest; ++probe) {
-    const RegionEntry& entry = table.entries[(id.value + probe) & table.mask];
+  for (std::uint32_t probe = 0; probe <= longest; ++probe) {
+    Entry& entry = table.entries[(id.value + probe) & table.mask];
     if (entry.id.load(std::memory_order_acquire) == id.value) {
       return &entry;
     }
@@ -37,24 +30,29 @@ const RegionEntry* RegionTable::find_further(const Table& table, RegionId id) no
   return nullptr;
 }
 
-void RegionTable::place(Table& table, RegionId id, const RegionEntry& entry) {
+RegionState* RegionTable::find(RegionId id) const noexcept {
+  if (id.value == 0) {
+    return nullptr;  // An address that was never set has the number of empty entries.
+  }
+  const Entry* const entry = entry_of(*current_.load(std::memory_order_acquire), id);
+  return entry == nullptr ? nullptr : entry->state.load(std::memory_order_relaxed);
+}
+
+void RegionTable::place(Table& table, RegionId id, RegionState* state) {
   std::uint32_t probe = 0;
-  while (table.entries[(id.value + probe) & table.mask].id.load(std::memory_order_relaxed) !=
-         RegionEntry::empty) {
+  while (table.entries[(id.value + probe) & table.mask].id.load(std::memory_order_relaxed) != 0) {
     ++probe;
   }
-  RegionEntry& free = table.entries[(id.value + probe) & table.mask];
-  free.flags = entry.flags;
-  free.first_rank = entry.first_rank;
-  free.reach = entry.reach;
-  free.order = entry.order;
-  free.base = entry.base;
-  free.stride = entry.stride;
-  free.bytes = entry.bytes;
-  free.state = entry.state;
+  Entry& free = table.entries[(id.value + probe) & table.mask];
+  free.state.store(state, std::memory_order_relaxed);
   table.longest_probe.store(std::max(table.longest_probe.load(std::memory_order_relaxed), probe),
                             std::memory_order_release);
   free.id.store(id.value, std::memory_order_release);
+}
+
+void RegionTable::make_empty(Entry& entry) noexcept {
+  entry.id.store(0, std::memory_order_release);
+  entry.state.store(nullptr, std::memory_order_release);
 }
 
 void RegionTable::grow_if_full() {
@@ -66,33 +64,30 @@ void RegionTable::grow_if_full() {
   auto bigger = std::make_unique<Table>(capacity * 2);
   for (std::uint32_t i = 0; i < capacity; ++i) {
     const std::uint32_t id = old.entries[i].id.load(std::memory_order_relaxed);
-    if (id != RegionEntry::empty) {
-      place(*bigger, RegionId{id}, old.entries[i]);
+    if (id != 0) {
+      place(*bigger, RegionId{id}, old.entries[i].state.load(std::memory_order_relaxed));
     }
   }
   current_.store(bigger.get(), std::memory_order_release);
   tables_.push_back(std::move(bigger));
 }
 
-void RegionTable::insert(RegionId id, const RegionEntry& entry) {
+void RegionTable::insert(RegionId id, RegionState& state) {
   const std::lock_guard guard(mutex_);
   grow_if_full();
-  place(*tables_.back(), id, entry);
+  place(*tables_.back(), id, &state);
   ++live_;
 }
 
 void RegionTable::remove(RegionId id) {
   const std::lock_guard guard(mutex_);
-  Table& table = *tables_.back();
-  const std::uint32_t longest = table.longest_probe.load(std::memory_order_relaxed);
-  for (std::uint32_t probe = 0; probe <= longest; ++probe) {
-    RegionEntry& found = table.entries[(id.value + probe) & table.mask];
-    if (found.id.load(std::memory_order_relaxed) == id.value) {
-      make_empty(found);
-      --live_;
-      begin_epoch();
-      return;
-    }
+  if (id.value == 0) {
+    return;  // The number of empty entries.
+  }
+  if (Entry* const found = entry_of(*tables_.back(), id)) {
+    make_empty(*found);
+    --live_;
+    begin_epoch();
   }
 }
 
@@ -111,8 +106,8 @@ std::vector<RegionState*> RegionTable::states() const {
   std::vector<RegionState*> states;
   const Table& table = *tables_.back();
   for (std::uint32_t i = 0; i <= table.mask; ++i) {
-    if (table.entries[i].id.load(std::memory_order_relaxed) != RegionEntry::empty) {
-      states.push_back(table.entries[i].state);
+    if (table.entries[i].id.load(std::memory_order_relaxed) != 0) {
+      states.push_back(table.entries[i].state.load(std::memory_order_relaxed));
     }
   }
   return states;

@@ -76,26 +76,21 @@ ThreadSlices& slices_of_thread() {
 
 constinit thread_local CachedSlice* thread_slices = const_cast<CachedSlice*>(empty_slices);
 
-CachedSlice* fill_cached(const RegionTable& regions, const std::shared_ptr<CounterStore>& store,
-                         WorldRank rank, RegionId region) {
+CachedSlice* fill_cached(std::shared_ptr<const RegionEpoch> epoch,
+                         std::shared_ptr<CounterStore> store, WorldRank rank, RegionId region,
+                         const MappedSlice& slice) {
   if (has_ended) {
     return nullptr;
   }
-  // Before the look-up: a region that is removed meanwhile leaves a line of an epoch that is over.
-  std::shared_ptr<const RegionEpoch> epoch = regions.shared_epoch();
-  CachedSlice line{.epoch = epoch.get(), .place = place_of(rank, region)};
-  if (region != no_region) {
-    const RegionEntry* const entry = regions.find(region);
-    line.start = entry == nullptr ? nullptr : entry->slice({rank, region, 0}, 0);
-    if (line.start == nullptr) {
-      return nullptr;
-    }
-    constexpr std::size_t word = sizeof(std::uint64_t);
-    line.bytes = entry->bytes;
-    line.word_offsets = line.bytes < word ? 0 : line.bytes - word + 1;
-    line.flags = entry->flags;
-  }
-  return &slices_of_thread().fill(cache_index(rank, region), line, std::move(epoch), store, rank);
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  const CachedSlice line{.epoch = epoch.get(),
+                         .place = place_of(rank, region),
+                         .start = slice.start,
+                         .bytes = slice.bytes,
+                         .word_offsets = slice.bytes < word ? 0 : slice.bytes - word + 1,
+                         .atomics = slice.atomics};
+  return &slices_of_thread().fill(cache_index(rank, region), line, std::move(epoch),
+                                  std::move(store), rank);
 }
 
 void hand_over_counts() {

@@ -21,8 +21,16 @@
 #include "rma/counters.hpp"
 #include "rma/engine/counter_store.hpp"
 #include "rma/engine/region_table.hpp"
+#include "rma/transport.hpp"
 
 namespace tessera::rma::detail {
+
+/// Where a slice is mapped; no start where it isn't.
+struct MappedSlice {
+  std::byte* start = nullptr;
+  std::size_t bytes = 0;
+  Atomics atomics = Atomics::separate;
+};
 
 struct alignas(64) CachedSlice {
   const RegionEpoch* epoch = nullptr;  ///< null: an empty line
@@ -30,7 +38,7 @@ struct alignas(64) CachedSlice {
   std::byte* start = nullptr;          ///< null where operations are only counted
   std::size_t bytes = 0;
   std::uint64_t word_offsets = 0;  ///< how many offsets leave room for 8 bytes
-  std::uint32_t flags = 0;         ///< as RegionEntry::flags
+  Atomics atomics = Atomics::separate;
   // Apart, since the compiler would add both parts of a Tally in one vector, which costs more.
   std::array<std::uint64_t, op_count> operations{};
   std::array<std::uint64_t, op_count> moved_bytes{};
@@ -69,10 +77,12 @@ inline std::uint32_t cache_index(WorldRank rank, RegionId region) noexcept {
   return hit ? &line : nullptr;
 }
 
-/// Fills the line from the region table and returns it. Null when the slice isn't mapped, the
-/// region is unknown or the thread is ending.
-CachedSlice* fill_cached(const RegionTable& regions, const std::shared_ptr<CounterStore>& store,
-                         WorldRank rank, RegionId region);
+/// Fills the line for that slice and returns it; null when the thread is ending. `epoch` must have
+/// been asked for before the slice was looked up: a region that is removed in between leaves a line
+/// of an epoch that is over.
+CachedSlice* fill_cached(std::shared_ptr<const RegionEpoch> epoch,
+                         std::shared_ptr<CounterStore> store, WorldRank rank, RegionId region,
+                         const MappedSlice& slice);
 
 /// Stands for no region: what is done to a rank but not to a slice (locks) is counted there.
 inline constexpr RegionId no_region{0};

@@ -206,6 +206,7 @@ Status TeamState::form() {
     control_offset_ = invitation.offset;
   }
   control_ = reinterpret_cast<TeamControl*>(node_->arena().at(control_offset_));
+  slot_bytes_ = control_->slot_bytes;  // The maker's: settings may differ.
   return meet({.kind = CollectiveCall::Kind::form, .bytes = hash_ranks(members_)});
 }
 
@@ -222,6 +223,7 @@ Result<std::uint64_t> TeamState::make_control(std::uint64_t key) {
   if (status.ok()) {
     control_offset_ = *offset;
     control_ = new (arena.at(*offset)) TeamControl;
+    control_->slot_bytes = slot_bytes_;
   }
   const Invitation invitation{key, status.ok() ? *offset : 0};
   for (const WorldRank member : members_) {

@@ -59,6 +59,7 @@ struct TeamControl {
   alignas(cache_line) std::atomic<std::uint32_t> arrived{0};
   alignas(cache_line) FutexWord generation{0};
   std::atomic<std::uint32_t> sleepers{0};
+  std::uint64_t slot_bytes = 0;
   std::atomic<std::uint32_t> broken{
       0};  ///< a world rank that is gone, plus one; left_bit if it left
   Check check[2];
@@ -88,11 +89,6 @@ class TeamState {
   }
   [[nodiscard]] TeamRank team_rank(WorldRank rank) const noexcept;
 
-  /// For each world rank from the node's first to its last: its order among the team's members on
-  /// this node, or −1; see RegionEntry::order.
-  [[nodiscard]] const std::vector<std::int32_t>& order_on_node() const noexcept {
-    return order_on_node_;
-  }
   /// The order of one rank among the members on this node, or −1.
   [[nodiscard]] std::int32_t order_of(WorldRank rank) const noexcept {
     const std::int64_t at = std::int64_t{rank.value} - node_->ranks().front().value;
@@ -141,6 +137,7 @@ class TeamState {
   std::vector<WorldRank> members_;
   std::vector<TeamRank> by_world_rank_;  ///< places sorted by world rank; empty when consecutive
   TeamRank rank_{-1};
+  /// For each world rank from the node's first to its last: its order, or −1.
   std::vector<std::int32_t> order_on_node_;
   std::int32_t order_ = -1;
   std::int32_t node_members_ = 0;

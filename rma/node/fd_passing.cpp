@@ -151,6 +151,9 @@ Status DescriptorServer::serve(int fd, int count, std::chrono::milliseconds time
                                        served, count, timeout.count()));
     }
     const Descriptor connection(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (connection.get() < 0 && (errno == EMFILE || errno == ENFILE)) {
+      return too_many_open("cannot hand out the node's shared memory");
+    }
     if (connection.get() >= 0 && same_user(connection.get()) && send_fd(connection.get(), fd)) {
       ++served;
     }

@@ -13,13 +13,14 @@ std::atomic<std::uint8_t>& LastOne::flag(std::size_t index) noexcept {
 
 bool LastOne::let_go(const Node& node, std::span<const WorldRank> members,
                      std::size_t index) noexcept {
+  const RobustGuard guard(node.memory().header().last_one_lock, node.lock_context());
   flag(index).store(1);
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (flag(i).load() == 0 && !node.has_ended(node.place_of(members[i]))) {
       return false;
     }
   }
-  return decided_.exchange(1) == 0;
+  return true;
 }
 
 }  // namespace tessera::rma::detail

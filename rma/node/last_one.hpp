@@ -3,11 +3,14 @@
 // LastOne: who gives memory back that several ranks of a node use, when they cannot meet any more
 // to agree on it, because one of them died or left? The last of them that lets go of it and lives.
 //
-// Stands in shared memory, a flag a member behind it. Valid after every store; a rank that dies
-// while it lets go has let go or has ended, which is the same. Where the very last one dies before
-// it lets go, the memory goes with the job.
+// Stands in shared memory, a flag for each member. Flags are set and looked at under a lock of the
+// node's, outside the memory in question: whoever completes the set is the one, and all others have
+// finished with it by then. Valid after every store; a rank that dies while it lets go has let go
+// or has ended, which is the same. Where the very last one dies before it lets go, the memory goes
+// with the job.
 //
-// Cost: one load a member that has let go, and one system call for the first one that hasn't.
+// Cost: a lock, one load for each member that has let go, and one system call for the first one
+// that hasn't.
 #pragma once
 
 #include <atomic>
@@ -33,7 +36,7 @@ class LastOne {
  private:
   [[nodiscard]] std::atomic<std::uint8_t>& flag(std::size_t index) noexcept;
 
-  std::atomic<std::uint32_t> decided_{0};
+  std::uint32_t unused_ = 0;  // The flags stand behind this object.
 };
 
 }  // namespace tessera::rma::detail

@@ -45,14 +45,14 @@ bool Node::has_left(int place) const {
   return memory_->record(place).presence.load() == static_cast<std::uint32_t>(Presence::left);
 }
 
-bool Node::is_gone(int place) const {
+bool Node::has_ended(int place) const {
   const std::uint32_t presence = memory_->record(place).presence.load();
-  if (presence == static_cast<std::uint32_t>(Presence::left)) {
-    return true;
-  }
-  // Before a rank has entered, its start-up deadline watches over it, not we.
-  return presence == static_cast<std::uint32_t>(Presence::here) && !one_process_ &&
+  return presence != static_cast<std::uint32_t>(Presence::absent) && !one_process_ &&
          place != place_ && !memory_->has_life_mark(place);
+}
+
+bool Node::is_gone(int place) const {
+  return has_left(place) || has_ended(place);
 }
 
 void Node::ring(int place) noexcept {
@@ -87,18 +87,26 @@ Status Node::invite(int place, const Invitation& invitation) {
   return {};
 }
 
-std::optional<Invitation> Node::take_invitation(std::uint64_t key) {
+// Empties the box, whatever is looked for: one that waits for room in it may be the one whose
+// invitation is waited for here.
+void Node::empty_box() {
   RankRecord& record = own();
   const RobustGuard guard(record.box_lock, context_);
-  auto* const end = record.box.begin() + record.box_count;
-  auto* const found = std::find_if(record.box.begin(), end,
-                                   [&](const Invitation& each) { return each.key == key; });
-  if (found == end) {
+  invitations_.insert(invitations_.end(), record.box.begin(),
+                      record.box.begin() + record.box_count);
+  record.box_count = 0;
+}
+
+std::optional<Invitation> Node::take_invitation(std::uint64_t key) {
+  const std::lock_guard guard(invitations_mutex_);
+  empty_box();
+  const auto found = std::find_if(invitations_.begin(), invitations_.end(),
+                                  [&](const Invitation& each) { return each.key == key; });
+  if (found == invitations_.end()) {
     return std::nullopt;
   }
   const Invitation invitation = *found;
-  std::move(found + 1, end, found);
-  --record.box_count;
+  invitations_.erase(found);
   return invitation;
 }
 

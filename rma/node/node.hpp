@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -66,15 +67,13 @@ class Node final : public Liveness {
   [[nodiscard]] bool is_one_process() const noexcept { return one_process_; }
 
   /// True when the rank at `place` left the job or its process ended.
-  [[nodiscard]] bool is_gone(int place) const override;
+  [[nodiscard]] bool is_gone(int place) const;
   /// True when it left in good order (the job was stopped there).
   [[nodiscard]] bool has_left(int place) const;
 
   /// True when no process carries the rank at `place` any more: nothing of it will touch the node's
-  /// memory again. Requires: it has entered.
-  [[nodiscard]] bool has_ended(int place) const {
-    return !one_process_ && place != place_ && !memory_->has_life_mark(place);
-  }
+  /// memory again. Before a rank has entered, its start-up deadline watches over it, not we.
+  [[nodiscard]] bool has_ended(int place) const override;
 
   /// Wakes the threads of the rank at `place` that listen to its doorbell.
   void ring(int place) noexcept;
@@ -93,6 +92,7 @@ class Node final : public Liveness {
 
  private:
   [[nodiscard]] RankRecord& own() const noexcept { return memory_->record(place_); }
+  void empty_box();
   std::optional<Invitation> take_invitation(std::uint64_t key);
 
   std::shared_ptr<NodeMemory> memory_;
@@ -104,6 +104,8 @@ class Node final : public Liveness {
   WaitPolicy policy_;
   LockContext context_;
   Arena arena_;
+  std::mutex invitations_mutex_;
+  std::vector<Invitation> invitations_;  ///< taken out of the box, oldest first
 };
 
 template <class Ready, class GiveUp>

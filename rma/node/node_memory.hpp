@@ -77,7 +77,9 @@ struct NodeHeader {
   std::uint64_t bitmap_offset = 0;   ///< of std::uint64_t[], one bit a granule from offset 0
   std::uint64_t arena_offset = 0;    ///< first byte that can be allocated; a granule's start
   alignas(cache_line) RobustLock bitmap_lock;
-  std::uint64_t search_hint = 0;  ///< no free granule lies before it
+  std::uint64_t search_hint = 0;              ///< no free granule lies before it
+  RobustLock last_one_lock;                   ///< for LastOne
+  std::atomic<std::uint32_t> last_region{0};  ///< the number that a region got last
   UsableProcessors processors;
   std::array<StripeLock, stripe_count> stripes;
 };

@@ -33,7 +33,7 @@ RobustLock::Acquired RobustLock::lock_contended(const LockContext& context) noex
     looked = now;
     seen = word_.load(std::memory_order_relaxed);
     const int owner = static_cast<int>(seen & ~waiters_bit) - 1;
-    if (owner >= 0 && context.liveness->is_gone(owner) &&
+    if (owner >= 0 && context.liveness->has_ended(owner) &&
         word_.compare_exchange_strong(seen, mine, std::memory_order_acquire,
                                       std::memory_order_relaxed)) {
       return Acquired::from_the_dead;

@@ -21,8 +21,9 @@ namespace tessera::rma::detail {
 class Liveness {
  public:
   virtual ~Liveness() = default;
-  /// True when the rank at `place` on this node will never again run code of this job.
-  [[nodiscard]] virtual bool is_gone(int place) const = 0;
+  /// True when no process carries the rank at `place` on this node any more. One that left the job
+  /// may still give memory back, under locks.
+  [[nodiscard]] virtual bool has_ended(int place) const = 0;
 };
 
 /// Who is locking, and how it waits.

@@ -59,11 +59,11 @@ Status check_range(const RemoteAddress& at, CopyShape::Extent extent, std::size_
 }  // namespace
 
 Result<Located> locate(JobState& job, Op op, const RemoteAddress& at, CopyShape::Extent extent) {
-  const RegionEntry* entry = job.regions.find(at.region);
-  if (entry == nullptr || at.region.value == 0) {
+  RegionState* const found = job.regions.find(at.region);
+  if (found == nullptr) {
     return unknown_region(job, at.region);
   }
-  RegionState& region = *entry->state;
+  RegionState& region = *found;
   const TeamRank member = region.team_state().team_rank(at.rank);
   if (member.value < 0) {
     return Status::error(Code::invalid_argument,
@@ -73,7 +73,7 @@ Result<Located> locate(JobState& job, Op op, const RemoteAddress& at, CopyShape:
   }
   TESSERA_RETURN_IF_ERROR(check_mode(op, region));
   TESSERA_RETURN_IF_ERROR(check_range(at, extent, region.bytes(member), at.region));
-  return Located{entry, &region, member, region.direct(member)};
+  return Located{&region, member, region.direct(member)};
 }
 
 }  // namespace tessera::rma::detail

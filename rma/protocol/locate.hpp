@@ -16,7 +16,6 @@
 namespace tessera::rma::detail {
 
 struct Located {
-  const RegionEntry* entry = nullptr;
   RegionState* region = nullptr;
   TeamRank member;
   std::byte* slice = nullptr;  ///< where the member's slice is mapped, or null

@@ -49,6 +49,8 @@ Status accumulate_composed(const RemotePath& path, const Target& to, const std::
   static_assert(StripeLocks::stripe_bytes % piece_bytes == 0);
   alignas(16) std::array<std::byte, piece_bytes + 16> buffer;
   const std::size_t element = size_of(scale.type());
+  // What waits in the endpoint may need the very lock that is held below while it is moved.
+  TESSERA_RETURN_IF_ERROR(path.endpoint.fence());
   for (std::size_t done = 0; done < bytes;) {
     const std::uint64_t offset = to.offset + done;
     const std::size_t to_boundary = piece_bytes - offset % piece_bytes;
@@ -129,6 +131,7 @@ Status atomic_remote(const RemotePath& path, const Target& at, const AtomicReque
     start_part(done, [&] { return path.endpoint.atomic(at, request, done); });
     return finish(path.job, done);
   }
+  TESSERA_RETURN_IF_ERROR(path.endpoint.fence());  // As in accumulate_composed.
   const RobustGuard guard(path.stripes.of(at.offset), path.stripes.context());
   alignas(8) std::array<std::byte, 8> buffer{};
   return change_bytes(path, at, buffer.data(), static_cast<std::size_t>(request.bytes),

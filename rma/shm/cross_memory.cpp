@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -20,10 +21,17 @@ class Batch {
   Batch(pid_t process, kernels::Direction direction) : process_(process), direction_(direction) {}
 
   Status add(std::byte* local, std::byte* remote, std::size_t bytes) {
-    local_[count_] = {local, bytes};
-    remote_[count_] = {remote, bytes};
-    bytes_ += bytes;
-    return ++count_ == local_.size() ? flush() : Status();
+    for (std::size_t done = 0; done < bytes;) {
+      const std::size_t step = std::min(bytes - done, most_bytes_per_call - bytes_);
+      local_[count_] = {local + done, step};
+      remote_[count_] = {remote + done, step};
+      bytes_ += step;
+      done += step;
+      if (++count_ == local_.size() || bytes_ == most_bytes_per_call) {
+        TESSERA_RETURN_IF_ERROR(flush());
+      }
+    }
+    return {};
   }
 
   Status flush() {
@@ -61,6 +69,8 @@ class Batch {
         .hint("allocate the region instead of attaching memory, or allow ptrace between the ranks");
   }
 
+  /// Linux moves at most 2 GiB less a page in one call.
+  static constexpr std::size_t most_bytes_per_call = std::size_t{1} << 30;
   static constexpr std::size_t runs_per_call = 256;  // IOV_MAX is 1024
   pid_t process_;
   kernels::Direction direction_;

@@ -35,7 +35,7 @@ class ShmEndpoint final : public Endpoint {
               kernels::Direction direction, Completion& done) const {
     // The number of a process that ended may be another process's by now.
     const int place = node_.place_of(peer_);
-    if (node_.is_gone(place) && !node_.has_left(place)) {
+    if (node_.has_ended(place)) {
       return Status::error_at(
           peer_, Code::peer_lost,
           fmt::format("rank {} died, and the memory that it attached with it", peer_.value));
