@@ -24,12 +24,11 @@ class LocalAccess {
  public:
   /// Local. Errors: closed (the array was freed), unsupported (several blocks a rank).
   static rma::Result<LocalAccess> begin(ArrayBase& array) {
-    if (!array.distribution().is_one_block_per_rank()) {
-      return rma::Status::error(rma::Code::unsupported,
-                                "local access as one view needs at most one block a rank");
+    auto right = try_begin(array);
+    if (!right.ok()) {
+      return std::move(right).status().context("local access to " + array.describe());
     }
-    TESSERA_ASSIGN_OR_RETURN(auto right, rma::LocalAccess::begin(array.region()));
-    return LocalAccess(array, std::move(right));
+    return LocalAccess(array, std::move(right).take());
   }
 
   /// Ends the access and reports; the destructor does so and logs.
@@ -49,6 +48,14 @@ class LocalAccess {
   }
 
  private:
+  static rma::Result<rma::LocalAccess> try_begin(ArrayBase& array) {
+    TESSERA_RETURN_IF_ERROR(array.check_open());
+    if (!array.distribution().is_one_block_per_rank()) {
+      return rma::Status::error(rma::Code::unsupported,
+                                "one view of them needs at most one block a rank");
+    }
+    return rma::LocalAccess::begin(array.region());
+  }
   LocalAccess(const ArrayBase& array, rma::LocalAccess right)
       : right_(std::move(right)),
         own_(array.own_box()),

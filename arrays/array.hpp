@@ -46,13 +46,13 @@ class Array : public ArrayBase {
   /// Errors: invalid_argument (bad extents or options, or not the same on all members), no_memory.
   static rma::Result<Array> create(const rma::Job& job, const Extents& extents,
                                    const ArrayOptions& options = {}) {
-    return finish(job, ArrayBase::make(job, extents, sizeof(T), options), options);
+    return finish(job, ArrayBase::make(job, extents, element_kind(), options), options);
   }
   /// Collective. As above with any distribution over as many ranks as the team has; its ghosts and
   /// order count, not those of `options`.
   static rma::Result<Array> create(const rma::Job& job, const Distribution& distribution,
                                    const ArrayOptions& options = {}) {
-    return finish(job, ArrayBase::make(job, distribution, sizeof(T), options), options);
+    return finish(job, ArrayBase::make(job, distribution, element_kind(), options), options);
   }
 
   /// One-sided. Writes the elements of `box`. Complete: locally at return.
@@ -61,7 +61,7 @@ class Array : public ArrayBase {
     return put_box(box, dense(box, from.data()));
   }
   rma::Status put(const Box& box, const LocalView<const T>& from) const {
-    TESSERA_RETURN_IF_ERROR(check_extents_of("put", box, from.extents()));
+    TESSERA_RETURN_IF_ERROR(check_view("put", box, from.extents(), from.strides()));
     return put_box(box, buffer(from));
   }
 
@@ -71,7 +71,7 @@ class Array : public ArrayBase {
     return get_box(box, dense(box, to.data()));
   }
   rma::Status get(const Box& box, const LocalView<T>& to) const {
-    TESSERA_RETURN_IF_ERROR(check_extents_of("get", box, to.extents()));
+    TESSERA_RETURN_IF_ERROR(check_view("get", box, to.extents(), to.strides()));
     return get_box(box, buffer(LocalView<const T>(to)));
   }
 
@@ -84,7 +84,7 @@ class Array : public ArrayBase {
   }
   rma::Status accumulate(const Box& box, const LocalView<const T>& from,
                          T alpha = T{1}) const requires rma::Element<T> {
-    TESSERA_RETURN_IF_ERROR(check_extents_of("accumulate", box, from.extents()));
+    TESSERA_RETURN_IF_ERROR(check_view("accumulate", box, from.extents(), from.strides()));
     return accumulate_box(box, buffer(from), rma::Scale::of(alpha));
   }
 
@@ -94,7 +94,7 @@ class Array : public ArrayBase {
                    [&] { return put_box_async(box, dense(box, from.data())); });
   }
   rma::Handle put_async(const Box& box, const LocalView<const T>& from) const {
-    return checked(check_extents_of("put", box, from.extents()),
+    return checked(check_view("put", box, from.extents(), from.strides()),
                    [&] { return put_box_async(box, buffer(from)); });
   }
   rma::Handle get_async(const Box& box, std::span<T> to) const {
@@ -102,7 +102,7 @@ class Array : public ArrayBase {
                    [&] { return get_box_async(box, dense(box, to.data())); });
   }
   rma::Handle get_async(const Box& box, const LocalView<T>& to) const {
-    return checked(check_extents_of("get", box, to.extents()),
+    return checked(check_view("get", box, to.extents(), to.strides()),
                    [&] { return get_box_async(box, buffer(LocalView<const T>(to))); });
   }
   rma::Handle accumulate_async(const Box& box, std::span<const T> from,
@@ -113,14 +113,16 @@ class Array : public ArrayBase {
   }
   rma::Handle accumulate_async(const Box& box, const LocalView<const T>& from,
                                T alpha = T{1}) const requires rma::Element<T> {
-    return checked(check_extents_of("accumulate", box, from.extents()),
+    return checked(check_view("accumulate", box, from.extents(), from.strides()),
                    [&] { return accumulate_box_async(box, buffer(from), rma::Scale::of(alpha)); });
   }
 
   /// One-sided. One element; a whole round trip when it lies elsewhere.
   rma::Result<T> get_element(const Index& index) const {
+    TESSERA_RETURN_IF_ERROR(check_element("get", index));
     T value;
-    TESSERA_RETURN_IF_ERROR(get(Box::at(index), std::span(&value, 1)));
+    const Box box = Box::at(index);
+    TESSERA_RETURN_IF_ERROR(get_box(box, dense(box, &value)));
     return value;
   }
 
@@ -138,13 +140,13 @@ class Array : public ArrayBase {
     }
     Made parts = std::move(made).take();
     return Array(job, options.name, std::move(parts.distribution), std::move(parts.region),
-                 sizeof(T), type_name());
+                 element_kind());
   }
-  static std::string type_name() {
+  static ElementKind element_kind() {
     if constexpr (rma::Element<T>) {
-      return std::string(rma::to_string(rma::element_type<T>()));
+      return {sizeof(T), std::string(rma::to_string(rma::element_type<T>()))};
     } else {
-      return std::to_string(sizeof(T)) + "-byte elements";
+      return {sizeof(T), std::to_string(sizeof(T)) + "-byte elements"};
     }
   }
 

@@ -47,11 +47,18 @@ struct LocalBuffer {
 
 class ArrayBase {
  public:
-  ArrayBase(ArrayBase&&) noexcept = default;
-  ArrayBase& operator=(ArrayBase&&) noexcept = default;
+  /// Of an array that was moved from, what needs its memory is closed, and team() must not be
+  /// asked.
+  ArrayBase(ArrayBase&& other) noexcept;
+  ArrayBase& operator=(ArrayBase&& other) noexcept;
+  ~ArrayBase() = default;
 
   /// Collective. Gives the memory back; operations on the array must be complete. Idempotent.
   rma::Status free();
+  /// Local. Errors: closed when the array was freed or moved from.
+  [[nodiscard]] rma::Status check_open() const {
+    return is_open() ? rma::Status() : explain_closed();
+  }
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] int ndims() const noexcept { return distribution_.ndims(); }
@@ -76,12 +83,23 @@ class ArrayBase {
   /// One-sided. Returns when this rank's operations on this array are complete at their targets.
   rma::Status fence();
   /// Collective. fence() of all members and a barrier: everything that anybody wrote is visible to
-  /// everybody.
-  rma::Status sync();
+  /// everybody. Errors: what the fence of any member found, on all of them.
+  rma::Status sync() { return sync(rma::Status()); }
+  /// Collective. The end of a collective operation in which this rank found `mine`: sync(), but an
+  /// error of any member's own work goes before those of the fences.
+  rma::Status sync(rma::Status mine);
+
+  /// "array 'A' (float64, 100 x 100)".
+  [[nodiscard]] std::string describe() const;
 
  protected:
+  /// What is known of the elements here.
+  struct ElementKind {
+    std::size_t bytes = 0;
+    std::string name;
+  };
   ArrayBase(const rma::Job& job, std::string name, Distribution distribution, rma::Region region,
-            std::size_t element_bytes, std::string type_name);
+            ElementKind element);
 
   /// Collective. What Array<T>::create needs.
   struct Made {
@@ -89,9 +107,9 @@ class ArrayBase {
     rma::Region region;
   };
   static rma::Result<Made> make(const rma::Job& job, const Extents& extents,
-                                std::size_t element_bytes, const ArrayOptions& options);
+                                const ElementKind& element, const ArrayOptions& options);
   static rma::Result<Made> make(const rma::Job& job, const Distribution& distribution,
-                                std::size_t element_bytes, const ArrayOptions& options);
+                                const ElementKind& element, const ArrayOptions& options);
 
   [[nodiscard]] rma::Status put_box(const Box& box, const LocalBuffer& from) const;
   [[nodiscard]] rma::Status get_box(const Box& box, const LocalBuffer& to) const;
@@ -105,9 +123,14 @@ class ArrayBase {
   /// Errors: invalid_argument when `given` elements are fewer than the box has.
   [[nodiscard]] rma::Status check_room(std::string_view verb, const Box& box,
                                        std::int64_t given) const;
-  /// Errors: invalid_argument when a view's extents are not the box's.
-  [[nodiscard]] rma::Status check_extents_of(std::string_view verb, const Box& box,
-                                             const Extents& given) const;
+  /// Errors: invalid_argument when a view's extents are not the box's, or its strides others than
+  /// its extents.
+  [[nodiscard]] rma::Status check_view(std::string_view verb, const Box& box, const Extents& given,
+                                       const Strides& strides) const;
+  /// Errors: as check_inside, with what was attempted in front.
+  [[nodiscard]] rma::Status check_element(std::string_view verb, const Index& index) const {
+    return is_inside(index, extents()) ? rma::Status() : explain_outside(verb, index);
+  }
   /// "get of [0,4) x [0,5) of array 'A' (float64, 100 x 100)".
   [[nodiscard]] std::string describe(std::string_view verb, const Box& box) const;
   [[nodiscard]] rma::RemoteAddress address(const Patch& patch) const noexcept {
@@ -119,6 +142,9 @@ class ArrayBase {
 
  private:
   friend class Halo;
+  [[nodiscard]] bool is_open() const noexcept { return region_ && !is_freed_; }
+  [[nodiscard]] rma::Status explain_closed() const;
+  [[nodiscard]] rma::Status explain_outside(std::string_view verb, const Index& index) const;
   template <class Action>
   rma::Status for_each_patch(std::string_view verb, const Box& box, const LocalBuffer& local,
                              Action&& action) const;
@@ -129,6 +155,7 @@ class ArrayBase {
   Distribution distribution_;
   rma::Region region_;
   std::size_t element_bytes_ = 0;
+  bool is_freed_ = false;
 };
 
 }  // namespace tessera::arrays

@@ -95,15 +95,19 @@ Result<AxisCut> AxisCut::at_bounds(std::int64_t extent, std::span<const std::int
   if (evenly.begins_at(starts)) {
     return evenly;
   }
-  AxisCut sized(extent, blocks, blocks == 1 ? extent : starts[1], 0);
-  if (sized.begins_at(starts)) {
-    return sized;
+  // A single block is even, so there is a second one; a size that doesn't fit could overflow.
+  std::int64_t last = 0;
+  if (!__builtin_mul_overflow(blocks - 1, starts[1], &last) && last == starts.back()) {
+    AxisCut sized(extent, blocks, starts[1], 0);
+    if (sized.begins_at(starts)) {
+      return sized;
+    }
   }
   return AxisCut(extent, std::vector<std::int64_t>(starts.begin(), starts.end()));
 }
 
 bool AxisCut::begins_at(std::span<const std::int64_t> starts) const noexcept {
-  // Compares lengths, not starts: block * size_ may overflow as long as this cut is a guess.
+  // Compares lengths, not starts: this cut is a guess, so block * size_ could be beyond the extent.
   for (std::size_t i = 1; i < starts.size(); ++i) {
     const bool is_longer = static_cast<std::int64_t>(i) <= longer_;
     if (starts[i] - starts[i - 1] != size_ + (is_longer ? 1 : 0)) {

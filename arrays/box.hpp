@@ -34,7 +34,7 @@ class Box {
   /// The box of one element. Requires: the index is below the largest 64-bit number.
   static constexpr Box at(const Index& index) noexcept {
     Box box(index, index);
-    for (int dim = 0; dim < index.ndims(); ++dim) {
+    for (int dim = 0; dim < std::min(index.ndims(), max_dims); ++dim) {
       ++box.hi_[dim];
     }
     return box;
@@ -57,7 +57,7 @@ class Box {
   }
   [[nodiscard]] constexpr Extents extents() const noexcept {
     Extents extents = Extents::zeros(ndims());
-    for (int dim = 0; dim < ndims(); ++dim) {
+    for (int dim = 0; dim < std::min(ndims(), max_dims); ++dim) {
       extents[dim] = extent(dim);
     }
     return extents;
@@ -72,11 +72,11 @@ class Box {
   }
   /// The number of elements. Requires: it fits 63 bits, as it does inside any array.
   [[nodiscard]] constexpr std::int64_t volume() const noexcept {
-    std::int64_t product = 1;
+    std::uint64_t product = 1;  // unsigned, as lengths before a zero may overflow
     for (int dim = 0; dim < ndims(); ++dim) {
-      product *= extent(dim);
+      product *= static_cast<std::uint64_t>(extent(dim));
     }
-    return product;
+    return static_cast<std::int64_t>(product);
   }
   /// As volume(); returns false when 63 bits do not hold it.
   [[nodiscard]] constexpr bool checked_volume(std::int64_t& elements) const noexcept {

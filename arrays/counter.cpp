@@ -4,40 +4,76 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 #include "rma/atomic.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::arrays {
 
+using rma::Code;
 using rma::Result;
 using rma::Status;
 
+namespace {
+
+// The same answer on all members, from what each of them asked for.
+Status check_owners(const rma::Team& team, const std::vector<std::int32_t>& owners) {
+  const auto world = [&](std::size_t member) { return team.members()[member].value; };
+  for (std::size_t member = 1; member < owners.size(); ++member) {
+    if (owners[member] != owners[0]) {
+      return Status::error(
+          Code::invalid_argument,
+          fmt::format("rank {} asked for a counter of member {}, but rank {} for one of member {}",
+                      world(0), owners[0], world(member), owners[member]));
+    }
+  }
+  if (owners[0] < 0 || owners[0] >= team.size()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("member {} cannot own a counter: the team has {} members",
+                                     owners[0], team.size()));
+  }
+  return {};
+}
+
+Status moved_from() {
+  return Status::error(Code::closed, "the counter was moved from");
+}
+
+}  // namespace
+
 Result<Counter> Counter::create(const rma::Job& job, rma::Team& team, rma::TeamRank owner) {
-  const Status mine =
-      owner.value >= 0 && owner.value < team.size()
-          ? Status()
-          : Status::error(rma::Code::invalid_argument,
-                          fmt::format("member {} cannot own a counter: the team has {} members",
-                                      owner.value, team.size()));
-  TESSERA_RETURN_IF_ERROR(team.agree(mine));
+  TESSERA_ASSIGN_OR_RETURN(const auto owners, team.allgather_value(owner.value));
+  TESSERA_RETURN_IF_ERROR(check_owners(team, owners));
   // Only the owner's slice has the word, but equal slices keep every rank on the short path.
   TESSERA_ASSIGN_OR_RETURN(auto region, rma::Region::allocate(team, sizeof(std::int64_t)));
   return Counter(job, std::move(region), owner);
 }
 
 Result<std::int64_t> Counter::next(std::int64_t count) const {
-  return rma::fetch_add(job_, region_.at(owner_), count);
+  if (!region_) [[unlikely]] {
+    return moved_from();
+  }
+  auto drawn = rma::fetch_add(job_, region_.at(owner_), count);
+  if (!drawn.ok()) [[unlikely]] {
+    return std::move(drawn).status().context(
+        fmt::format("drawing {} from the counter of member {}", count, owner_.value));
+  }
+  return drawn;
 }
 
 Status Counter::reset(std::int64_t value) {
+  if (!region_) {
+    return moved_from();
+  }
   TESSERA_RETURN_IF_ERROR(region_.team().barrier());
   Status put;
   if (region_.team().rank() == owner_) {
     put = rma::put_value(job_, region_.at(owner_), value);
   }
-  TESSERA_RETURN_IF_ERROR(region_.fence());
-  return region_.team().agree(put);
+  // Told to all in one meeting: a rank that returned early would leave the others waiting.
+  Status fenced = region_.fence();
+  return region_.team().agree(put.ok() ? fenced : put);
 }
 
 }  // namespace tessera::arrays

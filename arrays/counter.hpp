@@ -23,14 +23,15 @@ namespace tessera::arrays {
 class Counter {
  public:
   /// Collective on `team`. Makes a counter at zero in the memory of its member `owner`.
-  /// Errors: invalid_argument (no such member), no_memory.
+  /// Errors: invalid_argument (no such member, or not the same on all members), no_memory.
   static rma::Result<Counter> create(const rma::Job& job, rma::Team& team,
                                      rma::TeamRank owner = {});
 
-  /// One-sided. Returns the value and adds `count` to it. Errors: as rma::fetch_add.
+  /// One-sided. Returns the value and adds `count` to it. Errors: as rma::fetch_add; closed.
   rma::Result<std::int64_t> next(std::int64_t count = 1) const;
 
-  /// Collective. Sets the value; nobody may draw meanwhile.
+  /// Collective. Sets the value; nobody may draw meanwhile. Errors: those of any member, on all;
+  /// also what a fence would find.
   rma::Status reset(std::int64_t value = 0);
 
   /// Collective. Idempotent.

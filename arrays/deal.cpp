@@ -80,10 +80,11 @@ Deal::Deal(DealKind kind, const Extents& blocks, const Extents& grid, std::int64
   if (kind == DealKind::round_robin) {
     most_blocks_ = (volume(blocks) - 1) / nranks + 1;  // more blocks than ranks, so not none
   } else if (kind != DealKind::table) {
-    most_blocks_ = 1;
+    Extents counts = blocks;
     for (int dim = 0; dim < blocks.ndims(); ++dim) {
-      most_blocks_ *= count_along(dim, 0);
+      counts[dim] = count_along(dim, 0);
     }
+    most_blocks_ = volume(counts);
   }
 }
 
@@ -257,11 +258,11 @@ std::int64_t Deal::count(TeamRank rank) const noexcept {
     return 0;
   }
   const Index at = coordinates(rank);
-  std::int64_t blocks = 1;
+  Extents counts = blocks_;
   for (int dim = 0; dim < ndims(); ++dim) {
-    blocks *= count_along(dim, at[dim]);
+    counts[dim] = count_along(dim, at[dim]);
   }
-  return blocks;
+  return volume(counts);
 }
 
 Index Deal::coordinates(TeamRank rank) const noexcept {

@@ -79,106 +79,6 @@ Status check_options(const Extents& extents, const Deal& deal, const StorageOpti
   return {};
 }
 
-Status too_large(std::string_view what) {
-  return invalid(fmt::format("{} does not fit 63 bits", what));
-}
-
-// Blocks of one rank at most: each grown by its ghosts.
-Status measure_single(DistributionData& data) {
-  if (volume(data.extents) == 0) {
-    return {};
-  }
-  Extents largest = data.extents;
-  for (int dim = 0; dim < largest.ndims(); ++dim) {
-    std::int64_t margin = 0;
-    if (__builtin_mul_overflow(data.ghosts[dim], 2, &margin) ||
-        __builtin_add_overflow(data.cut(dim).largest(), margin, &largest[dim])) {
-      return too_large(fmt::format("ghost width {} of dimension {}", data.ghosts[dim], dim));
-    }
-  }
-  if (!checked_product(largest, data.most_local_elements)) {
-    return too_large(fmt::format("a block of {} elements with its ghosts", to_string(largest)));
-  }
-  return {};
-}
-
-void measure_cyclic(DistributionData& data) {
-  data.most_local_elements = 1;
-  for (int dim = 0; dim < data.extents.ndims(); ++dim) {
-    const AxisCut& cut = data.cut(dim);
-    const std::int64_t step = data.deal.rank_grid()[dim];
-    // Blocks of one size, or the longer ones first: coordinate 0 has most. Else look at all.
-    std::int64_t coordinates = 1;
-    if (cut.is_irregular()) {
-      auto& before = data.before[static_cast<std::size_t>(dim)];
-      before.assign(static_cast<std::size_t>(cut.blocks()), 0);
-      for (std::int64_t block = step; block < cut.blocks(); ++block) {
-        before[static_cast<std::size_t>(block)] =
-            before[static_cast<std::size_t>(block - step)] + cut.length(block - step);
-      }
-      coordinates = std::min(step, cut.blocks());
-    }
-    std::int64_t most = 0;
-    for (std::int64_t coordinate = 0; coordinate < coordinates; ++coordinate) {
-      most = std::max(most, data.length_of_all(dim, coordinate));
-    }
-    data.most_local_elements *= most;
-  }
-}
-
-std::int64_t block_volume(const DistributionData& data, const Index& block) {
-  std::int64_t elements = 1;
-  for (int dim = 0; dim < block.ndims(); ++dim) {
-    elements *= data.cut(dim).length(block[dim]);
-  }
-  return elements;
-}
-
-// Several blocks a rank without a grid: equal slots, or a table where sizes differ at will.
-Status measure_linear(DistributionData& data) {
-  data.slot = 1;
-  bool is_irregular = data.deal.kind() == DealKind::table;
-  for (int dim = 0; dim < data.extents.ndims(); ++dim) {
-    data.slot *= data.cut(dim).largest();
-    is_irregular = is_irregular || data.cut(dim).is_irregular();
-  }
-  if (!is_irregular) {
-    if (__builtin_mul_overflow(data.slot, data.deal.most_blocks(), &data.most_local_elements)) {
-      return too_large(fmt::format("the slice of a rank, {} blocks of {} elements,",
-                                   data.deal.most_blocks(), data.slot));
-    }
-    return {};
-  }
-  data.starts.assign(static_cast<std::size_t>(volume(data.deal.blocks())), 0);
-  std::vector<std::int64_t> used(static_cast<std::size_t>(data.deal.nranks()), 0);
-  Index block = Index::zeros(data.extents.ndims());
-  for (std::int64_t& start : data.starts) {
-    auto& end = used[static_cast<std::size_t>(data.deal.owner(block).value)];
-    start = end;
-    end += block_volume(data, block);
-    data.most_local_elements = std::max(data.most_local_elements, end);
-    for (int k = 0; k < block.ndims(); ++k) {
-      const int dim = data.fast(k, data.deal.order());
-      if (++block[dim] < data.deal.blocks()[dim]) {
-        break;
-      }
-      block[dim] = 0;
-    }
-  }
-  return {};
-}
-
-Status measure(DistributionData& data) {
-  if (data.is_one_block_per_rank) {
-    return measure_single(data);
-  }
-  if (data.deal.kind() == DealKind::cyclic_grid) {
-    measure_cyclic(data);
-    return {};
-  }
-  return measure_linear(data);
-}
-
 bool is_full(const Extents& process_grid) {
   return !process_grid.is_empty() && std::all_of(process_grid.begin(), process_grid.end(),
                                                  [](std::int64_t entry) { return entry > 0; });
@@ -205,7 +105,7 @@ Result<Distribution> Distribution::create(std::span<const AxisCut> cuts, const D
   data->order = options.order;
   data->is_one_block_per_rank = is_single;
   data->ghosts = options.ghosts.is_empty() ? Extents::zeros(extents.ndims()) : options.ghosts;
-  TESSERA_RETURN_IF_ERROR(measure(*data).context(doing));
+  TESSERA_RETURN_IF_ERROR(detail::measure(*data).context(doing));
   return Distribution(std::move(data));
 }
 
@@ -313,7 +213,10 @@ Patch Distribution::block(TeamRank rank, std::int64_t number) const noexcept {
   for (int dim = 0; dim < ndims(); ++dim) {
     patch.box.set(dim, data_->cut(dim).lo(block[dim]), data_->cut(dim).hi(block[dim]));
   }
-  patch.offset = detail::place_block(*data_, block, patch.strides);
+  // In an array without elements strides mean nothing, and their products may overflow.
+  if (data_->most_local_elements > 0) {
+    patch.offset = detail::place_block(*data_, block, patch.strides);
+  }
   return patch;
 }
 

@@ -74,6 +74,10 @@ class Distribution {
  public:
   class Blocks;
 
+  /// Moving is copying, so that what was moved from may still be asked.
+  Distribution(const Distribution&) = default;
+  Distribution& operator=(const Distribution&) = default;
+
   /// One block for each rank, as even as possible; process_grid.hpp says how the grid is chosen.
   /// A process grid given in full is dealt in the plain order of options.order.
   /// Errors: invalid_argument for bad extents or options.
@@ -90,7 +94,8 @@ class Distribution {
                                              const StorageOptions& options = {});
   /// The general composition: a cut for each dimension, dealt and stored as told.
   /// Errors: invalid_argument when the parts don't fit together or the sizes don't fit 63 bits;
-  /// unsupported for ghosts with several blocks a rank, or a local matrix without a grid.
+  /// unsupported for ghosts with several blocks a rank, or a local matrix without a grid;
+  /// no_memory for more irregular blocks than can be tabulated.
   static rma::Result<Distribution> create(std::span<const AxisCut> cuts, const Deal& deal,
                                           const StorageOptions& options = {});
 
@@ -189,6 +194,10 @@ class Distribution::Blocks {
   rma::TeamRank rank_;
   std::int64_t count_;
 };
+
+/// 64 bits that equal distributions share and others do not, but by a most unlikely accident; the
+/// same in all processes. Cost: O(blocks) for irregular cuts and tables, else O(ndims).
+std::uint64_t fingerprint(const Distribution& distribution) noexcept;
 
 /// "1000 x 10: 4 x 1 blocks, at most one on each of 4 ranks, row-major".
 std::string to_string(const Distribution& distribution);

@@ -49,8 +49,10 @@ rma::Status scale(Array<T>& array, std::type_identity_t<T> alpha) {
   return detail::Elementwise<T>::scale(array, alpha);
 }
 
-/// Collective. to = from, element by element; the distributions may differ.
-/// Errors: invalid_argument when the extents differ.
+/// Collective over the team of `to`. to = from, element by element; the distributions may differ.
+/// Requires: where the teams differ, all members of that of `to` are members of the other, and what
+/// was written to `from` is complete (from.sync()). Errors: invalid_argument when the extents
+/// differ.
 template <rma::Element T>
 rma::Status copy(const Array<T>& from, Array<T>& to) {
   return detail::Elementwise<T>::copy(from, to);
@@ -58,7 +60,7 @@ rma::Status copy(const Array<T>& from, Array<T>& to) {
 
 /// Collective. The sum over all elements of a * b (not conjugated); the same on all members. Summed
 /// rank by rank, so the last digits depend on the number of ranks.
-/// Errors: invalid_argument when the distributions differ.
+/// Errors: invalid_argument when the distributions or teams differ.
 template <rma::Element T>
 rma::Result<T> dot(Array<T>& a, Array<T>& b) {
   return detail::Elementwise<T>::dot(a, b);

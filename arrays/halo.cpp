@@ -86,12 +86,21 @@ bool is_wanted(const Index& direction, const HaloOptions& options) {
   return counted > 0 && (leaves == 1 || options.corners);
 }
 
+Status explain(Status status, const ArrayBase& array) {
+  return status.ok() ? Status()
+                     : std::move(status).context("updating the ghost cells of " + array.describe());
+}
+
 }  // namespace
 
 Result<Halo> Halo::create(ArrayBase& array, const HaloOptions& options) {
   const Extents widths =
       options.widths.ndims() == 0 ? array.distribution().ghosts() : options.widths;
-  TESSERA_RETURN_IF_ERROR(check_widths(array, widths));
+  TESSERA_RETURN_IF_ERROR(array.check_open().context("planning an update of ghost cells"));
+  if (Status status = check_widths(array, widths); !status.ok()) {
+    return std::move(status).context("planning an update of the ghost cells of " +
+                                     array.describe());
+  }
   Halo halo(array);
   halo.plan(options, widths);
   return halo;
@@ -134,16 +143,13 @@ void Halo::plan_piece(const Box& ghosts, PeriodicDims periodic) {
 }
 
 Result<HaloUpdate> Halo::start() {
-  rma::Team& team = array_->team();
-  TESSERA_RETURN_IF_ERROR(array_->fence());
-  TESSERA_RETURN_IF_ERROR(team.barrier().context(
-      fmt::format("updating the ghost cells of array '{}'", array_->name())));
+  TESSERA_RETURN_IF_ERROR(explain(array_->sync(), *array_));
   std::byte* const slice = array_->region().local();
   rma::Handle gets;
   for (const Piece& piece : pieces_) {
     gets.collect(rma::get_async(array_->job(), piece.from, slice + piece.to, piece.shape));
   }
-  return HaloUpdate(team, std::move(gets));
+  return HaloUpdate(*array_, std::move(gets));
 }
 
 Status Halo::update() {
@@ -152,9 +158,7 @@ Status Halo::update() {
 }
 
 Status HaloUpdate::finish() {
-  Status gets = gets_.wait();
-  Status met = team_.barrier();
-  return gets.ok() ? std::move(met) : std::move(gets);
+  return explain(team_.agree(gets_.wait()), *array_);
 }
 
 std::size_t Halo::bytes_from_others() const noexcept {

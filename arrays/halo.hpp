@@ -50,19 +50,22 @@ class [[nodiscard]] HaloUpdate {
   ~HaloUpdate() = default;
 
   /// Collective. Returns when this rank's ghost cells are new and everybody has read from it, so
-  /// that own elements may change again. Errors: as the gets; peer_lost.
+  /// that own elements may change again. Errors: as the gets of any member; peer_lost.
   rma::Status finish();
 
  private:
   friend class Halo;
-  HaloUpdate(rma::Team& team, rma::Handle gets) : team_(team), gets_(std::move(gets)) {}
+  HaloUpdate(const ArrayBase& array, rma::Handle gets)
+      : array_(&array), team_(array.team()), gets_(std::move(gets)) {}
+  const ArrayBase* array_;
   rma::Team team_;
   rma::Handle gets_;
 };
 
 class Halo {
  public:
-  /// Local. Plans the exchange. Errors: invalid_argument (no ghosts, or widths beyond them).
+  /// Local. Plans the exchange. Errors: invalid_argument (no ghosts, or widths beyond them),
+  /// closed.
   static rma::Result<Halo> create(ArrayBase& array, const HaloOptions& options = {});
 
   /// Collective. Makes all ghost cells equal to the elements they stand for; cells outside the

@@ -111,23 +111,26 @@ using Strides = DimList<struct StridesKind>;
 
 /// The product. Requires: it fits 63 bits (check_extents).
 [[nodiscard]] constexpr std::int64_t volume(const Extents& extents) noexcept {
-  std::int64_t product = 1;
+  // Unsigned, as factors before a zero may overflow.
+  std::uint64_t product = 1;
   for (const std::int64_t extent : extents) {
-    product *= extent;
+    product *= static_cast<std::uint64_t>(extent);
   }
-  return product;
+  return static_cast<std::int64_t>(product);
 }
 
-/// The strides of an array without gaps. Requires: the volume fits 63 bits.
+/// The strides of an array without gaps; of no use for more than max_dims dimensions.
+/// Requires: the volume fits 63 bits.
 [[nodiscard]] constexpr Strides dense_strides(const Extents& extents,
                                               MemoryOrder order = MemoryOrder::row_major) noexcept {
-  const int ndims = extents.ndims();
-  Strides strides = Strides::zeros(ndims);
-  std::int64_t stride = 1;
+  // Clamped, because users' lists come here before they are checked.
+  const int ndims = std::min(extents.ndims(), max_dims);
+  Strides strides = Strides::zeros(extents.ndims());
+  std::uint64_t stride = 1;  // unsigned, as the other extents of an empty array may overflow
   for (int k = 0; k < ndims; ++k) {
     const int dim = order == MemoryOrder::row_major ? ndims - 1 - k : k;
-    strides[dim] = stride;
-    stride *= extents[dim];
+    strides[dim] = static_cast<std::int64_t>(stride);
+    stride *= static_cast<std::uint64_t>(extents[dim]);
   }
   return strides;
 }
@@ -140,6 +143,20 @@ using Strides = DimList<struct StridesKind>;
     elements += (to[dim] - from[dim]) * strides[dim];
   }
   return elements;
+}
+
+/// The next index inside `counts` with dimension 0 the fastest in column-major order, else the
+/// last; false, and zeros, after the last one. Requires: no count is zero.
+constexpr bool advance(Index& index, const Extents& counts, MemoryOrder order) noexcept {
+  const int ndims = counts.ndims();
+  for (int k = 0; k < ndims; ++k) {
+    const int dim = order == MemoryOrder::row_major ? ndims - 1 - k : k;
+    if (++index[dim] < counts[dim]) {
+      return true;
+    }
+    index[dim] = 0;
+  }
+  return false;
 }
 
 /// "(3, 4)".

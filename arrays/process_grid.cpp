@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace tessera::arrays {
@@ -301,6 +302,19 @@ std::int64_t usable_ranks(const Limits& limits, std::int64_t nranks) {
 }
 
 }  // namespace
+
+std::int64_t ranks_per_node(std::span<const rma::NodeId> nodes) noexcept {
+  std::int64_t common = 0;
+  std::int64_t run = 0;
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    ++run;
+    if (rank + 1 == nodes.size() || nodes[rank + 1] != nodes[rank]) {
+      common = std::gcd(common, run);
+      run = 0;
+    }
+  }
+  return common;
+}
 
 Result<ProcessGrid> choose_process_grid(const Extents& extents, std::int64_t nranks,
                                         const ProcessGridOptions& options) {

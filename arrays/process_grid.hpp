@@ -24,8 +24,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "arrays/index.hpp"
+#include "rma/rank.hpp"
 #include "rma/result.hpp"
 
 namespace tessera::arrays {
@@ -50,6 +52,10 @@ struct ProcessGrid {
   Extents grid;       ///< blocks along each dimension; their product is ≤ the number of ranks
   Extents node_grid;  ///< the blocks of one node; no dimensions when nodes don't matter
 };
+
+/// The most consecutive ranks, counted from the first, that always share a node, from the node of
+/// each; what ranks_per_node wants. The same wherever it is asked.
+[[nodiscard]] std::int64_t ranks_per_node(std::span<const rma::NodeId> nodes) noexcept;
 
 /// Errors: invalid_argument for bad extents, options of another number of dimensions, negative
 /// entries, no ranks, or fixed entries whose product exceeds the ranks.

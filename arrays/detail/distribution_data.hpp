@@ -59,6 +59,10 @@ struct DistributionData {
   }
 };
 
+/// Fills in what follows from the parts: most_local_elements and the tables.
+/// Errors: invalid_argument where sizes do not fit 63 bits, no_memory for the tables.
+rma::Status measure(DistributionData& data);
+
 /// Sets `strides` to those of a block in its owner's slice and returns the offset there of its
 /// first element, both in elements.
 std::int64_t place_block(const DistributionData& data, const Index& block,

@@ -130,6 +130,16 @@ TEST(AxisCut, LongAxesAreExact) {
   }
 }
 
+TEST(AxisCut, BoundsNearTheLargestNumberAreKept) {
+  const std::int64_t extent = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t half = std::int64_t{1} << 62;
+  const AxisCut cut = *AxisCut::at_bounds(extent, Lengths{0, half, half + 1});
+  EXPECT_TRUE(cut.is_irregular());
+  EXPECT_EQ(cut.lo(2), half + 1);
+  EXPECT_EQ(cut.hi(2), extent);
+  EXPECT_EQ(cut.find(half), (AxisCut::Place{1, 0}));
+}
+
 TEST(AxisCut, BadArgumentsAreNamed) {
   const auto message = [](std::int64_t extent, const Lengths& starts) {
     const rma::Status status = AxisCut::at_bounds(extent, starts).status();

@@ -102,6 +102,18 @@ TEST(CheckInside, TellsMistakesOfTheProgramFromRanges) {
             "index (1, 2, 3) has 3 dimensions, the array 9 x 9 has 2");
 }
 
+TEST(Box, NineDimensionsKeepTheirCount) {
+  constexpr Index nine{1, 1, 1, 1, 1, 1, 1, 1, 1};
+  static_assert(Box::at(nine).ndims() == 9);
+  static_assert(Box::at(nine).extents().ndims() == 9);
+  EXPECT_EQ(check_inside(Box::at(nine), {4, 4}).code(), rma::Code::invalid_argument);
+}
+
+TEST(Box, AnEmptySideMakesTheVolumeZero) {
+  constexpr std::int64_t huge = std::int64_t{1} << 40;
+  static_assert(Box::whole({huge, huge, 0}).volume() == 0);
+}
+
 TEST(CheckInside, NamesTheIndexThatIsOutside) {
   const rma::Status status = check_inside(Index{3, 9}, {9, 9});
   EXPECT_EQ(status.code(), rma::Code::out_of_range);

@@ -231,6 +231,90 @@ TEST(Distribution, EqualWhenElementsLieAlike) {
                    {10, 9}, 6, {.process_grid = {2, 3}, .order = MemoryOrder::column_major}));
 }
 
+TEST(Distribution, FingerprintsTellWhatIsEqual) {
+  const auto print = [](const rma::Result<Distribution>& d) { return fingerprint(*d); };
+  const auto regular = [&](const RegularOptions& options) {
+    return print(Distribution::regular({10, 9}, 6, options));
+  };
+  using Starts = std::vector<std::vector<std::int64_t>>;
+  const auto at = [&](const Starts& starts) {
+    return print(Distribution::irregular({10, 9}, starts, 6));
+  };
+  const std::vector<AxisCut> halves = {*AxisCut::even(9, 5)};
+  const std::vector<AxisCut> pairs = {*AxisCut::by_size(9, 2)};
+  EXPECT_EQ(print(Distribution::create(halves, *Deal::grid({5}, 6))),
+            print(Distribution::create(pairs, *Deal::grid({5}, 6))));
+  EXPECT_EQ(regular({.process_grid = {2, 3}}), at({{0, 5}, {0, 3, 6}}));
+
+  const std::vector<AxisCut> cuts = {*AxisCut::by_size(10, 5), *AxisCut::by_size(9, 3)};
+  const auto dealt = [&](const rma::Result<Deal>& deal, const StorageOptions& options = {}) {
+    return print(Distribution::create(cuts, *deal, options));
+  };
+  const Extents blocks{2, 3};
+  const std::vector<TeamRank> owners = {{0}, {0}, {1}, {1}, {2}, {2}};
+  const std::vector<TeamRank> others = {{0}, {0}, {1}, {2}, {1}, {2}};
+  const auto column = MemoryOrder::column_major;
+  const std::set<std::uint64_t> all = {
+      regular({.process_grid = {2, 3}}),
+      regular({.process_grid = {3, 2}}),
+      regular({.process_grid = {2, 3}, .ghosts = {1, 1}}),
+      regular({.process_grid = {2, 3}, .order = column}),
+      at({{0, 4}, {0, 3, 6}}),
+      at({{0, 4}, {0, 3, 7}}),
+      dealt(Deal::grid(blocks, 7)),
+      dealt(Deal::grid(blocks, 6, {.node_grid = {2, 1}})),
+      dealt(Deal::round_robin(blocks, 4)),
+      dealt(Deal::round_robin(blocks, 4, column)),
+      dealt(Deal::cyclic_grid(blocks, {2, 2}, 4)),
+      dealt(Deal::cyclic_grid(blocks, {2, 2}, 4), {.storage = Storage::local_matrix}),
+      dealt(Deal::cyclic_grid(blocks, {2, 2}, 4), {.order = column}),
+      dealt(Deal::cyclic_grid(blocks, {1, 3}, 4)),
+      dealt(Deal::table(blocks, owners, 4)),
+      dealt(Deal::table(blocks, others, 4))};
+  EXPECT_EQ(all.size(), 16U);
+}
+
+TEST(Distribution, AZeroExtentMakesItEmptyHoweverLargeTheOthers) {
+  constexpr std::int64_t huge = std::int64_t{1} << 40;
+  const Extents extents{huge, huge, 0};
+  const Extents none{huge, huge, 0};
+  const std::vector<AxisCut> ones = {*AxisCut::by_size(huge, 1), *AxisCut::by_size(huge, 1),
+                                     *AxisCut::by_size(0, 1)};
+  const std::vector<AxisCut> even = {*AxisCut::even(huge, 2), *AxisCut::even(huge, 2),
+                                     *AxisCut::even(0, 2)};
+  const Extents eight{2, 2, 2};
+  for (const auto& d :
+       {Distribution::regular(extents, 4), Distribution::create(ones, *Deal::round_robin(none, 4)),
+        Distribution::create(ones, *Deal::cyclic_grid(none, {1, 2, 2}, 4)),
+        Distribution::create(even, *Deal::round_robin(eight, 4)),
+        Distribution::create(even, *Deal::cyclic_grid(eight, {1, 1, 2}, 4)),
+        Distribution::create(even, *Deal::cyclic_grid(eight, {1, 1, 2}, 4),
+                             {.storage = Storage::local_matrix})}) {
+    ASSERT_TRUE(d.ok()) << d.status().message();
+    EXPECT_EQ(d->most_local_elements(), 0);
+    EXPECT_EQ(d->local_elements({0}), 0);
+    for (const Patch& block : d->blocks({0})) {
+      EXPECT_TRUE(block.box.is_empty());
+    }
+  }
+}
+
+TEST(Distribution, ATableThatNoMemoryHoldsIsAnError) {
+  constexpr std::int64_t many = std::int64_t{1} << 59;
+  const std::vector<std::int64_t> starts = {0, 1, 4};
+  const std::vector<AxisCut> cuts = {*AxisCut::at_bounds(5, starts), *AxisCut::by_size(many, 1)};
+  const auto d = Distribution::create(cuts, *Deal::round_robin({3, many}, 2));
+  EXPECT_EQ(d.status().code(), rma::Code::no_memory);
+  EXPECT_NE(d.status().message().find("a table of 1729382256910270464 blocks"), std::string::npos)
+      << d.status().message();
+}
+
+TEST(Distribution, StaysAfterItWasMovedFrom) {
+  Distribution d = *Distribution::regular({4}, 2);
+  const Distribution other = std::move(d);
+  EXPECT_EQ(d, other);  // NOLINT: what it is for
+}
+
 TEST(Distribution, PrintsForMessages) {
   EXPECT_EQ(
       to_string(*Distribution::regular({10, 9}, 6, {.process_grid = {2, 3}, .ghosts = {1, 0}})),

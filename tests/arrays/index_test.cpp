@@ -43,6 +43,20 @@ TEST(Index, ProductsAreChecked) {
   EXPECT_EQ(product, 0);
 }
 
+TEST(Index, AZeroMakesTheProductZeroHoweverLargeTheOthers) {
+  constexpr std::int64_t huge = std::int64_t{1} << 40;
+  static_assert(volume({huge, huge, 0}) == 0);
+  static_assert(volume({0, huge, huge}) == 0);
+  static_assert(dense_strides({0, huge, huge}).ndims() == 3);
+  static_assert(dense_strides({huge, huge, 0}, MemoryOrder::column_major).ndims() == 3);
+}
+
+TEST(Index, NineDimensionsKeepTheirCount) {
+  constexpr Extents nine{1, 2, 3, 4, 5, 6, 7, 8, 9};
+  static_assert(dense_strides(nine).ndims() == 9);
+  static_assert(dense_strides(nine, MemoryOrder::column_major).ndims() == 9);
+}
+
 TEST(Extents, LegalOnesPass) {
   EXPECT_TRUE(check_extents({7}).ok());
   EXPECT_TRUE(check_extents({0, 5}).ok());

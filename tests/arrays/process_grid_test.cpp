@@ -183,5 +183,20 @@ TEST(ProcessGrid, BadArgumentsAreNamed) {
   EXPECT_NE(message({}, 4, {}).find("at least one dimension"), std::string::npos);
 }
 
+TEST(ProcessGrid, NodesOfUnlikeSizesShareTheirDivisor) {
+  const auto per_node = [](const std::vector<std::int32_t>& nodes) {
+    std::vector<rma::NodeId> ids;
+    for (const std::int32_t node : nodes) {
+      ids.push_back(rma::NodeId{node});
+    }
+    return ranks_per_node(ids);
+  };
+  EXPECT_EQ(per_node({0, 0, 0}), 3);
+  EXPECT_EQ(per_node({0, 0, 0, 0, 1, 1}), 2);
+  EXPECT_EQ(per_node({0, 0, 0, 1, 1}), 1);
+  EXPECT_EQ(per_node({0, 1, 0, 1}), 1);
+  EXPECT_EQ(per_node({1, 1, 0, 0}), 2);
+}
+
 }  // namespace
 }  // namespace tessera::arrays

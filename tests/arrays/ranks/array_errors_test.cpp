@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What operations say of arrays that are freed or were moved from, and of local buffers and
+// indices that do not fit; each with the array's name.
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "arrays/array.hpp"
+#include "arrays/counter.hpp"
+#include "arrays/elementwise.hpp"
+#include "arrays/halo.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::arrays {
+namespace {
+
+using rma::Code;
+using rma::Job;
+using rma::test::fails;
+using rma::test::ok;
+using rma::test::on_ranks;
+
+// Everything that may be asked of an array that is no more says so, with these words.
+void expect_closed(Array<double>& array, std::initializer_list<std::string_view> words) {
+  std::vector<double> buffer(4);
+  const std::span<double> span(buffer);
+  const Box box({0, 0}, {2, 2});
+  const LocalView<double> view(buffer.data(), {2, 2});
+  EXPECT_TRUE(fails(array.put(box, span), Code::closed, words));
+  EXPECT_TRUE(fails(array.get(box, span), Code::closed, words));
+  EXPECT_TRUE(fails(array.get(box, view), Code::closed, words));
+  EXPECT_TRUE(fails(array.accumulate(box, span), Code::closed, words));
+  EXPECT_TRUE(fails(array.put_async(box, span).wait(), Code::closed, words));
+  EXPECT_TRUE(fails(array.get_async(box, span).wait(), Code::closed, words));
+  EXPECT_TRUE(fails(array.get_async(box, view).wait(), Code::closed, words));
+  EXPECT_TRUE(fails(array.accumulate_async(box, span).wait(), Code::closed, words));
+  EXPECT_TRUE(fails(array.get_element({0, 0}), Code::closed, words));
+  EXPECT_TRUE(fails(array.local(), Code::closed, words));
+  EXPECT_TRUE(fails(array.fence(), Code::closed, words));
+  EXPECT_TRUE(fails(array.sync(), Code::closed, words));
+  EXPECT_TRUE(fails(fill(array, 1.0), Code::closed, words));
+  EXPECT_TRUE(fails(copy(array, array), Code::closed, words));
+  EXPECT_TRUE(fails(dot(array, array), Code::closed, words));
+  EXPECT_TRUE(fails(norm2(array), Code::closed, words));
+  EXPECT_TRUE(ok(array.free()));
+}
+
+TEST(ArrayErrors, AFreedArrayIsClosedByItsName) {
+  on_ranks([](Job& job) {
+    auto array = Array<double>::create(job, {4, 4}, {.name = "A"}).value();
+    EXPECT_TRUE(ok(array.free()));
+    expect_closed(array, {"array 'A'", "freed"});
+  });
+}
+
+TEST(ArrayErrors, AnArrayThatWasMovedFromIsClosed) {
+  on_ranks([](Job& job) {
+    auto array = Array<double>::create(job, {4, 4}, {.name = "A"}).value();
+    auto other = std::move(array);
+    expect_closed(array, {"moved from"});  // NOLINT: what it is for
+    EXPECT_EQ(array.extents(), (Extents{4, 4}));
+    EXPECT_TRUE(ok(fill(other, 1.0)));
+    array = std::move(other);
+    EXPECT_EQ(array.get_element({3, 3}).value(), 1.0);
+    EXPECT_TRUE(ok(array.sync()));
+  });
+}
+
+TEST(ArrayErrors, AHaloOfAFreedArrayIsClosed) {
+  on_ranks([](Job& job) {
+    auto array = Array<double>::create(job, {8, 8}, {.name = "A", .ghosts = {1, 1}}).value();
+    Halo halo = Halo::create(array).value();
+    EXPECT_TRUE(ok(array.free()));
+    EXPECT_TRUE(fails(halo.update(), Code::closed, {"array 'A'", "freed"}));
+    EXPECT_TRUE(fails(Halo::create(array), Code::closed, {"array 'A'", "freed"}));
+  });
+}
+
+TEST(ArrayErrors, WrongHaloWidthsNameTheArray) {
+  on_ranks([](Job& job) {
+    auto array = Array<double>::create(job, {8, 8}, {.name = "A", .ghosts = {1, 1}}).value();
+    EXPECT_TRUE(fails(Halo::create(array, {.widths = {2, 1}}), Code::invalid_argument,
+                      {"array 'A'", "2 ghost layers in dimension 0"}));
+    EXPECT_TRUE(fails(Halo::create(array, {.widths = {1}}), Code::invalid_argument,
+                      {"array 'A'", "1 ghost widths for an array of 2 dimensions"}));
+  });
+}
+
+TEST(ArrayErrors, AFreedCounterIsClosed) {
+  on_ranks([](Job& job) {
+    auto counter = Counter::create(job, job.world()).value();
+    EXPECT_TRUE(ok(counter.free()));
+    EXPECT_TRUE(fails(counter.next(3), Code::closed, {"drawing 3 from the counter of member 0"}));
+    EXPECT_TRUE(fails(counter.reset(), Code::closed));
+    auto second = Counter::create(job, job.world()).value();
+    const auto moved = std::move(second);
+    EXPECT_TRUE(fails(second.next(), Code::closed, {"moved from"}));  // NOLINT: what it is for
+    EXPECT_TRUE(fails(second.reset(), Code::closed, {"moved from"}));
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
+TEST(ArrayErrors, NineDimensionsAreTooManyForAnything) {
+  on_ranks([](Job& job) {
+    auto array = Array<double>::create(job, {4, 4}, {.name = "A"}).value();
+    std::vector<double> buffer(16);
+    const Index nine{1, 1, 1, 1, 1, 1, 1, 1, 1};
+    const Box box(nine, nine);
+    EXPECT_TRUE(fails(array.get_element(nine), Code::invalid_argument, {"array 'A'", "9 dim"}));
+    for (const Box& bad : {box, Box::at(nine), Box(nine, {2, 2}), Box({0, 0}, nine)}) {
+      EXPECT_TRUE(fails(array.get(bad, buffer), Code::invalid_argument, {"array 'A'"}));
+      EXPECT_TRUE(fails(array.put_async(bad, buffer).wait(), Code::invalid_argument, {"'A'"}));
+      EXPECT_TRUE(fails(array.get(bad, LocalView<double>(buffer.data(), bad.extents())),
+                        Code::invalid_argument, {"array 'A'"}));
+    }
+  });
+}
+
+TEST(ArrayErrors, AnElementOutsideIsNamedByItsIndex) {
+  on_ranks([](Job& job) {
+    auto array = Array<double>::create(job, {4, 4}, {.name = "A"}).value();
+    EXPECT_TRUE(fails(array.get_element({1, 4}), Code::out_of_range,
+                      {"get of element (1, 4) of array 'A' (float64, 4 x 4)",
+                       "4 is not in [0,4) of dimension 1"}));
+    EXPECT_TRUE(fails(array.get_element({1}), Code::invalid_argument,
+                      {"index (1) has 1 dimension, the array 4 x 4 has 2"}));
+  });
+}
+
+TEST(ArrayErrors, AViewNeedsAsManyStridesAsExtents) {
+  on_ranks([](Job& job) {
+    auto array = Array<double>::create(job, {4, 4}, {.name = "A"}).value();
+    std::vector<double> buffer(16);
+    const Box box({0, 0}, {2, 2});
+    EXPECT_TRUE(fails(array.get(box, LocalView<double>(buffer.data(), {2, 2}, Strides{2})),
+                      Code::invalid_argument,
+                      {"array 'A'", "the view has 1 stride for 2 dimensions"}));
+    EXPECT_TRUE(
+        fails(array.put_async(box, LocalView<const double>(buffer.data(), {2, 2}, Strides{4, 2, 1}))
+                  .wait(),
+              Code::invalid_argument, {"the view has 3 strides for 2 dimensions"}));
+  });
+}
+
+TEST(ArrayErrors, EmptyArraysOfHugeExtentsAreLegal) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t huge = std::int64_t{1} << 40;
+    auto array = Array<double>::create(job, {huge, huge, 0}, {.name = "empty"});
+    ASSERT_TRUE(ok(array));
+    EXPECT_TRUE(ok(array->put(array->box(), std::span<const double>())));
+    EXPECT_TRUE(ok(fill(*array, 1.0)));
+  });
+}
+
+}  // namespace
+}  // namespace tessera::arrays
