@@ -8,15 +8,17 @@
 //     tessera-bench rma --threads 2          two threads of one process
 //     tessera-bench rma.strided mg           a part of a suite, and another suite
 //
-// Exit code: 0 all data was right, 1 it was not or a rank failed, 2 bad usage. Targets that were
+// Exit code: 0 all data was right, 1 it was not or a rank failed, 2 bad usage or a file that can't
+// be written. Targets that were
 // missed don't make it fail: that is for whoever looks at the numbers.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
+#include <limits>
 #include <memory>
+#include <new>
 #include <optional>
 
 #include <fmt/format.h>
@@ -26,9 +28,12 @@
 #include "bench/session.hpp"
 #include "bench/support/job_crew.hpp"
 #include "bench/support/machine.hpp"
+#include "bench/support/output_files.hpp"
 
 namespace tessera::bench {
 namespace {
+
+constexpr int exit_usage = 2;
 
 struct Chosen {
   const Suite* suite = nullptr;
@@ -61,19 +66,12 @@ void list_suites() {
   }
 }
 
-void write_files(const Report& report, const SuiteOptions& options) {
-  if (!options.json.empty()) {
-    std::ofstream out(options.json);
-    report.write_json(out);
-  }
-  if (!options.csv.empty()) {
-    std::ofstream out(options.csv);
-    report.write_csv(out);
-  }
-}
-
 /// Collective. Runs the chosen parts, each once; returns the exit code.
 int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo run) {
+  OutputFiles files;
+  if (!files.open(crew, options)) {
+    return exit_usage;
+  }
   Report report(std::move(run));
   Targets targets;
   {
@@ -100,7 +98,9 @@ int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo r
   if (!options.quiet) {
     targets.print(std::cout);
   }
-  write_files(report, options);
+  if (!files.write(report)) {
+    return exit_usage;
+  }
   if (!report.is_valid()) {
     std::cerr << "tessera-bench: some data was wrong; see the lines with INVALID\n";
     return EXIT_FAILURE;
@@ -131,15 +131,31 @@ int run_in_processes(const BenchOptions& options, int argc, const char* const* a
   return code;
 }
 
+// Suites throw; what leaves a thread's body would end the process.
+template <typename Body>
+rma::Status without_exceptions(const Body& body) {
+  try {
+    body();
+  } catch (const rma::Error& error) {
+    return error.status();
+  } catch (const std::bad_alloc&) {
+    return rma::Status::error(rma::Code::no_memory, "the system gives no more memory");
+  } catch (const std::exception& error) {
+    return rma::Status::error(rma::Code::internal, error.what());
+  }
+  return {};
+}
+
 int run_in_threads(const BenchOptions& options, int argc, const char* const* argv) {
   int code = EXIT_FAILURE;
   rma::require(rma::run_on_threads(options.threads, [&](rma::Job& job) {
-    JobCrew crew(job);
-    const int mine = run_job(job, crew, options, argc, argv, "");
-    if (crew.rank() == 0) {
-      code = mine;
-    }
-    return rma::Status();
+    return without_exceptions([&] {
+      JobCrew crew(job);
+      const int mine = run_job(job, crew, options, argc, argv, "");
+      if (crew.rank() == 0) {
+        code = mine;
+      }
+    });
   }));
   return code;
 }
@@ -158,7 +174,7 @@ int main(int argc, char** argv) {
       ->type_name("SUITE");
   app.add_flag("--list", lists, "print the suites and their parts");
   app.add_option("--threads", options.threads, "run this many ranks as threads of one process")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, std::numeric_limits<std::int32_t>::max()));
   app.add_option("--classes", options.mg_classes, "problem classes of suite mg")
       ->check(check_mg_classes)
       ->type_name("A,B,…")
@@ -172,7 +188,7 @@ int main(int argc, char** argv) {
   }
   if (options.suites.empty()) {
     std::cerr << "tessera-bench: name a suite; --list prints them\n";
-    return 2;
+    return exit_usage;
   }
   try {
     return options.threads > 0 ? run_in_threads(options, argc, argv)

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/whole_number.hpp"
 #include "rma/launch.hpp"
 #include "rma/version.hpp"
 
@@ -49,9 +50,10 @@ int main(int argc, char** argv) {
   options.whole_lines = true;
   bool quiet = false;
   app.set_version_flag("--version", std::string(tessera::rma::version()));
-  app.add_option("-n,--ranks", options.ranks, "Number of ranks")->check(CLI::PositiveNumber);
+  app.add_option("-n,--ranks", options.ranks, "Number of ranks")
+      ->check(tessera::apps::whole_number());
   app.add_option("--nodes", options.nodes, "Split the ranks over this many emulated nodes")
-      ->check(CLI::NonNegativeNumber);
+      ->check(tessera::apps::whole_number(0));
   app.add_flag("--quiet", quiet, "Do not say which ranks failed");
   app.footer("PROGRAM ARGUMENTS…\n  What is started; all that follows it is its own.");
   app.prefix_command();

@@ -9,12 +9,15 @@
 #include <cstdint>
 #include <memory>
 
+#include "rma/result.hpp"
+
 namespace tessera::apps::mg {
 
 class LineBuffer {
  public:
   LineBuffer() = default;
-  explicit LineBuffer(std::int64_t count);
+  /// Room for `count` ≥ 0 doubles. Errors: no_memory, with the size.
+  static rma::Result<LineBuffer> create(std::int64_t count);
 
   [[nodiscard]] double* data() const { return data_.get(); }
   [[nodiscard]] std::int64_t size() const { return size_; }
@@ -23,6 +26,8 @@ class LineBuffer {
   struct Free {
     void operator()(double* data) const;
   };
+
+  LineBuffer(double* data, std::int64_t size) : size_(size), data_(data) {}
 
   std::int64_t size_ = 0;
   std::unique_ptr<double, Free> data_;

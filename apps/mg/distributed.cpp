@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/mg/distributed.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,6 +15,7 @@ namespace tessera::apps::mg {
 
 using arrays::Array;
 using arrays::AxisCut;
+using arrays::Deal;
 using arrays::Distribution;
 using arrays::Extents;
 using arrays::Halo;
@@ -35,10 +38,6 @@ Box to_box(const arrays::Box& box) {
   return {to_index3(box.lo()), to_index3(box.hi())};
 }
 
-Extents cube(std::int64_t edge) {
-  return Extents::filled(dims, edge);
-}
-
 PeriodicDims all_periodic() {
   return PeriodicDims().set();
 }
@@ -47,6 +46,18 @@ PeriodicDims all_periodic() {
 Wrap unsplit(const Distribution& distribution) {
   return {distribution.cut(0).blocks() == 1, distribution.cut(1).blocks() == 1,
           distribution.cut(2).blocks() == 1};
+}
+
+// Even blocks for the ranks of process_grid(); ranks beyond it get none.
+Result<Distribution> finest(std::int64_t edge, std::int64_t ranks, std::int64_t ghosts) {
+  const Index3 grid = process_grid(edge, ranks);
+  std::vector<AxisCut> cuts;
+  for (const std::int64_t blocks : {grid.z, grid.y, grid.x}) {
+    TESSERA_ASSIGN_OR_RETURN(AxisCut cut, AxisCut::even(edge, blocks));
+    cuts.push_back(std::move(cut));
+  }
+  TESSERA_ASSIGN_OR_RETURN(const Deal deal, Deal::grid({grid.z, grid.y, grid.x}, ranks));
+  return Distribution::create(cuts, deal, {.ghosts = Extents::filled(dims, ghosts)});
 }
 
 // The cut of the level below: each bound halved, as coarsened() does with boxes.
@@ -68,6 +79,9 @@ Result<Distribution> coarser(const Distribution& fine, std::int64_t ghosts) {
 // this rank writes it between the exchanges.
 Grid grid_of(Array<double>& array) {
   const Box box = to_box(array.own_box());
+  if (box.is_empty()) {
+    return {nullptr, box, 0, 0};
+  }
   const arrays::Extents local = array.distribution().local_extents(array.team().rank());
   const Extents& ghosts = array.distribution().ghosts();
   const std::int64_t row = local[2];
@@ -78,31 +92,17 @@ Grid grid_of(Array<double>& array) {
 
 }  // namespace
 
-std::int64_t replicated_edge(std::int64_t edge, std::int64_t ranks) {
-  // One rank has nobody to share with. With several, a cube of 32 costs each of them as much time
-  // as a few exchanges would; and every level above is cut into boxes at least as long as ghost
-  // layers are wide, for as long as ranks are fewer than edge / 8 along a dimension.
-  constexpr std::int64_t cheap_edge = 32;
-  return ranks == 1 ? edge / 2 : std::min(edge / 2, cheap_edge);
-}
-
 DistributedRun::DistributedRun(const rma::Job& job, const Problem& problem, Array<double> u,
                                Array<double> v)
     : job_(job), problem_(problem), u_(std::move(u)), v_(std::move(v)) {}
 
 Result<DistributedRun> DistributedRun::create(const rma::Job& job, const Problem& problem) {
-  const Index3 factors = near_cubic_factors(job.size());
-  const Extents grid{factors.z, factors.y, factors.x};
-  TESSERA_ASSIGN_OR_RETURN(
-      auto u,
-      Array<double>::create(
-          job, cube(problem.edge),
-          {.name = "u", .process_grid = grid, .ghosts = Extents::filled(dims, sweep_u_ghosts)}));
-  TESSERA_ASSIGN_OR_RETURN(
-      auto v,
-      Array<double>::create(
-          job, cube(problem.edge),
-          {.name = "v", .process_grid = grid, .ghosts = Extents::filled(dims, sweep_v_ghosts)}));
+  TESSERA_ASSIGN_OR_RETURN(const Distribution cut_for_u,
+                           finest(problem.edge, job.size(), sweep_u_ghosts));
+  TESSERA_ASSIGN_OR_RETURN(const Distribution cut_for_v,
+                           finest(problem.edge, job.size(), sweep_v_ghosts));
+  TESSERA_ASSIGN_OR_RETURN(auto u, Array<double>::create(job, cut_for_u, {.name = "u"}));
+  TESSERA_ASSIGN_OR_RETURN(auto v, Array<double>::create(job, cut_for_v, {.name = "v"}));
   DistributedRun run(job, problem, std::move(u), std::move(v));
   TESSERA_RETURN_IF_ERROR(run.make_levels());
   TESSERA_RETURN_IF_ERROR(run.set_problem());
@@ -111,7 +111,9 @@ Result<DistributedRun> DistributedRun::create(const rma::Job& job, const Problem
 
 Status DistributedRun::make_levels() {
   const std::int64_t whole = replicated_edge(problem_.edge, job_.size());
-  coarse_.emplace(whole, problem_.smoother);
+  auto coarse = CoarseCycle::create(whole, problem_.smoother);
+  TESSERA_RETURN_IF_ERROR(job_.world().agree(coarse.status()));
+  coarse_.emplace(std::move(coarse).take());
   TESSERA_ASSIGN_OR_RETURN(Distribution level, coarser(u_.distribution(), middle_r_ghosts));
   for (std::int64_t edge = problem_.edge / 2; edge > whole; edge /= 2) {
     TESSERA_RETURN_IF_ERROR(make_middle_level(level));
@@ -127,7 +129,10 @@ Status DistributedRun::make_levels() {
 Status DistributedRun::make_middle_level(const Distribution& distribution) {
   TESSERA_ASSIGN_OR_RETURN(auto r, Array<double>::create(job_, distribution, {.name = "r"}));
   const Box box = to_box(r.own_box());
-  middle_.push_back({std::move(r), OwnedGrid(box, sweep_coarse_ghosts)});
+  // All members have the array or none; what each adds for itself they must agree upon.
+  auto u = OwnedGrid::create(box, sweep_coarse_ghosts);
+  TESSERA_RETURN_IF_ERROR(job_.world().agree(u.status()));
+  middle_.push_back({std::move(r), std::move(u).take()});
   return {};
 }
 
@@ -145,7 +150,9 @@ Status DistributedRun::set_problem() {
 
 Status DistributedRun::zero_finest() {
   const Grid u = grid_of(u_);
-  zero(u, grown(u.box, sweep_u_ghosts));
+  if (!u.box.is_empty()) {
+    zero(u, grown(u.box, sweep_u_ghosts));
+  }
   return u_.sync();
 }
 
@@ -154,7 +161,7 @@ Status DistributedRun::exchange(Array<double>& array, const HaloOptions& options
   TESSERA_ASSIGN_OR_RETURN(Halo halo, Halo::create(array, options));
   Status status = halo.update();
   halo_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
-  return status;
+  return std::move(status).context("exchanging ghost cells");
 }
 
 Grid DistributedRun::coarse_correction() const {
@@ -196,7 +203,7 @@ Status DistributedRun::gather_replicated() {
     return {};
   }
   const auto start = Clock::now();
-  TESSERA_RETURN_IF_ERROR(replicated_->sync());
+  TESSERA_RETURN_IF_ERROR(replicated_->sync().context("gathering the coarse residual"));
   const Grid& whole = coarse_->residual();
   const Index3 n = whole.box.extents();
   const arrays::LocalView<double> view(whole.data, Extents{n.z, n.y, n.x},
@@ -205,7 +212,8 @@ Status DistributedRun::gather_replicated() {
   // Nobody restricts into it again before all have read it.
   Status met = replicated_->team().barrier();
   halo_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
-  return status.ok() ? std::move(met) : std::move(status);
+  return (status.ok() ? std::move(met) : std::move(status))
+      .context("gathering the coarse residual");
 }
 
 Status DistributedRun::go_down() {
@@ -218,9 +226,9 @@ Status DistributedRun::go_down() {
   return gather_replicated();
 }
 
-void DistributedRun::go_up() {
-  coarse_->run(buffers_);
-  for (std::size_t k = middle_.size(); k > 0; --k) {
+Status DistributedRun::go_up() {
+  TESSERA_RETURN_IF_ERROR(coarse_->run(buffers_));
+  for (std::size_t k = is_idle() ? 0 : middle_.size(); k > 0; --k) {
     MiddleLevel& level = middle_[k - 1];
     SweepTask task;
     task.u = level.u.view();
@@ -228,30 +236,37 @@ void DistributedRun::go_up() {
     const Grid below = k == middle_.size() ? coarse_->correction() : middle_[k].u.view();
     task.correction =
         Correction{below, problem_.smoother, grown(task.u.box, sweep_coarse_ghosts), true};
-    sweep(task, buffers_);
+    TESSERA_RETURN_IF_ERROR(sweep(task, buffers_).status());
   }
+  return {};
+}
+
+Result<Norms> DistributedRun::cycle(bool is_last) {
+  TESSERA_RETURN_IF_ERROR(go_down());
+  TESSERA_RETURN_IF_ERROR(go_up());
+  TESSERA_ASSIGN_OR_RETURN(const Norms norms, finest_sweep(true, !is_last));
+  if (!is_last) {
+    const Wrap own = unsplit(u_.distribution());
+    PeriodicDims by_sweep;
+    by_sweep.set(1, own.y);
+    by_sweep.set(2, own.x);
+    TESSERA_RETURN_IF_ERROR(exchange(u_, {.periodic = all_periodic(), .left_out = by_sweep}));
+  }
+  return norms;
 }
 
 Result<RunResult> DistributedRun::run(std::int64_t cycles) {
   TESSERA_RETURN_IF_ERROR(zero_finest());
   halo_seconds_ = 0.0;
-  const Wrap own = unsplit(u_.distribution());
-  PeriodicDims by_sweep;
-  by_sweep.set(1, own.y);
-  by_sweep.set(2, own.x);
-  const HaloOptions u_halo{.periodic = all_periodic(), .left_out = by_sweep};
-
   TESSERA_RETURN_IF_ERROR(job_.barrier());
   const auto start = Clock::now();
   TESSERA_ASSIGN_OR_RETURN(Norms norms, finest_sweep(false, cycles > 0));
-  for (std::int64_t cycle = 0; cycle < cycles; ++cycle) {
-    const bool is_last = cycle + 1 == cycles;
-    TESSERA_RETURN_IF_ERROR(go_down());
-    go_up();
-    TESSERA_ASSIGN_OR_RETURN(norms, finest_sweep(true, !is_last));
-    if (!is_last) {
-      TESSERA_RETURN_IF_ERROR(exchange(u_, u_halo));
+  for (std::int64_t number = 1; number <= cycles; ++number) {
+    auto done = cycle(number == cycles);
+    if (!done.ok()) {
+      return std::move(done).status().context(fmt::format("cycle {} of {}", number, cycles));
     }
+    norms = *done;
   }
   TESSERA_ASSIGN_OR_RETURN(const double sum,
                            job_.world().allreduce(norms.sum_squares, rma::Reduction::sum));

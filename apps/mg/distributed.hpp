@@ -6,7 +6,8 @@
 // those of the next finer one, halved. A level is one fused sweep (sweep.hpp) and one exchange of
 // ghost cells, read from the neighbours one-sidedly (arrays/halo.hpp). The levels from some edge
 // down are small enough that every rank holds them whole and does them alone (CoarseCycle): that
-// also disposes of levels with fewer points than ranks.
+// also disposes of levels with fewer points than ranks. Ranks for whom the finest level has no part
+// (process_grid() in problem.hpp) hold empty boxes and meet the others in collectives only.
 //
 //     finest       u 4 ghosts, v 3      one sweep: correct, residual, restrict
 //     between      r 4 ghosts, u own    restrict down; correct from zero, 3 layers further, up
@@ -61,11 +62,14 @@ class DistributedRun {
   rma::Status set_problem();
   rma::Status zero_finest();
 
+  rma::Result<Norms> cycle(bool is_last);
   rma::Status go_down();
-  void go_up();
+  rma::Status go_up();
   rma::Status gather_replicated();
   rma::Result<Norms> finest_sweep(bool corrects, bool restricts);
   rma::Status exchange(arrays::Array<double>& array, const arrays::HaloOptions& options);
+  /// Whether no part of the finest level, and so of none, is this rank's.
+  [[nodiscard]] bool is_idle() const { return u_.own_box().is_empty(); }
   [[nodiscard]] Grid coarse_correction() const;
   Grid next_residual();
 
@@ -79,9 +83,5 @@ class DistributedRun {
   SweepBuffers buffers_;
   double halo_seconds_ = 0.0;
 };
-
-/// The edge of the largest level that every rank holds whole, when `ranks` ranks share a problem of
-/// `edge`.
-[[nodiscard]] std::int64_t replicated_edge(std::int64_t edge, std::int64_t ranks);
 
 }  // namespace tessera::apps::mg

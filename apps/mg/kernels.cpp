@@ -5,8 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
-#include "apps/mg/buffers.hpp"
 #include "apps/mg/rows.hpp"
 
 namespace tessera::apps::mg {
@@ -88,7 +88,8 @@ void prolongate_add(const Grid& u, const Grid& coarse, const Box& box) {
   const std::int64_t x = box.lo.x & ~std::int64_t{1};
   const std::int64_t first = box.lo.x - x;
   const std::int64_t last = box.hi.x - x;
-  LineBuffer sum(last);  // interpolate_row() does not work in place
+  std::vector<double> sum(
+      static_cast<std::size_t>(last));  // interpolate_row() does not work in place
   for (std::int64_t z = box.lo.z; z < box.hi.z; ++z) {
     for (std::int64_t y = box.lo.y; y < box.hi.y; ++y) {
       const auto row = [&](std::int64_t fine_z, std::int64_t fine_y) {
@@ -98,7 +99,7 @@ void prolongate_add(const Grid& u, const Grid& coarse, const Box& box) {
       detail::interpolate_row<false>(sum.data(), target,
                                      {row(z - 1, y - 1), row(z - 1, y), row(z, y - 1), row(z, y)},
                                      first, last);
-      std::copy(sum.data() + first, sum.data() + last, target + first);
+      std::copy(sum.begin() + first, sum.begin() + last, target + first);
     }
   }
 }

@@ -13,11 +13,17 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "apps/common/failure.hpp"
 #include "apps/common/report.hpp"
+#include "apps/common/whole_number.hpp"
 #include "apps/mg/distributed.hpp"
 #include "apps/mg/problem.hpp"
 #include "rma/job.hpp"
@@ -28,7 +34,9 @@ namespace {
 
 using tessera::apps::Report;
 using tessera::rma::Job;
+using tessera::rma::Result;
 using tessera::rma::Status;
+using tessera::rma::WorldRank;
 namespace mg = tessera::apps::mg;
 
 constexpr int exit_failed = 1;
@@ -50,14 +58,30 @@ Status check_memory(const mg::Problem& problem, std::int64_t ranks) {
   if (needed <= available / 10 * 9) {
     return {};
   }
-  return Status::error(
-             tessera::rma::Code::no_memory,
-             fmt::format("class {} needs {} and {} are available", problem.name,
-                         tessera::rma::human_bytes(needed), tessera::rma::human_bytes(available)))
-      .hint("take a smaller class, or more nodes");
+  return Status::error(tessera::rma::Code::no_memory,
+                       fmt::format("class {} needs {}; {} are available, of which 90 % may be used",
+                                   problem.name, tessera::rma::human_bytes(needed),
+                                   tessera::rma::human_bytes(available)))
+      .hint("take a smaller class, or free memory");
 }
 
-void describe_run(Report& report, const mg::Problem& problem, std::int64_t cycles, Job& job) {
+// What carries operations from this rank to each node, without repetition: "shm". One rank of a
+// node stands for all.
+Result<std::string> transports_used(Job& job) {
+  std::vector<std::string_view> names;
+  std::set<std::int32_t> nodes;
+  for (WorldRank rank{0}; rank.value < job.size(); ++rank.value) {
+    if (nodes.insert(job.node_of(rank).value).second) {
+      TESSERA_ASSIGN_OR_RETURN(const std::string_view name, job.transport_to(rank));
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        names.push_back(name);
+      }
+    }
+  }
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
+Status describe_run(Report& report, const mg::Problem& problem, std::int64_t cycles, Job& job) {
   report.add("benchmark", "NAS MG");
   report.add("class", std::string(1, problem.name));
   report.add("grid", fmt::format("{0} x {0} x {0}", problem.edge));
@@ -65,7 +89,9 @@ void describe_run(Report& report, const mg::Problem& problem, std::int64_t cycle
   report.add("ranks", std::int64_t{job.size()});
   report.add("nodes", std::int64_t{job.node_count()});
   report.add("bootstrap", job.bootstrap().name());
-  report.add("transport", job.settings().transport);
+  TESSERA_ASSIGN_OR_RETURN(const std::string transports, transports_used(job));
+  report.add("transport", transports);
+  return {};
 }
 
 Status run(const Arguments& arguments, const mg::Problem& problem, Job& job, int& exit_code) {
@@ -73,7 +99,7 @@ Status run(const Arguments& arguments, const mg::Problem& problem, Job& job, int
   const std::int64_t cycles = is_standard ? problem.cycles : arguments.iterations;
   const bool is_speaker = job.rank().value == 0;
   Report report(is_speaker && !arguments.quiet, is_speaker ? arguments.json_file : "");
-  describe_run(report, problem, cycles, job);
+  TESSERA_RETURN_IF_ERROR(describe_run(report, problem, cycles, job));
   TESSERA_RETURN_IF_ERROR(job.world().agree(check_memory(problem, job.size())));
   TESSERA_ASSIGN_OR_RETURN(auto solver, mg::DistributedRun::create(job, problem));
   // One untimed cycle touches all memory, as NPB's own warm-up does.
@@ -119,10 +145,7 @@ int run_in_processes(const Arguments& arguments, const mg::Problem& problem) {
   int exit_code = exit_failed;
   const Status status = run(arguments, problem, *job, exit_code);
   if (!status.ok()) {
-    // All ranks have the same error where it is a collective one: say it once.
-    if (job->rank().value == 0 || status.rank() == job->rank()) {
-      fmt::print(stderr, "tessera-mg: {}\n", status.message());
-    }
+    tessera::apps::print_failure("tessera-mg", *job, status);
     return exit_failed;
   }
   return exit_code;
@@ -136,10 +159,10 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string(tessera::rma::version()));
   app.add_option("--class", arguments.class_name, "Problem class: S, W, A, B, C or D");
   app.add_option("--iterations", arguments.iterations, "V-cycles instead of the class's number")
-      ->check(CLI::PositiveNumber);
+      ->check(tessera::apps::whole_number());
   app.add_option("--threads,--ranks", arguments.threads,
                  "Run this many ranks as threads of one process")
-      ->check(CLI::PositiveNumber);
+      ->check(tessera::apps::whole_number());
   app.add_option("--json", arguments.json_file, "Write the results to this file, too");
   app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
   try {

@@ -88,8 +88,28 @@ Index3 near_cubic_factors(std::int64_t ranks) {
   return best;
 }
 
+std::int64_t replicated_edge(std::int64_t edge, std::int64_t ranks) {
+  // One rank has nobody to share with. With several, a cube of 32 costs each of them as much time
+  // as a few exchanges would.
+  constexpr std::int64_t cheap_edge = 32;
+  return ranks == 1 ? edge / 2 : std::min(edge / 2, cheap_edge);
+}
+
+Index3 process_grid(std::int64_t edge, std::int64_t ranks) {
+  // With no more blocks than points along the replicated level, each block keeps a point of its own
+  // however often bounds are halved on the way there.
+  const std::int64_t most_blocks = replicated_edge(edge, ranks);
+  for (std::int64_t working = ranks; working > 1; --working) {
+    const Index3 factors = near_cubic_factors(working);
+    if (factors.z <= most_blocks) {  // the largest of the three
+      return factors;
+    }
+  }
+  return {1, 1, 1};
+}
+
 std::int64_t memory_bytes(const Problem& problem, std::int64_t ranks) {
-  const Index3 parts = near_cubic_factors(ranks);
+  const Index3 parts = process_grid(problem.edge, ranks);
   std::int64_t doubles = 0;
   for (std::int64_t n = problem.edge; n >= 2; n /= 2) {
     const std::int64_t nz = ceiling_quotient(n, parts.z);

@@ -61,11 +61,19 @@ struct ParsedClass {
 
 /// An estimate, from above, of the bytes that all of `ranks` ranks together need: u, v and the
 /// residuals of every level with their ghost layers, and the sweep buffers of each rank. The
-/// boxes are assumed to be split as evenly as the factors of `ranks` allow.
+/// boxes are assumed to be split as evenly as process_grid() allows.
 [[nodiscard]] std::int64_t memory_bytes(const Problem& problem, std::int64_t ranks);
 
 /// How a cube is cut among `ranks`: three factors of `ranks`, as near to each other as possible,
 /// the largest in z (whose faces are contiguous) and the smallest in x.
 [[nodiscard]] Index3 near_cubic_factors(std::int64_t ranks);
+
+/// The edge of the largest level that every rank holds whole, when `ranks` ranks share a problem of
+/// `edge`.
+[[nodiscard]] std::int64_t replicated_edge(std::int64_t edge, std::int64_t ranks);
+
+/// How a problem of `edge` is cut among `ranks`: near_cubic_factors() of as many of them as can
+/// each have a part of every level down to replicated_edge(). The others hold nothing.
+[[nodiscard]] Index3 process_grid(std::int64_t edge, std::int64_t ranks);
 
 }  // namespace tessera::apps::mg

@@ -8,6 +8,10 @@
 #include "apps/mg/initial.hpp"
 
 namespace tessera::apps::mg {
+
+using rma::Result;
+using rma::Status;
+
 namespace {
 
 constexpr Wrap all_wrap{true, true, true};
@@ -27,22 +31,27 @@ std::int64_t padded_row(std::int64_t nx, std::int64_t ghosts) {
 
 }  // namespace
 
-OwnedGrid::OwnedGrid(const Box& box, std::int64_t ghosts) {
+Result<OwnedGrid> OwnedGrid::create(const Box& box, std::int64_t ghosts) {
   const Index3 n = box.extents();
   const std::int64_t row = padded_row(n.x, ghosts);
   const std::int64_t plane = (n.y + 2 * ghosts) * row;
-  buffer_ = LineBuffer((n.z + 2 * ghosts) * plane);
+  TESSERA_ASSIGN_OR_RETURN(LineBuffer buffer, LineBuffer::create((n.z + 2 * ghosts) * plane));
   const std::int64_t front = (ghosts + line - 1) / line * line;
-  view_ = {buffer_.data() + ghosts * (plane + row) + front, box, plane, row};
+  const Grid view{buffer.data() + ghosts * (plane + row) + front, box, plane, row};
+  return OwnedGrid(std::move(buffer), view);
 }
 
-CoarseCycle::CoarseCycle(std::int64_t edge, const Stencil& smoother) : smoother_(smoother) {
+Result<CoarseCycle> CoarseCycle::create(std::int64_t edge, const Stencil& smoother) {
+  CoarseCycle cycle(smoother);
   for (std::int64_t n = 2; n <= edge; n *= 2) {
-    levels_.push_back({OwnedGrid(whole_box(n), 1), OwnedGrid(whole_box(n), sweep_coarse_ghosts)});
+    TESSERA_ASSIGN_OR_RETURN(OwnedGrid r, OwnedGrid::create(whole_box(n), 1));
+    TESSERA_ASSIGN_OR_RETURN(OwnedGrid u, OwnedGrid::create(whole_box(n), sweep_coarse_ghosts));
+    cycle.levels_.push_back({std::move(r), std::move(u)});
   }
+  return cycle;
 }
 
-void CoarseCycle::run(SweepBuffers& buffers) {
+Status CoarseCycle::run(SweepBuffers& buffers) {
   for (std::size_t k = levels_.size() - 1; k > 0; --k) {
     const Grid& r = levels_[k].r.view();
     const Grid& coarse = levels_[k - 1].r.view();
@@ -62,17 +71,18 @@ void CoarseCycle::run(SweepBuffers& buffers) {
     task.correction = Correction{levels_[k - 1].u.view(), smoother_, u.box, true};
     task.wrap = rows_wrap;
     task.wrap_width = sweep_coarse_ghosts;
-    sweep(task, buffers);
+    TESSERA_RETURN_IF_ERROR(sweep(task, buffers).status());
     fill_periodic(u, sweep_coarse_ghosts, only_z);
   }
+  return {};
 }
 
-SerialResult run_serial(const Problem& problem, std::int64_t cycles) {
+Result<SerialResult> run_serial(const Problem& problem, std::int64_t cycles) {
   const std::int64_t n = problem.edge;
   const Box box = whole_box(n);
-  const OwnedGrid u(box, sweep_u_ghosts);
-  const OwnedGrid v(box, sweep_v_ghosts);
-  CoarseCycle coarse(n / 2, problem.smoother);
+  TESSERA_ASSIGN_OR_RETURN(const OwnedGrid u, OwnedGrid::create(box, sweep_u_ghosts));
+  TESSERA_ASSIGN_OR_RETURN(const OwnedGrid v, OwnedGrid::create(box, sweep_v_ghosts));
+  TESSERA_ASSIGN_OR_RETURN(CoarseCycle coarse, CoarseCycle::create(n / 2, problem.smoother));
   SweepBuffers buffers;
   set_right_hand_side(v.view(), n, find_extremes(n, box));
   fill_periodic(v.view(), sweep_v_ghosts, all_wrap);
@@ -86,15 +96,15 @@ SerialResult run_serial(const Problem& problem, std::int64_t cycles) {
                   .norm_box = box,
                   .wrap = rows_wrap,
                   .wrap_width = sweep_u_ghosts};
-  Norms norms = sweep(first, buffers);
+  TESSERA_ASSIGN_OR_RETURN(Norms norms, sweep(first, buffers));
   for (std::int64_t i = 0; i < cycles; ++i) {
     const bool is_last = i + 1 == cycles;
-    coarse.run(buffers);
+    TESSERA_RETURN_IF_ERROR(coarse.run(buffers));
     SweepTask task = first;
     task.correction = Correction{coarse.correction(), problem.smoother, box, false};
     task.restriction = is_last ? std::nullopt : std::optional(restriction);
     task.norm_box = is_last ? box : Box{};
-    norms = sweep(task, buffers);
+    TESSERA_ASSIGN_OR_RETURN(norms, sweep(task, buffers));
     if (!is_last) {
       fill_periodic(u.view(), sweep_u_ghosts, only_z);
     }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "apps/mg/buffers.hpp"
@@ -16,6 +17,7 @@
 #include "apps/mg/kernels.hpp"
 #include "apps/mg/problem.hpp"
 #include "apps/mg/sweep.hpp"
+#include "rma/result.hpp"
 
 namespace tessera::apps::mg {
 
@@ -23,11 +25,14 @@ namespace tessera::apps::mg {
 /// interior of each begins on a cache line.
 class OwnedGrid {
  public:
-  OwnedGrid(const Box& box, std::int64_t ghosts);
+  /// Errors: no_memory.
+  static rma::Result<OwnedGrid> create(const Box& box, std::int64_t ghosts);
 
   [[nodiscard]] const Grid& view() const { return view_; }
 
  private:
+  OwnedGrid(LineBuffer buffer, const Grid& view) : buffer_(std::move(buffer)), view_(view) {}
+
   LineBuffer buffer_;
   Grid view_;
 };
@@ -36,8 +41,8 @@ class OwnedGrid {
 /// below, smooths on the coarsest and corrects on the way up.
 class CoarseCycle {
  public:
-  /// Cost: allocates r and u of all levels, 2.3 times 8 edge³ bytes and ghosts.
-  explicit CoarseCycle(std::int64_t edge, const Stencil& smoother);
+  /// Errors: no_memory. Cost: allocates r and u of all levels, 2.3 times 8 edge³ bytes and ghosts.
+  static rma::Result<CoarseCycle> create(std::int64_t edge, const Stencil& smoother);
 
   /// r of the top level; the caller sets its box before run(). Its ghosts are run()'s affair.
   [[nodiscard]] const Grid& residual() const { return levels_.back().r.view(); }
@@ -45,13 +50,16 @@ class CoarseCycle {
   /// The correction u of the top level, after run() with sweep_coarse_ghosts periodic layers.
   [[nodiscard]] const Grid& correction() const { return levels_.back().u.view(); }
 
-  void run(SweepBuffers& buffers);
+  /// Errors: no_memory, where `buffers` must grow.
+  rma::Status run(SweepBuffers& buffers);
 
  private:
   struct Level {
     OwnedGrid r;
     OwnedGrid u;
   };
+
+  explicit CoarseCycle(const Stencil& smoother) : smoother_(smoother) {}
 
   Stencil smoother_;
   std::vector<Level> levels_;  ///< coarsest first
@@ -64,7 +72,7 @@ struct SerialResult {
   double seconds = 0.0;   ///< of NPB's timed part: the first residual and all cycles
 };
 
-/// Runs `cycles` V-cycles of `problem` in this process.
-[[nodiscard]] SerialResult run_serial(const Problem& problem, std::int64_t cycles);
+/// Runs `cycles` V-cycles of `problem` in this process. Errors: no_memory.
+[[nodiscard]] rma::Result<SerialResult> run_serial(const Problem& problem, std::int64_t cycles);
 
 }  // namespace tessera::apps::mg

@@ -204,8 +204,12 @@ struct Ahead {
 /// One run of sweep(). The boxes must outlive it.
 class Sweep {
  public:
-  Sweep(const SweepTask& task, const StageBoxes& boxes, const Box& window, SweepBuffers& buffers);
+  Sweep(const SweepTask& task, const StageBoxes& boxes, const Box& window,
+        std::int64_t strip_bytes);
 
+  /// What the rings need, and where they are to be; then run().
+  [[nodiscard]] std::int64_t needed_doubles() const { return rings * (ring_size_ + carry_size_); }
+  void lay_out(double* memory);
   Norms run();
 
  private:
@@ -244,8 +248,11 @@ class Sweep {
   const StageBoxes& boxes_;
   RowLayout layout_;
   Ahead ahead_;
-  Range pipeline_;      ///< rows y for which the stages run, each on its row y - lag
-  std::int64_t strip_;  ///< rows in a strip
+  Range pipeline_;  ///< rows y for which the stages run, each on its row y - lag
+  std::int64_t first_plane_;
+  std::int64_t strip_;           ///< rows in a strip
+  std::int64_t ring_size_ = 0;   ///< doubles
+  std::int64_t carry_size_ = 0;  ///< doubles that wait between the strips of a ring
   Ring u1_;
   Ring r1_;
   Ring r2_;
@@ -266,21 +273,29 @@ Range pipeline_rows(const StageBoxes& boxes) {
 }
 
 Sweep::Sweep(const SweepTask& task, const StageBoxes& boxes, const Box& window,
-             SweepBuffers& buffers)
-    : task_(task), boxes_(boxes), layout_(task, window), pipeline_(pipeline_rows(boxes)) {
+             std::int64_t strip_bytes)
+    : task_(task),
+      boxes_(boxes),
+      layout_(task, window),
+      pipeline_(pipeline_rows(boxes)),
+      first_plane_(window.lo.z) {
   const std::int64_t row_bytes = layout_.stride * static_cast<std::int64_t>(sizeof(double));
   const std::int64_t row_count = pipeline_.hi - pipeline_.lo;
-  const std::int64_t fitting =
-      buffers.strip_bytes() / (strip_planes * row_bytes) - Ring::carried_rows;
+  const std::int64_t fitting = strip_bytes / (strip_planes * row_bytes) - Ring::carried_rows;
   strip_ = std::min(std::max(fitting, least_strip), row_count);
+  ring_size_ = Ring::planes * (strip_ + Ring::carried_rows) * layout_.stride;
+  carry_size_ = (window.hi.z - window.lo.z) * Ring::carried_rows * layout_.stride;
+}
 
-  const std::int64_t ring = Ring::planes * (strip_ + Ring::carried_rows) * layout_.stride;
-  const std::int64_t carry = (window.hi.z - window.lo.z) * Ring::carried_rows * layout_.stride;
-  double* data = buffers.reserve(rings * (ring + carry));
-  double* carries = data + rings * ring;
-  u1_ = Ring(data, carries, strip_, layout_.stride, 0, window.lo.z);
-  r1_ = Ring(data + ring, carries + carry, strip_, layout_.stride, first_lag, window.lo.z);
-  r2_ = Ring(data + 2 * ring, carries + 2 * carry, strip_, layout_.stride, second_lag, window.lo.z);
+void Sweep::lay_out(double* memory) {
+  double* const carries = memory + rings * ring_size_;
+  const auto ring = [&](std::int64_t number, std::int64_t lag) {
+    return Ring(memory + number * ring_size_, carries + number * carry_size_, strip_,
+                layout_.stride, lag, first_plane_);
+  };
+  u1_ = ring(0, 0);
+  r1_ = ring(1, first_lag);
+  r2_ = ring(2, second_lag);
 }
 
 Norms Sweep::run() {
@@ -499,9 +514,9 @@ void Sweep::wrap_planes(std::int64_t t) {
 
 }  // namespace
 
-double* SweepBuffers::reserve(std::int64_t count) {
+rma::Result<double*> SweepBuffers::reserve(std::int64_t count) {
   if (count > buffer_.size()) {
-    buffer_ = LineBuffer(count);
+    TESSERA_ASSIGN_OR_RETURN(buffer_, LineBuffer::create(count));
   }
   return buffer_.data();
 }
@@ -520,14 +535,17 @@ SweepBoxes needed(const SweepTask& task) {
   return result;
 }
 
-Norms sweep(const SweepTask& task, SweepBuffers& buffers) {
+rma::Result<Norms> sweep(const SweepTask& task, SweepBuffers& buffers) {
   const StageBoxes boxes = stage_boxes(task);
   // One layer around stages 2 and 4, also in x where rows wrap around.
   const Box window = hull(grown_unless_empty(boxes.first, 1), grown_unless_empty(boxes.second, 1));
   if (window.is_empty()) {
-    return {};
+    return Norms{};
   }
-  return Sweep(task, boxes, window, buffers).run();
+  Sweep run(task, boxes, window, buffers.strip_bytes());
+  TESSERA_ASSIGN_OR_RETURN(double* const memory, buffers.reserve(run.needed_doubles()));
+  run.lay_out(memory);
+  return run.run();
 }
 
 }  // namespace tessera::apps::mg

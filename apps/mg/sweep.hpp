@@ -71,6 +71,7 @@
 #include "apps/mg/buffers.hpp"
 #include "apps/mg/grid.hpp"
 #include "apps/mg/kernels.hpp"
+#include "rma/result.hpp"
 
 namespace tessera::apps::mg {
 
@@ -132,8 +133,8 @@ class SweepBuffers {
   /// How much of rings and grids together should be in use between steps.
   [[nodiscard]] std::int64_t strip_bytes() const { return strip_bytes_; }
 
-  /// At least `count` doubles, with whatever they held.
-  [[nodiscard]] double* reserve(std::int64_t count);
+  /// At least `count` doubles, with whatever they held. Errors: no_memory.
+  [[nodiscard]] rma::Result<double*> reserve(std::int64_t count);
 
  private:
   std::int64_t strip_bytes_;
@@ -142,6 +143,8 @@ class SweepBuffers {
 
 /// Runs `task` and gives the norms on its norm box (zeros without).
 /// Requires: valid values on needed(task); u, v and the coarse grids are distinct memory.
-Norms sweep(const SweepTask& task, SweepBuffers& buffers);
+/// Errors: no_memory for the rings, with nothing changed; never with buffers that have served a
+/// task of this size.
+rma::Result<Norms> sweep(const SweepTask& task, SweepBuffers& buffers);
 
 }  // namespace tessera::apps::mg

@@ -5,12 +5,16 @@
 //     tessera info            version, transports, and every setting with its value here
 //     tessera info --json -   the same as JSON
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "rma/bootstrap.hpp"
 #include "rma/job.hpp"
@@ -62,16 +66,55 @@ void print(const nlohmann::ordered_json& info) {
     names += " " + name.get<std::string>();
   }
   fmt::print("transports:{}\n\n", names);
-  fmt::print("{:<26} {:<10} {:<10} {:<28} {}\n", "setting", "value", "unit", "range", "meaning");
+  constexpr auto line = "{:<26} {:<10} {:<10} {:<10} {:<28} {}\n";
+  fmt::print(line, "setting", "value", "default", "unit", "range", "meaning");
+  const auto text = [](const nlohmann::ordered_json& row, const char* column) {
+    return row[column].get<std::string>();
+  };
   for (const auto& row : info["settings"]) {
-    fmt::print("{:<26} {:<10} {:<10} {:<28} {}\n", row["name"].get<std::string>(),
-               row["value"].get<std::string>(), row["unit"].get<std::string>(),
-               row["range"].get<std::string>(), row["meaning"].get<std::string>());
+    fmt::print(line, text(row, "name"), text(row, "value"), text(row, "default"), text(row, "unit"),
+               text(row, "range"), text(row, "meaning"));
   }
 }
 
+// As Job::start does, which has a transport at hand for each name.
+rma::Status check_transports(const std::string& names) {
+  const std::vector<std::string> known = rma::transport_names();
+  std::istringstream list(names);
+  bool is_empty = true;
+  for (std::string name; std::getline(list, name, ',');) {
+    if (name.empty()) {
+      continue;
+    }
+    is_empty = false;
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return rma::Status::error(
+          rma::Code::invalid_argument,
+          fmt::format("TESSERA_TRANSPORT names '{}'; there are {}", name, fmt::join(known, ", ")));
+    }
+  }
+  return is_empty ? rma::Status::error(rma::Code::invalid_argument,
+                                       "TESSERA_TRANSPORT names no transport")
+                  : rma::Status();
+}
+
+// The settings that a job would start with.
+rma::Result<rma::Settings> read_settings(std::vector<std::string>& warnings) {
+  std::vector<std::string> lines;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    lines.emplace_back(*entry);
+  }
+  TESSERA_ASSIGN_OR_RETURN(auto settings, rma::Settings::from(lines, &warnings));
+  TESSERA_RETURN_IF_ERROR(check_transports(settings.transport));
+  return settings;
+}
+
 int run_info(const std::string& json_file, bool quiet) {
-  const auto settings = rma::Settings::from_environment();
+  std::vector<std::string> warnings;
+  const auto settings = read_settings(warnings);
+  for (const std::string& warning : warnings) {
+    fmt::print(stderr, "tessera: {}\n", warning);
+  }
   if (!settings.ok()) {
     fmt::print(stderr, "tessera: {}\n", settings.status().message());
     return exit_failed;
@@ -95,6 +138,14 @@ int run_info(const std::string& json_file, bool quiet) {
   return 0;
 }
 
+std::string subcommand_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(each->get_name());
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -109,7 +160,11 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_usage;
+    if (app.exit(error) == 0) {
+      return 0;
+    }
+    fmt::print(stderr, "The subcommands are: {}\n", subcommand_names(app));
+    return exit_usage;
   }
   return run_info(json_file, quiet);
 }

@@ -98,6 +98,9 @@ void measure_class(Session& session, std::optional<Table>& table, const mg::Prob
 }  // namespace
 
 std::string check_mg_classes(const std::string& classes) {
+  if (classes.find_first_not_of(',') == std::string::npos) {
+    return "name at least one class, A or A,B";
+  }
   for (const char name : classes) {
     if (name != ',') {
       const mg::ParsedClass parsed = mg::parse_class(std::string(1, name));

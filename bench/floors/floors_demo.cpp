@@ -4,11 +4,11 @@
 //
 //     mpirun -n 2 floors_demo -m 8:1M
 //
-// The last floor of a case is the subject of its table. Exit code 1 when data was wrong.
+// The last floor of a case is the subject of its table. Exit code 1 when data was wrong,
+// 2 for bad usage or a file that can't be written.
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <memory>
 
@@ -20,11 +20,14 @@
 #include "bench/floors/mpi_session.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/options.hpp"
+#include "bench/support/output_files.hpp"
 #include "bench/support/record.hpp"
 #include "bench/support/table.hpp"
 
 namespace tessera::bench {
 namespace {
+
+constexpr int exit_usage = 2;
 
 /// One job's measurements: what all of the demo's tables share.
 class Demo {
@@ -106,17 +109,6 @@ void measure_together(Demo& demo, Crew& crew) {
   }
 }
 
-void write_files(const Report& report, const SuiteOptions& options) {
-  if (!options.json.empty()) {
-    std::ofstream out(options.json);
-    report.write_json(out);
-  }
-  if (!options.csv.empty()) {
-    std::ofstream out(options.csv);
-    report.write_csv(out);
-  }
-}
-
 /// Collective. The program, once its options are known; returns its exit code.
 int run_demo(const SuiteOptions& options, int argc, const char* const* argv) {
   const std::unique_ptr<MpiSession> mpi = start_mpi();
@@ -128,6 +120,10 @@ int run_demo(const SuiteOptions& options, int argc, const char* const* argv) {
   RunInfo run = describe_run(crew, argc, argv);
   run.host.mpi = mpi ? mpi->version() : "";
 
+  OutputFiles files;
+  if (!files.open(crew, options)) {
+    return exit_usage;
+  }
   Demo demo(crew, options, std::move(run));
   if (crew.rank() == 0 && !options.quiet) {
     for (const std::string& missing : floors.missing) {
@@ -136,8 +132,8 @@ int run_demo(const SuiteOptions& options, int argc, const char* const* argv) {
   }
   measure_all(demo, floors, options);
   measure_together(demo, crew);
-  if (crew.rank() == 0) {
-    write_files(demo.report(), options);
+  if (crew.rank() == 0 && !files.write(demo.report())) {
+    return exit_usage;
   }
   return demo.report().is_valid() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

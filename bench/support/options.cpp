@@ -83,7 +83,7 @@ void add_options(CLI::App& app, SuiteOptions& options) {
       ->capture_default_str();
   app.add_option("-x,--warmup", options.warm_up_samples,
                  "samples taken before measuring; 0: until times settle")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{10'000'000}))
       ->capture_default_str();
   app.add_flag("-c,--check,!--no-check", options.check, "check the data once at every size (on)");
   app.add_flag("-f,--full", options.full, "more columns: Avg Min P50 P99 Max Iterations, CI95");

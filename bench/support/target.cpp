@@ -35,7 +35,7 @@ bool TargetResult::is_reached() const {
 
 void Targets::add(std::vector<Target> targets) {
   for (Target& target : targets) {
-    results_.push_back({std::move(target), std::nullopt, "", 0});
+    results_.push_back({std::move(target), std::nullopt, "", 0, 0});
   }
 }
 
@@ -48,6 +48,7 @@ void Targets::look(const Case& c, const std::vector<Measured>& measured, const M
       return one.name == result.target.reference;
     });
     if (reference == measured.end()) {
+      ++result.cases_without_reference;
       continue;
     }
     keep_worst(result, describe(c),
@@ -79,7 +80,9 @@ void Targets::print(std::ostream& out) const {
                  result.cases, result.is_reached() ? "yes" : "NO");
     } else {
       fmt::print(out, "{:>10}{:>20}  {:<32}{:>6}  {}\n", "-", "", "", 0,
-                 fmt::format("not measured: no {}", result.target.reference));
+                 result.cases_without_reference == 0
+                     ? "not measured in this run"
+                     : fmt::format("not measured: no {}", result.target.reference));
     }
   }
 }

@@ -45,6 +45,8 @@ struct TargetResult {
   std::optional<Ratio> worst;  ///< in the target's sense; none when nothing was measured
   std::string where;           ///< the case of `worst`
   std::int64_t cases = 0;      ///< how many were measured
+  /// How many it speaks of that were measured without its reference.
+  std::int64_t cases_without_reference = 0;
 
   [[nodiscard]] bool is_reached() const;
 };

@@ -137,6 +137,24 @@ TEST(NearCubicFactors, MultiplyToTheRanks) {
   EXPECT_EQ(near_cubic_factors(12), (Index3{3, 2, 2}));
 }
 
+TEST(ProcessGrid, GivesEachBlockAPointOfEveryLevelThatIsCut) {
+  for (const Problem& problem : problems()) {
+    for (std::int64_t ranks = 1; ranks <= 300; ++ranks) {
+      const Index3 parts = process_grid(problem.edge, ranks);
+      EXPECT_LE(parts.z * parts.y * parts.x, ranks);
+      EXPECT_LE(std::max({parts.z, parts.y, parts.x}), replicated_edge(problem.edge, ranks))
+          << problem.name << " on " << ranks;
+    }
+  }
+}
+
+TEST(ProcessGrid, LeavesOutAsFewRanksAsItMust) {
+  EXPECT_EQ(process_grid(32, 13), (Index3{13, 1, 1}));
+  EXPECT_EQ(process_grid(32, 17), (Index3{4, 2, 2}));
+  EXPECT_EQ(process_grid(256, 31), (Index3{31, 1, 1}));
+  EXPECT_EQ(process_grid(256, 37), (Index3{4, 3, 3}));
+}
+
 TEST(MemoryBytes, CoversUAndVAndGrowsWithRanks) {
   const Problem problem = *parse_class("C").problem;
   EXPECT_GT(memory_bytes(problem, 1),

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "apps/mg/problem.hpp"
@@ -254,7 +255,7 @@ TEST(Sweep, RestrictsTheResidualAndTakesItsNorm) {
       const TestGrid v(box, given.v, needed(task).v_read);
       task.u = u.view();
       task.v = v.view();
-      const Norms found = sweep(task, buffers);
+      const Norms found = sweep(task, buffers).value();
       target.expect(expected, coarse.is_empty() ? Box{} : coarse);
       u.expect(given.u, needed(task).u_read);
 
@@ -284,7 +285,7 @@ TEST(Sweep, RestrictsInSubBoxes) {
         Box{{coarse.lo.z + 3, coarse.lo.y, coarse.lo.x + 11},
             {coarse.hi.z, coarse.hi.y, coarse.hi.x}}}) {
     task.restriction = Restriction{target.view(), part};
-    sweep(task, buffers);
+    rma::require(sweep(task, buffers).status());
   }
   target.expect(expected, coarse);
 }
@@ -306,7 +307,7 @@ TEST(Sweep, CorrectsAlsoIntoGhostLayers) {
           task.correction->coarse = coarse.view();
           task.u = u.view();
           task.v = v.view();
-          sweep(task, buffers);
+          rma::require(sweep(task, buffers).status());
           u.expect(from_zero ? given.corrected_from_zero : given.corrected, grown(box, layers),
                    from_zero);
         }
@@ -336,7 +337,7 @@ TEST(Sweep, CorrectsAndRestrictsInOne) {
       task.correction->coarse = coarse.view();
       task.u = u.view();
       task.v = v.view();
-      const Norms found = sweep(task, buffers);
+      const Norms found = sweep(task, buffers).value();
       u.expect(given.corrected, box, false);
       target.expect(expected, coarse_box.is_empty() ? Box{} : coarse_box);
       const TestGrid whole(box, r, box);
@@ -368,7 +369,7 @@ TEST(Sweep, MakesPeriodicImagesOfRowsAndPlanesItself) {
     task.u = u.view();
     task.v = v.view();
     SweepBuffers buffers(strip);
-    sweep(task, buffers);
+    rma::require(sweep(task, buffers).status());
     target.expect(expected, coarsened(box));
     fill_periodic(u.view(), sweep_u_ghosts, {true, false, false});
     u.expect(given.corrected, grown(box, sweep_u_ghosts));
@@ -388,7 +389,7 @@ TEST(Sweep, RestrictsWholeRowsWithOneGhostInX) {
   task.u = u.view();
   task.v = v.view();
   SweepBuffers buffers;
-  sweep(task, buffers);
+  rma::require(sweep(task, buffers).status());
   target.expect(reference::restricted(reference::residual(given.v, given.u, laplacian)),
                 coarsened(box));
 }
@@ -422,16 +423,24 @@ TEST(Reference, VerifiesClassS) {
 TEST(SerialRun, VerifiesTheSmallClasses) {
   for (const char* name : {"S", "W"}) {
     const Problem problem = *parse_class(name).problem;
-    const SerialResult result = run_serial(problem, problem.cycles);
+    const SerialResult result = run_serial(problem, problem.cycles).value();
     EXPECT_TRUE(is_verified(problem, result.norm)) << name << ": " << result.norm;
   }
+}
+
+TEST(LineBuffer, MoreThanTheAddressSpaceIsNoMemory) {
+  constexpr std::int64_t too_many = std::int64_t{1} << 50;
+  const auto buffer = LineBuffer::create(too_many);
+  EXPECT_EQ(buffer.status().code(), rma::Code::no_memory);
+  EXPECT_NE(buffer.status().message().find("8.0 PiB"), std::string::npos)
+      << buffer.status().message();
 }
 
 TEST(SerialRun, AgreesWithTheReferenceForOtherNumbersOfCycles) {
   const Problem problem = *parse_class("S").problem;
   for (const std::int64_t cycles : {0, 1, 7}) {
     const double expected = reference::run(problem, cycles);
-    EXPECT_NEAR(run_serial(problem, cycles).norm, expected, 1e-10 * expected);
+    EXPECT_NEAR(run_serial(problem, cycles).value().norm, expected, 1e-10 * expected);
   }
 }
 

@@ -88,9 +88,12 @@ TEST(Targets, PrintsWhatWasReachedMissedAndNotMeasured) {
   Targets targets;
   targets.add({{"good", "memcpy", Target::Sense::time_at_most, 3},
                {"bad", "memcpy", Target::Sense::speed_at_least, 0.9},
-               {"unknown", "armci-mpi", Target::Sense::speed_at_least, 8}});
+               {"unknown", "armci-mpi", Target::Sense::speed_at_least, 8, is_put},
+               {"elsewhere", "triad", Target::Sense::speed_at_least, 0.4}});
   targets.observe("good", "put 8", {2, {2, 2}});
   targets.observe("bad", "put 64", {0.5, {0.4, 0.6}});
+  const auto without_armci = pair(10, 10);
+  targets.look(put_8, without_armci, without_armci.back());
   std::ostringstream out;
   targets.print(out);
   const std::string text = out.str();
@@ -98,6 +101,7 @@ TEST(Targets, PrintsWhatWasReachedMissedAndNotMeasured) {
   EXPECT_NE(text.find("[0.400,0.600]  put 64"), std::string::npos) << text;
   EXPECT_NE(text.find("NO\n"), std::string::npos) << text;
   EXPECT_NE(text.find("not measured: no armci-mpi\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("not measured in this run\n"), std::string::npos) << text;
 }
 
 }  // namespace

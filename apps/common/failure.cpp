@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/common/failure.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+namespace tessera::apps {
+namespace {
+
+using rma::Job;
+using rma::WorldRank;
+
+// A rank that died or left; also one that `status` tells of and the node has not noticed yet.
+bool is_gone(const Job& job, const rma::Status& status, WorldRank rank) {
+  return (status.code() == rma::Code::peer_lost && status.rank() == rank) || !job.is_present(rank);
+}
+
+bool is_lowest_present(const Job& job, const rma::Status& status) {
+  for (WorldRank rank{0}; rank != job.rank(); ++rank.value) {
+    if (!is_gone(job, status, rank)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool is_last_present(const Job& job) {
+  for (WorldRank rank{0}; rank.value < job.size(); ++rank.value) {
+    if (rank != job.rank() && job.shares_node(rank) && job.is_present(rank)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The others notice a loss within two looks at their peers, or don't notice it at all.
+void stay_for_the_others(const Job& job) {
+  constexpr std::chrono::milliseconds pause{2};
+  const auto limit =
+      std::chrono::steady_clock::now() + 2 * std::chrono::milliseconds(job.settings().liveness_ms);
+  while (!is_last_present(job) && std::chrono::steady_clock::now() < limit) {
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+}  // namespace
+
+void print_failure(std::string_view program, const Job& job, const rma::Status& status) {
+  const bool is_speaker = is_lowest_present(job, status);
+  if (is_speaker || status.rank() == job.rank()) {
+    fmt::print(stderr, "{}: {}\n", program, status.message());
+  }
+  if (is_speaker) {
+    stay_for_the_others(job);
+  }
+}
+
+}  // namespace tessera::apps
