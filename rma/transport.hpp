@@ -181,6 +181,8 @@ class Transport {
 
 /// How a job makes a transport: its name and its constructor. Adding a transport to the library is
 /// a folder and one entry in the list in rma/job.cpp; a program may add its own in JobOptions.
+/// One that can't work on this machine or with this bootstrap says unsupported, on all ranks of a
+/// node, and the next name of TESSERA_TRANSPORT is tried.
 struct TransportFactory {
   std::string name;
   std::function<Result<std::unique_ptr<Transport>>(const TransportContext&)> create;

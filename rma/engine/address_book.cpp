@@ -81,19 +81,37 @@ AddressBook::~AddressBook() {
 }
 
 void AddressBook::assign(const std::byte* from, std::uint64_t bytes, RegionId region) {
+  if (bytes > 0 && arena_->covers(from)) {
+    arena_->assign(from, bytes, region);
+  } else {
+    attach(from, bytes, region);
+  }
+}
+
+void AddressBook::withdraw(const std::byte* from, std::uint64_t bytes, RegionId region) {
+  if (bytes > 0 && arena_->covers(from)) {
+    arena_->assign(from, bytes, RegionId{0});
+  } else {
+    detach(from, region);
+  }
+}
+
+void AddressBook::attach(const std::byte* from, std::uint64_t bytes, RegionId region) {
   if (from == nullptr || bytes == 0) {
     return;
   }
-  if (arena_->covers(from)) {
-    arena_->assign(from, bytes, region);
-    return;
-  }
   const std::lock_guard guard(mutex_);
-  const auto key = std::bit_cast<std::uintptr_t>(from);
-  if (region.value == 0) {
-    elsewhere_.erase(key);
-  } else {
-    elsewhere_[key] = {bytes, region};
+  elsewhere_.emplace(std::bit_cast<std::uintptr_t>(from), Piece{bytes, region});
+  longest_elsewhere_ = std::max(longest_elsewhere_, bytes);
+}
+
+void AddressBook::detach(const std::byte* from, RegionId region) {
+  const std::lock_guard guard(mutex_);
+  const auto [first, last] = elsewhere_.equal_range(std::bit_cast<std::uintptr_t>(from));
+  const auto piece =
+      std::find_if(first, last, [&](const auto& each) { return each.second.region == region; });
+  if (piece != last) {
+    elsewhere_.erase(piece);
   }
 }
 
@@ -162,20 +180,33 @@ void AddressBook::release_foreign(std::byte* from, std::uint64_t bytes) {
 
 RegionId AddressBook::find(const void* pointer) const {
   if (arena_->covers(pointer)) {
-    return arena_->find(pointer);
+    const RegionId region = arena_->find(pointer);
+    return region.value != 0 ? region : find_elsewhere(pointer);
   }
   const GranuleTable* foreign = foreign_view_.load(std::memory_order_acquire);
   if (foreign != nullptr && foreign->covers(pointer)) {
     return foreign->find(pointer);
   }
+  return find_elsewhere(pointer);
+}
+
+// Pieces may overlap, so one that begins before another may still be the one that is looked for; no
+// farther before than the longest is long.
+RegionId AddressBook::find_elsewhere(const void* pointer) const {
   const std::lock_guard guard(mutex_);
   const auto address = std::bit_cast<std::uintptr_t>(pointer);
-  const auto behind = elsewhere_.upper_bound(address);
-  if (behind == elsewhere_.begin()) {
-    return RegionId{0};
+  auto piece = elsewhere_.upper_bound(address);
+  while (piece != elsewhere_.begin()) {
+    --piece;
+    const std::uint64_t distance = address - piece->first;
+    if (distance < piece->second.bytes) {
+      return piece->second.region;
+    }
+    if (distance >= longest_elsewhere_) {
+      break;
+    }
   }
-  const auto& [first, piece] = *std::prev(behind);
-  return address - first < piece.bytes ? piece.region : RegionId{0};
+  return RegionId{0};
 }
 
 }  // namespace tessera::rma::detail

@@ -6,8 +6,8 @@
 // Two ranges of addresses are covered by a table with one entry a granule (64 KiB), so that looking
 // up is one division and one load: the node's arena, in which the slices of same-node ranks lie,
 // and a range that is reserved and never mapped, from which slices elsewhere get addresses that are
-// unique and that trap when touched. Memory of neither kind (attached, or of a transport that
-// allocates its own) is found in a sorted map.
+// unique and that trap when touched. Memory of neither kind (attached, wherever it lies, or of a
+// transport that allocates its own) is found in a sorted map.
 //
 // Threads: safe; lookups in the two ranges take no lock.
 #pragma once
@@ -57,8 +57,13 @@ class AddressBook {
   AddressBook(const AddressBook&) = delete;
   AddressBook& operator=(const AddressBook&) = delete;
 
-  /// Notes that memory of this process belongs to `region`; with number 0, that it no longer does.
+  /// Notes that memory which was allocated for `region` is a slice of it, or no longer is one.
   void assign(const std::byte* from, std::uint64_t bytes, RegionId region);
+  void withdraw(const std::byte* from, std::uint64_t bytes, RegionId region);
+  /// The same for memory that was there before, that of a slice perhaps, and that may be attached
+  /// several times: a slice's own region is found first, then the one attached last.
+  void attach(const std::byte* from, std::uint64_t bytes, RegionId region);
+  void detach(const std::byte* from, RegionId region);
 
   /// Takes unmapped addresses for slices elsewhere. Errors: limit_exceeded.
   Result<std::byte*> reserve_foreign(std::uint64_t bytes, RegionId region);
@@ -70,6 +75,7 @@ class AddressBook {
  private:
   explicit AddressBook(std::unique_ptr<GranuleTable> arena) noexcept : arena_(std::move(arena)) {}
   Status make_foreign_range();
+  [[nodiscard]] RegionId find_elsewhere(const void* pointer) const;
 
   struct Piece {
     std::uint64_t bytes = 0;
@@ -77,7 +83,8 @@ class AddressBook {
   };
   std::unique_ptr<GranuleTable> arena_;
   mutable std::mutex mutex_;
-  std::map<std::uintptr_t, Piece> elsewhere_;  ///< by first address
+  std::multimap<std::uintptr_t, Piece> elsewhere_;  ///< by first address, then by age
+  std::uint64_t longest_elsewhere_ = 0;             ///< of the pieces that ever were there
   std::atomic<const GranuleTable*> foreign_view_{nullptr};
   std::unique_ptr<GranuleTable> foreign_;
   std::byte* foreign_base_ = nullptr;

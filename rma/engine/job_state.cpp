@@ -26,7 +26,9 @@ std::vector<std::string_view> split_names(std::string_view list) {
 
 }  // namespace
 
+// Names that are unsupported here are passed over, as long as another one is left.
 Status JobState::make_transports(const std::vector<TransportFactory>& factories) {
+  Status passed_over;
   const TransportContext context{
       .rank = rank, .size = size, .settings = &settings, .node = node.get(), .stripes = &*stripes};
   for (const std::string_view name : split_names(settings.transport)) {
@@ -43,12 +45,20 @@ Status JobState::make_transports(const std::vector<TransportFactory>& factories)
     }
     auto transport = factory->create(context);
     if (!transport.ok()) {
-      return std::move(transport).status().context(fmt::format("starting transport {}", name));
+      Status status =
+          std::move(transport).status().context(fmt::format("starting transport {}", name));
+      if (status.code() != Code::unsupported) {
+        return status;
+      }
+      passed_over = passed_over.ok() ? std::move(status) : std::move(passed_over);
+      continue;
     }
     transports.push_back(std::move(transport).take());
   }
   if (transports.empty()) {
-    return Status::error(Code::invalid_argument, "TESSERA_TRANSPORT names no transport");
+    return !passed_over.ok()
+               ? passed_over
+               : Status::error(Code::invalid_argument, "TESSERA_TRANSPORT names no transport");
   }
   return {};
 }

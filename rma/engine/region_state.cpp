@@ -28,12 +28,15 @@ struct RegionState::Offer {
   }
 };
 
-RegionState::RegionState(Team& team, const RegionOptions& options)
-    : keep_job_(team.state().job().self.lock()), team_(team), options_(options) {}
+RegionState::RegionState(Team& team, const RegionOptions& options, bool is_attached)
+    : keep_job_(team.state().job().self.lock()),
+      team_(team),
+      options_(options),
+      is_attached_(is_attached) {}
 
 // Collective. Makes the sizes known, the options equal and the number common: the first member
 // draws it from a counter of its node, which no two regions get the same from.
-Status RegionState::agree_on_terms(std::size_t bytes, bool is_attached) {
+Status RegionState::agree_on_terms(std::size_t bytes) {
   const bool is_first = team_.rank().value == 0;
   const Offer mine{.bytes = bytes,
                    .id = is_first ? job().node->memory().header().last_region.fetch_add(1) + 1 : 0,
@@ -41,7 +44,7 @@ Status RegionState::agree_on_terms(std::size_t bytes, bool is_attached) {
                    .huge_pages = options_.huge_pages,
                    .access_mode = static_cast<std::uint8_t>(options_.access_mode),
                    .atomics = static_cast<std::uint8_t>(options_.atomics),
-                   .attached = is_attached};
+                   .attached = is_attached_};
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Offer> offers, team_.allgather_value(mine));
   id_.value = offers[0].id;
   for (std::size_t i = 0; i < offers.size(); ++i) {
@@ -65,13 +68,13 @@ Status RegionState::agree_on_terms(std::size_t bytes, bool is_attached) {
   return {};
 }
 
-Status RegionState::make_segment(void* memory, std::size_t bytes, bool is_attached) {
+Status RegionState::make_segment(void* memory, std::size_t bytes) {
   Transport& transport = *job().transports.front();
-  auto segment = is_attached ? transport.attach(team_, memory, bytes, options_)
-                             : transport.allocate(team_, bytes, options_);
+  auto segment = is_attached_ ? transport.attach(team_, memory, bytes, options_)
+                              : transport.allocate(team_, bytes, options_);
   if (!segment.ok()) {
     return std::move(segment).status().context(
-        fmt::format("{} {}", is_attached ? "attaching" : "allocating", human_bytes(bytes)));
+        fmt::format("{} {}", is_attached_ ? "attaching" : "allocating", human_bytes(bytes)));
   }
   segment_ = std::move(segment).take();
   return {};
@@ -80,12 +83,24 @@ Status RegionState::make_segment(void* memory, std::size_t bytes, bool is_attach
 void RegionState::publish() {
   direct_ = segment_->direct();
   job().regions.insert(id_, *this);
+  for_each_mapped_slice([&](std::byte* slice, std::size_t bytes) {
+    is_attached_ ? job().addresses->attach(slice, bytes, id_)
+                 : job().addresses->assign(slice, bytes, id_);
+  });
+}
+
+// The slices that this process can touch.
+template <class Action>
+void RegionState::for_each_mapped_slice(const Action& action) const {
+  bool has_own = false;
   for (std::int32_t member = 0; member < team_.size(); ++member) {
-    std::byte* const slice = direct(TeamRank{member});
-    job().addresses->assign(slice, bytes(TeamRank{member}), id_);
+    if (std::byte* const slice = direct(TeamRank{member})) {
+      action(slice, bytes(TeamRank{member}));
+      has_own = has_own || TeamRank{member} == team_.rank();
+    }
   }
-  if (direct_.base == nullptr) {
-    job().addresses->assign(segment_->local(), bytes(team_.rank()), id_);
+  if (!has_own) {
+    action(segment_->local(), bytes(team_.rank()));
   }
 }
 
@@ -93,9 +108,9 @@ Result<std::shared_ptr<RegionState>> RegionState::create(Team& team, void* memor
                                                          std::size_t bytes,
                                                          const RegionOptions& options,
                                                          bool is_attached) {
-  std::shared_ptr<RegionState> state(new RegionState(team, options));
-  TESSERA_RETURN_IF_ERROR(state->agree_on_terms(bytes, is_attached));
-  TESSERA_RETURN_IF_ERROR(state->make_segment(memory, bytes, is_attached));
+  std::shared_ptr<RegionState> state(new RegionState(team, options, is_attached));
+  TESSERA_RETURN_IF_ERROR(state->agree_on_terms(bytes));
+  TESSERA_RETURN_IF_ERROR(state->make_segment(memory, bytes));
   state->publish();
   // Nobody may use an address that another member doesn't know yet.
   if (Status met = team.barrier(); !met.ok()) {
@@ -111,10 +126,10 @@ Result<std::shared_ptr<RegionState>> RegionState::create(Team& team, void* memor
 void RegionState::withdraw() {
   JobState& state = job();
   state.regions.remove(id_);
-  for (std::int32_t member = 0; member < team_.size(); ++member) {
-    state.addresses->assign(direct(TeamRank{member}), bytes(TeamRank{member}), RegionId{0});
-  }
-  state.addresses->assign(segment_->local(), bytes(team_.rank()), RegionId{0});
+  for_each_mapped_slice([&](std::byte* slice, std::size_t bytes) {
+    is_attached_ ? state.addresses->detach(slice, id_)
+                 : state.addresses->withdraw(slice, bytes, id_);
+  });
   if (foreign_base_ != nullptr) {
     state.addresses->release_foreign(foreign_base_,
                                      foreign_stride() * static_cast<std::size_t>(team_.size()));

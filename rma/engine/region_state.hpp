@@ -46,10 +46,12 @@ class RegionState {
   [[nodiscard]] Result<RemoteAddress> translate(WorldRank rank, const std::byte* pointer) const;
 
  private:
-  RegionState(Team& team, const RegionOptions& options);
+  RegionState(Team& team, const RegionOptions& options, bool is_attached);
   struct Offer;
-  Status agree_on_terms(std::size_t bytes, bool is_attached);
-  Status make_segment(void* memory, std::size_t bytes, bool is_attached);
+  Status agree_on_terms(std::size_t bytes);
+  Status make_segment(void* memory, std::size_t bytes);
+  template <class Action>
+  void for_each_mapped_slice(const Action& action) const;
   void publish();
   void withdraw();
   [[nodiscard]] std::size_t foreign_stride() const noexcept;
@@ -57,6 +59,7 @@ class RegionState {
   std::shared_ptr<JobState> keep_job_;  ///< first, so that it goes last
   Team team_;
   RegionOptions options_;
+  bool is_attached_;
   RegionId id_;
   std::unique_ptr<Segment> segment_;
   DirectMap direct_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rma/atomic.hpp"
+#include "rma/lock.hpp"
 #include "rma/transfer.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
@@ -202,6 +203,7 @@ TEST(BadInput, AStoppedJobIsClosed) {
     auto own = Job::start({.bootstrap = alone_bootstrap(), .settings = Settings{}}).value();
     Region region = Region::allocate(own.world(), 64).value();
     Team team = own.world().split(0, 0).value();
+    LockSet locks = LockSet::create(own.world(), 1).value();
     const RemoteAddress at = region.at(TeamRank{0});
     ASSERT_TRUE(ok(own.stop()));
     EXPECT_TRUE(ok(own.stop()));
@@ -210,6 +212,8 @@ TEST(BadInput, AStoppedJobIsClosed) {
     EXPECT_TRUE(fails(own.fence_all(), Code::closed));
     EXPECT_TRUE(fails(own.barrier(), Code::closed));
     EXPECT_TRUE(fails(team.barrier(), Code::closed));
+    EXPECT_TRUE(fails(own.world().barrier(), Code::closed));
+    EXPECT_TRUE(fails(locks.lock(TeamRank{0}, 0), Code::closed));
     EXPECT_TRUE(fails(Team::create(own, std::vector<WorldRank>{WorldRank{0}}), Code::closed));
     EXPECT_TRUE(fails(own.transport_to(WorldRank{0}), Code::closed));
     EXPECT_TRUE(ok(job.barrier()));

@@ -180,6 +180,35 @@ TEST(Handle, ThatIsDetachedTellsItsErrorToWaitAllOnce) {
   });
 }
 
+TEST(Handle, ThatIsDetachedTellsItsErrorToTheBarrierAndNobodyIsLeftWaiting) {
+  on_ranks([](Job& job) {
+    Region region = Region::allocate(job.world(), 64).value();
+    const std::int64_t value = 1;
+    const bool is_first = job.rank().value == 0;
+    if (is_first) {
+      put_async(job, region.at(neighbour(job), 60), &value, 8).detach();
+    }
+    const Status met = job.barrier();
+    EXPECT_TRUE(is_first ? fails(met, Code::out_of_range, {"bytes [60, 68)"}) : ok(met));
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
+TEST(Handle, ThatIsDetachedTellsItsErrorToAFenceOfItsTarget) {
+  on_ranks([](Job& job) {
+    Region region = Region::allocate(job.world(), 64).value();
+    const RemoteAddress at = region.at(neighbour(job), 60);
+    const std::int64_t value = 1;
+    put_async(job, at, &value, 8).detach();
+    EXPECT_TRUE(fails(job.fence(at.rank), Code::out_of_range));
+    EXPECT_TRUE(ok(job.fence(at.rank)));
+    RemoteAddress nowhere = at;
+    nowhere.rank = WorldRank{job.size()};
+    put_async(job, nowhere, &value, 8).detach();
+    EXPECT_FALSE(job.fence_all().ok());
+  });
+}
+
 TEST(Handle, MovesBetweenThreads) {
   on_ranks(faulty_job(holding()), [](Job& job) {
     EndpointMemory memory(job.world(), 64);

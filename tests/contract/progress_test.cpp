@@ -160,6 +160,29 @@ TEST(LitmusThreads, DifferentTeamsMayBeInCollectivesAtOnce) {
   });
 }
 
+// Each thread of a rank has a team of its own, and the ranks get to them in different orders.
+TEST(LitmusThreads, RegionsOfDifferentTeamsMayBeMadeAtOnce) {
+  on_ranks([](Job& job) {
+    std::vector<Team> teams;
+    for (int thread = 0; thread < thread_count; ++thread) {
+      const bool forward = thread % 2 == 0;
+      teams.push_back(job.world().split(0, forward ? job.rank().value : -job.rank().value).value());
+    }
+    on_threads([&](int thread) {
+      Team& team = teams[static_cast<std::size_t>(thread)];
+      const TeamRank next{(team.rank().value + 1) % team.size()};
+      for (std::int64_t round = 0; round < 30; ++round) {
+        Region region = Region::allocate(team, 64).value();
+        const std::int64_t sent = round * thread_count + thread;
+        ASSERT_TRUE(ok(put_value(job, region.at(next), sent)));
+        ASSERT_TRUE(ok(region.fence()));
+        ASSERT_TRUE(ok(team.barrier()));
+        ASSERT_EQ(get_value<std::int64_t>(job, region.at(team.rank())).value(), sent);
+      }
+    });
+  });
+}
+
 TEST(LitmusThreads, RegionsComeAndGoWhileOthersAreUsed) {
   on_ranks([](Job& job) {
     Region steady = Region::allocate(job.world(), 64).value();

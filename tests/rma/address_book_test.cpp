@@ -31,7 +31,7 @@ TEST(AddressBook, FindsARegionInTheArenaFromAnyOfItsBytes) {
   EXPECT_EQ(book->find(slice), RegionId{3});
   EXPECT_EQ(book->find(slice + granule_bytes + 4), RegionId{3});
   EXPECT_EQ(book->find(slice + 2 * granule_bytes), RegionId{0});
-  book->assign(slice, granule_bytes + 5, RegionId{0});
+  book->withdraw(slice, granule_bytes + 5, RegionId{3});
   EXPECT_EQ(book->find(slice), RegionId{0});
 }
 
@@ -55,9 +55,37 @@ TEST(AddressBook, FindsMemoryElsewhereByItsExactBytes) {
   EXPECT_EQ(book->find(memory.data() + 149), RegionId{4});
   EXPECT_EQ(book->find(memory.data() + 150), RegionId{5});
   EXPECT_EQ(book->find(memory.data() + 200), RegionId{0});
-  book->assign(memory.data() + 100, 50, RegionId{0});
+  book->withdraw(memory.data() + 100, 50, RegionId{4});
   EXPECT_EQ(book->find(memory.data() + 120), RegionId{0});
   EXPECT_EQ(book->find(memory.data() + 160), RegionId{5});
+}
+
+TEST(AddressBook, AttachedMemoryMayOverlapAndTheLastOneAttachedIsFound) {
+  const auto book = make_book();
+  std::vector<std::byte> memory(1000);
+  book->attach(memory.data(), 1000, RegionId{1});
+  book->attach(memory.data() + 100, 50, RegionId{2});
+  book->attach(memory.data() + 100, 50, RegionId{3});
+  EXPECT_EQ(book->find(memory.data() + 120), RegionId{3});
+  EXPECT_EQ(book->find(memory.data() + 150), RegionId{1});
+  EXPECT_EQ(book->find(memory.data() + 1000), RegionId{0});
+  book->detach(memory.data() + 100, RegionId{3});
+  EXPECT_EQ(book->find(memory.data() + 120), RegionId{2});
+  book->detach(memory.data() + 100, RegionId{2});
+  EXPECT_EQ(book->find(memory.data() + 120), RegionId{1});
+  book->detach(memory.data(), RegionId{1});
+  EXPECT_EQ(book->find(memory.data() + 120), RegionId{0});
+}
+
+TEST(AddressBook, MemoryOfTheArenaThatIsAttachedStaysWhatItWas) {
+  const auto book = make_book();
+  book->assign(arena, granule_bytes, RegionId{1});
+  book->attach(arena + 8, granule_bytes, RegionId{2});
+  EXPECT_EQ(book->find(arena + 8), RegionId{1});
+  EXPECT_EQ(book->find(arena + granule_bytes + 7), RegionId{2});
+  book->detach(arena + 8, RegionId{2});
+  EXPECT_EQ(book->find(arena + 8), RegionId{1});
+  EXPECT_EQ(book->find(arena + granule_bytes + 7), RegionId{0});
 }
 
 TEST(AddressBook, EmptySlicesAndNullLeaveNoTrace) {

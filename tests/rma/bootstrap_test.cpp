@@ -318,5 +318,15 @@ TEST(JobStart, LoopbackDoesNotConnectProcesses) {
             "  hint: use TESSERA_TRANSPORT=shm, or run the ranks as threads");
 }
 
+TEST(JobStart, ATransportThatIsUnsupportedHereIsPassedOver) {
+  const LauncherMemory memory(1);
+  Settings settings;
+  settings.arena_mib = 64;
+  settings.transport = "loopback,shm";
+  auto job = Job::start({.bootstrap = memory.member(0), .settings = settings, .transports = {}});
+  ASSERT_TRUE(job.ok()) << job.status().describe();
+  EXPECT_EQ(job->transport_to(WorldRank{0}).value(), "shm");
+}
+
 }  // namespace
 }  // namespace tessera::rma

@@ -218,6 +218,23 @@ TEST(PostBox, AFullOneMakesTheSenderWait) {
   post.join();
 }
 
+// One of those whose letters fill the box may be the one whose letter is waited for.
+TEST(PostBox, AFullOneIsEmptiedByWhoWaitsForALetterBehindIt) {
+  const auto memory = rig_memory(2);
+  const auto sender = rig_node(memory, 0, true);
+  const auto receiver = rig_node(memory, 1, true);
+  constexpr std::uint64_t letters = 500;
+  std::thread post([&] {
+    for (std::uint64_t i = 0; i < letters; ++i) {
+      EXPECT_TRUE(sender->invite(1, {.key = 3, .offset = i}).ok());
+    }
+    EXPECT_TRUE(sender->invite(1, {.key = 4, .offset = 44}).ok());
+  });
+  EXPECT_EQ(receiver->accept(4, 0)->offset, 44U);
+  EXPECT_EQ(receiver->accept(3, 0)->offset, 0U);
+  post.join();
+}
+
 TEST(PostBox, NeitherSenderNorReceiverWaitsForTheDead) {
   const auto memory = rig_memory(2);
   const auto node = rig_node(memory, 0, false);
