@@ -31,7 +31,7 @@ if(TESSERA_SANITIZE MATCHES "address")
   # MPI libraries unload modules that keep memory: no suppression can name them. Leaks of ours are
   # found without MPI.
   list(APPEND tessera_mpirun_environment
-       ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1)
+       ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1:allocator_may_return_null=1)
 endif()
 set(tessera_mpirun_flags "")
 if(TESSERA_MPI AND MPIEXEC_EXECUTABLE)
