@@ -67,6 +67,13 @@ class UsableProcessors {
   std::array<std::atomic<std::uint64_t>, most / 64> words_{};
 };
 
+/// Of the table that node/directory.hpp explains.
+struct DirectoryHeader {
+  RobustLock lock;
+  std::uint64_t offset = 0;  ///< of the table in the arena; 0: none yet
+  std::uint64_t used = 0;    ///< entries that are not empty
+};
+
 struct NodeHeader {
   std::uint64_t magic = 0;
   std::uint32_t layout_version = 0;
@@ -81,6 +88,7 @@ struct NodeHeader {
   RobustLock last_one_lock;                   ///< for LastOne
   std::atomic<std::uint32_t> last_region{0};  ///< the number that a region got last
   UsableProcessors processors;
+  alignas(cache_line) DirectoryHeader directory;
   std::array<StripeLock, stripe_count> stripes;
 };
 

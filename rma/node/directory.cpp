@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/node/directory.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+#include <utility>
+
+namespace tessera::rma::detail {
+namespace {
+
+constexpr std::uint64_t least_capacity = 1024;
+constexpr std::uint64_t removed = ~std::uint64_t{0};
+
+// Region numbers begin with 1, so no key is 0; and no rank is negative, so none is `removed`.
+std::uint64_t key_of(RegionId region, WorldRank owner) noexcept {
+  return std::uint64_t{region.value} << 32U | static_cast<std::uint32_t>(owner.value);
+}
+
+// Fibonacci hashing: keys are numbers that were given out one after another.
+std::uint64_t hash(std::uint64_t key) noexcept {
+  return key * 0x9e37'79b9'7f4a'7c15 >> 20U;
+}
+
+}  // namespace
+
+struct Directory::Entry {
+  std::atomic<std::uint64_t> key;  // 0: never used; `removed`: probes go on
+  DirectorySlice slice;
+};
+
+DirectoryHeader& Directory::header() const noexcept {
+  return arena_.memory().header().directory;
+}
+
+std::span<Directory::Entry> Directory::entries() const noexcept {
+  const std::uint64_t offset = header().offset;
+  if (offset == 0) {
+    return {};
+  }
+  // The table begins with its capacity, so that one store exchanges both.
+  std::byte* const table = arena_.at(offset);
+  return {reinterpret_cast<Entry*>(table + cache_line), *reinterpret_cast<std::uint64_t*>(table)};
+}
+
+// Where `key` is, or else the entry where a search for it ends. Requires: one that was never used.
+Directory::Entry& Directory::place_for(std::span<Entry> entries, std::uint64_t key) noexcept {
+  const std::uint64_t mask = entries.size() - 1;
+  std::uint64_t at = hash(key) & mask;
+  while (true) {
+    const std::uint64_t found = entries[at].key.load(std::memory_order_relaxed);
+    if (found == key || found == 0) {
+      return entries[at];
+    }
+    at = (at + 1) & mask;
+  }
+}
+
+Status Directory::insert(RegionId region, std::span<const DirectorySlice> slices) {
+  const RobustGuard guard(header().lock, context_);
+  TESSERA_RETURN_IF_ERROR(make_room(slices.size()));
+  for (const DirectorySlice& slice : slices) {
+    const std::uint64_t key = key_of(region, slice.owner);
+    Entry& entry = place_for(entries(), key);
+    entry.slice = slice;
+    header().used += entry.key.load(std::memory_order_relaxed) == 0 ? 1U : 0U;
+    entry.key.store(key, std::memory_order_release);
+  }
+  return {};
+}
+
+void Directory::remove(RegionId region, std::span<const DirectorySlice> slices) noexcept {
+  const RobustGuard guard(header().lock, context_);
+  for (const DirectorySlice& slice : slices) {
+    const std::uint64_t key = key_of(region, slice.owner);
+    const std::span<Entry> all = entries();
+    if (all.empty()) {
+      return;
+    }
+    Entry& entry = place_for(all, key);
+    if (entry.key.load(std::memory_order_relaxed) == key) {
+      entry.key.store(removed, std::memory_order_release);
+    }
+  }
+}
+
+std::optional<DirectorySlice> Directory::find(RegionId region, WorldRank owner) const noexcept {
+  const std::uint64_t key = key_of(region, owner);
+  const RobustGuard guard(header().lock, context_);
+  const std::span<Entry> all = entries();
+  if (region.value == 0 || owner.value < 0 || all.empty()) {
+    return std::nullopt;
+  }
+  const Entry& entry = place_for(all, key);
+  if (entry.key.load(std::memory_order_relaxed) != key) {
+    return std::nullopt;
+  }
+  return entry.slice;
+}
+
+Status Directory::make_room(std::size_t more) {
+  const std::span<Entry> all = entries();
+  if ((header().used + more) * 2 <= all.size()) {
+    return {};
+  }
+  // Removed entries stay behind in the old table, so the new one may well be no larger.
+  std::uint64_t live = 0;
+  for (const Entry& entry : all) {
+    const std::uint64_t key = entry.key.load(std::memory_order_relaxed);
+    live += key != 0 && key != removed ? 1U : 0U;
+  }
+  return grow(std::bit_ceil(std::max(least_capacity, (live + more) * 4)));
+}
+
+Status Directory::grow(std::uint64_t capacity) {
+  const std::uint64_t bytes = cache_line + capacity * sizeof(Entry);
+  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena_.allocate(bytes));
+  if (Status backed = arena_.back(offset, bytes); !backed.ok()) {
+    arena_.free(offset, bytes);
+    return std::move(backed).context("enlarging the node's directory of regions");
+  }
+  new (arena_.at(offset)) std::uint64_t(capacity);
+  const std::span<Entry> larger(reinterpret_cast<Entry*>(arena_.at(offset) + cache_line), capacity);
+  const std::span<Entry> old = entries();
+  std::uint64_t used = 0;
+  for (const Entry& entry : old) {
+    const std::uint64_t key = entry.key.load(std::memory_order_relaxed);
+    if (key != 0 && key != removed) {
+      Entry& copy = place_for(larger, key);
+      copy.slice = entry.slice;
+      copy.key.store(key, std::memory_order_relaxed);
+      ++used;
+    }
+  }
+  const std::uint64_t old_offset = header().offset;
+  header().used = used;
+  header().offset = offset;
+  if (old_offset != 0) {
+    arena_.free(old_offset, cache_line + old.size() * sizeof(Entry));
+  }
+  return {};
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Directory: where in a node's memory the slices of its ranks lie, by region and rank.
+//
+// The node's agent carries out requests that name memory as (region, rank, offset), for ranks that
+// compute meanwhile; this is where it looks up, and all that it believes. The first member of a
+// team on the node enters a region and takes it out again.
+//
+// A hash table in the arena with linear probing, at most half full. Under a robust lock, and valid
+// after every store: an entry's key is stored last and cleared first, a larger table is complete
+// before it takes the place of the other. A rank that dies inside leaks a table at most.
+//
+// Threads: all functions may be called from any thread of any rank of the node.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "rma/node/arena.hpp"
+#include "rma/node/node_memory.hpp"
+#include "rma/rank.hpp"
+#include "rma/region.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::rma::detail {
+
+/// The slice of one rank.
+struct DirectorySlice {
+  WorldRank owner;
+  std::int32_t process = 0;  ///< 0: in the arena; else the owner's process, whose own memory it is
+  std::uint64_t place = 0;   ///< offset in the arena, or address in that process
+  std::uint64_t bytes = 0;
+  bool strict = false;  ///< Atomics::strict
+  AccessMode access_mode = AccessMode::any;
+
+  friend bool operator==(const DirectorySlice&, const DirectorySlice&) = default;
+};
+
+class Directory {
+ public:
+  explicit Directory(Arena& arena, const LockContext& context) noexcept
+      : arena_(arena), context_(context) {}
+
+  /// Enters the slices of `region` on this node, all or none. Errors: no_memory, limit_exceeded.
+  Status insert(RegionId region, std::span<const DirectorySlice> slices);
+  /// Takes out what insert() entered for these owners.
+  void remove(RegionId region, std::span<const DirectorySlice> slices) noexcept;
+
+  /// Cost: a hash probe under an uncontended lock.
+  [[nodiscard]] std::optional<DirectorySlice> find(RegionId region, WorldRank owner) const noexcept;
+
+ private:
+  struct Entry;
+  [[nodiscard]] DirectoryHeader& header() const noexcept;
+  [[nodiscard]] std::span<Entry> entries() const noexcept;
+  static Entry& place_for(std::span<Entry> entries, std::uint64_t key) noexcept;
+  Status make_room(std::size_t more);
+  Status grow(std::uint64_t capacity);
+
+  Arena& arena_;
+  LockContext context_;
+};
+
+}  // namespace tessera::rma::detail
