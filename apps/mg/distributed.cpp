@@ -20,6 +20,7 @@ using arrays::Distribution;
 using arrays::Extents;
 using arrays::Halo;
 using arrays::HaloOptions;
+using arrays::LocalView;
 using arrays::PeriodicDims;
 using rma::Result;
 using rma::Status;
@@ -92,18 +93,36 @@ Grid grid_of(Array<double>& array) {
 
 }  // namespace
 
-DistributedRun::DistributedRun(const rma::Job& job, const Problem& problem, Array<double> u,
-                               Array<double> v)
-    : job_(job), problem_(problem), u_(std::move(u)), v_(std::move(v)) {}
+Status OneSidedExchange::update(Array<double>& array, const HaloOptions& options) {
+  TESSERA_ASSIGN_OR_RETURN(Halo halo, Halo::create(array, options));
+  return halo.update();
+}
 
-Result<DistributedRun> DistributedRun::create(const rma::Job& job, const Problem& problem) {
+Status OneSidedExchange::gather(Array<double>& array, const LocalView<double>& whole) {
+  TESSERA_RETURN_IF_ERROR(array.sync());
+  Status status = array.get(array.box(), whole);
+  // Nobody changes its part before all have read it.
+  Status met = array.team().barrier();
+  return status.ok() ? std::move(met) : std::move(status);
+}
+
+DistributedRun::DistributedRun(const rma::Job& job, const Problem& problem,
+                               std::unique_ptr<Exchange> exchange, Array<double> u, Array<double> v)
+    : job_(job),
+      problem_(problem),
+      exchange_(std::move(exchange)),
+      u_(std::move(u)),
+      v_(std::move(v)) {}
+
+Result<DistributedRun> DistributedRun::create(const rma::Job& job, const Problem& problem,
+                                              std::unique_ptr<Exchange> exchange) {
   TESSERA_ASSIGN_OR_RETURN(const Distribution cut_for_u,
                            finest(problem.edge, job.size(), sweep_u_ghosts));
   TESSERA_ASSIGN_OR_RETURN(const Distribution cut_for_v,
                            finest(problem.edge, job.size(), sweep_v_ghosts));
   TESSERA_ASSIGN_OR_RETURN(auto u, Array<double>::create(job, cut_for_u, {.name = "u"}));
   TESSERA_ASSIGN_OR_RETURN(auto v, Array<double>::create(job, cut_for_v, {.name = "v"}));
-  DistributedRun run(job, problem, std::move(u), std::move(v));
+  DistributedRun run(job, problem, std::move(exchange), std::move(u), std::move(v));
   TESSERA_RETURN_IF_ERROR(run.make_levels());
   TESSERA_RETURN_IF_ERROR(run.set_problem());
   return run;
@@ -145,7 +164,7 @@ Status DistributedRun::set_problem() {
     extremes = merge(extremes, all[rank]);
   }
   set_right_hand_side(grid_of(v_), problem_.edge, extremes);
-  return exchange(v_, {.periodic = all_periodic()});
+  return update(v_, {.periodic = all_periodic()});
 }
 
 Status DistributedRun::zero_finest() {
@@ -156,10 +175,9 @@ Status DistributedRun::zero_finest() {
   return u_.sync();
 }
 
-Status DistributedRun::exchange(Array<double>& array, const HaloOptions& options) {
+Status DistributedRun::update(Array<double>& array, const HaloOptions& options) {
   const auto start = Clock::now();
-  TESSERA_ASSIGN_OR_RETURN(Halo halo, Halo::create(array, options));
-  Status status = halo.update();
+  Status status = exchange_->update(array, options);
   halo_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
   return std::move(status).context("exchanging ghost cells");
 }
@@ -203,22 +221,18 @@ Status DistributedRun::gather_replicated() {
     return {};
   }
   const auto start = Clock::now();
-  TESSERA_RETURN_IF_ERROR(replicated_->sync().context("gathering the coarse residual"));
   const Grid& whole = coarse_->residual();
   const Index3 n = whole.box.extents();
-  const arrays::LocalView<double> view(whole.data, Extents{n.z, n.y, n.x},
-                                       arrays::Strides{whole.plane_stride, whole.row_stride, 1});
-  Status status = replicated_->get(replicated_->box(), view);
-  // Nobody restricts into it again before all have read it.
-  Status met = replicated_->team().barrier();
+  const LocalView<double> view(whole.data, Extents{n.z, n.y, n.x},
+                               arrays::Strides{whole.plane_stride, whole.row_stride, 1});
+  Status status = exchange_->gather(*replicated_, view);
   halo_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
-  return (status.ok() ? std::move(met) : std::move(status))
-      .context("gathering the coarse residual");
+  return std::move(status).context("gathering the coarse residual");
 }
 
 Status DistributedRun::go_down() {
   for (std::size_t k = 0; k < middle_.size(); ++k) {
-    TESSERA_RETURN_IF_ERROR(exchange(middle_[k].r, {.periodic = all_periodic()}));
+    TESSERA_RETURN_IF_ERROR(update(middle_[k].r, {.periodic = all_periodic()}));
     const Grid fine = grid_of(middle_[k].r);
     const Grid coarse = k + 1 < middle_.size() ? grid_of(middle_[k + 1].r) : grid_of(*replicated_);
     restrict_to(coarse, fine, coarse.box);
@@ -250,7 +264,7 @@ Result<Norms> DistributedRun::cycle(bool is_last) {
     PeriodicDims by_sweep;
     by_sweep.set(1, own.y);
     by_sweep.set(2, own.x);
-    TESSERA_RETURN_IF_ERROR(exchange(u_, {.periodic = all_periodic(), .left_out = by_sweep}));
+    TESSERA_RETURN_IF_ERROR(update(u_, {.periodic = all_periodic(), .left_out = by_sweep}));
   }
   return norms;
 }

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -37,11 +38,36 @@ struct RunResult {
   double halo_seconds = 0.0;  ///< the part of it that this rank spent exchanging and gathering
 };
 
+/// What ranks tell each other during a cycle. How it is done is all that tells one parallel version
+/// of the benchmark from another: bench/apps has one of messages.
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+
+  /// Collective. Makes the ghost cells of `array` new, as arrays::Halo does with these options.
+  /// The cells of `left_out` dimensions beside this rank's own points are new already.
+  virtual rma::Status update(arrays::Array<double>& array, const arrays::HaloOptions& options) = 0;
+  /// Collective. Copies all of `array` to `whole`, on every rank. When it returns, ranks may
+  /// change their parts.
+  virtual rma::Status gather(arrays::Array<double>& array,
+                             const arrays::LocalView<double>& whole) = 0;
+};
+
+/// Reads from the neighbours, one-sidedly.
+class OneSidedExchange : public Exchange {
+ public:
+  rma::Status update(arrays::Array<double>& array, const arrays::HaloOptions& options) override;
+  rma::Status gather(arrays::Array<double>& array, const arrays::LocalView<double>& whole) override;
+};
+
 class DistributedRun {
  public:
-  /// Collective. Allocates all levels and sets the official right-hand side.
-  /// Errors: no_memory, with the sizes.
-  static rma::Result<DistributedRun> create(const rma::Job& job, const Problem& problem);
+  /// Collective. Allocates all levels and sets the official right-hand side. Ranks exchange
+  /// through `exchange`, the same kind on all of them.
+  /// Errors: no_memory, with the sizes; what the exchange finds.
+  static rma::Result<DistributedRun> create(
+      const rma::Job& job, const Problem& problem,
+      std::unique_ptr<Exchange> exchange = std::make_unique<OneSidedExchange>());
 
   DistributedRun(DistributedRun&&) noexcept = default;
 
@@ -55,8 +81,8 @@ class DistributedRun {
     OwnedGrid u;
   };
 
-  DistributedRun(const rma::Job& job, const Problem& problem, arrays::Array<double> u,
-                 arrays::Array<double> v);
+  DistributedRun(const rma::Job& job, const Problem& problem, std::unique_ptr<Exchange> exchange,
+                 arrays::Array<double> u, arrays::Array<double> v);
   rma::Status make_levels();
   rma::Status make_middle_level(const arrays::Distribution& distribution);
   rma::Status set_problem();
@@ -67,7 +93,7 @@ class DistributedRun {
   rma::Status go_up();
   rma::Status gather_replicated();
   rma::Result<Norms> finest_sweep(bool corrects, bool restricts);
-  rma::Status exchange(arrays::Array<double>& array, const arrays::HaloOptions& options);
+  rma::Status update(arrays::Array<double>& array, const arrays::HaloOptions& options);
   /// Whether no part of the finest level, and so of none, is this rank's.
   [[nodiscard]] bool is_idle() const { return u_.own_box().is_empty(); }
   [[nodiscard]] Grid coarse_correction() const;
@@ -75,6 +101,7 @@ class DistributedRun {
 
   rma::Job job_;
   Problem problem_;
+  std::unique_ptr<Exchange> exchange_;
   arrays::Array<double> u_;
   arrays::Array<double> v_;
   std::vector<MiddleLevel> middle_;                  ///< finest of them first

@@ -302,6 +302,10 @@ std::unique_ptr<Floor> make_armci_floor(Crew& crew, const FloorOptions& options,
     missing = "armci-mpi: needs two ranks";
     return nullptr;
   }
+  if (!mpi::makes_windows()) {
+    missing = "armci-mpi: MPI makes no windows here; try OMPI_MCA_osc=sm,pt2pt";
+    return nullptr;
+  }
   return std::make_unique<ArmciFloor>(crew, options);
 }
 

@@ -8,6 +8,7 @@
 // 2 for bad usage or a file that can't be written.
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -16,11 +17,13 @@
 
 #include "bench/floors/floor.hpp"
 #include "bench/floors/memory_floor.hpp"
-#include "bench/floors/mpi_floor.hpp"
 #include "bench/floors/mpi_session.hpp"
+#include "bench/floors/mpi_two_sided.hpp"
+#include "bench/floors/tcp_floor.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/options.hpp"
 #include "bench/support/output_files.hpp"
+#include "bench/support/overlap.hpp"
 #include "bench/support/record.hpp"
 #include "bench/support/table.hpp"
 
@@ -35,15 +38,22 @@ class Demo {
   Demo(Crew& crew, const SuiteOptions& options, RunInfo run)
       : crew_(crew), options_(options), report_(std::move(run)) {}
 
-  /// Collective. Measures the candidates and adds a line to a table of their own.
-  void measure(Table& table, const Subject& subject, const std::vector<Candidate>& candidates) {
-    const auto measured = measure_interleaved(crew_, candidates, options_.measure_options());
+  /// Collective. Measures the candidates and adds a line to a table of their own. Long samples
+  /// where ranks meet in each repetition.
+  std::vector<Measured> measure(Table& table, const Subject& subject,
+                                const std::vector<Candidate>& candidates, bool meets = false) {
+    MeasureOptions options = options_.measure_options();
+    if (meets) {
+      options.timer_multiple = 2000;  // some 40 µs
+    }
+    auto measured = measure_interleaved(crew_, candidates, options);
     if (crew_.rank() == 0) {
       report_.add(to_records(subject, measured));
       if (!options_.quiet) {
         table.add(subject.size, measured);
       }
     }
+    return measured;
   }
 
   [[nodiscard]] Table table(std::string title, std::size_t candidates) {
@@ -103,9 +113,101 @@ void measure_together(Demo& demo, Crew& crew) {
   Table triad_table = demo.table("STREAM triad", 1);
   demo.measure(triad_table, {"floors", "triad", "", static_cast<std::int64_t>(triad[0].bytes)},
                triad);
-  if (auto ping_pong = mpi_ping_pong_candidate(crew, 8)) {
-    Table table = demo.table("round trip", 1);
-    demo.measure(table, {"floors", "ping_pong", "", 8}, {*ping_pong});
+}
+
+/// What goes over a wire, where there is one: TCP, and MPI's messages beside it.
+struct Wire {
+  std::vector<std::unique_ptr<TcpFloor>> floors;  ///< blocking, polling
+
+  Wire(Crew& crew, const FloorOptions& options) {
+    for (const Waiting waiting : {Waiting::blocking, Waiting::polling}) {
+      std::string missing;
+      if (auto floor = make_tcp_floor(crew, options, {.waiting = waiting}, missing)) {
+        floors.push_back(std::move(floor));
+      } else if (crew.rank() == 0) {
+        std::cout << "# missing: " << missing << '\n';
+      }
+    }
+  }
+
+  /// What `make` gives of each floor, after `first`.
+  template <class Make>
+  [[nodiscard]] std::vector<Candidate> candidates(std::optional<Candidate> first,
+                                                  const Make& make) const {
+    std::vector<Candidate> found;
+    if (first) {
+      found.push_back(std::move(*first));
+    }
+    for (const auto& floor : floors) {
+      if (auto candidate = make(*floor)) {
+        found.push_back(std::move(*candidate));
+      }
+    }
+    return found;
+  }
+};
+
+void measure_wire(Demo& demo, Crew& crew, const SuiteOptions& options, const Wire& wire) {
+  constexpr std::int64_t outstanding = 4;
+  const auto measure = [&](const std::string& title, const std::string& op, const auto& make) {
+    std::optional<Table> table;
+    for (const std::int64_t size : options.sizes()) {
+      const std::vector<Candidate> candidates = make(static_cast<std::size_t>(size));
+      if (candidates.empty()) {
+        continue;
+      }
+      if (!table) {
+        table.emplace(demo.table(title, candidates.size()));
+      }
+      demo.measure(*table, {"floors", op, "", size}, candidates, true);
+    }
+  };
+  for (const Operation operation : {Operation::put, Operation::get}) {
+    const std::string name = Case::contiguous(operation, 8).name();
+    measure(name + " over TCP", name + "_wire", [&](std::size_t bytes) {
+      return wire.candidates(
+          {}, [&](TcpFloor& floor) { return floor.candidate(Case::contiguous(operation, bytes)); });
+    });
+    measure(fmt::format("{} over TCP, {} outstanding", name, outstanding), name + "_stream",
+            [&](std::size_t bytes) {
+              return wire.candidates(
+                  operation == Operation::put ? mpi_stream_candidate(crew, bytes, outstanding)
+                                              : std::nullopt,
+                  [&](TcpFloor& floor) { return floor.stream(operation, bytes, outstanding); });
+            });
+  }
+  measure("round trip", "ping_pong", [&](std::size_t bytes) {
+    return wire.candidates(mpi_ping_pong_candidate(crew, bytes),
+                           [&](TcpFloor& floor) { return floor.ping_pong(bytes); });
+  });
+}
+
+/// How much of a get a helper thread at each end hides, while the target sleeps and computes.
+void measure_overlap(Demo& demo, Crew& crew, const SuiteOptions& options, const Wire& wire) {
+  constexpr std::size_t bytes = 4 << 20;
+  for (const auto& floor : wire.floors) {
+    const auto transfer = floor->started_get(bytes);
+    if (!transfer) {
+      continue;
+    }
+    const auto computation = Computation::lasting(std::chrono::milliseconds(4));
+    for (const bool is_target_busy : {false, true}) {
+      std::optional<BackgroundComputation> busy;
+      if (is_target_busy && crew.rank() == 1) {
+        busy.emplace();
+      }
+      Table table = demo.table(is_target_busy ? "overlap, target computing" : "overlap", 3);
+      const auto measured =
+          demo.measure(table, {"floors", is_target_busy ? "overlap_busy" : "overlap", "", bytes},
+                       {blocking_candidate(*transfer), computing_candidate(computation),
+                        overlapped_candidate(*transfer, computation)});
+      if (crew.rank() == 0 && !options.quiet) {
+        fmt::print("# hidden: {:.2f}\n",
+                   hidden_fraction(measured[0].stats_ns.median, measured[1].stats_ns.median,
+                                   measured[2].stats_ns.median));
+        std::fflush(stdout);
+      }
+    }
   }
 }
 
@@ -132,6 +234,11 @@ int run_demo(const SuiteOptions& options, int argc, const char* const* argv) {
   }
   measure_all(demo, floors, options);
   measure_together(demo, crew);
+  {
+    const Wire wire(crew, floor_options);
+    measure_wire(demo, crew, options, wire);
+    measure_overlap(demo, crew, options, wire);
+  }
   if (crew.rank() == 0 && !files.write(demo.report())) {
     return exit_usage;
   }

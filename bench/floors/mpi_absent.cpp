@@ -3,8 +3,8 @@
 // Stands in for the MPI floors in a build without MPI.
 #include "bench/floors/floor.hpp"
 #include "bench/floors/mpi_collectives.hpp"
-#include "bench/floors/mpi_floor.hpp"
 #include "bench/floors/mpi_session.hpp"
+#include "bench/floors/mpi_two_sided.hpp"
 
 namespace tessera::bench {
 
@@ -18,6 +18,10 @@ std::unique_ptr<Floor> make_mpi_floor(Crew&, const FloorOptions&, std::string& m
 }
 
 std::optional<Candidate> mpi_ping_pong_candidate(Crew&, std::size_t) {
+  return std::nullopt;
+}
+
+std::optional<Candidate> mpi_stream_candidate(Crew&, std::size_t, std::int64_t) {
   return std::nullopt;
 }
 

@@ -17,6 +17,9 @@ namespace tessera::bench::mpi {
 /// Whether MPI runs and has as many ranks as `ranks`.
 bool is_running(int ranks);
 
+/// Collective. Whether MPI makes windows among all ranks: Open MPI 4.1 does not over every network.
+bool makes_windows();
+
 /// Whether all that MPI would be told about the case fits its ints.
 inline bool fits_int(const Case& c) {
   constexpr auto limit = static_cast<std::size_t>(std::numeric_limits<int>::max());

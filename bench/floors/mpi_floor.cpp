@@ -2,8 +2,6 @@
 //
 // One-sided MPI as its users write it: MPI_Win_allocate, one passive epoch (lock_all), the
 // operation, MPI_Win_flush. Rows are subarray types and lists hindexed-block types, made once.
-#include "bench/floors/mpi_floor.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -268,32 +266,11 @@ std::unique_ptr<Floor> make_mpi_floor(Crew& crew, const FloorOptions& options,
     missing = "mpi: needs two ranks";
     return nullptr;
   }
-  return std::make_unique<MpiFloor>(crew, options);
-}
-
-std::optional<Candidate> mpi_ping_pong_candidate(Crew& crew, std::size_t bytes) {
-  if (crew.size() < 2 || !mpi::is_running(crew.size())) {
-    return std::nullopt;
+  if (!mpi::makes_windows()) {
+    missing = "mpi: MPI makes no windows here; try OMPI_MCA_osc=sm,pt2pt";
+    return nullptr;
   }
-  Candidate candidate;
-  candidate.name = "mpi two-sided";
-  candidate.cooperative = true;
-  candidate.bytes = 2 * bytes;
-  const auto buffer = std::make_shared<std::vector<std::byte>>(bytes);
-  candidate.run = [buffer, rank = crew.rank()](std::int64_t repetitions) {
-    const auto count = static_cast<int>(buffer->size());
-    const int peer = 1 - rank;
-    for (std::int64_t i = 0; i < repetitions && rank < 2; ++i) {
-      if (rank == 0) {
-        MPI_Send(buffer->data(), count, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
-      }
-      MPI_Recv(buffer->data(), count, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      if (rank == 1) {
-        MPI_Send(buffer->data(), count, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
-      }
-    }
-  };
-  return candidate;
+  return std::make_unique<MpiFloor>(crew, options);
 }
 
 }  // namespace tessera::bench

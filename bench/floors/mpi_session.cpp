@@ -115,6 +115,23 @@ bool is_running(int ranks) {
   return size == ranks;
 }
 
+bool makes_windows() {
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  void* base = nullptr;
+  MPI_Win window = MPI_WIN_NULL;
+  int made = MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window) == MPI_SUCCESS;
+  const bool has_window = made != 0;
+  MPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (has_window && made != 0) {
+    MPI_Win_free(&window);
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+  MPI_Errhandler_free(&before);
+  return made != 0;
+}
+
 Window::Window(std::size_t bytes, bool lock_all) : lock_all_(lock_all) {
   MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base_,
                    &window_);

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Ghost cells come in three phases, x first and z last, and each phase sends what the ones before
+// have brought, so that corners need no messages of their own and z faces are whole planes, which
+// are sent from where they lie. A dimension in which this rank has all is copied here.
+#include "bench/apps/mg_messages.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "bench/floors/mpi_api.hpp"
+
+namespace tessera::bench {
+namespace {
+
+using arrays::Array;
+using arrays::Box;
+using arrays::Distribution;
+using arrays::Extents;
+using arrays::HaloOptions;
+using arrays::Index;
+using rma::Status;
+
+constexpr int dims = 3;
+
+/// A box of doubles in memory.
+struct Block {
+  double* data = nullptr;
+  Extents extents;
+  std::int64_t plane = 0;  ///< strides
+  std::int64_t row = 0;
+
+  [[nodiscard]] int elements() const { return static_cast<int>(arrays::volume(extents)); }
+  [[nodiscard]] bool is_dense() const {
+    return extents[2] == row && (extents[0] == 1 || extents[1] * row == plane);
+  }
+  template <class Action>
+  void for_each_row(const Action& action) const {
+    for (std::int64_t z = 0; z < extents[0]; ++z) {
+      for (std::int64_t y = 0; y < extents[1]; ++y) {
+        action(data + z * plane + y * row);
+      }
+    }
+  }
+  [[nodiscard]] std::size_t row_elements() const { return static_cast<std::size_t>(extents[2]); }
+  void pack(double* to) const {
+    for_each_row([&](const double* from) { to = std::copy_n(from, row_elements(), to); });
+  }
+  void unpack(const double* from) const {
+    for_each_row([&](double* to) {
+      std::copy_n(from, row_elements(), to);
+      from += row_elements();
+    });
+  }
+};
+
+/// One end of a message: a block, and where it is packed.
+class Face {
+ public:
+  explicit Face(const Block& block)
+      : block_(block), packed_(block.is_dense() ? 0 : static_cast<std::size_t>(block.elements())) {}
+
+  [[nodiscard]] const Block& block() const { return block_; }
+  void send(int to, int tag, MPI_Request& request) {
+    if (!packed_.empty()) {
+      block_.pack(packed_.data());
+    }
+    MPI_Isend(wire(), block_.elements(), MPI_DOUBLE, to, tag, MPI_COMM_WORLD, &request);
+  }
+  void receive(int from, int tag, MPI_Request& request) {
+    MPI_Irecv(wire(), block_.elements(), MPI_DOUBLE, from, tag, MPI_COMM_WORLD, &request);
+  }
+  void finish_receive() const {
+    if (!packed_.empty()) {
+      block_.unpack(packed_.data());
+    }
+  }
+
+ private:
+  [[nodiscard]] double* wire() { return packed_.empty() ? block_.data : packed_.data(); }
+
+  Block block_;
+  std::vector<double> packed_;
+};
+
+/// The exchange in one dimension.
+struct Phase {
+  int below = 0;  ///< MPI ranks of the neighbours
+  int above = 0;
+  bool is_alone = false;  ///< both neighbours are this rank
+  Face low;               ///< own layers
+  Face high;
+  Face low_ghosts;
+  Face high_ghosts;
+
+  void run() {
+    if (is_alone) {
+      copy(high.block(), low_ghosts.block());
+      copy(low.block(), high_ghosts.block());
+      return;
+    }
+    constexpr int downwards = 0;
+    constexpr int upwards = 1;
+    std::array<MPI_Request, 4> requests = {};
+    low_ghosts.receive(below, upwards, requests[0]);
+    high_ghosts.receive(above, downwards, requests[1]);
+    low.send(below, downwards, requests[2]);
+    high.send(above, upwards, requests[3]);
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    low_ghosts.finish_receive();
+    high_ghosts.finish_receive();
+  }
+
+ private:
+  static void copy(const Block& from, const Block& to) {
+    for (std::int64_t z = 0; z < from.extents[0]; ++z) {
+      for (std::int64_t y = 0; y < from.extents[1]; ++y) {
+        std::copy_n(from.data + z * from.plane + y * from.row, from.row_elements(),
+                    to.data + z * to.plane + y * to.row);
+      }
+    }
+  }
+};
+
+/// The part of this rank's slice, ghosts included, that holds `box`.
+Block block_of(Array<double>& array, const Box& box) {
+  const Extents slice = array.distribution().local_extents(array.team().rank());
+  const Box own = array.own_box();
+  const Extents& ghosts = array.distribution().ghosts();
+  Block block{nullptr, box.extents(), slice[1] * slice[2], slice[2]};
+  const Index strides = {block.plane, block.row, 1};
+  auto* data = reinterpret_cast<double*>(array.region().local());
+  for (int dim = 0; dim < dims; ++dim) {
+    data += (box.lo(dim) - own.lo(dim) + ghosts[dim]) * strides[dim];
+  }
+  block.data = data;
+  return block;
+}
+
+/// `known` in all dimensions but `dim`, and there [lo, hi).
+Box layers(Box known, int dim, std::int64_t lo, std::int64_t hi) {
+  known.set(dim, lo, hi);
+  return known;
+}
+
+int neighbour(const Array<double>& array, int dim, std::int64_t at) {
+  Index there = array.own_box().lo();
+  const std::int64_t extent = array.extents()[dim];
+  there[dim] = (at + extent) % extent;
+  return array.team().world_rank(array.owner(there)).value;
+}
+
+/// `known` is the part of the slice that is new already, in the other dimensions.
+Phase make_phase(Array<double>& array, int dim, const Box& known) {
+  const Box own = array.own_box();
+  const std::int64_t width = array.distribution().ghosts()[dim];
+  const auto face = [&](std::int64_t lo, std::int64_t hi) {
+    return Face(block_of(array, layers(known, dim, lo, hi)));
+  };
+  return {.below = neighbour(array, dim, own.lo(dim) - 1),
+          .above = neighbour(array, dim, own.hi(dim)),
+          .is_alone = array.distribution().cut(dim).blocks() == 1,
+          .low = face(own.lo(dim), own.lo(dim) + width),
+          .high = face(own.hi(dim) - width, own.hi(dim)),
+          .low_ghosts = face(own.lo(dim) - width, own.lo(dim)),
+          .high_ghosts = face(own.hi(dim), own.hi(dim) + width)};
+}
+
+std::vector<Phase> make_phases(Array<double>& array, const HaloOptions& options) {
+  std::vector<Phase> phases;
+  Box known = array.own_box();
+  if (known.is_empty()) {
+    return phases;
+  }
+  const Extents& ghosts = array.distribution().ghosts();
+  const auto grow = [&](int dim) {
+    known.set(dim, known.lo(dim) - ghosts[dim], known.hi(dim) + ghosts[dim]);
+  };
+  const auto is_left_out = [&](int dim) {
+    return options.left_out.test(static_cast<std::size_t>(dim));
+  };
+  for (int dim = 0; dim < dims; ++dim) {
+    if (is_left_out(dim)) {
+      grow(dim);
+    }
+  }
+  for (int dim = dims - 1; dim >= 0; --dim) {
+    if (!is_left_out(dim)) {
+      phases.push_back(make_phase(array, dim, known));
+      grow(dim);
+    }
+  }
+  return phases;
+}
+
+/// Whether each block can fill its neighbours' ghosts: the same answer on every rank.
+Status check_blocks(const Array<double>& array) {
+  const Distribution& distribution = array.distribution();
+  for (int dim = 0; dim < dims; ++dim) {
+    const arrays::AxisCut& cut = distribution.cut(dim);
+    for (std::int64_t block = 0; block < cut.blocks(); ++block) {
+      if (cut.hi(block) - cut.lo(block) < distribution.ghosts()[dim]) {
+        return Status::error(rma::Code::unsupported,
+                             "a block is thinner than its ghost layers; use fewer ranks");
+      }
+    }
+  }
+  return {};
+}
+
+class MpiExchange : public apps::mg::Exchange {
+ public:
+  Status update(Array<double>& array, const HaloOptions& options) override {
+    TESSERA_RETURN_IF_ERROR(check_blocks(array));
+    const Key key = {array.region().local(), options.left_out.to_ulong()};
+    auto found = plans_.find(key);
+    if (found == plans_.end()) {
+      found = plans_.emplace(key, make_phases(array, options)).first;
+    }
+    for (Phase& phase : found->second) {
+      phase.run();
+    }
+    return {};
+  }
+
+  Status gather(Array<double>& array, const arrays::LocalView<double>& whole) override {
+    const int ranks = array.team().size();
+    std::vector<int> counts;
+    std::vector<int> places;
+    int total = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      counts.push_back(static_cast<int>(box_of(array, rank).volume()));
+      places.push_back(total);
+      total += counts.back();
+    }
+    const Box own = array.own_box();
+    std::vector<double> mine(static_cast<std::size_t>(own.volume()));
+    std::vector<double> all(static_cast<std::size_t>(total));
+    if (!own.is_empty()) {
+      block_of(array, own).pack(mine.data());
+    }
+    MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, all.data(),
+                   counts.data(), places.data(), MPI_DOUBLE, MPI_COMM_WORLD);
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Box box = box_of(array, rank);
+      if (!box.is_empty()) {
+        const std::int64_t at =
+            box.lo(0) * whole.stride(0) + box.lo(1) * whole.stride(1) + box.lo(2);
+        const Block block{whole.data_handle() + at, box.extents(), whole.stride(0),
+                          whole.stride(1)};
+        block.unpack(all.data() + places[static_cast<std::size_t>(rank)]);
+      }
+    }
+    return {};
+  }
+
+ private:
+  /// This rank's slice, and the dimensions that are left out.
+  using Key = std::pair<const std::byte*, unsigned long>;
+
+  static Box box_of(const Array<double>& array, int rank) {
+    return array.box_of(rma::TeamRank{rank});
+  }
+
+  std::map<Key, std::vector<Phase>> plans_;
+};
+
+}  // namespace
+
+std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const Crew& crew) {
+  return mpi::is_running(crew.size()) ? std::make_unique<MpiExchange>() : nullptr;
+}
+
+}  // namespace tessera::bench

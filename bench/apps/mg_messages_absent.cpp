@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Stands in for the exchange by messages in a build without MPI.
+#include "bench/apps/mg_messages.hpp"
+
+namespace tessera::bench {
+
+std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const Crew&) {
+  return nullptr;
+}
+
+}  // namespace tessera::bench

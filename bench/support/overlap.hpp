@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Overlap: how much of a transfer hides behind computation.
+//
+// The seed's method: a transfer is started, a computation of known work is done, the transfer is
+// waited for. Three candidates in alternation give what hides:
+//
+//     blocking    |start wait|
+//     computing   |compute      |
+//     overlapped  |start compute wait|        hidden = (blocking + computing - overlapped) /
+//     blocking
+//
+// The work is a number of steps, not a time: where the transfer's threads need the same core, the
+// computation then takes longer, as a user's would.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "bench/support/candidate.hpp"
+
+namespace tessera::bench {
+
+/// One transfer that is started and waited for, by one thread.
+struct Started {
+  std::string name;
+  std::size_t bytes = 0;
+  std::function<void()> start;
+  std::function<void()> wait;
+  std::function<std::string()> verify = {};  ///< as a Candidate's
+};
+
+/// Work in registers that no memory and no other core can slow down.
+class Computation {
+ public:
+  explicit Computation(std::int64_t steps) : steps_(steps) {}
+  /// About this long on an idle core; the fastest of some trials.
+  static Computation lasting(std::chrono::nanoseconds time);
+
+  void run() const;
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+
+ private:
+  std::int64_t steps_;
+};
+
+/// A thread that computes for as long as this lives: a target that is busy.
+class BackgroundComputation {
+ public:
+  BackgroundComputation();
+  ~BackgroundComputation();
+  BackgroundComputation(const BackgroundComputation&) = delete;
+  BackgroundComputation& operator=(const BackgroundComputation&) = delete;
+
+ private:
+  std::atomic<bool> ends_ = false;
+  std::thread thread_;
+};
+
+/// Starts and waits.
+Candidate blocking_candidate(const Started& transfer);
+/// Only computes.
+Candidate computing_candidate(const Computation& computation);
+/// Starts, computes, waits.
+Candidate overlapped_candidate(const Started& transfer, const Computation& computation);
+
+/// The part of the transfer that the computation hid, from 0 to 1. Requires: the computation lasts
+/// at least as long as the transfer, and `transfer_ns` > 0.
+double hidden_fraction(double transfer_ns, double computation_ns, double overlapped_ns);
+
+}  // namespace tessera::bench

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The TCP floors do what a case says, between two threads; floors_demo does it between processes.
+#include "bench/floors/tcp_floor.hpp"
+
+#include <gtest/gtest.h>
+
+#include "bench/support/measure.hpp"
+
+namespace tessera::bench {
+namespace {
+
+FloorOptions small() {
+  FloorOptions options;
+  options.capacity_bytes = 1 << 20;
+  return options;
+}
+
+MeasureOptions few() {
+  MeasureOptions options;
+  options.samples = 3;
+  options.min_samples = 3;
+  options.warm_up_samples = 1;
+  options.repetitions = 5;
+  return options;
+}
+
+/// Runs `body` with each kind of floor, on `ranks` threads.
+template <class Body>
+void with_floors(int ranks, const Body& body) {
+  run_threads(ranks, [&](Crew& crew) {
+    for (const Waiting waiting : {Waiting::blocking, Waiting::polling}) {
+      std::string missing;
+      const auto floor = make_tcp_floor(crew, small(), {.waiting = waiting}, missing);
+      EXPECT_TRUE(floor) << missing;
+      if (floor) {
+        body(crew, *floor);
+      }
+    }
+  });
+}
+
+/// Measures it, data check and all.
+void expect_right(Crew& crew, const std::optional<Candidate>& candidate) {
+  ASSERT_TRUE(candidate);
+  const auto measured = measure_interleaved(crew, {*candidate}, few());
+  EXPECT_TRUE(measured[0].valid) << (measured[0].notes.empty() ? "" : measured[0].notes[0]);
+  if (crew.rank() == 0) {
+    EXPECT_TRUE(candidate->verify);
+    EXPECT_GT(measured[0].stats_ns.median, 0);
+  }
+}
+
+TEST(TcpFloor, MovesTheRightBytes) {
+  with_floors(2, [](Crew& crew, TcpFloor& floor) {
+    for (const Operation operation : {Operation::put, Operation::get}) {
+      for (const std::size_t bytes : {1U, 8U, 4088U, 4096U, 65536U, 1U << 20}) {
+        expect_right(crew, floor.candidate(Case::contiguous(operation, bytes)));
+      }
+    }
+  });
+}
+
+TEST(TcpFloor, KeepsSeveralMessagesOutstanding) {
+  with_floors(2, [](Crew& crew, TcpFloor& floor) {
+    for (const Operation operation : {Operation::put, Operation::get}) {
+      expect_right(crew, floor.stream(operation, 8, 100));
+      expect_right(crew, floor.stream(operation, 1 << 18, 4));
+      EXPECT_FALSE(floor.stream(operation, 1 << 18, 5));
+    }
+  });
+}
+
+TEST(TcpFloor, SendsMessagesBackAsTheyCame) {
+  with_floors(2, [](Crew& crew, TcpFloor& floor) {
+    for (const std::size_t bytes : {8U, 9U, 5000U, 1U << 20}) {
+      expect_right(crew, floor.ping_pong(bytes));
+    }
+    EXPECT_FALSE(floor.ping_pong(7));
+  });
+}
+
+TEST(TcpFloor, Adds) {
+  with_floors(2, [](Crew& crew, TcpFloor& floor) {
+    expect_right(crew, floor.candidate(Case::contiguous(Operation::fetch_add, 8)));
+  });
+}
+
+TEST(TcpFloor, LeavesOtherRanksAlone) {
+  with_floors(3, [](Crew& crew, TcpFloor& floor) {
+    expect_right(crew, floor.candidate(Case::contiguous(Operation::get, 1000)));
+  });
+}
+
+TEST(TcpFloor, UsesAnAddressThatOthersCanReach) {
+  run_threads(2, [](Crew& crew) {
+    std::string missing;
+    const auto floor = make_tcp_floor(crew, small(), {.outside = true}, missing);
+    ASSERT_TRUE(floor) << missing;
+    expect_right(crew, floor->candidate(Case::contiguous(Operation::put, 1000)));
+  });
+}
+
+TEST(TcpFloor, HasNoCandidateForWhatItCannotDo) {
+  with_floors(2, [](Crew&, TcpFloor& floor) {
+    EXPECT_FALSE(floor.candidate(Case::strided(Operation::get, 64, 16)));
+    EXPECT_FALSE(floor.candidate(Case::contiguous(Operation::accumulate, 64)));
+    EXPECT_FALSE(floor.candidate(Case::contiguous(Operation::put, (1 << 20) + 1)));
+  });
+}
+
+TEST(TcpFloor, SaysThatItNeedsTwoRanks) {
+  SoloCrew crew;
+  std::string missing;
+  EXPECT_FALSE(make_tcp_floor(crew, small(), {}, missing));
+  EXPECT_EQ(missing, "tcp: needs two ranks");
+}
+
+TEST(TcpFloor, ReceivesWhileItsRankComputes) {
+  with_floors(2, [](Crew& crew, TcpFloor& floor) {
+    const auto started = floor.started_get(1 << 20);
+    ASSERT_EQ(started.has_value(), floor.name() == "tcp blocking");
+    if (!started) {
+      return;
+    }
+    const Computation computation(10'000);
+    const auto measured =
+        measure_interleaved(crew,
+                            {blocking_candidate(*started), computing_candidate(computation),
+                             overlapped_candidate(*started, computation)},
+                            few());
+    EXPECT_TRUE(measured[0].valid) << measured[0].notes[0];
+  });
+}
+
+TEST(TcpListener, TurnsStrangersAway) {
+  const TcpListener listener(loopback_host());
+  TcpSocket stranger;
+  TcpSocket friendly;
+  std::thread callers([&] {
+    stranger = connect_tcp(listener.address(), 1);
+    friendly = connect_tcp(listener.address(), 2);
+    const std::uint64_t word = 77;
+    friendly.send(std::as_bytes(std::span(&word, 1)), Waiting::blocking);
+  });
+  TcpSocket accepted = listener.accept(2, std::chrono::seconds(10));
+  std::uint64_t word = 0;
+  accepted.receive(std::as_writable_bytes(std::span(&word, 1)), Waiting::polling);
+  EXPECT_EQ(word, 77U);
+  callers.join();
+}
+
+TEST(Overlap, HiddenFractionIsWhatTheComputationCovered) {
+  EXPECT_DOUBLE_EQ(hidden_fraction(100, 200, 300), 0.0);
+  EXPECT_DOUBLE_EQ(hidden_fraction(100, 200, 210), 0.9);
+  EXPECT_DOUBLE_EQ(hidden_fraction(100, 200, 200), 1.0);
+  EXPECT_DOUBLE_EQ(hidden_fraction(100, 200, 350), 0.0);
+}
+
+TEST(Overlap, ComputationHasMoreStepsForMoreTime) {
+  using std::chrono::milliseconds;
+  EXPECT_GT(Computation::lasting(milliseconds(10)).steps(),
+            Computation::lasting(std::chrono::microseconds(1)).steps());
+  const BackgroundComputation busy;
+}
+
+}  // namespace
+}  // namespace tessera::bench
