@@ -7,6 +7,7 @@ option(TESSERA_TESTS "Build the tests (needs GoogleTest and Eigen)" ON)
 option(TESSERA_MPI "Support start-up under mpirun and srun (needs an MPI library)" ON)
 option(TESSERA_WERROR "Treat warnings as errors" OFF)
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
+option(TESSERA_FUZZ "Build the fuzz targets with libFuzzer (needs clang)" OFF)
 set(TESSERA_SANITIZE "" CACHE STRING "Sanitizers to compile with, for example address,undefined")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The descriptors of rma/server/wire.hpp. Each begins with eight bytes, of which the first is its
+// tag, and consists of 8-byte units, so that an agent finds numbers aligned.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <complex>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "rma/server/bytes.hpp"
+#include "rma/server/wire.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+enum class Tag : std::uint8_t { shape = 1, fragments, accumulate, atomic };
+
+constexpr std::size_t head_bytes = 8;
+constexpr std::size_t factor_bytes = 16;  // that of the largest element type
+
+Status refuse(std::string what) {
+  return Status::error(Code::protocol, std::move(what));
+}
+
+// The first eight bytes of a descriptor: tag, two small numbers, a byte of 0, a 32-bit number.
+struct Head {
+  Tag tag = Tag::shape;
+  std::uint8_t first = 0;
+  std::uint8_t second = 0;
+  std::uint8_t zero = 0;
+  std::uint32_t count = 0;
+};
+
+void append(const Head& head, std::vector<std::byte>& to) {
+  server::append(static_cast<std::uint8_t>(head.tag), to);
+  server::append(head.first, to);
+  server::append(head.second, to);
+  server::append(head.zero, to);
+  server::append(head.count, to);
+}
+
+Result<Head> read_head(Reader& reader, Tag tag, const char* name) {
+  if (!reader.has(head_bytes)) {
+    return refuse(fmt::format("a {} has {} bytes; at least {} are needed", name,
+                              reader.left().size(), head_bytes));
+  }
+  Head head;
+  head.tag = static_cast<Tag>(reader.take<std::uint8_t>());
+  head.first = reader.take<std::uint8_t>();
+  head.second = reader.take<std::uint8_t>();
+  head.zero = reader.take<std::uint8_t>();
+  head.count = reader.take<std::uint32_t>();
+  if (head.tag != tag) {
+    return refuse(fmt::format("a {} begins with tag {}, and not with {}", name,
+                              static_cast<int>(head.tag), static_cast<int>(tag)));
+  }
+  if (head.zero != 0) {
+    return refuse(fmt::format("a {} has {} in a byte that is reserved", name, head.zero));
+  }
+  return head;
+}
+
+// The bytes that are left are exactly those that the head announces.
+Status expect(const Reader& reader, std::uint64_t bytes, const char* name) {
+  if (reader.left().size() != bytes) {
+    return refuse(fmt::format("a {} goes on for {} bytes after its beginning; {} are announced",
+                              name, reader.left().size(), bytes));
+  }
+  return {};
+}
+
+Status check_total(std::uint64_t bytes, const char* name) {
+  if (bytes > max_payload_bytes) {
+    return refuse(fmt::format("a {} is of {} bytes of data; at most {} are possible", name, bytes,
+                              max_payload_bytes));
+  }
+  return {};
+}
+
+bool same_sizes(Fragments fragments) noexcept {
+  return !fragments.empty() &&
+         std::all_of(fragments.begin(), fragments.end(),
+                     [&](const Fragment& each) { return each.bytes == fragments.front().bytes; });
+}
+
+// Local strides for rows that are packed in order. An overflow here is one of the total too, which
+// check() refuses, unless the shape is empty and its strides are of no use.
+void make_local_side_dense(CopyShape& shape) {
+  auto stride = static_cast<std::int64_t>(shape.run_bytes);
+  for (int i = 0; i < shape.levels; ++i) {
+    CopyShape::Level& level = shape.level[static_cast<std::size_t>(i)];
+    level.local_stride = stride;
+    if (__builtin_mul_overflow(stride, level.count, &stride)) {
+      stride = 0;
+    }
+  }
+}
+
+Status check_fragment(const Fragment& fragment, std::size_t index, std::uint64_t& total) {
+  constexpr auto reach = static_cast<std::uint64_t>(max_reach_bytes);
+  if (fragment.remote_offset > reach || fragment.bytes > reach - fragment.remote_offset) {
+    return refuse(fmt::format("fragment {} of {} bytes at offset {} ends beyond {}", index,
+                              fragment.bytes, fragment.remote_offset, reach));
+  }
+  // Each is below 2^61 and the sum before it at most max_payload_bytes: no overflow.
+  total += fragment.bytes;
+  return check_total(total, "fragment list");
+}
+
+template <class T>
+struct BitsOf;
+template <>
+struct BitsOf<float> {
+  using type = std::uint32_t;
+};
+template <>
+struct BitsOf<double> {
+  using type = std::uint64_t;
+};
+
+template <class T>
+void append_number(T number, std::vector<std::byte>& to) {
+  if constexpr (std::is_integral_v<T>) {
+    server::append(number, to);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    server::append(std::bit_cast<typename BitsOf<T>::type>(number), to);
+  } else {
+    append_number(number.real(), to);
+    append_number(number.imag(), to);
+  }
+}
+
+template <class T>
+T take_number(Reader& reader) {
+  if constexpr (std::is_integral_v<T>) {
+    return reader.take<T>();
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return std::bit_cast<T>(reader.take<typename BitsOf<T>::type>());
+  } else {
+    const auto real = take_number<typename T::value_type>(reader);
+    return T(real, take_number<typename T::value_type>(reader));
+  }
+}
+
+void append_scale(const Scale& scale, std::vector<std::byte>& to) {
+  append(Head{.tag = Tag::accumulate, .first = static_cast<std::uint8_t>(scale.type())}, to);
+  const std::size_t end = to.size() + factor_bytes;
+  dispatch(scale.type(), [&]<class T>(rma::Tag<T>) { append_number(scale.as<T>(), to); });
+  to.resize(end);
+}
+
+Result<Scale> take_scale(Reader& reader) {
+  TESSERA_ASSIGN_OR_RETURN(const Head head,
+                           read_head(reader, Tag::accumulate, "accumulate descriptor"));
+  const auto type = static_cast<ElementType>(head.first);
+  if (!is_valid(type) || head.second != 0 || head.count != 0) {
+    return refuse(
+        fmt::format("an accumulate descriptor names element type {} ({}, {}); there are "
+                    "0 to {}",
+                    head.first, head.second, head.count, element_type_count - 1));
+  }
+  if (!reader.has(factor_bytes)) {
+    return refuse(fmt::format("an accumulate descriptor has {} bytes of its factor; {} are needed",
+                              reader.left().size(), factor_bytes));
+  }
+  const Scale scale =
+      dispatch(type, [&]<class T>(rma::Tag<T>) { return Scale::of(take_number<T>(reader)); });
+  for (std::size_t i = size_of(type); i < factor_bytes; ++i) {
+    if (reader.take<std::uint8_t>() != 0) {
+      return refuse(fmt::format("byte {} of an accumulate's factor is not 0, and {} has {} bytes",
+                                i, to_string(type), size_of(type)));
+    }
+  }
+  return scale;
+}
+
+// Elements may not be cut: they are added whole.
+Status check_whole_elements(const Pattern& pattern, ElementType type) {
+  const auto check = [&](std::size_t bytes) -> Status {
+    if (bytes % size_of(type) == 0) {
+      return {};
+    }
+    return refuse(fmt::format("an accumulate of {} has a run of {} bytes; an element has {}",
+                              to_string(type), bytes, size_of(type)));
+  };
+  if (const auto* shape = std::get_if<CopyShape>(&pattern)) {
+    return check(shape->run_bytes);
+  }
+  for (const Fragment& each : std::get<std::vector<Fragment>>(pattern)) {
+    TESSERA_RETURN_IF_ERROR(check(each.bytes));
+  }
+  return {};
+}
+
+// At most `limit` bytes of `text`, not ending within a character of several bytes.
+std::string_view shortened(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) {
+    return text;
+  }
+  const auto continues = [](char each) { return (static_cast<unsigned char>(each) >> 6U) == 2U; };
+  while (limit > 0 && continues(text[limit])) {
+    --limit;
+  }
+  return text.substr(0, limit);
+}
+
+}  // namespace
+
+void encode_shape(const CopyShape& shape, std::vector<std::byte>& to) {
+  append(Head{.tag = Tag::shape, .first = static_cast<std::uint8_t>(shape.levels)}, to);
+  append(std::uint64_t{shape.run_bytes}, to);
+  for (int i = 0; i < shape.levels; ++i) {
+    const CopyShape::Level& level = shape.level[static_cast<std::size_t>(i)];
+    append(level.count, to);
+    append(level.remote_stride, to);
+  }
+}
+
+Result<CopyShape> decode_shape(std::span<const std::byte> bytes) {
+  constexpr const char* name = "shape descriptor";
+  Reader reader(bytes);
+  TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader, Tag::shape, name));
+  if (head.first > max_stride_levels || head.second != 0 || head.count != 0) {
+    return refuse(
+        fmt::format("a shape descriptor has {} stride levels ({}, {}); at most {} are "
+                    "possible",
+                    head.first, head.second, head.count, max_stride_levels));
+  }
+  TESSERA_RETURN_IF_ERROR(expect(
+      reader, sizeof(std::uint64_t) + std::uint64_t{head.first} * 2 * sizeof(std::int64_t), name));
+  CopyShape shape;
+  shape.run_bytes = reader.take<std::uint64_t>();
+  shape.levels = head.first;
+  for (int i = 0; i < shape.levels; ++i) {
+    CopyShape::Level& level = shape.level[static_cast<std::size_t>(i)];
+    level.count = reader.take<std::int64_t>();
+    level.remote_stride = reader.take<std::int64_t>();
+  }
+  make_local_side_dense(shape);
+  if (Status status = shape.check(); !status.ok()) {
+    return refuse(fmt::format("a shape descriptor makes no sense: {}", status.message()));
+  }
+  TESSERA_RETURN_IF_ERROR(check_total(shape.total_bytes(), name));
+  const CopyShape::Extent extent = shape.remote_extent();
+  if (extent.lowest < -max_reach_bytes || extent.highest > max_reach_bytes) {
+    return refuse(fmt::format("a shape descriptor reaches from {} to {}; at most {} are possible",
+                              extent.lowest, extent.highest, max_reach_bytes));
+  }
+  return shape;
+}
+
+std::size_t encoded_bytes(Fragments fragments) noexcept {
+  return same_sizes(fragments) ? head_bytes + sizeof(std::uint64_t) * (1 + fragments.size())
+                               : head_bytes + 2 * sizeof(std::uint64_t) * fragments.size();
+}
+
+void encode_fragments(Fragments fragments, std::vector<std::byte>& to) {
+  const bool same = same_sizes(fragments);
+  to.reserve(to.size() + encoded_bytes(fragments));
+  append(Head{.tag = Tag::fragments,
+              .first = static_cast<std::uint8_t>(same ? 1 : 0),
+              .count = static_cast<std::uint32_t>(fragments.size())},
+         to);
+  if (same) {
+    append(std::uint64_t{fragments.front().bytes}, to);
+  }
+  for (const Fragment& each : fragments) {
+    append(each.remote_offset, to);
+    if (!same) {
+      append(std::uint64_t{each.bytes}, to);
+    }
+  }
+}
+
+Result<std::vector<Fragment>> decode_fragments(std::span<const std::byte> bytes) {
+  constexpr const char* name = "fragment list";
+  Reader reader(bytes);
+  TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader, Tag::fragments, name));
+  if (head.first > 1 || head.second != 0) {
+    return refuse(fmt::format("a fragment list is of form {} ({}); there are 0 and 1", head.first,
+                              head.second));
+  }
+  const bool same = head.first == 1;
+  const std::uint64_t count = head.count;  // in 64 bits, so that products with it are right
+  constexpr std::uint64_t word = sizeof(std::uint64_t);
+  // What is announced is compared with what is there before memory is taken for it.
+  TESSERA_RETURN_IF_ERROR(expect(reader, same ? word + count * word : count * 2 * word, name));
+  const std::uint64_t size = same ? reader.take<std::uint64_t>() : 0;
+  std::vector<Fragment> fragments(count);
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < fragments.size(); ++i) {
+    fragments[i].remote_offset = reader.take<std::uint64_t>();
+    fragments[i].bytes = same ? size : reader.take<std::uint64_t>();
+    TESSERA_RETURN_IF_ERROR(check_fragment(fragments[i], i, total));
+  }
+  return fragments;
+}
+
+Result<Pattern> decode_pattern(std::span<const std::byte> bytes) {
+  if (bytes.empty()) {
+    return refuse("a transfer has no pattern");
+  }
+  if (static_cast<Tag>(bytes.front()) == Tag::fragments) {
+    TESSERA_ASSIGN_OR_RETURN(std::vector<Fragment> fragments, decode_fragments(bytes));
+    return Pattern(std::move(fragments));
+  }
+  TESSERA_ASSIGN_OR_RETURN(const CopyShape shape, decode_shape(bytes));
+  return Pattern(shape);
+}
+
+std::uint64_t total_bytes(const Pattern& pattern) noexcept {
+  if (const auto* shape = std::get_if<CopyShape>(&pattern)) {
+    return shape->total_bytes();
+  }
+  std::uint64_t total = 0;
+  for (const Fragment& each : *std::get_if<std::vector<Fragment>>(&pattern)) {
+    total += each.bytes;
+  }
+  return total;
+}
+
+void encode_accumulate(const Scale& scale, const CopyShape& shape, std::vector<std::byte>& to) {
+  append_scale(scale, to);
+  encode_shape(shape, to);
+}
+
+void encode_accumulate(const Scale& scale, Fragments fragments, std::vector<std::byte>& to) {
+  append_scale(scale, to);
+  encode_fragments(fragments, to);
+}
+
+Result<AccumulateTerms> decode_accumulate(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  TESSERA_ASSIGN_OR_RETURN(const Scale scale, take_scale(reader));
+  TESSERA_ASSIGN_OR_RETURN(Pattern pattern, decode_pattern(reader.left()));
+  TESSERA_RETURN_IF_ERROR(check_whole_elements(pattern, scale.type()));
+  return AccumulateTerms{scale, std::move(pattern)};
+}
+
+void encode_atomic(const AtomicTerms& terms, std::vector<std::byte>& to) {
+  append(Head{.tag = Tag::atomic,
+              .first = static_cast<std::uint8_t>(terms.kind),
+              .second = static_cast<std::uint8_t>(terms.bytes)},
+         to);
+}
+
+Result<AtomicTerms> decode_atomic(std::span<const std::byte> bytes) {
+  constexpr const char* name = "atomic descriptor";
+  Reader reader(bytes);
+  TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader, Tag::atomic, name));
+  TESSERA_RETURN_IF_ERROR(expect(reader, 0, name));
+  const auto kind = static_cast<AtomicRequest::Kind>(head.first);
+  if (kind > AtomicRequest::Kind::compare_swap || head.count != 0) {
+    return refuse(fmt::format("an atomic descriptor names operation {} ({}); there are 0 to {}",
+                              head.first, head.count,
+                              static_cast<int>(AtomicRequest::Kind::compare_swap)));
+  }
+  if (head.second != 4 && head.second != 8) {
+    return refuse(fmt::format(
+        "an atomic descriptor is for a word of {} bytes; 4 and 8 are possible", head.second));
+  }
+  return AtomicTerms{kind, head.second};
+}
+
+void encode_failure(const Status& failure, std::vector<std::byte>& to) {
+  const std::string message = failure.message();
+  const std::string_view text = shortened(message, max_failure_text_bytes);
+  append(static_cast<std::uint8_t>(failure.code()), to);
+  append(static_cast<std::uint8_t>(failure.rank() ? 1 : 0), to);
+  append(static_cast<std::uint16_t>(text.size()), to);
+  append(failure.rank().value_or(WorldRank{}).value, to);
+  for (const char each : text) {
+    to.push_back(static_cast<std::byte>(each));
+  }
+}
+
+Status decode_failure(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  if (!reader.has(head_bytes)) {
+    return refuse(
+        fmt::format("a failure has {} bytes; at least {} are needed", bytes.size(), head_bytes));
+  }
+  const auto code = reader.take<std::uint8_t>();
+  const auto has_rank = reader.take<std::uint8_t>();
+  const auto length = reader.take<std::uint16_t>();
+  const auto rank = reader.take<std::int32_t>();
+  if (code < 1 || code > static_cast<std::uint8_t>(Code::internal)) {
+    return refuse(fmt::format("a failure has code {}; there are 1 to {}", code,
+                              static_cast<int>(Code::internal)));
+  }
+  if (has_rank > 1 || rank < 0 || (has_rank == 0 && rank != 0)) {
+    return refuse(fmt::format("a failure names rank {} (form {})", rank, has_rank));
+  }
+  if (length > max_failure_text_bytes) {
+    return refuse(fmt::format("a failure's text is of {} bytes; at most {} are possible", length,
+                              max_failure_text_bytes));
+  }
+  TESSERA_RETURN_IF_ERROR(expect(reader, length, "failure"));
+  std::string text(length, '\0');
+  std::transform(reader.left().begin(), reader.left().end(), text.begin(),
+                 [](std::byte each) { return static_cast<char>(each); });
+  Status failure = Status::error(static_cast<Code>(code), std::move(text));
+  return has_rank == 1 ? std::move(failure).at(WorldRank{rank}) : failure;
+}
+
+}  // namespace tessera::rma::server

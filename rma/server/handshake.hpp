@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How the two ends of a new connection prove to each other that they belong to one job.
+//
+//     client                                              server
+//     hello: job, rank, node wanted, nonce c   ───────▶
+//                                              ◀───────   challenge: nonce s, proof_s
+//     answer: proof_c, and frames behind it    ───────▶   (or a refusal, with its reason)
+//
+// A proof is a keyed hash (libsodium's crypto_auth, HMAC-SHA-512-256), under the job's secret, of
+// the prover's role, the hello and s. Both nonces are random, so that a recorded conversation is
+// of no use; the role keeps a proof from being sent back to where it came from. The secret never
+// travels. Frames are neither encrypted nor signed: this keeps strangers and other jobs out, not
+// those who can change packets on the way.
+//
+// Both classes only turn bytes into bytes, in pieces of any size; who owns the stream moves them:
+// send outgoing() and tell sent(), feed() what came, until it says finished. What feed() has not
+// consumed belongs to the frames. An error is final: later calls return it again. Still send
+// what is outgoing() then, and close.
+//
+// Threads: one at a time for each object.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "rma/rank.hpp"
+#include "rma/result.hpp"
+#include "rma/status.hpp"
+
+namespace tessera::rma::server {
+
+inline constexpr std::size_t secret_bytes = 32;
+inline constexpr std::size_t nonce_bytes = 32;
+inline constexpr std::size_t proof_bytes = 32;
+inline constexpr std::size_t hello_bytes = 56;
+inline constexpr std::size_t challenge_bytes = 72;
+inline constexpr std::size_t answer_bytes = 40;
+inline constexpr std::size_t refusal_bytes = 8;
+
+/// Known to the ranks of one job only. Erased when it goes.
+class Secret {
+ public:
+  Secret() noexcept = default;  ///< zeros, which prove nothing: to receive a real one
+  explicit Secret(std::span<const std::byte, secret_bytes> bytes) noexcept;
+  Secret(const Secret&) noexcept = default;
+  Secret& operator=(const Secret&) noexcept = default;
+  ~Secret();
+
+  [[nodiscard]] std::span<const std::byte, secret_bytes> bytes() const noexcept { return bytes_; }
+
+ private:
+  std::array<std::byte, secret_bytes> bytes_ = {};
+};
+
+/// A random one. Errors: internal when the system has no random numbers.
+[[nodiscard]] Result<Secret> new_secret();
+
+/// What feed() did.
+struct Progress {
+  std::size_t consumed = 0;  ///< bytes taken off the front of what was given
+  bool finished = false;     ///< the other side is proven
+};
+
+/// Who connects, and to whom.
+struct HandshakeNames {
+  std::uint64_t job = 0;
+  WorldRank origin = {};
+  NodeId node = {};  ///< whose agent is meant; another one that listens there now refuses
+};
+
+/// Bytes that wait to be sent: at most one message at a time.
+class Outbox {
+ public:
+  [[nodiscard]] std::span<const std::byte> left() const noexcept {
+    return {bytes_.data() + from_, to_ - from_};
+  }
+  void sent(std::size_t bytes) noexcept { from_ += bytes; }
+  /// Puts `message` behind what is left. Requires: there is room, as in each handshake there is.
+  void send(std::span<const std::byte> message) noexcept;
+
+ private:
+  std::array<std::byte, hello_bytes + challenge_bytes> bytes_ = {};
+  std::size_t from_ = 0;
+  std::size_t to_ = 0;
+};
+
+/// The message that is coming in.
+struct Inbox {
+  std::array<std::byte, challenge_bytes> bytes = {};  ///< room for the largest
+  std::size_t size = 0;
+};
+
+/// The side that connected.
+class HandshakeClient {
+ public:
+  /// With the hello in outgoing(). Errors: internal without random numbers or without a secret.
+  static Result<HandshakeClient> create(const Secret& secret, const HandshakeNames& names);
+
+  /// Bytes to be sent; valid until the next call of another function.
+  [[nodiscard]] std::span<const std::byte> outgoing() const noexcept { return out_.left(); }
+  /// The first `bytes` of outgoing() are on their way.
+  void sent(std::size_t bytes) noexcept { out_.sent(bytes); }
+  /// Takes what the server sent. When finished, send outgoing(), and then frames.
+  /// Errors: protocol, with the reason: another program, version, job, node or secret.
+  [[nodiscard]] Result<Progress> feed(std::span<const std::byte> in);
+  /// The stream ended. Errors: protocol unless the handshake was finished.
+  [[nodiscard]] Status ended() const;
+
+ private:
+  HandshakeClient(const Secret& secret, const HandshakeNames& names) noexcept;
+  Status check_message();
+
+  Secret secret_;
+  std::array<std::byte, hello_bytes> hello_ = {};
+  Outbox out_;
+  Inbox in_;
+  Status failure_;
+  bool finished_ = false;
+};
+
+/// The side that listens.
+class HandshakeServer {
+ public:
+  /// For the agent of `node` in the job `job` of `ranks` ranks. Errors: as the client's.
+  static Result<HandshakeServer> create(const Secret& secret, std::uint64_t job, std::int32_t ranks,
+                                        NodeId node);
+
+  [[nodiscard]] std::span<const std::byte> outgoing() const noexcept { return out_.left(); }
+  void sent(std::size_t bytes) noexcept { out_.sent(bytes); }
+  /// Takes what the client sent. Errors: protocol, with the reason. Those who are not of Tessera
+  /// are sent nothing, others a refusal.
+  [[nodiscard]] Result<Progress> feed(std::span<const std::byte> in);
+  /// The stream ended. Errors: protocol unless the handshake was finished.
+  [[nodiscard]] Status ended() const;
+  /// Who connected. Requires: feed() said finished.
+  [[nodiscard]] WorldRank origin() const noexcept { return origin_; }
+
+ private:
+  HandshakeServer(const Secret& secret, std::uint64_t job, std::int32_t ranks, NodeId node) noexcept
+      : secret_(secret), job_(job), ranks_(ranks), node_(node) {}
+  Status check_message();
+  Status check_hello();
+  Status check_answer();
+  void challenge() noexcept;
+
+  Secret secret_;
+  std::uint64_t job_;
+  std::int32_t ranks_;
+  NodeId node_;
+  WorldRank origin_;
+  std::array<std::byte, hello_bytes> hello_ = {};
+  std::array<std::byte, nonce_bytes> nonce_ = {};
+  Outbox out_;
+  Inbox in_;
+  Status failure_;
+  bool greeted_ = false;  ///< the hello was accepted, and the challenge is out
+  bool finished_ = false;
+};
+
+/// The proof for `role` 'c' or 's'; here for the test vectors.
+[[nodiscard]] std::array<std::byte, proof_bytes> proof_of(
+    char role, const Secret& secret, std::span<const std::byte, hello_bytes> hello,
+    std::span<const std::byte, nonce_bytes> server_nonce) noexcept;
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Feeds any bytes to what decodes those from other nodes: headers, descriptors, the handshake.
+// What is accepted has to survive being encoded and decoded again.
+//
+// The first byte of an input chooses the decoder; the others are its bytes.
+//
+// With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without, tests/fuzz/replay_main.cpp runs
+// it over the seeds.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "rma/server/handshake.hpp"
+#include "rma/server/wire.hpp"
+
+namespace {
+
+using namespace tessera::rma;          // NOLINT(google-build-using-namespace)
+using namespace tessera::rma::server;  // NOLINT(google-build-using-namespace)
+
+using Bytes = std::vector<std::byte>;
+using View = std::span<const std::byte>;
+
+// Not assert(), which a release build would leave out.
+void must(bool holds) {
+  if (!holds) {
+    std::abort();
+  }
+}
+
+std::size_t copy_header(View input, std::array<std::byte, header_bytes>& header) {
+  const std::size_t size = std::min(input.size(), header.size());
+  std::copy_n(input.begin(), size, header.begin());
+  return size;
+}
+
+void decode_any_header(View input) {
+  std::array<std::byte, header_bytes> bytes = {};
+  copy_header(input, bytes);
+  if (const auto header = decode(bytes); header.ok()) {
+    must(encode(header.value()) == bytes);
+  }
+}
+
+void decode_any_shape(View input) {
+  if (const auto shape = decode_shape(input); shape.ok()) {
+    must(shape.value().check().ok() && shape.value().total_bytes() <= max_payload_bytes);
+    const CopyShape::Extent extent = shape.value().remote_extent();
+    must(extent.lowest >= -max_reach_bytes && extent.highest <= max_reach_bytes);
+    Bytes again;
+    encode_shape(shape.value(), again);
+    must(std::equal(again.begin(), again.end(), input.begin(), input.end()));
+  }
+}
+
+bool equal(const std::vector<Fragment>& a, const std::vector<Fragment>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Fragment& one, const Fragment& other) {
+                      return one.remote_offset == other.remote_offset && one.bytes == other.bytes;
+                    });
+}
+
+void decode_any_fragments(View input) {
+  if (const auto fragments = decode_fragments(input); fragments.ok()) {
+    Bytes again;
+    encode_fragments(fragments.value(), again);
+    must(again.size() <= input.size() && again.size() == encoded_bytes(fragments.value()));
+    must(equal(decode_fragments(again).value(), fragments.value()));
+  }
+}
+
+void decode_any_accumulate(View input) {
+  const auto terms = decode_accumulate(input);
+  if (!terms.ok()) {
+    return;
+  }
+  Bytes again;
+  const Scale& scale = terms.value().scale;
+  if (const auto* shape = std::get_if<CopyShape>(&terms.value().pattern)) {
+    encode_accumulate(scale, *shape, again);
+  } else {
+    encode_accumulate(scale, Fragments(std::get<std::vector<Fragment>>(terms.value().pattern)),
+                      again);
+  }
+  // The head and the factor come back bit for bit, also those that are no numbers.
+  must(again.size() >= 24 && std::equal(again.begin(), again.begin() + 24, input.begin()));
+  must(total_bytes(decode_accumulate(again).value().pattern) == total_bytes(terms.value().pattern));
+}
+
+void decode_any_atomic(View input) {
+  if (const auto terms = decode_atomic(input); terms.ok()) {
+    Bytes again;
+    encode_atomic(terms.value(), again);
+    must(std::equal(again.begin(), again.end(), input.begin(), input.end()));
+  }
+}
+
+void decode_any_failure(View input) {
+  must(!decode_failure(input).ok());
+}
+
+const Secret& secret() {
+  static const Secret one = [] {
+    std::array<std::byte, secret_bytes> bytes;
+    bytes.fill(std::byte{7});
+    return Secret{std::span<const std::byte, secret_bytes>(bytes)};
+  }();
+  return one;
+}
+
+// In pieces whose size the first byte says. Nobody gets in who doesn't know the server's nonce.
+template <class Side>
+void talk(Side& side, View input) {
+  if (input.empty()) {
+    return;
+  }
+  const std::size_t piece = 1 + std::to_integer<std::size_t>(input.front());
+  for (View left = input.subspan(1); !left.empty();) {
+    const auto progress = side.feed(left.first(std::min(piece, left.size())));
+    if (!progress.ok()) {
+      must(!side.ended().ok());
+      return;
+    }
+    must(!progress.value().finished && progress.value().consumed > 0);
+    side.sent(side.outgoing().size());
+    left = left.subspan(progress.value().consumed);
+  }
+  must(!side.ended().ok());
+}
+
+void talk_to_server(View input) {
+  auto server = HandshakeServer::create(secret(), 0x1122334455667788, 8, NodeId{2});
+  talk(server.value(), input);
+}
+
+void talk_to_client(View input) {
+  auto client = HandshakeClient::create(secret(), {0x1122334455667788, WorldRank{5}, NodeId{2}});
+  talk(client.value(), input);
+}
+
+// What a fuzzer cannot guess: magic, version and checksum are made right, the fields are its own.
+void decode_sealed_header(View input) {
+  std::array<std::byte, header_bytes> bytes = {};
+  copy_header(input, bytes);
+  const auto model = encode(FrameHeader{});
+  std::copy_n(model.begin(), 6, bytes.begin());
+  std::uint32_t crc = ~std::uint32_t{0};
+  for (std::size_t i = 0; i < header_bytes - sizeof crc; ++i) {
+    crc ^= std::to_integer<std::uint32_t>(bytes[i]);
+    for (int bit = 0; bit < 8; ++bit) {
+      crc = (crc >> 1U) ^ ((crc & 1U) != 0 ? 0xedb88320U : 0U);
+    }
+  }
+  for (std::size_t i = 0; i < sizeof crc; ++i) {
+    bytes[header_bytes - sizeof crc + i] = static_cast<std::byte>(~crc >> (8 * i));
+  }
+  decode_any_header(bytes);
+}
+
+constexpr std::array decoders = {decode_any_header,    decode_sealed_header,  decode_any_shape,
+                                 decode_any_fragments, decode_any_accumulate, decode_any_atomic,
+                                 decode_any_failure,   talk_to_server,        talk_to_client};
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it so
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const View input = std::as_bytes(std::span(data, size));
+  if (!input.empty()) {
+    decoders[std::to_integer<std::size_t>(input.front()) % decoders.size()](input.subspan(1));
+  }
+  return 0;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Writes the seeds of frame_fuzzer.cpp. Run it after a change of the format:
+//
+//     build/tests/bin/make_frame_seeds tests/fuzz/seeds/frame
+#include <complex>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rma/server/handshake.hpp"
+#include "rma/server/wire.hpp"
+
+namespace {
+
+using namespace tessera::rma;          // NOLINT(google-build-using-namespace)
+using namespace tessera::rma::server;  // NOLINT(google-build-using-namespace)
+
+using Bytes = std::vector<std::byte>;
+
+// The places of the decoders in frame_fuzzer.cpp's list.
+enum class Decoder : std::uint8_t {
+  header,
+  sealed_header,
+  shape,
+  fragments,
+  accumulate,
+  atomic,
+  failure,
+  server,
+  client
+};
+
+class Folder {
+ public:
+  explicit Folder(std::filesystem::path path) : path_(std::move(path)) {
+    std::filesystem::create_directories(path_);
+  }
+  void write(const std::string& name, Decoder decoder, std::span<const std::byte> bytes) {
+    std::ofstream file(path_ / name, std::ios::binary);
+    file.put(static_cast<char>(decoder));
+    for (const std::byte each : bytes) {
+      file.put(static_cast<char>(each));
+    }
+    failed_ = failed_ || !file.flush();
+  }
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  std::filesystem::path path_;
+  bool failed_ = false;
+};
+
+Bytes bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+void write_headers(Folder& folder) {
+  for (int kind = 1; kind <= kind_count; ++kind) {
+    FrameHeader header{.kind = static_cast<Kind>(kind)};
+    header.payload_bytes = 48;
+    header.target = WorldRank{5};
+    header.operation = 0x0102030405060708;
+    header.words = {42, 8};
+    folder.write("header-" + std::string(to_string(header.kind)),
+                 kind % 2 == 0 ? Decoder::header : Decoder::sealed_header, encode(header));
+  }
+  folder.write("header-http", Decoder::header, bytes_of("GET / HTTP/1.1\r\n\r\n"));
+}
+
+void write_patterns(Folder& folder) {
+  Bytes bytes;
+  encode_shape(CopyShape::contiguous(4096), bytes);
+  folder.write("shape-contiguous", Decoder::shape, bytes);
+  bytes.clear();
+  CopyShape shape = CopyShape::rows(16, 3, 16, 64);
+  for (int level = 1; level < max_stride_levels; ++level) {
+    shape.repeat(2, 0, std::int64_t{-1000} * level);
+  }
+  encode_shape(shape, bytes);
+  folder.write("shape-deep", Decoder::shape, bytes);
+  const std::vector<Fragment> same = {{nullptr, 0, 8}, {nullptr, 64, 8}, {nullptr, 24, 8}};
+  const std::vector<Fragment> mixed = {{nullptr, 16, 32}, {nullptr, 128, 16}};
+  bytes.clear();
+  encode_fragments(same, bytes);
+  folder.write("fragments-same", Decoder::fragments, bytes);
+  bytes.clear();
+  encode_fragments(mixed, bytes);
+  folder.write("fragments-mixed", Decoder::fragments, bytes);
+  bytes[7] = std::byte{0x80};  // a number that would wrap in 32 bits
+  folder.write("fragments-wrapped", Decoder::fragments, bytes);
+  bytes.clear();
+  encode_accumulate(Scale::of(-0.5), shape, bytes);
+  folder.write("accumulate-shape", Decoder::accumulate, bytes);
+  bytes.clear();
+  encode_accumulate(Scale::of(std::complex<float>(1, 2)), Fragments(mixed), bytes);
+  folder.write("accumulate-fragments", Decoder::accumulate, bytes);
+}
+
+void write_small_ones(Folder& folder) {
+  Bytes bytes;
+  encode_atomic({AtomicRequest::Kind::compare_swap, 4}, bytes);
+  folder.write("atomic", Decoder::atomic, bytes);
+  bytes.clear();
+  encode_failure(Status::error_at(WorldRank{1}, Code::peer_lost, "rank 1 died"), bytes);
+  folder.write("failure", Decoder::failure, bytes);
+}
+
+// With fixed bytes where there are nonces and proofs, so that the files are the same each time.
+Bytes message(std::string_view head, std::string_view names, std::size_t size) {
+  Bytes bytes = bytes_of(head);
+  const Bytes more = bytes_of(names);
+  bytes.insert(bytes.end(), more.begin(), more.end());
+  bytes.resize(size, std::byte{0xc0});
+  return bytes;
+}
+
+void write_handshake(Folder& folder) {
+  using namespace std::literals;
+  const auto names = "\x88\x77\x66\x55\x44\x33\x22\x11\5\0\0\0\2\0\0\0"sv;
+  const Bytes hello = message("TSRH\1\0\1\0"sv, names, hello_bytes);
+  const Bytes answer = message("TSRH\1\0\3\0"sv, "", answer_bytes);
+  Bytes all = {std::byte{12}};  // the pieces, less one
+  all.insert(all.end(), hello.begin(), hello.end());
+  all.insert(all.end(), answer.begin(), answer.end());
+  folder.write("server-replay", Decoder::server, all);
+  folder.write("server-http", Decoder::server, bytes_of("\377GET / HTTP/1.1\r\n\r\n"));
+  Bytes challenge = message("\377TSRH\1\0\2\0"sv, "", 1 + challenge_bytes);
+  folder.write("client-challenge", Decoder::client, challenge);
+  folder.write("client-refusal", Decoder::client, bytes_of("\3TSRH\1\0\4\2"sv));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: make_frame_seeds FOLDER\n");
+    return 2;
+  }
+  Folder folder(argv[1]);
+  write_headers(folder);
+  write_patterns(folder);
+  write_small_ones(folder);
+  write_handshake(folder);
+  if (folder.failed()) {
+    std::fprintf(stderr, "make_frame_seeds: cannot write into %s\n", argv[1]);
+    return 1;
+  }
+  return 0;
+}

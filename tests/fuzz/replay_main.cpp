@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Runs a fuzz target over files, each and each of its beginnings, without libFuzzer.
+//
+// Usage: replay FOLDER…    exits with 1 when a folder has no files
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it so
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace {
+
+std::vector<std::uint8_t> read(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+int replay(const std::filesystem::path& folder) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::vector<std::uint8_t> input = read(entry.path());
+    // A copy of each size, so that a sanitizer sees a byte that is read too far.
+    for (std::size_t size = 0; size <= input.size(); ++size) {
+      const std::vector<std::uint8_t> beginning(input.begin(),
+                                                input.begin() + static_cast<std::ptrdiff_t>(size));
+      LLVMFuzzerTestOneInput(beginning.data(), beginning.size());
+    }
+    ++files;
+  }
+  std::printf("%s: %d files\n", folder.c_str(), files);
+  return files;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (replay(argv[i]) == 0) {
+      return 1;
+    }
+  }
+  return argc > 1 ? 0 : 1;
+}
