@@ -41,7 +41,8 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
   TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
   const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(), stripes,
                                 strict};
-  return atomic_remote(path, Target{&target.region->segment(), target.member, at.offset}, request);
+  return atomic_remote(path, Target{&target.region->segment(), target.member, at.offset, at.region},
+                       request);
 }
 
 // The word, when it lies aligned in a plain slice of a region without locks, where the processor's

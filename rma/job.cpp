@@ -13,6 +13,7 @@
 #include "rma/engine/slice_cache.hpp"
 #include "rma/engine/startup.hpp"
 #include "rma/loopback/transport.hpp"
+#include "rma/server/transport.hpp"
 #include "rma/shm/transport.hpp"
 
 namespace tessera::rma {
@@ -22,7 +23,7 @@ using detail::JobState;
 
 // The transports of the library: adding one is a folder and a line here.
 std::vector<TransportFactory> own_transports() {
-  return {shm::factory(), loopback::factory()};
+  return {shm::factory(), loopback::factory(), server::factory()};
 }
 
 bool all_ranks(WorldRank) {
@@ -80,6 +81,10 @@ bool Job::shares_node(WorldRank rank) const noexcept {
 
 bool Job::is_present(WorldRank rank) const {
   const int place = state_->node->place_of(rank);
+  if (place < 0 && state_->link != nullptr) {
+    const auto fate = state_->link->fate_of(rank);
+    return fate.ok() && *fate == detail::Fate::here;
+  }
   return place < 0 || !state_->node->is_gone(place);
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "rma/rank.hpp"
+#include "rma/region_id.hpp"
 #include "rma/result.hpp"
 #include "rma/team.hpp"
 #include "rma/transport.hpp"
@@ -25,12 +26,6 @@ namespace tessera::rma {
 namespace detail {
 class RegionState;
 }
-
-/// A region's number; the same at all its members, and never used again by any of them.
-struct RegionId {
-  std::uint32_t value = 0;
-  friend auto operator<=>(const RegionId&, const RegionId&) = default;
-};
 
 /// A byte of a region. A value: may be copied, stored and sent to other ranks.
 struct RemoteAddress {

@@ -106,8 +106,8 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
   const bool strict = target.region->options().atomics == Atomics::strict;
   const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(),
                                 job.stripes->slice(at.region, at.rank), strict};
-  action.remote(path, Target{&target.region->segment(), target.member, at.offset}, local, shape,
-                parts.completion());
+  action.remote(path, Target{&target.region->segment(), target.member, at.offset, at.region}, local,
+                shape, parts.completion());
   job.counters->add(at.rank, Action::op, {1, bytes});
   return {};
 }
@@ -293,6 +293,7 @@ template <class Action, class... What>
   Parts parts(job.state(), at.rank, false);
   Status status = transfer(job.state(), action, at, what..., parts);
   Handle handle(std::move(parts).operation());
+  job.state().stir();
   if (!status.ok()) {
     handle.collect(Handle::failed(job, at.rank, std::move(status)));
   }

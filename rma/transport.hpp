@@ -22,6 +22,7 @@
 // at a time of a team, as all collectives.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -29,10 +30,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rma/completion.hpp"
 #include "rma/element.hpp"
 #include "rma/rank.hpp"
+#include "rma/region_id.hpp"
 #include "rma/result.hpp"
 #include "rma/shape.hpp"
 #include "rma/tuning.hpp"
@@ -42,6 +45,8 @@ namespace tessera::rma {
 class Team;
 namespace detail {
 class Node;
+class NodeLink;
+class NodeMap;
 class StripeLocks;
 }  // namespace detail
 
@@ -51,7 +56,9 @@ struct Capabilities {
   bool attach = false;      ///< can make memory remote that the user already has
   bool strided = false;     ///< put and get take any CopyShape, not only contiguous ones
   bool accumulate = false;  ///< Endpoint::accumulate, for any CopyShape
+  bool scattered = false;   ///< put, get and accumulate take lists of fragments in one call
   bool atomics = false;     ///< Endpoint::fetch_add, swap and compare_swap on 32 and 64 bits
+  bool strict = false;      ///< native accumulates and atomics keep Atomics::strict
 };
 
 /// Which local accesses the owner of a slice may make while a region lives.
@@ -113,6 +120,7 @@ struct Target {
   Segment* segment = nullptr;
   TeamRank rank;             ///< whose slice
   std::uint64_t offset = 0;  ///< bytes from the slice's start
+  RegionId region = {};      ///< whose memory the segment is
 };
 
 /// An atomic read-modify-write of one word. For 4 bytes the operands' low halves count.
@@ -152,6 +160,17 @@ struct TransportContext {
   const Settings* settings = nullptr;
   detail::Node* node = nullptr;            ///< this rank's node; for transports of this library
   detail::StripeLocks* stripes = nullptr;  ///< the node's accumulate locks; likewise
+
+  // For transports between nodes.
+  std::shared_ptr<detail::Node> shared_node = nullptr;  ///< `node`, to be kept
+  const detail::NodeMap* nodes = nullptr;               ///< of the whole job
+  int machines = 1;                                     ///< that the job's ranks are on
+  /// Collective over all ranks of the job: what each gave, by rank; all give as much.
+  std::function<Result<std::vector<std::byte>>(std::span<const std::byte>)> exchange = {};
+  /// Keeps an error for the next fence of this rank to report.
+  std::function<void(Status)> defer_error = {};
+  /// Writes a line to the job's log.
+  std::function<void(const std::string&)> warn = {};
 };
 
 class Transport {
@@ -177,6 +196,20 @@ class Transport {
 
   /// Moves operations that this rank started; returns how many ended. Never blocks.
   virtual int progress() { return 0; }
+  /// Sleeps until `done` has nothing under way, something has moved, or for `period`. Returns
+  /// done.done(). For transports that hear of progress by a means of their own.
+  virtual bool wait(Completion& done, std::chrono::nanoseconds period) {
+    return done.wait_for(period);
+  }
+  /// Operations were started that nobody waits for: sees to it that they go on all the same.
+  virtual void stir() {}
+
+  /// Called once, when this rank starts nothing more. Returns when this process may end as far as
+  /// other ranks are concerned.
+  virtual void stop() noexcept {}
+
+  /// How teams reach other nodes by this transport; null when it reaches none.
+  virtual std::unique_ptr<detail::NodeLink> node_link();
 };
 
 /// How a job makes a transport: its name and its constructor. Adding a transport to the library is

@@ -18,11 +18,18 @@ constexpr std::int64_t longest_ms = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t least_arena_mib = 64;
 
 constexpr std::array table{
-    SettingInfo{"TESSERA_TRANSPORT", "names", "shm, loopback; comma separated",
+    SettingInfo{"TESSERA_TRANSPORT", "names", "shm, loopback, tcp; comma separated",
                 "transports in order of preference", &Settings::transport},
     SettingInfo{"TESSERA_BOOTSTRAP", "name", "auto, alone, fork, mpi",
                 "how processes find each other; auto looks at the launcher's variables",
                 &Settings::bootstrap},
+    SettingInfo{
+        "TESSERA_SERVER", "name", "block, poll, adaptive",
+        "how a node's agent waits for other nodes; adaptive: awake for 50 us after a request",
+        &Settings::server},
+    SettingInfo{"TESSERA_INTERFACE", "name", "an interface that is up, or empty",
+                "network between nodes; empty: the first one, or loopback on a single machine",
+                &Settings::interface},
     SettingInfo{"TESSERA_LOG", "level", "silent, warning, info, debug",
                 "what is written to standard error", &Settings::log},
     SettingInfo{"TESSERA_RANKS_PER_NODE", "ranks", "0 or more",
@@ -97,22 +104,27 @@ Status assign(Settings& settings, const SettingInfo& row, std::string_view text)
   return {};
 }
 
+// `list` as it is read: "a, b or c".
+Status check_word(std::string_view name, const std::string& value,
+                  std::span<const std::string_view> words, std::string_view list) {
+  if (std::find(words.begin(), words.end(), value) != words.end()) {
+    return {};
+  }
+  return Status::error(Code::invalid_argument,
+                       fmt::format("{}={} is not usable: expected {}", name, value, list));
+}
+
 Status check_words(const Settings& settings) {
-  constexpr std::array levels{"silent", "warning", "info", "debug"};
-  if (std::find(levels.begin(), levels.end(), settings.log) == levels.end()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("TESSERA_LOG={} is not usable: expected silent, warning, info "
-                                     "or debug",
-                                     settings.log));
-  }
-  constexpr std::array bootstraps{"auto", "alone", "fork", "mpi"};
-  if (std::find(bootstraps.begin(), bootstraps.end(), settings.bootstrap) == bootstraps.end()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("TESSERA_BOOTSTRAP={} is not usable: expected auto, alone, "
-                                     "fork or mpi",
-                                     settings.bootstrap));
-  }
-  return {};
+  using Words = std::array<std::string_view, 4>;
+  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_LOG", settings.log,
+                                     Words{"silent", "warning", "info", "debug"},
+                                     "silent, warning, info or debug"));
+  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_BOOTSTRAP", settings.bootstrap,
+                                     Words{"auto", "alone", "fork", "mpi"},
+                                     "auto, alone, fork or mpi"));
+  return check_word("TESSERA_SERVER", settings.server,
+                    std::array<std::string_view, 3>{"block", "poll", "adaptive"},
+                    "block, poll or adaptive");
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ struct Settings {
   std::string transport = "shm";           ///< names in order of preference, comma separated
   std::string log = "warning";             ///< silent, warning, info or debug
   std::string bootstrap = "auto";          ///< auto, alone, fork or mpi
+  std::string server = "adaptive";         ///< block, poll or adaptive
+  std::string interface;                   ///< network between nodes; empty: chosen
   std::int64_t ranks_per_node = 0;         ///< 0: as many as the machine really has
   std::int64_t arena_mib = 0;              ///< address space of a node's arena; 0: chosen from RAM
   std::int64_t start_timeout_ms = 60'000;  ///< how long Job::start waits for the other ranks

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -26,11 +27,28 @@ std::vector<std::string_view> split_names(std::string_view list) {
 
 }  // namespace
 
+TransportContext JobState::transport_context() {
+  TransportContext context;
+  context.rank = rank;
+  context.size = size;
+  context.settings = &settings;
+  context.node = node.get();
+  context.stripes = &*stripes;
+  context.shared_node = node;
+  context.nodes = &nodes;
+  context.machines = machines;
+  context.exchange = [this](std::span<const std::byte> mine) {
+    return bootstrap->allgather(mine, std::chrono::milliseconds(settings.start_timeout_ms));
+  };
+  context.defer_error = [this](Status error) { outstanding.defer_error(std::move(error)); };
+  context.warn = [this](const std::string& line) { log.warning(line); };
+  return context;
+}
+
 // Names that are unsupported here are passed over, as long as another one is left.
 Status JobState::make_transports(const std::vector<TransportFactory>& factories) {
   Status passed_over;
-  const TransportContext context{
-      .rank = rank, .size = size, .settings = &settings, .node = node.get(), .stripes = &*stripes};
+  const TransportContext context = transport_context();
   for (const std::string_view name : split_names(settings.transport)) {
     const auto factory =
         std::find_if(factories.begin(), factories.end(),
@@ -121,6 +139,23 @@ CachedSlice* JobState::counting_line(WorldRank owner) const {
                          : fill_cached(regions.shared_epoch(), counters, owner, no_region, {});
 }
 
+RegionId JobState::draw_region_id() noexcept {
+  // Each node counts for itself, in steps of the number of nodes. Not taken beyond the end: a
+  // number that came again would name two things.
+  std::atomic<std::uint32_t>& last = node->memory().header().last_region;
+  const auto count = static_cast<std::uint64_t>(nodes.count());
+  const auto own = static_cast<std::uint64_t>(nodes.node_of(rank).value);
+  std::uint32_t drawn = last.load();
+  std::uint64_t id = 0;
+  do {
+    id = drawn * count + own + 1;
+    if (id > std::numeric_limits<std::uint32_t>::max()) {
+      return RegionId{0};
+    }
+  } while (!last.compare_exchange_weak(drawn, drawn + 1));
+  return RegionId{static_cast<std::uint32_t>(id)};
+}
+
 Status JobState::stop() {
   if (stopped.load()) {
     return {};
@@ -131,12 +166,25 @@ Status JobState::stop() {
   regions.clear();
   node->leave();
   bootstrap->leave();
+  for (const auto& transport : transports) {
+    transport->stop();
+  }
   return last;
 }
 
 Membership::~Membership() {
   if (const Status status = state_->stop(); !status.ok()) {
     state_->log.warning("stopping the job: " + status.message());
+  }
+}
+
+bool JobState::wait(Completion& done, std::chrono::nanoseconds nap) {
+  return waking != nullptr ? waking->wait(done, nap) : done.wait_for(nap);
+}
+
+void JobState::stir() {
+  if (waking != nullptr) {
+    waking->stir();
   }
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "rma/bootstrap.hpp"
 #include "rma/engine/address_book.hpp"
 #include "rma/engine/counter_store.hpp"
+#include "rma/engine/node_link.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/operation.hpp"
 #include "rma/engine/region_table.hpp"
@@ -64,6 +66,14 @@ class JobState {
 
   /// Moves non-blocking operations on all transports; returns how many ended.
   int progress();
+  /// Sleeps until something has moved, for `nap` at most. Returns done.done().
+  bool wait(Completion& done, std::chrono::nanoseconds nap);
+  /// Non-blocking operations were started: see Transport::stir.
+  void stir();
+
+  /// Draws a number for memory that other ranks name, which nothing else in the job ever has.
+  /// Number 0: there are no more.
+  RegionId draw_region_id() noexcept;
 
   /// See Job::stop.
   Status stop();
@@ -78,9 +88,12 @@ class JobState {
   std::int32_t size;
   Log log;
   NodeMap nodes;
+  int machines = 1;  ///< that the ranks are on; fewer than nodes where those are emulated
   std::shared_ptr<Node> node;
+  std::unique_ptr<NodeLink> link;  ///< to other nodes; null where there are none
   std::optional<StripeLocks> stripes;
   std::vector<std::unique_ptr<Transport>> transports;  ///< in order of preference
+  Transport* waking = nullptr;  ///< the one that connects nodes, and hears when something comes
   RegionTable regions;
   std::unique_ptr<AddressBook> addresses;
   std::shared_ptr<CounterStore> counters = std::make_shared<CounterStore>();
@@ -92,6 +105,7 @@ class JobState {
   std::unordered_map<const void*, std::uint64_t> local_memory;  ///< address → bytes
 
  private:
+  TransportContext transport_context();
   Result<Route*> make_route(WorldRank peer);
   CachedSlice* look_up_slice(WorldRank owner, RegionId region) const;
 

@@ -37,10 +37,16 @@ std::uint64_t LockSetState::memory_bytes() const noexcept {
 
 Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int64_t count) {
   constexpr std::int64_t most = 1LL << 32;
-  const Status mine =
+  Status mine =
       count < 0 || count > most
           ? Status::error(Code::invalid_argument, fmt::format("{} locks cannot be made", count))
           : Status();
+  if (mine.ok() && team.state().node_members() < team.size()) {
+    mine = Status::error(Code::unsupported,
+                         "the members of the team are on several nodes, and "
+                         "locks are in the memory of one")
+               .hint("make the locks on a team of one node's ranks");
+  }
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
   std::shared_ptr<LockSetState> state(new LockSetState(team));
   TESSERA_ASSIGN_OR_RETURN(const std::vector<std::int64_t> counts, team.allgather_value(count));

@@ -28,7 +28,7 @@ void Operation::wait_for_own() {
   constexpr std::chrono::microseconds nap{50};
   while (!completion_.done()) {
     if (job_.progress() == 0) {
-      completion_.wait_for(nap);
+      job_.wait(completion_, nap);
     }
   }
 }

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
@@ -20,6 +23,7 @@ struct RegionState::Offer {
   std::uint8_t access_mode = 0;
   std::uint8_t atomics = 0;
   std::uint8_t attached = 0;
+  Origin origin = {};
 
   [[nodiscard]] bool same_options(const Offer& other) const noexcept {
     return sparse == other.sparse && huge_pages == other.huge_pages &&
@@ -35,18 +39,22 @@ RegionState::RegionState(Team& team, const RegionOptions& options, bool is_attac
       is_attached_(is_attached) {}
 
 // Collective. Makes the sizes known, the options equal and the number common: the first member
-// draws it from a counter of its node, which no two regions get the same from.
-Status RegionState::agree_on_terms(std::size_t bytes) {
+// draws it.
+Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
   const bool is_first = team_.rank().value == 0;
   const Offer mine{.bytes = bytes,
-                   .id = is_first ? job().node->memory().header().last_region.fetch_add(1) + 1 : 0,
+                   .id = is_first ? job().draw_region_id().value : 0,
                    .sparse = options_.sparse,
                    .huge_pages = options_.huge_pages,
                    .access_mode = static_cast<std::uint8_t>(options_.access_mode),
                    .atomics = static_cast<std::uint8_t>(options_.atomics),
-                   .attached = is_attached_};
+                   .attached = is_attached_,
+                   .origin = {getpid(), std::bit_cast<std::uintptr_t>(memory)}};
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Offer> offers, team_.allgather_value(mine));
   id_.value = offers[0].id;
+  if (id_.value == 0) {
+    return Status::error(Code::limit_exceeded, "the numbers of regions are used up");
+  }
   for (std::size_t i = 0; i < offers.size(); ++i) {
     largest_bytes_ = std::max<std::size_t>(largest_bytes_, offers[i].bytes);
     if (!offers[i].same_options(offers[0])) {
@@ -54,6 +62,11 @@ Status RegionState::agree_on_terms(std::size_t bytes) {
                            fmt::format("rank {} gave other region options than rank {}",
                                        team_.members()[i].value, team_.members()[0].value))
           .hint("all members must give the same RegionOptions");
+    }
+  }
+  if (is_attached_) {
+    for (const Offer& each : offers) {
+      origins_.push_back(each.origin);
     }
   }
   equal_bytes_ = offers[0].bytes;
@@ -80,13 +93,41 @@ Status RegionState::make_segment(void* memory, std::size_t bytes) {
   return {};
 }
 
-void RegionState::publish() {
+Status RegionState::publish() {
   direct_ = segment_->direct();
   job().regions.insert(id_, *this);
   for_each_mapped_slice([&](std::byte* slice, std::size_t bytes) {
     is_attached_ ? job().addresses->attach(slice, bytes, id_)
                  : job().addresses->assign(slice, bytes, id_);
   });
+  return expose();
+}
+
+// Tells the node's agent of the slices here; the first member on the node does it for all.
+Status RegionState::expose() {
+  if (job().link == nullptr || team_.state().order() != 0) {
+    return {};
+  }
+  const Node& node = *job().node;
+  for (std::int32_t member = 0; member < team_.size(); ++member) {
+    const WorldRank owner = team_.world_rank(TeamRank{member});
+    if (node.place_of(owner) < 0 || bytes(TeamRank{member}) == 0) {
+      continue;
+    }
+    DirectorySlice slice{.owner = owner,
+                         .bytes = bytes(TeamRank{member}),
+                         .strict = options_.atomics == Atomics::strict,
+                         .access_mode = options_.access_mode};
+    if (is_attached_) {
+      const Origin& origin = origins_[static_cast<std::size_t>(member)];
+      slice.process = origin.process;
+      slice.place = origin.address;
+    } else {
+      slice.place = static_cast<std::uint64_t>(direct(TeamRank{member}) - node.memory().base());
+    }
+    exposed_.push_back(slice);
+  }
+  return Directory(job().node->arena(), node.lock_context()).insert(id_, exposed_);
 }
 
 // The slices that this process can touch.
@@ -109,17 +150,26 @@ Result<std::shared_ptr<RegionState>> RegionState::create(Team& team, void* memor
                                                          const RegionOptions& options,
                                                          bool is_attached) {
   std::shared_ptr<RegionState> state(new RegionState(team, options, is_attached));
-  TESSERA_RETURN_IF_ERROR(state->agree_on_terms(bytes));
+  TESSERA_RETURN_IF_ERROR(state->agree_on_terms(memory, bytes));
   TESSERA_RETURN_IF_ERROR(state->make_segment(memory, bytes));
-  state->publish();
   // Nobody may use an address that another member doesn't know yet.
-  if (Status met = team.barrier(); !met.ok()) {
+  if (Status met = team.agree(state->publish()); !met.ok()) {
     state->freed_.store(true);
     state->withdraw();
+    state->hide();
     state->segment_->abandon();
     return met;
   }
   return state;
+}
+
+// Ends what expose() began. Not before all members have come to free the region: others may still
+// be at work on it.
+void RegionState::hide() {
+  if (!exposed_.empty()) {
+    Directory(job().node->arena(), job().node->lock_context()).remove(id_, exposed_);
+    exposed_.clear();
+  }
 }
 
 // Takes back what publish() said.
@@ -140,17 +190,22 @@ Status RegionState::free() {
   if (freed_.exchange(true)) {
     return {};
   }
+  // What this rank did may still be on its way to another node, where it would find no slice.
+  Status fenced = job().link == nullptr ? Status() : job().fence([&](WorldRank rank) {
+    return team_.team_rank(rank).value >= 0;
+  });
   withdraw();
   // The memory goes only when all are here; if that cannot be (a member died, the job stopped), it
   // goes when the last one that is left has come.
   Status status = team_.barrier();
+  hide();
   if (status.ok()) {
     status = segment_->free();
   } else {
     segment_->abandon();
   }
   segment_.reset();
-  return status;
+  return status.ok() ? std::move(fenced) : std::move(status);
 }
 
 std::byte* RegionState::direct(TeamRank rank) const noexcept {

@@ -11,6 +11,7 @@
 
 #include "rma/engine/slice_cache.hpp"
 #include "rma/engine/team_state.hpp"
+#include "rma/node/directory.hpp"
 #include "rma/region.hpp"
 
 namespace tessera::rma::detail {
@@ -48,11 +49,18 @@ class RegionState {
  private:
   RegionState(Team& team, const RegionOptions& options, bool is_attached);
   struct Offer;
-  Status agree_on_terms(std::size_t bytes);
+  /// Where a member's memory was before it was attached.
+  struct Origin {
+    std::int32_t process = 0;
+    std::uint64_t address = 0;
+  };
+  Status agree_on_terms(void* memory, std::size_t bytes);
   Status make_segment(void* memory, std::size_t bytes);
   template <class Action>
   void for_each_mapped_slice(const Action& action) const;
-  void publish();
+  Status publish();
+  Status expose();
+  void hide();
   void withdraw();
   [[nodiscard]] std::size_t foreign_stride() const noexcept;
 
@@ -64,7 +72,9 @@ class RegionState {
   std::unique_ptr<Segment> segment_;
   DirectMap direct_;
   std::size_t equal_bytes_ = 0;
-  std::vector<std::size_t> sizes_;  ///< by team rank; empty when all are equal
+  std::vector<Origin> origins_;          ///< of attached memory, by team rank
+  std::vector<DirectorySlice> exposed_;  ///< to other nodes, by the node's first member
+  std::vector<std::size_t> sizes_;       ///< by team rank; empty when all are equal
   std::size_t largest_bytes_ = 0;
   std::atomic<bool> freed_{false};
   std::mutex foreign_mutex_;

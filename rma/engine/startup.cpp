@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -84,11 +85,12 @@ Result<std::uint64_t> machine_key() {
   return std::hash<std::string>{}(identity);
 }
 
-Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings) {
+Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& machines) {
   const Result<std::uint64_t> mine =
       bootstrap.is_one_process() ? Result<std::uint64_t>(std::uint64_t{0}) : machine_key();
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine.status()));
   TESSERA_ASSIGN_OR_RETURN(const auto keys, gather(bootstrap, settings, *mine));
+  machines = static_cast<int>(std::set<std::uint64_t>(keys.begin(), keys.end()).size());
   return NodeMap(keys, settings.ranks_per_node);
 }
 
@@ -203,7 +205,13 @@ Status equip(JobState& job, const std::vector<TransportFactory>& factories) {
   TESSERA_ASSIGN_OR_RETURN(
       job.addresses, AddressBook::create(job.node->memory().base(), job.node->memory().size()));
   TESSERA_RETURN_IF_ERROR(job.make_transports(factories));
-  if (job.nodes.count() > 1) {
+  for (const auto& transport : job.transports) {
+    if (job.link == nullptr) {
+      job.link = transport->node_link();
+      job.waking = job.link == nullptr ? nullptr : transport.get();
+    }
+  }
+  if (job.nodes.count() > 1 && job.link == nullptr) {
     return Status::error(Code::unreachable,
                          fmt::format("the ranks are on {} nodes, and no transport of '{}' connects "
                                      "nodes",
@@ -239,9 +247,11 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
   if (!bootstrap) {
     TESSERA_ASSIGN_OR_RETURN(bootstrap, choose_bootstrap(*settings));
   }
-  TESSERA_ASSIGN_OR_RETURN(NodeMap nodes, find_nodes(*bootstrap, *settings));
+  int machines = 1;
+  TESSERA_ASSIGN_OR_RETURN(NodeMap nodes, find_nodes(*bootstrap, *settings, machines));
   auto job = std::make_shared<JobState>(*settings, std::move(bootstrap), std::move(nodes));
   job->self = job;
+  job->machines = machines;
   job->log.set_level(log_level(job->settings));
   for (const std::string& warning : warnings) {
     if (job->rank.value == 0) {

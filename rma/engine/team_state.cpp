@@ -66,6 +66,15 @@ std::string CollectiveCall::describe(std::uint64_t packed, std::uint64_t bytes) 
   return "unknown collective";
 }
 
+void TeamControl::give_up(std::uint32_t under_way, std::uint32_t word) noexcept {
+  std::uint32_t whole = 0;
+  broken.compare_exchange_strong(whole, word);
+  // The one that is gone may have come before it went, and the last one may come just now.
+  std::uint32_t expected = under_way;
+  generation.compare_exchange_strong(expected, under_way | given_up_bit);
+  futex_wake_all(generation);
+}
+
 TeamState::TeamState(JobState& job, std::shared_ptr<JobState> keep_job,
                      std::vector<WorldRank> members)
     : job_(job),
@@ -80,10 +89,11 @@ TeamState::~TeamState() {
     return;
   }
   // Sorted: members that gave the team in differing orders share this, too.
-  const std::vector<WorldRank> sorted = sorted_members();
+  const std::vector<WorldRank> sorted = sorted_node_members();
   const auto place = std::lower_bound(sorted.begin(), sorted.end(), job_.rank) - sorted.begin();
   if (last_one().let_go(*node_, sorted, static_cast<std::size_t>(place))) {
-    node_->arena().free(control_offset_, control_bytes());
+    withdraw_control(RegionId{control_->memory});
+    node_->arena().free(control_offset_, control_->bytes);
   }
 }
 
@@ -93,12 +103,19 @@ std::vector<WorldRank> TeamState::sorted_members() const {
   return sorted;
 }
 
+std::vector<WorldRank> TeamState::sorted_node_members() const {
+  std::vector<WorldRank> sorted = sorted_members();
+  std::erase_if(sorted, [&](WorldRank rank) { return node_->place_of(rank) < 0; });
+  return sorted;
+}
+
 Result<std::shared_ptr<TeamState>> TeamState::create(JobState& job,
                                                      std::shared_ptr<JobState> keep_job,
                                                      std::vector<WorldRank> members) {
   std::shared_ptr<TeamState> team(new TeamState(job, std::move(keep_job), std::move(members)));
   TESSERA_RETURN_IF_ERROR(team->check_members());
   team->find_order();
+  TESSERA_RETURN_IF_ERROR(team->find_nodes());
   TESSERA_RETURN_IF_ERROR(team->form().context("forming a team"));
   return team;
 }
@@ -169,33 +186,40 @@ TeamRank TeamState::team_rank(WorldRank rank) const noexcept {
   return is_member ? *found : TeamRank{-1};
 }
 
-// The control's parts: itself, who let go of it, two sets of slots.
+// The control's parts: itself, who let go of it, mailboxes if there are other nodes, two sets of
+// slots.
 LastOne& TeamState::last_one() const noexcept {
   return *reinterpret_cast<LastOne*>(reinterpret_cast<std::byte*>(control_) + sizeof(TeamControl));
 }
 
 std::uint64_t TeamState::first_slot_offset() const noexcept {
   static_assert(sizeof(TeamControl) % cache_line == 0);
-  return sizeof(TeamControl) + LastOne::bytes(members_.size());
+  return sizeof(TeamControl) + LastOne::bytes(static_cast<std::size_t>(node_members_)) +
+         (nodes_ ? nodes_->mail_bytes(nodes_->own(), slot_bytes_) : 0);
 }
 
 std::uint64_t TeamState::control_bytes() const noexcept {
-  return first_slot_offset() + 2 * members_.size() * slot_bytes_;
+  return first_slot_offset() + 2 * static_cast<std::uint64_t>(node_members_) * slot_bytes_;
 }
 
-std::byte* TeamState::slot(std::uint32_t turn, std::int32_t member) const noexcept {
-  const std::size_t at = (turn % 2) * members_.size() + static_cast<std::size_t>(member);
+std::byte* TeamState::slot(std::uint32_t turn, std::int32_t order) const noexcept {
+  const std::size_t at =
+      (turn % 2) * static_cast<std::size_t>(node_members_) + static_cast<std::size_t>(order);
   return reinterpret_cast<std::byte*>(control_) + first_slot_offset() + at * slot_bytes_;
 }
 
 // The lowest rank makes the shared part and sends its place to the others. They find each other by
-// which ranks there are; that all gave them in the same order is looked at when they meet.
+// which ranks there are; that all gave them in the same order is looked at when they meet. On
+// several nodes, the lowest of each does so, and all of them tell each other.
 Status TeamState::form() {
-  const std::vector<WorldRank> sorted = sorted_members();
-  const WorldRank maker = sorted.front();
-  const std::uint64_t key = hash_ranks(sorted);
+  const WorldRank maker = sorted_node_members().front();
+  const std::uint64_t key = hash_ranks(sorted_members());
   if (job_.rank == maker) {
-    TESSERA_ASSIGN_OR_RETURN(control_offset_, make_control(key));
+    const Result<std::uint64_t> offset = make_control(key);
+    if (nodes_) {
+      TESSERA_RETURN_IF_ERROR(join_nodes(key, offset.status()));
+    }
+    TESSERA_RETURN_IF_ERROR(offset.status());
   } else {
     TESSERA_ASSIGN_OR_RETURN(const Invitation invitation,
                              node_->accept(key, node_->place_of(maker)));
@@ -206,8 +230,11 @@ Status TeamState::form() {
     control_offset_ = invitation.offset;
   }
   control_ = reinterpret_cast<TeamControl*>(node_->arena().at(control_offset_));
-  slot_bytes_ = control_->slot_bytes;  // The maker's: settings may differ.
-  return meet({.kind = CollectiveCall::Kind::form, .bytes = hash_ranks(members_)});
+  // The maker's, or the least of all makers': settings may differ.
+  Status met = meet({.kind = CollectiveCall::Kind::form, .bytes = hash_ranks(members_)});
+  slot_bytes_ = control_->slot_bytes;
+  is_formed_ = true;
+  return met;
 }
 
 Result<std::uint64_t> TeamState::make_control(std::uint64_t key) {
@@ -220,20 +247,26 @@ Result<std::uint64_t> TeamState::make_control(std::uint64_t key) {
       arena.free(*offset, control_bytes());
     }
   }
+  RegionId memory;
+  if (status.ok() && nodes_) {
+    const Result<RegionId> published = publish_control(*offset);
+    status = published.status();
+    if (!status.ok()) {
+      arena.free(*offset, control_bytes());
+    } else {
+      memory = *published;
+    }
+  }
   if (status.ok()) {
     control_offset_ = *offset;
     control_ = new (arena.at(*offset)) TeamControl;
     control_->slot_bytes = slot_bytes_;
+    control_->bytes = control_bytes();
+    control_->memory = memory.value;
   }
-  const Invitation invitation{key, status.ok() ? *offset : 0};
-  for (const WorldRank member : members_) {
-    if (member == job_.rank) {
-      continue;
-    }
-    Status sent = node_->invite(node_->place_of(member), invitation);
-    if (status.ok() && !sent.ok()) {
-      status = std::move(sent);
-    }
+  Status invited = invite_node({.key = key, .offset = status.ok() ? *offset : 0});
+  if (status.ok()) {
+    status = std::move(invited);
   }
   if (!status.ok()) {
     return status;
@@ -241,11 +274,30 @@ Result<std::uint64_t> TeamState::make_control(std::uint64_t key) {
   return offset;
 }
 
+Status TeamState::invite_node(const Invitation& invitation) {
+  Status status;
+  for (const WorldRank member : members_) {
+    const int place = node_->place_of(member);
+    if (member == job_.rank || place < 0) {
+      continue;
+    }
+    Status sent = node_->invite(place, invitation);
+    if (status.ok() && !sent.ok()) {
+      status = std::move(sent);
+    }
+  }
+  return status;
+}
+
 void TeamState::check_call(TeamControl::Check& check, const CollectiveCall& call) const {
   const std::uint64_t mine = call.packed();
   std::uint64_t first_call = 0;
   std::uint64_t first_bytes = 0;
-  const bool same_call = check.call.compare_exchange_strong(first_call, mine) || first_call == mine;
+  const bool is_first = check.call.compare_exchange_strong(first_call, mine);
+  if (is_first && nodes_) {
+    check.first.store(job_.rank.value, std::memory_order_relaxed);
+  }
+  const bool same_call = is_first || first_call == mine;
   const bool same_bytes = check.bytes.compare_exchange_strong(first_bytes, call.bytes + 1) ||
                           first_bytes == call.bytes + 1;
   if (same_call && same_bytes) {
@@ -286,7 +338,12 @@ Status TeamState::wrong_root(TeamRank root) const {
 
 Status TeamState::broken() const {
   const std::uint32_t word = control_->broken.load();
-  const WorldRank rank{static_cast<std::int32_t>(word & ~TeamControl::left_bit) - 1};
+  constexpr std::uint32_t bits = TeamControl::left_bit | TeamControl::no_memory_bit;
+  const WorldRank rank{static_cast<std::int32_t>(word & ~bits) - 1};
+  if ((word & TeamControl::no_memory_bit) != 0) {
+    return Status::error_at(rank, Code::no_memory,
+                            fmt::format("rank {} found no memory for the team", rank.value));
+  }
   if ((word & TeamControl::left_bit) != 0) {
     return Status::error_at(rank, Code::closed,
                             fmt::format("rank {} has left the job and takes part in no more "
@@ -299,17 +356,12 @@ Status TeamState::broken() const {
 void TeamState::look_after_members(std::uint32_t generation) {
   for (const WorldRank member : members_) {
     const int place = node_->place_of(member);
-    if (!node_->is_gone(place)) {
+    if (place < 0 || !node_->is_gone(place)) {
       continue;
     }
-    std::uint32_t whole = 0;
     const std::uint32_t word = static_cast<std::uint32_t>(member.value) + 1 +
                                (node_->has_left(place) ? TeamControl::left_bit : 0);
-    control_->broken.compare_exchange_strong(whole, word);
-    // The one that is gone may have come before it went, and the last one may come just now.
-    std::uint32_t under_way = generation;
-    control_->generation.compare_exchange_strong(under_way, generation | TeamControl::given_up_bit);
-    futex_wake_all(control_->generation);
+    control_->give_up(generation, word);
     return;
   }
 }
@@ -338,7 +390,26 @@ Status TeamState::wait_for_others(std::uint32_t generation) {
   return is_given_up ? broken() : Status();
 }
 
-Status TeamState::meet(const CollectiveCall& call) {
+Status TeamState::finish_meeting(std::uint32_t generation) {
+  TeamControl& control = *control_;
+  // All have come, so all have read what the meeting before found: clear it for the next one.
+  TeamControl::Check& next = control.check[(generation + 1) % 2];
+  next.call.store(0, std::memory_order_relaxed);
+  next.bytes.store(0, std::memory_order_relaxed);
+  next.odd.store(0, std::memory_order_relaxed);
+  control.arrived.store(0, std::memory_order_relaxed);
+  std::uint32_t under_way = generation;
+  if (!control.generation.compare_exchange_strong(under_way,
+                                                  (generation + 1) & ~TeamControl::given_up_bit)) {
+    return broken();
+  }
+  if (control.sleepers.load() != 0) {
+    futex_wake_all(control.generation);
+  }
+  return {};
+}
+
+Status TeamState::meet(const CollectiveCall& call, const Payload& payload) {
   if (job_.stopped.load(std::memory_order_relaxed)) {
     return Status::error(Code::closed, "the job was stopped");
   }
@@ -349,22 +420,11 @@ Status TeamState::meet(const CollectiveCall& call) {
   }
   TeamControl::Check& check = control.check[generation % 2];
   check_call(check, call);
-  if (control.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
-      static_cast<std::uint32_t>(members_.size())) {
-    // All have come, so all have read what the meeting before found: clear it for the next one.
-    TeamControl::Check& next = control.check[(generation + 1) % 2];
-    next.call.store(0, std::memory_order_relaxed);
-    next.bytes.store(0, std::memory_order_relaxed);
-    next.odd.store(0, std::memory_order_relaxed);
-    control.arrived.store(0, std::memory_order_relaxed);
-    std::uint32_t under_way = generation;
-    if (!control.generation.compare_exchange_strong(
-            under_way, (generation + 1) & ~TeamControl::given_up_bit)) {
-      return broken();
-    }
-    if (control.sleepers.load() != 0) {
-      futex_wake_all(control.generation);
-    }
+  if (nodes_) {
+    TESSERA_RETURN_IF_ERROR(meet_over_nodes(generation, call, payload));
+  } else if (control.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
+             static_cast<std::uint32_t>(members_.size())) {
+    TESSERA_RETURN_IF_ERROR(finish_meeting(generation));
   } else {
     TESSERA_RETURN_IF_ERROR(wait_for_others(generation));
   }
@@ -396,13 +456,13 @@ Status TeamState::broadcast(std::span<std::byte> bytes, TeamRank root) {
   std::size_t done = 0;
   do {
     const std::size_t step = std::min(slot_bytes_, bytes.size() - done);
-    std::byte* const place = slot(turn_++, root.value);
+    const Payload payload{.kind = Payload::Kind::of_root, .bytes = step, .turn = turn_++};
     if (rank_ == root && step > 0) {
-      std::memcpy(place, bytes.data() + done, step);
+      std::memcpy(slot(payload.turn, order_), bytes.data() + done, step);
     }
-    TESSERA_RETURN_IF_ERROR(meet(call));
+    TESSERA_RETURN_IF_ERROR(meet(call, payload));
     if (rank_ != root && step > 0) {
-      std::memcpy(bytes.data() + done, place, step);
+      std::memcpy(bytes.data() + done, piece_of_root(root, payload), step);
     }
     done += step;
   } while (done < bytes.size());
@@ -420,14 +480,14 @@ Status TeamState::allgather(std::span<const std::byte> mine, std::span<std::byte
   std::size_t done = 0;
   do {
     const std::size_t step = std::min(slot_bytes_, mine.size() - done);
-    const std::uint32_t turn = turn_++;
+    const Payload payload{.kind = Payload::Kind::of_each, .bytes = step, .turn = turn_++};
     if (step > 0) {
-      std::memcpy(slot(turn, rank_.value), mine.data() + done, step);
+      std::memcpy(slot(payload.turn, order_), mine.data() + done, step);
     }
-    TESSERA_RETURN_IF_ERROR(meet(call));
+    TESSERA_RETURN_IF_ERROR(meet(call, payload));
     for (std::int32_t member = 0; member < size() && step > 0; ++member) {
       std::memcpy(all.data() + static_cast<std::size_t>(member) * mine.size() + done,
-                  slot(turn, member), step);
+                  piece(TeamRank{member}, payload), step);
     }
     done += step;
   } while (done < mine.size());
@@ -442,10 +502,19 @@ Status TeamState::reduce_chunk(std::byte* elements, std::size_t bytes, const Col
   constexpr std::size_t small_bytes = 2048;
   const std::size_t element = size_of(call.type);
   const std::uint32_t turn = turn_++;
+  const Payload payload{.kind = Payload::Kind::combined, .bytes = bytes, .turn = turn};
   if (bytes > 0) {
-    std::memcpy(slot(turn, rank_.value), elements, bytes);
+    std::memcpy(slot(turn, order_), elements, bytes);
   }
-  TESSERA_RETURN_IF_ERROR(meet(call));
+  TESSERA_RETURN_IF_ERROR(meet(call, payload));
+  if (nodes_) {
+    for (std::int32_t index = 0; index < nodes_->count() && keep_result && bytes > 0; ++index) {
+      const std::byte* const part = piece_of_node(index, payload);
+      index == 0 ? static_cast<void>(std::memcpy(elements, part, bytes))
+                 : combine(elements, part, bytes, call.type, call.reduction);
+    }
+    return {};
+  }
   const auto combine_all = [&](std::byte* into, std::size_t from, std::size_t count) {
     std::memcpy(into, slot(turn, 0) + from, count);
     for (std::int32_t member = 1; member < size(); ++member) {
@@ -523,9 +592,11 @@ Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type
   return {};
 }
 
+// On several nodes only what is said about success travels with all; the text of the member that
+// fails follows when there is one.
 Status TeamState::agree(const Status& mine) {
-  const std::uint32_t turn = turn_++;
-  std::byte* const own = slot(turn, rank_.value);
+  Payload payload{.kind = Payload::Kind::of_each, .bytes = sizeof(Verdict), .turn = turn_++};
+  std::byte* const own = slot(payload.turn, order_);
   const std::string text = mine.ok() ? "" : mine.message();
   const Verdict verdict{.code = static_cast<std::uint32_t>(mine.code()),
                         .rank = mine.rank() ? mine.rank()->value : -1,
@@ -533,16 +604,23 @@ Status TeamState::agree(const Status& mine) {
                             std::min(text.size(), slot_bytes_ - sizeof(Verdict)))};
   std::memcpy(own, &verdict, sizeof verdict);
   std::memcpy(own + sizeof verdict, text.data(), verdict.text_bytes);
-  TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::agree}));
+  TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::agree}, payload));
   for (std::int32_t member = 0; member < size(); ++member) {
     Verdict each;
-    std::memcpy(&each, slot(turn, member), sizeof each);
+    std::memcpy(&each, piece(TeamRank{member}, payload), sizeof each);
     if (each.code == static_cast<std::uint32_t>(Code::ok)) {
       continue;
     }
+    const std::byte* said = piece(TeamRank{member}, payload);
+    if (nodes_) {
+      payload.kind = Payload::Kind::of_root;
+      payload.bytes = sizeof each + each.text_bytes;
+      TESSERA_RETURN_IF_ERROR(
+          meet({.kind = CollectiveCall::Kind::part, .root = TeamRank{member}}, payload));
+      said = piece_of_root(TeamRank{member}, payload);
+    }
     const WorldRank failing = members_[static_cast<std::size_t>(member)];
-    std::string what(reinterpret_cast<const char*>(slot(turn, member) + sizeof each),
-                     each.text_bytes);
+    std::string what(reinterpret_cast<const char*>(said + sizeof each), each.text_bytes);
     return Status::error_at(each.rank >= 0 ? WorldRank{each.rank} : failing,
                             static_cast<Code>(each.code),
                             fmt::format("on rank {}: {}", failing.value, what));

@@ -6,16 +6,41 @@
 // others, look into their slots. Two sets of slots alternate, so that one meeting a step is enough:
 // a member writes a set again only after a later meeting, to which nobody comes before it has read
 // that set. A meeting also compares what its members called, at no extra synchronisation.
+//
+// Where the members are on several nodes, those of a node meet in its memory, and when they all
+// have come, the lowest of them, the node's *leader*, exchanges with the other leaders before it
+// lets the meeting end (team_nodes.hpp has how; the code is in team_over_nodes.cpp). Members read
+// the other nodes' data where it arrived, in the mailboxes.
+//
+//   collective   what travels in a step, in ⌈log2 nodes⌉ rounds; 64 bytes of head come to each
+//   barrier      nothing
+//   broadcast    the root's piece, to each node once
+//   allgather    all members' pieces
+//   allreduce    one piece of each node: its members' combined, by its leader; every member then
+//                combines all nodes' pieces in the same order
+//
+// All members of a node always find the same of a step. Of the step in which somebody dies, nodes
+// may find different things, as some had all that they needed and others not; the next one fails on
+// all of them.
+//
+// Limits today: an allreduce brings (nodes − 1) × bytes to each node. That is best for what fits
+// a slot; for much more a reduce-scatter and an allgather would bring 2 × bytes. A long broadcast
+// goes slot by slot, without a pipeline. Mailboxes take up to 2 × most_mail_bytes a node and team;
+// slots are smaller than the setting where that wouldn't suffice. A death on another node is seen
+// at two looks of the liveness period for each node that it is passed on over.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "rma/engine/team_nodes.hpp"
 #include "rma/node/last_one.hpp"
 #include "rma/node/node.hpp"
 #include "rma/rank.hpp"
+#include "rma/region.hpp"
 #include "rma/result.hpp"
 #include "rma/team.hpp"
 
@@ -53,20 +78,31 @@ struct TeamControl {
     std::atomic<std::uint64_t> call{0};   ///< of the first member that came
     std::atomic<std::uint64_t> bytes{0};  ///< likewise, plus one
     std::atomic<std::uint32_t> odd{0};    ///< a world rank that called something else, plus one
+    std::atomic<std::int32_t> first{-1};  ///< who came first; where there are several nodes
     std::atomic<std::uint64_t> odd_call{0};
     std::atomic<std::uint64_t> odd_bytes{0};
   };
-  alignas(cache_line) std::atomic<std::uint32_t> arrived{0};
+  alignas(cache_line) FutexWord arrived{0};
   alignas(cache_line) FutexWord generation{0};
   std::atomic<std::uint32_t> sleepers{0};
   std::uint64_t slot_bytes = 0;
-  std::atomic<std::uint32_t> broken{
-      0};  ///< a world rank that is gone, plus one; left_bit if it left
+  /// A world rank that is gone, plus one; with left_bit if it left, with no_memory_bit if it is
+  /// here and had no memory for the team.
+  std::atomic<std::uint32_t> broken{0};
+  /// Where there are several nodes: a leader sleeps on `arrived`.
+  std::atomic<std::uint32_t> leader_sleeps{0};
+  std::uint64_t bytes = 0;   ///< of all that was allocated
+  std::uint32_t memory = 0;  ///< the number by which other nodes know it, or 0
   Check check[2];
   static constexpr std::uint32_t left_bit = 0x8000'0000;
+  static constexpr std::uint32_t no_memory_bit = 0x4000'0000;
   /// In `generation`: this meeting, and so every later one, is given up. Whether a meeting took
   /// place is decided by one compare-and-swap of that word, so that all its members say the same.
   static constexpr std::uint32_t given_up_bit = 0x8000'0000;
+
+  /// Gives up the meeting of that generation, unless it took place meanwhile, because of `word`, or
+  /// of what was in `broken` before.
+  void give_up(std::uint32_t under_way, std::uint32_t word) noexcept;
 };
 
 class TeamState {
@@ -89,7 +125,7 @@ class TeamState {
   }
   [[nodiscard]] TeamRank team_rank(WorldRank rank) const noexcept;
 
-  /// The order of one rank among the members on this node, or −1.
+  /// The order of one rank among the members on this node, or −1. They count in team order.
   [[nodiscard]] std::int32_t order_of(WorldRank rank) const noexcept {
     const std::int64_t at = std::int64_t{rank.value} - node_->ranks().front().value;
     return at < 0 || at >= node_->hull() ? -1 : order_on_node_[static_cast<std::size_t>(at)];
@@ -106,18 +142,32 @@ class TeamState {
   Status agree(const Status& mine);
 
  private:
+  /// What a step brings to the other nodes: `bytes` of each member, of the root, or of each node,
+  /// where the leader combines its members' slots. All of them at the beginning of slots.
+  struct Payload {
+    enum class Kind : std::uint8_t { nothing, of_root, of_each, combined };
+    Kind kind = Kind::nothing;
+    std::size_t bytes = 0;
+    std::uint32_t turn = 0;
+  };
+
   TeamState(JobState& job, std::shared_ptr<JobState> keep_job, std::vector<WorldRank> members);
 
   [[nodiscard]] Status check_members() const;
+  Status find_nodes();
   void find_order();
   [[nodiscard]] std::vector<WorldRank> sorted_members() const;
+  [[nodiscard]] std::vector<WorldRank> sorted_node_members() const;
   Status form();
   Result<std::uint64_t> make_control(std::uint64_t key);
+  Status invite_node(const Invitation& invitation);
   [[nodiscard]] std::uint64_t first_slot_offset() const noexcept;
   [[nodiscard]] std::uint64_t control_bytes() const noexcept;
   [[nodiscard]] LastOne& last_one() const noexcept;
 
-  Status meet(const CollectiveCall& call);
+  Status meet(const CollectiveCall& call) { return meet(call, Payload()); }
+  Status meet(const CollectiveCall& call, const Payload& payload);
+  Status finish_meeting(std::uint32_t generation);
   Status refuse(Status error);
   Status wait_for_others(std::uint32_t generation);
   void look_after_members(std::uint32_t generation);
@@ -127,9 +177,51 @@ class TeamState {
   [[nodiscard]] Status wrong_root(TeamRank root) const;
   [[nodiscard]] Status check_reduction(const void* elements, std::int64_t count, ElementType type,
                                        Reduction reduction, const TeamRank* only_root) const;
-  [[nodiscard]] std::byte* slot(std::uint32_t turn, std::int32_t member) const noexcept;
+  [[nodiscard]] std::byte* slot(std::uint32_t turn, std::int32_t order) const noexcept;
   Status reduce_chunk(std::byte* elements, std::size_t bytes, const CollectiveCall& call,
                       bool keep_result);
+
+  /// Where a member's piece of the last step is.
+  [[nodiscard]] const std::byte* piece(TeamRank member, const Payload& payload) const noexcept {
+    return nodes_ ? piece_of_member(member, payload) : slot(payload.turn, member.value);
+  }
+  [[nodiscard]] const std::byte* piece_of_root(TeamRank root,
+                                               const Payload& payload) const noexcept;
+
+  // For members on several nodes (team_over_nodes.cpp).
+  Result<RegionId> publish_control(std::uint64_t offset);
+  void withdraw_control(RegionId memory) noexcept;
+  Status join_nodes(std::uint64_t key, const Status& mine);
+  std::uint32_t invite_leaders(std::uint64_t key, RegionId memory);
+  std::uint32_t accept_leaders(std::uint64_t key);
+  void tell_leaders(std::uint32_t word);
+  Status meet_over_nodes(std::uint32_t generation, const CollectiveCall& call,
+                         const Payload& payload);
+  Status lead_meeting(std::uint32_t generation, const CollectiveCall& call, const Payload& payload);
+  bool wait_for_arrivals(std::uint32_t generation);
+  [[nodiscard]] StepSummary summarise(const TeamControl::Check& check) const;
+  void record(const StepSummary& summary, TeamControl::Check& check);
+  std::uint32_t exchange(std::uint32_t generation, StepSummary& summary, const CollectiveCall& call,
+                         const Payload& payload);
+  [[nodiscard]] std::size_t bytes_of_blocks(std::int32_t blocks,
+                                            const Payload& payload) const noexcept;
+  [[nodiscard]] std::size_t own_block_bytes(const Payload& payload) const noexcept;
+  void pack_own(const CollectiveCall& call, const Payload& payload, std::byte* block);
+  Status send(int round, std::uint32_t generation, std::size_t data_bytes);
+  std::uint32_t wait_for_mail(int round, std::uint32_t generation);
+  [[nodiscard]] bool is_under_way(std::uint32_t generation) const noexcept;
+  std::uint32_t look_after_node(std::int32_t index);
+  std::uint32_t look_after_ranks(std::int32_t index);
+  std::uint32_t explain(std::int32_t index, const Status& error);
+  [[nodiscard]] TeamNodes::Set mail_set(std::uint32_t generation) const noexcept;
+  [[nodiscard]] Mailbox& mailbox(int round, std::uint32_t generation) const noexcept;
+  [[nodiscard]] static const std::byte* data_of(const Mailbox& mail) noexcept {
+    return reinterpret_cast<const std::byte*>(&mail + 1);
+  }
+  [[nodiscard]] const std::byte* piece_of_member(TeamRank member,
+                                                 const Payload& payload) const noexcept;
+  [[nodiscard]] const std::byte* piece_of_node(std::int32_t index,
+                                               const Payload& payload) const noexcept;
 
   JobState& job_;
   std::shared_ptr<JobState> keep_job_;
@@ -145,6 +237,12 @@ class TeamState {
   std::uint64_t control_offset_ = 0;
   TeamControl* control_ = nullptr;
   std::uint32_t turn_ = 0;  ///< which of the two sets of slots comes next
+
+  std::optional<TeamNodes> nodes_;   ///< nothing where all members are on one node
+  std::vector<RegionId> memory_of_;  ///< of the leader's partners, by index; else number 0
+  std::vector<std::byte> outbox_;    ///< of the leader: a summary, then its node's block, …
+  std::uint32_t step_ = 0;           ///< the generation of the last step
+  bool is_formed_ = false;
 };
 
 }  // namespace tessera::rma::detail

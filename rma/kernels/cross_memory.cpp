@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/shm/cross_memory.hpp"
+#include "rma/kernels/cross_memory.hpp"
 
 #include <fmt/format.h>
 #include <sys/uio.h>
@@ -12,13 +12,13 @@
 
 #include "rma/kernels/walk.hpp"
 
-namespace tessera::rma::shm {
+namespace tessera::rma::kernels {
 namespace {
 
 // Runs that wait to be copied by one system call.
 class Batch {
  public:
-  Batch(pid_t process, kernels::Direction direction) : process_(process), direction_(direction) {}
+  Batch(pid_t process, Direction direction) : process_(process), direction_(direction) {}
 
   Status add(std::byte* local, std::byte* remote, std::size_t bytes) {
     for (std::size_t done = 0; done < bytes;) {
@@ -39,7 +39,7 @@ class Batch {
       return {};
     }
     const ssize_t copied =
-        direction_ == kernels::Direction::to_remote
+        direction_ == Direction::to_remote
             ? process_vm_writev(process_, local_.data(), count_, remote_.data(), count_, 0)
             : process_vm_readv(process_, local_.data(), count_, remote_.data(), count_, 0);
     const std::size_t wanted = bytes_;
@@ -73,7 +73,7 @@ class Batch {
   static constexpr std::size_t most_bytes_per_call = std::size_t{1} << 30;
   static constexpr std::size_t runs_per_call = 256;  // IOV_MAX is 1024
   pid_t process_;
-  kernels::Direction direction_;
+  Direction direction_;
   std::array<iovec, runs_per_call> local_{};
   std::array<iovec, runs_per_call> remote_{};
   std::size_t count_ = 0;
@@ -83,7 +83,7 @@ class Batch {
 }  // namespace
 
 Status copy_across(pid_t process, std::byte* local, std::byte* remote, const CopyShape& shape,
-                   kernels::Direction direction) {
+                   Direction direction) {
   if (process == getpid()) {
     kernels::copy_shape(local, remote, shape, direction);
     return {};
@@ -98,4 +98,4 @@ Status copy_across(pid_t process, std::byte* local, std::byte* remote, const Cop
   return first.ok() ? batch.flush() : std::move(first);
 }
 
-}  // namespace tessera::rma::shm
+}  // namespace tessera::rma::kernels

@@ -13,12 +13,12 @@
 #include "rma/shape.hpp"
 #include "rma/status.hpp"
 
-namespace tessera::rma::shm {
+namespace tessera::rma::kernels {
 
 /// Copies what `shape` describes between `local` here and `remote` in `process`.
 /// Errors: peer_lost (no such process), unsupported (the kernel refuses), out_of_range (nothing is
 /// mapped there any more; some bytes may have been copied).
 Status copy_across(pid_t process, std::byte* local, std::byte* remote, const CopyShape& shape,
-                   kernels::Direction direction);
+                   Direction direction);
 
-}  // namespace tessera::rma::shm
+}  // namespace tessera::rma::kernels

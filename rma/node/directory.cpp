@@ -85,17 +85,20 @@ void Directory::remove(RegionId region, std::span<const DirectorySlice> slices) 
 }
 
 std::optional<DirectorySlice> Directory::find(RegionId region, WorldRank owner) const noexcept {
-  const std::uint64_t key = key_of(region, owner);
-  const RobustGuard guard(header().lock, context_);
+  std::optional<DirectorySlice> found;
+  visit(region, owner, [&](const DirectorySlice& slice) { found = slice; });
+  return found;
+}
+
+// Requires: the lock is held.
+const DirectorySlice* Directory::look_up(RegionId region, WorldRank owner) const noexcept {
   const std::span<Entry> all = entries();
   if (region.value == 0 || owner.value < 0 || all.empty()) {
-    return std::nullopt;
+    return nullptr;
   }
+  const std::uint64_t key = key_of(region, owner);
   const Entry& entry = place_for(all, key);
-  if (entry.key.load(std::memory_order_relaxed) != key) {
-    return std::nullopt;
-  }
-  return entry.slice;
+  return entry.key.load(std::memory_order_relaxed) == key ? &entry.slice : nullptr;
 }
 
 Status Directory::make_room(std::size_t more) {

@@ -48,6 +48,17 @@ class Directory {
   /// Takes out what insert() entered for these owners.
   void remove(RegionId region, std::span<const DirectorySlice> slices) noexcept;
 
+  /// Calls action(slice) if there is one, which nobody removes meanwhile; else false.
+  template <class Action>
+  bool visit(RegionId region, WorldRank owner, Action&& action) const {
+    const RobustGuard guard(header().lock, context_);
+    const DirectorySlice* const slice = look_up(region, owner);
+    if (slice == nullptr) {
+      return false;
+    }
+    action(*slice);
+    return true;
+  }
   /// Cost: a hash probe under an uncontended lock.
   [[nodiscard]] std::optional<DirectorySlice> find(RegionId region, WorldRank owner) const noexcept;
 
@@ -55,6 +66,7 @@ class Directory {
   struct Entry;
   [[nodiscard]] DirectoryHeader& header() const noexcept;
   [[nodiscard]] std::span<Entry> entries() const noexcept;
+  [[nodiscard]] const DirectorySlice* look_up(RegionId region, WorldRank owner) const noexcept;
   static Entry& place_for(std::span<Entry> entries, std::uint64_t key) noexcept;
   Status make_room(std::size_t more);
   Status grow(std::uint64_t capacity);

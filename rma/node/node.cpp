@@ -63,28 +63,38 @@ void Node::ring(int place) noexcept {
   }
 }
 
-Status Node::invite(int place, const Invitation& invitation) {
+Result<bool> Node::try_invite(int place, Invitation invitation) {
+  if (invitation.sender < 0) {
+    invitation.sender = ranks_[static_cast<std::size_t>(place_)].value;
+  }
   RankRecord& record = memory_->record(place);
-  while (true) {
-    {
-      const RobustGuard guard(record.box_lock, context_);
-      if (record.box_count < record.box.size()) {
-        // The count is raised last: a sender that dies before leaves the box as it was.
-        record.box[record.box_count] = invitation;
-        std::atomic_signal_fence(std::memory_order_seq_cst);
-        ++record.box_count;
-        break;
-      }
+  {
+    const RobustGuard guard(record.box_lock, context_);
+    if (record.box_count < record.box.size()) {
+      // The count is raised last: a sender that dies before leaves the box as it was.
+      record.box[record.box_count] = invitation;
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      ++record.box_count;
+      ring(place);
+      return true;
     }
-    if (is_gone(place)) {
-      return Status::error_at(ranks_[static_cast<std::size_t>(place)], Code::peer_lost,
-                              fmt::format("rank {} is gone and does not join the team",
-                                          ranks_[static_cast<std::size_t>(place)].value));
+  }
+  if (is_gone(place)) {
+    return Status::error_at(ranks_[static_cast<std::size_t>(place)], Code::peer_lost,
+                            fmt::format("rank {} is gone and does not join the team",
+                                        ranks_[static_cast<std::size_t>(place)].value));
+  }
+  return false;
+}
+
+Status Node::invite(int place, Invitation invitation) {
+  while (true) {
+    TESSERA_ASSIGN_OR_RETURN(const bool is_in, try_invite(place, invitation));
+    if (is_in) {
+      return {};
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  ring(place);
-  return {};
 }
 
 // Empties the box, whatever is looked for: one that waits for room in it may be the one whose
@@ -97,11 +107,12 @@ void Node::empty_box() {
   record.box_count = 0;
 }
 
-std::optional<Invitation> Node::take_invitation(std::uint64_t key) {
+std::optional<Invitation> Node::take_invitation(std::uint64_t key, WorldRank sender) {
   const std::lock_guard guard(invitations_mutex_);
   empty_box();
-  const auto found = std::find_if(invitations_.begin(), invitations_.end(),
-                                  [&](const Invitation& each) { return each.key == key; });
+  const auto found = std::find_if(
+      invitations_.begin(), invitations_.end(),
+      [&](const Invitation& each) { return each.key == key && each.sender == sender.value; });
   if (found == invitations_.end()) {
     return std::nullopt;
   }
@@ -111,15 +122,20 @@ std::optional<Invitation> Node::take_invitation(std::uint64_t key) {
 }
 
 Result<Invitation> Node::accept(std::uint64_t key, int sender_place) {
+  return accept(key, ranks_[static_cast<std::size_t>(sender_place)],
+                [&] { return is_gone(sender_place); });
+}
+
+Result<Invitation> Node::accept(std::uint64_t key, WorldRank sender,
+                                const std::function<bool()>& is_gone) {
   std::optional<Invitation> invitation;
   const bool came = listen_until(
       [&] {
-        invitation = take_invitation(key);
+        invitation = take_invitation(key, sender);
         return invitation.has_value();
       },
-      [&] { return is_gone(sender_place); });
+      is_gone);
   if (!came) {
-    const WorldRank sender = ranks_[static_cast<std::size_t>(sender_place)];
     return Status::error_at(
         sender, Code::peer_lost,
         fmt::format("rank {} is gone and does not form the team", sender.value));

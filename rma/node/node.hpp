@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -83,17 +84,23 @@ class Node final : public Liveness {
   template <class Ready, class GiveUp>
   bool listen_until(Ready&& ready, GiveUp&& give_up);
 
-  /// Puts an invitation into the post box of `place`; waits while the box is full.
+  /// Puts an invitation into the post box of `place`; waits while the box is full. It is from this
+  /// rank unless it names a sender, which may be on another node.
   /// Errors: peer_lost when that rank is gone.
-  Status invite(int place, const Invitation& invitation);
-  /// Waits for an invitation with `key` from a member of `from` places.
+  Status invite(int place, Invitation invitation);
+  /// The same without waiting: false when the box is full.
+  Result<bool> try_invite(int place, Invitation invitation);
+  /// Waits for an invitation with `key` from the rank at `sender_place`.
   /// Errors: peer_lost when the sender is gone.
   Result<Invitation> accept(std::uint64_t key, int sender_place);
+  /// The same from any rank of the job; `is_gone` tells whether the sender is, at each look period.
+  Result<Invitation> accept(std::uint64_t key, WorldRank sender,
+                            const std::function<bool()>& is_gone);
 
  private:
   [[nodiscard]] RankRecord& own() const noexcept { return memory_->record(place_); }
   void empty_box();
-  std::optional<Invitation> take_invitation(std::uint64_t key);
+  std::optional<Invitation> take_invitation(std::uint64_t key, WorldRank sender);
 
   std::shared_ptr<NodeMemory> memory_;
   std::vector<WorldRank> ranks_;

@@ -34,7 +34,9 @@ enum class Presence : std::uint32_t { absent, here, left };
 /// A message from the first rank of a new team to its other members: where the team's memory is.
 struct Invitation {
   std::uint64_t key = 0;     ///< hash of the team's list of ranks
-  std::uint64_t offset = 0;  ///< of the team's memory in the node's
+  std::uint64_t offset = 0;  ///< of the team's memory in the node's; unused between nodes
+  std::int32_t sender = -1;  ///< its world rank; filled in by Node::invite
+  std::uint32_t memory = 0;  ///< between nodes: the number of the team's memory; 0: there is none
 };
 
 /// What a node knows about one of its ranks.

@@ -71,7 +71,7 @@ Status finish(JobState& job, Completion& done) {
   constexpr std::chrono::microseconds nap{50};
   while (!done.done()) {
     if (job.progress() == 0) {
-      done.wait_for(nap);
+      job.wait(done, nap);
     }
   }
   return done.take_error();
@@ -108,7 +108,7 @@ void get_remote(const RemotePath& path, void* to, const Target& from, const Copy
 
 void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
                        const CopyShape& shape, const Scale& scale, Completion& done) {
-  if (path.can.accumulate && !path.strict) {
+  if (path.can.accumulate && (!path.strict || path.can.strict)) {
     start_part(done, [&] { return path.endpoint.accumulate(to, from, shape, scale, done); });
     return;
   }
@@ -126,7 +126,7 @@ void accumulate_remote(const RemotePath& path, const Target& to, const void* fro
 }
 
 Status atomic_remote(const RemotePath& path, const Target& at, const AtomicRequest& request) {
-  if (path.can.atomics && !path.strict) {
+  if (path.can.atomics && (!path.strict || path.can.strict)) {
     Completion done;
     start_part(done, [&] { return path.endpoint.atomic(at, request, done); });
     return finish(path.job, done);

@@ -22,23 +22,50 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
 
 }  // namespace
 
+ArenaSegment::ArenaSegment(detail::Node& node, const Team& team) : node_(node), team_(team) {
+  for (const WorldRank member : team_.members()) {
+    if (node_.place_of(member) < 0) {
+      continue;
+    }
+    if (member == team_.world_rank(team_.rank())) {
+      order_ = neighbours_.size();
+    }
+    neighbours_.push_back(member);
+  }
+}
+
+bool ArenaSegment::is_on_one_node() const noexcept {
+  return neighbours_.size() == team_.members().size();
+}
+
 Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& team,
                                                       std::size_t my_bytes,
                                                       const RegionOptions& options) {
   std::unique_ptr<ArenaSegment> segment(new ArenaSegment(node, team));
-  TESSERA_RETURN_IF_ERROR(segment->plan(team, my_bytes, options));
-
-  Status mine;
-  if (segment->is_leader_) {
+  TESSERA_ASSIGN_OR_RETURN(const auto sizes, team.allgather_value(std::uint64_t{my_bytes}));
+  Status mine = segment->plan(sizes, options);
+  if (segment->is_on_one_node()) {
+    TESSERA_RETURN_IF_ERROR(mine);  // All find the same.
+  }
+  if (mine.ok() && segment->order_ == 0) {
     auto offset = segment->take_addresses(options);
     mine = offset.status();
     segment->offset_ = offset.ok() ? *offset : 0;
   }
-  TESSERA_RETURN_IF_ERROR(team.agree(mine));
-  TESSERA_RETURN_IF_ERROR(team.broadcast_value(segment->offset_, TeamRank{0}));
+  mine = team.agree(mine);
+  if (mine.ok()) {
+    mine = segment->tell_addresses();
+  }
+  if (!mine.ok()) {
+    // Another node had none, or somebody died: then no member of this node goes on.
+    if (segment->order_ == 0 && segment->offset_ != 0) {
+      node.arena().free(segment->offset_, segment->taken_bytes());
+    }
+    return mine;
+  }
 
   segment->base_ = node.arena().at(segment->offset_);
-  const auto order = static_cast<std::size_t>(team.rank().value);
+  const std::size_t order = segment->order_;
   const std::uint64_t own =
       segment->offset_ +
       (segment->offsets_.empty() ? order * segment->stride_ : segment->offsets_[order]);
@@ -58,9 +85,15 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
 
 // Lays the slices out: a common stride where that wastes little address space, else each at its own
 // place.
-Status ArenaSegment::plan(Team& team, std::size_t my_bytes, const RegionOptions& options) {
+Status ArenaSegment::plan(const std::vector<std::uint64_t>& all_sizes,
+                          const RegionOptions& options) {
   const std::uint64_t align = options.huge_pages ? huge_page_bytes : granule_bytes;
-  TESSERA_ASSIGN_OR_RETURN(const auto sizes, team.allgather_value(std::uint64_t{my_bytes}));
+  std::vector<std::uint64_t> sizes;
+  for (std::size_t member = 0; member < all_sizes.size(); ++member) {
+    if (node_.place_of(team_.members()[member]) >= 0) {
+      sizes.push_back(all_sizes[member]);
+    }
+  }
   std::uint64_t largest = 0;
   std::uint64_t sum = 0;
   for (const std::uint64_t size : sizes) {
@@ -89,6 +122,16 @@ Status ArenaSegment::plan(Team& team, std::size_t my_bytes, const RegionOptions&
   return {};
 }
 
+// Collective. Where the first member on the node put the slices.
+Status ArenaSegment::tell_addresses() {
+  if (is_on_one_node()) {
+    return team_.broadcast_value(offset_, TeamRank{0});
+  }
+  TESSERA_ASSIGN_OR_RETURN(const auto offsets, team_.allgather_value(offset_));
+  offset_ = offsets[static_cast<std::size_t>(team_.team_rank(neighbours_.front()).value)];
+  return {};
+}
+
 Result<std::uint64_t> ArenaSegment::take_addresses(const RegionOptions& options) {
   if (!options.sparse) {
     // The sum over the node, before any member takes its part of what may not suffice for all.
@@ -98,8 +141,8 @@ Result<std::uint64_t> ArenaSegment::take_addresses(const RegionOptions& options)
   TESSERA_ASSIGN_OR_RETURN(
       const std::uint64_t offset,
       arena.allocate(taken_bytes(), options.huge_pages ? huge_page_bytes : granule_bytes));
-  const std::size_t members = static_cast<std::size_t>(team_.size());
-  if (Status status = arena.back(offset + extent_, detail::LastOne::bytes(members)); !status.ok()) {
+  if (Status status = arena.back(offset + extent_, detail::LastOne::bytes(neighbours_.size()));
+      !status.ok()) {
     arena.free(offset, taken_bytes());
     return status;
   }
@@ -108,7 +151,7 @@ Result<std::uint64_t> ArenaSegment::take_addresses(const RegionOptions& options)
 
 // The slices, and a granule behind them for who has let go of them.
 std::uint64_t ArenaSegment::taken_bytes() const noexcept {
-  return extent_ + detail::LastOne::bytes(static_cast<std::size_t>(team_.size()));
+  return extent_ + detail::LastOne::bytes(neighbours_.size());
 }
 
 detail::LastOne& ArenaSegment::last_one() const noexcept {
@@ -127,14 +170,14 @@ Status ArenaSegment::back_own(std::size_t my_bytes, const RegionOptions& options
 }
 
 Status ArenaSegment::free() {
-  if (is_leader_) {
+  if (order_ == 0) {
     node_.arena().free(offset_, taken_bytes());
   }
   return {};
 }
 
 void ArenaSegment::abandon() noexcept {
-  if (last_one().let_go(node_, team_.members(), static_cast<std::size_t>(team_.rank().value))) {
+  if (last_one().let_go(node_, neighbours_, order_)) {
     node_.arena().free(offset_, taken_bytes());
   }
 }

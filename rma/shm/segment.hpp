@@ -16,7 +16,8 @@
 
 namespace tessera::rma::shm {
 
-/// Slices in the arena, in the order of the team's members on this node.
+/// Slices in the arena, of the team's members on this node and in their order. Each node has its
+/// own addresses and its own layout.
 class ArenaSegment final : public Segment {
  public:
   /// Collective on `team`. The first member on the node takes the addresses for all, each member
@@ -31,9 +32,10 @@ class ArenaSegment final : public Segment {
   void abandon() noexcept override;
 
  private:
-  ArenaSegment(detail::Node& node, const Team& team)
-      : node_(node), team_(team), is_leader_(team.rank().value == 0) {}
-  Status plan(Team& team, std::size_t my_bytes, const RegionOptions& options);
+  ArenaSegment(detail::Node& node, const Team& team);
+  [[nodiscard]] bool is_on_one_node() const noexcept;
+  Status plan(const std::vector<std::uint64_t>& all_sizes, const RegionOptions& options);
+  Status tell_addresses();
   Result<std::uint64_t> take_addresses(const RegionOptions& options);
   [[nodiscard]] std::uint64_t taken_bytes() const noexcept;
   [[nodiscard]] detail::LastOne& last_one() const noexcept;
@@ -41,17 +43,19 @@ class ArenaSegment final : public Segment {
 
   detail::Node& node_;
   Team team_;
-  bool is_leader_;
-  std::uint64_t offset_ = 0;  ///< of the first slice in the node's memory
-  std::uint64_t extent_ = 0;  ///< address space of all slices
-  std::uint64_t needed_ = 0;  ///< memory of all slices
+  std::vector<WorldRank> neighbours_;  ///< the members on this node, with this rank
+  std::size_t order_ = 0;              ///< of this rank among them; the first one leads
+  std::uint64_t offset_ = 0;           ///< of the first slice in the node's memory
+  std::uint64_t extent_ = 0;           ///< address space of all slices
+  std::uint64_t needed_ = 0;           ///< memory of all slices
   std::byte* base_ = nullptr;
   std::size_t stride_ = 0;
   std::vector<std::uint64_t> offsets_;  ///< only where slices are too unequal for a stride
   std::byte* local_ = nullptr;
 };
 
-/// Memory that each process had before; known to the others by process and address.
+/// Memory that each process had before; known to the others by process and address, which mean
+/// nothing on other nodes.
 class AttachedSegment final : public Segment {
  public:
   struct Slice {

@@ -7,8 +7,8 @@
 
 #include "rma/engine/stripes.hpp"
 #include "rma/kernels/copy.hpp"
+#include "rma/kernels/cross_memory.hpp"
 #include "rma/node/node.hpp"
-#include "rma/shm/cross_memory.hpp"
 #include "rma/shm/segment.hpp"
 
 namespace tessera::rma::shm {
@@ -42,8 +42,8 @@ class ShmEndpoint final : public Endpoint {
     }
     const auto& slice = static_cast<AttachedSegment*>(target.segment)->slice(target.rank);
     const auto copy_now = [&] {
-      return copy_across(slice.process, static_cast<std::byte*>(local),
-                         slice.address + target.offset, shape, direction)
+      return kernels::copy_across(slice.process, static_cast<std::byte*>(local),
+                                  slice.address + target.offset, shape, direction)
           .at(peer_);
     };
     // The kernel copies bytes, not words: between processes a lock keeps words from tearing.

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -28,16 +29,25 @@ using test::on_ranks;
 TEST(Job, KnowsItsRanksAndItsNode) {
   on_ranks([](Job& job) {
     EXPECT_EQ(job.size(), test::rank_count());
-    EXPECT_EQ(job.node_count(), 1);
-    ASSERT_EQ(job.node_ranks().size(), static_cast<std::size_t>(job.size()));
+    const auto wanted = static_cast<std::int32_t>(job.settings().ranks_per_node);
+    const std::int32_t most = wanted == 0 ? job.size() : wanted;
+    EXPECT_EQ(job.node_count(), (job.size() + most - 1) / most);
+    const NodeId own{job.rank().value / most};
+    std::vector<WorldRank> neighbours;
     for (std::int32_t rank = 0; rank < job.size(); ++rank) {
-      EXPECT_EQ(job.node_ranks()[static_cast<std::size_t>(rank)], WorldRank{rank});
-      EXPECT_EQ(job.node_of(WorldRank{rank}), NodeId{0});
-      EXPECT_TRUE(job.shares_node(WorldRank{rank}));
+      EXPECT_EQ(job.node_of(WorldRank{rank}), NodeId{rank / most});
+      const bool is_near = NodeId{rank / most} == own;
+      if (is_near) {
+        neighbours.push_back(WorldRank{rank});
+      }
+      EXPECT_EQ(job.shares_node(WorldRank{rank}), is_near);
       EXPECT_TRUE(job.is_present(WorldRank{rank}));
-      EXPECT_EQ(job.transport_to(WorldRank{rank}).value(), test::transport_name());
+      EXPECT_EQ(job.transport_to(WorldRank{rank}).value(),
+                is_near ? test::transport_name() : "tcp");
     }
-    EXPECT_EQ(job.settings().transport, test::transport_name());
+    EXPECT_TRUE(std::equal(neighbours.begin(), neighbours.end(), job.node_ranks().begin(),
+                           job.node_ranks().end()));
+    EXPECT_EQ(job.settings().transport.find(test::transport_name()), 0U);
     const auto ranks = job.world().allgather_value(job.rank()).value();
     for (std::int32_t rank = 0; rank < job.size(); ++rank) {
       EXPECT_EQ(ranks[static_cast<std::size_t>(rank)], WorldRank{rank});

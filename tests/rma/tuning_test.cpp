@@ -134,7 +134,8 @@ TEST(Settings, AnUnknownTransportIsNamedBesideThoseThatThereAre) {
   const auto job =
       Job::start({.bootstrap = alone_bootstrap(), .settings = settings, .transports = {}});
   EXPECT_EQ(job.status().code(), Code::invalid_argument);
-  EXPECT_EQ(job.status().message(), "TESSERA_TRANSPORT names 'pigeon'; there are shm, loopback");
+  EXPECT_EQ(job.status().message(),
+            "TESSERA_TRANSPORT names 'pigeon'; there are shm, loopback, tcp");
   settings.transport = ",";
   const auto none =
       Job::start({.bootstrap = alone_bootstrap(), .settings = settings, .transports = {}});

@@ -28,6 +28,7 @@ inline RunOptions faulty_job(std::shared_ptr<FaultPlan> plan,
   return {.change =
               [change = std::move(change)](Settings& settings) {
                 settings.transport = "faulty";
+                settings.ranks_per_node = 0;  // it connects no nodes
                 if (change) {
                   change(settings);
                 }

@@ -272,7 +272,8 @@ bool ranks_are_threads() {
   return program().threads;
 }
 std::string transport_name() {
-  return program().settings.transport;
+  const std::string& names = program().settings.transport;
+  return names.substr(0, names.find(','));
 }
 
 int rank_main(int argc, char** argv) {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// NodeLink: what teams need of other nodes: to put bytes into a mailbox in their memory, and to
+// learn who is gone there. One for each rank; teams use that of the lowest member on each node.
+//
+// A node's memory is named from outside by a number that was published there (RegionId, drawn by
+// JobState::draw_region_id), so that what comes late for memory that was given back is refused.
+//
+// Threads: all functions may be called from any thread of the rank.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "rma/node/node_memory.hpp"
+#include "rma/rank.hpp"
+#include "rma/region.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::rma::detail {
+
+/// What became of a rank of another node.
+enum class Fate : std::uint8_t { here, left, died };
+
+class NodeLink {
+ public:
+  virtual ~NodeLink() = default;
+
+  /// Local. Makes [offset, offset + bytes) of this node's memory known to other nodes by that
+  /// number. Errors: no_memory, limit_exceeded.
+  virtual Status publish(RegionId memory, std::uint64_t offset, std::uint64_t bytes) = 0;
+  /// Local. Ends that: when it returns, nothing from outside touches the memory any more. Any rank
+  /// of the node may call it, after its job was stopped, too.
+  virtual void withdraw(RegionId memory) noexcept = 0;
+
+  /// Copies `bytes` to `offset` of the memory that `node` published as `memory`, then stores `flag`
+  /// in the 64-bit word at `flag_offset` there (release) and wakes who sleeps on its low half.
+  /// Complete: the source may be reused at return; what one thread delivers to a node takes effect
+  /// there in order, and before its rank counts as having left.
+  /// Errors: closed (no such memory there, or no longer), peer_lost, unreachable.
+  virtual Status deliver(NodeId node, RegionId memory, std::uint64_t offset,
+                         std::span<const std::byte> bytes, std::uint64_t flag_offset,
+                         std::uint64_t flag) = 0;
+
+  /// As Node::invite, for a rank of another node; the invitation names its sender.
+  virtual Status invite(WorldRank rank, const Invitation& invitation) = 0;
+
+  /// Errors: peer_lost, unreachable (nobody on its node answers).
+  virtual Result<Fate> fate_of(WorldRank rank) = 0;
+
+  /// The 32-bit word at `offset` of the memory that `node` published as `memory`. Errors: as
+  /// deliver().
+  virtual Result<std::uint32_t> read_word(NodeId node, RegionId memory, std::uint64_t offset) = 0;
+};
+
+}  // namespace tessera::rma::detail

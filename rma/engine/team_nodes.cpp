@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/team_nodes.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace tessera::rma::detail {
+
+// Either's `first` or `odd` that is the lowest to differ from the lowest of all is the lowest of
+// the union, too: where a side's `first` isn't the lowest of all, it differs from that or its `odd`
+// does.
+void StepSummary::join(const StepSummary& other) noexcept {
+  const Called candidates[] = {first, odd, other.first, other.odd};
+  first = other.first.order < first.order ? other.first : first;
+  odd = Called{};
+  for (const Called& each : candidates) {
+    if (each.is_known() && !each.is_same(first) && each.order < odd.order) {
+      odd = each;
+    }
+  }
+  slot_bytes = std::min(slot_bytes, other.slot_bytes);
+  broken = broken != 0 ? broken : other.broken;
+}
+
+TeamNodes::TeamNodes(const std::vector<WorldRank>& members, const NodeMap& map, WorldRank self) {
+  std::vector<WorldRank> sorted = members;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::int32_t> index_of_node(static_cast<std::size_t>(map.count()), -1);
+  for (const WorldRank rank : sorted) {
+    std::int32_t& index = index_of_node[static_cast<std::size_t>(map.node_of(rank).value)];
+    if (index < 0) {
+      index = count();
+      nodes_.push_back({map.node_of(rank), {}});
+    }
+    nodes_[static_cast<std::size_t>(index)].ranks.push_back(rank);
+  }
+  own_ = index_of_node[static_cast<std::size_t>(map.node_of(self).value)];
+  std::vector<std::int32_t> seated(nodes_.size(), 0);
+  for (const WorldRank rank : members) {
+    const std::int32_t index = index_of_node[static_cast<std::size_t>(map.node_of(rank).value)];
+    seats_.push_back({index, seated[static_cast<std::size_t>(index)]++});
+  }
+  members_before_.push_back(0);
+  for (std::int32_t index = 0; index < count(); ++index) {
+    members_before_.push_back(members_before_.back() + members_on(index));
+  }
+  rounds_ = static_cast<int>(std::bit_width(static_cast<std::uint32_t>(count()) - 1));
+}
+
+std::int32_t TeamNodes::receiver(int round) const noexcept {
+  return (own_ + (1 << round)) % count();
+}
+
+std::int32_t TeamNodes::sender(int round) const noexcept {
+  return (own_ - (1 << round) + count()) % count();
+}
+
+std::vector<std::int32_t> TeamNodes::partners() const {
+  std::vector<std::int32_t> all;
+  for (int round = 0; round < rounds_; ++round) {
+    all.push_back(receiver(round));
+    all.push_back(sender(round));
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+int TeamNodes::round_of(std::int32_t distance) noexcept {
+  return static_cast<int>(std::bit_width(static_cast<std::uint32_t>(distance))) - 1;
+}
+
+std::int32_t TeamNodes::blocks_in(int round) const noexcept {
+  return std::min(1 << round, count() - (1 << round));
+}
+
+std::int32_t TeamNodes::members_within(std::int32_t index, std::int32_t blocks) const noexcept {
+  const auto before = [&](std::int32_t node) {
+    return members_before_[static_cast<std::size_t>(node)];
+  };
+  const std::int32_t first = index + 1 - blocks;
+  return before(index + 1) -
+         (first >= 0 ? before(first) : before(first + count()) - before(count()));
+}
+
+std::uint64_t TeamNodes::mailbox_bytes(std::int32_t index, int round,
+                                       std::uint64_t slot_bytes) const noexcept {
+  const std::int32_t nearest = 1 << round;
+  const std::int32_t members =
+      members_within(index, nearest + blocks_in(round)) - members_within(index, nearest);
+  return sizeof(Mailbox) + static_cast<std::uint64_t>(members) * slot_bytes;
+}
+
+std::uint64_t TeamNodes::mail_offset(std::int32_t index, Set set, int round,
+                                     std::uint64_t slot_bytes) const {
+  const auto bytes_before = [&](int rounds, std::uint64_t each) {
+    std::uint64_t sum = 0;
+    for (int before = 0; before < rounds; ++before) {
+      sum += mailbox_bytes(index, before, each);
+    }
+    return sum;
+  };
+  if (set == Set::forming) {
+    return bytes_before(round, 0);
+  }
+  const std::uint64_t sets_before = set == Set::odd ? 1 : 0;
+  return bytes_before(rounds_, 0) + sets_before * bytes_before(rounds_, slot_bytes) +
+         bytes_before(round, slot_bytes);
+}
+
+std::uint64_t TeamNodes::mail_bytes(std::int32_t index, std::uint64_t slot_bytes) const {
+  return mail_offset(index, Set::odd, rounds_, slot_bytes);
+}
+
+}  // namespace tessera::rma::detail

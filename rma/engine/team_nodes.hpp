@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// TeamNodes: over which nodes a team lies, who talks to whom, and where the mailboxes are.
+//
+// The leaders of the nodes (the lowest member on each) disseminate: in round k the leader of node i
+// delivers what it has to that of node i + 2^k, and gets what node i − 2^k has; after ⌈log2 n⌉
+// rounds each has everything (Hensgen, Finkel and Manber 1988; with data: Bruck et al. 1997). Nodes
+// are numbered by their lowest member, whatever order the team's list has.
+//
+// What travels is a *block* of each node, in order of the distance behind the node that has it:
+// its own, then that of node i − 1, i − 2 and so on. So what a leader sends in a round is the
+// beginning of what it has, and the mailbox of round k holds the blocks of the distances from 2^k.
+//
+// A node's mailboxes stand in its team control. There is one for each round in each of two sets,
+// which take turns by step: a leader comes to the next step but one only when all nodes have come
+// to the next one, hence when all members have read what this step brought. The step in which a
+// team is formed has mailboxes of its own, without room for data, as the nodes don't know yet how
+// large the others' slots are.
+//
+// Cost: O(members) memory.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "rma/engine/node_map.hpp"
+#include "rma/node/node_memory.hpp"
+#include "rma/rank.hpp"
+
+namespace tessera::rma::detail {
+
+/// What the nodes say of one step of a team: what was called, and what is wrong. Summaries of sets
+/// of nodes are joined in any order and may overlap; the result is the same at all leaders.
+struct StepSummary {
+  struct Called {
+    std::uint64_t call = 0;   ///< CollectiveCall::packed
+    std::uint64_t bytes = 0;  ///< of that call
+    std::int32_t rank = -1;   ///< a member that called it
+    /// The lower one counts where several could be told of.
+    std::uint32_t order = std::numeric_limits<std::uint32_t>::max();
+
+    [[nodiscard]] bool is_known() const noexcept { return rank >= 0; }
+    [[nodiscard]] bool is_same(const Called& other) const noexcept {
+      return call == other.call && bytes == other.bytes;
+    }
+  };
+  Called first;  ///< of the lowest order
+  Called odd;    ///< of the lowest order that differs from `first`
+  std::uint64_t slot_bytes = std::numeric_limits<std::uint64_t>::max();  ///< the least
+  std::uint32_t broken = 0;  ///< as TeamControl::broken of some node
+  std::uint32_t unused = 0;
+
+  void join(const StepSummary& other) noexcept;
+};
+static_assert(sizeof(StepSummary) == cache_line);
+
+/// The head of a mailbox; the blocks follow. All from `summary` on is delivered in one piece.
+struct Mailbox {
+  std::atomic<std::uint64_t> flag{0};  ///< the step that this is of, plus one
+  alignas(cache_line) StepSummary summary;
+};
+static_assert(sizeof(Mailbox) == 2 * cache_line && offsetof(Mailbox, summary) == cache_line);
+
+class TeamNodes {
+ public:
+  enum class Set : std::uint8_t { forming, even, odd };
+
+  TeamNodes(const std::vector<WorldRank>& members, const NodeMap& map, WorldRank self);
+
+  [[nodiscard]] std::int32_t count() const noexcept {
+    return static_cast<std::int32_t>(nodes_.size());
+  }
+  /// The number of this rank's node in the team. All that is called `index` is such a number.
+  [[nodiscard]] std::int32_t own() const noexcept { return own_; }
+  [[nodiscard]] NodeId node(std::int32_t index) const noexcept { return at(index).id; }
+  /// The members on a node, ascending; the first one leads.
+  [[nodiscard]] const std::vector<WorldRank>& ranks(std::int32_t index) const noexcept {
+    return at(index).ranks;
+  }
+  [[nodiscard]] WorldRank leader(std::int32_t index) const noexcept { return ranks(index).front(); }
+  [[nodiscard]] std::int32_t members_on(std::int32_t index) const noexcept {
+    return static_cast<std::int32_t>(ranks(index).size());
+  }
+  /// The node of a member, and the member's order on it, in the order of the team's list.
+  [[nodiscard]] std::int32_t index_of(TeamRank member) const noexcept {
+    return seats_[static_cast<std::size_t>(member.value)].index;
+  }
+  [[nodiscard]] std::int32_t order_of(TeamRank member) const noexcept {
+    return seats_[static_cast<std::size_t>(member.value)].order;
+  }
+
+  [[nodiscard]] int rounds() const noexcept { return rounds_; }
+  /// To whom this node delivers in a round, and who delivers to it.
+  [[nodiscard]] std::int32_t receiver(int round) const noexcept;
+  [[nodiscard]] std::int32_t sender(int round) const noexcept;
+  /// All receivers and senders, each once.
+  [[nodiscard]] std::vector<std::int32_t> partners() const;
+
+  /// How far this node lies behind another one, in the direction in which blocks travel.
+  [[nodiscard]] std::int32_t distance_from(std::int32_t index) const noexcept {
+    return (own_ - index + count()) % count();
+  }
+  /// In which round the block of a distance arrives, not the own.
+  [[nodiscard]] static int round_of(std::int32_t distance) noexcept;
+  /// How many blocks travel in a round.
+  [[nodiscard]] std::int32_t blocks_in(int round) const noexcept;
+  /// The members on the first so many nodes in order of distance from this one.
+  [[nodiscard]] std::int32_t members_within(std::int32_t blocks) const noexcept {
+    return members_within(own_, blocks);
+  }
+
+  /// Bytes of all mailboxes of a node, when no member gives more than `slot_bytes` in a step.
+  [[nodiscard]] std::uint64_t mail_bytes(std::int32_t index, std::uint64_t slot_bytes) const;
+  /// Where one of them is, from the start of the first. `slot_bytes` doesn't matter for `forming`.
+  [[nodiscard]] std::uint64_t mail_offset(std::int32_t index, Set set, int round,
+                                          std::uint64_t slot_bytes) const;
+
+ private:
+  struct NodeOfTeam {
+    NodeId id;
+    std::vector<WorldRank> ranks;
+  };
+  struct Seat {
+    std::int32_t index = 0;
+    std::int32_t order = 0;
+  };
+  [[nodiscard]] const NodeOfTeam& at(std::int32_t index) const noexcept {
+    return nodes_[static_cast<std::size_t>(index)];
+  }
+  [[nodiscard]] std::int32_t members_within(std::int32_t index, std::int32_t blocks) const noexcept;
+  [[nodiscard]] std::uint64_t mailbox_bytes(std::int32_t index, int round,
+                                            std::uint64_t slot_bytes) const noexcept;
+
+  std::vector<NodeOfTeam> nodes_;
+  std::vector<Seat> seats_;                   ///< by team rank
+  std::vector<std::int32_t> members_before_;  ///< on the nodes of lower number; one more than nodes
+  std::int32_t own_ = 0;
+  int rounds_ = 0;
+};
+
+}  // namespace tessera::rma::detail

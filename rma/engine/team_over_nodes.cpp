@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The part of TeamState that is for teams whose members are on several nodes; team_state.hpp and
+// team_nodes.hpp tell how it works. A "word" is what TeamControl::broken says: 0 means that nothing
+// is wrong.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "rma/engine/job_state.hpp"
+#include "rma/engine/reduce.hpp"
+#include "rma/engine/team_state.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+constexpr std::uint64_t most_mail_bytes = 8ULL << 20;  // of a set of mailboxes
+constexpr std::uint64_t least_slot_bytes = 256;        // as in tuning.cpp
+
+std::uint32_t died(WorldRank rank) {
+  return static_cast<std::uint32_t>(rank.value) + 1;
+}
+
+std::uint32_t left(WorldRank rank) {
+  return died(rank) | TeamControl::left_bit;
+}
+
+// The word of a leader that could not set up its node's part of the team.
+std::uint32_t word_of_failure(WorldRank self, const Status& status) {
+  const bool is_lost = status.code() == Code::peer_lost && status.rank().has_value();
+  return is_lost ? died(*status.rank()) : died(self) | TeamControl::no_memory_bit;
+}
+
+// Mailboxes stand behind the control itself.
+std::uint64_t mail_start(std::int32_t node_members) {
+  return sizeof(TeamControl) + LastOne::bytes(static_cast<std::size_t>(node_members));
+}
+
+}  // namespace
+
+Status TeamState::find_nodes() {
+  if (node_members_ == size()) {
+    return {};
+  }
+  if (job_.link == nullptr) {
+    return Status::error(Code::unreachable,
+                         fmt::format("the team's members are on several nodes, and no transport of "
+                                     "'{}' connects nodes",
+                                     job_.settings.transport));
+  }
+  nodes_.emplace(members_, job_.nodes, job_.rank);
+  memory_of_.resize(static_cast<std::size_t>(nodes_->count()));
+  const std::uint64_t most = most_mail_bytes / members_.size() / cache_line * cache_line;
+  slot_bytes_ = std::min<std::size_t>(slot_bytes_, std::max(most, least_slot_bytes));
+  return {};
+}
+
+Result<RegionId> TeamState::publish_control(std::uint64_t offset) {
+  const RegionId memory = job_.draw_region_id();
+  if (memory.value == 0) {
+    return Status::error(Code::limit_exceeded, "the numbers of regions are used up");
+  }
+  TESSERA_RETURN_IF_ERROR(job_.link->publish(memory, offset, control_bytes()));
+  return memory;
+}
+
+void TeamState::withdraw_control(RegionId memory) noexcept {
+  if (memory.value != 0) {
+    job_.link->withdraw(memory);
+  }
+}
+
+// Collective among the leaders. Whatever went wrong on a node, its leader says so to those that
+// would wait for it: by its part of the forming step, or by what stands in its control.
+Status TeamState::join_nodes(std::uint64_t key, const Status& mine) {
+  std::uint32_t word = invite_leaders(key, mine.ok() ? RegionId{control_->memory} : RegionId{0});
+  word = word != 0 ? word : accept_leaders(key);
+  if (!mine.ok()) {
+    word = word_of_failure(job_.rank, mine);
+    tell_leaders(word);
+  }
+  if (word != 0 && control_ != nullptr) {
+    control_->give_up(control_->generation.load() & ~TeamControl::given_up_bit, word);
+  }
+  return mine.ok() && word != 0 ? broken() : mine;
+}
+
+std::uint32_t TeamState::invite_leaders(std::uint64_t key, RegionId memory) {
+  std::uint32_t word = 0;
+  for (const std::int32_t index : nodes_->partners()) {
+    const Status sent = job_.link->invite(
+        nodes_->leader(index), {.key = key, .sender = job_.rank.value, .memory = memory.value});
+    if (!sent.ok() && word == 0) {
+      word = explain(index, sent);
+    }
+  }
+  return word;
+}
+
+std::uint32_t TeamState::accept_leaders(std::uint64_t key) {
+  for (const std::int32_t index : nodes_->partners()) {
+    const auto gone = [&] {
+      const bool is_given_up = control_ != nullptr && control_->broken.load() != 0;
+      return is_given_up || look_after_node(index) != 0;
+    };
+    const Result<Invitation> invitation = node_->accept(key, nodes_->leader(index), gone);
+    if (!invitation.ok()) {
+      const std::uint32_t word = control_ == nullptr ? 0 : control_->broken.load();
+      return word != 0 ? word : explain(index, invitation.status());
+    }
+    memory_of_[static_cast<std::size_t>(index)] = RegionId{invitation->memory};
+  }
+  return 0;
+}
+
+// In place of the forming step, where this node can receive nothing.
+void TeamState::tell_leaders(std::uint32_t word) {
+  StepSummary summary;
+  summary.broken = word;
+  outbox_.resize(sizeof summary);
+  std::memcpy(outbox_.data(), &summary, sizeof summary);
+  for (int round = 0; round < nodes_->rounds(); ++round) {
+    send(round, 0, 0).ignore("who cannot be told is gone, or has given up before");
+  }
+}
+
+Status TeamState::meet_over_nodes(std::uint32_t generation, const CollectiveCall& call,
+                                  const Payload& payload) {
+  step_ = generation;
+  if (job_.rank == nodes_->leader(nodes_->own())) {
+    return lead_meeting(generation, call, payload);
+  }
+  // Sequentially consistent, as is what the leader does before it sleeps: one sees the other.
+  const std::uint32_t arrived = control_->arrived.fetch_add(1) + 1;
+  if (arrived + 1 == static_cast<std::uint32_t>(node_members_) &&
+      control_->leader_sleeps.load() != 0) {
+    futex_wake_all(control_->arrived);
+  }
+  return wait_for_others(generation);
+}
+
+Status TeamState::lead_meeting(std::uint32_t generation, const CollectiveCall& call,
+                               const Payload& payload) {
+  if (!wait_for_arrivals(generation)) {
+    return broken();
+  }
+  TeamControl::Check& check = control_->check[generation % 2];
+  StepSummary summary = summarise(check);
+  std::uint32_t word = exchange(generation, summary, call, payload);
+  word = word != 0 ? word : summary.broken;
+  if (word != 0) {
+    control_->give_up(generation, word);
+    return broken();
+  }
+  record(summary, check);
+  return finish_meeting(generation);
+}
+
+bool TeamState::is_under_way(std::uint32_t generation) const noexcept {
+  return control_->generation.load(std::memory_order_acquire) == generation;
+}
+
+// Until the node's other members have come; false when they give up.
+bool TeamState::wait_for_arrivals(std::uint32_t generation) {
+  TeamControl& control = *control_;
+  const auto others = static_cast<std::uint32_t>(node_members_) - 1;
+  const auto over = [&] { return control.arrived.load() == others || !is_under_way(generation); };
+  if (!spin_until(node_->policy().spin, over)) {
+    control.leader_sleeps.store(1);
+    auto looked = std::chrono::steady_clock::now();
+    while (true) {
+      const std::uint32_t arrived = control.arrived.load();
+      if (over()) {
+        break;
+      }
+      futex_wait(control.arrived, arrived, node_->policy().look_period);
+      const auto now = std::chrono::steady_clock::now();
+      if (now - looked >= node_->policy().look_period && !over()) {
+        looked = now;
+        look_after_members(generation);
+      }
+    }
+    control.leader_sleeps.store(0);
+  }
+  return is_under_way(generation);
+}
+
+StepSummary TeamState::summarise(const TeamControl::Check& check) const {
+  const std::uint32_t order = 2 * static_cast<std::uint32_t>(nodes_->own());
+  StepSummary summary;
+  summary.slot_bytes = slot_bytes_;
+  summary.first = {.call = check.call.load(),
+                   .bytes = check.bytes.load() - 1,
+                   .rank = check.first.load(),
+                   .order = order};
+  if (const std::uint32_t odd = check.odd.load(); odd != 0) {
+    summary.odd = {.call = check.odd_call.load(),
+                   .bytes = check.odd_bytes.load(),
+                   .rank = static_cast<std::int32_t>(odd) - 1,
+                   .order = order + 1};
+  }
+  return summary;
+}
+
+// Tells the node's members what all leaders found: the same everywhere.
+void TeamState::record(const StepSummary& summary, TeamControl::Check& check) {
+  if (!is_formed_) {
+    control_->slot_bytes = summary.slot_bytes;
+  }
+  if (!summary.odd.is_known()) {
+    return;
+  }
+  check.call.store(summary.first.call);
+  check.bytes.store(summary.first.bytes + 1);
+  check.odd.store(static_cast<std::uint32_t>(summary.odd.rank) + 1);
+  check.odd_call.store(summary.odd.call);
+  check.odd_bytes.store(summary.odd.bytes);
+}
+
+// What the first so many blocks are together. Where members call different things this differs
+// among them; it never is more than a mailbox holds, and nobody reads such data.
+std::size_t TeamState::bytes_of_blocks(std::int32_t blocks, const Payload& payload) const noexcept {
+  switch (payload.kind) {
+    case Payload::Kind::of_each:
+      return static_cast<std::size_t>(nodes_->members_within(blocks)) * payload.bytes;
+    case Payload::Kind::combined:
+      return static_cast<std::size_t>(blocks) * payload.bytes;
+    case Payload::Kind::of_root:
+    case Payload::Kind::nothing:
+      break;
+  }
+  return 0;
+}
+
+std::uint32_t TeamState::exchange(std::uint32_t generation, StepSummary& summary,
+                                  const CollectiveCall& call, const Payload& payload) {
+  const bool of_root = payload.kind == Payload::Kind::of_root;
+  const std::int32_t behind_root = of_root ? nodes_->distance_from(nodes_->index_of(call.root)) : 0;
+  outbox_.resize(std::max(outbox_.size(), sizeof summary + own_block_bytes(payload)));
+  pack_own(call, payload, outbox_.data() + sizeof summary);
+  for (int round = 0; round < nodes_->rounds(); ++round) {
+    const std::int32_t step = 1 << round;
+    const std::int32_t blocks = nodes_->blocks_in(round);
+    std::size_t sent_bytes = bytes_of_blocks(blocks, payload);
+    std::size_t from = bytes_of_blocks(step, payload);
+    std::size_t to = bytes_of_blocks(step + blocks, payload);
+    if (of_root) {
+      // A node gets the piece once, in the round that its distance's highest bit tells.
+      sent_bytes = behind_root < step && behind_root + step < nodes_->count() ? payload.bytes : 0;
+      from = 0;
+      to = behind_root >= step && behind_root < 2 * step ? payload.bytes : 0;
+    }
+    std::memcpy(outbox_.data(), &summary, sizeof summary);
+    if (const Status sent = send(round, generation, sent_bytes); !sent.ok()) {
+      return explain(nodes_->receiver(round), sent);
+    }
+    if (const std::uint32_t word = wait_for_mail(round, generation); word != 0) {
+      return word;
+    }
+    const Mailbox& mail = mailbox(round, generation);
+    summary.join(mail.summary);
+    if (to > from && round + 1 < nodes_->rounds()) {
+      outbox_.resize(std::max(outbox_.size(), sizeof summary + to));
+      std::memcpy(outbox_.data() + sizeof summary + from, &mail + 1, to - from);
+    }
+  }
+  return 0;
+}
+
+std::size_t TeamState::own_block_bytes(const Payload& payload) const noexcept {
+  return payload.kind == Payload::Kind::of_root ? payload.bytes : bytes_of_blocks(1, payload);
+}
+
+void TeamState::pack_own(const CollectiveCall& call, const Payload& payload, std::byte* block) {
+  if (payload.bytes == 0) {
+    return;
+  }
+  switch (payload.kind) {
+    case Payload::Kind::of_each:
+      for (std::int32_t order = 0; order < node_members_; ++order) {
+        std::memcpy(block + static_cast<std::size_t>(order) * payload.bytes,
+                    slot(payload.turn, order), payload.bytes);
+      }
+      break;
+    case Payload::Kind::of_root:
+      if (nodes_->index_of(call.root) == nodes_->own()) {
+        std::memcpy(block, slot(payload.turn, nodes_->order_of(call.root)), payload.bytes);
+      }
+      break;
+    case Payload::Kind::combined:
+      std::memcpy(block, slot(payload.turn, 0), payload.bytes);
+      for (std::int32_t order = 1; order < node_members_; ++order) {
+        combine(block, slot(payload.turn, order), payload.bytes, call.type, call.reduction);
+      }
+      // For this node's members, in a slot that nobody else reads.
+      std::memcpy(slot(payload.turn, order_), block, payload.bytes);
+      break;
+    case Payload::Kind::nothing:
+      break;
+  }
+}
+
+Status TeamState::send(int round, std::uint32_t generation, std::size_t data_bytes) {
+  const std::int32_t index = nodes_->receiver(round);
+  const RegionId memory = memory_of_[static_cast<std::size_t>(index)];
+  if (memory.value == 0) {
+    return {};  // It found no memory for a mailbox, and tells all so.
+  }
+  const std::uint64_t offset = mail_start(nodes_->members_on(index)) +
+                               nodes_->mail_offset(index, mail_set(generation), round, slot_bytes_);
+  return job_.link->deliver(nodes_->node(index), memory, offset + offsetof(Mailbox, summary),
+                            std::span(outbox_.data(), sizeof(StepSummary) + data_bytes),
+                            offset + offsetof(Mailbox, flag), std::uint64_t{generation} + 1);
+}
+
+// Until the sender of that round has delivered; else a word.
+std::uint32_t TeamState::wait_for_mail(int round, std::uint32_t generation) {
+  std::atomic<std::uint64_t>& flag = mailbox(round, generation).flag;
+  const std::uint64_t expected = std::uint64_t{generation} + 1;
+  const auto over = [&] {
+    return flag.load(std::memory_order_acquire) == expected || !is_under_way(generation);
+  };
+  if (!spin_until(node_->policy().spin, over)) {
+    static_assert(std::endian::native == std::endian::little);
+    auto& low_half = reinterpret_cast<FutexWord&>(flag);
+    std::uint32_t gone_before = 0;
+    auto looked = std::chrono::steady_clock::now();
+    while (true) {
+      const std::uint64_t seen = flag.load();
+      if (over()) {
+        break;
+      }
+      futex_wait(low_half, static_cast<std::uint32_t>(seen), node_->policy().look_period);
+      const auto now = std::chrono::steady_clock::now();
+      if (now - looked < node_->policy().look_period || over()) {
+        continue;
+      }
+      looked = now;
+      look_after_members(generation);
+      // Only what is found twice counts: what it delivered before may still be on its way.
+      const std::uint32_t gone = look_after_node(nodes_->sender(round));
+      if (gone != 0 && gone_before != 0 && !over()) {
+        return gone;
+      }
+      gone_before = gone;
+    }
+  }
+  return is_under_way(generation) ? 0 : control_->broken.load();
+}
+
+// The first member on that node that is gone, or what is wrong with the team there.
+std::uint32_t TeamState::look_after_node(std::int32_t index) {
+  if (const std::uint32_t word = look_after_ranks(index); word != 0) {
+    return word;
+  }
+  const RegionId memory = memory_of_[static_cast<std::size_t>(index)];
+  if (memory.value == 0) {
+    return 0;
+  }
+  const Result<std::uint32_t> word =
+      job_.link->read_word(nodes_->node(index), memory, offsetof(TeamControl, broken));
+  return word.ok() ? *word : explain(index, word.status());
+}
+
+std::uint32_t TeamState::look_after_ranks(std::int32_t index) {
+  for (const WorldRank rank : nodes_->ranks(index)) {
+    const Result<Fate> fate = job_.link->fate_of(rank);
+    if (!fate.ok() || *fate == Fate::died) {
+      return died(rank);  // That nobody answers for it is the same to us.
+    }
+    if (*fate == Fate::left) {
+      return left(rank);
+    }
+  }
+  return 0;
+}
+
+// The word for an error from that node. One that has no such memory any more gave the team up for a
+// reason, which is a rank of some node.
+std::uint32_t TeamState::explain(std::int32_t index, const Status& error) {
+  if (job_.log.wants(LogLevel::debug)) {
+    job_.log.debug(fmt::format("a team's exchange with rank {}: {}", nodes_->leader(index).value,
+                               error.describe()));
+  }
+  std::uint32_t word = look_after_ranks(index);
+  for (std::int32_t other = 0; other < nodes_->count() && word == 0; ++other) {
+    word = other == nodes_->own() ? 0 : look_after_ranks(other);
+  }
+  if (word != 0) {
+    return word;
+  }
+  return error.code() == Code::closed ? left(nodes_->leader(index)) : died(nodes_->leader(index));
+}
+
+TeamNodes::Set TeamState::mail_set(std::uint32_t generation) const noexcept {
+  if (!is_formed_) {
+    return TeamNodes::Set::forming;
+  }
+  return generation % 2 == 0 ? TeamNodes::Set::even : TeamNodes::Set::odd;
+}
+
+Mailbox& TeamState::mailbox(int round, std::uint32_t generation) const noexcept {
+  return *reinterpret_cast<Mailbox*>(
+      reinterpret_cast<std::byte*>(control_) + mail_start(node_members_) +
+      nodes_->mail_offset(nodes_->own(), mail_set(generation), round, slot_bytes_));
+}
+
+const std::byte* TeamState::piece_of_member(TeamRank member,
+                                            const Payload& payload) const noexcept {
+  const std::int32_t index = nodes_->index_of(member);
+  const std::int32_t order = nodes_->order_of(member);
+  if (index == nodes_->own()) {
+    return slot(payload.turn, order);
+  }
+  const std::int32_t distance = nodes_->distance_from(index);
+  const int round = TeamNodes::round_of(distance);
+  const std::int32_t before =
+      nodes_->members_within(distance) - nodes_->members_within(1 << round) + order;
+  return data_of(mailbox(round, step_)) + static_cast<std::size_t>(before) * payload.bytes;
+}
+
+const std::byte* TeamState::piece_of_root(TeamRank root, const Payload& payload) const noexcept {
+  if (!nodes_) {
+    return slot(payload.turn, root.value);
+  }
+  const std::int32_t index = nodes_->index_of(root);
+  return index == nodes_->own()
+             ? slot(payload.turn, nodes_->order_of(root))
+             : data_of(mailbox(TeamNodes::round_of(nodes_->distance_from(index)), step_));
+}
+
+const std::byte* TeamState::piece_of_node(std::int32_t index,
+                                          const Payload& payload) const noexcept {
+  if (index == nodes_->own()) {
+    return slot(payload.turn, order_of(nodes_->leader(index)));
+  }
+  const std::int32_t distance = nodes_->distance_from(index);
+  const int round = TeamNodes::round_of(distance);
+  return data_of(mailbox(round, step_)) +
+         static_cast<std::size_t>(distance - (1 << round)) * payload.bytes;
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RegionId: the number of a region, the same on all its members.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace tessera::rma {
+
+/// A region's number; the same at all its members, and never used again by any of them.
+struct RegionId {
+  std::uint32_t value = 0;
+  friend auto operator<=>(const RegionId&, const RegionId&) = default;
+};
+
+}  // namespace tessera::rma

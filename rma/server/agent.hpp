@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Agent: the thread that serves a node's memory to other nodes, whatever the node's ranks do
+// meanwhile (the data server of seed 000 §5.1 and seed 001 §3).
+//
+// It lives in the process of the node's first rank, but knows nothing of that rank: all that it
+// touches is the node's memory. It blocks all signals and calls no MPI.
+//
+// How it waits is a setting: asleep in the kernel until something comes, awake all the time, or
+// (the default) awake for a while after the last request and asleep then.
+//
+// Threads: create and destroy by one thread; the rest is the agent's own.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "rma/node/fd_passing.hpp"
+#include "rma/node/node.hpp"
+#include "rma/result.hpp"
+#include "rma/server/conversation.hpp"
+#include "rma/server/handshake.hpp"
+#include "rma/server/tcp.hpp"
+
+namespace tessera::rma::server {
+
+/// How long the agent stays awake after a request; max(): for ever.
+using StayAwake = std::chrono::nanoseconds;
+
+struct AgentOptions {
+  Secret secret;
+  std::uint64_t job = 0;
+  std::int32_t ranks = 1;  ///< of the job
+  NodeId node;
+  StayAwake stay_awake{0};
+  std::function<void(const std::string&)> warn;  ///< of refused peers; called by the agent
+};
+
+class Agent {
+ public:
+  /// Starts serving `node` to those who connect to `listener`. Errors: limit_exceeded.
+  static Result<std::unique_ptr<Agent>> create(std::shared_ptr<detail::Node> node,
+                                               TcpListener listener, AgentOptions options);
+  /// Ends the thread and all conversations.
+  ~Agent();
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  /// Returns when all who had a conversation with it have ended theirs, or are gone.
+  void wait_until_alone();
+
+ private:
+  Agent(std::shared_ptr<detail::Node> node, TcpListener listener, AgentOptions options);
+  Status open();
+  void run() noexcept;
+  bool take_events(int timeout_ms);
+  bool look_at_active();
+  void accept_all();
+  void serve(int fd);
+  void expect(Conversation& conversation);
+  void finish(int fd, const Status& why);
+  void drop_silent();
+  void count_conversations();
+  Status watch(int fd, std::uint32_t events, int operation) const;
+
+  std::shared_ptr<detail::Node> node_;
+  TcpListener listener_;
+  AgentOptions options_;
+  detail::Descriptor events_{-1};  // of epoll
+  detail::Descriptor ending_{-1};  // an eventfd
+  std::atomic<bool> is_ending_{false};
+  struct Served {
+    std::unique_ptr<Conversation> conversation;
+    std::uint32_t expected = 0;  // events that epoll reports
+    std::chrono::steady_clock::time_point since;
+  };
+  std::unordered_map<int, Served> served_;
+  std::atomic<int> conversations_{0};  // as many as are served
+  int active_ = -1;                    // the connection that was heard last
+  bool is_listening_ = true;
+  std::thread thread_;
+};
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Channel: a connected stream of bytes between two processes, that never waits.
+//
+// TCP is one (server/tcp.hpp). What a channel reports is what the two ends of every conversation
+// build on: bytes come in order, all or up to a loss, and a loss is peer_lost for ever after.
+//
+// Threads: one thread at a time sends and one receives; the two may be different.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "rma/result.hpp"
+
+namespace tessera::rma::server {
+
+class Channel {
+ public:
+  virtual ~Channel() = default;
+
+  /// Takes as many bytes of `pieces` as there is room for; returns how many, 0 when there is none.
+  /// Errors: peer_lost.
+  virtual Result<std::size_t> send(std::span<const iovec> pieces) = 0;
+  /// Stores as many bytes as have come; returns how many, 0 when none has.
+  /// Errors: peer_lost (also when the peer closed its end).
+  virtual Result<std::size_t> receive(std::span<const iovec> into) = 0;
+
+  /// What poll() waits for: readable when bytes have come, writable when there is room.
+  [[nodiscard]] virtual int descriptor() const noexcept = 0;
+  /// The peer's address, for messages.
+  [[nodiscard]] virtual std::string peer() const = 0;
+};
+
+}  // namespace tessera::rma::server

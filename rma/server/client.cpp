@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/client.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "rma/kernels/copy.hpp"
+#include "rma/kernels/walk.hpp"
+#include "rma/server/conversation.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Runs as long as this are received in their place, shorter ones are unpacked.
+constexpr std::size_t least_piece_bytes = 512;
+
+// What one link may keep unsent before those who post more have to wait.
+constexpr std::size_t most_kept_bytes = 4U << 20U;
+
+// Other threads may take the answer that a sleeping one waits for; it looks again this often.
+constexpr std::chrono::nanoseconds longest_sleep = std::chrono::milliseconds(1);
+
+std::vector<std::byte> join(const FrameHeader& header, std::span<const std::byte> descriptor) {
+  const auto fixed = encode(header);
+  std::vector<std::byte> head(header_bytes + descriptor.size());
+  std::copy(fixed.begin(), fixed.end(), head.begin());
+  std::copy(descriptor.begin(), descriptor.end(), head.begin() + header_bytes);
+  return head;
+}
+
+std::int64_t sign_extended(std::uint64_t word, int bytes) noexcept {
+  return bytes == 4 ? std::int64_t{static_cast<std::int32_t>(static_cast<std::uint32_t>(word))}
+                    : static_cast<std::int64_t>(word);
+}
+
+// Stores packed bytes where the answer's receiver wants them.
+void unpack(const Awaited& awaited, std::byte* packed) noexcept {
+  if (awaited.is_shaped) {
+    // The packed side takes the place of the remote one.
+    CopyShape shape = awaited.shape;
+    auto stride = static_cast<std::int64_t>(shape.run_bytes);
+    for (int i = 0; i < shape.levels; ++i) {
+      CopyShape::Level& level = shape.level[static_cast<std::size_t>(i)];
+      level.remote_stride = stride;
+      stride *= level.count;
+    }
+    kernels::copy_shape(awaited.bytes, packed, shape, kernels::Direction::from_remote);
+    return;
+  }
+  for (const Fragment& each : awaited.fragments) {
+    kernels::copy_small(each.local, packed, each.bytes);
+    packed += each.bytes;
+  }
+  if (awaited.bytes != nullptr) {
+    kernels::copy_small(awaited.bytes, packed, awaited.size);
+  }
+}
+
+}  // namespace
+
+// --- Link
+// -----------------------------------------------------------------------------------------
+
+Link::Link(Client& client, NodeId node, std::unique_ptr<Channel> channel)
+    : client_(client),
+      node_(node),
+      channel_(std::move(channel)),
+      writer_(*channel_),
+      reader_(*channel_, *this) {}
+
+Link::~Link() {
+  lose(Status::error(Code::closed, "the job was stopped"));
+}
+
+Status Link::loss() const {
+  const std::lock_guard guard(table_);
+  return reason_;
+}
+
+Status Link::post(const FrameHeader& header, std::span<const std::byte> descriptor,
+                  std::span<const iovec> body, Completion* sent) {
+  return post_with([&] {
+    return descriptor.empty() ? writer_.post(encode(header), body, sent)
+                              : writer_.post(join(header, descriptor), body, sent);
+  });
+}
+
+Status Link::post(const FrameHeader& header, std::span<const std::byte> descriptor,
+                  std::vector<std::byte> body) {
+  return post_with([&] { return writer_.post(join(header, descriptor), std::move(body)); });
+}
+
+template <class Post>
+Status Link::post_with(Post&& post_frame) {
+  wait_for_room();
+  Status status;
+  {
+    const std::lock_guard guard(sending_);
+    if (is_lost()) {
+      return loss();
+    }
+    status = post_frame();
+    unsent_ = !writer_.is_empty();
+  }
+  if (!status.ok()) {
+    // The reason may have come already: an agent says when it ends in good order.
+    progress();
+  }
+  return is_lost() && !status.ok() ? loss() : std::move(status);
+}
+
+void Link::wait_for_room() {
+  Completion never;
+  never.begin();
+  while (!is_lost()) {
+    {
+      const std::lock_guard guard(sending_);
+      if (writer_.kept_bytes() < most_kept_bytes) {
+        break;
+      }
+    }
+    client_.wait(never, longest_sleep);
+  }
+  never.end({});
+}
+
+Status Link::ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited) {
+  header.operation = enter(std::move(awaited));
+  Status status = post(header, descriptor, {}, nullptr);
+  if (!status.ok()) {
+    // Unless lose() was faster, which ended it then.
+    auto mine = take(header.operation);
+    return mine.ok() ? std::move(status) : Status();
+  }
+  return {};
+}
+
+std::uint64_t Link::enter(Awaited awaited) {
+  const std::lock_guard guard(table_);
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    slots_.emplace_back();
+  }
+  const std::uint32_t at = free_slots_.back();
+  free_slots_.pop_back();
+  Slot& slot = slots_[at];
+  slot.awaited = std::move(awaited);
+  slot.is_used = true;
+  // Never 0: that is the operation of requests which are not answered when they succeed.
+  ++slot.generation;
+  awaiting_.fetch_add(1);
+  return std::uint64_t{slot.generation} << 32U | at;
+}
+
+Result<Awaited*> Link::look_at(std::uint64_t operation) {
+  const std::lock_guard guard(table_);
+  const std::size_t at = operation & 0xffff'ffffU;
+  if (at >= slots_.size() || !slots_[at].is_used || slots_[at].generation != operation >> 32U) {
+    return Status::error(Code::protocol, fmt::format("{} answered operation {:#x}, which nobody "
+                                                     "waits for",
+                                                     channel_->peer(), operation));
+  }
+  return &slots_[at].awaited;  // a deque's elements stay where they are
+}
+
+Result<Awaited> Link::take(std::uint64_t operation) {
+  TESSERA_ASSIGN_OR_RETURN(Awaited * awaited, look_at(operation));
+  const std::lock_guard guard(table_);
+  const std::size_t at = operation & 0xffff'ffffU;
+  slots_[at].is_used = false;
+  free_slots_.push_back(static_cast<std::uint32_t>(at));
+  awaiting_.fetch_sub(1);
+  return std::exchange(*awaited, {});
+}
+
+void Link::wait(Completion& done) {
+  while (!done.done()) {
+    client_.wait(done, longest_sleep);
+  }
+}
+
+void Link::say_bye() {
+  const FrameHeader bye{.kind = Kind::bye, .origin = client_.options().rank};
+  Completion sent;
+  sent.begin();
+  // A peer that is lost needs no farewell.
+  if (post(bye, {}, {}, &sent).ok()) {
+    wait(sent);
+  }
+}
+
+int Link::progress() {
+  if (is_lost()) {
+    return 0;
+  }
+  if (has_unsent()) {
+    const std::unique_lock guard(sending_, std::try_to_lock);
+    if (guard.owns_lock()) {
+      // What is wrong with the channel is found when it is read, too.
+      static_cast<void>(writer_.flush());
+      unsent_ = !writer_.is_empty();
+    }
+  }
+  const std::unique_lock guard(receiving_, std::try_to_lock);
+  if (!guard.owns_lock()) {
+    return 0;
+  }
+  answers_ = 0;
+  auto came = reader_.advance();
+  if (!came.ok()) {
+    lose(std::move(came).status());
+  }
+  return answers_;
+}
+
+void Link::lose(const Status& reason) {
+  if (lost_.exchange(true)) {
+    return;
+  }
+  Status told =
+      Status::error(reason.code(), fmt::format("node {}: {}", node_.value, reason.message()));
+  std::vector<Completion*> waiting;
+  {
+    const std::lock_guard guard(table_);
+    reason_ = told;
+    for (Slot& slot : slots_) {
+      if (std::exchange(slot.is_used, false)) {
+        waiting.push_back(slot.awaited.done);
+        slot.awaited = {};
+      }
+    }
+    awaiting_ = 0;
+  }
+  for (Completion* const each : waiting) {
+    each->end(told);
+  }
+}
+
+Status Link::begin(const FrameHeader& header, std::span<const std::byte>,
+                   std::vector<iovec>& into) {
+  if (header.kind == Kind::bye) {
+    return Status::error(Code::closed, "it has left the job");
+  }
+  if (!is_answer(header.kind)) {
+    return Status::error(Code::protocol, fmt::format("{} sent a request ({}) where answers are "
+                                                     "expected",
+                                                     channel_->peer(), to_string(header.kind)));
+  }
+  if (header.payload_bytes > max_direct_bytes) {
+    return Status::error(Code::protocol,
+                         fmt::format("{} sent {} bytes at once; the most is {}", channel_->peer(),
+                                     header.payload_bytes, max_direct_bytes));
+  }
+  is_in_place_ = false;
+  if (header.payload_bytes == 0) {
+    return {};
+  }
+  if (header.kind == Kind::data) {
+    TESSERA_ASSIGN_OR_RETURN(Awaited * awaited, look_at(header.operation));
+    if (awaited->size != header.payload_bytes) {
+      return Status::error(Code::protocol,
+                           fmt::format("{} sent {} bytes where {} were asked for", channel_->peer(),
+                                       header.payload_bytes, awaited->size));
+    }
+    place_payload(*awaited, header.payload_bytes, into);
+    return {};
+  }
+  packed_.resize(header.payload_bytes);
+  into.push_back({packed_.data(), packed_.size()});
+  return {};
+}
+
+void Link::place_payload(Awaited& awaited, std::size_t bytes, std::vector<iovec>& into) {
+  is_in_place_ = true;
+  if (awaited.is_shaped && awaited.shape.run_bytes >= least_piece_bytes) {
+    kernels::for_each_run(awaited.shape, [&](std::int64_t local, std::int64_t) {
+      into.push_back({awaited.bytes + local, awaited.shape.run_bytes});
+    });
+  } else if (!awaited.is_shaped && awaited.fragments.empty()) {
+    into.push_back({awaited.bytes, bytes});
+  } else {
+    is_in_place_ = false;
+    packed_.resize(bytes);
+    into.push_back({packed_.data(), packed_.size()});
+  }
+}
+
+Status Link::end(const FrameHeader& header) {
+  ++answers_;
+  if (header.operation == 0) {
+    if (header.kind == Kind::failed) {
+      client_.options().stray_error(decode_failure(packed_));
+    }
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(Awaited awaited, take(header.operation));
+  Status result = header.kind == Kind::failed ? decode_failure(packed_) : deliver(header, awaited);
+  const bool is_wrong = result.code() == Code::protocol;
+  awaited.done->end(result);
+  return is_wrong ? std::move(result) : Status();
+}
+
+Status Link::deliver(const FrameHeader& header, Awaited& awaited) {
+  if (header.kind == Kind::value) {
+    alignas(8) std::uint64_t word = header.words[0];
+    if (awaited.word != nullptr) {
+      *awaited.word = sign_extended(word, awaited.word_bytes);
+    } else if (awaited.size <= sizeof(word)) {
+      unpack(awaited, reinterpret_cast<std::byte*>(&word));
+    }
+  } else if (header.kind == Kind::data && !is_in_place_) {
+    unpack(awaited, packed_.data());
+  } else if (header.kind == Kind::done && awaited.size > 0) {
+    return Status::error(Code::protocol,
+                         fmt::format("{} sent no data where {} bytes were asked for",
+                                     channel_->peer(), awaited.size));
+  }
+  return {};
+}
+
+// --- Client
+// ---------------------------------------------------------------------------------------
+
+Client::Client(ClientOptions options)
+    : options_(std::move(options)), by_node_(options_.agents.size()) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { communicate(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Client::~Client() {
+  is_ending_ = true;
+  {
+    const std::lock_guard guard(sleep_mutex_);
+    is_stirred_ = true;
+  }
+  work_.notify_all();
+  thread_.join();
+}
+
+Result<Link*> Client::link_to(NodeId node) {
+  const std::lock_guard guard(links_mutex_);
+  auto& link = by_node_[static_cast<std::size_t>(node.value)];
+  if (link == nullptr) {
+    TESSERA_ASSIGN_OR_RETURN(auto channel, introduce(node));
+    link = std::make_unique<Link>(*this, node, std::move(channel));
+    active_.push_back(link.get());
+  }
+  return link.get();
+}
+
+// The handshake, on a channel of which nobody else knows yet.
+Result<std::unique_ptr<Channel>> Client::introduce(NodeId node) const {
+  const TcpAddress address = options_.agents[static_cast<std::size_t>(node.value)];
+  TESSERA_ASSIGN_OR_RETURN(auto channel, connect_tcp(address, options_.connect_timeout));
+  TESSERA_ASSIGN_OR_RETURN(
+      auto handshake,
+      HandshakeClient::create(options_.secret,
+                              {.job = options_.job, .origin = options_.rank, .node = node}));
+  const auto deadline = Clock::now() + options_.connect_timeout;
+  bool is_finished = false;
+  while (!is_finished || !handshake.outgoing().empty()) {
+    const auto out = handshake.outgoing();
+    if (!out.empty()) {
+      const iovec piece{const_cast<std::byte*>(out.data()), out.size()};
+      TESSERA_ASSIGN_OR_RETURN(const std::size_t sent, channel->send(std::span(&piece, 1)));
+      handshake.sent(sent);
+      continue;
+    }
+    if (Clock::now() > deadline) {
+      return Status::error(Code::timed_out,
+                           fmt::format("{} does not introduce itself", to_string(address)));
+    }
+    pollfd waiting{.fd = channel->descriptor(), .events = POLLIN, .revents = 0};
+    poll(&waiting, 1, 100);
+    std::array<std::byte, challenge_bytes> bytes;
+    const iovec room{bytes.data(), bytes.size()};
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t came, channel->receive(std::span(&room, 1)));
+    // The server says nothing of its own accord, so nothing of the frames can be among this.
+    TESSERA_ASSIGN_OR_RETURN(const Progress progress,
+                             handshake.feed(std::span<const std::byte>(bytes).first(came)));
+    is_finished = progress.finished;
+  }
+  return channel;
+}
+
+void Client::close() noexcept {
+  for (Link* const link : links()) {
+    if (!link->is_lost()) {
+      link->say_bye();
+    }
+  }
+}
+
+std::vector<Link*> Client::links() const {
+  const std::lock_guard guard(links_mutex_);
+  return active_;
+}
+
+int Client::progress() {
+  int answers = 0;
+  for (Link* const link : links()) {
+    answers += link->progress();
+  }
+  return answers;
+}
+
+bool Client::is_busy() const {
+  const std::vector<Link*> all = links();
+  return std::any_of(all.begin(), all.end(), [](const Link* link) {
+    return !link->is_lost() && (link->is_awaiting() || link->has_unsent());
+  });
+}
+
+void Client::sleep_on_sockets(std::chrono::nanoseconds period) const {
+  std::vector<pollfd> sockets;
+  for (const Link* const link : links()) {
+    if (!link->is_lost()) {
+      sockets.push_back(
+          {.fd = link->descriptor(),
+           .events = static_cast<short>(link->has_unsent() ? POLLIN | POLLOUT : POLLIN),
+           .revents = 0});
+    }
+  }
+  const timespec timeout{.tv_sec = 0, .tv_nsec = std::min(period, longest_sleep).count()};
+  ppoll(sockets.data(), sockets.size(), &timeout, nullptr);
+}
+
+bool Client::wait(Completion& done, std::chrono::nanoseconds period) {
+  waiting_.fetch_add(1);
+  const auto start = Clock::now();
+  while (!done.done() && progress() == 0 && Clock::now() - start < options_.spin) {
+  }
+  if (!done.done()) {
+    sleep_on_sockets(period);
+    progress();
+  }
+  waiting_.fetch_sub(1);
+  return done.done();
+}
+
+void Client::stir() {
+  if (is_asleep_.load() && waiting_.load() == 0) {
+    {
+      const std::lock_guard guard(sleep_mutex_);
+      is_stirred_ = true;
+    }
+    work_.notify_all();
+  }
+}
+
+// The communication thread. Those who wait do its work for it.
+void Client::communicate() noexcept {
+  pthread_setname_np(pthread_self(), "tessera-comm");
+  while (!is_ending_) {
+    if (is_busy()) {
+      if (waiting_.load() > 0) {
+        std::this_thread::sleep_for(longest_sleep);
+        continue;
+      }
+      sleep_on_sockets(longest_sleep);
+      progress();
+      continue;
+    }
+    std::unique_lock guard(sleep_mutex_);
+    is_asleep_ = true;
+    work_.wait(guard, [&] { return is_stirred_; });
+    is_stirred_ = false;
+    is_asleep_ = false;
+  }
+}
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/conversation.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "rma/engine/node_link.hpp"
+#include "rma/node/futex.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+// Answers of one word need no payload.
+constexpr std::size_t most_inline_bytes = 8;
+
+// Stores the flag behind what it announces, and wakes those who sleep on its low half.
+void raise_flag(std::byte* at, std::uint64_t value) noexcept {
+  auto* const flag = reinterpret_cast<std::atomic<std::uint64_t>*>(at);
+  flag->store(value, std::memory_order_release);
+  detail::futex_wake_all(*reinterpret_cast<detail::FutexWord*>(at));
+}
+
+FrameHeader answer_to(const FrameHeader& request, Kind kind) noexcept {
+  return {.kind = kind,
+          .origin = request.origin,
+          .target = request.target,
+          .operation = request.operation,
+          .sequence = request.sequence};
+}
+
+}  // namespace
+
+Conversation::Conversation(std::unique_ptr<Channel> channel, HandshakeServer handshake,
+                           detail::Node& node)
+    : channel_(std::move(channel)),
+      handshake_(std::move(handshake)),
+      node_(node),
+      executor_(node),
+      writer_(*channel_),
+      reader_(*channel_, *this) {}
+
+std::string Conversation::peer() const {
+  return is_introduced_ ? fmt::format("rank {} at {}", handshake_.origin().value, channel_->peer())
+                        : channel_->peer();
+}
+
+Result<bool> Conversation::advance() {
+  if (!is_introduced_) {
+    return shake_hands();
+  }
+  return reader_.advance();
+}
+
+void Conversation::say_bye() {
+  if (is_introduced_) {
+    const FrameHeader bye{.kind = Kind::bye, .origin = handshake_.origin()};
+    static_cast<void>(writer_.post(encode(bye), {}, nullptr));
+  }
+}
+
+Status Conversation::flush() {
+  return writer_.flush();
+}
+
+// What the handshake wants to say is a few bytes, for which a new socket always has room.
+Result<bool> Conversation::shake_hands() {
+  std::array<std::byte, 512> bytes;
+  const iovec room{bytes.data(), bytes.size()};
+  TESSERA_ASSIGN_OR_RETURN(const std::size_t came, channel_->receive(std::span(&room, 1)));
+  if (came == 0) {
+    return false;
+  }
+  const auto in = std::span<const std::byte>(bytes).first(came);
+  const auto progress = handshake_.feed(in);
+  const auto out = handshake_.outgoing();
+  if (!out.empty()) {
+    const iovec piece{const_cast<std::byte*>(out.data()), out.size()};
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t sent, channel_->send(std::span(&piece, 1)));
+    handshake_.sent(sent);
+  }
+  TESSERA_RETURN_IF_ERROR(progress.status());
+  if (progress->finished) {
+    is_introduced_ = true;
+    TESSERA_RETURN_IF_ERROR(reader_.begin_with(in.subspan(progress->consumed)));
+  }
+  return true;
+}
+
+// --- a request comes
+// ------------------------------------------------------------------------------
+
+// An error here ends the conversation: nobody of ours sends such a frame.
+Status Conversation::check_peer(const FrameHeader& header) const {
+  if (is_answer(header.kind)) {
+    return Status::error(Code::protocol, fmt::format("{} sent an answer ({}) to an agent", peer(),
+                                                     to_string(header.kind)));
+  }
+  if (header.origin != handshake_.origin()) {
+    return Status::error(Code::protocol, fmt::format("{} sent a request in the name of rank {}",
+                                                     peer(), header.origin.value));
+  }
+  return {};
+}
+
+// Without a descriptor the transfer is contiguous, and the header has its size.
+Result<Pattern> Conversation::read_pattern(const FrameHeader& header,
+                                           std::span<const std::byte> descriptor) const {
+  if (header.descriptor_bytes > 0) {
+    return decode_pattern(descriptor);
+  }
+  const bool is_inline = (header.flags & flags::inline_data) != 0;
+  const std::uint64_t bytes =
+      header.kind == Kind::get || is_inline ? header.words[1] : header.payload_bytes;
+  const std::uint64_t most = is_inline ? most_inline_bytes : max_direct_bytes;
+  if (bytes > most) {
+    return Status::error(Code::protocol,
+                         fmt::format("{} from {} moves {} bytes at once; the most is {}",
+                                     to_string(header.kind), peer(), bytes, most));
+  }
+  return Pattern(CopyShape::contiguous(bytes));
+}
+
+Status Conversation::check_sizes(const FrameHeader& header, std::uint64_t moved) const {
+  const bool is_inline = (header.flags & flags::inline_data) != 0;
+  const bool has_payload =
+      !is_inline && (header.kind == Kind::put || header.kind == Kind::accumulate);
+  if (has_payload ? moved != header.payload_bytes : header.payload_bytes != 0) {
+    return Status::error(Code::protocol,
+                         fmt::format("{} from {} moves {} bytes and brings {}",
+                                     to_string(header.kind), peer(), moved, header.payload_bytes));
+  }
+  if (moved > max_direct_bytes || (is_inline && moved > most_inline_bytes)) {
+    return Status::error(Code::protocol,
+                         fmt::format("{} from {} moves {} bytes at once; the most is {}",
+                                     to_string(header.kind), peer(), moved, max_direct_bytes));
+  }
+  return {};
+}
+
+// The descriptor, by the request's kind; and where in memory it points.
+Status Conversation::read_terms(const FrameHeader& header, std::span<const std::byte> descriptor) {
+  if (header.kind == Kind::accumulate) {
+    TESSERA_ASSIGN_OR_RETURN(accumulate_, decode_accumulate(descriptor));
+  } else if (header.kind == Kind::atomic) {
+    TESSERA_ASSIGN_OR_RETURN(atomic_, decode_atomic(descriptor));
+    pattern_ = CopyShape::contiguous(static_cast<std::size_t>(atomic_.bytes));
+  } else {
+    TESSERA_ASSIGN_OR_RETURN(pattern_, read_pattern(header, descriptor));
+  }
+  const Pattern& pattern = header.kind == Kind::accumulate ? accumulate_->pattern : pattern_;
+  TESSERA_RETURN_IF_ERROR(check_sizes(header, total_bytes(pattern)));
+  auto place = executor_.find(header, pattern);
+  refusal_ = place.status();
+  if (place.ok()) {
+    place_ = std::move(place).take();
+  }
+  return {};
+}
+
+Status Conversation::begin(const FrameHeader& header, std::span<const std::byte> descriptor,
+                           std::vector<iovec>& into) {
+  TESSERA_RETURN_IF_ERROR(check_peer(header));
+  refusal_ = Status();
+  is_in_place_ = false;
+  const bool moves = header.kind == Kind::put || header.kind == Kind::get ||
+                     header.kind == Kind::accumulate || header.kind == Kind::atomic;
+  if (moves) {
+    TESSERA_RETURN_IF_ERROR(read_terms(header, descriptor));
+  }
+  if (header.payload_bytes == 0) {
+    return {};
+  }
+  return take_payload(header, into);
+}
+
+Status Conversation::take_payload(const FrameHeader& header, std::vector<iovec>& into) {
+  if (header.kind == Kind::put && refusal_.ok() && executor_.pieces_of(place_, pattern_, into)) {
+    is_in_place_ = true;
+    return {};
+  }
+  if (header.payload_bytes > max_packed_bytes) {
+    return Status::error(
+        Code::protocol,
+        fmt::format("{} from {} brings {} bytes at once; the most is {}", to_string(header.kind),
+                    peer(), header.payload_bytes, max_packed_bytes));
+  }
+  // Also what is refused has to be taken off the stream.
+  packed_.resize(header.payload_bytes);
+  into.push_back({packed_.data(), packed_.size()});
+  return {};
+}
+
+// --- and is carried out
+// ---------------------------------------------------------------------------
+
+Status Conversation::end(const FrameHeader& header) {
+  if (!refusal_.ok()) {
+    return answer_failure(header, refusal_);
+  }
+  Status done = execute(header);
+  const bool is_over = done.code() == Code::peer_lost || done.code() == Code::protocol;
+  return done.ok() || is_over ? std::move(done) : answer_failure(header, done);
+}
+
+Status Conversation::execute(const FrameHeader& header) {
+  switch (header.kind) {
+    case Kind::put:
+      return execute_put(header);
+    case Kind::get:
+      return execute_get(header);
+    case Kind::accumulate:
+      return execute_accumulate(header);
+    case Kind::atomic:
+      return execute_atomic(header);
+    case Kind::deliver:
+      return execute_deliver(header);
+    case Kind::invite:
+      return execute_invite(header);
+    case Kind::probe:
+      return execute_probe(header);
+    case Kind::fence:
+      // All that came before on this stream has been carried out.
+      return answer(header, Kind::done);
+    case Kind::bye:
+      // As an end, behind which nothing is read.
+      return Status::error(Code::peer_lost, "the peer said good-bye");
+    default:
+      return Status::error(Code::unsupported, fmt::format("this agent does not know requests of "
+                                                          "kind {}",
+                                                          to_string(header.kind)));
+  }
+}
+
+Status Conversation::execute_put(const FrameHeader& header) {
+  if ((header.flags & flags::inline_data) != 0) {
+    alignas(8) const std::uint64_t word = header.words[0];
+    TESSERA_RETURN_IF_ERROR(
+        executor_.put(place_, pattern_, reinterpret_cast<const std::byte*>(&word)));
+  } else if (!is_in_place_ && header.payload_bytes > 0) {
+    TESSERA_RETURN_IF_ERROR(executor_.put(place_, pattern_, packed_.data()));
+  }
+  return (header.flags & flags::wants_answer) != 0 ? answer(header, Kind::done) : Status();
+}
+
+Status Conversation::execute_get(const FrameHeader& header) {
+  const std::uint64_t bytes = total_bytes(pattern_);
+  if (bytes <= most_inline_bytes) {
+    alignas(8) std::uint64_t word = 0;
+    TESSERA_RETURN_IF_ERROR(executor_.get(place_, pattern_, reinterpret_cast<std::byte*>(&word)));
+    return answer(header, Kind::value, word);
+  }
+  std::vector<iovec> pieces;
+  if (executor_.pieces_of(place_, pattern_, pieces)) {
+    FrameHeader data = answer_to(header, Kind::data);
+    data.payload_bytes = bytes;
+    return writer_.post(encode(data), pieces, nullptr);
+  }
+  if (bytes > max_packed_bytes) {
+    return Status::error(Code::protocol,
+                         fmt::format("{} asks for {} bytes of short rows at once; the most is {}",
+                                     peer(), bytes, max_packed_bytes));
+  }
+  std::vector<std::byte> packed(bytes);
+  TESSERA_RETURN_IF_ERROR(executor_.get(place_, pattern_, packed.data()));
+  return answer_data(header, std::move(packed));
+}
+
+Status Conversation::execute_accumulate(const FrameHeader& header) {
+  if (header.payload_bytes > 0) {
+    TESSERA_RETURN_IF_ERROR(executor_.accumulate(place_, *accumulate_, packed_.data()));
+  }
+  return (header.flags & flags::wants_answer) != 0 ? answer(header, Kind::done) : Status();
+}
+
+Status Conversation::execute_atomic(const FrameHeader& header) {
+  TESSERA_ASSIGN_OR_RETURN(
+      const std::int64_t previous,
+      executor_.atomic(place_, atomic_, static_cast<std::int64_t>(header.words[0]),
+                       static_cast<std::int64_t>(header.words[1])));
+  return answer(header, Kind::value, static_cast<std::uint64_t>(previous));
+}
+
+// For a team's mailbox. While it is written nobody withdraws it.
+Status Conversation::execute_deliver(const FrameHeader& header) {
+  Status outside;
+  const bool is_there = executor_.directory().visit(
+      header.region, header.target, [&](const detail::DirectorySlice& slice) {
+        const std::uint64_t flag_at = header.words[0];
+        const bool fits = slice.process == 0 && header.payload_bytes <= slice.bytes &&
+                          header.offset <= slice.bytes - header.payload_bytes &&
+                          slice.bytes >= sizeof(std::uint64_t) &&
+                          flag_at <= slice.bytes - sizeof(std::uint64_t) &&
+                          flag_at % sizeof(std::uint64_t) == 0;
+        if (!fits) {
+          outside = Status::error(
+              Code::out_of_range,
+              fmt::format("delivery of {} bytes to {} with a flag at {} of memory {}, which has {}",
+                          header.payload_bytes, header.offset, flag_at, header.region.value,
+                          slice.bytes));
+          return;
+        }
+        std::byte* const memory = node_.arena().at(slice.place);
+        if (header.payload_bytes > 0) {
+          std::memcpy(memory + header.offset, packed_.data(), header.payload_bytes);
+        }
+        raise_flag(memory + flag_at, header.words[1]);
+      });
+  return is_there ? std::move(outside)
+                  : Status::error(Code::closed, fmt::format("there is no memory {} here any more",
+                                                            header.region.value));
+}
+
+// The agent, who serves others as well, doesn't wait for room in a rank's box: 0 says try again.
+Status Conversation::execute_invite(const FrameHeader& header) {
+  const int place = node_.place_of(header.target);
+  if (place < 0) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("rank {} is not on this node", header.target.value));
+  }
+  TESSERA_ASSIGN_OR_RETURN(const bool is_in,
+                           node_.try_invite(place, {.key = header.words[0],
+                                                    .offset = header.offset,
+                                                    .sender = header.origin.value,
+                                                    .memory = header.region.value}));
+  return answer(header, Kind::value, is_in ? 1 : 0);
+}
+
+Status Conversation::execute_probe(const FrameHeader& header) {
+  const int place = node_.place_of(header.target);
+  if (place < 0) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("rank {} is not on this node", header.target.value));
+  }
+  const detail::Fate fate = !node_.is_gone(place)   ? detail::Fate::here
+                            : node_.has_left(place) ? detail::Fate::left
+                                                    : detail::Fate::died;
+  return answer(header, Kind::value, static_cast<std::uint64_t>(fate));
+}
+
+Status Conversation::answer(const FrameHeader& request, Kind kind, std::uint64_t word) {
+  FrameHeader header = answer_to(request, kind);
+  header.words[0] = word;
+  return writer_.post(encode(header), {}, nullptr);
+}
+
+Status Conversation::answer_data(const FrameHeader& request, std::vector<std::byte> packed) {
+  FrameHeader header = answer_to(request, Kind::data);
+  header.payload_bytes = packed.size();
+  return writer_.post(encode(header), std::move(packed));
+}
+
+Status Conversation::answer_failure(const FrameHeader& request, const Status& failure) {
+  FrameHeader header = answer_to(request, Kind::failed);
+  std::vector<std::byte> text;
+  encode_failure(failure, text);
+  header.payload_bytes = text.size();
+  return writer_.post(encode(header), std::move(text));
+}
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Conversation: one connection as the agent of a node has it: the handshake, then requests, each
+// carried out when its payload is complete, and their answers, all in the order of the stream.
+//
+// Puts of long rows are received in their place, gets of long rows are sent from it; short rows
+// go packed through a buffer. What one peer may have waiting is bounded: while answers wait for
+// room, no more requests are read.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rma/server/channel.hpp"
+#include "rma/server/executor.hpp"
+#include "rma/server/handshake.hpp"
+#include "rma/server/stream.hpp"
+#include "rma/server/wire.hpp"
+
+namespace tessera::rma::server {
+
+/// Most bytes that a request, or its answer, carries packed; longer operations are sent in parts.
+inline constexpr std::size_t max_packed_bytes = 1U << 20U;
+/// The same for what goes straight between the stream and memory.
+inline constexpr std::size_t max_direct_bytes = 16U << 20U;
+
+class Conversation final : private FrameSink {
+ public:
+  Conversation(std::unique_ptr<Channel> channel, HandshakeServer handshake, detail::Node& node);
+
+  /// Takes what has come and carries it out; returns whether anything came. Errors: peer_lost,
+  /// protocol: the conversation is over.
+  Result<bool> advance();
+  /// Tells the peer that the agent ends in good order, as far as there is room.
+  void say_bye();
+  /// Sends more of the answers. Errors: as advance().
+  Status flush();
+
+  /// There are answers that had no room; requests are read again when they are gone.
+  [[nodiscard]] bool has_answers_waiting() const noexcept { return !writer_.is_empty(); }
+  [[nodiscard]] bool may_read() const noexcept { return writer_.kept_bytes() < max_packed_bytes; }
+  [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
+  [[nodiscard]] bool is_introduced() const noexcept { return is_introduced_; }
+  /// "rank 3 at 10.99.0.2:40123", for messages.
+  [[nodiscard]] std::string peer() const;
+
+ private:
+  Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
+               std::vector<iovec>& into) override;
+  Status end(const FrameHeader& header) override;
+
+  Result<bool> shake_hands();
+  Status check_peer(const FrameHeader& header) const;
+  Status read_terms(const FrameHeader& header, std::span<const std::byte> descriptor);
+  Result<Pattern> read_pattern(const FrameHeader& header,
+                               std::span<const std::byte> descriptor) const;
+  Status check_sizes(const FrameHeader& header, std::uint64_t moved) const;
+  Status take_payload(const FrameHeader& header, std::vector<iovec>& into);
+
+  Status execute(const FrameHeader& header);
+  Status execute_put(const FrameHeader& header);
+  Status execute_get(const FrameHeader& header);
+  Status execute_accumulate(const FrameHeader& header);
+  Status execute_atomic(const FrameHeader& header);
+  Status execute_deliver(const FrameHeader& header);
+  Status execute_invite(const FrameHeader& header);
+  Status execute_probe(const FrameHeader& header);
+  Status answer(const FrameHeader& request, Kind kind, std::uint64_t word = 0);
+  Status answer_data(const FrameHeader& request, std::vector<std::byte> packed);
+  Status answer_failure(const FrameHeader& request, const Status& failure);
+
+  std::unique_ptr<Channel> channel_;
+  HandshakeServer handshake_;
+  detail::Node& node_;
+  Executor executor_;
+  FrameWriter writer_;
+  FrameReader reader_;
+  bool is_introduced_ = false;
+
+  // Of the request whose payload comes.
+  Pattern pattern_;
+  std::optional<AccumulateTerms> accumulate_;
+  AtomicTerms atomic_;
+  Place place_;
+  Status refusal_;
+  bool is_in_place_ = false;       // its payload goes, or went, straight to memory
+  std::vector<std::byte> packed_;  // its payload, else
+};
+
+}  // namespace tessera::rma::server

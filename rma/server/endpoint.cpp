@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/endpoint.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "rma/kernels/copy.hpp"
+#include "rma/kernels/walk.hpp"
+#include "rma/server/conversation.hpp"
+#include "rma/server/parts.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+constexpr std::size_t word_bytes = 8;
+
+// Rows from this length on go straight between memory and the stream.
+constexpr std::size_t least_piece_bytes = 512;
+
+// One part is under way at the agent while the next is sent: large enough that a frame costs
+// nothing beside its bytes, small enough that the pipeline is filled early.
+constexpr std::size_t part_bytes = 256 * 1024;
+static_assert(part_bytes <= max_packed_bytes);
+
+Target moved(const Target& target, std::int64_t bytes) noexcept {
+  Target result = target;
+  result.offset += static_cast<std::uint64_t>(bytes);
+  return result;
+}
+
+// The local rows one behind the other.
+std::vector<std::byte> pack(const std::byte* from, const CopyShape& shape) {
+  std::vector<std::byte> packed(shape.total_bytes());
+  CopyShape dense = shape;
+  auto stride = static_cast<std::int64_t>(shape.run_bytes);
+  for (int i = 0; i < shape.levels; ++i) {
+    CopyShape::Level& level = dense.level[static_cast<std::size_t>(i)];
+    level.remote_stride = stride;
+    stride *= level.count;
+  }
+  kernels::copy_shape(const_cast<std::byte*>(from), packed.data(), dense,
+                      kernels::Direction::to_remote);
+  return packed;
+}
+
+std::vector<std::byte> pattern_of(const CopyShape& shape) {
+  std::vector<std::byte> descriptor;
+  if (shape.levels > 0) {
+    encode_shape(shape, descriptor);
+  }
+  return descriptor;
+}
+
+// Runs `start` as one more part of an operation of which the caller announced one.
+template <class Start>
+Status more_parts(Completion& done, Start&& start) {
+  Status status = start();
+  if (status.ok()) {
+    done.end({});
+  }
+  return status;
+}
+
+// Announces a part, and ends it if it was refused; the operation goes on, its error is told.
+template <class Start>
+Status announced(Completion& done, Start&& start) {
+  done.begin();
+  if (Status status = start(); !status.ok()) {
+    done.end(std::move(status));
+  }
+  return {};
+}
+
+}  // namespace
+
+FrameHeader ServerEndpoint::request(Kind kind, const Target& target) noexcept {
+  return {.kind = kind,
+          .origin = self_,
+          .target = peer_,
+          .sequence = sequence_.fetch_add(1, std::memory_order_relaxed),
+          .region = target.region,
+          .offset = target.offset};
+}
+
+Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& shape,
+                           Completion& done) {
+  const auto* source = static_cast<const std::byte*>(from);
+  return more_parts(done, [&] {
+    return for_each_part(shape, part_bytes, word_bytes,
+                         [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
+                           return announced(done, [&] {
+                             return put_part(moved(to, remote), source + local, part, done);
+                           });
+                         });
+  });
+}
+
+Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const CopyShape& shape,
+                                Completion& done) {
+  FrameHeader header = request(Kind::put, to);
+  const std::size_t bytes = shape.total_bytes();
+  link_.changes.fetch_add(1);
+  if (shape.levels == 0 && bytes <= word_bytes) {
+    header.flags = flags::inline_data;
+    std::memcpy(header.words.data(), from, bytes);
+    header.words[1] = bytes;
+    TESSERA_RETURN_IF_ERROR(link_.post(header, {}, {}, nullptr));
+    done.end({});
+    return {};
+  }
+  header.payload_bytes = bytes;
+  const std::vector<std::byte> descriptor = pattern_of(shape);
+  header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+  if (shape.levels > 0 && shape.run_bytes < least_piece_bytes) {
+    TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape)));
+    done.end({});
+    return {};
+  }
+  std::vector<iovec> pieces;
+  kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t) {
+    pieces.push_back({const_cast<std::byte*>(from) + local, shape.run_bytes});
+  });
+  return link_.post(header, descriptor, pieces, &done);
+}
+
+Status ServerEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
+  auto* destination = static_cast<std::byte*>(to);
+  return more_parts(done, [&] {
+    return for_each_part(shape, part_bytes, word_bytes,
+                         [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
+                           return announced(done, [&] {
+                             return get_part(destination + local, moved(from, remote), part, done);
+                           });
+                         });
+  });
+}
+
+Status ServerEndpoint::get_part(std::byte* to, const Target& from, const CopyShape& shape,
+                                Completion& done) {
+  FrameHeader header = request(Kind::get, from);
+  const std::vector<std::byte> descriptor = pattern_of(shape);
+  header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+  Awaited awaited;
+  awaited.done = &done;
+  awaited.bytes = to;
+  awaited.size = shape.total_bytes();
+  awaited.is_shaped = shape.levels > 0;
+  awaited.shape = shape;
+  header.words[1] = awaited.size;
+  return link_.ask(header, descriptor, std::move(awaited));
+}
+
+Status ServerEndpoint::accumulate(const Target& to, const void* from, const CopyShape& shape,
+                                  const Scale& scale, Completion& done) {
+  const auto* source = static_cast<const std::byte*>(from);
+  constexpr std::size_t largest_element = 16;
+  return more_parts(done, [&] {
+    return for_each_part(shape, part_bytes, largest_element,
+                         [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
+                           return announced(done, [&] {
+                             return accumulate_part(moved(to, remote), source + local, part, scale,
+                                                    done);
+                           });
+                         });
+  });
+}
+
+Status ServerEndpoint::accumulate_part(const Target& to, const std::byte* from,
+                                       const CopyShape& shape, const Scale& scale,
+                                       Completion& done) {
+  FrameHeader header = request(Kind::accumulate, to);
+  link_.changes.fetch_add(1);
+  header.payload_bytes = shape.total_bytes();
+  std::vector<std::byte> descriptor;
+  encode_accumulate(scale, shape, descriptor);
+  header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+  if (shape.levels > 0) {
+    TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape)));
+    done.end({});
+    return {};
+  }
+  const iovec piece{const_cast<std::byte*>(from), shape.run_bytes};
+  return link_.post(header, descriptor, std::span(&piece, 1), &done);
+}
+
+Status ServerEndpoint::atomic(const Target& at, const AtomicRequest& atomic, Completion& done) {
+  FrameHeader header = request(Kind::atomic, at);
+  std::vector<std::byte> descriptor;
+  encode_atomic({.kind = atomic.kind, .bytes = atomic.bytes}, descriptor);
+  header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+  header.words = {static_cast<std::uint64_t>(atomic.operand),
+                  static_cast<std::uint64_t>(atomic.expected)};
+  Awaited awaited;
+  awaited.done = &done;
+  awaited.word = atomic.previous;
+  awaited.word_bytes = atomic.bytes;
+  return link_.ask(header, descriptor, std::move(awaited));
+}
+
+Status ServerEndpoint::fence() {
+  const std::uint64_t changes = link_.changes.load();
+  if (link_.fenced_changes.load() == changes) {
+    return {};
+  }
+  Completion done;
+  done.begin();
+  Awaited awaited;
+  awaited.done = &done;
+  TESSERA_RETURN_IF_ERROR(link_.ask(request(Kind::fence, {}), {}, std::move(awaited)));
+  link_.wait(done);
+  TESSERA_RETURN_IF_ERROR(done.take_error());
+  // Another thread's fence may have covered more meanwhile.
+  std::uint64_t before = link_.fenced_changes.load();
+  while (before < changes && !link_.fenced_changes.compare_exchange_weak(before, changes)) {
+  }
+  return {};
+}
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ServerEndpoint: operations on one rank of another node, as requests to that node's agent.
+//
+// Large operations are sent in parts, so that the agent receives one part while it carries out the
+// one before (pipelining, seed 001 §3), and what either side keeps is bounded. Long rows are sent
+// from where they are and received where they belong; short ones are packed.
+//
+// Completion: a put or accumulate ends when its bytes are with the kernel or packed; a get when
+// its answer is here. Cost: a request a part; none for what has no bytes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "rma/server/client.hpp"
+#include "rma/transport.hpp"
+
+namespace tessera::rma::server {
+
+class ServerEndpoint final : public Endpoint {
+ public:
+  ServerEndpoint(Link& link, WorldRank self, WorldRank peer) noexcept
+      : link_(link), self_(self), peer_(peer) {}
+
+  Status put(const Target& to, const void* from, const CopyShape& shape, Completion& done) override;
+  Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) override;
+  Status accumulate(const Target& to, const void* from, const CopyShape& shape, const Scale& scale,
+                    Completion& done) override;
+  Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override;
+  /// One more request behind the others; none when nothing was changed since the last one.
+  Status fence() override;
+
+ private:
+  [[nodiscard]] FrameHeader request(Kind kind, const Target& target) noexcept;
+  Status put_part(const Target& to, const std::byte* from, const CopyShape& shape,
+                  Completion& done);
+  Status get_part(std::byte* to, const Target& from, const CopyShape& shape, Completion& done);
+  Status accumulate_part(const Target& to, const std::byte* from, const CopyShape& shape,
+                         const Scale& scale, Completion& done);
+
+  Link& link_;
+  WorldRank self_;
+  WorldRank peer_;
+  std::atomic<std::uint64_t> sequence_{0};
+};
+
+}  // namespace tessera::rma::server

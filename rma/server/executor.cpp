@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "rma/kernels/accumulate.hpp"
+#include "rma/kernels/copy.hpp"
+#include "rma/kernels/cross_memory.hpp"
+#include "rma/kernels/walk.hpp"
+#include "rma/protocol/direct.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+using detail::DirectorySlice;
+using detail::RobustGuard;
+using kernels::Direction;
+
+constexpr std::size_t word_bytes = 8;
+
+// The kernel spends about as long on a piece of its own as a copy of so many bytes takes.
+constexpr std::size_t least_piece_bytes = 512;
+
+CopyShape::Extent extent_of(const Pattern& pattern) noexcept {
+  if (const auto* shape = std::get_if<CopyShape>(&pattern)) {
+    return shape->remote_extent();
+  }
+  CopyShape::Extent extent;
+  for (const Fragment& each : std::get<std::vector<Fragment>>(pattern)) {
+    // Both were checked to be far below 2^63 when they were decoded.
+    extent.highest =
+        std::max(extent.highest, static_cast<std::int64_t>(each.remote_offset + each.bytes));
+  }
+  return extent;
+}
+
+// Calls action(offset from the request's place, bytes) for each run, in the order of the payload.
+template <class Action>
+void for_each_run(const Pattern& pattern, Action&& action) {
+  if (const auto* shape = std::get_if<CopyShape>(&pattern)) {
+    kernels::for_each_run(*shape, [&](std::int64_t, std::int64_t remote) {
+      action(static_cast<std::uint64_t>(remote), shape->run_bytes);
+    });
+    return;
+  }
+  for (const Fragment& each : std::get<std::vector<Fragment>>(pattern)) {
+    action(each.remote_offset, each.bytes);
+  }
+}
+
+std::size_t shortest_run(const Pattern& pattern) noexcept {
+  if (const auto* shape = std::get_if<CopyShape>(&pattern)) {
+    return shape->run_bytes;
+  }
+  std::size_t shortest = SIZE_MAX;
+  for (const Fragment& each : std::get<std::vector<Fragment>>(pattern)) {
+    shortest = std::min(shortest, each.bytes);
+  }
+  return shortest;
+}
+
+}  // namespace
+
+Result<Place> Executor::find(const FrameHeader& header, const Pattern& pattern) const {
+  const auto slice = directory_.find(header.region, header.target);
+  if (!slice) {
+    return Status::error_at(
+        header.target, Code::closed,
+        fmt::format("rank {} has no slice of region {}: it was freed, or never was",
+                    header.target.value, header.region.value));
+  }
+  const CopyShape::Extent extent = extent_of(pattern);
+  // Extents are far below 2^63; an offset that is not lies outside in any case.
+  constexpr std::uint64_t most_offset = std::uint64_t{1} << 62U;
+  const auto offset = static_cast<std::int64_t>(std::min(header.offset, most_offset));
+  const std::int64_t lowest = offset + extent.lowest;
+  const std::int64_t highest = offset + extent.highest;
+  if (lowest < 0 || highest > static_cast<std::int64_t>(slice->bytes)) {
+    return Status::error_at(
+        header.target, Code::out_of_range,
+        fmt::format("{} of bytes [{}, {}) at rank {}, whose slice of region {} has {}",
+                    to_string(header.kind), lowest, highest, header.target.value,
+                    header.region.value, slice->bytes));
+  }
+  std::byte* const start = slice->process == 0 ? node_.arena().at(slice->place) : nullptr;
+  return Place{header.region, *slice, header.offset, start};
+}
+
+bool Executor::pieces_of(const Place& place, const Pattern& pattern,
+                         std::vector<iovec>& pieces) const {
+  if (place.start == nullptr || shortest_run(pattern) < least_piece_bytes) {
+    return false;
+  }
+  for_each_run(pattern, [&](std::uint64_t offset, std::size_t bytes) {
+    pieces.push_back({place.start + place.offset + offset, bytes});
+  });
+  return true;
+}
+
+Status Executor::put(const Place& place, const Pattern& pattern, const std::byte* packed) const {
+  return copy_pattern(place, pattern, const_cast<std::byte*>(packed), Direction::to_remote);
+}
+
+Status Executor::get(const Place& place, const Pattern& pattern, std::byte* packed) const {
+  return copy_pattern(place, pattern, packed, Direction::from_remote);
+}
+
+Status Executor::copy_pattern(const Place& place, const Pattern& pattern, std::byte* packed,
+                              Direction direction) const {
+  if (const auto* shape = std::get_if<CopyShape>(&pattern)) {
+    return copy(place, *shape, place.offset, packed, direction);
+  }
+  Status first;
+  for (const Fragment& each : std::get<std::vector<Fragment>>(pattern)) {
+    Status status = copy(place, CopyShape::contiguous(each.bytes),
+                         place.offset + each.remote_offset, packed, direction);
+    first = first.ok() ? std::move(status) : std::move(first);
+    packed += each.bytes;
+  }
+  return first;
+}
+
+Status Executor::copy(const Place& place, const CopyShape& shape, std::uint64_t offset,
+                      std::byte* packed, Direction direction) const {
+  if (kernels::is_empty(shape)) {
+    return {};
+  }
+  if (place.start != nullptr) {
+    kernels::copy_shape(packed, place.start + offset, shape, direction);
+    return {};
+  }
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process
+  auto* const remote = reinterpret_cast<std::byte*>(place.slice.place + offset);
+  const WorldRank owner = place.slice.owner;
+  if (shape.run_bytes > word_bytes) {
+    return kernels::copy_across(place.slice.process, packed, remote, shape, direction).at(owner);
+  }
+  // As same-node ranks do, for the kernel copies bytes and not words.
+  const RobustGuard guard(node_.memory().record(node_.place_of(owner)).attached_lock,
+                          node_.lock_context());
+  return kernels::copy_across(place.slice.process, packed, remote, shape, direction).at(owner);
+}
+
+Status Executor::accumulate(const Place& place, const AccumulateTerms& terms,
+                            const std::byte* packed) const {
+  const std::size_t element = size_of(terms.scale.type());
+  Status first;
+  for_each_run(terms.pattern, [&](std::uint64_t offset, std::size_t bytes) {
+    if (bytes % element != 0) {
+      first = Status::error(
+          Code::invalid_argument,
+          fmt::format("accumulate of {} bytes, which are no whole elements of {}", bytes, element));
+    } else if (first.ok()) {
+      first = accumulate_run(place, place.offset + offset, packed, bytes, terms.scale);
+    }
+    packed += bytes;
+  });
+  return first;
+}
+
+Status Executor::accumulate_run(const Place& place, std::uint64_t offset, const std::byte* packed,
+                                std::size_t bytes, const Scale& scale) const {
+  if (place.start != nullptr) {
+    detail::accumulate_run_direct(place.start, offset, packed, bytes, scale, stripes(place));
+    return {};
+  }
+  // Fetched, changed and stored again under the stripe's lock, as same-node ranks do it.
+  constexpr std::size_t piece_bytes = 4096;
+  alignas(16) std::array<std::byte, piece_bytes + 16> buffer;
+  const std::size_t element = size_of(scale.type());
+  for (std::size_t done = 0; done < bytes;) {
+    const std::uint64_t at = offset + done;
+    const std::size_t whole = (piece_bytes - at % piece_bytes + element - 1) / element * element;
+    const std::size_t step = std::min(whole, bytes - done);
+    const CopyShape piece = CopyShape::contiguous(step);
+    const RobustGuard guard(stripes(place).of(at), node_.lock_context());
+    TESSERA_RETURN_IF_ERROR(copy(place, piece, at, buffer.data(), Direction::from_remote));
+    kernels::accumulate_run(buffer.data(), packed + done, step, scale);
+    TESSERA_RETURN_IF_ERROR(copy(place, piece, at, buffer.data(), Direction::to_remote));
+    done += step;
+  }
+  return {};
+}
+
+Result<std::int64_t> Executor::atomic(const Place& place, const AtomicTerms& terms,
+                                      std::int64_t operand, std::int64_t expected) const {
+  if (place.offset % static_cast<std::uint64_t>(terms.bytes) != 0) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{}-byte word at offset {}, which is not aligned to it",
+                                     terms.bytes, place.offset));
+  }
+  std::int64_t previous = 0;
+  const AtomicRequest request{.kind = terms.kind,
+                              .bytes = terms.bytes,
+                              .operand = operand,
+                              .expected = expected,
+                              .previous = &previous};
+  if (place.start != nullptr && !place.slice.strict) {
+    return detail::atomic_direct(place.start + place.offset, request);
+  }
+  const RobustGuard guard(stripes(place).of(place.offset), node_.lock_context());
+  if (place.start != nullptr) {
+    return detail::atomic_direct(place.start + place.offset, request);
+  }
+  alignas(8) std::array<std::byte, word_bytes> word{};
+  const CopyShape whole = CopyShape::contiguous(static_cast<std::size_t>(terms.bytes));
+  TESSERA_RETURN_IF_ERROR(copy(place, whole, place.offset, word.data(), Direction::from_remote));
+  previous = detail::atomic_direct(word.data(), request);
+  TESSERA_RETURN_IF_ERROR(copy(place, whole, place.offset, word.data(), Direction::to_remote));
+  return previous;
+}
+
+}  // namespace tessera::rma::server

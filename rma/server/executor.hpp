@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Executor: carries out what other nodes ask for on this node's memory: slices in the arena, by
+// load and store as same-node ranks do, and memory that a rank attached, through the kernel.
+//
+// Every request is checked against the directory before memory is touched. Accumulates take the
+// same stripe locks as same-node ranks, read-modify-writes work on the same words.
+//
+// Threads: all functions may be called from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <sys/uio.h>
+
+#include "rma/engine/stripes.hpp"
+#include "rma/kernels/copy.hpp"
+#include "rma/node/directory.hpp"
+#include "rma/node/node.hpp"
+#include "rma/result.hpp"
+#include "rma/server/wire.hpp"
+
+namespace tessera::rma::server {
+
+/// The slice that a request addresses, from its offset on.
+struct Place {
+  RegionId region;
+  detail::DirectorySlice slice;
+  std::uint64_t offset = 0;    ///< of the request in the slice
+  std::byte* start = nullptr;  ///< the slice, if it is mapped here
+};
+
+class Executor {
+ public:
+  explicit Executor(detail::Node& node) noexcept
+      : node_(node), stripes_(node), directory_(node.arena(), node.lock_context()) {}
+
+  [[nodiscard]] const detail::Directory& directory() const noexcept { return directory_; }
+
+  /// Where `header` points, with room for all that `pattern` touches. Errors: closed (no such
+  /// region or slice), out_of_range.
+  [[nodiscard]] Result<Place> find(const FrameHeader& header, const Pattern& pattern) const;
+
+  /// Appends where the runs of `pattern` lie, in order, if they are mapped and long enough that
+  /// the kernel should move each by itself; else false, and `pieces` is as it was.
+  bool pieces_of(const Place& place, const Pattern& pattern, std::vector<iovec>& pieces) const;
+
+  /// Moves packed bytes. Errors: peer_lost, unsupported, for memory in another process.
+  Status put(const Place& place, const Pattern& pattern, const std::byte* packed) const;
+  Status get(const Place& place, const Pattern& pattern, std::byte* packed) const;
+  /// Errors: invalid_argument (parts of elements), and as put().
+  Status accumulate(const Place& place, const AccumulateTerms& terms,
+                    const std::byte* packed) const;
+  /// Returns the word from before. Errors: invalid_argument (not aligned), and as put().
+  Result<std::int64_t> atomic(const Place& place, const AtomicTerms& terms, std::int64_t operand,
+                              std::int64_t expected) const;
+
+ private:
+  Status copy(const Place& place, const CopyShape& shape, std::uint64_t offset, std::byte* packed,
+              kernels::Direction direction) const;
+  Status copy_pattern(const Place& place, const Pattern& pattern, std::byte* packed,
+                      kernels::Direction direction) const;
+  Status accumulate_run(const Place& place, std::uint64_t offset, const std::byte* packed,
+                        std::size_t bytes, const Scale& scale) const;
+  [[nodiscard]] detail::StripeLocks::Slice stripes(const Place& place) const noexcept {
+    return stripes_.slice(place.region, place.slice.owner);
+  }
+
+  detail::Node& node_;
+  detail::StripeLocks stripes_;
+  detail::Directory directory_;
+};
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/node_link.hpp"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace tessera::rma::server {
+
+using detail::DirectorySlice;
+using detail::Fate;
+using detail::Invitation;
+
+ServerLink::ServerLink(std::shared_ptr<Client> client, std::shared_ptr<detail::Node> node,
+                       const detail::NodeMap& nodes) noexcept
+    : client_(std::move(client)),
+      node_(std::move(node)),
+      nodes_(nodes),
+      directory_(node_->arena(), node_->lock_context()) {}
+
+WorldRank ServerLink::first_rank_of(NodeId node) const {
+  return nodes_.ranks_of(node).front();
+}
+
+Status ServerLink::publish(RegionId memory, std::uint64_t offset, std::uint64_t bytes) {
+  const DirectorySlice slice{.owner = node_->ranks().front(), .place = offset, .bytes = bytes};
+  return directory_.insert(memory, std::span(&slice, 1));
+}
+
+void ServerLink::withdraw(RegionId memory) noexcept {
+  const DirectorySlice slice{.owner = node_->ranks().front()};
+  directory_.remove(memory, std::span(&slice, 1));
+}
+
+Status ServerLink::deliver(NodeId node, RegionId memory, std::uint64_t offset,
+                           std::span<const std::byte> bytes, std::uint64_t flag_offset,
+                           std::uint64_t flag) {
+  TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(node));
+  FrameHeader header{.kind = Kind::deliver,
+                     .payload_bytes = bytes.size(),
+                     .origin = client_->options().rank,
+                     .target = first_rank_of(node),
+                     .region = memory,
+                     .offset = offset,
+                     .words = {flag_offset, flag}};
+  link->changes.fetch_add(1);
+  return link->post(header, {}, std::vector<std::byte>(bytes.begin(), bytes.end()));
+}
+
+// A rank's post box may be full. The agent, who serves others as well, doesn't wait for room.
+Status ServerLink::invite(WorldRank rank, const Invitation& invitation) {
+  constexpr std::chrono::milliseconds pause{1};
+  const FrameHeader header{.kind = Kind::invite,
+                           .origin = client_->options().rank,
+                           .target = rank,
+                           .region = RegionId{invitation.memory},
+                           .offset = invitation.offset,
+                           .words = {invitation.key, 0}};
+  while (true) {
+    TESSERA_ASSIGN_OR_RETURN(const std::uint64_t is_in, ask_word(nodes_.node_of(rank), header));
+    if (is_in != 0) {
+      return {};
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+Result<Fate> ServerLink::fate_of(WorldRank rank) {
+  const FrameHeader header{.kind = Kind::probe, .origin = client_->options().rank, .target = rank};
+  const auto fate = ask_word(nodes_.node_of(rank), header);
+  if (fate.status().code() == Code::closed) {
+    return Fate::left;  // its node's agent said so before it ended
+  }
+  TESSERA_RETURN_IF_ERROR(fate.status());
+  return *fate <= static_cast<std::uint64_t>(Fate::died) ? static_cast<Fate>(*fate) : Fate::died;
+}
+
+Result<std::uint32_t> ServerLink::read_word(NodeId node, RegionId memory, std::uint64_t offset) {
+  const FrameHeader header{.kind = Kind::get,
+                           .origin = client_->options().rank,
+                           .target = first_rank_of(node),
+                           .region = memory,
+                           .offset = offset,
+                           .words = {0, sizeof(std::uint32_t)}};
+  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t word, ask_word(node, header));
+  return static_cast<std::uint32_t>(word);
+}
+
+Result<std::uint64_t> ServerLink::ask_word(NodeId node, FrameHeader header) {
+  TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(node));
+  Completion done;
+  done.begin();
+  std::int64_t word = 0;
+  Awaited awaited;
+  awaited.done = &done;
+  awaited.word = &word;
+  TESSERA_RETURN_IF_ERROR(link->ask(header, {}, std::move(awaited)));
+  link->wait(done);
+  TESSERA_RETURN_IF_ERROR(done.take_error());
+  return static_cast<std::uint64_t>(word);
+}
+
+}  // namespace tessera::rma::server

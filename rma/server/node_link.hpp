@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ServerLink: the NodeLink of a job whose nodes have agents.
+#pragma once
+
+#include "rma/engine/node_link.hpp"
+#include "rma/engine/node_map.hpp"
+#include "rma/node/directory.hpp"
+#include "rma/node/node.hpp"
+#include "rma/server/client.hpp"
+
+namespace tessera::rma::server {
+
+class ServerLink final : public detail::NodeLink {
+ public:
+  ServerLink(std::shared_ptr<Client> client, std::shared_ptr<detail::Node> node,
+             const detail::NodeMap& nodes) noexcept;
+
+  Status publish(RegionId memory, std::uint64_t offset, std::uint64_t bytes) override;
+  void withdraw(RegionId memory) noexcept override;
+  Status deliver(NodeId node, RegionId memory, std::uint64_t offset,
+                 std::span<const std::byte> bytes, std::uint64_t flag_offset,
+                 std::uint64_t flag) override;
+  Status invite(WorldRank rank, const detail::Invitation& invitation) override;
+  Result<detail::Fate> fate_of(WorldRank rank) override;
+  Result<std::uint32_t> read_word(NodeId node, RegionId memory, std::uint64_t offset) override;
+
+ private:
+  // What teams publish belongs to the node, in whose name its first rank stands.
+  [[nodiscard]] WorldRank first_rank_of(NodeId node) const;
+  Result<std::uint64_t> ask_word(NodeId node, FrameHeader header);
+
+  std::shared_ptr<Client> client_;
+  std::shared_ptr<detail::Node> node_;
+  const detail::NodeMap& nodes_;
+  detail::Directory directory_;
+};
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Cutting a transfer into parts of bounded size.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "rma/shape.hpp"
+
+namespace tessera::rma::server {
+
+/// Calls part(local offset, remote offset, shape) for pieces of `shape` that together are all of
+/// it, each of at most `most` bytes and whole multiples of `grain` where a run is cut; returns the
+/// first error. The offsets count from `local` and `remote`.
+/// Requires: shape is normalised and moves something; grain ≤ most.
+template <class Part>
+Status for_each_part(const CopyShape& shape, std::size_t most, std::size_t grain, const Part& part,
+                     std::int64_t local = 0, std::int64_t remote = 0) {
+  if (shape.total_bytes() <= most) {
+    return part(local, remote, shape);
+  }
+  if (shape.levels == 0) {
+    const std::size_t step = most / grain * grain;
+    for (std::size_t at = 0; at < shape.run_bytes; at += step) {
+      const CopyShape piece = CopyShape::contiguous(std::min(step, shape.run_bytes - at));
+      const auto offset = static_cast<std::int64_t>(at);
+      TESSERA_RETURN_IF_ERROR(part(local + offset, remote + offset, piece));
+    }
+    return {};
+  }
+  // As many repetitions of the outermost level as fit; one at least, cut further if it doesn't.
+  const auto outermost = static_cast<std::size_t>(shape.levels - 1);
+  const CopyShape::Level outer = shape.level[outermost];
+  CopyShape one = shape;
+  one.level[outermost].count = 1;
+  one = one.normalised();
+  const auto fitting = static_cast<std::int64_t>(most / one.total_bytes());
+  for (std::int64_t at = 0; at < outer.count; at += std::max<std::int64_t>(fitting, 1)) {
+    CopyShape some = one;
+    if (fitting >= 1) {
+      some = shape;
+      some.level[outermost].count = std::min(fitting, outer.count - at);
+      some = some.normalised();
+    }
+    TESSERA_RETURN_IF_ERROR(for_each_part(some, most, grain, part, local + at * outer.local_stride,
+                                          remote + at * outer.remote_stride));
+  }
+  return {};
+}
+
+}  // namespace tessera::rma::server

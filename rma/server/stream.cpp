@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/stream.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <utility>
+
+namespace tessera::rma::server {
+namespace {
+
+std::size_t total(std::span<const iovec> pieces) noexcept {
+  std::size_t bytes = 0;
+  for (const iovec& piece : pieces) {
+    bytes += piece.iov_len;
+  }
+  return bytes;
+}
+
+iovec piece_of(std::span<const std::byte> bytes) noexcept {
+  return {const_cast<std::byte*>(bytes.data()), bytes.size()};
+}
+
+// Takes `bytes` off the front of `pieces`; returns how many pieces are used up.
+std::size_t drop_front(std::span<iovec> pieces, std::size_t bytes) noexcept {
+  std::size_t used = 0;
+  while (used < pieces.size() && bytes >= pieces[used].iov_len) {
+    bytes -= pieces[used].iov_len;
+    ++used;
+  }
+  if (bytes > 0) {
+    pieces[used].iov_base = static_cast<std::byte*>(pieces[used].iov_base) + bytes;
+    pieces[used].iov_len -= bytes;
+  }
+  return used;
+}
+
+}  // namespace
+
+FrameWriter::~FrameWriter() {
+  fail(Status::error(Code::peer_lost, fmt::format("the connection with {} was closed with bytes "
+                                                  "unsent",
+                                                  channel_.peer())));
+}
+
+void FrameWriter::fail(const Status& reason) {
+  for (const Kept& each : kept_) {
+    if (each.sent != nullptr) {
+      each.sent->end(reason);
+    }
+  }
+  kept_.clear();
+  kept_bytes_ = 0;
+}
+
+Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec> body,
+                         Completion* sent) {
+  constexpr std::size_t few = 8;
+  std::size_t taken = 0;
+  if (kept_.empty()) {
+    std::array<iovec, few> pieces;
+    pieces[0] = piece_of(head);
+    const std::size_t more = std::min(body.size(), few - 1);
+    std::copy_n(body.begin(), more, pieces.begin() + 1);
+    TESSERA_ASSIGN_OR_RETURN(taken, channel_.send(std::span(pieces).first(more + 1)));
+    if (taken == head.size() + total(body)) {
+      if (sent != nullptr) {
+        sent->end({});
+      }
+      return {};
+    }
+  }
+  const bool has_room = taken == head.size() + total(body.first(std::min(body.size(), few - 1)));
+  keep(head, body, taken, sent);
+  if (has_room) {
+    // A loss ends `sent` with its error, and is told to whoever posts next.
+    static_cast<void>(flush());
+  }
+  return {};
+}
+
+Status FrameWriter::post(std::span<const std::byte> head, std::vector<std::byte> body) {
+  const iovec piece = piece_of(body);
+  if (kept_.empty()) {
+    const std::array pieces{piece_of(head), piece};
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t taken, channel_.send(pieces));
+    if (taken < head.size() + body.size()) {
+      keep(head, std::span(&piece, 1), taken, nullptr);
+      kept_.back().body = std::move(body);  // the bytes stay where they are
+    }
+    return {};
+  }
+  keep(head, std::span(&piece, 1), 0, nullptr);
+  kept_.back().body = std::move(body);
+  return {};
+}
+
+void FrameWriter::keep(std::span<const std::byte> head, std::span<const iovec> body,
+                       std::size_t taken, Completion* sent) {
+  Kept& kept = kept_.emplace_back();
+  kept.sent = sent;
+  kept.head.assign(head.begin(), head.end());
+  kept.pieces.reserve(body.size() + 1);
+  kept.pieces.push_back(piece_of(kept.head));
+  kept.pieces.insert(kept.pieces.end(), body.begin(), body.end());
+  kept_bytes_ += total(kept.pieces) - taken;
+  kept.next = drop_front(kept.pieces, taken);
+}
+
+Status FrameWriter::flush() {
+  while (!kept_.empty()) {
+    const Kept& first = kept_.front();
+    auto taken = channel_.send(std::span(first.pieces).subspan(first.next));
+    if (!taken.ok()) {
+      Status reason = std::move(taken).status();
+      fail(reason);
+      return reason;
+    }
+    if (*taken == 0) {
+      return {};
+    }
+    advance(*taken);
+  }
+  return {};
+}
+
+void FrameWriter::advance(std::size_t taken) {
+  Kept& first = kept_.front();
+  kept_bytes_ -= taken;
+  first.next += drop_front(std::span(first.pieces).subspan(first.next), taken);
+  if (first.next == first.pieces.size()) {
+    Completion* const sent = first.sent;
+    kept_.pop_front();
+    if (sent != nullptr) {
+      sent->end({});
+    }
+  }
+}
+
+FrameReader::FrameReader(Channel& channel, FrameSink& sink)
+    : channel_(channel), sink_(sink), buffer_(buffer_bytes) {}
+
+Status FrameReader::begin_with(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const std::size_t some = std::min(bytes.size(), buffer_.size() - last_);
+    std::copy_n(bytes.begin(), some, buffer_.begin() + static_cast<std::ptrdiff_t>(last_));
+    last_ += some;
+    bytes = bytes.subspan(some);
+    TESSERA_RETURN_IF_ERROR(consume());
+  }
+  return {};
+}
+
+Result<bool> FrameReader::advance() {
+  constexpr int most_receives = 16;
+  bool has_come = false;
+  for (int i = 0; i < most_receives; ++i) {
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t bytes, receive());
+    if (bytes == 0) {
+      break;
+    }
+    has_come = true;
+    TESSERA_RETURN_IF_ERROR(consume());
+  }
+  return has_come;
+}
+
+// Into the payload's own place first and then into the buffer, so that one call brings the end of
+// one frame and the beginnings of the next.
+Result<std::size_t> FrameReader::receive() {
+  if (first_ == last_) {
+    first_ = last_ = 0;
+  } else if (last_ == buffer_.size()) {
+    std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(first_), buffer_.end(),
+              buffer_.begin());
+    last_ -= std::exchange(first_, 0);
+  }
+  const iovec rest{buffer_.data() + last_, buffer_.size() - last_};
+  if (stage_ != Stage::payload) {
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t bytes, channel_.receive(std::span(&rest, 1)));
+    last_ += bytes;
+    return bytes;
+  }
+  const std::size_t own = payload_.size();
+  const bool fits = own - next_piece_ < IOV_MAX;
+  payload_.push_back(rest);
+  auto bytes = channel_.receive(std::span(payload_).subspan(next_piece_, own - next_piece_ + fits));
+  payload_.pop_back();
+  TESSERA_RETURN_IF_ERROR(bytes.status());
+  const std::size_t wanted = total(std::span(payload_).subspan(next_piece_));
+  fill_payload(std::min(*bytes, wanted));
+  last_ += *bytes - std::min(*bytes, wanted);
+  return *bytes;
+}
+
+void FrameReader::fill_payload(std::size_t bytes) {
+  next_piece_ += drop_front(std::span(payload_).subspan(next_piece_), bytes);
+}
+
+// Takes apart what is in the buffer, frame by frame.
+Status FrameReader::consume() {
+  while (true) {
+    Result<bool> more = stage_ == Stage::header       ? take_header()
+                        : stage_ == Stage::descriptor ? take_descriptor()
+                                                      : take_payload();
+    TESSERA_RETURN_IF_ERROR(more.status());
+    if (!*more) {
+      return {};
+    }
+  }
+}
+
+Result<bool> FrameReader::take_header() {
+  if (buffered().size() < header_bytes) {
+    return false;
+  }
+  TESSERA_ASSIGN_OR_RETURN(header_, decode(buffered().first<header_bytes>()));
+  first_ += header_bytes;
+  descriptor_.clear();
+  stage_ = Stage::descriptor;
+  return true;
+}
+
+Result<bool> FrameReader::take_descriptor() {
+  const std::size_t wanted = header_.descriptor_bytes - descriptor_.size();
+  if (descriptor_.empty() && buffered().size() >= wanted) {
+    // As it nearly always is: whole, and used where it lies.
+    const auto whole = buffered().first(wanted);
+    first_ += wanted;
+    payload_.clear();
+    next_piece_ = 0;
+    TESSERA_RETURN_IF_ERROR(sink_.begin(header_, whole, payload_));
+    TESSERA_RETURN_IF_ERROR(begin_payload());
+    return true;
+  }
+  const std::size_t some = std::min(wanted, buffered().size());
+  const auto part = buffered().first(some);
+  descriptor_.insert(descriptor_.end(), part.begin(), part.end());
+  first_ += some;
+  if (some < wanted) {
+    return false;
+  }
+  payload_.clear();
+  next_piece_ = 0;
+  TESSERA_RETURN_IF_ERROR(sink_.begin(header_, descriptor_, payload_));
+  TESSERA_RETURN_IF_ERROR(begin_payload());
+  return true;
+}
+
+Status FrameReader::begin_payload() {
+  if (total(payload_) != header_.payload_bytes) {
+    return Status::error(Code::internal, fmt::format("{} bytes of payload were given room for {}",
+                                                     header_.payload_bytes, total(payload_)));
+  }
+  stage_ = Stage::payload;
+  return {};
+}
+
+Result<bool> FrameReader::take_payload() {
+  for (; next_piece_ < payload_.size() && first_ < last_;) {
+    iovec& piece = payload_[next_piece_];
+    const std::size_t some = std::min(piece.iov_len, last_ - first_);
+    if (some > 0) {
+      std::memcpy(piece.iov_base, buffer_.data() + first_, some);
+    }
+    first_ += some;
+    fill_payload(some);
+  }
+  // Pieces of no bytes at the end need none to come.
+  next_piece_ += drop_front(std::span(payload_).subspan(next_piece_), 0);
+  if (next_piece_ < payload_.size()) {
+    return false;
+  }
+  stage_ = Stage::header;
+  TESSERA_RETURN_IF_ERROR(sink_.end(header_));
+  return true;
+}
+
+}  // namespace tessera::rma::server

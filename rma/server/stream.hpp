@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Frames over a channel that never waits: FrameWriter keeps what there was no room for, FrameReader
+// takes frames apart as their bytes come and puts payloads where they belong.
+//
+// Large payloads go straight between the channel and the memory that they come from or go to
+// (gathered send, scattered receive); what is copied on the way is at most the reader's buffer.
+//
+// Threads: one at a time for each object.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "rma/completion.hpp"
+#include "rma/result.hpp"
+#include "rma/server/channel.hpp"
+#include "rma/server/wire.hpp"
+
+namespace tessera::rma::server {
+
+class FrameWriter {
+ public:
+  explicit FrameWriter(Channel& channel) noexcept : channel_(channel) {}
+  /// Ends what is still kept with peer_lost.
+  ~FrameWriter();
+  FrameWriter(const FrameWriter&) = delete;
+  FrameWriter& operator=(const FrameWriter&) = delete;
+
+  /// Sends as much as there is room for behind what is kept, and keeps the rest. `head` is copied
+  /// where need be; the memory of `body` must live until `sent` ends, once, when all is taken.
+  /// Errors: peer_lost; `sent` does not end then.
+  Status post(std::span<const std::byte> head, std::span<const iovec> body, Completion* sent);
+  /// The same with a body that the writer keeps.
+  Status post(std::span<const std::byte> head, std::vector<std::byte> body);
+
+  /// Sends more of what is kept. Errors: peer_lost, also of all that is kept.
+  Status flush();
+
+  [[nodiscard]] bool is_empty() const noexcept { return kept_.empty(); }
+  [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_; }
+
+ private:
+  struct Kept {
+    std::vector<std::byte> head;  // then the pieces
+    std::vector<std::byte> body;  // what the last piece points to, if it is the writer's own
+    std::vector<iovec> pieces;
+    std::size_t next = 0;  // piece
+    Completion* sent = nullptr;
+  };
+  void keep(std::span<const std::byte> head, std::span<const iovec> body, std::size_t taken,
+            Completion* sent);
+  void advance(std::size_t taken);
+  void fail(const Status& reason);
+
+  Channel& channel_;
+  std::deque<Kept> kept_;
+  std::size_t kept_bytes_ = 0;
+};
+
+/// Who the frames are for.
+class FrameSink {
+ public:
+  virtual ~FrameSink() = default;
+  /// A header and descriptor have come: fills `into` with where the payload goes, in order and as
+  /// many bytes as it has. An error ends the conversation.
+  virtual Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
+                       std::vector<iovec>& into) = 0;
+  /// The frame's payload is in its place.
+  virtual Status end(const FrameHeader& header) = 0;
+};
+
+class FrameReader {
+ public:
+  FrameReader(Channel& channel, FrameSink& sink);
+  FrameReader(const FrameReader&) = delete;
+  FrameReader& operator=(const FrameReader&) = delete;
+
+  /// Takes what has come, up to a bound so that one conversation doesn't starve others. Returns
+  /// whether anything came. Errors: peer_lost, protocol, and the sink's: nothing more is read.
+  Result<bool> advance();
+
+  /// Reads what `bytes` hold before what the channel has: bytes that a handshake read too many.
+  Status begin_with(std::span<const std::byte> bytes);
+
+ private:
+  enum class Stage : std::uint8_t { header, descriptor, payload };
+  static constexpr std::size_t buffer_bytes = 16 * 1024;
+
+  [[nodiscard]] std::span<const std::byte> buffered() const noexcept {
+    return std::span(buffer_).subspan(first_, last_ - first_);
+  }
+  Status consume();
+  Result<bool> take_header();
+  Result<bool> take_descriptor();
+  Result<bool> take_payload();
+  Status begin_payload();
+  Result<std::size_t> receive();
+  void fill_payload(std::size_t bytes);
+
+  Channel& channel_;
+  FrameSink& sink_;
+  Stage stage_ = Stage::header;
+  FrameHeader header_;
+  std::vector<std::byte> descriptor_;
+  std::vector<iovec> payload_;  // what is still to come, from next_piece_ on
+  std::size_t next_piece_ = 0;
+  std::vector<std::byte> buffer_;
+  std::size_t first_ = 0;
+  std::size_t last_ = 0;
+};
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/tcp.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <utility>
+
+namespace tessera::rma::server {
+namespace {
+
+using detail::Descriptor;
+
+sockaddr_in socket_address(TcpAddress address) noexcept {
+  sockaddr_in result{};
+  result.sin_family = AF_INET;
+  result.sin_addr.s_addr = htonl(address.host);
+  result.sin_port = htons(address.port);
+  return result;
+}
+
+// The sockets' interface takes all kinds of addresses by a pointer to this.
+template <class Address>
+auto* generic(Address& address) noexcept {
+  return reinterpret_cast<std::conditional_t<std::is_const_v<Address>, const sockaddr, sockaddr>*>(
+      &address);
+}
+
+void set_option(int fd, int level, int name, int value) noexcept {
+  // Options only tune; a kernel without one does without it.
+  static_cast<void>(setsockopt(fd, level, name, &value, sizeof(value)));
+}
+
+void tune(int fd) noexcept {
+  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  // A host that is gone is found within 15 s of silence, however long the job computes.
+  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 5);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 2);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 5);
+  // Bytes that were sent and never acknowledged count as silence, too.
+  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 15'000);
+}
+
+bool is_descriptor_limit(int error) noexcept {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+Status no_socket(int error) {
+  return Status::error(Code::limit_exceeded,
+                       fmt::format("cannot open a socket: {}", std::strerror(error)))
+      .hint("raise the limit on open files (ulimit -n)");
+}
+
+class TcpChannel final : public Channel {
+ public:
+  TcpChannel(Descriptor socket, TcpAddress peer) noexcept
+      : socket_(std::move(socket)), peer_(peer) {}
+
+  Result<std::size_t> send(std::span<const iovec> pieces) override {
+    msghdr message{};
+    message.msg_iov = const_cast<iovec*>(pieces.data());
+    message.msg_iovlen = std::min<std::size_t>(pieces.size(), IOV_MAX);
+    return moved(sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT));
+  }
+
+  Result<std::size_t> receive(std::span<const iovec> into) override {
+    msghdr message{};
+    message.msg_iov = const_cast<iovec*>(into.data());
+    message.msg_iovlen = std::min<std::size_t>(into.size(), IOV_MAX);
+    const ssize_t bytes = recvmsg(socket_.get(), &message, MSG_DONTWAIT);
+    if (bytes == 0) {
+      return lost("it closed the connection");
+    }
+    return moved(bytes);
+  }
+
+  [[nodiscard]] int descriptor() const noexcept override { return socket_.get(); }
+  [[nodiscard]] std::string peer() const override { return to_string(peer_); }
+
+ private:
+  Result<std::size_t> moved(ssize_t bytes) const {
+    if (bytes >= 0) {
+      return static_cast<std::size_t>(bytes);
+    }
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
+      return std::size_t{0};
+    }
+    return lost(std::strerror(errno));
+  }
+  [[nodiscard]] Status lost(const char* reason) const {
+    return Status::error(Code::peer_lost,
+                         fmt::format("the connection with {} is lost: {}", peer(), reason));
+  }
+
+  Descriptor socket_;
+  TcpAddress peer_;
+};
+
+// Waits until a connection is made or refused; returns the system's error, 0 for none.
+Result<int> outcome_of_connecting(int fd, std::chrono::milliseconds timeout) {
+  pollfd waiting{.fd = fd, .events = POLLOUT, .revents = 0};
+  int ready = 0;
+  do {
+    ready = poll(&waiting, 1, static_cast<int>(timeout.count()));
+  } while (ready < 0 && errno == EINTR);
+  if (ready == 0) {
+    return Status::error(Code::timed_out, fmt::format("no answer within {} ms", timeout.count()));
+  }
+  int error = 0;
+  socklen_t size = sizeof(error);
+  getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+  return error;
+}
+
+std::string list_of(const std::vector<std::pair<std::string, TcpAddress>>& interfaces) {
+  std::string names;
+  for (const auto& [name, address] : interfaces) {
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string to_string(TcpAddress address) {
+  return fmt::format("{}.{}.{}.{}:{}", address.host >> 24U, address.host >> 16U & 255U,
+                     address.host >> 8U & 255U, address.host & 255U, address.port);
+}
+
+Result<TcpAddress> interface_address(const std::string& name) {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) {
+    return no_socket(errno);
+  }
+  std::vector<std::pair<std::string, TcpAddress>> found;
+  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+    const bool is_up = (each->ifa_flags & IFF_UP) != 0;
+    if (is_up && each->ifa_addr != nullptr && each->ifa_addr->sa_family == AF_INET) {
+      sockaddr_in address{};
+      std::memcpy(&address, each->ifa_addr, sizeof(address));
+      const TcpAddress host{ntohl(address.sin_addr.s_addr), 0};
+      // Loopback last: it is taken only where there is nothing else.
+      found.insert((each->ifa_flags & IFF_LOOPBACK) != 0 ? found.end() : found.begin(),
+                   {each->ifa_name, host});
+    }
+  }
+  freeifaddrs(list);
+  std::stable_partition(found.begin(), found.end(), [](const auto& each) {
+    constexpr std::uint32_t loopback_network = 127;
+    return each.second.host >> 24U != loopback_network;
+  });
+  for (const auto& [each, address] : found) {
+    if (name.empty() || each == name) {
+      return address;
+    }
+  }
+  return Status::error(
+      Code::invalid_argument,
+      fmt::format("there is no network interface '{}' with an IPv4 address that is up; there are: "
+                  "{}",
+                  name, list_of(found)));
+}
+
+Result<TcpListener> TcpListener::create(TcpAddress address) {
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (socket.get() < 0) {
+    return no_socket(errno);
+  }
+  sockaddr_in own = socket_address(address);
+  socklen_t size = sizeof(own);
+  if (bind(socket.get(), generic(std::as_const(own)), size) != 0 ||
+      listen(socket.get(), SOMAXCONN) != 0 || getsockname(socket.get(), generic(own), &size) != 0) {
+    return Status::error(Code::unreachable, fmt::format("cannot listen at {}: {}",
+                                                        to_string(address), std::strerror(errno)));
+  }
+  address.port = ntohs(own.sin_port);
+  return TcpListener(std::move(socket), address);
+}
+
+Result<std::unique_ptr<Channel>> TcpListener::accept() {
+  sockaddr_in address{};
+  socklen_t size = sizeof(address);
+  Descriptor socket(accept4(socket_.get(), generic(address), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (socket.get() < 0) {
+    if (is_descriptor_limit(errno)) {
+      return no_socket(errno);
+    }
+    return std::unique_ptr<Channel>();  // whoever called has gone again, or nobody did
+  }
+  tune(socket.get());
+  const TcpAddress peer{ntohl(address.sin_addr.s_addr), ntohs(address.sin_port)};
+  return std::unique_ptr<Channel>(std::make_unique<TcpChannel>(std::move(socket), peer));
+}
+
+Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address,
+                                             std::chrono::milliseconds timeout) {
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (socket.get() < 0) {
+    return no_socket(errno);
+  }
+  tune(socket.get());
+  const sockaddr_in peer = socket_address(address);
+  int error = connect(socket.get(), generic(peer), sizeof(peer)) == 0 ? 0 : errno;
+  if (error == EINPROGRESS || error == EINTR) {
+    auto outcome = outcome_of_connecting(socket.get(), timeout);
+    if (!outcome.ok()) {
+      return std::move(outcome).status().context("connecting to " + to_string(address));
+    }
+    error = *outcome;
+  }
+  if (error != 0) {
+    return Status::error(Code::unreachable, fmt::format("cannot connect to {}: {}",
+                                                        to_string(address), std::strerror(error)))
+        .hint("is that port open between the hosts? TESSERA_INTERFACE chooses another network");
+  }
+  return std::unique_ptr<Channel>(std::make_unique<TcpChannel>(std::move(socket), address));
+}
+
+}  // namespace tessera::rma::server

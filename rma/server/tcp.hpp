@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// TCP as a Channel: listening, connecting, and the stream itself. Sockets never block, send small
+// frames at once (TCP_NODELAY), and find a dead host by keepalive.
+//
+// Threads: as Channel; TcpListener by one thread at a time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "rma/node/fd_passing.hpp"
+#include "rma/result.hpp"
+#include "rma/server/channel.hpp"
+
+namespace tessera::rma::server {
+
+/// An IPv4 address and port in host order; plain data, so that ranks can gather it.
+struct TcpAddress {
+  std::uint32_t host = 0;
+  std::uint16_t port = 0;
+};
+/// "10.99.0.2:40123".
+std::string to_string(TcpAddress address);
+
+/// The address of a network interface. `name` empty: the first that is up and no loopback, or the
+/// loopback where there is no other. Errors: invalid_argument, naming the interfaces there are.
+Result<TcpAddress> interface_address(const std::string& name);
+
+class TcpListener {
+ public:
+  /// Listens at `address`, port 0 meaning any. Errors: limit_exceeded, unreachable.
+  static Result<TcpListener> create(TcpAddress address);
+
+  [[nodiscard]] TcpAddress address() const noexcept { return address_; }
+  [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
+
+  /// The next connection; null when none waits. Errors: limit_exceeded (no descriptor is free; the
+  /// connection goes on waiting).
+  Result<std::unique_ptr<Channel>> accept();
+
+ private:
+  TcpListener(detail::Descriptor socket, TcpAddress address) noexcept
+      : socket_(std::move(socket)), address_(address) {}
+  detail::Descriptor socket_;
+  TcpAddress address_;
+};
+
+/// Errors: unreachable, timed_out, limit_exceeded; with the address and the system's reason.
+Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::milliseconds timeout);
+
+}  // namespace tessera::rma::server

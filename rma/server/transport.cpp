@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/transport.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rma/engine/node_map.hpp"
+#include "rma/memory.hpp"
+#include "rma/server/agent.hpp"
+#include "rma/server/client.hpp"
+#include "rma/server/endpoint.hpp"
+#include "rma/server/node_link.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+// What each rank tells all others when the job starts. Launchers and MPI are trusted with it.
+struct Introduction {
+  TcpAddress agent;  // of a node's first rank
+  std::uint32_t code = 0;
+  std::array<char, 200> error{};
+  std::array<std::byte, secret_bytes> secret{};  // of rank 0: the job's
+  std::uint64_t job = 0;                         // likewise
+};
+
+class ServerTransport final : public Transport {
+ public:
+  ServerTransport(const TransportContext& context, std::shared_ptr<Client> client,
+                  std::unique_ptr<Agent> agent)
+      : node_(context.shared_node),
+        nodes_(*context.nodes),
+        client_(std::move(client)),
+        agent_(std::move(agent)) {}
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "tcp"; }
+  [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
+  [[nodiscard]] bool reaches(WorldRank peer) const override { return node_->place_of(peer) < 0; }
+
+  Result<std::unique_ptr<Segment>> allocate(Team&, std::size_t, const RegionOptions&) override {
+    return Status::error(Code::unsupported, "tcp reaches memory and has none of its own")
+        .hint("name shm before it: TESSERA_TRANSPORT=shm,tcp");
+  }
+  Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
+    TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(nodes_.node_of(peer)));
+    return std::unique_ptr<Endpoint>(
+        std::make_unique<ServerEndpoint>(*link, client_->options().rank, peer));
+  }
+  std::unique_ptr<detail::NodeLink> node_link() override {
+    return std::make_unique<ServerLink>(client_, node_, nodes_);
+  }
+
+  int progress() override { return client_->progress(); }
+  bool wait(Completion& done, std::chrono::nanoseconds period) override {
+    return client_->wait(done, period);
+  }
+  void stir() override { client_->stir(); }
+
+  // The agent's node serves as long as anybody has a conversation with it; each rank ends its own
+  // first, so that nobody waits for whoever waits.
+  void stop() noexcept override {
+    client_->close();
+    if (agent_ != nullptr) {
+      agent_->wait_until_alone();
+    }
+  }
+
+ private:
+  Capabilities can_{.strided = true, .accumulate = true, .atomics = true, .strict = true};
+  std::shared_ptr<detail::Node> node_;
+  const detail::NodeMap& nodes_;
+  std::shared_ptr<Client> client_;
+  std::unique_ptr<Agent> agent_;
+};
+
+bool is_one_machine(const TransportContext& context) {
+  return context.machines == 1;
+}
+
+Result<TcpListener> listen(const TransportContext& context) {
+  constexpr TcpAddress loopback{0x7f00'0001, 0};
+  const std::string& interface = context.settings->interface;
+  TcpAddress address = loopback;
+  if (!interface.empty() || !is_one_machine(context)) {
+    TESSERA_ASSIGN_OR_RETURN(address, interface_address(interface));
+  }
+  return TcpListener::create(address);
+}
+
+StayAwake stay_awake(const Settings& settings) {
+  constexpr std::chrono::microseconds a_while{50};
+  return settings.server == "poll" ? StayAwake::max()
+                                   : (settings.server == "block" ? StayAwake(0) : a_while);
+}
+
+// All ranks learn of each other's agents, or of the error of the lowest rank that has one.
+Result<std::vector<Introduction>> introduce(const TransportContext& context,
+                                            const Introduction& mine) {
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
+                           context.exchange(std::as_bytes(std::span(&mine, 1))));
+  std::vector<Introduction> all(static_cast<std::size_t>(context.size));
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].code != 0) {
+      return Status::error(static_cast<Code>(all[rank].code),
+                           fmt::format("on rank {}: {}", rank, all[rank].error.data()));
+    }
+  }
+  return all;
+}
+
+void note_error(Introduction& mine, const Status& status) {
+  mine.code = static_cast<std::uint32_t>(status.code());
+  const std::string text = status.message();
+  std::copy_n(text.begin(), std::min(text.size(), mine.error.size() - 1), mine.error.begin());
+}
+
+Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
+  if (context.nodes->count() == 1) {
+    return Status::error(Code::unsupported, "tcp connects nodes, and all ranks are on one");
+  }
+  const bool has_agent = context.node->place() == 0;
+  Introduction mine;
+  std::optional<TcpListener> listener;
+  if (has_agent) {
+    auto listening = listen(context);
+    if (listening.ok()) {
+      listener.emplace(std::move(listening).take());
+      mine.agent = listener->address();
+    } else {
+      note_error(mine, listening.status());
+    }
+  }
+  if (context.rank.value == 0) {
+    if (auto secret = new_secret(); secret.ok()) {
+      std::copy(secret->bytes().begin(), secret->bytes().end(), mine.secret.begin());
+      // A number to tell jobs apart by. It is no secret, so it is no part of that one.
+      mine.job =
+          static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+    } else {
+      note_error(mine, secret.status());
+    }
+  }
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<Introduction> all, introduce(context, mine));
+
+  const Secret secret{std::span<const std::byte, secret_bytes>(all[0].secret)};
+  std::unique_ptr<Agent> agent;
+  if (has_agent) {
+    TESSERA_ASSIGN_OR_RETURN(agent, Agent::create(context.shared_node, std::move(*listener),
+                                                  {.secret = secret,
+                                                   .job = all[0].job,
+                                                   .ranks = context.size,
+                                                   .node = context.nodes->node_of(context.rank),
+                                                   .stay_awake = stay_awake(*context.settings),
+                                                   .warn = context.warn}));
+  }
+  ClientOptions options;
+  options.rank = context.rank;
+  options.job = all[0].job;
+  options.secret = secret;
+  for (std::int32_t node = 0; node < context.nodes->count(); ++node) {
+    const WorldRank first = context.nodes->ranks_of(NodeId{node}).front();
+    options.agents.push_back(all[static_cast<std::size_t>(first.value)].agent);
+  }
+  options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
+  options.spin = context.node->policy().spin;
+  options.stray_error = context.defer_error;
+  return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(
+      context, std::make_shared<Client>(std::move(options)), std::move(agent)));
+}
+
+}  // namespace
+
+TransportFactory factory() {
+  return {"tcp", create};
+}
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// An emulated cluster without a network: the memories of several nodes in one machine, and a
+// NodeLink that reaches into them. Its ranks are threads, or processes forked after it was made.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <random>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "rma/bootstrap.hpp"
+#include "rma/engine/job_state.hpp"
+#include "rma/engine/node_link.hpp"
+#include "tests/rma/node_rig.hpp"
+
+namespace tessera::rma::detail {
+
+/// What all processes of a cluster know; in shared memory.
+struct ClusterBoard {
+  struct Entry {
+    std::atomic<std::uint32_t> memory{0};
+    std::int32_t node = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+  };
+  RobustLock lock;
+  std::array<Entry, 256> entries{};
+  std::atomic<int> deliveries{0};
+  std::atomic<int> refused{0};  ///< beyond the memory that they named
+};
+
+class Cluster {
+ public:
+  /// `node_of_rank` numbers nodes by their first rank.
+  explicit Cluster(const std::vector<std::uint64_t>& node_of_rank)
+      : map_(node_of_rank, 0),
+        group_(static_cast<std::int32_t>(node_of_rank.size())),
+        size_(static_cast<std::int32_t>(node_of_rank.size())) {
+    for (std::int32_t node = 0; node < map_.count(); ++node) {
+      memories_.push_back(rig_memory(static_cast<int>(ranks_of(node).size()), 128ULL << 20));
+    }
+    void* const shared = mmap(nullptr, sizeof(ClusterBoard), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    board_ = new (shared) ClusterBoard;
+  }
+  ~Cluster() { munmap(board_, sizeof(ClusterBoard)); }
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  [[nodiscard]] std::int32_t size() const { return size_; }
+  [[nodiscard]] const NodeMap& map() const { return map_; }
+  [[nodiscard]] std::vector<WorldRank> ranks_of(std::int32_t node) const {
+    return map_.ranks_of(NodeId{node});
+  }
+  [[nodiscard]] NodeMemory& memory(std::int32_t node) const {
+    return *memories_[static_cast<std::size_t>(node)];
+  }
+  [[nodiscard]] ClusterBoard& board() const { return *board_; }
+  [[nodiscard]] int published() const {
+    int count = 0;
+    for (const auto& entry : board_->entries) {
+      count += entry.memory.load() != 0 ? 1 : 0;
+    }
+    return count;
+  }
+
+  [[nodiscard]] std::unique_ptr<Node> node_of(WorldRank rank, bool one_process) const {
+    const NodeId node = map_.node_of(rank);
+    std::vector<WorldRank> ranks = map_.ranks_of(node);
+    const auto place =
+        static_cast<int>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
+    return std::make_unique<Node>(
+        memories_[static_cast<std::size_t>(node.value)], std::move(ranks), place, one_process,
+        WaitPolicy{.spin = std::chrono::nanoseconds(200), .look_period = rig_look_period});
+  }
+
+  /// A rank's part of the job, and of its world team.
+  [[nodiscard]] std::shared_ptr<JobState> start(WorldRank rank, bool one_process,
+                                                std::int64_t slot_bytes);
+
+ private:
+  NodeMap map_;
+  ThreadGroup group_;
+  std::int32_t size_;
+  std::vector<std::shared_ptr<NodeMemory>> memories_;
+  ClusterBoard* board_ = nullptr;
+};
+
+/// Copies straight into the other node's memory. Sometimes late, so that nothing relies on timing.
+class ClusterLink final : public NodeLink, private Liveness {
+ public:
+  ClusterLink(const Cluster& cluster, WorldRank self, bool one_process)
+      : cluster_(cluster),
+        own_node_(cluster.map().node_of(self).value),
+        one_process_(one_process),
+        context_{.place = self.value, .liveness = this, .look_period = rig_look_period},
+        dice_(static_cast<unsigned>(self.value) + 1) {}
+
+  Status publish(RegionId memory, std::uint64_t offset, std::uint64_t bytes) override {
+    const RobustGuard guard(cluster_.board().lock, context_);
+    for (auto& entry : cluster_.board().entries) {
+      if (entry.memory.load() == 0) {
+        entry.node = own_node_;
+        entry.offset = offset;
+        entry.bytes = bytes;
+        entry.memory.store(memory.value);
+        return {};
+      }
+    }
+    return Status::error(Code::limit_exceeded, "the rig's board is full");
+  }
+  void withdraw(RegionId memory) noexcept override {
+    const RobustGuard guard(cluster_.board().lock, context_);
+    if (auto* entry = find(memory, own_node_)) {
+      entry->memory.store(0);
+    }
+  }
+
+  Status deliver(NodeId node, RegionId memory, std::uint64_t offset,
+                 std::span<const std::byte> bytes, std::uint64_t flag_offset,
+                 std::uint64_t flag) override {
+    if (dice_() % 8 == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(dice_() % 200));
+    }
+    const RobustGuard guard(cluster_.board().lock, context_);
+    TESSERA_ASSIGN_OR_RETURN(std::byte* const start,
+                             place(node, memory, offset, bytes.size(), flag_offset));
+    std::memcpy(start + offset, bytes.data(), bytes.size());
+    auto& word = *reinterpret_cast<std::atomic<std::uint64_t>*>(start + flag_offset);
+    word.store(flag, std::memory_order_release);
+    futex_wake_all(reinterpret_cast<FutexWord&>(word));
+    cluster_.board().deliveries.fetch_add(1);
+    return {};
+  }
+  Status invite(WorldRank rank, const Invitation& invitation) override {
+    const auto node = visit(rank);
+    return node->invite(node->place_of(rank), invitation);
+  }
+  Result<Fate> fate_of(WorldRank rank) override { return fate(rank); }
+  Result<std::uint32_t> read_word(NodeId node, RegionId memory, std::uint64_t offset) override {
+    const RobustGuard guard(cluster_.board().lock, context_);
+    TESSERA_ASSIGN_OR_RETURN(const std::byte* const start, place(node, memory, offset, 4, 0));
+    return reinterpret_cast<const std::atomic<std::uint32_t>*>(start + offset)->load();
+  }
+
+ private:
+  // Who holds the board's lock: here, places are world ranks.
+  [[nodiscard]] bool has_ended(int place) const override {
+    return fate(WorldRank{place}) == Fate::died;
+  }
+  [[nodiscard]] Fate fate(WorldRank rank) const {
+    const auto node = visit(rank);
+    const int place = node->place_of(rank);
+    if (node->has_left(place)) {
+      return Fate::left;
+    }
+    const bool has_entered = node->memory().record(place).presence.load() != 0;
+    return has_entered && !one_process_ && !node->memory().has_life_mark(place) ? Fate::died
+                                                                                : Fate::here;
+  }
+  [[nodiscard]] std::unique_ptr<Node> visit(WorldRank rank) const {
+    return cluster_.node_of(cluster_.ranks_of(cluster_.map().node_of(rank).value).front(),
+                            one_process_);
+  }
+  [[nodiscard]] ClusterBoard::Entry* find(RegionId memory, std::int32_t node) const {
+    for (auto& entry : cluster_.board().entries) {
+      if (entry.memory.load() == memory.value && entry.node == node) {
+        return &entry;
+      }
+    }
+    return nullptr;
+  }
+  Result<std::byte*> place(NodeId node, RegionId memory, std::uint64_t offset, std::uint64_t bytes,
+                           std::uint64_t flag_offset) const {
+    const auto* const entry = find(memory, node.value);
+    if (entry == nullptr) {
+      return Status::error(Code::closed, "no such memory");
+    }
+    if (offset + bytes > entry->bytes || flag_offset + 8 > entry->bytes) {
+      cluster_.board().refused.fetch_add(1);
+      return Status::error(Code::out_of_range, "beyond the memory");
+    }
+    return cluster_.memory(node.value).base() + entry->offset;
+  }
+
+  const Cluster& cluster_;
+  std::int32_t own_node_;
+  bool one_process_;
+  LockContext context_;
+  std::minstd_rand dice_;
+};
+
+inline std::shared_ptr<JobState> Cluster::start(WorldRank rank, bool one_process,
+                                                std::int64_t slot_bytes) {
+  Settings settings;
+  settings.collective_slot_bytes = slot_bytes;
+  auto job = std::make_shared<JobState>(settings, group_.member(rank), map_);
+  job->self = job;
+  job->node = node_of(rank, one_process);
+  EXPECT_TRUE(job->node->enter().ok());
+  job->link = std::make_unique<ClusterLink>(*this, rank, one_process);
+  return job;
+}
+
+inline Result<Team> world_of(JobState& job) {
+  std::vector<WorldRank> everybody;
+  for (std::int32_t rank = 0; rank < job.size; ++rank) {
+    everybody.push_back(WorldRank{rank});
+  }
+  TESSERA_ASSIGN_OR_RETURN(auto state, TeamState::create(job, nullptr, std::move(everybody)));
+  return Team(std::move(state));
+}
+
+/// Runs `body` as every rank, a thread each, and returns when all have.
+inline void on_cluster(Cluster& cluster, std::int64_t slot_bytes,
+                       const std::function<void(JobState&, Team&)>& body) {
+  std::vector<std::thread> threads;
+  std::vector<std::shared_ptr<JobState>> jobs;
+  for (std::int32_t rank = 0; rank < cluster.size(); ++rank) {
+    jobs.push_back(cluster.start(WorldRank{rank}, true, slot_bytes));
+  }
+  for (std::int32_t rank = 0; rank < cluster.size(); ++rank) {
+    threads.emplace_back([&, rank] {
+      JobState& job = *jobs[static_cast<std::size_t>(rank)];
+      {
+        auto world = world_of(job);
+        if (!world.ok()) {
+          ADD_FAILURE() << "rank " << rank << ": " << world.status().describe();
+        } else {
+          body(job, *world);
+        }
+      }
+      job.node->leave();
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(cluster.published(), 0);
+  EXPECT_EQ(cluster.board().refused.load(), 0);
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Agent, client and endpoint together, over real sockets: a node of two ranks with an agent, and
+// clients in the name of ranks of another node. What the endpoints do is compared with a model of
+// the slice. No job: everything is made by hand.
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "rma/kernels/accumulate.hpp"
+#include "rma/kernels/copy.hpp"
+#include "rma/kernels/walk.hpp"
+#include "rma/server/agent.hpp"
+#include "rma/server/client.hpp"
+#include "rma/server/endpoint.hpp"
+#include "tests/rma/node_rig.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/random_shape.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+using test::fails;
+using test::ok;
+
+constexpr std::uint64_t job_number = 77;
+constexpr std::int32_t job_ranks = 4;
+constexpr WorldRank owner{1};
+constexpr WorldRank origin{3};
+constexpr RegionId region{5};
+constexpr RegionId strict_region{6};
+constexpr std::uint32_t loopback_host = 0x7f00'0001;
+constexpr std::uint64_t slice_bytes = 8ULL << 20;
+
+// A node with an agent; its second rank has a slice in two regions.
+class ServedNode {
+ public:
+  explicit ServedNode(StayAwake stay_awake = StayAwake(0)) {
+    const auto offset = node_->arena().allocate(2 * slice_bytes).value();
+    EXPECT_TRUE(ok(node_->arena().back(offset, 2 * slice_bytes)));
+    slice_ = node_->arena().at(offset);
+    detail::Directory directory(node_->arena(), node_->lock_context());
+    enter(directory, region, {.owner = owner, .place = offset, .bytes = slice_bytes});
+    enter(directory, strict_region,
+          {.owner = owner, .place = offset + slice_bytes, .bytes = slice_bytes, .strict = true});
+    auto listener = TcpListener::create({loopback_host, 0}).value();
+    address_ = listener.address();
+    agent_ = Agent::create(node_, std::move(listener),
+                           {.secret = secret_,
+                            .job = job_number,
+                            .ranks = job_ranks,
+                            .node = NodeId{0},
+                            .stay_awake = stay_awake,
+                            .warn = [this](const std::string& line) { note(line); }})
+                 .value();
+  }
+
+  [[nodiscard]] std::byte* slice() const { return slice_; }
+  [[nodiscard]] TcpAddress address() const { return address_; }
+  [[nodiscard]] const Secret& secret() const { return secret_; }
+  void stop_agent() { agent_.reset(); }
+
+  // What the agent warned of so far, once `wanted` lines are there.
+  std::vector<std::string> warnings(std::size_t wanted) {
+    const auto deadline = std::chrono::steady_clock::now() + detail::rig_patience;
+    while (std::chrono::steady_clock::now() < deadline) {
+      {
+        const std::lock_guard guard(mutex_);
+        if (warnings_.size() >= wanted) {
+          return warnings_;
+        }
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    const std::lock_guard guard(mutex_);
+    return warnings_;
+  }
+
+ private:
+  static void enter(detail::Directory& directory, RegionId id, detail::DirectorySlice slice) {
+    EXPECT_TRUE(ok(directory.insert(id, std::span(&slice, 1))));
+  }
+  void note(const std::string& line) {
+    const std::lock_guard guard(mutex_);
+    warnings_.push_back(line);
+  }
+
+  std::shared_ptr<detail::NodeMemory> memory_ = detail::rig_memory(2);
+  std::shared_ptr<detail::Node> node_ = detail::rig_node(memory_, 0, true);
+  Secret secret_ = new_secret().value();
+  std::byte* slice_ = nullptr;
+  TcpAddress address_;
+  std::mutex mutex_;
+  std::vector<std::string> warnings_;
+  std::unique_ptr<Agent> agent_;
+};
+
+ClientOptions options_for(const ServedNode& node, WorldRank rank = origin) {
+  ClientOptions options;
+  options.rank = rank;
+  options.job = job_number;
+  options.secret = node.secret();
+  options.agents = {node.address()};
+  options.stray_error = [](const Status& error) { ADD_FAILURE() << error.describe(); };
+  return options;
+}
+
+class ServerTest : public testing::TestWithParam<StayAwake> {
+ protected:
+  ServedNode node_{GetParam()};
+  Client client_{options_for(node_)};
+  ServerEndpoint endpoint_{*client_.link_to(NodeId{0}).value(), origin, owner};
+
+  static Target at(std::uint64_t offset, RegionId id = region) {
+    return {.rank = TeamRank{1}, .offset = offset, .region = id};
+  }
+  // Runs one operation and waits for its end.
+  template <class Start>
+  Status finish(Start&& start) {
+    Completion done;
+    done.begin();
+    TESSERA_RETURN_IF_ERROR(start(done));
+    while (!done.done()) {
+      client_.wait(done, std::chrono::milliseconds(1));
+    }
+    return done.take_error();
+  }
+  Status put(std::uint64_t offset, const void* from, const CopyShape& shape, RegionId id = region) {
+    return finish(
+        [&](Completion& done) { return endpoint_.put(at(offset, id), from, shape, done); });
+  }
+  Status get(void* to, std::uint64_t offset, const CopyShape& shape, RegionId id = region) {
+    return finish([&](Completion& done) { return endpoint_.get(to, at(offset, id), shape, done); });
+  }
+};
+
+std::vector<std::byte> random_bytes(std::mt19937& random, std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<std::byte>(random()); });
+  return bytes;
+}
+
+INSTANTIATE_TEST_SUITE_P(Waiting, ServerTest,
+                         testing::Values(StayAwake(0), std::chrono::microseconds(50),
+                                         StayAwake::max()),
+                         [](const auto& each) {
+                           return each.index == 0   ? "asleep"
+                                  : each.index == 1 ? "adaptive"
+                                                    : "awake";
+                         });
+
+TEST_P(ServerTest, PutsAndGetsOfAllSizesArrive) {
+  std::mt19937 random(1);
+  for (const std::size_t bytes : {1UL, 3UL, 4UL, 8UL, 9UL, 511UL, 512UL, 4096UL, 65537UL, 262144UL,
+                                  262145UL, 1UL << 20, (4UL << 20) + 13}) {
+    const auto sent = random_bytes(random, bytes);
+    std::vector<std::byte> back(bytes);
+    ASSERT_TRUE(ok(put(1000, sent.data(), CopyShape::contiguous(bytes))));
+    ASSERT_TRUE(ok(get(back.data(), 1000, CopyShape::contiguous(bytes))));
+    EXPECT_TRUE(back == sent) << bytes << " bytes";
+    EXPECT_EQ(std::memcmp(node_.slice() + 1000, sent.data(), bytes), 0) << bytes << " bytes";
+  }
+}
+
+TEST_P(ServerTest, RowsOfAnyLengthArriveAndNothingElseChanges) {
+  std::mt19937 random(2);
+  for (const std::size_t run : {1UL, 8UL, 16UL, 100UL, 511UL, 512UL, 1024UL, 5000UL}) {
+    for (const std::int64_t count : {1L, 2L, 7L, 300L}) {
+      const auto local_stride = static_cast<std::int64_t>(run) + 3;
+      const auto remote_stride = static_cast<std::int64_t>(run) + 11;
+      const CopyShape shape = CopyShape::rows(run, count, local_stride, remote_stride).normalised();
+      const auto sent = random_bytes(random, static_cast<std::size_t>(local_stride * count));
+      std::vector<std::byte> expected(node_.slice(), node_.slice() + (2UL << 20));
+      kernels::copy_shape(const_cast<std::byte*>(sent.data()), expected.data() + 64, shape,
+                          kernels::Direction::to_remote);
+      ASSERT_TRUE(ok(put(64, sent.data(), shape)));
+      ASSERT_TRUE(ok(endpoint_.fence()));
+      ASSERT_TRUE(std::equal(expected.begin(), expected.end(), node_.slice()))
+          << count << " rows of " << run;
+      std::vector<std::byte> back(sent.size(), std::byte{0x55});
+      std::vector<std::byte> wanted = back;
+      kernels::copy_shape(wanted.data(), expected.data() + 64, shape,
+                          kernels::Direction::from_remote);
+      ASSERT_TRUE(ok(get(back.data(), 64, shape)));
+      EXPECT_TRUE(back == wanted) << count << " rows of " << run;
+    }
+  }
+}
+
+TEST_P(ServerTest, AccumulatesAreExact) {
+  std::vector<double> values(100'000, 1.5);
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(ok(finish([&](Completion& done) {
+      return endpoint_.accumulate(at(16), values.data(), CopyShape::contiguous(800'000),
+                                  Scale::of(2.0), done);
+    })));
+    const CopyShape rows = CopyShape::rows(16, 1000, 16, 32);
+    ASSERT_TRUE(ok(finish([&](Completion& done) {
+      return endpoint_.accumulate(at(16), values.data(), rows, Scale::of(1.0), done);
+    })));
+  }
+  ASSERT_TRUE(ok(endpoint_.fence()));
+  const auto* const sums = reinterpret_cast<const double*>(node_.slice() + 16);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ASSERT_EQ(sums[i], i < 4000 && i % 4 < 2 ? 13.5 : 9.0) << i;
+  }
+}
+
+TEST_P(ServerTest, ReadModifyWritesReturnTheWordFromBefore) {
+  for (const RegionId id : {region, strict_region}) {
+    for (const int bytes : {4, 8}) {
+      std::int64_t previous = -1;
+      const auto atomic = [&](AtomicRequest::Kind kind, std::int64_t operand,
+                              std::int64_t expected) {
+        const AtomicRequest request{kind, bytes, operand, expected, &previous};
+        return finish(
+            [&](Completion& done) { return endpoint_.atomic(at(64, id), request, done); });
+      };
+      std::memset(node_.slice() + (id == region ? 0 : slice_bytes) + 64, 0, 8);
+      ASSERT_TRUE(ok(atomic(AtomicRequest::Kind::fetch_add, -5, 0)));
+      EXPECT_EQ(previous, 0);
+      ASSERT_TRUE(ok(atomic(AtomicRequest::Kind::swap, 9, 0)));
+      EXPECT_EQ(previous, -5) << "sign-extended from " << bytes;
+      ASSERT_TRUE(ok(atomic(AtomicRequest::Kind::compare_swap, 7, 8)));
+      EXPECT_EQ(previous, 9);
+      ASSERT_TRUE(ok(atomic(AtomicRequest::Kind::compare_swap, 7, 9)));
+      ASSERT_TRUE(ok(atomic(AtomicRequest::Kind::fetch_add, 0, 0)));
+      EXPECT_EQ(previous, 7);
+    }
+  }
+  std::int64_t previous = 0;
+  const AtomicRequest odd{AtomicRequest::Kind::fetch_add, 8, 1, 0, &previous};
+  EXPECT_TRUE(fails(finish([&](Completion& done) { return endpoint_.atomic(at(61), odd, done); }),
+                    Code::invalid_argument, {"8-byte word at offset 61"}));
+}
+
+TEST_P(ServerTest, OperationsOfOneThreadTakeEffectInTheirOrder) {
+  std::vector<std::byte> large(300'000);
+  for (int round = 0; round < 30; ++round) {
+    std::memset(large.data(), round, large.size());
+    ASSERT_TRUE(ok(put(0, large.data(), CopyShape::contiguous(large.size()))));
+    const std::int64_t word = round;
+    ASSERT_TRUE(ok(put(1024, &word, CopyShape::contiguous(8))));
+    std::int64_t back = -1;
+    ASSERT_TRUE(ok(get(&back, 1024, CopyShape::contiguous(8))));
+    EXPECT_EQ(back, word);
+    std::byte last{};
+    ASSERT_TRUE(ok(get(&last, large.size() - 1, CopyShape::contiguous(1))));
+    EXPECT_EQ(static_cast<int>(last), round);
+  }
+}
+
+TEST_P(ServerTest, ManyMayBeOutstandingAndAreCompletedWithoutAnybodyWaiting) {
+  std::vector<std::int64_t> sent(20'000);
+  std::iota(sent.begin(), sent.end(), 1);
+  ASSERT_TRUE(ok(put(0, sent.data(), CopyShape::contiguous(sent.size() * 8))));
+  std::vector<std::int64_t> back(sent.size());
+  Completion done;
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    done.begin();
+    ASSERT_TRUE(ok(endpoint_.get(&back[i], at(8 * i), CopyShape::contiguous(8), done)));
+  }
+  client_.stir();
+  EXPECT_TRUE(done.wait_for(detail::rig_patience)) << "the communication thread does not move them";
+  EXPECT_TRUE(ok(done.take_error()));
+  EXPECT_TRUE(back == sent);
+}
+
+TEST_P(ServerTest, ManyThreadsMayAskAtOnce) {
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      const std::uint64_t offset = static_cast<std::uint64_t>(thread) * 100'000;
+      for (int round = 0; round < 50; ++round) {
+        const std::vector<int> sent(20'000, thread * 1000 + round);
+        std::vector<int> back(sent.size());
+        ASSERT_TRUE(ok(put(offset, sent.data(), CopyShape::contiguous(sent.size() * 4))));
+        ASSERT_TRUE(ok(get(back.data(), offset, CopyShape::contiguous(sent.size() * 4))));
+        ASSERT_TRUE(back == sent);
+        std::int64_t previous = 0;
+        const AtomicRequest one{AtomicRequest::Kind::fetch_add, 8, 1, 0, &previous};
+        ASSERT_TRUE(ok(
+            finish([&](Completion& done) { return endpoint_.atomic(at(1U << 20U), one, done); })));
+      }
+    });
+  }
+  for (std::thread& each : threads) {
+    each.join();
+  }
+  std::int64_t count = 0;
+  ASSERT_TRUE(ok(get(&count, 1U << 20U, CopyShape::contiguous(8))));
+  EXPECT_EQ(count, 200);
+}
+
+TEST_P(ServerTest, WhatLiesOutsideIsRefusedAndTheConversationGoesOn) {
+  std::vector<std::byte> bytes(1000);
+  std::int64_t previous = 0;
+  const AtomicRequest one{AtomicRequest::Kind::fetch_add, 8, 1, 0, &previous};
+  EXPECT_TRUE(fails(get(bytes.data(), slice_bytes - 999, CopyShape::contiguous(1000)),
+                    Code::out_of_range,
+                    {"get of bytes [8387609, 8388609) at rank 1", "region 5 has 8388608"}));
+  EXPECT_TRUE(fails(get(bytes.data(), 100, CopyShape::rows(10, 20, 10, -10)), Code::out_of_range,
+                    {"get of bytes [-90, 110)"}));
+  EXPECT_TRUE(fails(get(bytes.data(), 0, CopyShape::contiguous(8), RegionId{99}), Code::closed,
+                    {"rank 1 has no slice of region 99"}));
+  EXPECT_TRUE(
+      fails(finish([&](Completion& done) { return endpoint_.atomic(at(slice_bytes), one, done); }),
+            Code::out_of_range));
+  EXPECT_TRUE(ok(get(bytes.data(), 0, CopyShape::contiguous(1000))));
+}
+
+TEST_P(ServerTest, ARefusedPutIsToldBehindItAndChangesNothing) {
+  std::vector<std::string> told;
+  std::mutex mutex;
+  ClientOptions options = options_for(node_, WorldRank{2});
+  options.stray_error = [&](const Status& error) {
+    const std::lock_guard guard(mutex);
+    told.push_back(error.message());
+  };
+  Client client(std::move(options));
+  ServerEndpoint endpoint(*client.link_to(NodeId{0}).value(), WorldRank{2}, owner);
+  const std::vector<std::byte> bytes(2000, std::byte{1});
+  Completion done;
+  done.begin();
+  ASSERT_TRUE(
+      ok(endpoint.put(at(slice_bytes - 100), bytes.data(), CopyShape::contiguous(2000), done)));
+  ASSERT_TRUE(ok(endpoint.fence()));
+  ASSERT_EQ(told.size(), 1U) << "a fence comes back behind all that was refused before it";
+  EXPECT_NE(told[0].find("put of bytes [8388508, 8390508)"), std::string::npos) << told[0];
+  EXPECT_EQ(node_.slice()[slice_bytes - 1], std::byte{0});
+}
+
+TEST_P(ServerTest, AnAgentThatEndsTellsEverybodyWhoWaits) {
+  std::vector<std::byte> bytes(1000);
+  ASSERT_TRUE(ok(get(bytes.data(), 0, CopyShape::contiguous(1000))));
+  node_.stop_agent();
+  Status lost;
+  for (int i = 0; i < 1000 && lost.ok(); ++i) {
+    lost = get(bytes.data(), 0, CopyShape::contiguous(1000));
+  }
+  EXPECT_TRUE(fails(lost, Code::closed, {"node 0", "has left the job"}));
+  EXPECT_TRUE(fails(put(0, bytes.data(), CopyShape::contiguous(8)), Code::closed));
+  EXPECT_EQ(client_.link_to(NodeId{0}).value()->is_lost(), true);
+}
+
+// --- strangers
+// ------------------------------------------------------------------------------------
+
+TEST(ServerStrangers, AClientOfAnotherJobIsToldWhy) {
+  ServedNode node;
+  ClientOptions foreign = options_for(node);
+  foreign.secret = new_secret().value();
+  Client client(std::move(foreign));
+  EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::protocol, {"secret"}));
+  ClientOptions other = options_for(node);
+  other.job = job_number + 1;
+  Client late(std::move(other));
+  EXPECT_TRUE(fails(late.link_to(NodeId{0}), Code::protocol, {"job"}));
+  EXPECT_EQ(node.warnings(1).size(), 1U);
+}
+
+// Sends `bytes` and waits for the agent to hang up.
+void send_and_be_dropped(TcpAddress address, std::span<const std::byte> bytes) {
+  auto channel = connect_tcp(address, std::chrono::seconds(5)).value();
+  const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  ASSERT_TRUE(channel->send(std::span(&piece, 1)).ok());
+  std::array<std::byte, 512> answer;
+  const iovec room{answer.data(), answer.size()};
+  const auto deadline = std::chrono::steady_clock::now() + detail::rig_patience;
+  while (channel->receive(std::span(&room, 1)).ok()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    pollfd waiting{.fd = channel->descriptor(), .events = POLLIN, .revents = 0};
+    poll(&waiting, 1, 100);
+  }
+}
+
+TEST(ServerStrangers, GarbageEndsItsOwnConversationOnly) {
+  ServedNode node;
+  Client client(options_for(node));
+  ServerEndpoint endpoint(*client.link_to(NodeId{0}).value(), origin, owner);
+  const std::string_view http =
+      "GET / HTTP/1.1\r\nHost: node\r\n\r\nand some more bytes to be read";
+  send_and_be_dropped(node.address(), std::as_bytes(std::span(http)));
+  EXPECT_EQ(node.warnings(1).size(), 1U);
+  const std::int64_t word = 3;
+  Completion done;
+  done.begin();
+  EXPECT_TRUE(ok(endpoint.put({.rank = TeamRank{1}, .offset = 0, .region = region}, &word,
+                              CopyShape::contiguous(8), done)));
+  EXPECT_TRUE(ok(endpoint.fence()));
+}
+
+}  // namespace
+}  // namespace tessera::rma::server
