@@ -32,15 +32,17 @@ Status check_rank(const JobState& job, WorldRank rank) {
   return {};
 }
 
-// The place of a rank on this node. Errors: unreachable.
-Result<int> place_near(const JobState& job, WorldRank rank) {
-  TESSERA_RETURN_IF_ERROR(check_rank(job, rank));
+// The counter of what `sender` sent to this rank, wherever that is.
+const std::atomic<std::uint64_t>& received(const JobState& job, WorldRank sender) {
+  const detail::NodeMemory& memory = job.node->memory();
+  const int place = job.node->place_of(sender);
+  return place >= 0 ? memory.notices(job.node->place(), place)
+                    : memory.guest_notices(job.node->place(), sender);
+}
+
+bool is_gone(const JobState& job, WorldRank rank) {
   const int place = job.node->place_of(rank);
-  if (place < 0) {
-    return Status::error_at(rank, Code::unreachable,
-                            fmt::format("rank {} is on another node", rank.value));
-  }
-  return place;
+  return place >= 0 ? job.node->is_gone(place) : job.link->is_gone(rank);
 }
 
 std::atomic_ref<std::int32_t> word_at(std::byte* address) {
@@ -65,8 +67,11 @@ Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopySha
   TESSERA_RETURN_IF_ERROR(check_flag(flag));
   TESSERA_ASSIGN_OR_RETURN(const detail::Located word,
                            locate(state, Op::put, flag, {0, sizeof value}));
-  TESSERA_ASSIGN_OR_RETURN(const int place, place_near(state, to.rank));
   TESSERA_RETURN_IF_ERROR(put(job, to, from, shape));
+  const int place = state.node->place_of(to.rank);
+  if (place < 0) {
+    return state.link->raise_flag(to.rank, flag.region, flag.offset, value);
+  }
   if (word.slice != nullptr) {
     word_at(word.slice + flag.offset).store(value, std::memory_order_release);
   } else {
@@ -85,19 +90,26 @@ Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank
     return Status::error(Code::invalid_argument, fmt::format("rank {} waits for a flag of rank {}",
                                                              state.rank.value, flag.rank.value));
   }
-  TESSERA_ASSIGN_OR_RETURN(const int place, place_near(state, writer));
+  TESSERA_RETURN_IF_ERROR(check_rank(state, writer));
   TESSERA_ASSIGN_OR_RETURN(const detail::Located word,
                            locate(state, Op::get, flag, {0, sizeof value}));
   std::byte* const address = word.region->segment().local() + flag.offset;
   const bool came = state.node->listen_until(
       [&] { return word_at(address).load(std::memory_order_acquire) == value; },
-      [&] { return state.node->is_gone(place); });
+      [&] { return is_gone(state, writer); });
   return came ? Status() : lost(writer, fmt::format("the flag is not {}", value));
 }
 
 Result<std::uint64_t> notify(Job& job, WorldRank rank) {
   JobState& state = job.state();
-  TESSERA_ASSIGN_OR_RETURN(const int place, place_near(state, rank));
+  TESSERA_RETURN_IF_ERROR(check_rank(state, rank));
+  const int place = state.node->place_of(rank);
+  if (place < 0) {
+    // Behind what is under way; the stream keeps the order of the rest.
+    TESSERA_RETURN_IF_ERROR(job.wait_rank(rank));
+    state.counters->add(rank, Op::notify, {1, 0});
+    return state.link->notify(rank);
+  }
   if (state.node->is_gone(place)) {
     return lost(rank, "cannot be notified");
   }
@@ -111,10 +123,10 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
 
 Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint64_t count) {
   JobState& state = job.state();
-  TESSERA_ASSIGN_OR_RETURN(const int place, place_near(state, rank));
-  const std::atomic<std::uint64_t>& sent = state.node->memory().notices(state.node->place(), place);
+  TESSERA_RETURN_IF_ERROR(check_rank(state, rank));
+  const std::atomic<std::uint64_t>& sent = received(state, rank);
   const bool came = state.node->listen_until([&] { return sent.load() >= count; },
-                                             [&] { return state.node->is_gone(place); });
+                                             [&] { return is_gone(state, rank); });
   if (!came) {
     return lost(rank, fmt::format("sent {} of {} notifications", sent.load(), count));
   }

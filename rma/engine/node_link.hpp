@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// NodeLink: what teams need of other nodes: to put bytes into a mailbox in their memory, and to
-// learn who is gone there. One for each rank; teams use that of the lowest member on each node.
+// NodeLink: what teams and notifications need of other nodes: to put bytes into a mailbox in their
+// memory, to wake their ranks, and to learn who is gone there. One for each rank; teams use that of
+// the lowest member on each node.
 //
 // A node's memory is named from outside by a number that was published there (RegionId, drawn by
 // JobState::draw_region_id), so that what comes late for memory that was given back is refused.
@@ -46,8 +47,22 @@ class NodeLink {
   /// As Node::invite, for a rank of another node; the invitation names its sender.
   virtual Status invite(WorldRank rank, const Invitation& invitation) = 0;
 
+  /// Stores a 32-bit word of a rank's slice behind all that this thread did to that rank before,
+  /// and wakes the rank if it waits for it. Complete: at return the store is on its way.
+  /// Errors: peer_lost, unreachable, closed.
+  virtual Status raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
+                            std::int32_t value) = 0;
+  /// Counts one more notification of this rank at another, behind all that this thread did to it
+  /// before; returns how many they are. Errors: peer_lost (also of a rank that left), unreachable.
+  virtual Result<std::uint64_t> notify(WorldRank rank) = 0;
+
   /// Errors: peer_lost, unreachable (nobody on its node answers).
   virtual Result<Fate> fate_of(WorldRank rank) = 0;
+  /// True when that rank left or died, or nobody answers for it.
+  [[nodiscard]] bool is_gone(WorldRank rank) {
+    const auto fate = fate_of(rank);
+    return !fate.ok() || *fate != Fate::here;
+  }
 
   /// The 32-bit word at `offset` of the memory that `node` published as `memory`. Errors: as
   /// deliver().

@@ -47,7 +47,14 @@ Status Operation::wait() {
 
 std::shared_ptr<Operation> Outstanding::take_oldest_over_limit() {
   const std::lock_guard guard(mutex_);
-  std::erase_if(under_way_, [](const auto& each) { return each->completion().done(); });
+  // Those that were started first mostly end first. All are looked at only when there are too many,
+  // or each of many operations would look at all the others.
+  while (!under_way_.empty() && under_way_.front()->completion().done()) {
+    under_way_.pop_front();
+  }
+  if (under_way_.size() >= limit_) {
+    std::erase_if(under_way_, [](const auto& each) { return each->completion().done(); });
+  }
   return under_way_.size() < limit_ ? nullptr : under_way_.front();
 }
 

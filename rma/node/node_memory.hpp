@@ -21,6 +21,7 @@
 #include <memory>
 
 #include "rma/node/robust_lock.hpp"
+#include "rma/rank.hpp"
 #include "rma/result.hpp"
 
 namespace tessera::rma::detail {
@@ -80,11 +81,13 @@ struct NodeHeader {
   std::uint64_t magic = 0;
   std::uint32_t layout_version = 0;
   std::uint32_t ranks = 0;
-  std::uint64_t total_bytes = 0;     ///< of the mapping
-  std::uint64_t records_offset = 0;  ///< of RankRecord[ranks]
-  std::uint64_t notices_offset = 0;  ///< of counters [receiver][sender]
-  std::uint64_t bitmap_offset = 0;   ///< of std::uint64_t[], one bit a granule from offset 0
-  std::uint64_t arena_offset = 0;    ///< first byte that can be allocated; a granule's start
+  std::uint64_t total_bytes = 0;           ///< of the mapping
+  std::uint64_t records_offset = 0;        ///< of RankRecord[ranks]
+  std::uint64_t notices_offset = 0;        ///< of counters [receiver][sender]
+  std::uint64_t guest_notices_offset = 0;  ///< of counters [receiver][world rank]; 0: none
+  std::uint64_t world_ranks = 0;           ///< of the job, if there are such counters
+  std::uint64_t bitmap_offset = 0;         ///< of std::uint64_t[], one bit a granule from offset 0
+  std::uint64_t arena_offset = 0;          ///< first byte that can be allocated; a granule's start
   alignas(cache_line) RobustLock bitmap_lock;
   std::uint64_t search_hint = 0;              ///< no free granule lies before it
   RobustLock last_one_lock;                   ///< for LastOne
@@ -124,6 +127,15 @@ class NodeMemory {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(
         base_ + header().notices_offset)[static_cast<std::size_t>(receiver) * ranks +
                                          static_cast<std::size_t>(sender)];
+  }
+
+  /// The same for a sender on another node. Requires: guest_notices_offset is set.
+  [[nodiscard]] std::atomic<std::uint64_t>& guest_notices(int receiver,
+                                                          WorldRank sender) const noexcept {
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(
+        base_ +
+        header().guest_notices_offset)[static_cast<std::uint64_t>(receiver) * header().world_ranks +
+                                       static_cast<std::uint64_t>(sender.value)];
   }
 
   /// Marks the calling process as the one that carries the rank at `place`. The kernel takes the

@@ -168,9 +168,12 @@ void Agent::accept_all() {
       options_.warn("no conversation with " + (*channel)->peer() + " could be begun");
       continue;
     }
-    served_[fd] = {
-        std::make_unique<Conversation>(std::move(*channel), std::move(handshake).take(), *node_),
-        EPOLLIN, Clock::now()};
+    Served served;
+    served.conversation =
+        std::make_unique<Conversation>(std::move(*channel), std::move(handshake).take(), *node_);
+    served.expected = EPOLLIN;
+    served.since = Clock::now();
+    served_.insert_or_assign(fd, std::move(served));
     count_conversations();
   }
 }

@@ -148,6 +148,8 @@ Status Conversation::read_terms(const FrameHeader& header, std::span<const std::
   } else if (header.kind == Kind::atomic) {
     TESSERA_ASSIGN_OR_RETURN(atomic_, decode_atomic(descriptor));
     pattern_ = CopyShape::contiguous(static_cast<std::size_t>(atomic_.bytes));
+  } else if (header.kind == Kind::flag) {
+    pattern_ = CopyShape::contiguous(sizeof(std::int32_t));
   } else {
     TESSERA_ASSIGN_OR_RETURN(pattern_, read_pattern(header, descriptor));
   }
@@ -167,7 +169,8 @@ Status Conversation::begin(const FrameHeader& header, std::span<const std::byte>
   refusal_ = Status();
   is_in_place_ = false;
   const bool moves = header.kind == Kind::put || header.kind == Kind::get ||
-                     header.kind == Kind::accumulate || header.kind == Kind::atomic;
+                     header.kind == Kind::accumulate || header.kind == Kind::atomic ||
+                     header.kind == Kind::flag;
   if (moves) {
     TESSERA_RETURN_IF_ERROR(read_terms(header, descriptor));
   }
@@ -202,6 +205,11 @@ Status Conversation::end(const FrameHeader& header) {
     return answer_failure(header, refusal_);
   }
   Status done = execute(header);
+  const bool is_silent = header.kind == Kind::put || header.kind == Kind::accumulate ||
+                         header.kind == Kind::flag || header.kind == Kind::deliver;
+  if (done.ok() && is_silent && (header.flags & flags::wants_answer) != 0) {
+    return answer(header, Kind::done);
+  }
   const bool is_over = done.code() == Code::peer_lost || done.code() == Code::protocol;
   return done.ok() || is_over ? std::move(done) : answer_failure(header, done);
 }
@@ -222,6 +230,10 @@ Status Conversation::execute(const FrameHeader& header) {
       return execute_invite(header);
     case Kind::probe:
       return execute_probe(header);
+    case Kind::flag:
+      return execute_flag(header);
+    case Kind::notify:
+      return execute_notify(header);
     case Kind::fence:
       // All that came before on this stream has been carried out.
       return answer(header, Kind::done);
@@ -243,7 +255,7 @@ Status Conversation::execute_put(const FrameHeader& header) {
   } else if (!is_in_place_ && header.payload_bytes > 0) {
     TESSERA_RETURN_IF_ERROR(executor_.put(place_, pattern_, packed_.data()));
   }
-  return (header.flags & flags::wants_answer) != 0 ? answer(header, Kind::done) : Status();
+  return {};
 }
 
 Status Conversation::execute_get(const FrameHeader& header) {
@@ -273,7 +285,7 @@ Status Conversation::execute_accumulate(const FrameHeader& header) {
   if (header.payload_bytes > 0) {
     TESSERA_RETURN_IF_ERROR(executor_.accumulate(place_, *accumulate_, packed_.data()));
   }
-  return (header.flags & flags::wants_answer) != 0 ? answer(header, Kind::done) : Status();
+  return {};
 }
 
 Status Conversation::execute_atomic(const FrameHeader& header) {
@@ -314,13 +326,41 @@ Status Conversation::execute_deliver(const FrameHeader& header) {
                                                             header.region.value));
 }
 
-// The agent, who serves others as well, doesn't wait for room in a rank's box: 0 says try again.
-Status Conversation::execute_invite(const FrameHeader& header) {
-  const int place = node_.place_of(header.target);
+Result<int> Conversation::place_of(WorldRank rank) const {
+  const int place = node_.place_of(rank);
   if (place < 0) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("rank {} is not on this node", header.target.value));
+                         fmt::format("rank {} is not on this node", rank.value));
   }
+  return place;
+}
+
+Status Conversation::execute_flag(const FrameHeader& header) {
+  TESSERA_ASSIGN_OR_RETURN(const int place, place_of(header.target));
+  alignas(4) const auto value = static_cast<std::uint32_t>(header.words[0]);
+  // What was received before is visible before the flag is.
+  std::atomic_thread_fence(std::memory_order_release);
+  TESSERA_RETURN_IF_ERROR(
+      executor_.put(place_, pattern_, reinterpret_cast<const std::byte*>(&value)));
+  node_.ring(place);
+  return {};
+}
+
+Status Conversation::execute_notify(const FrameHeader& header) {
+  TESSERA_ASSIGN_OR_RETURN(const int place, place_of(header.target));
+  if (node_.is_gone(place)) {
+    return Status::error_at(
+        header.target, Code::peer_lost,
+        fmt::format("rank {} is gone and cannot be notified", header.target.value));
+  }
+  const std::uint64_t count = node_.memory().guest_notices(place, header.origin).fetch_add(1) + 1;
+  node_.ring(place);
+  return answer(header, Kind::value, count);
+}
+
+// The agent, who serves others as well, doesn't wait for room in a rank's box: 0 says try again.
+Status Conversation::execute_invite(const FrameHeader& header) {
+  TESSERA_ASSIGN_OR_RETURN(const int place, place_of(header.target));
   TESSERA_ASSIGN_OR_RETURN(const bool is_in,
                            node_.try_invite(place, {.key = header.words[0],
                                                     .offset = header.offset,
@@ -330,11 +370,7 @@ Status Conversation::execute_invite(const FrameHeader& header) {
 }
 
 Status Conversation::execute_probe(const FrameHeader& header) {
-  const int place = node_.place_of(header.target);
-  if (place < 0) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("rank {} is not on this node", header.target.value));
-  }
+  TESSERA_ASSIGN_OR_RETURN(const int place, place_of(header.target));
   const detail::Fate fate = !node_.is_gone(place)   ? detail::Fate::here
                             : node_.has_left(place) ? detail::Fate::left
                                                     : detail::Fate::died;

@@ -71,6 +71,9 @@ class Conversation final : private FrameSink {
   Status execute_deliver(const FrameHeader& header);
   Status execute_invite(const FrameHeader& header);
   Status execute_probe(const FrameHeader& header);
+  Status execute_flag(const FrameHeader& header);
+  Status execute_notify(const FrameHeader& header);
+  Result<int> place_of(WorldRank rank) const;
   Status answer(const FrameHeader& request, Kind kind, std::uint64_t word = 0);
   Status answer_data(const FrameHeader& request, std::vector<std::byte> packed);
   Status answer_failure(const FrameHeader& request, const Status& failure);

@@ -19,7 +19,7 @@ constexpr std::size_t least_piece_bytes = 512;
 
 // One part is under way at the agent while the next is sent: large enough that a frame costs
 // nothing beside its bytes, small enough that the pipeline is filled early.
-constexpr std::size_t part_bytes = 256 * 1024;
+constexpr std::size_t part_bytes = std::size_t{256} * 1024;
 static_assert(part_bytes <= max_packed_bytes);
 
 Target moved(const Target& target, std::int64_t bytes) noexcept {

@@ -16,7 +16,6 @@
 namespace tessera::rma::server {
 namespace {
 
-using detail::DirectorySlice;
 using detail::RobustGuard;
 using kernels::Direction;
 

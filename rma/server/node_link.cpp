@@ -66,6 +66,24 @@ Status ServerLink::invite(WorldRank rank, const Invitation& invitation) {
   }
 }
 
+Status ServerLink::raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
+                              std::int32_t value) {
+  TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(nodes_.node_of(rank)));
+  const FrameHeader header{.kind = Kind::flag,
+                           .origin = client_->options().rank,
+                           .target = rank,
+                           .region = region,
+                           .offset = offset,
+                           .words = {static_cast<std::uint32_t>(value), 0}};
+  link->changes.fetch_add(1);
+  return link->post(header, {}, {}, nullptr);
+}
+
+Result<std::uint64_t> ServerLink::notify(WorldRank rank) {
+  const FrameHeader header{.kind = Kind::notify, .origin = client_->options().rank, .target = rank};
+  return ask_word(nodes_.node_of(rank), header);
+}
+
 Result<Fate> ServerLink::fate_of(WorldRank rank) {
   const FrameHeader header{.kind = Kind::probe, .origin = client_->options().rank, .target = rank};
   const auto fate = ask_word(nodes_.node_of(rank), header);

@@ -22,6 +22,9 @@ class ServerLink final : public detail::NodeLink {
                  std::span<const std::byte> bytes, std::uint64_t flag_offset,
                  std::uint64_t flag) override;
   Status invite(WorldRank rank, const detail::Invitation& invitation) override;
+  Status raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
+                    std::int32_t value) override;
+  Result<std::uint64_t> notify(WorldRank rank) override;
   Result<detail::Fate> fate_of(WorldRank rank) override;
   Result<std::uint32_t> read_word(NodeId node, RegionId memory, std::uint64_t offset) override;
 

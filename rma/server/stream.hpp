@@ -88,7 +88,7 @@ class FrameReader {
 
  private:
   enum class Stage : std::uint8_t { header, descriptor, payload };
-  static constexpr std::size_t buffer_bytes = 16 * 1024;
+  static constexpr std::size_t buffer_bytes = std::size_t{16} * 1024;
 
   [[nodiscard]] std::span<const std::byte> buffered() const noexcept {
     return std::span(buffer_).subspan(first_, last_ - first_);

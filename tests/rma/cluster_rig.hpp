@@ -107,6 +107,14 @@ class ClusterLink final : public NodeLink, private Liveness {
         context_{.place = self.value, .liveness = this, .look_period = rig_look_period},
         dice_(static_cast<unsigned>(self.value) + 1) {}
 
+  // Teams need neither.
+  Status raise_flag(WorldRank, RegionId, std::uint64_t, std::int32_t) override {
+    return Status::error(Code::unsupported, "no flags here");
+  }
+  Result<std::uint64_t> notify(WorldRank) override {
+    return Status::error(Code::unsupported, "no notifications here");
+  }
+
   Status publish(RegionId memory, std::uint64_t offset, std::uint64_t bytes) override {
     const RobustGuard guard(cluster_.board().lock, context_);
     for (auto& entry : cluster_.board().entries) {
