@@ -3,10 +3,10 @@
 // Teams whose members are on several nodes, over a link that copies (cluster_rig.hpp): all
 // collectives for many shapes of cluster, what is told when members differ, and when some are gone.
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstring>
 #include <mutex>
 #include <string>
