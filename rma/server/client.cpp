@@ -13,14 +13,12 @@
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/server/conversation.hpp"
+#include "rma/server/parts.hpp"
 
 namespace tessera::rma::server {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// Runs as long as this are received in their place, shorter ones are unpacked.
-constexpr std::size_t least_piece_bytes = 512;
 
 // What one link may keep unsent before those who post more have to wait.
 constexpr std::size_t most_kept_bytes = 4U << 20U;
@@ -44,15 +42,8 @@ std::int64_t sign_extended(std::uint64_t word, int bytes) noexcept {
 // Stores packed bytes where the answer's receiver wants them.
 void unpack(const Awaited& awaited, std::byte* packed) noexcept {
   if (awaited.is_shaped) {
-    // The packed side takes the place of the remote one.
-    CopyShape shape = awaited.shape;
-    auto stride = static_cast<std::int64_t>(shape.run_bytes);
-    for (int i = 0; i < shape.levels; ++i) {
-      CopyShape::Level& level = shape.level[static_cast<std::size_t>(i)];
-      level.remote_stride = stride;
-      stride *= level.count;
-    }
-    kernels::copy_shape(awaited.bytes, packed, shape, kernels::Direction::from_remote);
+    kernels::copy_shape(awaited.bytes, packed, with_packed_remote(awaited.shape),
+                        kernels::Direction::from_remote);
     return;
   }
   for (const Fragment& each : awaited.fragments) {

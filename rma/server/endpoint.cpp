@@ -14,9 +14,6 @@ namespace {
 
 constexpr std::size_t word_bytes = 8;
 
-// Rows from this length on go straight between memory and the stream.
-constexpr std::size_t least_piece_bytes = 512;
-
 // One part is under way at the agent while the next is sent: large enough that a frame costs
 // nothing beside its bytes, small enough that the pipeline is filled early.
 constexpr std::size_t part_bytes = std::size_t{256} * 1024;
@@ -31,14 +28,7 @@ Target moved(const Target& target, std::int64_t bytes) noexcept {
 // The local rows one behind the other.
 std::vector<std::byte> pack(const std::byte* from, const CopyShape& shape) {
   std::vector<std::byte> packed(shape.total_bytes());
-  CopyShape dense = shape;
-  auto stride = static_cast<std::int64_t>(shape.run_bytes);
-  for (int i = 0; i < shape.levels; ++i) {
-    CopyShape::Level& level = dense.level[static_cast<std::size_t>(i)];
-    level.remote_stride = stride;
-    stride *= level.count;
-  }
-  kernels::copy_shape(const_cast<std::byte*>(from), packed.data(), dense,
+  kernels::copy_shape(const_cast<std::byte*>(from), packed.data(), with_packed_remote(shape),
                       kernels::Direction::to_remote);
   return packed;
 }

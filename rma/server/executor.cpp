@@ -12,6 +12,7 @@
 #include "rma/kernels/cross_memory.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/protocol/direct.hpp"
+#include "rma/server/parts.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -20,9 +21,6 @@ using detail::RobustGuard;
 using kernels::Direction;
 
 constexpr std::size_t word_bytes = 8;
-
-// The kernel spends about as long on a piece of its own as a copy of so many bytes takes.
-constexpr std::size_t least_piece_bytes = 512;
 
 CopyShape::Extent extent_of(const Pattern& pattern) noexcept {
   if (const auto* shape = std::get_if<CopyShape>(&pattern)) {

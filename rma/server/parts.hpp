@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Cutting a transfer into parts of bounded size.
+// How transfers travel: cut into parts of bounded size, long rows one by one, short ones packed.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,21 @@
 #include "rma/shape.hpp"
 
 namespace tessera::rma::server {
+
+/// Rows from this length on go straight between memory and the stream: the kernel spends about as
+/// long on a piece of its own as a copy of so many bytes takes.
+inline constexpr std::size_t least_piece_bytes = 512;
+
+/// The same transfer with the packed rows in the place of the remote side.
+[[nodiscard]] inline CopyShape with_packed_remote(CopyShape shape) noexcept {
+  auto stride = static_cast<std::int64_t>(shape.run_bytes);
+  for (int i = 0; i < shape.levels; ++i) {
+    CopyShape::Level& level = shape.level[static_cast<std::size_t>(i)];
+    level.remote_stride = stride;
+    stride *= level.count;
+  }
+  return shape;
+}
 
 /// Calls part(local offset, remote offset, shape) for pieces of `shape` that together are all of
 /// it, each of at most `most` bytes and whole multiples of `grain` where a run is cut; returns the
