@@ -38,6 +38,9 @@ struct ClusterBoard {
   std::array<Entry, 256> entries{};
   std::atomic<int> deliveries{0};
   std::atomic<int> refused{0};  ///< beyond the memory that they named
+  /// By rank: it is at work in another node's memory, in the name of a rank of that node. An agent
+  /// would do that in its own, so whoever ends a rank lets it come back first.
+  std::array<std::atomic<bool>, 64> abroad{};
 };
 
 class Cluster {
@@ -153,7 +156,11 @@ class ClusterLink final : public NodeLink, private Liveness {
   }
   Status invite(WorldRank rank, const Invitation& invitation) override {
     const auto node = visit(rank);
-    return node->invite(node->place_of(rank), invitation);
+    std::atomic<bool>& abroad = cluster_.board().abroad[static_cast<std::size_t>(context_.place)];
+    abroad = true;
+    Status status = node->invite(node->place_of(rank), invitation);
+    abroad = false;
+    return status;
   }
   Result<Fate> fate_of(WorldRank rank) override { return fate(rank); }
   Result<std::uint32_t> read_word(NodeId node, RegionId memory, std::uint64_t offset) override {

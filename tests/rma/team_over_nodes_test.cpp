@@ -474,6 +474,20 @@ struct Outcome {
   std::atomic<std::int32_t> rank{-1};
 };
 
+// Kills a rank at any instruction but those that an agent of another node would execute.
+void end_at_home(ForkedRank& rank, const std::atomic<bool>& is_abroad) {
+  kill(rank.pid(), SIGSTOP);
+  int state = 0;
+  waitpid(rank.pid(), &state, WUNTRACED);
+  while (is_abroad) {
+    kill(rank.pid(), SIGCONT);
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    kill(rank.pid(), SIGSTOP);
+    waitpid(rank.pid(), &state, WUNTRACED);
+  }
+  rank.end();
+}
+
 constexpr int when_killed = 1 << 30;  // barriers that nobody reaches
 
 // One rank dies after some barriers, or is killed after some time; what all others get from the
@@ -514,7 +528,8 @@ void die_in_team(const Shape& shape, std::int32_t victim, int barriers,
     const RankRecord& record = node->memory().record(node->place());
     ASSERT_TRUE(eventually([&] { return record.presence.load() != 0; }));
     std::this_thread::sleep_for(kill_after);
-    ranks[static_cast<std::size_t>(victim)]->end();
+    end_at_home(*ranks[static_cast<std::size_t>(victim)],
+                cluster.board().abroad[static_cast<std::size_t>(victim)]);
   }
   for (std::int32_t rank = 0; rank < cluster.size(); ++rank) {
     if (rank == victim) {
