@@ -194,7 +194,7 @@ StepSummary TeamState::summarise(const TeamControl::Check& check) const {
   StepSummary summary;
   summary.slot_bytes = slot_bytes_;
   summary.first = {.call = check.call.load(),
-                   .bytes = check.bytes.load() - 1,
+                   .bytes = check.bytes.load(),
                    .rank = check.first.load(),
                    .order = order};
   if (const std::uint32_t odd = check.odd.load(); odd != 0) {
@@ -215,7 +215,7 @@ void TeamState::record(const StepSummary& summary, TeamControl::Check& check) {
     return;
   }
   check.call.store(summary.first.call);
-  check.bytes.store(summary.first.bytes + 1);
+  check.bytes.store(summary.first.bytes);
   check.odd.store(static_cast<std::uint32_t>(summary.odd.rank) + 1);
   check.odd_call.store(summary.odd.call);
   check.odd_bytes.store(summary.odd.bytes);

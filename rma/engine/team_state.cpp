@@ -34,10 +34,19 @@ std::uint64_t hash_ranks(const std::vector<WorldRank>& members) {
 }  // namespace
 
 std::uint64_t CollectiveCall::packed() const noexcept {
-  // One more than the kind, so that no call packs to zero, which means "nobody came yet".
+  // One more than the kind, so that no call packs to zero, which stands for none.
   return (static_cast<std::uint64_t>(kind) + 1) | static_cast<std::uint64_t>(type) << 8U |
          static_cast<std::uint64_t>(reduction) << 16U |
          static_cast<std::uint64_t>(static_cast<std::uint32_t>(root.value)) << 32U;
+}
+
+// Each part is a bijection of its word: where only one of the words differs, so does the sum.
+std::uint64_t CollectiveCall::fingerprint() const noexcept {
+  constexpr std::uint64_t golden = 0x9e37'79b9'7f4a'7c15;
+  std::uint64_t mixed = packed() * golden;
+  mixed = (mixed ^ mixed >> 32U) * golden;
+  const std::uint64_t sum = mixed + bytes * 0xd134'2543'de82'ef95;
+  return sum == 0 ? golden : sum;
 }
 
 std::string CollectiveCall::describe(std::uint64_t packed, std::uint64_t bytes) {
@@ -290,23 +299,20 @@ Status TeamState::invite_node(const Invitation& invitation) {
 }
 
 void TeamState::check_call(TeamControl::Check& check, const CollectiveCall& call) const {
-  const std::uint64_t mine = call.packed();
-  std::uint64_t first_call = 0;
-  std::uint64_t first_bytes = 0;
-  const bool is_first = check.call.compare_exchange_strong(first_call, mine);
-  if (is_first && nodes_) {
+  const std::uint64_t mine = call.fingerprint();
+  std::uint64_t found = 0;
+  // What the first and the odd one say is read when all have come.
+  if (check.fingerprint.compare_exchange_strong(found, mine)) {
+    check.call.store(call.packed(), std::memory_order_relaxed);
+    check.bytes.store(call.bytes, std::memory_order_relaxed);
     check.first.store(job_.rank.value, std::memory_order_relaxed);
-  }
-  const bool same_call = is_first || first_call == mine;
-  const bool same_bytes = check.bytes.compare_exchange_strong(first_bytes, call.bytes + 1) ||
-                          first_bytes == call.bytes + 1;
-  if (same_call && same_bytes) {
     return;
   }
   std::uint32_t nobody = 0;
-  if (check.odd.compare_exchange_strong(nobody, static_cast<std::uint32_t>(job_.rank.value) + 1)) {
-    check.odd_call.store(mine);
-    check.odd_bytes.store(call.bytes);
+  if (found != mine &&
+      check.odd.compare_exchange_strong(nobody, static_cast<std::uint32_t>(job_.rank.value) + 1)) {
+    check.odd_call.store(call.packed(), std::memory_order_relaxed);
+    check.odd_bytes.store(call.bytes, std::memory_order_relaxed);
   }
 }
 
@@ -326,7 +332,7 @@ Status TeamState::mismatch(const TeamControl::Check& check) const {
                          "another had called {}",
                          rank.value,
                          CollectiveCall::describe(check.odd_call.load(), check.odd_bytes.load()),
-                         CollectiveCall::describe(check.call.load(), check.bytes.load() - 1)))
+                         CollectiveCall::describe(check.call.load(), check.bytes.load())))
       .hint("all members must call the same collectives in the same order with the same sizes");
 }
 
@@ -394,8 +400,7 @@ Status TeamState::finish_meeting(std::uint32_t generation) {
   TeamControl& control = *control_;
   // All have come, so all have read what the meeting before found: clear it for the next one.
   TeamControl::Check& next = control.check[(generation + 1) % 2];
-  next.call.store(0, std::memory_order_relaxed);
-  next.bytes.store(0, std::memory_order_relaxed);
+  next.fingerprint.store(0, std::memory_order_relaxed);
   next.odd.store(0, std::memory_order_relaxed);
   control.arrived.store(0, std::memory_order_relaxed);
   std::uint32_t under_way = generation;

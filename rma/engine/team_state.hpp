@@ -68,6 +68,9 @@ struct CollectiveCall {
   std::uint64_t bytes = 0;
 
   [[nodiscard]] std::uint64_t packed() const noexcept;
+  /// One word that differs where two calls do, but for one pair in 2^64 of those that differ in
+  /// both words. Never 0.
+  [[nodiscard]] std::uint64_t fingerprint() const noexcept;
   /// "broadcast of 8 bytes from member 2", for messages.
   static std::string describe(std::uint64_t packed, std::uint64_t bytes);
 };
@@ -75,10 +78,12 @@ struct CollectiveCall {
 /// The shared part of a team: one for all its members on a node.
 struct TeamControl {
   struct alignas(cache_line) Check {
-    std::atomic<std::uint64_t> call{0};   ///< of the first member that came
-    std::atomic<std::uint64_t> bytes{0};  ///< likewise, plus one
-    std::atomic<std::uint32_t> odd{0};    ///< a world rank that called something else, plus one
-    std::atomic<std::int32_t> first{-1};  ///< who came first; where there are several nodes
+    /// Of the first member that came, which then says more; 0: none has.
+    std::atomic<std::uint64_t> fingerprint{0};
+    std::atomic<std::uint64_t> call{0};
+    std::atomic<std::uint64_t> bytes{0};
+    std::atomic<std::int32_t> first{-1};
+    std::atomic<std::uint32_t> odd{0};  ///< a world rank that called something else, plus one
     std::atomic<std::uint64_t> odd_call{0};
     std::atomic<std::uint64_t> odd_bytes{0};
   };

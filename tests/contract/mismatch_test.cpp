@@ -59,6 +59,23 @@ Status plain_barrier(Team& team) {
   return team.barrier();
 }
 
+// Who came first and who was the odd one is decided anew each time.
+TEST(MismatchedCollectives, AreDescribedInFullHoweverTheirMembersMeet) {
+  on_ranks([](Job& job) {
+    if (job.size() == 1) {
+      return;
+    }
+    for (int round = 0; round < 300; ++round) {
+      const Status status = job.rank().value == round % job.size()
+                                ? broadcast_of(job.world(), 1000, 0)
+                                : job.barrier();
+      ASSERT_TRUE(fails(status, Code::invalid_argument,
+                        {"called barrier", "called broadcast of 1000 bytes from member 0"}))
+          << round;
+    }
+  });
+}
+
 TEST(MismatchedCollectives, OfDifferentKindsAreToldToAll) {
   on_ranks([](Job& job) {
     mismatch(job, plain_barrier, [](Team& team) { return broadcast_of(team, 8, 0); },
