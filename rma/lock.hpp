@@ -10,7 +10,7 @@
 // lock whose holder died gets peer_lost, without the lock, so that it can look after what the lock
 // guards; the lock is then free for the others.
 //
-// Cost, uncontended on one node: two compare-and-swaps and a few stores for lock and unlock
+// Cost: between nodes, a round trip for lock and a message for unlock; uncontended on one node: two compare-and-swaps and a few stores for lock and unlock
 // together.
 // Threads: lock and unlock from any thread.
 // Ownership: move-only; the destructor frees, collectively.

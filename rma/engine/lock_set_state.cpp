@@ -25,89 +25,140 @@ void count_lock(const JobState& job, WorldRank owner) {
 }  // namespace
 
 LockSetState::LockSetState(Team& team)
-    : keep_job_(team.state().job().self.lock()),
-      team_(team),
-      node_(*team.state().job().node),
-      capacity_(std::bit_ceil(std::max(8U, 2 * static_cast<std::uint32_t>(node_.size())))),
-      lock_bytes_(QueueLock::bytes(capacity_)) {}
-
-std::uint64_t LockSetState::memory_bytes() const noexcept {
-  return static_cast<std::uint64_t>(first_.back()) * lock_bytes_;
-}
+    : keep_job_(team.state().job().self.lock()), team_(team), node_(*team.state().job().node) {}
 
 Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int64_t count) {
   constexpr std::int64_t most = 1LL << 32;
-  Status mine =
+  const Status mine =
       count < 0 || count > most
           ? Status::error(Code::invalid_argument, fmt::format("{} locks cannot be made", count))
           : Status();
-  if (mine.ok() && team.state().node_members() < team.size()) {
-    mine = Status::error(Code::unsupported,
-                         "the members of the team are on several nodes, and "
-                         "locks are in the memory of one")
-               .hint("make the locks on a team of one node's ranks");
-  }
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
   std::shared_ptr<LockSetState> state(new LockSetState(team));
   TESSERA_ASSIGN_OR_RETURN(const std::vector<std::int64_t> counts, team.allgather_value(count));
-  state->first_.push_back(0);
-  for (const std::int64_t each : counts) {
-    state->first_.push_back(state->first_.back() + each);
-  }
-  TESSERA_RETURN_IF_ERROR(state->make_locks());
+  TESSERA_RETURN_IF_ERROR(state->make_locks(counts));
   return state;
 }
 
-Status LockSetState::make_locks() {
-  const std::uint64_t bytes = memory_bytes();
-  if (bytes == 0) {
+Status LockSetState::make_locks(const std::vector<std::int64_t>& counts) {
+  const bool is_maker = team_.state().order() == 0;
+  Result<Offer> made = is_maker ? make_own(counts) : Result<Offer>(Offer());
+  TESSERA_RETURN_IF_ERROR(team_.agree(made.status()));
+  own_ = *made;
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<Offer> offers, team_.allgather_value(own_));
+  find_owners(counts, offers);
+  is_made_ = true;
+  return {};
+}
+
+// The locks of all members on this node.
+Result<LockSetState::Offer> LockSetState::make_own(const std::vector<std::int64_t>& counts) {
+  // Room in each queue for all who may wait here and for some of those elsewhere, who wait for room
+  // without being in anybody's way.
+  constexpr std::int32_t most_guests = 32;
+  const std::int32_t elsewhere = team_.size() - team_.state().node_members();
+  const std::int32_t waiters = node_.size() + std::min(elsewhere, most_guests);
+  const auto capacity = std::bit_ceil(std::max(8U, 2 * static_cast<std::uint32_t>(waiters)));
+  Offer offer;
+  offer.lock_bytes = QueueLock::bytes(capacity);
+  std::int64_t count = 0;
+  for (std::size_t member = 0; member < counts.size(); ++member) {
+    count += node_.place_of(team_.members()[member]) >= 0 ? counts[member] : 0;
+  }
+  bytes_ = static_cast<std::uint64_t>(count) * offer.lock_bytes;
+  if (count == 0) {
+    return offer;
+  }
+  TESSERA_ASSIGN_OR_RETURN(offer.offset, node_.arena().allocate(bytes_));
+  if (Status status = back_and_publish(offer, capacity); !status.ok()) {
+    node_.arena().free(offer.offset, bytes_);
+    return status;
+  }
+  return offer;
+}
+
+Status LockSetState::back_and_publish(Offer& offer, std::uint32_t capacity) const {
+  JobState& job = team_.state().job();
+  TESSERA_RETURN_IF_ERROR(node_.arena().back(offer.offset, bytes_));
+  for (std::uint64_t at = 0; at < bytes_; at += offer.lock_bytes) {
+    new (node_.arena().at(offer.offset + at)) QueueLock(capacity);
+  }
+  if (team_.state().node_members() == team_.size()) {
     return {};
   }
-  Status mine;
-  if (team_.rank().value == 0) {
-    Arena& arena = node_.arena();
-    auto offset = arena.allocate(bytes);
-    mine = offset.ok() ? arena.back(*offset, bytes) : offset.status();
-    if (offset.ok() && !mine.ok()) {
-      arena.free(*offset, bytes);
-    } else if (offset.ok()) {
-      offset_ = *offset;
-    }
-    for (std::int64_t i = 0; i < first_.back() && mine.ok(); ++i) {
-      new (arena.at(offset_) + static_cast<std::size_t>(i) * lock_bytes_) QueueLock(capacity_);
-    }
+  offer.memory = job.draw_region_id();
+  if (offer.memory.value == 0) {
+    return Status::error(Code::limit_exceeded, "the numbers of regions are used up");
   }
-  TESSERA_RETURN_IF_ERROR(team_.agree(mine));
-  TESSERA_RETURN_IF_ERROR(team_.broadcast_value(offset_, TeamRank{0}));
-  locks_ = node_.arena().at(offset_);
-  return {};
+  return job.link->publish(
+      offer.memory, {.offset = offer.offset, .bytes = bytes_, .lock_bytes = offer.lock_bytes});
+}
+
+// On each node the members' locks follow each other in team order, in the memory of the first.
+void LockSetState::find_owners(const std::vector<std::int64_t>& counts,
+                               const std::vector<Offer>& offers) {
+  const NodeMap& nodes = team_.state().job().nodes;
+  struct NodesLocks {
+    const Offer* offer = nullptr;
+    std::uint64_t used = 0;
+  };
+  std::vector<NodesLocks> by_node(static_cast<std::size_t>(nodes.count()));
+  for (std::size_t member = 0; member < counts.size(); ++member) {
+    const WorldRank rank = team_.members()[member];
+    const bool is_here = node_.place_of(rank) >= 0;
+    NodesLocks& there = by_node[static_cast<std::size_t>(nodes.node_of(rank).value)];
+    there.offer = there.offer == nullptr ? &offers[member] : there.offer;
+    owners_.push_back({.count = counts[member],
+                       .lock_bytes = there.offer->lock_bytes,
+                       .offset = there.used + (is_here ? there.offer->offset : 0),
+                       .memory = is_here ? RegionId{} : there.offer->memory});
+    there.used += static_cast<std::uint64_t>(counts[member]) * there.offer->lock_bytes;
+  }
 }
 
 Status LockSetState::free() {
-  const std::uint64_t offset = std::exchange(offset_, 0);
-  locks_ = nullptr;
-  if (offset == 0) {
+  if (!is_made_.exchange(false)) {
     return {};
   }
+  Status done = wait_for_unlocks();
   TESSERA_RETURN_IF_ERROR(team_.barrier());
-  if (team_.rank().value == 0) {
-    node_.arena().free(offset, memory_bytes());
+  if (own_.memory.value != 0) {
+    team_.state().job().link->withdraw(own_.memory);
   }
-  return {};
+  if (own_.offset != 0) {
+    node_.arena().free(own_.offset, bytes_);
+  }
+  return done;
 }
 
-inline QueueLock* LockSetState::find(TeamRank owner, std::int64_t index) const noexcept {
+// They are on their way, and would find no lock there. What is asked now is answered behind them.
+Status LockSetState::wait_for_unlocks() {
+  JobState& job = team_.state().job();
+  const std::lock_guard guard(elsewhere_mutex_);
+  Status first;
+  for (const NodeId node : used_nodes_) {
+    Status asked = job.link->fate_of(job.nodes.ranks_of(node).front()).status();
+    first = first.ok() ? std::move(asked) : std::move(first);
+  }
+  used_nodes_.clear();
+  return first;
+}
+
+inline const LockSetState::OwnersLocks* LockSetState::find(TeamRank owner,
+                                                           std::int64_t index) const noexcept {
   const auto member = static_cast<std::size_t>(static_cast<std::uint32_t>(owner.value));
-  if (locks_ == nullptr || member + 1 >= first_.size() ||
+  if (member >= owners_.size() || !is_made_.load(std::memory_order_relaxed) ||
       team_.state().job().stopped.load(std::memory_order_relaxed)) [[unlikely]] {
     return nullptr;
   }
-  const std::int64_t first = first_[member];
-  if (index < 0 || index >= first_[member + 1] - first) [[unlikely]] {
-    return nullptr;
-  }
-  return reinterpret_cast<QueueLock*>(locks_ +
-                                      static_cast<std::size_t>(first + index) * lock_bytes_);
+  const OwnersLocks& locks = owners_[member];
+  return index < 0 || index >= locks.count ? nullptr : &locks;
+}
+
+inline QueueLock& LockSetState::lock_here(const OwnersLocks& locks,
+                                          std::int64_t index) const noexcept {
+  return *reinterpret_cast<QueueLock*>(
+      node_.arena().at(locks.offset + static_cast<std::uint64_t>(index) * locks.lock_bytes));
 }
 
 Status LockSetState::missing(TeamRank owner, std::int64_t index) const {
@@ -126,35 +177,79 @@ Status LockSetState::missing(TeamRank owner, std::int64_t index) const {
 }
 
 Status LockSetState::lock(TeamRank owner, std::int64_t index) {
-  QueueLock* const lock = find(owner, index);
-  if (lock == nullptr) [[unlikely]] {
+  const OwnersLocks* const locks = find(owner, index);
+  if (locks == nullptr) [[unlikely]] {
     return missing(owner, index);
   }
   const TeamState& team = team_.state();
   count_lock(team.job(), team.members()[static_cast<std::size_t>(owner.value)]);
+  if (locks->memory.value != 0) {
+    return lock_elsewhere(owner, *locks, index);
+  }
   int dead_place = 0;
-  if (lock->lock(node_, dead_place) == QueueLock::Outcome::acquired) [[likely]] {
+  if (lock_here(*locks, index).lock(node_, dead_place) == QueueLock::Outcome::acquired) [[likely]] {
     return {};
   }
-  const WorldRank dead = node_.ranks()[static_cast<std::size_t>(dead_place)];
-  return Status::error_at(dead, Code::peer_lost,
-                          fmt::format("rank {} {} while it held lock {} of rank {}", dead.value,
-                                      node_.has_left(dead_place) ? "left the job" : "died", index,
-                                      team_.world_rank(owner).value))
-      .hint("repair what the lock guards; the lock itself is free again");
+  return holder_gone(owner, index,
+                     {.is_acquired = false,
+                      .holder = node_.rank_at(dead_place),
+                      .holder_left = node_.has_left(dead_place)});
+}
+
+Status LockSetState::lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index) {
+  JobState& job = team_.state().job();
+  const NodeId node = job.nodes.node_of(team_.world_rank(owner));
+  TESSERA_ASSIGN_OR_RETURN(
+      const LockOutcome outcome,
+      job.link->lock(node, locks.memory,
+                     locks.offset + static_cast<std::uint64_t>(index) * locks.lock_bytes));
+  if (!outcome.is_acquired) {
+    return holder_gone(owner, index, outcome);
+  }
+  const std::lock_guard guard(elsewhere_mutex_);
+  held_elsewhere_.emplace(owner.value, index);
+  used_nodes_.insert(node);
+  return {};
 }
 
 Status LockSetState::unlock(TeamRank owner, std::int64_t index) {
-  QueueLock* const lock = find(owner, index);
-  if (lock == nullptr) [[unlikely]] {
+  const OwnersLocks* const locks = find(owner, index);
+  if (locks == nullptr) [[unlikely]] {
     return missing(owner, index);
   }
-  if (!lock->unlock(node_)) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("unlock of lock {} of rank {}, which this rank does not hold",
-                                     index, team_.world_rank(owner).value));
+  if (locks->memory.value != 0) {
+    return unlock_elsewhere(owner, *locks, index);
   }
-  return {};
+  return lock_here(*locks, index).unlock(node_) ? Status() : not_held(owner, index);
+}
+
+Status LockSetState::unlock_elsewhere(TeamRank owner, const OwnersLocks& locks,
+                                      std::int64_t index) {
+  {
+    const std::lock_guard guard(elsewhere_mutex_);
+    if (held_elsewhere_.erase({owner.value, index}) == 0) {
+      return not_held(owner, index);
+    }
+  }
+  JobState& job = team_.state().job();
+  return job.link->unlock(job.nodes.node_of(team_.world_rank(owner)), locks.memory,
+                          locks.offset + static_cast<std::uint64_t>(index) * locks.lock_bytes);
+}
+
+Status LockSetState::holder_gone(TeamRank owner, std::int64_t index,
+                                 const LockOutcome& outcome) const {
+  return Status::error_at(
+             outcome.holder, Code::peer_lost,
+             fmt::format("rank {} {} while it held lock {} of rank {}", outcome.holder.value,
+                         outcome.holder_left ? "left the job" : "died", index,
+                         team_.world_rank(owner).value))
+      .hint("repair what the lock guards; the lock itself is free again");
+}
+
+Status LockSetState::not_held(TeamRank owner, std::int64_t index) const {
+  return Status::error(Code::invalid_argument,
+                       fmt::format("unlock of lock {} of rank {}, which this rank does not hold",
+                                   index, team_.world_rank(owner).value));
 }
 
 }  // namespace tessera::rma::detail

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LockSetState: what stands behind a LockSet; queue locks in the node's shared memory.
+// LockSetState: what stands behind a LockSet; queue locks in the shared memory of the nodes of
+// their owners. Those of other nodes are taken by the agents there, in the same queues.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <utility>
 #include <vector>
 
+#include "rma/engine/node_link.hpp"
 #include "rma/node/queue_lock.hpp"
+#include "rma/region_id.hpp"
 #include "rma/result.hpp"
 #include "rma/team.hpp"
 
@@ -25,27 +32,51 @@ class LockSetState {
   Status lock(TeamRank owner, std::int64_t index);
   Status unlock(TeamRank owner, std::int64_t index);
   [[nodiscard]] std::int64_t count(TeamRank owner) const noexcept {
-    return first_[static_cast<std::size_t>(owner.value) + 1] -
-           first_[static_cast<std::size_t>(owner.value)];
+    return owners_[static_cast<std::size_t>(owner.value)].count;
   }
 
  private:
+  /// The locks of one member, one behind the other in its node's memory.
+  struct OwnersLocks {
+    std::int64_t count = 0;
+    std::uint64_t lock_bytes = 0;  ///< of each lock with its queue
+    std::uint64_t offset = 0;      ///< of the first: in the node's memory; elsewhere, in `memory`
+    RegionId memory;               ///< number 0: it is this node's
+  };
+  /// What the first member on a node says of the memory that it made for all of them there.
+  struct Offer {
+    std::uint64_t offset = 0;  ///< in the node's memory; 0: none was needed
+    std::uint64_t lock_bytes = 0;
+    RegionId memory;
+  };
+
   explicit LockSetState(Team& team);
-  Status make_locks();
-  /// The lock, or null when there is none: missing() says why.
-  [[nodiscard]] QueueLock* find(TeamRank owner, std::int64_t index) const noexcept;
+  Status make_locks(const std::vector<std::int64_t>& counts);
+  Result<Offer> make_own(const std::vector<std::int64_t>& counts);
+  Status back_and_publish(Offer& offer, std::uint32_t capacity) const;
+  void find_owners(const std::vector<std::int64_t>& counts, const std::vector<Offer>& offers);
+  /// The owner's locks if it has such a lock, else null: missing() says why.
+  [[nodiscard]] const OwnersLocks* find(TeamRank owner, std::int64_t index) const noexcept;
+  [[nodiscard]] QueueLock& lock_here(const OwnersLocks& locks, std::int64_t index) const noexcept;
   [[nodiscard]] Status missing(TeamRank owner, std::int64_t index) const;
-  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+  Status lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
+  Status unlock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
+  [[nodiscard]] Status holder_gone(TeamRank owner, std::int64_t index,
+                                   const LockOutcome& outcome) const;
+  [[nodiscard]] Status not_held(TeamRank owner, std::int64_t index) const;
+  Status wait_for_unlocks();
 
   std::shared_ptr<JobState> keep_job_;  ///< first, so that it goes last
   Team team_;
   Node& node_;
-  std::vector<std::int64_t>
-      first_;                   ///< number of the owner's first lock among all; one past the end
-  std::uint32_t capacity_;      ///< of each lock's queue
-  std::uint64_t offset_ = 0;    ///< in the node's memory; 0: none or freed
-  std::byte* locks_ = nullptr;  ///< there; null: none or freed
-  std::size_t lock_bytes_;      ///< of each lock with its queue
+  std::vector<OwnersLocks> owners_;  ///< by member
+  std::atomic<bool> is_made_{false};
+  std::uint64_t bytes_ = 0;  ///< of the memory of this node's locks
+  Offer own_;                ///< where this rank made it: what it made
+
+  std::mutex elsewhere_mutex_;
+  std::set<std::pair<std::int32_t, std::int64_t>> held_elsewhere_;  ///< owner and index
+  std::set<NodeId> used_nodes_;                                     ///< where this rank took locks
 };
 
 }  // namespace tessera::rma::detail

@@ -24,13 +24,27 @@ namespace tessera::rma::detail {
 /// What became of a rank of another node.
 enum class Fate : std::uint8_t { here, left, died };
 
+/// What came of waiting for a lock.
+struct LockOutcome {
+  bool is_acquired = true;
+  WorldRank holder{};  ///< else: who died or left while holding it; the lock is not taken
+  bool holder_left = false;
+};
+
+/// Memory of a node that other nodes are told of.
+struct PublishedMemory {
+  std::uint64_t offset = 0;  ///< in the node's memory
+  std::uint64_t bytes = 0;
+  std::uint64_t lock_bytes = 0;  ///< queue locks of that size each; 0: mailboxes
+};
+
 class NodeLink {
  public:
   virtual ~NodeLink() = default;
 
-  /// Local. Makes [offset, offset + bytes) of this node's memory known to other nodes by that
-  /// number. Errors: no_memory, limit_exceeded.
-  virtual Status publish(RegionId memory, std::uint64_t offset, std::uint64_t bytes) = 0;
+  /// Local. Makes a piece of this node's memory known to other nodes by that number.
+  /// Errors: no_memory, limit_exceeded.
+  virtual Status publish(RegionId memory, const PublishedMemory& piece) = 0;
   /// Local. Ends that: when it returns, nothing from outside touches the memory any more. Any rank
   /// of the node may call it, after its job was stopped, too.
   virtual void withdraw(RegionId memory) noexcept = 0;
@@ -55,6 +69,13 @@ class NodeLink {
   /// Counts one more notification of this rank at another, behind all that this thread did to it
   /// before; returns how many they are. Errors: peer_lost (also of a rank that left), unreachable.
   virtual Result<std::uint64_t> notify(WorldRank rank) = 0;
+
+  /// Waits for the queue lock at `offset` of the memory that `node` published as `memory`.
+  /// Errors: closed (no such locks), out_of_range (no such lock), peer_lost, unreachable.
+  virtual Result<LockOutcome> lock(NodeId node, RegionId memory, std::uint64_t offset) = 0;
+  /// Gives it back, behind all that this thread did to that node before. Complete: at return the
+  /// request is on its way. Requires: this rank holds it. Errors: as lock().
+  virtual Status unlock(NodeId node, RegionId memory, std::uint64_t offset) = 0;
 
   /// Errors: peer_lost, unreachable (nobody on its node answers).
   virtual Result<Fate> fate_of(WorldRank rank) = 0;

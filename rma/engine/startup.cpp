@@ -161,14 +161,15 @@ Result<std::shared_ptr<NodeMemory>> share_across_processes(Bootstrap& bootstrap,
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine));
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Name> all, gather(bootstrap, settings, name));
   if (is_leader) {
-    mine = server->serve(memory->descriptor(), ranks - 1, start_timeout(settings),
+    mine = server->serve(memory->descriptors(), ranks - 1, start_timeout(settings),
                          [&] { return bootstrap.first_lost().has_value(); });
   } else {
     const Name& of_leader = all[static_cast<std::size_t>(leader.value)];
-    auto fd = fetch_descriptor(of_leader.data(), start_timeout(settings));
-    mine = fd.status();
-    if (fd.ok()) {
-      auto adopted = NodeMemory::adopt(fd->release());
+    auto fetched =
+        fetch_descriptors(of_leader.data(), NodeMemory::descriptor_count, start_timeout(settings));
+    mine = fetched.status();
+    if (fetched.ok()) {
+      auto adopted = NodeMemory::adopt(std::move(fetched->front()), std::move(fetched->back()));
       mine = adopted.status();
       if (adopted.ok()) {
         memory = std::move(adopted).take();

@@ -64,7 +64,7 @@ Result<RegionId> TeamState::publish_control(std::uint64_t offset) {
   if (memory.value == 0) {
     return Status::error(Code::limit_exceeded, "the numbers of regions are used up");
   }
-  TESSERA_RETURN_IF_ERROR(job_.link->publish(memory, offset, control_bytes()));
+  TESSERA_RETURN_IF_ERROR(job_.link->publish(memory, {.offset = offset, .bytes = control_bytes()}));
   return memory;
 }
 

@@ -121,7 +121,7 @@ Status Arena::back(std::uint64_t offset, std::uint64_t bytes) {
   std::uint64_t longest_step = back_step_bytes;
   for (std::uint64_t done = 0; done < bytes;) {
     const std::uint64_t step = std::min(longest_step, bytes - done);
-    const int error = posix_fallocate(memory_.descriptor(), static_cast<off_t>(offset + done),
+    const int error = posix_fallocate(memory_.file(), static_cast<off_t>(offset + done),
                                       static_cast<off_t>(step));
     if (error != 0 && error != EINTR) {
       unback(offset, done);
@@ -148,7 +148,7 @@ void Arena::unback(std::uint64_t offset, std::uint64_t bytes) noexcept {
   }
   const std::uint64_t whole = (bytes + page_bytes - 1) / page_bytes * page_bytes;
   // Cannot fail in a way that matters: the memory stays taken until the job ends.
-  static_cast<void>(fallocate(memory_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+  static_cast<void>(fallocate(memory_.file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                               static_cast<off_t>(offset), static_cast<off_t>(whole)));
 }
 

@@ -28,12 +28,17 @@ namespace tessera::rma::detail {
 
 /// The slice of one rank.
 struct DirectorySlice {
+  /// Which requests it is for.
+  enum class Use : std::uint8_t { transfers, mailboxes, locks };
+
   WorldRank owner;
   std::int32_t process = 0;  ///< 0: in the arena; else the owner's process, whose own memory it is
   std::uint64_t place = 0;   ///< offset in the arena, or address in that process
   std::uint64_t bytes = 0;
   bool strict = false;  ///< Atomics::strict
   AccessMode access_mode = AccessMode::any;
+  Use use = Use::transfers;
+  std::uint64_t unit = 1;  ///< locks: bytes of each
 
   friend bool operator==(const DirectorySlice&, const DirectorySlice&) = default;
 };

@@ -69,7 +69,7 @@ bool same_user(int connection) {
          peer.uid == geteuid();
 }
 
-// The message that carries a descriptor: one byte of data and the descriptor beside it.
+// The message that carries descriptors: one byte of data and the descriptors beside it.
 struct FdMessage {
   FdMessage() {
     part.iov_base = &byte;
@@ -82,17 +82,34 @@ struct FdMessage {
   char byte = 'f';
   iovec part{};
   msghdr header{};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(most_passed_descriptors * sizeof(int))> control{};
 };
 
-bool send_fd(int connection, int fd) {
+bool send_fds(int connection, std::span<const int> fds) {
   FdMessage message;
+  message.header.msg_controllen = CMSG_SPACE(fds.size_bytes());
   cmsghdr* control = CMSG_FIRSTHDR(&message.header);
   control->cmsg_level = SOL_SOCKET;
   control->cmsg_type = SCM_RIGHTS;
-  control->cmsg_len = CMSG_LEN(sizeof fd);
-  std::memcpy(CMSG_DATA(control), &fd, sizeof fd);
+  control->cmsg_len = CMSG_LEN(fds.size_bytes());
+  std::memcpy(CMSG_DATA(control), fds.data(), fds.size_bytes());
   return sendmsg(connection, &message.header, MSG_NOSIGNAL) == 1;
+}
+
+// What came, whether it was expected or not: it has to be closed.
+std::vector<Descriptor> received_by(msghdr& message) {
+  std::vector<Descriptor> descriptors;
+  const cmsghdr* control = CMSG_FIRSTHDR(&message);
+  if (control == nullptr || control->cmsg_type != SCM_RIGHTS) {
+    return descriptors;
+  }
+  const std::size_t count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+  for (std::size_t i = 0; i < count; ++i) {
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(control) + i * sizeof fd, sizeof fd);
+    descriptors.emplace_back(fd);
+  }
+  return descriptors;
 }
 
 }  // namespace
@@ -129,7 +146,8 @@ Result<DescriptorServer> DescriptorServer::create() {
   return DescriptorServer(std::move(listener), std::move(name));
 }
 
-Status DescriptorServer::serve(int fd, int count, std::chrono::milliseconds timeout,
+Status DescriptorServer::serve(std::span<const int> fds, int count,
+                               std::chrono::milliseconds timeout,
                                const std::function<bool()>& give_up) {
   constexpr std::chrono::milliseconds between_asking{50};
   const auto deadline = std::chrono::steady_clock::now() + timeout;
@@ -154,14 +172,15 @@ Status DescriptorServer::serve(int fd, int count, std::chrono::milliseconds time
     if (connection.get() < 0 && (errno == EMFILE || errno == ENFILE)) {
       return too_many_open("cannot hand out the node's shared memory");
     }
-    if (connection.get() >= 0 && same_user(connection.get()) && send_fd(connection.get(), fd)) {
+    if (connection.get() >= 0 && same_user(connection.get()) && send_fds(connection.get(), fds)) {
       ++served;
     }
   }
   return {};
 }
 
-Result<Descriptor> fetch_descriptor(const std::string& name, std::chrono::milliseconds timeout) {
+Result<std::vector<Descriptor>> fetch_descriptors(const std::string& name, std::size_t count,
+                                                  std::chrono::milliseconds timeout) {
   constexpr std::string_view action = "cannot fetch the node's shared memory";
   const Descriptor connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (connection.get() < 0) {
@@ -182,16 +201,17 @@ Result<Descriptor> fetch_descriptor(const std::string& name, std::chrono::millis
   if (recvmsg(connection.get(), &message.header, MSG_CMSG_CLOEXEC) != 1) {
     return Status::error(Code::protocol, "the first rank of this node closed the connection");
   }
+  std::vector<Descriptor> descriptors = received_by(message.header);
   if ((message.header.msg_flags & MSG_CTRUNC) != 0) {
-    return too_many_open(action);  // The descriptor came and there was no room for it.
+    return too_many_open(action);  // They came, and there was no room for all.
   }
-  const cmsghdr* control = CMSG_FIRSTHDR(&message.header);
-  if (control == nullptr || control->cmsg_type != SCM_RIGHTS) {
-    return Status::error(Code::protocol, "the first rank of this node sent no descriptor");
+  if (descriptors.size() != count) {
+    return Status::error(
+        Code::protocol, fmt::format("the first rank of this node sent {} descriptors; {} belong to "
+                                    "its shared memory",
+                                    descriptors.size(), count));
   }
-  int fd = -1;
-  std::memcpy(&fd, CMSG_DATA(control), sizeof fd);
-  return Descriptor(fd);
+  return descriptors;
 }
 
 }  // namespace tessera::rma::detail

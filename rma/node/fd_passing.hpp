@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Handing a file descriptor to other processes of this machine, over a local socket with an
+// Handing file descriptors to other processes of this machine, over a local socket with an
 // abstract name: nothing in a file system, nothing to clean up, and only processes of the same
 // user are served.
 #pragma once
 
 #include <chrono>
 #include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "rma/result.hpp"
 
@@ -31,7 +33,10 @@ class Descriptor {
   int fd_;
 };
 
-/// Serves one descriptor to a known number of processes.
+/// At most so many go in one message.
+inline constexpr std::size_t most_passed_descriptors = 4;
+
+/// Serves the same descriptors to a known number of processes.
 class DescriptorServer {
  public:
   /// Listens under a fresh random name. Errors: limit_exceeded.
@@ -40,10 +45,11 @@ class DescriptorServer {
   /// The name to connect to; 32 characters.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  /// Sends `fd` to `count` processes as they come. `give_up` is asked now and then.
+  /// Sends `fds` to `count` processes as they come. `give_up` is asked now and then.
   /// Errors: timed_out when fewer came in time, peer_lost when `give_up` said so.
+  /// Requires: fds.size() ≤ most_passed_descriptors.
   Status serve(
-      int fd, int count, std::chrono::milliseconds timeout,
+      std::span<const int> fds, int count, std::chrono::milliseconds timeout,
       const std::function<bool()>& give_up = [] { return false; });
 
  private:
@@ -53,8 +59,9 @@ class DescriptorServer {
   std::string name_;
 };
 
-/// Fetches the descriptor that a DescriptorServer called `name` serves. Errors: unreachable,
-/// timed_out, protocol, limit_exceeded (this process may open no more descriptors).
-Result<Descriptor> fetch_descriptor(const std::string& name, std::chrono::milliseconds timeout);
+/// Fetches the descriptors that a DescriptorServer called `name` serves, `count` of them. Errors:
+/// unreachable, timed_out, protocol, limit_exceeded (this process may open no more descriptors).
+Result<std::vector<Descriptor>> fetch_descriptors(const std::string& name, std::size_t count,
+                                                  std::chrono::milliseconds timeout);
 
 }  // namespace tessera::rma::detail

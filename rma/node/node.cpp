@@ -41,7 +41,21 @@ void Node::leave() noexcept {
   own().presence.store(static_cast<std::uint32_t>(Presence::left));
 }
 
+Status Node::make_guest_book(std::int32_t world_ranks) {
+  NodeHeader& header = memory_->header();
+  const auto guests = static_cast<std::uint64_t>(world_ranks);
+  const std::uint64_t notices = ranks_.size() * guests * sizeof(std::uint64_t);
+  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena_.allocate(notices + guests));
+  header.guest_notices_offset = offset;
+  header.guest_fates_offset = offset + notices;
+  header.world_ranks = guests;
+  return {};
+}
+
 bool Node::has_left(int place) const {
+  if (is_guest(place)) {
+    return memory_->guest_fate(rank_at(place)).load() == GuestFate::left;
+  }
   return memory_->record(place).presence.load() == static_cast<std::uint32_t>(Presence::left);
 }
 
@@ -52,6 +66,9 @@ bool Node::has_ended(int place) const {
 }
 
 bool Node::is_gone(int place) const {
+  if (is_guest(place)) {
+    return memory_->guest_fate(rank_at(place)).load() != GuestFate::unknown;
+  }
   return has_left(place) || has_ended(place);
 }
 

@@ -41,6 +41,10 @@ class Node final : public Liveness {
 
   /// Takes this rank's place: others may rely on its liveness from now on. Errors: internal.
   Status enter();
+  /// Makes room for what this node remembers of ranks of other nodes, of which the job has so many:
+  /// their notifications, and whether they are gone. Called once, by whoever serves them, before it
+  /// does. Errors: no_memory. Cost: address space; memory where it is used.
+  Status make_guest_book(std::int32_t world_ranks);
   /// Gives it up; every peer that waits for this rank is woken by its next look.
   void leave() noexcept;
 
@@ -67,7 +71,17 @@ class Node final : public Liveness {
   [[nodiscard]] const WaitPolicy& policy() const noexcept { return policy_; }
   [[nodiscard]] bool is_one_process() const noexcept { return one_process_; }
 
-  /// True when the rank at `place` left the job or its process ended.
+  /// Ranks of other nodes, for whom this node's agent waits in queues here, have places behind
+  /// those of its own ranks.
+  [[nodiscard]] int guest_place(WorldRank rank) const noexcept { return size() + rank.value; }
+  [[nodiscard]] bool is_guest(int place) const noexcept { return place >= size(); }
+  /// The rank at a place, be it a guest's or not.
+  [[nodiscard]] WorldRank rank_at(int place) const noexcept {
+    return is_guest(place) ? WorldRank{place - size()} : ranks_[static_cast<std::size_t>(place)];
+  }
+
+  /// True when the rank at `place` left the job or its process ended. Of a guest: when the agent's
+  /// connection to it has ended.
   [[nodiscard]] bool is_gone(int place) const;
   /// True when it left in good order (the job was stopped there).
   [[nodiscard]] bool has_left(int place) const;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "rma/memory.hpp"
 
@@ -19,7 +21,7 @@ namespace tessera::rma::detail {
 namespace {
 
 constexpr std::uint64_t magic_number = 0x7465'7373'6572'6131;  // "tessera1"
-constexpr std::uint32_t current_layout = 5;
+constexpr std::uint32_t current_layout = 6;
 constexpr std::uint64_t least_reserve = 64ULL << 20;
 // Life marks are locks on single bytes far beyond the end of the file, where no data can be.
 constexpr off_t life_mark_base = off_t{1} << 62;
@@ -86,8 +88,10 @@ int UsableProcessors::count() const noexcept {
 }
 
 Result<std::unique_ptr<NodeMemory>> NodeMemory::create(int ranks, std::uint64_t reserve_bytes) {
-  const int fd = memfd_create("tessera", MFD_CLOEXEC);
-  if (fd < 0) {
+  Descriptor file(memfd_create("tessera", MFD_CLOEXEC));
+  Descriptor bell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const int fd = file.get();
+  if (fd < 0 || bell.get() < 0) {
     return Status::error(Code::limit_exceeded,
                          fmt::format("cannot create shared memory: {}", std::strerror(errno)));
   }
@@ -105,13 +109,13 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::create(int ranks, std::uint64_t 
   }
   if (base == MAP_FAILED) {
     const int error = errno;
-    close(fd);
     return Status::error(Code::no_memory,
                          fmt::format("cannot map {} of shared memory: {}",
                                      human_bytes(least_reserve), std::strerror(error)))
         .hint("raise the limit on address space (ulimit -v)");
   }
-  std::unique_ptr<NodeMemory> memory(new NodeMemory(fd, static_cast<std::byte*>(base), bytes));
+  std::unique_ptr<NodeMemory> memory(
+      new NodeMemory(std::move(file), std::move(bell), static_cast<std::byte*>(base), bytes));
   memory->lay_out(ranks, bytes);
   const NodeHeader& header = memory->header();
   if (const int error = posix_fallocate(fd, 0, static_cast<off_t>(header.records_offset)); error) {
@@ -140,33 +144,43 @@ void NodeMemory::lay_out(int ranks, std::uint64_t bytes) const {
   header->magic = magic_number;
 }
 
-Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(int fd) {
+Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(Descriptor memory, Descriptor bell) {
   struct stat file {};
   void* base = MAP_FAILED;
+  const int fd = memory.get();
   if (fstat(fd, &file) == 0 && file.st_size >= static_cast<off_t>(least_reserve)) {
     base = map_shared(fd, static_cast<std::uint64_t>(file.st_size));
   }
   if (base == MAP_FAILED) {
     const int error = errno;
-    close(fd);
     return Status::error(Code::no_memory, fmt::format("cannot map the node's shared memory: {}",
                                                       std::strerror(error)))
         .hint(
             "raise the limit on address space (ulimit -v), or set TESSERA_ARENA_MIB to a smaller "
             "value");
   }
-  std::unique_ptr<NodeMemory> memory(
-      new NodeMemory(fd, static_cast<std::byte*>(base), static_cast<std::uint64_t>(file.st_size)));
-  const NodeHeader& header = memory->header();
+  std::unique_ptr<NodeMemory> adopted(new NodeMemory(std::move(memory), std::move(bell),
+                                                     static_cast<std::byte*>(base),
+                                                     static_cast<std::uint64_t>(file.st_size)));
+  const NodeHeader& header = adopted->header();
   if (header.magic != magic_number || header.layout_version != current_layout) {
     return Status::error(Code::protocol, "the node's shared memory was made by another version");
   }
-  return memory;
+  return adopted;
 }
 
 NodeMemory::~NodeMemory() {
   munmap(base_, mapped_);
-  close(fd_);
+}
+
+void NodeMemory::ring_agent() const noexcept {
+  AgentBell& bell = header().agent_bell;
+  bell.rings.fetch_add(1);
+  if (bell.sleepers.load() != 0) {
+    const std::uint64_t one = 1;
+    // A full counter has been noticed, or is about to be.
+    static_cast<void>(!write(bell_.get(), &one, sizeof one));
+  }
 }
 
 Status NodeMemory::hold_life_mark(int place) const {
@@ -174,7 +188,7 @@ Status NodeMemory::hold_life_mark(int place) const {
   // parent reaps it, and a child made by fork() does not inherit it. No descriptor per peer, and
   // it works across pid namespaces, unlike a pidfd.
   struct flock mark = life_mark(F_WRLCK, place);
-  if (fcntl(fd_, F_SETLK, &mark) != 0) {
+  if (fcntl(memory_.get(), F_SETLK, &mark) != 0) {
     return Status::error(Code::internal, fmt::format("cannot mark place {} as alive: {}", place,
                                                      std::strerror(errno)));
   }
@@ -183,7 +197,7 @@ Status NodeMemory::hold_life_mark(int place) const {
 
 bool NodeMemory::has_life_mark(int place) const {
   struct flock mark = life_mark(F_WRLCK, place);
-  if (fcntl(fd_, F_GETLK, &mark) != 0) {
+  if (fcntl(memory_.get(), F_GETLK, &mark) != 0) {
     return true;  // No answer is not proof of death.
   }
   return mark.l_type != F_UNLCK;

@@ -19,7 +19,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
+#include "rma/node/fd_passing.hpp"
 #include "rma/node/robust_lock.hpp"
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
@@ -77,6 +79,15 @@ struct DirectoryHeader {
   std::uint64_t used = 0;    ///< entries that are not empty
 };
 
+/// Calls the node's agent, the thread that serves other nodes and sleeps in the kernel.
+struct alignas(cache_line) AgentBell {
+  std::atomic<std::uint32_t> rings{0};
+  std::atomic<std::uint32_t> sleepers{0};  ///< threads of the agent that have to be woken
+};
+
+/// What a node's agent knows of a rank of another node. Only moves forward.
+enum class GuestFate : std::uint8_t { unknown, left, lost };
+
 struct NodeHeader {
   std::uint64_t magic = 0;
   std::uint32_t layout_version = 0;
@@ -85,6 +96,7 @@ struct NodeHeader {
   std::uint64_t records_offset = 0;        ///< of RankRecord[ranks]
   std::uint64_t notices_offset = 0;        ///< of counters [receiver][sender]
   std::uint64_t guest_notices_offset = 0;  ///< of counters [receiver][world rank]; 0: none
+  std::uint64_t guest_fates_offset = 0;    ///< of GuestFate[world rank], likewise
   std::uint64_t world_ranks = 0;           ///< of the job, if there are such counters
   std::uint64_t bitmap_offset = 0;         ///< of std::uint64_t[], one bit a granule from offset 0
   std::uint64_t arena_offset = 0;          ///< first byte that can be allocated; a granule's start
@@ -93,6 +105,7 @@ struct NodeHeader {
   RobustLock last_one_lock;                   ///< for LastOne
   std::atomic<std::uint32_t> last_region{0};  ///< the number that a region got last
   UsableProcessors processors;
+  AgentBell agent_bell;
   alignas(cache_line) DirectoryHeader directory;
   std::array<StripeLock, stripe_count> stripes;
 };
@@ -103,15 +116,20 @@ class NodeMemory {
   /// if the process may not have as much. Errors: no_memory, limit_exceeded.
   static Result<std::unique_ptr<NodeMemory>> create(int ranks, std::uint64_t reserve_bytes);
 
-  /// Maps memory that another process made and whose descriptor came over a socket; owns `fd` from
-  /// then on. Errors: protocol when it isn't ours, no_memory.
-  static Result<std::unique_ptr<NodeMemory>> adopt(int fd);
+  /// Maps memory that another process made and whose descriptors() came over a socket.
+  /// Errors: protocol when it isn't ours, no_memory.
+  static Result<std::unique_ptr<NodeMemory>> adopt(Descriptor memory, Descriptor bell);
 
   ~NodeMemory();
   NodeMemory(const NodeMemory&) = delete;
   NodeMemory& operator=(const NodeMemory&) = delete;
 
-  [[nodiscard]] int descriptor() const noexcept { return fd_; }
+  [[nodiscard]] int file() const noexcept { return memory_.get(); }
+  /// What another process needs to adopt this.
+  static constexpr std::size_t descriptor_count = 2;
+  [[nodiscard]] std::array<int, descriptor_count> descriptors() const noexcept {
+    return {memory_.get(), bell_.get()};
+  }
   [[nodiscard]] std::byte* base() const noexcept { return base_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return header().total_bytes; }
   [[nodiscard]] NodeHeader& header() const noexcept {
@@ -138,6 +156,18 @@ class NodeMemory {
                                        static_cast<std::uint64_t>(sender.value)];
   }
 
+  /// What became of a rank of another node. Requires: guest_fates_offset is set.
+  [[nodiscard]] std::atomic<GuestFate>& guest_fate(WorldRank rank) const noexcept {
+    return reinterpret_cast<std::atomic<GuestFate>*>(
+        base_ + header().guest_fates_offset)[static_cast<std::size_t>(rank.value)];
+  }
+
+  /// Has the agent look at what was changed before; wakes it if it sleeps.
+  void ring_agent() const noexcept;
+  /// An eventfd that becomes readable when a sleeping agent is called. Nobody reads it: it is to be
+  /// watched for edges.
+  [[nodiscard]] int agent_bell() const noexcept { return bell_.get(); }
+
   /// Marks the calling process as the one that carries the rank at `place`. The kernel takes the
   /// mark away when the process ends, however it ends. Errors: internal.
   Status hold_life_mark(int place) const;
@@ -145,11 +175,12 @@ class NodeMemory {
   [[nodiscard]] bool has_life_mark(int place) const;
 
  private:
-  NodeMemory(int fd, std::byte* base, std::uint64_t mapped) noexcept
-      : fd_(fd), base_(base), mapped_(mapped) {}
+  NodeMemory(Descriptor memory, Descriptor bell, std::byte* base, std::uint64_t mapped) noexcept
+      : memory_(std::move(memory)), bell_(std::move(bell)), base_(base), mapped_(mapped) {}
   void lay_out(int ranks, std::uint64_t bytes) const;
 
-  int fd_;
+  Descriptor memory_;
+  Descriptor bell_;
   std::byte* base_;
   std::uint64_t mapped_;
 };

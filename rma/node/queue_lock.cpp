@@ -49,12 +49,17 @@ QueueEntry* QueueLock::first_living(const Node& node) noexcept {
 
 // Takes the head entry out of the queue and wakes its waiter, if that sleeps. A waiter that is told
 // by somebody who dies before waking it looks for itself after a while.
-void QueueLock::tell(QueueEntry& first, QueueEntry::State what) noexcept {
+void QueueLock::tell(const Node& node, QueueEntry& first, QueueEntry::State what) noexcept {
   in_this_order();
   const std::uint32_t before = first.state.exchange(what);
   in_this_order();
   ++head_;
-  if (before == QueueEntry::parked) {
+  if (before != QueueEntry::parked) {
+    return;
+  }
+  if (node.is_guest(static_cast<int>(first.place))) {
+    node.memory().ring_agent();
+  } else {
     futex_wake_all(first.state);
   }
 }
@@ -67,7 +72,7 @@ void QueueLock::hand_over(const Node& node) noexcept {
     return;
   }
   owner_.store(owner_of_turn(first->place, head_), std::memory_order_relaxed);
-  tell(*first, QueueEntry::granted);
+  tell(node, *first, QueueEntry::granted);
 }
 
 // If the owner is dead: the first waiter is told, the one behind it gets the lock. Returns the
@@ -80,7 +85,7 @@ int QueueLock::recover(const Node& node) noexcept {
   QueueEntry* const first = first_living(node);
   if (first != nullptr) {
     first->dead_place = static_cast<std::uint32_t>(owner);
-    tell(*first, QueueEntry::holder_died);
+    tell(node, *first, QueueEntry::holder_died);
   }
   hand_over(node);
   return first == nullptr ? owner : -1;
@@ -93,7 +98,7 @@ void QueueLock::repair(const Node& node) noexcept {
     QueueEntry& first = entry(head_);
     const bool is_waiting = !first.is_told();
     if (owner == owner_of_turn(first.place, head_) && is_waiting) {
-      tell(first, QueueEntry::granted);
+      tell(node, first, QueueEntry::granted);
     } else if (!is_waiting) {
       ++head_;  // It was told, or found dead.
     }
@@ -104,87 +109,116 @@ void QueueLock::repair(const Node& node) noexcept {
 }
 
 // Fills the next entry if it is free; an entry is given back by the waiter that was told.
-bool QueueLock::enqueue(const Node& node, std::uint32_t& turn) noexcept {
+bool QueueLock::enqueue(const Node& node, Turn& turn) noexcept {
   QueueEntry& next = entry(tail_);
   const bool ring_full = tail_ - head_ > capacity_mask_;
   if (ring_full ||
       (next.state.load() != QueueEntry::idle && !node.is_gone(static_cast<int>(next.place)))) {
     return false;
   }
-  turn = tail_;
-  next.place = static_cast<std::uint32_t>(node.place());
-  next.state.store(QueueEntry::waiting);
+  turn.number = tail_;
+  next.place = static_cast<std::uint32_t>(turn.place);
+  next.state.store(node.is_guest(turn.place) ? QueueEntry::parked : QueueEntry::waiting);
   in_this_order();
   ++tail_;
   return true;
 }
 
-QueueLock::Outcome QueueLock::lock(Node& node, int& dead_place) noexcept {
-  auto looked = std::chrono::steady_clock::time_point::max();
-  while (true) {
-    std::uint32_t turn = 0;
-    bool queued = false;
-    {
-      const RobustGuard guard(guard_, node.lock_context());
-      if (guard.recovered()) {
-        repair(node);
-      }
-      if (owner_.load(std::memory_order_relaxed) == 0) [[likely]] {
-        owner_.store(owner_at(node.place()), std::memory_order_relaxed);
-        return Outcome::acquired;
-      }
-      queued = enqueue(node, turn);
-      const auto now = std::chrono::steady_clock::now();
-      looked = std::min(looked, now);
-      if (!queued && now - looked >= node.policy().look_period) {
-        // Everybody in the ring may be dead, and then nobody there looks after the owner.
-        looked = now;
-        if (const int dead = recover(node); dead >= 0) {
-          dead_place = dead;
-          return Outcome::holder_died;
-        }
-      }
-    }
-    if (queued) {
-      return wait(node, turn, dead_place);
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
-}
-
-QueueLock::Outcome QueueLock::wait(Node& node, std::uint32_t turn, int& dead_place) noexcept {
-  QueueEntry& own = entry(turn);
-  const auto told = [&] { return own.is_told(); };
-  if (!spin_until(node.policy().spin, told)) {
-    auto looked = std::chrono::steady_clock::now();
-    std::uint32_t awake = QueueEntry::waiting;
-    own.state.compare_exchange_strong(awake, QueueEntry::parked);
-    while (!told()) {
-      futex_wait(own.state, QueueEntry::parked, node.policy().look_period);
-      const auto now = std::chrono::steady_clock::now();
-      if (now - looked < node.policy().look_period) {
-        continue;
-      }
-      looked = now;
-      const RobustGuard guard(guard_, node.lock_context());
-      if (guard.recovered()) {
-        repair(node);
-      }
-      recover(node);
-    }
-  }
-  const bool acquired = own.state.load(std::memory_order_acquire) == QueueEntry::granted;
-  dead_place = static_cast<int>(own.dead_place);
-  own.state.store(QueueEntry::idle);
-  return acquired ? Outcome::acquired : Outcome::holder_died;
-}
-
-bool QueueLock::unlock(Node& node) noexcept {
+// Takes the lock if it is free, else a turn; without either, the ring is full.
+std::optional<QueueLock::Outcome> QueueLock::try_lock(Node& node, Turn& turn) noexcept {
   const RobustGuard guard(guard_, node.lock_context());
   if (guard.recovered()) {
     repair(node);
   }
-  if (place_of(owner_.load(std::memory_order_relaxed)) != node.place()) {
+  if (owner_.load(std::memory_order_relaxed) == 0) [[likely]] {
+    owner_.store(owner_at(turn.place), std::memory_order_relaxed);
+    return Outcome::acquired;
+  }
+  turn.is_queued = enqueue(node, turn);
+  const auto now = std::chrono::steady_clock::now();
+  turn.looked = std::min(turn.looked, now);
+  if (!turn.is_queued && now - turn.looked >= node.policy().look_period) {
+    // Everybody in the ring may be dead, and then nobody there looks after the owner.
+    turn.looked = now;
+    turn.dead_place = recover(node);
+    if (turn.dead_place >= 0) {
+      return Outcome::holder_died;
+    }
+  }
+  return std::nullopt;
+}
+
+QueueLock::Outcome QueueLock::lock(Node& node, int& dead_place) noexcept {
+  Turn turn{.place = node.place()};
+  auto outcome = try_lock(node, turn);
+  while (!outcome && !turn.is_queued) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    outcome = try_lock(node, turn);
+  }
+  if (!outcome) {
+    wait(node, turn);
+    outcome = learn(turn);
+  }
+  dead_place = turn.dead_place;
+  return *outcome;
+}
+
+// Until whoever has the turn was told.
+void QueueLock::wait(Node& node, const Turn& turn) noexcept {
+  QueueEntry& own = entry(turn.number);
+  const auto told = [&] { return own.is_told(); };
+  if (spin_until(node.policy().spin, told)) {
+    return;
+  }
+  Turn looking{.looked = std::chrono::steady_clock::now()};
+  std::uint32_t awake = QueueEntry::waiting;
+  own.state.compare_exchange_strong(awake, QueueEntry::parked);
+  while (!told()) {
+    futex_wait(own.state, QueueEntry::parked, node.policy().look_period);
+    look_after_holder(node, looking);
+  }
+}
+
+// Once in each look period.
+void QueueLock::look_after_holder(Node& node, Turn& turn) noexcept {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - turn.looked < node.policy().look_period) {
+    return;
+  }
+  turn.looked = now;
+  const RobustGuard guard(guard_, node.lock_context());
+  if (guard.recovered()) {
+    repair(node);
+  }
+  recover(node);
+}
+
+// What was told; gives the entry back.
+QueueLock::Outcome QueueLock::learn(Turn& turn) noexcept {
+  QueueEntry& own = entry(turn.number);
+  const bool acquired = own.state.load(std::memory_order_acquire) == QueueEntry::granted;
+  turn.dead_place = static_cast<int>(own.dead_place);
+  own.state.store(QueueEntry::idle);
+  return acquired ? Outcome::acquired : Outcome::holder_died;
+}
+
+std::optional<QueueLock::Outcome> QueueLock::advance(Node& node, Turn& turn) noexcept {
+  if (!turn.is_queued) {
+    return try_lock(node, turn);
+  }
+  if (entry(turn.number).is_told()) {
+    return learn(turn);
+  }
+  look_after_holder(node, turn);
+  return std::nullopt;
+}
+
+bool QueueLock::unlock(Node& node, int place) noexcept {
+  const RobustGuard guard(guard_, node.lock_context());
+  if (guard.recovered()) {
+    repair(node);
+  }
+  if (place_of(owner_.load(std::memory_order_relaxed)) != place) {
     return false;
   }
   hand_over(node);

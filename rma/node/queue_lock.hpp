@@ -13,10 +13,16 @@
 // gets the robust lock does (repair). The owner changes in one store, before which the old one
 // still has the lock and after which the new one has it, told or not. tests/rma/queue_lock_test.cpp
 // ends a rank after each single instruction of this.
+//
+// Ranks of other nodes wait in the same ring, so that whoever came first is served first, wherever
+// it is. Their turns are taken by this node's agent, which doesn't sleep on an entry but is called
+// by its bell (guests, Node::guest_place).
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "rma/node/node.hpp"
 #include "rma/node/robust_lock.hpp"
@@ -49,7 +55,22 @@ class alignas(cache_line) QueueLock {
   Outcome lock(Node& node, int& dead_place) noexcept;
 
   /// Hands the lock to the first waiter that lives. False when this rank doesn't hold it.
-  bool unlock(Node& node) noexcept;
+  bool unlock(Node& node) noexcept { return unlock(node, node.place()); }
+
+  /// Where somebody stands who wants the lock.
+  struct Turn {
+    int place = 0;             ///< whose it is
+    bool is_queued = false;    ///< else the ring was full
+    std::uint32_t number = 0;  ///< its entry, when queued
+    int dead_place = -1;       ///< Outcome::holder_died: whose
+    std::chrono::steady_clock::time_point looked = std::chrono::steady_clock::time_point::max();
+  };
+  /// For a guest: takes the lock, or a turn in the ring, and doesn't wait. Nothing: to be called
+  /// again, after a pause while the ring is full, or when the agent's bell was rung and in each
+  /// look period once the turn is queued.
+  std::optional<Outcome> advance(Node& node, Turn& turn) noexcept;
+  /// The same as unlock() in the name of the guest at `place`.
+  bool unlock(Node& node, int place) noexcept;
 
  private:
   // place + 1 in the low half, with queue_bit when the lock came from the queue; then the turn of
@@ -65,10 +86,13 @@ class alignas(cache_line) QueueLock {
   }
 
   QueueEntry& entry(std::uint32_t turn) noexcept;
-  bool enqueue(const Node& node, std::uint32_t& turn) noexcept;
-  Outcome wait(Node& node, std::uint32_t turn, int& dead_place) noexcept;
+  bool enqueue(const Node& node, Turn& turn) noexcept;
+  std::optional<Outcome> try_lock(Node& node, Turn& turn) noexcept;
+  void wait(Node& node, const Turn& turn) noexcept;
+  void look_after_holder(Node& node, Turn& turn) noexcept;
+  Outcome learn(Turn& turn) noexcept;
   QueueEntry* first_living(const Node& node) noexcept;
-  void tell(QueueEntry& first, QueueEntry::State what) noexcept;
+  void tell(const Node& node, QueueEntry& first, QueueEntry::State what) noexcept;
   void hand_over(const Node& node) noexcept;
   int recover(const Node& node) noexcept;
   void repair(const Node& node) noexcept;

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -21,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 // Who connects and doesn't introduce himself is disconnected.
 constexpr std::chrono::seconds patience{10};
 // How often silent ones are looked for while nothing else happens, and a full table is tried again.
-constexpr int look_period_ms = 1000;
+constexpr std::chrono::milliseconds look_period{1000};
 
 Status no_descriptor(const char* what) {
   return Status::error(Code::limit_exceeded,
@@ -32,11 +33,15 @@ Status no_descriptor(const char* what) {
 }  // namespace
 
 Agent::Agent(std::shared_ptr<detail::Node> node, TcpListener listener, AgentOptions options)
-    : node_(std::move(node)), listener_(std::move(listener)), options_(std::move(options)) {}
+    : node_(std::move(node)),
+      listener_(std::move(listener)),
+      options_(std::move(options)),
+      locks_(*node_) {}
 
 Result<std::unique_ptr<Agent>> Agent::create(std::shared_ptr<detail::Node> node,
                                              TcpListener listener, AgentOptions options) {
   std::unique_ptr<Agent> agent(new Agent(std::move(node), std::move(listener), std::move(options)));
+  TESSERA_RETURN_IF_ERROR(agent->node_->make_guest_book(agent->options_.ranks));
   TESSERA_RETURN_IF_ERROR(agent->open());
   // Signals are for the program's threads.
   sigset_t all;
@@ -77,7 +82,9 @@ Status Agent::open() {
     return no_descriptor("the agent's event queue");
   }
   TESSERA_RETURN_IF_ERROR(watch(listener_.descriptor(), EPOLLIN, EPOLL_CTL_ADD));
-  return watch(ending_.get(), EPOLLIN, EPOLL_CTL_ADD);
+  TESSERA_RETURN_IF_ERROR(watch(ending_.get(), EPOLLIN, EPOLL_CTL_ADD));
+  // By its edges: processes of this node write to it, and nobody reads.
+  return watch(node_->memory().agent_bell(), EPOLLIN | EPOLLET, EPOLL_CTL_ADD);
 }
 
 Status Agent::watch(int fd, std::uint32_t events, int operation) const {
@@ -91,24 +98,59 @@ Status Agent::watch(int fd, std::uint32_t events, int operation) const {
 
 void Agent::run() noexcept {
   pthread_setname_np(pthread_self(), "tessera-agent");
-  auto heard = Clock::now();
+  auto now = Clock::now();
+  auto heard = now;
+  auto looked = now;
   while (!is_ending_) {
-    if (look_at_active()) {
-      heard = Clock::now();
-      continue;
+    if (was_rung()) {
+      answer_locks();
     }
     const bool is_awake =
-        options_.stay_awake == StayAwake::max() || Clock::now() - heard < options_.stay_awake;
-    if (take_events(is_awake ? 0 : look_period_ms)) {
-      heard = Clock::now();
-    }
-    if (!is_awake) {
+        options_.stay_awake == StayAwake::max() || now - heard < options_.stay_awake;
+    const bool came = look_at_active() || (is_awake ? take_events(0) : sleep());
+    now = Clock::now();
+    heard = came ? now : heard;
+    if (now - looked >= longest_sleep()) {
+      looked = now;
+      answer_locks();
       drop_silent();
     }
   }
   for (auto& [fd, served] : served_) {
     served.conversation->say_bye();
   }
+}
+
+bool Agent::was_rung() const noexcept {
+  return node_->memory().header().agent_bell.rings.load(std::memory_order_relaxed) != heard_rings_;
+}
+
+std::chrono::milliseconds Agent::longest_sleep() const {
+  return std::min(look_period, locks_.next_look());
+}
+
+// Whoever rings from now on wakes the thread; who did so before is seen at once.
+bool Agent::sleep() {
+  std::atomic<std::uint32_t>& sleepers = node_->memory().header().agent_bell.sleepers;
+  sleepers.fetch_add(1);
+  const bool came = take_events(was_rung() ? 0 : static_cast<int>(longest_sleep().count()));
+  sleepers.fetch_sub(1);
+  return came;
+}
+
+void Agent::answer_locks() {
+  heard_rings_ = node_->memory().header().agent_bell.rings.load();
+  locks_.look([this](const FrameHeader& request, Result<std::uint64_t> word) {
+    const auto found = std::find_if(served_.begin(), served_.end(), [&](const auto& each) {
+      const Conversation& conversation = *each.second.conversation;
+      return conversation.is_introduced() && conversation.origin() == request.origin;
+    });
+    if (found != served_.end()) {
+      found->second.conversation->answer_lock(request, std::move(word))
+          .ignore("a lost peer is found when it is read from");
+      expect(*found->second.conversation);
+    }
+  });
 }
 
 // The peer that was heard last is the likeliest to be heard next, and asking its socket is cheaper
@@ -138,7 +180,7 @@ bool Agent::take_events(int timeout_ms) {
     const int fd = events[static_cast<std::size_t>(i)].data.fd;
     if (fd == listener_.descriptor()) {
       accept_all();
-    } else if (fd != ending_.get()) {
+    } else if (fd != ending_.get() && fd != node_->memory().agent_bell()) {
       serve(fd);
     }
   }
@@ -169,8 +211,8 @@ void Agent::accept_all() {
       continue;
     }
     Served served;
-    served.conversation =
-        std::make_unique<Conversation>(std::move(*channel), std::move(handshake).take(), *node_);
+    served.conversation = std::make_unique<Conversation>(
+        std::move(*channel), std::move(handshake).take(), *node_, locks_);
     served.expected = EPOLLIN;
     served.since = Clock::now();
     served_.insert_or_assign(fd, std::move(served));
@@ -215,6 +257,10 @@ void Agent::finish(int fd, const Status& why) {
   // Ranks that stop close their connections; strangers and garbage are worth a line.
   if (why.code() != Code::peer_lost) {
     options_.warn("ended the conversation with " + conversation.peer() + ": " + why.message());
+  }
+  if (conversation.is_introduced()) {
+    locks_.finish(conversation.origin(),
+                  conversation.has_said_bye() ? detail::GuestFate::left : detail::GuestFate::lost);
   }
   served_.erase(found);
   active_ = active_ == fd ? -1 : active_;

@@ -27,6 +27,7 @@
 #include "rma/result.hpp"
 #include "rma/server/conversation.hpp"
 #include "rma/server/handshake.hpp"
+#include "rma/server/lock_keeper.hpp"
 #include "rma/server/tcp.hpp"
 
 namespace tessera::rma::server {
@@ -45,7 +46,8 @@ struct AgentOptions {
 
 class Agent {
  public:
-  /// Starts serving `node` to those who connect to `listener`. Errors: limit_exceeded.
+  /// Starts serving `node` to those who connect to `listener`. Errors: limit_exceeded,
+  /// no_memory. Requires: the node had no agent yet.
   static Result<std::unique_ptr<Agent>> create(std::shared_ptr<detail::Node> node,
                                                TcpListener listener, AgentOptions options);
   /// Ends the thread and all conversations.
@@ -61,11 +63,15 @@ class Agent {
   Status open();
   void run() noexcept;
   bool take_events(int timeout_ms);
+  bool sleep();
+  [[nodiscard]] std::chrono::milliseconds longest_sleep() const;
   bool look_at_active();
   void accept_all();
   void serve(int fd);
   void expect(Conversation& conversation);
   void finish(int fd, const Status& why);
+  void answer_locks();
+  [[nodiscard]] bool was_rung() const noexcept;
   void drop_silent();
   void count_conversations();
   Status watch(int fd, std::uint32_t events, int operation) const;
@@ -82,6 +88,8 @@ class Agent {
     std::chrono::steady_clock::time_point since;
   };
   std::unordered_map<int, Served> served_;
+  LockKeeper locks_;
+  std::uint32_t heard_rings_ = 0;
   std::atomic<int> conversations_{0};  // as many as are served
   int active_ = -1;                    // the connection that was heard last
   bool is_listening_ = true;

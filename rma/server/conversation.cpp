@@ -35,10 +35,11 @@ FrameHeader answer_to(const FrameHeader& request, Kind kind) noexcept {
 }  // namespace
 
 Conversation::Conversation(std::unique_ptr<Channel> channel, HandshakeServer handshake,
-                           detail::Node& node)
+                           detail::Node& node, LockKeeper& locks)
     : channel_(std::move(channel)),
       handshake_(std::move(handshake)),
       node_(node),
+      locks_(locks),
       executor_(node),
       writer_(*channel_),
       reader_(*channel_, *this) {}
@@ -206,7 +207,8 @@ Status Conversation::end(const FrameHeader& header) {
   }
   Status done = execute(header);
   const bool is_silent = header.kind == Kind::put || header.kind == Kind::accumulate ||
-                         header.kind == Kind::flag || header.kind == Kind::deliver;
+                         header.kind == Kind::flag || header.kind == Kind::deliver ||
+                         header.kind == Kind::unlock;
   if (done.ok() && is_silent && (header.flags & flags::wants_answer) != 0) {
     return answer(header, Kind::done);
   }
@@ -230,6 +232,13 @@ Status Conversation::execute(const FrameHeader& header) {
       return execute_invite(header);
     case Kind::probe:
       return execute_probe(header);
+    case Kind::lock:
+      locks_.lock(header, [this](const FrameHeader& request, Result<std::uint64_t> word) {
+        answer_lock(request, std::move(word)).ignore("a lost peer is found when it is read from");
+      });
+      return {};
+    case Kind::unlock:
+      return locks_.unlock(header);
     case Kind::flag:
       return execute_flag(header);
     case Kind::notify:
@@ -239,6 +248,7 @@ Status Conversation::execute(const FrameHeader& header) {
       return answer(header, Kind::done);
     case Kind::bye:
       // As an end, behind which nothing is read.
+      has_said_bye_ = true;
       return Status::error(Code::peer_lost, "the peer said good-bye");
     default:
       return Status::error(Code::unsupported, fmt::format("this agent does not know requests of "
@@ -302,7 +312,8 @@ Status Conversation::execute_deliver(const FrameHeader& header) {
   const bool is_there = executor_.directory().visit(
       header.region, header.target, [&](const detail::DirectorySlice& slice) {
         const std::uint64_t flag_at = header.words[0];
-        const bool fits = slice.process == 0 && header.payload_bytes <= slice.bytes &&
+        const bool fits = slice.use == detail::DirectorySlice::Use::mailboxes &&
+                          header.payload_bytes <= slice.bytes &&
                           header.offset <= slice.bytes - header.payload_bytes &&
                           slice.bytes >= sizeof(std::uint64_t) &&
                           flag_at <= slice.bytes - sizeof(std::uint64_t) &&
@@ -375,6 +386,10 @@ Status Conversation::execute_probe(const FrameHeader& header) {
                             : node_.has_left(place) ? detail::Fate::left
                                                     : detail::Fate::died;
   return answer(header, Kind::value, static_cast<std::uint64_t>(fate));
+}
+
+Status Conversation::answer_lock(const FrameHeader& request, Result<std::uint64_t> word) {
+  return word.ok() ? answer(request, Kind::value, *word) : answer_failure(request, word.status());
 }
 
 Status Conversation::answer(const FrameHeader& request, Kind kind, std::uint64_t word) {

@@ -20,6 +20,7 @@
 #include "rma/server/channel.hpp"
 #include "rma/server/executor.hpp"
 #include "rma/server/handshake.hpp"
+#include "rma/server/lock_keeper.hpp"
 #include "rma/server/stream.hpp"
 #include "rma/server/wire.hpp"
 
@@ -32,7 +33,8 @@ inline constexpr std::size_t max_direct_bytes = 16U << 20U;
 
 class Conversation final : private FrameSink {
  public:
-  Conversation(std::unique_ptr<Channel> channel, HandshakeServer handshake, detail::Node& node);
+  Conversation(std::unique_ptr<Channel> channel, HandshakeServer handshake, detail::Node& node,
+               LockKeeper& locks);
 
   /// Takes what has come and carries it out; returns whether anything came. Errors: peer_lost,
   /// protocol: the conversation is over.
@@ -47,6 +49,12 @@ class Conversation final : private FrameSink {
   [[nodiscard]] bool may_read() const noexcept { return writer_.kept_bytes() < max_packed_bytes; }
   [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
   [[nodiscard]] bool is_introduced() const noexcept { return is_introduced_; }
+  /// Who it is. Requires: is_introduced().
+  [[nodiscard]] WorldRank origin() const noexcept { return handshake_.origin(); }
+  /// True when the peer ended it in good order.
+  [[nodiscard]] bool has_said_bye() const noexcept { return has_said_bye_; }
+  /// Answers a request for a lock. Errors: as advance().
+  Status answer_lock(const FrameHeader& request, Result<std::uint64_t> word);
   /// "rank 3 at 10.99.0.2:40123", for messages.
   [[nodiscard]] std::string peer() const;
 
@@ -81,10 +89,12 @@ class Conversation final : private FrameSink {
   std::unique_ptr<Channel> channel_;
   HandshakeServer handshake_;
   detail::Node& node_;
+  LockKeeper& locks_;
   Executor executor_;
   FrameWriter writer_;
   FrameReader reader_;
   bool is_introduced_ = false;
+  bool has_said_bye_ = false;
 
   // Of the request whose payload comes.
   Pattern pattern_;

@@ -70,6 +70,14 @@ Result<Place> Executor::find(const FrameHeader& header, const Pattern& pattern) 
         fmt::format("rank {} has no slice of region {}: it was freed, or never was",
                     header.target.value, header.region.value));
   }
+  using Use = detail::DirectorySlice::Use;
+  const bool is_for_this =
+      slice->use == Use::transfers || (slice->use == Use::mailboxes && header.kind == Kind::get);
+  if (!is_for_this) {
+    return Status::error_at(header.target, Code::closed,
+                            fmt::format("memory {} of rank {}'s node is not a region",
+                                        header.region.value, header.target.value));
+  }
   const CopyShape::Extent extent = extent_of(pattern);
   // Extents are far below 2^63; an offset that is not lies outside in any case.
   constexpr std::uint64_t most_offset = std::uint64_t{1} << 62U;

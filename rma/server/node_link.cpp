@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/server/node_link.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "rma/server/lock_keeper.hpp"
 
 namespace tessera::rma::server {
 
 using detail::DirectorySlice;
 using detail::Fate;
 using detail::Invitation;
+using detail::LockOutcome;
 
 ServerLink::ServerLink(std::shared_ptr<Client> client, std::shared_ptr<detail::Node> node,
                        const detail::NodeMap& nodes) noexcept
@@ -23,8 +27,13 @@ WorldRank ServerLink::first_rank_of(NodeId node) const {
   return nodes_.ranks_of(node).front();
 }
 
-Status ServerLink::publish(RegionId memory, std::uint64_t offset, std::uint64_t bytes) {
-  const DirectorySlice slice{.owner = node_->ranks().front(), .place = offset, .bytes = bytes};
+Status ServerLink::publish(RegionId memory, const detail::PublishedMemory& piece) {
+  using Use = DirectorySlice::Use;
+  const DirectorySlice slice{.owner = node_->ranks().front(),
+                             .place = piece.offset,
+                             .bytes = piece.bytes,
+                             .use = piece.lock_bytes > 0 ? Use::locks : Use::mailboxes,
+                             .unit = std::max<std::uint64_t>(piece.lock_bytes, 1)};
   return directory_.insert(memory, std::span(&slice, 1));
 }
 
@@ -82,6 +91,26 @@ Status ServerLink::raise_flag(WorldRank rank, RegionId region, std::uint64_t off
 Result<std::uint64_t> ServerLink::notify(WorldRank rank) {
   const FrameHeader header{.kind = Kind::notify, .origin = client_->options().rank, .target = rank};
   return ask_word(nodes_.node_of(rank), header);
+}
+
+FrameHeader ServerLink::lock_request(Kind kind, NodeId node, RegionId memory,
+                                     std::uint64_t offset) const {
+  return {.kind = kind,
+          .origin = client_->options().rank,
+          .target = first_rank_of(node),
+          .region = memory,
+          .offset = offset};
+}
+
+Result<LockOutcome> ServerLink::lock(NodeId node, RegionId memory, std::uint64_t offset) {
+  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t word,
+                           ask_word(node, lock_request(Kind::lock, node, memory, offset)));
+  return lock_outcome(word);
+}
+
+Status ServerLink::unlock(NodeId node, RegionId memory, std::uint64_t offset) {
+  TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(node));
+  return link->post(lock_request(Kind::unlock, node, memory, offset), {}, {}, nullptr);
 }
 
 Result<Fate> ServerLink::fate_of(WorldRank rank) {

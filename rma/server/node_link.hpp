@@ -16,7 +16,7 @@ class ServerLink final : public detail::NodeLink {
   ServerLink(std::shared_ptr<Client> client, std::shared_ptr<detail::Node> node,
              const detail::NodeMap& nodes) noexcept;
 
-  Status publish(RegionId memory, std::uint64_t offset, std::uint64_t bytes) override;
+  Status publish(RegionId memory, const detail::PublishedMemory& piece) override;
   void withdraw(RegionId memory) noexcept override;
   Status deliver(NodeId node, RegionId memory, std::uint64_t offset,
                  std::span<const std::byte> bytes, std::uint64_t flag_offset,
@@ -25,10 +25,14 @@ class ServerLink final : public detail::NodeLink {
   Status raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
                     std::int32_t value) override;
   Result<std::uint64_t> notify(WorldRank rank) override;
+  Result<detail::LockOutcome> lock(NodeId node, RegionId memory, std::uint64_t offset) override;
+  Status unlock(NodeId node, RegionId memory, std::uint64_t offset) override;
   Result<detail::Fate> fate_of(WorldRank rank) override;
   Result<std::uint32_t> read_word(NodeId node, RegionId memory, std::uint64_t offset) override;
 
  private:
+  [[nodiscard]] FrameHeader lock_request(Kind kind, NodeId node, RegionId memory,
+                                         std::uint64_t offset) const;
   // What teams publish belongs to the node, in whose name its first rank stands.
   [[nodiscard]] WorldRank first_rank_of(NodeId node) const;
   Result<std::uint64_t> ask_word(NodeId node, FrameHeader header);

@@ -122,18 +122,6 @@ void note_error(Introduction& mine, const Status& status) {
   std::copy_n(text.begin(), std::min(text.size(), mine.error.size() - 1), mine.error.begin());
 }
 
-// Counters for the notifications of all ranks of the job to each rank of this node. They are
-// memory only where they are used.
-Status make_guest_notices(const TransportContext& context) {
-  detail::NodeHeader& header = context.node->memory().header();
-  const auto ranks = static_cast<std::uint64_t>(context.size);
-  const std::uint64_t bytes =
-      static_cast<std::uint64_t>(context.node->size()) * ranks * sizeof(std::uint64_t);
-  TESSERA_ASSIGN_OR_RETURN(header.guest_notices_offset, context.node->arena().allocate(bytes));
-  header.world_ranks = ranks;
-  return {};
-}
-
 Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
   if (context.nodes->count() == 1) {
     return Status::error(Code::unsupported, "tcp connects nodes, and all ranks are on one");
@@ -158,11 +146,6 @@ Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
           static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
     } else {
       note_error(mine, secret.status());
-    }
-  }
-  if (has_agent) {
-    if (Status made = make_guest_notices(context); !made.ok()) {
-      note_error(mine, made);
     }
   }
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Introduction> all, introduce(context, mine));

@@ -50,7 +50,7 @@ enum class Kind : std::uint8_t {
   accumulate,  ///< AccumulateTerms; target += scale × payload
   atomic,      ///< AtomicTerms; the operands are words
   fence,       ///< answered when all that came before on this stream is in effect
-  lock,        ///< answered when the lock is the origin's
+  lock,        ///< answered when the lock is the origin's, or its holder was found dead
   unlock,
   notify,   ///< count one more notification at the target
   flag,     ///< store a 32-bit word after earlier operations and wake who sleeps on it

@@ -193,9 +193,11 @@ TEST(Code, ProtocolForALaunchVariableThatMakesNoSense) {
 }
 
 TEST(Code, ProtocolForMemoryOfAnotherVersion) {
-  const int foreign = memfd_create("another", 0);
-  ASSERT_EQ(ftruncate(foreign, 128 << 20), 0);
-  EXPECT_EQ(rma::detail::NodeMemory::adopt(foreign).status().code(), Code::protocol);
+  using rma::detail::Descriptor;
+  Descriptor foreign(memfd_create("another", 0));
+  ASSERT_EQ(ftruncate(foreign.get(), 128 << 20), 0);
+  const auto refused = rma::detail::NodeMemory::adopt(std::move(foreign), Descriptor());
+  EXPECT_EQ(refused.status().code(), Code::protocol);
 }
 
 TEST(Code, InternalForAPlaceThatAnotherProcessHolds) {

@@ -353,7 +353,7 @@ Status notify_the_dead(Stage& stage) {
 // What the node's memory file holds.
 std::int64_t backed_bytes(Stage& stage) {
   struct stat file {};
-  fstat(node(stage).memory().descriptor(), &file);
+  fstat(node(stage).memory().file(), &file);
   return std::int64_t{file.st_blocks} * 512;
 }
 

@@ -118,13 +118,20 @@ class ClusterLink final : public NodeLink, private Liveness {
     return Status::error(Code::unsupported, "no notifications here");
   }
 
-  Status publish(RegionId memory, std::uint64_t offset, std::uint64_t bytes) override {
+  Result<LockOutcome> lock(NodeId, RegionId, std::uint64_t) override {
+    return Status::error(Code::unsupported, "no locks here");
+  }
+  Status unlock(NodeId, RegionId, std::uint64_t) override {
+    return Status::error(Code::unsupported, "no locks here");
+  }
+
+  Status publish(RegionId memory, const PublishedMemory& piece) override {
     const RobustGuard guard(cluster_.board().lock, context_);
     for (auto& entry : cluster_.board().entries) {
       if (entry.memory.load() == 0) {
         entry.node = own_node_;
-        entry.offset = offset;
-        entry.bytes = bytes;
+        entry.offset = piece.offset;
+        entry.bytes = piece.bytes;
         entry.memory.store(memory.value);
         return {};
       }

@@ -6,14 +6,17 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "rma/memory.hpp"
@@ -72,16 +75,35 @@ TEST(NodeMemory, IsLaidOutWithoutOverlaps) {
 TEST(NodeMemory, AnotherProcessesFileIsAdoptedAndAForeignOneRefused) {
   const auto memory = rig_memory(2);
   memory->notices(1, 0) = 42;
-  auto adopted = NodeMemory::adopt(dup(memory->descriptor()));
+  auto adopted =
+      NodeMemory::adopt(Descriptor(dup(memory->file())), Descriptor(dup(memory->agent_bell())));
   ASSERT_TRUE(adopted.ok());
   EXPECT_NE((*adopted)->base(), memory->base());
   EXPECT_EQ((*adopted)->notices(1, 0), 42U);
 
-  const int foreign = memfd_create("not-ours", 0);
-  ASSERT_EQ(ftruncate(foreign, 128 << 20), 0);
-  const auto refused = NodeMemory::adopt(foreign);
+  Descriptor foreign(memfd_create("not-ours", 0));
+  ASSERT_EQ(ftruncate(foreign.get(), 128 << 20), 0);
+  const auto refused = NodeMemory::adopt(std::move(foreign), Descriptor());
   EXPECT_EQ(refused.status().code(), Code::protocol);
   EXPECT_EQ(refused.status().message(), "the node's shared memory was made by another version");
+}
+
+TEST(NodeMemory, ItsAgentIsCalledOnlyWhereItSleeps) {
+  const auto memory = rig_memory(2);
+  const auto adopted =
+      NodeMemory::adopt(Descriptor(dup(memory->file())), Descriptor(dup(memory->agent_bell())));
+  ASSERT_TRUE(adopted.ok());
+  const auto is_called = [&] {
+    pollfd bell{.fd = memory->agent_bell(), .events = POLLIN, .revents = 0};
+    return poll(&bell, 1, 0) == 1;
+  };
+  (*adopted)->ring_agent();
+  EXPECT_EQ(memory->header().agent_bell.rings, 1U);
+  EXPECT_FALSE(is_called());
+  memory->header().agent_bell.sleepers = 1;
+  (*adopted)->ring_agent();
+  EXPECT_EQ(memory->header().agent_bell.rings, 2U);
+  EXPECT_TRUE(is_called());
 }
 
 TEST(LifeMark, GoesWithTheProcessHoweverItEnds) {
@@ -276,38 +298,62 @@ TEST(PostBox, SurvivesADeathAtAnyInstructionOfPosting) {
   }
 }
 
-TEST(DescriptorPassing, HandsTheSameFileToSeveralProcesses) {
+TEST(DescriptorPassing, HandsTheSameFilesToSeveralProcesses) {
   auto server = DescriptorServer::create();
   ASSERT_TRUE(server.ok());
   EXPECT_EQ(server->name().size(), 32U);
   const Descriptor file(memfd_create("shared", MFD_CLOEXEC));
+  const Descriptor other(memfd_create("shared too", MFD_CLOEXEC));
   ASSERT_EQ(ftruncate(file.get(), 4096), 0);
+  ASSERT_EQ(ftruncate(other.get(), 4096), 0);
   const std::string name = server->name();
   const auto fetch_and_sign = [&](char sign) {
-    const auto fetched = fetch_descriptor(name, milliseconds(5000));
-    _exit(fetched.ok() && pwrite(fetched->get(), &sign, 1, sign - 'a') == 1 ? 0 : 1);
+    const auto fetched = fetch_descriptors(name, 2, milliseconds(5000));
+    _exit(fetched.ok() && pwrite(fetched->front().get(), &sign, 1, sign - 'a') == 1 &&
+                  pwrite(fetched->back().get(), &sign, 1, sign - 'a') == 1
+              ? 0
+              : 1);
   };
   ForkedRank first([&] { fetch_and_sign('a'); });
   ForkedRank second([&] { fetch_and_sign('b'); });
-  EXPECT_TRUE(server->serve(file.get(), 2, milliseconds(5000)).ok());
+  const std::array served{file.get(), other.get()};
+  EXPECT_TRUE(server->serve(served, 2, milliseconds(5000)).ok());
   EXPECT_EQ(first.wait(), 0);
   EXPECT_EQ(second.wait(), 0);
   char signs[3] = {};
   EXPECT_EQ(pread(file.get(), signs, 2, 0), 2);
   EXPECT_STREQ(signs, "ab");
+  EXPECT_EQ(pread(other.get(), signs, 2, 0), 2);
+  EXPECT_STREQ(signs, "ab");
+}
+
+constexpr std::array standard_input{0};
+
+TEST(DescriptorPassing, OtherCountsThanExpectedAreRefused) {
+  auto server = DescriptorServer::create();
+  ASSERT_TRUE(server.ok());
+  ForkedRank expecting([&] {
+    const auto fetched = fetch_descriptors(server->name(), 2, milliseconds(5000));
+    _exit(fetched.status().message() ==
+                  "the first rank of this node sent 1 descriptors; 2 belong to its shared memory"
+              ? 0
+              : 1);
+  });
+  EXPECT_TRUE(server->serve(standard_input, 1, milliseconds(5000)).ok());
+  EXPECT_EQ(expecting.wait(), 0);
 }
 
 TEST(DescriptorPassing, SaysHowManyCame) {
   auto server = DescriptorServer::create();
   ASSERT_TRUE(server.ok());
-  const Status status = server->serve(0, 3, milliseconds(20));
+  const Status status = server->serve(standard_input, 3, milliseconds(20));
   EXPECT_EQ(status.code(), Code::timed_out);
   EXPECT_EQ(status.message(),
             "0 of 3 processes of this node came for its shared memory within 20 ms");
 }
 
 TEST(DescriptorPassing, AnUnknownNameIsUnreachable) {
-  const auto fetched = fetch_descriptor("tessera-nobody-listens-here", milliseconds(20));
+  const auto fetched = fetch_descriptors("tessera-nobody-listens-here", 1, milliseconds(20));
   EXPECT_EQ(fetched.status().code(), Code::unreachable);
 }
 
@@ -317,13 +363,13 @@ TEST(DescriptorPassing, AServerThatIsSilentOrGoesAwayIsAnError) {
     auto server = DescriptorServer::create();
     ASSERT_TRUE(server.ok());
     name = server->name();
-    const auto silent = fetch_descriptor(name, milliseconds(20));
+    const auto silent = fetch_descriptors(name, 1, milliseconds(20));
     EXPECT_EQ(silent.status().code(), Code::timed_out);
     std::thread leaver([&server] {
       std::this_thread::sleep_for(milliseconds(50));
       const auto gone = std::move(server);
     });
-    const auto closed = fetch_descriptor(name, milliseconds(5000));
+    const auto closed = fetch_descriptors(name, 1, milliseconds(5000));
     leaver.join();
     EXPECT_EQ(closed.status().code(), Code::protocol);
     EXPECT_TRUE(
@@ -346,10 +392,10 @@ TEST(DescriptorPassing, NamesTheLimitOnDescriptors) {
       const rlim_t limit = static_cast<rlim_t>(lowest_free) + room;
       const rlimit few{limit, limit};
       setrlimit(RLIMIT_NOFILE, &few);
-      const auto fetched = fetch_descriptor(server->name(), milliseconds(5000));
+      const auto fetched = fetch_descriptors(server->name(), 1, milliseconds(5000));
       _exit(static_cast<int>(fetched.status().code()));
     });
-    server->serve(0, 1, milliseconds(500)).ignore("nobody comes in the first case");
+    server->serve(standard_input, 1, milliseconds(500)).ignore("nobody comes in the first case");
     const int state = limited.wait();
     EXPECT_EQ(WEXITSTATUS(state), static_cast<int>(Code::limit_exceeded)) << room;
   }

@@ -199,6 +199,123 @@ TEST_F(QueueLockTest, ARingFullOfDeadWaitersBlocksNobody) {
   EXPECT_TRUE(is_usable());
 }
 
+// ---- Ranks of other nodes ----------------------------------------------------------------------
+
+// The test is the agent in whose hands the guests' turns are.
+class QueueLockGuests : public QueueLockTest {
+ protected:
+  void make_with_guests(int ranks, bool one_process) {
+    make(ranks, one_process);
+    NodeHeader& header = memory_->header();
+    header.guest_fates_offset = header.arena_offset + (2U << 20U);
+    header.world_ranks = 1000;
+  }
+  [[nodiscard]] QueueLock::Turn turn_of(std::int32_t rank) const {
+    return {.place = node_->guest_place(WorldRank{rank})};
+  }
+  bool unlock(const QueueLock::Turn& turn) { return lock_->unlock(*node_, turn.place); }
+  [[nodiscard]] std::uint32_t rings() const { return memory_->header().agent_bell.rings; }
+};
+
+TEST_F(QueueLockGuests, StandInTheSameQueueAsTheNodesRanks) {
+  make_with_guests(2, true);
+  QueueLock::Turn first = turn_of(7);
+  QueueLock::Turn second = turn_of(900);
+  ASSERT_EQ(lock_->advance(*node_, first), Outcome::acquired);
+  std::atomic<bool> has_it{false};
+  std::thread rank([&] {
+    int dead = -1;
+    EXPECT_EQ(lock_->lock(*node_, dead), Outcome::acquired);
+    has_it = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_EQ(lock_->advance(*node_, second), std::nullopt);
+  EXPECT_TRUE(second.is_queued);
+  QueueLock::Turn again = turn_of(7);
+  EXPECT_EQ(lock_->advance(*node_, again), std::nullopt);
+
+  EXPECT_FALSE(has_it);
+  ASSERT_TRUE(unlock(first));
+  rank.join();
+  EXPECT_EQ(lock_->advance(*node_, second), std::nullopt);
+  const std::uint32_t before = rings();
+  ASSERT_TRUE(lock_->unlock(*node_));
+  EXPECT_EQ(rings(), before + 1);
+  EXPECT_EQ(lock_->advance(*node_, again), std::nullopt);
+  EXPECT_EQ(lock_->advance(*node_, second), Outcome::acquired);
+  EXPECT_FALSE(unlock(first));
+  ASSERT_TRUE(unlock(second));
+  EXPECT_EQ(lock_->advance(*node_, again), Outcome::acquired);
+  ASSERT_TRUE(unlock(again));
+  EXPECT_TRUE(is_usable());
+}
+
+TEST_F(QueueLockGuests, AskAgainWhileTheRingIsFull) {
+  make_with_guests(1, true);
+  QueueLock::Turn holder = turn_of(0);
+  ASSERT_EQ(lock_->advance(*node_, holder), Outcome::acquired);
+  std::vector<QueueLock::Turn> waiting;
+  for (std::int32_t rank = 1; rank <= static_cast<std::int32_t>(capacity); ++rank) {
+    waiting.push_back(turn_of(rank));
+    EXPECT_EQ(lock_->advance(*node_, waiting.back()), std::nullopt);
+    EXPECT_TRUE(waiting.back().is_queued);
+  }
+  QueueLock::Turn late = turn_of(99);
+  EXPECT_EQ(lock_->advance(*node_, late), std::nullopt);
+  EXPECT_FALSE(late.is_queued);
+  ASSERT_TRUE(unlock(holder));
+  for (QueueLock::Turn& each : waiting) {
+    EXPECT_EQ(lock_->advance(*node_, each), Outcome::acquired) << each.place;
+    EXPECT_EQ(lock_->advance(*node_, late), std::nullopt) << each.place;
+    EXPECT_TRUE(late.is_queued);
+    ASSERT_TRUE(unlock(each));
+  }
+  EXPECT_EQ(lock_->advance(*node_, late), Outcome::acquired);
+  EXPECT_FALSE(unlock(waiting.front()));
+}
+
+TEST_F(QueueLockGuests, ThatAreGoneArePassedOverAndTheirLocksAreOthers) {
+  make_with_guests(1, true);
+  QueueLock::Turn holder = turn_of(3);
+  QueueLock::Turn goner = turn_of(4);
+  QueueLock::Turn told = turn_of(5);
+  ASSERT_EQ(lock_->advance(*node_, holder), Outcome::acquired);
+  EXPECT_EQ(lock_->advance(*node_, goner), std::nullopt);
+  EXPECT_EQ(lock_->advance(*node_, told), std::nullopt);
+  memory_->guest_fate(WorldRank{4}) = GuestFate::lost;
+  memory_->guest_fate(WorldRank{3}) = GuestFate::left;
+  EXPECT_TRUE(node_->has_left(holder.place));
+  EXPECT_FALSE(node_->has_left(goner.place));
+  std::optional<Outcome> outcome;
+  ASSERT_TRUE(eventually([&] {
+    outcome = lock_->advance(*node_, told);
+    return outcome.has_value();
+  }));
+  EXPECT_EQ(outcome, Outcome::holder_died);
+  EXPECT_EQ(told.dead_place, holder.place);
+  EXPECT_EQ(node_->rank_at(told.dead_place), WorldRank{3});
+  EXPECT_TRUE(is_usable());
+}
+
+TEST_F(QueueLockGuests, AreToldThatARankDiedWithTheLock) {
+  make_with_guests(2, false);
+  ForkedRank holder([&] {
+    const auto node = other(1);
+    int none = -1;
+    lock_->lock(*node, none);
+  });
+  ASSERT_EQ(holder.wait(), 0);
+  QueueLock::Turn turn = turn_of(12);
+  std::optional<Outcome> outcome;
+  ASSERT_TRUE(eventually([&] {
+    outcome = lock_->advance(*node_, turn);
+    return outcome.has_value();
+  }));
+  EXPECT_EQ(outcome, Outcome::holder_died);
+  EXPECT_EQ(turn.dead_place, 1);
+  EXPECT_TRUE(is_usable());
+}
+
 // ---- Death after every single instruction ------------------------------------------------------
 
 // Ends a rank after 0, 1, 2, … instructions of `body` while two threads of this rank wait for the

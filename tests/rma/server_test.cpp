@@ -38,6 +38,9 @@ constexpr WorldRank owner{1};
 constexpr WorldRank origin{3};
 constexpr RegionId region{5};
 constexpr RegionId strict_region{6};
+constexpr RegionId lock_memory{7};
+constexpr std::uint64_t lock_count = 3;
+const std::uint64_t lock_bytes = detail::QueueLock::bytes(8);
 constexpr std::uint32_t loopback_host = 0x7f00'0001;
 constexpr std::uint64_t slice_bytes = 8ULL << 20;
 
@@ -49,6 +52,7 @@ class ServedNode {
     EXPECT_TRUE(ok(node_->arena().back(offset, 2 * slice_bytes)));
     slice_ = node_->arena().at(offset);
     detail::Directory directory(node_->arena(), node_->lock_context());
+    make_locks(directory);
     enter(directory, region, {.owner = owner, .place = offset, .bytes = slice_bytes});
     enter(directory, strict_region,
           {.owner = owner, .place = offset + slice_bytes, .bytes = slice_bytes, .strict = true});
@@ -64,6 +68,11 @@ class ServedNode {
                  .value();
   }
 
+  [[nodiscard]] detail::Node& node() { return *node_; }
+  [[nodiscard]] detail::QueueLock& lock(std::uint64_t number) {
+    return *reinterpret_cast<detail::QueueLock*>(node_->arena().at(locks_offset_) +
+                                                 number * lock_bytes);
+  }
   [[nodiscard]] std::byte* slice() const { return slice_; }
   [[nodiscard]] TcpAddress address() const { return address_; }
   [[nodiscard]] const Secret& secret() const { return secret_; }
@@ -89,6 +98,21 @@ class ServedNode {
   static void enter(detail::Directory& directory, RegionId id, detail::DirectorySlice slice) {
     EXPECT_TRUE(ok(directory.insert(id, std::span(&slice, 1))));
   }
+  void make_locks(detail::Directory& directory) {
+    using Use = detail::DirectorySlice::Use;
+    const std::uint64_t bytes = lock_count * lock_bytes;
+    locks_offset_ = node_->arena().allocate(bytes).value();
+    EXPECT_TRUE(ok(node_->arena().back(locks_offset_, bytes)));
+    for (std::uint64_t i = 0; i < lock_count; ++i) {
+      new (&lock(i)) detail::QueueLock(8);
+    }
+    enter(directory, lock_memory,
+          {.owner = WorldRank{0},
+           .place = locks_offset_,
+           .bytes = bytes,
+           .use = Use::locks,
+           .unit = lock_bytes});
+  }
   void note(const std::string& line) {
     const std::lock_guard guard(mutex_);
     warnings_.push_back(line);
@@ -98,6 +122,7 @@ class ServedNode {
   std::shared_ptr<detail::Node> node_ = detail::rig_node(memory_, 0, true);
   Secret secret_ = new_secret().value();
   std::byte* slice_ = nullptr;
+  std::uint64_t locks_offset_ = 0;
   TcpAddress address_;
   std::mutex mutex_;
   std::vector<std::string> warnings_;
@@ -337,6 +362,119 @@ TEST_P(ServerTest, ARefusedPutIsToldBehindItAndChangesNothing) {
   ASSERT_EQ(told.size(), 1U) << "a fence comes back behind all that was refused before it";
   EXPECT_NE(told[0].find("put of bytes [8388508, 8390508)"), std::string::npos) << told[0];
   EXPECT_EQ(node_.slice()[slice_bytes - 1], std::byte{0});
+}
+
+// Requests for the locks of a node, as ranks of other nodes send them.
+class LockClient {
+ public:
+  LockClient(const ServedNode& node, WorldRank rank)
+      : rank_(rank), client_(options_for(node, rank)), link_(*client_.link_to(NodeId{0}).value()) {}
+
+  // Asks and doesn't wait: result() does.
+  void ask(std::uint64_t offset, RegionId memory = lock_memory) {
+    done_.begin();
+    Awaited awaited;
+    awaited.done = &done_;
+    awaited.word = &word_;
+    EXPECT_TRUE(ok(link_.ask(request(Kind::lock, offset, memory), {}, std::move(awaited))));
+  }
+  [[nodiscard]] bool has_answer() {
+    client_.progress();
+    return done_.done();
+  }
+  Result<detail::LockOutcome> result() {
+    link_.wait(done_);
+    TESSERA_RETURN_IF_ERROR(done_.take_error());
+    return lock_outcome(static_cast<std::uint64_t>(word_));
+  }
+  Status unlock(std::uint64_t offset) {
+    Completion done;
+    done.begin();
+    FrameHeader header = request(Kind::unlock, offset, lock_memory);
+    header.flags = flags::wants_answer;
+    Awaited awaited;
+    awaited.done = &done;
+    TESSERA_RETURN_IF_ERROR(link_.ask(header, {}, std::move(awaited)));
+    link_.wait(done);
+    return done.take_error();
+  }
+  void say_bye() { client_.close(); }
+
+ private:
+  [[nodiscard]] FrameHeader request(Kind kind, std::uint64_t offset, RegionId memory) const {
+    return {
+        .kind = kind, .origin = rank_, .target = WorldRank{0}, .region = memory, .offset = offset};
+  }
+
+  WorldRank rank_;
+  Client client_;
+  Link& link_;
+  Completion done_;
+  std::int64_t word_ = 0;
+};
+
+TEST_P(ServerTest, LocksAreGivenInTurnToRanksOfThisAndOtherNodes) {
+  LockClient first(node_, WorldRank{2});
+  LockClient second(node_, WorldRank{3});
+  int dead = -1;
+  ASSERT_EQ(node_.lock(1).lock(node_.node(), dead), detail::QueueLock::Outcome::acquired);
+  first.ask(0);
+  EXPECT_TRUE(first.result()->is_acquired);
+  EXPECT_TRUE(ok(first.unlock(0)));
+  first.ask(lock_bytes);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  second.ask(lock_bytes);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(first.has_answer());
+  EXPECT_TRUE(node_.lock(1).unlock(node_.node()));
+  EXPECT_TRUE(first.result()->is_acquired);
+  EXPECT_FALSE(second.has_answer());
+  EXPECT_TRUE(fails(second.unlock(lock_bytes), Code::invalid_argument,
+                    {"rank 3 unlocked a lock of rank 0's node that it does not hold"}));
+  EXPECT_TRUE(ok(first.unlock(lock_bytes)));
+  EXPECT_TRUE(second.result()->is_acquired);
+}
+
+TEST_P(ServerTest, TheLockOfARankWhoseConnectionEndedIsAnothers) {
+  for (const bool in_good_order : {false, true}) {
+    ServedNode node(GetParam());
+    auto holder = std::make_unique<LockClient>(node, WorldRank{2});
+    holder->ask(0);
+    ASSERT_TRUE(holder->result()->is_acquired);
+    LockClient next(node, WorldRank{3});
+    next.ask(0);
+    if (in_good_order) {
+      holder->say_bye();
+    }
+    holder.reset();
+    const auto outcome = next.result();
+    ASSERT_TRUE(ok(outcome));
+    EXPECT_FALSE(outcome->is_acquired);
+    EXPECT_EQ(outcome->holder, WorldRank{2});
+    EXPECT_EQ(outcome->holder_left, in_good_order);
+    next.ask(0);
+    EXPECT_TRUE(next.result()->is_acquired);
+  }
+}
+
+TEST_P(ServerTest, LocksThatAreNoneAreRefused) {
+  LockClient client(node_, WorldRank{2});
+  client.ask(8);
+  EXPECT_TRUE(fails(client.result(), Code::out_of_range, {"there is no lock at 8 of memory 7"}));
+  client.ask(lock_count * lock_bytes);
+  EXPECT_TRUE(fails(client.result(), Code::out_of_range, {"there is no lock at"}));
+  client.ask(0, region);
+  EXPECT_TRUE(fails(client.result(), Code::closed, {"the locks were freed"}));
+  // Nor are locks a region.
+  ServerEndpoint to_first(*client_.link_to(NodeId{0}).value(), origin, WorldRank{0});
+  std::uint64_t value = 1;
+  EXPECT_TRUE(fails(finish([&](Completion& done) {
+                      return to_first.get(&value, at(0, lock_memory), CopyShape::contiguous(8),
+                                          done);
+                    }),
+                    Code::closed, {"memory 7 of rank 0's node is not a region"}));
+  client.ask(0);
+  EXPECT_TRUE(client.result()->is_acquired);
 }
 
 TEST_P(ServerTest, AnAgentThatEndsTellsEverybodyWhoWaits) {

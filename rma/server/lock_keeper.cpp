@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/lock_keeper.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::rma::server {
+namespace {
+
+using detail::DirectorySlice;
+using detail::LockOutcome;
+using detail::QueueLock;
+
+// While the ring of some lock is full, for those who have no turn yet.
+constexpr std::chrono::milliseconds pause_for_room{1};
+
+constexpr std::uint64_t left_bit = std::uint64_t{1} << 32U;
+
+}  // namespace
+
+std::uint64_t lock_word(const LockOutcome& outcome) noexcept {
+  if (outcome.is_acquired) {
+    return 0;
+  }
+  const auto rank = static_cast<std::uint32_t>(outcome.holder.value);
+  return (std::uint64_t{rank} + 1) | (outcome.holder_left ? left_bit : 0);
+}
+
+LockOutcome lock_outcome(std::uint64_t word) noexcept {
+  if (word == 0) {
+    return {.is_acquired = true};
+  }
+  return {.is_acquired = false,
+          .holder = WorldRank{static_cast<std::int32_t>((word & (left_bit - 1)) - 1)},
+          .holder_left = (word & left_bit) != 0};
+}
+
+template <class Action>
+Status LockKeeper::visit(const FrameHeader& request, Action&& action) const {
+  Status refusal;
+  const bool is_there =
+      directory_.visit(request.region, request.target, [&](const DirectorySlice& slice) {
+        const bool is_lock = slice.use == DirectorySlice::Use::locks &&
+                             request.offset < slice.bytes && request.offset % slice.unit == 0;
+        if (!is_lock) {
+          refusal =
+              Status::error(Code::out_of_range, fmt::format("there is no lock at {} of memory {}",
+                                                            request.offset, request.region.value));
+          return;
+        }
+        action(*reinterpret_cast<QueueLock*>(node_.arena().at(slice.place) + request.offset));
+      });
+  return is_there ? std::move(refusal) : Status::error(Code::closed, "the locks were freed");
+}
+
+void LockKeeper::lock(const FrameHeader& request, const Answer& answer) {
+  Waiting waiting{.request = request, .turn = {.place = node_.guest_place(request.origin)}};
+  if (!advance(waiting, answer)) {
+    waiting_.push_back(std::move(waiting));
+  }
+}
+
+bool LockKeeper::advance(Waiting& waiting, const Answer& answer) {
+  std::optional<QueueLock::Outcome> outcome;
+  Status status =
+      visit(waiting.request, [&](QueueLock& lock) { outcome = lock.advance(node_, waiting.turn); });
+  if (!status.ok()) {
+    answer(waiting.request, std::move(status));
+    return true;
+  }
+  if (!outcome) {
+    return false;
+  }
+  LockOutcome told{.is_acquired = *outcome == QueueLock::Outcome::acquired};
+  if (!told.is_acquired) {
+    told.holder = node_.rank_at(waiting.turn.dead_place);
+    told.holder_left = node_.has_left(waiting.turn.dead_place);
+  }
+  answer(waiting.request, lock_word(told));
+  return true;
+}
+
+Status LockKeeper::unlock(const FrameHeader& request) {
+  bool was_held = false;
+  TESSERA_RETURN_IF_ERROR(visit(request, [&](QueueLock& lock) {
+    was_held = lock.unlock(node_, node_.guest_place(request.origin));
+  }));
+  return was_held ? Status()
+                  : Status::error(Code::invalid_argument,
+                                  fmt::format("rank {} unlocked a lock of rank {}'s node that it "
+                                              "does not hold",
+                                              request.origin.value, request.target.value));
+}
+
+void LockKeeper::look(const Answer& answer) {
+  std::erase_if(waiting_, [&](Waiting& each) { return advance(each, answer); });
+}
+
+std::chrono::milliseconds LockKeeper::next_look() const {
+  if (waiting_.empty()) {
+    return std::chrono::milliseconds::max();
+  }
+  const bool is_ring_full = std::any_of(waiting_.begin(), waiting_.end(),
+                                        [](const Waiting& each) { return !each.turn.is_queued; });
+  const auto look_period = std::chrono::ceil<std::chrono::milliseconds>(node_.policy().look_period);
+  return is_ring_full ? pause_for_room : look_period;
+}
+
+void LockKeeper::finish(WorldRank guest, detail::GuestFate fate) {
+  std::erase_if(waiting_, [&](const Waiting& each) { return each.request.origin == guest; });
+  node_.memory().guest_fate(guest) = fate;
+}
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// LockKeeper: takes the queue locks of this node for ranks of other nodes (the node-aware queue
+// locks of seed 001 §3). They stand in the same queues as this node's ranks.
+//
+// Nobody waits in here: whoever gets no lock at once has a turn, and learns by look() what came of
+// it. The agent calls that when its bell was rung and in each of next_look().
+//
+// Threads: the agent's only.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "rma/engine/node_link.hpp"
+#include "rma/node/directory.hpp"
+#include "rma/node/node.hpp"
+#include "rma/node/queue_lock.hpp"
+#include "rma/result.hpp"
+#include "rma/server/wire.hpp"
+
+namespace tessera::rma::server {
+
+class LockKeeper {
+ public:
+  explicit LockKeeper(detail::Node& node) noexcept
+      : node_(node), directory_(node.arena(), node.lock_context()) {}
+
+  /// Receives what came of a request for a lock: a word as lock_word() gives it, or an error. An
+  /// error of its own is its peer's end, which finish() tells.
+  using Answer = std::function<void(const FrameHeader& request, Result<std::uint64_t> word)>;
+
+  /// Answers at once when the lock is free, else by a later look().
+  void lock(const FrameHeader& request, const Answer& answer);
+  /// Errors: closed (no such locks), out_of_range (no such lock), invalid_argument (the origin does
+  /// not hold it).
+  Status unlock(const FrameHeader& request);
+  /// Answers those who were told since.
+  void look(const Answer& answer);
+
+  /// How long the agent may sleep; max(): nobody waits.
+  [[nodiscard]] std::chrono::milliseconds next_look() const;
+
+  /// From now on this rank of another node counts as gone: its locks are others'.
+  void finish(WorldRank guest, detail::GuestFate fate);
+
+ private:
+  struct Waiting {
+    FrameHeader request;
+    detail::QueueLock::Turn turn;
+  };
+  /// Calls action(lock) with the lock that `request` names, which nobody frees meanwhile.
+  template <class Action>
+  Status visit(const FrameHeader& request, Action&& action) const;
+  /// True when it was answered.
+  bool advance(Waiting& waiting, const Answer& answer);
+
+  detail::Node& node_;
+  detail::Directory directory_;
+  std::vector<Waiting> waiting_;  ///< in the order in which they came
+};
+
+/// What `lock` is answered with: 0, or the rank that died or left while it held the lock.
+[[nodiscard]] std::uint64_t lock_word(const detail::LockOutcome& outcome) noexcept;
+[[nodiscard]] detail::LockOutcome lock_outcome(std::uint64_t word) noexcept;
+
+}  // namespace tessera::rma::server
