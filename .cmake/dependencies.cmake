@@ -16,7 +16,12 @@ tessera_require(Threads libc6-dev)
 tessera_require(fmt libfmt-dev)
 tessera_require(nlohmann_json nlohmann-json3-dev)
 tessera_require(CLI11 libcli11-dev)
-tessera_require(ZLIB zlib1g-dev)  # checksums of frames between nodes
+# Checksums of frames between nodes: headers only, and without a package file for CMake.
+find_path(XXHASH_INCLUDE_DIR xxhash.h)
+mark_as_advanced(XXHASH_INCLUDE_DIR)
+if(NOT XXHASH_INCLUDE_DIR)
+  message(FATAL_ERROR "xxHash was not found. On Debian: apt-get install libxxhash-dev")
+endif()
 # Proofs between nodes. libsodium brings no package file for CMake.
 find_path(SODIUM_INCLUDE_DIR sodium.h)
 find_library(SODIUM_LIBRARY sodium)

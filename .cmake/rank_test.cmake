@@ -9,12 +9,14 @@
 #       builds such an executable, one process, and makes it one ctest entry of that NAME.
 #
 #   add_rank_test(NAME PROGRAM target [ARGS …] RANKS 1 2 3 4 7 [TRANSPORTS loopback shm]
-#                 [BOOTSTRAPS threads fork mpi] [LABELS fast] [TIMEOUT 120] [ENVIRONMENT A=1 …])
+#                 [BOOTSTRAPS threads fork mpi] [RANKS_PER_NODE 1] [LABELS fast] [TIMEOUT 120]
+#                 [ENVIRONMENT A=1 …])
 #       one ctest entry for each way of starting the program on N ranks: NAME.shm.fork.n4
 #         threads   PROGRAM --ranks N        ranks are threads of one process
 #         fork      tessera-run -n N PROGRAM
 #         mpi       mpirun -n N PROGRAM
-#       TESSERA_TRANSPORT holds the transport. `loopback` goes with threads only, and `mpi` is left
+#       TESSERA_TRANSPORT holds the transport; `tcp` is between emulated nodes of RANKS_PER_NODE
+#       ranks, and then NAME.tcp.fork.n4.k1 is the entry's name. `loopback` goes with threads only, and `mpi` is left
 #       out where Tessera is built without MPI; more than 4 ranks in processes are `slow`.
 #
 # Each entry carries its transport and its bootstrap as labels too, so `ctest -L '^shm$'` works. A
@@ -94,7 +96,7 @@ function(tessera_rank_command bootstrap ranks program result)
 endfunction()
 
 function(add_rank_test name)
-  cmake_parse_arguments(arg "" "PROGRAM;TIMEOUT"
+  cmake_parse_arguments(arg "" "PROGRAM;TIMEOUT;RANKS_PER_NODE"
     "ARGS;RANKS;TRANSPORTS;BOOTSTRAPS;LABELS;ENVIRONMENT" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_PROGRAM OR NOT arg_RANKS)
     message(FATAL_ERROR "add_rank_test(${name}): PROGRAM and RANKS are needed, and these arguments "
@@ -123,8 +125,13 @@ function(add_rank_test name)
         endif()
         set(environment TESSERA_TRANSPORT=${transport} ${arg_ENVIRONMENT})
         if(transport STREQUAL tcp)
-          # Between emulated nodes of one rank each; memory is shm's.
-          set(environment TESSERA_TRANSPORT=shm,tcp TESSERA_RANKS_PER_NODE=1 ${arg_ENVIRONMENT})
+          # Between emulated nodes; memory is shm's.
+          if(NOT arg_RANKS_PER_NODE)
+            set(arg_RANKS_PER_NODE 1)
+          endif()
+          string(APPEND entry .k${arg_RANKS_PER_NODE})
+          set(environment TESSERA_TRANSPORT=shm,tcp TESSERA_RANKS_PER_NODE=${arg_RANKS_PER_NODE}
+              ${arg_ENVIRONMENT})
         endif()
         if(bootstrap STREQUAL mpi)
           list(APPEND environment ${tessera_mpirun_environment})

@@ -10,8 +10,8 @@
 // lock whose holder died gets peer_lost, without the lock, so that it can look after what the lock
 // guards; the lock is then free for the others.
 //
-// Cost: between nodes, a round trip for lock and a message for unlock; uncontended on one node: two compare-and-swaps and a few stores for lock and unlock
-// together.
+// Cost, uncontended: on one node, two compare-and-swaps and a few stores for lock and unlock
+// together; between nodes, a round trip for lock and one message for unlock.
 // Threads: lock and unlock from any thread.
 // Ownership: move-only; the destructor frees, collectively.
 #pragma once

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/slice_cache.hpp"
@@ -94,21 +96,18 @@ class Parts {
   std::shared_ptr<detail::Operation> operation_;
 };
 
-// Hands a checked shape of `bytes`, more than none, to the peer's endpoint.
-template <class Action>
+// Hands what was checked to the peer's endpoint: (local pointer, shape), or fragments.
+template <class Action, class... What>
 Status transfer_remote(JobState& job, const Action& action, const Located& target,
-                       const RemoteAddress& at, void* local, const CopyShape& shape,
-                       std::size_t bytes, Parts& parts) {
-  if (local == nullptr) {
-    return null_buffer(Action::op, bytes);
-  }
+                       const RemoteAddress& at, const Tally& tally, Parts& parts,
+                       const What&... what) {
   TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
   const bool strict = target.region->options().atomics == Atomics::strict;
   const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(),
                                 job.stripes->slice(at.region, at.rank), strict};
-  action.remote(path, Target{&target.region->segment(), target.member, at.offset, at.region}, local,
-                shape, parts.completion());
-  job.counters->add(at.rank, Action::op, {1, bytes});
+  action.remote(path, Target{&target.region->segment(), target.member, at.offset, at.region},
+                what..., parts.completion());
+  job.counters->add(at.rank, Action::op, tally);
   return {};
 }
 
@@ -124,8 +123,11 @@ Status transfer_shape(JobState& job, const Action& action, const RemoteAddress& 
   if (bytes == 0) {
     return {};
   }
-  if (target.slice == nullptr || local == nullptr) {
-    return transfer_remote(job, action, target, at, local, shape, bytes, parts);
+  if (local == nullptr) {
+    return null_buffer(Action::op, bytes);
+  }
+  if (target.slice == nullptr) {
+    return transfer_remote(job, action, target, at, Tally{1, bytes}, parts, local, shape);
   }
   action.shape(target.slice, at.offset, local, shape, job.stripes->slice(at.region, at.rank));
   count(job, at, Action::op, {1, bytes});
@@ -172,14 +174,16 @@ Status transfer_fragments(JobState& job, const Action& action, const RemoteAddre
     TESSERA_RETURN_IF_ERROR(Action::check_fragments(fragments));
   }
   if (target.slice == nullptr) {
-    for (const Fragment& each : fragments) {
-      if (each.bytes > 0) {
-        TESSERA_RETURN_IF_ERROR(transfer_remote(job, action, target, at + each.remote_offset,
-                                                each.local, CopyShape::contiguous(each.bytes),
-                                                each.bytes, parts));
-      }
+    std::vector<Fragment> without_empty;
+    if (all.pieces == 0) {
+      return {};
     }
-    return {};
+    if (all.pieces < fragments.size()) {
+      std::copy_if(fragments.begin(), fragments.end(), std::back_inserter(without_empty),
+                   [](const Fragment& each) { return each.bytes > 0; });
+      fragments = without_empty;
+    }
+    return transfer_remote(job, action, target, at, Tally{all.pieces, all.bytes}, parts, fragments);
   }
   const auto stripes = job.stripes->slice(at.region, at.rank);
   for (const Fragment& each : fragments) {

@@ -1,9 +1,49 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/transport.hpp"
 
+#include <utility>
+
 #include "rma/engine/node_link.hpp"
 
 namespace tessera::rma {
+namespace {
+
+// Starts one part of `done` for each fragment, and ends the one that the caller announced.
+template <class Start>
+Status start_each(const Target& target, Fragments fragments, Completion& done, Start&& start) {
+  for (const Fragment& each : fragments) {
+    Target at = target;
+    at.offset += each.remote_offset;
+    done.begin();
+    if (Status status = start(at, each.local, CopyShape::contiguous(each.bytes)); !status.ok()) {
+      done.end(std::move(status));
+    }
+  }
+  done.end({});
+  return {};
+}
+
+}  // namespace
+
+Status Endpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
+  return start_each(to, fragments, done, [&](const Target& at, void* local, const CopyShape& run) {
+    return put(at, local, run, done);
+  });
+}
+
+Status Endpoint::get_fragments(const Target& from, Fragments fragments, Completion& done) {
+  return start_each(from, fragments, done,
+                    [&](const Target& at, void* local, const CopyShape& run) {
+                      return get(local, at, run, done);
+                    });
+}
+
+Status Endpoint::accumulate_fragments(const Target& to, Fragments fragments, const Scale& scale,
+                                      Completion& done) {
+  return start_each(to, fragments, done, [&](const Target& at, void* local, const CopyShape& run) {
+    return accumulate(at, local, run, scale, done);
+  });
+}
 
 Status Endpoint::accumulate(const Target&, const void*, const CopyShape&, const Scale&,
                             Completion&) {

@@ -56,7 +56,6 @@ struct Capabilities {
   bool attach = false;      ///< can make memory remote that the user already has
   bool strided = false;     ///< put and get take any CopyShape, not only contiguous ones
   bool accumulate = false;  ///< Endpoint::accumulate, for any CopyShape
-  bool scattered = false;   ///< put, get and accumulate take lists of fragments in one call
   bool atomics = false;     ///< Endpoint::fetch_add, swap and compare_swap on 32 and 64 bits
   bool strict = false;      ///< native accumulates and atomics keep Atomics::strict
 };
@@ -148,6 +147,14 @@ class Endpoint {
   virtual Status accumulate(const Target& to, const void* from, const CopyShape& shape,
                             const Scale& scale, Completion& done);
   virtual Status atomic(const Target& at, const AtomicRequest& request, Completion& done);
+
+  /// The same for lists of fragments, whose offsets add to the target's. They are checked, and none
+  /// is empty; the list itself may go when the call returns. One that is not overridden starts an
+  /// operation for each fragment.
+  virtual Status put_fragments(const Target& to, Fragments fragments, Completion& done);
+  virtual Status get_fragments(const Target& from, Fragments fragments, Completion& done);
+  virtual Status accumulate_fragments(const Target& to, Fragments fragments, const Scale& scale,
+                                      Completion& done);
 
   /// Returns when everything that ended is visible at the peer.
   virtual Status fence() = 0;

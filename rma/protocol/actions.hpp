@@ -48,6 +48,10 @@ class PutAction : public CopyAction<kernels::Direction::to_remote> {
                      const CopyShape& shape, Completion& done) {
     put_remote(path, target, local, shape, done);
   }
+  static void remote(const RemotePath& path, const Target& target, Fragments fragments,
+                     Completion& done) {
+    put_remote(path, target, fragments, done);
+  }
 };
 
 class GetAction : public CopyAction<kernels::Direction::from_remote> {
@@ -57,6 +61,10 @@ class GetAction : public CopyAction<kernels::Direction::from_remote> {
   static void remote(const RemotePath& path, const Target& target, void* local,
                      const CopyShape& shape, Completion& done) {
     get_remote(path, local, target, shape, done);
+  }
+  static void remote(const RemotePath& path, const Target& target, Fragments fragments,
+                     Completion& done) {
+    get_remote(path, target, fragments, done);
   }
 };
 
@@ -96,6 +104,10 @@ class AccumulateAction {
   void remote(const RemotePath& path, const Target& target, void* local, const CopyShape& shape,
               Completion& done) const {
     accumulate_remote(path, target, local, shape, scale_, done);
+  }
+  void remote(const RemotePath& path, const Target& target, Fragments fragments,
+              Completion& done) const {
+    accumulate_remote(path, target, fragments, scale_, done);
   }
 
  private:

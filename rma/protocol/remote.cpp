@@ -28,6 +28,10 @@ void start_part(Completion& done, Start&& start) {
   }
 }
 
+bool accumulates_natively(const RemotePath& path) {
+  return path.can.accumulate && (!path.strict || path.can.strict);
+}
+
 // A get, a change of the bytes, a put and a fence, all complete at return. The caller holds the
 // lock that makes the three one.
 template <class Change>
@@ -108,7 +112,7 @@ void get_remote(const RemotePath& path, void* to, const Target& from, const Copy
 
 void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
                        const CopyShape& shape, const Scale& scale, Completion& done) {
-  if (path.can.accumulate && (!path.strict || path.can.strict)) {
+  if (accumulates_natively(path)) {
     start_part(done, [&] { return path.endpoint.accumulate(to, from, shape, scale, done); });
     return;
   }
@@ -123,6 +127,27 @@ void accumulate_remote(const RemotePath& path, const Target& to, const void* fro
       return status;
     });
   });
+}
+
+void put_remote(const RemotePath& path, const Target& to, Fragments fragments, Completion& done) {
+  start_part(done, [&] { return path.endpoint.put_fragments(to, fragments, done); });
+}
+
+void get_remote(const RemotePath& path, const Target& from, Fragments fragments, Completion& done) {
+  start_part(done, [&] { return path.endpoint.get_fragments(from, fragments, done); });
+}
+
+void accumulate_remote(const RemotePath& path, const Target& to, Fragments fragments,
+                       const Scale& scale, Completion& done) {
+  if (accumulates_natively(path)) {
+    start_part(done,
+               [&] { return path.endpoint.accumulate_fragments(to, fragments, scale, done); });
+    return;
+  }
+  for (const Fragment& each : fragments) {
+    accumulate_remote(path, moved(to, static_cast<std::int64_t>(each.remote_offset)), each.local,
+                      CopyShape::contiguous(each.bytes), scale, done);
+  }
 }
 
 Status atomic_remote(const RemotePath& path, const Target& at, const AtomicRequest& request) {

@@ -34,6 +34,11 @@ void get_remote(const RemotePath& path, void* to, const Target& from, const Copy
 /// Requires: shape has whole elements.
 void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
                        const CopyShape& shape, const Scale& scale, Completion& done);
+/// The same for lists. Requires: no fragment is empty.
+void put_remote(const RemotePath& path, const Target& to, Fragments fragments, Completion& done);
+void get_remote(const RemotePath& path, const Target& from, Fragments fragments, Completion& done);
+void accumulate_remote(const RemotePath& path, const Target& to, Fragments fragments,
+                       const Scale& scale, Completion& done);
 /// Blocks until request.previous is set.
 Status atomic_remote(const RemotePath& path, const Target& at, const AtomicRequest& request);
 

@@ -148,6 +148,7 @@ void Agent::answer_locks() {
     if (found != served_.end()) {
       found->second.conversation->answer_lock(request, std::move(word))
           .ignore("a lost peer is found when it is read from");
+      found->second.conversation->flush().ignore("likewise");
       expect(*found->second.conversation);
     }
   });

@@ -23,6 +23,12 @@ using Clock = std::chrono::steady_clock;
 // What one link may keep unsent before those who post more have to wait.
 constexpr std::size_t most_kept_bytes = 4U << 20U;
 
+// An answer that may fill the socket's buffers before a thread that naps looks at it.
+constexpr std::size_t least_stream_bytes = std::size_t{16} * 1024;
+
+// How long the communication thread lets small requests and answers gather.
+constexpr std::chrono::microseconds gathering_time{50};
+
 // Other threads may take the answer that a sleeping one waits for; it looks again this often.
 constexpr std::chrono::nanoseconds longest_sleep = std::chrono::milliseconds(1);
 
@@ -77,16 +83,41 @@ Status Link::loss() const {
 }
 
 Status Link::post(const FrameHeader& header, std::span<const std::byte> descriptor,
-                  std::span<const iovec> body, Completion* sent) {
+                  std::span<const iovec> body, Completion* sent, When when) {
   return post_with([&] {
-    return descriptor.empty() ? writer_.post(encode(header), body, sent)
-                              : writer_.post(join(header, descriptor), body, sent);
+    return descriptor.empty() ? writer_.post(encode(header), body, sent, when)
+                              : writer_.post(join(header, descriptor), body, sent, when);
   });
 }
 
 Status Link::post(const FrameHeader& header, std::span<const std::byte> descriptor,
-                  std::vector<std::byte> body) {
-  return post_with([&] { return writer_.post(join(header, descriptor), std::move(body)); });
+                  std::vector<std::byte> body, When when) {
+  return post_with([&] { return writer_.post(join(header, descriptor), std::move(body), when); });
+}
+
+Link::When Link::when() {
+  constexpr std::int64_t pause_ns = 5000;
+  constexpr int least_burst = 4;
+  if (is_awaiting()) {
+    return When::soon;
+  }
+  const std::int64_t now = Clock::now().time_since_epoch().count();
+  const std::int64_t before = last_request_.exchange(now, std::memory_order_relaxed);
+  if (now - before > pause_ns) {
+    burst_.store(0, std::memory_order_relaxed);
+    return When::now;
+  }
+  if (burst_.fetch_add(1, std::memory_order_relaxed) < least_burst) {
+    return When::now;
+  }
+  client_.stir();
+  return When::soon;
+}
+
+// Requires: sending_ is locked.
+void Link::note_unsent() {
+  unsent_ = !writer_.is_empty();
+  held_up_ = writer_.is_held_up();
 }
 
 template <class Post>
@@ -99,7 +130,7 @@ Status Link::post_with(Post&& post_frame) {
       return loss();
     }
     status = post_frame();
-    unsent_ = !writer_.is_empty();
+    note_unsent();
   }
   if (!status.ok()) {
     // The reason may have come already: an agent says when it ends in good order.
@@ -125,7 +156,8 @@ void Link::wait_for_room() {
 
 Status Link::ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited) {
   header.operation = enter(std::move(awaited));
-  Status status = post(header, descriptor, {}, nullptr);
+  const When when = awaiting_.load() > 1 ? When::soon : When::now;
+  Status status = post(header, descriptor, {}, nullptr, when);
   if (!status.ok()) {
     // Unless lose() was faster, which ended it then.
     auto mine = take(header.operation);
@@ -143,6 +175,7 @@ std::uint64_t Link::enter(Awaited awaited) {
   const std::uint32_t at = free_slots_.back();
   free_slots_.pop_back();
   Slot& slot = slots_[at];
+  streams_.fetch_add(awaited.size >= least_stream_bytes ? 1 : 0, std::memory_order_relaxed);
   slot.awaited = std::move(awaited);
   slot.is_used = true;
   // Never 0: that is the operation of requests which are not answered when they succeed.
@@ -169,6 +202,7 @@ Result<Awaited> Link::take(std::uint64_t operation) {
   slots_[at].is_used = false;
   free_slots_.push_back(static_cast<std::uint32_t>(at));
   awaiting_.fetch_sub(1);
+  streams_.fetch_sub(awaited->size >= least_stream_bytes ? 1 : 0, std::memory_order_relaxed);
   return std::exchange(*awaited, {});
 }
 
@@ -183,7 +217,7 @@ void Link::say_bye() {
   Completion sent;
   sent.begin();
   // A peer that is lost needs no farewell.
-  if (post(bye, {}, {}, &sent).ok()) {
+  if (post(bye, {}, {}, &sent, When::now).ok()) {
     wait(sent);
   }
 }
@@ -197,7 +231,7 @@ int Link::progress() {
     if (guard.owns_lock()) {
       // What is wrong with the channel is found when it is read, too.
       static_cast<void>(writer_.flush());
-      unsent_ = !writer_.is_empty();
+      note_unsent();
     }
   }
   const std::unique_lock guard(receiving_, std::try_to_lock);
@@ -229,6 +263,7 @@ void Link::lose(const Status& reason) {
       }
     }
     awaiting_ = 0;
+    streams_ = 0;
   }
   for (Completion* const each : waiting) {
     each->end(told);
@@ -277,6 +312,10 @@ void Link::place_payload(Awaited& awaited, std::size_t bytes, std::vector<iovec>
     });
   } else if (!awaited.is_shaped && awaited.fragments.empty()) {
     into.push_back({awaited.bytes, bytes});
+  } else if (!awaited.fragments.empty() && are_long(awaited.fragments)) {
+    for (const Fragment& each : awaited.fragments) {
+      into.push_back({each.local, each.bytes});
+    }
   } else {
     is_in_place_ = false;
     packed_.resize(bytes);
@@ -321,7 +360,9 @@ Status Link::deliver(const FrameHeader& header, Awaited& awaited) {
 // ---------------------------------------------------------------------------------------
 
 Client::Client(ClientOptions options)
-    : options_(std::move(options)), by_node_(options_.agents.size()) {
+    : options_(std::move(options)),
+      by_node_(options_.agents.size()),
+      active_(options_.agents.size()) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -346,7 +387,9 @@ Result<Link*> Client::link_to(NodeId node) {
   if (link == nullptr) {
     TESSERA_ASSIGN_OR_RETURN(auto channel, introduce(node));
     link = std::make_unique<Link>(*this, node, std::move(channel));
-    active_.push_back(link.get());
+    const std::size_t count = active_count_.load(std::memory_order_relaxed);
+    active_[count] = link.get();
+    active_count_.store(count + 1, std::memory_order_release);
   }
   return link.get();
 }
@@ -394,11 +437,6 @@ void Client::close() noexcept {
   }
 }
 
-std::vector<Link*> Client::links() const {
-  const std::lock_guard guard(links_mutex_);
-  return active_;
-}
-
 int Client::progress() {
   int answers = 0;
   for (Link* const link : links()) {
@@ -408,10 +446,15 @@ int Client::progress() {
 }
 
 bool Client::is_busy() const {
-  const std::vector<Link*> all = links();
+  const auto all = links();
   return std::any_of(all.begin(), all.end(), [](const Link* link) {
     return !link->is_lost() && (link->is_awaiting() || link->has_unsent());
   });
+}
+
+bool Client::is_streaming() const {
+  const auto all = links();
+  return std::any_of(all.begin(), all.end(), [](const Link* link) { return link->is_streaming(); });
 }
 
 void Client::sleep_on_sockets(std::chrono::nanoseconds period) const {
@@ -460,8 +503,12 @@ void Client::communicate() noexcept {
         std::this_thread::sleep_for(longest_sleep);
         continue;
       }
-      sleep_on_sockets(longest_sleep);
-      progress();
+      if (!is_streaming()) {
+        std::this_thread::sleep_for(gathering_time);
+      }
+      if (progress() == 0) {
+        sleep_on_sockets(longest_sleep);
+      }
       continue;
     }
     std::unique_lock guard(sleep_mutex_);

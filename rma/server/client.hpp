@@ -55,13 +55,19 @@ class Link final : private FrameSink {
   Link(Client& client, NodeId node, std::unique_ptr<Channel> channel);
   ~Link() override;
 
+  using When = FrameWriter::When;
+  /// When a small request should go that nobody waits for. It may wait for more where somebody
+  /// looks at this link in any case, because answers are outstanding; and in a burst of requests,
+  /// of which the communication thread sends the end unless this thread waits for something before.
+  When when();
+
   /// Sends a request; `sent` ends when the memory of `body` may be reused. Waits while too much is
   /// kept already. Errors: peer_lost; `sent` does not end then.
   Status post(const FrameHeader& header, std::span<const std::byte> descriptor,
-              std::span<const iovec> body, Completion* sent);
+              std::span<const iovec> body, Completion* sent, When when);
   /// The same with a packed body.
   Status post(const FrameHeader& header, std::span<const std::byte> descriptor,
-              std::vector<std::byte> body);
+              std::vector<std::byte> body, When when);
 
   /// Sends a request that is answered: `awaited.done` ends once, unless this returns an error.
   Status ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited);
@@ -80,6 +86,10 @@ class Link final : private FrameSink {
   [[nodiscard]] bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
   [[nodiscard]] bool has_unsent() const noexcept { return unsent_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool is_awaiting() const noexcept { return awaiting_.load() > 0; }
+  /// Much is coming or going: whoever looks after this link should do so at once.
+  [[nodiscard]] bool is_streaming() const noexcept {
+    return streams_.load(std::memory_order_relaxed) > 0 || held_up_.load(std::memory_order_relaxed);
+  }
 
   /// Requests that changed something and were not yet covered by a fence.
   std::atomic<std::uint64_t> changes{0};
@@ -98,6 +108,7 @@ class Link final : private FrameSink {
   void place_payload(Awaited& awaited, std::size_t bytes, std::vector<iovec>& into);
   Status deliver(const FrameHeader& header, Awaited& awaited);
   void wait_for_room();
+  void note_unsent();
   void lose(const Status& reason);
   [[nodiscard]] Status loss() const;
 
@@ -107,6 +118,9 @@ class Link final : private FrameSink {
   std::mutex sending_;
   FrameWriter writer_;
   std::atomic<bool> unsent_{false};
+  std::atomic<bool> held_up_{false};
+  std::atomic<std::int64_t> last_request_{0};  // nanoseconds of the steady clock
+  std::atomic<int> burst_{0};                  // requests so far that came one upon the other
   std::mutex receiving_;
   FrameReader reader_;
   std::vector<std::byte> packed_;  ///< payload that is unpacked, or a failure's
@@ -122,6 +136,7 @@ class Link final : private FrameSink {
   std::deque<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;
   std::atomic<std::int64_t> awaiting_{0};
+  std::atomic<std::int64_t> streams_{0};  // long answers among them
   std::atomic<bool> lost_{false};
   Status reason_;
 };
@@ -160,15 +175,19 @@ class Client {
 
  private:
   Result<std::unique_ptr<Channel>> introduce(NodeId node) const;
-  [[nodiscard]] std::vector<Link*> links() const;
+  [[nodiscard]] std::span<Link* const> links() const noexcept {
+    return std::span(active_).first(active_count_.load(std::memory_order_acquire));
+  }
   [[nodiscard]] bool is_busy() const;
+  [[nodiscard]] bool is_streaming() const;
   void sleep_on_sockets(std::chrono::nanoseconds period) const;
   void communicate() noexcept;
 
   ClientOptions options_;
   mutable std::mutex links_mutex_;
   std::vector<std::unique_ptr<Link>> by_node_;
-  std::vector<Link*> active_;  ///< in the order of connecting
+  std::vector<Link*> active_;  ///< in the order of connecting; as many as active_count_ says
+  std::atomic<std::size_t> active_count_{0};
   std::atomic<int> waiting_{0};
 
   std::mutex sleep_mutex_;

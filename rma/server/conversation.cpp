@@ -279,7 +279,7 @@ Status Conversation::execute_get(const FrameHeader& header) {
   if (executor_.pieces_of(place_, pattern_, pieces)) {
     FrameHeader data = answer_to(header, Kind::data);
     data.payload_bytes = bytes;
-    return writer_.post(encode(data), pieces, nullptr);
+    return writer_.post(encode(data), pieces, nullptr, FrameWriter::When::soon);
   }
   if (bytes > max_packed_bytes) {
     return Status::error(Code::protocol,
@@ -395,13 +395,13 @@ Status Conversation::answer_lock(const FrameHeader& request, Result<std::uint64_
 Status Conversation::answer(const FrameHeader& request, Kind kind, std::uint64_t word) {
   FrameHeader header = answer_to(request, kind);
   header.words[0] = word;
-  return writer_.post(encode(header), {}, nullptr);
+  return writer_.post(encode(header), {}, nullptr, FrameWriter::When::soon);
 }
 
 Status Conversation::answer_data(const FrameHeader& request, std::vector<std::byte> packed) {
   FrameHeader header = answer_to(request, Kind::data);
   header.payload_bytes = packed.size();
-  return writer_.post(encode(header), std::move(packed));
+  return writer_.post(encode(header), std::move(packed), FrameWriter::When::soon);
 }
 
 Status Conversation::answer_failure(const FrameHeader& request, const Status& failure) {
@@ -409,7 +409,7 @@ Status Conversation::answer_failure(const FrameHeader& request, const Status& fa
   std::vector<std::byte> text;
   encode_failure(failure, text);
   header.payload_bytes = text.size();
-  return writer_.post(encode(header), std::move(text));
+  return writer_.post(encode(header), std::move(text), FrameWriter::When::soon);
 }
 
 }  // namespace tessera::rma::server

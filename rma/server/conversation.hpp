@@ -62,6 +62,7 @@ class Conversation final : private FrameSink {
   Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
                std::vector<iovec>& into) override;
   Status end(const FrameHeader& header) override;
+  Status caught_up() override { return writer_.flush(); }
 
   Result<bool> shake_hands();
   Status check_peer(const FrameHeader& header) const;

@@ -33,6 +33,16 @@ std::vector<std::byte> pack(const std::byte* from, const CopyShape& shape) {
   return packed;
 }
 
+std::vector<std::byte> pack(Fragments fragments) {
+  std::vector<std::byte> packed(total_bytes(fragments));
+  std::byte* to = packed.data();
+  for (const Fragment& each : fragments) {
+    kernels::copy_small(to, each.local, each.bytes);
+    to += each.bytes;
+  }
+  return packed;
+}
+
 std::vector<std::byte> pattern_of(const CopyShape& shape) {
   std::vector<std::byte> descriptor;
   if (shape.levels > 0) {
@@ -94,7 +104,7 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
     header.flags = flags::inline_data;
     std::memcpy(header.words.data(), from, bytes);
     header.words[1] = bytes;
-    TESSERA_RETURN_IF_ERROR(link_.post(header, {}, {}, nullptr));
+    TESSERA_RETURN_IF_ERROR(link_.post(header, {}, {}, nullptr, link_.when()));
     done.end({});
     return {};
   }
@@ -102,7 +112,7 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
   const std::vector<std::byte> descriptor = pattern_of(shape);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
   if (shape.levels > 0 && shape.run_bytes < least_piece_bytes) {
-    TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape)));
+    TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape), link_.when()));
     done.end({});
     return {};
   }
@@ -110,7 +120,7 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
   kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t) {
     pieces.push_back({const_cast<std::byte*>(from) + local, shape.run_bytes});
   });
-  return link_.post(header, descriptor, pieces, &done);
+  return link_.post(header, descriptor, pieces, &done, link_.when());
 }
 
 Status ServerEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
@@ -165,12 +175,99 @@ Status ServerEndpoint::accumulate_part(const Target& to, const std::byte* from,
   encode_accumulate(scale, shape, descriptor);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
   if (shape.levels > 0) {
-    TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape)));
+    TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape), link_.when()));
     done.end({});
     return {};
   }
   const iovec piece{const_cast<std::byte*>(from), shape.run_bytes};
-  return link_.post(header, descriptor, std::span(&piece, 1), &done);
+  return link_.post(header, descriptor, std::span(&piece, 1), &done, link_.when());
+}
+
+// A fragment that is too long for one request is sent as what it is: contiguous, in parts.
+Status ServerEndpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
+  return more_parts(done, [&] {
+    return for_each_batch(fragments, part_bytes, [&](Fragments batch) {
+      const Fragment& first = batch.front();
+      return announced(done, [&] {
+        return batch.size() > 1 ? put_batch(to, batch, done)
+                                : put(moved(to, static_cast<std::int64_t>(first.remote_offset)),
+                                      first.local, CopyShape::contiguous(first.bytes), done);
+      });
+    });
+  });
+}
+
+Status ServerEndpoint::put_batch(const Target& to, Fragments batch, Completion& done) {
+  FrameHeader header = request(Kind::put, to);
+  link_.changes.fetch_add(1);
+  std::vector<std::byte> descriptor;
+  encode_fragments(batch, descriptor);
+  header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+  header.payload_bytes = total_bytes(batch);
+  if (!are_long(batch)) {
+    TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(batch), link_.when()));
+    done.end({});
+    return {};
+  }
+  std::vector<iovec> pieces;
+  for (const Fragment& each : batch) {
+    pieces.push_back({each.local, each.bytes});
+  }
+  return link_.post(header, descriptor, pieces, &done, link_.when());
+}
+
+Status ServerEndpoint::get_fragments(const Target& from, Fragments fragments, Completion& done) {
+  return more_parts(done, [&] {
+    return for_each_batch(fragments, part_bytes, [&](Fragments batch) {
+      const Fragment& first = batch.front();
+      return announced(done, [&] {
+        return batch.size() > 1
+                   ? get_batch(from, batch, done)
+                   : get(first.local, moved(from, static_cast<std::int64_t>(first.remote_offset)),
+                         CopyShape::contiguous(first.bytes), done);
+      });
+    });
+  });
+}
+
+Status ServerEndpoint::get_batch(const Target& from, Fragments batch, Completion& done) {
+  FrameHeader header = request(Kind::get, from);
+  std::vector<std::byte> descriptor;
+  encode_fragments(batch, descriptor);
+  header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+  Awaited awaited;
+  awaited.done = &done;
+  awaited.size = total_bytes(batch);
+  awaited.fragments.assign(batch.begin(), batch.end());
+  return link_.ask(header, descriptor, std::move(awaited));
+}
+
+Status ServerEndpoint::accumulate_fragments(const Target& to, Fragments fragments,
+                                            const Scale& scale, Completion& done) {
+  return more_parts(done, [&] {
+    return for_each_batch(fragments, part_bytes, [&](Fragments batch) {
+      const Fragment& first = batch.front();
+      return announced(done, [&] {
+        return batch.size() > 1
+                   ? accumulate_batch(to, batch, scale, done)
+                   : accumulate(moved(to, static_cast<std::int64_t>(first.remote_offset)),
+                                first.local, CopyShape::contiguous(first.bytes), scale, done);
+      });
+    });
+  });
+}
+
+Status ServerEndpoint::accumulate_batch(const Target& to, Fragments batch, const Scale& scale,
+                                        Completion& done) {
+  FrameHeader header = request(Kind::accumulate, to);
+  link_.changes.fetch_add(1);
+  std::vector<std::byte> descriptor;
+  encode_accumulate(scale, batch, descriptor);
+  header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+  header.payload_bytes = total_bytes(batch);
+  TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(batch), link_.when()));
+  done.end({});
+  return {};
 }
 
 Status ServerEndpoint::atomic(const Target& at, const AtomicRequest& atomic, Completion& done) {

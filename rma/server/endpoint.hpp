@@ -28,6 +28,10 @@ class ServerEndpoint final : public Endpoint {
   Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) override;
   Status accumulate(const Target& to, const void* from, const CopyShape& shape, const Scale& scale,
                     Completion& done) override;
+  Status put_fragments(const Target& to, Fragments fragments, Completion& done) override;
+  Status get_fragments(const Target& from, Fragments fragments, Completion& done) override;
+  Status accumulate_fragments(const Target& to, Fragments fragments, const Scale& scale,
+                              Completion& done) override;
   Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override;
   /// One more request behind the others; none when nothing was changed since the last one.
   Status fence() override;
@@ -37,6 +41,9 @@ class ServerEndpoint final : public Endpoint {
   Status put_part(const Target& to, const std::byte* from, const CopyShape& shape,
                   Completion& done);
   Status get_part(std::byte* to, const Target& from, const CopyShape& shape, Completion& done);
+  Status put_batch(const Target& to, Fragments batch, Completion& done);
+  Status get_batch(const Target& from, Fragments batch, Completion& done);
+  Status accumulate_batch(const Target& to, Fragments batch, const Scale& scale, Completion& done);
   Status accumulate_part(const Target& to, const std::byte* from, const CopyShape& shape,
                          const Scale& scale, Completion& done);
 

@@ -54,7 +54,8 @@ Status ServerLink::deliver(NodeId node, RegionId memory, std::uint64_t offset,
                      .offset = offset,
                      .words = {flag_offset, flag}};
   link->changes.fetch_add(1);
-  return link->post(header, {}, std::vector<std::byte>(bytes.begin(), bytes.end()));
+  return link->post(header, {}, std::vector<std::byte>(bytes.begin(), bytes.end()),
+                    Link::When::now);
 }
 
 // A rank's post box may be full. The agent, who serves others as well, doesn't wait for room.
@@ -85,7 +86,7 @@ Status ServerLink::raise_flag(WorldRank rank, RegionId region, std::uint64_t off
                            .offset = offset,
                            .words = {static_cast<std::uint32_t>(value), 0}};
   link->changes.fetch_add(1);
-  return link->post(header, {}, {}, nullptr);
+  return link->post(header, {}, {}, nullptr, Link::When::now);
 }
 
 Result<std::uint64_t> ServerLink::notify(WorldRank rank) {
@@ -110,7 +111,8 @@ Result<LockOutcome> ServerLink::lock(NodeId node, RegionId memory, std::uint64_t
 
 Status ServerLink::unlock(NodeId node, RegionId memory, std::uint64_t offset) {
   TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(node));
-  return link->post(lock_request(Kind::unlock, node, memory, offset), {}, {}, nullptr);
+  return link->post(lock_request(Kind::unlock, node, memory, offset), {}, {}, nullptr,
+                    Link::When::now);
 }
 
 Result<Fate> ServerLink::fate_of(WorldRank rank) {

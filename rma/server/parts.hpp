@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rma/result.hpp"
 #include "rma/shape.hpp"
 
 namespace tessera::rma::server {
@@ -63,6 +64,42 @@ Status for_each_part(const CopyShape& shape, std::size_t most, std::size_t grain
                                           remote + at * outer.remote_stride));
   }
   return {};
+}
+
+/// Fragments that go in one request.
+inline constexpr std::size_t most_batch_fragments = 4096;
+
+/// Cuts a list where a request would get more than `most` bytes or most_batch_fragments, and calls
+/// batch(fragments) for each piece, in order, until one fails. A fragment of more than `most` bytes
+/// is a piece of its own.
+template <class Batch>
+Status for_each_batch(Fragments fragments, std::size_t most, const Batch& batch) {
+  std::size_t first = 0;
+  std::size_t bytes = 0;
+  for (std::size_t at = 0; at < fragments.size(); ++at) {
+    const std::size_t more = fragments[at].bytes;
+    if (at > first && (bytes + more > most || at - first == most_batch_fragments)) {
+      TESSERA_RETURN_IF_ERROR(batch(fragments.subspan(first, at - first)));
+      first = at;
+      bytes = 0;
+    }
+    bytes += more;
+  }
+  return batch(fragments.subspan(first));
+}
+
+[[nodiscard]] inline std::size_t total_bytes(Fragments fragments) noexcept {
+  std::size_t bytes = 0;
+  for (const Fragment& each : fragments) {
+    bytes += each.bytes;
+  }
+  return bytes;
+}
+
+/// True when the kernel should move each fragment by itself.
+[[nodiscard]] inline bool are_long(Fragments fragments) noexcept {
+  return std::all_of(fragments.begin(), fragments.end(),
+                     [](const Fragment& each) { return each.bytes >= least_piece_bytes; });
 }
 
 }  // namespace tessera::rma::server

@@ -55,9 +55,47 @@ void FrameWriter::fail(const Status& reason) {
   kept_bytes_ = 0;
 }
 
+// Behind what is kept nothing is batched: it is sent when there is room, together.
+bool FrameWriter::joins_batch(std::size_t bytes, When when) const noexcept {
+  constexpr std::size_t most_small = 1024;
+  return kept_.empty() && bytes <= most_small && (when == When::soon || !batch_.empty());
+}
+
+Status FrameWriter::add_to_batch(std::span<const std::byte> head, std::span<const iovec> body,
+                                 When when) {
+  constexpr std::size_t full = std::size_t{8} * 1024;
+  batch_.insert(batch_.end(), head.begin(), head.end());
+  for (const iovec& piece : body) {
+    const auto* const bytes = static_cast<const std::byte*>(piece.iov_base);
+    batch_.insert(batch_.end(), bytes, bytes + piece.iov_len);
+  }
+  return when == When::now || batch_.size() >= full ? send_batch() : Status();
+}
+
+Status FrameWriter::send_batch() {
+  if (batch_.empty()) {
+    return {};
+  }
+  const iovec all = piece_of(batch_);
+  const auto taken = channel_.send(std::span(&all, 1));
+  if (taken.ok() && *taken < batch_.size()) {
+    keep(std::span(batch_).subspan(*taken), {}, 0, nullptr);
+  }
+  batch_.clear();
+  return taken.status();
+}
+
 Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec> body,
-                         Completion* sent) {
+                         Completion* sent, When when) {
   constexpr std::size_t few = 8;
+  if (joins_batch(head.size() + total(body), when)) {
+    TESSERA_RETURN_IF_ERROR(add_to_batch(head, body, when));
+    if (sent != nullptr) {
+      sent->end({});
+    }
+    return {};
+  }
+  TESSERA_RETURN_IF_ERROR(send_batch());
   std::size_t taken = 0;
   if (kept_.empty()) {
     std::array<iovec, few> pieces;
@@ -81,8 +119,12 @@ Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec>
   return {};
 }
 
-Status FrameWriter::post(std::span<const std::byte> head, std::vector<std::byte> body) {
+Status FrameWriter::post(std::span<const std::byte> head, std::vector<std::byte> body, When when) {
   const iovec piece = piece_of(body);
+  if (joins_batch(head.size() + body.size(), when)) {
+    return add_to_batch(head, std::span(&piece, 1), when);
+  }
+  TESSERA_RETURN_IF_ERROR(send_batch());
   if (kept_.empty()) {
     const std::array pieces{piece_of(head), piece};
     TESSERA_ASSIGN_OR_RETURN(const std::size_t taken, channel_.send(pieces));
@@ -123,7 +165,7 @@ Status FrameWriter::flush() {
     }
     advance(*taken);
   }
-  return {};
+  return send_batch();
 }
 
 void FrameWriter::advance(std::size_t taken) {
@@ -150,26 +192,28 @@ Status FrameReader::begin_with(std::span<const std::byte> bytes) {
     bytes = bytes.subspan(some);
     TESSERA_RETURN_IF_ERROR(consume());
   }
-  return {};
+  return sink_.caught_up();
 }
 
 Result<bool> FrameReader::advance() {
   constexpr int most_receives = 16;
   bool has_come = false;
-  for (int i = 0; i < most_receives; ++i) {
-    TESSERA_ASSIGN_OR_RETURN(const std::size_t bytes, receive());
-    if (bytes == 0) {
+  Received received{.bytes = 0, .may_be_more = true};
+  for (int i = 0; i < most_receives && received.may_be_more; ++i) {
+    TESSERA_ASSIGN_OR_RETURN(received, receive());
+    if (received.bytes == 0) {
       break;
     }
     has_come = true;
     TESSERA_RETURN_IF_ERROR(consume());
+    TESSERA_RETURN_IF_ERROR(sink_.caught_up());
   }
   return has_come;
 }
 
 // Into the payload's own place first and then into the buffer, so that one call brings the end of
 // one frame and the beginnings of the next.
-Result<std::size_t> FrameReader::receive() {
+Result<FrameReader::Received> FrameReader::receive() {
   if (first_ == last_) {
     first_ = last_ = 0;
   } else if (last_ == buffer_.size()) {
@@ -181,7 +225,7 @@ Result<std::size_t> FrameReader::receive() {
   if (stage_ != Stage::payload) {
     TESSERA_ASSIGN_OR_RETURN(const std::size_t bytes, channel_.receive(std::span(&rest, 1)));
     last_ += bytes;
-    return bytes;
+    return Received{bytes, bytes == rest.iov_len};
   }
   const std::size_t own = payload_.size();
   const bool fits = own - next_piece_ < IOV_MAX;
@@ -190,9 +234,10 @@ Result<std::size_t> FrameReader::receive() {
   payload_.pop_back();
   TESSERA_RETURN_IF_ERROR(bytes.status());
   const std::size_t wanted = total(std::span(payload_).subspan(next_piece_));
+  const bool is_filled = *bytes == wanted + rest.iov_len;
   fill_payload(std::min(*bytes, wanted));
   last_ += *bytes - std::min(*bytes, wanted);
-  return *bytes;
+  return Received{*bytes, is_filled || !fits};
 }
 
 void FrameReader::fill_payload(std::size_t bytes) {

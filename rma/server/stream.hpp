@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <span>
 #include <vector>
@@ -30,18 +31,25 @@ class FrameWriter {
   FrameWriter(const FrameWriter&) = delete;
   FrameWriter& operator=(const FrameWriter&) = delete;
 
+  /// Whether a frame goes at once, or may wait for more that go with it: many small frames cost
+  /// little more than one then. Who says `soon` sees to it that somebody calls flush().
+  enum class When : std::uint8_t { now, soon };
+
   /// Sends as much as there is room for behind what is kept, and keeps the rest. `head` is copied
   /// where need be; the memory of `body` must live until `sent` ends, once, when all is taken.
   /// Errors: peer_lost; `sent` does not end then.
-  Status post(std::span<const std::byte> head, std::span<const iovec> body, Completion* sent);
+  Status post(std::span<const std::byte> head, std::span<const iovec> body, Completion* sent,
+              When when = When::now);
   /// The same with a body that the writer keeps.
-  Status post(std::span<const std::byte> head, std::vector<std::byte> body);
+  Status post(std::span<const std::byte> head, std::vector<std::byte> body, When when = When::now);
 
   /// Sends more of what is kept. Errors: peer_lost, also of all that is kept.
   Status flush();
 
-  [[nodiscard]] bool is_empty() const noexcept { return kept_.empty(); }
-  [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_; }
+  [[nodiscard]] bool is_empty() const noexcept { return kept_.empty() && batch_.empty(); }
+  /// There was no room for all that was to go.
+  [[nodiscard]] bool is_held_up() const noexcept { return !kept_.empty(); }
+  [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_ + batch_.size(); }
 
  private:
   struct Kept {
@@ -51,6 +59,9 @@ class FrameWriter {
     std::size_t next = 0;  // piece
     Completion* sent = nullptr;
   };
+  [[nodiscard]] bool joins_batch(std::size_t bytes, When when) const noexcept;
+  Status add_to_batch(std::span<const std::byte> head, std::span<const iovec> body, When when);
+  Status send_batch();
   void keep(std::span<const std::byte> head, std::span<const iovec> body, std::size_t taken,
             Completion* sent);
   void advance(std::size_t taken);
@@ -59,6 +70,7 @@ class FrameWriter {
   Channel& channel_;
   std::deque<Kept> kept_;
   std::size_t kept_bytes_ = 0;
+  std::vector<std::byte> batch_;  // small frames that go together; empty while anything is kept
 };
 
 /// Who the frames are for.
@@ -71,6 +83,8 @@ class FrameSink {
                        std::vector<iovec>& into) = 0;
   /// The frame's payload is in its place.
   virtual Status end(const FrameHeader& header) = 0;
+  /// All that has come was taken apart. An error ends the conversation.
+  virtual Status caught_up() { return {}; }
 };
 
 class FrameReader {
@@ -98,7 +112,11 @@ class FrameReader {
   Result<bool> take_descriptor();
   Result<bool> take_payload();
   Status begin_payload();
-  Result<std::size_t> receive();
+  struct Received {
+    std::size_t bytes = 0;
+    bool may_be_more = false;  // all room that was offered is used
+  };
+  Result<Received> receive();
   void fill_payload(std::size_t bytes);
 
   Channel& channel_;

@@ -2,7 +2,8 @@
 #include "rma/server/wire.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cstring>
@@ -36,9 +37,7 @@ constexpr std::size_t checksum = 92;
 static_assert(at::checksum + sizeof(std::uint32_t) == header_bytes);
 
 std::uint32_t checksum_of(const std::byte* header) noexcept {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): zlib's bytes are unsigned char
-  const auto* bytes = reinterpret_cast<const Bytef*>(header);
-  return static_cast<std::uint32_t>(crc32(0, bytes, at::checksum));
+  return static_cast<std::uint32_t>(XXH3_64bits(header, at::checksum));
 }
 
 Status refuse(std::string what) {

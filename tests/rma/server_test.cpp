@@ -221,6 +221,70 @@ TEST_P(ServerTest, RowsOfAnyLengthArriveAndNothingElseChanges) {
   }
 }
 
+// Of one size and of many, longer than a request and more than one takes.
+std::vector<std::vector<std::size_t>> lists_of_sizes() {
+  std::vector<std::vector<std::size_t>> lists{
+      {8}, {3, 5, 1}, std::vector<std::size_t>(9000, 8), {8, 300'000, 16, 700'001, 600}};
+  lists.emplace_back(3000, 600);
+  lists.emplace_back(700, 1000);
+  lists.back()[350] = 9;
+  return lists;
+}
+
+TEST_P(ServerTest, FragmentsOfAnySizesArriveAndNothingElseChanges) {
+  std::mt19937 random(4);
+  for (const auto& sizes : lists_of_sizes()) {
+    const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+    auto sent = random_bytes(random, total);
+    std::vector<std::byte> back(total);
+    std::vector<std::byte> expected(node_.slice(), node_.slice() + slice_bytes);
+    std::vector<Fragment> puts;
+    std::vector<Fragment> gets;
+    std::size_t local = 0;
+    std::uint64_t remote = slice_bytes / 2;
+    for (const std::size_t bytes : sizes) {
+      remote -= bytes + random() % 64;  // backwards, with gaps
+      puts.push_back({sent.data() + local, remote, bytes});
+      gets.push_back({back.data() + local, remote, bytes});
+      std::memcpy(expected.data() + 128 + remote, sent.data() + local, bytes);
+      local += bytes;
+    }
+    ASSERT_TRUE(
+        ok(finish([&](Completion& done) { return endpoint_.put_fragments(at(128), puts, done); })));
+    ASSERT_TRUE(ok(endpoint_.fence()));
+    ASSERT_TRUE(std::equal(expected.begin(), expected.end(), node_.slice())) << sizes.size();
+    ASSERT_TRUE(
+        ok(finish([&](Completion& done) { return endpoint_.get_fragments(at(128), gets, done); })));
+    EXPECT_TRUE(back == sent) << sizes.size();
+  }
+}
+
+TEST_P(ServerTest, FragmentsAreAddedEachOnItsOwn) {
+  std::vector<std::int64_t> ones(10'000, 1);
+  std::vector<Fragment> list;
+  for (std::size_t i = 0; i < ones.size(); ++i) {
+    list.push_back({&ones[i], 8 * (i % 100), 8});
+  }
+  const Scale twice = Scale::of(std::int64_t{2});
+  ASSERT_TRUE(ok(finish(
+      [&](Completion& done) { return endpoint_.accumulate_fragments(at(0), list, twice, done); })));
+  ASSERT_TRUE(ok(endpoint_.fence()));
+  std::vector<std::int64_t> sums(100);
+  std::memcpy(sums.data(), node_.slice(), 800);
+  EXPECT_EQ(sums, std::vector<std::int64_t>(100, 200));
+}
+
+TEST_P(ServerTest, BurstsOfPutsArriveWithoutAnybodyWaiting) {
+  std::vector<std::uint64_t> values(1000);
+  std::iota(values.begin(), values.end(), 1);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ASSERT_TRUE(ok(put(8 * i, &values[i], CopyShape::contiguous(8))));
+  }
+  const auto& last = *reinterpret_cast<std::atomic<std::uint64_t>*>(node_.slice() + 8 * 999);
+  EXPECT_TRUE(detail::eventually([&] { return last.load() == values.back(); }));
+  EXPECT_EQ(std::memcmp(node_.slice(), values.data(), 8000), 0);
+}
+
 TEST_P(ServerTest, AccumulatesAreExact) {
   std::vector<double> values(100'000, 1.5);
   for (int round = 0; round < 3; ++round) {

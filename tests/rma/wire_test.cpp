@@ -2,6 +2,8 @@
 #include "rma/server/wire.hpp"
 
 #include <gtest/gtest.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <complex>
 #include <cstring>
@@ -41,16 +43,9 @@ FrameHeader random_header(std::mt19937_64& random) {
 HeaderBytes sealed(const FrameHeader& header, std::size_t at, std::uint8_t value) {
   HeaderBytes bytes = encode(header);
   bytes[at] = static_cast<std::byte>(value);
-  std::uint32_t crc = 0xffffffffU;  // bit by bit, from the definition and not from zlib
-  for (std::size_t i = 0; i < header_bytes - 4; ++i) {
-    crc ^= std::to_integer<std::uint32_t>(bytes[i]);
-    for (int bit = 0; bit < 8; ++bit) {
-      crc = (crc >> 1U) ^ ((crc & 1U) != 0 ? 0xedb88320U : 0U);
-    }
-  }
-  crc = ~crc;
+  const XXH64_hash_t sum = XXH3_64bits(bytes.data(), header_bytes - 4);
   for (std::size_t i = 0; i < 4; ++i) {
-    bytes[header_bytes - 4 + i] = static_cast<std::byte>(crc >> (8 * i));
+    bytes[header_bytes - 4 + i] = static_cast<std::byte>(sum >> (8 * i));
   }
   return bytes;
 }
