@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -107,7 +108,7 @@ void Agent::run() noexcept {
     }
     const bool is_awake =
         options_.stay_awake == StayAwake::max() || now - heard < options_.stay_awake;
-    const bool came = look_at_active() || (is_awake ? take_events(0) : sleep());
+    const bool came = look_at_active() || (is_awake ? look_awake() : sleep());
     now = Clock::now();
     heard = came ? now : heard;
     if (now - looked >= longest_sleep()) {
@@ -123,6 +124,18 @@ void Agent::run() noexcept {
 
 bool Agent::was_rung() const noexcept {
   return node_->memory().header().agent_bell.rings.load(std::memory_order_relaxed) != heard_rings_;
+}
+
+// Asking for all is dearer than asking for the one that is the likeliest to say something. Whoever
+// was woken by what the agent did may be waiting for this very core.
+bool Agent::look_awake() {
+  constexpr int rounds = 8;
+  looks_ = (looks_ + 1) % rounds;
+  const bool came = (looks_ == 0 || active_ < 0) && take_events(0);
+  if (!came) {
+    sched_yield();
+  }
+  return came;
 }
 
 std::chrono::milliseconds Agent::longest_sleep() const {

@@ -63,6 +63,7 @@ class Agent {
   Status open();
   void run() noexcept;
   bool take_events(int timeout_ms);
+  bool look_awake();
   bool sleep();
   [[nodiscard]] std::chrono::milliseconds longest_sleep() const;
   bool look_at_active();
@@ -93,6 +94,7 @@ class Agent {
   std::atomic<int> conversations_{0};  // as many as are served
   int active_ = -1;                    // the connection that was heard last
   bool is_listening_ = true;
+  int looks_ = 0;  // while awake
   std::thread thread_;
 };
 

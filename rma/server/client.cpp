@@ -96,7 +96,7 @@ Status Link::post(const FrameHeader& header, std::span<const std::byte> descript
 }
 
 Link::When Link::when() {
-  constexpr std::int64_t pause_ns = 5000;
+  constexpr std::int64_t pause_ns = 25'000;  // longer than it takes to send one
   constexpr int least_burst = 4;
   if (is_awaiting()) {
     return When::soon;

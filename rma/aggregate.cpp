@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/aggregate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "rma/job.hpp"
+#include "rma/kernels/walk.hpp"
+#include "rma/transfer.hpp"
+
+namespace tessera::rma {
+
+struct Aggregate::Added {
+  /// Lists are of one region each.
+  struct List {
+    RegionId region;
+    std::vector<Fragment> fragments;
+  };
+  std::optional<Op> op;
+  WorldRank rank;
+  std::optional<Scale> scale;
+  std::vector<List> lists;
+  std::size_t pieces = 0;
+  Handle sent;  ///< of what was too much to keep
+
+  Status admit(Op wanted, WorldRank target, const Scale* factor);
+  std::vector<Fragment>& list_of(RegionId region);
+  Handle send(Job& job);
+};
+
+namespace {
+
+bool is_same(const Scale& a, const Scale& b) {
+  return a.type() == b.type() &&
+         dispatch(a.type(), [&]<class T>(Tag<T>) { return a.as<T>() == b.as<T>(); });
+}
+
+// Where a run that begins `distance` from an address begins in the slice.
+Result<std::uint64_t> offset_of(const RemoteAddress& at, std::int64_t distance) {
+  std::uint64_t offset = 0;
+  if (__builtin_add_overflow(at.offset, distance, &offset)) {
+    return Status::error_at(at.rank, Code::out_of_range,
+                            fmt::format("a run begins {} bytes from offset {} of rank {}'s slice",
+                                        distance, at.offset, at.rank.value));
+  }
+  return offset;
+}
+
+Status append(std::vector<Fragment>& list, const RemoteAddress& at, void* local,
+              const CopyShape& given) {
+  TESSERA_RETURN_IF_ERROR(given.check());
+  const CopyShape shape = given.normalised();
+  if (kernels::is_empty(shape)) {
+    return {};
+  }
+  TESSERA_RETURN_IF_ERROR(offset_of(at, shape.remote_extent().lowest).status());
+  auto* const bytes = static_cast<std::byte*>(local);
+  kernels::for_each_run(shape, [&](std::int64_t here, std::int64_t there) {
+    list.push_back({bytes + here, at.offset + static_cast<std::uint64_t>(there), shape.run_bytes});
+  });
+  return {};
+}
+
+Status append(std::vector<Fragment>& list, const RemoteAddress& at, Fragments fragments) {
+  const std::size_t before = list.size();
+  for (const Fragment& each : fragments) {
+    std::uint64_t offset = 0;
+    if (__builtin_add_overflow(at.offset, each.remote_offset, &offset)) {
+      list.resize(before);
+      return Status::error(Code::invalid_argument,
+                           fmt::format("a fragment at offset {} + {} overflows 64 bits", at.offset,
+                                       each.remote_offset));
+    }
+    list.push_back({each.local, offset, each.bytes});
+  }
+  return {};
+}
+
+void* readable(const void* from) {
+  return const_cast<void*>(from);
+}
+
+}  // namespace
+
+Status Aggregate::Added::admit(Op wanted, WorldRank target, const Scale* factor) {
+  if (!op) {
+    op = wanted;
+    rank = target;
+    scale = factor == nullptr ? std::optional<Scale>() : *factor;
+    return {};
+  }
+  if (*op != wanted || rank != target) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("an aggregate of operations '{}' to rank {} takes no '{}' to "
+                                     "rank {}",
+                                     to_string(*op), rank.value, to_string(wanted), target.value))
+        .hint("start() it first, or use another one");
+  }
+  if (factor != nullptr && !is_same(*scale, *factor)) {
+    return Status::error(Code::invalid_argument,
+                         "an aggregate of accumulates takes one type and factor only")
+        .hint("start() it first, or use another one");
+  }
+  return {};
+}
+
+// Mostly there is one.
+std::vector<Fragment>& Aggregate::Added::list_of(RegionId region) {
+  const auto found = std::find_if(lists.rbegin(), lists.rend(),
+                                  [&](const List& each) { return each.region == region; });
+  return found != lists.rend() ? found->fragments : lists.emplace_back(List{region, {}}).fragments;
+}
+
+Handle Aggregate::Added::send(Job& job) {
+  Handle all = std::exchange(sent, {});
+  for (const List& list : lists) {
+    const RemoteAddress at{rank, list.region, 0};
+    all.collect(*op == Op::put   ? put_async(job, at, list.fragments)
+                : *op == Op::get ? get_async(job, at, list.fragments)
+                                 : accumulate_async(job, at, list.fragments, *scale));
+  }
+  // The room is kept: the next ones are probably as many.
+  for (List& list : lists) {
+    list.fragments.clear();
+  }
+  if (lists.size() > 1) {
+    lists.clear();
+  }
+  pieces = 0;
+  return all;
+}
+
+Aggregate::Aggregate(Job& job) : job_(&job), added_(std::make_unique<Added>()) {}
+Aggregate::Aggregate(Aggregate&&) noexcept = default;
+
+Aggregate& Aggregate::operator=(Aggregate&& other) noexcept {
+  if (this != &other) {
+    if (added_) {
+      const Handle left = start();
+    }
+    job_ = other.job_;
+    added_ = std::move(other.added_);
+  }
+  return *this;
+}
+
+Aggregate::~Aggregate() {
+  if (added_) {
+    const Handle left = start();  // which waits
+  }
+}
+
+std::size_t Aggregate::pieces() const noexcept {
+  return added_->pieces;
+}
+
+Handle Aggregate::start() {
+  Handle all = added_->send(*job_);
+  added_->op.reset();
+  return all;
+}
+
+// `what` is (local pointer, shape) or (fragments).
+template <class... What>
+Status Aggregate::add(Op op, const Scale* scale, const RemoteAddress& at, const What&... what) {
+  const bool is_first = !added_->op;
+  Status status = added_->admit(op, at.rank, scale);
+  if (status.ok()) {
+    std::vector<Fragment>& list = added_->list_of(at.region);
+    const std::size_t before = list.size();
+    status = append(list, at, what...);
+    added_->pieces += list.size() - before;
+  }
+  if (!status.ok()) {
+    if (is_first) {
+      added_->op.reset();
+    }
+    return status;
+  }
+  if (added_->pieces >= most_pieces) {
+    added_->sent = added_->send(*job_);
+  }
+  return {};
+}
+
+Status Aggregate::put(RemoteAddress to, const void* from, std::size_t bytes) {
+  return add(Op::put, nullptr, to, readable(from), CopyShape::contiguous(bytes));
+}
+Status Aggregate::put(RemoteAddress to, const void* from, const CopyShape& shape) {
+  return add(Op::put, nullptr, to, readable(from), shape);
+}
+Status Aggregate::put(RemoteAddress to, Fragments fragments) {
+  return add(Op::put, nullptr, to, fragments);
+}
+
+Status Aggregate::get(RemoteAddress from, void* to, std::size_t bytes) {
+  return add(Op::get, nullptr, from, to, CopyShape::contiguous(bytes));
+}
+Status Aggregate::get(RemoteAddress from, void* to, const CopyShape& shape) {
+  return add(Op::get, nullptr, from, to, shape);
+}
+Status Aggregate::get(RemoteAddress from, Fragments fragments) {
+  return add(Op::get, nullptr, from, fragments);
+}
+
+Status Aggregate::accumulate(RemoteAddress to, const void* from, std::size_t bytes,
+                             const Scale& scale) {
+  return add(Op::accumulate, &scale, to, readable(from), CopyShape::contiguous(bytes));
+}
+Status Aggregate::accumulate(RemoteAddress to, const void* from, const CopyShape& shape,
+                             const Scale& scale) {
+  return add(Op::accumulate, &scale, to, readable(from), shape);
+}
+Status Aggregate::accumulate(RemoteAddress to, Fragments fragments, const Scale& scale) {
+  return add(Op::accumulate, &scale, to, fragments);
+}
+
+}  // namespace tessera::rma
