@@ -85,7 +85,7 @@ class Parts {
     }
     return operation_->completion();
   }
-  Status finish() { return own_ ? detail::finish(job_, *own_) : Status(); }
+  Status finish() { return own_ ? job_.finish(*own_) : Status(); }
   std::shared_ptr<detail::Operation> operation() && { return std::move(operation_); }
 
  private:

@@ -45,6 +45,12 @@ Status Endpoint::accumulate_fragments(const Target& to, Fragments fragments, con
   });
 }
 
+Status Endpoint::start_fence(Completion& done) {
+  TESSERA_RETURN_IF_ERROR(fence());
+  done.end({});
+  return {};
+}
+
 Status Endpoint::accumulate(const Target&, const void*, const CopyShape&, const Scale&,
                             Completion&) {
   return Status::error(Code::unsupported, "this transport has no accumulate of its own");

@@ -158,6 +158,11 @@ class Endpoint {
 
   /// Returns when everything that ended is visible at the peer.
   virtual Status fence() = 0;
+  /// The same, started only, for those who fence several peers: `done` ends when it is. One that is
+  /// not overridden returns when it is.
+  virtual Status start_fence(Completion& done);
+  /// True when there is nothing that a fence would wait for.
+  [[nodiscard]] virtual bool is_fenced() const noexcept { return false; }
 };
 
 /// What a transport may know of the job when it is made.

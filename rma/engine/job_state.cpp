@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -182,6 +184,16 @@ bool JobState::wait(Completion& done, std::chrono::nanoseconds nap) {
   return waking != nullptr ? waking->wait(done, nap) : done.wait_for(nap);
 }
 
+Status JobState::finish(Completion& done) {
+  constexpr std::chrono::microseconds nap{50};
+  while (!done.done()) {
+    if (progress() == 0) {
+      wait(done, nap);
+    }
+  }
+  return done.take_error();
+}
+
 void JobState::stir() {
   if (waking != nullptr) {
     waking->stir();
@@ -207,14 +219,53 @@ Status JobState::fence(const RankFilter& ranks) {
   }
   // Loads and stores of this thread come before what it does after the fence.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  const std::shared_lock guard(routes_mutex_);
-  for (auto& [peer, route] : routes_) {
-    if (ranks(peer)) {
-      Status status = route.endpoint->fence();
-      if (first.ok()) {
-        first = std::move(status);
+  Status fenced = fence_endpoints(endpoints_to_fence(ranks));
+  return first.ok() ? std::move(fenced) : std::move(first);
+}
+
+// Beginning behind this rank, so that not all ranks ask the same peer at once (seed 001 §5).
+std::vector<Endpoint*> JobState::endpoints_to_fence(const RankFilter& ranks) {
+  std::vector<std::pair<std::int32_t, Endpoint*>> found;
+  {
+    const std::shared_lock guard(routes_mutex_);
+    for (auto& [peer, route] : routes_) {
+      if (ranks(peer) && !route.endpoint->is_fenced()) {
+        found.emplace_back((peer.value - rank.value + size) % size, route.endpoint.get());
       }
     }
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<Endpoint*> endpoints;
+  std::transform(found.begin(), found.end(), std::back_inserter(endpoints),
+                 [](const auto& each) { return each.second; });
+  return endpoints;
+}
+
+// Several at once: a peer's answer takes its time, and none is needed to ask the next.
+Status JobState::fence_endpoints(const std::vector<Endpoint*>& endpoints) {
+  const auto window = static_cast<std::size_t>(settings.fence_window);
+  Status first;
+  std::deque<Completion> under_way;
+  const auto finish_oldest = [&] {
+    Status status = finish(under_way.front());
+    under_way.pop_front();
+    first = first.ok() ? std::move(status) : std::move(first);
+  };
+  for (Endpoint* const endpoint : endpoints) {
+    if (endpoint->is_fenced()) {
+      continue;  // with another rank of its node
+    }
+    Completion& done = under_way.emplace_back();
+    done.begin();
+    if (Status status = endpoint->start_fence(done); !status.ok()) {
+      done.end(std::move(status));
+    }
+    if (under_way.size() == window) {
+      finish_oldest();
+    }
+  }
+  while (!under_way.empty()) {
+    finish_oldest();
   }
   return first;
 }

@@ -68,6 +68,8 @@ class JobState {
   int progress();
   /// Sleeps until something has moved, for `nap` at most. Returns done.done().
   bool wait(Completion& done, std::chrono::nanoseconds nap);
+  /// Waits until `done` has nothing under way; returns its error.
+  Status finish(Completion& done);
   /// Non-blocking operations were started: see Transport::stir.
   void stir();
 
@@ -106,6 +108,8 @@ class JobState {
 
  private:
   TransportContext transport_context();
+  [[nodiscard]] std::vector<Endpoint*> endpoints_to_fence(const RankFilter& ranks);
+  Status fence_endpoints(const std::vector<Endpoint*>& endpoints);
   Result<Route*> make_route(WorldRank peer);
   CachedSlice* look_up_slice(WorldRank owner, RegionId region) const;
 

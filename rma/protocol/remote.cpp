@@ -40,10 +40,10 @@ Status change_bytes(const RemotePath& path, const Target& at, std::byte* buffer,
   const CopyShape whole = CopyShape::contiguous(bytes);
   Completion done;
   start_part(done, [&] { return path.endpoint.get(buffer, at, whole, done); });
-  TESSERA_RETURN_IF_ERROR(finish(path.job, done));
+  TESSERA_RETURN_IF_ERROR(path.job.finish(done));
   change(buffer);
   start_part(done, [&] { return path.endpoint.put(at, buffer, whole, done); });
-  TESSERA_RETURN_IF_ERROR(finish(path.job, done));
+  TESSERA_RETURN_IF_ERROR(path.job.finish(done));
   return path.endpoint.fence();
 }
 
@@ -70,16 +70,6 @@ Status accumulate_composed(const RemotePath& path, const Target& to, const std::
 }
 
 }  // namespace
-
-Status finish(JobState& job, Completion& done) {
-  constexpr std::chrono::microseconds nap{50};
-  while (!done.done()) {
-    if (job.progress() == 0) {
-      job.wait(done, nap);
-    }
-  }
-  return done.take_error();
-}
 
 void put_remote(const RemotePath& path, const Target& to, const void* from, const CopyShape& shape,
                 Completion& done) {
@@ -154,7 +144,7 @@ Status atomic_remote(const RemotePath& path, const Target& at, const AtomicReque
   if (path.can.atomics && (!path.strict || path.can.strict)) {
     Completion done;
     start_part(done, [&] { return path.endpoint.atomic(at, request, done); });
-    return finish(path.job, done);
+    return path.job.finish(done);
   }
   TESSERA_RETURN_IF_ERROR(path.endpoint.fence());  // As in accumulate_composed.
   const RobustGuard guard(path.stripes.of(at.offset), path.stripes.context());

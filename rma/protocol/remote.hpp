@@ -42,7 +42,4 @@ void accumulate_remote(const RemotePath& path, const Target& to, Fragments fragm
 /// Blocks until request.previous is set.
 Status atomic_remote(const RemotePath& path, const Target& at, const AtomicRequest& request);
 
-/// Waits until nothing is under way on `done`; returns its error.
-Status finish(JobState& job, Completion& done);
-
 }  // namespace tessera::rma::detail

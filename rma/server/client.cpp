@@ -333,9 +333,19 @@ Status Link::end(const FrameHeader& header) {
   }
   TESSERA_ASSIGN_OR_RETURN(Awaited awaited, take(header.operation));
   Status result = header.kind == Kind::failed ? decode_failure(packed_) : deliver(header, awaited);
+  if (result.ok() && awaited.fenced > 0) {
+    note_fenced(awaited.fenced);
+  }
   const bool is_wrong = result.code() == Code::protocol;
   awaited.done->end(result);
   return is_wrong ? std::move(result) : Status();
+}
+
+// Another thread's fence may have covered more meanwhile.
+void Link::note_fenced(std::uint64_t count) noexcept {
+  std::uint64_t before = fenced_changes.load();
+  while (before < count && !fenced_changes.compare_exchange_weak(before, count)) {
+  }
 }
 
 Status Link::deliver(const FrameHeader& header, Awaited& awaited) {

@@ -47,6 +47,7 @@ struct Awaited {
   CopyShape shape;  ///< its local side, when is_shaped
   bool is_shaped = false;
   std::vector<Fragment> fragments;  ///< their local sides
+  std::uint64_t fenced = 0;         ///< Link::changes that are in effect then; 0: not a fence
 };
 
 /// The conversation with one node's agent.
@@ -104,6 +105,7 @@ class Link final : private FrameSink {
   Status post_with(Post&& post_frame);
   std::uint64_t enter(Awaited awaited);
   Result<Awaited> take(std::uint64_t operation);
+  void note_fenced(std::uint64_t count) noexcept;
   Result<Awaited*> look_at(std::uint64_t operation);
   void place_payload(Awaited& awaited, std::size_t bytes, std::vector<iovec>& into);
   Status deliver(const FrameHeader& header, Awaited& awaited);

@@ -284,23 +284,26 @@ Status ServerEndpoint::atomic(const Target& at, const AtomicRequest& atomic, Com
   return link_.ask(header, descriptor, std::move(awaited));
 }
 
+bool ServerEndpoint::is_fenced() const noexcept {
+  return link_.fenced_changes.load() == link_.changes.load();
+}
+
+Status ServerEndpoint::start_fence(Completion& done) {
+  Awaited awaited;
+  awaited.done = &done;
+  awaited.fenced = link_.changes.load();
+  return link_.ask(request(Kind::fence, {}), {}, std::move(awaited));
+}
+
 Status ServerEndpoint::fence() {
-  const std::uint64_t changes = link_.changes.load();
-  if (link_.fenced_changes.load() == changes) {
+  if (is_fenced()) {
     return {};
   }
   Completion done;
   done.begin();
-  Awaited awaited;
-  awaited.done = &done;
-  TESSERA_RETURN_IF_ERROR(link_.ask(request(Kind::fence, {}), {}, std::move(awaited)));
+  TESSERA_RETURN_IF_ERROR(start_fence(done));
   link_.wait(done);
-  TESSERA_RETURN_IF_ERROR(done.take_error());
-  // Another thread's fence may have covered more meanwhile.
-  std::uint64_t before = link_.fenced_changes.load();
-  while (before < changes && !link_.fenced_changes.compare_exchange_weak(before, changes)) {
-  }
-  return {};
+  return done.take_error();
 }
 
 }  // namespace tessera::rma::server

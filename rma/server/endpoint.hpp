@@ -35,6 +35,8 @@ class ServerEndpoint final : public Endpoint {
   Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override;
   /// One more request behind the others; none when nothing was changed since the last one.
   Status fence() override;
+  Status start_fence(Completion& done) override;
+  [[nodiscard]] bool is_fenced() const noexcept override;
 
  private:
   [[nodiscard]] FrameHeader request(Kind kind, const Target& target) noexcept;
