@@ -81,7 +81,7 @@ Status TeamState::join_nodes(std::uint64_t key, const Status& mine) {
   word = word != 0 ? word : accept_leaders(key);
   if (!mine.ok()) {
     word = word_of_failure(job_.rank, mine);
-    tell_leaders(word);
+    tell_leaders(word, 0, 0);
   }
   if (word != 0 && control_ != nullptr) {
     control_->give_up(control_->generation.load() & ~TeamControl::given_up_bit, word);
@@ -117,14 +117,15 @@ std::uint32_t TeamState::accept_leaders(std::uint64_t key) {
   return 0;
 }
 
-// In place of the forming step, where this node can receive nothing.
-void TeamState::tell_leaders(std::uint32_t word) {
+// In place of what they wait for in the rounds that are left: this node can receive nothing, or has
+// given up. They would find that it is gone, later, and take its rank for the one to blame.
+void TeamState::tell_leaders(std::uint32_t word, std::uint32_t generation, int first_round) {
   StepSummary summary;
   summary.broken = word;
   outbox_.resize(sizeof summary);
   std::memcpy(outbox_.data(), &summary, sizeof summary);
-  for (int round = 0; round < nodes_->rounds(); ++round) {
-    send(round, 0, 0).ignore("who cannot be told is gone, or has given up before");
+  for (int round = first_round; round < nodes_->rounds(); ++round) {
+    send(round, generation, 0).ignore("who cannot be told is gone, or has given up before");
   }
 }
 
@@ -146,13 +147,12 @@ Status TeamState::meet_over_nodes(std::uint32_t generation, const CollectiveCall
 Status TeamState::lead_meeting(std::uint32_t generation, const CollectiveCall& call,
                                const Payload& payload) {
   if (!wait_for_arrivals(generation)) {
+    tell_leaders(control_->broken.load(), generation, 0);
     return broken();
   }
   TeamControl::Check& check = control_->check[generation % 2];
   StepSummary summary = summarise(check);
-  std::uint32_t word = exchange(generation, summary, call, payload);
-  word = word != 0 ? word : summary.broken;
-  if (word != 0) {
+  if (const std::uint32_t word = exchange(generation, summary, call, payload); word != 0) {
     control_->give_up(generation, word);
     return broken();
   }
@@ -256,10 +256,10 @@ std::uint32_t TeamState::exchange(std::uint32_t generation, StepSummary& summary
     }
     std::memcpy(outbox_.data(), &summary, sizeof summary);
     if (const Status sent = send(round, generation, sent_bytes); !sent.ok()) {
-      return explain(nodes_->receiver(round), sent);
+      return give_up_exchange(explain(nodes_->receiver(round), sent), summary, generation, round);
     }
     if (const std::uint32_t word = wait_for_mail(round, generation); word != 0) {
-      return word;
+      return give_up_exchange(word, summary, generation, round);
     }
     const Mailbox& mail = mailbox(round, generation);
     summary.join(mail.summary);
@@ -268,7 +268,15 @@ std::uint32_t TeamState::exchange(std::uint32_t generation, StepSummary& summary
       std::memcpy(outbox_.data() + sizeof summary + from, &mail + 1, to - from);
     }
   }
-  return 0;
+  return summary.broken;
+}
+
+// What was heard first is the cause, and what was found now may be its consequence.
+std::uint32_t TeamState::give_up_exchange(std::uint32_t found, const StepSummary& summary,
+                                          std::uint32_t generation, int round) {
+  const std::uint32_t word = summary.broken != 0 ? summary.broken : found;
+  tell_leaders(word, generation, round + 1);
+  return word;
 }
 
 std::size_t TeamState::own_block_bytes(const Payload& payload) const noexcept {

@@ -199,7 +199,7 @@ class TeamState {
   Status join_nodes(std::uint64_t key, const Status& mine);
   std::uint32_t invite_leaders(std::uint64_t key, RegionId memory);
   std::uint32_t accept_leaders(std::uint64_t key);
-  void tell_leaders(std::uint32_t word);
+  void tell_leaders(std::uint32_t word, std::uint32_t generation, int first_round);
   Status meet_over_nodes(std::uint32_t generation, const CollectiveCall& call,
                          const Payload& payload);
   Status lead_meeting(std::uint32_t generation, const CollectiveCall& call, const Payload& payload);
@@ -208,6 +208,8 @@ class TeamState {
   void record(const StepSummary& summary, TeamControl::Check& check);
   std::uint32_t exchange(std::uint32_t generation, StepSummary& summary, const CollectiveCall& call,
                          const Payload& payload);
+  std::uint32_t give_up_exchange(std::uint32_t found, const StepSummary& summary,
+                                 std::uint32_t generation, int round);
   [[nodiscard]] std::size_t bytes_of_blocks(std::int32_t blocks,
                                             const Payload& payload) const noexcept;
   [[nodiscard]] std::size_t own_block_bytes(const Payload& payload) const noexcept;
