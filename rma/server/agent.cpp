@@ -20,10 +20,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Who connects and doesn't introduce himself is disconnected.
-constexpr std::chrono::seconds patience{10};
-// How often silent ones are looked for while nothing else happens, and a full table is tried again.
+// How often silent ones are looked for, and whether there is a descriptor again.
 constexpr std::chrono::milliseconds look_period{1000};
+// How long one peer may be heard before it is asked whether others have something to say.
+constexpr std::chrono::microseconds longest_turn{200};
+// Strangers at a time. In jobs of more ranks all may connect at once.
+constexpr std::size_t most_strangers = 64;
 
 Status no_descriptor(const char* what) {
   return Status::error(Code::limit_exceeded,
@@ -70,9 +72,9 @@ void Agent::wait_until_alone() {
   }
 }
 
-// Requires: called by the agent's thread, whenever `served_` has changed.
-void Agent::count_conversations() {
-  conversations_ = static_cast<int>(served_.size());
+// Requires: called by the agent's thread.
+void Agent::count(int more) {
+  conversations_.fetch_add(more);
   conversations_.notify_all();
 }
 
@@ -101,25 +103,38 @@ void Agent::run() noexcept {
   pthread_setname_np(pthread_self(), "tessera-agent");
   auto now = Clock::now();
   auto heard = now;
-  auto looked = now;
+  auto asked = now;
   while (!is_ending_) {
     if (was_rung()) {
       answer_locks();
     }
+    const bool is_busy = look_at_active();
+    now = Clock::now();
+    heard = is_busy ? now : heard;
+    if (is_busy && now - asked < longest_turn) {
+      continue;
+    }
+    asked = now;
     const bool is_awake =
-        options_.stay_awake == StayAwake::max() || now - heard < options_.stay_awake;
-    const bool came = look_at_active() || (is_awake ? look_awake() : sleep());
+        is_busy || options_.stay_awake == StayAwake::max() || now - heard < options_.stay_awake;
+    const bool came = is_busy ? take_events(0) : (is_awake ? look_awake() : sleep());
     now = Clock::now();
     heard = came ? now : heard;
-    if (now - looked >= longest_sleep()) {
-      looked = now;
-      answer_locks();
-      drop_silent();
-    }
+    look_after_all(now);
   }
   for (auto& [fd, served] : served_) {
     served.conversation->say_bye();
   }
+}
+
+void Agent::look_after_all(Clock::time_point now) {
+  if (now - looked_ >= longest_sleep()) {
+    looked_ = now;
+    answer_locks();
+  }
+  listen_again(now);
+  drop_silent(now);
+  drop_dead(now);
 }
 
 bool Agent::was_rung() const noexcept {
@@ -198,10 +213,13 @@ bool Agent::take_events(int timeout_ms) {
       serve(fd);
     }
   }
-  if (!is_listening_ && watch(listener_.descriptor(), EPOLLIN, EPOLL_CTL_ADD).ok()) {
-    is_listening_ = true;
-  }
   return count > 0;
+}
+
+void Agent::listen_again(Clock::time_point now) {
+  if (!is_listening_ && now >= listens_again_) {
+    is_listening_ = watch(listener_.descriptor(), EPOLLIN, EPOLL_CTL_ADD).ok();
+  }
 }
 
 void Agent::accept_all() {
@@ -209,14 +227,19 @@ void Agent::accept_all() {
     auto channel = listener_.accept();
     if (!channel.ok()) {
       // It stays in the queue. Without this pause epoll would report it again at once, for ever.
-      options_.warn(channel.status().describe());
+      if (!std::exchange(is_short_of_descriptors_, true)) {
+        options_.warn("the agent can take on no peer until a descriptor is free: " +
+                      channel.status().message());
+      }
       epoll_ctl(events_.get(), EPOLL_CTL_DEL, listener_.descriptor(), nullptr);
       is_listening_ = false;
+      listens_again_ = Clock::now() + look_period;
       return;
     }
     if (*channel == nullptr) {
       return;
     }
+    is_short_of_descriptors_ = false;
     auto handshake =
         HandshakeServer::create(options_.secret, options_.job, options_.ranks, options_.node);
     const int fd = (*channel)->descriptor();
@@ -230,7 +253,7 @@ void Agent::accept_all() {
     served.expected = EPOLLIN;
     served.since = Clock::now();
     served_.insert_or_assign(fd, std::move(served));
-    count_conversations();
+    drop_one_of_many();
   }
 }
 
@@ -259,6 +282,9 @@ void Agent::expect(Conversation& conversation) {
       (conversation.may_read() ? static_cast<std::uint32_t>(EPOLLIN) : 0U) |
       (conversation.has_answers_waiting() ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
   Served& served = served_[conversation.descriptor()];
+  if (conversation.is_introduced() && !std::exchange(served.is_counted, true)) {
+    count(1);
+  }
   if (events != served.expected) {
     served.expected = events;
     static_cast<void>(watch(conversation.descriptor(), events, EPOLL_CTL_MOD));
@@ -266,27 +292,99 @@ void Agent::expect(Conversation& conversation) {
 }
 
 void Agent::finish(int fd, const Status& why) {
-  const auto found = served_.find(fd);
-  const Conversation& conversation = *found->second.conversation;
-  // Ranks that stop close their connections; strangers and garbage are worth a line.
+  Conversation& conversation = *served_.find(fd)->second.conversation;
+  // Ranks that stop close their connections; strangers, garbage and what is cut off are worth a
+  // line.
   if (why.code() != Code::peer_lost) {
-    options_.warn("ended the conversation with " + conversation.peer() + ": " + why.message());
+    conversation.say_why(why);
+    drop(fd, "ended the conversation with " + conversation.peer() + ": " + why.message());
+  } else if (const std::string unfinished = conversation.unfinished(); !unfinished.empty()) {
+    drop(fd, conversation.peer() + " was lost " + unfinished + ": " + why.message());
+  } else {
+    drop(fd, "");
   }
-  if (conversation.is_introduced()) {
-    locks_.finish(conversation.origin(),
-                  conversation.has_said_bye() ? detail::GuestFate::left : detail::GuestFate::lost);
-  }
-  served_.erase(found);
-  active_ = active_ == fd ? -1 : active_;
-  count_conversations();
 }
 
-void Agent::drop_silent() {
-  const auto now = Clock::now();
-  std::erase_if(served_, [&](const auto& each) {
-    return !each.second.conversation->is_introduced() && now - each.second.since > patience;
+// A rank has one conversation with a node. Another one in its name, from wherever it came, doesn't
+// say that the rank is gone.
+void Agent::forget_locks_of(const Conversation& ended) {
+  const bool has_another = std::any_of(served_.begin(), served_.end(), [&](const auto& each) {
+    const Conversation& other = *each.second.conversation;
+    return &other != &ended && other.is_introduced() && other.origin() == ended.origin();
   });
-  count_conversations();
+  if (ended.is_introduced() && !has_another) {
+    locks_.finish(ended.origin(),
+                  ended.has_said_bye() ? detail::GuestFate::left : detail::GuestFate::lost);
+  }
+}
+
+void Agent::drop(int fd, const std::string& why) {
+  if (!why.empty()) {
+    options_.warn(why);
+  }
+  const auto found = served_.find(fd);
+  const bool was_counted = found->second.is_counted;
+  forget_locks_of(*found->second.conversation);
+  served_.erase(found);
+  active_ = active_ == fd ? -1 : active_;
+  listens_again_ = Clock::time_point();  // there is a descriptor now
+  if (was_counted) {
+    count(-1);
+  }
+}
+
+void Agent::drop_silent(Clock::time_point now) {
+  if (now - dropped_ < std::min<Clock::duration>(look_period, options_.patience)) {
+    return;
+  }
+  dropped_ = now;
+  std::vector<int> silent;
+  for (const auto& [fd, served] : served_) {
+    if (!served.conversation->is_introduced() && now - served.since > options_.patience) {
+      silent.push_back(fd);
+    }
+  }
+  for (const int fd : silent) {
+    drop(fd, fmt::format("{} did not introduce itself within {} ms and was disconnected",
+                         served_[fd].conversation->peer(), options_.patience.count()));
+  }
+}
+
+void Agent::drop_dead(Clock::time_point now) {
+  constexpr std::chrono::seconds period{5};
+  if (now - checked_ < period) {
+    return;
+  }
+  checked_ = now;
+  std::vector<std::pair<int, Status>> dead;
+  for (const auto& [fd, served] : served_) {
+    if (Status status = served.conversation->check_peer_lives(); !status.ok()) {
+      dead.emplace_back(fd, std::move(status));
+    }
+  }
+  for (const auto& [fd, why] : dead) {
+    finish(fd, why);
+  }
+}
+
+// Who only connects, again and again, would use up the descriptors of this process.
+void Agent::drop_one_of_many() {
+  const auto known = static_cast<std::size_t>(conversations_.load());
+  if (served_.size() - known <=
+      std::max(most_strangers, static_cast<std::size_t>(options_.ranks))) {
+    return;
+  }
+  auto oldest = served_.end();
+  for (auto each = served_.begin(); each != served_.end(); ++each) {
+    if (!each->second.conversation->is_introduced() &&
+        (oldest == served_.end() || each->second.since < oldest->second.since)) {
+      oldest = each;
+    }
+  }
+  if (oldest != served_.end()) {
+    drop(oldest->first, oldest->second.conversation->peer() +
+                            " was disconnected: too many connect without introducing themselves");
+  }
 }
 
 }  // namespace tessera::rma::server

@@ -6,6 +6,10 @@
 // It lives in the process of the node's first rank, but knows nothing of that rank: all that it
 // touches is the node's memory. It blocks all signals and calls no MPI.
 //
+// It lives whatever its peers do: what one of them sends, or doesn't, ends that conversation at
+// most and costs the others nothing. Strangers, which have proven nothing yet, are bounded in
+// number and time. Without a free descriptor it takes nobody on, says so once, and tries again.
+//
 // How it waits is a setting: asleep in the kernel until something comes, awake all the time, or
 // (the default) awake for a while after the last request and asleep then.
 //
@@ -41,7 +45,8 @@ struct AgentOptions {
   std::int32_t ranks = 1;  ///< of the job
   NodeId node;
   StayAwake stay_awake{0};
-  std::function<void(const std::string&)> warn;  ///< of refused peers; called by the agent
+  std::chrono::milliseconds patience{10'000};    ///< with those who do not introduce themselves
+  std::function<void(const std::string&)> warn;  ///< of what went wrong; called by the agent
 };
 
 class Agent {
@@ -55,7 +60,8 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  /// Returns when all who had a conversation with it have ended theirs, or are gone.
+  /// Returns when all who had a conversation with it have ended theirs, or are gone. Strangers
+  /// don't count.
   void wait_until_alone();
 
  private:
@@ -66,6 +72,7 @@ class Agent {
   bool look_awake();
   bool sleep();
   [[nodiscard]] std::chrono::milliseconds longest_sleep() const;
+  void listen_again(std::chrono::steady_clock::time_point now);
   bool look_at_active();
   void accept_all();
   void serve(int fd);
@@ -73,8 +80,13 @@ class Agent {
   void finish(int fd, const Status& why);
   void answer_locks();
   [[nodiscard]] bool was_rung() const noexcept;
-  void drop_silent();
-  void count_conversations();
+  void forget_locks_of(const Conversation& ended);
+  void look_after_all(std::chrono::steady_clock::time_point now);
+  void drop_silent(std::chrono::steady_clock::time_point now);
+  void drop_one_of_many();
+  void drop_dead(std::chrono::steady_clock::time_point now);
+  void drop(int fd, const std::string& why);
+  void count(int more);
   Status watch(int fd, std::uint32_t events, int operation) const;
 
   std::shared_ptr<detail::Node> node_;
@@ -87,14 +99,20 @@ class Agent {
     std::unique_ptr<Conversation> conversation;
     std::uint32_t expected = 0;  // events that epoll reports
     std::chrono::steady_clock::time_point since;
+    bool is_counted = false;  // among conversations_
   };
   std::unordered_map<int, Served> served_;
+  std::atomic<int> conversations_{0};  // with those who have introduced themselves
   LockKeeper locks_;
   std::uint32_t heard_rings_ = 0;
-  std::atomic<int> conversations_{0};  // as many as are served
-  int active_ = -1;                    // the connection that was heard last
+  int active_ = -1;  // the connection that was heard last
   bool is_listening_ = true;
-  int looks_ = 0;  // while awake
+  int looks_ = 0;                                        // while awake
+  bool is_short_of_descriptors_ = false;                 // and has said so
+  std::chrono::steady_clock::time_point listens_again_;  // when it isn't listening
+  std::chrono::steady_clock::time_point dropped_;        // when silent ones were looked for last
+  std::chrono::steady_clock::time_point checked_;        // likewise machines that don't answer
+  std::chrono::steady_clock::time_point looked_;         // likewise locks
   std::thread thread_;
 };
 

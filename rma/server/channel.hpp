@@ -29,6 +29,10 @@ class Channel {
   /// Errors: peer_lost (also when the peer closed its end).
   virtual Result<std::size_t> receive(std::span<const iovec> into) = 0;
 
+  /// Asked every few seconds: does the peer's machine still answer? A peer that is stopped and
+  /// reads nothing does, however long. Errors: peer_lost.
+  [[nodiscard]] virtual Status check() const = 0;
+
   /// What poll() waits for: readable when bytes have come, writable when there is room.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
   /// The peer's address, for messages.

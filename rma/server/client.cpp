@@ -136,7 +136,10 @@ Status Link::post_with(Post&& post_frame) {
     // The reason may have come already: an agent says when it ends in good order.
     progress();
   }
-  return is_lost() && !status.ok() ? loss() : std::move(status);
+  if (status.ok()) {
+    return status;
+  }
+  return is_lost() ? loss() : client_.loss_of(node_, status);
 }
 
 void Link::wait_for_room() {
@@ -235,7 +238,9 @@ int Link::progress() {
     }
   }
   const std::unique_lock guard(receiving_, std::try_to_lock);
-  if (!guard.owns_lock()) {
+  // Another thread may have found meanwhile that it is lost, and told those whose memory the
+  // answers were for.
+  if (!guard.owns_lock() || is_lost()) {
     return 0;
   }
   answers_ = 0;
@@ -246,16 +251,26 @@ int Link::progress() {
   return answers_;
 }
 
-void Link::lose(const Status& reason) {
-  if (lost_.exchange(true)) {
-    return;
+void Link::check_host() {
+  if (!is_lost()) {
+    if (const Status status = channel_->check(); !status.ok()) {
+      const std::lock_guard guard(receiving_);
+      lose(status);
+    }
   }
-  Status told =
-      Status::error(reason.code(), fmt::format("node {}: {}", node_.value, reason.message()));
+}
+
+void Link::lose(const Status& reason) {
+  const Status told = client_.loss_of(node_, reason);
   std::vector<Completion*> waiting;
   {
     const std::lock_guard guard(table_);
+    if (is_lost()) {
+      return;
+    }
+    // The reason first: whoever finds the link lost returns it.
     reason_ = told;
+    lost_.store(true, std::memory_order_release);
     for (Slot& slot : slots_) {
       if (std::exchange(slot.is_used, false)) {
         waiting.push_back(slot.awaited.done);
@@ -268,6 +283,10 @@ void Link::lose(const Status& reason) {
   for (Completion* const each : waiting) {
     each->end(told);
   }
+  // Nobody sends any more what had no room; who waits for that has to know.
+  const std::lock_guard guard(sending_);
+  writer_.fail(told);
+  note_unsent();
 }
 
 Status Link::begin(const FrameHeader& header, std::span<const std::byte>,
@@ -275,32 +294,44 @@ Status Link::begin(const FrameHeader& header, std::span<const std::byte>,
   if (header.kind == Kind::bye) {
     return Status::error(Code::closed, "it has left the job");
   }
-  if (!is_answer(header.kind)) {
-    return Status::error(Code::protocol, fmt::format("{} sent a request ({}) where answers are "
-                                                     "expected",
-                                                     channel_->peer(), to_string(header.kind)));
-  }
-  if (header.payload_bytes > max_direct_bytes) {
-    return Status::error(Code::protocol,
-                         fmt::format("{} sent {} bytes at once; the most is {}", channel_->peer(),
-                                     header.payload_bytes, max_direct_bytes));
-  }
+  TESSERA_RETURN_IF_ERROR(check_answer(header));
   is_in_place_ = false;
-  if (header.payload_bytes == 0) {
-    return {};
-  }
+  packed_.clear();
   if (header.kind == Kind::data) {
     TESSERA_ASSIGN_OR_RETURN(Awaited * awaited, look_at(header.operation));
-    if (awaited->size != header.payload_bytes) {
+    if (awaited->size != header.payload_bytes || header.payload_bytes == 0) {
       return Status::error(Code::protocol,
                            fmt::format("{} sent {} bytes where {} were asked for", channel_->peer(),
                                        header.payload_bytes, awaited->size));
     }
     place_payload(*awaited, header.payload_bytes, into);
-    return {};
+  } else if (header.payload_bytes > 0) {
+    packed_.resize(header.payload_bytes);
+    into.push_back({packed_.data(), packed_.size()});
   }
-  packed_.resize(header.payload_bytes);
-  into.push_back({packed_.data(), packed_.size()});
+  return {};
+}
+
+// An error here ends the conversation: no agent of ours sends such a frame.
+Status Link::check_answer(const FrameHeader& header) const {
+  if (!is_answer(header.kind)) {
+    return Status::error(Code::protocol, fmt::format("{} sent a request ({}) where answers are "
+                                                     "expected",
+                                                     channel_->peer(), to_string(header.kind)));
+  }
+  const std::size_t most = header.kind == Kind::data     ? max_direct_bytes
+                           : header.kind == Kind::failed ? max_failure_bytes
+                                                         : 0;
+  if (header.payload_bytes > most) {
+    return Status::error(
+        Code::protocol,
+        fmt::format("{} sent {} bytes at once with {}; the most is {}", channel_->peer(),
+                    header.payload_bytes, to_string(header.kind), most));
+  }
+  if (header.descriptor_bytes > 0) {
+    return Status::error(Code::protocol, fmt::format("{} sent a descriptor with an answer ({})",
+                                                     channel_->peer(), to_string(header.kind)));
+  }
   return {};
 }
 
@@ -326,9 +357,14 @@ void Link::place_payload(Awaited& awaited, std::size_t bytes, std::vector<iovec>
 Status Link::end(const FrameHeader& header) {
   ++answers_;
   if (header.operation == 0) {
-    if (header.kind == Kind::failed) {
-      client_.options().stray_error(decode_failure(packed_));
+    if (header.kind != Kind::failed) {
+      return {};
     }
+    Status told = decode_failure(packed_);
+    if (told.code() == Code::protocol) {
+      return told;  // it closes this conversation, and says why
+    }
+    client_.options().stray_error(std::move(told));
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(Awaited awaited, take(header.operation));
@@ -348,20 +384,23 @@ void Link::note_fenced(std::uint64_t count) noexcept {
   }
 }
 
+// What was asked for has to come with the answer: who waits takes it for his.
 Status Link::deliver(const FrameHeader& header, Awaited& awaited) {
-  if (header.kind == Kind::value) {
-    alignas(8) std::uint64_t word = header.words[0];
-    if (awaited.word != nullptr) {
-      *awaited.word = sign_extended(word, awaited.word_bytes);
-    } else if (awaited.size <= sizeof(word)) {
-      unpack(awaited, reinterpret_cast<std::byte*>(&word));
+  alignas(8) std::uint64_t word = header.words[0];
+  if (header.kind == Kind::data) {
+    if (!is_in_place_) {
+      unpack(awaited, packed_.data());
     }
-  } else if (header.kind == Kind::data && !is_in_place_) {
-    unpack(awaited, packed_.data());
-  } else if (header.kind == Kind::done && awaited.size > 0) {
-    return Status::error(Code::protocol,
-                         fmt::format("{} sent no data where {} bytes were asked for",
-                                     channel_->peer(), awaited.size));
+  } else if (header.kind == Kind::value && awaited.word != nullptr) {
+    *awaited.word = sign_extended(word, awaited.word_bytes);
+  } else if (header.kind == Kind::value && awaited.size > 0 && awaited.size <= sizeof(word)) {
+    unpack(awaited, reinterpret_cast<std::byte*>(&word));
+  } else if (header.kind != Kind::done || awaited.size > 0 || awaited.word != nullptr) {
+    return Status::error(Code::protocol, fmt::format("{} answered with {} where {} were asked for",
+                                                     channel_->peer(), to_string(header.kind),
+                                                     awaited.word != nullptr
+                                                         ? std::string("a word")
+                                                         : fmt::format("{} bytes", awaited.size)));
   }
   return {};
 }
@@ -392,51 +431,116 @@ Client::~Client() {
 }
 
 Result<Link*> Client::link_to(NodeId node) {
-  const std::lock_guard guard(links_mutex_);
-  auto& link = by_node_[static_cast<std::size_t>(node.value)];
-  if (link == nullptr) {
-    TESSERA_ASSIGN_OR_RETURN(auto channel, introduce(node));
-    link = std::make_unique<Link>(*this, node, std::move(channel));
-    const std::size_t count = active_count_.load(std::memory_order_relaxed);
-    active_[count] = link.get();
-    active_count_.store(count + 1, std::memory_order_release);
-  }
-  return link.get();
+  return link_to(node, options_.connect_timeout);
 }
 
-// The handshake, on a channel of which nobody else knows yet.
-Result<std::unique_ptr<Channel>> Client::introduce(NodeId node) const {
+Result<Link*> Client::link_to(NodeId node, std::chrono::milliseconds timeout) {
+  Peer& peer = by_node_[static_cast<std::size_t>(node.value)];
+  if (Link* const link = peer.ready.load(std::memory_order_acquire)) {
+    return link;
+  }
+  // Not under links_mutex_: a node that doesn't answer concerns those only who want it.
+  const std::lock_guard guard(peer.connecting);
+  if (peer.link == nullptr) {
+    TESSERA_RETURN_IF_ERROR(peer.gone);
+    if (Status made = connect(node, peer, timeout); !made.ok()) {
+      // An agent listened before the job had started, and listens once in its life.
+      const bool is_final = made.code() == Code::peer_lost || made.code() == Code::closed;
+      peer.gone = is_final ? made : Status();
+      return made;
+    }
+  }
+  return peer.link.get();
+}
+
+Status Client::connect(NodeId node, Peer& peer, std::chrono::milliseconds timeout) {
+  const Status left = Status::error(Code::closed, "it has left the job");
+  if (options_.has_left(node)) {
+    return loss_of(node, left);
+  }
+  auto channel = introduce(node, timeout);
+  if (!channel.ok()) {
+    // It may have left meanwhile: those that do tell everybody first.
+    return loss_of(node, options_.has_left(node) ? left : channel.status());
+  }
+  peer.link = std::make_unique<Link>(*this, node, std::move(channel).take());
+  {
+    const std::lock_guard guard(links_mutex_);
+    const std::size_t count = active_count_.load(std::memory_order_relaxed);
+    active_[count] = peer.link.get();
+    active_count_.store(count + 1, std::memory_order_release);
+  }
+  peer.ready.store(peer.link.get(), std::memory_order_release);
+  return {};
+}
+
+Status Client::loss_of(NodeId node, const Status& reason) const {
+  const auto at = static_cast<std::size_t>(node.value);
+  if (reason.code() != Code::peer_lost || at >= options_.carriers.size()) {
+    return Status::error(reason.code(), fmt::format("node {}: {}", node.value, reason.message()));
+  }
+  const WorldRank carrier = options_.carriers[at];
+  return Status::error_at(carrier, Code::peer_lost,
+                          fmt::format("node {} is lost with rank {}, whose process served it: {}",
+                                      node.value, carrier.value, reason.message()));
+}
+
+// An agent that closes in the middle of a handshake has too many strangers just now, or ends: then
+// nobody listens any more.
+Result<std::unique_ptr<Channel>> Client::introduce(NodeId node,
+                                                   std::chrono::milliseconds timeout) const {
+  constexpr std::chrono::milliseconds pause{10};
   const TcpAddress address = options_.agents[static_cast<std::size_t>(node.value)];
-  TESSERA_ASSIGN_OR_RETURN(auto channel, connect_tcp(address, options_.connect_timeout));
+  const auto deadline = Clock::now() + timeout;
+  while (true) {
+    TESSERA_ASSIGN_OR_RETURN(auto channel, connect_tcp(address, timeout));
+    Status met = shake_hands(*channel, node, deadline);
+    if (met.ok()) {
+      return channel;
+    }
+    if (met.code() != Code::peer_lost) {
+      return met;
+    }
+    if (Clock::now() > deadline) {
+      return Status::error(Code::unreachable, met.message());
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+// On a channel of which nobody else knows yet.
+Status Client::shake_hands(Channel& channel, NodeId node, Clock::time_point deadline) const {
   TESSERA_ASSIGN_OR_RETURN(
       auto handshake,
       HandshakeClient::create(options_.secret,
                               {.job = options_.job, .origin = options_.rank, .node = node}));
-  const auto deadline = Clock::now() + options_.connect_timeout;
   bool is_finished = false;
   while (!is_finished || !handshake.outgoing().empty()) {
     const auto out = handshake.outgoing();
     if (!out.empty()) {
       const iovec piece{const_cast<std::byte*>(out.data()), out.size()};
-      TESSERA_ASSIGN_OR_RETURN(const std::size_t sent, channel->send(std::span(&piece, 1)));
+      TESSERA_ASSIGN_OR_RETURN(const std::size_t sent, channel.send(std::span(&piece, 1)));
       handshake.sent(sent);
       continue;
     }
     if (Clock::now() > deadline) {
-      return Status::error(Code::timed_out,
-                           fmt::format("{} does not introduce itself", to_string(address)));
+      return Status::error(
+                 Code::timed_out,
+                 fmt::format("the agent at {} did not introduce itself in time", channel.peer()))
+          .hint(
+              "its process is stopped, or can open no more files (ulimit -n): look at its output");
     }
-    pollfd waiting{.fd = channel->descriptor(), .events = POLLIN, .revents = 0};
+    pollfd waiting{.fd = channel.descriptor(), .events = POLLIN, .revents = 0};
     poll(&waiting, 1, 100);
     std::array<std::byte, challenge_bytes> bytes;
     const iovec room{bytes.data(), bytes.size()};
-    TESSERA_ASSIGN_OR_RETURN(const std::size_t came, channel->receive(std::span(&room, 1)));
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t came, channel.receive(std::span(&room, 1)));
     // The server says nothing of its own accord, so nothing of the frames can be among this.
     TESSERA_ASSIGN_OR_RETURN(const Progress progress,
                              handshake.feed(std::span<const std::byte>(bytes).first(came)));
     is_finished = progress.finished;
   }
-  return channel;
+  return {};
 }
 
 void Client::close() noexcept {
@@ -467,7 +571,20 @@ bool Client::is_streaming() const {
   return std::any_of(all.begin(), all.end(), [](const Link* link) { return link->is_streaming(); });
 }
 
-void Client::sleep_on_sockets(std::chrono::nanoseconds period) const {
+// By one of those that wait, now and then.
+void Client::check_hosts() {
+  constexpr std::chrono::seconds every{5};
+  const auto now = Clock::now().time_since_epoch();
+  auto last = checked_.load();
+  if (now - last >= every && checked_.compare_exchange_strong(last, now)) {
+    for (Link* const link : links()) {
+      link->check_host();
+    }
+  }
+}
+
+void Client::sleep_on_sockets(std::chrono::nanoseconds period) {
+  check_hosts();
   std::vector<pollfd> sockets;
   for (const Link* const link : links()) {
     if (!link->is_lost()) {

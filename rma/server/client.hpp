@@ -82,6 +82,8 @@ class Link final : private FrameSink {
   /// Reads what has come and sends what there is room for, if no other thread does just now;
   /// returns how many answers came.
   int progress();
+  /// Looks whether the agent's machine still answers.
+  void check_host();
 
   [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
   [[nodiscard]] bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
@@ -108,6 +110,7 @@ class Link final : private FrameSink {
   void note_fenced(std::uint64_t count) noexcept;
   Result<Awaited*> look_at(std::uint64_t operation);
   void place_payload(Awaited& awaited, std::size_t bytes, std::vector<iovec>& into);
+  Status check_answer(const FrameHeader& header) const;
   Status deliver(const FrameHeader& header, Awaited& awaited);
   void wait_for_room();
   void note_unsent();
@@ -147,7 +150,10 @@ struct ClientOptions {
   WorldRank rank;
   std::uint64_t job = 0;
   Secret secret;
-  std::vector<TcpAddress> agents;  ///< by node
+  std::vector<TcpAddress> agents;   ///< by node
+  std::vector<WorldRank> carriers;  ///< by node: the rank in whose process the agent is; or empty
+  /// True when that node has left the job in good order.
+  std::function<bool(NodeId)> has_left = [](NodeId) { return false; };
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::nanoseconds spin{0};         ///< that a waiting thread stays awake
   std::function<void(Status)> stray_error;  ///< of requests that are not answered when they succeed
@@ -160,9 +166,14 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  /// The link to `node`; connects when there is none. Errors: unreachable, timed_out, protocol,
-  /// limit_exceeded; peer_lost for a node that was lost.
+  /// The link to `node`; connects when there is none, while others go on with other nodes.
+  /// Errors: unreachable, timed_out, protocol, limit_exceeded; and for ever after peer_lost for a
+  /// node whose agent is gone, closed for one that has left.
   Result<Link*> link_to(NodeId node);
+  /// The same for who doesn't want to wait as long for an answer as connect_timeout.
+  Result<Link*> link_to(NodeId node, std::chrono::milliseconds timeout);
+  /// What to say of a node with which `reason` happened: names it, and the rank that carries it.
+  [[nodiscard]] Status loss_of(NodeId node, const Status& reason) const;
 
   int progress();
   /// Sleeps until something came, or for `period` at most. Returns done.done().
@@ -176,21 +187,33 @@ class Client {
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
 
  private:
-  Result<std::unique_ptr<Channel>> introduce(NodeId node) const;
+  // One for each node.
+  struct Peer {
+    std::atomic<Link*> ready{nullptr};
+    std::mutex connecting;
+    std::unique_ptr<Link> link;
+    Status gone;  // an error: nobody will ever answer
+  };
+  Status connect(NodeId node, Peer& peer, std::chrono::milliseconds timeout);
+  Result<std::unique_ptr<Channel>> introduce(NodeId node, std::chrono::milliseconds timeout) const;
+  Status shake_hands(Channel& channel, NodeId node,
+                     std::chrono::steady_clock::time_point deadline) const;
   [[nodiscard]] std::span<Link* const> links() const noexcept {
     return std::span(active_).first(active_count_.load(std::memory_order_acquire));
   }
   [[nodiscard]] bool is_busy() const;
   [[nodiscard]] bool is_streaming() const;
-  void sleep_on_sockets(std::chrono::nanoseconds period) const;
+  void sleep_on_sockets(std::chrono::nanoseconds period);
+  void check_hosts();
   void communicate() noexcept;
 
   ClientOptions options_;
+  std::vector<Peer> by_node_;
   mutable std::mutex links_mutex_;
-  std::vector<std::unique_ptr<Link>> by_node_;
   std::vector<Link*> active_;  ///< in the order of connecting; as many as active_count_ says
   std::atomic<std::size_t> active_count_{0};
   std::atomic<int> waiting_{0};
+  std::atomic<std::chrono::steady_clock::duration> checked_{};  ///< when check_hosts() looked last
 
   std::mutex sleep_mutex_;
   std::condition_variable work_;

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "rma/engine/node_link.hpp"
@@ -22,6 +24,12 @@ void raise_flag(std::byte* at, std::uint64_t value) noexcept {
   auto* const flag = reinterpret_cast<std::atomic<std::uint64_t>*>(at);
   flag->store(value, std::memory_order_release);
   detail::futex_wake_all(*reinterpret_cast<detail::FutexWord*>(at));
+}
+
+// Those that name bytes of a rank's slice.
+bool is_on_slice(Kind kind) noexcept {
+  return kind == Kind::put || kind == Kind::get || kind == Kind::accumulate ||
+         kind == Kind::atomic || kind == Kind::flag;
 }
 
 FrameHeader answer_to(const FrameHeader& request, Kind kind) noexcept {
@@ -49,11 +57,42 @@ std::string Conversation::peer() const {
                         : channel_->peer();
 }
 
+// The agent serves others, too: one peer's request for which there is no memory ends with that
+// peer.
 Result<bool> Conversation::advance() {
+  try {
+    return advance_unguarded();
+  } catch (const std::bad_alloc&) {
+    return Status::error(Code::no_memory, "the agent's process has no memory for a request");
+  }
+}
+
+Result<bool> Conversation::advance_unguarded() {
   if (!is_introduced_) {
     return shake_hands();
   }
   return reader_.advance();
+}
+
+std::string Conversation::unfinished() const {
+  if (!is_introduced_) {
+    return has_begun_ ? "in the middle of its handshake" : "";
+  }
+  if (is_over_ || !reader_.is_inside_frame()) {
+    return "";
+  }
+  return is_in_place_ ? fmt::format(
+                            "in the middle of a put to rank {}, of which some bytes may "
+                            "have been stored",
+                            current_.target.value)
+                      : "in the middle of a request, which is not carried out";
+}
+
+void Conversation::say_why(const Status& reason) {
+  if (is_introduced_ && !is_over_) {
+    answer_failure({.origin = handshake_.origin()}, reason).ignore("it is over in any case");
+    writer_.flush().ignore("likewise");
+  }
 }
 
 void Conversation::say_bye() {
@@ -75,6 +114,7 @@ Result<bool> Conversation::shake_hands() {
   if (came == 0) {
     return false;
   }
+  has_begun_ = true;
   const auto in = std::span<const std::byte>(bytes).first(came);
   const auto progress = handshake_.feed(in);
   const auto out = handshake_.outgoing();
@@ -86,6 +126,7 @@ Result<bool> Conversation::shake_hands() {
   TESSERA_RETURN_IF_ERROR(progress.status());
   if (progress->finished) {
     is_introduced_ = true;
+    TESSERA_RETURN_IF_ERROR(check_rank());
     TESSERA_RETURN_IF_ERROR(reader_.begin_with(in.subspan(progress->consumed)));
   }
   return true;
@@ -93,6 +134,16 @@ Result<bool> Conversation::shake_hands() {
 
 // --- a request comes
 // ------------------------------------------------------------------------------
+
+// Ranks of this node go to its memory without an agent; what they send each other there (offsets)
+// is believed, and may not come from outside.
+Status Conversation::check_rank() const {
+  if (node_.place_of(handshake_.origin()) >= 0) {
+    return Status::error(Code::protocol,
+                         fmt::format("{} connected to the agent of its own node", peer()));
+  }
+  return {};
+}
 
 // An error here ends the conversation: nobody of ours sends such a frame.
 Status Conversation::check_peer(const FrameHeader& header) const {
@@ -103,6 +154,28 @@ Status Conversation::check_peer(const FrameHeader& header) const {
   if (header.origin != handshake_.origin()) {
     return Status::error(Code::protocol, fmt::format("{} sent a request in the name of rank {}",
                                                      peer(), header.origin.value));
+  }
+  return {};
+}
+
+// What a kind has none of is not there: docs/wire-format.md has the table.
+Status Conversation::check_form(const FrameHeader& header) const {
+  const bool has_pattern = header.kind == Kind::put || header.kind == Kind::get ||
+                           header.kind == Kind::accumulate || header.kind == Kind::atomic;
+  if (!has_pattern && header.descriptor_bytes > 0) {
+    return Status::error(
+        Code::protocol, fmt::format("{} from {} has a descriptor of {} bytes; there is none for it",
+                                    to_string(header.kind), peer(), header.descriptor_bytes));
+  }
+  if (!is_on_slice(header.kind) && header.kind != Kind::deliver && header.payload_bytes > 0) {
+    return Status::error(Code::protocol,
+                         fmt::format("{} from {} brings {} bytes; it has no payload",
+                                     to_string(header.kind), peer(), header.payload_bytes));
+  }
+  if (header.kind != Kind::put && (header.flags & flags::inline_data) != 0) {
+    return Status::error(Code::protocol,
+                         fmt::format("{} from {} has its data in the header, as only a put may",
+                                     to_string(header.kind), peer()));
   }
   return {};
 }
@@ -142,7 +215,11 @@ Status Conversation::check_sizes(const FrameHeader& header, std::uint64_t moved)
   return {};
 }
 
-// The descriptor, by the request's kind; and where in memory it points.
+const Pattern& Conversation::pattern() const {
+  return current_.kind == Kind::accumulate ? accumulate_->pattern : pattern_;
+}
+
+// The descriptor, by the request's kind.
 Status Conversation::read_terms(const FrameHeader& header, std::span<const std::byte> descriptor) {
   if (header.kind == Kind::accumulate) {
     TESSERA_ASSIGN_OR_RETURN(accumulate_, decode_accumulate(descriptor));
@@ -154,78 +231,113 @@ Status Conversation::read_terms(const FrameHeader& header, std::span<const std::
   } else {
     TESSERA_ASSIGN_OR_RETURN(pattern_, read_pattern(header, descriptor));
   }
-  const Pattern& pattern = header.kind == Kind::accumulate ? accumulate_->pattern : pattern_;
-  TESSERA_RETURN_IF_ERROR(check_sizes(header, total_bytes(pattern)));
-  auto place = executor_.find(header, pattern);
-  refusal_ = place.status();
-  if (place.ok()) {
-    place_ = std::move(place).take();
+  const std::uint64_t moved = total_bytes(pattern());
+  TESSERA_RETURN_IF_ERROR(check_sizes(header, moved));
+  if (header.kind == Kind::get && moved > max_packed_bytes && !executor_.is_long(pattern_)) {
+    return Status::error(Code::protocol,
+                         fmt::format("{} asks for {} bytes of short rows at once; the most is {}",
+                                     peer(), moved, max_packed_bytes));
   }
   return {};
 }
 
 Status Conversation::begin(const FrameHeader& header, std::span<const std::byte> descriptor,
                            std::vector<iovec>& into) {
-  TESSERA_RETURN_IF_ERROR(check_peer(header));
+  current_ = header;
   refusal_ = Status();
   is_in_place_ = false;
-  const bool moves = header.kind == Kind::put || header.kind == Kind::get ||
-                     header.kind == Kind::accumulate || header.kind == Kind::atomic ||
-                     header.kind == Kind::flag;
-  if (moves) {
+  TESSERA_RETURN_IF_ERROR(check_peer(header));
+  TESSERA_RETURN_IF_ERROR(check_form(header));
+  if (is_on_slice(header.kind)) {
     TESSERA_RETURN_IF_ERROR(read_terms(header, descriptor));
   }
-  if (header.payload_bytes == 0) {
-    return {};
-  }
-  return take_payload(header, into);
+  return header.payload_bytes == 0 ? Status() : take_payload(header, into);
 }
 
 Status Conversation::take_payload(const FrameHeader& header, std::vector<iovec>& into) {
-  if (header.kind == Kind::put && refusal_.ok() && executor_.pieces_of(place_, pattern_, into)) {
-    is_in_place_ = true;
-    return {};
+  if (header.kind == Kind::put && executor_.is_long(pattern_)) {
+    const Result<Place> place = executor_.find(header, pattern_);
+    refusal_ = place.status();
+    is_in_place_ = place.ok() && executor_.pieces_of(*place, pattern_, into);
+    if (is_in_place_) {
+      return {};
+    }
   }
-  if (header.payload_bytes > max_packed_bytes) {
+  if (header.payload_bytes > max_packed_bytes && refusal_.ok()) {
     return Status::error(
         Code::protocol,
         fmt::format("{} from {} brings {} bytes at once; the most is {}", to_string(header.kind),
                     peer(), header.payload_bytes, max_packed_bytes));
   }
-  // Also what is refused has to be taken off the stream.
-  packed_.resize(header.payload_bytes);
-  into.push_back({packed_.data(), packed_.size()});
+  // Also what is refused has to be taken off the stream; it may be more than is kept of others.
+  packed_.resize(std::min<std::uint64_t>(header.payload_bytes, max_packed_bytes));
+  for (std::uint64_t left = header.payload_bytes; left > 0;) {
+    const std::size_t some = std::min<std::uint64_t>(left, packed_.size());
+    into.push_back({packed_.data(), some});
+    left -= some;
+  }
   return {};
+}
+
+// While bytes are stored into a slice nobody takes it away. One that is gone meanwhile is the
+// sender's mistake, or the sender died; the rest of its payload goes nowhere.
+Result<std::size_t> Conversation::receive_payload(Channel& channel, std::vector<iovec>& places,
+                                                  std::size_t next, iovec rest) {
+  if (!is_in_place_) {
+    return FrameSink::receive_payload(channel, places, next, rest);
+  }
+  Result<std::size_t> came = std::size_t{0};
+  if (refusal_.ok()) {
+    refusal_ = executor_.visit(current_, pattern_, [&](const Place&) {
+      came = FrameSink::receive_payload(channel, places, next, rest);
+      return Status();
+    });
+  }
+  if (refusal_.ok()) {
+    return came;
+  }
+  std::size_t left = 0;
+  for (std::size_t i = next; i < places.size(); ++i) {
+    left += places[i].iov_len;
+  }
+  return throw_away(channel, left);
+}
+
+Result<std::size_t> Conversation::throw_away(Channel& channel, std::size_t bytes) {
+  packed_.resize(std::min(bytes, max_packed_bytes));
+  const iovec place{packed_.data(), packed_.size()};
+  return channel.receive(std::span(&place, 1));
 }
 
 // --- and is carried out
 // ---------------------------------------------------------------------------
 
 Status Conversation::end(const FrameHeader& header) {
+  const bool was_stored_as_it_came = std::exchange(is_in_place_, false);
   if (!refusal_.ok()) {
     return answer_failure(header, refusal_);
   }
-  Status done = execute(header);
+  Status done = was_stored_as_it_came ? Status() : execute(header);
+  if (is_over_) {
+    return done;
+  }
   const bool is_silent = header.kind == Kind::put || header.kind == Kind::accumulate ||
                          header.kind == Kind::flag || header.kind == Kind::deliver ||
                          header.kind == Kind::unlock;
   if (done.ok() && is_silent && (header.flags & flags::wants_answer) != 0) {
     return answer(header, Kind::done);
   }
-  const bool is_over = done.code() == Code::peer_lost || done.code() == Code::protocol;
-  return done.ok() || is_over ? std::move(done) : answer_failure(header, done);
+  return done.ok() ? std::move(done) : answer_failure(header, done);
 }
 
 Status Conversation::execute(const FrameHeader& header) {
   switch (header.kind) {
     case Kind::put:
-      return execute_put(header);
     case Kind::get:
-      return execute_get(header);
     case Kind::accumulate:
-      return execute_accumulate(header);
     case Kind::atomic:
-      return execute_atomic(header);
+    case Kind::flag:
+      return execute_on_slice(header);
     case Kind::deliver:
       return execute_deliver(header);
     case Kind::invite:
@@ -239,8 +351,6 @@ Status Conversation::execute(const FrameHeader& header) {
       return {};
     case Kind::unlock:
       return locks_.unlock(header);
-    case Kind::flag:
-      return execute_flag(header);
     case Kind::notify:
       return execute_notify(header);
     case Kind::fence:
@@ -249,6 +359,7 @@ Status Conversation::execute(const FrameHeader& header) {
     case Kind::bye:
       // As an end, behind which nothing is read.
       has_said_bye_ = true;
+      is_over_ = true;
       return Status::error(Code::peer_lost, "the peer said good-bye");
     default:
       return Status::error(Code::unsupported, fmt::format("this agent does not know requests of "
@@ -257,51 +368,64 @@ Status Conversation::execute(const FrameHeader& header) {
   }
 }
 
-Status Conversation::execute_put(const FrameHeader& header) {
-  if ((header.flags & flags::inline_data) != 0) {
-    alignas(8) const std::uint64_t word = header.words[0];
-    TESSERA_RETURN_IF_ERROR(
-        executor_.put(place_, pattern_, reinterpret_cast<const std::byte*>(&word)));
-  } else if (!is_in_place_ && header.payload_bytes > 0) {
-    TESSERA_RETURN_IF_ERROR(executor_.put(place_, pattern_, packed_.data()));
-  }
-  return {};
+Status Conversation::execute_on_slice(const FrameHeader& header) {
+  return executor_.visit(header, pattern(), [&](const Place& place) {
+    switch (header.kind) {
+      case Kind::put:
+        return execute_put(header, place);
+      case Kind::get:
+        return execute_get(header, place);
+      case Kind::accumulate:
+        return execute_accumulate(header, place);
+      case Kind::atomic:
+        return execute_atomic(header, place);
+      default:
+        return execute_flag(header, place);
+    }
+  });
 }
 
-Status Conversation::execute_get(const FrameHeader& header) {
+Status Conversation::execute_put(const FrameHeader& header, const Place& place) {
+  if ((header.flags & flags::inline_data) != 0) {
+    alignas(8) const std::uint64_t word = header.words[0];
+    return executor_.put(place, pattern_, reinterpret_cast<const std::byte*>(&word));
+  }
+  return header.payload_bytes > 0 ? executor_.put(place, pattern_, packed_.data()) : Status();
+}
+
+Status Conversation::execute_get(const FrameHeader& header, const Place& place) {
   const std::uint64_t bytes = total_bytes(pattern_);
   if (bytes <= most_inline_bytes) {
     alignas(8) std::uint64_t word = 0;
-    TESSERA_RETURN_IF_ERROR(executor_.get(place_, pattern_, reinterpret_cast<std::byte*>(&word)));
+    TESSERA_RETURN_IF_ERROR(executor_.get(place, pattern_, reinterpret_cast<std::byte*>(&word)));
     return answer(header, Kind::value, word);
   }
   std::vector<iovec> pieces;
-  if (executor_.pieces_of(place_, pattern_, pieces)) {
+  if (executor_.pieces_of(place, pattern_, pieces)) {
     FrameHeader data = answer_to(header, Kind::data);
     data.payload_bytes = bytes;
-    return writer_.post(encode(data), pieces, nullptr, FrameWriter::When::soon);
+    return sent(writer_.post(encode(data), pieces, nullptr, FrameWriter::When::soon));
   }
   if (bytes > max_packed_bytes) {
-    return Status::error(Code::protocol,
-                         fmt::format("{} asks for {} bytes of short rows at once; the most is {}",
-                                     peer(), bytes, max_packed_bytes));
+    return Status::error(Code::limit_exceeded,
+                         fmt::format("a get of {} bytes at once; the most is {} where memory was "
+                                     "attached",
+                                     bytes, max_packed_bytes));
   }
   std::vector<std::byte> packed(bytes);
-  TESSERA_RETURN_IF_ERROR(executor_.get(place_, pattern_, packed.data()));
+  TESSERA_RETURN_IF_ERROR(executor_.get(place, pattern_, packed.data()));
   return answer_data(header, std::move(packed));
 }
 
-Status Conversation::execute_accumulate(const FrameHeader& header) {
-  if (header.payload_bytes > 0) {
-    TESSERA_RETURN_IF_ERROR(executor_.accumulate(place_, *accumulate_, packed_.data()));
-  }
-  return {};
+Status Conversation::execute_accumulate(const FrameHeader& header, const Place& place) {
+  return header.payload_bytes > 0 ? executor_.accumulate(place, *accumulate_, packed_.data())
+                                  : Status();
 }
 
-Status Conversation::execute_atomic(const FrameHeader& header) {
+Status Conversation::execute_atomic(const FrameHeader& header, const Place& place) {
   TESSERA_ASSIGN_OR_RETURN(
       const std::int64_t previous,
-      executor_.atomic(place_, atomic_, static_cast<std::int64_t>(header.words[0]),
+      executor_.atomic(place, atomic_, static_cast<std::int64_t>(header.words[0]),
                        static_cast<std::int64_t>(header.words[1])));
   return answer(header, Kind::value, static_cast<std::uint64_t>(previous));
 }
@@ -346,14 +470,14 @@ Result<int> Conversation::place_of(WorldRank rank) const {
   return place;
 }
 
-Status Conversation::execute_flag(const FrameHeader& header) {
-  TESSERA_ASSIGN_OR_RETURN(const int place, place_of(header.target));
+Status Conversation::execute_flag(const FrameHeader& header, const Place& place) {
+  TESSERA_ASSIGN_OR_RETURN(const int listener, place_of(header.target));
   alignas(4) const auto value = static_cast<std::uint32_t>(header.words[0]);
   // What was received before is visible before the flag is.
   std::atomic_thread_fence(std::memory_order_release);
   TESSERA_RETURN_IF_ERROR(
-      executor_.put(place_, pattern_, reinterpret_cast<const std::byte*>(&value)));
-  node_.ring(place);
+      executor_.put(place, pattern_, reinterpret_cast<const std::byte*>(&value)));
+  node_.ring(listener);
   return {};
 }
 
@@ -395,13 +519,13 @@ Status Conversation::answer_lock(const FrameHeader& request, Result<std::uint64_
 Status Conversation::answer(const FrameHeader& request, Kind kind, std::uint64_t word) {
   FrameHeader header = answer_to(request, kind);
   header.words[0] = word;
-  return writer_.post(encode(header), {}, nullptr, FrameWriter::When::soon);
+  return sent(writer_.post(encode(header), {}, nullptr, FrameWriter::When::soon));
 }
 
 Status Conversation::answer_data(const FrameHeader& request, std::vector<std::byte> packed) {
   FrameHeader header = answer_to(request, Kind::data);
   header.payload_bytes = packed.size();
-  return writer_.post(encode(header), std::move(packed), FrameWriter::When::soon);
+  return sent(writer_.post(encode(header), std::move(packed), FrameWriter::When::soon));
 }
 
 Status Conversation::answer_failure(const FrameHeader& request, const Status& failure) {
@@ -409,7 +533,13 @@ Status Conversation::answer_failure(const FrameHeader& request, const Status& fa
   std::vector<std::byte> text;
   encode_failure(failure, text);
   header.payload_bytes = text.size();
-  return writer_.post(encode(header), std::move(text), FrameWriter::When::soon);
+  return sent(writer_.post(encode(header), std::move(text), FrameWriter::When::soon));
+}
+
+// A peer that cannot be sent its answer is lost; errors that an answer tells are not of that sort.
+Status Conversation::sent(Status posted) {
+  is_over_ = is_over_ || !posted.ok();
+  return posted;
 }
 
 }  // namespace tessera::rma::server

@@ -5,7 +5,12 @@
 //
 // Puts of long rows are received in their place, gets of long rows are sent from it; short rows
 // go packed through a buffer. What one peer may have waiting is bounded: while answers wait for
-// room, no more requests are read.
+// room, no more requests are looked at.
+//
+// Nothing that comes is believed. A frame that no Tessera sends ends the conversation, and the peer
+// is told why; a request that makes sense and cannot be carried out is answered with its error. A
+// slice may be freed while its payload is on the way: memory is looked up again, and kept, whenever
+// bytes are stored into it.
 //
 // Threads: one at a time.
 #pragma once
@@ -39,10 +44,15 @@ class Conversation final : private FrameSink {
   /// Takes what has come and carries it out; returns whether anything came. Errors: peer_lost,
   /// protocol: the conversation is over.
   Result<bool> advance();
+  /// Tells the peer why the conversation is over, as far as there is room.
+  void say_why(const Status& reason);
   /// Tells the peer that the agent ends in good order, as far as there is room.
   void say_bye();
   /// Sends more of the answers. Errors: as advance().
   Status flush();
+
+  /// As Channel::check.
+  [[nodiscard]] Status check_peer_lives() const { return channel_->check(); }
 
   /// There are answers that had no room; requests are read again when they are gone.
   [[nodiscard]] bool has_answers_waiting() const noexcept { return !writer_.is_empty(); }
@@ -55,6 +65,8 @@ class Conversation final : private FrameSink {
   [[nodiscard]] bool has_said_bye() const noexcept { return has_said_bye_; }
   /// Answers a request for a lock. Errors: as advance().
   Status answer_lock(const FrameHeader& request, Result<std::uint64_t> word);
+  /// What is unfinished if nothing more comes: "in the middle of its handshake"; or empty.
+  [[nodiscard]] std::string unfinished() const;
   /// "rank 3 at 10.99.0.2:40123", for messages.
   [[nodiscard]] std::string peer() const;
 
@@ -62,10 +74,18 @@ class Conversation final : private FrameSink {
   Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
                std::vector<iovec>& into) override;
   Status end(const FrameHeader& header) override;
-  Status caught_up() override { return writer_.flush(); }
+  Status caught_up() override { return sent(writer_.flush()); }
+  [[nodiscard]] bool is_ready() const override { return may_read(); }
+  Result<std::size_t> receive_payload(Channel& channel, std::vector<iovec>& places,
+                                      std::size_t next, iovec rest) override;
+  Result<std::size_t> throw_away(Channel& channel, std::size_t bytes);
 
+  Result<bool> advance_unguarded();
   Result<bool> shake_hands();
+  Status check_rank() const;
+  Status check_form(const FrameHeader& header) const;
   Status check_peer(const FrameHeader& header) const;
+  [[nodiscard]] const Pattern& pattern() const;
   Status read_terms(const FrameHeader& header, std::span<const std::byte> descriptor);
   Result<Pattern> read_pattern(const FrameHeader& header,
                                std::span<const std::byte> descriptor) const;
@@ -73,19 +93,21 @@ class Conversation final : private FrameSink {
   Status take_payload(const FrameHeader& header, std::vector<iovec>& into);
 
   Status execute(const FrameHeader& header);
-  Status execute_put(const FrameHeader& header);
-  Status execute_get(const FrameHeader& header);
-  Status execute_accumulate(const FrameHeader& header);
-  Status execute_atomic(const FrameHeader& header);
+  Status execute_on_slice(const FrameHeader& header);
+  Status execute_put(const FrameHeader& header, const Place& place);
+  Status execute_get(const FrameHeader& header, const Place& place);
+  Status execute_accumulate(const FrameHeader& header, const Place& place);
+  Status execute_atomic(const FrameHeader& header, const Place& place);
   Status execute_deliver(const FrameHeader& header);
   Status execute_invite(const FrameHeader& header);
   Status execute_probe(const FrameHeader& header);
-  Status execute_flag(const FrameHeader& header);
+  Status execute_flag(const FrameHeader& header, const Place& place);
   Status execute_notify(const FrameHeader& header);
   Result<int> place_of(WorldRank rank) const;
   Status answer(const FrameHeader& request, Kind kind, std::uint64_t word = 0);
   Status answer_data(const FrameHeader& request, std::vector<std::byte> packed);
   Status answer_failure(const FrameHeader& request, const Status& failure);
+  Status sent(Status posted);
 
   std::unique_ptr<Channel> channel_;
   HandshakeServer handshake_;
@@ -95,13 +117,15 @@ class Conversation final : private FrameSink {
   FrameWriter writer_;
   FrameReader reader_;
   bool is_introduced_ = false;
+  bool has_begun_ = false;  // something of a handshake has come
   bool has_said_bye_ = false;
+  bool is_over_ = false;  // the peer said good-bye, or cannot be sent anything
+  FrameHeader current_;   // whose payload comes
 
   // Of the request whose payload comes.
   Pattern pattern_;
   std::optional<AccumulateTerms> accumulate_;
   AtomicTerms atomic_;
-  Place place_;
   Status refusal_;
   bool is_in_place_ = false;       // its payload goes, or went, straight to memory
   std::vector<std::byte> packed_;  // its payload, else

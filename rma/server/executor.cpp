@@ -64,15 +64,21 @@ std::size_t shortest_run(const Pattern& pattern) noexcept {
 
 Result<Place> Executor::find(const FrameHeader& header, const Pattern& pattern) const {
   const auto slice = directory_.find(header.region, header.target);
-  if (!slice) {
-    return Status::error_at(
-        header.target, Code::closed,
-        fmt::format("rank {} has no slice of region {}: it was freed, or never was",
-                    header.target.value, header.region.value));
-  }
+  return slice ? place_in(*slice, header, pattern) : Result<Place>(no_slice(header));
+}
+
+Status Executor::no_slice(const FrameHeader& header) {
+  return Status::error_at(
+      header.target, Code::closed,
+      fmt::format("rank {} has no slice of region {}: it was freed, or never was",
+                  header.target.value, header.region.value));
+}
+
+Result<Place> Executor::place_in(const detail::DirectorySlice& slice, const FrameHeader& header,
+                                 const Pattern& pattern) const {
   using Use = detail::DirectorySlice::Use;
   const bool is_for_this =
-      slice->use == Use::transfers || (slice->use == Use::mailboxes && header.kind == Kind::get);
+      slice.use == Use::transfers || (slice.use == Use::mailboxes && header.kind == Kind::get);
   if (!is_for_this) {
     return Status::error_at(header.target, Code::closed,
                             fmt::format("memory {} of rank {}'s node is not a region",
@@ -84,20 +90,24 @@ Result<Place> Executor::find(const FrameHeader& header, const Pattern& pattern) 
   const auto offset = static_cast<std::int64_t>(std::min(header.offset, most_offset));
   const std::int64_t lowest = offset + extent.lowest;
   const std::int64_t highest = offset + extent.highest;
-  if (lowest < 0 || highest > static_cast<std::int64_t>(slice->bytes)) {
+  if (lowest < 0 || highest > static_cast<std::int64_t>(slice.bytes)) {
     return Status::error_at(
         header.target, Code::out_of_range,
         fmt::format("{} of bytes [{}, {}) at rank {}, whose slice of region {} has {}",
                     to_string(header.kind), lowest, highest, header.target.value,
-                    header.region.value, slice->bytes));
+                    header.region.value, slice.bytes));
   }
-  std::byte* const start = slice->process == 0 ? node_.arena().at(slice->place) : nullptr;
-  return Place{header.region, *slice, header.offset, start};
+  std::byte* const start = slice.process == 0 ? node_.arena().at(slice.place) : nullptr;
+  return Place{header.region, slice, header.offset, start};
+}
+
+bool Executor::is_long(const Pattern& pattern) noexcept {
+  return shortest_run(pattern) >= least_piece_bytes;
 }
 
 bool Executor::pieces_of(const Place& place, const Pattern& pattern,
                          std::vector<iovec>& pieces) const {
-  if (place.start == nullptr || shortest_run(pattern) < least_piece_bytes) {
+  if (place.start == nullptr || !is_long(pattern)) {
     return false;
   }
   for_each_run(pattern, [&](std::uint64_t offset, std::size_t bytes) {

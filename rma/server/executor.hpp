@@ -43,9 +43,15 @@ class Executor {
   /// Where `header` points, with room for all that `pattern` touches. Errors: closed (no such
   /// region or slice), out_of_range.
   [[nodiscard]] Result<Place> find(const FrameHeader& header, const Pattern& pattern) const;
+  /// Calls action(place) with what find() gives, and returns its status. Nobody takes the slice
+  /// away meanwhile. Errors: as find(), and the action's.
+  template <class Action>
+  Status visit(const FrameHeader& header, const Pattern& pattern, Action&& action) const;
 
-  /// Appends where the runs of `pattern` lie, in order, if they are mapped and long enough that
-  /// the kernel should move each by itself; else false, and `pieces` is as it was.
+  /// The runs of `pattern` are long enough that the kernel should move each by itself.
+  [[nodiscard]] static bool is_long(const Pattern& pattern) noexcept;
+  /// Appends where the runs of `pattern` lie, in order, if they are mapped and is_long(); else
+  /// false, and `pieces` is as it was.
   bool pieces_of(const Place& place, const Pattern& pattern, std::vector<iovec>& pieces) const;
 
   /// Moves packed bytes. Errors: peer_lost, unsupported, for memory in another process.
@@ -59,6 +65,9 @@ class Executor {
                               std::int64_t expected) const;
 
  private:
+  [[nodiscard]] Result<Place> place_in(const detail::DirectorySlice& slice,
+                                       const FrameHeader& header, const Pattern& pattern) const;
+  [[nodiscard]] static Status no_slice(const FrameHeader& header);
   Status copy(const Place& place, const CopyShape& shape, std::uint64_t offset, std::byte* packed,
               kernels::Direction direction) const;
   Status copy_pattern(const Place& place, const Pattern& pattern, std::byte* packed,
@@ -73,5 +82,16 @@ class Executor {
   detail::StripeLocks stripes_;
   detail::Directory directory_;
 };
+
+template <class Action>
+Status Executor::visit(const FrameHeader& header, const Pattern& pattern, Action&& action) const {
+  Status done;
+  const bool is_there =
+      directory_.visit(header.region, header.target, [&](const detail::DirectorySlice& slice) {
+        const Result<Place> place = place_in(slice, header, pattern);
+        done = place.ok() ? action(*place) : place.status();
+      });
+  return is_there ? done : no_slice(header);
+}
 
 }  // namespace tessera::rma::server

@@ -53,6 +53,7 @@ void FrameWriter::fail(const Status& reason) {
   }
   kept_.clear();
   kept_bytes_ = 0;
+  batch_.clear();
 }
 
 // Behind what is kept nothing is batched: it is sent when there is room, together.
@@ -113,7 +114,7 @@ Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec>
   const bool has_room = taken == head.size() + total(body.first(std::min(body.size(), few - 1)));
   keep(head, body, taken, sent);
   if (has_room) {
-    // A loss ends `sent` with its error, and is told to whoever posts next.
+    // A loss is found by whoever reads, too, and fail() then ends `sent` with the reason.
     static_cast<void>(flush());
   }
   return {};
@@ -154,16 +155,12 @@ void FrameWriter::keep(std::span<const std::byte> head, std::span<const iovec> b
 Status FrameWriter::flush() {
   while (!kept_.empty()) {
     const Kept& first = kept_.front();
-    auto taken = channel_.send(std::span(first.pieces).subspan(first.next));
-    if (!taken.ok()) {
-      Status reason = std::move(taken).status();
-      fail(reason);
-      return reason;
-    }
-    if (*taken == 0) {
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t taken,
+                             channel_.send(std::span(first.pieces).subspan(first.next)));
+    if (taken == 0) {
       return {};
     }
-    advance(*taken);
+    advance(taken);
   }
   return send_batch();
 }
@@ -179,6 +176,16 @@ void FrameWriter::advance(std::size_t taken) {
       sent->end({});
     }
   }
+}
+
+Result<std::size_t> FrameSink::receive_payload(Channel& channel, std::vector<iovec>& places,
+                                               std::size_t next, iovec rest) {
+  const std::size_t own = places.size();
+  const bool fits = own - next < IOV_MAX;
+  places.push_back(rest);
+  auto bytes = channel.receive(std::span(places).subspan(next, own - next + fits));
+  places.pop_back();
+  return bytes;
 }
 
 FrameReader::FrameReader(Channel& channel, FrameSink& sink)
@@ -197,9 +204,13 @@ Status FrameReader::begin_with(std::span<const std::byte> bytes) {
 
 Result<bool> FrameReader::advance() {
   constexpr int most_receives = 16;
-  bool has_come = false;
+  bool has_come = is_held_up_;
+  if (is_held_up_) {
+    TESSERA_RETURN_IF_ERROR(consume());
+    TESSERA_RETURN_IF_ERROR(sink_.caught_up());
+  }
   Received received{.bytes = 0, .may_be_more = true};
-  for (int i = 0; i < most_receives && received.may_be_more; ++i) {
+  for (int i = 0; i < most_receives && received.may_be_more && !is_held_up_; ++i) {
     TESSERA_ASSIGN_OR_RETURN(received, receive());
     if (received.bytes == 0) {
       break;
@@ -227,17 +238,14 @@ Result<FrameReader::Received> FrameReader::receive() {
     last_ += bytes;
     return Received{bytes, bytes == rest.iov_len};
   }
-  const std::size_t own = payload_.size();
-  const bool fits = own - next_piece_ < IOV_MAX;
-  payload_.push_back(rest);
-  auto bytes = channel_.receive(std::span(payload_).subspan(next_piece_, own - next_piece_ + fits));
-  payload_.pop_back();
-  TESSERA_RETURN_IF_ERROR(bytes.status());
+  const bool fits = payload_.size() - next_piece_ < IOV_MAX;
+  TESSERA_ASSIGN_OR_RETURN(const std::size_t bytes,
+                           sink_.receive_payload(channel_, payload_, next_piece_, rest));
   const std::size_t wanted = total(std::span(payload_).subspan(next_piece_));
-  const bool is_filled = *bytes == wanted + rest.iov_len;
-  fill_payload(std::min(*bytes, wanted));
-  last_ += *bytes - std::min(*bytes, wanted);
-  return Received{*bytes, is_filled || !fits};
+  const bool is_filled = bytes == wanted + rest.iov_len;
+  fill_payload(std::min(bytes, wanted));
+  last_ += bytes - std::min(bytes, wanted);
+  return Received{bytes, is_filled || !fits};
 }
 
 void FrameReader::fill_payload(std::size_t bytes) {
@@ -259,6 +267,10 @@ Status FrameReader::consume() {
 
 Result<bool> FrameReader::take_header() {
   if (buffered().size() < header_bytes) {
+    return false;
+  }
+  is_held_up_ = !sink_.is_ready();
+  if (is_held_up_) {
     return false;
   }
   TESSERA_ASSIGN_OR_RETURN(header_, decode(buffered().first<header_bytes>()));

@@ -43,8 +43,11 @@ class FrameWriter {
   /// The same with a body that the writer keeps.
   Status post(std::span<const std::byte> head, std::vector<std::byte> body, When when = When::now);
 
-  /// Sends more of what is kept. Errors: peer_lost, also of all that is kept.
+  /// Sends more of what is kept. Errors: peer_lost; fail() is the caller's to call.
   Status flush();
+
+  /// Ends all that is kept with `reason`.
+  void fail(const Status& reason);
 
   [[nodiscard]] bool is_empty() const noexcept { return kept_.empty() && batch_.empty(); }
   /// There was no room for all that was to go.
@@ -65,7 +68,6 @@ class FrameWriter {
   void keep(std::span<const std::byte> head, std::span<const iovec> body, std::size_t taken,
             Completion* sent);
   void advance(std::size_t taken);
-  void fail(const Status& reason);
 
   Channel& channel_;
   std::deque<Kept> kept_;
@@ -85,6 +87,13 @@ class FrameSink {
   virtual Status end(const FrameHeader& header) = 0;
   /// All that has come was taken apart. An error ends the conversation.
   virtual Status caught_up() { return {}; }
+
+  /// False while no other frame should begin; what has come of it waits in the reader.
+  [[nodiscard]] virtual bool is_ready() const { return true; }
+  /// Receives more of a payload into `places`, and of what follows it into `rest`, as
+  /// Channel::receive. A sink whose places may go away while it waits looks after them here.
+  virtual Result<std::size_t> receive_payload(Channel& channel, std::vector<iovec>& places,
+                                              std::size_t next, iovec rest);
 };
 
 class FrameReader {
@@ -93,12 +102,18 @@ class FrameReader {
   FrameReader(const FrameReader&) = delete;
   FrameReader& operator=(const FrameReader&) = delete;
 
-  /// Takes what has come, up to a bound so that one conversation doesn't starve others. Returns
-  /// whether anything came. Errors: peer_lost, protocol, and the sink's: nothing more is read.
+  /// Takes what has come, up to a bound so that one conversation doesn't starve others, and while
+  /// the sink is ready. Returns whether anything was there. Errors: peer_lost, protocol, and the
+  /// sink's: nothing more is read.
   Result<bool> advance();
 
   /// Reads what `bytes` hold before what the channel has: bytes that a handshake read too many.
   Status begin_with(std::span<const std::byte> bytes);
+
+  /// Bytes of a frame have come, and others of it have not.
+  [[nodiscard]] bool is_inside_frame() const noexcept {
+    return stage_ != Stage::header || first_ != last_;
+  }
 
  private:
   enum class Stage : std::uint8_t { header, descriptor, payload };
@@ -129,6 +144,7 @@ class FrameReader {
   std::vector<std::byte> buffer_;
   std::size_t first_ = 0;
   std::size_t last_ = 0;
+  bool is_held_up_ = false;  // a frame lies in the buffer, for which the sink was not ready
 };
 
 }  // namespace tessera::rma::server

@@ -44,14 +44,16 @@ void set_option(int fd, int level, int name, int value) noexcept {
 
 void tune(int fd) noexcept {
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  // A host that is gone is found within 15 s of silence, however long the job computes.
+  // Together longest_silence_ms.
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 5);
   set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 2);
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 5);
-  // Bytes that were sent and never acknowledged count as silence, too.
-  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 15'000);
 }
+
+// A machine that sent no acknowledgement for so long, though it was asked again and again, is gone.
+constexpr std::uint32_t longest_silence_ms = 15'000;
+constexpr unsigned least_unanswered = 3;
 
 bool is_descriptor_limit(int error) noexcept {
   return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
@@ -84,6 +86,20 @@ class TcpChannel final : public Channel {
       return lost("it closed the connection");
     }
     return moved(bytes);
+  }
+
+  [[nodiscard]] Status check() const override {
+    tcp_info info{};
+    socklen_t size = sizeof(info);
+    if (getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
+      return {};
+    }
+    // A live machine answers probes of a full window, too, which come up to 120 s apart.
+    const bool is_asking =
+        info.tcpi_retransmits >= least_unanswered || info.tcpi_probes >= least_unanswered;
+    return is_asking && info.tcpi_last_ack_recv > longest_silence_ms
+               ? lost("its machine does not answer")
+               : Status();
   }
 
   [[nodiscard]] int descriptor() const noexcept override { return socket_.get(); }
@@ -221,8 +237,10 @@ Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address,
     error = *outcome;
   }
   if (error != 0) {
-    return Status::error(Code::unreachable, fmt::format("cannot connect to {}: {}",
-                                                        to_string(address), std::strerror(error)))
+    // The host answered that it has no such port: who listened there is gone.
+    const Code code = error == ECONNREFUSED ? Code::peer_lost : Code::unreachable;
+    return Status::error(code, fmt::format("cannot connect to {}: {}", to_string(address),
+                                           std::strerror(error)))
         .hint("is that port open between the hosts? TESSERA_INTERFACE chooses another network");
   }
   return std::unique_ptr<Channel>(std::make_unique<TcpChannel>(std::move(socket), address));

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TCP as a Channel: listening, connecting, and the stream itself. Sockets never block, send small
-// frames at once (TCP_NODELAY), and find a dead host by keepalive.
+// TCP as a Channel: listening, connecting, and the stream itself. Sockets never block and send
+// small frames at once (TCP_NODELAY).
+//
+// A machine that is gone says nothing. An idle connection finds that by keepalive, one with bytes
+// under way by check(). TCP_USER_TIMEOUT would do for both, but also ends a connection whose peer
+// is alive and has not read for that long: one that is stopped, say, or in a debugger.
 //
 // Threads: as Channel; TcpListener by one thread at a time.
 #pragma once
@@ -48,7 +52,8 @@ class TcpListener {
   TcpAddress address_;
 };
 
-/// Errors: unreachable, timed_out, limit_exceeded; with the address and the system's reason.
+/// Errors: peer_lost (nobody listens there), unreachable, timed_out, limit_exceeded; with the
+/// address and the system's reason.
 Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::milliseconds timeout);
 
 }  // namespace tessera::rma::server

@@ -42,6 +42,8 @@ inline constexpr std::uint64_t max_payload_bytes = std::uint64_t{1} << 40U;
 /// below 2^62 in 63 bits.
 inline constexpr std::int64_t max_reach_bytes = std::int64_t{1} << 60U;
 inline constexpr std::size_t max_failure_text_bytes = 1000;
+/// The payload of `failed` with the longest text.
+inline constexpr std::size_t max_failure_bytes = 8 + max_failure_text_bytes;
 
 /// What a frame asks or answers.
 enum class Kind : std::uint8_t {

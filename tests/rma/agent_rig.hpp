@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the tests of an agent's robustness share: a client that goes on all the time, the fixture
+// that looks after it, and requests by hand.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "rma/server/endpoint.hpp"
+#include "tests/rma/server_rig.hpp"
+#include "tests/support/checks.hpp"
+
+namespace tessera::rma::server {
+
+inline constexpr WorldRank stranger{2};
+
+/// A client that puts, counts and gets all the time, and compares.
+class Bystander {
+ public:
+  explicit Bystander(const ServedNode& node) : client_(options_for(node)) {
+    thread_ = std::thread([this] { work(); });
+  }
+  ~Bystander() { end(); }
+  Bystander(const Bystander&) = delete;
+  Bystander& operator=(const Bystander&) = delete;
+
+  // It has done more since this was called, all of it right.
+  void expect_unharmed() {
+    const int before = rounds_.load();
+    EXPECT_TRUE(test::eventually([&] { return rounds_.load() >= before + 3 || has_failed_; }))
+        << "the others are served no more";
+    EXPECT_FALSE(has_failed_);
+  }
+  void end() {
+    is_ending_ = true;
+    if (thread_.joinable()) {
+      thread_.join();
+    }
+    client_.close();
+  }
+
+ private:
+  void work() {
+    ServerEndpoint endpoint(*client_.link_to(NodeId{0}).value(), origin, owner);
+    while (!is_ending_ && !has_failed_) {
+      has_failed_ = !round(endpoint);
+      ++rounds_;
+    }
+  }
+  bool round(ServerEndpoint& endpoint) {
+    const std::vector<int> sent(10'000, rounds_.load());
+    std::vector<int> back(sent.size());
+    const Target place{.rank = TeamRank{1}, .offset = 0, .region = strict_region};
+    const CopyShape shape = CopyShape::contiguous(sent.size() * sizeof(int));
+    Completion done;
+    done.begin();
+    done.begin();
+    const bool is_started = endpoint.put(place, sent.data(), shape, done).ok() &&
+                            endpoint.get(back.data(), place, shape, done).ok();
+    while (is_started && !done.done()) {
+      client_.wait(done, std::chrono::milliseconds(1));
+    }
+    return is_started && done.take_error().ok() && back == sent;
+  }
+
+  Client client_;
+  std::atomic<int> rounds_{0};
+  std::atomic<bool> is_ending_{false};
+  std::atomic<bool> has_failed_{false};
+  std::thread thread_;
+};
+
+class AgentRobustness : public testing::Test {
+ protected:
+  // What was asked for is right, and so is what nobody asked for.
+  void TearDown() override {
+    bystander_.expect_unharmed();
+    bystander_.end();
+    EXPECT_TRUE(node_.is_intact_around());
+  }
+  RawPeer introduced(WorldRank rank = stranger) {
+    RawPeer peer(node_.address());
+    EXPECT_TRUE(test::ok(peer.introduce(node_.secret(), rank)));
+    return peer;
+  }
+  void expect_warning(const std::string& beginning, const std::string& words,
+                      std::size_t number = 1) {
+    const auto warnings = node_.warnings(number);
+    ASSERT_EQ(warnings.size(), number);
+    EXPECT_TRUE(warnings.back().starts_with(beginning)) << warnings.back();
+    EXPECT_NE(warnings.back().find(words), std::string::npos) << warnings.back();
+  }
+  void expect_slice_untouched() {
+    EXPECT_TRUE(std::all_of(node_.slice(), node_.slice() + slice_bytes,
+                            [](std::byte each) { return each == std::byte{0}; }));
+  }
+  // The conversation goes on: what is asked now is answered.
+  static void expect_fence_answered(RawPeer& peer, WorldRank rank = stranger) {
+    ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = rank, .operation = 99})));
+    const auto answer = peer.receive_frame();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->first.kind, Kind::done);
+    EXPECT_EQ(answer->first.operation, 99U);
+  }
+
+  ServedNode node_;
+  Bystander bystander_{node_};
+};
+
+inline FrameHeader request(Kind kind, std::uint64_t offset = 0, RegionId id = region) {
+  return {.kind = kind,
+          .origin = stranger,
+          .target = owner,
+          .operation = 7,
+          .region = id,
+          .offset = offset};
+}
+
+inline Bytes shape_descriptor(const CopyShape& shape) {
+  Bytes bytes;
+  encode_shape(shape, bytes);
+  return bytes;
+}
+
+inline Bytes atomic_descriptor() {
+  Bytes bytes;
+  encode_atomic({.kind = AtomicRequest::Kind::fetch_add, .bytes = 8}, bytes);
+  return bytes;
+}
+
+inline Bytes first_bytes(Bytes bytes, std::size_t count) {
+  bytes.resize(count);
+  return bytes;
+}
+
+template <class Change>
+FrameHeader changed(FrameHeader header, Change&& change) {
+  change(header);
+  return header;
+}
+
+}  // namespace tessera::rma::server

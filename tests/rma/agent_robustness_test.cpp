@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What an agent lives through. Each test has a peer do something that no client of ours does, byte
+// by byte, while a client beside it goes on: the agent says what was wrong, tells the peer where
+// that can be told, touches no memory but what was asked for, and the other client notices nothing.
+#include <gtest/gtest.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/rma/agent_rig.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+using test::fails;
+using test::ok;
+
+// --- what is cut off --------------------------------------------------------------------------
+
+TEST_F(AgentRobustness, AHeaderThatIsCutOffIsTold) {
+  {
+    RawPeer peer = introduced();
+    peer.send(first_bytes(frame(request(Kind::fence)), 50));
+  }
+  expect_warning("rank 2 at 127.0.0.1:",
+                 "was lost in the middle of a request, which is not carried"
+                 " out: the connection with");
+}
+
+TEST_F(AgentRobustness, AShortRowedPutThatIsCutOffStoresNothing) {
+  {
+    RawPeer peer = introduced();
+    const Bytes whole =
+        frame(request(Kind::put), shape_descriptor(CopyShape::rows(16, 1000, 16, 64)),
+              Bytes(16'000, std::byte{1}));
+    peer.send(std::span(whole).first(whole.size() - 1));
+  }
+  expect_warning("rank 2 at 127.0.0.1:", "was lost in the middle of a request");
+  expect_slice_untouched();
+}
+
+// Kills a peer when 300,000 bytes of its put of 1 MiB are on their way.
+TEST_F(AgentRobustness, APeerKilledInAPutHarmsOnlyWhatItPutTo) {
+  constexpr std::uint64_t start = 4096;
+  constexpr std::size_t size = 1U << 20U;
+  std::array<int, 2> ready{};
+  ASSERT_EQ(pipe(ready.data()), 0);
+  detail::ForkedRank killed([&] {
+    RawPeer peer(node_.address());
+    const bool is_in = peer.introduce(node_.secret(), stranger).ok();
+    const Bytes whole = frame(request(Kind::put, start), {}, Bytes(size, std::byte{1}));
+    const char mark = is_in && peer.send(std::span(whole).first(300'000)) ? 'y' : 'n';
+    static_cast<void>(!write(ready[1], &mark, 1));
+    pause();
+  });
+  char mark = 0;
+  ASSERT_EQ(read(ready[0], &mark, 1), 1);
+  ASSERT_EQ(mark, 'y');
+  killed.end();
+  close(ready[0]);
+  close(ready[1]);
+  expect_warning("rank 2 at 127.0.0.1:",
+                 "was lost in the middle of a put to rank 1, of which some "
+                 "bytes may have been stored");
+  std::memset(node_.slice() + start, 0, size);
+  expect_slice_untouched();
+}
+
+TEST_F(AgentRobustness, AHandshakeThatIsCutOffIsTold) {
+  { RawPeer(node_.address()).send(std::as_bytes(std::span("TSRH\1\0\1", 7))); }
+  expect_warning("127.0.0.1:", "was lost in the middle of its handshake");
+}
+
+TEST_F(AgentRobustness, WhoOnlyLooksWhetherThePortIsOpenIsNotWorthALine) {
+  { const RawPeer peer(node_.address()); }
+  bystander_.expect_unharmed();
+  EXPECT_TRUE(node_.warnings(0).empty());
+}
+
+// The bytes that come late belong to nobody: not to whoever has that memory now.
+TEST_F(AgentRobustness, APutWhoseRegionIsFreedOnTheWayStoresNothingMore) {
+  RawPeer peer = introduced();
+  constexpr std::size_t size = 1U << 20U;
+  const Bytes whole = frame(request(Kind::put), {}, Bytes(size, std::byte{1}));
+  ASSERT_TRUE(peer.send(std::span(whole).first(size / 2)));
+  ASSERT_TRUE(test::eventually([&] { return node_.slice()[1000] == std::byte{1}; }));
+  // What the agent had received is stored by then: it receives under the directory's lock.
+  node_.free_region();
+  std::memset(node_.slice(), 0, slice_bytes);
+  ASSERT_TRUE(peer.send(std::span(whole).subspan(size / 2)));
+  EXPECT_TRUE(fails(peer.receive_failure(), Code::closed, {"rank 1 has no slice of region 5"}));
+  expect_fence_answered(peer);
+  expect_slice_untouched();
+}
+
+TEST_F(AgentRobustness, AnAccumulateWhoseRegionIsFreedOnTheWayAddsNothing) {
+  RawPeer peer = introduced();
+  Bytes terms;
+  encode_accumulate(Scale::of(1.0), CopyShape::contiguous(8000), terms);
+  const Bytes whole = frame(request(Kind::accumulate), terms, Bytes(8000, std::byte{1}));
+  ASSERT_TRUE(peer.send(std::span(whole).first(4000)));
+  bystander_.expect_unharmed();  // so the agent has read that
+  node_.free_region();
+  ASSERT_TRUE(peer.send(std::span(whole).subspan(4000)));
+  EXPECT_TRUE(fails(peer.receive_failure(), Code::closed, {"rank 1 has no slice of region 5"}));
+  expect_slice_untouched();
+}
+
+// --- strangers, and what was recorded ---------------------------------------------------------
+
+TEST_F(AgentRobustness, ARecordedConversationIsOfNoUse) {
+  Bytes recorded;
+  {
+    RawPeer peer(node_.address());
+    ASSERT_TRUE(ok(peer.introduce(node_.secret(), stranger, &recorded)));
+    const FrameHeader bye{.kind = Kind::bye, .origin = stranger};
+    ASSERT_TRUE(peer.send(frame(bye)));
+  }
+  const Bytes put = frame(request(Kind::put), {}, Bytes(1000, std::byte{1}));
+  recorded.insert(recorded.end(), put.begin(), put.end());
+  RawPeer again(node_.address());
+  ASSERT_TRUE(again.send(recorded));
+  Bytes heard;
+  EXPECT_TRUE(again.is_closed_by_the_other(&heard));
+  ASSERT_EQ(heard.size(), challenge_bytes + refusal_bytes) << "a new challenge, and the refusal";
+  EXPECT_EQ(heard.back(), std::byte{5}) << "the proof";
+  expect_warning("ended the conversation with 127.0.0.1:",
+                 "a client that says it is rank 2 does not know this job's secret, or replays an "
+                 "old conversation");
+  expect_slice_untouched();
+}
+
+TEST_F(AgentRobustness, AFrameWithoutAHandshakeIsNotLookedAt) {
+  RawPeer peer(node_.address());
+  ASSERT_TRUE(peer.send(frame(request(Kind::put), {}, Bytes(1000, std::byte{1}))));
+  Bytes heard;
+  EXPECT_TRUE(peer.is_closed_by_the_other(&heard));
+  EXPECT_TRUE(heard.empty()) << "strangers are told nothing";
+  expect_warning("ended the conversation with 127.0.0.1:",
+                 "a connection begins with 'TSRA....', which is not Tessera's handshake");
+  expect_slice_untouched();
+}
+
+TEST_F(AgentRobustness, AFrameOfAnotherConnectionIsRefused) {
+  RawPeer peer = introduced(stranger);
+  FrameHeader recorded = request(Kind::put);
+  recorded.origin = origin;  // whose connection it was on
+  ASSERT_TRUE(peer.send(frame(recorded, {}, Bytes(1000, std::byte{1}))));
+  EXPECT_TRUE(
+      fails(peer.receive_failure(), Code::protocol, {"sent a request in the name of rank 3"}));
+  expect_slice_untouched();
+}
+
+TEST_F(AgentRobustness, OneWhoSaysItIsOfTheAgentsOwnNodeIsRefused) {
+  RawPeer peer(node_.address());
+  ASSERT_TRUE(ok(peer.introduce(node_.secret(), WorldRank{0})));
+  EXPECT_TRUE(fails(peer.receive_failure(), Code::protocol,
+                    {"rank 0 at 127.0.0.1:", "connected to the agent of its own node"}));
+  EXPECT_TRUE(peer.is_closed_by_the_other());
+  expect_warning("ended the conversation with rank 0 at", "its own node");
+}
+
+TEST_F(AgentRobustness, RanksThatTheJobDoesNotHaveAreRefused) {
+  for (const std::int32_t rank : {-1, job_ranks}) {
+    RawPeer peer(node_.address());
+    EXPECT_TRUE(fails(peer.introduce(node_.secret(), WorldRank{rank}), Code::protocol,
+                      {"its job has no such rank"}));
+  }
+  expect_warning(
+      "ended the conversation with 127.0.0.1:", "says that it is rank 4 of a job of 4 ranks", 2);
+}
+
+TEST_F(AgentRobustness, AnotherHandshakesVersionIsToldWhy) {
+  RawPeer peer(node_.address());
+  ASSERT_TRUE(peer.send(std::as_bytes(std::span("TSRH\2\0\1\0", 8))));
+  Bytes heard;
+  EXPECT_TRUE(peer.is_closed_by_the_other(&heard));
+  ASSERT_EQ(heard.size(), refusal_bytes);
+  EXPECT_EQ(heard.back(), std::byte{1});
+  expect_warning("ended the conversation with 127.0.0.1:",
+                 "the other side's handshake has version 2; this library's has 1");
+}
+
+TEST_F(AgentRobustness, ListensOnNoAddressButItsOwn) {
+  const TcpAddress beside{loopback_host + 1, node_.address().port};
+  EXPECT_TRUE(fails(connect_tcp(beside, std::chrono::seconds(10)), Code::peer_lost,
+                    {"cannot connect to 127.0.0.2:", "Connection refused"}));
+}
+
+// --- those who say nothing, or listen to nothing ----------------------------------------------
+
+class SilentStranger : public testing::TestWithParam<StayAwake> {};
+
+TEST_P(SilentStranger, IsDisconnected) {
+  ServedNode node({.stay_awake = GetParam(), .patience = std::chrono::milliseconds(50)});
+  Bystander bystander(node);
+  RawPeer silent(node.address());
+  RawPeer hesitant(node.address());
+  ASSERT_TRUE(hesitant.send(std::as_bytes(std::span("TSRH", 4))));
+  EXPECT_TRUE(silent.is_closed_by_the_other());
+  EXPECT_TRUE(hesitant.is_closed_by_the_other());
+  const auto warnings = node.warnings(2);
+  ASSERT_EQ(warnings.size(), 2U);
+  for (const std::string& each : warnings) {
+    EXPECT_TRUE(each.ends_with("did not introduce itself within 50 ms and was disconnected"))
+        << each;
+  }
+  bystander.expect_unharmed();
+}
+
+INSTANTIATE_TEST_SUITE_P(Waiting, SilentStranger,
+                         testing::Values(StayAwake(0), std::chrono::microseconds(50),
+                                         StayAwake::max()),
+                         [](const auto& each) {
+                           return each.index == 0   ? "asleep"
+                                  : each.index == 1 ? "adaptive"
+                                                    : "awake";
+                         });
+
+TEST_F(AgentRobustness, StrangersAreBoundedInNumber) {
+  bystander_.expect_unharmed();  // so it is known by now
+  std::vector<RawPeer> silent;
+  for (int i = 0; i < 70; ++i) {
+    silent.emplace_back(node_.address());
+  }
+  expect_warning("127.0.0.1:", "was disconnected: too many connect without introducing themselves",
+                 6);
+  EXPECT_TRUE(silent.front().is_closed_by_the_other()) << "who has been silent longest goes first";
+  RawPeer peer = introduced();
+  expect_fence_answered(peer);
+}
+
+TEST(AgentThatEnds, WaitsForItsPeersAndNotForStrangers) {
+  ServedNode node;
+  const RawPeer silent(node.address());
+  std::atomic<bool> has_left{false};
+  std::thread peer([&] {
+    Bystander bystander(node);
+    bystander.expect_unharmed();
+    has_left = true;
+    bystander.end();
+  });
+  ASSERT_TRUE(test::eventually([&] { return has_left.load(); }));
+  node.agent().wait_until_alone();
+  peer.join();
+}
+
+long resident_mib() {
+  std::ifstream file("/proc/self/statm");
+  long size = 0;
+  long resident = 0;
+  file >> size >> resident;
+  return resident * sysconf(_SC_PAGESIZE) >> 20;
+}
+
+// Asks for 4 GB, a megabyte a request, before it reads anything.
+TEST_F(AgentRobustness, APeerThatDoesNotReadCostsLittleMemory) {
+  constexpr int requests = 4000;
+  constexpr std::size_t rows = 60'000;
+  const CopyShape shape = CopyShape::rows(16, rows, 16, 32);
+  std::memset(node_.slice(), 0x5a, slice_bytes);
+  const long before = resident_mib();
+  RawPeer peer = introduced();
+  const Bytes one = frame(request(Kind::get), shape_descriptor(shape));
+  for (int i = 0; i < requests; ++i) {
+    ASSERT_TRUE(peer.send(one));
+  }
+  bystander_.expect_unharmed();
+  bystander_.expect_unharmed();
+  EXPECT_LT(resident_mib() - before, 300);
+  // It is served when it reads, in order and completely.
+  for (int i = 0; i < 50; ++i) {
+    const auto answer = peer.receive_frame();
+    ASSERT_TRUE(answer);
+    ASSERT_EQ(answer->first.kind, Kind::data);
+    ASSERT_EQ(answer->second.size(), shape.total_bytes());
+    ASSERT_TRUE(std::all_of(answer->second.begin(), answer->second.end(),
+                            [](std::byte each) { return each == std::byte{0x5a}; }));
+  }
+}
+
+// Requests that lie in the agent's buffer when the answers have no room are not forgotten.
+TEST_F(AgentRobustness, APeerThatReadsLateGetsAllItsAnswers) {
+  constexpr std::uint64_t requests = 500;
+  RawPeer peer = introduced();
+  for (std::uint64_t i = 0; i < requests; ++i) {
+    FrameHeader header = request(Kind::get);
+    header.words[1] = 100'000;
+    header.operation = i + 1;
+    ASSERT_TRUE(peer.send(frame(header)));
+  }
+  for (std::uint64_t i = 0; i < requests; ++i) {
+    const auto answer = peer.receive_frame();
+    ASSERT_TRUE(answer);
+    ASSERT_EQ(answer->first.operation, i + 1);
+    ASSERT_EQ(answer->second.size(), 100'000U);
+  }
+  expect_fence_answered(peer);
+}
+
+// A stream that never pauses: the agent has to turn to the others by itself.
+TEST_F(AgentRobustness, APeerThatFloodsDoesNotKeepOthersWaiting) {
+  std::atomic<bool> is_over{false};
+  std::thread flood([&] {
+    RawPeer peer = introduced();
+    Bytes many;
+    for (int i = 0; i < 1000; ++i) {
+      FrameHeader header = request(Kind::put);
+      header.flags = flags::inline_data;
+      header.words = {1, 8};
+      const Bytes one = frame(header);
+      many.insert(many.end(), one.begin(), one.end());
+    }
+    while (!is_over && peer.send(many)) {
+    }
+  });
+  for (int i = 0; i < 10; ++i) {
+    bystander_.expect_unharmed();
+  }
+  is_over = true;
+  flood.join();
+}
+
+// --- connections whose other end is gone ------------------------------------------------------
+
+int option_of(int fd, int level, int name) {
+  int value = -1;
+  socklen_t size = sizeof(value);
+  getsockopt(fd, level, name, &value, &size);
+  return value;
+}
+
+TEST(HalfOpen, BothEndsAskWhetherTheOtherIsThere) {
+  auto listener = TcpListener::create({loopback_host, 0}).value();
+  const auto outer = connect_tcp(listener.address(), std::chrono::seconds(10)).value();
+  std::unique_ptr<Channel> inner;
+  ASSERT_TRUE(test::eventually([&] {
+    inner = listener.accept().value();
+    return inner != nullptr;
+  }));
+  for (const Channel* each : {outer.get(), inner.get()}) {
+    EXPECT_EQ(option_of(each->descriptor(), SOL_SOCKET, SO_KEEPALIVE), 1);
+    EXPECT_LE(option_of(each->descriptor(), IPPROTO_TCP, TCP_KEEPIDLE), 5);
+    // That would end connections with peers that live and do not read for a while.
+    EXPECT_EQ(option_of(each->descriptor(), IPPROTO_TCP, TCP_USER_TIMEOUT), 0);
+    EXPECT_TRUE(ok(each->check()));
+  }
+}
+
+// With TCP_REPAIR a socket is closed without a word, as when its machine loses power.
+TEST_F(AgentRobustness, APeerThatVanishesWithoutAWordIsFoundGone) {
+  RawPeer peer = introduced();
+  ASSERT_TRUE(peer.send(first_bytes(frame(request(Kind::fence)), 50)));
+  const int on = 1;
+  if (setsockopt(peer.descriptor(), IPPROTO_TCP, TCP_REPAIR, &on, sizeof(on)) != 0) {
+    GTEST_SKIP() << "TCP_REPAIR needs CAP_NET_ADMIN";
+  }
+  { const RawPeer gone = std::move(peer); }
+  expect_warning("rank 2 at 127.0.0.1:", "was lost in the middle of a request");
+}
+
+// --- no descriptors ---------------------------------------------------------------------------
+
+rlim_t descriptors_in_use() {
+  const int next = dup(0);
+  close(next);
+  return static_cast<rlim_t>(next);
+}
+
+// In a process of its own, since the limit is one of processes. It serves a client that it has
+// while no other can be taken on, and takes that on when there is a descriptor again.
+int serve_without_descriptors(const Secret& secret, int to_parent, int from_parent) {
+  ServedNode node({.secret = secret});
+  Bystander bystander(node);
+  bystander.expect_unharmed();
+  const TcpAddress address = node.address();
+  const rlim_t before = [] {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur;
+  }();
+  const rlimit none{descriptors_in_use(), before};
+  setrlimit(RLIMIT_NOFILE, &none);
+  static_cast<void>(!write(to_parent, &address, sizeof(address)));
+  const auto warnings = node.warnings(1);
+  for (int i = 0; i < 20; ++i) {
+    bystander.expect_unharmed();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings.front(),
+            "the agent can take on no peer until a descriptor is free: cannot open a socket: Too "
+            "many open files\n  hint: raise the limit on open files (ulimit -n)");
+  EXPECT_EQ(node.warnings(1).size(), 1U) << "once, and not each time it tries";
+  const rlimit again{before, before};
+  setrlimit(RLIMIT_NOFILE, &again);
+  char end = 0;
+  static_cast<void>(!read(from_parent, &end, 1));
+  bystander.expect_unharmed();
+  return testing::Test::HasFailure() ? 1 : 0;
+}
+
+TEST(Descriptors, ThatAreUsedUpDelayNewPeersAndHarmNoOthers) {
+#ifdef TESSERA_SANITIZED
+  GTEST_SKIP() << "a sanitizer needs descriptors of its own";
+#endif
+  const Secret secret = new_secret().value();
+  std::array<int, 2> up{};
+  std::array<int, 2> down{};
+  ASSERT_EQ(pipe(up.data()), 0);
+  ASSERT_EQ(pipe(down.data()), 0);
+  detail::ForkedRank agent([&] {
+    close(up[0]);
+    close(down[1]);
+    _exit(serve_without_descriptors(secret, up[1], down[0]));
+  });
+  close(up[1]);
+  close(down[0]);
+  TcpAddress address;
+  ASSERT_EQ(read(up[0], &address, sizeof(address)), static_cast<ssize_t>(sizeof(address)));
+  RawPeer peer(address);
+  EXPECT_TRUE(ok(peer.introduce(secret, stranger))) << "it is taken on in the end";
+  close(down[1]);
+  EXPECT_EQ(agent.wait(), 0);
+  close(up[0]);
+}
+
+}  // namespace
+}  // namespace tessera::rma::server

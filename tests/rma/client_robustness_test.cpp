@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a client lives through: agents that send garbage, end, die or say nothing. Played by a
+// listener of the test's own, byte by byte. Whoever waits is told why, and other nodes go on.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rma/server/endpoint.hpp"
+#include "tests/rma/server_rig.hpp"
+#include "tests/support/checks.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+using test::fails;
+using test::ok;
+
+// An agent whose answers the test makes up.
+class PlayedAgent {
+ public:
+  [[nodiscard]] TcpAddress address() const { return listener_->address(); }
+  [[nodiscard]] const Secret& secret() const { return secret_; }
+
+  // Takes the next connection on, as an agent does.
+  RawPeer take_on() {
+    std::unique_ptr<Channel> channel;
+    EXPECT_TRUE(test::eventually([&] {
+      channel = listener_->accept().value();
+      return channel != nullptr;
+    }));
+    RawPeer peer(std::move(channel));
+    auto side = HandshakeServer::create(secret_, job_number, job_ranks, NodeId{0}).value();
+    EXPECT_TRUE(ok(peer.shake_hands(side)));
+    return peer;
+  }
+  void stop_listening() { listener_.reset(); }
+
+ private:
+  std::optional<TcpListener> listener_ = TcpListener::create({loopback_host, 0}).value();
+  Secret secret_ = new_secret().value();
+};
+
+class ClientRobustness : public testing::Test {
+ protected:
+  static ClientOptions options(const PlayedAgent& agent) {
+    ClientOptions options;
+    options.rank = origin;
+    options.job = job_number;
+    options.secret = agent.secret();
+    options.agents = {agent.address()};
+    options.carriers = {WorldRank{0}};
+    options.stray_error = [](const Status& error) { ADD_FAILURE() << error.describe(); };
+    return options;
+  }
+  // Both ends of a conversation: the client's link, and the played agent.
+  void meet() {
+    std::thread agent([&] { peer_.emplace(agent_.take_on()); });
+    const auto link = client_.link_to(NodeId{0});
+    agent.join();
+    ASSERT_TRUE(ok(link));
+    link_ = *link;
+    endpoint_.emplace(*link_, origin, owner);
+  }
+  Status wait(Completion& done) {
+    const auto deadline = std::chrono::steady_clock::now() + detail::rig_patience;
+    while (!done.done()) {
+      if (std::chrono::steady_clock::now() > deadline) {
+        ADD_FAILURE() << "the operation never ends";
+        client_.close();
+        std::abort();  // its completion may not go while somebody may end it
+      }
+      client_.wait(done, std::chrono::milliseconds(1));
+    }
+    return done.take_error();
+  }
+  static constexpr Target at{.rank = TeamRank{1}, .offset = 0, .region = region};
+
+  PlayedAgent agent_;
+  std::optional<RawPeer> peer_;
+  Client client_{options(agent_)};
+  Link* link_ = nullptr;
+  std::optional<ServerEndpoint> endpoint_;
+};
+
+// --- answers that no agent of ours gives -----------------------------------------------------
+
+struct Answer {
+  const char* name;
+  std::function<Bytes(std::uint64_t operation)> bytes;  // to a get of 100 bytes
+  const char* words;
+};
+
+FrameHeader answer(Kind kind, std::uint64_t operation) {
+  return {.kind = kind, .origin = origin, .target = owner, .operation = operation};
+}
+
+const std::vector<Answer>& answers() {
+  static const std::vector<Answer> all = {
+      {"Garbage", [](auto) { return Bytes(200, std::byte{'x'}); }, "a frame begins with"},
+      {"ARequest", [](auto operation) { return frame(answer(Kind::get, operation)); },
+       "sent a request (get) where answers are expected"},
+      {"NoData", [](auto operation) { return frame(answer(Kind::data, operation)); },
+       "sent 0 bytes where 100 were asked for"},
+      {"LessData",
+       [](auto operation) { return frame(answer(Kind::data, operation), {}, Bytes(99)); },
+       "sent 99 bytes where 100 were asked for"},
+      {"MoreData",
+       [](auto operation) { return frame(answer(Kind::data, operation), {}, Bytes(101)); },
+       "sent 101 bytes where 100 were asked for"},
+      {"AWordInsteadOfData", [](auto operation) { return frame(answer(Kind::value, operation)); },
+       "answered with value where 100 bytes were asked for"},
+      {"DoneInsteadOfData", [](auto operation) { return frame(answer(Kind::done, operation)); },
+       "answered with done where 100 bytes were asked for"},
+      {"AnOperationThatNobodyAskedFor",
+       [](auto operation) { return frame(answer(Kind::value, operation + 1)); },
+       "which nobody waits for"},
+      {"AFailureOfNoSense",
+       [](auto operation) { return frame(answer(Kind::failed, operation), {}, Bytes(8)); },
+       "a failure has code 0"},
+      {"AFailureWithoutBytes",
+       [](auto operation) { return frame(answer(Kind::failed, operation)); },
+       "a failure has 0 bytes"},
+      {"AFailureTooLong",
+       [](auto operation) { return frame(answer(Kind::failed, operation), {}, Bytes(2000)); },
+       "sent 2000 bytes at once with failed; the most is 1008"},
+      {"AWordWithAPayload",
+       [](auto operation) { return frame(answer(Kind::value, operation), {}, Bytes(8)); },
+       "sent 8 bytes at once with value; the most is 0"},
+      {"TheReasonForItsEnd",
+       [](auto) {
+         Bytes text;
+         encode_failure(Status::error(Code::protocol, "you said nonsense"), text);
+         return frame(answer(Kind::failed, 0), {}, text);
+       },
+       "node 0: you said nonsense"},
+  };
+  return all;
+}
+
+class WrongAnswer : public ClientRobustness, public testing::WithParamInterface<std::size_t> {};
+
+TEST_P(WrongAnswer, EndsWhatWaitsWithTheReason) {
+  meet();
+  const Answer& each = answers()[GetParam()];
+  // What was asked for, and room around it that nothing may be stored in.
+  Bytes memory(300, std::byte{0x33});
+  Completion done;
+  done.begin();
+  ASSERT_TRUE(ok(endpoint_->get(memory.data() + 100, at, CopyShape::contiguous(100), done)));
+  const auto asked = peer_->receive_frame();
+  ASSERT_TRUE(asked);
+  ASSERT_TRUE(peer_->send(each.bytes(asked->first.operation)));
+  EXPECT_TRUE(fails(wait(done), Code::protocol, {each.words}));
+  EXPECT_TRUE(test::eventually([&] {
+    client_.progress();
+    return link_->is_lost();
+  }));
+  EXPECT_TRUE(std::all_of(memory.begin(), memory.begin() + 100,
+                          [](std::byte byte) { return byte == std::byte{0x33}; }));
+  EXPECT_TRUE(std::all_of(memory.begin() + 200, memory.end(),
+                          [](std::byte byte) { return byte == std::byte{0x33}; }));
+  done.begin();
+  std::int64_t word = 0;
+  EXPECT_TRUE(ok(endpoint_->get(&word, at, CopyShape::contiguous(8), done)));
+  EXPECT_TRUE(fails(wait(done), Code::protocol, {"node 0"})) << "it stays lost";
+}
+
+INSTANTIATE_TEST_SUITE_P(Answers, WrongAnswer, testing::Range(std::size_t{0}, answers().size()),
+                         [](const auto& each) { return std::string(answers()[each.param].name); });
+
+// --- agents that end --------------------------------------------------------------------------
+
+TEST_F(ClientRobustness, AnAgentThatDiesInTheMiddleOfAnAnswerIsNamed) {
+  meet();
+  Bytes memory(1000);
+  Completion done;
+  done.begin();
+  ASSERT_TRUE(ok(endpoint_->get(memory.data(), at, CopyShape::contiguous(1000), done)));
+  const auto asked = peer_->receive_frame();
+  ASSERT_TRUE(asked);
+  const Bytes whole = frame(answer(Kind::data, asked->first.operation), {}, Bytes(1000));
+  ASSERT_TRUE(peer_->send(std::span(whole).first(500)));
+  peer_.reset();
+  const Status lost = wait(done);
+  EXPECT_TRUE(fails(lost, Code::peer_lost,
+                    {"node 0 is lost with rank 0, whose process served it: the connection with "
+                     "127.0.0.1:"}));
+  EXPECT_EQ(lost.rank(), WorldRank{0});
+}
+
+// Puts that are not yet sent are waited for, too.
+class UnsentPuts : public ClientRobustness {
+ protected:
+  void put_more_than_there_is_room_for() {
+    for (int i = 0; i < 16; ++i) {
+      done_.begin();
+      ASSERT_TRUE(
+          ok(endpoint_->put(at, memory_.data(), CopyShape::contiguous(memory_.size()), done_)));
+      if (link_->has_unsent()) {
+        return;
+      }
+    }
+    FAIL() << "everything went into the sockets' buffers";
+  }
+  // Not so much that a put waits for room; more than the sockets take.
+  Bytes memory_ = Bytes(3U << 20U);
+  Completion done_;
+};
+
+TEST_F(UnsentPuts, EndWhenTheAgentLeaves) {
+  meet();
+  put_more_than_there_is_room_for();
+  ASSERT_TRUE(peer_->send(frame({.kind = Kind::bye, .origin = origin})));
+  EXPECT_TRUE(fails(wait(done_), Code::closed, {"node 0: it has left the job"}));
+}
+
+TEST_F(UnsentPuts, EndWhenTheAgentDies) {
+  meet();
+  put_more_than_there_is_room_for();
+  peer_.reset();
+  EXPECT_TRUE(fails(wait(done_), Code::peer_lost, {"node 0 is lost with rank 0"}));
+}
+
+TEST_F(ClientRobustness, ANodeWhereNobodyListensIsLostForGood) {
+  agent_.stop_listening();
+  const Status lost = client_.link_to(NodeId{0}).status();
+  EXPECT_TRUE(fails(lost, Code::peer_lost,
+                    {"node 0 is lost with rank 0, whose process served it: cannot connect to "
+                     "127.0.0.1:",
+                     "Connection refused"}));
+  EXPECT_EQ(lost.rank(), WorldRank{0});
+  EXPECT_TRUE(fails(client_.link_to(NodeId{0}), Code::peer_lost));
+}
+
+TEST(ClientOfANodeThatHasLeft, IsToldSoWithoutAsking) {
+  const PlayedAgent agent;
+  ClientOptions options;
+  options.secret = agent.secret();
+  options.agents = {agent.address()};
+  options.has_left = [](NodeId) { return true; };
+  Client client(std::move(options));
+  EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::closed, {"node 0: it has left the job"}));
+}
+
+// As one does that has too many strangers.
+TEST(ClientOfABusyAgent, TriesAgainWhenItIsDisconnectedInTheHandshake) {
+  ServedNode node;
+  auto busy = TcpListener::create({loopback_host, 0}).value();
+  const TcpAddress address = busy.address();
+  ClientOptions options = options_for(node);
+  options.agents = {address};
+  Client client(std::move(options));
+  std::thread agent([&] {
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(test::eventually([&] { return busy.accept().value() != nullptr; }));
+    }
+    std::unique_ptr<Channel> channel;
+    ASSERT_TRUE(test::eventually([&] {
+      channel = busy.accept().value();
+      return channel != nullptr;
+    }));
+    RawPeer peer(std::move(channel));
+    auto side = HandshakeServer::create(node.secret(), job_number, job_ranks, NodeId{0}).value();
+    EXPECT_TRUE(ok(peer.shake_hands(side)));
+  });
+  EXPECT_TRUE(ok(client.link_to(NodeId{0})));
+  agent.join();
+}
+
+// An agent that accepts and says nothing: its process is stopped, or has no descriptor left.
+TEST(ClientOfASilentAgent, IsToldAndMeanwhileOtherNodesGoOn) {
+  ServedNode other;
+  auto silent = TcpListener::create({loopback_host, 0}).value();
+  ClientOptions options = options_for(other);
+  options.agents.insert(options.agents.begin(), silent.address());
+  options.agents.push_back(silent.address());
+  Client client(std::move(options));
+  // The node in the middle is one that answers; it thinks itself node 0.
+  std::atomic<bool> has_ended{false};
+  Status told;
+  std::thread waiting([&] {
+    told = client.link_to(NodeId{0}, std::chrono::seconds(2)).status();
+    has_ended = true;
+  });
+  std::unique_ptr<Channel> accepted;
+  ASSERT_TRUE(test::eventually([&] {
+    accepted = silent.accept().value();
+    return accepted != nullptr;
+  }));
+  // Refused at once, since the agent is of another node: an answer, while the other call waits.
+  EXPECT_TRUE(fails(client.link_to(NodeId{1}), Code::protocol, {"serves another node"}));
+  EXPECT_EQ(client.progress(), 0);
+  EXPECT_FALSE(has_ended);
+  waiting.join();
+  EXPECT_TRUE(fails(told, Code::timed_out,
+                    {"node 0: the agent at 127.0.0.1:",
+                     "did not introduce itself in time\n  hint: its process is stopped, or "
+                     "can open no more files (ulimit -n)"}));
+}
+
+}  // namespace
+}  // namespace tessera::rma::server

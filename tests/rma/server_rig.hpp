@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the tests of the data server stand on: a node of two ranks with an agent and slices in its
+// memory, and peers that talk to an agent byte by byte, as no client of ours would.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "rma/server/agent.hpp"
+#include "rma/server/client.hpp"
+#include "tests/rma/node_rig.hpp"
+#include "tests/support/checks.hpp"
+
+namespace tessera::rma::server {
+
+inline constexpr std::uint64_t job_number = 77;
+inline constexpr std::int32_t job_ranks = 4;
+inline constexpr WorldRank owner{1};
+inline constexpr WorldRank origin{3};
+inline constexpr RegionId region{5};
+inline constexpr RegionId strict_region{6};
+inline constexpr RegionId lock_memory{7};
+inline constexpr RegionId mail_memory{8};
+inline constexpr std::uint64_t mail_bytes = 4096;
+inline constexpr std::uint64_t lock_count = 3;
+inline const std::uint64_t lock_bytes = detail::QueueLock::bytes(8);
+inline constexpr std::uint32_t loopback_host = 0x7f00'0001;
+inline constexpr std::uint64_t slice_bytes = 8ULL << 20;
+
+using Bytes = std::vector<std::byte>;
+
+struct ServedNodeOptions {
+  StayAwake stay_awake{0};
+  std::chrono::milliseconds patience{10'000};
+  Secret secret = new_secret().value();
+};
+
+/// A node with an agent; its second rank has a slice in two regions, and bytes that nobody may
+/// touch lie around them. In the name of its first rank stand three queue locks and a mailbox.
+class ServedNode {
+ public:
+  explicit ServedNode(ServedNodeOptions options = {}) : secret_(options.secret) {
+    make_slices();
+    make_locks();
+    make_mailbox();
+    auto listener = TcpListener::create({loopback_host, 0}).value();
+    address_ = listener.address();
+    agent_ = Agent::create(node_, std::move(listener),
+                           {.secret = secret_,
+                            .job = job_number,
+                            .ranks = job_ranks,
+                            .node = NodeId{0},
+                            .stay_awake = options.stay_awake,
+                            .patience = options.patience,
+                            .warn = [this](const std::string& line) { note(line); }})
+                 .value();
+  }
+
+  [[nodiscard]] detail::Node& node() { return *node_; }
+  [[nodiscard]] detail::QueueLock& lock(std::uint64_t number) {
+    return *reinterpret_cast<detail::QueueLock*>(node_->arena().at(locks_offset_) +
+                                                 number * lock_bytes);
+  }
+  [[nodiscard]] std::byte* slice() const { return slice_; }
+  [[nodiscard]] TcpAddress address() const { return address_; }
+  [[nodiscard]] const Secret& secret() const { return secret_; }
+  [[nodiscard]] const std::shared_ptr<detail::NodeMemory>& memory() const { return memory_; }
+  [[nodiscard]] Agent& agent() const { return *agent_; }
+  void stop_agent() { agent_.reset(); }
+
+  /// Takes the slice of `region` out of the directory, as freeing the region does.
+  void free_region() {
+    const detail::DirectorySlice slice{.owner = owner};
+    directory_.remove(region, std::span(&slice, 1));
+  }
+
+  /// What the agent warned of so far, once `wanted` lines are there.
+  std::vector<std::string> warnings(std::size_t wanted) {
+    test::eventually([&] { return copy_of_warnings().size() >= wanted; });
+    return copy_of_warnings();
+  }
+
+  /// Nothing outside of the two slices has changed.
+  [[nodiscard]] bool is_intact_around() const {
+    const auto is_canary = [](std::byte each) { return each == canary; };
+    return std::all_of(slice_ - guard_bytes, slice_, is_canary) &&
+           std::all_of(slice_ + 2 * slice_bytes, slice_ + 2 * slice_bytes + guard_bytes, is_canary);
+  }
+
+ private:
+  static constexpr std::uint64_t guard_bytes = 2ULL << 20;
+  static constexpr std::byte canary{0xca};
+
+  void make_slices() {
+    constexpr std::uint64_t all = 2 * slice_bytes + 2 * guard_bytes;
+    const auto start = node_->arena().allocate(all).value();
+    EXPECT_TRUE(test::ok(node_->arena().back(start, all)));
+    std::memset(node_->arena().at(start), static_cast<int>(canary), all);
+    const auto offset = start + guard_bytes;
+    slice_ = node_->arena().at(offset);
+    std::memset(slice_, 0, 2 * slice_bytes);
+    enter(region, {.owner = owner, .place = offset, .bytes = slice_bytes});
+    enter(strict_region,
+          {.owner = owner, .place = offset + slice_bytes, .bytes = slice_bytes, .strict = true});
+  }
+  void make_locks() {
+    const std::uint64_t bytes = lock_count * lock_bytes;
+    locks_offset_ = node_->arena().allocate(bytes).value();
+    EXPECT_TRUE(test::ok(node_->arena().back(locks_offset_, bytes)));
+    for (std::uint64_t i = 0; i < lock_count; ++i) {
+      new (&lock(i)) detail::QueueLock(8);
+    }
+    enter(lock_memory, {.owner = WorldRank{0},
+                        .place = locks_offset_,
+                        .bytes = bytes,
+                        .use = detail::DirectorySlice::Use::locks,
+                        .unit = lock_bytes});
+  }
+  void make_mailbox() {
+    const auto offset = node_->arena().allocate(mail_bytes).value();
+    EXPECT_TRUE(test::ok(node_->arena().back(offset, mail_bytes)));
+    enter(mail_memory, {.owner = WorldRank{0},
+                        .place = offset,
+                        .bytes = mail_bytes,
+                        .use = detail::DirectorySlice::Use::mailboxes});
+  }
+  void enter(RegionId id, detail::DirectorySlice slice) {
+    EXPECT_TRUE(test::ok(directory_.insert(id, std::span(&slice, 1))));
+  }
+  void note(const std::string& line) {
+    const std::lock_guard guard(mutex_);
+    warnings_.push_back(line);
+  }
+  std::vector<std::string> copy_of_warnings() {
+    const std::lock_guard guard(mutex_);
+    return warnings_;
+  }
+
+  std::shared_ptr<detail::NodeMemory> memory_ = detail::rig_memory(2);
+  std::shared_ptr<detail::Node> node_ = detail::rig_node(memory_, 0, true);
+  detail::Directory directory_{node_->arena(), node_->lock_context()};
+  Secret secret_;
+  std::byte* slice_ = nullptr;
+  std::uint64_t locks_offset_ = 0;
+  TcpAddress address_;
+  std::mutex mutex_;
+  std::vector<std::string> warnings_;
+  std::unique_ptr<Agent> agent_;
+};
+
+inline ClientOptions options_for(const ServedNode& node, WorldRank rank = origin) {
+  ClientOptions options;
+  options.rank = rank;
+  options.job = job_number;
+  options.secret = node.secret();
+  options.agents = {node.address()};
+  options.stray_error = [](const Status& error) { ADD_FAILURE() << error.describe(); };
+  return options;
+}
+
+/// A frame as it is on the wire. Its sizes are right unless `header` says otherwise.
+inline Bytes frame(FrameHeader header, const Bytes& descriptor = {}, const Bytes& payload = {}) {
+  header.descriptor_bytes =
+      std::max(header.descriptor_bytes, static_cast<std::uint32_t>(descriptor.size()));
+  header.payload_bytes = std::max<std::uint64_t>(header.payload_bytes, payload.size());
+  const auto fixed = encode(header);
+  Bytes bytes(fixed.begin(), fixed.end());
+  bytes.insert(bytes.end(), descriptor.begin(), descriptor.end());
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
+  return bytes;
+}
+
+/// One end of a connection, byte by byte.
+class RawPeer {
+ public:
+  explicit RawPeer(TcpAddress address)
+      : channel_(connect_tcp(address, std::chrono::seconds(10)).value()) {}
+  explicit RawPeer(std::unique_ptr<Channel> channel) : channel_(std::move(channel)) {}
+
+  /// Sends all of it, waiting for room. False when the other side closed.
+  bool send(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
+      const auto taken = channel_->send(std::span(&piece, 1));
+      if (!taken.ok()) {
+        return false;
+      }
+      bytes = bytes.subspan(*taken);
+      if (*taken == 0) {
+        wait_for(POLLOUT);
+      }
+    }
+    return true;
+  }
+
+  /// At most `most` bytes, once some have come; empty when the other side closed, or said nothing
+  /// for the rig's patience.
+  Bytes receive(std::size_t most = 65536) {
+    const auto deadline = std::chrono::steady_clock::now() + detail::rig_patience;
+    Bytes bytes(most);
+    while (std::chrono::steady_clock::now() < deadline) {
+      const iovec room{bytes.data(), bytes.size()};
+      const auto came = channel_->receive(std::span(&room, 1));
+      if (!came.ok()) {
+        is_closed_ = true;
+        break;
+      }
+      if (*came > 0) {
+        bytes.resize(*came);
+        return bytes;
+      }
+      wait_for(POLLIN);
+    }
+    return {};
+  }
+  /// Exactly so many, or fewer when the other side closed.
+  Bytes receive_all(std::size_t count) {
+    Bytes bytes;
+    while (bytes.size() < count) {
+      const Bytes more = receive(count - bytes.size());
+      if (more.empty()) {
+        break;
+      }
+      bytes.insert(bytes.end(), more.begin(), more.end());
+    }
+    return bytes;
+  }
+  /// True when the other side closes; what it sends before goes to `last_words`.
+  bool is_closed_by_the_other(Bytes* last_words = nullptr) {
+    while (!is_closed_) {
+      const Bytes more = receive();
+      if (more.empty()) {
+        break;
+      }
+      if (last_words != nullptr) {
+        last_words->insert(last_words->end(), more.begin(), more.end());
+      }
+    }
+    return is_closed_;
+  }
+
+  /// Goes through the handshake as the client; keeps what it said in `said`.
+  Status introduce(const Secret& secret, WorldRank rank, Bytes* said = nullptr,
+                   std::uint64_t job = job_number) {
+    TESSERA_ASSIGN_OR_RETURN(
+        auto side,
+        HandshakeClient::create(secret, {.job = job, .origin = rank, .node = NodeId{0}}));
+    return shake_hands(side, said);
+  }
+  template <class Side>
+  Status shake_hands(Side& side, Bytes* said = nullptr) {
+    bool is_finished = false;
+    while (!is_finished || !side.outgoing().empty()) {
+      const auto out = side.outgoing();
+      if (!out.empty()) {
+        if (said != nullptr) {
+          said->insert(said->end(), out.begin(), out.end());
+        }
+        send(out);
+        side.sent(out.size());
+        continue;
+      }
+      const Bytes came = receive(1);  // no byte too many
+      if (came.empty()) {
+        return side.ended();
+      }
+      TESSERA_ASSIGN_OR_RETURN(const Progress progress, side.feed(came));
+      is_finished = progress.finished;
+    }
+    return {};
+  }
+
+  /// The next frame's header and payload.
+  std::optional<std::pair<FrameHeader, Bytes>> receive_frame() {
+    const Bytes head = receive_all(header_bytes);
+    if (head.size() < header_bytes) {
+      return std::nullopt;
+    }
+    const auto header = decode(std::span<const std::byte, header_bytes>(head));
+    if (!header.ok()) {
+      ADD_FAILURE() << header.status().describe();
+      return std::nullopt;
+    }
+    return std::pair(*header, receive_all(header->payload_bytes));
+  }
+  /// The error that the next frame tells; ok when it tells something else.
+  Status receive_failure() {
+    const auto answer = receive_frame();
+    return answer && answer->first.kind == Kind::failed ? decode_failure(answer->second) : Status();
+  }
+
+  [[nodiscard]] int descriptor() const { return channel_->descriptor(); }
+
+ private:
+  void wait_for(short events) const {
+    pollfd waiting{.fd = channel_->descriptor(), .events = events, .revents = 0};
+    poll(&waiting, 1, 100);
+  }
+  std::unique_ptr<Channel> channel_;
+  bool is_closed_ = false;
+};
+
+}  // namespace tessera::rma::server
