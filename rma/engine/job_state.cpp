@@ -143,7 +143,7 @@ CachedSlice* JobState::counting_line(WorldRank owner) const {
 
 RegionId JobState::draw_region_id() noexcept {
   // Each node counts for itself, in steps of the number of nodes. Not taken beyond the end: a
-  // number that came again would name two things.
+  // number that came again would name two things. The last one is the server's (farewells.hpp).
   std::atomic<std::uint32_t>& last = node->memory().header().last_region;
   const auto count = static_cast<std::uint64_t>(nodes.count());
   const auto own = static_cast<std::uint64_t>(nodes.node_of(rank).value);
@@ -151,7 +151,7 @@ RegionId JobState::draw_region_id() noexcept {
   std::uint64_t id = 0;
   do {
     id = drawn * count + own + 1;
-    if (id > std::numeric_limits<std::uint32_t>::max()) {
+    if (id >= std::numeric_limits<std::uint32_t>::max()) {
       return RegionId{0};
     }
   } while (!last.compare_exchange_weak(drawn, drawn + 1));

@@ -17,10 +17,12 @@ using detail::Invitation;
 using detail::LockOutcome;
 
 ServerLink::ServerLink(std::shared_ptr<Client> client, std::shared_ptr<detail::Node> node,
-                       const detail::NodeMap& nodes) noexcept
+                       const detail::NodeMap& nodes,
+                       std::shared_ptr<const Farewells> farewells) noexcept
     : client_(std::move(client)),
       node_(std::move(node)),
       nodes_(nodes),
+      farewells_(std::move(farewells)),
       directory_(node_->arena(), node_->lock_context()) {}
 
 WorldRank ServerLink::first_rank_of(NodeId node) const {
@@ -116,12 +118,16 @@ Status ServerLink::unlock(NodeId node, RegionId memory, std::uint64_t offset) {
 }
 
 Result<Fate> ServerLink::fate_of(WorldRank rank) {
+  if (const auto known = farewells_->fate_of(rank)) {
+    return *known;
+  }
   const FrameHeader header{.kind = Kind::probe, .origin = client_->options().rank, .target = rank};
   const auto fate = ask_word(nodes_.node_of(rank), header);
-  if (fate.status().code() == Code::closed) {
-    return Fate::left;  // its node's agent said so before it ended
+  if (!fate.ok()) {
+    // Its node may have left meanwhile, and said so before its agent ended.
+    const auto known = farewells_->fate_of(rank);
+    return known ? Result<Fate>(*known) : Result<Fate>(fate.status());
   }
-  TESSERA_RETURN_IF_ERROR(fate.status());
   return *fate <= static_cast<std::uint64_t>(Fate::died) ? static_cast<Fate>(*fate) : Fate::died;
 }
 

@@ -8,13 +8,14 @@
 #include "rma/node/directory.hpp"
 #include "rma/node/node.hpp"
 #include "rma/server/client.hpp"
+#include "rma/server/farewells.hpp"
 
 namespace tessera::rma::server {
 
 class ServerLink final : public detail::NodeLink {
  public:
   ServerLink(std::shared_ptr<Client> client, std::shared_ptr<detail::Node> node,
-             const detail::NodeMap& nodes) noexcept;
+             const detail::NodeMap& nodes, std::shared_ptr<const Farewells> farewells) noexcept;
 
   Status publish(RegionId memory, const detail::PublishedMemory& piece) override;
   void withdraw(RegionId memory) noexcept override;
@@ -40,6 +41,7 @@ class ServerLink final : public detail::NodeLink {
   std::shared_ptr<Client> client_;
   std::shared_ptr<detail::Node> node_;
   const detail::NodeMap& nodes_;
+  std::shared_ptr<const Farewells> farewells_;
   detail::Directory directory_;
 };
 

@@ -17,6 +17,7 @@
 #include "rma/server/agent.hpp"
 #include "rma/server/client.hpp"
 #include "rma/server/endpoint.hpp"
+#include "rma/server/farewells.hpp"
 #include "rma/server/node_link.hpp"
 
 namespace tessera::rma::server {
@@ -34,10 +35,11 @@ struct Introduction {
 class ServerTransport final : public Transport {
  public:
   ServerTransport(const TransportContext& context, std::shared_ptr<Client> client,
-                  std::unique_ptr<Agent> agent)
+                  std::shared_ptr<const Farewells> farewells, std::unique_ptr<Agent> agent)
       : node_(context.shared_node),
         nodes_(*context.nodes),
         client_(std::move(client)),
+        farewells_(std::move(farewells)),
         agent_(std::move(agent)) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "tcp"; }
@@ -54,7 +56,7 @@ class ServerTransport final : public Transport {
         std::make_unique<ServerEndpoint>(*link, client_->options().rank, peer));
   }
   std::unique_ptr<detail::NodeLink> node_link() override {
-    return std::make_unique<ServerLink>(client_, node_, nodes_);
+    return std::make_unique<ServerLink>(client_, node_, nodes_, farewells_);
   }
 
   int progress() override { return client_->progress(); }
@@ -63,9 +65,13 @@ class ServerTransport final : public Transport {
   }
   void stir() override { client_->stir(); }
 
-  // The agent's node serves as long as anybody has a conversation with it; each rank ends its own
-  // first, so that nobody waits for whoever waits.
+  // The agent serves as long as ranks of its node are there or anybody has a conversation with it;
+  // each rank ends its own first, so that nobody waits for whoever waits.
   void stop() noexcept override {
+    constexpr std::chrono::seconds patience{5};
+    if (agent_ != nullptr) {
+      farewells_->say(*client_, patience);
+    }
     client_->close();
     if (agent_ != nullptr) {
       agent_->wait_until_alone();
@@ -77,6 +83,7 @@ class ServerTransport final : public Transport {
   std::shared_ptr<detail::Node> node_;
   const detail::NodeMap& nodes_;
   std::shared_ptr<Client> client_;
+  std::shared_ptr<const Farewells> farewells_;
   std::unique_ptr<Agent> agent_;
 };
 
@@ -148,6 +155,11 @@ Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
       note_error(mine, secret.status());
     }
   }
+  if (has_agent) {
+    if (Status made = Farewells::publish(*context.node, *context.nodes); !made.ok()) {
+      note_error(mine, made);
+    }
+  }
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Introduction> all, introduce(context, mine));
 
   const Secret secret{std::span<const std::byte, secret_bytes>(all[0].secret)};
@@ -161,6 +173,8 @@ Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
                                                    .stay_awake = stay_awake(*context.settings),
                                                    .warn = context.warn}));
   }
+  TESSERA_ASSIGN_OR_RETURN(const std::shared_ptr<const Farewells> farewells,
+                           Farewells::find(context.shared_node, *context.nodes));
   ClientOptions options;
   options.rank = context.rank;
   options.job = all[0].job;
@@ -168,12 +182,14 @@ Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
   for (std::int32_t node = 0; node < context.nodes->count(); ++node) {
     const WorldRank first = context.nodes->ranks_of(NodeId{node}).front();
     options.agents.push_back(all[static_cast<std::size_t>(first.value)].agent);
+    options.carriers.push_back(first);
   }
   options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
+  options.has_left = [farewells](NodeId node) { return farewells->has_left(node); };
   options.spin = context.node->policy().spin;
   options.stray_error = context.defer_error;
   return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(
-      context, std::make_shared<Client>(std::move(options)), std::move(agent)));
+      context, std::make_shared<Client>(std::move(options)), farewells, std::move(agent)));
 }
 
 }  // namespace
