@@ -67,4 +67,7 @@ const Scenario* find_scenario(std::string_view name);
 /// What survivors must still be able to do: a team, a region, transfers and locks of their own.
 rma::Status carry_on(Stage& stage);
 
+/// The scenarios "node:…", of three nodes of two ranks; reports for itself.
+rma::Status play_on_nodes(std::string_view name, rma::Job& job, const Line& line);
+
 }  // namespace tessera::fault

@@ -4,7 +4,8 @@
 //
 //     fault_worker SCENARIO VICTIM PIPE
 //
-// SCENARIO is one of scenarios.cpp, or one of these, which end with the start of the job:
+// SCENARIO is one of scenarios.cpp or node_scenarios.cpp, or one of these, which end with the start
+// of the job:
 //
 //     start:K              the victim stops before the K-th exchange of the bootstrap
 //     start:K+             … after it
@@ -142,6 +143,13 @@ int run(std::string_view name, int victim, int pipe) {
   auto job = start_job(name, rank_from_launcher() == victim, line);
   if (!job.ok() || name.starts_with("start")) {
     line.report("start", job.status(), watch.ms());
+    return 0;
+  }
+  if (name.starts_with("node:")) {
+    if (const Status status = play_on_nodes(name, *job, line); !status.ok()) {
+      line.report("setting", status);
+    }
+    line.report("stop", job->stop());
     return 0;
   }
   const Scenario* const scenario = find_scenario(name);

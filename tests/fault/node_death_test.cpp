@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The first rank of a node carries its agent. When it is killed its node is lost, and the others
+// are told which rank that was and go on among themselves; when it stops, nothing is lost.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/fault/run.hpp"
+
+namespace tessera::fault {
+namespace {
+
+Plan on_three_nodes(const std::string& scenario, int signal) {
+  return {.scenario = scenario,
+          .ranks = 6,
+          .victim = 2,
+          .signal = signal,
+          .time_limit = std::chrono::milliseconds(60'000),
+          .environment = {{"TESSERA_TRANSPORT", "shm,tcp"}, {"TESSERA_RANKS_PER_NODE", "2"}}};
+}
+
+void expect_report(const Outcome& outcome, int rank, const std::string& step,
+                   const std::string& code, int named_rank, const std::string& words = "") {
+  const Report* const report = outcome.find(rank, step);
+  ASSERT_NE(report, nullptr) << "rank " << rank << " says nothing of " << step;
+  EXPECT_EQ(report->code, code) << "rank " << rank << ", " << step;
+  EXPECT_EQ(report->named_rank, named_rank) << "rank " << rank << ", " << step;
+  EXPECT_NE(report->message.find(words), std::string::npos) << report->message;
+}
+
+TEST(NodeDeath, AKilledFirstRankIsNamedAndOtherNodesGoOn) {
+  const Outcome outcome = direct(on_three_nodes("node:carrier_dies", SIGKILL));
+  EXPECT_FALSE(outcome.hung);
+  EXPECT_TRUE(outcome.left_behind.empty());
+  for (const int rank : {0, 1, 4, 5}) {
+    expect_report(outcome, rank, "outcome", "peer_lost", 2,
+                  "node 1 is lost with rank 2, whose process served it: ");
+    expect_report(outcome, rank, "carry_on", "ok", -1);
+    EXPECT_NE(outcome.find(rank, "stop"), nullptr) << "rank " << rank;
+  }
+  // Who had a connection, and who had none.
+  expect_report(outcome, 1, "outcome", "peer_lost", 2, "the connection with 127.0.0.1:");
+  expect_report(outcome, 5, "outcome", "peer_lost", 2, "cannot connect to 127.0.0.1:");
+  // The one that was with it on its node.
+  expect_report(outcome, 3, "outcome", "peer_lost", 2);
+  expect_report(outcome, 3, "outwards", "ok", -1);
+  for (const rma::RankExit& each : outcome.exits) {
+    EXPECT_EQ(each.signal, each.rank == 2 ? SIGKILL : 0) << "rank " << each.rank;
+    EXPECT_EQ(each.exit_code, 0) << "rank " << each.rank;
+  }
+  EXPECT_FALSE(HasFailure()) << describe(outcome);
+}
+
+TEST(NodeDeath, AFirstRankThatStopsGoesOnServingItsNode) {
+  const Outcome outcome = direct(on_three_nodes("node:carrier_stops", 0));
+  EXPECT_FALSE(outcome.hung);
+  EXPECT_TRUE(outcome.left_behind.empty());
+  for (const int rank : {0, 1, 3, 4, 5}) {
+    expect_report(outcome, rank, "outcome", "ok", -1);
+    expect_report(outcome, rank, "mate", "ok", -1);
+    expect_report(outcome, rank, "carry_on", "ok", -1);
+    expect_report(outcome, rank, "stop", "ok", -1);
+  }
+  expect_report(outcome, 2, "left", "ok", -1);
+  EXPECT_FALSE(HasFailure()) << describe(outcome);
+}
+
+}  // namespace
+}  // namespace tessera::fault

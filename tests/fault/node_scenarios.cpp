@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What becomes of a node when its first rank, which carries its agent, dies or stops: three nodes
+// of two ranks, over tcp. The victim is rank 2, and rank 3 is with it.
+#include <chrono>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "rma/notify.hpp"
+#include "rma/transfer.hpp"
+#include "tests/fault/stage.hpp"
+
+namespace tessera::fault {
+namespace {
+
+using rma::Status;
+using rma::TeamRank;
+using rma::WorldRank;
+
+constexpr WorldRank carrier{2};
+constexpr WorldRank mate{3};
+// Non-leading ranks: they have a connection with a node only when they ask for one.
+constexpr WorldRank acquainted{1};
+constexpr WorldRank unacquainted{5};
+constexpr WorldRank mate_of_unacquainted{4};
+
+Status put_and_fence(rma::Job& job, rma::Region& region) {
+  TESSERA_RETURN_IF_ERROR(put_value(job, region.at(TeamRank{mate.value}, 64), 2.5));
+  return job.fence(mate);
+}
+
+// Members of other nodes, or of all, make a team and use it.
+Status go_on(rma::Job& job, const std::vector<WorldRank>& members) {
+  TESSERA_ASSIGN_OR_RETURN(rma::Team team, rma::Team::create(job, members));
+  TESSERA_ASSIGN_OR_RETURN(rma::Region region, rma::Region::allocate(team, 4096));
+  const TeamRank next{(team.rank().value + 1) % team.size()};
+  TESSERA_RETURN_IF_ERROR(put_value(job, region.at(next, 8), 1.5));
+  TESSERA_RETURN_IF_ERROR(team.barrier());
+  TESSERA_ASSIGN_OR_RETURN(const double own,
+                           rma::get_value<double>(job, region.at(team.rank(), 8)));
+  if (own != 1.5) {
+    return Status::error(rma::Code::internal, "a put between survivors did not arrive");
+  }
+  return region.free();
+}
+
+// Until operations on the mate of the dead fail; the unacquainted rank tries only then, for the
+// first time.
+Status use_lost_node(rma::Job& job, rma::Region& region) {
+  if (job.rank() == unacquainted) {
+    TESSERA_RETURN_IF_ERROR(rma::wait_for_notifications(job, mate_of_unacquainted, 1).status());
+    return put_value(job, region.at(TeamRank{mate.value}, 64), 2.5);
+  }
+  Status status;
+  while (status.ok()) {
+    status = put_and_fence(job, region);
+  }
+  if (job.rank() == mate_of_unacquainted) {
+    TESSERA_RETURN_IF_ERROR(rma::notify(job, unacquainted).status());
+  }
+  return status;
+}
+
+void carrier_dies(rma::Job& job, const Line& line, rma::Region& region) {
+  if (job.rank() == carrier) {
+    line.ready();
+    wait_for_the_end();
+  }
+  if (job.rank() == mate) {
+    // It is cut off from requests of others, and not from theirs.
+    line.report("outcome", job.barrier());
+    Status outwards = put_value(job, region.at(TeamRank{0}, 128), 3.5);
+    line.report("outwards", outwards.ok() ? job.fence(WorldRank{0}) : outwards);
+    return;
+  }
+  line.report("outcome", use_lost_node(job, region));
+  line.report("carry_on",
+              go_on(job, {WorldRank{0}, acquainted, mate_of_unacquainted, unacquainted}));
+}
+
+void carrier_stops(rma::Job& job, const Line& line, rma::Region& region) {
+  if (job.rank() == carrier) {
+    line.report("left", job.stop());
+    return;
+  }
+  while (job.is_present(carrier)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  // Its mate is served all the same, also for those that come only now.
+  line.report("outcome", put_and_fence(job, region));
+  line.report("mate", job.is_present(mate)
+                          ? Status()
+                          : Status::error(rma::Code::internal, "its mate is taken for gone"));
+  line.report("carry_on",
+              go_on(job, {WorldRank{0}, acquainted, mate, mate_of_unacquainted, unacquainted}));
+}
+
+}  // namespace
+
+Status play_on_nodes(std::string_view name, rma::Job& job, const Line& line) {
+  TESSERA_ASSIGN_OR_RETURN(rma::Region region,
+                           rma::Region::allocate(job.world(), Stage::slice_bytes));
+  if (job.rank() == acquainted) {
+    TESSERA_RETURN_IF_ERROR(put_and_fence(job, region));
+  }
+  TESSERA_RETURN_IF_ERROR(job.barrier());
+  name == "node:carrier_dies" ? carrier_dies(job, line, region) : carrier_stops(job, line, region);
+  return {};
+}
+
+}  // namespace tessera::fault
