@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Writes the seeds of conversation_fuzzer.cpp. Run it after a change of the format:
+//
+//     build/tests/bin/make_conversation_seeds tests/fuzz/seeds/conversation
+#include <complex>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rma/node/queue_lock.hpp"
+#include "rma/server/wire.hpp"
+
+namespace {
+
+using namespace tessera::rma;          // NOLINT(google-build-using-namespace)
+using namespace tessera::rma::server;  // NOLINT(google-build-using-namespace)
+
+using Bytes = std::vector<std::byte>;
+
+// Those of the fuzzer's node.
+constexpr WorldRank peer{3};
+constexpr WorldRank first_owner{1};
+constexpr WorldRank second_owner{0};
+constexpr RegionId first{1};
+constexpr RegionId strict{2};
+constexpr RegionId mail{3};
+constexpr RegionId locks{4};
+
+const std::uint64_t lock_bytes = detail::QueueLock::bytes(8);
+
+// Frames, one behind the other.
+class Talk {
+ public:
+  Talk& say(FrameHeader header, const Bytes& descriptor = {}, std::size_t payload = 0) {
+    header.origin = peer;
+    header.operation = ++operation_;
+    header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+    header.payload_bytes = payload;
+    const auto fixed = encode(header);
+    bytes_.insert(bytes_.end(), fixed.begin(), fixed.end());
+    bytes_.insert(bytes_.end(), descriptor.begin(), descriptor.end());
+    bytes_.resize(bytes_.size() + payload, std::byte{0x11});
+    return *this;
+  }
+  [[nodiscard]] const Bytes& bytes() const { return bytes_; }
+
+ private:
+  Bytes bytes_;
+  std::uint64_t operation_ = 0;
+};
+
+FrameHeader on(Kind kind, RegionId region, WorldRank owner, std::uint64_t offset,
+               std::uint64_t word = 0, std::uint64_t other = 0) {
+  return {
+      .kind = kind, .target = owner, .region = region, .offset = offset, .words = {word, other}};
+}
+
+FrameHeader with_flags(FrameHeader header, std::uint8_t flags) {
+  header.flags = flags;
+  return header;
+}
+
+Bytes shape(std::size_t run, std::int64_t count, std::int64_t stride) {
+  Bytes bytes;
+  encode_shape(CopyShape::rows(run, count, static_cast<std::int64_t>(run), stride), bytes);
+  return bytes;
+}
+
+Bytes fragments(std::vector<Fragment> list) {
+  Bytes bytes;
+  encode_fragments(Fragments(list), bytes);
+  return bytes;
+}
+
+template <class T>
+Bytes accumulate(T factor, const CopyShape& rows) {
+  Bytes bytes;
+  encode_accumulate(Scale::of(factor), rows, bytes);
+  return bytes;
+}
+
+Bytes atomic(AtomicRequest::Kind kind, int bytes) {
+  Bytes descriptor;
+  encode_atomic({kind, bytes}, descriptor);
+  return descriptor;
+}
+
+std::vector<std::pair<std::string, Talk>> talks() {
+  std::vector<std::pair<std::string, Talk>> all;
+  const auto add = [&](const char* name) -> Talk& { return all.emplace_back(name, Talk()).second; };
+  add("puts")
+      .say(with_flags(on(Kind::put, first, first_owner, 40, 42, 8), flags::inline_data))
+      .say(on(Kind::put, first, first_owner, 1000), {}, 600)
+      .say(with_flags(on(Kind::put, first, first_owner, 39'000), flags::wants_answer), {}, 1001)
+      .say(on(Kind::put, first, first_owner, 39'500), {}, 600)
+      .say(on(Kind::fence, {}, first_owner, 0));
+  add("put-rows")
+      .say(on(Kind::put, first, first_owner, 3), shape(16, 9, 48), 144)
+      .say(on(Kind::put, first, first_owner, 30'000), shape(520, 2, -1000), 1040)
+      .say(on(Kind::put, strict, second_owner, 0),
+           fragments({{nullptr, 8, 16}, {nullptr, 1000, 16}, {nullptr, 0, 3}}), 35);
+  add("gets")
+      .say(on(Kind::get, first, first_owner, 0, 0, 8))
+      .say(on(Kind::get, first, first_owner, 1, 0, 40'000))
+      .say(on(Kind::get, first, first_owner, 2, 0, 40'000))
+      .say(on(Kind::get, strict, second_owner, 8), shape(16, 20, 48))
+      .say(on(Kind::get, first, first_owner, 0), shape(600, 30, 1200))
+      .say(on(Kind::get, first, first_owner, 0),
+           fragments({{nullptr, 0, 8}, {nullptr, 64, 8}, {nullptr, 24, 8}}));
+  add("accumulates")
+      .say(on(Kind::accumulate, first, first_owner, 8),
+           accumulate(0.5, CopyShape::contiguous(4000)), 4000)
+      .say(on(Kind::accumulate, strict, second_owner, 16),
+           accumulate(std::int32_t{3}, CopyShape::rows(8, 10, 8, 24)), 80)
+      .say(on(Kind::accumulate, first, first_owner, 0),
+           accumulate(std::complex<double>(1, -1), CopyShape::rows(32, 3, 32, 4096)), 96);
+  add("atomics")
+      .say(on(Kind::atomic, first, first_owner, 64, 5), atomic(AtomicRequest::Kind::fetch_add, 8))
+      .say(on(Kind::atomic, strict, second_owner, 4, 7), atomic(AtomicRequest::Kind::swap, 4))
+      .say(on(Kind::atomic, strict, second_owner, 1008, 7, 9),
+           atomic(AtomicRequest::Kind::compare_swap, 8))
+      .say(on(Kind::atomic, first, first_owner, 61, 1), atomic(AtomicRequest::Kind::fetch_add, 8));
+  add("flags")
+      .say(on(Kind::flag, first, first_owner, 128, 1))
+      .say(on(Kind::notify, {}, first_owner, 0))
+      .say(on(Kind::invite, RegionId{12}, second_owner, 0, 99))
+      .say(on(Kind::probe, {}, second_owner, 0))
+      .say(on(Kind::deliver, mail, second_owner, 64, 2992, 7), {}, 100)
+      .say(on(Kind::deliver, mail, second_owner, 0, 8, 7))
+      .say(on(Kind::deliver, mail, second_owner, 2990, 0, 7), {}, 11)
+      .say(on(Kind::bye, {}, first_owner, 0))
+      .say(on(Kind::fence, {}, first_owner, 0));
+  add("locks")
+      .say(on(Kind::lock, locks, second_owner, 0))
+      .say(on(Kind::lock, locks, second_owner, 0))
+      .say(on(Kind::unlock, locks, second_owner, 0))
+      .say(on(Kind::lock, locks, second_owner, lock_bytes))
+      .say(on(Kind::unlock, locks, second_owner, lock_bytes))
+      .say(on(Kind::unlock, locks, second_owner, lock_bytes))
+      .say(on(Kind::lock, locks, second_owner, 64))
+      .say(on(Kind::get, locks, second_owner, 0, 0, 8));
+  add("refused")
+      .say(on(Kind::put, RegionId{9}, first_owner, 0), {}, 700)
+      .say(on(Kind::get, first, WorldRank{2}, 0, 0, 100))
+      .say(on(Kind::put, first, first_owner, 40'000), {}, 600)
+      .say(on(Kind::get, strict, second_owner, 1016, 0, 1))
+      .say(on(Kind::notify, {}, WorldRank{2}, 0))
+      .say(on(Kind::value, {}, first_owner, 0));
+  return all;
+}
+
+bool write(const std::filesystem::path& path, int most_in, int room, const Bytes& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.put(static_cast<char>(most_in)).put(static_cast<char>(room));
+  for (const std::byte each : bytes) {
+    file.put(static_cast<char>(each));
+  }
+  return static_cast<bool>(file.flush());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: make_conversation_seeds FOLDER\n");
+    return 2;
+  }
+  const std::filesystem::path folder = argv[1];
+  std::filesystem::create_directories(folder);
+  bool is_written = true;
+  for (const auto& [name, talk] : talks()) {
+    is_written = is_written && write(folder / name, 255, 1, talk.bytes());
+  }
+  // A peer that sends little at a time, and one that reads nothing.
+  const auto all = talks();
+  is_written = is_written && write(folder / "slow-puts", 12, 1, all[1].second.bytes());
+  is_written = is_written && write(folder / "unread-gets", 255, 0, all[2].second.bytes());
+  if (!is_written) {
+    std::fprintf(stderr, "make_conversation_seeds: cannot write into %s\n", argv[1]);
+    return 1;
+  }
+  return 0;
+}
