@@ -111,7 +111,8 @@ bool Executor::pieces_of(const Place& place, const Pattern& pattern,
     return false;
   }
   for_each_run(pattern, [&](std::uint64_t offset, std::size_t bytes) {
-    pieces.push_back({place.start + place.offset + offset, bytes});
+    // Offsets may be negative numbers in disguise; only the sum is one that lies in the slice.
+    pieces.push_back({place.start + (place.offset + offset), bytes});
   });
   return true;
 }
