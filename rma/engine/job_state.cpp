@@ -99,15 +99,14 @@ Result<Route*> JobState::route_to(WorldRank peer) {
   if (stopped.load()) {
     return Status::error(Code::closed, "the job was stopped");
   }
+  // Not under the lock: a peer that doesn't answer concerns those only who want it. Of two threads
+  // that make the same route one is in vain.
+  TESSERA_ASSIGN_OR_RETURN(Route made, make_route(peer));
   const std::lock_guard guard(routes_mutex_);
-  return make_route(peer);
+  return &routes_.try_emplace(peer, std::move(made)).first->second;
 }
 
-Result<Route*> JobState::make_route(WorldRank peer) {
-  const auto known = routes_.find(peer);
-  if (known != routes_.end()) {
-    return &known->second;
-  }
+Result<Route> JobState::make_route(WorldRank peer) {
   for (const auto& transport : transports) {
     if (!transport->reaches(peer)) {
       continue;
@@ -117,9 +116,7 @@ Result<Route*> JobState::make_route(WorldRank peer) {
       return std::move(endpoint).status().at(peer).context(
           fmt::format("connecting to rank {} by {}", peer.value, transport->name()));
     }
-    Route& route = routes_[peer];
-    route = Route{transport.get(), std::move(endpoint).take()};
-    return &route;
+    return Route{transport.get(), std::move(endpoint).take()};
   }
   return Status::error_at(peer, Code::unreachable,
                           fmt::format("no transport of {} reaches rank {} on node {}",

@@ -110,7 +110,7 @@ class JobState {
   TransportContext transport_context();
   [[nodiscard]] std::vector<Endpoint*> endpoints_to_fence(const RankFilter& ranks);
   Status fence_endpoints(const std::vector<Endpoint*>& endpoints);
-  Result<Route*> make_route(WorldRank peer);
+  Result<Route> make_route(WorldRank peer);
   CachedSlice* look_up_slice(WorldRank owner, RegionId region) const;
 
   std::shared_mutex routes_mutex_;
