@@ -16,6 +16,9 @@ using detail::QueueLock;
 // While the ring of some lock is full, for those who have no turn yet.
 constexpr std::chrono::milliseconds pause_for_room{1};
 
+// That one rank may wait for at once: one a thread. Who asks for more only uses up memory.
+constexpr std::ptrdiff_t most_waiting = 1024;
+
 constexpr std::uint64_t left_bit = std::uint64_t{1} << 32U;
 
 }  // namespace
@@ -56,6 +59,14 @@ Status LockKeeper::visit(const FrameHeader& request, Action&& action) const {
 }
 
 void LockKeeper::lock(const FrameHeader& request, const Answer& answer) {
+  const auto waits = [&](const Waiting& each) { return each.request.origin == request.origin; };
+  if (std::count_if(waiting_.begin(), waiting_.end(), waits) >= most_waiting) {
+    answer(request,
+           Status::error(Code::limit_exceeded,
+                         fmt::format("rank {} waits for {} locks of rank {}'s node at once",
+                                     request.origin.value, most_waiting, request.target.value)));
+    return;
+  }
   Waiting waiting{.request = request, .turn = {.place = node_.guest_place(request.origin)}};
   if (!advance(waiting, answer)) {
     waiting_.push_back(std::move(waiting));

@@ -33,7 +33,8 @@ class LockKeeper {
   /// error of its own is its peer's end, which finish() tells.
   using Answer = std::function<void(const FrameHeader& request, Result<std::uint64_t> word)>;
 
-  /// Answers at once when the lock is free, else by a later look().
+  /// Answers at once when the lock is free, else by a later look(). Refused with limit_exceeded is
+  /// who waits for very many at once.
   void lock(const FrameHeader& request, const Answer& answer);
   /// Errors: closed (no such locks), out_of_range (no such lock), invalid_argument (the origin does
   /// not hold it).

@@ -330,6 +330,43 @@ TEST_F(AgentRobustness, APeerThatFloodsDoesNotKeepOthersWaiting) {
   flood.join();
 }
 
+// --- locks ------------------------------------------------------------------------------------
+
+FrameHeader lock_request(Kind kind) {
+  FrameHeader header = request(kind, 0, lock_memory);
+  header.target = WorldRank{0};
+  header.flags = kind == Kind::unlock ? flags::wants_answer : std::uint8_t{0};
+  return header;
+}
+
+TEST_F(AgentRobustness, ARankThatWaitsForVeryManyLocksIsRefusedMore) {
+  int dead = -1;
+  ASSERT_EQ(node_.lock(0).lock(node_.node(), dead), detail::QueueLock::Outcome::acquired);
+  RawPeer greedy = introduced();
+  for (int i = 0; i < 1025; ++i) {
+    ASSERT_TRUE(greedy.send(frame(lock_request(Kind::lock))));
+  }
+  EXPECT_TRUE(fails(greedy.receive_failure(), Code::limit_exceeded,
+                    {"rank 2 waits for 1024 locks of rank 0's node at once"}));
+  expect_fence_answered(greedy);
+  EXPECT_TRUE(node_.lock(0).unlock(node_.node()));
+}
+
+TEST_F(AgentRobustness, GarbageInTheNameOfARankDoesNotTakeItsLocksAway) {
+  RawPeer holder = introduced();
+  ASSERT_TRUE(holder.send(frame(lock_request(Kind::lock))));
+  ASSERT_TRUE(holder.receive_frame());
+  {
+    RawPeer other = introduced();
+    ASSERT_TRUE(other.send(Bytes(200, std::byte{'x'})));
+    EXPECT_TRUE(other.is_closed_by_the_other());
+  }
+  ASSERT_TRUE(holder.send(frame(lock_request(Kind::unlock))));
+  const auto done = holder.receive_frame();
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->first.kind, Kind::done) << "it holds the lock no more";
+}
+
 // --- connections whose other end is gone ------------------------------------------------------
 
 int option_of(int fd, int level, int name) {
