@@ -217,7 +217,10 @@ Status JobState::fence(const RankFilter& ranks) {
   // Loads and stores of this thread come before what it does after the fence.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   Status fenced = fence_endpoints(endpoints_to_fence(ranks));
-  return first.ok() ? std::move(fenced) : std::move(first);
+  first = first.ok() ? std::move(fenced) : std::move(first);
+  // A fence comes back behind what was refused before it: that is for this one to tell.
+  Status refused = outstanding.take_deferred_error();
+  return first.ok() ? std::move(refused) : std::move(first);
 }
 
 // Beginning behind this rank, so that not all ranks ask the same peer at once (seed 001 §5).

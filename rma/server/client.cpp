@@ -356,13 +356,16 @@ void Link::place_payload(Awaited& awaited, std::size_t bytes, std::vector<iovec>
 
 Status Link::end(const FrameHeader& header) {
   ++answers_;
-  if (header.operation == 0) {
+  if (header.operation == 0 || header.operation == unwatched_operation) {
     if (header.kind != Kind::failed) {
       return {};
     }
     Status told = decode_failure(packed_);
     if (told.code() == Code::protocol) {
       return told;  // it closes this conversation, and says why
+    }
+    if (header.operation == unwatched_operation && told.code() == Code::closed) {
+      return {};
     }
     client_.options().stray_error(std::move(told));
     return {};

@@ -37,6 +37,10 @@ namespace tessera::rma::server {
 
 class Client;
 
+/// The operation of requests that nobody waits for and whose target may be gone by right: what is
+/// delivered to a team that has been given up. That it is gone is no error.
+inline constexpr std::uint64_t unwatched_operation = ~std::uint64_t{0};
+
 /// What an answer ends, and where its data go. One of the destinations, or none, is set.
 struct Awaited {
   Completion* done = nullptr;    ///< ends with the answer

@@ -52,6 +52,7 @@ Status ServerLink::deliver(NodeId node, RegionId memory, std::uint64_t offset,
                      .payload_bytes = bytes.size(),
                      .origin = client_->options().rank,
                      .target = first_rank_of(node),
+                     .operation = unwatched_operation,
                      .region = memory,
                      .offset = offset,
                      .words = {flag_offset, flag}};

@@ -174,6 +174,34 @@ TEST_P(WrongAnswer, EndsWhatWaitsWithTheReason) {
 INSTANTIATE_TEST_SUITE_P(Answers, WrongAnswer, testing::Range(std::size_t{0}, answers().size()),
                          [](const auto& each) { return std::string(answers()[each.param].name); });
 
+// What was delivered to a team that its members gave up meanwhile concerns nobody; a delivery that
+// was wrong does.
+TEST(ClientOfATeamThatIsGone, IsNotToldOfDeliveriesThatCameTooLate) {
+  PlayedAgent agent;
+  ClientOptions options;
+  options.rank = origin;
+  options.job = job_number;
+  options.secret = agent.secret();
+  options.agents = {agent.address()};
+  std::vector<std::string> told;
+  options.stray_error = [&](const Status& error) { told.push_back(error.message()); };
+  Client client(std::move(options));
+  std::optional<RawPeer> peer;
+  std::thread taking([&] { peer.emplace(agent.take_on()); });
+  ASSERT_TRUE(ok(client.link_to(NodeId{0})));
+  taking.join();
+  for (const Code code : {Code::closed, Code::out_of_range}) {
+    Bytes text;
+    encode_failure(Status::error(code, "there is no memory 9 here any more"), text);
+    ASSERT_TRUE(peer->send(frame(answer(Kind::failed, unwatched_operation), {}, text)));
+  }
+  EXPECT_TRUE(test::eventually([&] {
+    client.progress();
+    return !told.empty();
+  }));
+  EXPECT_EQ(told.size(), 1U);
+}
+
 // --- agents that end --------------------------------------------------------------------------
 
 TEST_F(ClientRobustness, AnAgentThatDiesInTheMiddleOfAnAnswerIsNamed) {
