@@ -19,7 +19,7 @@
 namespace tessera::rma {
 
 struct Settings {
-  std::string transport = "shm";           ///< names in order of preference, comma separated
+  std::string transport = "shm,tcp";       ///< names in order of preference, comma separated
   std::string log = "warning";             ///< silent, warning, info or debug
   std::string bootstrap = "auto";          ///< auto, alone, fork or mpi
   std::string server = "adaptive";         ///< block, poll or adaptive
