@@ -28,7 +28,9 @@
 #include <vector>
 
 #include "rma/node/node.hpp"
+#include "rma/server/bytes.hpp"
 #include "rma/server/conversation.hpp"
+#include "tests/fuzz/sealed_header.hpp"
 
 namespace {
 
@@ -231,53 +233,25 @@ std::pair<std::unique_ptr<Conversation>, FedChannel*> introduced(detail::Node& n
   return {std::move(conversation), fed};
 }
 
-std::uint32_t crc_of(View bytes) {
-  std::uint32_t crc = ~std::uint32_t{0};
-  for (const std::byte each : bytes) {
-    crc ^= std::to_integer<std::uint32_t>(each);
-    for (int bit = 0; bit < 8; ++bit) {
-      crc = (crc >> 1U) ^ ((crc & 1U) != 0 ? 0xedb88320U : 0U);
-    }
-  }
-  return ~crc;
-}
-
-template <class T>
-void put_number(T value, std::byte* at) {
-  std::memcpy(at, &value, sizeof(value));
-}
-template <class T>
-T number_at(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof(value));
-  return value;
-}
-
 // Makes the headers right and leaves the rest; frames lie where the sizes in them say.
 void seal(std::span<std::byte> frames) {
-  constexpr std::size_t checked_bytes = 92;
   while (frames.size() >= header_bytes) {
-    std::byte* const header = frames.data();
+    const auto header = frames.first<header_bytes>();
     const unsigned choice = std::to_integer<unsigned>(header[0]) % 64;
-    const auto model = encode(FrameHeader{});
     if (choice != 1) {
-      std::copy_n(model.begin(), 6, header);
+      store(peer_rank.value, header.data() + 12);
     }
     if (choice != 2) {
-      put_number(peer_rank.value, header + 12);
+      header[7] &= std::byte{flags::known};
     }
     if (choice != 3) {
-      std::fill_n(header + 80, 12, std::byte{0});
-      header[7] &= std::byte{3};
-    }
-    if (choice != 4) {
-      put_number(crc_of({header, checked_bytes}), header + checked_bytes);
+      const auto right = sealed(header);
+      std::copy(right.begin(), right.end(), header.begin());
     }
     const std::uint64_t left = frames.size() - header_bytes;
-    const std::uint64_t descriptor = number_at<std::uint32_t>(header + 8);
-    const std::uint64_t payload = number_at<std::uint64_t>(header + 16);
-    const std::uint64_t own = std::min(left, descriptor + std::min(payload, left));
-    frames = frames.subspan(header_bytes + own);
+    const std::uint64_t descriptor = load<std::uint32_t>(header.data() + 8);
+    const std::uint64_t payload = load<std::uint64_t>(header.data() + 16);
+    frames = frames.subspan(header_bytes + std::min(left, descriptor + std::min(payload, left)));
   }
 }
 
