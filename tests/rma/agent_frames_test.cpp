@@ -188,8 +188,9 @@ FrameHeader delivery(std::uint64_t offset, std::uint64_t flag_offset) {
   return header;
 }
 
-const std::vector<Refused>& refused() {
-  static const std::vector<Refused> all = {
+// Of slices.
+std::vector<Refused> refused_transfers() {
+  return {
       {"NoSuchRegion", [] { return frame(request(Kind::put, 0, RegionId{9}), {}, Bytes(2000)); },
        Code::closed, "rank 1 has no slice of region 9: it was freed, or never was"},
       {"MoreThanIsKeptForNoSuchRegion",
@@ -224,6 +225,12 @@ const std::vector<Refused>& refused() {
        Code::out_of_range, "at rank 1, whose slice of region 5 has 8388608"},
       {"AnOddAtomic", [] { return frame(request(Kind::atomic, 4), atomic_descriptor()); },
        Code::invalid_argument, "8-byte word at offset 4, which is not aligned to it"},
+  };
+}
+
+// Of the rest.
+std::vector<Refused> refused_others() {
+  return {
       {"ADeliveryOutside", [] { return frame(delivery(mail_bytes - 4, 0), {}, Bytes(8)); },
        Code::out_of_range, "delivery of 8 bytes to 4092"},
       {"AFlagOutside", [] { return frame(delivery(0, mail_bytes), {}, Bytes(8)); },
@@ -280,6 +287,15 @@ const std::vector<Refused>& refused() {
        },
        Code::invalid_argument, "rank 1000 is not on this node"},
   };
+}
+
+const std::vector<Refused>& refused() {
+  static const std::vector<Refused> all = [] {
+    std::vector<Refused> both = refused_transfers();
+    const std::vector<Refused> more = refused_others();
+    both.insert(both.end(), more.begin(), more.end());
+    return both;
+  }();
   return all;
 }
 
