@@ -121,7 +121,7 @@ Result<Route> JobState::make_route(WorldRank peer) {
   return Status::error_at(peer, Code::unreachable,
                           fmt::format("no transport of {} reaches rank {} on node {}",
                                       settings.transport, peer.value, nodes.node_of(peer).value))
-      .hint("all ranks must be on one machine, without TESSERA_RANKS_PER_NODE, for these");
+      .hint("add tcp to TESSERA_TRANSPORT");
 }
 
 CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const {

@@ -217,7 +217,9 @@ Status equip(JobState& job, const std::vector<TransportFactory>& factories) {
                          fmt::format("the ranks are on {} nodes, and no transport of '{}' connects "
                                      "nodes",
                                      job.nodes.count(), job.settings.transport))
-        .hint("start all ranks on one machine and unset TESSERA_RANKS_PER_NODE");
+        .hint(
+            "add tcp to TESSERA_TRANSPORT, or start all ranks on one machine without "
+            "TESSERA_RANKS_PER_NODE");
   }
   return {};
 }

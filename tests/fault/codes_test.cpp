@@ -156,6 +156,7 @@ TEST(Code, LimitExceededForAnArenaThatIsFull) {
 TEST(Code, UnreachableForRanksOnOtherNodes) {
   Settings settings = small();
   settings.ranks_per_node = 1;
+  settings.transport = "shm";
   const Status status = on_threads(
       2, [](Job&) { return Status(); }, settings);
   EXPECT_EQ(status.code(), Code::unreachable);

@@ -298,7 +298,7 @@ TEST(FaultAtStart, ThereAreHintsAgainstRanksOnSeveralNodes) {
                   .ranks = 2,
                   .victim = -1,
                   .signal = 0,
-                  .environment = {{"TESSERA_RANKS_PER_NODE", "1"}}};
+                  .environment = {{"TESSERA_RANKS_PER_NODE", "1"}, {"TESSERA_TRANSPORT", "shm"}}};
   const Outcome outcome = direct(plan);
   expect_clean_end(plan, outcome);
   for (const int rank : {0, 1}) {
@@ -306,7 +306,8 @@ TEST(FaultAtStart, ThereAreHintsAgainstRanksOnSeveralNodes) {
     ASSERT_NE(report, nullptr) << describe(outcome);
     EXPECT_EQ(report->code, "unreachable");
     EXPECT_TRUE(report->message.ends_with(
-        "|  hint: start all ranks on one machine and unset TESSERA_RANKS_PER_NODE"))
+        "|  hint: add tcp to TESSERA_TRANSPORT, or start all ranks on one machine without "
+        "TESSERA_RANKS_PER_NODE"))
         << report->message;
   }
 }

@@ -297,12 +297,14 @@ TEST(JobStart, RanksOnSeveralNodesAreUnreachableWithoutATransportBetweenThem) {
   Settings settings;
   settings.arena_mib = 64;
   settings.ranks_per_node = 1;
+  settings.transport = "shm";
   const Status status =
       run_on_threads(2, [](Job&) { return Status(); }, {.settings = settings, .transports = {}});
   EXPECT_EQ(status.code(), Code::unreachable);
   EXPECT_EQ(status.message(),
             "the ranks are on 2 nodes, and no transport of 'shm' connects nodes\n"
-            "  hint: start all ranks on one machine and unset TESSERA_RANKS_PER_NODE");
+            "  hint: add tcp to TESSERA_TRANSPORT, or start all ranks on one machine without "
+            "TESSERA_RANKS_PER_NODE");
 }
 
 TEST(JobStart, LoopbackDoesNotConnectProcesses) {
