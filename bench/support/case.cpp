@@ -60,6 +60,12 @@ Case Case::strided(Operation operation, std::size_t row_bytes, std::int64_t rows
   return result;
 }
 
+Case Case::patch(Operation operation, std::int64_t n, std::int64_t leading) {
+  Case result = strided(operation, static_cast<std::size_t>(n) * sizeof(double), n);
+  result.remote_stride = static_cast<std::size_t>(leading) * sizeof(double);
+  return result;
+}
+
 Case Case::vector(Operation operation, std::size_t run_bytes, std::int64_t runs) {
   Case result = strided(operation, run_bytes, runs);
   result.layout = Layout::vector;

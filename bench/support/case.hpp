@@ -48,6 +48,9 @@ struct Case {
   /// Packed in the local buffer, scattered in the remote one.
   /// Requires: `runs` is no multiple of 7919, with which the order is made.
   static Case vector(Operation operation, std::size_t run_bytes, std::int64_t runs);
+  /// `n` rows of `n` doubles, packed in the local buffer, out of a remote matrix of `leading`
+  /// columns.
+  static Case patch(Operation operation, std::int64_t n, std::int64_t leading);
   /// As vector(), in `runs` non-blocking calls.
   static Case separate(Operation operation, std::size_t run_bytes, std::int64_t runs);
 

@@ -88,4 +88,26 @@ double hidden_fraction(double transfer_ns, double computation_ns, double overlap
   return std::clamp((transfer_ns + computation_ns - overlapped_ns) / transfer_ns, 0.0, 1.0);
 }
 
+namespace {
+
+/// As what a reference counts that hides less: ratios stay finite.
+constexpr double least_hidden = 0.01;
+
+}  // namespace
+
+Ratio hidden(const Overlap& overlap) {
+  return number_of_medians(
+      {overlap.blocking_ns, overlap.computing_ns, overlap.overlapped_ns},
+      [](std::span<const double> ns) { return hidden_fraction(ns[0], ns[1], ns[2]); });
+}
+
+Ratio hidden_ratio(const Overlap& subject, const Overlap& reference) {
+  return number_of_medians({subject.blocking_ns, subject.computing_ns, subject.overlapped_ns,
+                            reference.blocking_ns, reference.computing_ns, reference.overlapped_ns},
+                           [](std::span<const double> ns) {
+                             return hidden_fraction(ns[0], ns[1], ns[2]) /
+                                    std::max(hidden_fraction(ns[3], ns[4], ns[5]), least_hidden);
+                           });
+}
+
 }  // namespace tessera::bench

@@ -19,10 +19,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <thread>
 
 #include "bench/support/candidate.hpp"
+#include "bench/support/statistics.hpp"
 
 namespace tessera::bench {
 
@@ -72,5 +74,17 @@ Candidate overlapped_candidate(const Started& transfer, const Computation& compu
 /// The part of the transfer that the computation hid, from 0 to 1. Requires: the computation lasts
 /// at least as long as the transfer, and `transfer_ns` > 0.
 double hidden_fraction(double transfer_ns, double computation_ns, double overlapped_ns);
+
+/// The three candidates of one transfer, as measured.
+struct Overlap {
+  std::span<const double> blocking_ns;
+  std::span<const double> computing_ns;
+  std::span<const double> overlapped_ns;
+};
+/// hidden_fraction() of the medians, with its interval.
+Ratio hidden(const Overlap& overlap);
+/// What `subject` hides / what `reference` hides, or 0.01 if that is less. Requires: one set of
+/// rounds, one computation.
+Ratio hidden_ratio(const Overlap& subject, const Overlap& reference);
 
 }  // namespace tessera::bench

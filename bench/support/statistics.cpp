@@ -82,29 +82,50 @@ Stats summarise(std::span<const double> samples) {
   return stats;
 }
 
-Ratio ratio_of_medians(std::span<const double> subject, std::span<const double> reference,
-                       const BootstrapOptions& options) {
-  if (subject.empty() || subject.size() != reference.size()) {
-    throw std::invalid_argument("a ratio of medians needs two equally long sets of samples");
+Ratio number_of_medians(const std::vector<std::span<const double>>& sets,
+                        const std::function<double(std::span<const double> medians)>& number,
+                        const BootstrapOptions& options) {
+  const std::size_t rounds = sets.empty() ? 0 : sets.front().size();
+  const bool are_equal = std::all_of(sets.begin(), sets.end(),
+                                     [rounds](const auto& set) { return set.size() == rounds; });
+  if (rounds == 0 || !are_equal) {
+    throw std::invalid_argument("a ratio of medians needs equally long sets of samples");
   }
-  std::vector<double> above(subject.begin(), subject.end());
-  std::vector<double> below(reference.begin(), reference.end());
+  std::vector<std::vector<double>> drawn;
+  for (const auto& set : sets) {
+    drawn.emplace_back(set.begin(), set.end());
+  }
+  const auto number_of_drawn = [&] {
+    std::vector<double> medians;
+    for (std::vector<double>& set : drawn) {
+      medians.push_back(median_of(set));
+    }
+    return number(medians);
+  };
   Ratio ratio;
-  ratio.value = safe_ratio(median_of(above), median_of(below));
+  ratio.value = number_of_drawn();
 
   std::mt19937_64 random(options.seed);
   std::vector<double> resampled(static_cast<std::size_t>(options.resamples));
   for (double& value : resampled) {
-    for (std::size_t i = 0; i < subject.size(); ++i) {
-      const std::size_t round = draw(random, subject.size());
-      above[i] = subject[round];
-      below[i] = reference[round];
+    for (std::size_t i = 0; i < rounds; ++i) {
+      const std::size_t round = draw(random, rounds);
+      for (std::size_t set = 0; set < sets.size(); ++set) {
+        drawn[set][i] = sets[set][round];
+      }
     }
-    value = safe_ratio(median_of(above), median_of(below));
+    value = number_of_drawn();
   }
   std::sort(resampled.begin(), resampled.end());
   ratio.ci95 = {quantile(resampled, 0.025), quantile(resampled, 0.975)};
   return ratio;
+}
+
+Ratio ratio_of_medians(std::span<const double> subject, std::span<const double> reference,
+                       const BootstrapOptions& options) {
+  return number_of_medians(
+      {subject, reference},
+      [](std::span<const double> medians) { return safe_ratio(medians[0], medians[1]); }, options);
 }
 
 }  // namespace tessera::bench

@@ -9,7 +9,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <vector>
 
 namespace tessera::bench {
 
@@ -74,5 +76,11 @@ struct BootstrapOptions {
 /// Requires: equal, non-zero lengths.
 Ratio ratio_of_medians(std::span<const double> subject, std::span<const double> reference,
                        const BootstrapOptions& options = {});
+
+/// The same for any number that is made of the medians of several sets, as what overlap hides is.
+/// Requires: equal, non-zero lengths.
+Ratio number_of_medians(const std::vector<std::span<const double>>& sets,
+                        const std::function<double(std::span<const double> medians)>& number,
+                        const BootstrapOptions& options = {});
 
 }  // namespace tessera::bench

@@ -22,6 +22,14 @@ const char* column_title(Quantity quantity) {
   return quantity == Quantity::latency ? "Latency (us)" : "Bandwidth (MB/s)";
 }
 
+/// A candidate's column: OSU's width, or as much as its title needs.
+std::string comparison_title(const Measured& measured, Quantity quantity) {
+  return fmt::format("{} ({})", measured.name, unit_name(quantity));
+}
+int comparison_width(const Measured& measured, Quantity quantity) {
+  return std::max(value_width, static_cast<int>(comparison_title(measured, quantity).size()) + 2);
+}
+
 std::vector<std::string> names_of(const std::vector<Measured>& measured) {
   std::vector<std::string> names;
   for (const Measured& one : measured) {
@@ -56,7 +64,6 @@ double Table::in_unit(const Measured& measured, double time_ns) const {
 }
 
 void Table::print_columns(const std::vector<Measured>& measured) {
-  const char* unit = unit_name(heading_.quantity);
   fmt::print(out_, "{:<{}}{:>{}}", "# " + heading_.size_name, size_width,
              column_title(heading_.quantity), value_width);
   if (heading_.full) {
@@ -68,8 +75,8 @@ void Table::print_columns(const std::vector<Measured>& measured) {
     if (i == heading_.subject) {
       continue;
     }
-    fmt::print(out_, "{:>{}}{:>{}}", fmt::format("{} ({})", measured[i].name, unit), value_width,
-               "ratio", ratio_width);
+    fmt::print(out_, "{:>{}}{:>{}}", comparison_title(measured[i], heading_.quantity),
+               comparison_width(measured[i], heading_.quantity), "ratio", ratio_width);
     if (heading_.full) {
       fmt::print(out_, "{:>{}}", "ratio CI95", value_width);
     }
@@ -87,8 +94,8 @@ void Table::print_full_columns(const Measured& subject) {
 
 void Table::print_comparison(const Measured& subject, const Measured& other) {
   const Ratio ratio = ratio_of_medians(subject.samples_ns, other.samples_ns, heading_.bootstrap);
-  fmt::print(out_, "{:>{}.4f}{:>{}.3f}", in_unit(other, other.stats_ns.median), value_width,
-             ratio.value, ratio_width);
+  fmt::print(out_, "{:>{}.4f}{:>{}.3f}", in_unit(other, other.stats_ns.median),
+             comparison_width(other, heading_.quantity), ratio.value, ratio_width);
   if (heading_.full) {
     fmt::print(out_, "{:>{}}", fmt::format("[{:.3f},{:.3f}]", ratio.ci95.lo, ratio.ci95.hi),
                value_width);

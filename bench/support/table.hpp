@@ -44,6 +44,8 @@ class Table {
   /// `out` and `run` must outlive the table.
   Table(std::ostream& out, Heading heading, const RunInfo& run);
 
+  /// The candidate in the second column, from the next line on.
+  void set_subject(std::size_t subject) { heading_.subject = subject; }
   /// Writes one line; before the first, and when the candidates have changed, the headers.
   void add(std::int64_t size, const std::vector<Measured>& measured);
 

@@ -138,6 +138,27 @@ TEST(RatioOfMedians, ClaimsNothingAboutEqualCandidates) {
   EXPECT_FALSE(ratio_of_medians(subject, reference).is_a_difference());
 }
 
+TEST(NumberOfMedians, IsThatOfTheRatioWhereItIsARatio) {
+  const std::vector<double> subject = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
+  const std::vector<double> reference = {2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4};
+  const Ratio number =
+      number_of_medians({subject, reference}, [](auto medians) { return medians[0] / medians[1]; });
+  const Ratio ratio = ratio_of_medians(subject, reference);
+  EXPECT_DOUBLE_EQ(number.value, ratio.value);
+  EXPECT_EQ(number.ci95, ratio.ci95);
+}
+
+TEST(NumberOfMedians, TakesAnyNumberOfSets) {
+  const std::array one = {1.0, 2.0, 9.0};
+  const std::array two = {5.0, 4.0, 6.0};
+  const std::array three = {7.0, 7.0, 7.0};
+  const Ratio sum = number_of_medians({one, two, three}, [](auto medians) {
+    return medians[0] + 10 * medians[1] + 100 * medians[2];
+  });
+  EXPECT_DOUBLE_EQ(sum.value, 2 + 50 + 700);
+  EXPECT_THROW((void)number_of_medians({}, [](auto) { return 1.0; }), std::invalid_argument);
+}
+
 TEST(RatioOfMedians, RefusesUnequalLengths) {
   const std::array one = {1.0};
   const std::array two = {1.0, 2.0};

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "bench/support/measure.hpp"
 
 namespace tessera::bench {
@@ -155,6 +157,18 @@ TEST(Overlap, HiddenFractionIsWhatTheComputationCovered) {
   EXPECT_DOUBLE_EQ(hidden_fraction(100, 200, 210), 0.9);
   EXPECT_DOUBLE_EQ(hidden_fraction(100, 200, 200), 1.0);
   EXPECT_DOUBLE_EQ(hidden_fraction(100, 200, 350), 0.0);
+}
+
+TEST(Overlap, IsComparedInTheSameRounds) {
+  const std::array blocking = {100.0, 100.0, 100.0};
+  const std::array computing = {200.0, 200.0, 200.0};
+  const std::array well = {210.0, 210.0, 210.0};
+  const std::array badly = {255.0, 255.0, 255.0};
+  const Overlap subject = {blocking, computing, badly};
+  const Overlap reference = {blocking, computing, well};
+  EXPECT_DOUBLE_EQ(hidden(subject).value, 0.45);
+  EXPECT_DOUBLE_EQ(hidden_ratio(subject, reference).value, 0.5);
+  EXPECT_DOUBLE_EQ(hidden_ratio(subject, reference).ci95.lo, 0.5);
 }
 
 TEST(Overlap, ComputationHasMoreStepsForMoreTime) {

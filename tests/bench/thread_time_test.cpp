@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/support/thread_time.hpp"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <thread>
+
+#include "bench/support/overlap.hpp"
+
+namespace tessera::bench {
+namespace {
+
+/// Runs `body` while a thread named `name` does `work` until it is told to end.
+template <class Work, class Body>
+void beside_thread(const char* name, const Work& work, const Body& body) {
+  std::atomic<int> phase = 0;
+  std::thread thread([&] {
+    pthread_setname_np(pthread_self(), name);
+    phase = 1;
+    phase.notify_all();
+    work(phase);
+  });
+  phase.wait(0);
+  body();
+  phase = 2;
+  phase.notify_all();
+  thread.join();
+}
+
+TEST(ProcessorTime, GrowsForAThreadThatComputes) {
+  const auto compute = [](std::atomic<int>& phase) {
+    const Computation some(1000);
+    while (phase == 1) {
+      some.run();
+    }
+  };
+  beside_thread("computes", compute, [] {
+    // A test asserts no time: it waits for as long as it takes.
+    const auto before = processor_time_of("computes");
+    ASSERT_TRUE(before);
+    while (*processor_time_of("computes") < *before + std::chrono::milliseconds(5)) {
+      std::this_thread::yield();
+    }
+  });
+}
+
+TEST(ProcessorTime, StandsStillForAThreadThatSleeps) {
+  beside_thread(
+      "sleeps", [](std::atomic<int>& phase) { phase.wait(1); },
+      [] {
+        const auto time = [] { return processor_time_of("sleeps").value().count(); };
+        // It may still be on its way to sleep at first.
+        std::int64_t before = time();
+        for (int i = 0; i < 1000; ++i) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(10));
+          if (const std::int64_t now = time(); std::exchange(before, now) == now) {
+            return;
+          }
+        }
+        FAIL() << "it still runs";
+      });
+}
+
+TEST(ProcessorTime, IsNoneForAThreadThatIsNotThere) {
+  EXPECT_FALSE(processor_time_of("nobody"));
+}
+
+}  // namespace
+}  // namespace tessera::bench
