@@ -43,8 +43,14 @@ Candidate own_collective(rma::Job& job, const Collective& collective) {
   return candidate;
 }
 
-void measure(Session& session, const std::string& title, const std::string& op, Kind kind,
-             const std::vector<std::size_t>& sizes) {
+/// What a collective is called in the records, and in its table.
+struct Name {
+  std::string bench;
+  std::string title;
+  std::string op;
+};
+
+void measure(Session& session, const Name& name, Kind kind, const std::vector<std::size_t>& sizes) {
   std::optional<Table> table;
   for (const std::size_t bytes : sizes) {
     const Collective collective{kind, bytes};
@@ -54,20 +60,22 @@ void measure(Session& session, const std::string& title, const std::string& op, 
     }
     candidates.push_back(own_collective(session.job(), collective));
     if (!table) {
-      table.emplace(session.table(title, candidates.size() - 1));
+      table.emplace(session.table(name.title, candidates.size() - 1));
     }
     const auto size = static_cast<std::int64_t>(bytes);
-    session.measure(*table, {"rma", op, "", size}, size, candidates,
+    session.measure(*table, {name.bench, name.op, "", size}, size, candidates,
                     together(session.options().measure_options()));
   }
 }
 
 }  // namespace
 
-void measure_collectives(Session& session) {
-  measure(session, "Barrier Latency", "barrier", Kind::barrier, {0});
-  measure(session, "Broadcast Latency", "broadcast", Kind::broadcast, {8, 1024, 65536, 1U << 20});
-  measure(session, "Allreduce Latency", "allreduce", Kind::allreduce, {8, 1024, 65536, 1U << 20});
+void measure_collectives(Session& session, const std::string& bench) {
+  measure(session, {bench, "Barrier Latency", "barrier"}, Kind::barrier, {0});
+  measure(session, {bench, "Broadcast Latency", "broadcast"}, Kind::broadcast,
+          {8, 1024, 65536, 1U << 20});
+  measure(session, {bench, "Allreduce Latency", "allreduce"}, Kind::allreduce,
+          {8, 1024, 65536, 1U << 20});
 }
 
 }  // namespace tessera::bench

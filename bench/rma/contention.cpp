@@ -50,6 +50,13 @@ void add_plainly(std::byte* to, const std::byte* from, std::size_t bytes) {
                 bytes / sizeof(double));
 }
 
+/// Collective. The target's slice, where all ranks can load and store it, else null: floors are the
+/// same on all ranks.
+std::byte* shared_slice(Session& session, OwnSide& own) {
+  std::byte* const there = own.region().direct(own.target());
+  return session.crew().maximum(there == nullptr ? 1 : 0) == 0 ? there : nullptr;
+}
+
 /// Where on one target the ranks accumulate.
 enum class Places {
   same,   ///< all on the same bytes, whose cache lines then go from core to core
@@ -63,7 +70,7 @@ std::vector<Candidate> accumulate_candidates(Session& session, OwnSide& own, Pla
   const auto rank = static_cast<std::size_t>(session.crew().rank());
   const auto ranks = static_cast<std::size_t>(session.crew().size());
   const std::size_t offset = places == Places::apart ? rank * bytes : 0;
-  std::byte* const there = own.region().direct(own.target());
+  std::byte* const there = shared_slice(session, own);
   std::byte* const here = own.local().data();
   std::vector<Candidate> candidates;
   if (there != nullptr) {
@@ -85,7 +92,7 @@ std::vector<Candidate> accumulate_candidates(Session& session, OwnSide& own, Pla
   return candidates;
 }
 
-void measure_accumulate(Session& session, OwnSide& own, Places places) {
+void measure_accumulate(Session& session, const std::string& bench, OwnSide& own, Places places) {
   const std::string where = places == Places::same ? "same bytes" : "bytes apart";
   std::optional<Table> table;
   for (const std::size_t bytes : {64U << 10, 256U << 10, 4U << 20}) {
@@ -96,7 +103,7 @@ void measure_accumulate(Session& session, OwnSide& own, Places places) {
     }
     const auto size = static_cast<std::int64_t>(bytes);
     const auto measured =
-        session.measure(*table, {"rma", "accumulate_contended", where, size}, size, candidates,
+        session.measure(*table, {bench, "accumulate_contended", where, size}, size, candidates,
                         side_by_side(session.options().measure_options()));
     if (!session.is_leader()) {
       continue;
@@ -108,15 +115,19 @@ void measure_accumulate(Session& session, OwnSide& own, Places places) {
       session.remark(fmt::format("{}: the same of plain loops: {:.3f}", size,
                                  rate_ratio(measured[0], measured[1]).value));
     }
-    if (session.crew().size() == 2) {
+    if (session.crew().size() == 2 && session.job().node_count() == 1) {
       session.targets().observe(contention_target(where), fmt::format("{} B", size), scaling);
     }
   }
 }
 
 /// All ranks lock and unlock one lock as fast as they can.
-void measure_lock(Session& session, OwnSide& own) {
-  std::byte* const there = own.region().direct(own.target());
+void measure_lock(Session& session, const std::string& bench, OwnSide& own) {
+  if (!own.lock_problem().ok()) {
+    session.remark("no locks: " + own.lock_problem().message());
+    return;
+  }
+  std::byte* const there = shared_slice(session, own);
   std::vector<Candidate> candidates;
   if (there != nullptr) {
     auto& word = *reinterpret_cast<std::int64_t*>(there);
@@ -129,13 +140,13 @@ void measure_lock(Session& session, OwnSide& own) {
   }
   candidates.push_back(own.lock_unlock(own.target(), true));
   Table table = session.table("Contended Lock and Unlock Latency", candidates.size() - 1);
-  session.measure(table, {"rma", "lock_unlock_contended", "", 8}, session.crew().size(), candidates,
+  session.measure(table, {bench, "lock_unlock_contended", "", 8}, session.crew().size(), candidates,
                   side_by_side(session.options().measure_options()));
 }
 
 /// All ranks draw from one counter.
-void measure_counter(Session& session, OwnSide& own) {
-  std::byte* const there = own.region().direct(own.target());
+void measure_counter(Session& session, const std::string& bench, OwnSide& own) {
+  std::byte* const there = shared_slice(session, own);
   auto counter =
       arrays::Counter::create(session.job(), session.job().world(), own.target()).value();
   std::vector<Candidate> candidates;
@@ -148,13 +159,13 @@ void measure_counter(Session& session, OwnSide& own) {
                                    [&counter] { (void)counter.next().value(); }));
   Table table = session.table("Counter Drawn From by All Ranks Latency", candidates.size() - 1,
                               Quantity::latency, "Ranks");
-  session.measure(table, {"rma", "counter_contended", "", 8}, session.crew().size(), candidates,
+  session.measure(table, {bench, "counter_contended", "", 8}, session.crew().size(), candidates,
                   side_by_side(session.options().measure_options()));
 }
 
 }  // namespace
 
-void measure_contention(Session& session) {
+void measure_contention(Session& session, const std::string& bench) {
   if (session.crew().size() < 2) {
     session.remark("contention: needs two ranks");
     return;
@@ -162,10 +173,10 @@ void measure_contention(Session& session) {
   // Room for the largest accumulate of each rank.
   OwnSide own(session.job(),
               {.capacity_bytes = (4U << 20) * static_cast<std::size_t>(session.crew().size())});
-  measure_accumulate(session, own, Places::apart);
-  measure_accumulate(session, own, Places::same);
-  measure_lock(session, own);
-  measure_counter(session, own);
+  measure_accumulate(session, bench, own, Places::apart);
+  measure_accumulate(session, bench, own, Places::same);
+  measure_lock(session, bench, own);
+  measure_counter(session, bench, own);
 }
 
 }  // namespace tessera::bench

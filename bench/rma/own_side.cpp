@@ -30,7 +30,7 @@ OwnSide::OwnSide(rma::Job& job, const FloorOptions& options)
       name_(job.transport_to(job.world().world_rank(target_)).value()),
       local_(options.buffer_bytes(), Sharing::own, 3072),
       region_(rma::Region::allocate(job.world(), options.buffer_bytes()).value()),
-      locks_(rma::LockSet::create(job.world(), 1).value()) {
+      locks_(rma::LockSet::create(job.world(), 1)) {
   if (job.rank().value == 0) {
     require(rma::put(job_, region_.at(target_), local().data(), local().size()));
   }
@@ -62,15 +62,24 @@ Workspace OwnSide::workspace() {
 }
 
 template <class Once>
-Candidate OwnSide::make(const Case& c, bool rotates, Once once) {
+Candidate OwnSide::make(const Case& c, Completes completes, Once once, bool rotates) {
   Workspace places = workspace();
   places.rotate = places.rotate && rotates;
-  return transfer_candidate(name_, c, places, job_.rank().value == 0, std::move(once));
+  const bool verifies = job_.rank().value == 0;
+  if (completes == Completes::here || c.operation == Operation::get) {
+    return transfer_candidate(name_, c, places, verifies, std::move(once));
+  }
+  return transfer_candidate(name_, c, places, verifies,
+                            [&job = job_, target = job_.world().world_rank(target_),
+                             once = std::move(once)](std::size_t local, std::size_t remote) {
+                              once(local, remote);
+                              require(job.fence(target));
+                            });
 }
 
-std::optional<Candidate> OwnSide::candidate(const Case& c) {
+std::optional<Candidate> OwnSide::candidate(const Case& c, Completes completes) {
   if (c.operation == Operation::lock_unlock) {
-    return lock_unlock(target_, false);
+    return locks_.ok() ? std::optional(lock_unlock(target_, false)) : std::nullopt;
   }
   if (c.operation == Operation::fetch_add || c.operation == Operation::swap) {
     return atomic(c);
@@ -80,60 +89,60 @@ std::optional<Candidate> OwnSide::candidate(const Case& c) {
   }
   switch (c.layout) {
     case Layout::contiguous:
-      return contiguous(c);
+      return contiguous(c, completes);
     case Layout::strided:
-      return strided(c);
+      return strided(c, completes);
     case Layout::vector:
-      return vector(c);
+      return vector(c, completes);
     case Layout::separate:
-      return separate(c);
+      return separate(c, completes);
   }
   return std::nullopt;
 }
 
-Candidate OwnSide::contiguous(const Case& c) {
+Candidate OwnSide::contiguous(const Case& c, Completes completes) {
   std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
   switch (c.operation) {
     case Operation::get:
-      return make(c, true, [=, &job](std::size_t local, std::size_t remote) {
+      return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
         require(rma::get(job, there + remote, here + local, c.run_bytes));
       });
     case Operation::accumulate:
-      return make(c, true, [=, &job](std::size_t local, std::size_t remote) {
+      return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
         require(rma::accumulate(job, there + remote, here + local, c.run_bytes,
                                 rma::Scale::of(c.scale)));
       });
     default:
-      return make(c, true, [=, &job](std::size_t local, std::size_t remote) {
+      return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
         require(rma::put(job, there + remote, here + local, c.run_bytes));
       });
   }
 }
 
-Candidate OwnSide::strided(const Case& c) {
+Candidate OwnSide::strided(const Case& c, Completes completes) {
   std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
   const rma::CopyShape shape = shape_of(c);
   switch (c.operation) {
     case Operation::get:
-      return make(c, true, [=, &job](std::size_t local, std::size_t remote) {
+      return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
         require(rma::get(job, there + remote, here + local, shape));
       });
     case Operation::accumulate:
-      return make(c, true, [=, &job](std::size_t local, std::size_t remote) {
+      return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
         require(rma::accumulate(job, there + remote, here + local, shape, rma::Scale::of(c.scale)));
       });
     default:
-      return make(c, true, [=, &job](std::size_t local, std::size_t remote) {
+      return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
         require(rma::put(job, there + remote, here + local, shape));
       });
   }
 }
 
-Candidate OwnSide::vector(const Case& c) {
+Candidate OwnSide::vector(const Case& c, Completes completes) {
   // The list is made once, so this keeps to its first place even when others rotate.
   std::vector<rma::Fragment> list;
   for (std::int64_t run = 0; run < c.runs; ++run) {
@@ -143,24 +152,29 @@ Candidate OwnSide::vector(const Case& c) {
   rma::Job& job = job_;
   switch (c.operation) {
     case Operation::get:
-      return make(c, false,
-                  [=, &job](std::size_t, std::size_t) { require(rma::get(job, there, list)); });
+      return make(
+          c, completes,
+          [=, &job](std::size_t, std::size_t) { require(rma::get(job, there, list)); }, false);
     case Operation::accumulate:
-      return make(c, false, [=, &job](std::size_t, std::size_t) {
-        require(rma::accumulate(job, there, list, rma::Scale::of(c.scale)));
-      });
+      return make(
+          c, completes,
+          [=, &job](std::size_t, std::size_t) {
+            require(rma::accumulate(job, there, list, rma::Scale::of(c.scale)));
+          },
+          false);
     default:
-      return make(c, false,
-                  [=, &job](std::size_t, std::size_t) { require(rma::put(job, there, list)); });
+      return make(
+          c, completes,
+          [=, &job](std::size_t, std::size_t) { require(rma::put(job, there, list)); }, false);
   }
 }
 
-Candidate OwnSide::separate(const Case& c) {
+Candidate OwnSide::separate(const Case& c, Completes completes) {
   std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
   const bool gets = c.operation == Operation::get;
-  return make(c, true, [=, &job](std::size_t local, std::size_t remote) {
+  return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
     for (std::int64_t run = 0; run < c.runs; ++run) {
       std::byte* const mine = here + local + c.local_offset(run);
       const RemoteAddress theirs = there + (remote + c.remote_offset(run));
@@ -201,15 +215,51 @@ Candidate OwnSide::atomic(const Case& c) {
   return candidate;
 }
 
-Candidate OwnSide::fenced_put(std::size_t bytes) {
+std::optional<Candidate> OwnSide::stream(Operation operation, std::size_t bytes,
+                                         std::int64_t messages) {
+  const Case whole = Case::contiguous(operation, bytes * static_cast<std::size_t>(messages));
+  if (!fits(whole, workspace())) {
+    return std::nullopt;
+  }
+  std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
-  std::byte* const here = local().data();
-  return make(Case::contiguous(Operation::put, bytes), true,
-              [=, &job](std::size_t local, std::size_t remote) {
-                require(rma::put(job, there + remote, here + local, bytes));
-                require(job.fence(there.rank));
-              });
+  const bool gets = operation == Operation::get;
+  return make(whole, Completes::at_target, [=, &job](std::size_t local, std::size_t remote) {
+    rma::Handle all;
+    for (std::int64_t i = 0; i < messages; ++i) {
+      const std::size_t at = static_cast<std::size_t>(i) * bytes;
+      std::byte* const mine = here + local + at;
+      const RemoteAddress theirs = there + (remote + at);
+      all.collect(gets ? rma::get_async(job, theirs, mine, bytes)
+                       : rma::put_async(job, theirs, mine, bytes));
+    }
+    require(all.wait());
+  });
+}
+
+std::optional<Started> OwnSide::started_get(std::size_t bytes) {
+  const Case c = Case::contiguous(Operation::get, bytes);
+  if (!fits(c, workspace())) {
+    return std::nullopt;
+  }
+  const auto handle = std::make_shared<rma::Handle>();
+  Started started;
+  started.name = name_;
+  started.bytes = bytes;
+  started.start = [handle, &job = job_, there = region_.at(target_), here = local().data(), bytes] {
+    *handle = rma::get_async(job, there, here, bytes);
+  };
+  started.wait = [handle] { require(handle->wait()); };
+  if (job_.rank().value == 0) {
+    started.verify = [c, places = workspace(), start = started.start, wait = started.wait] {
+      return verify_transfer(c, places, [&] {
+        start();
+        wait();
+      });
+    };
+  }
+  return started;
 }
 
 Candidate OwnSide::lock_unlock(rma::TeamRank owner, bool cooperative) {
@@ -218,8 +268,8 @@ Candidate OwnSide::lock_unlock(rma::TeamRank owner, bool cooperative) {
   candidate.cooperative = cooperative;
   candidate.run = [this, owner](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions; ++i) {
-      require(locks_.lock(owner, 0));
-      require(locks_.unlock(owner, 0));
+      require(locks_->lock(owner, 0));
+      require(locks_->unlock(owner, 0));
     }
   };
   return candidate;

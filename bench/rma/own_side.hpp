@@ -19,12 +19,19 @@
 #include "bench/floors/memory_floor.hpp"
 #include "bench/support/candidate.hpp"
 #include "bench/support/case.hpp"
+#include "bench/support/overlap.hpp"
 #include "bench/support/transfer.hpp"
 #include "rma/job.hpp"
 #include "rma/lock.hpp"
 #include "rma/region.hpp"
 
 namespace tessera::bench {
+
+/// Where a put or an accumulate is complete before the next repetition begins.
+enum class Completes {
+  here,       ///< the source may be reused: what the call promises
+  at_target,  ///< after a fence: what MPI_Win_flush and an answer over TCP promise
+};
 
 class OwnSide {
  public:
@@ -35,14 +42,21 @@ class OwnSide {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] rma::TeamRank target() const { return target_; }
   [[nodiscard]] rma::Region& region() { return region_; }
-  [[nodiscard]] rma::LockSet& locks() { return locks_; }
+  /// Why there are no locks among these ranks; ok when there are.
+  [[nodiscard]] const rma::Status& lock_problem() const { return locks_.status(); }
   [[nodiscard]] std::span<std::byte> local() const { return local_.bytes(); }
 
-  /// None when the buffers are too small.
-  [[nodiscard]] std::optional<Candidate> candidate(const Case& c);
-  /// A put of `bytes`, and a fence: complete at the target, as MPI_Put and flush are.
-  [[nodiscard]] Candidate fenced_put(std::size_t bytes);
+  /// None when the buffers are too small, or there are no locks.
+  [[nodiscard]] std::optional<Candidate> candidate(const Case& c,
+                                                   Completes completes = Completes::here);
+  /// `messages` puts or gets of `bytes` each side by side, all outstanding, and one wait for all;
+  /// behind puts also a fence. None when the buffers are too small.
+  [[nodiscard]] std::optional<Candidate> stream(Operation operation, std::size_t bytes,
+                                                std::int64_t messages);
+  /// A get of `bytes` that is started and waited for. None when the buffers are too small.
+  [[nodiscard]] std::optional<Started> started_get(std::size_t bytes);
   /// Locks and unlocks the lock of `owner`; all ranks do when `cooperative`.
+  /// Requires: lock_problem() is ok.
   [[nodiscard]] Candidate lock_unlock(rma::TeamRank owner, bool cooperative);
 
   /// A memory floor between these very buffers where the target's is mapped, else on its own.
@@ -51,11 +65,11 @@ class OwnSide {
  private:
   [[nodiscard]] Workspace workspace();
   template <class Once>
-  [[nodiscard]] Candidate make(const Case& c, bool rotates, Once once);
-  [[nodiscard]] Candidate contiguous(const Case& c);
-  [[nodiscard]] Candidate strided(const Case& c);
-  [[nodiscard]] Candidate vector(const Case& c);
-  [[nodiscard]] Candidate separate(const Case& c);
+  [[nodiscard]] Candidate make(const Case& c, Completes completes, Once once, bool rotates = true);
+  [[nodiscard]] Candidate contiguous(const Case& c, Completes completes);
+  [[nodiscard]] Candidate strided(const Case& c, Completes completes);
+  [[nodiscard]] Candidate vector(const Case& c, Completes completes);
+  [[nodiscard]] Candidate separate(const Case& c, Completes completes);
   [[nodiscard]] Candidate atomic(const Case& c);
 
   rma::Job& job_;
@@ -64,7 +78,7 @@ class OwnSide {
   std::string name_;
   Mapping local_;
   rma::Region region_;
-  rma::LockSet locks_;
+  rma::Result<rma::LockSet> locks_;
 };
 
 }  // namespace tessera::bench

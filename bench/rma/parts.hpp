@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The parts of suite "rma": one-sided communication, between rank 0 and rank 1.
+// The parts of suite "rma": one-sided communication, between rank 0 and rank 1. Suite "net" has
+// some of them, too.
 #pragma once
 
 #include <string>
@@ -18,10 +19,10 @@ void measure_strided(Session& session);
 void measure_scattered(Session& session);
 /// fetch_add, swap; lock and unlock that nobody contends.
 void measure_atomics(Session& session);
-/// Barrier, broadcast, allreduce.
-void measure_collectives(Session& session);
+/// Barrier, broadcast, allreduce; `bench` is the suite that they are a part of.
+void measure_collectives(Session& session, const std::string& bench = "rma");
 /// Ranks that accumulate on the same memory, take the same lock, draw from the same counter.
-void measure_contention(Session& session);
+void measure_contention(Session& session, const std::string& bench = "rma");
 
 /// The target for two ranks that accumulate on one, on the "same bytes" or "bytes apart".
 std::string contention_target(const std::string& where);

@@ -122,7 +122,7 @@ void measure_contiguous(Session& session) {
   std::optional<Table> fenced;
   const Case word = Case::contiguous(Operation::put, 8);
   bench.measure(fenced, "Put and Fence Latency", Quantity::latency, {"rma", "put_fence", "", 8},
-                word, bench.own().fenced_put(8), 8);
+                word, *bench.own().candidate(word, Completes::at_target), 8);
 }
 
 void measure_strided(Session& session) {
@@ -161,7 +161,9 @@ void measure_atomics(Session& session) {
     bench.measure(table, title_of(operation) + " Latency", Quantity::latency,
                   Case::contiguous(operation, 8), 8);
   }
-  if (session.crew().size() > 1) {
+  if (!bench.own().lock_problem().ok()) {
+    session.remark("no locks: " + bench.own().lock_problem().message());
+  } else if (session.crew().size() > 1) {
     std::optional<Table> table;
     bench.measure(table, "Lock and Unlock of an Own Lock Latency", Quantity::latency,
                   {"rma", "lock_unlock_own", "", 8}, Case::contiguous(Operation::lock_unlock, 8),
