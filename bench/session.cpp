@@ -44,13 +44,25 @@ std::vector<Measured> Session::measure(Table& table, const Subject& subject, std
                                        const std::vector<Candidate>& candidates,
                                        const MeasureOptions& options) const {
   auto measured = measure_interleaved(crew_, candidates, options);
-  if (is_leader()) {
-    report_.add(to_records(subject, measured));
-    if (!options_.quiet) {
-      table.add(line, measured);
-    }
-  }
+  add(table, subject, line, measured);
   return measured;
+}
+
+void Session::add(Table& table, const Subject& subject, std::int64_t line,
+                  const std::vector<Measured>& measured) const {
+  if (!is_leader()) {
+    return;
+  }
+  report_.add(to_records(subject, measured));
+  if (!options_.quiet) {
+    table.add(line, measured);
+  }
+}
+
+void Session::record(Record record) const {
+  if (is_leader()) {
+    report_.add({std::move(record)});
+  }
 }
 
 void Session::remark(const std::string& text) const {

@@ -15,6 +15,7 @@
 
 #include "bench/floors/floor.hpp"
 #include "bench/support/crew.hpp"
+#include "bench/support/job_crew.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/options.hpp"
 #include "bench/support/record.hpp"
@@ -35,10 +36,18 @@ class Session {
  public:
   /// All must outlive the session.
   Session(rma::Job& job, Crew& crew, const BenchOptions& options, Report& report, Targets& targets)
-      : job_(job), crew_(crew), options_(options), report_(report), targets_(targets) {}
+      : job_(job),
+        crew_(crew),
+        sleeping_crew_(job),
+        options_(options),
+        report_(report),
+        targets_(targets) {}
 
   [[nodiscard]] rma::Job& job() const { return job_; }
   [[nodiscard]] Crew& crew() const { return crew_; }
+  /// The same ranks; those that wait in it sleep. In an MPI's crew they look for messages every 50
+  /// µs, which disturbs an agent that has the same core.
+  [[nodiscard]] Crew& sleeping_crew() { return sleeping_crew_; }
   [[nodiscard]] const BenchOptions& options() const { return options_; }
   [[nodiscard]] Targets& targets() const { return targets_; }
   [[nodiscard]] bool is_leader() const { return crew_.rank() == 0; }
@@ -63,12 +72,19 @@ class Session {
     return measure(table, subject, line, candidates, options_.measure_options());
   }
 
+  /// Adds what measure_interleaved() gave, as measure() does.
+  void add(Table& table, const Subject& subject, std::int64_t line,
+           const std::vector<Measured>& measured) const;
+  /// Adds what was not measured as a candidate, on rank 0.
+  void record(Record record) const;
+
   /// A line that begins with `#`, on rank 0.
   void remark(const std::string& text) const;
 
  private:
   rma::Job& job_;
   Crew& crew_;
+  JobCrew sleeping_crew_;
   const BenchOptions& options_;
   Report& report_;
   Targets& targets_;

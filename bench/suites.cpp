@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/apps/mg.hpp"
 #include "bench/arrays/ghosts.hpp"
+#include "bench/net/parts.hpp"
 #include "bench/rma/parts.hpp"
 #include "bench/session.hpp"
 
@@ -18,6 +19,20 @@ const std::vector<Suite>& suites() {
         {"contention", [](Session& session) { measure_contention(session); }},
         {"ghosts", measure_ghosts}},
        shm_targets()},
+      {"net",
+       "one-sided operations between rank 0 and rank 1 on another node beside raw TCP and MPI",
+       {{"latency", between_nodes(measure_net_latency)},
+        {"rate", between_nodes(measure_net_rate)},
+        {"bandwidth", between_nodes(measure_net_bandwidth)},
+        {"strided", between_nodes(measure_net_strided)},
+        {"scattered", between_nodes(measure_net_scattered)},
+        {"overlap", between_nodes(measure_net_overlap)},
+        {"fence", between_nodes(measure_net_fence)},
+        {"contention", between_nodes([](Session& session) { measure_contention(session, "net"); })},
+        {"collectives",
+         between_nodes([](Session& session) { measure_collectives(session, "net"); })},
+        {"idle", between_nodes(measure_net_idle)}},
+       net_targets()},
       {"mg",
        "NAS MG beside the STREAM triad of as many ranks",
        {{"classes", measure_mg}},

@@ -25,6 +25,14 @@ std::optional<Candidate> mpi_stream_candidate(Crew&, std::size_t, std::int64_t) 
   return std::nullopt;
 }
 
+Candidate mpi_helped_by_target(Crew&, Candidate candidate) {
+  return candidate;
+}
+
+MpiPath mpi_path(Crew&) {
+  return {};
+}
+
 std::optional<Candidate> mpi_collective_candidate(Crew&, const Collective&) {
   return std::nullopt;
 }

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/floors/mpi_two_sided.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <initializer_list>
 #include <limits>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -113,6 +118,78 @@ std::optional<Candidate> mpi_stream_candidate(Crew& crew, std::size_t bytes,
       });
   candidate.bytes = bytes * count;
   return candidate;
+}
+
+Candidate mpi_helped_by_target(Crew& crew, Candidate candidate) {
+  const int rank = crew.rank();
+  // Rank 0 tells when it has done its part; until then rank 1 waits for that, in MPI.
+  const auto meet = [rank] {
+    std::int64_t done = 1;
+    if (rank == 0) {
+      MPI_Send(&done, 1, MPI_INT64_T, 1, 0, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+      MPI_Recv(&done, 1, MPI_INT64_T, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+  };
+  candidate.cooperative = true;
+  candidate.run = [rank, meet, alone = candidate.run](std::int64_t repetitions) {
+    if (rank == 0) {
+      alone(repetitions);
+    }
+    meet();
+  };
+  candidate.verify = [meet, alone = candidate.verify] {
+    std::string problem = alone ? alone() : "";
+    meet();
+    return problem;
+  };
+  return candidate;
+}
+
+namespace {
+
+/// Whether a setting of Open MPI, a list of components or of those that it shall not use, leaves it
+/// any of `names`. Without the setting it has all.
+bool may_use(const char* variable, std::initializer_list<std::string_view> names) {
+  const char* const value = std::getenv(variable);
+  if (value == nullptr || *value == '\0') {
+    return true;
+  }
+  std::string_view list = value;
+  const bool excludes = list.front() == '^';
+  list.remove_prefix(excludes ? 1 : 0);
+  const auto is_listed = [list](std::string_view name) {
+    const std::string all = fmt::format(",{},", list);
+    return all.find(fmt::format(",{},", name)) != std::string::npos;
+  };
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return is_listed(name) != excludes; });
+}
+
+bool is_on(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && std::string_view(value) == "1";
+}
+
+/// Collective. Whether ranks 0 and 1 can share memory.
+bool are_on_one_host(Crew& crew) {
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  int lowest = crew.rank();
+  MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, host);
+  MPI_Comm_free(&host);
+  return crew.share(lowest, 1) == crew.share(lowest, 0);
+}
+
+}  // namespace
+
+MpiPath mpi_path(Crew& crew) {
+  if (crew.size() < ends || !mpi::is_running(crew.size()) || !are_on_one_host(crew)) {
+    return {};
+  }
+  const bool is_mpich_apart = is_on("MPIR_CVAR_NOLOCAL") || is_on("MPIR_CVAR_CH3_NOLOCAL");
+  return {.messages_share_memory = !is_mpich_apart && may_use("OMPI_MCA_btl", {"vader", "sm"}),
+          .windows_share_memory = !is_mpich_apart && may_use("OMPI_MCA_osc", {"sm"})};
 }
 
 }  // namespace tessera::bench

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Two-sided MPI beside the one-sided floor of make_mpi_floor(). This header includes no <mpi.h>.
+// Two-sided MPI beside the one-sided floor of make_mpi_floor(), and the way that both go. This
+// header includes no <mpi.h>.
 //
-// Both candidates are cooperative: measure them with together(). None where MPI doesn't run with
+// All candidates are cooperative: measure them with together(). None where MPI doesn't run with
 // these ranks, or has one.
 #pragma once
 
@@ -22,5 +23,19 @@ std::optional<Candidate> mpi_ping_pong_candidate(Crew& crew, std::size_t bytes);
 /// Collective when run. `messages` of `bytes` each from rank 0 to rank 1, all outstanding, and 8
 /// bytes back, as OSU's bandwidth.
 std::optional<Candidate> mpi_stream_candidate(Crew& crew, std::size_t bytes, std::int64_t messages);
+
+/// Collective when run and checked. `candidate`, which rank 0 does alone, while rank 1 waits inside
+/// MPI: one-sided operations at their best, where MPI has no thread of its own that answers them.
+/// Requires: MPI runs with the ranks of `crew`.
+Candidate mpi_helped_by_target(Crew& crew, Candidate candidate);
+
+/// How MPI goes between ranks 0 and 1.
+struct MpiPath {
+  bool messages_share_memory = false;
+  bool windows_share_memory = false;
+};
+
+/// Collective. From where the ranks are, and from Open MPI's and MPICH's settings.
+MpiPath mpi_path(Crew& crew);
 
 }  // namespace tessera::bench

@@ -48,6 +48,7 @@ class TcpFloor : public Floor {
 
   /// "tcp polling", "tcp blocking"
   [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] Waiting waiting() const { return waiting_; }
   /// Put and get of one run; fetch_add.
   [[nodiscard]] std::optional<Candidate> candidate(const Case& c) override;
 

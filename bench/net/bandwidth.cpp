@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Large transfers: contiguous, in rows, and scattered.
+#include <bit>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/net/parts.hpp"
+#include "bench/net/wire.hpp"
+
+namespace tessera::bench {
+namespace {
+
+/// Of -m, the powers of 4 from 1 KiB on.
+std::vector<std::size_t> large_sizes(const Session& session) {
+  std::vector<std::size_t> found;
+  for (const std::int64_t size : session.options().sizes()) {
+    const auto bytes = static_cast<std::size_t>(size);
+    if (bytes >= 1024 && std::has_single_bit(bytes) && std::countr_zero(bytes) % 2 == 0) {
+      found.push_back(bytes);
+    }
+  }
+  return found;
+}
+
+/// Where the design has a target: our speed by that of the faster raw connection.
+void observe_speed(Session& session, const char* target, const std::string& where,
+                   const std::vector<Measured>& measured) {
+  if (!session.is_leader()) {
+    return;
+  }
+  if (const Measured* const floor = fastest_tcp(measured)) {
+    session.targets().observe(target, where,
+                              ratio_of_medians(floor->samples_ns, measured.back().samples_ns));
+  }
+}
+
+void measure_contiguous(Wire& wire, Operation operation, std::int64_t outstanding) {
+  constexpr std::size_t large = 1 << 20;
+  const std::string name = Case::contiguous(operation, 8).name();
+  const bool is_one = outstanding == 1;
+  Topic topic{fmt::format("{} Bandwidth, {}", operation == Operation::put ? "Put" : "Get",
+                          is_one ? "one blocking" : fmt::format("{} outstanding", outstanding)),
+              is_one ? name : name + "_stream", Quantity::bandwidth};
+  for (const std::size_t bytes : large_sizes(wire.session())) {
+    const Case c = Case::contiguous(operation, bytes);
+    std::vector<Candidate> candidates = wire.tcp_streams(operation, bytes, outstanding);
+    if (operation == Operation::put) {
+      add(candidates, wire.mpi_stream(bytes, outstanding));
+    }
+    if (is_one) {
+      add(candidates, wire.mpi(c));
+      add(candidates, wire.own().candidate(c, Completes::at_target));
+    } else {
+      add(candidates, wire.own().stream(operation, bytes, outstanding));
+    }
+    const auto size = static_cast<std::int64_t>(bytes);
+    const auto measured =
+        wire.measure(topic, is_one ? "" : fmt::format("{} x {} B", outstanding, bytes),
+                     size * outstanding, size, candidates);
+    if (bytes >= large) {
+      observe_speed(wire.session(), is_one ? net_target::request : net_target::stream,
+                    fmt::format("{} {}", name, bytes), measured);
+    }
+  }
+}
+
+/// Rows beside the same bytes in one piece, ours and over raw TCP.
+void measure_rows(Wire& wire, Operation operation, std::size_t row_bytes) {
+  constexpr std::size_t long_row = 1024;
+  constexpr std::int64_t many_rows = 1024;
+  Topic topic{fmt::format("{} Rows of {} B Bandwidth", operation == Operation::put ? "Put" : "Get",
+                          row_bytes),
+              Case::strided(operation, row_bytes, 1).name(), Quantity::bandwidth, "Rows"};
+  for (const std::int64_t rows : {1, 4, 16, 64, 256, 1024}) {
+    const Case c = Case::strided(operation, row_bytes, rows);
+    const Case whole = Case::contiguous(operation, c.bytes());
+    std::vector<Candidate> candidates = wire.tcp_floors(whole);
+    add(candidates, wire.mpi(c));
+    add(candidates, renamed(*wire.own().candidate(whole, Completes::at_target), "contiguous"));
+    add(candidates, wire.own().candidate(c, Completes::at_target));
+    const auto measured =
+        wire.measure(topic, c.shape(), static_cast<std::int64_t>(c.bytes()), rows, candidates);
+    if (wire.session().is_leader() && row_bytes == long_row && rows == many_rows) {
+      wire.session().targets().observe(
+          net_target::long_rows, fmt::format("{} {}", c.name(), c.shape()),
+          ratio_of_medians(find(measured, "contiguous")->samples_ns, measured.back().samples_ns));
+    }
+  }
+}
+
+/// Square patches of a matrix: in one call, and in a non-blocking call a row (seed 000, figure 18).
+void measure_patches(Wire& wire, Operation operation) {
+  constexpr std::int64_t columns = 1024;
+  Topic topic{
+      fmt::format("{} n x n Doubles Bandwidth", operation == Operation::put ? "Put" : "Get"),
+      Case::contiguous(operation, 8).name() + "_patch", Quantity::bandwidth, "n"};
+  for (const std::int64_t n : {4, 16, 64, 256, 512}) {
+    const Case c = Case::patch(operation, n, columns);
+    Case by_row = c;
+    by_row.layout = Layout::separate;
+    std::vector<Candidate> candidates = wire.tcp_floors(Case::contiguous(operation, c.bytes()));
+    add(candidates, wire.mpi(c));
+    add(candidates, renamed(*wire.own().candidate(by_row, Completes::at_target), "n calls"));
+    add(candidates, wire.own().candidate(c, Completes::at_target));
+    wire.measure(topic, c.shape(), static_cast<std::int64_t>(c.bytes()), n, candidates);
+  }
+}
+
+void measure_doubles(Wire& wire, Operation operation) {
+  constexpr std::int64_t runs = 1000;
+  Session& session = wire.session();
+  const std::string name = Case::contiguous(operation, 8).name();
+  Topic topic{
+      fmt::format("{} of Scattered Doubles Latency", operation == Operation::put ? "Put" : "Get"),
+      name + "_vector", Quantity::latency, "Doubles"};
+  const Case list = Case::vector(operation, 8, runs);
+  const Case separate = Case::separate(operation, 8, runs);
+  std::vector<Candidate> candidates = wire.tcp_floors(Case::contiguous(operation, 8));
+  add(candidates, wire.mpi(list));
+  add(candidates, renamed(*wire.own().candidate(separate, Completes::at_target), "1000 calls"));
+  add(candidates, wire.own().candidate(list, Completes::at_target));
+  const auto measured =
+      wire.measure(topic, list.shape(), static_cast<std::int64_t>(list.bytes()), runs, candidates);
+  const Measured* const round_trip = find(measured, "tcp polling");
+  if (!session.is_leader() || round_trip == nullptr) {
+    return;
+  }
+  session.targets().observe(net_target::vector, name,
+                            ratio_of_medians(measured.back().samples_ns, round_trip->samples_ns));
+  session.targets().observe(
+      net_target::separate, name,
+      ratio_of_medians(find(measured, "1000 calls")->samples_ns, round_trip->samples_ns));
+}
+
+}  // namespace
+
+void measure_net_bandwidth(Session& session) {
+  Wire wire(session);
+  for (const Operation operation : {Operation::put, Operation::get}) {
+    for (const std::int64_t outstanding : {1, 4}) {
+      measure_contiguous(wire, operation, outstanding);
+    }
+  }
+}
+
+void measure_net_strided(Session& session) {
+  Wire wire(session);
+  for (const Operation operation : {Operation::put, Operation::get}) {
+    for (const std::size_t row_bytes : {16U, 1024U}) {
+      measure_rows(wire, operation, row_bytes);
+    }
+    measure_patches(wire, operation);
+  }
+}
+
+void measure_net_scattered(Session& session) {
+  Wire wire(session);
+  for (const Operation operation : {Operation::put, Operation::get}) {
+    measure_doubles(wire, operation);
+  }
+}
+
+}  // namespace tessera::bench

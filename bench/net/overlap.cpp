@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How much of a get hides behind a computation, beside what a program with bare sockets and a
+// helper thread at each end hides in the same rounds.
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/net/parts.hpp"
+#include "bench/net/wire.hpp"
+#include "bench/support/clock.hpp"
+#include "bench/support/overlap.hpp"
+#include "bench/support/statistics.hpp"
+
+namespace tessera::bench {
+namespace {
+
+constexpr std::size_t bytes = 4 << 20;
+
+/// Local. The median of some transfers, of rank 0.
+double typical_ns(const Started& transfer) {
+  constexpr int trials = 15;
+  std::vector<double> times;
+  for (int i = 0; i < trials; ++i) {
+    const std::int64_t start = now_ns();
+    transfer.start();
+    transfer.wait();
+    times.push_back(static_cast<double>(now_ns() - start));
+  }
+  return summarise(times).median;
+}
+
+/// Half as long again as the slower transfer takes where nothing is computed here: what can hide,
+/// hides.
+Computation computation_for(const Session& session, const std::vector<Started>& transfers) {
+  double slowest_ns = 0;
+  for (const Started& transfer : transfers) {
+    slowest_ns = std::max(slowest_ns, session.is_leader() ? typical_ns(transfer) : 0);
+  }
+  constexpr double margin = 1.5;
+  return Computation::lasting(
+      std::chrono::nanoseconds(static_cast<std::int64_t>(margin * slowest_ns)));
+}
+
+Overlap overlap_of(const std::vector<Measured>& measured, const std::string& name) {
+  return {find(measured, name)->samples_ns, find(measured, "computation")->samples_ns,
+          find(measured, name + " overlapped")->samples_ns};
+}
+
+/// The target's own business, on rank 1, while this lives.
+enum class TargetDoes { nothing, compute };
+
+void observe(Session& session, TargetDoes what, const std::vector<Measured>& measured,
+             const std::vector<Started>& transfers) {
+  for (const Started& each : transfers) {
+    const Ratio part = hidden(overlap_of(measured, each.name));
+    session.remark(fmt::format("{} hides {:.3f} [{:.3f},{:.3f}] of {:.3f} ms", each.name,
+                               part.value, part.ci95.lo, part.ci95.hi,
+                               find(measured, each.name)->stats_ns.median * 1e-6));
+  }
+  const Overlap ours = overlap_of(measured, transfers.back().name);
+  const std::string where = fmt::format("get {}", bytes);
+  if (what == TargetDoes::nothing) {
+    session.targets().observe(net_target::overlap_idle, where, hidden(ours));
+  } else if (transfers.size() > 1) {
+    const Ratio ratio = hidden_ratio(ours, overlap_of(measured, transfers.front().name));
+    session.remark(fmt::format("hidden, ours / {}: {:.3f} [{:.3f},{:.3f}]", transfers.front().name,
+                               ratio.value, ratio.ci95.lo, ratio.ci95.hi));
+    session.targets().observe(net_target::overlap_busy, where, ratio);
+  }
+}
+
+void measure(Wire& wire, TargetDoes what) {
+  Session& session = wire.session();
+  const bool computes = what == TargetDoes::compute;
+  std::optional<BackgroundComputation> busy;
+  if (computes && session.crew().rank() == 1) {
+    busy.emplace();
+  }
+  std::vector<Started> transfers;
+  TcpFloor* const tcp = wire.tcp(Waiting::blocking);
+  if (auto raw = tcp == nullptr ? std::nullopt : tcp->started_get(bytes)) {
+    transfers.push_back(std::move(*raw));
+  }
+  transfers.push_back(*wire.own().started_get(bytes));
+  const Computation computation = computation_for(session, transfers);
+  std::vector<Candidate> candidates = {computing_candidate(computation)};
+  for (const Started& each : transfers) {
+    candidates.push_back(blocking_candidate(each));
+    candidates.push_back(overlapped_candidate(each, computation));
+  }
+  Topic topic{
+      fmt::format("Get beside a Computation Latency, target {}", computes ? "computing" : "idle"),
+      computes ? "overlap_busy" : "overlap_idle"};
+  const auto size = static_cast<std::int64_t>(bytes);
+  const auto measured = wire.measure(topic, "", size, size, candidates);
+  if (session.is_leader()) {
+    observe(session, what, measured, transfers);
+  }
+}
+
+}  // namespace
+
+void measure_net_overlap(Session& session) {
+  Wire wire(session);
+  measure(wire, TargetDoes::nothing);
+  measure(wire, TargetDoes::compute);
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The parts of suite "net": one-sided communication between rank 0 and rank 1, which are on
+// different nodes. The agent of rank 1's node executes what comes.
+//
+// Puts and accumulates are measured with a fence behind them, since the floors answer, too; where
+// they are not, the title says so.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "bench/session.hpp"
+
+namespace tessera::bench {
+
+/// `part`, where ranks 0 and 1 are on different nodes; else a remark says how to make it so.
+std::function<void(Session&)> between_nodes(std::function<void(Session&)> part);
+
+/// Put, get, accumulate, fetch_add, swap; lock and unlock that nobody contends.
+void measure_net_latency(Session& session);
+/// Many small messages outstanding.
+void measure_net_rate(Session& session);
+/// Large puts and gets: one after the other, and four outstanding.
+void measure_net_bandwidth(Session& session);
+/// Rows of 16 and 1024 bytes; square patches in one call and in a call a row.
+void measure_net_strided(Session& session);
+/// 1000 scattered doubles: as one list, and in 1000 non-blocking calls.
+void measure_net_scattered(Session& session);
+/// How much of a get a computation hides, while the target sleeps and while it computes.
+void measure_net_overlap(Session& session);
+/// fence_all with changes at none, some and all of the other ranks.
+void measure_net_fence(Session& session);
+/// What the agent takes of a processor when there is nothing to do.
+void measure_net_idle(Session& session);
+
+/// What the design asks between nodes (its section 5, rows "tcp" and "idle agent").
+std::vector<Target> net_targets();
+
+/// The names of those targets that a part tells of, with Targets::observe().
+namespace net_target {
+
+inline constexpr const char* get_awake = "get 8 B, agent awake: time / polling TCP";
+inline constexpr const char* get_asleep = "get 8 B, agent blocks: time / blocking TCP";
+inline constexpr const char* stream = "from 1 MiB, 4 outstanding: speed / raw stream";
+inline constexpr const char* request = "from 1 MiB, one blocking: speed / raw request";
+inline constexpr const char* long_rows = "1024 rows of 1 KiB: speed / contiguous";
+inline constexpr const char* vector = "1000 doubles, one list: time / round trip";
+inline constexpr const char* aggregate = "1000 doubles, aggregate: time / one list";
+inline constexpr const char* separate = "1000 doubles, 1000 calls: time / round trip";
+inline constexpr const char* overlap_idle = "get 4 MiB, target idle: part hidden";
+inline constexpr const char* overlap_busy = "get 4 MiB, target computing: hidden / raw";
+inline constexpr const char* idle_agent = "idle agent: part of a core";
+
+}  // namespace net_target
+
+}  // namespace tessera::bench

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/net/wire.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "bench/floors/mpi_two_sided.hpp"
+#include "bench/net/parts.hpp"
+
+namespace tessera::bench {
+namespace {
+
+/// Four of the largest messages at once.
+FloorOptions net_options(const Session& session) {
+  constexpr std::size_t outstanding = 4;
+  FloorOptions options = session.floor_options();
+  options.capacity_bytes = std::max(
+      options.capacity_bytes, outstanding * static_cast<std::size_t>(session.options().max_size));
+  return options;
+}
+
+}  // namespace
+
+std::function<void(Session&)> between_nodes(std::function<void(Session&)> part) {
+  return [part = std::move(part)](Session& session) {
+    const rma::Job& job = session.job();
+    if (job.size() > 1 && job.node_of(rma::WorldRank{0}) != job.node_of(rma::WorldRank{1})) {
+      part(session);
+    } else {
+      session.remark(
+          "net: ranks 0 and 1 have to be on different nodes; TESSERA_TRANSPORT=shm,tcp "
+          "TESSERA_RANKS_PER_NODE=1 makes a node of each rank");
+    }
+  };
+}
+
+Wire::Wire(Session& session) : session_(session), own_(session.job(), net_options(session)) {
+  Crew& crew = session.crew();
+  for (const Waiting waiting : {Waiting::polling, Waiting::blocking}) {
+    std::string missing;
+    if (auto floor = make_tcp_floor(crew, net_options(session), {.waiting = waiting}, missing)) {
+      tcp_.push_back(std::move(floor));
+    } else {
+      session.remark("missing: " + missing);
+    }
+  }
+  std::string missing;
+  mpi_ = make_mpi_floor(crew, net_options(session), missing);
+  if (!mpi_) {
+    session.remark("missing: " + missing);
+  }
+  const MpiPath path = mpi_path(crew);
+  mpi_messages_share_memory_ = path.messages_share_memory;
+  mpi_windows_share_memory_ = path.windows_share_memory && mpi_ != nullptr;
+  if (mpi_messages_share_memory_) {
+    session.remark(
+        "mpi: its messages go through shared memory here; OMPI_MCA_btl=self,tcp takes them to TCP");
+  }
+  if (mpi_windows_share_memory_) {
+    session.remark(
+        "mpi: its windows are shared memory here; OMPI_MCA_osc=pt2pt takes them to the network");
+  }
+}
+
+TcpFloor* Wire::tcp(Waiting waiting) const {
+  const auto found = std::find_if(tcp_.begin(), tcp_.end(), [waiting](const auto& floor) {
+    return floor->waiting() == waiting;
+  });
+  return found == tcp_.end() ? nullptr : found->get();
+}
+
+std::vector<Candidate> Wire::tcp_floors(const Case& c) const {
+  std::vector<Candidate> found;
+  for (const auto& floor : tcp_) {
+    add(found, floor->candidate(c));
+  }
+  return found;
+}
+
+std::vector<Candidate> Wire::tcp_streams(Operation operation, std::size_t bytes,
+                                         std::int64_t messages) const {
+  std::vector<Candidate> found;
+  for (const auto& floor : tcp_) {
+    add(found, floor->stream(operation, bytes, messages));
+  }
+  return found;
+}
+
+// The names say in every table that this is no network.
+std::string Wire::mpi_name(const std::string& name, bool shares_memory) const {
+  return shares_memory ? name + " in memory" : name;
+}
+
+std::optional<Candidate> Wire::mpi(const Case& c) const {
+  auto candidate = mpi_ ? mpi_->candidate(c) : std::nullopt;
+  if (!candidate) {
+    return std::nullopt;
+  }
+  return renamed(mpi_helped_by_target(session_.crew(), std::move(*candidate)),
+                 mpi_name("mpi", mpi_windows_share_memory_));
+}
+
+std::optional<Candidate> Wire::mpi_ping_pong(std::size_t bytes) const {
+  auto candidate = mpi_ping_pong_candidate(session_.crew(), bytes);
+  if (candidate) {
+    candidate->name = mpi_name(candidate->name, mpi_messages_share_memory_);
+  }
+  return candidate;
+}
+
+std::optional<Candidate> Wire::mpi_stream(std::size_t bytes, std::int64_t messages) const {
+  auto candidate = mpi_stream_candidate(session_.crew(), bytes, messages);
+  if (candidate) {
+    candidate->name = mpi_name(candidate->name, mpi_messages_share_memory_);
+  }
+  return candidate;
+}
+
+std::vector<Measured> Wire::measure(Topic& topic, const std::string& shape, std::int64_t size,
+                                    std::int64_t line,
+                                    const std::vector<Candidate>& candidates) const {
+  if (!topic.table) {
+    topic.table.emplace(
+        session_.table(topic.title, candidates.size() - 1, topic.quantity, topic.size_name));
+  }
+  topic.table->set_subject(candidates.size() - 1);
+  auto measured = measure_interleaved(session_.sleeping_crew(), candidates,
+                                      side_by_side(session_.options().measure_options()));
+  session_.add(*topic.table, {"net", topic.op, shape, size}, line, measured);
+  return measured;
+}
+
+void add(std::vector<Candidate>& candidates, std::optional<Candidate> candidate) {
+  if (candidate) {
+    candidates.push_back(std::move(*candidate));
+  }
+}
+
+void add(std::vector<Candidate>& candidates, std::vector<Candidate> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(candidates));
+}
+
+Candidate renamed(Candidate candidate, std::string name) {
+  candidate.name = std::move(name);
+  return candidate;
+}
+
+const Measured* find(const std::vector<Measured>& measured, std::string_view name) {
+  const auto found = std::find_if(measured.begin(), measured.end(),
+                                  [name](const Measured& one) { return one.name == name; });
+  return found == measured.end() ? nullptr : &*found;
+}
+
+const Measured* fastest_tcp(const std::vector<Measured>& measured) {
+  const Measured* const polling = find(measured, "tcp polling");
+  const Measured* const blocking = find(measured, "tcp blocking");
+  if (polling == nullptr || blocking == nullptr) {
+    return polling != nullptr ? polling : blocking;
+  }
+  return polling->stats_ns.median < blocking->stats_ns.median ? polling : blocking;
+}
+
+}  // namespace tessera::bench

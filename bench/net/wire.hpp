@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Wire: what the parts of suite "net" share: our side, the floors of the network, and how a set of
+// candidates is measured.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/floors/tcp_floor.hpp"
+#include "bench/rma/own_side.hpp"
+#include "bench/session.hpp"
+
+namespace tessera::bench {
+
+/// A table of the suite, made when its first line is measured; the subject is the last candidate.
+struct Topic {
+  std::string title;
+  std::string op;  ///< in the records
+  Quantity quantity = Quantity::latency;
+  std::string size_name = "Size";
+  std::optional<Table> table = {};
+};
+
+class Wire {
+ public:
+  /// Collective. Says in remarks which floors are missing and where MPI does not use the network.
+  explicit Wire(Session& session);
+
+  [[nodiscard]] Session& session() { return session_; }
+  [[nodiscard]] OwnSide& own() { return own_; }
+  /// The floor of that kind, or null.
+  [[nodiscard]] TcpFloor* tcp(Waiting waiting) const;
+
+  /// Raw TCP, polling and blocking, for `c`; where it has no such case none.
+  [[nodiscard]] std::vector<Candidate> tcp_floors(const Case& c) const;
+  /// Raw TCP with several messages outstanding; see TcpFloor::stream().
+  [[nodiscard]] std::vector<Candidate> tcp_streams(Operation operation, std::size_t bytes,
+                                                   std::int64_t messages) const;
+  /// MPI's windows, while the target waits inside MPI.
+  [[nodiscard]] std::optional<Candidate> mpi(const Case& c) const;
+  /// MPI's messages: a round trip, and a stream from rank 0 to rank 1.
+  [[nodiscard]] std::optional<Candidate> mpi_ping_pong(std::size_t bytes) const;
+  [[nodiscard]] std::optional<Candidate> mpi_stream(std::size_t bytes, std::int64_t messages) const;
+
+  /// Collective. Measures, records, and adds line `line`; `size` is the payload. Samples are long
+  /// beside the time that ranks take to meet over a network.
+  std::vector<Measured> measure(Topic& topic, const std::string& shape, std::int64_t size,
+                                std::int64_t line, const std::vector<Candidate>& candidates) const;
+
+ private:
+  [[nodiscard]] std::string mpi_name(const std::string& name, bool shares_memory) const;
+
+  Session& session_;
+  OwnSide own_;
+  std::vector<std::unique_ptr<TcpFloor>> tcp_;  ///< polling, blocking
+  std::unique_ptr<Floor> mpi_;
+  bool mpi_messages_share_memory_ = false;
+  bool mpi_windows_share_memory_ = false;
+};
+
+/// Appends a candidate that may be missing.
+void add(std::vector<Candidate>& candidates, std::optional<Candidate> candidate);
+void add(std::vector<Candidate>& candidates, std::vector<Candidate> more);
+/// The same candidate under another name.
+Candidate renamed(Candidate candidate, std::string name);
+
+/// The candidate of that name, or null.
+const Measured* find(const std::vector<Measured>& measured, std::string_view name);
+/// The faster of the raw TCP floors, or null.
+const Measured* fastest_tcp(const std::vector<Measured>& measured);
+
+}  // namespace tessera::bench
