@@ -35,14 +35,14 @@ double typical_ns(const Started& transfer) {
   return summarise(times).median;
 }
 
-/// Half as long again as the slower transfer takes where nothing is computed here: what can hide,
-/// hides.
+/// Three times as long as the slower transfer takes where nothing is computed here. Both ends'
+/// helpers may then have one core between them, and need twice that.
 Computation computation_for(const Session& session, const std::vector<Started>& transfers) {
   double slowest_ns = 0;
   for (const Started& transfer : transfers) {
     slowest_ns = std::max(slowest_ns, session.is_leader() ? typical_ns(transfer) : 0);
   }
-  constexpr double margin = 1.5;
+  constexpr double margin = 3;
   return Computation::lasting(
       std::chrono::nanoseconds(static_cast<std::int64_t>(margin * slowest_ns)));
 }
