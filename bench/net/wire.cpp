@@ -124,8 +124,9 @@ std::vector<Measured> Wire::measure(Topic& topic, const std::string& shape, std:
         session_.table(topic.title, candidates.size() - 1, topic.quantity, topic.size_name));
   }
   topic.table->set_subject(candidates.size() - 1);
-  auto measured = measure_interleaved(session_.sleeping_crew(), candidates,
-                                      side_by_side(session_.options().measure_options()));
+  MeasureOptions options = side_by_side(session_.options().measure_options());
+  options.sampling_limit = topic.sampling_limit;
+  auto measured = measure_interleaved(session_.sleeping_crew(), candidates, options);
   session_.add(*topic.table, {"net", topic.op, shape, size}, line, measured);
   return measured;
 }

@@ -4,6 +4,7 @@
 // candidates is measured.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,6 +25,7 @@ struct Topic {
   std::string op;  ///< in the records
   Quantity quantity = Quantity::latency;
   std::string size_name = "Size";
+  std::chrono::nanoseconds sampling_limit = std::chrono::seconds(2);  ///< of each line
   std::optional<Table> table = {};
 };
 
