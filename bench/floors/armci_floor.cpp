@@ -109,6 +109,8 @@ class ArmciFloor : public Floor {
         return list(c);
       case Layout::separate:
         return separate(c);
+      case Layout::aggregate:
+        return std::nullopt;
     }
     return std::nullopt;
   }

@@ -77,6 +77,7 @@ std::optional<Candidate> MemoryFloor::candidate(const Case& c) {
       return rows(c);
     case Layout::vector:
     case Layout::separate:
+    case Layout::aggregate:
       return list(c);
   }
   return std::nullopt;

@@ -77,6 +77,7 @@ Layer layer(const Case& c, bool remote) {
       return subarray_layer(c, remote ? c.remote_stride : c.local_stride);
     case Layout::vector:
     case Layout::separate:
+    case Layout::aggregate:
       return list_layer(c, remote);
   }
   return contiguous_layer(c);

@@ -119,9 +119,11 @@ void measure_doubles(Wire& wire, Operation operation) {
       name + "_vector", Quantity::latency, "Doubles"};
   const Case list = Case::vector(operation, 8, runs);
   const Case separate = Case::separate(operation, 8, runs);
+  const Case aggregate = Case::aggregate(operation, 8, runs);
   std::vector<Candidate> candidates = wire.tcp_floors(Case::contiguous(operation, 8));
   add(candidates, wire.mpi(list));
   add(candidates, renamed(*wire.own().candidate(separate, Completes::at_target), "1000 calls"));
+  add(candidates, renamed(*wire.own().candidate(aggregate, Completes::at_target), "aggregate"));
   add(candidates, wire.own().candidate(list, Completes::at_target));
   const auto measured =
       wire.measure(topic, list.shape(), static_cast<std::int64_t>(list.bytes()), runs, candidates);
@@ -131,6 +133,9 @@ void measure_doubles(Wire& wire, Operation operation) {
   }
   session.targets().observe(net_target::vector, name,
                             ratio_of_medians(measured.back().samples_ns, round_trip->samples_ns));
+  session.targets().observe(
+      net_target::aggregate, name,
+      ratio_of_medians(find(measured, "aggregate")->samples_ns, measured.back().samples_ns));
   session.targets().observe(
       net_target::separate, name,
       ratio_of_medians(find(measured, "1000 calls")->samples_ns, round_trip->samples_ns));

@@ -25,7 +25,7 @@ void measure_net_rate(Session& session);
 void measure_net_bandwidth(Session& session);
 /// Rows of 16 and 1024 bytes; square patches in one call and in a call a row.
 void measure_net_strided(Session& session);
-/// 1000 scattered doubles: as one list, and in 1000 non-blocking calls.
+/// 1000 scattered doubles: as one list, as an aggregate, and in 1000 non-blocking calls.
 void measure_net_scattered(Session& session);
 /// How much of a get a computation hides, while the target sleeps and while it computes.
 void measure_net_overlap(Session& session);

@@ -3,7 +3,6 @@
 
 namespace tessera::bench {
 
-// Aggregates are asked for, and not measured until there are any.
 std::vector<Target> net_targets() {
   using Sense = Target::Sense;
   return {

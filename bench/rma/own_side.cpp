@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "rma/aggregate.hpp"
 #include "rma/atomic.hpp"
 #include "rma/element.hpp"
 #include "rma/transfer.hpp"
@@ -96,6 +97,9 @@ std::optional<Candidate> OwnSide::candidate(const Case& c, Completes completes) 
       return vector(c, completes);
     case Layout::separate:
       return separate(c, completes);
+    case Layout::aggregate:
+      return c.operation == Operation::accumulate ? std::nullopt
+                                                  : std::optional(aggregate(c, completes));
   }
   return std::nullopt;
 }
@@ -183,6 +187,23 @@ Candidate OwnSide::separate(const Case& c, Completes completes) {
       handle.detach();
     }
     require(job.wait_rank(there.rank));
+  });
+}
+
+Candidate OwnSide::aggregate(const Case& c, Completes completes) {
+  std::byte* const here = local().data();
+  const RemoteAddress there = region_.at(target_);
+  const bool gets = c.operation == Operation::get;
+  // One for all repetitions, as a program would keep it.
+  const auto gathered = std::make_shared<rma::Aggregate>(job_);
+  return make(c, completes, [=](std::size_t local, std::size_t remote) {
+    for (std::int64_t run = 0; run < c.runs; ++run) {
+      std::byte* const mine = here + local + c.local_offset(run);
+      const RemoteAddress theirs = there + (remote + c.remote_offset(run));
+      require(gets ? gathered->get(theirs, mine, c.run_bytes)
+                   : gathered->put(theirs, mine, c.run_bytes));
+    }
+    require(gathered->wait());
   });
 }
 

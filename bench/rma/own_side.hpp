@@ -70,6 +70,7 @@ class OwnSide {
   [[nodiscard]] Candidate strided(const Case& c, Completes completes);
   [[nodiscard]] Candidate vector(const Case& c, Completes completes);
   [[nodiscard]] Candidate separate(const Case& c, Completes completes);
+  [[nodiscard]] Candidate aggregate(const Case& c, Completes completes);
   [[nodiscard]] Candidate atomic(const Case& c);
 
   rma::Job& job_;

@@ -37,6 +37,8 @@ const char* layout_name(Layout layout) {
       return "_vector";
     case Layout::separate:
       return "_separate";
+    case Layout::aggregate:
+      return "_aggregate";
   }
   return "_unknown";
 }
@@ -78,8 +80,14 @@ Case Case::separate(Operation operation, std::size_t run_bytes, std::int64_t run
   return result;
 }
 
+Case Case::aggregate(Operation operation, std::size_t run_bytes, std::int64_t runs) {
+  Case result = vector(operation, run_bytes, runs);
+  result.layout = Layout::aggregate;
+  return result;
+}
+
 std::size_t Case::remote_offset(std::int64_t index) const {
-  const bool scatters = layout == Layout::vector || layout == Layout::separate;
+  const bool scatters = layout != Layout::contiguous && layout != Layout::strided;
   const std::int64_t place = scatters ? index * scatter_step % runs : index;
   return static_cast<std::size_t>(place) * remote_stride;
 }

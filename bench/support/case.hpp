@@ -11,7 +11,7 @@
 //     vector      |####----|####----|####----|        remote order 0 2 1, say
 //
 // Separate runs are those of a vector, each moved by a non-blocking call of its own; then all are
-// waited for.
+// waited for. In an aggregate each is added by a call of its own, and all are sent together.
 //
 // Accumulate works on doubles: remote += scale * local.
 #pragma once
@@ -31,7 +31,7 @@ enum class Operation {
   lock_unlock,  ///< of a free mutex
 };
 
-enum class Layout { contiguous, strided, vector, separate };
+enum class Layout { contiguous, strided, vector, separate, aggregate };
 
 struct Case {
   Operation operation = Operation::put;
@@ -53,6 +53,8 @@ struct Case {
   static Case patch(Operation operation, std::int64_t n, std::int64_t leading);
   /// As vector(), in `runs` non-blocking calls.
   static Case separate(Operation operation, std::size_t run_bytes, std::int64_t runs);
+  /// As vector(), in `runs` calls that gather what is then sent.
+  static Case aggregate(Operation operation, std::size_t run_bytes, std::int64_t runs);
 
   /// Payload.
   [[nodiscard]] std::size_t bytes() const { return run_bytes * static_cast<std::size_t>(runs); }
