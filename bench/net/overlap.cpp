@@ -52,12 +52,24 @@ Overlap overlap_of(const std::vector<Measured>& measured, const std::string& nam
           find(measured, name + " overlapped")->samples_ns};
 }
 
+/// Whether the computation took no longer alone than beside a transfer. Else others disturbed it,
+/// and what hid behind it is not known.
+bool is_credible(const Overlap& overlap) {
+  constexpr double tolerance = 1.05;
+  return summarise(overlap.computing_ns).median <=
+         tolerance * summarise(overlap.overlapped_ns).median;
+}
+
 /// The target's own business, on rank 1, while this lives.
 enum class TargetDoes { nothing, compute };
 
 void observe(Session& session, TargetDoes what, const std::vector<Measured>& measured,
              const std::vector<Started>& transfers) {
   for (const Started& each : transfers) {
+    if (!is_credible(overlap_of(measured, each.name))) {
+      session.remark("the computation took longer alone than beside a transfer: nothing is told");
+      return;
+    }
     const Ratio part = hidden(overlap_of(measured, each.name));
     session.remark(fmt::format("{} hides {:.3f} [{:.3f},{:.3f}] of {:.3f} ms", each.name,
                                part.value, part.ci95.lo, part.ci95.hi,

@@ -28,8 +28,8 @@ std::function<void(Session&)> between_nodes(std::function<void(Session&)> part) 
       part(session);
     } else {
       session.remark(
-          "net: ranks 0 and 1 have to be on different nodes; TESSERA_TRANSPORT=shm,tcp "
-          "TESSERA_RANKS_PER_NODE=1 makes a node of each rank");
+          "net: ranks 0 and 1 have to be on different nodes; TESSERA_RANKS_PER_NODE=1 "
+          "makes a node of each rank");
     }
   };
 }
