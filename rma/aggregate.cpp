@@ -65,6 +65,15 @@ Status append(std::vector<Fragment>& list, const RemoteAddress& at, void* local,
   return {};
 }
 
+// By far the most frequent one.
+Status append(std::vector<Fragment>& list, const RemoteAddress& at, void* local,
+              std::size_t bytes) {
+  if (bytes > 0) {
+    list.push_back({local, at.offset, bytes});
+  }
+  return {};
+}
+
 Status append(std::vector<Fragment>& list, const RemoteAddress& at, Fragments fragments) {
   const std::size_t before = list.size();
   for (const Fragment& each : fragments) {
@@ -164,7 +173,7 @@ Handle Aggregate::start() {
   return all;
 }
 
-// `what` is (local pointer, shape) or (fragments).
+// `what` is (local pointer, bytes), (local pointer, shape) or (fragments).
 template <class... What>
 Status Aggregate::add(Op op, const Scale* scale, const RemoteAddress& at, const What&... what) {
   const bool is_first = !added_->op;
@@ -188,7 +197,7 @@ Status Aggregate::add(Op op, const Scale* scale, const RemoteAddress& at, const 
 }
 
 Status Aggregate::put(RemoteAddress to, const void* from, std::size_t bytes) {
-  return add(Op::put, nullptr, to, readable(from), CopyShape::contiguous(bytes));
+  return add(Op::put, nullptr, to, readable(from), bytes);
 }
 Status Aggregate::put(RemoteAddress to, const void* from, const CopyShape& shape) {
   return add(Op::put, nullptr, to, readable(from), shape);
@@ -198,7 +207,7 @@ Status Aggregate::put(RemoteAddress to, Fragments fragments) {
 }
 
 Status Aggregate::get(RemoteAddress from, void* to, std::size_t bytes) {
-  return add(Op::get, nullptr, from, to, CopyShape::contiguous(bytes));
+  return add(Op::get, nullptr, from, to, bytes);
 }
 Status Aggregate::get(RemoteAddress from, void* to, const CopyShape& shape) {
   return add(Op::get, nullptr, from, to, shape);
@@ -209,7 +218,7 @@ Status Aggregate::get(RemoteAddress from, Fragments fragments) {
 
 Status Aggregate::accumulate(RemoteAddress to, const void* from, std::size_t bytes,
                              const Scale& scale) {
-  return add(Op::accumulate, &scale, to, readable(from), CopyShape::contiguous(bytes));
+  return add(Op::accumulate, &scale, to, readable(from), bytes);
 }
 Status Aggregate::accumulate(RemoteAddress to, const void* from, const CopyShape& shape,
                              const Scale& scale) {

@@ -610,8 +610,16 @@ bool Client::wait(Completion& done, std::chrono::nanoseconds period) {
     sleep_on_sockets(period);
     progress();
   }
+  last_waited_ = Clock::now().time_since_epoch().count();
   waiting_.fetch_sub(1);
   return done.done();
+}
+
+// Those who wait look at their operation again and again: between two looks they still wait.
+bool Client::is_waited_for() const {
+  constexpr std::chrono::nanoseconds between_looks = std::chrono::microseconds(200);
+  return waiting_.load() > 0 ||
+         Clock::now().time_since_epoch().count() - last_waited_.load() < between_looks.count();
 }
 
 void Client::stir() {
@@ -629,7 +637,7 @@ void Client::communicate() noexcept {
   pthread_setname_np(pthread_self(), "tessera-comm");
   while (!is_ending_) {
     if (is_busy()) {
-      if (waiting_.load() > 0) {
+      if (is_waited_for()) {
         std::this_thread::sleep_for(longest_sleep);
         continue;
       }

@@ -206,6 +206,7 @@ class Client {
     return std::span(active_).first(active_count_.load(std::memory_order_acquire));
   }
   [[nodiscard]] bool is_busy() const;
+  [[nodiscard]] bool is_waited_for() const;
   [[nodiscard]] bool is_streaming() const;
   void sleep_on_sockets(std::chrono::nanoseconds period);
   void check_hosts();
@@ -217,6 +218,7 @@ class Client {
   std::vector<Link*> active_;  ///< in the order of connecting; as many as active_count_ says
   std::atomic<std::size_t> active_count_{0};
   std::atomic<int> waiting_{0};
+  std::atomic<std::int64_t> last_waited_{0};                    // nanoseconds of the steady clock
   std::atomic<std::chrono::steady_clock::duration> checked_{};  ///< when check_hosts() looked last
 
   std::mutex sleep_mutex_;

@@ -14,10 +14,18 @@ namespace {
 
 constexpr std::size_t word_bytes = 8;
 
-// One part is under way at the agent while the next is sent: large enough that a frame costs
-// nothing beside its bytes, small enough that the pipeline is filled early.
-constexpr std::size_t part_bytes = std::size_t{256} * 1024;
-static_assert(part_bytes <= max_packed_bytes);
+// What is packed goes in parts: one is under way at the agent while the next is packed.
+constexpr std::size_t packed_part_bytes = std::size_t{256} * 1024;
+static_assert(packed_part_bytes <= max_packed_bytes);
+
+// What goes straight between memory and the stream needs no parts to overlap: the stream itself is
+// the pipeline. Still so small that other requests to the agent get their turn.
+constexpr std::size_t direct_part_bytes = std::size_t{4} * 1024 * 1024;
+static_assert(direct_part_bytes <= max_direct_bytes);
+
+std::size_t part_bytes(const CopyShape& shape) noexcept {
+  return shape.run_bytes >= least_piece_bytes ? direct_part_bytes : packed_part_bytes;
+}
 
 Target moved(const Target& target, std::int64_t bytes) noexcept {
   Target result = target;
@@ -86,7 +94,7 @@ Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& 
                            Completion& done) {
   const auto* source = static_cast<const std::byte*>(from);
   return more_parts(done, [&] {
-    return for_each_part(shape, part_bytes, word_bytes,
+    return for_each_part(shape, part_bytes(shape), word_bytes,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
                              return put_part(moved(to, remote), source + local, part, done);
@@ -126,7 +134,7 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
 Status ServerEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
   auto* destination = static_cast<std::byte*>(to);
   return more_parts(done, [&] {
-    return for_each_part(shape, part_bytes, word_bytes,
+    return for_each_part(shape, part_bytes(shape), word_bytes,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
                              return get_part(destination + local, moved(from, remote), part, done);
@@ -155,7 +163,7 @@ Status ServerEndpoint::accumulate(const Target& to, const void* from, const Copy
   const auto* source = static_cast<const std::byte*>(from);
   constexpr std::size_t largest_element = 16;
   return more_parts(done, [&] {
-    return for_each_part(shape, part_bytes, largest_element,
+    return for_each_part(shape, packed_part_bytes, largest_element,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
                              return accumulate_part(moved(to, remote), source + local, part, scale,
@@ -186,7 +194,7 @@ Status ServerEndpoint::accumulate_part(const Target& to, const std::byte* from,
 // A fragment that is too long for one request is sent as what it is: contiguous, in parts.
 Status ServerEndpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
   return more_parts(done, [&] {
-    return for_each_batch(fragments, part_bytes, [&](Fragments batch) {
+    return for_each_batch(fragments, packed_part_bytes, [&](Fragments batch) {
       const Fragment& first = batch.front();
       return announced(done, [&] {
         return batch.size() > 1 ? put_batch(to, batch, done)
@@ -218,7 +226,7 @@ Status ServerEndpoint::put_batch(const Target& to, Fragments batch, Completion& 
 
 Status ServerEndpoint::get_fragments(const Target& from, Fragments fragments, Completion& done) {
   return more_parts(done, [&] {
-    return for_each_batch(fragments, part_bytes, [&](Fragments batch) {
+    return for_each_batch(fragments, packed_part_bytes, [&](Fragments batch) {
       const Fragment& first = batch.front();
       return announced(done, [&] {
         return batch.size() > 1
@@ -245,7 +253,7 @@ Status ServerEndpoint::get_batch(const Target& from, Fragments batch, Completion
 Status ServerEndpoint::accumulate_fragments(const Target& to, Fragments fragments,
                                             const Scale& scale, Completion& done) {
   return more_parts(done, [&] {
-    return for_each_batch(fragments, part_bytes, [&](Fragments batch) {
+    return for_each_batch(fragments, packed_part_bytes, [&](Fragments batch) {
       const Fragment& first = batch.front();
       return announced(done, [&] {
         return batch.size() > 1
