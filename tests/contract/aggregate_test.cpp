@@ -8,7 +8,7 @@
 
 #include <cstring>
 #include <numeric>
-#include <random>
+#include <string>
 #include <vector>
 
 #include "rma/transfer.hpp"
@@ -160,29 +160,33 @@ TEST(Aggregate, IsSentByItsDestructor) {
 TEST(Aggregate, TakesOneKindOneRankAndOneScale) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
+    const TeamRank target = neighbour(job);
+    const std::string there = "to rank " + std::to_string(target.value);
     std::int64_t value = 0;
     Aggregate all(job);
-    ASSERT_TRUE(ok(all.get(region.at(TeamRank{0}), &value, 8)));
-    EXPECT_TRUE(fails(all.put(region.at(TeamRank{0}), &value, 8), Code::invalid_argument,
-                      {"operations 'get' to rank 0 takes no 'put' to rank 0", "start() it first"}));
+    ASSERT_TRUE(ok(all.get(region.at(target), &value, 8)));
+    EXPECT_TRUE(
+        fails(all.put(region.at(target), &value, 8), Code::invalid_argument,
+              {"operations 'get' " + there + " takes no 'put' " + there, "start() it first"}));
     if (job.size() > 1) {
-      EXPECT_TRUE(fails(all.get(region.at(TeamRank{1}), &value, 8), Code::invalid_argument,
-                        {"to rank 0 takes no 'get' to rank 1"}));
+      const TeamRank own = job.world().rank();
+      EXPECT_TRUE(fails(all.get(region.at(own), &value, 8), Code::invalid_argument,
+                        {there + " takes no 'get' to rank " + std::to_string(own.value)}));
     }
     ASSERT_TRUE(ok(all.wait()));
-    ASSERT_TRUE(ok(all.accumulate(region.at(TeamRank{0}), &value, 8, Scale::of(2.0))));
-    EXPECT_TRUE(fails(all.accumulate(region.at(TeamRank{0}), &value, 8, Scale::of(3.0)),
+    ASSERT_TRUE(ok(all.accumulate(region.at(target), &value, 8, Scale::of(2.0))));
+    EXPECT_TRUE(fails(all.accumulate(region.at(target), &value, 8, Scale::of(3.0)),
                       Code::invalid_argument, {"takes one type and factor only"}));
-    EXPECT_TRUE(fails(all.accumulate(region.at(TeamRank{0}), &value, 8, Scale::of(2.0F)),
+    EXPECT_TRUE(fails(all.accumulate(region.at(target), &value, 8, Scale::of(2.0F)),
                       Code::invalid_argument, {"takes one type and factor only"}));
     EXPECT_EQ(all.pieces(), 1U);
     ASSERT_TRUE(ok(all.wait()));
-    EXPECT_TRUE(fails(all.put(region.at(TeamRank{0}, 8), &value, CopyShape::rows(8, 2, 8, -16)),
+    EXPECT_TRUE(fails(all.put(region.at(target, 8), &value, CopyShape::rows(8, 2, 8, -16)),
                       Code::out_of_range, {"a run begins -16 bytes from offset 8"}));
-    EXPECT_TRUE(fails(all.put(region.at(TeamRank{0}), &value, CopyShape::rows(8, -1, 8, 8)),
+    EXPECT_TRUE(fails(all.put(region.at(target), &value, CopyShape::rows(8, -1, 8, 8)),
                       Code::invalid_argument, {}));
     // Nothing was added: any kind will do.
-    ASSERT_TRUE(ok(all.get(region.at(TeamRank{0}), &value, 8)));
+    ASSERT_TRUE(ok(all.get(region.at(target), &value, 8)));
     ASSERT_TRUE(ok(all.wait()));
     EXPECT_TRUE(ok(all.wait()));
     ASSERT_TRUE(ok(job.barrier()));
