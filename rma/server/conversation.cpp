@@ -233,7 +233,7 @@ Status Conversation::read_terms(const FrameHeader& header, std::span<const std::
   }
   const std::uint64_t moved = total_bytes(pattern());
   TESSERA_RETURN_IF_ERROR(check_sizes(header, moved));
-  if (header.kind == Kind::get && moved > max_packed_bytes && !executor_.is_long(pattern_)) {
+  if (header.kind == Kind::get && moved > max_packed_bytes && !Executor::is_long(pattern_)) {
     return Status::error(Code::protocol,
                          fmt::format("{} asks for {} bytes of short rows at once; the most is {}",
                                      peer(), moved, max_packed_bytes));
@@ -255,7 +255,7 @@ Status Conversation::begin(const FrameHeader& header, std::span<const std::byte>
 }
 
 Status Conversation::take_payload(const FrameHeader& header, std::vector<iovec>& into) {
-  if (header.kind == Kind::put && executor_.is_long(pattern_)) {
+  if (header.kind == Kind::put && Executor::is_long(pattern_)) {
     const Result<Place> place = executor_.find(header, pattern_);
     refusal_ = place.status();
     is_in_place_ = place.ok() && executor_.pieces_of(*place, pattern_, into);
