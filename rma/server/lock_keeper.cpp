@@ -69,7 +69,7 @@ void LockKeeper::lock(const FrameHeader& request, const Answer& answer) {
   }
   Waiting waiting{.request = request, .turn = {.place = node_.guest_place(request.origin)}};
   if (!advance(waiting, answer)) {
-    waiting_.push_back(std::move(waiting));
+    waiting_.push_back(waiting);
   }
 }
 

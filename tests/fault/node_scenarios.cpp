@@ -36,6 +36,7 @@ Status go_on(rma::Job& job, const std::vector<WorldRank>& members) {
   TESSERA_ASSIGN_OR_RETURN(rma::Region region, rma::Region::allocate(team, 4096));
   const TeamRank next{(team.rank().value + 1) % team.size()};
   TESSERA_RETURN_IF_ERROR(put_value(job, region.at(next, 8), 1.5));
+  TESSERA_RETURN_IF_ERROR(region.fence());
   TESSERA_RETURN_IF_ERROR(team.barrier());
   TESSERA_ASSIGN_OR_RETURN(const double own,
                            rma::get_value<double>(job, region.at(team.rank(), 8)));

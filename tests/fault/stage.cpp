@@ -62,10 +62,8 @@ Status expect(bool condition, std::string_view claim) {
 }
 
 // A team's barrier doesn't fence, and a fence of all would tell of the dead rank.
-Status fence_and_meet(Stage& stage, rma::Team& team) {
-  for (const rma::WorldRank member : team.members()) {
-    TESSERA_RETURN_IF_ERROR(stage.job.fence(member));
-  }
+Status fence_and_meet(rma::Region& region, rma::Team& team) {
+  TESSERA_RETURN_IF_ERROR(region.fence());
   return team.barrier();
 }
 
@@ -77,7 +75,7 @@ Status use_region(Stage& stage, rma::Team& team) {
   TESSERA_RETURN_IF_ERROR(put_value(stage.job, region.at(next, 64), value));
   TESSERA_RETURN_IF_ERROR(accumulate(stage.job, region.at(TeamRank{0}, 128), &value, sizeof value,
                                      rma::Scale::of(1.0)));
-  TESSERA_RETURN_IF_ERROR(fence_and_meet(stage, team));
+  TESSERA_RETURN_IF_ERROR(fence_and_meet(region, team));
   TESSERA_ASSIGN_OR_RETURN(const double there,
                            rma::get_value<double>(stage.job, region.at(next, 64)));
   TESSERA_RETURN_IF_ERROR(expect(there == value, "a put between survivors arrives"));
@@ -100,7 +98,7 @@ Status use_locks(Stage& stage, rma::Team& team) {
     TESSERA_RETURN_IF_ERROR(put_value(stage.job, counter.at(TeamRank{0}), seen + 1));
     TESSERA_RETURN_IF_ERROR(locks.unlock(TeamRank{0}, 0));
   }
-  TESSERA_RETURN_IF_ERROR(team.barrier());
+  TESSERA_RETURN_IF_ERROR(fence_and_meet(counter, team));
   TESSERA_ASSIGN_OR_RETURN(const auto all,
                            rma::get_value<std::int64_t>(stage.job, counter.at(TeamRank{0})));
   TESSERA_RETURN_IF_ERROR(

@@ -2,7 +2,7 @@
 #include "rma/server/wire.hpp"
 
 #include <gtest/gtest.h>
-#define XXH_INLINE_ALL
+#define XXH_INLINE_ALL  // NOLINT(readability-identifier-naming): a switch of xxHash
 #include <xxhash.h>
 
 #include <complex>
