@@ -25,6 +25,9 @@ constexpr WorldRank acquainted{1};
 constexpr WorldRank unacquainted{5};
 constexpr WorldRank mate_of_unacquainted{4};
 
+constexpr std::uint64_t outwards_offset = 128;
+constexpr double outwards_value = 3.5;
+
 Status put_and_fence(rma::Job& job, rma::Region& region) {
   TESSERA_RETURN_IF_ERROR(put_value(job, region.at(TeamRank{mate.value}, 64), 2.5));
   return job.fence(mate);
@@ -63,6 +66,16 @@ Status use_lost_node(rma::Job& job, rma::Region& region) {
   return status;
 }
 
+// The region is not freed before the mate's put has come; or not for a while, if it never does.
+void wait_for_the_mate(rma::Job& job, const rma::Region& region) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (rma::get_value<double>(job, region.at(TeamRank{0}, outwards_offset)).value() !=
+             outwards_value &&
+         std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 void carrier_dies(rma::Job& job, const Line& line, rma::Region& region) {
   if (job.rank() == carrier) {
     line.ready();
@@ -71,13 +84,16 @@ void carrier_dies(rma::Job& job, const Line& line, rma::Region& region) {
   if (job.rank() == mate) {
     // It is cut off from requests of others, and not from theirs.
     line.report("outcome", job.barrier());
-    Status outwards = put_value(job, region.at(TeamRank{0}, 128), 3.5);
+    Status outwards = put_value(job, region.at(TeamRank{0}, outwards_offset), outwards_value);
     line.report("outwards", outwards.ok() ? job.fence(WorldRank{0}) : outwards);
     return;
   }
   line.report("outcome", use_lost_node(job, region));
   line.report("carry_on",
               go_on(job, {WorldRank{0}, acquainted, mate_of_unacquainted, unacquainted}));
+  if (job.rank().value == 0) {
+    wait_for_the_mate(job, region);
+  }
 }
 
 void carrier_stops(rma::Job& job, const Line& line, rma::Region& region) {
