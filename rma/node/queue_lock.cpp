@@ -149,6 +149,17 @@ std::optional<QueueLock::Outcome> QueueLock::try_lock(Node& node, Turn& turn) no
 }
 
 QueueLock::Outcome QueueLock::lock(Node& node, int& dead_place) noexcept {
+  {
+    // Free, as it mostly is: without what only those who wait need.
+    const RobustGuard guard(guard_, node.lock_context());
+    if (guard.recovered()) [[unlikely]] {
+      repair(node);
+    }
+    if (owner_.load(std::memory_order_relaxed) == 0) [[likely]] {
+      owner_.store(owner_at(node.place()), std::memory_order_relaxed);
+      return Outcome::acquired;
+    }
+  }
   Turn turn{.place = node.place()};
   auto outcome = try_lock(node, turn);
   while (!outcome && !turn.is_queued) {
