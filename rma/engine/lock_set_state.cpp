@@ -157,8 +157,7 @@ inline const LockSetState::OwnersLocks* LockSetState::find(TeamRank owner,
 
 inline QueueLock& LockSetState::lock_here(const OwnersLocks& locks,
                                           std::int64_t index) const noexcept {
-  return *reinterpret_cast<QueueLock*>(
-      node_.arena().at(locks.offset + static_cast<std::uint64_t>(index) * locks.lock_bytes));
+  return *reinterpret_cast<QueueLock*>(node_.arena().at(locks.offset_of(index)));
 }
 
 Status LockSetState::missing(TeamRank owner, std::int64_t index) const {
@@ -199,10 +198,8 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
 Status LockSetState::lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index) {
   JobState& job = team_.state().job();
   const NodeId node = job.nodes.node_of(team_.world_rank(owner));
-  TESSERA_ASSIGN_OR_RETURN(
-      const LockOutcome outcome,
-      job.link->lock(node, locks.memory,
-                     locks.offset + static_cast<std::uint64_t>(index) * locks.lock_bytes));
+  TESSERA_ASSIGN_OR_RETURN(const LockOutcome outcome,
+                           job.link->lock(node, locks.memory, locks.offset_of(index)));
   if (!outcome.is_acquired) {
     return holder_gone(owner, index, outcome);
   }
@@ -233,7 +230,7 @@ Status LockSetState::unlock_elsewhere(TeamRank owner, const OwnersLocks& locks,
   }
   JobState& job = team_.state().job();
   return job.link->unlock(job.nodes.node_of(team_.world_rank(owner)), locks.memory,
-                          locks.offset + static_cast<std::uint64_t>(index) * locks.lock_bytes);
+                          locks.offset_of(index));
 }
 
 Status LockSetState::holder_gone(TeamRank owner, std::int64_t index,

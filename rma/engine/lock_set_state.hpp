@@ -42,6 +42,9 @@ class LockSetState {
     std::uint64_t lock_bytes = 0;  ///< of each lock with its queue
     std::uint64_t offset = 0;      ///< of the first: in the node's memory; elsewhere, in `memory`
     RegionId memory;               ///< number 0: it is this node's
+    [[nodiscard]] std::uint64_t offset_of(std::int64_t index) const noexcept {
+      return offset + static_cast<std::uint64_t>(index) * lock_bytes;
+    }
   };
   /// What the first member on a node says of the memory that it made for all of them there.
   struct Offer {

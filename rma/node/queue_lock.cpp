@@ -124,14 +124,22 @@ bool QueueLock::enqueue(const Node& node, Turn& turn) noexcept {
   return true;
 }
 
+inline bool QueueLock::take_if_free(const Node& node, const RobustGuard& guard,
+                                    int place) noexcept {
+  if (guard.recovered()) [[unlikely]] {
+    repair(node);
+  }
+  if (owner_.load(std::memory_order_relaxed) != 0) {
+    return false;
+  }
+  owner_.store(owner_at(place), std::memory_order_relaxed);
+  return true;
+}
+
 // Takes the lock if it is free, else a turn; without either, the ring is full.
 std::optional<QueueLock::Outcome> QueueLock::try_lock(Node& node, Turn& turn) noexcept {
   const RobustGuard guard(guard_, node.lock_context());
-  if (guard.recovered()) {
-    repair(node);
-  }
-  if (owner_.load(std::memory_order_relaxed) == 0) [[likely]] {
-    owner_.store(owner_at(turn.place), std::memory_order_relaxed);
+  if (take_if_free(node, guard, turn.place)) {
     return Outcome::acquired;
   }
   turn.is_queued = enqueue(node, turn);
@@ -152,11 +160,7 @@ QueueLock::Outcome QueueLock::lock(Node& node, int& dead_place) noexcept {
   {
     // Free, as it mostly is: without what only those who wait need.
     const RobustGuard guard(guard_, node.lock_context());
-    if (guard.recovered()) [[unlikely]] {
-      repair(node);
-    }
-    if (owner_.load(std::memory_order_relaxed) == 0) [[likely]] {
-      owner_.store(owner_at(node.place()), std::memory_order_relaxed);
+    if (take_if_free(node, guard, node.place())) [[likely]] {
       return Outcome::acquired;
     }
   }

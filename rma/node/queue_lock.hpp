@@ -87,6 +87,7 @@ class alignas(cache_line) QueueLock {
 
   QueueEntry& entry(std::uint32_t turn) noexcept;
   bool enqueue(const Node& node, Turn& turn) noexcept;
+  bool take_if_free(const Node& node, const RobustGuard& guard, int place) noexcept;
   std::optional<Outcome> try_lock(Node& node, Turn& turn) noexcept;
   void wait(Node& node, const Turn& turn) noexcept;
   void look_after_holder(Node& node, Turn& turn) noexcept;

@@ -79,6 +79,24 @@ Status announced(Completion& done, Start&& start) {
   return {};
 }
 
+// Starts a request for each batch of a list. A fragment that is a batch by itself, perhaps because
+// it is too long for one request, goes as what it is: contiguous.
+template <class Single, class Several>
+Status start_batches(const Target& target, Fragments fragments, Completion& done,
+                     const Single& start_single, const Several& start_several) {
+  return more_parts(done, [&] {
+    return for_each_batch(fragments, packed_part_bytes, [&](Fragments batch) {
+      return announced(done, [&] {
+        const Fragment& first = batch.front();
+        return batch.size() > 1
+                   ? start_several(batch)
+                   : start_single(moved(target, static_cast<std::int64_t>(first.remote_offset)),
+                                  first.local, CopyShape::contiguous(first.bytes));
+      });
+    });
+  });
+}
+
 }  // namespace
 
 FrameHeader ServerEndpoint::request(Kind kind, const Target& target) noexcept {
@@ -191,18 +209,13 @@ Status ServerEndpoint::accumulate_part(const Target& to, const std::byte* from,
   return link_.post(header, descriptor, std::span(&piece, 1), &done, link_.when());
 }
 
-// A fragment that is too long for one request is sent as what it is: contiguous, in parts.
 Status ServerEndpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
-  return more_parts(done, [&] {
-    return for_each_batch(fragments, packed_part_bytes, [&](Fragments batch) {
-      const Fragment& first = batch.front();
-      return announced(done, [&] {
-        return batch.size() > 1 ? put_batch(to, batch, done)
-                                : put(moved(to, static_cast<std::int64_t>(first.remote_offset)),
-                                      first.local, CopyShape::contiguous(first.bytes), done);
-      });
-    });
-  });
+  return start_batches(
+      to, fragments, done,
+      [&](const Target& at, void* local, const CopyShape& run) {
+        return put(at, local, run, done);
+      },
+      [&](Fragments batch) { return put_batch(to, batch, done); });
 }
 
 Status ServerEndpoint::put_batch(const Target& to, Fragments batch, Completion& done) {
@@ -225,17 +238,12 @@ Status ServerEndpoint::put_batch(const Target& to, Fragments batch, Completion& 
 }
 
 Status ServerEndpoint::get_fragments(const Target& from, Fragments fragments, Completion& done) {
-  return more_parts(done, [&] {
-    return for_each_batch(fragments, packed_part_bytes, [&](Fragments batch) {
-      const Fragment& first = batch.front();
-      return announced(done, [&] {
-        return batch.size() > 1
-                   ? get_batch(from, batch, done)
-                   : get(first.local, moved(from, static_cast<std::int64_t>(first.remote_offset)),
-                         CopyShape::contiguous(first.bytes), done);
-      });
-    });
-  });
+  return start_batches(
+      from, fragments, done,
+      [&](const Target& at, void* local, const CopyShape& run) {
+        return get(local, at, run, done);
+      },
+      [&](Fragments batch) { return get_batch(from, batch, done); });
 }
 
 Status ServerEndpoint::get_batch(const Target& from, Fragments batch, Completion& done) {
@@ -252,17 +260,12 @@ Status ServerEndpoint::get_batch(const Target& from, Fragments batch, Completion
 
 Status ServerEndpoint::accumulate_fragments(const Target& to, Fragments fragments,
                                             const Scale& scale, Completion& done) {
-  return more_parts(done, [&] {
-    return for_each_batch(fragments, packed_part_bytes, [&](Fragments batch) {
-      const Fragment& first = batch.front();
-      return announced(done, [&] {
-        return batch.size() > 1
-                   ? accumulate_batch(to, batch, scale, done)
-                   : accumulate(moved(to, static_cast<std::int64_t>(first.remote_offset)),
-                                first.local, CopyShape::contiguous(first.bytes), scale, done);
-      });
-    });
-  });
+  return start_batches(
+      to, fragments, done,
+      [&](const Target& at, void* local, const CopyShape& run) {
+        return accumulate(at, local, run, scale, done);
+      },
+      [&](Fragments batch) { return accumulate_batch(to, batch, scale, done); });
 }
 
 Status ServerEndpoint::accumulate_batch(const Target& to, Fragments batch, const Scale& scale,

@@ -101,6 +101,7 @@ void Farewells::say(Client& client, std::chrono::milliseconds patience) const {
   wait_for_ranks_of_node();
   const NodeId own = nodes_.node_of(node_->ranks().front());
   const auto at = static_cast<std::size_t>(own.value);
+  const std::vector<std::byte> fates = fates_here();
   std::deque<Completion> received;
   std::vector<Link*> told;
   for (std::int32_t node = 0; node < nodes_.count(); ++node) {
@@ -109,13 +110,13 @@ void Farewells::say(Client& client, std::chrono::milliseconds patience) const {
     }
     const auto link = client.link_to(NodeId{node}, patience);
     const FrameHeader farewell{.kind = Kind::deliver,
-                               .payload_bytes = fates_here().size(),
+                               .payload_bytes = fates.size(),
                                .origin = client.options().rank,
                                .target = nodes_.ranks_of(NodeId{node}).front(),
                                .region = farewell_memory,
                                .offset = first_fate_[at],
                                .words = {at * word_bytes, 1}};
-    if (!link.ok() || !(*link)->post(farewell, {}, fates_here(), Link::When::now).ok()) {
+    if (!link.ok() || !(*link)->post(farewell, {}, fates, Link::When::now).ok()) {
       continue;  // it is gone itself
     }
     const FrameHeader fence{.kind = Kind::fence, .origin = client.options().rank};
