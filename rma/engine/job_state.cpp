@@ -155,6 +155,15 @@ RegionId JobState::draw_region_id() noexcept {
   return RegionId{static_cast<std::uint32_t>(id)};
 }
 
+Result<RegionId> JobState::publish(const PublishedMemory& piece) {
+  const RegionId memory = draw_region_id();
+  if (memory.value == 0) {
+    return Status::error(Code::limit_exceeded, "the numbers of regions are used up");
+  }
+  TESSERA_RETURN_IF_ERROR(link->publish(memory, piece));
+  return memory;
+}
+
 Status JobState::stop() {
   if (stopped.load()) {
     return {};

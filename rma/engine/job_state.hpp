@@ -76,6 +76,9 @@ class JobState {
   /// Draws a number for memory that other ranks name, which nothing else in the job ever has.
   /// Number 0: there are no more.
   RegionId draw_region_id() noexcept;
+  /// Makes a piece of this node's memory known to other nodes, by a number of its own.
+  /// Errors: limit_exceeded, no_memory. Requires: link is set.
+  Result<RegionId> publish(const PublishedMemory& piece);
 
   /// See Job::stop.
   Status stop();

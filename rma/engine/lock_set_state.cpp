@@ -86,12 +86,10 @@ Status LockSetState::back_and_publish(Offer& offer, std::uint32_t capacity) cons
   if (team_.state().node_members() == team_.size()) {
     return {};
   }
-  offer.memory = job.draw_region_id();
-  if (offer.memory.value == 0) {
-    return Status::error(Code::limit_exceeded, "the numbers of regions are used up");
-  }
-  return job.link->publish(
-      offer.memory, {.offset = offer.offset, .bytes = bytes_, .lock_bytes = offer.lock_bytes});
+  TESSERA_ASSIGN_OR_RETURN(
+      offer.memory,
+      job.publish({.offset = offer.offset, .bytes = bytes_, .lock_bytes = offer.lock_bytes}));
+  return {};
 }
 
 // On each node the members' locks follow each other in team order, in the memory of the first.

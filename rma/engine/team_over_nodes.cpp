@@ -60,12 +60,7 @@ Status TeamState::find_nodes() {
 }
 
 Result<RegionId> TeamState::publish_control(std::uint64_t offset) {
-  const RegionId memory = job_.draw_region_id();
-  if (memory.value == 0) {
-    return Status::error(Code::limit_exceeded, "the numbers of regions are used up");
-  }
-  TESSERA_RETURN_IF_ERROR(job_.link->publish(memory, {.offset = offset, .bytes = control_bytes()}));
-  return memory;
+  return job_.publish({.offset = offset, .bytes = control_bytes()});
 }
 
 void TeamState::withdraw_control(RegionId memory) noexcept {

@@ -219,14 +219,7 @@ TEST_P(SilentStranger, IsDisconnected) {
   bystander.expect_unharmed();
 }
 
-INSTANTIATE_TEST_SUITE_P(Waiting, SilentStranger,
-                         testing::Values(StayAwake(0), std::chrono::microseconds(50),
-                                         StayAwake::max()),
-                         [](const auto& each) {
-                           return each.index == 0   ? "asleep"
-                                  : each.index == 1 ? "adaptive"
-                                                    : "awake";
-                         });
+INSTANTIATE_TEST_SUITE_P(Waiting, SilentStranger, testing::ValuesIn(ways_to_wait), name_of_way);
 
 TEST_F(AgentRobustness, StrangersAreBoundedInNumber) {
   bystander_.expect_unharmed();  // so it is known by now

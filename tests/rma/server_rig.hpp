@@ -42,6 +42,13 @@ inline const std::uint64_t lock_bytes = detail::QueueLock::bytes(8);
 inline constexpr std::uint32_t loopback_host = 0x7f00'0001;
 inline constexpr std::uint64_t slice_bytes = 8ULL << 20;
 
+/// The ways in which an agent may wait, for tests of each of them.
+inline constexpr std::array<StayAwake, 3> ways_to_wait{StayAwake(0), std::chrono::microseconds(50),
+                                                       StayAwake::max()};
+inline std::string name_of_way(const testing::TestParamInfo<StayAwake>& each) {
+  return each.index == 0 ? "asleep" : each.index == 1 ? "adaptive" : "awake";
+}
+
 using Bytes = std::vector<std::byte>;
 
 struct ServedNodeOptions {

@@ -65,14 +65,7 @@ Bytes random_bytes(std::mt19937& random, std::size_t count) {
   return bytes;
 }
 
-INSTANTIATE_TEST_SUITE_P(Waiting, ServerTest,
-                         testing::Values(StayAwake(0), std::chrono::microseconds(50),
-                                         StayAwake::max()),
-                         [](const auto& each) {
-                           return each.index == 0   ? "asleep"
-                                  : each.index == 1 ? "adaptive"
-                                                    : "awake";
-                         });
+INSTANTIATE_TEST_SUITE_P(Waiting, ServerTest, testing::ValuesIn(ways_to_wait), name_of_way);
 
 TEST_P(ServerTest, PutsAndGetsOfAllSizesArrive) {
   std::mt19937 random(1);
