@@ -66,18 +66,18 @@ std::int64_t ranks_per_node_of(const rma::Job& job, const rma::Team& team) {
 
 }  // namespace
 
-ArrayBase::ArrayBase(const rma::Job& job, std::string name, Distribution distribution,
+ArrayBase::ArrayBase(const rma::Job& job, std::string name, const Distribution& distribution,
                      rma::Region region, ElementKind element)
     : job_(job),
       name_(std::move(name)),
       type_name_(std::move(element.name)),
-      distribution_(std::move(distribution)),
+      distribution_(distribution),
       region_(std::move(region)),
       element_bytes_(element.bytes) {}
 
 // The job is copied: failed handles need it, also those of an array that was moved from.
 ArrayBase::ArrayBase(ArrayBase&& other) noexcept
-    : job_(other.job_),
+    : job_(other.job_),  // NOLINT(performance-move-constructor-init): said above
       name_(std::move(other.name_)),
       type_name_(std::move(other.type_name_)),
       distribution_(other.distribution_),

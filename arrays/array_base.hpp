@@ -98,8 +98,8 @@ class ArrayBase {
     std::size_t bytes = 0;
     std::string name;
   };
-  ArrayBase(const rma::Job& job, std::string name, Distribution distribution, rma::Region region,
-            ElementKind element);
+  ArrayBase(const rma::Job& job, std::string name, const Distribution& distribution,
+            rma::Region region, ElementKind element);
 
   /// Collective. What Array<T>::create needs.
   struct Made {

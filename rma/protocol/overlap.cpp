@@ -74,6 +74,9 @@ bool is_plainly_disjoint(Fragments fragments, Start&& start) {
       bits |= start(each) | each.bytes;
     }
   }
+  if (bits == 0) {
+    return true;  // nothing is written
+  }
   const std::uint64_t unit = bits & (~bits + 1);
   const std::uint64_t bitmap_bytes = (end - first) / unit / 8;
   if (bitmap_bytes / fragments.size() > WrittenUnits::most_bytes_a_fragment) {
@@ -119,7 +122,7 @@ Status check_remote_overlap(Fragments fragments) {
 
 Status check_local_overlap(Fragments fragments) {
   return check_overlap(
-      fragments, [](const Fragment& each) { return std::bit_cast<std::uint64_t>(each.local); },
+      fragments, [](const Fragment& each) { return reinterpret_cast<std::uintptr_t>(each.local); },
       "in local memory");
 }
 
