@@ -213,6 +213,7 @@ class Sweep {
   Norms run();
 
  private:
+  [[nodiscard]] std::int64_t rows_of_strip(std::int64_t strip_bytes) const;
   void step(std::int64_t t, const Range& strip);
   void look_ahead(std::int64_t t, std::int64_t y, const Range& strip);
   // Stages 1 to 5 of step t, for the row y.
@@ -250,9 +251,9 @@ class Sweep {
   Ahead ahead_;
   Range pipeline_;  ///< rows y for which the stages run, each on its row y - lag
   std::int64_t first_plane_;
-  std::int64_t strip_;           ///< rows in a strip
-  std::int64_t ring_size_ = 0;   ///< doubles
-  std::int64_t carry_size_ = 0;  ///< doubles that wait between the strips of a ring
+  std::int64_t strip_;       ///< rows in a strip
+  std::int64_t ring_size_;   ///< doubles
+  std::int64_t carry_size_;  ///< doubles that wait between the strips of a ring
   Ring u1_;
   Ring r1_;
   Ring r2_;
@@ -278,13 +279,16 @@ Sweep::Sweep(const SweepTask& task, const StageBoxes& boxes, const Box& window,
       boxes_(boxes),
       layout_(task, window),
       pipeline_(pipeline_rows(boxes)),
-      first_plane_(window.lo.z) {
+      first_plane_(window.lo.z),
+      strip_(rows_of_strip(strip_bytes)),
+      ring_size_(Ring::planes * (strip_ + Ring::carried_rows) * layout_.stride),
+      carry_size_((window.hi.z - window.lo.z) * Ring::carried_rows * layout_.stride) {}
+
+std::int64_t Sweep::rows_of_strip(std::int64_t strip_bytes) const {
   const std::int64_t row_bytes = layout_.stride * static_cast<std::int64_t>(sizeof(double));
   const std::int64_t row_count = pipeline_.hi - pipeline_.lo;
   const std::int64_t fitting = strip_bytes / (strip_planes * row_bytes) - Ring::carried_rows;
-  strip_ = std::min(std::max(fitting, least_strip), row_count);
-  ring_size_ = Ring::planes * (strip_ + Ring::carried_rows) * layout_.stride;
-  carry_size_ = (window.hi.z - window.lo.z) * Ring::carried_rows * layout_.stride;
+  return std::min(std::max(fitting, least_strip), row_count);
 }
 
 void Sweep::lay_out(double* memory) {

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <iterator>
@@ -43,7 +42,7 @@ Result<std::unique_ptr<GranuleTable>> GranuleTable::create(const std::byte* base
                                      std::strerror(errno)));
   }
   return std::unique_ptr<GranuleTable>(
-      new GranuleTable(std::bit_cast<std::uintptr_t>(base), bytes,
+      new GranuleTable(reinterpret_cast<std::uintptr_t>(base), bytes,
                        static_cast<std::atomic<std::uint32_t>*>(entries)));
 }
 
@@ -52,16 +51,16 @@ GranuleTable::~GranuleTable() {
 }
 
 bool GranuleTable::covers(const void* pointer) const noexcept {
-  return std::bit_cast<std::uintptr_t>(pointer) - base_ < bytes_;
+  return reinterpret_cast<std::uintptr_t>(pointer) - base_ < bytes_;
 }
 
 RegionId GranuleTable::find(const void* pointer) const noexcept {
-  const std::uint64_t at = (std::bit_cast<std::uintptr_t>(pointer) - base_) / granule_bytes;
+  const std::uint64_t at = (reinterpret_cast<std::uintptr_t>(pointer) - base_) / granule_bytes;
   return RegionId{entries_[at].load(std::memory_order_acquire)};
 }
 
 void GranuleTable::assign(const std::byte* from, std::uint64_t bytes, RegionId region) noexcept {
-  const std::uint64_t first = (std::bit_cast<std::uintptr_t>(from) - base_) / granule_bytes;
+  const std::uint64_t first = (reinterpret_cast<std::uintptr_t>(from) - base_) / granule_bytes;
   const std::uint64_t count = whole_granules(bytes) / granule_bytes;
   for (std::uint64_t i = 0; i < count; ++i) {
     entries_[first + i].store(region.value, std::memory_order_release);
@@ -101,13 +100,13 @@ void AddressBook::attach(const std::byte* from, std::uint64_t bytes, RegionId re
     return;
   }
   const std::lock_guard guard(mutex_);
-  elsewhere_.emplace(std::bit_cast<std::uintptr_t>(from), Piece{bytes, region});
+  elsewhere_.emplace(reinterpret_cast<std::uintptr_t>(from), Piece{bytes, region});
   longest_elsewhere_ = std::max(longest_elsewhere_, bytes);
 }
 
 void AddressBook::detach(const std::byte* from, RegionId region) {
   const std::lock_guard guard(mutex_);
-  const auto [first, last] = elsewhere_.equal_range(std::bit_cast<std::uintptr_t>(from));
+  const auto [first, last] = elsewhere_.equal_range(reinterpret_cast<std::uintptr_t>(from));
   const auto piece =
       std::find_if(first, last, [&](const auto& each) { return each.second.region == region; });
   if (piece != last) {
@@ -194,7 +193,7 @@ RegionId AddressBook::find(const void* pointer) const {
 // farther before than the longest is long.
 RegionId AddressBook::find_elsewhere(const void* pointer) const {
   const std::lock_guard guard(mutex_);
-  const auto address = std::bit_cast<std::uintptr_t>(pointer);
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   auto piece = elsewhere_.upper_bound(address);
   while (piece != elsewhere_.begin()) {
     --piece;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
@@ -49,7 +48,7 @@ Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
                    .access_mode = static_cast<std::uint8_t>(options_.access_mode),
                    .atomics = static_cast<std::uint8_t>(options_.atomics),
                    .attached = is_attached_,
-                   .origin = {getpid(), std::bit_cast<std::uintptr_t>(memory)}};
+                   .origin = {getpid(), reinterpret_cast<std::uintptr_t>(memory)}};
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Offer> offers, team_.allgather_value(mine));
   id_.value = offers[0].id;
   if (id_.value == 0) {

@@ -53,6 +53,7 @@ Status TeamState::find_nodes() {
                                      job_.settings.transport));
   }
   nodes_.emplace(members_, job_.nodes, job_.rank);
+  looked_after_ = nodes_->own();
   memory_of_.resize(static_cast<std::size_t>(nodes_->count()));
   const std::uint64_t most = most_mail_bytes / members_.size() / cache_line * cache_line;
   slot_bytes_ = std::min<std::size_t>(slot_bytes_, std::max(most, least_slot_bytes));
@@ -100,7 +101,7 @@ std::uint32_t TeamState::accept_leaders(std::uint64_t key) {
   for (const std::int32_t index : nodes_->partners()) {
     const auto gone = [&] {
       const bool is_given_up = control_ != nullptr && control_->broken.load() != 0;
-      return is_given_up || look_after_node(index) != 0;
+      return is_given_up || look_after_node(index) != 0 || look_after_next_node() != 0;
     };
     const Result<Invitation> invitation = node_->accept(key, nodes_->leader(index), gone);
     if (!invitation.ok()) {
@@ -145,6 +146,7 @@ Status TeamState::lead_meeting(std::uint32_t generation, const CollectiveCall& c
     tell_leaders(control_->broken.load(), generation, 0);
     return broken();
   }
+  control_->entered.store(TeamControl::after(generation));
   TeamControl::Check& check = control_->check[generation % 2];
   StepSummary summary = summarise(check);
   if (const std::uint32_t word = exchange(generation, summary, call, payload); word != 0) {
@@ -350,23 +352,28 @@ std::uint32_t TeamState::wait_for_mail(int round, std::uint32_t generation) {
         return gone;
       }
       gone_before = gone;
+      const std::uint32_t elsewhere = gone == 0 ? look_after_next_node() : 0;
+      if (elsewhere != 0 && is_still_before(nodes_->sender(round), generation) && !over()) {
+        return elsewhere;
+      }
     }
   }
   return is_under_way(generation) ? 0 : control_->broken.load();
 }
 
-// The first member on that node that is gone, or what is wrong with the team there.
+// What is wrong with the team on that node, or the first member there that is gone: in this order,
+// as members that were told of a failure may leave.
 std::uint32_t TeamState::look_after_node(std::int32_t index) {
-  if (const std::uint32_t word = look_after_ranks(index); word != 0) {
-    return word;
-  }
   const RegionId memory = memory_of_[static_cast<std::size_t>(index)];
-  if (memory.value == 0) {
-    return 0;
+  Result<std::uint32_t> broken = std::uint32_t{0};
+  if (memory.value != 0) {
+    broken = job_.link->read_word(nodes_->node(index), memory, offsetof(TeamControl, broken));
   }
-  const Result<std::uint32_t> word =
-      job_.link->read_word(nodes_->node(index), memory, offsetof(TeamControl, broken));
-  return word.ok() ? *word : explain(index, word.status());
+  if (broken.ok() && *broken != 0) {
+    return *broken;
+  }
+  const std::uint32_t gone = look_after_ranks(index);
+  return gone != 0 || broken.ok() ? gone : explain(index, broken.status());
 }
 
 std::uint32_t TeamState::look_after_ranks(std::int32_t index) {
@@ -380,6 +387,28 @@ std::uint32_t TeamState::look_after_ranks(std::int32_t index) {
     }
   }
   return 0;
+}
+
+// The same for the ranks of one other node, the next one at each call. Who waits for a node whose
+// members know of a death, and therefore don't come, finds the dead itself.
+std::uint32_t TeamState::look_after_next_node() {
+  looked_after_ = (looked_after_ + 1) % nodes_->count();
+  if (looked_after_ == nodes_->own()) {
+    looked_after_ = (looked_after_ + 1) % nodes_->count();
+  }
+  return look_after_ranks(looked_after_);
+}
+
+// Whether that node's members haven't all come to the step. If so, nobody has got through it; a
+// rank that is seen to be gone before this is asked never will.
+bool TeamState::is_still_before(std::int32_t index, std::uint32_t generation) {
+  const RegionId memory = memory_of_[static_cast<std::size_t>(index)];
+  if (memory.value == 0) {
+    return true;
+  }
+  const Result<std::uint32_t> entered =
+      job_.link->read_word(nodes_->node(index), memory, offsetof(TeamControl, entered));
+  return entered.ok() && *entered == generation;
 }
 
 // The word for an error from that node. One that has no such memory any more gave the team up for a

@@ -230,8 +230,7 @@ Status TeamState::form() {
     }
     TESSERA_RETURN_IF_ERROR(offset.status());
   } else {
-    TESSERA_ASSIGN_OR_RETURN(const Invitation invitation,
-                             node_->accept(key, node_->place_of(maker)));
+    TESSERA_ASSIGN_OR_RETURN(const Invitation invitation, accept_invitation(key, maker));
     if (invitation.offset == 0) {
       return Status::error_at(maker, Code::no_memory,
                               fmt::format("rank {} found no memory for the team", maker.value));
@@ -244,6 +243,18 @@ Status TeamState::form() {
   slot_bytes_ = control_->slot_bytes;
   is_formed_ = true;
   return met;
+}
+
+// A member that is gone, be it another than the maker, may be why the maker doesn't form the team.
+Result<Invitation> TeamState::accept_invitation(std::uint64_t key, WorldRank maker) {
+  std::uint32_t word = 0;
+  const auto in_vain = [&] {
+    word = look_after_own_node();
+    word = word == 0 && nodes_ ? look_after_next_node() : word;
+    return word != 0;
+  };
+  Result<Invitation> invitation = node_->accept(key, maker, in_vain);
+  return word == 0 || invitation.ok() ? std::move(invitation) : status_of(word);
 }
 
 Result<std::uint64_t> TeamState::make_control(std::uint64_t key) {
@@ -342,8 +353,7 @@ Status TeamState::wrong_root(TeamRank root) const {
       fmt::format("member {} cannot be the root: the team has {} members", root.value, size()));
 }
 
-Status TeamState::broken() const {
-  const std::uint32_t word = control_->broken.load();
+Status TeamState::status_of(std::uint32_t word) {
   constexpr std::uint32_t bits = TeamControl::left_bit | TeamControl::no_memory_bit;
   const WorldRank rank{static_cast<std::int32_t>(word & ~bits) - 1};
   if ((word & TeamControl::no_memory_bit) != 0) {
@@ -359,17 +369,32 @@ Status TeamState::broken() const {
   return Status::error_at(rank, Code::peer_lost, fmt::format("rank {} died", rank.value));
 }
 
+// Members of other nodes count only while this node's have not all come: else one that is gone may
+// have got all it needed from this node, and the step may end well.
 void TeamState::look_after_members(std::uint32_t generation) {
+  const auto has_entered = [&] {
+    return control_->entered.load() == TeamControl::after(generation);
+  };
+  std::uint32_t word = look_after_own_node();
+  if (word == 0 && nodes_ && !has_entered()) {
+    const std::uint32_t elsewhere = look_after_next_node();
+    word = has_entered() ? 0 : elsewhere;
+  }
+  if (word != 0) {
+    control_->give_up(generation, word);
+  }
+}
+
+// The word for the first member on this node that is gone, or 0.
+std::uint32_t TeamState::look_after_own_node() const {
   for (const WorldRank member : members_) {
     const int place = node_->place_of(member);
-    if (place < 0 || !node_->is_gone(place)) {
-      continue;
+    if (place >= 0 && node_->is_gone(place)) {
+      return static_cast<std::uint32_t>(member.value) + 1 +
+             (node_->has_left(place) ? TeamControl::left_bit : 0);
     }
-    const std::uint32_t word = static_cast<std::uint32_t>(member.value) + 1 +
-                               (node_->has_left(place) ? TeamControl::left_bit : 0);
-    control_->give_up(generation, word);
-    return;
   }
+  return 0;
 }
 
 Status TeamState::wait_for_others(std::uint32_t generation) {
@@ -404,8 +429,7 @@ Status TeamState::finish_meeting(std::uint32_t generation) {
   next.odd.store(0, std::memory_order_relaxed);
   control.arrived.store(0, std::memory_order_relaxed);
   std::uint32_t under_way = generation;
-  if (!control.generation.compare_exchange_strong(under_way,
-                                                  (generation + 1) & ~TeamControl::given_up_bit)) {
+  if (!control.generation.compare_exchange_strong(under_way, TeamControl::after(generation))) {
     return broken();
   }
   if (control.sleepers.load() != 0) {

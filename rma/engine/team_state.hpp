@@ -27,7 +27,9 @@
 // a slot; for much more a reduce-scatter and an allgather would bring 2 × bytes. A long broadcast
 // goes slot by slot, without a pipeline. Mailboxes take up to 2 × most_mail_bytes a node and team;
 // slots are smaller than the setting where that wouldn't suffice. A death on another node is seen
-// at two looks of the liveness period for each node that it is passed on over.
+// at two looks of the liveness period for each node that it is passed on over; and one that only
+// those know of who therefore don't come, when somebody that waits looks at that node: each looks
+// at one node more at each look.
 #pragma once
 
 #include <cstdint>
@@ -96,6 +98,9 @@ struct TeamControl {
   std::atomic<std::uint32_t> broken{0};
   /// Where there are several nodes: a leader sleeps on `arrived`.
   std::atomic<std::uint32_t> leader_sleeps{0};
+  /// Where there are several nodes: the last step for which this node's members had all come, and
+  /// the leader turned to the other leaders; its generation plus one.
+  std::atomic<std::uint32_t> entered{0};
   std::uint64_t bytes = 0;   ///< of all that was allocated
   std::uint32_t memory = 0;  ///< the number by which other nodes know it, or 0
   Check check[2];
@@ -104,6 +109,10 @@ struct TeamControl {
   /// In `generation`: this meeting, and so every later one, is given up. Whether a meeting took
   /// place is decided by one compare-and-swap of that word, so that all its members say the same.
   static constexpr std::uint32_t given_up_bit = 0x8000'0000;
+
+  [[nodiscard]] static std::uint32_t after(std::uint32_t step) noexcept {
+    return (step + 1) & ~given_up_bit;
+  }
 
   /// Gives up the meeting of that generation, unless it took place meanwhile, because of `word`, or
   /// of what was in `broken` before.
@@ -176,9 +185,12 @@ class TeamState {
   Status refuse(Status error);
   Status wait_for_others(std::uint32_t generation);
   void look_after_members(std::uint32_t generation);
+  [[nodiscard]] std::uint32_t look_after_own_node() const;
   void check_call(TeamControl::Check& check, const CollectiveCall& call) const;
   [[nodiscard]] Status mismatch(const TeamControl::Check& check) const;
-  [[nodiscard]] Status broken() const;
+  [[nodiscard]] Status broken() const { return status_of(control_->broken.load()); }
+  [[nodiscard]] static Status status_of(std::uint32_t word);
+  Result<Invitation> accept_invitation(std::uint64_t key, WorldRank maker);
   [[nodiscard]] Status wrong_root(TeamRank root) const;
   [[nodiscard]] Status check_reduction(const void* elements, std::int64_t count, ElementType type,
                                        Reduction reduction, const TeamRank* only_root) const;
@@ -219,6 +231,8 @@ class TeamState {
   [[nodiscard]] bool is_under_way(std::uint32_t generation) const noexcept;
   std::uint32_t look_after_node(std::int32_t index);
   std::uint32_t look_after_ranks(std::int32_t index);
+  std::uint32_t look_after_next_node();
+  [[nodiscard]] bool is_still_before(std::int32_t index, std::uint32_t generation);
   std::uint32_t explain(std::int32_t index, const Status& error);
   [[nodiscard]] TeamNodes::Set mail_set(std::uint32_t generation) const noexcept;
   [[nodiscard]] Mailbox& mailbox(int round, std::uint32_t generation) const noexcept;
@@ -249,6 +263,7 @@ class TeamState {
   std::vector<RegionId> memory_of_;  ///< of the leader's partners, by index; else number 0
   std::vector<std::byte> outbox_;    ///< of the leader: a summary, then its node's block, …
   std::uint32_t step_ = 0;           ///< the generation of the last step
+  std::int32_t looked_after_ = 0;    ///< the node, by index, that look_after_next_node() saw last
   bool is_formed_ = false;
 };
 

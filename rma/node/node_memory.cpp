@@ -21,7 +21,7 @@ namespace tessera::rma::detail {
 namespace {
 
 constexpr std::uint64_t magic_number = 0x7465'7373'6572'6131;  // "tessera1"
-constexpr std::uint32_t current_layout = 6;
+constexpr std::uint32_t current_layout = 7;
 constexpr std::uint64_t least_reserve = 64ULL << 20;
 // Life marks are locks on single bytes far beyond the end of the file, where no data can be.
 constexpr off_t life_mark_base = off_t{1} << 62;
@@ -40,7 +40,7 @@ void* map_shared(int fd, std::uint64_t bytes) {
     return MAP_FAILED;
   }
   auto* const first = static_cast<std::byte*>(reserved);
-  const std::uint64_t before = -std::bit_cast<std::uintptr_t>(first) % alignment;
+  const std::uint64_t before = -reinterpret_cast<std::uintptr_t>(first) % alignment;
   void* const base = mmap(first + before, bytes, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0);
   if (base == MAP_FAILED) {

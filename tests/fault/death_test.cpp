@@ -78,6 +78,13 @@ INSTANTIATE_TEST_SUITE_P(Fault, AwaitedRank,
                                          "awaited_notification", "notified"),
                          [](const auto& each) { return std::string(each.param); });
 
+TEST(Fault, WhoWaitsForAMemberThatKnowsOfTheDeathIsToldToo) {
+  for (const int victim : {1, 3}) {
+    expect_loss({.scenario = "deserted_barrier", .ranks = 4, .victim = victim});
+    expect_loss({.scenario = "deserted_team_creation", .ranks = 4, .victim = victim});
+  }
+}
+
 TEST(Fault, ANotificationThatCannotComeIsNoticedAmidOthers) {
   const Plan plan{.scenario = "awaited_notification_amid_noise", .ranks = 3, .victim = 1};
   const Outcome outcome = expect_loss(plan);

@@ -348,6 +348,18 @@ Status notify_the_dead(Stage& stage) {
   return notify(stage.job, WorldRank{stage.victim}).status();
 }
 
+// Whoever learns of the death otherwise may not come to a collective at all; the others, who wait
+// for it and not for the dead, are told all the same.
+Status in_deserted_barrier(Stage& stage) {
+  const std::int32_t deserter = (stage.victim + 2) % stage.job.size();
+  return stage.rank() == deserter ? notify_the_dead(stage) : stage.job.barrier();
+}
+
+Status in_deserted_team_creation(Stage& stage) {
+  const std::int32_t deserter = (stage.victim + 2) % stage.job.size();
+  return stage.rank() == deserter ? notify_the_dead(stage) : in_team_creation(stage);
+}
+
 // ---- Memory ------------------------------------------------------------------------------------
 
 // What the node's memory file holds.
@@ -413,6 +425,8 @@ constexpr std::array all{
     Scenario{"absent_from_attach", stand_still, attach},
     Scenario{"absent_from_free", stand_still, free_region},
     Scenario{"absent_from_lock_set_free", stand_still, free_locks},
+    Scenario{"deserted_barrier", stand_still, in_deserted_barrier},
+    Scenario{"deserted_team_creation", stand_still, in_deserted_team_creation},
     Scenario{"inside_barriers", repeat<in_barrier>, repeat_until_it_fails<in_barrier>},
     Scenario{"inside_collectives", repeat<mixed_collectives>,
              repeat_until_it_fails<mixed_collectives>},
