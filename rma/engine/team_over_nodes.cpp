@@ -420,7 +420,7 @@ std::uint32_t TeamState::explain(std::int32_t index, const Status& error) {
   }
   std::uint32_t word = look_after_ranks(index);
   for (std::int32_t other = 0; other < nodes_->count() && word == 0; ++other) {
-    word = other == nodes_->own() ? 0 : look_after_ranks(other);
+    word = other == nodes_->own() ? look_after_own_node() : look_after_ranks(other);
   }
   if (word != 0) {
     return word;
