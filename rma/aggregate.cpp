@@ -34,11 +34,6 @@ struct Aggregate::Added {
 
 namespace {
 
-bool is_same(const Scale& a, const Scale& b) {
-  return a.type() == b.type() &&
-         dispatch(a.type(), [&]<class T>(Tag<T>) { return a.as<T>() == b.as<T>(); });
-}
-
 // Where a run that begins `distance` from an address begins in the slice.
 Result<std::uint64_t> offset_of(const RemoteAddress& at, std::int64_t distance) {
   std::uint64_t offset = 0;
@@ -109,7 +104,7 @@ Status Aggregate::Added::admit(Op wanted, WorldRank target, const Scale* factor)
                                      to_string(*op), rank.value, to_string(wanted), target.value))
         .hint("start() it first, or use another one");
   }
-  if (factor != nullptr && !is_same(*scale, *factor)) {
+  if (factor != nullptr && *scale != *factor) {
     return Status::error(Code::invalid_argument,
                          "an aggregate of accumulates takes one type and factor only")
         .hint("start() it first, or use another one");

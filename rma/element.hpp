@@ -107,6 +107,8 @@ class Scale {
     __builtin_memcpy(&factor, bytes_, sizeof(T));
     return factor;
   }
+  /// The same bits for elements of the same type.
+  friend bool operator==(const Scale&, const Scale&) = default;
 
  private:
   explicit Scale(ElementType type) noexcept : type_(type) {}

@@ -68,6 +68,19 @@ void count(const JobState& job, const RemoteAddress& at, Op op, const Tally& tal
   }
 }
 
+// Found once for each line of the slice cache.
+Result<detail::Route*> route_to(JobState& job, const RemoteAddress& at) {
+  CachedSlice* const line = job.cached_slice(at.rank, at.region);
+  if (line != nullptr && line->route != nullptr) {
+    return line->route;
+  }
+  TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
+  if (line != nullptr) {
+    line->route = route;
+  }
+  return route;
+}
+
 // Where the parts of a transfer that are not done at once are told of: a blocking call's own
 // completion, or that of an operation; either is made when it is first needed.
 class Parts {
@@ -101,21 +114,21 @@ template <class Action, class... What>
 Status transfer_remote(JobState& job, const Action& action, const Located& target,
                        const RemoteAddress& at, const Tally& tally, Parts& parts,
                        const What&... what) {
-  TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
+  TESSERA_ASSIGN_OR_RETURN(const detail::Route* const route, route_to(job, at));
   const bool strict = target.region->options().atomics == Atomics::strict;
   const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(),
                                 job.stripes->slice(at.region, at.rank), strict};
   action.remote(path, Target{&target.region->segment(), target.member, at.offset, at.region},
                 what..., parts.completion());
-  job.counters->add(at.rank, Action::op, tally);
+  count(job, at, Action::op, tally);
   return {};
 }
 
+// Requires: the shape is normalised.
 template <class Action>
 Status transfer_shape(JobState& job, const Action& action, const RemoteAddress& at, void* local,
-                      const CopyShape& given, Parts& parts) {
-  TESSERA_RETURN_IF_ERROR(given.check());
-  const CopyShape shape = given.normalised();
+                      const CopyShape& shape, Parts& parts) {
+  TESSERA_RETURN_IF_ERROR(shape.check());
   TESSERA_RETURN_IF_ERROR(action.check(shape.run_bytes));
   TESSERA_ASSIGN_OR_RETURN(const Located target,
                            locate(job, Action::op, at, shape.remote_extent()));
@@ -275,7 +288,8 @@ Status transfer(JobState& job, const Action& action, const RemoteAddress& at, vo
 template <class Action>
 Status transfer(JobState& job, const Action& action, const RemoteAddress& at, void* local,
                 const CopyShape& shape, Parts& parts) {
-  return transfer_shape(job, action, at, local, shape, parts);
+  TESSERA_RETURN_IF_ERROR(shape.check());
+  return transfer_shape(job, action, at, local, shape.normalised(), parts);
 }
 template <class Action>
 Status transfer(JobState& job, const Action& action, const RemoteAddress& at, Fragments fragments,

@@ -27,9 +27,10 @@ struct Settings {
   std::int64_t ranks_per_node = 0;         ///< 0: as many as the machine really has
   std::int64_t arena_mib = 0;              ///< address space of a node's arena; 0: chosen from RAM
   std::int64_t start_timeout_ms = 60'000;  ///< how long Job::start waits for the other ranks
-  std::int64_t spin_ns = -1;           ///< busy wait before sleeping; −1: chosen from the cores
-  std::int64_t liveness_ms = 100;      ///< how often a waiting rank looks whether its peers live
-  std::int64_t fence_window = 16;      ///< peers that are fenced at once
+  std::int64_t spin_ns = -1;       ///< busy wait before sleeping; −1: chosen from the cores
+  std::int64_t liveness_ms = 100;  ///< how often a waiting rank looks whether its peers live
+  std::int64_t aggregate = 256;    ///< bytes of the largest operations that go as lists; 0: none
+  std::int64_t fence_window = 16;  ///< peers that are fenced at once
   std::int64_t max_outstanding = 256;  ///< non-blocking operations in flight, then the oldest is
                                        ///< completed
   std::int64_t collective_slot_bytes = 16'384;  ///< buffer of each rank in a team's collectives

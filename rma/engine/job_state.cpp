@@ -127,9 +127,9 @@ Result<Route> JobState::make_route(WorldRank peer) {
 CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const {
   auto epoch = regions.shared_epoch();
   const RegionState* const found = regions.find(region);
-  const MappedSlice slice = found == nullptr ? MappedSlice{} : found->plain_slice(owner);
-  return slice.start == nullptr ? nullptr
-                                : fill_cached(std::move(epoch), counters, owner, region, slice);
+  return found == nullptr
+             ? nullptr
+             : fill_cached(std::move(epoch), counters, owner, region, found->plain_slice(owner));
 }
 
 CachedSlice* JobState::counting_line(WorldRank owner) const {

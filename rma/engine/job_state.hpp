@@ -55,8 +55,9 @@ class JobState {
   /// closed, unreachable.
   Result<Route*> route_to(WorldRank peer);
 
-  /// The calling thread's line for `owner`'s slice of `region`, filled if it was not. Null when the
-  /// slice is not a plain one that is mapped here.
+  /// The calling thread's line for `owner`'s slice of `region`, filled if it was not; without a
+  /// start when the slice is not a plain one that is mapped here. Null when there is no such
+  /// region, and while the thread ends.
   [[gnu::always_inline]] CachedSlice* cached_slice(WorldRank owner, RegionId region) const {
     CachedSlice* const line = find_cached(regions, owner, region);
     return line != nullptr ? line : look_up_slice(owner, region);

@@ -45,7 +45,9 @@ Status Operation::wait() {
   return first;
 }
 
-std::shared_ptr<Operation> Outstanding::take_oldest_over_limit() {
+// Null when it was added; the oldest one that is under way when there are too many.
+std::shared_ptr<Operation> Outstanding::add_unless_full(
+    const std::shared_ptr<Operation>& operation) {
   const std::lock_guard guard(mutex_);
   // Those that were started first mostly end first. All are looked at only when there are too many,
   // or each of many operations would look at all the others.
@@ -55,15 +57,17 @@ std::shared_ptr<Operation> Outstanding::take_oldest_over_limit() {
   if (under_way_.size() >= limit_) {
     std::erase_if(under_way_, [](const auto& each) { return each->completion().done(); });
   }
-  return under_way_.size() < limit_ ? nullptr : under_way_.front();
+  if (under_way_.size() >= limit_) {
+    return under_way_.front();
+  }
+  under_way_.push_back(operation);
+  return nullptr;
 }
 
 void Outstanding::add(const std::shared_ptr<Operation>& operation) {
-  while (const auto oldest = take_oldest_over_limit()) {
+  while (const auto oldest = add_unless_full(operation)) {
     oldest->wait_for_own();  // What it collected is in the list, too.
   }
-  const std::lock_guard guard(mutex_);
-  under_way_.push_back(operation);
 }
 
 void Outstanding::adopt(std::shared_ptr<Operation> operation) {

@@ -70,7 +70,7 @@ class Outstanding {
   Status take_deferred_error();
 
  private:
-  std::shared_ptr<Operation> take_oldest_over_limit();
+  std::shared_ptr<Operation> add_unless_full(const std::shared_ptr<Operation>& operation);
 
   std::size_t limit_;
   std::mutex mutex_;

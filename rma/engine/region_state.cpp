@@ -224,7 +224,8 @@ MappedSlice RegionState::plain_slice(WorldRank rank) const noexcept {
   if (member.value < 0 || options_.access_mode != AccessMode::any) {
     return {};
   }
-  return {direct(member), bytes(member), options_.atomics};
+  std::byte* const start = direct(member);
+  return start == nullptr ? MappedSlice{} : MappedSlice{start, bytes(member), options_.atomics};
 }
 
 std::size_t RegionState::foreign_stride() const noexcept {

@@ -25,6 +25,8 @@
 
 namespace tessera::rma::detail {
 
+struct Route;
+
 /// Where a slice is mapped; no start where it isn't.
 struct MappedSlice {
   std::byte* start = nullptr;
@@ -35,10 +37,11 @@ struct MappedSlice {
 struct alignas(64) CachedSlice {
   const RegionEpoch* epoch = nullptr;  ///< null: an empty line
   std::uint64_t place = 0;             ///< rank and region
-  std::byte* start = nullptr;          ///< null where operations are only counted
+  std::byte* start = nullptr;          ///< null where operations go another way
   std::size_t bytes = 0;
   std::uint64_t word_offsets = 0;  ///< how many offsets leave room for 8 bytes
   Atomics atomics = Atomics::separate;
+  Route* route = nullptr;  ///< to the rank; null until it was needed
   // Apart, since the compiler would add both parts of a Tally in one vector, which costs more.
   std::array<std::uint64_t, op_count> operations{};
   std::array<std::uint64_t, op_count> moved_bytes{};

@@ -15,7 +15,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -28,127 +27,10 @@
 #include "rma/result.hpp"
 #include "rma/server/channel.hpp"
 #include "rma/server/handshake.hpp"
-#include "rma/server/stream.hpp"
+#include "rma/server/link.hpp"
 #include "rma/server/tcp.hpp"
-#include "rma/server/wire.hpp"
-#include "rma/shape.hpp"
 
 namespace tessera::rma::server {
-
-class Client;
-
-/// The operation of requests that nobody waits for and whose target may be gone by right: what is
-/// delivered to a team that has been given up. That it is gone is no error.
-inline constexpr std::uint64_t unwatched_operation = ~std::uint64_t{0};
-
-/// What an answer ends, and where its data go. One of the destinations, or none, is set.
-struct Awaited {
-  Completion* done = nullptr;    ///< ends with the answer
-  std::int64_t* word = nullptr;  ///< receives a word, sign-extended from word_bytes
-  int word_bytes = 8;
-  std::byte* bytes = nullptr;  ///< receives the runs of `shape`, or `size` bytes
-  std::size_t size = 0;
-  CopyShape shape;  ///< its local side, when is_shaped
-  bool is_shaped = false;
-  std::vector<Fragment> fragments;  ///< their local sides
-  std::uint64_t fenced = 0;         ///< Link::changes that are in effect then; 0: not a fence
-};
-
-/// The conversation with one node's agent.
-class Link final : private FrameSink {
- public:
-  Link(Client& client, NodeId node, std::unique_ptr<Channel> channel);
-  ~Link() override;
-
-  using When = FrameWriter::When;
-  /// When a small request should go that nobody waits for. It may wait for more where somebody
-  /// looks at this link in any case, because answers are outstanding; and in a burst of requests,
-  /// of which the communication thread sends the end unless this thread waits for something before.
-  When when();
-
-  /// Sends a request; `sent` ends when the memory of `body` may be reused. Waits while too much is
-  /// kept already. Errors: peer_lost; `sent` does not end then.
-  Status post(const FrameHeader& header, std::span<const std::byte> descriptor,
-              std::span<const iovec> body, Completion* sent, When when);
-  /// The same with a packed body.
-  Status post(const FrameHeader& header, std::span<const std::byte> descriptor,
-              std::vector<std::byte> body, When when);
-
-  /// Sends a request that is answered: `awaited.done` ends once, unless this returns an error.
-  Status ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited);
-
-  /// Says that nothing more comes, behind what is still to be sent.
-  void say_bye();
-
-  /// Returns when `done` has nothing under way.
-  void wait(Completion& done);
-
-  /// Reads what has come and sends what there is room for, if no other thread does just now;
-  /// returns how many answers came.
-  int progress();
-  /// Looks whether the agent's machine still answers.
-  void check_host();
-
-  [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
-  [[nodiscard]] bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
-  [[nodiscard]] bool has_unsent() const noexcept { return unsent_.load(std::memory_order_relaxed); }
-  [[nodiscard]] bool is_awaiting() const noexcept { return awaiting_.load() > 0; }
-  /// Much is coming or going: whoever looks after this link should do so at once.
-  [[nodiscard]] bool is_streaming() const noexcept {
-    return streams_.load(std::memory_order_relaxed) > 0 || held_up_.load(std::memory_order_relaxed);
-  }
-
-  /// Requests that changed something and were not yet covered by a fence.
-  std::atomic<std::uint64_t> changes{0};
-  std::atomic<std::uint64_t> fenced_changes{0};
-
- private:
-  Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
-               std::vector<iovec>& into) override;
-  Status end(const FrameHeader& header) override;
-
-  template <class Post>
-  Status post_with(Post&& post_frame);
-  std::uint64_t enter(Awaited awaited);
-  Result<Awaited> take(std::uint64_t operation);
-  void note_fenced(std::uint64_t count) noexcept;
-  Result<Awaited*> look_at(std::uint64_t operation);
-  void place_payload(Awaited& awaited, std::size_t bytes, std::vector<iovec>& into);
-  Status check_answer(const FrameHeader& header) const;
-  Status deliver(const FrameHeader& header, Awaited& awaited);
-  void wait_for_room();
-  void note_unsent();
-  void lose(const Status& reason);
-  [[nodiscard]] Status loss() const;
-
-  Client& client_;
-  NodeId node_;
-  std::unique_ptr<Channel> channel_;
-  std::mutex sending_;
-  FrameWriter writer_;
-  std::atomic<bool> unsent_{false};
-  std::atomic<bool> held_up_{false};
-  std::atomic<std::int64_t> last_request_{0};  // nanoseconds of the steady clock
-  std::atomic<int> burst_{0};                  // requests so far that came one upon the other
-  std::mutex receiving_;
-  FrameReader reader_;
-  std::vector<std::byte> packed_;  ///< payload that is unpacked, or a failure's
-  bool is_in_place_ = false;
-  int answers_ = 0;
-
-  mutable std::mutex table_;
-  struct Slot {
-    Awaited awaited;
-    std::uint32_t generation = 0;
-    bool is_used = false;
-  };
-  std::deque<Slot> slots_;
-  std::vector<std::uint32_t> free_slots_;
-  std::atomic<std::int64_t> awaiting_{0};
-  std::atomic<std::int64_t> streams_{0};  // long answers among them
-  std::atomic<bool> lost_{false};
-  Status reason_;
-};
 
 struct ClientOptions {
   WorldRank rank;
@@ -160,8 +42,12 @@ struct ClientOptions {
   std::function<bool(NodeId)> has_left = [](NodeId) { return false; };
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::nanoseconds spin{0};         ///< that a waiting thread stays awake
+  std::size_t gathered_bytes = 0;           ///< of the largest operations that go as lists
   std::function<void(Status)> stray_error;  ///< of requests that are not answered when they succeed
 };
+
+/// Other threads may take the answer that a sleeping one waits for; it looks again this often.
+inline constexpr std::chrono::nanoseconds longest_sleep = std::chrono::milliseconds(1);
 
 class Client {
  public:

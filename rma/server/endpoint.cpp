@@ -69,14 +69,19 @@ Status more_parts(Completion& done, Start&& start) {
   return status;
 }
 
-// Announces a part, and ends it if it was refused; the operation goes on, its error is told.
+// Ends a part that was refused; the operation goes on, its error is told.
+Status told(Completion& done, Status refusal) {
+  if (!refusal.ok()) {
+    done.end(std::move(refusal));
+  }
+  return {};
+}
+
+// Announces a part and starts it.
 template <class Start>
 Status announced(Completion& done, Start&& start) {
   done.begin();
-  if (Status status = start(); !status.ok()) {
-    done.end(std::move(status));
-  }
-  return {};
+  return told(done, start());
 }
 
 // Starts a request for each batch of a list. A fragment that is a batch by itself, perhaps because
@@ -111,6 +116,9 @@ FrameHeader ServerEndpoint::request(Kind kind, const Target& target) noexcept {
 Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& shape,
                            Completion& done) {
   const auto* source = static_cast<const std::byte*>(from);
+  if (shape.total_bytes() <= packed_part_bytes) {
+    return told(done, put_part(to, source, shape, done));
+  }
   return more_parts(done, [&] {
     return for_each_part(shape, part_bytes(shape), word_bytes,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
@@ -126,11 +134,15 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
   FrameHeader header = request(Kind::put, to);
   const std::size_t bytes = shape.total_bytes();
   link_.changes.fetch_add(1);
+  const Link::When when = link_.when();
+  if (shape.levels == 0 && when == Link::When::soon && link_.may_gather(header.offset, bytes)) {
+    return link_.gather(header, nullptr, const_cast<std::byte*>(from), bytes, done);
+  }
   if (shape.levels == 0 && bytes <= word_bytes) {
     header.flags = flags::inline_data;
     std::memcpy(header.words.data(), from, bytes);
     header.words[1] = bytes;
-    TESSERA_RETURN_IF_ERROR(link_.post(header, {}, {}, nullptr, link_.when()));
+    TESSERA_RETURN_IF_ERROR(link_.post(header, {}, {}, nullptr, when));
     done.end({});
     return {};
   }
@@ -138,7 +150,7 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
   const std::vector<std::byte> descriptor = pattern_of(shape);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
   if (shape.levels > 0 && shape.run_bytes < least_piece_bytes) {
-    TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape), link_.when()));
+    TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape), when));
     done.end({});
     return {};
   }
@@ -146,11 +158,14 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
   kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t) {
     pieces.push_back({const_cast<std::byte*>(from) + local, shape.run_bytes});
   });
-  return link_.post(header, descriptor, pieces, &done, link_.when());
+  return link_.post(header, descriptor, pieces, &done, when);
 }
 
 Status ServerEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
   auto* destination = static_cast<std::byte*>(to);
+  if (shape.total_bytes() <= packed_part_bytes) {
+    return told(done, get_part(destination, from, shape, done));
+  }
   return more_parts(done, [&] {
     return for_each_part(shape, part_bytes(shape), word_bytes,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
@@ -164,15 +179,23 @@ Status ServerEndpoint::get(void* to, const Target& from, const CopyShape& shape,
 Status ServerEndpoint::get_part(std::byte* to, const Target& from, const CopyShape& shape,
                                 Completion& done) {
   FrameHeader header = request(Kind::get, from);
+  const std::size_t bytes = shape.total_bytes();
+  // Behind others that are under way: a get by itself goes at once.
+  const bool has_company = link_.is_awaiting() || link_.has_unsent();
+  if (shape.levels == 0 && has_company && link_.may_gather(header.offset, bytes)) {
+    return link_.gather(header, nullptr, to, bytes, done);
+  }
   const std::vector<std::byte> descriptor = pattern_of(shape);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
   Awaited awaited;
   awaited.done = &done;
-  awaited.bytes = to;
-  awaited.size = shape.total_bytes();
-  awaited.is_shaped = shape.levels > 0;
-  awaited.shape = shape;
-  header.words[1] = awaited.size;
+  awaited.size = bytes;
+  if (shape.levels > 0) {
+    awaited.places = std::make_unique<Scattered>(Scattered{to, shape, {}});
+  } else {
+    awaited.bytes = to;
+  }
+  header.words[1] = bytes;
   return link_.ask(header, descriptor, std::move(awaited));
 }
 
@@ -180,6 +203,9 @@ Status ServerEndpoint::accumulate(const Target& to, const void* from, const Copy
                                   const Scale& scale, Completion& done) {
   const auto* source = static_cast<const std::byte*>(from);
   constexpr std::size_t largest_element = 16;
+  if (shape.total_bytes() <= packed_part_bytes) {
+    return told(done, accumulate_part(to, source, shape, scale, done));
+  }
   return more_parts(done, [&] {
     return for_each_part(shape, packed_part_bytes, largest_element,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
@@ -196,17 +222,22 @@ Status ServerEndpoint::accumulate_part(const Target& to, const std::byte* from,
                                        Completion& done) {
   FrameHeader header = request(Kind::accumulate, to);
   link_.changes.fetch_add(1);
-  header.payload_bytes = shape.total_bytes();
+  const std::size_t bytes = shape.total_bytes();
+  const Link::When when = link_.when();
+  if (shape.levels == 0 && when == Link::When::soon && link_.may_gather(header.offset, bytes)) {
+    return link_.gather(header, &scale, const_cast<std::byte*>(from), bytes, done);
+  }
+  header.payload_bytes = bytes;
   std::vector<std::byte> descriptor;
   encode_accumulate(scale, shape, descriptor);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
   if (shape.levels > 0) {
-    TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape), link_.when()));
+    TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape), when));
     done.end({});
     return {};
   }
   const iovec piece{const_cast<std::byte*>(from), shape.run_bytes};
-  return link_.post(header, descriptor, std::span(&piece, 1), &done, link_.when());
+  return link_.post(header, descriptor, std::span(&piece, 1), &done, when);
 }
 
 Status ServerEndpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
@@ -254,7 +285,8 @@ Status ServerEndpoint::get_batch(const Target& from, Fragments batch, Completion
   Awaited awaited;
   awaited.done = &done;
   awaited.size = total_bytes(batch);
-  awaited.fragments.assign(batch.begin(), batch.end());
+  awaited.places = std::make_unique<Scattered>(
+      Scattered{nullptr, {}, std::vector<Fragment>(batch.begin(), batch.end())});
   return link_.ask(header, descriptor, std::move(awaited));
 }
 

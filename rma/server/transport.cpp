@@ -187,6 +187,7 @@ Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
   options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
   options.has_left = [farewells](NodeId node) { return farewells->has_left(node); };
   options.spin = context.node->policy().spin;
+  options.gathered_bytes = static_cast<std::size_t>(context.settings->aggregate);
   options.stray_error = context.defer_error;
   return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(
       context, std::make_shared<Client>(std::move(options)), farewells, std::move(agent)));

@@ -4,6 +4,7 @@
 // listener of the test's own, byte by byte. Whoever waits is told why, and other nodes go on.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -55,6 +56,7 @@ class ClientRobustness : public testing::Test {
     options.secret = agent.secret();
     options.agents = {agent.address()};
     options.carriers = {WorldRank{0}};
+    options.gathered_bytes = 256;
     options.stray_error = [](const Status& error) { ADD_FAILURE() << error.describe(); };
     return options;
   }
@@ -173,6 +175,75 @@ TEST_P(WrongAnswer, EndsWhatWaitsWithTheReason) {
 
 INSTANTIATE_TEST_SUITE_P(Answers, WrongAnswer, testing::Range(std::size_t{0}, answers().size()),
                          [](const auto& each) { return std::string(answers()[each.param].name); });
+
+// --- small operations that go together --------------------------------------------------------
+
+// Answers gets of words until the other side closes: with their offset, and beyond `end` with an
+// error, which spoils the whole list that such a get is in. Returns how many lists it spoilt.
+int answer_gets(RawPeer& peer, std::uint64_t end) {
+  int spoilt = 0;
+  Bytes error;
+  encode_failure(Status::error(Code::out_of_range, "that is too far"), error);
+  while (const auto asked = peer.receive_frame()) {
+    const FrameHeader& get = asked->first;
+    if (get.kind != Kind::get) {
+      break;
+    }
+    std::vector<Fragment> words{{nullptr, get.offset, 8}};
+    if (get.descriptor_bytes > 0) {
+      words = decode_fragments(peer.receive_all(get.descriptor_bytes)).value();
+    }
+    const bool is_wrong = words.back().remote_offset >= end;
+    spoilt += is_wrong && words.size() > 1 ? 1 : 0;
+    Bytes data;
+    for (const Fragment& each : words) {
+      const auto* const value = reinterpret_cast<const std::byte*>(&each.remote_offset);
+      data.insert(data.end(), value, value + 8);
+    }
+    const Kind kind = is_wrong ? Kind::failed : Kind::data;
+    if (!peer.send(frame(answer(kind, get.operation), {}, is_wrong ? error : data))) {
+      break;
+    }
+  }
+  return spoilt;
+}
+
+TEST_F(ClientRobustness, GetsOfAListThatFailsAreAskedForOneByOne) {
+  meet();
+  constexpr std::size_t count = 64;
+  std::array<std::uint64_t, count> words{};
+  std::array<Completion, count> done;
+  for (std::size_t i = 0; i < count; ++i) {
+    Target from = at;
+    from.offset = 8 * i;
+    done[i].begin();
+    ASSERT_TRUE(ok(endpoint_->get(&words[i], from, CopyShape::contiguous(8), done[i])));
+  }
+  int spoilt = 0;
+  std::thread agent([&] { spoilt = answer_gets(*peer_, 8 * (count - 1)); });
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    EXPECT_TRUE(ok(wait(done[i])));
+    EXPECT_EQ(words[i], 8 * i);
+  }
+  EXPECT_TRUE(fails(wait(done[count - 1]), Code::out_of_range, {"that is too far"}));
+  client_.close();
+  agent.join();
+  EXPECT_GT(spoilt, 0) << "no list was sent with the one that is wrong";
+}
+
+TEST_F(ClientRobustness, GetsThatWaitForOthersToGoWithEndWhenTheAgentDies) {
+  meet();
+  std::array<std::int64_t, 3> words{};
+  std::array<Completion, 3> done;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    done[i].begin();
+    ASSERT_TRUE(ok(endpoint_->get(&words[i], at, CopyShape::contiguous(8), done[i])));
+  }
+  peer_.reset();
+  for (Completion& each : done) {
+    EXPECT_TRUE(fails(wait(each), Code::peer_lost, {"node 0 is lost with rank 0"}));
+  }
+}
 
 // What was delivered to a team that its members gave up meanwhile concerns nobody; a delivery that
 // was wrong does.

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/gather.hpp"
+
+#include <utility>
+
+namespace tessera::rma::server {
+
+bool Gather::takes(const FrameHeader& request, const Scale* scale) const noexcept {
+  if (is_empty()) {
+    return true;
+  }
+  const bool same_scale = scale == nullptr ? !scale_ : scale_ == *scale;
+  return request.kind == request_.kind && request.target == request_.target &&
+         request.region == request_.region && same_scale && fragments_.size() < most_items;
+}
+
+void Gather::add(const FrameHeader& request, const Scale* scale, std::byte* local,
+                 std::size_t bytes, Completion& done) {
+  if (is_empty()) {
+    request_ = request;
+    scale_ = scale == nullptr ? std::optional<Scale>() : *scale;
+    fragments_.reserve(most_items);
+  }
+  fragments_.push_back({local, request.offset, bytes});
+  bytes_ += bytes;
+  if (request.kind == Kind::get) {
+    done_.push_back(&done);
+    return;
+  }
+  body_.insert(body_.end(), local, local + bytes);
+  done.end({});
+}
+
+Gather::List Gather::take() {
+  List list;
+  list.header = request_;
+  list.header.offset = 0;
+  list.bytes = std::exchange(bytes_, 0);
+  if (scale_) {
+    encode_accumulate(*scale_, fragments_, list.descriptor);
+  } else {
+    encode_fragments(fragments_, list.descriptor);
+  }
+  list.header.descriptor_bytes = static_cast<std::uint32_t>(list.descriptor.size());
+  if (request_.kind == Kind::get) {
+    list.gets = std::make_unique<GatheredGets>(
+        GatheredGets{request_, std::exchange(fragments_, {}), std::exchange(done_, {})});
+  } else {
+    list.header.payload_bytes = list.bytes;
+    list.body = std::exchange(body_, {});
+    fragments_.clear();
+  }
+  return list;
+}
+
+void Gather::fail(const Status& reason) {
+  fragments_.clear();
+  body_.clear();
+  bytes_ = 0;
+  for (Completion* const each : std::exchange(done_, {})) {
+    each->end(reason);
+  }
+}
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/link.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "rma/kernels/copy.hpp"
+#include "rma/kernels/walk.hpp"
+#include "rma/server/client.hpp"
+#include "rma/server/conversation.hpp"
+#include "rma/server/parts.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What one link may keep unsent before those who post more have to wait.
+constexpr std::size_t most_kept_bytes = 4U << 20U;
+
+// An answer that may fill the socket's buffers before a thread that naps looks at it.
+constexpr std::size_t least_stream_bytes = std::size_t{16} * 1024;
+
+std::vector<std::byte> join(const FrameHeader& header, std::span<const std::byte> descriptor) {
+  const auto fixed = encode(header);
+  std::vector<std::byte> head(header_bytes + descriptor.size());
+  std::copy(fixed.begin(), fixed.end(), head.begin());
+  std::copy(descriptor.begin(), descriptor.end(), head.begin() + header_bytes);
+  return head;
+}
+
+std::int64_t sign_extended(std::uint64_t word, int bytes) noexcept {
+  return bytes == 4 ? std::int64_t{static_cast<std::int32_t>(static_cast<std::uint32_t>(word))}
+                    : static_cast<std::int64_t>(word);
+}
+
+// Stores packed bytes where the answer's receiver wants them.
+void unpack(Fragments fragments, const std::byte* packed) noexcept {
+  for (const Fragment& each : fragments) {
+    kernels::copy_small(each.local, packed, each.bytes);
+    packed += each.bytes;
+  }
+}
+
+void unpack(const Awaited& awaited, std::byte* packed) noexcept {
+  if (awaited.gets != nullptr) {
+    unpack(awaited.gets->fragments, packed);
+  } else if (awaited.places == nullptr) {
+    if (awaited.bytes != nullptr) {
+      kernels::copy_small(awaited.bytes, packed, awaited.size);
+    }
+  } else if (awaited.places->fragments.empty()) {
+    kernels::copy_shape(awaited.places->base, packed, with_packed_remote(awaited.places->shape),
+                        kernels::Direction::from_remote);
+  } else {
+    unpack(awaited.places->fragments, packed);
+  }
+}
+
+}  // namespace
+
+void Awaited::end(const Status& status) const {
+  if (gets == nullptr) {
+    done->end(status);
+    return;
+  }
+  for (Completion* const each : gets->done) {
+    each->end(status);
+  }
+}
+
+Link::Link(Client& client, NodeId node, std::unique_ptr<Channel> channel)
+    : client_(client),
+      node_(node),
+      channel_(std::move(channel)),
+      writer_(*channel_),
+      reader_(*channel_, *this) {}
+
+Link::~Link() {
+  lose(Status::error(Code::closed, "the job was stopped"));
+}
+
+Status Link::loss() const {
+  const std::lock_guard guard(table_);
+  return reason_;
+}
+
+Status Link::post(const FrameHeader& header, std::span<const std::byte> descriptor,
+                  std::span<const iovec> body, Completion* sent, When when) {
+  return post_with([&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(send_gathered(When::soon));
+    return descriptor.empty() ? writer_.post(encode(header), body, sent, when)
+                              : writer_.post(join(header, descriptor), body, sent, when);
+  });
+}
+
+Status Link::post(const FrameHeader& header, std::span<const std::byte> descriptor,
+                  std::vector<std::byte> body, When when) {
+  return post_with([&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(send_gathered(When::soon));
+    return writer_.post(join(header, descriptor), std::move(body), when);
+  });
+}
+
+bool Link::may_gather(std::uint64_t offset, std::size_t bytes) const noexcept {
+  return bytes <= client_.options().gathered_bytes && offset < Gather::most_offset;
+}
+
+Status Link::gather(const FrameHeader& request, const Scale* scale, std::byte* local,
+                    std::size_t bytes, Completion& done) {
+  bool is_first = false;
+  Status status = post_with([&]() -> Status {
+    if (!gather_.takes(request, scale)) {
+      TESSERA_RETURN_IF_ERROR(send_gathered(When::now));
+    }
+    is_first = gather_.is_empty();
+    gather_.add(request, scale, local, bytes, done);
+    return {};
+  });
+  if (is_first) {
+    client_.stir();
+  }
+  return status;
+}
+
+// Requires: sending_ is locked. An error means that the link will be lost, which ends what is
+// awaited.
+Status Link::send_gathered(When when) {
+  if (gather_.is_empty()) {
+    return {};
+  }
+  Gather::List list = gather_.take();
+  if (list.gets != nullptr) {
+    Awaited awaited;
+    awaited.size = list.bytes;
+    awaited.gets = std::move(list.gets);
+    list.header.operation = enter(std::move(awaited));
+  }
+  return writer_.post(join(list.header, list.descriptor), std::move(list.body), when);
+}
+
+// A list is refused as a whole, also where one of the gets is wrong only.
+void Link::ask_again(const GatheredGets& gets) {
+  for (std::size_t i = 0; i < gets.fragments.size(); ++i) {
+    const Fragment& each = gets.fragments[i];
+    FrameHeader header = gets.request;
+    header.offset = each.remote_offset;
+    header.words[1] = each.bytes;
+    Awaited awaited;
+    awaited.done = gets.done[i];
+    awaited.bytes = static_cast<std::byte*>(each.local);
+    awaited.size = each.bytes;
+    if (Status status = ask(header, {}, std::move(awaited)); !status.ok()) {
+      gets.done[i]->end(std::move(status));
+    }
+  }
+}
+
+Link::When Link::when() {
+  constexpr std::int64_t pause_ns = 25'000;  // longer than it takes to send one
+  constexpr int least_burst = 4;
+  if (is_awaiting()) {
+    return When::soon;
+  }
+  const std::int64_t now = Clock::now().time_since_epoch().count();
+  const std::int64_t before = last_request_.exchange(now, std::memory_order_relaxed);
+  if (now - before > pause_ns) {
+    burst_.store(0, std::memory_order_relaxed);
+    return When::now;
+  }
+  if (burst_.fetch_add(1, std::memory_order_relaxed) < least_burst) {
+    return When::now;
+  }
+  client_.stir();
+  return When::soon;
+}
+
+// Requires: sending_ is locked.
+void Link::note_unsent() {
+  unsent_ = !writer_.is_empty() || !gather_.is_empty();
+  held_up_.store(writer_.is_held_up(), std::memory_order_relaxed);
+  crowded_.store(writer_.kept_bytes() >= most_kept_bytes, std::memory_order_relaxed);
+}
+
+template <class Post>
+Status Link::post_with(Post&& post_frame) {
+  wait_for_room();
+  Status status;
+  {
+    const std::lock_guard guard(sending_);
+    if (is_lost()) {
+      return loss();
+    }
+    status = post_frame();
+    note_unsent();
+  }
+  if (!status.ok()) {
+    // The reason may have come already: an agent says when it ends in good order.
+    progress();
+  }
+  if (status.ok()) {
+    return status;
+  }
+  return is_lost() ? loss() : client_.loss_of(node_, status);
+}
+
+void Link::wait_for_room() {
+  if (!crowded_.load(std::memory_order_relaxed)) {
+    return;
+  }
+  Completion never;
+  never.begin();
+  while (crowded_.load(std::memory_order_relaxed) && !is_lost()) {
+    client_.wait(never, longest_sleep);
+  }
+  never.end({});
+}
+
+Status Link::ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited) {
+  header.operation = enter(std::move(awaited));
+  const When when = awaiting_.load() > 1 ? When::soon : When::now;
+  Status status = post(header, descriptor, {}, nullptr, when);
+  if (!status.ok()) {
+    // Unless lose() was faster, which ended it then.
+    auto mine = take(header.operation);
+    return mine.ok() ? std::move(status) : Status();
+  }
+  return {};
+}
+
+std::uint64_t Link::enter(Awaited awaited) {
+  const std::lock_guard guard(table_);
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    slots_.emplace_back();
+  }
+  const std::uint32_t at = free_slots_.back();
+  free_slots_.pop_back();
+  Slot& slot = slots_[at];
+  streams_.fetch_add(awaited.size >= least_stream_bytes ? 1 : 0, std::memory_order_relaxed);
+  slot.awaited = std::move(awaited);
+  slot.is_used = true;
+  // Never 0: that is the operation of requests which are not answered when they succeed.
+  ++slot.generation;
+  awaiting_.fetch_add(1);
+  return std::uint64_t{slot.generation} << 32U | at;
+}
+
+Result<Awaited*> Link::look_at(std::uint64_t operation) {
+  const std::lock_guard guard(table_);
+  const std::size_t at = operation & 0xffff'ffffU;
+  if (at >= slots_.size() || !slots_[at].is_used || slots_[at].generation != operation >> 32U) {
+    return Status::error(Code::protocol, fmt::format("{} answered operation {:#x}, which nobody "
+                                                     "waits for",
+                                                     channel_->peer(), operation));
+  }
+  return &slots_[at].awaited;  // a deque's elements stay where they are
+}
+
+Result<Awaited> Link::take(std::uint64_t operation) {
+  TESSERA_ASSIGN_OR_RETURN(Awaited * awaited, look_at(operation));
+  const std::lock_guard guard(table_);
+  const std::size_t at = operation & 0xffff'ffffU;
+  slots_[at].is_used = false;
+  free_slots_.push_back(static_cast<std::uint32_t>(at));
+  awaiting_.fetch_sub(1);
+  streams_.fetch_sub(awaited->size >= least_stream_bytes ? 1 : 0, std::memory_order_relaxed);
+  return std::exchange(*awaited, {});
+}
+
+void Link::wait(Completion& done) {
+  while (!done.done()) {
+    client_.wait(done, longest_sleep);
+  }
+}
+
+void Link::say_bye() {
+  const FrameHeader bye{.kind = Kind::bye, .origin = client_.options().rank};
+  Completion sent;
+  sent.begin();
+  // A peer that is lost needs no farewell.
+  if (post(bye, {}, {}, &sent, When::now).ok()) {
+    wait(sent);
+    sent.take_error().ignore("it is gone now in any case");
+  }
+}
+
+int Link::progress() {
+  if (is_lost()) {
+    return 0;
+  }
+  if (has_unsent()) {
+    const std::unique_lock guard(sending_, std::try_to_lock);
+    if (guard.owns_lock()) {
+      // What is wrong with the channel is found when it is read, too.
+      static_cast<void>(send_gathered(When::soon));
+      static_cast<void>(writer_.flush());
+      note_unsent();
+    }
+  }
+  std::unique_lock guard(receiving_, std::try_to_lock);
+  // Another thread may have found meanwhile that it is lost, and told those whose memory the
+  // answers were for.
+  if (!guard.owns_lock() || is_lost()) {
+    return 0;
+  }
+  answers_ = 0;
+  auto came = reader_.advance();
+  if (!came.ok()) {
+    lose(std::move(came).status());
+  }
+  const int answers = answers_;
+  const auto again = std::exchange(again_, {});
+  guard.unlock();
+  for (const auto& gets : again) {
+    ask_again(*gets);
+  }
+  return answers;
+}
+
+void Link::check_host() {
+  if (!is_lost()) {
+    if (const Status status = channel_->check(); !status.ok()) {
+      const std::lock_guard guard(receiving_);
+      lose(status);
+    }
+  }
+}
+
+void Link::lose(const Status& reason) {
+  const Status told = client_.loss_of(node_, reason);
+  std::vector<Awaited> waiting;
+  {
+    const std::lock_guard guard(table_);
+    if (is_lost()) {
+      return;
+    }
+    // The reason first: whoever finds the link lost returns it.
+    reason_ = told;
+    lost_.store(true, std::memory_order_release);
+    for (Slot& slot : slots_) {
+      if (std::exchange(slot.is_used, false)) {
+        waiting.push_back(std::exchange(slot.awaited, {}));
+      }
+    }
+    awaiting_ = 0;
+    streams_ = 0;
+  }
+  for (const Awaited& each : waiting) {
+    each.end(told);
+  }
+  // Nobody sends any more what had no room; who waits for that has to know.
+  const std::lock_guard guard(sending_);
+  gather_.fail(told);
+  writer_.fail(told);
+  note_unsent();
+}
+
+Status Link::begin(const FrameHeader& header, std::span<const std::byte>,
+                   std::vector<iovec>& into) {
+  if (header.kind == Kind::bye) {
+    return Status::error(Code::closed, "it has left the job");
+  }
+  TESSERA_RETURN_IF_ERROR(check_answer(header));
+  is_in_place_ = false;
+  packed_.clear();
+  if (header.kind == Kind::data) {
+    TESSERA_ASSIGN_OR_RETURN(Awaited * awaited, look_at(header.operation));
+    if (awaited->size != header.payload_bytes || header.payload_bytes == 0) {
+      return Status::error(Code::protocol,
+                           fmt::format("{} sent {} bytes where {} were asked for", channel_->peer(),
+                                       header.payload_bytes, awaited->size));
+    }
+    place_payload(*awaited, header.payload_bytes, into);
+  } else if (header.payload_bytes > 0) {
+    packed_.resize(header.payload_bytes);
+    into.push_back({packed_.data(), packed_.size()});
+  }
+  return {};
+}
+
+// An error here ends the conversation: no agent of ours sends such a frame.
+Status Link::check_answer(const FrameHeader& header) const {
+  if (!is_answer(header.kind)) {
+    return Status::error(Code::protocol, fmt::format("{} sent a request ({}) where answers are "
+                                                     "expected",
+                                                     channel_->peer(), to_string(header.kind)));
+  }
+  const std::size_t most = header.kind == Kind::data     ? max_direct_bytes
+                           : header.kind == Kind::failed ? max_failure_bytes
+                                                         : 0;
+  if (header.payload_bytes > most) {
+    return Status::error(
+        Code::protocol,
+        fmt::format("{} sent {} bytes at once with {}; the most is {}", channel_->peer(),
+                    header.payload_bytes, to_string(header.kind), most));
+  }
+  if (header.descriptor_bytes > 0) {
+    return Status::error(Code::protocol, fmt::format("{} sent a descriptor with an answer ({})",
+                                                     channel_->peer(), to_string(header.kind)));
+  }
+  return {};
+}
+
+void Link::place_payload(const Awaited& awaited, std::size_t bytes, std::vector<iovec>& into) {
+  is_in_place_ = true;
+  const Scattered* const places = awaited.places.get();
+  if (places == nullptr && awaited.gets == nullptr) {
+    into.push_back({awaited.bytes, bytes});
+  } else if (places != nullptr && places->fragments.empty() &&
+             places->shape.run_bytes >= least_piece_bytes) {
+    kernels::for_each_run(places->shape, [&](std::int64_t local, std::int64_t) {
+      into.push_back({places->base + local, places->shape.run_bytes});
+    });
+  } else if (places != nullptr && !places->fragments.empty() && are_long(places->fragments)) {
+    for (const Fragment& each : places->fragments) {
+      into.push_back({each.local, each.bytes});
+    }
+  } else {
+    is_in_place_ = false;
+    packed_.resize(bytes);
+    into.push_back({packed_.data(), packed_.size()});
+  }
+}
+
+Status Link::end(const FrameHeader& header) {
+  ++answers_;
+  if (header.operation == 0 || header.operation == unwatched_operation) {
+    if (header.kind != Kind::failed) {
+      return {};
+    }
+    Status told = decode_failure(packed_);
+    if (told.code() == Code::protocol) {
+      return told;  // it closes this conversation, and says why
+    }
+    if (header.operation == unwatched_operation && told.code() == Code::closed) {
+      return {};
+    }
+    client_.options().stray_error(std::move(told));
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(Awaited awaited, take(header.operation));
+  Status result = header.kind == Kind::failed ? decode_failure(packed_) : deliver(header, awaited);
+  if (result.ok() && awaited.fenced > 0) {
+    note_fenced(awaited.fenced);
+  }
+  const bool is_wrong = result.code() == Code::protocol;
+  if (awaited.gets != nullptr && !result.ok() && !is_wrong && awaited.gets->done.size() > 1) {
+    again_.push_back(std::move(awaited.gets));
+    return {};
+  }
+  awaited.end(result);
+  return is_wrong ? std::move(result) : Status();
+}
+
+// Another thread's fence may have covered more meanwhile.
+void Link::note_fenced(std::uint64_t count) noexcept {
+  std::uint64_t before = fenced_changes.load();
+  while (before < count && !fenced_changes.compare_exchange_weak(before, count)) {
+  }
+}
+
+// What was asked for has to come with the answer: who waits takes it for his.
+Status Link::deliver(const FrameHeader& header, Awaited& awaited) {
+  alignas(8) std::uint64_t word = header.words[0];
+  if (header.kind == Kind::data) {
+    if (!is_in_place_) {
+      unpack(awaited, packed_.data());
+    }
+  } else if (header.kind == Kind::value && awaited.word != nullptr) {
+    *awaited.word = sign_extended(word, awaited.word_bytes);
+  } else if (header.kind == Kind::value && awaited.size > 0 && awaited.size <= sizeof(word)) {
+    unpack(awaited, reinterpret_cast<std::byte*>(&word));
+  } else if (header.kind != Kind::done || awaited.size > 0 || awaited.word != nullptr) {
+    return Status::error(Code::protocol, fmt::format("{} answered with {} where {} were asked for",
+                                                     channel_->peer(), to_string(header.kind),
+                                                     awaited.word != nullptr
+                                                         ? std::string("a word")
+                                                         : fmt::format("{} bytes", awaited.size)));
+  }
+  return {};
+}
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Link: a process's side of its conversation with the agent of another node. client.hpp has who
+// reads the answers.
+//
+// Threads: all functions may be called from any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "rma/completion.hpp"
+#include "rma/rank.hpp"
+#include "rma/result.hpp"
+#include "rma/server/channel.hpp"
+#include "rma/server/gather.hpp"
+#include "rma/server/stream.hpp"
+#include "rma/server/wire.hpp"
+#include "rma/shape.hpp"
+
+namespace tessera::rma::server {
+
+class Client;
+
+/// The operation of requests that nobody waits for and whose target may be gone by right: what is
+/// delivered to a team that has been given up. That it is gone is no error.
+inline constexpr std::uint64_t unwatched_operation = ~std::uint64_t{0};
+
+/// Where an answer's bytes go, when not behind each other.
+struct Scattered {
+  std::byte* base = nullptr;  ///< of `shape`, of which the local side counts
+  CopyShape shape;
+  std::vector<Fragment> fragments;  ///< or their local sides; none: `shape`
+};
+
+/// What an answer ends, and where its data go. One of the destinations, or none, is set.
+struct Awaited {
+  Completion* done = nullptr;    ///< ends with the answer
+  std::int64_t* word = nullptr;  ///< receives a word, sign-extended from word_bytes
+  int word_bytes = 8;
+  std::byte* bytes = nullptr;  ///< receives `size` bytes
+  std::size_t size = 0;
+  std::unique_ptr<const Scattered> places;  ///< receive `size` bytes
+  std::unique_ptr<GatheredGets> gets;       ///< likewise; they end in place of `done`
+  std::uint64_t fenced = 0;  ///< Link::changes that are in effect then; 0: not a fence
+
+  void end(const Status& status) const;
+};
+
+/// The conversation with one node's agent.
+class Link final : private FrameSink {
+ public:
+  Link(Client& client, NodeId node, std::unique_ptr<Channel> channel);
+  ~Link() override;
+
+  using When = FrameWriter::When;
+  /// When a small request should go that nobody waits for. It may wait for more where somebody
+  /// looks at this link in any case, because answers are outstanding; and in a burst of requests,
+  /// of which the communication thread sends the end unless this thread waits for something before.
+  When when();
+
+  /// Sends a request; `sent` ends when the memory of `body` may be reused. Waits while too much is
+  /// kept already. Errors: peer_lost; `sent` does not end then.
+  Status post(const FrameHeader& header, std::span<const std::byte> descriptor,
+              std::span<const iovec> body, Completion* sent, When when);
+  /// The same with a packed body.
+  Status post(const FrameHeader& header, std::span<const std::byte> descriptor,
+              std::vector<std::byte> body, When when);
+
+  /// Whether a contiguous operation of so many bytes at that offset may go together with others.
+  [[nodiscard]] bool may_gather(std::uint64_t offset, std::size_t bytes) const noexcept;
+  /// Lets it do so (gather.hpp); When::soon, and as post().
+  Status gather(const FrameHeader& request, const Scale* scale, std::byte* local, std::size_t bytes,
+                Completion& done);
+
+  /// Sends a request that is answered: `awaited.done` ends once, unless this returns an error.
+  Status ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited);
+
+  /// Says that nothing more comes, behind what is still to be sent.
+  void say_bye();
+
+  /// Returns when `done` has nothing under way.
+  void wait(Completion& done);
+
+  /// Reads what has come and sends what there is room for, if no other thread does just now;
+  /// returns how many answers came.
+  int progress();
+  /// Looks whether the agent's machine still answers.
+  void check_host();
+
+  [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
+  [[nodiscard]] bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool has_unsent() const noexcept { return unsent_.load(); }
+  [[nodiscard]] bool is_awaiting() const noexcept { return awaiting_.load() > 0; }
+  /// Much is coming or going: whoever looks after this link should do so at once.
+  [[nodiscard]] bool is_streaming() const noexcept {
+    return streams_.load(std::memory_order_relaxed) > 0 || held_up_.load(std::memory_order_relaxed);
+  }
+
+  /// Requests that changed something and were not yet covered by a fence.
+  std::atomic<std::uint64_t> changes{0};
+  std::atomic<std::uint64_t> fenced_changes{0};
+
+ private:
+  Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
+               std::vector<iovec>& into) override;
+  Status end(const FrameHeader& header) override;
+
+  template <class Post>
+  Status post_with(Post&& post_frame);
+  Status send_gathered(When when);
+  void ask_again(const GatheredGets& gets);
+  std::uint64_t enter(Awaited awaited);
+  Result<Awaited> take(std::uint64_t operation);
+  void note_fenced(std::uint64_t count) noexcept;
+  Result<Awaited*> look_at(std::uint64_t operation);
+  void place_payload(const Awaited& awaited, std::size_t bytes, std::vector<iovec>& into);
+  Status check_answer(const FrameHeader& header) const;
+  Status deliver(const FrameHeader& header, Awaited& awaited);
+  void wait_for_room();
+  void note_unsent();
+  void lose(const Status& reason);
+  [[nodiscard]] Status loss() const;
+
+  Client& client_;
+  NodeId node_;
+  std::unique_ptr<Channel> channel_;
+  std::mutex sending_;
+  FrameWriter writer_;
+  Gather gather_;  // goes before what is posted next
+  std::atomic<bool> unsent_{
+      false};  // what the writer and the gather say, for those without the lock
+  std::atomic<bool> held_up_{false};
+  std::atomic<bool> crowded_{false};
+  std::atomic<std::int64_t> last_request_{0};  // nanoseconds of the steady clock
+  std::atomic<int> burst_{0};                  // requests so far that came one upon the other
+  std::mutex receiving_;
+  FrameReader reader_;
+  std::vector<std::byte> packed_;  ///< payload that is unpacked, or a failure's
+  bool is_in_place_ = false;
+  int answers_ = 0;
+  std::vector<std::unique_ptr<GatheredGets>> again_;  // lists that failed as a whole
+
+  mutable std::mutex table_;
+  struct Slot {
+    Awaited awaited;
+    std::uint32_t generation = 0;
+    bool is_used = false;
+  };
+  std::deque<Slot> slots_;
+  std::vector<std::uint32_t> free_slots_;
+  std::atomic<std::int64_t> awaiting_{0};
+  std::atomic<std::int64_t> streams_{0};  // long answers among them
+  std::atomic<bool> lost_{false};
+  Status reason_;
+};
+
+}  // namespace tessera::rma::server
