@@ -41,7 +41,7 @@ TEST(Aggregate, TakesContiguousStridedAndScatteredPuts) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 8 * words).value();
     const TeamRank target = neighbour(job);
-    const std::vector<std::int64_t> source = numbers(job.rank().value * 100'000);
+    const std::vector<std::int64_t> source = numbers(std::int64_t{100'000} * job.rank().value);
     ASSERT_TRUE(
         ok(put(job, region.at(target), std::vector<std::int64_t>(words).data(), 8 * words)));
     std::vector<std::int64_t> expected(words);
@@ -51,8 +51,8 @@ TEST(Aggregate, TakesContiguousStridedAndScatteredPuts) {
       expected[i * 7 % 1000] = source[i];
     }
     // Ten rows of two words, upwards here and downwards there.
-    ASSERT_TRUE(
-        ok(puts.put(region.at(target, 8 * 1090), &source[1000], CopyShape::rows(16, 10, 24, -40))));
+    ASSERT_TRUE(ok(puts.put(region.at(target, std::uint64_t{8} * 1090), &source[1000],
+                            CopyShape::rows(16, 10, 24, -40))));
     for (std::size_t row = 0; row < 10; ++row) {
       for (std::size_t i = 0; i < 2; ++i) {
         expected[1090 - 5 * row + i] = source[1000 + 3 * row + i];
@@ -60,7 +60,7 @@ TEST(Aggregate, TakesContiguousStridedAndScatteredPuts) {
     }
     auto* const local = const_cast<std::int64_t*>(source.data());
     const std::vector<Fragment> list{{local + 2000, 8, 16}, {local + 7, 800, 0}, {local, 80, 24}};
-    ASSERT_TRUE(ok(puts.put(region.at(target, 8 * 2000), list)));
+    ASSERT_TRUE(ok(puts.put(region.at(target, std::uint64_t{8} * 2000), list)));
     std::copy_n(&source[2000], 2, &expected[2001]);
     std::copy_n(&source[0], 3, &expected[2010]);
     ASSERT_TRUE(ok(puts.wait()));
@@ -120,7 +120,7 @@ TEST(Aggregate, MayGoToSeveralRegionsOfARank) {
       regions.push_back(Region::allocate(job.world(), 8 * words).value());
     }
     const TeamRank target = neighbour(job);
-    const auto source = numbers(job.rank().value * 1000);
+    const auto source = numbers(std::int64_t{1000} * job.rank().value);
     Aggregate puts(job);
     for (std::size_t i = 0; i < 300; ++i) {
       ASSERT_TRUE(ok(puts.put(regions[i % 3].at(target, 8 * i), &source[i], 8)));

@@ -26,7 +26,7 @@ using test::on_ranks;
 using test::random_in;
 using test::SharedSeed;
 
-constexpr std::size_t slice_bytes = 128 * 1024;
+constexpr std::size_t slice_bytes = std::size_t{128} * 1024;
 
 // A shape with a place for it in a slice, and with local memory around it.
 struct Placed {
@@ -136,8 +136,8 @@ TEST(ShapedGet, ReversesByNegativeStrides) {
     const TeamRank target = neighbour(job);
     ASSERT_TRUE(ok(put(job, region.at(target), up.data(), 800)));
     std::vector<std::int64_t> down(100);
-    ASSERT_TRUE(
-        ok(get(job, region.at(target, 99 * 8), down.data(), CopyShape::rows(8, 100, 8, -8))));
+    ASSERT_TRUE(ok(get(job, region.at(target, std::uint64_t{99} * 8), down.data(),
+                       CopyShape::rows(8, 100, 8, -8))));
     std::reverse(up.begin(), up.end());
     EXPECT_EQ(down, up);
   });

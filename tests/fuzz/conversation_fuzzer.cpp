@@ -142,9 +142,9 @@ class FuzzedNode {
                         .use = Use::mailboxes});
     enter(RegionId{4}, {.owner = WorldRank{0},
                         .place = offset + locks_start,
-                        .bytes = lock_count * lock_bytes,
+                        .bytes = lock_count * lock_bytes_,
                         .use = Use::locks,
-                        .unit = lock_bytes});
+                        .unit = lock_bytes_});
   }
 
   [[nodiscard]] detail::Node& node() { return *node_; }
@@ -155,7 +155,7 @@ class FuzzedNode {
       memory_->record(place).box_count = 0;
     }
     for (std::size_t i = 0; i < lock_count; ++i) {
-      new (area_ + locks_start + i * lock_bytes) detail::QueueLock(8);
+      new (area_ + locks_start + i * lock_bytes_) detail::QueueLock(8);
     }
     memory_->guest_fate(peer_rank) = detail::GuestFate::unknown;
   }
@@ -164,7 +164,7 @@ class FuzzedNode {
     check_canaries(first_start + first_bytes, second_start);
     check_canaries(second_start + second_bytes, mail_start);
     check_canaries(mail_start + mail_bytes, locks_start);
-    check_canaries(locks_start + lock_count * lock_bytes, all_bytes);
+    check_canaries(locks_start + lock_count * lock_bytes_, all_bytes);
     // No lock is left held, and what begins the node's memory is as it was made.
     must(memory_->header().magic == magic_ && memory_->header().ranks == 2);
     must(memory_->record(0).box_lock.try_lock(node_->lock_context()));
@@ -185,7 +185,7 @@ class FuzzedNode {
   static constexpr std::size_t locks_start = 90'112;
   static constexpr std::size_t lock_count = 2;
   static constexpr std::size_t all_bytes = 98'304;
-  const std::size_t lock_bytes = detail::QueueLock::bytes(8);
+  const std::size_t lock_bytes_ = detail::QueueLock::bytes(8);
 
   void enter(RegionId id, const detail::DirectorySlice& slice) {
     must(detail::Directory(node_->arena(), node_->lock_context())

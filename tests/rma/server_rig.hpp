@@ -61,7 +61,7 @@ struct ServedNodeOptions {
 /// touch lie around them. In the name of its first rank stand three queue locks and a mailbox.
 class ServedNode {
  public:
-  explicit ServedNode(ServedNodeOptions options = {}) : secret_(options.secret) {
+  explicit ServedNode(const ServedNodeOptions& options = {}) : secret_(options.secret) {
     make_slices();
     make_locks();
     make_mailbox();
