@@ -312,6 +312,8 @@ class RawPeer {
   }
 
   [[nodiscard]] int descriptor() const { return channel_->descriptor(); }
+  /// Gives the connection away; nothing else may be called behind this.
+  [[nodiscard]] std::unique_ptr<Channel> take_channel() { return std::move(channel_); }
 
  private:
   void wait_for(short events) const {
