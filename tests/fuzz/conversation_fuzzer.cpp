@@ -10,8 +10,8 @@
 //     byte 1     how many bytes of answers it has room for at a time, times 65536; 0: none
 //     then       frames, one behind the other
 //
-// What a fuzzer cannot guess is made right in each header: magic, version, checksum, and nearly
-// always the rank. The first byte of a frame chooses which of these are left as they are.
+// What a fuzzer cannot guess is made right in each header (tests/fuzz/fed_channel.hpp), nearly
+// always the rank, too.
 //
 // With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without, tests/fuzz/replay_main.cpp runs
 // it over the seeds.
@@ -30,94 +30,16 @@
 #include "rma/node/node.hpp"
 #include "rma/server/bytes.hpp"
 #include "rma/server/conversation.hpp"
-#include "tests/fuzz/sealed_header.hpp"
+#include "tests/fuzz/fed_channel.hpp"
 
 namespace {
 
 using namespace tessera::rma;          // NOLINT(google-build-using-namespace)
 using namespace tessera::rma::server;  // NOLINT(google-build-using-namespace)
 
-using Bytes = std::vector<std::byte>;
-using View = std::span<const std::byte>;
-
-// Not assert(), which a release build would leave out.
-void must(bool holds) {
-  if (!holds) {
-    std::abort();
-  }
-}
-
 constexpr std::int32_t job_ranks = 4;
 constexpr WorldRank peer_rank{3};
 constexpr std::uint64_t job_number = 77;
-
-// A stream whose other end is the input.
-class FedChannel final : public Channel {
- public:
-  void give(View bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
-  // From now on gives so many bytes at once, and has room for none until make_room().
-  void begin(std::size_t most_in) {
-    most_in_ = most_in;
-    room_ = 0;
-    sent_.clear();
-  }
-  void make_room(std::size_t bytes) { room_ = bytes; }
-  [[nodiscard]] bool is_empty() const { return next_ == bytes_.size(); }
-  [[nodiscard]] const Bytes& sent() const { return sent_; }
-
-  Result<std::size_t> send(std::span<const iovec> pieces) override {
-    if (total_ > most_answers) {
-      return Status::error(Code::peer_lost, "the peer has heard enough");
-    }
-    auto moved = move(pieces, room_, [&](std::byte* at, std::size_t bytes) {
-      sent_.assign(at, at + bytes);  // a sanitizer sees what may not be read
-      return bytes;
-    });
-    room_ -= *moved;
-    total_ += *moved;
-    return moved;
-  }
-  Result<std::size_t> receive(std::span<const iovec> into) override {
-    if (is_empty()) {
-      return Status::error(Code::peer_lost, "the input is at its end");
-    }
-    return move(into, most_in_, [&](std::byte* at, std::size_t bytes) {
-      const std::size_t some = std::min(bytes, bytes_.size() - next_);
-      std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(next_), some, at);
-      next_ += some;
-      return some;
-    });
-  }
-  [[nodiscard]] Status check() const override { return {}; }
-  [[nodiscard]] int descriptor() const noexcept override { return -1; }
-  [[nodiscard]] std::string peer() const override { return "the fuzzer"; }
-
- private:
-  template <class Take>
-  static Result<std::size_t> move(std::span<const iovec> pieces, std::size_t most, Take&& take) {
-    std::size_t moved = 0;
-    for (const iovec& piece : pieces) {
-      const std::size_t wanted = std::min(piece.iov_len, most - moved);
-      const std::size_t taken =
-          wanted == 0 ? 0 : take(static_cast<std::byte*>(piece.iov_base), wanted);
-      moved += taken;
-      if (taken < piece.iov_len) {
-        break;
-      }
-    }
-    return moved;
-  }
-
-  // Overlapping rows make much out of few bytes; more of that finds nothing new.
-  static constexpr std::size_t most_answers = std::size_t{40} << 20U;
-
-  Bytes bytes_;
-  std::size_t next_ = 0;
-  std::size_t most_in_ = SIZE_MAX;
-  std::size_t room_ = SIZE_MAX;
-  std::size_t total_ = 0;
-  Bytes sent_;
-};
 
 // A node of two ranks, one of which has slices in its memory, with bytes around them that nobody
 // may touch; and the memory of a team.
@@ -233,25 +155,15 @@ std::pair<std::unique_ptr<Conversation>, FedChannel*> introduced(detail::Node& n
   return {std::move(conversation), fed};
 }
 
-// Makes the headers right and leaves the rest; frames lie where the sizes in them say.
+// Makes the headers right and leaves the rest.
 void seal(std::span<std::byte> frames) {
-  while (frames.size() >= header_bytes) {
-    const auto header = frames.first<header_bytes>();
-    const unsigned choice = std::to_integer<unsigned>(header[0]) % 64;
-    if (choice != 1) {
-      store(peer_rank.value, header.data() + 12);
-    }
-    if (choice != 2) {
-      header[7] &= std::byte{flags::known};
-    }
-    if (choice != 3) {
-      const auto right = sealed(header);
-      std::copy(right.begin(), right.end(), header.begin());
-    }
-    const std::uint64_t left = frames.size() - header_bytes;
-    const std::uint64_t descriptor = load<std::uint32_t>(header.data() + 8);
-    const std::uint64_t payload = load<std::uint64_t>(header.data() + 16);
-    frames = frames.subspan(header_bytes + std::min(left, descriptor + std::min(payload, left)));
+  while (!frames.empty()) {
+    const auto first = first_frame(frames, [](unsigned choice, auto header) {
+      if (choice != 1) {
+        store(peer_rank.value, header.data() + 12);
+      }
+    });
+    frames = frames.subspan(first.size());
   }
 }
 
@@ -295,6 +207,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Bytes frames(input.begin() + 2, input.end());
   seal(frames);
   channel->give(frames);
+  channel->end();
   channel->begin(std::size_t{1} + std::to_integer<std::size_t>(input[0]));
   converse(*conversation, *channel, 65'536 * std::to_integer<std::size_t>(input[1]));
   // Its locks are others' now, and nobody answers it any more.

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Feeds any bytes to the client's side of a conversation: a link behind its handshake, whose agent
+// is the input. No memory changes but what an operation under way has asked for, none once it has
+// ended, and every operation ends, once, when the link is lost at the latest.
+//
+// An input is
+//
+//     byte 0     most bytes that the channel gives at once, less one
+//     byte 1     how many bytes of requests it has room for at a time, times 64; 0: none
+//     then       frames of the agent's, one behind the other
+//
+// The second byte of a frame says what the client starts before it comes: nothing if it is 0, else
+// one of `starters`. What a fuzzer cannot guess is made right (tests/fuzz/fed_channel.hpp): nearly
+// always the operation, too, which is one of the first few that a link numbers.
+//
+// With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without, tests/fuzz/replay_main.cpp runs
+// it over the seeds.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "rma/server/client.hpp"
+#include "rma/server/endpoint.hpp"
+#include "tests/fuzz/fed_channel.hpp"
+
+namespace {
+
+using namespace tessera::rma;          // NOLINT(google-build-using-namespace)
+using namespace tessera::rma::server;  // NOLINT(google-build-using-namespace)
+
+constexpr WorldRank self{3};
+constexpr WorldRank peer{1};
+constexpr Target target{.rank = TeamRank{1}, .offset = 64, .region = RegionId{1}};
+
+// One that the client started, with local memory of its own.
+class Operation {
+ public:
+  explicit Operation(std::size_t data_bytes) : memory_(2 * guard_bytes + data_bytes, canary) {
+    done.begin();
+  }
+
+  Completion done;
+
+  [[nodiscard]] std::byte* at(std::int64_t offset) { return memory_.data() + guard_bytes + offset; }
+  // The same place, where so many bytes may change while it is under way.
+  std::byte* await(std::int64_t offset, std::size_t bytes) {
+    awaited_.emplace_back(at(offset), bytes);
+    return at(offset);
+  }
+
+  // Takes note of its end.
+  void look() {
+    if (!has_ended_ && done.done()) {
+      has_ended_ = true;
+      at_end_ = memory_;
+      const Status error = done.take_error();
+      must(error.ok() || !error.message().empty());
+    }
+  }
+  // Requires: the link is lost, and look() was called since.
+  void check() const {
+    must(has_ended_ && done.done());
+    must(memory_ == at_end_);
+    Bytes expected(memory_.size(), canary);
+    for (const auto& each : awaited_) {
+      std::copy(each.begin(), each.end(), expected.data() + (each.data() - memory_.data()));
+    }
+    must(memory_ == expected);
+  }
+
+ private:
+  static constexpr std::byte canary{0xca};
+  static constexpr std::size_t guard_bytes = 128;
+
+  Bytes memory_;
+  std::vector<std::span<std::byte>> awaited_;
+  bool has_ended_ = false;
+  Bytes at_end_;
+};
+
+// --- what the client may ask for; make_client_seeds.cpp knows the numbers -----------------------
+
+Status get_bytes(Endpoint& endpoint, Operation& mine, std::size_t bytes) {
+  return endpoint.get(mine.await(0, bytes), target, CopyShape::contiguous(bytes), mine.done);
+}
+
+Status get_rows(Endpoint& endpoint, Operation& mine, const CopyShape& shape) {
+  const std::int64_t first = shape.level[0].local_stride < 0 ? 2000 : 0;
+  for (std::int64_t row = 0; row < shape.level[0].count; ++row) {
+    mine.await(first + row * shape.level[0].local_stride, shape.run_bytes);
+  }
+  return endpoint.get(mine.at(first), target, shape, mine.done);
+}
+
+Status get_fragments(Endpoint& endpoint, Operation& mine, std::array<std::size_t, 3> sizes) {
+  std::vector<Fragment> list;
+  for (const std::size_t bytes : sizes) {
+    const auto place = static_cast<std::int64_t>(1000 * list.size());
+    list.push_back({mine.await(place, bytes), 4096 * list.size(), bytes});
+  }
+  return endpoint.get_fragments(target, list, mine.done);
+}
+
+Status fetch_add(Endpoint& endpoint, Operation& mine, int bytes) {
+  auto* const word = reinterpret_cast<std::int64_t*>(mine.await(0, sizeof(std::int64_t)));
+  return endpoint.atomic(
+      target,
+      {.kind = AtomicRequest::Kind::fetch_add, .bytes = bytes, .operand = 1, .previous = word},
+      mine.done);
+}
+
+Status put(Endpoint& endpoint, Operation& mine, const CopyShape& shape) {
+  return endpoint.put(target, mine.at(0), shape, mine.done);
+}
+
+struct Starter {
+  std::size_t data_bytes;
+  Status (*start)(Endpoint&, Operation&);
+};
+const std::array<Starter, 13> starters = {{
+    {8, [](auto& to, auto& mine) { return get_bytes(to, mine, 8); }},
+    {1001, [](auto& to, auto& mine) { return get_bytes(to, mine, 1001); }},
+    {16'384, [](auto& to, auto& mine) { return get_bytes(to, mine, 16'384); }},
+    {400, [](auto& to, auto& mine) { return get_rows(to, mine, CopyShape::rows(16, 9, 48, 16)); }},
+    {2520,
+     [](auto& to, auto& mine) { return get_rows(to, mine, CopyShape::rows(520, 3, -1000, 520)); }},
+    {2016,
+     [](auto& to, auto& mine) {
+       return get_fragments(to, mine, {3, 8, 16});
+     }},
+    {2700,
+     [](auto& to, auto& mine) {
+       return get_fragments(to, mine, {600, 512, 700});
+     }},
+    {8, [](auto& to, auto& mine) { return fetch_add(to, mine, 8); }},
+    {8, [](auto& to, auto& mine) { return fetch_add(to, mine, 4); }},
+    {8, [](auto& to, auto& mine) { return put(to, mine, CopyShape::contiguous(8)); }},
+    {3000, [](auto& to, auto& mine) { return put(to, mine, CopyShape::contiguous(3000)); }},
+    {400, [](auto& to, auto& mine) { return put(to, mine, CopyShape::rows(16, 9, 48, 16)); }},
+    {0, [](auto& to, auto& mine) { return to.start_fence(mine.done); }},
+}};
+
+// A client without nodes of its own: the links that it gets are the fuzzer's.
+Client& client() {
+  static Client one([] {
+    ClientOptions options;
+    options.rank = self;
+    options.carriers = {WorldRank{0}};
+    options.stray_error = [](const Status& error) { must(!error.ok()); };
+    return options;
+  }());
+  return one;
+}
+
+// The link, and what goes on over it.
+class Talk {
+ public:
+  Talk(std::size_t most_in, std::size_t room) : room_(room) { channel_->begin(most_in); }
+
+  void start(std::size_t which) {
+    if (operations_.size() == most_operations) {
+      return;
+    }
+    const Starter& starter = starters[which % starters.size()];
+    Operation& mine = *operations_.emplace_back(std::make_unique<Operation>(starter.data_bytes));
+    // An operation that was refused has not ended, and never will by itself.
+    if (Status refused = starter.start(endpoint_, mine); !refused.ok()) {
+      must(link_.is_lost() && !mine.done.done());
+      mine.done.end(std::move(refused));
+    }
+    mine.look();
+  }
+  void hear(View bytes) {
+    channel_->give(bytes);
+    while (!link_.is_lost() && !channel_->is_empty()) {
+      move();
+    }
+  }
+  // Loses the link, if it isn't lost yet.
+  void finish() {
+    channel_->end();
+    while (!link_.is_lost()) {
+      move();
+    }
+    start(operations_.size());  // any one; it is refused, or ends at once
+    for (const auto& each : operations_) {
+      each->look();
+      each->check();
+    }
+    must(!link_.is_awaiting() && !link_.has_unsent());
+  }
+
+ private:
+  static constexpr std::size_t most_operations = 64;
+  static constexpr int most_moves = 1'000'000;
+
+  void move() {
+    must(++moves_ < most_moves);  // else it makes no progress
+    channel_->make_room(room_);
+    link_.progress();
+    for (const auto& each : operations_) {
+      each->look();
+    }
+  }
+
+  std::vector<std::unique_ptr<Operation>> operations_;  // outlive the link
+  std::size_t room_;
+  int moves_ = 0;
+  FedChannel* channel_ = new FedChannel;
+  Link link_{client(), NodeId{0}, std::unique_ptr<Channel>(channel_)};
+  ServerEndpoint endpoint_{link_, self, peer};
+};
+
+// A link numbers its operations by place and generation: one of the first few of either.
+void make_operation_likely(std::span<std::byte, header_bytes> header) {
+  const auto number = load<std::uint64_t>(header.data() + 32);
+  if (number != 0 && number != unwatched_operation) {
+    const std::uint64_t generation = 1 + ((number >> 32U) - 1) % 4;
+    store(generation << 32U | number % 16, header.data() + 32);
+  }
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it so
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const View input = std::as_bytes(std::span(data, size));
+  if (input.size() < 2) {
+    return 0;
+  }
+  Talk talk(std::size_t{1} + std::to_integer<std::size_t>(input[0]),
+            64 * std::to_integer<std::size_t>(input[1]));
+  Bytes bytes(input.begin() + 2, input.end());
+  for (std::span<std::byte> frames(bytes); !frames.empty();) {
+    const std::size_t wish = frames.size() > 1 ? std::to_integer<std::size_t>(frames[1]) : 0;
+    if (wish > 0) {
+      talk.start(wish - 1);
+    }
+    const auto frame = first_frame(frames, [](unsigned choice, auto header) {
+      if (choice != 1) {
+        make_operation_likely(header);
+      }
+    });
+    talk.hear(frame);
+    frames = frames.subspan(frame.size());
+  }
+  talk.finish();
+  return 0;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Writes the seeds of client_fuzzer.cpp. Run it after a change of the format:
+//
+//     build/tests/bin/make_client_seeds tests/fuzz/seeds/client
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rma/server/wire.hpp"
+
+namespace {
+
+using namespace tessera::rma;          // NOLINT(google-build-using-namespace)
+using namespace tessera::rma::server;  // NOLINT(google-build-using-namespace)
+
+using Bytes = std::vector<std::byte>;
+
+// The fuzzer's starters, by number, and how many bytes answer them.
+enum class Start : std::uint8_t {
+  nothing,
+  get_word,
+  get_1001,
+  get_16384,
+  get_short_rows,
+  get_long_rows,
+  get_short_fragments,
+  get_long_fragments,
+  fetch_add_64,
+  fetch_add_32,
+  put_word,
+  put_3000,
+  put_short_rows,
+  fence
+};
+constexpr std::size_t short_rows_bytes = 144;
+constexpr std::size_t long_rows_bytes = 1560;
+constexpr std::size_t short_fragments_bytes = 27;
+constexpr std::size_t long_fragments_bytes = 1812;
+
+// As a link numbers them: the place that was free last is taken first.
+constexpr std::uint64_t operation(std::uint64_t place, std::uint64_t generation = 1) {
+  return generation << 32U | place;
+}
+
+// Frames of an agent's, with what the client starts before each.
+class Talk {
+ public:
+  Talk& say(Start before, Kind kind, std::uint64_t operation, const Bytes& payload) {
+    const FrameHeader header{.kind = kind,
+                             .payload_bytes = payload.size(),
+                             .origin = WorldRank{3},
+                             .target = WorldRank{1},
+                             .operation = operation,
+                             .words = {0xffff'fff0, 0}};
+    auto fixed = encode(header);
+    fixed[0] = std::byte{64};  // all is made right
+    fixed[1] = static_cast<std::byte>(before);
+    bytes_.insert(bytes_.end(), fixed.begin(), fixed.end());
+    bytes_.insert(bytes_.end(), payload.begin(), payload.end());
+    return *this;
+  }
+  Talk& say(Start before, Kind kind, std::uint64_t operation, std::size_t payload = 0) {
+    return say(before, kind, operation, Bytes(payload, std::byte{0x11}));
+  }
+  // A frame that nobody minds, so that something is started.
+  Talk& start(Start what) { return say(what, Kind::done, 0); }
+  [[nodiscard]] const Bytes& bytes() const { return bytes_; }
+
+ private:
+  Bytes bytes_;
+};
+
+Bytes failure(Code code, const char* text) {
+  Bytes bytes;
+  encode_failure(Status::error(code, text), bytes);
+  return bytes;
+}
+
+std::vector<std::pair<std::string, Talk>> talks() {
+  std::vector<std::pair<std::string, Talk>> all;
+  const auto add = [&](const char* name) -> Talk& { return all.emplace_back(name, Talk()).second; };
+  add("words")
+      .say(Start::get_word, Kind::value, operation(0))
+      .say(Start::fetch_add_64, Kind::value, operation(0, 2))
+      .say(Start::fetch_add_32, Kind::value, operation(0, 3))
+      .say(Start::get_word, Kind::data, operation(0, 4), 8);
+  add("in-place")
+      .say(Start::get_1001, Kind::data, operation(0), 1001)
+      .say(Start::get_long_rows, Kind::data, operation(0, 2), long_rows_bytes)
+      .say(Start::get_long_fragments, Kind::data, operation(0, 3), long_fragments_bytes);
+  add("a-stream").say(Start::get_16384, Kind::data, operation(0), 16'384);
+  add("packed")
+      .say(Start::get_short_rows, Kind::data, operation(0), short_rows_bytes)
+      .say(Start::get_short_fragments, Kind::data, operation(0, 2), short_fragments_bytes);
+  add("out-of-order")
+      .start(Start::get_1001)
+      .start(Start::get_short_rows)
+      .start(Start::fetch_add_64)
+      .say(Start::get_long_fragments, Kind::value, operation(2))
+      .say(Start::nothing, Kind::data, operation(1), short_rows_bytes)
+      .say(Start::get_word, Kind::data, operation(3), long_fragments_bytes)
+      .say(Start::nothing, Kind::data, operation(0), 1001);
+  add("requests")
+      .start(Start::put_word)
+      .start(Start::put_3000)
+      .start(Start::put_short_rows)
+      .say(Start::fence, Kind::done, operation(0));
+  add("failures")
+      .say(Start::get_1001, Kind::failed, operation(0), failure(Code::out_of_range, "too far"))
+      .say(Start::put_3000, Kind::failed, 0, failure(Code::closed, "it was freed"))
+      .say(Start::fence, Kind::failed, ~std::uint64_t{0}, failure(Code::closed, "given up"))
+      .say(Start::nothing, Kind::failed, operation(0, 2), failure(Code::protocol, "nonsense"));
+  add("answered-twice")
+      .say(Start::get_1001, Kind::data, operation(0), 1001)
+      .say(Start::get_1001, Kind::data, operation(0), 1001);
+  add("too-much").say(Start::get_1001, Kind::data, operation(0), 1002);
+  add("not-what-was-asked").say(Start::get_1001, Kind::value, operation(0));
+  add("a-request").say(Start::get_word, Kind::get, operation(0));
+  add("good-bye").start(Start::get_16384).say(Start::fetch_add_32, Kind::bye, 0);
+  add("reasons-for-the-end")
+      .start(Start::get_16384)
+      .say(Start::put_3000, Kind::failed, 0, failure(Code::protocol, "you said nonsense"));
+  return all;
+}
+
+bool write(const std::filesystem::path& path, int most_in, int room, const Bytes& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.put(static_cast<char>(most_in)).put(static_cast<char>(room));
+  for (const std::byte each : bytes) {
+    file.put(static_cast<char>(each));
+  }
+  return static_cast<bool>(file.flush());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: make_client_seeds FOLDER\n");
+    return 2;
+  }
+  const std::filesystem::path folder = argv[1];
+  std::filesystem::create_directories(folder);
+  bool is_written = true;
+  const auto all = talks();
+  for (const auto& [name, talk] : all) {
+    is_written = is_written && write(folder / name, 255, 16, talk.bytes());
+  }
+  // An agent that sends little at a time, and one that reads nothing.
+  is_written = is_written && write(folder / "slow-packed", 12, 1, all[2].second.bytes());
+  is_written = is_written && write(folder / "unread-requests", 255, 0, all[4].second.bytes());
+  if (!is_written) {
+    std::fprintf(stderr, "make_client_seeds: cannot write into %s\n", argv[1]);
+    return 1;
+  }
+  return 0;
+}
