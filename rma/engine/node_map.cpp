@@ -2,6 +2,7 @@
 #include "rma/engine/node_map.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 namespace tessera::rma::detail {
@@ -26,6 +27,12 @@ NodeMap::NodeMap(std::span<const std::uint64_t> keys, std::int64_t ranks_per_nod
       runs_.push_back({rank, rank + 1, machine.current});
     }
   }
+  runs_.shrink_to_fit();
+  by_node_.resize(runs_.size());
+  std::iota(by_node_.begin(), by_node_.end(), 0U);
+  std::stable_sort(by_node_.begin(), by_node_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return runs_[a].node < runs_[b].node;
+  });
 }
 
 NodeId NodeMap::node_of(WorldRank rank) const noexcept {
@@ -36,9 +43,12 @@ NodeId NodeMap::node_of(WorldRank rank) const noexcept {
 }
 
 std::vector<WorldRank> NodeMap::ranks_of(NodeId node) const {
+  auto each = std::lower_bound(
+      by_node_.begin(), by_node_.end(), node,
+      [this](std::uint32_t place, NodeId wanted) { return runs_[place].node < wanted; });
   std::vector<WorldRank> ranks;
-  for (const Run& run : runs_) {
-    for (std::int32_t rank = run.first; run.node == node && rank < run.end; ++rank) {
+  for (; each != by_node_.end() && runs_[*each].node == node; ++each) {
+    for (std::int32_t rank = runs_[*each].first; rank < runs_[*each].end; ++rank) {
       ranks.push_back(WorldRank{rank});
     }
   }

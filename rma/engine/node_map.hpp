@@ -20,7 +20,7 @@ class NodeMap {
 
   [[nodiscard]] std::int32_t count() const noexcept { return count_; }
   [[nodiscard]] NodeId node_of(WorldRank rank) const noexcept;
-  /// The ranks of a node, ascending.
+  /// The ranks of a node, ascending. Cost: O(log runs), and what it returns.
   [[nodiscard]] std::vector<WorldRank> ranks_of(NodeId node) const;
 
  private:
@@ -29,7 +29,8 @@ class NodeMap {
     std::int32_t end = 0;
     NodeId node;
   };
-  std::vector<Run> runs_;
+  std::vector<Run> runs_;               ///< by rank
+  std::vector<std::uint32_t> by_node_;  ///< places in runs_, by node, then by rank
   std::int32_t count_ = 0;
 };
 
