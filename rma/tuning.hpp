@@ -24,6 +24,11 @@ struct Settings {
   std::string bootstrap = "auto";          ///< auto, alone, fork or mpi
   std::string server = "adaptive";         ///< block, poll or adaptive
   std::string interface;                   ///< network between nodes; empty: chosen
+  std::int64_t agent_threads = 1;          ///< of each node's agent
+  std::int64_t answer_kib = 1024;          ///< of answers that an agent keeps for each peer
+  std::int64_t request_kib = 4096;         ///< of requests that a process keeps for each node
+  std::int64_t direct_row = 512;           ///< bytes; shorter rows are packed for other nodes
+  std::int64_t chunk_kib = 0;              ///< of what is packed; 0: by size
   std::int64_t ranks_per_node = 0;         ///< 0: as many as the machine really has
   std::int64_t arena_mib = 0;              ///< address space of a node's arena; 0: chosen from RAM
   std::int64_t start_timeout_ms = 60'000;  ///< how long Job::start waits for the other ranks

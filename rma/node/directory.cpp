@@ -29,6 +29,26 @@ struct Directory::Entry {
   DirectorySlice slice;
 };
 
+// Keeps all visitors out for a scope.
+class Directory::Change {
+ public:
+  Change(DirectoryHeader& header, const LockContext& context) noexcept : lanes_(header.lanes) {
+    for (DirectoryHeader::Lane& lane : lanes_) {
+      lane.lock.lock(context);
+    }
+  }
+  ~Change() {
+    for (DirectoryHeader::Lane& lane : lanes_) {
+      lane.lock.unlock();
+    }
+  }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+
+ private:
+  std::span<DirectoryHeader::Lane> lanes_;
+};
+
 DirectoryHeader& Directory::header() const noexcept {
   return arena_.memory().header().directory;
 }
@@ -57,7 +77,7 @@ Directory::Entry& Directory::place_for(std::span<Entry> entries, std::uint64_t k
 }
 
 Status Directory::insert(RegionId region, std::span<const DirectorySlice> slices) {
-  const RobustGuard guard(header().lock, context_);
+  const Change change(header(), context_);
   TESSERA_RETURN_IF_ERROR(make_room(slices.size()));
   for (const DirectorySlice& slice : slices) {
     const std::uint64_t key = key_of(region, slice.owner);
@@ -70,7 +90,7 @@ Status Directory::insert(RegionId region, std::span<const DirectorySlice> slices
 }
 
 void Directory::remove(RegionId region, std::span<const DirectorySlice> slices) noexcept {
-  const RobustGuard guard(header().lock, context_);
+  const Change change(header(), context_);
   for (const DirectorySlice& slice : slices) {
     const std::uint64_t key = key_of(region, slice.owner);
     const std::span<Entry> all = entries();
@@ -90,7 +110,7 @@ std::optional<DirectorySlice> Directory::find(RegionId region, WorldRank owner) 
   return found;
 }
 
-// Requires: the lock is held.
+// Requires: a lane's lock is held.
 const DirectorySlice* Directory::look_up(RegionId region, WorldRank owner) const noexcept {
   const std::span<Entry> all = entries();
   if (region.value == 0 || owner.value < 0 || all.empty()) {

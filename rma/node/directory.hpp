@@ -6,9 +6,11 @@
 // compute meanwhile; this is where it looks up, and all that it believes. The first member of a
 // team on the node enters a region and takes it out again.
 //
-// A hash table in the arena with linear probing, at most half full. Under a robust lock, and valid
-// after every store: an entry's key is stored last and cleared first, a larger table is complete
-// before it takes the place of the other. A rank that dies inside leaks a table at most.
+// A hash table in the arena with linear probing, at most half full. Visitors hold the lock of their
+// lane, and the agent's threads have one each, so that they work side by side; who changes the
+// table holds all. The locks are robust, and the table is valid after every store: an entry's key
+// is stored last and cleared first, a larger table is complete before it takes the place of the
+// other. A rank that dies inside leaks a table at most.
 //
 // Threads: all functions may be called from any thread of any rank of the node.
 #pragma once
@@ -45,8 +47,9 @@ struct DirectorySlice {
 
 class Directory {
  public:
-  explicit Directory(Arena& arena, const LockContext& context) noexcept
-      : arena_(arena), context_(context) {}
+  /// `lane`: of visitors, below DirectoryHeader::most_lanes.
+  explicit Directory(Arena& arena, const LockContext& context, int lane = 0) noexcept
+      : arena_(arena), context_(context), lane_(static_cast<std::size_t>(lane)) {}
 
   /// Enters the slices of `region` on this node, all or none. Errors: no_memory, limit_exceeded.
   Status insert(RegionId region, std::span<const DirectorySlice> slices);
@@ -56,7 +59,7 @@ class Directory {
   /// Calls action(slice) if there is one, which nobody removes meanwhile; else false.
   template <class Action>
   bool visit(RegionId region, WorldRank owner, Action&& action) const {
-    const RobustGuard guard(header().lock, context_);
+    const RobustGuard guard(header().lanes[lane_].lock, context_);
     const DirectorySlice* const slice = look_up(region, owner);
     if (slice == nullptr) {
       return false;
@@ -69,6 +72,7 @@ class Directory {
 
  private:
   struct Entry;
+  class Change;
   [[nodiscard]] DirectoryHeader& header() const noexcept;
   [[nodiscard]] std::span<Entry> entries() const noexcept;
   [[nodiscard]] const DirectorySlice* look_up(RegionId region, WorldRank owner) const noexcept;
@@ -78,6 +82,7 @@ class Directory {
 
   Arena& arena_;
   LockContext context_;
+  std::size_t lane_;
 };
 
 }  // namespace tessera::rma::detail

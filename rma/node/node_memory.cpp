@@ -21,7 +21,7 @@ namespace tessera::rma::detail {
 namespace {
 
 constexpr std::uint64_t magic_number = 0x7465'7373'6572'6131;  // "tessera1"
-constexpr std::uint32_t current_layout = 7;
+constexpr std::uint32_t current_layout = 8;
 constexpr std::uint64_t least_reserve = 64ULL << 20;
 // Life marks are locks on single bytes far beyond the end of the file, where no data can be.
 constexpr off_t life_mark_base = off_t{1} << 62;

@@ -74,7 +74,12 @@ class UsableProcessors {
 
 /// Of the table that node/directory.hpp explains.
 struct DirectoryHeader {
-  RobustLock lock;
+  /// One for each thread that visits at a time; who changes the table takes all, in their order.
+  struct alignas(cache_line) Lane {
+    RobustLock lock;
+  };
+  static constexpr int most_lanes = 8;
+  std::array<Lane, most_lanes> lanes;
   std::uint64_t offset = 0;  ///< of the table in the arena; 0: none yet
   std::uint64_t used = 0;    ///< entries that are not empty
 };

@@ -28,6 +28,7 @@
 #include "rma/server/channel.hpp"
 #include "rma/server/handshake.hpp"
 #include "rma/server/link.hpp"
+#include "rma/server/parts.hpp"
 #include "rma/server/tcp.hpp"
 
 namespace tessera::rma::server {
@@ -41,7 +42,9 @@ struct ClientOptions {
   /// True when that node has left the job in good order.
   std::function<bool(NodeId)> has_left = [](NodeId) { return false; };
   std::chrono::milliseconds connect_timeout{10'000};
-  std::chrono::nanoseconds spin{0};         ///< that a waiting thread stays awake
+  std::chrono::nanoseconds spin{0};    ///< that a waiting thread stays awake
+  std::size_t kept_bytes = 4U << 20U;  ///< unsent at one link before who posts more waits
+  Paths paths{};
   std::size_t gathered_bytes = 0;           ///< of the largest operations that go as lists
   std::function<void(Status)> stray_error;  ///< of requests that are not answered when they succeed
 };

@@ -43,12 +43,13 @@ FrameHeader answer_to(const FrameHeader& request, Kind kind) noexcept {
 }  // namespace
 
 Conversation::Conversation(std::unique_ptr<Channel> channel, HandshakeServer handshake,
-                           detail::Node& node, LockKeeper& locks)
+                           detail::Node& node, LockKeeper& locks, ConversationOptions options)
     : channel_(std::move(channel)),
       handshake_(std::move(handshake)),
       node_(node),
       locks_(locks),
-      executor_(node),
+      options_(options),
+      executor_(node, options.lane, options.paths),
       writer_(*channel_),
       reader_(*channel_, *this) {}
 
@@ -255,7 +256,7 @@ Status Conversation::begin(const FrameHeader& header, std::span<const std::byte>
 }
 
 Status Conversation::take_payload(const FrameHeader& header, std::vector<iovec>& into) {
-  if (header.kind == Kind::put && Executor::is_long(pattern_)) {
+  if (header.kind == Kind::put && executor_.goes_direct(pattern_)) {
     const Result<Place> place = executor_.find(header, pattern_);
     refusal_ = place.status();
     is_in_place_ = place.ok() && executor_.pieces_of(*place, pattern_, into);
@@ -270,10 +271,11 @@ Status Conversation::take_payload(const FrameHeader& header, std::vector<iovec>&
                     peer(), header.payload_bytes, max_packed_bytes));
   }
   // Also what is refused has to be taken off the stream; it may be more than is kept of others.
-  packed_.resize(std::min<std::uint64_t>(header.payload_bytes, max_packed_bytes));
+  const std::size_t room = std::min<std::uint64_t>(header.payload_bytes, max_packed_bytes);
+  std::byte* const memory = packed_.take(room);
   for (std::uint64_t left = header.payload_bytes; left > 0;) {
-    const std::size_t some = std::min<std::uint64_t>(left, packed_.size());
-    into.push_back({packed_.data(), some});
+    const std::size_t some = std::min<std::uint64_t>(left, room);
+    into.push_back({memory, some});
     left -= some;
   }
   return {};
@@ -304,8 +306,8 @@ Result<std::size_t> Conversation::receive_payload(Channel& channel, std::vector<
 }
 
 Result<std::size_t> Conversation::throw_away(Channel& channel, std::size_t bytes) {
-  packed_.resize(std::min(bytes, max_packed_bytes));
-  const iovec place{packed_.data(), packed_.size()};
+  const std::size_t room = std::min(bytes, max_packed_bytes);
+  const iovec place{packed_.take(room), room};
   return channel.receive(std::span(&place, 1));
 }
 

@@ -26,20 +26,24 @@
 #include "rma/server/executor.hpp"
 #include "rma/server/handshake.hpp"
 #include "rma/server/lock_keeper.hpp"
+#include "rma/server/packed_buffer.hpp"
+#include "rma/server/parts.hpp"
 #include "rma/server/stream.hpp"
 #include "rma/server/wire.hpp"
 
 namespace tessera::rma::server {
 
-/// Most bytes that a request, or its answer, carries packed; longer operations are sent in parts.
-inline constexpr std::size_t max_packed_bytes = 1U << 20U;
-/// The same for what goes straight between the stream and memory.
-inline constexpr std::size_t max_direct_bytes = 16U << 20U;
+struct ConversationOptions {
+  int lane = 0;  ///< of the directory
+  /// Of answers that had no room; while there are more no request is read.
+  std::size_t most_kept_bytes = max_packed_bytes;
+  Paths paths{};
+};
 
 class Conversation final : private FrameSink {
  public:
   Conversation(std::unique_ptr<Channel> channel, HandshakeServer handshake, detail::Node& node,
-               LockKeeper& locks);
+               LockKeeper& locks, ConversationOptions options = {});
 
   /// Takes what has come and carries it out; returns whether anything came. Errors: peer_lost,
   /// protocol: the conversation is over.
@@ -51,12 +55,20 @@ class Conversation final : private FrameSink {
   /// Sends more of the answers. Errors: as advance().
   Status flush();
 
+  /// Gives back memory that wasn't used since the last call.
+  void release_memory() noexcept {
+    if (!reader_.is_inside_frame()) {
+      packed_.look();
+    }
+  }
   /// As Channel::check.
   [[nodiscard]] Status check_peer_lives() const { return channel_->check(); }
 
   /// There are answers that had no room; requests are read again when they are gone.
   [[nodiscard]] bool has_answers_waiting() const noexcept { return !writer_.is_empty(); }
-  [[nodiscard]] bool may_read() const noexcept { return writer_.kept_bytes() < max_packed_bytes; }
+  [[nodiscard]] bool may_read() const noexcept {
+    return writer_.kept_bytes() < options_.most_kept_bytes;
+  }
   [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
   [[nodiscard]] bool is_introduced() const noexcept { return is_introduced_; }
   /// Who it is. Requires: is_introduced().
@@ -113,6 +125,7 @@ class Conversation final : private FrameSink {
   HandshakeServer handshake_;
   detail::Node& node_;
   LockKeeper& locks_;
+  ConversationOptions options_;
   Executor executor_;
   FrameWriter writer_;
   FrameReader reader_;
@@ -127,8 +140,8 @@ class Conversation final : private FrameSink {
   std::optional<AccumulateTerms> accumulate_;
   AtomicTerms atomic_;
   Status refusal_;
-  bool is_in_place_ = false;       // its payload goes, or went, straight to memory
-  std::vector<std::byte> packed_;  // its payload, else
+  bool is_in_place_ = false;  // its payload goes, or went, straight to memory
+  PackedBuffer packed_;       // its payload, else
 };
 
 }  // namespace tessera::rma::server

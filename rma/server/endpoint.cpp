@@ -14,17 +14,27 @@ namespace {
 
 constexpr std::size_t word_bytes = 8;
 
-// What is packed goes in parts: one is under way at the agent while the next is packed.
-constexpr std::size_t packed_part_bytes = std::size_t{256} * 1024;
-static_assert(packed_part_bytes <= max_packed_bytes);
+// Lists go in parts: one is under way at the agent while the next is packed.
+constexpr std::size_t list_part_bytes = std::size_t{256} * 1024;
+static_assert(list_part_bytes <= max_packed_bytes);
 
 // What goes straight between memory and the stream needs no parts to overlap: the stream itself is
 // the pipeline. Still so small that other requests to the agent get their turn.
 constexpr std::size_t direct_part_bytes = std::size_t{4} * 1024 * 1024;
 static_assert(direct_part_bytes <= max_direct_bytes);
 
-std::size_t part_bytes(const CopyShape& shape) noexcept {
-  return shape.run_bytes >= least_piece_bytes ? direct_part_bytes : packed_part_bytes;
+// Whatever is no more goes in one part.
+constexpr std::size_t least_part_bytes = std::size_t{16} * 1024;
+
+Chunks packed_chunks(const CopyShape& shape, const Paths& paths) noexcept {
+  return paths.chunk_bytes > 0 ? Chunks(paths.chunk_bytes) : Chunks::pipelined(shape.total_bytes());
+}
+
+// Rows that agents don't expect to be direct must fit what they take packed.
+Chunks chunks_of(const CopyShape& shape, const Paths& paths) noexcept {
+  return shape.run_bytes < paths.least_direct_row
+             ? packed_chunks(shape, paths)
+             : Chunks(shape.run_bytes >= least_piece_bytes ? direct_part_bytes : max_packed_bytes);
 }
 
 Target moved(const Target& target, std::int64_t bytes) noexcept {
@@ -90,7 +100,7 @@ template <class Single, class Several>
 Status start_batches(const Target& target, Fragments fragments, Completion& done,
                      const Single& start_single, const Several& start_several) {
   return more_parts(done, [&] {
-    return for_each_batch(fragments, packed_part_bytes, [&](Fragments batch) {
+    return for_each_batch(fragments, list_part_bytes, [&](Fragments batch) {
       return announced(done, [&] {
         const Fragment& first = batch.front();
         return batch.size() > 1
@@ -116,11 +126,12 @@ FrameHeader ServerEndpoint::request(Kind kind, const Target& target) noexcept {
 Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& shape,
                            Completion& done) {
   const auto* source = static_cast<const std::byte*>(from);
-  if (shape.total_bytes() <= packed_part_bytes) {
+  if (shape.total_bytes() <= least_part_bytes) {
     return told(done, put_part(to, source, shape, done));
   }
   return more_parts(done, [&] {
-    return for_each_part(shape, part_bytes(shape), word_bytes,
+    Chunks chunks = chunks_of(shape, link_.paths());
+    return for_each_part(shape, chunks, word_bytes,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
                              return put_part(moved(to, remote), source + local, part, done);
@@ -149,7 +160,8 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
   header.payload_bytes = bytes;
   const std::vector<std::byte> descriptor = pattern_of(shape);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
-  if (shape.levels > 0 && shape.run_bytes < least_piece_bytes) {
+  if (shape.run_bytes < link_.paths().least_direct_row &&
+      (shape.levels > 0 || shape.run_bytes >= least_piece_bytes)) {
     TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape), when));
     done.end({});
     return {};
@@ -163,11 +175,12 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
 
 Status ServerEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
   auto* destination = static_cast<std::byte*>(to);
-  if (shape.total_bytes() <= packed_part_bytes) {
+  if (shape.total_bytes() <= least_part_bytes) {
     return told(done, get_part(destination, from, shape, done));
   }
   return more_parts(done, [&] {
-    return for_each_part(shape, part_bytes(shape), word_bytes,
+    Chunks chunks = chunks_of(shape, link_.paths());
+    return for_each_part(shape, chunks, word_bytes,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
                              return get_part(destination + local, moved(from, remote), part, done);
@@ -203,11 +216,12 @@ Status ServerEndpoint::accumulate(const Target& to, const void* from, const Copy
                                   const Scale& scale, Completion& done) {
   const auto* source = static_cast<const std::byte*>(from);
   constexpr std::size_t largest_element = 16;
-  if (shape.total_bytes() <= packed_part_bytes) {
+  if (shape.total_bytes() <= least_part_bytes) {
     return told(done, accumulate_part(to, source, shape, scale, done));
   }
   return more_parts(done, [&] {
-    return for_each_part(shape, packed_part_bytes, largest_element,
+    Chunks chunks = packed_chunks(shape, link_.paths());
+    return for_each_part(shape, chunks, largest_element,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
                              return accumulate_part(moved(to, remote), source + local, part, scale,
@@ -256,7 +270,7 @@ Status ServerEndpoint::put_batch(const Target& to, Fragments batch, Completion& 
   encode_fragments(batch, descriptor);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
   header.payload_bytes = total_bytes(batch);
-  if (!are_long(batch)) {
+  if (!are_long(batch, link_.paths())) {
     TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(batch), link_.when()));
     done.end({});
     return {};

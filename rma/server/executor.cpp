@@ -105,9 +105,14 @@ bool Executor::is_long(const Pattern& pattern) noexcept {
   return shortest_run(pattern) >= least_piece_bytes;
 }
 
+bool Executor::goes_direct(const Pattern& pattern) const noexcept {
+  return shortest_run(pattern) >= paths_.least_direct_row ||
+         total_bytes(pattern) > max_packed_bytes;
+}
+
 bool Executor::pieces_of(const Place& place, const Pattern& pattern,
                          std::vector<iovec>& pieces) const {
-  if (place.start == nullptr || !is_long(pattern)) {
+  if (place.start == nullptr || !goes_direct(pattern)) {
     return false;
   }
   for_each_run(pattern, [&](std::uint64_t offset, std::size_t bytes) {

@@ -21,6 +21,7 @@
 #include "rma/node/directory.hpp"
 #include "rma/node/node.hpp"
 #include "rma/result.hpp"
+#include "rma/server/parts.hpp"
 #include "rma/server/wire.hpp"
 
 namespace tessera::rma::server {
@@ -35,8 +36,12 @@ struct Place {
 
 class Executor {
  public:
-  explicit Executor(detail::Node& node) noexcept
-      : node_(node), stripes_(node), directory_(node.arena(), node.lock_context()) {}
+  /// `lane`: of the directory.
+  explicit Executor(detail::Node& node, int lane = 0, const Paths& paths = {}) noexcept
+      : node_(node),
+        stripes_(node),
+        directory_(node.arena(), node.lock_context(), lane),
+        paths_(paths) {}
 
   [[nodiscard]] const detail::Directory& directory() const noexcept { return directory_; }
 
@@ -50,7 +55,9 @@ class Executor {
 
   /// The runs of `pattern` are long enough that the kernel should move each by itself.
   [[nodiscard]] static bool is_long(const Pattern& pattern) noexcept;
-  /// Appends where the runs of `pattern` lie, in order, if they are mapped and is_long(); else
+  /// True when the rows should go straight between memory and the stream.
+  [[nodiscard]] bool goes_direct(const Pattern& pattern) const noexcept;
+  /// Appends where the runs of `pattern` lie, in order, if they are mapped and goes_direct(); else
   /// false, and `pieces` is as it was.
   bool pieces_of(const Place& place, const Pattern& pattern, std::vector<iovec>& pieces) const;
 
@@ -81,6 +88,7 @@ class Executor {
   detail::Node& node_;
   detail::StripeLocks stripes_;
   detail::Directory directory_;
+  Paths paths_;
 };
 
 template <class Action>

@@ -19,9 +19,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What one link may keep unsent before those who post more have to wait.
-constexpr std::size_t most_kept_bytes = 4U << 20U;
-
 // An answer that may fill the socket's buffers before a thread that naps looks at it.
 constexpr std::size_t least_stream_bytes = std::size_t{16} * 1024;
 
@@ -106,6 +103,10 @@ Status Link::post(const FrameHeader& header, std::span<const std::byte> descript
   });
 }
 
+const Paths& Link::paths() const noexcept {
+  return client_.options().paths;
+}
+
 bool Link::may_gather(std::uint64_t offset, std::size_t bytes) const noexcept {
   return bytes <= client_.options().gathered_bytes && offset < Gather::most_offset;
 }
@@ -183,7 +184,7 @@ Link::When Link::when() {
 void Link::note_unsent() {
   unsent_ = !writer_.is_empty() || !gather_.is_empty();
   held_up_.store(writer_.is_held_up(), std::memory_order_relaxed);
-  crowded_.store(writer_.kept_bytes() >= most_kept_bytes, std::memory_order_relaxed);
+  crowded_.store(writer_.kept_bytes() >= client_.options().kept_bytes, std::memory_order_relaxed);
 }
 
 template <class Post>
@@ -245,7 +246,7 @@ std::uint64_t Link::enter(Awaited awaited) {
   slot.awaited = std::move(awaited);
   slot.is_used = true;
   // Never 0: that is the operation of requests which are not answered when they succeed.
-  ++slot.generation;
+  slot.generation = std::max(slot.generation + 1, std::uint32_t{1});
   awaiting_.fetch_add(1);
   return std::uint64_t{slot.generation} << 32U | at;
 }
@@ -323,6 +324,10 @@ int Link::progress() {
 }
 
 void Link::check_host() {
+  if (const std::unique_lock guard(receiving_, std::try_to_lock);
+      guard.owns_lock() && !reader_.is_inside_frame()) {
+    packed_.look();
+  }
   if (!is_lost()) {
     if (const Status status = channel_->check(); !status.ok()) {
       const std::lock_guard guard(receiving_);
@@ -367,7 +372,7 @@ Status Link::begin(const FrameHeader& header, std::span<const std::byte>,
   }
   TESSERA_RETURN_IF_ERROR(check_answer(header));
   is_in_place_ = false;
-  packed_.clear();
+  failure_.clear();
   if (header.kind == Kind::data) {
     TESSERA_ASSIGN_OR_RETURN(Awaited * awaited, look_at(header.operation));
     if (awaited->size != header.payload_bytes || header.payload_bytes == 0) {
@@ -377,8 +382,8 @@ Status Link::begin(const FrameHeader& header, std::span<const std::byte>,
     }
     place_payload(*awaited, header.payload_bytes, into);
   } else if (header.payload_bytes > 0) {
-    packed_.resize(header.payload_bytes);
-    into.push_back({packed_.data(), packed_.size()});
+    failure_.resize(header.payload_bytes);
+    into.push_back({failure_.data(), failure_.size()});
   }
   return {};
 }
@@ -407,23 +412,24 @@ Status Link::check_answer(const FrameHeader& header) const {
 }
 
 void Link::place_payload(const Awaited& awaited, std::size_t bytes, std::vector<iovec>& into) {
-  is_in_place_ = true;
   const Scattered* const places = awaited.places.get();
-  if (places == nullptr && awaited.gets == nullptr) {
+  is_in_place_ = true;
+  if (places == nullptr && awaited.gets == nullptr &&
+      (bytes >= paths().least_direct_row || bytes < least_piece_bytes)) {
     into.push_back({awaited.bytes, bytes});
   } else if (places != nullptr && places->fragments.empty() &&
-             places->shape.run_bytes >= least_piece_bytes) {
+             places->shape.run_bytes >= paths().least_direct_row) {
     kernels::for_each_run(places->shape, [&](std::int64_t local, std::int64_t) {
       into.push_back({places->base + local, places->shape.run_bytes});
     });
-  } else if (places != nullptr && !places->fragments.empty() && are_long(places->fragments)) {
+  } else if (places != nullptr && !places->fragments.empty() &&
+             are_long(places->fragments, paths())) {
     for (const Fragment& each : places->fragments) {
       into.push_back({each.local, each.bytes});
     }
   } else {
     is_in_place_ = false;
-    packed_.resize(bytes);
-    into.push_back({packed_.data(), packed_.size()});
+    into.push_back({packed_.take(bytes), bytes});
   }
 }
 
@@ -433,7 +439,7 @@ Status Link::end(const FrameHeader& header) {
     if (header.kind != Kind::failed) {
       return {};
     }
-    Status told = decode_failure(packed_);
+    Status told = decode_failure(failure_);
     if (told.code() == Code::protocol) {
       return told;  // it closes this conversation, and says why
     }
@@ -444,7 +450,7 @@ Status Link::end(const FrameHeader& header) {
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(Awaited awaited, take(header.operation));
-  Status result = header.kind == Kind::failed ? decode_failure(packed_) : deliver(header, awaited);
+  Status result = header.kind == Kind::failed ? decode_failure(failure_) : deliver(header, awaited);
   if (result.ok() && awaited.fenced > 0) {
     note_fenced(awaited.fenced);
   }

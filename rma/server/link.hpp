@@ -19,6 +19,8 @@
 #include "rma/result.hpp"
 #include "rma/server/channel.hpp"
 #include "rma/server/gather.hpp"
+#include "rma/server/packed_buffer.hpp"
+#include "rma/server/parts.hpp"
 #include "rma/server/stream.hpp"
 #include "rma/server/wire.hpp"
 #include "rma/shape.hpp"
@@ -72,6 +74,7 @@ class Link final : private FrameSink {
   Status post(const FrameHeader& header, std::span<const std::byte> descriptor,
               std::vector<std::byte> body, When when);
 
+  [[nodiscard]] const Paths& paths() const noexcept;
   /// Whether a contiguous operation of so many bytes at that offset may go together with others.
   [[nodiscard]] bool may_gather(std::uint64_t offset, std::size_t bytes) const noexcept;
   /// Lets it do so (gather.hpp); When::soon, and as post().
@@ -90,7 +93,8 @@ class Link final : private FrameSink {
   /// Reads what has come and sends what there is room for, if no other thread does just now;
   /// returns how many answers came.
   int progress();
-  /// Looks whether the agent's machine still answers.
+  /// Looks whether the agent's machine still answers, and gives back memory that isn't used. To be
+  /// called every few seconds.
   void check_host();
 
   [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
@@ -141,7 +145,8 @@ class Link final : private FrameSink {
   std::atomic<int> burst_{0};                  // requests so far that came one upon the other
   std::mutex receiving_;
   FrameReader reader_;
-  std::vector<std::byte> packed_;  ///< payload that is unpacked, or a failure's
+  PackedBuffer packed_;  // payload that is unpacked
+  std::vector<std::byte> failure_;
   bool is_in_place_ = false;
   int answers_ = 0;
   std::vector<std::unique_ptr<GatheredGets>> again_;  // lists that failed as a whole

@@ -26,8 +26,9 @@ namespace tessera::rma::server {
 
 class LockKeeper {
  public:
-  explicit LockKeeper(detail::Node& node) noexcept
-      : node_(node), directory_(node.arena(), node.lock_context()) {}
+  /// `lane`: of the directory.
+  explicit LockKeeper(detail::Node& node, int lane = 0) noexcept
+      : node_(node), directory_(node.arena(), node.lock_context(), lane) {}
 
   /// Receives what came of a request for a lock: a word as lock_word() gives it, or an error. An
   /// error of its own is its peer's end, which finish() tells.

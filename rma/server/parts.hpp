@@ -16,6 +16,41 @@ namespace tessera::rma::server {
 /// long on a piece of its own as a copy of so many bytes takes.
 inline constexpr std::size_t least_piece_bytes = 512;
 
+/// Most bytes that a request, or its answer, carries packed; longer operations are sent in parts.
+inline constexpr std::size_t max_packed_bytes = 1U << 20U;
+/// The same for what goes straight between the stream and memory.
+inline constexpr std::size_t max_direct_bytes = 16U << 20U;
+
+/// How transfers travel, where there is a choice.
+struct Paths {
+  std::size_t least_direct_row = least_piece_bytes;  ///< shorter rows are packed
+  std::size_t chunk_bytes = 0;                       ///< of what is packed; 0: chosen by its size
+};
+
+/// How large the parts of a transfer may be. The first part of a pipeline is small, so that the
+/// other stages begin early.
+class Chunks {
+ public:
+  explicit Chunks(std::size_t each) noexcept : first_(each), each_(each) {}
+  /// For what is packed here, sent, and unpacked there, all at a time: some chunks, none so small
+  /// that its own cost shows.
+  static Chunks pipelined(std::size_t total) noexcept {
+    constexpr std::size_t least = std::size_t{32} * 1024;
+    constexpr std::size_t most = std::size_t{256} * 1024;
+    constexpr std::size_t wanted = 8;
+    Chunks chunks(std::clamp(total / wanted, least, most));
+    chunks.first_ = total > chunks.each_ ? chunks.each_ / 2 : chunks.each_;
+    return chunks;
+  }
+  /// Of the next part.
+  [[nodiscard]] std::size_t limit() const noexcept { return first_; }
+  void next() noexcept { first_ = each_; }
+
+ private:
+  std::size_t first_;
+  std::size_t each_;
+};
+
 /// The same transfer with the packed rows in the place of the remote side.
 [[nodiscard]] inline CopyShape with_packed_remote(CopyShape shape) noexcept {
   auto stride = static_cast<std::int64_t>(shape.run_bytes);
@@ -28,21 +63,23 @@ inline constexpr std::size_t least_piece_bytes = 512;
 }
 
 /// Calls part(local offset, remote offset, shape) for pieces of `shape` that together are all of
-/// it, each of at most `most` bytes and whole multiples of `grain` where a run is cut; returns the
-/// first error. The offsets count from `local` and `remote`.
-/// Requires: shape is normalised and moves something; grain ≤ most.
+/// it, each of at most chunks.limit() and whole multiples of `grain` where a run is cut; returns
+/// the first error. The offsets count from `local` and `remote`. Requires: shape is normalised and
+/// moves something; grain ≤ the limits.
 template <class Part>
-Status for_each_part(const CopyShape& shape, std::size_t most, std::size_t grain, const Part& part,
+Status for_each_part(const CopyShape& shape, Chunks& chunks, std::size_t grain, const Part& part,
                      std::int64_t local = 0, std::int64_t remote = 0) {
-  if (shape.total_bytes() <= most) {
+  if (shape.total_bytes() <= chunks.limit()) {
+    chunks.next();
     return part(local, remote, shape);
   }
   if (shape.levels == 0) {
-    const std::size_t step = most / grain * grain;
-    for (std::size_t at = 0; at < shape.run_bytes; at += step) {
-      const CopyShape piece = CopyShape::contiguous(std::min(step, shape.run_bytes - at));
+    for (std::size_t at = 0; at < shape.run_bytes;) {
+      const std::size_t step = std::min(chunks.limit() / grain * grain, shape.run_bytes - at);
       const auto offset = static_cast<std::int64_t>(at);
-      TESSERA_RETURN_IF_ERROR(part(local + offset, remote + offset, piece));
+      chunks.next();
+      TESSERA_RETURN_IF_ERROR(part(local + offset, remote + offset, CopyShape::contiguous(step)));
+      at += step;
     }
     return {};
   }
@@ -52,16 +89,19 @@ Status for_each_part(const CopyShape& shape, std::size_t most, std::size_t grain
   CopyShape one = shape;
   one.level[outermost].count = 1;
   one = one.normalised();
-  const auto fitting = static_cast<std::int64_t>(most / one.total_bytes());
-  for (std::int64_t at = 0; at < outer.count; at += std::max<std::int64_t>(fitting, 1)) {
+  for (std::int64_t at = 0; at < outer.count;) {
+    const auto fitting = static_cast<std::int64_t>(chunks.limit() / one.total_bytes());
+    const std::int64_t count = std::clamp<std::int64_t>(fitting, 1, outer.count - at);
     CopyShape some = one;
-    if (fitting >= 1) {
+    if (count > 1) {
       some = shape;
-      some.level[outermost].count = std::min(fitting, outer.count - at);
+      some.level[outermost].count = count;
       some = some.normalised();
     }
-    TESSERA_RETURN_IF_ERROR(for_each_part(some, most, grain, part, local + at * outer.local_stride,
+    TESSERA_RETURN_IF_ERROR(for_each_part(some, chunks, grain, part,
+                                          local + at * outer.local_stride,
                                           remote + at * outer.remote_stride));
+    at += count;
   }
   return {};
 }
@@ -97,9 +137,9 @@ Status for_each_batch(Fragments fragments, std::size_t most, const Batch& batch)
 }
 
 /// True when the kernel should move each fragment by itself.
-[[nodiscard]] inline bool are_long(Fragments fragments) noexcept {
+[[nodiscard]] inline bool are_long(Fragments fragments, const Paths& paths) noexcept {
   return std::all_of(fragments.begin(), fragments.end(),
-                     [](const Fragment& each) { return each.bytes >= least_piece_bytes; });
+                     [&](const Fragment& each) { return each.bytes >= paths.least_direct_row; });
 }
 
 }  // namespace tessera::rma::server

@@ -107,6 +107,11 @@ StayAwake stay_awake(const Settings& settings) {
                                    : (settings.server == "block" ? StayAwake(0) : a_while);
 }
 
+Paths paths_of(const Settings& settings) {
+  return {.least_direct_row = static_cast<std::size_t>(settings.direct_row),
+          .chunk_bytes = static_cast<std::size_t>(settings.chunk_kib) * 1024};
+}
+
 // All ranks learn of each other's agents, or of the error of the lowest rank that has one.
 Result<std::vector<Introduction>> introduce(const TransportContext& context,
                                             const Introduction& mine) {
@@ -165,13 +170,18 @@ Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
   const Secret secret{std::span<const std::byte, secret_bytes>(all[0].secret)};
   std::unique_ptr<Agent> agent;
   if (has_agent) {
-    TESSERA_ASSIGN_OR_RETURN(agent, Agent::create(context.shared_node, std::move(*listener),
-                                                  {.secret = secret,
-                                                   .job = all[0].job,
-                                                   .ranks = context.size,
-                                                   .node = context.nodes->node_of(context.rank),
-                                                   .stay_awake = stay_awake(*context.settings),
-                                                   .warn = context.warn}));
+    TESSERA_ASSIGN_OR_RETURN(
+        agent, Agent::create(
+                   context.shared_node, std::move(*listener),
+                   {.secret = secret,
+                    .job = all[0].job,
+                    .ranks = context.size,
+                    .node = context.nodes->node_of(context.rank),
+                    .stay_awake = stay_awake(*context.settings),
+                    .threads = static_cast<int>(context.settings->agent_threads),
+                    .paths = paths_of(*context.settings),
+                    .answer_bytes = static_cast<std::size_t>(context.settings->answer_kib) * 1024,
+                    .warn = context.warn}));
   }
   TESSERA_ASSIGN_OR_RETURN(const std::shared_ptr<const Farewells> farewells,
                            Farewells::find(context.shared_node, *context.nodes));
@@ -187,6 +197,8 @@ Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
   options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
   options.has_left = [farewells](NodeId node) { return farewells->has_left(node); };
   options.spin = context.node->policy().spin;
+  options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
+  options.paths = paths_of(*context.settings);
   options.gathered_bytes = static_cast<std::size_t>(context.settings->aggregate);
   options.stray_error = context.defer_error;
   return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/agent_thread.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+namespace tessera::rma::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How often silent ones are looked for, and whether there is a descriptor again.
+constexpr std::chrono::milliseconds look_period{1000};
+// How long one peer may be heard before it is asked whether others have something to say.
+constexpr std::chrono::microseconds longest_turn{200};
+// Strangers at a time. In jobs of more ranks all may connect at once.
+constexpr std::size_t most_strangers = 64;
+
+Status no_descriptor(const char* what) {
+  return Status::error(Code::limit_exceeded,
+                       fmt::format("cannot make {}: {}", what, std::strerror(errno)))
+      .hint("raise the limit on open files (ulimit -n)");
+}
+
+}  // namespace
+
+void AgentShared::enter(WorldRank origin) {
+  conversations_.fetch_add(1);
+  const std::lock_guard guard(mutex_);
+  ++conversations_of_[origin.value];
+}
+
+bool AgentShared::leave(WorldRank origin) {
+  const std::lock_guard guard(mutex_);
+  const auto found = conversations_of_.find(origin.value);
+  if (--found->second > 0) {
+    return false;
+  }
+  conversations_of_.erase(found);
+  return true;
+}
+
+void AgentShared::note_left() {
+  conversations_.fetch_sub(1);
+  conversations_.notify_all();
+}
+
+void AgentShared::wait_until_alone() const {
+  for (int left = conversations_.load(); left > 0; left = conversations_.load()) {
+    conversations_.wait(left);
+  }
+}
+
+AgentThread::AgentThread(AgentShared& shared, int number)
+    : shared_(shared), number_(number), node_(*shared.node), locks_(node_, number) {}
+
+Result<std::unique_ptr<AgentThread>> AgentThread::create(AgentShared& shared, int number) {
+  std::unique_ptr<AgentThread> thread(new AgentThread(shared, number));
+  TESSERA_RETURN_IF_ERROR(thread->open());
+  return thread;
+}
+
+void AgentThread::start() {
+  // Signals are for the program's threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+AgentThread::~AgentThread() {
+  wake();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+void AgentThread::wake() const noexcept {
+  const std::uint64_t one = 1;
+  // A full counter wakes as well.
+  static_cast<void>(!write(waking_.get(), &one, sizeof(one)));
+}
+
+void AgentThread::take_on(std::unique_ptr<Channel> channel) {
+  {
+    const std::lock_guard guard(new_mutex_);
+    new_.push_back(std::move(channel));
+  }
+  load_.fetch_add(1, std::memory_order_relaxed);
+  wake();
+}
+
+Status AgentThread::open() {
+  events_ = detail::Descriptor(epoll_create1(EPOLL_CLOEXEC));
+  waking_ = detail::Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (events_.get() < 0 || waking_.get() < 0) {
+    return no_descriptor("the agent's event queue");
+  }
+  if (number_ == 0) {
+    TESSERA_RETURN_IF_ERROR(watch(shared_.listener.descriptor(), EPOLLIN, EPOLL_CTL_ADD));
+  }
+  TESSERA_RETURN_IF_ERROR(watch(waking_.get(), EPOLLIN, EPOLL_CTL_ADD));
+  // By its edges: processes of this node write to it, and nobody reads.
+  return watch(node_.memory().agent_bell(), EPOLLIN | EPOLLET, EPOLL_CTL_ADD);
+}
+
+Status AgentThread::watch(int fd, std::uint32_t events, int operation) const {
+  epoll_event event{};
+  event.events = events;
+  event.data.fd = fd;
+  return epoll_ctl(events_.get(), operation, fd, &event) == 0
+             ? Status()
+             : no_descriptor("a watch of a socket");
+}
+
+void AgentThread::run() noexcept {
+  pthread_setname_np(pthread_self(), "tessera-agent");
+  auto now = Clock::now();
+  auto heard = now;
+  auto asked = now;
+  while (!shared_.is_ending) {
+    if (was_rung()) {
+      answer_locks();
+    }
+    const bool is_busy = look_at_active();
+    now = Clock::now();
+    heard = is_busy ? now : heard;
+    if (is_busy && now - asked < longest_turn) {
+      continue;
+    }
+    asked = now;
+    const bool is_awake = is_busy || shared_.options.stay_awake == StayAwake::max() ||
+                          now - heard < shared_.options.stay_awake;
+    const bool came = is_busy ? take_events(0) : (is_awake ? look_awake() : sleep());
+    now = Clock::now();
+    heard = came ? now : heard;
+    look_after_all(now);
+  }
+  for (auto& [fd, served] : served_) {
+    served.conversation->say_bye();
+  }
+}
+
+void AgentThread::look_after_all(Clock::time_point now) {
+  if (now - looked_ >= longest_sleep()) {
+    looked_ = now;
+    answer_locks();
+  }
+  listen_again(now);
+  drop_silent(now);
+  drop_dead(now);
+}
+
+bool AgentThread::was_rung() const noexcept {
+  return node_.memory().header().agent_bell.rings.load(std::memory_order_relaxed) != heard_rings_;
+}
+
+// Asking for all is dearer than asking for the one that is the likeliest to say something. Whoever
+// was woken by what the agent did may be waiting for this very core.
+bool AgentThread::look_awake() {
+  constexpr int rounds = 8;
+  looks_ = (looks_ + 1) % rounds;
+  const bool came = (looks_ == 0 || active_ < 0) && take_events(0);
+  if (!came) {
+    sched_yield();
+  }
+  return came;
+}
+
+std::chrono::milliseconds AgentThread::longest_sleep() const {
+  return std::min(look_period, locks_.next_look());
+}
+
+// Whoever rings from now on wakes the thread; who did so before is seen at once.
+bool AgentThread::sleep() {
+  std::atomic<std::uint32_t>& sleepers = node_.memory().header().agent_bell.sleepers;
+  sleepers.fetch_add(1);
+  const bool came = take_events(was_rung() ? 0 : static_cast<int>(longest_sleep().count()));
+  sleepers.fetch_sub(1);
+  return came;
+}
+
+void AgentThread::answer_locks() {
+  heard_rings_ = node_.memory().header().agent_bell.rings.load();
+  locks_.look([this](const FrameHeader& request, Result<std::uint64_t> word) {
+    const auto found = std::find_if(served_.begin(), served_.end(), [&](const auto& each) {
+      const Conversation& conversation = *each.second.conversation;
+      return conversation.is_introduced() && conversation.origin() == request.origin;
+    });
+    if (found != served_.end()) {
+      found->second.conversation->answer_lock(request, std::move(word))
+          .ignore("a lost peer is found when it is read from");
+      found->second.conversation->flush().ignore("likewise");
+      expect(*found->second.conversation);
+    }
+  });
+}
+
+// The peer that was heard last is the likeliest to be heard next, and asking its socket is cheaper
+// than asking for all of them.
+bool AgentThread::look_at_active() {
+  const auto found = served_.find(active_);
+  if (found == served_.end() || !found->second.conversation->may_read()) {
+    return false;
+  }
+  Conversation& conversation = *found->second.conversation;
+  auto came = conversation.advance();
+  if (!came.ok()) {
+    finish(active_, came.status());
+    return true;
+  }
+  if (*came) {
+    expect(conversation);
+  }
+  return *came;
+}
+
+bool AgentThread::take_events(int timeout_ms) {
+  std::array<epoll_event, 64> events;
+  const int count =
+      epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
+  for (int i = 0; i < count; ++i) {
+    const int fd = events[static_cast<std::size_t>(i)].data.fd;
+    if (fd == shared_.listener.descriptor()) {
+      accept_all();
+    } else if (fd == waking_.get()) {
+      begin_with_new();
+    } else if (fd != node_.memory().agent_bell()) {
+      serve(fd);
+    }
+  }
+  return count > 0;
+}
+
+void AgentThread::listen_again(Clock::time_point now) {
+  if (!is_listening_ && now >= listens_again_) {
+    is_listening_ = watch(shared_.listener.descriptor(), EPOLLIN, EPOLL_CTL_ADD).ok();
+  }
+}
+
+void AgentThread::accept_all() {
+  while (true) {
+    auto channel = shared_.listener.accept();
+    if (!channel.ok()) {
+      // It stays in the queue. Without this pause epoll would report it again at once, for ever.
+      if (!std::exchange(is_short_of_descriptors_, true)) {
+        shared_.options.warn("the agent can take on no peer until a descriptor is free: " +
+                             channel.status().message());
+      }
+      epoll_ctl(events_.get(), EPOLL_CTL_DEL, shared_.listener.descriptor(), nullptr);
+      is_listening_ = false;
+      listens_again_ = Clock::now() + look_period;
+      return;
+    }
+    if (*channel == nullptr) {
+      return;
+    }
+    is_short_of_descriptors_ = false;
+    const auto idlest = std::min_element(
+        shared_.threads.begin(), shared_.threads.end(),
+        [](const AgentThread* a, const AgentThread* b) { return a->load() < b->load(); });
+    if (*idlest != this) {
+      (*idlest)->take_on(std::move(*channel));
+    } else {
+      load_.fetch_add(1, std::memory_order_relaxed);
+      begin(std::move(*channel));
+    }
+  }
+}
+
+void AgentThread::begin_with_new() {
+  std::uint64_t count = 0;
+  static_cast<void>(!read(waking_.get(), &count, sizeof(count)));
+  std::vector<std::unique_ptr<Channel>> mine;
+  {
+    const std::lock_guard guard(new_mutex_);
+    mine.swap(new_);
+  }
+  for (auto& channel : mine) {
+    begin(std::move(channel));
+  }
+}
+
+// Requires: it is counted in load_.
+void AgentThread::begin(std::unique_ptr<Channel> channel) {
+  auto handshake = HandshakeServer::create(shared_.options.secret, shared_.options.job,
+                                           shared_.options.ranks, shared_.options.node);
+  const int fd = channel->descriptor();
+  if (!handshake.ok() || !watch(fd, EPOLLIN, EPOLL_CTL_ADD).ok()) {
+    shared_.options.warn("no conversation with " + channel->peer() + " could be begun");
+    load_.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
+  Served served;
+  served.conversation = std::make_unique<Conversation>(
+      std::move(channel), std::move(handshake).take(), node_, locks_,
+      ConversationOptions{.lane = number_,
+                          .most_kept_bytes = shared_.options.answer_bytes,
+                          .paths = shared_.options.paths});
+  served.expected = EPOLLIN;
+  served.since = Clock::now();
+  served_.insert_or_assign(fd, std::move(served));
+  drop_one_of_many();
+}
+
+void AgentThread::serve(int fd) {
+  const auto found = served_.find(fd);
+  if (found == served_.end()) {
+    return;  // ended by an earlier event of the same batch
+  }
+  Conversation& conversation = *found->second.conversation;
+  Status status = conversation.flush();
+  if (status.ok() && conversation.may_read()) {
+    auto came = conversation.advance();
+    status = came.status();
+    active_ = fd;
+  }
+  if (!status.ok()) {
+    finish(fd, status);
+    return;
+  }
+  expect(conversation);
+}
+
+// What the conversation waits for now.
+void AgentThread::expect(Conversation& conversation) {
+  const std::uint32_t events =
+      (conversation.may_read() ? static_cast<std::uint32_t>(EPOLLIN) : 0U) |
+      (conversation.has_answers_waiting() ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
+  Served& served = served_[conversation.descriptor()];
+  if (conversation.is_introduced() && !std::exchange(served.is_counted, true)) {
+    ++introduced_;
+    shared_.enter(conversation.origin());
+  }
+  if (events != served.expected) {
+    served.expected = events;
+    static_cast<void>(watch(conversation.descriptor(), events, EPOLL_CTL_MOD));
+  }
+}
+
+void AgentThread::finish(int fd, const Status& why) {
+  Conversation& conversation = *served_.find(fd)->second.conversation;
+  // Ranks that stop close their connections; strangers, garbage and what is cut off are worth a
+  // line.
+  if (why.code() != Code::peer_lost) {
+    conversation.say_why(why);
+    drop(fd, "ended the conversation with " + conversation.peer() + ": " + why.message());
+  } else if (const std::string unfinished = conversation.unfinished(); !unfinished.empty()) {
+    drop(fd, conversation.peer() + " was lost " + unfinished + ": " + why.message());
+  } else {
+    drop(fd, "");
+  }
+}
+
+void AgentThread::drop(int fd, const std::string& why) {
+  if (!why.empty()) {
+    shared_.options.warn(why);
+  }
+  const auto found = served_.find(fd);
+  // A rank has one conversation with a node. Another one in its name, from wherever it came,
+  // doesn't say that the rank is gone.
+  const Conversation& ended = *found->second.conversation;
+  const bool was_counted = found->second.is_counted;
+  const WorldRank origin = ended.is_introduced() ? ended.origin() : WorldRank{-1};
+  const auto fate = ended.has_said_bye() ? detail::GuestFate::left : detail::GuestFate::lost;
+  served_.erase(found);
+  load_.fetch_sub(1, std::memory_order_relaxed);
+  active_ = active_ == fd ? -1 : active_;
+  listens_again_ = Clock::time_point();  // there is a descriptor now
+  if (was_counted) {
+    --introduced_;
+    if (shared_.leave(origin)) {
+      locks_.finish(origin, fate);
+    }
+    shared_.note_left();
+  }
+}
+
+void AgentThread::drop_silent(Clock::time_point now) {
+  if (now - dropped_ < std::min<Clock::duration>(look_period, shared_.options.patience)) {
+    return;
+  }
+  dropped_ = now;
+  std::vector<int> silent;
+  for (const auto& [fd, served] : served_) {
+    if (!served.conversation->is_introduced() && now - served.since > shared_.options.patience) {
+      silent.push_back(fd);
+    }
+  }
+  for (const int fd : silent) {
+    drop(fd, fmt::format("{} did not introduce itself within {} ms and was disconnected",
+                         served_[fd].conversation->peer(), shared_.options.patience.count()));
+  }
+}
+
+void AgentThread::drop_dead(Clock::time_point now) {
+  constexpr std::chrono::seconds period{5};
+  if (now - checked_ < period) {
+    return;
+  }
+  checked_ = now;
+  std::vector<std::pair<int, Status>> dead;
+  for (const auto& [fd, served] : served_) {
+    served.conversation->release_memory();
+    if (Status status = served.conversation->check_peer_lives(); !status.ok()) {
+      dead.emplace_back(fd, std::move(status));
+    }
+  }
+  for (const auto& [fd, why] : dead) {
+    finish(fd, why);
+  }
+}
+
+// Who only connects, again and again, would use up the descriptors of this process.
+void AgentThread::drop_one_of_many() {
+  if (served_.size() - introduced_ <=
+      std::max(most_strangers, static_cast<std::size_t>(shared_.options.ranks))) {
+    return;
+  }
+  auto oldest = served_.end();
+  for (auto each = served_.begin(); each != served_.end(); ++each) {
+    if (!each->second.conversation->is_introduced() &&
+        (oldest == served_.end() || each->second.since < oldest->second.since)) {
+      oldest = each;
+    }
+  }
+  if (oldest != served_.end()) {
+    drop(oldest->first, oldest->second.conversation->peer() +
+                            " was disconnected: too many connect without introducing themselves");
+  }
+}
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// AgentThread: one thread of a node's agent, with the conversations that it serves. The first one
+// takes peers on, and gives each to the thread that serves the fewest.
+//
+// Threads: take_on() may be called from any; all else belongs to the thread itself.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "rma/node/fd_passing.hpp"
+#include "rma/node/node.hpp"
+#include "rma/result.hpp"
+#include "rma/server/conversation.hpp"
+#include "rma/server/handshake.hpp"
+#include "rma/server/lock_keeper.hpp"
+#include "rma/server/tcp.hpp"
+
+namespace tessera::rma::server {
+
+/// How long the agent stays awake after a request; max(): for ever.
+using StayAwake = std::chrono::nanoseconds;
+
+struct AgentOptions {
+  Secret secret;
+  std::uint64_t job = 0;
+  std::int32_t ranks = 1;  ///< of the job
+  NodeId node;
+  StayAwake stay_awake{0};
+  int threads = 1;
+  Paths paths{};
+  std::size_t answer_bytes = 1U << 20U;  ///< that may wait for a peer before it is heard no more
+  std::chrono::milliseconds patience{10'000};    ///< with those who do not introduce themselves
+  std::function<void(const std::string&)> warn;  ///< of what went wrong; called by the agent
+};
+
+class AgentThread;
+
+/// What the threads of an agent share.
+struct AgentShared {
+  AgentShared(std::shared_ptr<detail::Node> its_node, TcpListener its_listener,
+              AgentOptions its_options)
+      : node(std::move(its_node)),
+        listener(std::move(its_listener)),
+        options(std::move(its_options)) {}
+
+  /// A peer has introduced itself.
+  void enter(WorldRank origin);
+  /// It is gone. True when no other conversation is in that rank's name.
+  bool leave(WorldRank origin);
+  /// All was done that there was to do when it had left.
+  void note_left();
+  /// Returns when this was noted of all who entered.
+  void wait_until_alone() const;
+
+  std::shared_ptr<detail::Node> node;
+  TcpListener listener;
+  AgentOptions options;
+  std::atomic<bool> is_ending{false};
+  /// Of all threads; as they are when the first one starts.
+  std::vector<AgentThread*> threads;
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::int32_t, int> conversations_of_;
+  std::atomic<int> conversations_{0};
+};
+
+class AgentThread {
+ public:
+  /// The thread of that number; 0 takes peers on. Errors: limit_exceeded.
+  static Result<std::unique_ptr<AgentThread>> create(AgentShared& shared, int number);
+  /// Requires: is_ending is set, or it was never started.
+  ~AgentThread();
+  AgentThread(const AgentThread&) = delete;
+  AgentThread& operator=(const AgentThread&) = delete;
+
+  void start();
+  /// Wakes it, to look whether it shall end.
+  void wake() const noexcept;
+  /// Serves that peer from now on.
+  void take_on(std::unique_ptr<Channel> channel);
+  /// How many peers and strangers it serves.
+  [[nodiscard]] int load() const noexcept { return load_.load(std::memory_order_relaxed); }
+
+ private:
+  AgentThread(AgentShared& shared, int number);
+  Status open();
+  void run() noexcept;
+  bool take_events(int timeout_ms);
+  bool look_awake();
+  bool sleep();
+  [[nodiscard]] std::chrono::milliseconds longest_sleep() const;
+  void listen_again(std::chrono::steady_clock::time_point now);
+  bool look_at_active();
+  void accept_all();
+  void begin_with_new();
+  void begin(std::unique_ptr<Channel> channel);
+  void serve(int fd);
+  void expect(Conversation& conversation);
+  void finish(int fd, const Status& why);
+  void answer_locks();
+  [[nodiscard]] bool was_rung() const noexcept;
+  void look_after_all(std::chrono::steady_clock::time_point now);
+  void drop_silent(std::chrono::steady_clock::time_point now);
+  void drop_one_of_many();
+  void drop_dead(std::chrono::steady_clock::time_point now);
+  void drop(int fd, const std::string& why);
+  Status watch(int fd, std::uint32_t events, int operation) const;
+
+  AgentShared& shared_;
+  const int number_;
+  detail::Node& node_;
+  detail::Descriptor events_{-1};  // of epoll
+  detail::Descriptor waking_{-1};  // an eventfd
+  std::mutex new_mutex_;
+  std::vector<std::unique_ptr<Channel>> new_;
+  std::atomic<int> load_{0};
+  struct Served {
+    std::unique_ptr<Conversation> conversation;
+    std::uint32_t expected = 0;  // events that epoll reports
+    std::chrono::steady_clock::time_point since;
+    bool is_counted = false;  // among introduced_
+  };
+  std::unordered_map<int, Served> served_;
+  std::size_t introduced_ = 0;  // of them
+  LockKeeper locks_;
+  std::uint32_t heard_rings_ = 0;
+  int active_ = -1;  // the connection that was heard last
+  bool is_listening_ = true;
+  int looks_ = 0;                                        // while awake
+  bool is_short_of_descriptors_ = false;                 // and has said so
+  std::chrono::steady_clock::time_point listens_again_;  // when it isn't listening
+  std::chrono::steady_clock::time_point dropped_;        // when silent ones were looked for last
+  std::chrono::steady_clock::time_point checked_;        // likewise machines that don't answer
+  std::chrono::steady_clock::time_point looked_;         // likewise locks
+  std::thread thread_;
+};
+
+}  // namespace tessera::rma::server
