@@ -12,6 +12,7 @@
 #include "rma/lock.hpp"
 #include "rma/notify.hpp"
 #include "rma/transfer.hpp"
+#include "tests/contract/every_operation.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
 
@@ -22,25 +23,6 @@ using test::neighbour;
 using test::ok;
 using test::on_ranks;
 
-// Every operation there is, on rank 0; at the end a sign that the target can see in its own memory
-// without calling anything.
-void operate_on_first(Job& job, Region& region, LockSet& locks) {
-  const RemoteAddress at = region.at(TeamRank{0}, 64);
-  const std::vector<double> values(200, 1.0);
-  std::vector<double> back(200);
-  ASSERT_TRUE(ok(locks.lock(TeamRank{0}, 0)));
-  ASSERT_TRUE(ok(put(job, at, values.data(), 1600)));
-  ASSERT_TRUE(ok(put(job, at, values.data(), CopyShape::rows(8, 100, 8, 16))));
-  ASSERT_TRUE(ok(get(job, at, back.data(), 1600)));
-  ASSERT_TRUE(ok(get_async(job, at, back.data(), CopyShape::rows(8, 100, 8, 16)).wait()));
-  ASSERT_TRUE(ok(accumulate(job, at, values.data(), 1600, Scale::of(2.0))));
-  ASSERT_EQ(get_value<double>(job, at).value(), 3.0);
-  ASSERT_TRUE(ok(job.fence(at.rank)));
-  ASSERT_TRUE(ok(locks.unlock(TeamRank{0}, 0)));
-  ASSERT_TRUE(ok(notify(job, at.rank)));
-  ASSERT_TRUE(ok(fetch_add<std::int32_t>(job, region.at(TeamRank{0}), 1)));
-}
-
 // Rank 0 does `work` and nothing else until all others are through.
 void operate_while(Job& job, const std::function<void()>& work) {
   Region region = Region::allocate(job.world(), 4096).value();
@@ -48,7 +30,9 @@ void operate_while(Job& job, const std::function<void()>& work) {
   // A rank that is alone operates on itself from a second thread.
   std::thread operating([&] {
     if (job.rank().value != 0 || job.size() == 1) {
-      operate_on_first(job, region, locks);
+      test::operate_on(job, region, locks, TeamRank{0});
+      // A sign that the target can see in its own memory without calling anything.
+      ASSERT_TRUE(ok(fetch_add<std::int32_t>(job, region.at(TeamRank{0}), 1)));
     }
   });
   if (job.rank().value == 0) {
