@@ -237,6 +237,9 @@ TEST(Outstanding, StaysWithinItsBound) {
              ASSERT_TRUE(ok(get(job, memory.at(neighbour(job)), received.data(), 8000)));
              EXPECT_EQ(received, source);
            });
+  if (IsSkipped()) {
+    return;
+  }
   EXPECT_LE(plan->most_in_flight.load(), 4);
   EXPECT_GE(plan->most_in_flight.load(), 2);
 }

@@ -33,7 +33,8 @@ inline RunOptions faulty_job(std::shared_ptr<FaultPlan> plan,
                   change(settings);
                 }
               },
-          .transports = {faulty_transport(inner_transport(), std::move(plan))}};
+          .transports = {faulty_transport(inner_transport(), std::move(plan))},
+          .on_one_machine = true};
 }
 
 /// A region of equal slices that is reached through endpoints: attached where allocated memory

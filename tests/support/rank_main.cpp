@@ -2,6 +2,7 @@
 #include "tests/support/rank_main.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -48,6 +49,7 @@ struct Program {
   Settings settings;
   std::shared_ptr<Bootstrap> bootstrap;  // of this process, when ranks are processes
   std::optional<Job> job;                // likewise
+  bool on_one_machine = true;
   std::unique_ptr<Watchdog> watchdog;
 };
 
@@ -204,6 +206,12 @@ int complain(const Status& status) {
   return 1;
 }
 
+std::array<char, 256> machine_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name;
+}
+
 int start_processes(Program& run) {
   auto base = choose_bootstrap(run.settings);
   if (!base.ok()) {
@@ -216,6 +224,12 @@ int start_processes(Program& run) {
     return complain(job.status());
   }
   run.job.emplace(std::move(job).take());
+  const auto machines = run.job->world().allgather_value(machine_name());
+  if (!machines.ok()) {
+    return complain(machines.status());
+  }
+  run.on_one_machine =
+      std::count(machines->begin(), machines->end(), machines->front()) == std::ssize(*machines);
   return 0;
 }
 
@@ -258,6 +272,9 @@ void on_ranks(const std::function<void(Job&)>& body) {
 }
 
 void on_ranks(const RunOptions& options, const std::function<void(Job&)>& body) {
+  if (options.on_one_machine && !program().on_one_machine) {
+    GTEST_SKIP() << "its transport connects no nodes, and the ranks are on several machines";
+  }
   if (program().threads) {
     run_threads(options, body);
   } else {

@@ -37,6 +37,7 @@ namespace tessera::rma::test {
 struct RunOptions {
   std::function<void(Settings&)> change = {};     ///< applied to the settings of the environment
   std::vector<TransportFactory> transports = {};  ///< besides those of the library and "toy"
+  bool on_one_machine = false;                    ///< skips the test where the ranks are on several
 };
 
 /// Runs `body` as every rank and returns when all have done so. Without options, ranks that are
