@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a job makes of a cable that is pulled out while its ranks put, get, add and meet.
+//
+//     namespaces/run -- rig_links lost h2   The cable of h2 stays out. The ranks of the other hosts
+//                                           are told that the rank which carried h2's node is lost,
+//                                           and go on among themselves; those of h2 do the same.
+//     namespaces/run -- rig_links back h2   The cable is put back after a few seconds: nobody gets
+//                                           an error, and nothing that was sent is missing.
+//
+// Exits with 1 when a rank finds it otherwise; one that hangs is ended by its alarm.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "rma/job.hpp"
+#include "rma/region.hpp"
+#include "rma/transfer.hpp"
+
+namespace tessera::rma {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Several times what finding a dead link takes at most.
+constexpr unsigned patience_seconds = 100;
+// Shorter than the silence after which a machine is given up, and longer than a few of TCP's
+// attempts to send again.
+constexpr std::chrono::seconds outage{4};
+constexpr std::int64_t rounds_before = 10;
+constexpr std::int64_t rounds_after = 10;
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+// Asks the rig to take a host's cable out, or to put it back.
+void change_cable(std::string_view change, std::string_view host) {
+  const char* const pipe = std::getenv("RIG_CABLES");
+  std::ofstream(pipe == nullptr ? "" : pipe) << change << ' ' << host << std::endl;
+}
+
+Status expect(bool condition, std::string_view claim) {
+  return condition ? Status() : Status::error(Code::internal, fmt::format("not true: {}", claim));
+}
+
+// Rounds in which each member of a team writes to all others, and all see that everything came.
+class Exchange {
+ public:
+  static Result<Exchange> create(Job& job, Team& team) {
+    TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(team, slice_bytes(team)));
+    return Exchange(job, team, std::move(region));
+  }
+
+  [[nodiscard]] std::int64_t rounds() const noexcept { return round_; }
+
+  Status play_rounds(std::int64_t count) {
+    for (const std::int64_t last = round_ + count; round_ < last;) {
+      TESSERA_RETURN_IF_ERROR(play_round());
+    }
+    return {};
+  }
+
+  Status play_round() {
+    ++round_;
+    TESSERA_RETURN_IF_ERROR(write_to_all());
+    TESSERA_RETURN_IF_ERROR(team_.barrier());
+    TESSERA_RETURN_IF_ERROR(look());
+    return team_.barrier();
+  }
+
+  /// The first part of a round.
+  Status write_to_all() {
+    for (std::int32_t each = 1; each < team_.size(); ++each) {
+      TESSERA_RETURN_IF_ERROR(write_to(TeamRank{(team_.rank().value + each) % team_.size()}));
+    }
+    return region_.fence();
+  }
+
+ private:
+  static constexpr std::size_t block_words = std::size_t{8} << 10;
+  static constexpr std::size_t block_bytes = block_words * sizeof(std::int64_t);
+
+  Exchange(Job& job, Team& team, Region region)
+      : job_(job), team_(team), region_(std::move(region)) {}
+
+  // The sum of what was added, and a block from each member.
+  static std::size_t slice_bytes(const Team& team) {
+    return sum_bytes + block_bytes * static_cast<std::size_t>(team.size());
+  }
+  static constexpr std::size_t sum_bytes = 64;
+  [[nodiscard]] RemoteAddress block_at(TeamRank rank, TeamRank writer) const {
+    return region_.at(rank, sum_bytes + block_bytes * static_cast<std::size_t>(writer.value));
+  }
+
+  Status write_to(TeamRank rank) {
+    const std::vector<std::int64_t> block(block_words, round_);
+    const std::int64_t one = 1;
+    TESSERA_RETURN_IF_ERROR(put(job_, block_at(rank, team_.rank()), block.data(), block_bytes));
+    return accumulate(job_, region_.at(rank), &one, sizeof(one), Scale::of(one));
+  }
+
+  // Of what was written here, and of one's own block at the next member.
+  Status look() {
+    std::vector<std::int64_t> block(block_words);
+    for (std::int32_t writer = 0; writer < team_.size(); ++writer) {
+      if (writer != team_.rank().value) {
+        TESSERA_RETURN_IF_ERROR(check_block(team_.rank(), TeamRank{writer}, block));
+      }
+    }
+    if (team_.size() > 1) {
+      const TeamRank next{(team_.rank().value + 1) % team_.size()};
+      TESSERA_RETURN_IF_ERROR(check_block(next, team_.rank(), block));
+    }
+    TESSERA_ASSIGN_OR_RETURN(const auto sum,
+                             get_value<std::int64_t>(job_, region_.at(team_.rank())));
+    return expect(sum == round_ * (team_.size() - 1), "each member has added once in each round");
+  }
+
+  Status check_block(TeamRank rank, TeamRank writer, std::vector<std::int64_t>& block) {
+    TESSERA_RETURN_IF_ERROR(get(job_, block_at(rank, writer), block.data(), block_bytes));
+    const bool is_whole = std::all_of(block.begin(), block.end(),
+                                      [this](std::int64_t word) { return word == round_; });
+    return expect(is_whole, "the block is that of this round");
+  }
+
+  Job& job_;
+  Team& team_;
+  Region region_;
+  std::int64_t round_ = 0;
+};
+
+// Where the ranks are: on the host whose cable is pulled, or elsewhere.
+struct Sides {
+  bool is_cut_off = false;         ///< this rank
+  std::vector<WorldRank> cut_off;  ///< ascending
+  std::vector<WorldRank> elsewhere;
+  [[nodiscard]] const std::vector<WorldRank>& own() const {
+    return is_cut_off ? cut_off : elsewhere;
+  }
+  [[nodiscard]] const std::vector<WorldRank>& other() const {
+    return is_cut_off ? elsewhere : cut_off;
+  }
+};
+
+Result<Sides> find_sides(Job& job, std::string_view host) {
+  Sides sides{.is_cut_off = host_name() == host, .cut_off = {}, .elsewhere = {}};
+  TESSERA_ASSIGN_OR_RETURN(const auto all,
+                           job.world().allgather_value(std::int32_t{sides.is_cut_off ? 1 : 0}));
+  for (std::int32_t rank = 0; rank < job.size(); ++rank) {
+    const bool is_there = all[static_cast<std::size_t>(rank)] != 0;
+    (is_there ? sides.cut_off : sides.elsewhere).push_back(WorldRank{rank});
+  }
+  TESSERA_RETURN_IF_ERROR(expect(!sides.cut_off.empty() && !sides.elsewhere.empty(),
+                                 "there are ranks on that host and on others"));
+  TESSERA_RETURN_IF_ERROR(expect(!job.shares_node(sides.other().front()), "hosts are nodes"));
+  return sides;
+}
+
+// The first rank of a node carries it.
+bool is_carrier(const Job& job, WorldRank rank) {
+  for (std::int32_t each = 0; each < rank.value; ++each) {
+    if (job.node_of(WorldRank{each}) == job.node_of(rank)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// To those that are cut off, either of the other nodes is lost.
+Status check_loss(const Job& job, const Sides& sides, std::string_view where, const Status& loss) {
+  fmt::print("rank {} on {} was told by {}: {}\n", job.rank().value, host_name(), where,
+             loss.describe());
+  TESSERA_RETURN_IF_ERROR(expect(loss.code() == Code::peer_lost, "the loss is a peer_lost"));
+  TESSERA_RETURN_IF_ERROR(expect(loss.rank().has_value(), "the loss names a rank"));
+  const std::vector<WorldRank>& others = sides.other();
+  const bool is_there = std::count(others.begin(), others.end(), *loss.rank()) == 1;
+  TESSERA_RETURN_IF_ERROR(expect(is_there && is_carrier(job, *loss.rank()),
+                                 "the rank that is named carried the node that is lost"));
+  return expect(!job.is_present(*loss.rank()), "a rank that is lost is not present");
+}
+
+Status go_on(Job& job, const Sides& sides) {
+  TESSERA_ASSIGN_OR_RETURN(Team team, Team::create(job, sides.own()));
+  TESSERA_ASSIGN_OR_RETURN(Exchange exchange, Exchange::create(job, team));
+  TESSERA_RETURN_IF_ERROR(exchange.play_rounds(rounds_after));
+  fmt::print("rank {} on {} went on in a team of {}\n", job.rank().value, host_name(), team.size());
+  return {};
+}
+
+// Plays until that fails. The first rank of each node plays with the others' first ranks, all of
+// it; its mates only write and fence, so that no collective tells them.
+Status play_until_loss(Job& job, Exchange& with_all, std::string_view host) {
+  const bool is_first = is_carrier(job, job.rank());
+  TESSERA_ASSIGN_OR_RETURN(Team firsts, job.world().split(is_first ? 0 : -1, job.rank().value));
+  TESSERA_ASSIGN_OR_RETURN(Exchange among_firsts, Exchange::create(job, firsts));
+  if (job.rank().value == 0) {
+    change_cable("down", host);
+  }
+  while (true) {
+    TESSERA_RETURN_IF_ERROR(is_first ? among_firsts.play_round() : with_all.write_to_all());
+  }
+}
+
+Status lose(Job& job, const Sides& sides, std::string_view host) {
+  TESSERA_ASSIGN_OR_RETURN(Exchange exchange, Exchange::create(job, job.world()));
+  TESSERA_RETURN_IF_ERROR(exchange.play_rounds(rounds_before));
+  const std::string_view where = is_carrier(job, job.rank()) ? "a round" : "a fence";
+  TESSERA_RETURN_IF_ERROR(check_loss(job, sides, where, play_until_loss(job, exchange, host)));
+  TESSERA_RETURN_IF_ERROR(check_loss(job, sides, "a barrier of all", job.barrier()));
+  return go_on(job, sides);
+}
+
+// Watches this host's cable from its own thread: a rank in a transfer can't look.
+class CableWatch {
+ public:
+  CableWatch() : thread_([this] { watch(); }) {}
+  ~CableWatch() {
+    is_over_ = true;
+    thread_.join();
+  }
+  CableWatch(const CableWatch&) = delete;
+  CableWatch& operator=(const CableWatch&) = delete;
+  [[nodiscard]] bool came_back() const noexcept { return came_back_; }
+
+ private:
+  static bool is_in() {
+    int carrier = 1;
+    std::ifstream("/sys/class/net/eth0/carrier") >> carrier;
+    return carrier != 0;
+  }
+  void watch() {
+    bool was_out = false;
+    while (!is_over_) {
+      was_out = was_out || !is_in();
+      came_back_ = was_out && is_in();
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+  std::atomic<bool> is_over_{false};
+  std::atomic<bool> came_back_{false};
+  std::thread thread_;
+};
+
+Status come_back(Job& job, const Sides& sides, std::string_view host) {
+  TESSERA_ASSIGN_OR_RETURN(Exchange exchange, Exchange::create(job, job.world()));
+  TESSERA_RETURN_IF_ERROR(exchange.play_rounds(rounds_before));
+  CableWatch watch;
+  // The first round shows that every rank is watching.
+  TESSERA_RETURN_IF_ERROR(exchange.play_round());
+  std::thread puller([&] {
+    if (job.rank().value == 0) {
+      change_cable("down", host);
+      std::this_thread::sleep_for(outage);
+      change_cable("up", host);
+    }
+  });
+  Status status;
+  for (std::int32_t all = 0; status.ok() && all == 0;) {
+    status = exchange.play_round();
+    const bool has_seen = sides.is_cut_off && watch.came_back();
+    const auto seen = job.world().allreduce(std::int32_t{has_seen ? 1 : 0}, Reduction::max);
+    status = status.ok() ? seen.status() : status;
+    all = seen.ok() ? *seen : 0;
+  }
+  puller.join();
+  TESSERA_RETURN_IF_ERROR(status);
+  TESSERA_RETURN_IF_ERROR(exchange.play_rounds(rounds_after));
+  fmt::print("rank {} on {}: nothing was missing in {} rounds\n", job.rank().value, host_name(),
+             exchange.rounds());
+  return {};
+}
+
+Status play(Job& job, std::string_view scenario, std::string_view host) {
+  TESSERA_ASSIGN_OR_RETURN(const Sides sides, find_sides(job, host));
+  return scenario == "lost" ? lose(job, sides, host) : come_back(job, sides, host);
+}
+
+// What was under way to a lost node is an error of stop(), too, which stops all the same.
+Status stop(Job& job, std::string_view scenario) {
+  Status stopped = job.stop();
+  return scenario == "lost" && stopped.code() == Code::peer_lost ? Status() : stopped;
+}
+
+int run(std::string_view scenario, std::string_view host) {
+  alarm(patience_seconds);
+  auto job = Job::start();
+  Status status = job.status();
+  if (job.ok()) {
+    const int rank = job->rank().value;
+    status = play(*job, scenario, host);
+    status = status.ok() ? stop(*job, scenario) : status;
+    if (!status.ok()) {
+      fmt::print("rank {} on {}: {}\n", rank, host_name(), status.describe());
+    }
+  }
+  return status.ok() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace tessera::rma
+
+int main(int argc, char** argv) {
+  const std::string_view scenario = argc == 3 ? argv[1] : "";
+  if (scenario != "lost" && scenario != "back") {
+    fmt::print(stderr, "usage: rig_links lost|back HOST\n");
+    return 2;
+  }
+  return tessera::rma::run(scenario, argv[2]);
+}
