@@ -96,15 +96,32 @@ Status Client::loss_of(NodeId node, const Status& reason) const {
                                       node.value, carrier.value, reason.message()));
 }
 
+// An open connection outlives an interruption of the network that is shorter than longest_silence,
+// so it may not hinder a new one either. Some say that there is no way, some say nothing.
+Result<std::unique_ptr<Channel>> Client::reach(NodeId node,
+                                               std::chrono::milliseconds timeout) const {
+  constexpr std::chrono::milliseconds pause{100};
+  const TcpAddress address = options_.agents[static_cast<std::size_t>(node.value)];
+  const auto deadline = Clock::now() + std::min(timeout, longest_silence);
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    auto channel = connect_tcp(address, std::max(left, pause));
+    const bool is_cut_off = !channel.ok() && channel.status().code() == Code::unreachable;
+    if (!is_cut_off || Clock::now() + pause > deadline) {
+      return channel;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
 // An agent that closes in the middle of a handshake has too many strangers just now, or ends: then
 // nobody listens any more.
 Result<std::unique_ptr<Channel>> Client::introduce(NodeId node,
                                                    std::chrono::milliseconds timeout) const {
   constexpr std::chrono::milliseconds pause{10};
-  const TcpAddress address = options_.agents[static_cast<std::size_t>(node.value)];
   const auto deadline = Clock::now() + timeout;
   while (true) {
-    TESSERA_ASSIGN_OR_RETURN(auto channel, connect_tcp(address, timeout));
+    TESSERA_ASSIGN_OR_RETURN(auto channel, reach(node, timeout));
     Status met = shake_hands(*channel, node, deadline);
     if (met.ok()) {
       return channel;

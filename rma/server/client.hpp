@@ -88,6 +88,7 @@ class Client {
     Status gone;  // an error: nobody will ever answer
   };
   Status connect(NodeId node, Peer& peer, std::chrono::milliseconds timeout);
+  Result<std::unique_ptr<Channel>> reach(NodeId node, std::chrono::milliseconds timeout) const;
   Result<std::unique_ptr<Channel>> introduce(NodeId node, std::chrono::milliseconds timeout) const;
   Status shake_hands(Channel& channel, NodeId node,
                      std::chrono::steady_clock::time_point deadline) const;

@@ -44,15 +44,13 @@ void set_option(int fd, int level, int name, int value) noexcept {
 
 void tune(int fd) noexcept {
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  // Together longest_silence_ms.
+  // Together longest_silence.
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 5);
   set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 2);
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 5);
 }
 
-// A machine that sent no acknowledgement for so long, though it was asked again and again, is gone.
-constexpr std::uint32_t longest_silence_ms = 15'000;
 constexpr unsigned least_unanswered = 3;
 
 bool is_descriptor_limit(int error) noexcept {
@@ -97,7 +95,7 @@ class TcpChannel final : public Channel {
     // A live machine answers probes of a full window, too, which come up to 120 s apart.
     const bool is_asking =
         info.tcpi_retransmits >= least_unanswered || info.tcpi_probes >= least_unanswered;
-    return is_asking && info.tcpi_last_ack_recv > longest_silence_ms
+    return is_asking && std::chrono::milliseconds(info.tcpi_last_ack_recv) > longest_silence
                ? lost("its machine does not answer")
                : Status();
   }

@@ -21,6 +21,9 @@
 
 namespace tessera::rma::server {
 
+/// A machine that sent nothing for so long, though it was asked again and again, is gone.
+inline constexpr std::chrono::milliseconds longest_silence{15'000};
+
 /// An IPv4 address and port in host order; plain data, so that ranks can gather it.
 struct TcpAddress {
   std::uint32_t host = 0;

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "rma/job.hpp"
+#include "rma/notify.hpp"
 #include "rma/region.hpp"
 #include "rma/transfer.hpp"
 
@@ -37,7 +38,7 @@ using Clock = std::chrono::steady_clock;
 constexpr unsigned patience_seconds = 100;
 // Shorter than the silence after which a machine is given up, and longer than a few of TCP's
 // attempts to send again.
-constexpr std::chrono::seconds outage{4};
+constexpr std::chrono::seconds outage{5};
 constexpr std::int64_t rounds_before = 10;
 constexpr std::int64_t rounds_after = 10;
 
@@ -180,17 +181,23 @@ bool is_carrier(const Job& job, WorldRank rank) {
   return true;
 }
 
-// To those that are cut off, either of the other nodes is lost.
+// That `loss` names one of the other side.
 Status check_loss(const Job& job, const Sides& sides, std::string_view where, const Status& loss) {
   fmt::print("rank {} on {} was told by {}: {}\n", job.rank().value, host_name(), where,
              loss.describe());
   TESSERA_RETURN_IF_ERROR(expect(loss.code() == Code::peer_lost, "the loss is a peer_lost"));
   TESSERA_RETURN_IF_ERROR(expect(loss.rank().has_value(), "the loss names a rank"));
   const std::vector<WorldRank>& others = sides.other();
-  const bool is_there = std::count(others.begin(), others.end(), *loss.rank()) == 1;
-  TESSERA_RETURN_IF_ERROR(expect(is_there && is_carrier(job, *loss.rank()),
-                                 "the rank that is named carried the node that is lost"));
+  TESSERA_RETURN_IF_ERROR(expect(std::count(others.begin(), others.end(), *loss.rank()) == 1,
+                                 "the rank that is named is one that is lost"));
   return expect(!job.is_present(*loss.rank()), "a rank that is lost is not present");
+}
+
+// The same of an operation that nobody but the node itself answers for.
+Status check_loss_of_node(const Job& job, const Sides& sides, std::string_view where,
+                          const Status& loss) {
+  TESSERA_RETURN_IF_ERROR(check_loss(job, sides, where, loss));
+  return expect(is_carrier(job, *loss.rank()), "the rank that is named carried its node");
 }
 
 Status go_on(Job& job, const Sides& sides) {
@@ -219,8 +226,9 @@ Status lose(Job& job, const Sides& sides, std::string_view host) {
   TESSERA_ASSIGN_OR_RETURN(Exchange exchange, Exchange::create(job, job.world()));
   TESSERA_RETURN_IF_ERROR(exchange.play_rounds(rounds_before));
   const std::string_view where = is_carrier(job, job.rank()) ? "a round" : "a fence";
-  TESSERA_RETURN_IF_ERROR(check_loss(job, sides, where, play_until_loss(job, exchange, host)));
-  TESSERA_RETURN_IF_ERROR(check_loss(job, sides, "a barrier of all", job.barrier()));
+  TESSERA_RETURN_IF_ERROR(
+      check_loss_of_node(job, sides, where, play_until_loss(job, exchange, host)));
+  TESSERA_RETURN_IF_ERROR(check_loss_of_node(job, sides, "a barrier of all", job.barrier()));
   return go_on(job, sides);
 }
 
@@ -256,19 +264,32 @@ class CableWatch {
   std::thread thread_;
 };
 
-Status come_back(Job& job, const Sides& sides, std::string_view host) {
+// Takes the cable out, and puts it back.
+void interrupt(std::string_view host) {
+  change_cable("down", host);
+  std::this_thread::sleep_for(outage);
+  change_cable("up", host);
+}
+
+// All wait for the first rank, with which most had nothing to do before: to see whether it lives
+// they have to connect while the cable is out.
+Status wait_for_first(Job& job, std::string_view host) {
+  if (job.rank().value != 0) {
+    return wait_for_notifications(job, WorldRank{0}, 1).status();
+  }
+  interrupt(host);
+  for (std::int32_t rank = 1; rank < job.size(); ++rank) {
+    TESSERA_RETURN_IF_ERROR(notify(job, WorldRank{rank}).status());
+  }
+  return {};
+}
+
+// Rounds until those on that host have seen the cable come back, and some more.
+Status play_through(Job& job, const Sides& sides, std::string_view host) {
   TESSERA_ASSIGN_OR_RETURN(Exchange exchange, Exchange::create(job, job.world()));
-  TESSERA_RETURN_IF_ERROR(exchange.play_rounds(rounds_before));
   CableWatch watch;
-  // The first round shows that every rank is watching.
-  TESSERA_RETURN_IF_ERROR(exchange.play_round());
-  std::thread puller([&] {
-    if (job.rank().value == 0) {
-      change_cable("down", host);
-      std::this_thread::sleep_for(outage);
-      change_cable("up", host);
-    }
-  });
+  TESSERA_RETURN_IF_ERROR(exchange.play_rounds(rounds_before));
+  std::thread puller([&] { job.rank().value == 0 ? interrupt(host) : void(); });
   Status status;
   for (std::int32_t all = 0; status.ok() && all == 0;) {
     status = exchange.play_round();
@@ -285,6 +306,11 @@ Status come_back(Job& job, const Sides& sides, std::string_view host) {
   return {};
 }
 
+Status come_back(Job& job, const Sides& sides, std::string_view host) {
+  TESSERA_RETURN_IF_ERROR(wait_for_first(job, host));
+  return play_through(job, sides, host);
+}
+
 Status play(Job& job, std::string_view scenario, std::string_view host) {
   TESSERA_ASSIGN_OR_RETURN(const Sides sides, find_sides(job, host));
   return scenario == "lost" ? lose(job, sides, host) : come_back(job, sides, host);
@@ -293,7 +319,7 @@ Status play(Job& job, std::string_view scenario, std::string_view host) {
 // What was under way to a lost node is an error of stop(), too, which stops all the same.
 Status stop(Job& job, std::string_view scenario) {
   Status stopped = job.stop();
-  return scenario == "lost" && stopped.code() == Code::peer_lost ? Status() : stopped;
+  return scenario != "back" && stopped.code() == Code::peer_lost ? Status() : stopped;
 }
 
 int run(std::string_view scenario, std::string_view host) {
