@@ -5,6 +5,9 @@
 //     namespaces/run -- rig_links lost h2   The cable of h2 stays out. The ranks of the other hosts
 //                                           are told that the rank which carried h2's node is lost,
 //                                           and go on among themselves; those of h2 do the same.
+//     namespaces/run -- rig_links waits h2  The same, with ranks that wait for a notification, or
+//     for
+//                                           a lock that a rank behind the lost link holds.
 //     namespaces/run -- rig_links back h2   The cable is put back after a few seconds: nobody gets
 //                                           an error, and nothing that was sent is missing.
 //
@@ -25,6 +28,7 @@
 #include <vector>
 
 #include "rma/job.hpp"
+#include "rma/lock.hpp"
 #include "rma/notify.hpp"
 #include "rma/region.hpp"
 #include "rma/transfer.hpp"
@@ -232,6 +236,96 @@ Status lose(Job& job, const Sides& sides, std::string_view host) {
   return go_on(job, sides);
 }
 
+// Who waits for what while the cable is out, on three nodes of two ranks. Lock 0 of each is meant.
+class Waits {
+ public:
+  static Result<Waits> create(Job& job, const Sides& sides) {
+    TESSERA_RETURN_IF_ERROR(expect(sides.cut_off.size() == 2 && sides.elsewhere.size() == 4,
+                                   "two of six ranks are on that host"));
+    TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(job.world(), sizeof(std::int32_t)));
+    TESSERA_ASSIGN_OR_RETURN(LockSet locks, LockSet::create(job.world(), 1));
+    return Waits(job, sides, std::move(region), std::move(locks));
+  }
+
+  Status take_locks() {
+    TESSERA_RETURN_IF_ERROR(is(lost_[0]) ? lock(near_[0]) : Status());
+    TESSERA_RETURN_IF_ERROR(is(lost_[1]) ? lock(lost_[0]) : Status());
+    TESSERA_RETURN_IF_ERROR(is(far_[1]) ? lock(far_[0]) : Status());
+    return meet_owners();
+  }
+
+  // Nothing comes of any of these.
+  Status wait() {
+    if (is(near_[0])) {
+      return wait_for_notifications(job_, lost_[1], 1).status();
+    }
+    if (is(near_[1])) {
+      return lock(near_[0]);  // of this node, and the holder is lost
+    }
+    if (is(far_[0])) {
+      return lock(lost_[0]);
+    }
+    if (is(far_[1])) {
+      return wait_for_flag(job_, region_.at(member(far_[1])), 1, lost_[1]);
+    }
+    return is(lost_[0]) ? wait_for_notifications(job_, near_[1], 1).status() : lock(far_[0]);
+  }
+
+  // A lock whose holder is lost is free again after it was told, and a waiter that is lost is
+  // passed over.
+  Status use_locks() {
+    if (is(far_[1])) {
+      TESSERA_RETURN_IF_ERROR(locks_.unlock(member(far_[0]), 0));
+    }
+    return is(near_[1]) || is(far_[0]) ? lock_and_unlock(is(near_[1]) ? near_[0] : far_[0])
+                                       : Status();
+  }
+
+ private:
+  using Pair = std::array<WorldRank, 2>;
+
+  Waits(Job& job, const Sides& sides, Region region, LockSet locks)
+      : job_(job),
+        region_(std::move(region)),
+        locks_(std::move(locks)),
+        near_{sides.elsewhere[0], sides.elsewhere[1]},
+        far_{sides.elsewhere[2], sides.elsewhere[3]},
+        lost_{sides.cut_off[0], sides.cut_off[1]} {}
+
+  // Whoever asks a node for the first time when it is cut off is told that it is unreachable.
+  Status meet_owners() {
+    const WorldRank owner = is(far_[0]) ? lost_[0] : is(lost_[1]) ? far_[0] : job_.rank();
+    return get_value<std::int32_t>(job_, region_.at(member(owner))).status();
+  }
+  [[nodiscard]] bool is(WorldRank rank) const { return job_.rank() == rank; }
+  // Of the world's team, whose members are in the order of their ranks.
+  [[nodiscard]] static TeamRank member(WorldRank rank) { return TeamRank{rank.value}; }
+  Status lock(WorldRank owner) { return locks_.lock(member(owner), 0); }
+  Status lock_and_unlock(WorldRank owner) {
+    TESSERA_RETURN_IF_ERROR(lock(owner));
+    return locks_.unlock(member(owner), 0);
+  }
+
+  Job& job_;
+  Region region_;
+  LockSet locks_;
+  Pair near_;
+  Pair far_;
+  Pair lost_;
+};
+
+Status wait_in_vain(Job& job, const Sides& sides, std::string_view host) {
+  TESSERA_ASSIGN_OR_RETURN(Waits waits, Waits::create(job, sides));
+  TESSERA_RETURN_IF_ERROR(waits.take_locks());
+  TESSERA_RETURN_IF_ERROR(job.barrier());
+  if (job.rank().value == 0) {
+    change_cable("down", host);
+  }
+  TESSERA_RETURN_IF_ERROR(check_loss(job, sides, "a wait", waits.wait()));
+  TESSERA_RETURN_IF_ERROR(sides.is_cut_off ? Status() : waits.use_locks());
+  return go_on(job, sides);
+}
+
 // Watches this host's cable from its own thread: a rank in a transfer can't look.
 class CableWatch {
  public:
@@ -313,7 +407,9 @@ Status come_back(Job& job, const Sides& sides, std::string_view host) {
 
 Status play(Job& job, std::string_view scenario, std::string_view host) {
   TESSERA_ASSIGN_OR_RETURN(const Sides sides, find_sides(job, host));
-  return scenario == "lost" ? lose(job, sides, host) : come_back(job, sides, host);
+  return scenario == "lost"    ? lose(job, sides, host)
+         : scenario == "waits" ? wait_in_vain(job, sides, host)
+                               : come_back(job, sides, host);
 }
 
 // What was under way to a lost node is an error of stop(), too, which stops all the same.
@@ -342,8 +438,8 @@ int run(std::string_view scenario, std::string_view host) {
 
 int main(int argc, char** argv) {
   const std::string_view scenario = argc == 3 ? argv[1] : "";
-  if (scenario != "lost" && scenario != "back") {
-    fmt::print(stderr, "usage: rig_links lost|back HOST\n");
+  if (scenario != "lost" && scenario != "waits" && scenario != "back") {
+    fmt::print(stderr, "usage: rig_links lost|waits|back HOST\n");
     return 2;
   }
   return tessera::rma::run(scenario, argv[2]);
