@@ -32,6 +32,7 @@
 #include "rma/notify.hpp"
 #include "rma/region.hpp"
 #include "rma/transfer.hpp"
+#include "tests/rigs/exchange.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -57,96 +58,6 @@ void change_cable(std::string_view change, std::string_view host) {
   const char* const pipe = std::getenv("RIG_CABLES");
   std::ofstream(pipe == nullptr ? "" : pipe) << change << ' ' << host << std::endl;
 }
-
-Status expect(bool condition, std::string_view claim) {
-  return condition ? Status() : Status::error(Code::internal, fmt::format("not true: {}", claim));
-}
-
-// Rounds in which each member of a team writes to all others, and all see that everything came.
-class Exchange {
- public:
-  static Result<Exchange> create(Job& job, Team& team) {
-    TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(team, slice_bytes(team)));
-    return Exchange(job, team, std::move(region));
-  }
-
-  [[nodiscard]] std::int64_t rounds() const noexcept { return round_; }
-
-  Status play_rounds(std::int64_t count) {
-    for (const std::int64_t last = round_ + count; round_ < last;) {
-      TESSERA_RETURN_IF_ERROR(play_round());
-    }
-    return {};
-  }
-
-  Status play_round() {
-    ++round_;
-    TESSERA_RETURN_IF_ERROR(write_to_all());
-    TESSERA_RETURN_IF_ERROR(team_.barrier());
-    TESSERA_RETURN_IF_ERROR(look());
-    return team_.barrier();
-  }
-
-  /// The first part of a round.
-  Status write_to_all() {
-    for (std::int32_t each = 1; each < team_.size(); ++each) {
-      TESSERA_RETURN_IF_ERROR(write_to(TeamRank{(team_.rank().value + each) % team_.size()}));
-    }
-    return region_.fence();
-  }
-
- private:
-  static constexpr std::size_t block_words = std::size_t{8} << 10;
-  static constexpr std::size_t block_bytes = block_words * sizeof(std::int64_t);
-
-  Exchange(Job& job, Team& team, Region region)
-      : job_(job), team_(team), region_(std::move(region)) {}
-
-  // The sum of what was added, and a block from each member.
-  static std::size_t slice_bytes(const Team& team) {
-    return sum_bytes + block_bytes * static_cast<std::size_t>(team.size());
-  }
-  static constexpr std::size_t sum_bytes = 64;
-  [[nodiscard]] RemoteAddress block_at(TeamRank rank, TeamRank writer) const {
-    return region_.at(rank, sum_bytes + block_bytes * static_cast<std::size_t>(writer.value));
-  }
-
-  Status write_to(TeamRank rank) {
-    const std::vector<std::int64_t> block(block_words, round_);
-    const std::int64_t one = 1;
-    TESSERA_RETURN_IF_ERROR(put(job_, block_at(rank, team_.rank()), block.data(), block_bytes));
-    return accumulate(job_, region_.at(rank), &one, sizeof(one), Scale::of(one));
-  }
-
-  // Of what was written here, and of one's own block at the next member.
-  Status look() {
-    std::vector<std::int64_t> block(block_words);
-    for (std::int32_t writer = 0; writer < team_.size(); ++writer) {
-      if (writer != team_.rank().value) {
-        TESSERA_RETURN_IF_ERROR(check_block(team_.rank(), TeamRank{writer}, block));
-      }
-    }
-    if (team_.size() > 1) {
-      const TeamRank next{(team_.rank().value + 1) % team_.size()};
-      TESSERA_RETURN_IF_ERROR(check_block(next, team_.rank(), block));
-    }
-    TESSERA_ASSIGN_OR_RETURN(const auto sum,
-                             get_value<std::int64_t>(job_, region_.at(team_.rank())));
-    return expect(sum == round_ * (team_.size() - 1), "each member has added once in each round");
-  }
-
-  Status check_block(TeamRank rank, TeamRank writer, std::vector<std::int64_t>& block) {
-    TESSERA_RETURN_IF_ERROR(get(job_, block_at(rank, writer), block.data(), block_bytes));
-    const bool is_whole = std::all_of(block.begin(), block.end(),
-                                      [this](std::int64_t word) { return word == round_; });
-    return expect(is_whole, "the block is that of this round");
-  }
-
-  Job& job_;
-  Team& team_;
-  Region region_;
-  std::int64_t round_ = 0;
-};
 
 // Where the ranks are: on the host whose cable is pulled, or elsewhere.
 struct Sides {
