@@ -45,24 +45,40 @@ class Blas {
   }
   [[nodiscard]] bool is_found() const { return dgemm_ != nullptr; }
 
-  /// Multiplies two n × n matrices.
-  void multiply(std::int32_t n) const {
-    const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-    const std::vector<double> a(elements, 1.0);
-    const std::vector<double> b(elements, 0.5);
-    std::vector<double> c(elements);
-    const double one = 1.0;
-    const double zero = 0.0;
-    dgemm_("N", "N", &n, &n, &n, &one, a.data(), &n, b.data(), &n, &zero, c.data(), &n);
-    EXPECT_EQ(c.back(), 0.5 * n);
-  }
-
- private:
   using Dgemm = void(const char*, const char*, const std::int32_t*, const std::int32_t*,
                      const std::int32_t*, const double*, const double*, const std::int32_t*,
                      const double*, const std::int32_t*, const double*, double*,
                      const std::int32_t*);
+  /// Requires: is_found().
+  [[nodiscard]] Dgemm& dgemm() const { return *dgemm_; }
+
+ private:
   Dgemm* dgemm_ = nullptr;
+};
+
+// Of two n × n matrices. They are made before, so that compute() is one call of the BLAS.
+class Product {
+ public:
+  Product(const Blas& blas, std::int32_t n)
+      : dgemm_(blas.dgemm()),
+        n_(n),
+        a_(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 1.0),
+        b_(a_.size(), 0.5),
+        c_(a_.size()) {}
+
+  void compute() {
+    const double one = 1.0;
+    const double zero = 0.0;
+    dgemm_("N", "N", &n_, &n_, &n_, &one, a_.data(), &n_, b_.data(), &n_, &zero, c_.data(), &n_);
+  }
+  [[nodiscard]] bool is_right() const { return c_.back() == 0.5 * n_; }
+
+ private:
+  Blas::Dgemm& dgemm_;
+  std::int32_t n_;
+  std::vector<double> a_;
+  std::vector<double> b_;
+  std::vector<double> c_;
 };
 
 // How long a product takes is nobody's business here: if it was over too soon, a larger one is
@@ -81,7 +97,9 @@ TEST(ABusyTarget, IsOperatedOnWhileItIsInALongDgemm) {
     for (std::int32_t n = least_n; n <= most_n && !is_through; n *= 2) {
       std::int32_t mine = 1;
       if (busy.is_target()) {
-        busy.be_in([&] { blas.multiply(n); });
+        Product product(blas, n);
+        busy.be_in([&] { product.compute(); });
+        EXPECT_TRUE(product.is_right());
       } else {
         mine = busy.operate() ? 1 : 0;
       }
