@@ -109,6 +109,16 @@ class Parts {
   std::shared_ptr<detail::Operation> operation_;
 };
 
+// Small puts may need nobody to be told of their end, hence no operation that is kept meanwhile.
+template <class Action, class... What>
+Result<bool> done_at_once(const Action&, Endpoint&, const Target&, const What&...) {
+  return false;
+}
+Result<bool> done_at_once(const PutAction&, Endpoint& endpoint, const Target& to, void* local,
+                          const CopyShape& shape) {
+  return shape.levels == 0 ? endpoint.put_now(to, local, shape.run_bytes) : Result<bool>(false);
+}
+
 // Hands what was checked to the peer's endpoint: (local pointer, shape), or fragments.
 template <class Action, class... What>
 Status transfer_remote(JobState& job, const Action& action, const Located& target,
@@ -118,8 +128,11 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
   const bool strict = target.region->options().atomics == Atomics::strict;
   const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(),
                                 job.stripes->slice(at.region, at.rank), strict};
-  action.remote(path, Target{&target.region->segment(), target.member, at.offset, at.region},
-                what..., parts.completion());
+  const Target to{&target.region->segment(), target.member, at.offset, at.region};
+  TESSERA_ASSIGN_OR_RETURN(const bool is_done, done_at_once(action, path.endpoint, to, what...));
+  if (!is_done) {
+    action.remote(path, to, what..., parts.completion());
+  }
   count(job, at, Action::op, tally);
   return {};
 }

@@ -141,6 +141,11 @@ class Endpoint {
   /// Capabilities::strided.
   virtual Status put(const Target& to, const void* from, const CopyShape& shape,
                      Completion& done) = 0;
+  /// Does the same with a few contiguous bytes if it can take them before it returns; true when it
+  /// has. The operation is complete locally then, and nobody is told of it.
+  virtual Result<bool> put_now(const Target& /*to*/, const void* /*from*/, std::size_t /*bytes*/) {
+    return false;
+  }
   /// Copies target bytes to local memory.
   virtual Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) = 0;
   /// Adds scale × local elements to the target's, atomically for each element.

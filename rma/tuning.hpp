@@ -36,8 +36,8 @@ struct Settings {
   std::int64_t liveness_ms = 100;  ///< how often a waiting rank looks whether its peers live
   std::int64_t aggregate = 256;    ///< bytes of the largest operations that go as lists; 0: none
   std::int64_t fence_window = 16;  ///< peers that are fenced at once
-  std::int64_t max_outstanding = 256;  ///< non-blocking operations in flight, then the oldest is
-                                       ///< completed
+  std::int64_t max_outstanding = 1024;  ///< non-blocking operations in flight, then the oldest is
+                                        ///< completed
   std::int64_t collective_slot_bytes = 16'384;  ///< buffer of each rank in a team's collectives
   std::int64_t check_overlap = 1;               ///< 1: refuse fragment lists that overlap
 

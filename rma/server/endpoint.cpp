@@ -140,23 +140,43 @@ Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& 
   });
 }
 
+Result<bool> ServerEndpoint::put_now(const Target& to, const void* from, std::size_t bytes) {
+  const bool may_gather = link_.may_gather(to.offset, bytes);
+  if (!may_gather && bytes > word_bytes) {
+    return false;
+  }
+  FrameHeader header = request(Kind::put, to);
+  const Link::When when = link_.when();
+  if (may_gather && when == Link::When::soon) {
+    link_.changes.fetch_add(1);
+    auto* const local = static_cast<std::byte*>(const_cast<void*>(from));
+    TESSERA_RETURN_IF_ERROR(link_.gather(header, nullptr, local, bytes, nullptr));
+    return true;
+  }
+  if (bytes > word_bytes) {
+    return false;
+  }
+  link_.changes.fetch_add(1);
+  header.flags = flags::inline_data;
+  std::memcpy(header.words.data(), from, bytes);
+  header.words[1] = bytes;
+  TESSERA_RETURN_IF_ERROR(link_.post(header, {}, {}, nullptr, when));
+  return true;
+}
+
 Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const CopyShape& shape,
                                 Completion& done) {
+  if (shape.levels == 0) {
+    TESSERA_ASSIGN_OR_RETURN(const bool is_done, put_now(to, from, shape.run_bytes));
+    if (is_done) {
+      done.end({});
+      return {};
+    }
+  }
   FrameHeader header = request(Kind::put, to);
   const std::size_t bytes = shape.total_bytes();
   link_.changes.fetch_add(1);
   const Link::When when = link_.when();
-  if (shape.levels == 0 && when == Link::When::soon && link_.may_gather(header.offset, bytes)) {
-    return link_.gather(header, nullptr, const_cast<std::byte*>(from), bytes, done);
-  }
-  if (shape.levels == 0 && bytes <= word_bytes) {
-    header.flags = flags::inline_data;
-    std::memcpy(header.words.data(), from, bytes);
-    header.words[1] = bytes;
-    TESSERA_RETURN_IF_ERROR(link_.post(header, {}, {}, nullptr, when));
-    done.end({});
-    return {};
-  }
   header.payload_bytes = bytes;
   const std::vector<std::byte> descriptor = pattern_of(shape);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
@@ -196,7 +216,7 @@ Status ServerEndpoint::get_part(std::byte* to, const Target& from, const CopySha
   // Behind others that are under way: a get by itself goes at once.
   const bool has_company = link_.is_awaiting() || link_.has_unsent();
   if (shape.levels == 0 && has_company && link_.may_gather(header.offset, bytes)) {
-    return link_.gather(header, nullptr, to, bytes, done);
+    return link_.gather(header, nullptr, to, bytes, &done);
   }
   const std::vector<std::byte> descriptor = pattern_of(shape);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
@@ -239,7 +259,10 @@ Status ServerEndpoint::accumulate_part(const Target& to, const std::byte* from,
   const std::size_t bytes = shape.total_bytes();
   const Link::When when = link_.when();
   if (shape.levels == 0 && when == Link::When::soon && link_.may_gather(header.offset, bytes)) {
-    return link_.gather(header, &scale, const_cast<std::byte*>(from), bytes, done);
+    TESSERA_RETURN_IF_ERROR(
+        link_.gather(header, &scale, const_cast<std::byte*>(from), bytes, nullptr));
+    done.end({});
+    return {};
   }
   header.payload_bytes = bytes;
   std::vector<std::byte> descriptor;

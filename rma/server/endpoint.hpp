@@ -25,6 +25,7 @@ class ServerEndpoint final : public Endpoint {
       : link_(link), self_(self), peer_(peer) {}
 
   Status put(const Target& to, const void* from, const CopyShape& shape, Completion& done) override;
+  Result<bool> put_now(const Target& to, const void* from, std::size_t bytes) override;
   Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) override;
   Status accumulate(const Target& to, const void* from, const CopyShape& shape, const Scale& scale,
                     Completion& done) override;

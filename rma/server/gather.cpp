@@ -15,7 +15,7 @@ bool Gather::takes(const FrameHeader& request, const Scale* scale) const noexcep
 }
 
 void Gather::add(const FrameHeader& request, const Scale* scale, std::byte* local,
-                 std::size_t bytes, Completion& done) {
+                 std::size_t bytes, Completion* done) {
   if (is_empty()) {
     request_ = request;
     scale_ = scale == nullptr ? std::optional<Scale>() : *scale;
@@ -24,11 +24,10 @@ void Gather::add(const FrameHeader& request, const Scale* scale, std::byte* loca
   fragments_.push_back({local, request.offset, bytes});
   bytes_ += bytes;
   if (request.kind == Kind::get) {
-    done_.push_back(&done);
+    done_.push_back(done);
     return;
   }
   body_.insert(body_.end(), local, local + bytes);
-  done.end({});
 }
 
 Gather::List Gather::take() {

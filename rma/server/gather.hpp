@@ -35,7 +35,7 @@ struct GatheredGets {
 
 class Gather {
  public:
-  static constexpr std::size_t most_items = 128;
+  static constexpr std::size_t most_items = 256;
   /// Offsets from here on cannot go in a list (the wire format's bounds).
   static constexpr std::uint64_t most_offset = std::uint64_t{1} << 48U;
 
@@ -44,9 +44,9 @@ class Gather {
   [[nodiscard]] bool takes(const FrameHeader& request, const Scale* scale) const noexcept;
 
   /// Requires: takes(). `request` says what to do, with whom, where; `bytes` at `local` are read
-  /// now unless it is a get. `done` ends with the answer of a get, and now otherwise.
+  /// now unless it is a get, whose `done` ends with its answer; the others need none.
   void add(const FrameHeader& request, const Scale* scale, std::byte* local, std::size_t bytes,
-           Completion& done);
+           Completion* done);
 
   /// What is to be sent for all that is here; the gather is empty then.
   struct List {

@@ -112,7 +112,7 @@ bool Link::may_gather(std::uint64_t offset, std::size_t bytes) const noexcept {
 }
 
 Status Link::gather(const FrameHeader& request, const Scale* scale, std::byte* local,
-                    std::size_t bytes, Completion& done) {
+                    std::size_t bytes, Completion* done) {
   bool is_first = false;
   Status status = post_with([&]() -> Status {
     if (!gather_.takes(request, scale)) {
@@ -164,7 +164,7 @@ void Link::ask_again(const GatheredGets& gets) {
 Link::When Link::when() {
   constexpr std::int64_t pause_ns = 25'000;  // longer than it takes to send one
   constexpr int least_burst = 4;
-  if (is_awaiting()) {
+  if (is_awaiting() || has_unsent()) {
     return When::soon;
   }
   const std::int64_t now = Clock::now().time_since_epoch().count();

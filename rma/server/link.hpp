@@ -79,7 +79,7 @@ class Link final : private FrameSink {
   [[nodiscard]] bool may_gather(std::uint64_t offset, std::size_t bytes) const noexcept;
   /// Lets it do so (gather.hpp); When::soon, and as post().
   Status gather(const FrameHeader& request, const Scale* scale, std::byte* local, std::size_t bytes,
-                Completion& done);
+                Completion* done);
 
   /// Sends a request that is answered: `awaited.done` ends once, unless this returns an error.
   Status ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited);
