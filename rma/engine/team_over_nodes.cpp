@@ -166,7 +166,7 @@ bool TeamState::wait_for_arrivals(std::uint32_t generation) {
   TeamControl& control = *control_;
   const auto others = static_cast<std::uint32_t>(node_members_) - 1;
   const auto over = [&] { return control.arrived.load() == others || !is_under_way(generation); };
-  if (!spin_until(node_->policy().spin, over)) {
+  if (!node_->spin(over)) {
     control.leader_sleeps.store(1);
     auto looked = std::chrono::steady_clock::now();
     while (true) {
@@ -329,7 +329,7 @@ std::uint32_t TeamState::wait_for_mail(int round, std::uint32_t generation) {
   const auto over = [&] {
     return flag.load(std::memory_order_acquire) == expected || !is_under_way(generation);
   };
-  if (!spin_until(node_->policy().spin, over)) {
+  if (!node_->spin(over)) {
     static_assert(std::endian::native == std::endian::little);
     auto& low_half = reinterpret_cast<FutexWord&>(flag);
     std::uint32_t gone_before = 0;

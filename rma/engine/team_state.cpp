@@ -402,7 +402,7 @@ Status TeamState::wait_for_others(std::uint32_t generation) {
   const auto over = [&] {
     return control.generation.load(std::memory_order_acquire) != generation;
   };
-  if (!spin_until(node_->policy().spin, over)) {
+  if (!node_->spin(over)) {
     control.sleepers.fetch_add(1);
     auto looked = std::chrono::steady_clock::now();
     while (!over()) {

@@ -9,6 +9,8 @@
 // Threads: all functions may be called from any thread of the rank.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -27,6 +29,58 @@ namespace tessera::rma::detail {
 struct WaitPolicy {
   std::chrono::nanoseconds spin{1000};
   std::chrono::nanoseconds look_period{100'000'000};
+};
+
+/// Work that a rank's thread does while it waits: that of an agent which has no core of its own.
+class Helper {
+ public:
+  virtual ~Helper() = default;
+  /// From now on, and until end(), this thread calls help() again and again.
+  virtual void begin() noexcept = 0;
+  virtual void help() noexcept = 0;
+  virtual void end() noexcept = 0;
+};
+
+/// How long at least who helps stays awake: what it does is worth as much as the agent's own
+/// staying awake.
+inline constexpr std::chrono::nanoseconds least_help = std::chrono::microseconds(50);
+
+/// While one lives this thread helps nobody: it holds a lock that the work might take.
+class NoHelp {
+ public:
+  NoHelp() noexcept { ++depth; }
+  ~NoHelp() { --depth; }
+  NoHelp(const NoHelp&) = delete;
+  NoHelp& operator=(const NoHelp&) = delete;
+  [[nodiscard]] static bool is_here() noexcept { return depth > 0; }
+
+ private:
+  static inline constinit thread_local int depth = 0;
+};
+
+/// begin() and end() of a scope; nothing where there is no helper.
+class Helping {
+ public:
+  explicit Helping(Helper* helper) noexcept : helper_(helper) {
+    if (helper_ != nullptr) {
+      helper_->begin();
+    }
+  }
+  ~Helping() {
+    if (helper_ != nullptr) {
+      helper_->end();
+    }
+  }
+  Helping(const Helping&) = delete;
+  Helping& operator=(const Helping&) = delete;
+  void help() const noexcept {
+    if (helper_ != nullptr) {
+      helper_->help();
+    }
+  }
+
+ private:
+  Helper* helper_;
 };
 
 class Node final : public Liveness {
@@ -70,6 +124,18 @@ class Node final : public Liveness {
   [[nodiscard]] const LockContext& lock_context() const noexcept { return context_; }
   [[nodiscard]] const WaitPolicy& policy() const noexcept { return policy_; }
   [[nodiscard]] bool is_one_process() const noexcept { return one_process_; }
+
+  /// Who is to be helped by this rank's threads, or null. It lives until it is replaced, and nobody
+  /// waits while that happens.
+  void set_helper(Helper* helper) noexcept { helper_.store(helper, std::memory_order_release); }
+  [[nodiscard]] Helper* helper() const noexcept {
+    return NoHelp::is_here() ? nullptr : helper_.load(std::memory_order_acquire);
+  }
+
+  /// Calls `ready` until it is true or the policy's time is over; tells which. Helps meanwhile.
+  /// Requires: the caller holds no lock of this node's memory.
+  template <class Ready>
+  bool spin(Ready&& ready) const;
 
   /// Ranks of other nodes, for whom this node's agent waits in queues here, have places behind
   /// those of its own ranks.
@@ -125,13 +191,30 @@ class Node final : public Liveness {
   WaitPolicy policy_;
   LockContext context_;
   Arena arena_;
+  std::atomic<Helper*> helper_{nullptr};
   std::mutex invitations_mutex_;
   std::vector<Invitation> invitations_;  ///< taken out of the box, oldest first
 };
 
+template <class Ready>
+bool Node::spin(Ready&& ready) const {
+  Helper* const needy = helper();
+  if (needy == nullptr) {
+    return spin_until(policy_.spin, ready);
+  }
+  const Helping helping(needy);
+  return spin_until(std::max(policy_.spin, least_help), [&] {
+    const bool is_ready = ready();
+    if (!is_ready) {
+      helping.help();
+    }
+    return is_ready;
+  });
+}
+
 template <class Ready, class GiveUp>
 bool Node::listen_until(Ready&& ready, GiveUp&& give_up) {
-  if (spin_until(policy_.spin, ready)) {
+  if (spin(ready)) {
     return true;
   }
   RankRecord& record = own();

@@ -38,6 +38,7 @@ template <class Change>
 Status change_bytes(const RemotePath& path, const Target& at, std::byte* buffer, std::size_t bytes,
                     Change&& change) {
   const CopyShape whole = CopyShape::contiguous(bytes);
+  const NoHelp no_help;  // The caller holds a stripe's lock.
   Completion done;
   start_part(done, [&] { return path.endpoint.get(buffer, at, whole, done); });
   TESSERA_RETURN_IF_ERROR(path.job.finish(done));

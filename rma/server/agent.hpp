@@ -13,7 +13,10 @@
 // How it waits is a setting: asleep in the kernel until something comes, awake all the time, or
 // (the default) awake for a while after the last request and asleep then.
 //
-// Threads: create and destroy by one thread; the rest is the agent's own.
+// Where ranks have all cores, a rank of the agent's process that waits does its work meanwhile, as
+// the two would only take the core from each other; the agent naps then.
+//
+// Threads: create and destroy by one thread; helpers may be several; the rest is the agent's own.
 #pragma once
 
 #include <memory>
@@ -23,16 +26,21 @@
 
 namespace tessera::rma::server {
 
-class Agent {
+class Agent final : public detail::Helper {
  public:
   /// Starts serving `node` to those who connect to `listener`. Errors: limit_exceeded,
   /// no_memory. Requires: the node had no agent yet.
   static Result<std::unique_ptr<Agent>> create(std::shared_ptr<detail::Node> node,
                                                TcpListener listener, AgentOptions options);
   /// Ends the threads and all conversations.
-  ~Agent();
+  ~Agent() override;
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
+
+  /// What a waiting thread of this process does for the agent's first thread, which naps meanwhile.
+  void begin() noexcept override { threads_.front()->begin_help(); }
+  void help() noexcept override { threads_.front()->help(); }
+  void end() noexcept override { threads_.front()->end_help(); }
 
   /// Returns when all who had a conversation with it have ended theirs, or are gone. Strangers
   /// don't count.

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +25,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds look_period{1000};
 // How long one peer may be heard before it is asked whether others have something to say.
 constexpr std::chrono::microseconds longest_turn{200};
+// Of the thread, while another does its work.
+constexpr std::chrono::microseconds nap{50};
+// A thread that has slept is woken by each event, at the cost of who is about to look at it. So
+// while somebody helps again and again it rather looks between naps.
+constexpr std::chrono::milliseconds soon{1};
 // Strangers at a time. In jobs of more ranks all may connect at once.
 constexpr std::size_t most_strangers = 64;
 
@@ -128,29 +134,110 @@ Status AgentThread::watch(int fd, std::uint32_t events, int operation) const {
 
 void AgentThread::run() noexcept {
   pthread_setname_np(pthread_self(), "tessera-agent");
-  auto now = Clock::now();
-  auto heard = now;
-  auto asked = now;
+  prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: naps are to be as short as they say
+  heard_ = asked_ = Clock::now();
   while (!shared_.is_ending) {
-    if (was_rung()) {
-      answer_locks();
-    }
-    const bool is_busy = look_at_active();
-    now = Clock::now();
-    heard = is_busy ? now : heard;
-    if (is_busy && now - asked < longest_turn) {
+    if (is_helped()) {
+      std::this_thread::sleep_for(nap);
       continue;
     }
-    asked = now;
-    const bool is_awake = is_busy || shared_.options.stay_awake == StayAwake::max() ||
-                          now - heard < shared_.options.stay_awake;
-    const bool came = is_busy ? take_events(0) : (is_awake ? look_awake() : sleep());
-    now = Clock::now();
-    heard = came ? now : heard;
-    look_after_all(now);
+    bool is_busy = false;
+    bool is_awake = false;
+    {
+      const std::lock_guard turn(turn_);
+      is_busy = take_turn();
+      is_awake = stays_awake();
+    }
+    if (is_busy) {
+      continue;
+    }
+    if (is_awake) {
+      give_way();
+    } else if (was_helped_within(soon)) {
+      std::this_thread::sleep_for(nap);
+    } else {
+      sleep();
+    }
   }
+  const std::lock_guard turn(turn_);
   for (auto& [fd, served] : served_) {
     served.conversation->say_bye();
+  }
+}
+
+void AgentThread::end_help() noexcept {
+  helped_until_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  helpers_.fetch_sub(1);
+}
+
+bool AgentThread::was_helped_within(std::chrono::nanoseconds time) const noexcept {
+  return Clock::now().time_since_epoch().count() - helped_until_.load() < time.count();
+}
+
+// Also for a moment behind the last help: who waits often will help again.
+bool AgentThread::is_helped() const noexcept {
+  return helpers_.load() > 0 || was_helped_within(nap);
+}
+
+void AgentThread::help() noexcept {
+  const std::unique_lock turn(turn_, std::try_to_lock);
+  if (!turn.owns_lock() || shared_.is_ending) {
+    return;
+  }
+  take_turn();
+  // The thread may sleep for longer than what came allows.
+  if (longest_sleep().count() < sleeps_ms_.load()) {
+    sleeps_ms_.store(0);
+    wake();
+  }
+}
+
+// Does what there is to do; whether there was anything. Asking for all is dearer than asking for
+// the one that is the likeliest to say something.
+bool AgentThread::take_turn() {
+  constexpr int rounds = 8;
+  if (was_rung()) {
+    answer_locks();
+  }
+  const bool is_busy = look_at_active();
+  auto now = Clock::now();
+  heard_ = is_busy ? now : heard_;
+  if (is_busy && now - asked_ < longest_turn) {
+    return true;
+  }
+  asked_ = now;
+  looks_ = (looks_ + 1) % rounds;
+  const bool asks_all = is_busy || looks_ == 0 || active_ < 0 || has_events_;
+  const bool came = asks_all && take_events();
+  if (came) {
+    now = Clock::now();
+    heard_ = now;
+  }
+  look_after_all(now);
+  return is_busy || came;
+}
+
+bool AgentThread::stays_awake() const {
+  const StayAwake wanted = shared_.options.stay_awake;
+  const auto now = Clock::now();
+  return wanted == StayAwake::max() || (now - heard_ < wanted && now >= crowded_until_);
+}
+
+// Whoever was woken by what the agent did may be waiting for this very core. Is it somebody who
+// computes, he keeps it for a slice of some milliseconds each time; a thread that sleeps gets it
+// when something comes. So the agent stays awake no more then, for a time that grows.
+void AgentThread::give_way() {
+  constexpr std::chrono::microseconds slice{500};
+  constexpr std::chrono::milliseconds least{50};
+  constexpr std::chrono::seconds most{2};
+  const auto before = Clock::now();
+  sched_yield();
+  const auto now = Clock::now();
+  if (now - before > slice) {
+    crowded_for_ = std::clamp<Clock::duration>(2 * crowded_for_, least, most);
+    crowded_until_ = now + crowded_for_;
+  } else if (now - crowded_until_ > crowded_for_) {
+    crowded_for_ = {};
   }
 }
 
@@ -168,29 +255,30 @@ bool AgentThread::was_rung() const noexcept {
   return node_.memory().header().agent_bell.rings.load(std::memory_order_relaxed) != heard_rings_;
 }
 
-// Asking for all is dearer than asking for the one that is the likeliest to say something. Whoever
-// was woken by what the agent did may be waiting for this very core.
-bool AgentThread::look_awake() {
-  constexpr int rounds = 8;
-  looks_ = (looks_ + 1) % rounds;
-  const bool came = (looks_ == 0 || active_ < 0) && take_events(0);
-  if (!came) {
-    sched_yield();
-  }
-  return came;
-}
-
 std::chrono::milliseconds AgentThread::longest_sleep() const {
   return std::min(look_period, locks_.next_look());
 }
 
-// Whoever rings from now on wakes the thread; who did so before is seen at once.
-bool AgentThread::sleep() {
+// Whoever rings from now on wakes the thread; who did so before is seen at once. What has come is
+// left in the queue: another may take it meanwhile.
+void AgentThread::sleep() {
+  std::int64_t longest = 0;
+  {
+    const std::lock_guard turn(turn_);
+    longest = longest_sleep().count();
+  }
   std::atomic<std::uint32_t>& sleepers = node_.memory().header().agent_bell.sleepers;
   sleepers.fetch_add(1);
-  const bool came = take_events(was_rung() ? 0 : static_cast<int>(longest_sleep().count()));
+  sleeps_ms_.store(longest);
+  epoll_event event{};
+  const int count =
+      epoll_wait(events_.get(), &event, 1, was_rung() ? 0 : static_cast<int>(longest));
+  sleeps_ms_.store(0);
   sleepers.fetch_sub(1);
-  return came;
+  if (count > 0) {
+    const std::lock_guard turn(turn_);
+    has_events_ = true;
+  }
 }
 
 void AgentThread::answer_locks() {
@@ -228,10 +316,10 @@ bool AgentThread::look_at_active() {
   return *came;
 }
 
-bool AgentThread::take_events(int timeout_ms) {
+bool AgentThread::take_events() {
   std::array<epoll_event, 64> events;
-  const int count =
-      epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
+  has_events_ = false;
+  const int count = epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
     const int fd = events[static_cast<std::size_t>(i)].data.fd;
     if (fd == shared_.listener.descriptor()) {

@@ -89,6 +89,12 @@ class AgentThread {
   void wake() const noexcept;
   /// Serves that peer from now on.
   void take_on(std::unique_ptr<Channel> channel);
+  /// Between these somebody else calls help() again and again, and the thread naps.
+  void begin_help() noexcept { helpers_.fetch_add(1); }
+  void end_help() noexcept;
+  /// One turn of its work, unless somebody does it just now.
+  void help() noexcept;
+
   /// How many peers and strangers it serves.
   [[nodiscard]] int load() const noexcept { return load_.load(std::memory_order_relaxed); }
 
@@ -96,9 +102,13 @@ class AgentThread {
   AgentThread(AgentShared& shared, int number);
   Status open();
   void run() noexcept;
-  bool take_events(int timeout_ms);
-  bool look_awake();
-  bool sleep();
+  [[nodiscard]] bool was_helped_within(std::chrono::nanoseconds time) const noexcept;
+  [[nodiscard]] bool is_helped() const noexcept;
+  bool take_turn();
+  [[nodiscard]] bool stays_awake() const;
+  bool take_events();
+  void give_way();
+  void sleep();
   [[nodiscard]] std::chrono::milliseconds longest_sleep() const;
   void listen_again(std::chrono::steady_clock::time_point now);
   bool look_at_active();
@@ -119,6 +129,9 @@ class AgentThread {
 
   AgentShared& shared_;
   const int number_;
+  std::atomic<int> helpers_{0};
+  std::atomic<std::int64_t> helped_until_{0};  // nanoseconds of the steady clock
+  std::mutex turn_;                            // all below but what take_on() and load() use
   detail::Node& node_;
   detail::Descriptor events_{-1};  // of epoll
   detail::Descriptor waking_{-1};  // an eventfd
@@ -134,15 +147,21 @@ class AgentThread {
   std::unordered_map<int, Served> served_;
   std::size_t introduced_ = 0;  // of them
   LockKeeper locks_;
-  std::uint32_t heard_rings_ = 0;
+  std::atomic<std::uint32_t> heard_rings_{0};
   int active_ = -1;  // the connection that was heard last
   bool is_listening_ = true;
-  int looks_ = 0;                                        // while awake
+  int looks_ = 0;
+  bool has_events_ = false;                              // the queue was seen not to be empty
+  std::chrono::steady_clock::time_point heard_;          // when something came
+  std::chrono::steady_clock::time_point asked_;          // when all were asked
+  std::atomic<std::int64_t> sleeps_ms_{0};               // at most, when it sleeps
   bool is_short_of_descriptors_ = false;                 // and has said so
   std::chrono::steady_clock::time_point listens_again_;  // when it isn't listening
   std::chrono::steady_clock::time_point dropped_;        // when silent ones were looked for last
   std::chrono::steady_clock::time_point checked_;        // likewise machines that don't answer
   std::chrono::steady_clock::time_point looked_;         // likewise locks
+  std::chrono::steady_clock::time_point crowded_until_;  // others want this core
+  std::chrono::steady_clock::duration crowded_for_{};    // and did so long before
   std::thread thread_;
 };
 

@@ -226,11 +226,21 @@ void Client::sleep_on_sockets(std::chrono::nanoseconds period) {
   ppoll(sockets.data(), sockets.size(), &timeout, nullptr);
 }
 
+// Returns when there is something to look at, or it is time to sleep.
+void Client::spin(const Completion& done, Clock::time_point start) {
+  detail::Helper* const helper = options_.helper();
+  const auto budget =
+      helper == nullptr ? options_.spin : std::max(options_.spin, detail::least_help);
+  const detail::Helping helping(helper);
+  while (!done.done() && progress() == 0 && Clock::now() - start < budget) {
+    helping.help();
+  }
+}
+
 bool Client::wait(Completion& done, std::chrono::nanoseconds period) {
   waiting_.fetch_add(1);
   const auto start = Clock::now();
-  while (!done.done() && progress() == 0 && Clock::now() - start < options_.spin) {
-  }
+  spin(done, start);
   if (!done.done()) {
     sleep_on_sockets(period);
     progress();

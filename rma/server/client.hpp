@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "rma/completion.hpp"
+#include "rma/node/node.hpp"
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
 #include "rma/server/channel.hpp"
@@ -42,7 +43,8 @@ struct ClientOptions {
   /// True when that node has left the job in good order.
   std::function<bool(NodeId)> has_left = [](NodeId) { return false; };
   std::chrono::milliseconds connect_timeout{10'000};
-  std::chrono::nanoseconds spin{0};    ///< that a waiting thread stays awake
+  std::chrono::nanoseconds spin{0};  ///< that a waiting thread stays awake
+  std::function<detail::Helper*()> helper = [] { return nullptr; };  ///< of waiting threads
   std::size_t kept_bytes = 4U << 20U;  ///< unsent at one link before who posts more waits
   Paths paths{};
   std::size_t gathered_bytes = 0;           ///< of the largest operations that go as lists
@@ -98,6 +100,7 @@ class Client {
   [[nodiscard]] bool is_busy() const;
   [[nodiscard]] bool is_waited_for() const;
   [[nodiscard]] bool is_streaming() const;
+  void spin(const Completion& done, std::chrono::steady_clock::time_point start);
   void sleep_on_sockets(std::chrono::nanoseconds period);
   void check_hosts();
   void communicate() noexcept;

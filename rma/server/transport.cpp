@@ -40,7 +40,14 @@ class ServerTransport final : public Transport {
         nodes_(*context.nodes),
         client_(std::move(client)),
         farewells_(std::move(farewells)),
-        agent_(std::move(agent)) {}
+        agent_(std::move(agent)) {
+    if (agent_ != nullptr && !has_core_for_agent(context)) {
+      node_->set_helper(agent_.get());
+    }
+  }
+  ~ServerTransport() override { node_->set_helper(nullptr); }
+  ServerTransport(const ServerTransport&) = delete;
+  ServerTransport& operator=(const ServerTransport&) = delete;
 
   [[nodiscard]] std::string_view name() const noexcept override { return "tcp"; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
@@ -79,6 +86,13 @@ class ServerTransport final : public Transport {
   }
 
  private:
+  // Beside those of the node's ranks, and of other nodes that are emulated on the same machine.
+  [[nodiscard]] bool has_core_for_agent(const TransportContext& context) const {
+    const detail::NodeHeader& node = node_->memory().header();
+    const int nodes = (nodes_.count() + context.machines - 1) / context.machines;
+    return node.processors.count() / nodes > static_cast<int>(node.ranks);
+  }
+
   Capabilities can_{.strided = true, .accumulate = true, .atomics = true, .strict = true};
   std::shared_ptr<detail::Node> node_;
   const detail::NodeMap& nodes_;
@@ -200,6 +214,7 @@ Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
   options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
   options.paths = paths_of(*context.settings);
   options.gathered_bytes = static_cast<std::size_t>(context.settings->aggregate);
+  options.helper = [node = context.shared_node] { return node->helper(); };
   options.stray_error = context.defer_error;
   return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(
       context, std::make_shared<Client>(std::move(options)), farewells, std::move(agent)));
