@@ -12,9 +12,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <utility>
+
+#include "rma/server/deaf_thread.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -78,13 +79,7 @@ Result<std::unique_ptr<AgentThread>> AgentThread::create(AgentShared& shared, in
 }
 
 void AgentThread::start() {
-  // Signals are for the program's threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = start_deaf([this] { run(); });
 }
 
 AgentThread::~AgentThread() {

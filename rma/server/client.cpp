@@ -6,8 +6,9 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <csignal>
 #include <utility>
+
+#include "rma/server/deaf_thread.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -23,12 +24,7 @@ Client::Client(ClientOptions options)
     : options_(std::move(options)),
       by_node_(options_.agents.size()),
       active_(options_.agents.size()) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { communicate(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = start_deaf([this] { communicate(); });
 }
 
 Client::~Client() {

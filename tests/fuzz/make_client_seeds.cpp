@@ -3,14 +3,12 @@
 // Writes the seeds of client_fuzzer.cpp. Run it after a change of the format:
 //
 //     build/tests/bin/make_client_seeds tests/fuzz/seeds/client
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "rma/server/wire.hpp"
+#include "tests/fuzz/seed_folder.hpp"
 
 namespace {
 
@@ -127,35 +125,16 @@ std::vector<std::pair<std::string, Talk>> talks() {
   return all;
 }
 
-bool write(const std::filesystem::path& path, int most_in, int room, const Bytes& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.put(static_cast<char>(most_in)).put(static_cast<char>(room));
-  for (const std::byte each : bytes) {
-    file.put(static_cast<char>(each));
-  }
-  return static_cast<bool>(file.flush());
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: make_client_seeds FOLDER\n");
-    return 2;
-  }
-  const std::filesystem::path folder = argv[1];
-  std::filesystem::create_directories(folder);
-  bool is_written = true;
-  const auto all = talks();
-  for (const auto& [name, talk] : all) {
-    is_written = is_written && write(folder / name, 255, 16, talk.bytes());
-  }
-  // An agent that sends little at a time, and one that reads nothing.
-  is_written = is_written && write(folder / "slow-packed", 12, 1, all[2].second.bytes());
-  is_written = is_written && write(folder / "unread-requests", 255, 0, all[4].second.bytes());
-  if (!is_written) {
-    std::fprintf(stderr, "make_client_seeds: cannot write into %s\n", argv[1]);
-    return 1;
-  }
-  return 0;
+  return fuzz::write_seeds(argc, argv, "make_client_seeds", [](fuzz::SeedFolder& folder) {
+    const auto all = talks();
+    for (const auto& [name, talk] : all) {
+      folder.write(name, {255, 16}, talk.bytes());
+    }
+    // An agent that sends little at a time, and one that reads nothing.
+    folder.write("slow-packed", {12, 1}, all[2].second.bytes());
+    folder.write("unread-requests", {255, 0}, all[4].second.bytes());
+  });
 }

@@ -4,15 +4,13 @@
 //
 //     build/tests/bin/make_conversation_seeds tests/fuzz/seeds/conversation
 #include <complex>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "rma/node/queue_lock.hpp"
 #include "rma/server/wire.hpp"
+#include "tests/fuzz/seed_folder.hpp"
 
 namespace {
 
@@ -153,35 +151,16 @@ std::vector<std::pair<std::string, Talk>> talks() {
   return all;
 }
 
-bool write(const std::filesystem::path& path, int most_in, int room, const Bytes& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.put(static_cast<char>(most_in)).put(static_cast<char>(room));
-  for (const std::byte each : bytes) {
-    file.put(static_cast<char>(each));
-  }
-  return static_cast<bool>(file.flush());
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: make_conversation_seeds FOLDER\n");
-    return 2;
-  }
-  const std::filesystem::path folder = argv[1];
-  std::filesystem::create_directories(folder);
-  bool is_written = true;
-  for (const auto& [name, talk] : talks()) {
-    is_written = is_written && write(folder / name, 255, 1, talk.bytes());
-  }
-  // A peer that sends little at a time, and one that reads nothing.
-  const auto all = talks();
-  is_written = is_written && write(folder / "slow-puts", 12, 1, all[1].second.bytes());
-  is_written = is_written && write(folder / "unread-gets", 255, 0, all[2].second.bytes());
-  if (!is_written) {
-    std::fprintf(stderr, "make_conversation_seeds: cannot write into %s\n", argv[1]);
-    return 1;
-  }
-  return 0;
+  return fuzz::write_seeds(argc, argv, "make_conversation_seeds", [](fuzz::SeedFolder& folder) {
+    const auto all = talks();
+    for (const auto& [name, talk] : all) {
+      folder.write(name, {255, 1}, talk.bytes());
+    }
+    // A peer that sends little at a time, and one that reads nothing.
+    folder.write("slow-puts", {12, 1}, all[1].second.bytes());
+    folder.write("unread-gets", {255, 0}, all[2].second.bytes());
+  });
 }

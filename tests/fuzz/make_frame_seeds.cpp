@@ -4,9 +4,6 @@
 //
 //     build/tests/bin/make_frame_seeds tests/fuzz/seeds/frame
 #include <complex>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +11,7 @@
 
 #include "rma/server/handshake.hpp"
 #include "rma/server/wire.hpp"
+#include "tests/fuzz/seed_folder.hpp"
 
 namespace {
 
@@ -37,22 +35,13 @@ enum class Decoder : std::uint8_t {
 
 class Folder {
  public:
-  explicit Folder(std::filesystem::path path) : path_(std::move(path)) {
-    std::filesystem::create_directories(path_);
-  }
+  explicit Folder(fuzz::SeedFolder& seeds) : seeds_(seeds) {}
   void write(const std::string& name, Decoder decoder, std::span<const std::byte> bytes) {
-    std::ofstream file(path_ / name, std::ios::binary);
-    file.put(static_cast<char>(decoder));
-    for (const std::byte each : bytes) {
-      file.put(static_cast<char>(each));
-    }
-    failed_ = failed_ || !file.flush();
+    seeds_.write(name, {static_cast<int>(decoder)}, bytes);
   }
-  [[nodiscard]] bool failed() const { return failed_; }
 
  private:
-  std::filesystem::path path_;
-  bool failed_ = false;
+  fuzz::SeedFolder& seeds_;
 };
 
 Bytes bytes_of(std::string_view text) {
@@ -138,18 +127,11 @@ void write_handshake(Folder& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: make_frame_seeds FOLDER\n");
-    return 2;
-  }
-  Folder folder(argv[1]);
-  write_headers(folder);
-  write_patterns(folder);
-  write_small_ones(folder);
-  write_handshake(folder);
-  if (folder.failed()) {
-    std::fprintf(stderr, "make_frame_seeds: cannot write into %s\n", argv[1]);
-    return 1;
-  }
-  return 0;
+  return fuzz::write_seeds(argc, argv, "make_frame_seeds", [](fuzz::SeedFolder& seeds) {
+    Folder folder(seeds);
+    write_headers(folder);
+    write_patterns(folder);
+    write_small_ones(folder);
+    write_handshake(folder);
+  });
 }
