@@ -141,6 +141,7 @@ void AgentThread::run() noexcept {
     {
       const std::lock_guard turn(turn_);
       is_busy = take_turn();
+      note_turn(is_busy);
       is_awake = stays_awake();
     }
     if (is_busy) {
@@ -218,21 +219,28 @@ bool AgentThread::stays_awake() const {
   return wanted == StayAwake::max() || (now - heard_ < wanted && now >= crowded_until_);
 }
 
-// Whoever was woken by what the agent did may be waiting for this very core. Is it somebody who
-// computes, he keeps it for a slice of some milliseconds each time; a thread that sleeps gets it
-// when something comes. So the agent stays awake no more then, for a time that grows.
+// Whoever was woken by what the agent did may be waiting for this very core.
 void AgentThread::give_way() {
   constexpr std::chrono::microseconds slice{500};
-  constexpr std::chrono::milliseconds least{50};
-  constexpr std::chrono::seconds most{2};
   const auto before = Clock::now();
   sched_yield();
+  was_away_ = Clock::now() - before > slice;
+}
+
+// Somebody who computes keeps the core for a slice of some milliseconds each time; a thread that
+// sleeps gets it when something comes. So when something came while the agent was away it stays
+// awake no more, for a time that grows.
+void AgentThread::note_turn(bool is_busy) {
+  constexpr std::chrono::milliseconds least{1};
+  constexpr std::chrono::milliseconds most{50};
+  constexpr std::chrono::milliseconds again{6};  // a slice and a bit
   const auto now = Clock::now();
-  if (now - before > slice) {
+  if (now - crowded_until_ > again) {
+    crowded_for_ = {};
+  }
+  if (std::exchange(was_away_, false) && is_busy) {
     crowded_for_ = std::clamp<Clock::duration>(2 * crowded_for_, least, most);
     crowded_until_ = now + crowded_for_;
-  } else if (now - crowded_until_ > crowded_for_) {
-    crowded_for_ = {};
   }
 }
 

@@ -108,6 +108,7 @@ class AgentThread {
   [[nodiscard]] bool stays_awake() const;
   bool take_events();
   void give_way();
+  void note_turn(bool is_busy);
   void sleep();
   [[nodiscard]] std::chrono::milliseconds longest_sleep() const;
   void listen_again(std::chrono::steady_clock::time_point now);
@@ -160,6 +161,7 @@ class AgentThread {
   std::chrono::steady_clock::time_point dropped_;        // when silent ones were looked for last
   std::chrono::steady_clock::time_point checked_;        // likewise machines that don't answer
   std::chrono::steady_clock::time_point looked_;         // likewise locks
+  bool was_away_ = false;                                // for as long as a slice
   std::chrono::steady_clock::time_point crowded_until_;  // others want this core
   std::chrono::steady_clock::duration crowded_for_{};    // and did so long before
   std::thread thread_;
