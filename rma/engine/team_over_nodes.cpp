@@ -21,18 +21,11 @@ namespace {
 constexpr std::uint64_t most_mail_bytes = 8ULL << 20;  // of a set of mailboxes
 constexpr std::uint64_t least_slot_bytes = 256;        // as in tuning.cpp
 
-std::uint32_t died(WorldRank rank) {
-  return static_cast<std::uint32_t>(rank.value) + 1;
-}
-
-std::uint32_t left(WorldRank rank) {
-  return died(rank) | TeamControl::left_bit;
-}
-
 // The word of a leader that could not set up its node's part of the team.
 std::uint32_t word_of_failure(WorldRank self, const Status& status) {
   const bool is_lost = status.code() == Code::peer_lost && status.rank().has_value();
-  return is_lost ? died(*status.rank()) : died(self) | TeamControl::no_memory_bit;
+  return is_lost ? TeamControl::died(*status.rank())
+                 : TeamControl::died(self) | TeamControl::no_memory_bit;
 }
 
 // Mailboxes stand behind the control itself.
@@ -380,10 +373,10 @@ std::uint32_t TeamState::look_after_ranks(std::int32_t index) {
   for (const WorldRank rank : nodes_->ranks(index)) {
     const Result<Fate> fate = job_.link->fate_of(rank);
     if (!fate.ok() || *fate == Fate::died) {
-      return died(rank);  // That nobody answers for it is the same to us.
+      return TeamControl::died(rank);  // That nobody answers for it is the same to us.
     }
     if (*fate == Fate::left) {
-      return left(rank);
+      return TeamControl::left(rank);
     }
   }
   return 0;
@@ -425,7 +418,8 @@ std::uint32_t TeamState::explain(std::int32_t index, const Status& error) {
   if (word != 0) {
     return word;
   }
-  return error.code() == Code::closed ? left(nodes_->leader(index)) : died(nodes_->leader(index));
+  return error.code() == Code::closed ? TeamControl::left(nodes_->leader(index))
+                                      : TeamControl::died(nodes_->leader(index));
 }
 
 TeamNodes::Set TeamState::mail_set(std::uint32_t generation) const noexcept {

@@ -390,8 +390,7 @@ std::uint32_t TeamState::look_after_own_node() const {
   for (const WorldRank member : members_) {
     const int place = node_->place_of(member);
     if (place >= 0 && node_->is_gone(place)) {
-      return static_cast<std::uint32_t>(member.value) + 1 +
-             (node_->has_left(place) ? TeamControl::left_bit : 0);
+      return node_->has_left(place) ? TeamControl::left(member) : TeamControl::died(member);
     }
   }
   return 0;

@@ -110,6 +110,13 @@ struct TeamControl {
   /// place is decided by one compare-and-swap of that word, so that all its members say the same.
   static constexpr std::uint32_t given_up_bit = 0x8000'0000;
 
+  /// What `broken` says of a rank that is gone.
+  [[nodiscard]] static std::uint32_t died(WorldRank rank) noexcept {
+    return static_cast<std::uint32_t>(rank.value) + 1;
+  }
+  [[nodiscard]] static std::uint32_t left(WorldRank rank) noexcept { return died(rank) | left_bit; }
+
+  /// The generation behind that of a step.
   [[nodiscard]] static std::uint32_t after(std::uint32_t step) noexcept {
     return (step + 1) & ~given_up_bit;
   }

@@ -138,11 +138,6 @@ std::optional<Invitation> Node::take_invitation(std::uint64_t key, WorldRank sen
   return invitation;
 }
 
-Result<Invitation> Node::accept(std::uint64_t key, int sender_place) {
-  return accept(key, ranks_[static_cast<std::size_t>(sender_place)],
-                [&] { return is_gone(sender_place); });
-}
-
 Result<Invitation> Node::accept(std::uint64_t key, WorldRank sender,
                                 const std::function<bool()>& is_gone) {
   std::optional<Invitation> invitation;

@@ -170,10 +170,8 @@ class Node final : public Liveness {
   Status invite(int place, Invitation invitation);
   /// The same without waiting: false when the box is full.
   Result<bool> try_invite(int place, Invitation invitation);
-  /// Waits for an invitation with `key` from the rank at `sender_place`.
-  /// Errors: peer_lost when the sender is gone.
-  Result<Invitation> accept(std::uint64_t key, int sender_place);
-  /// The same from any rank of the job; `is_gone` tells whether the sender is, at each look period.
+  /// Waits for an invitation with `key` from a rank of the job, which may be on another node;
+  /// `is_gone` tells whether to wait in vain, at each look period. Errors: peer_lost when it is.
   Result<Invitation> accept(std::uint64_t key, WorldRank sender,
                             const std::function<bool()>& is_gone);
 

@@ -130,7 +130,6 @@ Status AgentThread::watch(int fd, std::uint32_t events, int operation) const {
 void AgentThread::run() noexcept {
   pthread_setname_np(pthread_self(), "tessera-agent");
   prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: naps are to be as short as they say
-  heard_ = asked_ = Clock::now();
   while (!shared_.is_ending) {
     if (is_helped()) {
       std::this_thread::sleep_for(nap);
@@ -138,11 +137,13 @@ void AgentThread::run() noexcept {
     }
     bool is_busy = false;
     bool is_awake = false;
+    std::chrono::milliseconds longest{};
     {
       const std::lock_guard turn(turn_);
       is_busy = take_turn();
       note_turn(is_busy);
       is_awake = stays_awake();
+      longest = longest_sleep();
     }
     if (is_busy) {
       continue;
@@ -152,7 +153,7 @@ void AgentThread::run() noexcept {
     } else if (was_helped_within(soon)) {
       std::this_thread::sleep_for(nap);
     } else {
-      sleep();
+      sleep(longest);
     }
   }
   const std::lock_guard turn(turn_);
@@ -264,22 +265,16 @@ std::chrono::milliseconds AgentThread::longest_sleep() const {
 
 // Whoever rings from now on wakes the thread; who did so before is seen at once. What has come is
 // left in the queue: another may take it meanwhile.
-void AgentThread::sleep() {
-  std::int64_t longest = 0;
-  {
-    const std::lock_guard turn(turn_);
-    longest = longest_sleep().count();
-  }
+void AgentThread::sleep(std::chrono::milliseconds longest) {
   std::atomic<std::uint32_t>& sleepers = node_.memory().header().agent_bell.sleepers;
   sleepers.fetch_add(1);
-  sleeps_ms_.store(longest);
+  sleeps_ms_.store(longest.count());
   epoll_event event{};
   const int count =
-      epoll_wait(events_.get(), &event, 1, was_rung() ? 0 : static_cast<int>(longest));
+      epoll_wait(events_.get(), &event, 1, was_rung() ? 0 : static_cast<int>(longest.count()));
   sleeps_ms_.store(0);
   sleepers.fetch_sub(1);
   if (count > 0) {
-    const std::lock_guard turn(turn_);
     has_events_ = true;
   }
 }

@@ -109,7 +109,7 @@ class AgentThread {
   bool take_events();
   void give_way();
   void note_turn(bool is_busy);
-  void sleep();
+  void sleep(std::chrono::milliseconds longest);
   [[nodiscard]] std::chrono::milliseconds longest_sleep() const;
   void listen_again(std::chrono::steady_clock::time_point now);
   bool look_at_active();
@@ -152,18 +152,19 @@ class AgentThread {
   int active_ = -1;  // the connection that was heard last
   bool is_listening_ = true;
   int looks_ = 0;
-  bool has_events_ = false;                              // the queue was seen not to be empty
-  std::chrono::steady_clock::time_point heard_;          // when something came
-  std::chrono::steady_clock::time_point asked_;          // when all were asked
-  std::atomic<std::int64_t> sleeps_ms_{0};               // at most, when it sleeps
-  bool is_short_of_descriptors_ = false;                 // and has said so
-  std::chrono::steady_clock::time_point listens_again_;  // when it isn't listening
-  std::chrono::steady_clock::time_point dropped_;        // when silent ones were looked for last
-  std::chrono::steady_clock::time_point checked_;        // likewise machines that don't answer
-  std::chrono::steady_clock::time_point looked_;         // likewise locks
-  bool was_away_ = false;                                // for as long as a slice
-  std::chrono::steady_clock::time_point crowded_until_;  // others want this core
-  std::chrono::steady_clock::duration crowded_for_{};    // and did so long before
+  std::atomic<bool> has_events_{false};  // the queue was seen not to be empty
+  std::chrono::steady_clock::time_point heard_ =
+      std::chrono::steady_clock::now();                   // when something came
+  std::chrono::steady_clock::time_point asked_ = heard_;  // when all were asked
+  std::atomic<std::int64_t> sleeps_ms_{0};                // at most, when it sleeps
+  bool is_short_of_descriptors_ = false;                  // and has said so
+  std::chrono::steady_clock::time_point listens_again_;   // when it isn't listening
+  std::chrono::steady_clock::time_point dropped_;         // when silent ones were looked for last
+  std::chrono::steady_clock::time_point checked_;         // likewise machines that don't answer
+  std::chrono::steady_clock::time_point looked_;          // likewise locks
+  bool was_away_ = false;                                 // for as long as a slice
+  std::chrono::steady_clock::time_point crowded_until_;   // others want this core
+  std::chrono::steady_clock::duration crowded_for_{};     // and did so long before
   std::thread thread_;
 };
 

@@ -6,7 +6,6 @@
 
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
-#include "rma/server/conversation.hpp"
 #include "rma/server/parts.hpp"
 
 namespace tessera::rma::server {
@@ -141,22 +140,26 @@ Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& 
 }
 
 Result<bool> ServerEndpoint::put_now(const Target& to, const void* from, std::size_t bytes) {
-  const bool may_gather = link_.may_gather(to.offset, bytes);
-  if (!may_gather && bytes > word_bytes) {
+  // What is longer than a word is taken only where it has others to go with.
+  if (bytes > word_bytes && !link_.has_company()) {
+    return false;
+  }
+  return put_small(to, static_cast<const std::byte*>(from), bytes, link_.when());
+}
+
+Result<bool> ServerEndpoint::put_small(const Target& to, const std::byte* from, std::size_t bytes,
+                                       Link::When when) {
+  const bool gathers = when == Link::When::soon && link_.may_gather(to.offset, bytes);
+  if (!gathers && bytes > word_bytes) {
     return false;
   }
   FrameHeader header = request(Kind::put, to);
-  const Link::When when = link_.when();
-  if (may_gather && when == Link::When::soon) {
-    link_.changes.fetch_add(1);
-    auto* const local = static_cast<std::byte*>(const_cast<void*>(from));
-    TESSERA_RETURN_IF_ERROR(link_.gather(header, nullptr, local, bytes, nullptr));
+  link_.changes.fetch_add(1);
+  if (gathers) {
+    TESSERA_RETURN_IF_ERROR(
+        link_.gather(header, nullptr, const_cast<std::byte*>(from), bytes, nullptr));
     return true;
   }
-  if (bytes > word_bytes) {
-    return false;
-  }
-  link_.changes.fetch_add(1);
   header.flags = flags::inline_data;
   std::memcpy(header.words.data(), from, bytes);
   header.words[1] = bytes;
@@ -166,18 +169,17 @@ Result<bool> ServerEndpoint::put_now(const Target& to, const void* from, std::si
 
 Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const CopyShape& shape,
                                 Completion& done) {
+  const Link::When when = link_.when();
   if (shape.levels == 0) {
-    TESSERA_ASSIGN_OR_RETURN(const bool is_done, put_now(to, from, shape.run_bytes));
+    TESSERA_ASSIGN_OR_RETURN(const bool is_done, put_small(to, from, shape.run_bytes, when));
     if (is_done) {
       done.end({});
       return {};
     }
   }
   FrameHeader header = request(Kind::put, to);
-  const std::size_t bytes = shape.total_bytes();
   link_.changes.fetch_add(1);
-  const Link::When when = link_.when();
-  header.payload_bytes = bytes;
+  header.payload_bytes = shape.total_bytes();
   const std::vector<std::byte> descriptor = pattern_of(shape);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
   if (shape.run_bytes < link_.paths().least_direct_row &&
@@ -214,8 +216,7 @@ Status ServerEndpoint::get_part(std::byte* to, const Target& from, const CopySha
   FrameHeader header = request(Kind::get, from);
   const std::size_t bytes = shape.total_bytes();
   // Behind others that are under way: a get by itself goes at once.
-  const bool has_company = link_.is_awaiting() || link_.has_unsent();
-  if (shape.levels == 0 && has_company && link_.may_gather(header.offset, bytes)) {
+  if (shape.levels == 0 && link_.has_company() && link_.may_gather(header.offset, bytes)) {
     return link_.gather(header, nullptr, to, bytes, &done);
   }
   const std::vector<std::byte> descriptor = pattern_of(shape);

@@ -41,6 +41,9 @@ class ServerEndpoint final : public Endpoint {
 
  private:
   [[nodiscard]] FrameHeader request(Kind kind, const Target& target) noexcept;
+  /// True when so few bytes are taken at once; see put_now().
+  Result<bool> put_small(const Target& to, const std::byte* from, std::size_t bytes,
+                         Link::When when);
   Status put_part(const Target& to, const std::byte* from, const CopyShape& shape,
                   Completion& done);
   Status get_part(std::byte* to, const Target& from, const CopyShape& shape, Completion& done);

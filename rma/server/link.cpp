@@ -11,7 +11,6 @@
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/server/client.hpp"
-#include "rma/server/conversation.hpp"
 #include "rma/server/parts.hpp"
 
 namespace tessera::rma::server {
@@ -113,19 +112,13 @@ bool Link::may_gather(std::uint64_t offset, std::size_t bytes) const noexcept {
 
 Status Link::gather(const FrameHeader& request, const Scale* scale, std::byte* local,
                     std::size_t bytes, Completion* done) {
-  bool is_first = false;
-  Status status = post_with([&]() -> Status {
+  return post_with([&]() -> Status {
     if (!gather_.takes(request, scale)) {
       TESSERA_RETURN_IF_ERROR(send_gathered(When::now));
     }
-    is_first = gather_.is_empty();
     gather_.add(request, scale, local, bytes, done);
     return {};
   });
-  if (is_first) {
-    client_.stir();
-  }
-  return status;
 }
 
 // Requires: sending_ is locked. An error means that the link will be lost, which ends what is
@@ -164,7 +157,7 @@ void Link::ask_again(const GatheredGets& gets) {
 Link::When Link::when() {
   constexpr std::int64_t pause_ns = 25'000;  // longer than it takes to send one
   constexpr int least_burst = 4;
-  if (is_awaiting() || has_unsent()) {
+  if (has_company()) {
     return When::soon;
   }
   const std::int64_t now = Clock::now().time_since_epoch().count();
@@ -173,11 +166,7 @@ Link::When Link::when() {
     burst_.store(0, std::memory_order_relaxed);
     return When::now;
   }
-  if (burst_.fetch_add(1, std::memory_order_relaxed) < least_burst) {
-    return When::now;
-  }
-  client_.stir();
-  return When::soon;
+  return burst_.fetch_add(1, std::memory_order_relaxed) < least_burst ? When::now : When::soon;
 }
 
 // Requires: sending_ is locked.
@@ -191,21 +180,25 @@ template <class Post>
 Status Link::post_with(Post&& post_frame) {
   wait_for_room();
   Status status;
+  bool keeps_first = false;
   {
     const std::lock_guard guard(sending_);
     if (is_lost()) {
       return loss();
     }
+    const bool kept_before = has_unsent();
     status = post_frame();
     note_unsent();
+    keeps_first = !kept_before && has_unsent();
   }
-  if (!status.ok()) {
-    // The reason may have come already: an agent says when it ends in good order.
-    progress();
+  if (keeps_first) {
+    client_.stir();  // nobody may come by who sends it
   }
   if (status.ok()) {
     return status;
   }
+  // The reason may have come already: an agent says when it ends in good order.
+  progress();
   return is_lost() ? loss() : client_.loss_of(node_, status);
 }
 
@@ -339,6 +332,8 @@ void Link::check_host() {
 void Link::lose(const Status& reason) {
   const Status told = client_.loss_of(node_, reason);
   std::vector<Awaited> waiting;
+  // Who sends is through, with what awaits an answer in the table, or finds the link lost.
+  const std::lock_guard sending(sending_);
   {
     const std::lock_guard guard(table_);
     if (is_lost()) {
@@ -359,7 +354,6 @@ void Link::lose(const Status& reason) {
     each.end(told);
   }
   // Nobody sends any more what had no room; who waits for that has to know.
-  const std::lock_guard guard(sending_);
   gather_.fail(told);
   writer_.fail(told);
   note_unsent();

@@ -101,6 +101,8 @@ class Link final : private FrameSink {
   [[nodiscard]] bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
   [[nodiscard]] bool has_unsent() const noexcept { return unsent_.load(); }
   [[nodiscard]] bool is_awaiting() const noexcept { return awaiting_.load() > 0; }
+  /// Somebody looks at this link in any case, so what comes now may wait for more.
+  [[nodiscard]] bool has_company() const noexcept { return is_awaiting() || has_unsent(); }
   /// Much is coming or going: whoever looks after this link should do so at once.
   [[nodiscard]] bool is_streaming() const noexcept {
     return streams_.load(std::memory_order_relaxed) > 0 || held_up_.load(std::memory_order_relaxed);
@@ -137,8 +139,8 @@ class Link final : private FrameSink {
   std::mutex sending_;
   FrameWriter writer_;
   Gather gather_;  // goes before what is posted next
-  std::atomic<bool> unsent_{
-      false};  // what the writer and the gather say, for those without the lock
+  // What the writer and the gather say, for those without the lock.
+  std::atomic<bool> unsent_{false};
   std::atomic<bool> held_up_{false};
   std::atomic<bool> crowded_{false};
   std::atomic<std::int64_t> last_request_{0};  // nanoseconds of the steady clock

@@ -66,10 +66,11 @@ class Scale : public testing::Test {
   }
 };
 
-std::vector<std::uint64_t> nodes_of_one_rank() {
-  std::vector<std::uint64_t> keys(many);
-  for (std::size_t i = 0; i < many; ++i) {
-    keys[i] = i + 1;
+// The node of each rank.
+std::vector<std::uint64_t> nodes_of_ranks(std::size_t ranks_each) {
+  std::vector<std::uint64_t> keys(ranks_each * many);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    keys[i] = i / ranks_each + 1;
   }
   return keys;
 }
@@ -77,7 +78,7 @@ std::vector<std::uint64_t> nodes_of_one_rank() {
 // --- what is known of all: O(nodes), or O(members) of a team ------------------------------------
 
 TEST_F(Scale, ANodeMapCostsLittleForEachNode) {
-  const auto keys = nodes_of_one_rank();
+  const auto keys = nodes_of_ranks(1);
   const std::int64_t before = heap_bytes();
   const detail::NodeMap map(keys, 0);
   const std::int64_t after = heap_bytes();
@@ -86,10 +87,7 @@ TEST_F(Scale, ANodeMapCostsLittleForEachNode) {
 }
 
 TEST_F(Scale, ANodeMapCostsNothingForMoreRanksOfANode) {
-  std::vector<std::uint64_t> keys(64 * many);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    keys[i] = i / 64 + 1;
-  }
+  const auto keys = nodes_of_ranks(64);
   const std::int64_t before = heap_bytes();
   const detail::NodeMap map(keys, 0);
   const std::int64_t after = heap_bytes();
@@ -98,7 +96,7 @@ TEST_F(Scale, ANodeMapCostsNothingForMoreRanksOfANode) {
 }
 
 TEST_F(Scale, ATeamCostsLittleForEachMember) {
-  const detail::NodeMap map(nodes_of_one_rank(), 0);
+  const detail::NodeMap map(nodes_of_ranks(1), 0);
   std::vector<WorldRank> members;
   for (std::size_t i = 0; i < many; ++i) {
     members.push_back(WorldRank{static_cast<std::int32_t>(i)});
@@ -112,7 +110,7 @@ TEST_F(Scale, ATeamCostsLittleForEachMember) {
 }
 
 TEST_F(Scale, FarewellsCostLittleForEachNode) {
-  const detail::NodeMap map(nodes_of_one_rank(), 0);
+  const detail::NodeMap map(nodes_of_ranks(1), 0);
   const auto memory = detail::rig_memory(1);
   const std::shared_ptr<detail::Node> node = detail::rig_node(memory, 0, true);
   ASSERT_TRUE(ok(Farewells::publish(*node, map)));
