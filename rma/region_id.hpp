@@ -14,4 +14,7 @@ struct RegionId {
   friend auto operator<=>(const RegionId&, const RegionId&) = default;
 };
 
+/// No region's number: stands for all of them.
+inline constexpr RegionId any_region{0};
+
 }  // namespace tessera::rma

@@ -166,8 +166,9 @@ class Endpoint {
   /// The same, started only, for those who fence several peers: `done` ends when it is. One that is
   /// not overridden returns when it is.
   virtual Status start_fence(Completion& done);
-  /// True when there is nothing that a fence would wait for.
-  [[nodiscard]] virtual bool is_fenced() const noexcept { return false; }
+  /// True when there is nothing in `region` that a fence would wait for; any_region: nothing at
+  /// all.
+  [[nodiscard]] virtual bool is_fenced(RegionId /*region*/) const noexcept { return false; }
 };
 
 /// What a transport may know of the job when it is made.

@@ -214,7 +214,7 @@ int JobState::progress() {
   return ended;
 }
 
-Status JobState::fence(const RankFilter& ranks) {
+Status JobState::fence(const RankFilter& ranks, RegionId region) {
   if (stopped.load(std::memory_order_relaxed)) {
     return Status::error(Code::closed, "the job was stopped");
   }
@@ -225,7 +225,7 @@ Status JobState::fence(const RankFilter& ranks) {
   }
   // Loads and stores of this thread come before what it does after the fence.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  Status fenced = fence_endpoints(endpoints_to_fence(ranks));
+  Status fenced = fence_endpoints(endpoints_to_fence(ranks, region), region);
   first = first.ok() ? std::move(fenced) : std::move(first);
   // A fence comes back behind what was refused before it: that is for this one to tell.
   Status refused = outstanding.take_deferred_error();
@@ -233,12 +233,12 @@ Status JobState::fence(const RankFilter& ranks) {
 }
 
 // Beginning behind this rank, so that not all ranks ask the same peer at once (seed 001 §5).
-std::vector<Endpoint*> JobState::endpoints_to_fence(const RankFilter& ranks) {
+std::vector<Endpoint*> JobState::endpoints_to_fence(const RankFilter& ranks, RegionId region) {
   std::vector<std::pair<std::int32_t, Endpoint*>> found;
   {
     const std::shared_lock guard(routes_mutex_);
     for (auto& [peer, route] : routes_) {
-      if (ranks(peer) && !route.endpoint->is_fenced()) {
+      if (ranks(peer) && !route.endpoint->is_fenced(region)) {
         found.emplace_back((peer.value - rank.value + size) % size, route.endpoint.get());
       }
     }
@@ -251,7 +251,7 @@ std::vector<Endpoint*> JobState::endpoints_to_fence(const RankFilter& ranks) {
 }
 
 // Several at once: a peer's answer takes its time, and none is needed to ask the next.
-Status JobState::fence_endpoints(const std::vector<Endpoint*>& endpoints) {
+Status JobState::fence_endpoints(const std::vector<Endpoint*>& endpoints, RegionId region) {
   const auto window = static_cast<std::size_t>(settings.fence_window);
   Status first;
   std::deque<Completion> under_way;
@@ -261,7 +261,7 @@ Status JobState::fence_endpoints(const std::vector<Endpoint*>& endpoints) {
     first = first.ok() ? std::move(status) : std::move(first);
   };
   for (Endpoint* const endpoint : endpoints) {
-    if (endpoint->is_fenced()) {
+    if (endpoint->is_fenced(region)) {
       continue;  // with another rank of its node
     }
     Completion& done = under_way.emplace_back();

@@ -85,7 +85,8 @@ class JobState {
   Status stop();
 
   /// Completes everything to such ranks at its target.
-  Status fence(const RankFilter& ranks);
+  /// Of what this rank did in `region` at those ranks.
+  Status fence(const RankFilter& ranks, RegionId region = any_region);
 
   std::weak_ptr<JobState> self;  ///< for what users hold and what must keep the job alive
   Settings settings;
@@ -112,8 +113,8 @@ class JobState {
 
  private:
   TransportContext transport_context();
-  [[nodiscard]] std::vector<Endpoint*> endpoints_to_fence(const RankFilter& ranks);
-  Status fence_endpoints(const std::vector<Endpoint*>& endpoints);
+  [[nodiscard]] std::vector<Endpoint*> endpoints_to_fence(const RankFilter& ranks, RegionId region);
+  Status fence_endpoints(const std::vector<Endpoint*>& endpoints, RegionId region);
   Result<Route> make_route(WorldRank peer);
   CachedSlice* look_up_slice(WorldRank owner, RegionId region) const;
 

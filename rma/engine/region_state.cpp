@@ -190,9 +190,10 @@ Status RegionState::free() {
     return {};
   }
   // What this rank did may still be on its way to another node, where it would find no slice.
-  Status fenced = job().link == nullptr ? Status() : job().fence([&](WorldRank rank) {
-    return team_.team_rank(rank).value >= 0;
-  });
+  Status fenced =
+      job().link == nullptr
+          ? Status()
+          : job().fence([&](WorldRank rank) { return team_.team_rank(rank).value >= 0; }, id_);
   withdraw();
   // The memory goes only when all are here; if that cannot be (a member died, the job stopped), it
   // goes when the last one that is left has come.

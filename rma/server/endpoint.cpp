@@ -154,7 +154,6 @@ Result<bool> ServerEndpoint::put_small(const Target& to, const std::byte* from, 
     return false;
   }
   FrameHeader header = request(Kind::put, to);
-  link_.changes.fetch_add(1);
   if (gathers) {
     TESSERA_RETURN_IF_ERROR(
         link_.gather(header, nullptr, const_cast<std::byte*>(from), bytes, nullptr));
@@ -178,7 +177,6 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
     }
   }
   FrameHeader header = request(Kind::put, to);
-  link_.changes.fetch_add(1);
   header.payload_bytes = shape.total_bytes();
   const std::vector<std::byte> descriptor = pattern_of(shape);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
@@ -256,7 +254,6 @@ Status ServerEndpoint::accumulate_part(const Target& to, const std::byte* from,
                                        const CopyShape& shape, const Scale& scale,
                                        Completion& done) {
   FrameHeader header = request(Kind::accumulate, to);
-  link_.changes.fetch_add(1);
   const std::size_t bytes = shape.total_bytes();
   const Link::When when = link_.when();
   if (shape.levels == 0 && when == Link::When::soon && link_.may_gather(header.offset, bytes)) {
@@ -289,7 +286,6 @@ Status ServerEndpoint::put_fragments(const Target& to, Fragments fragments, Comp
 
 Status ServerEndpoint::put_batch(const Target& to, Fragments batch, Completion& done) {
   FrameHeader header = request(Kind::put, to);
-  link_.changes.fetch_add(1);
   std::vector<std::byte> descriptor;
   encode_fragments(batch, descriptor);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
@@ -341,7 +337,6 @@ Status ServerEndpoint::accumulate_fragments(const Target& to, Fragments fragment
 Status ServerEndpoint::accumulate_batch(const Target& to, Fragments batch, const Scale& scale,
                                         Completion& done) {
   FrameHeader header = request(Kind::accumulate, to);
-  link_.changes.fetch_add(1);
   std::vector<std::byte> descriptor;
   encode_accumulate(scale, batch, descriptor);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
@@ -365,19 +360,19 @@ Status ServerEndpoint::atomic(const Target& at, const AtomicRequest& atomic, Com
   return link_.ask(header, descriptor, std::move(awaited));
 }
 
-bool ServerEndpoint::is_fenced() const noexcept {
-  return link_.fenced_changes.load() == link_.changes.load();
+bool ServerEndpoint::is_fenced(RegionId region) const noexcept {
+  return link_.changes().is_fenced(peer_, region);
 }
 
 Status ServerEndpoint::start_fence(Completion& done) {
   Awaited awaited;
   awaited.done = &done;
-  awaited.fenced = link_.changes.load();
+  awaited.fenced = link_.changes().count();
   return link_.ask(request(Kind::fence, {}), {}, std::move(awaited));
 }
 
 Status ServerEndpoint::fence() {
-  if (is_fenced()) {
+  if (is_fenced(any_region)) {
     return {};
   }
   Completion done;

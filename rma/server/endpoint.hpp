@@ -37,7 +37,7 @@ class ServerEndpoint final : public Endpoint {
   /// One more request behind the others; none when nothing was changed since the last one.
   Status fence() override;
   Status start_fence(Completion& done) override;
-  [[nodiscard]] bool is_fenced() const noexcept override;
+  [[nodiscard]] bool is_fenced(RegionId region) const noexcept override;
 
  private:
   [[nodiscard]] FrameHeader request(Kind kind, const Target& target) noexcept;

@@ -87,7 +87,7 @@ Status Link::loss() const {
 
 Status Link::post(const FrameHeader& header, std::span<const std::byte> descriptor,
                   std::span<const iovec> body, Completion* sent, When when) {
-  return post_with([&]() -> Status {
+  return post_with(header, [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(send_gathered(When::soon));
     return descriptor.empty() ? writer_.post(encode(header), body, sent, when)
                               : writer_.post(join(header, descriptor), body, sent, when);
@@ -96,7 +96,7 @@ Status Link::post(const FrameHeader& header, std::span<const std::byte> descript
 
 Status Link::post(const FrameHeader& header, std::span<const std::byte> descriptor,
                   std::vector<std::byte> body, When when) {
-  return post_with([&]() -> Status {
+  return post_with(header, [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(send_gathered(When::soon));
     return writer_.post(join(header, descriptor), std::move(body), when);
   });
@@ -112,7 +112,7 @@ bool Link::may_gather(std::uint64_t offset, std::size_t bytes) const noexcept {
 
 Status Link::gather(const FrameHeader& request, const Scale* scale, std::byte* local,
                     std::size_t bytes, Completion* done) {
-  return post_with([&]() -> Status {
+  return post_with(request, [&]() -> Status {
     if (!gather_.takes(request, scale)) {
       TESSERA_RETURN_IF_ERROR(send_gathered(When::now));
     }
@@ -177,7 +177,7 @@ void Link::note_unsent() {
 }
 
 template <class Post>
-Status Link::post_with(Post&& post_frame) {
+Status Link::post_with(const FrameHeader& header, Post&& post_frame) {
   wait_for_room();
   Status status;
   bool keeps_first = false;
@@ -188,6 +188,9 @@ Status Link::post_with(Post&& post_frame) {
     }
     const bool kept_before = has_unsent();
     status = post_frame();
+    if (is_change(header.kind)) {
+      changes_.note(header.target, header.region);
+    }
     note_unsent();
     keeps_first = !kept_before && has_unsent();
   }
@@ -446,7 +449,7 @@ Status Link::end(const FrameHeader& header) {
   TESSERA_ASSIGN_OR_RETURN(Awaited awaited, take(header.operation));
   Status result = header.kind == Kind::failed ? decode_failure(failure_) : deliver(header, awaited);
   if (result.ok() && awaited.fenced > 0) {
-    note_fenced(awaited.fenced);
+    changes_.note_fenced(awaited.fenced);
   }
   const bool is_wrong = result.code() == Code::protocol;
   if (awaited.gets != nullptr && !result.ok() && !is_wrong && awaited.gets->done.size() > 1) {
@@ -455,13 +458,6 @@ Status Link::end(const FrameHeader& header) {
   }
   awaited.end(result);
   return is_wrong ? std::move(result) : Status();
-}
-
-// Another thread's fence may have covered more meanwhile.
-void Link::note_fenced(std::uint64_t count) noexcept {
-  std::uint64_t before = fenced_changes.load();
-  while (before < count && !fenced_changes.compare_exchange_weak(before, count)) {
-  }
 }
 
 // What was asked for has to come with the answer: who waits takes it for his.

@@ -17,6 +17,7 @@
 #include "rma/completion.hpp"
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
+#include "rma/server/changes.hpp"
 #include "rma/server/channel.hpp"
 #include "rma/server/gather.hpp"
 #include "rma/server/packed_buffer.hpp"
@@ -49,7 +50,7 @@ struct Awaited {
   std::size_t size = 0;
   std::unique_ptr<const Scattered> places;  ///< receive `size` bytes
   std::unique_ptr<GatheredGets> gets;       ///< likewise; they end in place of `done`
-  std::uint64_t fenced = 0;  ///< Link::changes that are in effect then; 0: not a fence
+  std::uint64_t fenced = 0;                 ///< changes that are in effect then; 0: not a fence
 
   void end(const Status& status) const;
 };
@@ -108,9 +109,8 @@ class Link final : private FrameSink {
     return streams_.load(std::memory_order_relaxed) > 0 || held_up_.load(std::memory_order_relaxed);
   }
 
-  /// Requests that changed something and were not yet covered by a fence.
-  std::atomic<std::uint64_t> changes{0};
-  std::atomic<std::uint64_t> fenced_changes{0};
+  /// What was sent, or gathered to be, and is to be fenced.
+  [[nodiscard]] const Changes& changes() const noexcept { return changes_; }
 
  private:
   Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
@@ -118,12 +118,11 @@ class Link final : private FrameSink {
   Status end(const FrameHeader& header) override;
 
   template <class Post>
-  Status post_with(Post&& post_frame);
+  Status post_with(const FrameHeader& header, Post&& post_frame);
   Status send_gathered(When when);
   void ask_again(const GatheredGets& gets);
   std::uint64_t enter(Awaited awaited);
   Result<Awaited> take(std::uint64_t operation);
-  void note_fenced(std::uint64_t count) noexcept;
   Result<Awaited*> look_at(std::uint64_t operation);
   void place_payload(const Awaited& awaited, std::size_t bytes, std::vector<iovec>& into);
   Status check_answer(const FrameHeader& header) const;
@@ -139,6 +138,7 @@ class Link final : private FrameSink {
   std::mutex sending_;
   FrameWriter writer_;
   Gather gather_;  // goes before what is posted next
+  Changes changes_;
   // What the writer and the gather say, for those without the lock.
   std::atomic<bool> unsent_{false};
   std::atomic<bool> held_up_{false};

@@ -56,7 +56,6 @@ Status ServerLink::deliver(NodeId node, RegionId memory, std::uint64_t offset,
                      .region = memory,
                      .offset = offset,
                      .words = {flag_offset, flag}};
-  link->changes.fetch_add(1);
   return link->post(header, {}, std::vector<std::byte>(bytes.begin(), bytes.end()),
                     Link::When::now);
 }
@@ -88,7 +87,6 @@ Status ServerLink::raise_flag(WorldRank rank, RegionId region, std::uint64_t off
                            .region = region,
                            .offset = offset,
                            .words = {static_cast<std::uint32_t>(value), 0}};
-  link->changes.fetch_add(1);
   return link->post(header, {}, {}, nullptr, Link::When::now);
 }
 

@@ -73,6 +73,10 @@ std::string_view to_string(Kind kind) noexcept;
 [[nodiscard]] constexpr bool is_answer(Kind kind) noexcept {
   return kind >= Kind::done && kind <= Kind::failed;
 }
+/// True for what changes a slice and isn't answered when it succeeds: a fence tells when it has.
+[[nodiscard]] constexpr bool is_change(Kind kind) noexcept {
+  return kind == Kind::put || kind == Kind::accumulate || kind == Kind::flag;
+}
 
 /// Bits of FrameHeader::flags. Others are refused.
 namespace flags {

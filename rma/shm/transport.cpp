@@ -29,7 +29,7 @@ class ShmEndpoint final : public Endpoint {
     return copy(from, to, shape, kernels::Direction::from_remote, done);
   }
   Status fence() override { return {}; }
-  [[nodiscard]] bool is_fenced() const noexcept override { return true; }
+  [[nodiscard]] bool is_fenced(RegionId /*region*/) const noexcept override { return true; }
 
  private:
   Status copy(const Target& target, void* local, const CopyShape& shape,

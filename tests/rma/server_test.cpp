@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -19,6 +20,7 @@
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
+#include "rma/server/changes.hpp"
 #include "rma/server/endpoint.hpp"
 #include "tests/rma/server_rig.hpp"
 #include "tests/support/checks.hpp"
@@ -273,6 +275,53 @@ TEST_P(ServerTest, ManyThreadsMayAskAtOnce) {
   std::int64_t count = 0;
   ASSERT_TRUE(ok(get(&count, 1U << 20U, CopyShape::contiguous(8))));
   EXPECT_EQ(count, 200);
+}
+
+TEST_P(ServerTest, AFenceConcernsTheRegionAndTheRankThatWereChanged) {
+  ServerEndpoint another(*client_.link_to(NodeId{0}).value(), origin, WorldRank{0});
+  const std::uint64_t value = 7;
+  ASSERT_TRUE(ok(put(8, &value, CopyShape::contiguous(8), strict_region)));
+  EXPECT_FALSE(endpoint_.is_fenced(strict_region));
+  EXPECT_FALSE(endpoint_.is_fenced(any_region));
+  EXPECT_TRUE(endpoint_.is_fenced(region));
+  EXPECT_TRUE(another.is_fenced(any_region)) << "it is a rank of the same node";
+  std::uint64_t back = 0;
+  ASSERT_TRUE(ok(get(&back, 8, CopyShape::contiguous(8), strict_region)));
+  EXPECT_FALSE(endpoint_.is_fenced(strict_region)) << "nobody has asked yet";
+  ASSERT_TRUE(ok(endpoint_.fence()));
+  EXPECT_TRUE(endpoint_.is_fenced(strict_region));
+  EXPECT_TRUE(endpoint_.is_fenced(any_region));
+}
+
+TEST(Changes, AreCoveredByAFenceBehindThem) {
+  Changes changes;
+  std::mt19937 random(5);
+  // What each pair of rank and region would have to say if its place were its own.
+  std::map<std::pair<int, std::uint32_t>, std::uint64_t> last;
+  std::uint64_t fenced = 0;
+  for (int step = 0; step < 10'000; ++step) {
+    const WorldRank rank{static_cast<int>(random() % 20)};
+    const RegionId id{static_cast<std::uint32_t>(1 + random() % 40)};
+    if (random() % 50 == 0) {
+      fenced = changes.count() - random() % (changes.count() - fenced + 1);
+      changes.note_fenced(fenced);
+      changes.note_fenced(fenced / 2);  // an answer that comes late
+    } else {
+      changes.note(rank, id);
+      last[{rank.value, id.value}] = changes.count();
+    }
+    for (const auto& [pair, number] : last) {
+      if (number > fenced) {
+        ASSERT_FALSE(changes.is_fenced(WorldRank{pair.first}, RegionId{pair.second}));
+        ASSERT_FALSE(changes.is_fenced(WorldRank{pair.first}, any_region));
+      }
+    }
+  }
+  changes.note_fenced(changes.count());
+  for (const auto& [pair, number] : last) {
+    EXPECT_TRUE(changes.is_fenced(WorldRank{pair.first}, RegionId{pair.second}));
+    EXPECT_TRUE(changes.is_fenced(WorldRank{pair.first}, any_region));
+  }
 }
 
 TEST_P(ServerTest, WhatLiesOutsideIsRefusedAndTheConversationGoesOn) {
