@@ -54,8 +54,8 @@ class Team {
   /// The place of a world rank in the team; value −1 when it isn't a member. O(log size).
   [[nodiscard]] TeamRank team_rank(WorldRank rank) const noexcept;
 
-  /// Collective. Returns when all members have come. Everything that members wrote through
-  /// completed operations before is visible to all members after; see also Job::barrier.
+  /// Collective. Returns when all members have come. What members wrote before is visible to all
+  /// after it where it was complete at its target: behind a fence, which Job::barrier includes.
   /// Errors of this and all collectives: peer_lost (a member died), closed (a member has left the
   /// job), invalid_argument (members called different collectives, or with different sizes).
   Status barrier();

@@ -476,9 +476,14 @@ Status Conversation::execute_flag(const FrameHeader& header, const Place& place)
   TESSERA_ASSIGN_OR_RETURN(const int listener, place_of(header.target));
   alignas(4) const auto value = static_cast<std::uint32_t>(header.words[0]);
   // What was received before is visible before the flag is.
-  std::atomic_thread_fence(std::memory_order_release);
-  TESSERA_RETURN_IF_ERROR(
-      executor_.put(place, pattern_, reinterpret_cast<const std::byte*>(&value)));
+  if (place.start != nullptr && place.offset % sizeof value == 0) {
+    auto& flag = *reinterpret_cast<std::uint32_t*>(place.start + place.offset);
+    std::atomic_ref(flag).store(value, std::memory_order_release);
+  } else {
+    std::atomic_thread_fence(std::memory_order_release);
+    TESSERA_RETURN_IF_ERROR(
+        executor_.put(place, pattern_, reinterpret_cast<const std::byte*>(&value)));
+  }
   node_.ring(listener);
   return {};
 }
