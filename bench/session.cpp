@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iostream>
 
+#include <fmt/format.h>
+
 namespace tessera::bench {
 
 FloorOptions Session::floor_options() const {
@@ -49,6 +51,11 @@ std::vector<Measured> Session::measure(Table& table, const Subject& subject, std
 }
 
 void Session::add(Table& table, const Subject& subject, std::int64_t line,
+                  const std::vector<Measured>& measured) const {
+  add(table, subject, fmt::format("{}", line), measured);
+}
+
+void Session::add(Table& table, const Subject& subject, const std::string& line,
                   const std::vector<Measured>& measured) const {
   if (!is_leader()) {
     return;

@@ -75,6 +75,9 @@ class Session {
   /// Adds what measure_interleaved() gave, as measure() does.
   void add(Table& table, const Subject& subject, std::int64_t line,
            const std::vector<Measured>& measured) const;
+  /// The same for a line that has a name; see Table::add().
+  void add(Table& table, const Subject& subject, const std::string& line,
+           const std::vector<Measured>& measured) const;
   /// Adds what was not measured as a candidate, on rank 0.
   void record(Record record) const;
 

@@ -22,6 +22,7 @@ const std::vector<Suite>& suites() {
       {"net",
        "one-sided operations between rank 0 and rank 1 on another node beside raw TCP and MPI",
        {{"latency", between_nodes(measure_net_latency)},
+        {"places", measure_net_places},
         {"rate", between_nodes(measure_net_rate)},
         {"bandwidth", between_nodes(measure_net_bandwidth)},
         {"strided", between_nodes(measure_net_strided)},

@@ -19,6 +19,9 @@ std::function<void(Session&)> between_nodes(std::function<void(Session&)> part);
 
 /// Put, get, accumulate, fetch_add, swap; lock and unlock that nobody contends.
 void measure_net_latency(Session& session);
+/// The same on rank 0's node and across nodes; lock and unlock each for itself. Works wherever rank
+/// 0 has both neighbours, and says so where it hasn't.
+void measure_net_places(Session& session);
 /// Many small messages outstanding.
 void measure_net_rate(Session& session);
 /// Large puts and gets: one after the other, and four outstanding.

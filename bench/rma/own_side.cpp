@@ -25,9 +25,12 @@ rma::CopyShape shape_of(const Case& c) {
 }  // namespace
 
 OwnSide::OwnSide(rma::Job& job, const FloorOptions& options)
+    : OwnSide(job, options, rma::TeamRank{job.size() > 1 ? 1 : 0}) {}
+
+OwnSide::OwnSide(rma::Job& job, const FloorOptions& options, rma::TeamRank target)
     : job_(job),
       options_(options),
-      target_{job.size() > 1 ? 1 : 0},
+      target_(target),
       name_(job.transport_to(job.world().world_rank(target_)).value()),
       local_(options.buffer_bytes(), Sharing::own, 3072),
       region_(rma::Region::allocate(job.world(), options.buffer_bytes()).value()),

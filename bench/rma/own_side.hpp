@@ -3,8 +3,8 @@
 // OwnSide: Tessera's way to do a Case, to be measured beside the floors.
 //
 // A region of one slice a rank, a private local buffer, and one lock a rank. Rank 0 is the origin;
-// rank 1 the target, or rank 0 itself where it is alone. Statuses are looked at, as a user's would
-// be.
+// rank 1 the target, or rank 0 itself where it is alone, unless another is given. Statuses are
+// looked at, as a user's would be.
 //
 // Ownership: outlives its candidates. Creation and destruction are collective.
 #pragma once
@@ -37,6 +37,8 @@ class OwnSide {
  public:
   /// Collective. Throws rma::Error when there is no memory.
   OwnSide(rma::Job& job, const FloorOptions& options);
+  /// The same with another target than rank 1.
+  OwnSide(rma::Job& job, const FloorOptions& options, rma::TeamRank target);
 
   /// The transport that carries operations to the target: "shm".
   [[nodiscard]] const std::string& name() const { return name_; }

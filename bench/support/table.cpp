@@ -103,6 +103,10 @@ void Table::print_comparison(const Measured& subject, const Measured& other) {
 }
 
 void Table::add(std::int64_t size, const std::vector<Measured>& measured) {
+  add(fmt::format("{}", size), measured);
+}
+
+void Table::add(const std::string& line, const std::vector<Measured>& measured) {
   const Measured& subject = measured.at(heading_.subject);
   if (names_of(measured) != names_) {
     if (names_.empty()) {
@@ -111,7 +115,7 @@ void Table::add(std::int64_t size, const std::vector<Measured>& measured) {
     names_ = names_of(measured);
     print_columns(measured);
   }
-  fmt::print(out_, "{:<{}}{:>{}.4f}", size, size_width, in_unit(subject, subject.stats_ns.median),
+  fmt::print(out_, "{:<{}}{:>{}.4f}", line, size_width, in_unit(subject, subject.stats_ns.median),
              value_width);
   if (heading_.full) {
     print_full_columns(subject);
@@ -124,7 +128,7 @@ void Table::add(std::int64_t size, const std::vector<Measured>& measured) {
   out_ << '\n';
   for (const Measured& one : measured) {
     for (const std::string& note : one.notes) {
-      fmt::print(out_, "# {} {}: {}{}\n", size, one.name, one.valid ? "" : "INVALID: ", note);
+      fmt::print(out_, "# {} {}: {}{}\n", line, one.name, one.valid ? "" : "INVALID: ", note);
     }
   }
   out_.flush();

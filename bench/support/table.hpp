@@ -12,7 +12,8 @@
 // The first two columns are OSU's. Then come, with `full`, `Avg Min P50 P99 Max Iterations`; then a
 // pair of columns for each other candidate: its value, and the subject's time divided by its time,
 // so that a ratio below 1 means that the subject is faster; with `full` also that ratio's 95 %
-// interval. Lines that don't begin with a number begin with `#`.
+// interval. A line begins with a number or, where a table compares operations, with the name of one
+// (a word); all others begin with `#`.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +49,8 @@ class Table {
   void set_subject(std::size_t subject) { heading_.subject = subject; }
   /// Writes one line; before the first, and when the candidates have changed, the headers.
   void add(std::int64_t size, const std::vector<Measured>& measured);
+  /// The same for a line that has a name, one word of at most 9 letters: "fetch_add".
+  void add(const std::string& line, const std::vector<Measured>& measured);
 
  private:
   void print_columns(const std::vector<Measured>& measured);

@@ -56,6 +56,33 @@ TEST(TimerCost, IsTheTimeOfOneReading) {
   EXPECT_DOUBLE_EQ(timer_cost_ns(time.clock()), 10.0);
 }
 
+TEST(PausableClock, TakesNoTimeForAPauseButAReadingOfTheClock) {
+  Time time;
+  PausableClock clock(time.clock());
+  const std::int64_t start = clock.now();
+  time.now += 100;
+  clock.pause([&] { time.now += 5000; });
+  time.now += 100;
+  EXPECT_EQ(clock.now() - start, 200 + 2 * Time::reading_ns);
+}
+
+TEST(PausableClock, TimesOneHalfOfACandidate) {
+  Time time;
+  PausableClock clock(time.clock());
+  Candidate candidate;
+  candidate.run = [&](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      time.now += 40;
+      clock.pause([&] { time.now += 700; });
+    }
+  };
+  MeasureOptions options = fixed_options(time, 5);
+  options.clock = clock.clock();
+  SoloCrew crew;
+  const auto measured = measure_interleaved(crew, {candidate}, options);
+  EXPECT_DOUBLE_EQ(measured.front().stats_ns.median, 40 + Time::reading_ns);
+}
+
 TEST(TimerCost, OfTheSteadyClockIsPositive) {
   EXPECT_GT(timer_cost_ns(), 0.0);
 }

@@ -232,6 +232,20 @@ TEST(Table, HasTheShapeOfOsu) {
   EXPECT_EQ(text.back().find("2.0000") + 6, 30U);  // columns of 10 and 20, as OSU prints them
 }
 
+TEST(Table, NamesALineThatHasNoSize) {
+  std::ostringstream out;
+  const RunInfo run = example_run();
+  Heading heading;
+  heading.subject = 1;
+  heading.size_name = "Op";
+  Table table(out, heading, run);
+  table.add("fetch_add", two_measured());
+  const auto text = lines(out.str());
+  EXPECT_EQ(squeezed(text[text.size() - 2]), "# Op Latency (us) memcpy (us) ratio");
+  EXPECT_EQ(squeezed(text.back()), "fetch_add 2.0000 1.0000 2.000");
+  EXPECT_EQ(text.back().find("2.0000") + 6, 30U);
+}
+
 TEST(Table, WithFullColumnsNamesThemAsOsuDoes) {
   std::ostringstream out;
   const RunInfo run = example_run();
