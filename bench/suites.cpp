@@ -26,6 +26,7 @@ const std::vector<Suite>& suites() {
         {"rate", between_nodes(measure_net_rate)},
         {"bandwidth", between_nodes(measure_net_bandwidth)},
         {"strided", between_nodes(measure_net_strided)},
+        {"protocols", between_nodes(measure_net_protocols)},
         {"scattered", between_nodes(measure_net_scattered)},
         {"overlap", between_nodes(measure_net_overlap)},
         {"fence", between_nodes(measure_net_fence)},

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Large transfers: contiguous, in rows, and scattered.
-#include <bit>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,18 +12,6 @@
 
 namespace tessera::bench {
 namespace {
-
-/// Of -m, the powers of 4 from 1 KiB on.
-std::vector<std::size_t> large_sizes(const Session& session) {
-  std::vector<std::size_t> found;
-  for (const std::int64_t size : session.options().sizes()) {
-    const auto bytes = static_cast<std::size_t>(size);
-    if (bytes >= 1024 && std::has_single_bit(bytes) && std::countr_zero(bytes) % 2 == 0) {
-      found.push_back(bytes);
-    }
-  }
-  return found;
-}
 
 /// Where the design has a target: our speed by that of the faster raw connection.
 void observe_speed(Session& session, const char* target, const std::string& where,

@@ -28,6 +28,8 @@ void measure_net_rate(Session& session);
 void measure_net_bandwidth(Session& session);
 /// Rows of 16 and 1024 bytes; square patches in one call and in a call a row.
 void measure_net_strided(Session& session);
+/// Large transfers and square patches by each of the protocols that settings choose.
+void measure_net_protocols(Session& session);
 /// 1000 scattered doubles: as one list, as an aggregate, and in 1000 non-blocking calls.
 void measure_net_scattered(Session& session);
 /// How much of a get a computation hides, while the target sleeps and while it computes.

@@ -2,6 +2,7 @@
 #include "bench/net/wire.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "bench/floors/mpi_two_sided.hpp"
@@ -129,6 +130,17 @@ std::vector<Measured> Wire::measure(Topic& topic, const std::string& shape, std:
   auto measured = measure_interleaved(session_.sleeping_crew(), candidates, options);
   session_.add(*topic.table, {"net", topic.op, shape, size}, line, measured);
   return measured;
+}
+
+std::vector<std::size_t> large_sizes(const Session& session) {
+  std::vector<std::size_t> found;
+  for (const std::int64_t size : session.options().sizes()) {
+    const auto bytes = static_cast<std::size_t>(size);
+    if (bytes >= 1024 && std::has_single_bit(bytes) && std::countr_zero(bytes) % 2 == 0) {
+      found.push_back(bytes);
+    }
+  }
+  return found;
 }
 
 void add(std::vector<Candidate>& candidates, std::optional<Candidate> candidate) {

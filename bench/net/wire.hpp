@@ -66,6 +66,9 @@ class Wire {
   bool mpi_windows_share_memory_ = false;
 };
 
+/// Of -m, the powers of 4 from 1 KiB on.
+std::vector<std::size_t> large_sizes(const Session& session);
+
 /// Appends a candidate that may be missing.
 void add(std::vector<Candidate>& candidates, std::optional<Candidate> candidate);
 void add(std::vector<Candidate>& candidates, std::vector<Candidate> more);

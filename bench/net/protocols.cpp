@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Bandwidth by protocol (seed 001, figures 6 to 11; the protocols are those of seed 000, section
+// 5.2): what one transfer after the other reaches when all of it is copied through buffers, or
+// none, or as the library chooses by the length of rows.
+//
+// Which protocol carries a transfer is a setting of a job (docs/tuning.md), so each one gets a job
+// of its own, of the same ranks, beside the benchmark's. All of them stand in the same rounds; the
+// agents of those whose turn it isn't sleep.
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/net/parts.hpp"
+#include "bench/net/wire.hpp"
+#include "bench/rma/own_side.hpp"
+#include "rma/bootstrap.hpp"
+#include "rma/job.hpp"
+
+namespace tessera::bench {
+namespace {
+
+struct Protocol {
+  const char* name;
+  std::int64_t direct_row;  ///< rows from this length on are not copied
+  std::int64_t chunk_kib;   ///< of what is copied; 0: parts by the transfer's size
+};
+
+/// What TESSERA_DIRECT_ROW and TESSERA_CHUNK take at most: no row is so long, and that is the
+/// largest buffer.
+constexpr std::int64_t above_all_rows = 1 << 30;
+constexpr std::int64_t whole_buffer_kib = 1024;
+
+// The last is the subject of the tables.
+const std::array<Protocol, 4> protocols = {{
+    {"buffered", above_all_rows, whole_buffer_kib},
+    {"pipelined", above_all_rows, 0},
+    {"zero-copy", 1, 0},
+    {"default", rma::Settings{}.direct_row, rma::Settings{}.chunk_kib},
+}};
+
+/// Lets further jobs of the same ranks start, and doesn't end what the first one still needs.
+class SameRanks final : public rma::Bootstrap {
+ public:
+  /// `first` must outlive this.
+  explicit SameRanks(rma::Bootstrap& first) : first_(first) {}
+
+  [[nodiscard]] std::string_view name() const noexcept override { return first_.name(); }
+  [[nodiscard]] rma::WorldRank rank() const noexcept override { return first_.rank(); }
+  [[nodiscard]] std::int32_t size() const noexcept override { return first_.size(); }
+  [[nodiscard]] bool is_one_process() const noexcept override { return first_.is_one_process(); }
+  [[nodiscard]] std::optional<rma::WorldRank> first_lost() const noexcept override {
+    return first_.first_lost();
+  }
+  rma::Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
+                                                std::chrono::milliseconds timeout) override {
+    return first_.allgather(mine, timeout);
+  }
+
+ private:
+  rma::Bootstrap& first_;
+};
+
+/// A job that has one protocol, and our way to do a case in it.
+class ProtocolSide {
+ public:
+  /// Collective.
+  ProtocolSide(Session& session, const Protocol& protocol)
+      : name_(protocol.name),
+        job_(start(session.job(), protocol)),
+        own_(job_, session.floor_options()) {}
+
+  [[nodiscard]] Candidate candidate(const Case& c) {
+    return renamed(*own_.candidate(c, Completes::at_target), name_);
+  }
+
+ private:
+  static rma::Job start(rma::Job& first, const Protocol& protocol) {
+    rma::Settings settings = first.settings();
+    settings.direct_row = protocol.direct_row;
+    settings.chunk_kib = protocol.chunk_kib;
+    return rma::Job::start({.bootstrap = std::make_shared<SameRanks>(first.bootstrap()),
+                            .settings = settings,
+                            .transports = {}})
+        .value();
+  }
+
+  std::string name_;
+  rma::Job job_;
+  OwnSide own_;
+};
+
+using Sides = std::vector<std::unique_ptr<ProtocolSide>>;
+
+/// One line: `c` by each protocol, beside its bytes in one piece over a raw connection.
+void measure_line(Wire& wire, Sides& sides, Topic& topic, const Case& c, std::int64_t line) {
+  std::vector<Candidate> candidates;
+  if (TcpFloor* const tcp = wire.tcp(Waiting::blocking)) {
+    add(candidates, tcp->candidate(Case::contiguous(c.operation, c.bytes())));
+  }
+  for (const auto& side : sides) {
+    candidates.push_back(side->candidate(c));
+  }
+  wire.measure(topic, c.shape(), static_cast<std::int64_t>(c.bytes()), line, candidates);
+}
+
+void measure_contiguous(Wire& wire, Sides& sides, Operation operation, const std::string& title) {
+  Topic topic{title + " Bandwidth by Protocol",
+              Case::contiguous(operation, 8).name() + "_by_protocol", Quantity::bandwidth};
+  for (const std::size_t bytes : large_sizes(wire.session())) {
+    measure_line(wire, sides, topic, Case::contiguous(operation, bytes),
+                 static_cast<std::int64_t>(bytes));
+  }
+}
+
+/// n rows of n doubles: rows of 16 B to 4 KiB, as long as there are many.
+void measure_patches(Wire& wire, Sides& sides, Operation operation, const std::string& title) {
+  constexpr std::int64_t columns = 1024;
+  Topic topic{title + " n x n Doubles Bandwidth by Protocol",
+              Case::contiguous(operation, 8).name() + "_patch_by_protocol", Quantity::bandwidth,
+              "n"};
+  for (const std::int64_t n : {2, 8, 32, 128, 512}) {
+    measure_line(wire, sides, topic, Case::patch(operation, n, columns), n);
+  }
+}
+
+}  // namespace
+
+void measure_net_protocols(Session& session) {
+  Wire wire(session);
+  Sides sides;
+  for (const Protocol& protocol : protocols) {
+    sides.push_back(std::make_unique<ProtocolSide>(session, protocol));
+    session.remark(fmt::format("{}: TESSERA_DIRECT_ROW={}, TESSERA_CHUNK={}", protocol.name,
+                               protocol.direct_row, protocol.chunk_kib));
+  }
+  for (const Operation operation : {Operation::put, Operation::get}) {
+    const std::string title = operation == Operation::put ? "Put" : "Get";
+    measure_contiguous(wire, sides, operation, title);
+    measure_patches(wire, sides, operation, title);
+  }
+}
+
+}  // namespace tessera::bench
