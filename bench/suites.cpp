@@ -29,6 +29,7 @@ const std::vector<Suite>& suites() {
         {"protocols", between_nodes(measure_net_protocols)},
         {"scattered", between_nodes(measure_net_scattered)},
         {"overlap", between_nodes(measure_net_overlap)},
+        {"overlap_steps", between_nodes(measure_net_overlap_steps)},
         {"fence", between_nodes(measure_net_fence)},
         {"contention", between_nodes([](Session& session) { measure_contention(session, "net"); })},
         {"collectives",

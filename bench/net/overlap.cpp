@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // How much of a get hides behind a computation, beside what a program with bare sockets and a
-// helper thread at each end hides in the same rounds.
+// helper thread at each end hides in the same rounds: behind one that is long enough for all of it,
+// and behind some that grow (seed 000, section 6.1.2 and figure 19).
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -20,8 +21,6 @@
 namespace tessera::bench {
 namespace {
 
-constexpr std::size_t bytes = 4 << 20;
-
 /// Local. The median of some transfers, of rank 0.
 double typical_ns(const Started& transfer) {
   constexpr int trials = 15;
@@ -33,6 +32,28 @@ double typical_ns(const Started& transfer) {
     times.push_back(static_cast<double>(now_ns() - start));
   }
   return summarise(times).median;
+}
+
+/// Bare sockets with helpers, where they can be had, and ours.
+std::vector<Started> transfers_of(Wire& wire, std::size_t bytes) {
+  std::vector<Started> transfers;
+  TcpFloor* const tcp = wire.tcp(Waiting::blocking);
+  if (auto raw = tcp == nullptr ? std::nullopt : tcp->started_get(bytes)) {
+    transfers.push_back(std::move(*raw));
+  }
+  transfers.push_back(*wire.own().started_get(bytes));
+  return transfers;
+}
+
+/// All that has to stand in the same rounds; the last is ours beside the computation.
+std::vector<Candidate> candidates_of(const std::vector<Started>& transfers,
+                                     const Computation& computation) {
+  std::vector<Candidate> candidates = {computing_candidate(computation)};
+  for (const Started& each : transfers) {
+    candidates.push_back(blocking_candidate(each));
+    candidates.push_back(overlapped_candidate(each, computation));
+  }
+  return candidates;
 }
 
 /// Three times as long as the slower transfer takes where nothing is computed here. Both ends'
@@ -76,7 +97,7 @@ void observe(Session& session, TargetDoes what, const std::vector<Measured>& mea
                                find(measured, each.name)->stats_ns.median * 1e-6));
   }
   const Overlap ours = overlap_of(measured, transfers.back().name);
-  const std::string where = fmt::format("get {}", bytes);
+  const std::string where = fmt::format("get {}", transfers.back().bytes);
   if (what == TargetDoes::nothing) {
     session.targets().observe(net_target::overlap_idle, where, hidden(ours));
   } else if (transfers.size() > 1) {
@@ -94,27 +115,69 @@ void measure(Wire& wire, TargetDoes what) {
   if (computes && session.crew().rank() == 1) {
     busy.emplace();
   }
-  std::vector<Started> transfers;
-  TcpFloor* const tcp = wire.tcp(Waiting::blocking);
-  if (auto raw = tcp == nullptr ? std::nullopt : tcp->started_get(bytes)) {
-    transfers.push_back(std::move(*raw));
-  }
-  transfers.push_back(*wire.own().started_get(bytes));
+  constexpr std::size_t bytes = 4 << 20;
+  const std::vector<Started> transfers = transfers_of(wire, bytes);
   const Computation computation = computation_for(session, transfers);
-  std::vector<Candidate> candidates = {computing_candidate(computation)};
-  for (const Started& each : transfers) {
-    candidates.push_back(blocking_candidate(each));
-    candidates.push_back(overlapped_candidate(each, computation));
-  }
   Topic topic{
       fmt::format("Get beside a Computation Latency, target {}", computes ? "computing" : "idle"),
       computes ? "overlap_busy" : "overlap_idle"};
   topic.sampling_limit = std::chrono::seconds(15);  // a round takes 50 ms and more
   const auto size = static_cast<std::int64_t>(bytes);
-  const auto measured = wire.measure(topic, "", size, size, candidates);
+  const auto measured = wire.measure(topic, "", size, size, candidates_of(transfers, computation));
   if (session.is_leader()) {
     observe(session, what, measured, transfers);
   }
+}
+
+/// Says what a computation hid of each transfer; returns what it hid of ours, if that is known.
+std::optional<double> remark_on_step(Session& session, const std::vector<Measured>& measured,
+                                     const std::vector<Started>& transfers,
+                                     const std::string& step) {
+  std::optional<double> ours;
+  for (const Started& each : transfers) {
+    const Overlap overlap = overlap_of(measured, each.name);
+    if (!is_credible(overlap)) {
+      session.remark(
+          fmt::format("{}: {}: the computation took longer alone than beside it", step, each.name));
+      continue;
+    }
+    const Ratio part = hidden(overlap);
+    session.remark(fmt::format("{}: {} hides {:.3f} [{:.3f},{:.3f}]", step, each.name, part.value,
+                               part.ci95.lo, part.ci95.hi));
+    if (&each == &transfers.back()) {
+      ours = part.value;
+    }
+  }
+  return ours;
+}
+
+/// The seed's experiment: as the computation grows, the whole takes no longer, until it has used up
+/// all the time in which the processor would have been idle.
+void measure_steps(Wire& wire, std::size_t bytes) {
+  Session& session = wire.session();
+  const std::vector<Started> transfers = transfers_of(wire, bytes);
+  Topic topic{fmt::format("Get of {} B beside a Growing Computation Latency", bytes),
+              "overlap_steps", Quantity::latency, "Percent"};
+  topic.sampling_limit = std::chrono::seconds(1);  // there are many lines
+  const auto size = static_cast<std::int64_t>(bytes);
+  std::vector<Candidate> alone;
+  for (const Started& each : transfers) {
+    alone.push_back(blocking_candidate(each));
+  }
+  const double transfer_ns = wire.measure(topic, "", size, 0, alone).back().stats_ns.median;
+  double most = 0;
+  for (const std::int64_t percent : {25, 50, 75, 100, 150}) {
+    const double time_ns = transfer_ns * static_cast<double>(percent) / 100;
+    const auto computation =
+        Computation::lasting(std::chrono::nanoseconds(static_cast<std::int64_t>(time_ns)));
+    const std::string step = fmt::format("{} %", percent);
+    const auto measured = wire.measure(topic, "computation " + step, size, percent,
+                                       candidates_of(transfers, computation));
+    if (session.is_leader()) {
+      most = std::max(most, remark_on_step(session, measured, transfers, step).value_or(0));
+    }
+  }
+  session.remark(fmt::format("get {}: the step that hid most hid {:.3f} of it", bytes, most));
 }
 
 }  // namespace
@@ -123,6 +186,13 @@ void measure_net_overlap(Session& session) {
   Wire wire(session);
   measure(wire, TargetDoes::nothing);
   measure(wire, TargetDoes::compute);
+}
+
+void measure_net_overlap_steps(Session& session) {
+  Wire wire(session);
+  for (const std::size_t bytes : {4U << 10, 64U << 10, 1U << 20}) {
+    measure_steps(wire, bytes);
+  }
 }
 
 }  // namespace tessera::bench

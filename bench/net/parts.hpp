@@ -34,6 +34,8 @@ void measure_net_protocols(Session& session);
 void measure_net_scattered(Session& session);
 /// How much of a get a computation hides, while the target sleeps and while it computes.
 void measure_net_overlap(Session& session);
+/// The same for smaller gets, with computations that grow: where the whole begins to take longer.
+void measure_net_overlap_steps(Session& session);
 /// fence_all with changes at none, some and all of the other ranks.
 void measure_net_fence(Session& session);
 /// What the agent takes of a processor when there is nothing to do.

@@ -71,8 +71,9 @@ Candidate computing_candidate(const Computation& computation);
 /// Starts, computes, waits.
 Candidate overlapped_candidate(const Started& transfer, const Computation& computation);
 
-/// The part of the transfer that the computation hid, from 0 to 1. Requires: the computation lasts
-/// at least as long as the transfer, and `transfer_ns` > 0.
+/// The part of the transfer that the computation hid, from 0 to 1. No computation hides more than
+/// it lasts: to see all that can be hidden, it has to last at least as long as the transfer.
+/// Requires: `transfer_ns` > 0.
 double hidden_fraction(double transfer_ns, double computation_ns, double overlapped_ns);
 
 /// The three candidates of one transfer, as measured.
