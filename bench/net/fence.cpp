@@ -1,56 +1,81 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// fence_all when some ranks were changed and others were not (seed 001, figure 12).
+// fence_all when some ranks were changed and others were not, called by rank 0 alone and by all
+// ranks at once (seed 001, figure 12). Beside it the same ranks are fenced one after the other.
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
+#include "bench/support/peers.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::bench {
 namespace {
 
-/// Puts a word to ranks 1 to `dirty`, and fences them: all at once, or one by one.
-Candidate put_and_fence(Wire& wire, std::int32_t dirty, bool at_once) {
+enum class Callers { one, all };
+enum class Fencing { each, together };
+
+/// Puts a word to each of the ranks `changed`, and fences them.
+void put_and_fence(rma::Job& job, rma::Region& region, const std::vector<std::int32_t>& changed,
+                   Fencing fencing) {
+  const std::int64_t word = 1;
+  for (const std::int32_t rank : changed) {
+    rma::require(rma::put(job, region.at(rma::TeamRank{rank}), &word, sizeof word));
+  }
+  if (fencing == Fencing::together) {
+    rma::require(job.fence_all());
+    return;
+  }
+  for (const std::int32_t rank : changed) {
+    rma::require(job.fence(rma::WorldRank{rank}));
+  }
+}
+
+/// The `count` ranks behind this one change, of rank 0 alone or of every rank; in rank order.
+Candidate fence_candidate(Wire& wire, std::int32_t count, Callers callers, Fencing fencing) {
+  const std::vector<std::int32_t> changed =
+      ranks_behind(wire.session().crew().rank(), count, wire.session().crew().size());
   Candidate candidate;
-  candidate.name = at_once ? "fence_all" : "fence each";
-  candidate.run = [&job = wire.session().job(), &region = wire.own().region(), dirty,
-                   at_once](std::int64_t repetitions) {
+  candidate.name = fencing == Fencing::together ? "fence_all" : "fence each";
+  candidate.cooperative = callers == Callers::all;
+  candidate.run = [&job = wire.session().job(), &region = wire.own().region(), changed,
+                   fencing](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions; ++i) {
-      for (std::int32_t rank = 1; rank <= dirty; ++rank) {
-        rma::require(rma::put(job, region.at(rma::TeamRank{rank}), &i, sizeof i));
-      }
-      if (at_once) {
-        rma::require(job.fence_all());
-      }
-      for (std::int32_t rank = 1; !at_once && rank <= dirty; ++rank) {
-        rma::require(job.fence(rma::WorldRank{rank}));
-      }
+      put_and_fence(job, region, changed, fencing);
     }
   };
   return candidate;
+}
+
+void measure(Wire& wire, Callers callers) {
+  const bool is_one = callers == Callers::one;
+  Topic topic{is_one ? "Puts of a Word and fence_all Latency"
+                     : "Puts of a Word and fence_all, by All Ranks, Latency",
+              is_one ? "fence_all" : "fence_all_by_all", Quantity::latency, "Changed"};
+  const std::int32_t others = wire.session().job().size() - 1;
+  for (std::int32_t count = 0; count <= others; ++count) {
+    std::vector<Candidate> candidates;
+    if (count == 1 && is_one) {
+      candidates = wire.tcp_floors(Case::contiguous(Operation::put, sizeof(std::int64_t)));
+    }
+    if (count > 0) {
+      candidates.push_back(fence_candidate(wire, count, callers, Fencing::each));
+    }
+    candidates.push_back(fence_candidate(wire, count, callers, Fencing::together));
+    wire.measure(topic, "", count * static_cast<std::int64_t>(sizeof(std::int64_t)), count,
+                 candidates);
+  }
 }
 
 }  // namespace
 
 void measure_net_fence(Session& session) {
   Wire wire(session);
-  Topic topic{"Puts of a Word and fence_all Latency", "fence_all", Quantity::latency, "Changed"};
-  const std::int32_t others = session.job().size() - 1;
-  for (std::int32_t dirty = 0; dirty <= others; ++dirty) {
-    std::vector<Candidate> candidates;
-    if (dirty == 1) {
-      candidates = wire.tcp_floors(Case::contiguous(Operation::put, sizeof(std::int64_t)));
-    }
-    if (dirty > 0) {
-      candidates.push_back(put_and_fence(wire, dirty, false));
-    }
-    candidates.push_back(put_and_fence(wire, dirty, true));
-    wire.measure(topic, "", dirty * static_cast<std::int64_t>(sizeof(std::int64_t)), dirty,
-                 candidates);
-  }
+  measure(wire, Callers::one);
+  measure(wire, Callers::all);
 }
 
 }  // namespace tessera::bench

@@ -19,7 +19,7 @@
 #include "bench/net/wire.hpp"
 #include "bench/rma/own_side.hpp"
 #include "bench/support/clock.hpp"
-#include "bench/support/near_and_far.hpp"
+#include "bench/support/peers.hpp"
 #include "rma/lock.hpp"
 #include "rma/transfer.hpp"
 

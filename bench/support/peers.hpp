@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// near_and_far(): with whom rank 0 compares its own node with another one.
+// Which ranks a rank works with: near_and_far(), to compare rank 0's own node with another one;
+// ranks_behind(), so that all ranks together spread their work evenly.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +28,18 @@ inline std::optional<NearAndFar> near_and_far(const std::vector<std::int32_t>& n
   }
   return NearAndFar{static_cast<std::int32_t>(near - nodes.begin()),
                     static_cast<std::int32_t>(far - nodes.begin())};
+}
+
+/// The `count` ranks behind `rank`, after the last one the first, in ascending order.
+/// Requires: 0 ≤ count < ranks.
+inline std::vector<std::int32_t> ranks_behind(std::int32_t rank, std::int32_t count,
+                                              std::int32_t ranks) {
+  std::vector<std::int32_t> found;
+  for (std::int32_t distance = 1; distance <= count; ++distance) {
+    found.push_back((rank + distance) % ranks);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 }  // namespace tessera::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which ranks stand for rank 0's own node and for another one.
-#include "bench/support/near_and_far.hpp"
+// Which ranks stand for rank 0's own node and for another one, and which ones a rank changes.
+#include "bench/support/peers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,6 +27,14 @@ TEST(NearAndFar, AreNoneWhereOneIsMissing) {
   EXPECT_FALSE(near_and_far({0, 0, 0}));
   EXPECT_FALSE(near_and_far({0, 1}));
   EXPECT_FALSE(near_and_far({0, 1, 1, 2}));
+}
+
+TEST(RanksBehind, GoRoundAndAreInOrder) {
+  using Ranks = std::vector<std::int32_t>;
+  EXPECT_EQ(ranks_behind(0, 2, 4), (Ranks{1, 2}));
+  EXPECT_EQ(ranks_behind(2, 2, 4), (Ranks{0, 3}));
+  EXPECT_EQ(ranks_behind(3, 3, 4), (Ranks{0, 1, 2}));
+  EXPECT_EQ(ranks_behind(1, 0, 4), Ranks{});
 }
 
 }  // namespace
