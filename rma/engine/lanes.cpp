@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/lanes.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace tessera::rma::detail {
+namespace {
+
+// Less than `depth`, so that credits are on their way before the sender needs them.
+constexpr std::uint64_t pieces_per_credit = LaneShape::depth / 2;
+
+// How far ahead of a node its partners are, going round. The same for all nodes.
+std::vector<std::int32_t> distances_ahead(const TeamNodes& nodes) {
+  std::vector<std::int32_t> all;
+  for (const std::int32_t index : nodes.partners()) {
+    all.push_back((index - nodes.own() + nodes.count()) % nodes.count());
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+std::size_t lane_bytes(LaneShape shape) {
+  return sizeof(LaneHead) + LaneShape::depth * shape.piece_bytes;
+}
+
+std::size_t pieces_of(std::size_t bytes, std::size_t piece_bytes) {
+  return (bytes + piece_bytes - 1) / piece_bytes;
+}
+
+}  // namespace
+
+Lanes::Lanes(Surroundings surroundings, LaneShape shape, std::byte* own,
+             std::vector<RegionId> memory_of)
+    : around_(std::move(surroundings)),
+      shape_(shape),
+      own_(own),
+      memory_of_(std::move(memory_of)),
+      ahead_(distances_ahead(around_.nodes)) {
+  for (const std::int32_t distance : ahead_) {
+    partners_.push_back({.index = (around_.nodes.own() + distance) % around_.nodes.count()});
+  }
+}
+
+std::size_t Lanes::bytes(const TeamNodes& nodes, LaneShape shape) {
+  return nodes.partners().size() * lane_bytes(shape);
+}
+
+LaneShape Lanes::shape_within(const TeamNodes& nodes, std::size_t wanted, std::size_t most_bytes) {
+  const std::size_t most = most_bytes / nodes.partners().size() / LaneShape::depth;
+  return {.piece_bytes =
+              std::max(std::min(wanted, most) / cache_line, std::size_t{1}) * cache_line};
+}
+
+void Lanes::make(std::byte* memory, const TeamNodes& nodes, LaneShape shape) {
+  for (std::size_t lane = 0; lane < nodes.partners().size(); ++lane) {
+    new (memory + lane * lane_bytes(shape)) LaneHead;
+  }
+}
+
+void Lanes::begin() noexcept {
+  for (Partner& each : partners_) {
+    each.used_there = each.sent;
+    each.told = each.used;
+  }
+}
+
+Lanes::Partner& Lanes::partner(std::int32_t index) {
+  return const_cast<Partner&>(std::as_const(*this).partner(index));
+}
+
+const Lanes::Partner& Lanes::partner(std::int32_t index) const {
+  const TeamNodes& nodes = around_.nodes;
+  const std::int32_t distance = (index - nodes.own() + nodes.count()) % nodes.count();
+  const auto at = std::lower_bound(ahead_.begin(), ahead_.end(), distance) - ahead_.begin();
+  return partners_[static_cast<std::size_t>(at)];
+}
+
+// Where in the memory of node `at` the lane from node `from` begins.
+std::uint64_t Lanes::lane_start(std::int32_t at, std::int32_t from) const {
+  const std::int32_t count = around_.nodes.count();
+  const std::int32_t distance = (from - at + count) % count;
+  const auto lane = std::lower_bound(ahead_.begin(), ahead_.end(), distance) - ahead_.begin();
+  return static_cast<std::uint64_t>(lane) * lane_bytes(shape_);
+}
+
+LaneHead& Lanes::head(std::int32_t from) const noexcept {
+  return *reinterpret_cast<LaneHead*>(own_ + lane_start(around_.nodes.own(), from));
+}
+
+Status Lanes::deliver(const Partner& to, std::uint64_t offset, std::span<const std::byte> bytes,
+                      std::uint64_t counter, std::uint64_t value) {
+  const std::uint64_t lane = lane_start(to.index, around_.nodes.own());
+  return around_.link.deliver(around_.nodes.node(to.index),
+                              memory_of_[static_cast<std::size_t>(to.index)], lane + offset, bytes,
+                              lane + counter, value);
+}
+
+std::uint32_t Lanes::await(std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
+                           std::int32_t from) {
+  if (const std::uint32_t word = around_.wait(counter, at_least, from); word != 0) {
+    return word;
+  }
+  const std::uint64_t seen = counter.load(std::memory_order_acquire);
+  return (seen & LaneHead::poison) != 0 ? static_cast<std::uint32_t>(seen) : 0;
+}
+
+std::uint32_t Lanes::await_credit(Partner& to) {
+  std::atomic<std::uint64_t>& credits = head(to.index).credits;
+  const std::uint64_t seen = credits.load(std::memory_order_acquire);
+  if ((seen & LaneHead::poison) == 0) {
+    // What was used before begin() counts there; a credit for it may come later.
+    to.used_there = std::max(to.used_there, seen);
+  }
+  const bool has_room = to.sent - to.used_there < LaneShape::depth;
+  return has_room ? 0 : await(credits, to.sent - LaneShape::depth + 1, to.index);
+}
+
+std::uint32_t Lanes::send_piece(std::int32_t to, std::span<const std::byte> bytes) {
+  Partner& receiver = partner(to);
+  if (const std::uint32_t word = await_credit(receiver); word != 0) {
+    return word;
+  }
+  const std::uint64_t place =
+      sizeof(LaneHead) + receiver.sent % LaneShape::depth * shape_.piece_bytes;
+  ++receiver.sent;
+  const Status sent = deliver(receiver, place, bytes, offsetof(LaneHead, arrived), receiver.sent);
+  return sent.ok() ? 0 : around_.explain(to, sent);
+}
+
+std::uint32_t Lanes::await_piece(std::int32_t from) {
+  return await(head(from).arrived, partner(from).used + 1, from);
+}
+
+std::span<std::byte> Lanes::piece(std::int32_t from, std::size_t bytes) const {
+  const std::size_t place = partner(from).used % LaneShape::depth * shape_.piece_bytes;
+  return {reinterpret_cast<std::byte*>(&head(from) + 1) + place, bytes};
+}
+
+void Lanes::use_up(std::int32_t from, std::size_t to_come) {
+  Partner& sender = partner(from);
+  ++sender.used;
+  if (sender.used - sender.told >= pieces_per_credit) {
+    tell_if_needed(sender, to_come);
+  }
+}
+
+// A credit for all that was used, if without it the sender could not send all that is to come.
+// Who needs none may be through with all, and have left.
+void Lanes::tell_if_needed(Partner& sender, std::size_t to_come) {
+  const std::uint64_t untold = sender.used - sender.told;
+  if (untold == 0 || untold + to_come <= LaneShape::depth) {
+    return;
+  }
+  sender.told = sender.used;
+  deliver(sender, 0, {}, offsetof(LaneHead, credits), sender.told)
+      .ignore("a sender that is gone is found when its next piece is waited for");
+}
+
+// A lane's worth goes first; then as many pieces are used as one credit is for, and as many sent.
+// So nobody waits in vain: who waits for a credit has sent all that the partner must use before it
+// gives that, and has used, and told, all that the partner had to send before.
+std::uint32_t Lanes::exchange(const Exchange& both, const Use& use) {
+  const std::size_t out_pieces = pieces_of(both.out.size(), shape_.piece_bytes);
+  const std::size_t in_pieces = pieces_of(both.in_bytes, shape_.piece_bytes);
+  std::size_t sent = 0;
+  std::size_t used = 0;
+  std::size_t may_be_sent = LaneShape::depth;
+  tell_if_needed(partner(both.from), in_pieces);
+  while (sent < out_pieces || used < in_pieces) {
+    for (; sent < std::min(out_pieces, may_be_sent); ++sent) {
+      const std::size_t at = sent * shape_.piece_bytes;
+      const std::size_t bytes = std::min(shape_.piece_bytes, both.out.size() - at);
+      if (const std::uint32_t word = send_piece(both.to, both.out.subspan(at, bytes)); word != 0) {
+        return word;
+      }
+    }
+    may_be_sent += pieces_per_credit;
+    for (std::size_t i = 0; i < pieces_per_credit && used < in_pieces; ++i, ++used) {
+      const std::size_t at = used * shape_.piece_bytes;
+      const std::size_t bytes = std::min(shape_.piece_bytes, both.in_bytes - at);
+      if (const std::uint32_t word = await_piece(both.from); word != 0) {
+        return word;
+      }
+      use(piece(both.from, bytes), at);
+      use_up(both.from, in_pieces - used - 1);
+    }
+  }
+  return 0;
+}
+
+std::uint32_t Lanes::send(std::int32_t to, std::span<const std::byte> out) {
+  return exchange({.to = to, .out = out, .from = to}, {});
+}
+
+std::uint32_t Lanes::receive(std::int32_t from, std::size_t bytes, const Use& use) {
+  return exchange({.to = from, .out = {}, .from = from, .in_bytes = bytes}, use);
+}
+
+void Lanes::poison(std::uint32_t word) {
+  const std::uint64_t value = LaneHead::poison | word;
+  for (const Partner& each : partners_) {
+    deliver(each, 0, {}, offsetof(LaneHead, arrived), value)
+        .ignore("who cannot be told is gone, or has given up before");
+    deliver(each, 0, {}, offsetof(LaneHead, credits), value)
+        .ignore("who cannot be told is gone, or has given up before");
+  }
+}
+
+}  // namespace tessera::rma::detail

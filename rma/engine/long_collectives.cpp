@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/long_collectives.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include "rma/engine/reduce.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+std::int32_t largest_power_within(std::int32_t count) {
+  return static_cast<std::int32_t>(std::bit_floor(static_cast<std::uint32_t>(count)));
+}
+
+// The bytes [lo, hi) of the data.
+struct Range {
+  std::size_t lo = 0;
+  std::size_t hi = 0;
+
+  [[nodiscard]] std::size_t bytes() const noexcept { return hi - lo; }
+};
+
+// One exchange of the halving, and of the doubling that undoes it.
+struct Halving {
+  std::int32_t partner = 0;
+  bool is_lower = false;  // than the partner
+  Range kept;
+  Range given;
+};
+
+// In the first halving each node meets the one half of all away, and so on down to the one two
+// away: all of these are partners, as they are powers of two away. Ranges are cut at whole
+// elements.
+std::vector<Halving> plan_halvings(std::int32_t own, std::int32_t nodes, std::size_t bytes,
+                                   std::size_t element) {
+  std::vector<Halving> plan;
+  Range range{0, bytes};
+  for (std::int32_t away = nodes / 2; away > 1; away /= 2) {
+    const std::size_t middle = range.lo + range.bytes() / element / 2 * element;
+    const Range lower{range.lo, middle};
+    const Range upper{middle, range.hi};
+    const bool is_lower = (own & away) == 0;
+    plan.push_back({.partner = own ^ away,
+                    .is_lower = is_lower,
+                    .kept = is_lower ? lower : upper,
+                    .given = is_lower ? upper : lower});
+    range = plan.back().kept;
+  }
+  return plan;
+}
+
+class Allreduce {
+ public:
+  Allreduce(Lanes& lanes, std::span<std::byte> data, ElementType type, Reduction reduction)
+      : lanes_(lanes), data_(data), type_(type), reduction_(reduction) {}
+
+  std::uint32_t run(std::int32_t own, std::int32_t count);
+
+ private:
+  std::uint32_t scatter(const std::vector<Halving>& plan);
+  std::uint32_t swap(std::int32_t neighbour, bool is_lower, Range range);
+  std::uint32_t gather(const std::vector<Halving>& plan);
+  [[nodiscard]] std::span<const std::byte> part(Range range) const {
+    return data_.subspan(range.lo, range.bytes());
+  }
+  // Combines what arrives with what is in the range: the lower node's with the upper one's, whoever
+  // does it.
+  [[nodiscard]] Lanes::Use combined_into(Range range, bool is_lower) {
+    return [this, range, is_lower](std::span<std::byte> piece, std::size_t offset) {
+      std::byte* const own = data_.data() + range.lo + offset;
+      combine(is_lower ? own : piece.data(), is_lower ? piece.data() : own, piece.size(), type_,
+              reduction_);
+      if (!is_lower) {
+        std::memcpy(own, piece.data(), piece.size());
+      }
+    };
+  }
+  [[nodiscard]] Lanes::Use written_to(Range range) {
+    return [this, range](std::span<std::byte> piece, std::size_t offset) {
+      std::memcpy(data_.data() + range.lo + offset, piece.data(), piece.size());
+    };
+  }
+
+  Lanes& lanes_;
+  std::span<std::byte> data_;
+  ElementType type_;
+  Reduction reduction_;
+};
+
+std::uint32_t Allreduce::scatter(const std::vector<Halving>& plan) {
+  std::uint32_t word = 0;
+  for (auto step = plan.begin(); step != plan.end() && word == 0; ++step) {
+    word = lanes_.exchange({.to = step->partner,
+                            .out = part(step->given),
+                            .from = step->partner,
+                            .in_bytes = step->kept.bytes()},
+                           combined_into(step->kept, step->is_lower));
+  }
+  return word;
+}
+
+// In place of a last halving and its doubling: as many bytes, and one message's time less. Both
+// find the same bits. What is overwritten was sent before.
+std::uint32_t Allreduce::swap(std::int32_t neighbour, bool is_lower, Range range) {
+  return lanes_.exchange(
+      {.to = neighbour, .out = part(range), .from = neighbour, .in_bytes = range.bytes()},
+      combined_into(range, is_lower));
+}
+
+std::uint32_t Allreduce::gather(const std::vector<Halving>& plan) {
+  std::uint32_t word = 0;
+  for (auto step = plan.rbegin(); step != plan.rend() && word == 0; ++step) {
+    word = lanes_.exchange({.to = step->partner,
+                            .out = part(step->kept),
+                            .from = step->partner,
+                            .in_bytes = step->given.bytes()},
+                           written_to(step->given));
+  }
+  return word;
+}
+
+// Nodes beyond the largest power of two first fold their data into those that many before them, and
+// get the result from these.
+std::uint32_t Allreduce::run(std::int32_t own, std::int32_t count) {
+  const std::int32_t power = largest_power_within(count);
+  const Range all{0, data_.size()};
+  if (own >= power) {
+    const std::uint32_t word = lanes_.send(own - power, data_);
+    return word != 0 ? word : lanes_.receive(own - power, data_.size(), written_to(all));
+  }
+  const bool has_folded = own + power < count;
+  const std::vector<Halving> plan = plan_halvings(own, power, data_.size(), size_of(type_));
+  std::uint32_t word =
+      has_folded ? lanes_.receive(own + power, data_.size(), combined_into(all, true)) : 0;
+  word = word != 0 ? word : scatter(plan);
+  word = word != 0 ? word : swap(own ^ 1, (own & 1) == 0, plan.empty() ? all : plan.back().kept);
+  word = word != 0 ? word : gather(plan);
+  return word != 0 || !has_folded ? word : lanes_.send(own + power, data_);
+}
+
+}  // namespace
+
+// The tree of the short broadcast (team_over_nodes.cpp): a node that is 2^k + d behind the root,
+// with d < 2^k, has its data from the one that is d behind. Each piece is passed on when it comes
+// (a pipelined binomial tree: Johnsson and Ho 1989).
+std::uint32_t broadcast_by_binomial_tree(Lanes& lanes, const TeamNodes& nodes, std::int32_t root,
+                                         std::span<std::byte> data) {
+  const std::int32_t behind = nodes.distance_from(root);
+  const bool is_root = behind == 0;
+  const std::int32_t parent = is_root ? root : nodes.sender(TeamNodes::round_of(behind));
+  const auto pass_on = [&](std::span<const std::byte> piece) {
+    std::uint32_t word = 0;
+    for (int round = is_root ? 0 : TeamNodes::round_of(behind) + 1;
+         round < nodes.rounds() && behind + (1 << round) < nodes.count() && word == 0; ++round) {
+      word = lanes.send_piece(nodes.receiver(round), piece);
+    }
+    return word;
+  };
+  std::uint32_t word = 0;
+  for (std::size_t at = 0; at < data.size() && word == 0; at += lanes.piece_bytes()) {
+    const std::size_t bytes = std::min(lanes.piece_bytes(), data.size() - at);
+    if (is_root) {
+      word = pass_on(data.subspan(at, bytes));
+      continue;
+    }
+    word = lanes.await_piece(parent);
+    if (word == 0) {
+      const std::span<const std::byte> piece = lanes.piece(parent, bytes);
+      word = pass_on(piece);
+      std::memcpy(data.data() + at, piece.data(), bytes);
+      lanes.use_up(parent, (data.size() - at - 1) / lanes.piece_bytes());
+    }
+  }
+  return word;
+}
+
+// Reduce-scatter by recursive halving, then allgather by recursive doubling (Rabenseifner 2004).
+// All elements are combined in one order, that of a tree over the nodes' numbers, whoever does it.
+std::uint32_t allreduce_by_halving_and_doubling(Lanes& lanes, const TeamNodes& nodes,
+                                                std::span<std::byte> data, ElementType type,
+                                                Reduction reduction) {
+  return Allreduce(lanes, data, type, reduction).run(nodes.own(), nodes.count());
+}
+
+}  // namespace tessera::rma::detail
