@@ -32,6 +32,9 @@
 
 namespace tessera::rma::detail {
 
+/// Of a set of mailboxes, of a node's lanes, and of its members' parts of long data.
+inline constexpr std::uint64_t most_mail_bytes = 8ULL << 20;
+
 /// What the nodes say of one step of a team: what was called, and what is wrong. Summaries of sets
 /// of nodes are joined in any order and may overlap; the result is the same at all leaders.
 struct StepSummary {

@@ -18,8 +18,7 @@
 namespace tessera::rma::detail {
 namespace {
 
-constexpr std::uint64_t most_mail_bytes = 8ULL << 20;  // of a set of mailboxes
-constexpr std::uint64_t least_slot_bytes = 256;        // as in tuning.cpp
+constexpr std::uint64_t least_slot_bytes = 256;  // as in tuning.cpp
 
 // The word of a leader that could not set up its node's part of the team.
 std::uint32_t word_of_failure(WorldRank self, const Status& status) {
@@ -118,10 +117,14 @@ void TeamState::tell_leaders(std::uint32_t word, std::uint32_t generation, int f
   }
 }
 
+bool TeamState::is_leader() const noexcept {
+  return job_.rank == nodes_->leader(nodes_->own());
+}
+
 Status TeamState::meet_over_nodes(std::uint32_t generation, const CollectiveCall& call,
                                   const Payload& payload) {
   step_ = generation;
-  if (job_.rank == nodes_->leader(nodes_->own())) {
+  if (is_leader()) {
     return lead_meeting(generation, call, payload);
   }
   // Sequentially consistent, as is what the leader does before it sleeps: one sees the other.
@@ -146,8 +149,23 @@ Status TeamState::lead_meeting(std::uint32_t generation, const CollectiveCall& c
     control_->give_up(generation, word);
     return broken();
   }
+  if (payload.among_leaders != nullptr && !summary.odd.is_known()) {
+    TESSERA_RETURN_IF_ERROR(work_among_leaders(generation, *payload.among_leaders));
+  }
   record(summary, check);
   return finish_meeting(generation);
+}
+
+// All nodes' members have come, and called the same.
+Status TeamState::work_among_leaders(std::uint32_t generation, const LeadersWork& work) {
+  lanes_->begin();
+  const std::uint32_t word = work(*lanes_);
+  if (word == 0) {
+    return {};
+  }
+  lanes_->poison(word);
+  control_->give_up(generation, word);
+  return broken();
 }
 
 bool TeamState::is_under_way(std::uint32_t generation) const noexcept {
@@ -317,18 +335,31 @@ Status TeamState::send(int round, std::uint32_t generation, std::size_t data_byt
 
 // Until the sender of that round has delivered; else a word.
 std::uint32_t TeamState::wait_for_mail(int round, std::uint32_t generation) {
-  std::atomic<std::uint64_t>& flag = mailbox(round, generation).flag;
   const std::uint64_t expected = std::uint64_t{generation} + 1;
+  return wait_for_word(mailbox(round, generation).flag, nodes_->sender(round), generation,
+                       [expected](std::uint64_t seen) { return seen == expected; });
+}
+
+std::uint32_t TeamState::wait_for_lane(std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
+                                       std::int32_t partner) {
+  return wait_for_word(counter, partner, step_,
+                       [at_least](std::uint64_t seen) { return seen >= at_least; });
+}
+
+// Until a word of this node is what another node is to make it; else a word.
+template <class IsEnough>
+std::uint32_t TeamState::wait_for_word(std::atomic<std::uint64_t>& word, std::int32_t sender,
+                                       std::uint32_t generation, const IsEnough& is_enough) {
   const auto over = [&] {
-    return flag.load(std::memory_order_acquire) == expected || !is_under_way(generation);
+    return is_enough(word.load(std::memory_order_acquire)) || !is_under_way(generation);
   };
   if (!node_->spin(over)) {
     static_assert(std::endian::native == std::endian::little);
-    auto& low_half = reinterpret_cast<FutexWord&>(flag);
+    auto& low_half = reinterpret_cast<FutexWord&>(word);
     std::uint32_t gone_before = 0;
     auto looked = std::chrono::steady_clock::now();
     while (true) {
-      const std::uint64_t seen = flag.load();
+      const std::uint64_t seen = word.load();
       if (over()) {
         break;
       }
@@ -340,13 +371,13 @@ std::uint32_t TeamState::wait_for_mail(int round, std::uint32_t generation) {
       looked = now;
       look_after_members(generation);
       // Only what is found twice counts: what it delivered before may still be on its way.
-      const std::uint32_t gone = look_after_node(nodes_->sender(round));
+      const std::uint32_t gone = look_after_node(sender);
       if (gone != 0 && gone_before != 0 && !over()) {
         return gone;
       }
       gone_before = gone;
       const std::uint32_t elsewhere = gone == 0 ? look_after_next_node() : 0;
-      if (elsewhere != 0 && is_still_before(nodes_->sender(round), generation) && !over()) {
+      if (elsewhere != 0 && is_still_before(sender, generation) && !over()) {
         return elsewhere;
       }
     }

@@ -101,6 +101,7 @@ TeamState::~TeamState() {
   const std::vector<WorldRank> sorted = sorted_node_members();
   const auto place = std::lower_bound(sorted.begin(), sorted.end(), job_.rank) - sorted.begin();
   if (last_one().let_go(*node_, sorted, static_cast<std::size_t>(place))) {
+    free_long_memory();
     withdraw_control(RegionId{control_->memory});
     node_->arena().free(control_offset_, control_->bytes);
   }
@@ -481,6 +482,12 @@ Status TeamState::broadcast(std::span<std::byte> bytes, TeamRank root) {
   }
   const CollectiveCall call{
       .kind = CollectiveCall::Kind::broadcast, .root = root, .bytes = bytes.size()};
+  if (is_long(bytes.size())) {
+    TESSERA_RETURN_IF_ERROR(prepare_long(call));
+    if (lanes_) {
+      return broadcast_long(bytes, call);
+    }
+  }
   std::size_t done = 0;
   do {
     const std::size_t step = std::min(slot_bytes_, bytes.size() - done);
@@ -609,6 +616,12 @@ Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type
       .root = only_root == nullptr ? TeamRank{} : *only_root,
       .bytes = bytes};
   const bool keep_result = only_root == nullptr || *only_root == rank_;
+  if (is_long(bytes)) {
+    TESSERA_RETURN_IF_ERROR(prepare_long(call));
+    if (lanes_) {
+      return allreduce_long({static_cast<std::byte*>(elements), bytes}, call, keep_result);
+    }
+  }
   // Whole elements only: 16 divides every slot size and is divided by every element size.
   std::size_t done = 0;
   do {

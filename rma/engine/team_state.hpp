@@ -19,25 +19,32 @@
 //   allreduce    one piece of each node: its members' combined, by its leader; every member then
 //                combines all nodes' pieces in the same order
 //
+// Broadcasts and reductions of more than two slots go otherwise between nodes (team_long.cpp): when
+// the leaders have met, they send long data piece after piece (lanes.hpp, long_collectives.hpp).
+// The memory for that is made when a team first needs it: lanes, and where nodes have several
+// members two *parts* for each of these, as slots but longer.
+//
 // All members of a node always find the same of a step. Of the step in which somebody dies, nodes
 // may find different things, as some had all that they needed and others not; the next one fails on
 // all of them.
 //
-// Limits today: an allreduce brings (nodes − 1) × bytes to each node. That is best for what fits
-// a slot; for much more a reduce-scatter and an allgather would bring 2 × bytes. A long broadcast
-// goes slot by slot, without a pipeline. Mailboxes take up to 2 × most_mail_bytes a node and team;
-// slots are smaller than the setting where that wouldn't suffice. A death on another node is seen
-// at two looks of the liveness period for each node that it is passed on over; and one that only
-// those know of who therefore don't come, when somebody that waits looks at that node: each looks
-// at one node more at each look.
+// Limits today: a long allgather goes slot by slot, without a pipeline; a long reduction to one
+// root is an allreduce. The root of a long broadcast sends it to ⌈log2 nodes⌉ others. Mailboxes
+// take up to 2 × most_mail_bytes a node and team, lanes and parts as much again; they are smaller
+// than the setting asks for where that wouldn't suffice. A death on another node is seen at two
+// looks of the liveness period for each node that it is passed on over; and one that only those
+// know of who therefore don't come, when somebody that waits looks at that node: each looks at one
+// node more at each look.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "rma/engine/lanes.hpp"
 #include "rma/engine/team_nodes.hpp"
 #include "rma/node/last_one.hpp"
 #include "rma/node/node.hpp"
@@ -103,6 +110,10 @@ struct TeamControl {
   std::atomic<std::uint32_t> entered{0};
   std::uint64_t bytes = 0;   ///< of all that was allocated
   std::uint32_t memory = 0;  ///< the number by which other nodes know it, or 0
+  /// The memory for long data, if there is any: by which number others know it, and where it is.
+  std::uint32_t long_memory = 0;
+  std::uint64_t long_offset = 0;
+  std::uint64_t long_bytes = 0;
   Check check[2];
   static constexpr std::uint32_t left_bit = 0x8000'0000;
   static constexpr std::uint32_t no_memory_bit = 0x4000'0000;
@@ -163,6 +174,9 @@ class TeamState {
   Status agree(const Status& mine);
 
  private:
+  /// What leaders do when all members of all nodes have come; a word.
+  using LeadersWork = std::function<std::uint32_t(Lanes&)>;
+
   /// What a step brings to the other nodes: `bytes` of each member, of the root, or of each node,
   /// where the leader combines its members' slots. All of them at the beginning of slots.
   struct Payload {
@@ -170,6 +184,7 @@ class TeamState {
     Kind kind = Kind::nothing;
     std::size_t bytes = 0;
     std::uint32_t turn = 0;
+    const LeadersWork* among_leaders = nullptr;  ///< behind all that, if anything
   };
 
   TeamState(JobState& job, std::shared_ptr<JobState> keep_job, std::vector<WorldRank> members);
@@ -235,6 +250,12 @@ class TeamState {
   void pack_own(const CollectiveCall& call, const Payload& payload, std::byte* block);
   Status send(int round, std::uint32_t generation, std::size_t data_bytes);
   std::uint32_t wait_for_mail(int round, std::uint32_t generation);
+  std::uint32_t wait_for_lane(std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
+                              std::int32_t partner);
+  template <class IsEnough>
+  std::uint32_t wait_for_word(std::atomic<std::uint64_t>& word, std::int32_t sender,
+                              std::uint32_t generation, const IsEnough& is_enough);
+  Status work_among_leaders(std::uint32_t generation, const LeadersWork& work);
   [[nodiscard]] bool is_under_way(std::uint32_t generation) const noexcept;
   std::uint32_t look_after_node(std::int32_t index);
   std::uint32_t look_after_ranks(std::int32_t index);
@@ -250,6 +271,26 @@ class TeamState {
                                                  const Payload& payload) const noexcept;
   [[nodiscard]] const std::byte* piece_of_node(std::int32_t index,
                                                const Payload& payload) const noexcept;
+
+  // For long data of members on several nodes (team_long.cpp).
+  struct LongOffer;
+  [[nodiscard]] bool is_long(std::size_t bytes) const noexcept {
+    return nodes_ && is_formed_ && bytes > 2 * slot_bytes_;
+  }
+  [[nodiscard]] bool is_leader() const noexcept;
+  /// No node has several members.
+  [[nodiscard]] bool is_flat() const noexcept { return nodes_->count() == size(); }
+  Status prepare_long(const CollectiveCall& call);
+  [[nodiscard]] LongOffer wanted_for_long() const;
+  LongOffer make_long_memory();
+  void free_long_memory() noexcept;
+  void accept_offers(const Payload& payload);
+  [[nodiscard]] std::byte* part(std::uint32_t turn, std::int32_t order) const noexcept;
+  Status broadcast_long(std::span<std::byte> bytes, const CollectiveCall& call);
+  Status broadcast_part(std::span<std::byte> bytes, const CollectiveCall& call);
+  Status allreduce_long(std::span<std::byte> bytes, const CollectiveCall& call, bool keep_result);
+  Status allreduce_alone(std::span<std::byte> bytes, const CollectiveCall& call);
+  Status allreduce_parts(std::span<std::byte> bytes, const CollectiveCall& call, bool keep_result);
 
   JobState& job_;
   std::shared_ptr<JobState> keep_job_;
@@ -272,6 +313,10 @@ class TeamState {
   std::uint32_t step_ = 0;           ///< the generation of the last step
   std::int32_t looked_after_ = 0;    ///< the node, by index, that look_after_next_node() saw last
   bool is_formed_ = false;
+
+  bool is_long_prepared_ = false;
+  std::size_t part_bytes_ = 0;  ///< of long data, that a member has room for in node memory
+  std::optional<Lanes> lanes_;  ///< nothing where some node had no memory for them
 };
 
 }  // namespace tessera::rma::detail

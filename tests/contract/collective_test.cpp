@@ -26,7 +26,11 @@ void on_ranks_with_small_slots(const std::function<void(Job&)>& body) {
   on_ranks({.change = [](Settings& settings) { settings.collective_slot_bytes = 256; }}, body);
 }
 
-constexpr std::array<std::size_t, 10> sizes{0, 1, 7, 255, 256, 257, 1000, 4096, 16'385, 100'001};
+// About slots, of either size; about two of them, behind which data is long for teams over nodes;
+// about that data's pieces, of 16 slots, and 4 pieces; and some more.
+constexpr std::array<std::size_t, 23> sizes{
+    0,    1,    7,      255,    256,    257,    511,    512,    513,     1000,    1024,   1025,
+    4096, 4097, 16'384, 16'385, 32'768, 32'769, 65'536, 65'537, 100'001, 262'145, 600'001};
 
 std::vector<std::byte> pattern(std::size_t bytes, std::int32_t rank) {
   std::vector<std::byte> result(bytes);
@@ -136,7 +140,7 @@ void reduce_everything(Job& job) {
                             {"not defined for", std::string(to_string(element_type<T>()))}));
           continue;
         }
-        for (const std::size_t count : {0U, 1U, 3U, 31U, 33U, 1025U, 4099U}) {
+        for (const std::size_t count : {0U, 1U, 3U, 31U, 33U, 65U, 1025U, 4099U, 20'001U}) {
           reduce_one<T>(job, count, reduction);
         }
       }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Teams whose members are on several nodes, over a link that copies (cluster_rig.hpp): all
-// collectives for many shapes of cluster, what is told when members differ, and when some are gone.
+// collectives for many shapes of cluster, what is told when members differ, and when some have
+// left.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
-#include <csignal>
+#include <bit>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -26,7 +27,10 @@ using test::ok;
 using Shape = std::vector<std::uint64_t>;  // the node of each rank
 
 constexpr std::int64_t slot = 256;
-constexpr std::array<std::size_t, 7> sizes{0, 1, 255, 256, 257, 512, 3000};
+// About one and two slots, behind which data counts as long; a piece of that is 16 slots, and a
+// lane and a part hold 4 pieces.
+constexpr std::array<std::size_t, 15> sizes{0,    1,    255,  256,  257,    512,    513,   1025,
+                                            3000, 4095, 4096, 4097, 16'384, 16'385, 50'001};
 
 class OverNodes : public testing::TestWithParam<Shape> {};
 
@@ -123,6 +127,32 @@ std::vector<std::byte> numbers(ElementType type, std::size_t count, std::int32_t
   return bytes;
 }
 
+// As a tree over the nodes' numbers: those beyond the largest power of two are folded first, then
+// halves. For short data one by one.
+std::vector<std::byte> combine_nodes(std::vector<std::vector<std::byte>> parts, ElementType type,
+                                     Reduction reduction) {
+  const auto add = [&](std::size_t into, std::size_t from) {
+    combine(parts[into].data(), parts[from].data(), parts[from].size(), type, reduction);
+  };
+  const std::size_t bytes = parts.front().size();
+  if (bytes <= 2 * slot) {
+    for (std::size_t node = 1; node < parts.size(); ++node) {
+      add(0, node);
+    }
+    return parts.front();
+  }
+  const std::size_t power = std::bit_floor(parts.size());
+  for (std::size_t node = power; node < parts.size(); ++node) {
+    add(node - power, node);
+  }
+  for (std::size_t half = power / 2; half > 0; half /= 2) {
+    for (std::size_t node = 0; node < half; ++node) {
+      add(node, node + half);
+    }
+  }
+  return parts.front();
+}
+
 // The order that is promised: the nodes by their lowest member, and on each in team order.
 std::vector<std::byte> reference(const Cluster& cluster, const Team& team, ElementType type,
                                  Reduction reduction, std::size_t count) {
@@ -135,9 +165,9 @@ std::vector<std::byte> reference(const Cluster& cluster, const Team& team, Eleme
       nodes.push_back(node);
     }
   }
-  std::vector<std::byte> result;
+  std::vector<std::vector<std::byte>> parts;
   for (const NodeId node : nodes) {
-    std::vector<std::byte> part;
+    std::vector<std::byte>& part = parts.emplace_back();
     for (const WorldRank member : team.members()) {
       if (cluster.map().node_of(member) != node) {
         continue;
@@ -146,10 +176,8 @@ std::vector<std::byte> reference(const Cluster& cluster, const Team& team, Eleme
       part.empty() ? void(part = next)
                    : combine(part.data(), next.data(), next.size(), type, reduction);
     }
-    result.empty() ? void(result = part)
-                   : combine(result.data(), part.data(), part.size(), type, reduction);
   }
-  return result;
+  return nodes.size() == 1 ? parts.front() : combine_nodes(std::move(parts), type, reduction);
 }
 
 void reduce_all(const Cluster& cluster, Team& team) {
@@ -161,7 +189,7 @@ void reduce_all(const Cluster& cluster, Team& team) {
       if (!is_defined(type, reduction)) {
         continue;
       }
-      for (const std::size_t count : {0U, 1U, 15U, 16U, 17U, 64U, 65U, 700U}) {
+      for (const std::size_t count : {0U, 1U, 15U, 16U, 17U, 64U, 65U, 700U, 2100U}) {
         const auto expected = reference(cluster, team, type, reduction, count);
         auto mine = numbers(type, count, self.value);
         ASSERT_TRUE(
@@ -296,6 +324,11 @@ TEST_P(OverNodes, TeamsOfDifferingSlotsUseTheLeast) {
   EXPECT_EQ(cluster.board().refused.load(), 0);
 }
 
+Status broadcast_of(Team& team, std::size_t bytes, std::int32_t root) {
+  std::vector<std::byte> data(bytes);
+  return team.broadcast(data, TeamRank{root});
+}
+
 // The odd one calls `odd`, the others `usual`; all get the same error, and the team goes on.
 void mismatch(const Shape& shape, const std::function<Status(Team&)>& usual,
               const std::function<Status(Team&)>& odd, std::vector<std::string> words) {
@@ -314,6 +347,8 @@ void mismatch(const Shape& shape, const std::function<Status(Team&)>& usual,
         told[static_cast<std::size_t>(odd_rank)].push_back(status.message());
       }
       ASSERT_TRUE(ok(team.barrier()));
+      // From here on there is memory for long data.
+      ASSERT_TRUE(ok(broadcast_of(team, 3000, 0)));
       ASSERT_EQ(team.allreduce(1, Reduction::sum).value(), job.size);
       const auto all = team.allgather_value(job.rank.value).value();
       ASSERT_EQ(all.back(), job.size - 1);
@@ -323,11 +358,6 @@ void mismatch(const Shape& shape, const std::function<Status(Team&)>& usual,
     EXPECT_EQ(std::count(each.begin(), each.end(), each.front()),
               static_cast<std::ptrdiff_t>(shape.size()));
   }
-}
-
-Status broadcast_of(Team& team, std::size_t bytes, std::int32_t root) {
-  std::vector<std::byte> data(bytes);
-  return team.broadcast(data, TeamRank{root});
 }
 
 Status allgather_of(Team& team, std::size_t bytes) {
@@ -419,6 +449,31 @@ TEST_P(OverNodes, ANodeWithoutMemoryFailsAllAndTheNextTeamIsMade) {
   }
 }
 
+TEST_P(OverNodes, ANodeWithoutMemoryForLongDataSendsItSlotBySlot) {
+  for (std::int32_t poor = 0; poor < 2; ++poor) {
+    Cluster cluster(GetParam());
+    const WorldRank leader = cluster.ranks_of(poor).front();
+    on_cluster(cluster, slot, [&](JobState& job, Team& team) {
+      std::vector<std::uint64_t> taken;
+      if (job.rank == leader) {
+        while (auto offset = job.node->arena().allocate(granule_bytes)) {
+          taken.push_back(*offset);
+        }
+      }
+      const int published = cluster.published();
+      ASSERT_TRUE(ok(team.barrier()));
+      broadcast_all(team);
+      ASSERT_TRUE(ok(team.barrier()));
+      // Those that had memory have given it back.
+      EXPECT_EQ(cluster.published(), published);
+      for (const std::uint64_t offset : taken) {
+        job.node->arena().free(offset, granule_bytes);
+      }
+      ASSERT_TRUE(ok(team.barrier()));
+    });
+  }
+}
+
 TEST_P(OverNodes, SegmentsHaveTheSlicesOfEachNodeInItsArena) {
   Cluster cluster(GetParam());
   on_cluster(cluster, slot, [](JobState& job, Team& team) {
@@ -466,103 +521,6 @@ TEST_P(OverNodes, NumbersOfRegionsAreDrawnOnce) {
   std::sort(drawn.begin(), drawn.end());
   EXPECT_EQ(std::unique(drawn.begin(), drawn.end()), drawn.end());
   EXPECT_GT(drawn.front(), 0U);
-}
-
-// What forked ranks found, in shared memory.
-struct Outcome {
-  std::atomic<std::uint32_t> code{0xffff};
-  std::atomic<std::int32_t> rank{-1};
-};
-
-// Kills a rank at any instruction but those that an agent of another node would execute.
-void end_at_home(ForkedRank& rank, const std::atomic<bool>& is_abroad) {
-  kill(rank.pid(), SIGSTOP);
-  int state = 0;
-  waitpid(rank.pid(), &state, WUNTRACED);
-  while (is_abroad) {
-    kill(rank.pid(), SIGCONT);
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-    kill(rank.pid(), SIGSTOP);
-    waitpid(rank.pid(), &state, WUNTRACED);
-  }
-  rank.end();
-}
-
-constexpr int when_killed = 1 << 30;  // barriers that nobody reaches
-
-// One rank dies after some barriers, or is killed after some time; what all others get from the
-// next ones.
-void die_in_team(const Shape& shape, std::int32_t victim, int barriers,
-                 std::chrono::microseconds kill_after = {}) {
-  Cluster cluster(shape);
-  auto* const outcomes = static_cast<Outcome*>(
-      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  std::vector<std::unique_ptr<ForkedRank>> ranks;
-  for (std::int32_t rank = 0; rank < cluster.size(); ++rank) {
-    Outcome* const outcome = new (outcomes + rank) Outcome;
-    ranks.push_back(std::make_unique<ForkedRank>([&, rank, outcome] {
-      const auto job = cluster.start(WorldRank{rank}, false, slot);
-      if (rank == victim && barriers < 0) {
-        ::raise(SIGKILL);
-      }
-      auto world = world_of(*job);
-      Status status = world.status();
-      for (int round = 0; status.ok(); ++round) {
-        if (rank == victim && round == barriers) {
-          ::raise(SIGKILL);
-        }
-        status = world->barrier();
-      }
-      outcome->rank.store(status.rank() ? status.rank()->value : -1);
-      outcome->code.store(static_cast<std::uint32_t>(status.code()));
-      // None leaves before all have been told; the next to leave would be a cause, too.
-      while (!std::all_of(outcomes, outcomes + cluster.size(), [&](const Outcome& each) {
-        return &each == outcomes + victim || each.code.load() != 0xffff;
-      })) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-    }));
-  }
-  if (barriers == when_killed) {
-    const auto node = cluster.node_of(WorldRank{victim}, false);
-    const RankRecord& record = node->memory().record(node->place());
-    ASSERT_TRUE(eventually([&] { return record.presence.load() != 0; }));
-    std::this_thread::sleep_for(kill_after);
-    end_at_home(*ranks[static_cast<std::size_t>(victim)],
-                cluster.board().abroad[static_cast<std::size_t>(victim)]);
-  }
-  for (std::int32_t rank = 0; rank < cluster.size(); ++rank) {
-    if (rank == victim) {
-      continue;
-    }
-    const Outcome& outcome = outcomes[rank];
-    ASSERT_TRUE(eventually([&] { return outcome.code.load() != 0xffff; }))
-        << "rank " << rank << " hangs, victim " << victim << " after " << barriers;
-    EXPECT_EQ(outcome.code.load(), static_cast<std::uint32_t>(Code::peer_lost));
-    EXPECT_EQ(outcome.rank.load(), victim);
-    EXPECT_EQ(ranks[static_cast<std::size_t>(rank)]->wait(), 0);
-  }
-  munmap(outcomes, 4096);
-}
-
-TEST(ADeadRank, OfATeamOverNodesIsToldToAllOthers) {
-  for (const Shape& shape : {Shape{0, 1}, Shape{0, 0, 1, 1}, Shape{0, 0, 1, 1, 2},
-                             Shape{0, 1, 2, 0, 1, 2}, Shape{0, 1, 2, 3, 4}}) {
-    for (std::int32_t victim = 0; victim < static_cast<std::int32_t>(shape.size()); ++victim) {
-      for (const int barriers : {-1, 0, 1, 17}) {
-        die_in_team(shape, victim, barriers);
-      }
-    }
-  }
-}
-
-TEST(ADeadRank, MayDieAtAnyTime) {
-  std::minstd_rand dice(11);
-  for (int round = 0; round < 60; ++round) {
-    const Shape shape = round % 2 == 0 ? Shape{0, 1, 0, 1} : Shape{0, 1, 2, 2, 1};
-    const auto victim = static_cast<std::int32_t>(dice() % shape.size());
-    die_in_team(shape, victim, when_killed, std::chrono::microseconds(dice() % 5000));
-  }
 }
 
 TEST(ATeamOverNodes, NeedsALink) {

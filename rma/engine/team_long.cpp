@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The part of TeamState that is for long data of teams whose members are on several nodes.
+//
+// The leaders work on the caller's memory itself where each node has one member. Else members put
+// long data into their parts in node memory, one after the other of two, as with slots; the leader
+// works on one of these.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "rma/engine/job_state.hpp"
+#include "rma/engine/long_collectives.hpp"
+#include "rma/engine/reduce.hpp"
+#include "rma/engine/team_state.hpp"
+
+namespace tessera::rma::detail {
+
+/// What a node has for long data; the least of all nodes' counts.
+struct TeamState::LongOffer {
+  std::uint64_t piece_bytes = 0;
+  std::uint64_t part_bytes = 0;
+  std::uint32_t memory = 0;  ///< 0: it found none
+  std::uint32_t unused = 0;
+};
+
+// By the setting, and not by the slots, which are small where members are many.
+TeamState::LongOffer TeamState::wanted_for_long() const {
+  constexpr std::size_t slots_per_piece = 16;
+  const auto slot = static_cast<std::size_t>(job_.settings.collective_slot_bytes);
+  const LaneShape shape = Lanes::shape_within(*nodes_, slots_per_piece * slot, most_mail_bytes);
+  const std::size_t most = most_mail_bytes / 2 / static_cast<std::size_t>(node_members_);
+  const std::size_t part =
+      std::min(LaneShape::depth * shape.piece_bytes, most) / cache_line * cache_line;
+  return {.piece_bytes = shape.piece_bytes, .part_bytes = std::max(part, cache_line)};
+}
+
+TeamState::LongOffer TeamState::make_long_memory() {
+  LongOffer offer = wanted_for_long();
+  const std::uint64_t parts =
+      is_flat() ? 0 : 2 * static_cast<std::uint64_t>(node_members_) * offer.part_bytes;
+  const std::uint64_t bytes = Lanes::bytes(*nodes_, {.piece_bytes = offer.piece_bytes}) + parts;
+  Arena& arena = node_->arena();
+  const Result<std::uint64_t> offset = arena.allocate(bytes);
+  if (!offset.ok()) {
+    return offer;
+  }
+  const Status backed = arena.back(*offset, bytes);
+  const Result<RegionId> published =
+      backed.ok() ? job_.publish({.offset = *offset, .bytes = bytes}) : Result<RegionId>(backed);
+  if (!published.ok()) {
+    arena.free(*offset, bytes);
+    return offer;
+  }
+  control_->long_memory = published->value;
+  control_->long_offset = *offset;
+  control_->long_bytes = bytes;
+  offer.memory = published->value;
+  return offer;
+}
+
+void TeamState::free_long_memory() noexcept {
+  if (control_->long_memory == 0) {
+    return;
+  }
+  withdraw_control(RegionId{control_->long_memory});
+  node_->arena().free(control_->long_offset, control_->long_bytes);
+  control_->long_memory = 0;
+}
+
+// Once for a team. The meeting is one of the collective that needs the memory, so that members who
+// called something else are told of that. Where a node finds no memory all do without.
+Status TeamState::prepare_long(const CollectiveCall& call) {
+  if (is_long_prepared_) {
+    return {};
+  }
+  const LongOffer offer = is_leader() ? make_long_memory() : LongOffer();
+  const Payload payload{.kind = Payload::Kind::of_each, .bytes = sizeof offer, .turn = turn_++};
+  std::memcpy(slot(payload.turn, order_), &offer, sizeof offer);
+  Status met = meet(call, payload);
+  if (met.ok()) {
+    accept_offers(payload);
+  }
+  if (is_leader() && !lanes_) {
+    free_long_memory();
+  }
+  return met;
+}
+
+void TeamState::accept_offers(const Payload& payload) {
+  std::vector<RegionId> memory_of;
+  LaneShape shape{.piece_bytes = SIZE_MAX};
+  part_bytes_ = SIZE_MAX;
+  for (std::int32_t index = 0; index < nodes_->count(); ++index) {
+    LongOffer offer;
+    std::memcpy(&offer, piece(team_rank(nodes_->leader(index)), payload), sizeof offer);
+    memory_of.push_back(RegionId{offer.memory});
+    shape.piece_bytes = std::min<std::size_t>(shape.piece_bytes, offer.piece_bytes);
+    part_bytes_ = std::min<std::size_t>(part_bytes_, offer.part_bytes);
+  }
+  is_long_prepared_ = true;
+  const auto has_none = [](RegionId memory) { return memory.value == 0; };
+  if (std::any_of(memory_of.begin(), memory_of.end(), has_none)) {
+    return;
+  }
+  std::byte* const own = node_->arena().at(control_->long_offset);
+  if (is_leader()) {
+    Lanes::make(own, *nodes_, shape);
+  }
+  lanes_.emplace(
+      Lanes::Surroundings{
+          .link = *job_.link,
+          .nodes = *nodes_,
+          .wait = [this](
+                      std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
+                      std::int32_t partner) { return wait_for_lane(counter, at_least, partner); },
+          .explain = [this](std::int32_t partner,
+                            const Status& error) { return explain(partner, error); }},
+      shape, own, std::move(memory_of));
+}
+
+// Parts stand behind the lanes.
+std::byte* TeamState::part(std::uint32_t turn, std::int32_t order) const noexcept {
+  const std::size_t at =
+      (turn % 2) * static_cast<std::size_t>(node_members_) + static_cast<std::size_t>(order);
+  return node_->arena().at(control_->long_offset) +
+         Lanes::bytes(*nodes_, {.piece_bytes = lanes_->piece_bytes()}) + at * part_bytes_;
+}
+
+Status TeamState::broadcast_long(std::span<std::byte> bytes, const CollectiveCall& call) {
+  if (is_flat()) {
+    const LeadersWork work = [&](Lanes& lanes) {
+      return broadcast_by_binomial_tree(lanes, *nodes_, nodes_->index_of(call.root), bytes);
+    };
+    return meet(call, {.among_leaders = &work});
+  }
+  for (std::size_t done = 0; done < bytes.size(); done += part_bytes_) {
+    TESSERA_RETURN_IF_ERROR(
+        broadcast_part(bytes.subspan(done, std::min(part_bytes_, bytes.size() - done)), call));
+  }
+  return {};
+}
+
+// From the root's part on its node to the leaders' parts on the others.
+Status TeamState::broadcast_part(std::span<std::byte> bytes, const CollectiveCall& call) {
+  const std::int32_t index = nodes_->index_of(call.root);
+  const bool is_here = index == nodes_->own();
+  std::byte* const shared = part(
+      turn_++, is_here ? nodes_->order_of(call.root) : order_of(nodes_->leader(nodes_->own())));
+  if (rank_ == call.root) {
+    std::memcpy(shared, bytes.data(), bytes.size());
+  }
+  const LeadersWork work = [&](Lanes& lanes) {
+    return broadcast_by_binomial_tree(lanes, *nodes_, index, {shared, bytes.size()});
+  };
+  TESSERA_RETURN_IF_ERROR(meet(call, {.among_leaders = &work}));
+  if (rank_ != call.root) {
+    std::memcpy(bytes.data(), shared, bytes.size());
+  }
+  return {};
+}
+
+Status TeamState::allreduce_long(std::span<std::byte> bytes, const CollectiveCall& call,
+                                 bool keep_result) {
+  const bool all_keep = call.kind == CollectiveCall::Kind::allreduce;
+  if (is_flat() && all_keep) {
+    return allreduce_alone(bytes, call);
+  }
+  std::vector<std::byte> copy;
+  for (std::size_t done = 0; done < bytes.size(); done += part_bytes_) {
+    std::span<std::byte> some = bytes.subspan(done, std::min(part_bytes_, bytes.size() - done));
+    if (!is_flat()) {
+      TESSERA_RETURN_IF_ERROR(allreduce_parts(some, call, keep_result));
+      continue;
+    }
+    if (!keep_result) {
+      copy.assign(some.begin(), some.end());
+      some = copy;
+    }
+    TESSERA_RETURN_IF_ERROR(allreduce_alone(some, call));
+  }
+  return {};
+}
+
+Status TeamState::allreduce_alone(std::span<std::byte> bytes, const CollectiveCall& call) {
+  const LeadersWork work = [&](Lanes& lanes) {
+    return allreduce_by_halving_and_doubling(lanes, *nodes_, bytes, call.type, call.reduction);
+  };
+  return meet(call, {.among_leaders = &work});
+}
+
+// The leader combines its node's parts in the first one, in team order.
+Status TeamState::allreduce_parts(std::span<std::byte> bytes, const CollectiveCall& call,
+                                  bool keep_result) {
+  const std::uint32_t turn = turn_++;
+  std::byte* const result = part(turn, 0);
+  std::memcpy(part(turn, order_), bytes.data(), bytes.size());
+  const LeadersWork work = [&](Lanes& lanes) {
+    for (std::int32_t order = 1; order < node_members_; ++order) {
+      combine(result, part(turn, order), bytes.size(), call.type, call.reduction);
+    }
+    return allreduce_by_halving_and_doubling(lanes, *nodes_, {result, bytes.size()}, call.type,
+                                             call.reduction);
+  };
+  TESSERA_RETURN_IF_ERROR(meet(call, {.among_leaders = &work}));
+  if (keep_result) {
+    std::memcpy(bytes.data(), result, bytes.size());
+  }
+  return {};
+}
+
+}  // namespace tessera::rma::detail
