@@ -28,6 +28,8 @@ constexpr std::chrono::milliseconds look_period{1000};
 constexpr std::chrono::microseconds longest_turn{200};
 // Of the thread, while another does its work.
 constexpr std::chrono::microseconds nap{50};
+// While helpers come again and again: waking takes a nap's third from the core that they are on.
+constexpr std::chrono::microseconds longest_nap{500};
 // A thread that has slept is woken by each event, at the cost of who is about to look at it. So
 // while somebody helps again and again it rather looks between naps.
 constexpr std::chrono::milliseconds soon{1};
@@ -130,11 +132,14 @@ Status AgentThread::watch(int fd, std::uint32_t events, int operation) const {
 void AgentThread::run() noexcept {
   pthread_setname_np(pthread_self(), "tessera-agent");
   prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: naps are to be as short as they say
+  auto next_nap = nap;
   while (!shared_.is_ending) {
     if (is_helped()) {
-      std::this_thread::sleep_for(nap);
+      std::this_thread::sleep_for(next_nap);
+      next_nap = std::min(2 * next_nap, longest_nap);
       continue;
     }
+    next_nap = nap;
     bool is_busy = false;
     bool is_awake = false;
     std::chrono::milliseconds longest{};
@@ -232,8 +237,8 @@ void AgentThread::give_way() {
 // sleeps gets it when something comes. So when something came while the agent was away it stays
 // awake no more, for a time that grows.
 void AgentThread::note_turn(bool is_busy) {
-  constexpr std::chrono::milliseconds least{1};
-  constexpr std::chrono::milliseconds most{50};
+  constexpr std::chrono::microseconds least{100};
+  constexpr std::chrono::microseconds most{50'000};
   constexpr std::chrono::milliseconds again{6};  // a slice and a bit
   const auto now = Clock::now();
   if (now - crowded_until_ > again) {
