@@ -121,8 +121,10 @@ StayAwake stay_awake(const Settings& settings) {
                                    : (settings.server == "block" ? StayAwake(0) : a_while);
 }
 
+// What the kernel scatters may tear a word, which aligned words may not (docs/memory-model.md).
 Paths paths_of(const Settings& settings) {
-  return {.least_direct_row = static_cast<std::size_t>(settings.direct_row),
+  constexpr std::int64_t beyond_words = sizeof(std::uint64_t) + 1;
+  return {.least_direct_row = static_cast<std::size_t>(std::max(settings.direct_row, beyond_words)),
           .chunk_bytes = static_cast<std::size_t>(settings.chunk_kib) * 1024};
 }
 

@@ -166,7 +166,8 @@ TEST_P(ServerTest, BurstsOfPutsArriveWithoutAnybodyWaiting) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     ASSERT_TRUE(ok(put(8 * i, &values[i], CopyShape::contiguous(8))));
   }
-  const auto& last = *reinterpret_cast<std::atomic<std::uint64_t>*>(node_.slice() + 8 * 999);
+  const auto& last =
+      *reinterpret_cast<std::atomic<std::uint64_t>*>(node_.slice() + 8 * std::ptrdiff_t{999});
   EXPECT_TRUE(detail::eventually([&] { return last.load() == values.back(); }));
   ASSERT_TRUE(ok(endpoint_.fence()));  // before that the bytes may not be read like one's own
   EXPECT_EQ(std::memcmp(node_.slice(), values.data(), 8000), 0);
