@@ -6,11 +6,11 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <algorithm>
 
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <random>
@@ -154,7 +154,7 @@ class ClusterLink final : public NodeLink, private Liveness {
     const RobustGuard guard(cluster_.board().lock, context_);
     TESSERA_ASSIGN_OR_RETURN(std::byte* const start,
                              place(node, memory, offset, bytes.size(), flag_offset));
-    std::memcpy(start + offset, bytes.data(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), start + offset);
     auto& word = *reinterpret_cast<std::atomic<std::uint64_t>*>(start + flag_offset);
     word.store(flag, std::memory_order_release);
     futex_wake_all(reinterpret_cast<FutexWord&>(word));
