@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
