@@ -21,6 +21,11 @@ namespace tessera::rma {
 
 class Completion {
  public:
+  Completion() noexcept = default;
+  /// `in_background`: whoever starts the operation means to do something else meanwhile.
+  explicit Completion(bool in_background) noexcept : in_background_(in_background) {}
+  [[nodiscard]] bool is_in_background() const noexcept { return in_background_; }
+
   /// Announces one more part. Called before the part is handed to a transport.
   void begin() noexcept { state_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -74,6 +79,7 @@ class Completion {
   // Somebody sleeps or slept, or there is an error; in the other bits, how much is under way.
   static constexpr std::uint64_t attended = std::uint64_t{1} << 63U;
   std::atomic<std::uint64_t> state_{0};
+  const bool in_background_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
   Status first_error_;

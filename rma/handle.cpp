@@ -13,7 +13,7 @@ Handle Handle::failed(Job& job, Status status) {
 }
 
 Handle Handle::failed(Job& job, WorldRank peer, Status status) {
-  auto operation = std::make_shared<detail::Operation>(job.state(), peer);
+  auto operation = detail::make_operation(job.state(), peer);
   operation->completion().begin();
   operation->completion().end(std::move(status));
   return Handle(std::move(operation));

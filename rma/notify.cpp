@@ -45,6 +45,11 @@ bool is_gone(const JobState& job, WorldRank rank) {
   return place >= 0 ? job.node->is_gone(place) : job.link->is_gone(rank);
 }
 
+Result<detail::Located> locate_flag(JobState& job, const RemoteAddress& flag) {
+  TESSERA_RETURN_IF_ERROR(check_flag(flag));
+  return locate(job, Op::put, flag, {0, sizeof(std::int32_t)});
+}
+
 std::atomic_ref<std::int32_t> word_at(std::byte* address) {
   return std::atomic_ref<std::int32_t>(*reinterpret_cast<std::int32_t*>(address));
 }
@@ -54,50 +59,77 @@ Status lost(WorldRank rank, std::string_view missing) {
                           fmt::format("rank {} is gone and {}", rank.value, missing));
 }
 
+// Sleeps until the flag is as wanted, or `writer` is gone; returns what it is then.
+template <class IsWanted>
+Result<std::int32_t> listen_to_flag(JobState& job, const RemoteAddress& flag, WorldRank writer,
+                                    IsWanted&& is_wanted) {
+  TESSERA_RETURN_IF_ERROR(check_flag(flag));
+  if (flag.rank != job.rank) {
+    return Status::error(Code::invalid_argument, fmt::format("rank {} waits for a flag of rank {}",
+                                                             job.rank.value, flag.rank.value));
+  }
+  TESSERA_RETURN_IF_ERROR(check_rank(job, writer));
+  TESSERA_ASSIGN_OR_RETURN(const detail::Located located,
+                           locate(job, Op::get, flag, {0, sizeof(std::int32_t)}));
+  std::byte* const address = located.region->segment().local() + flag.offset;
+  std::int32_t seen = 0;
+  const auto look = [&] {
+    seen = word_at(address).load(std::memory_order_acquire);
+    return is_wanted(seen);
+  };
+  job.node->listen_until(look, [&] { return is_gone(job, writer); });
+  return seen;
+}
+
 }  // namespace
 
 Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopyShape& shape,
                      RemoteAddress flag, std::int32_t value) {
-  JobState& state = job.state();
   if (flag.rank != to.rank) {
     return Status::error(Code::invalid_argument,
                          fmt::format("data go to rank {} and their flag to rank {}", to.rank.value,
                                      flag.rank.value));
   }
-  TESSERA_RETURN_IF_ERROR(check_flag(flag));
-  TESSERA_ASSIGN_OR_RETURN(const detail::Located word,
-                           locate(state, Op::put, flag, {0, sizeof value}));
+  // Nothing is sent when either is wrong.
+  TESSERA_RETURN_IF_ERROR(locate_flag(job.state(), flag).status());
   TESSERA_RETURN_IF_ERROR(put(job, to, from, shape));
-  const int place = state.node->place_of(to.rank);
+  return raise_flag(job, flag, value);
+}
+
+Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
+  JobState& state = job.state();
+  TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
+  const int place = state.node->place_of(flag.rank);
   if (place < 0) {
-    return state.link->raise_flag(to.rank, flag.region, flag.offset, value);
+    return state.link->raise_flag(flag.rank, flag.region, flag.offset, value);
   }
   if (word.slice != nullptr) {
     word_at(word.slice + flag.offset).store(value, std::memory_order_release);
   } else {
-    TESSERA_RETURN_IF_ERROR(job.fence(to.rank));
+    TESSERA_RETURN_IF_ERROR(job.fence(flag.rank));
     TESSERA_RETURN_IF_ERROR(put_value(job, flag, value));
-    TESSERA_RETURN_IF_ERROR(job.fence(to.rank));
+    TESSERA_RETURN_IF_ERROR(job.fence(flag.rank));
   }
   state.node->ring(place);
   return {};
 }
 
 Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank writer) {
-  JobState& state = job.state();
-  TESSERA_RETURN_IF_ERROR(check_flag(flag));
-  if (flag.rank != state.rank) {
-    return Status::error(Code::invalid_argument, fmt::format("rank {} waits for a flag of rank {}",
-                                                             state.rank.value, flag.rank.value));
+  TESSERA_ASSIGN_OR_RETURN(
+      const std::int32_t last,
+      listen_to_flag(job.state(), flag, writer, [&](std::int32_t seen) { return seen == value; }));
+  return last == value ? Status() : lost(writer, fmt::format("the flag is not {}", value));
+}
+
+Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int32_t value,
+                                          WorldRank writer) {
+  TESSERA_ASSIGN_OR_RETURN(
+      const std::int32_t last,
+      listen_to_flag(job.state(), flag, writer, [&](std::int32_t seen) { return seen != value; }));
+  if (last == value) {
+    return lost(writer, fmt::format("the flag is still {}", value));
   }
-  TESSERA_RETURN_IF_ERROR(check_rank(state, writer));
-  TESSERA_ASSIGN_OR_RETURN(const detail::Located word,
-                           locate(state, Op::get, flag, {0, sizeof value}));
-  std::byte* const address = word.region->segment().local() + flag.offset;
-  const bool came = state.node->listen_until(
-      [&] { return word_at(address).load(std::memory_order_acquire) == value; },
-      [&] { return is_gone(state, writer); });
-  return came ? Status() : lost(writer, fmt::format("the flag is not {}", value));
+  return last;
 }
 
 Result<std::uint64_t> notify(Job& job, WorldRank rank) {

@@ -23,10 +23,19 @@ namespace tessera::rma {
 Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopyShape& shape,
                      RemoteAddress flag, std::int32_t value);
 
+/// One-sided. Stores `value` in the 32-bit word at `flag`, behind the caller's earlier puts and
+/// accumulates to that rank: put_with_flag() for data that other calls have put. Complete: locally
+/// at return. Errors: as put() of 4 bytes; invalid_argument (not aligned to 4 bytes).
+Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value);
+
 /// Local. Sleeps until the 32-bit word at `flag`, in this rank's own slice, is `value`.
 /// Errors: out_of_range, invalid_argument (another rank's word), peer_lost (`writer` is gone and
 /// the word is not `value`).
 Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank writer);
+
+/// Local. The same until the word is something else than `value`; returns what it is then.
+Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int32_t value,
+                                          WorldRank writer);
 
 /// One-sided. Raises the number of notifications that this rank sent to `rank`, and returns it.
 /// Errors: invalid_argument (no such rank), peer_lost, unreachable.

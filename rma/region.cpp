@@ -79,8 +79,7 @@ void* Region::raw_pointer(TeamRank rank) const noexcept {
 }
 
 Status Region::fence() {
-  return state_->job().fence(
-      [&](WorldRank rank) { return state_->team().team_rank(rank).value >= 0; }, state_->id());
+  return state_->fence();
 }
 
 Result<LocalAccess> LocalAccess::begin(Region& region) {

@@ -93,7 +93,7 @@ class Parts {
       return own_ ? *own_ : own_.emplace();
     }
     if (!operation_) {
-      operation_ = std::make_shared<detail::Operation>(job_, peer_);
+      operation_ = detail::make_operation(job_, peer_);
       job_.outstanding.add(operation_);
     }
     return operation_->completion();

@@ -84,8 +84,7 @@ class JobState {
   /// See Job::stop.
   Status stop();
 
-  /// Completes everything to such ranks at its target.
-  /// Of what this rank did in `region` at those ranks.
+  /// Completes at its target what this rank did at such ranks, in `region` or in all of them.
   Status fence(const RankFilter& ranks, RegionId region = any_region);
 
   std::weak_ptr<JobState> self;  ///< for what users hold and what must keep the job alive

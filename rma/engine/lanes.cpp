@@ -29,6 +29,37 @@ std::size_t pieces_of(std::size_t bytes, std::size_t piece_bytes) {
   return (bytes + piece_bytes - 1) / piece_bytes;
 }
 
+// Goes over the pieces of blocks, in the order in which they travel.
+class PieceWalk {
+ public:
+  PieceWalk(const Lanes::Blocks& blocks, std::size_t piece_bytes)
+      : blocks_(blocks), piece_bytes_(piece_bytes) {
+    for (const std::span<std::byte> block : blocks) {
+      left_ += pieces_of(block.size(), piece_bytes);
+    }
+  }
+  [[nodiscard]] std::size_t left() const noexcept { return left_; }
+  // Requires: left() > 0.
+  std::span<std::byte> next() {
+    while (at_ == blocks_[block_].size()) {
+      ++block_;
+      at_ = 0;
+    }
+    const auto rest = blocks_[block_].subspan(at_);
+    const auto piece = rest.first(std::min(piece_bytes_, rest.size()));
+    at_ += piece.size();
+    --left_;
+    return piece;
+  }
+
+ private:
+  const Lanes::Blocks& blocks_;
+  std::size_t piece_bytes_;
+  std::size_t block_ = 0;
+  std::size_t at_ = 0;  // in that block
+  std::size_t left_ = 0;
+};
+
 }  // namespace
 
 Lanes::Lanes(Surroundings surroundings, LaneShape shape, std::byte* own,
@@ -158,44 +189,54 @@ void Lanes::tell_if_needed(Partner& sender, std::size_t to_come) {
       .ignore("a sender that is gone is found when its next piece is waited for");
 }
 
-// A lane's worth goes first; then as many pieces are used as one credit is for, and as many sent.
-// So nobody waits in vain: who waits for a credit has sent all that the partner must use before it
-// gives that, and has used, and told, all that the partner had to send before.
+std::uint32_t Lanes::use_next(std::int32_t from, std::span<std::byte> place, std::size_t to_come,
+                              const Use& use) {
+  if (const std::uint32_t word = await_piece(from); word != 0) {
+    return word;
+  }
+  use(piece(from, place.size()), place);
+  use_up(from, to_come);
+  return 0;
+}
+
+// A lane's worth goes first; then as many pieces are sent as the pieces that were used gave credits
+// for. So nobody waits in vain. Who waits for a credit has used, and told, as many pieces as the
+// partner must have used to give it; and who waits for a piece has sent all that may go by then. So
+// of all that wait, the one that has used the least cannot wait for the one or the other.
 std::uint32_t Lanes::exchange(const Exchange& both, const Use& use) {
-  const std::size_t out_pieces = pieces_of(both.out.size(), shape_.piece_bytes);
-  const std::size_t in_pieces = pieces_of(both.in_bytes, shape_.piece_bytes);
+  PieceWalk out(both.out, shape_.piece_bytes);
+  PieceWalk in(both.in, shape_.piece_bytes);
+  const std::size_t all = out.left();
+  const std::size_t own = both.passes_on ? pieces_of(both.out[0].size(), shape_.piece_bytes) : all;
   std::size_t sent = 0;
   std::size_t used = 0;
-  std::size_t may_be_sent = LaneShape::depth;
-  tell_if_needed(partner(both.from), in_pieces);
-  while (sent < out_pieces || used < in_pieces) {
-    for (; sent < std::min(out_pieces, may_be_sent); ++sent) {
-      const std::size_t at = sent * shape_.piece_bytes;
-      const std::size_t bytes = std::min(shape_.piece_bytes, both.out.size() - at);
-      if (const std::uint32_t word = send_piece(both.to, both.out.subspan(at, bytes)); word != 0) {
+  tell_if_needed(partner(both.from), in.left());
+  while (out.left() > 0 || in.left() > 0) {
+    const std::size_t credited = used / pieces_per_credit * pieces_per_credit;
+    const std::size_t may_be_sent =
+        in.left() == 0 ? all : std::min({all, LaneShape::depth + credited, own + used});
+    for (; sent < may_be_sent; ++sent) {
+      if (const std::uint32_t word = send_piece(both.to, out.next()); word != 0) {
         return word;
       }
     }
-    may_be_sent += pieces_per_credit;
-    for (std::size_t i = 0; i < pieces_per_credit && used < in_pieces; ++i, ++used) {
-      const std::size_t at = used * shape_.piece_bytes;
-      const std::size_t bytes = std::min(shape_.piece_bytes, both.in_bytes - at);
-      if (const std::uint32_t word = await_piece(both.from); word != 0) {
+    if (in.left() > 0) {
+      const std::span<std::byte> place = in.next();
+      if (const std::uint32_t word = use_next(both.from, place, in.left(), use); word != 0) {
         return word;
       }
-      use(piece(both.from, bytes), at);
-      use_up(both.from, in_pieces - used - 1);
+      ++used;
     }
   }
   return 0;
 }
 
-std::uint32_t Lanes::send(std::int32_t to, std::span<const std::byte> out) {
-  return exchange({.to = to, .out = out, .from = to}, {});
+std::uint32_t Lanes::send(std::int32_t to, std::span<std::byte> out) {
+  return exchange({.to = to, .out = {out}, .from = to}, {});
 }
 
-std::uint32_t Lanes::receive(std::int32_t from, std::size_t bytes, const Use& use) {
-  return exchange({.to = from, .out = {}, .from = from, .in_bytes = bytes}, use);
+std::uint32_t Lanes::receive(std::int32_t from, std::span<std::byte> in, const Use& use) {
+  return exchange({.to = from, .from = from, .in = {in}}, use);
 }
 
 void Lanes::poison(std::uint32_t word) {

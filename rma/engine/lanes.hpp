@@ -54,9 +54,9 @@ class Lanes {
   /// bring it there any more.
   using Wait = std::function<std::uint32_t(std::atomic<std::uint64_t>& counter,
                                            std::uint64_t at_least, std::int32_t partner)>;
-  /// What is done with a piece that arrived, which began so many bytes behind the first. The piece
-  /// itself may be changed.
-  using Use = std::function<void(std::span<std::byte> piece, std::size_t offset)>;
+  /// What is done with a piece that arrived, for the memory of the same size that it is meant for.
+  /// The piece itself may be changed.
+  using Use = std::function<void(std::span<std::byte> piece, std::span<std::byte> place)>;
   /// Tells why a delivery to a partner failed.
   using Explain = std::function<std::uint32_t(std::int32_t partner, const Status& error)>;
 
@@ -93,16 +93,22 @@ class Lanes {
   /// Its room may be used again; so many pieces more will come before anything else is done.
   void use_up(std::int32_t from, std::size_t to_come);
 
-  /// Sends all of `out` to one partner while the `in_bytes` that the other one sends are used.
+  /// Blocks of memory that travel one behind the other, each cut into pieces of its own.
+  using Blocks = std::vector<std::span<std::byte>>;
+
+  /// Sends all of `out` to one partner while what the other one sends for `in` is used.
   struct Exchange {
     std::int32_t to = 0;
-    std::span<const std::byte> out;
+    Blocks out = {};
     std::int32_t from = 0;
-    std::size_t in_bytes = 0;
+    Blocks in = {};
+    /// All of `out` behind the first block are the blocks of `in`, but for its last, which are
+    /// passed on: each piece when it was used.
+    bool passes_on = false;
   };
   std::uint32_t exchange(const Exchange& both, const Use& use);
-  std::uint32_t send(std::int32_t to, std::span<const std::byte> out);
-  std::uint32_t receive(std::int32_t from, std::size_t bytes, const Use& use);
+  std::uint32_t send(std::int32_t to, std::span<std::byte> out);
+  std::uint32_t receive(std::int32_t from, std::span<std::byte> in, const Use& use);
 
   /// Tells all partners, for good, that this leader gave up.
   void poison(std::uint32_t word);
@@ -121,6 +127,8 @@ class Lanes {
   [[nodiscard]] LaneHead& head(std::int32_t from) const noexcept;
   [[nodiscard]] std::uint64_t lane_start(std::int32_t at, std::int32_t from) const;
   std::uint32_t await_credit(Partner& to);
+  std::uint32_t use_next(std::int32_t from, std::span<std::byte> place, std::size_t to_come,
+                         const Use& use);
   void tell_if_needed(Partner& sender, std::size_t to_come);
   std::uint32_t await(std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
                       std::int32_t from);

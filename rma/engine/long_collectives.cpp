@@ -52,6 +52,10 @@ std::vector<Halving> plan_halvings(std::int32_t own, std::int32_t nodes, std::si
   return plan;
 }
 
+void write(std::span<const std::byte> piece, std::span<std::byte> place) {
+  std::memcpy(place.data(), piece.data(), piece.size());
+}
+
 class Allreduce {
  public:
   Allreduce(Lanes& lanes, std::span<std::byte> data, ElementType type, Reduction reduction)
@@ -63,24 +67,18 @@ class Allreduce {
   std::uint32_t scatter(const std::vector<Halving>& plan);
   std::uint32_t swap(std::int32_t neighbour, bool is_lower, Range range);
   std::uint32_t gather(const std::vector<Halving>& plan);
-  [[nodiscard]] std::span<const std::byte> part(Range range) const {
+  [[nodiscard]] std::span<std::byte> part(Range range) const {
     return data_.subspan(range.lo, range.bytes());
   }
-  // Combines what arrives with what is in the range: the lower node's with the upper one's, whoever
+  // Combines what arrives with what is in its place: the lower node's with the upper one's, whoever
   // does it.
-  [[nodiscard]] Lanes::Use combined_into(Range range, bool is_lower) {
-    return [this, range, is_lower](std::span<std::byte> piece, std::size_t offset) {
-      std::byte* const own = data_.data() + range.lo + offset;
-      combine(is_lower ? own : piece.data(), is_lower ? piece.data() : own, piece.size(), type_,
-              reduction_);
+  [[nodiscard]] Lanes::Use combining(bool is_lower) const {
+    return [this, is_lower](std::span<std::byte> piece, std::span<std::byte> own) {
+      combine(is_lower ? own.data() : piece.data(), is_lower ? piece.data() : own.data(),
+              piece.size(), type_, reduction_);
       if (!is_lower) {
-        std::memcpy(own, piece.data(), piece.size());
+        write(piece, own);
       }
-    };
-  }
-  [[nodiscard]] Lanes::Use written_to(Range range) {
-    return [this, range](std::span<std::byte> piece, std::size_t offset) {
-      std::memcpy(data_.data() + range.lo + offset, piece.data(), piece.size());
     };
   }
 
@@ -94,10 +92,10 @@ std::uint32_t Allreduce::scatter(const std::vector<Halving>& plan) {
   std::uint32_t word = 0;
   for (auto step = plan.begin(); step != plan.end() && word == 0; ++step) {
     word = lanes_.exchange({.to = step->partner,
-                            .out = part(step->given),
+                            .out = {part(step->given)},
                             .from = step->partner,
-                            .in_bytes = step->kept.bytes()},
-                           combined_into(step->kept, step->is_lower));
+                            .in = {part(step->kept)}},
+                           combining(step->is_lower));
   }
   return word;
 }
@@ -106,18 +104,18 @@ std::uint32_t Allreduce::scatter(const std::vector<Halving>& plan) {
 // find the same bits. What is overwritten was sent before.
 std::uint32_t Allreduce::swap(std::int32_t neighbour, bool is_lower, Range range) {
   return lanes_.exchange(
-      {.to = neighbour, .out = part(range), .from = neighbour, .in_bytes = range.bytes()},
-      combined_into(range, is_lower));
+      {.to = neighbour, .out = {part(range)}, .from = neighbour, .in = {part(range)}},
+      combining(is_lower));
 }
 
 std::uint32_t Allreduce::gather(const std::vector<Halving>& plan) {
   std::uint32_t word = 0;
   for (auto step = plan.rbegin(); step != plan.rend() && word == 0; ++step) {
     word = lanes_.exchange({.to = step->partner,
-                            .out = part(step->kept),
+                            .out = {part(step->kept)},
                             .from = step->partner,
-                            .in_bytes = step->given.bytes()},
-                           written_to(step->given));
+                            .in = {part(step->given)}},
+                           write);
   }
   return word;
 }
@@ -129,12 +127,11 @@ std::uint32_t Allreduce::run(std::int32_t own, std::int32_t count) {
   const Range all{0, data_.size()};
   if (own >= power) {
     const std::uint32_t word = lanes_.send(own - power, data_);
-    return word != 0 ? word : lanes_.receive(own - power, data_.size(), written_to(all));
+    return word != 0 ? word : lanes_.receive(own - power, data_, write);
   }
   const bool has_folded = own + power < count;
   const std::vector<Halving> plan = plan_halvings(own, power, data_.size(), size_of(type_));
-  std::uint32_t word =
-      has_folded ? lanes_.receive(own + power, data_.size(), combined_into(all, true)) : 0;
+  std::uint32_t word = has_folded ? lanes_.receive(own + power, data_, combining(true)) : 0;
   word = word != 0 ? word : scatter(plan);
   word = word != 0 ? word : swap(own ^ 1, (own & 1) == 0, plan.empty() ? all : plan.back().kept);
   word = word != 0 ? word : gather(plan);
@@ -175,6 +172,24 @@ std::uint32_t broadcast_by_binomial_tree(Lanes& lanes, const TeamNodes& nodes, s
     }
   }
   return word;
+}
+
+// Each node sends the next one its own block first, and then those that it gets from the one
+// before, up to that of the node behind the next one, piece by piece (a pipelined ring).
+std::uint32_t allgather_by_ring(Lanes& lanes, const TeamNodes& nodes,
+                                std::span<const std::span<std::byte>> blocks) {
+  Lanes::Exchange ring{.to = nodes.receiver(0), .from = nodes.sender(0), .passes_on = true};
+  for (std::int32_t distance = 0; distance < nodes.count(); ++distance) {
+    const std::int32_t index = (nodes.own() - distance + nodes.count()) % nodes.count();
+    const std::span<std::byte> block = blocks[static_cast<std::size_t>(index)];
+    if (distance > 0) {
+      ring.in.push_back(block);
+    }
+    if (distance + 1 < nodes.count()) {
+      ring.out.push_back(block);
+    }
+  }
+  return lanes.exchange(ring, write);
 }
 
 // Reduce-scatter by recursive halving, then allgather by recursive doubling (Rabenseifner 2004).

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/spare_allocator.hpp"
 
 namespace tessera::rma::detail {
 
@@ -45,23 +46,29 @@ Status Operation::wait() {
   return first;
 }
 
+std::shared_ptr<Operation> make_operation(JobState& job, WorldRank peer) {
+  return std::allocate_shared<Operation>(SpareAllocator<Operation>(), job, peer);
+}
+
 // Null when it was added; the oldest one that is under way when there are too many.
 std::shared_ptr<Operation> Outstanding::add_unless_full(
     const std::shared_ptr<Operation>& operation) {
   const std::lock_guard guard(mutex_);
-  // Those that were started first mostly end first. All are looked at only when there are too many,
-  // or each of many operations would look at all the others.
-  while (!under_way_.empty() && under_way_.front()->completion().done()) {
-    under_way_.pop_front();
-  }
-  if (under_way_.size() >= limit_) {
-    std::erase_if(under_way_, [](const auto& each) { return each->completion().done(); });
+  if (under_way_.size() >= next_look_) {
+    forget_ended();
   }
   if (under_way_.size() >= limit_) {
     return under_way_.front();
   }
   under_way_.push_back(operation);
   return nullptr;
+}
+
+// Looks at all of them, but no sooner than as many have come as were left: a step or two for each.
+void Outstanding::forget_ended() {
+  constexpr std::size_t few = 64;
+  std::erase_if(under_way_, [](const auto& each) { return each->completion().done(); });
+  next_look_ = std::min(std::max(few, 2 * under_way_.size()), limit_);
 }
 
 void Outstanding::add(const std::shared_ptr<Operation>& operation) {

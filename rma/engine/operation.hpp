@@ -3,7 +3,6 @@
 // Operation: what stands behind a Handle; and Outstanding, the list of those under way.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -47,9 +46,12 @@ class Operation {
  private:
   JobState& job_;
   WorldRank peer_;
-  Completion completion_;
+  Completion completion_{true};
   std::vector<std::shared_ptr<Operation>> collected_;
 };
+
+/// An operation that starts; its memory is used again and again.
+std::shared_ptr<Operation> make_operation(JobState& job, WorldRank peer);
 
 /// The operations of a job that may be under way, oldest first, and those without a handle.
 class Outstanding {
@@ -71,10 +73,12 @@ class Outstanding {
 
  private:
   std::shared_ptr<Operation> add_unless_full(const std::shared_ptr<Operation>& operation);
+  void forget_ended();
 
   std::size_t limit_;
   std::mutex mutex_;
-  std::deque<std::shared_ptr<Operation>> under_way_;
+  std::vector<std::shared_ptr<Operation>> under_way_;  // and some that have ended
+  std::size_t next_look_ = 0;                          // for those, when there are so many
   std::vector<std::shared_ptr<Operation>> adopted_;
   Status deferred_;
 };

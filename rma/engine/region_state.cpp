@@ -185,15 +185,16 @@ void RegionState::withdraw() {
   }
 }
 
+Status RegionState::fence() {
+  return job().fence([&](WorldRank rank) { return team_.team_rank(rank).value >= 0; }, id_);
+}
+
 Status RegionState::free() {
   if (freed_.exchange(true)) {
     return {};
   }
   // What this rank did may still be on its way to another node, where it would find no slice.
-  Status fenced =
-      job().link == nullptr
-          ? Status()
-          : job().fence([&](WorldRank rank) { return team_.team_rank(rank).value >= 0; }, id_);
+  Status fenced = job().link == nullptr ? Status() : fence();
   withdraw();
   // The memory goes only when all are here; if that cannot be (a member died, the job stopped), it
   // goes when the last one that is left has come.

@@ -26,6 +26,8 @@ class RegionState {
   RegionState(const RegionState&) = delete;
   RegionState& operator=(const RegionState&) = delete;
 
+  /// What this rank did in this region is complete at all members behind it.
+  Status fence();
   /// Collective.
   Status free();
 

@@ -103,15 +103,28 @@ std::uint64_t arena_bytes(const Settings& settings) {
   return std::max(least, memory_multiple * total_memory_bytes());
 }
 
-WaitPolicy wait_policy(const Settings& settings, const NodeHeader& node) {
-  // With a core for each rank, the peer answers within microseconds. Without, it can only run when
-  // we sleep.
+// Emulated nodes share the machine's processors, but where ranks are bound to some of them.
+bool has_core_for_each_rank(const NodeHeader& node, int nodes_on_machine) {
+  const int usable = node.processors.count();
+  const bool is_bound = usable < sysconf(_SC_NPROCESSORS_ONLN);
+  return (is_bound ? usable : usable / nodes_on_machine) >= static_cast<int>(node.ranks);
+}
+
+// With a core for each rank, the peer answers within microseconds; or it computes, and to be awake
+// when it comes is worth more than what a sleeper leaves to others, for as long as it takes to fall
+// asleep and wake up some ten times. Without, the peer can only run when we sleep.
+WaitPolicy wait_policy(const Settings& settings, const NodeHeader& node, int nodes_on_machine) {
   constexpr std::chrono::nanoseconds long_spin{20'000};
   constexpr std::chrono::nanoseconds short_spin{300};
-  const bool enough_cores = node.processors.count() >= static_cast<int>(node.ranks);
+  constexpr std::chrono::nanoseconds long_linger{1'000'000};
+  const bool enough_cores = has_core_for_each_rank(node, nodes_on_machine);
   WaitPolicy policy;
-  policy.spin = settings.spin_ns >= 0 ? std::chrono::nanoseconds(settings.spin_ns)
-                                      : (enough_cores ? long_spin : short_spin);
+  if (settings.spin_ns >= 0) {
+    policy.spin = std::chrono::nanoseconds(settings.spin_ns);
+  } else {
+    policy.spin = enough_cores ? long_spin : short_spin;
+    policy.linger = enough_cores ? long_linger : std::chrono::nanoseconds(0);
+  }
   policy.look_period = milliseconds(settings.liveness_ms);
   return policy;
 }
@@ -193,8 +206,9 @@ Status join_node(JobState& job) {
   Bootstrap& bootstrap = *job.bootstrap;
   auto share = bootstrap.is_one_process() ? share_in_process : share_across_processes;
   TESSERA_ASSIGN_OR_RETURN(auto memory, share(bootstrap, job.settings, place == 0, leader, count));
+  const int nodes_on_machine = (job.nodes.count() + job.machines - 1) / job.machines;
   // By now all ranks have said where they may run.
-  const WaitPolicy policy = wait_policy(job.settings, memory->header());
+  const WaitPolicy policy = wait_policy(job.settings, memory->header(), nodes_on_machine);
   job.node = std::make_shared<Node>(std::move(memory), std::move(ranks), place,
                                     bootstrap.is_one_process(), policy);
   return {};

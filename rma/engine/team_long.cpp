@@ -210,4 +210,69 @@ Status TeamState::allreduce_parts(std::span<std::byte> bytes, const CollectiveCa
   return {};
 }
 
+// Of each member; the same on all nodes. Where a member's parts are put together, the data of all
+// members have room on the node that has the fewest of them.
+std::size_t TeamState::gathered_at_once() const noexcept {
+  std::int32_t fewest = size();
+  for (std::int32_t index = 0; index < nodes_->count(); ++index) {
+    fewest = std::min(fewest, nodes_->members_on(index));
+  }
+  const std::size_t room = static_cast<std::size_t>(fewest) * part_bytes_;
+  return room / members_.size() / cache_line * cache_line;
+}
+
+Status TeamState::allgather_long(std::span<const std::byte> mine, std::span<std::byte> all,
+                                 const CollectiveCall& call) {
+  if (is_flat()) {
+    return allgather_alone(mine, all, call);
+  }
+  const std::size_t most = gathered_at_once();
+  for (std::size_t done = 0; done < mine.size(); done += most) {
+    TESSERA_RETURN_IF_ERROR(gather_part(mine, all, done, std::min(most, mine.size() - done), call));
+  }
+  return {};
+}
+
+Status TeamState::allgather_alone(std::span<const std::byte> mine, std::span<std::byte> all,
+                                  const CollectiveCall& call) {
+  const auto block_of = [&](TeamRank member) {
+    return all.subspan(static_cast<std::size_t>(member.value) * mine.size(), mine.size());
+  };
+  std::vector<std::span<std::byte>> blocks;
+  for (std::int32_t index = 0; index < nodes_->count(); ++index) {
+    blocks.push_back(block_of(team_rank(nodes_->leader(index))));
+  }
+  const LeadersWork work = [&](Lanes& lanes) {
+    // It may lie there already.
+    std::memmove(block_of(rank_).data(), mine.data(), mine.size());
+    return allgather_by_ring(lanes, *nodes_, blocks);
+  };
+  return meet(call, {.among_leaders = &work});
+}
+
+// The data of all members stand in the place of the node's parts, node after node, and on each in
+// the order of its members.
+Status TeamState::gather_part(std::span<const std::byte> mine, std::span<std::byte> all,
+                              std::size_t done, std::size_t bytes, const CollectiveCall& call) {
+  std::byte* const shared = part(turn_++, 0);
+  const auto place_of = [&](TeamRank member) {
+    const std::int32_t at =
+        nodes_->members_before(nodes_->index_of(member)) + nodes_->order_of(member);
+    return shared + static_cast<std::size_t>(at) * bytes;
+  };
+  std::vector<std::span<std::byte>> blocks;
+  for (std::int32_t index = 0; index < nodes_->count(); ++index) {
+    blocks.emplace_back(shared + static_cast<std::size_t>(nodes_->members_before(index)) * bytes,
+                        static_cast<std::size_t>(nodes_->members_on(index)) * bytes);
+  }
+  std::memcpy(place_of(rank_), mine.data() + done, bytes);
+  const LeadersWork work = [&](Lanes& lanes) { return allgather_by_ring(lanes, *nodes_, blocks); };
+  TESSERA_RETURN_IF_ERROR(meet(call, {.among_leaders = &work}));
+  for (std::int32_t member = 0; member < size(); ++member) {
+    std::memcpy(all.data() + static_cast<std::size_t>(member) * mine.size() + done,
+                place_of(TeamRank{member}), bytes);
+  }
+  return {};
+}
+
 }  // namespace tessera::rma::detail

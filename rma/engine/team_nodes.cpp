@@ -75,12 +75,10 @@ std::int32_t TeamNodes::blocks_in(int round) const noexcept {
 }
 
 std::int32_t TeamNodes::members_within(std::int32_t index, std::int32_t blocks) const noexcept {
-  const auto before = [&](std::int32_t node) {
-    return members_before_[static_cast<std::size_t>(node)];
-  };
   const std::int32_t first = index + 1 - blocks;
-  return before(index + 1) -
-         (first >= 0 ? before(first) : before(first + count()) - before(count()));
+  return members_before(index + 1) -
+         (first >= 0 ? members_before(first)
+                     : members_before(first + count()) - members_before(count()));
 }
 
 std::uint64_t TeamNodes::mailbox_bytes(std::int32_t index, int round,

@@ -87,6 +87,10 @@ class TeamNodes {
   [[nodiscard]] std::int32_t members_on(std::int32_t index) const noexcept {
     return static_cast<std::int32_t>(ranks(index).size());
   }
+  /// How many members are on the nodes of lower number.
+  [[nodiscard]] std::int32_t members_before(std::int32_t index) const noexcept {
+    return members_before_[static_cast<std::size_t>(index)];
+  }
   /// The node of a member, and the member's order on it, in the order of the team's list.
   [[nodiscard]] std::int32_t index_of(TeamRank member) const noexcept {
     return seats_[static_cast<std::size_t>(member.value)].index;

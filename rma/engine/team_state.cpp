@@ -512,6 +512,12 @@ Status TeamState::allgather(std::span<const std::byte> mine, std::span<std::byte
                                   mine.size(), size(), all.size())));
   }
   const CollectiveCall call{.kind = CollectiveCall::Kind::allgather, .bytes = mine.size()};
+  if (is_long(mine.size())) {
+    TESSERA_RETURN_IF_ERROR(prepare_long(call));
+    if (lanes_ && (is_flat() || gathered_at_once() >= slot_bytes_)) {
+      return allgather_long(mine, all, call);
+    }
+  }
   std::size_t done = 0;
   do {
     const std::size_t step = std::min(slot_bytes_, mine.size() - done);

@@ -19,8 +19,8 @@
 //   allreduce    one piece of each node: its members' combined, by its leader; every member then
 //                combines all nodes' pieces in the same order
 //
-// Broadcasts and reductions of more than two slots go otherwise between nodes (team_long.cpp): when
-// the leaders have met, they send long data piece after piece (lanes.hpp, long_collectives.hpp).
+// Those of more than two slots go otherwise between nodes (team_long.cpp): when the leaders have
+// met, they send long data piece after piece (lanes.hpp, long_collectives.hpp).
 // The memory for that is made when a team first needs it: lanes, and where nodes have several
 // members two *parts* for each of these, as slots but longer.
 //
@@ -28,13 +28,13 @@
 // may find different things, as some had all that they needed and others not; the next one fails on
 // all of them.
 //
-// Limits today: a long allgather goes slot by slot, without a pipeline; a long reduction to one
-// root is an allreduce. The root of a long broadcast sends it to ⌈log2 nodes⌉ others. Mailboxes
-// take up to 2 × most_mail_bytes a node and team, lanes and parts as much again; they are smaller
-// than the setting asks for where that wouldn't suffice. A death on another node is seen at two
-// looks of the liveness period for each node that it is passed on over; and one that only those
-// know of who therefore don't come, when somebody that waits looks at that node: each looks at one
-// node more at each look.
+// Limits today: a long reduction to one root is an allreduce. The root of a long broadcast sends it
+// to ⌈log2 nodes⌉ others. A long allgather of so many members that they have less than a slot each
+// in a node's parts goes slot by slot. Mailboxes take up to 2 × most_mail_bytes a node and team,
+// lanes and parts as much again; they are smaller than the setting asks for where that wouldn't
+// suffice. A death on another node is seen at two looks of the liveness period for each node that
+// it is passed on over; and one that only those know of who therefore don't come, when somebody
+// that waits looks at that node: each looks at one node more at each look.
 #pragma once
 
 #include <cstdint>
@@ -291,6 +291,13 @@ class TeamState {
   Status allreduce_long(std::span<std::byte> bytes, const CollectiveCall& call, bool keep_result);
   Status allreduce_alone(std::span<std::byte> bytes, const CollectiveCall& call);
   Status allreduce_parts(std::span<std::byte> bytes, const CollectiveCall& call, bool keep_result);
+  [[nodiscard]] std::size_t gathered_at_once() const noexcept;
+  Status allgather_long(std::span<const std::byte> mine, std::span<std::byte> all,
+                        const CollectiveCall& call);
+  Status allgather_alone(std::span<const std::byte> mine, std::span<std::byte> all,
+                         const CollectiveCall& call);
+  Status gather_part(std::span<const std::byte> mine, std::span<std::byte> all, std::size_t done,
+                     std::size_t bytes, const CollectiveCall& call);
 
   JobState& job_;
   std::shared_ptr<JobState> keep_job_;

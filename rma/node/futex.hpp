@@ -7,6 +7,8 @@
 // run when the waiter doesn't (reference: MPI codes that only yield lose a factor 10^4 there).
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -49,6 +51,20 @@ bool spin_until(std::chrono::nanoseconds budget, Ready&& ready) {
       cpu_relax();
     }
   } while (std::chrono::steady_clock::now() - start < budget);
+  return ready();
+}
+
+/// The same for longer, letting others that need this core go first again and again.
+template <class Ready>
+bool linger_until(std::chrono::nanoseconds budget, Ready&& ready) {
+  constexpr std::chrono::nanoseconds between_yields{50'000};
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - start < budget) {
+    sched_yield();
+    if (spin_until(between_yields, ready)) {
+      return true;
+    }
+  }
   return ready();
 }
 

@@ -28,6 +28,7 @@ namespace tessera::rma::detail {
 /// How long waiters spin, and how often they look after their peers.
 struct WaitPolicy {
   std::chrono::nanoseconds spin{1000};
+  std::chrono::nanoseconds linger{0};  ///< awake behind that, while nobody else needs the core
   std::chrono::nanoseconds look_period{100'000'000};
 };
 
@@ -198,16 +199,17 @@ template <class Ready>
 bool Node::spin(Ready&& ready) const {
   Helper* const needy = helper();
   if (needy == nullptr) {
-    return spin_until(policy_.spin, ready);
+    return spin_until(policy_.spin, ready) || linger_until(policy_.linger, ready);
   }
   const Helping helping(needy);
-  return spin_until(std::max(policy_.spin, least_help), [&] {
+  const auto look = [&] {
     const bool is_ready = ready();
     if (!is_ready) {
       helping.help();
     }
     return is_ready;
-  });
+  };
+  return spin_until(std::max(policy_.spin, least_help), look) || linger_until(policy_.linger, look);
 }
 
 template <class Ready, class GiveUp>

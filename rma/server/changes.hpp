@@ -9,7 +9,6 @@
 // fenced once too often, and never too seldom. 200 bytes a node.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>

@@ -42,25 +42,50 @@ Result<Link*> Client::link_to(NodeId node) {
 }
 
 Result<Link*> Client::link_to(NodeId node, std::chrono::milliseconds timeout) {
-  Peer& peer = by_node_[static_cast<std::size_t>(node.value)];
-  if (Link* const link = peer.ready.load(std::memory_order_acquire)) {
+  if (Link* const link = made_link(node)) {
     return link;
   }
+  Peer& peer = peer_at(node);
   // Not under links_mutex_: a node that doesn't answer concerns those only who want it.
   const std::lock_guard guard(peer.connecting);
   if (peer.link == nullptr) {
-    TESSERA_RETURN_IF_ERROR(peer.gone);
-    if (Status made = connect(node, peer, timeout); !made.ok()) {
-      // An agent listened before the job had started, and listens once in its life.
-      const bool is_final = made.code() == Code::peer_lost || made.code() == Code::closed;
-      peer.gone = is_final ? made : Status();
-      return made;
-    }
+    TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, timeout));
+    keep_link(node, peer, std::move(channel));
   }
   return peer.link.get();
 }
 
-Status Client::connect(NodeId node, Peer& peer, std::chrono::milliseconds timeout) {
+Result<std::unique_ptr<Link>> Client::visit(NodeId node, std::chrono::milliseconds timeout) {
+  Peer& peer = peer_at(node);
+  const std::lock_guard guard(peer.connecting);
+  TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, timeout));
+  return std::make_unique<Link>(*this, node, std::move(channel));
+}
+
+void Client::keep_link(NodeId node, Peer& peer, std::unique_ptr<Channel> channel) {
+  peer.link = std::make_unique<Link>(*this, node, std::move(channel));
+  {
+    const std::lock_guard guard(links_mutex_);
+    const std::size_t count = active_count_.load(std::memory_order_relaxed);
+    active_[count] = peer.link.get();
+    active_count_.store(count + 1, std::memory_order_release);
+  }
+  peer.ready.store(peer.link.get(), std::memory_order_release);
+}
+
+// Requires: peer.connecting is locked.
+Result<std::unique_ptr<Channel>> Client::open(NodeId node, Peer& peer,
+                                              std::chrono::milliseconds timeout) {
+  if (!peer.failure.ok() && Clock::now() < peer.again) {
+    return peer.failure;
+  }
+  auto channel = try_to_open(node, timeout);
+  note_failure(peer, channel.status());
+  return channel;
+}
+
+Result<std::unique_ptr<Channel>> Client::try_to_open(NodeId node,
+                                                     std::chrono::milliseconds timeout) const {
   const Status left = Status::error(Code::closed, "it has left the job");
   if (options_.has_left(node)) {
     return loss_of(node, left);
@@ -70,15 +95,23 @@ Status Client::connect(NodeId node, Peer& peer, std::chrono::milliseconds timeou
     // It may have left meanwhile: those that do tell everybody first.
     return loss_of(node, options_.has_left(node) ? left : channel.status());
   }
-  peer.link = std::make_unique<Link>(*this, node, std::move(channel).take());
-  {
-    const std::lock_guard guard(links_mutex_);
-    const std::size_t count = active_count_.load(std::memory_order_relaxed);
-    active_[count] = peer.link.get();
-    active_count_.store(count + 1, std::memory_order_release);
+  return channel;
+}
+
+// Others fail at once, and may succeed as soon as their cause is gone.
+void Client::note_failure(Peer& peer, const Status& failure) const {
+  const Code code = failure.code();
+  // An agent listened before the job had started, and listens once in its life.
+  const bool is_final = code == Code::peer_lost || code == Code::closed;
+  const bool was_long = code == Code::unreachable || code == Code::timed_out;
+  peer.failure = is_final || was_long ? failure : Status();
+  if (was_long) {
+    peer.pause = std::clamp(2 * peer.pause, options_.first_pause, options_.longest_pause);
+    peer.again = Clock::now() + peer.pause;
+  } else {
+    peer.pause = std::chrono::milliseconds(0);
+    peer.again = is_final ? Clock::time_point::max() : Clock::time_point();
   }
-  peer.ready.store(peer.link.get(), std::memory_order_release);
-  return {};
 }
 
 Status Client::loss_of(NodeId node, const Status& reason) const {
@@ -223,20 +256,31 @@ void Client::sleep_on_sockets(std::chrono::nanoseconds period) {
 }
 
 // Returns when there is something to look at, or it is time to sleep.
-void Client::spin(const Completion& done, Clock::time_point start) {
+void Client::spin(const Completion& done) {
   detail::Helper* const helper = options_.helper();
   const auto budget =
       helper == nullptr ? options_.spin : std::max(options_.spin, detail::least_help);
   const detail::Helping helping(helper);
-  while (!done.done() && progress() == 0 && Clock::now() - start < budget) {
-    helping.help();
+  const auto look = [&] {
+    const bool has_come = done.done() || progress() > 0;
+    if (!has_come) {
+      helping.help();
+    }
+    return has_come;
+  };
+  // Each look is a system call, which needs no pauses between.
+  const auto start = Clock::now();
+  while (!look()) {
+    if (Clock::now() - start >= budget) {
+      detail::linger_until(options_.linger, look);
+      return;
+    }
   }
 }
 
 bool Client::wait(Completion& done, std::chrono::nanoseconds period) {
   waiting_.fetch_add(1);
-  const auto start = Clock::now();
-  spin(done, start);
+  spin(done);
   if (!done.done()) {
     sleep_on_sockets(period);
     progress();
@@ -259,21 +303,51 @@ bool Client::is_waited_for() const {
 
 void Client::stir() {
   if (is_asleep_.load() && waiting_.load() == 0) {
-    {
-      const std::lock_guard guard(sleep_mutex_);
-      is_stirred_ = true;
-    }
-    work_.notify_all();
+    wake();
+  }
+}
+
+void Client::bring_on() {
+  if ((is_asleep_.load() || is_napping_.load()) && waiting_.load() == 0) {
+    wake();
+  }
+}
+
+void Client::wake() {
+  {
+    const std::lock_guard guard(sleep_mutex_);
+    is_stirred_ = true;
+  }
+  work_.notify_all();
+}
+
+// Whether it was ended by bring_on().
+bool Client::nap() {
+  std::unique_lock guard(sleep_mutex_);
+  is_napping_ = true;
+  const bool was_woken = work_.wait_for(guard, longest_sleep, [&] { return is_stirred_; });
+  is_napping_ = false;
+  is_stirred_ = false;
+  return was_woken;
+}
+
+// Who starts what is long may wait for it at once, and does better alone then.
+void Client::wait_for_waiters() const {
+  if (is_streaming() && waiting_.load() == 0) {
+    std::this_thread::sleep_for(gathering_time);
   }
 }
 
 // The communication thread. Those who wait do its work for it.
 void Client::communicate() noexcept {
   pthread_setname_np(pthread_self(), "tessera-comm");
+  bool is_brought_on = false;
   while (!is_ending_) {
     if (is_busy()) {
-      if (is_waited_for()) {
-        std::this_thread::sleep_for(longest_sleep);
+      is_brought_on = is_brought_on && is_streaming() && waiting_.load() == 0;
+      if (!is_brought_on && is_waited_for()) {
+        is_brought_on = nap();
+        wait_for_waiters();
         continue;
       }
       if (!is_streaming()) {
@@ -290,6 +364,9 @@ void Client::communicate() noexcept {
     work_.wait(guard, [&] { return is_stirred_ || is_busy(); });
     is_stirred_ = false;
     is_asleep_ = false;
+    guard.unlock();
+    is_brought_on = is_streaming();
+    wait_for_waiters();
   }
 }
 

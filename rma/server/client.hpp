@@ -43,9 +43,14 @@ struct ClientOptions {
   /// True when that node has left the job in good order.
   std::function<bool(NodeId)> has_left = [](NodeId) { return false; };
   std::chrono::milliseconds connect_timeout{10'000};
-  std::chrono::nanoseconds spin{0};  ///< that a waiting thread stays awake
+  /// After a node could not be reached, before it is tried again; twice as long each time, up to
+  /// longest_pause.
+  std::chrono::milliseconds first_pause = longest_silence;
+  std::chrono::milliseconds longest_pause = 16 * longest_silence;
+  std::chrono::nanoseconds spin{0};    ///< that a waiting thread stays awake
+  std::chrono::nanoseconds linger{0};  ///< the same behind it, while nobody else needs the core
   std::function<detail::Helper*()> helper = [] { return nullptr; };  ///< of waiting threads
-  std::size_t kept_bytes = 4U << 20U;  ///< unsent at one link before who posts more waits
+  std::size_t kept_bytes = 4U << 20U;  ///< copied and unsent at one link before posting waits
   Paths paths{};
   std::size_t gathered_bytes = 0;           ///< of the largest operations that go as lists
   std::function<void(Status)> stray_error;  ///< of requests that are not answered when they succeed
@@ -63,10 +68,19 @@ class Client {
 
   /// The link to `node`; connects when there is none, while others go on with other nodes.
   /// Errors: unreachable, timed_out, protocol, limit_exceeded; and for ever after peer_lost for a
-  /// node whose agent is gone, closed for one that has left.
+  /// node whose agent is gone, closed for one that has left. A node that was tried in vain is not
+  /// tried again for a while, in which calls fail at once, with the same error.
   Result<Link*> link_to(NodeId node);
   /// The same for who doesn't want to wait as long for an answer as connect_timeout.
   Result<Link*> link_to(NodeId node, std::chrono::milliseconds timeout);
+  /// A link beside those, for who has something to say to a node that nobody here has a link to and
+  /// doesn't want to keep one. Nobody but the caller looks after it; whoever destroys it ends the
+  /// conversation. Errors: as link_to().
+  Result<std::unique_ptr<Link>> visit(NodeId node, std::chrono::milliseconds timeout);
+  /// What link_to() has made already; null when it hasn't.
+  [[nodiscard]] Link* made_link(NodeId node) noexcept {
+    return peer_at(node).ready.load(std::memory_order_acquire);
+  }
   /// What to say of a node with which `reason` happened: names it, and the rank that carries it.
   [[nodiscard]] Status loss_of(NodeId node, const Status& reason) const;
 
@@ -75,6 +89,8 @@ class Client {
   bool wait(Completion& done, std::chrono::nanoseconds period);
   /// Sees to it that what is outstanding goes on without anybody waiting.
   void stir();
+  /// The same for what is long: at once, also where somebody waited a moment ago.
+  void bring_on();
 
   /// Ends all conversations in good order.
   void close() noexcept;
@@ -87,9 +103,16 @@ class Client {
     std::atomic<Link*> ready{nullptr};
     std::mutex connecting;
     std::unique_ptr<Link> link;
-    Status gone;  // an error: nobody will ever answer
+    Status failure;  // of the last attempt, which is the answer before `again`
+    std::chrono::steady_clock::time_point again;
+    std::chrono::milliseconds pause{0};  // behind the last attempt; 0: it was good
   };
-  Status connect(NodeId node, Peer& peer, std::chrono::milliseconds timeout);
+  Peer& peer_at(NodeId node) noexcept { return by_node_[static_cast<std::size_t>(node.value)]; }
+  void keep_link(NodeId node, Peer& peer, std::unique_ptr<Channel> channel);
+  Result<std::unique_ptr<Channel>> open(NodeId node, Peer& peer, std::chrono::milliseconds timeout);
+  Result<std::unique_ptr<Channel>> try_to_open(NodeId node,
+                                               std::chrono::milliseconds timeout) const;
+  void note_failure(Peer& peer, const Status& failure) const;
   Result<std::unique_ptr<Channel>> reach(NodeId node, std::chrono::milliseconds timeout) const;
   Result<std::unique_ptr<Channel>> introduce(NodeId node, std::chrono::milliseconds timeout) const;
   Status shake_hands(Channel& channel, NodeId node,
@@ -100,10 +123,13 @@ class Client {
   [[nodiscard]] bool is_busy() const;
   [[nodiscard]] bool is_waited_for() const;
   [[nodiscard]] bool is_streaming() const;
-  void spin(const Completion& done, std::chrono::steady_clock::time_point start);
+  void spin(const Completion& done);
   void sleep_on_sockets(std::chrono::nanoseconds period);
   void check_hosts();
   void communicate() noexcept;
+  void wake();
+  bool nap();
+  void wait_for_waiters() const;
 
   ClientOptions options_;
   std::vector<Peer> by_node_;
@@ -118,6 +144,7 @@ class Client {
   std::condition_variable work_;
   bool is_stirred_ = false;
   std::atomic<bool> is_asleep_{false};
+  std::atomic<bool> is_napping_{false};
   std::atomic<bool> is_ending_{false};
   std::thread thread_;
 };

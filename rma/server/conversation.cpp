@@ -82,11 +82,12 @@ std::string Conversation::unfinished() const {
   if (is_over_ || !reader_.is_inside_frame()) {
     return "";
   }
-  return is_in_place_ ? fmt::format(
-                            "in the middle of a put to rank {}, of which some bytes may "
-                            "have been stored",
-                            current_.target.value)
-                      : "in the middle of a request, which is not carried out";
+  // Of a delivery nobody looks at what was stored: its flag was not.
+  return is_in_place_ && current_.kind == Kind::put
+             ? fmt::format(
+                   "in the middle of a put to rank {}, of which some bytes may have been stored",
+                   current_.target.value)
+             : "in the middle of a request, which is not carried out";
 }
 
 void Conversation::say_why(const Status& reason) {
@@ -255,14 +256,25 @@ Status Conversation::begin(const FrameHeader& header, std::span<const std::byte>
   return header.payload_bytes == 0 ? Status() : take_payload(header, into);
 }
 
-Status Conversation::take_payload(const FrameHeader& header, std::vector<iovec>& into) {
+// Straight to memory go long rows, where that is mapped, and long deliveries.
+void Conversation::find_places(const FrameHeader& header, std::vector<iovec>& into) {
   if (header.kind == Kind::put && executor_.goes_direct(pattern_)) {
     const Result<Place> place = executor_.find(header, pattern_);
     refusal_ = place.status();
     is_in_place_ = place.ok() && executor_.pieces_of(*place, pattern_, into);
-    if (is_in_place_) {
-      return {};
-    }
+  } else if (header.kind == Kind::deliver && header.payload_bytes <= max_packed_bytes &&
+             executor_.goes_direct(CopyShape::contiguous(header.payload_bytes))) {
+    refusal_ = executor_.visit_mail(header, [&](std::byte* memory) {
+      into.push_back({memory + header.offset, header.payload_bytes});
+    });
+    is_in_place_ = refusal_.ok();
+  }
+}
+
+Status Conversation::take_payload(const FrameHeader& header, std::vector<iovec>& into) {
+  find_places(header, into);
+  if (is_in_place_) {
+    return {};
   }
   if (header.payload_bytes > max_packed_bytes && refusal_.ok()) {
     return Status::error(
@@ -281,20 +293,37 @@ Status Conversation::take_payload(const FrameHeader& header, std::vector<iovec>&
   return {};
 }
 
-// While bytes are stored into a slice nobody takes it away. One that is gone meanwhile is the
-// sender's mistake, or the sender died; the rest of its payload goes nowhere.
+// While bytes are stored into memory nobody takes it away. A slice that is gone meanwhile is the
+// sender's mistake, or the sender died; a mailbox goes with its team, which may have been given up.
+// The rest of the payload goes nowhere.
+template <class Store>
+void Conversation::store_in_place(Store&& store) {
+  if (!refusal_.ok()) {
+    return;
+  }
+  refusal_ = current_.kind == Kind::deliver
+                 ? executor_.visit_mail(current_, [&](std::byte*) { store(); })
+                 : executor_.visit(current_, pattern_, [&](const Place&) {
+                     store();
+                     return Status();
+                   });
+}
+
+void Conversation::store_payload(std::span<const iovec> places, std::span<const std::byte> bytes) {
+  if (!is_in_place_) {
+    FrameSink::store_payload(places, bytes);
+    return;
+  }
+  store_in_place([&] { FrameSink::store_payload(places, bytes); });
+}
+
 Result<std::size_t> Conversation::receive_payload(Channel& channel, std::vector<iovec>& places,
                                                   std::size_t next, iovec rest) {
   if (!is_in_place_) {
     return FrameSink::receive_payload(channel, places, next, rest);
   }
   Result<std::size_t> came = std::size_t{0};
-  if (refusal_.ok()) {
-    refusal_ = executor_.visit(current_, pattern_, [&](const Place&) {
-      came = FrameSink::receive_payload(channel, places, next, rest);
-      return Status();
-    });
-  }
+  store_in_place([&] { came = FrameSink::receive_payload(channel, places, next, rest); });
   if (refusal_.ok()) {
     return came;
   }
@@ -315,11 +344,13 @@ Result<std::size_t> Conversation::throw_away(Channel& channel, std::size_t bytes
 // ---------------------------------------------------------------------------
 
 Status Conversation::end(const FrameHeader& header) {
-  const bool was_stored_as_it_came = std::exchange(is_in_place_, false);
+  const bool is_stored = std::exchange(is_in_place_, false);
   if (!refusal_.ok()) {
     return answer_failure(header, refusal_);
   }
-  Status done = was_stored_as_it_came ? Status() : execute(header);
+  Status done = header.kind == Kind::deliver ? execute_deliver(header, is_stored)
+                : is_stored                  ? Status()
+                                             : execute(header);
   if (is_over_) {
     return done;
   }
@@ -340,8 +371,6 @@ Status Conversation::execute(const FrameHeader& header) {
     case Kind::atomic:
     case Kind::flag:
       return execute_on_slice(header);
-    case Kind::deliver:
-      return execute_deliver(header);
     case Kind::invite:
       return execute_invite(header);
     case Kind::probe:
@@ -432,35 +461,13 @@ Status Conversation::execute_atomic(const FrameHeader& header, const Place& plac
   return answer(header, Kind::value, static_cast<std::uint64_t>(previous));
 }
 
-// For a team's mailbox. While it is written nobody withdraws it.
-Status Conversation::execute_deliver(const FrameHeader& header) {
-  Status outside;
-  const bool is_there = executor_.directory().visit(
-      header.region, header.target, [&](const detail::DirectorySlice& slice) {
-        const std::uint64_t flag_at = header.words[0];
-        const bool fits = slice.use == detail::DirectorySlice::Use::mailboxes &&
-                          header.payload_bytes <= slice.bytes &&
-                          header.offset <= slice.bytes - header.payload_bytes &&
-                          slice.bytes >= sizeof(std::uint64_t) &&
-                          flag_at <= slice.bytes - sizeof(std::uint64_t) &&
-                          flag_at % sizeof(std::uint64_t) == 0;
-        if (!fits) {
-          outside = Status::error(
-              Code::out_of_range,
-              fmt::format("delivery of {} bytes to {} with a flag at {} of memory {}, which has {}",
-                          header.payload_bytes, header.offset, flag_at, header.region.value,
-                          slice.bytes));
-          return;
-        }
-        std::byte* const memory = node_.arena().at(slice.place);
-        if (header.payload_bytes > 0) {
-          std::memcpy(memory + header.offset, packed_.data(), header.payload_bytes);
-        }
-        raise_flag(memory + flag_at, header.words[1]);
-      });
-  return is_there ? std::move(outside)
-                  : Status::error(Code::closed, fmt::format("there is no memory {} here any more",
-                                                            header.region.value));
+Status Conversation::execute_deliver(const FrameHeader& header, bool is_stored) {
+  return executor_.visit_mail(header, [&](std::byte* memory) {
+    if (!is_stored && header.payload_bytes > 0) {
+      std::memcpy(memory + header.offset, packed_.data(), header.payload_bytes);
+    }
+    raise_flag(memory + header.words[0], header.words[1]);
+  });
 }
 
 Result<int> Conversation::place_of(WorldRank rank) const {

@@ -3,9 +3,9 @@
 // Conversation: one connection as the agent of a node has it: the handshake, then requests, each
 // carried out when its payload is complete, and their answers, all in the order of the stream.
 //
-// Puts of long rows are received in their place, gets of long rows are sent from it; short rows
-// go packed through a buffer. What one peer may have waiting is bounded: while answers wait for
-// room, no more requests are looked at.
+// Puts of long rows and long deliveries are received in their place, gets of long rows are sent
+// from it; short rows go packed through a buffer. What one peer may have waiting is bounded: while
+// answers wait for room, no more requests are looked at.
 //
 // Nothing that comes is believed. A frame that no Tessera sends ends the conversation, and the peer
 // is told why; a request that makes sense and cannot be carried out is answered with its error. A
@@ -90,6 +90,9 @@ class Conversation final : private FrameSink {
   [[nodiscard]] bool is_ready() const override { return may_read(); }
   Result<std::size_t> receive_payload(Channel& channel, std::vector<iovec>& places,
                                       std::size_t next, iovec rest) override;
+  void store_payload(std::span<const iovec> places, std::span<const std::byte> bytes) override;
+  template <class Store>
+  void store_in_place(Store&& store);
   Result<std::size_t> throw_away(Channel& channel, std::size_t bytes);
 
   Result<bool> advance_unguarded();
@@ -102,6 +105,7 @@ class Conversation final : private FrameSink {
   Result<Pattern> read_pattern(const FrameHeader& header,
                                std::span<const std::byte> descriptor) const;
   Status check_sizes(const FrameHeader& header, std::uint64_t moved) const;
+  void find_places(const FrameHeader& header, std::vector<iovec>& into);
   Status take_payload(const FrameHeader& header, std::vector<iovec>& into);
 
   Status execute(const FrameHeader& header);
@@ -110,7 +114,7 @@ class Conversation final : private FrameSink {
   Status execute_get(const FrameHeader& header, const Place& place);
   Status execute_accumulate(const FrameHeader& header, const Place& place);
   Status execute_atomic(const FrameHeader& header, const Place& place);
-  Status execute_deliver(const FrameHeader& header);
+  Status execute_deliver(const FrameHeader& header, bool is_stored);
   Status execute_invite(const FrameHeader& header);
   Status execute_probe(const FrameHeader& header);
   Status execute_flag(const FrameHeader& header, const Place& place);

@@ -101,6 +101,26 @@ Result<Place> Executor::place_in(const detail::DirectorySlice& slice, const Fram
   return Place{header.region, slice, header.offset, start};
 }
 
+Status Executor::check_mail(const detail::DirectorySlice& slice, const FrameHeader& header) {
+  constexpr std::size_t flag_bytes = sizeof(std::uint64_t);
+  const std::uint64_t flag_at = header.words[0];
+  const bool fits =
+      slice.use == detail::DirectorySlice::Use::mailboxes && header.payload_bytes <= slice.bytes &&
+      header.offset <= slice.bytes - header.payload_bytes && slice.bytes >= flag_bytes &&
+      flag_at <= slice.bytes - flag_bytes && flag_at % flag_bytes == 0;
+  return fits ? Status()
+              : Status::error(Code::out_of_range,
+                              fmt::format("delivery of {} bytes to {} with a flag at {} of memory "
+                                          "{}, which has {}",
+                                          header.payload_bytes, header.offset, flag_at,
+                                          header.region.value, slice.bytes));
+}
+
+Status Executor::no_mail(const FrameHeader& header) {
+  return Status::error(Code::closed,
+                       fmt::format("there is no memory {} here any more", header.region.value));
+}
+
 bool Executor::is_long(const Pattern& pattern) noexcept {
   return shortest_run(pattern) >= least_piece_bytes;
 }

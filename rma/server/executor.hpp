@@ -43,8 +43,6 @@ class Executor {
         directory_(node.arena(), node.lock_context(), lane),
         paths_(paths) {}
 
-  [[nodiscard]] const detail::Directory& directory() const noexcept { return directory_; }
-
   /// Where `header` points, with room for all that `pattern` touches. Errors: closed (no such
   /// region or slice), out_of_range.
   [[nodiscard]] Result<Place> find(const FrameHeader& header, const Pattern& pattern) const;
@@ -52,6 +50,11 @@ class Executor {
   /// away meanwhile. Errors: as find(), and the action's.
   template <class Action>
   Status visit(const FrameHeader& header, const Pattern& pattern, Action&& action) const;
+  /// Calls action(memory) with the mailboxes that the delivery `header` names, if there is room in
+  /// them for all of it. Nobody withdraws them meanwhile. Errors: closed (none, or no longer),
+  /// out_of_range.
+  template <class Action>
+  Status visit_mail(const FrameHeader& header, Action&& action) const;
 
   /// The runs of `pattern` are long enough that the kernel should move each by itself.
   [[nodiscard]] static bool is_long(const Pattern& pattern) noexcept;
@@ -75,6 +78,9 @@ class Executor {
   [[nodiscard]] Result<Place> place_in(const detail::DirectorySlice& slice,
                                        const FrameHeader& header, const Pattern& pattern) const;
   [[nodiscard]] static Status no_slice(const FrameHeader& header);
+  [[nodiscard]] static Status check_mail(const detail::DirectorySlice& slice,
+                                         const FrameHeader& header);
+  [[nodiscard]] static Status no_mail(const FrameHeader& header);
   Status copy(const Place& place, const CopyShape& shape, std::uint64_t offset, std::byte* packed,
               kernels::Direction direction) const;
   Status copy_pattern(const Place& place, const Pattern& pattern, std::byte* packed,
@@ -100,6 +106,19 @@ Status Executor::visit(const FrameHeader& header, const Pattern& pattern, Action
         done = place.ok() ? action(*place) : place.status();
       });
   return is_there ? done : no_slice(header);
+}
+
+template <class Action>
+Status Executor::visit_mail(const FrameHeader& header, Action&& action) const {
+  Status fits;
+  const bool is_there =
+      directory_.visit(header.region, header.target, [&](const detail::DirectorySlice& slice) {
+        fits = check_mail(slice, header);
+        if (fits.ok()) {
+          action(node_.arena().at(slice.place));
+        }
+      });
+  return is_there ? fits : no_mail(header);
 }
 
 }  // namespace tessera::rma::server

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/server/farewells.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <thread>
 #include <utility>
 
@@ -19,6 +20,8 @@ using detail::Fate;
 namespace {
 
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+// Of the descriptors that leaving takes, and of a slow node's influence on when others are told.
+constexpr std::size_t most_told_at_once = 16;
 
 std::size_t words_of(const detail::NodeMap& nodes) noexcept {
   return static_cast<std::size_t>(nodes.count()) * word_bytes;
@@ -97,40 +100,109 @@ std::vector<std::byte> Farewells::fates_here() const {
   return fates;
 }
 
+// One of the nodes that are told, until it has confirmed that.
+struct Farewells::Told {
+  Client& client;
+  std::unique_ptr<Link> visit;  // none where there is a link for other reasons
+  Link* link = nullptr;
+  Completion received;
+
+  Told(Client& its_client, std::unique_ptr<Link> its_visit, Link* its_link)
+      : client(its_client), visit(std::move(its_visit)), link(its_link) {}
+};
+
 void Farewells::say(Client& client, std::chrono::milliseconds patience) const {
   wait_for_ranks_of_node();
-  const NodeId own = nodes_.node_of(node_->ranks().front());
-  const auto at = static_cast<std::size_t>(own.value);
   const std::vector<std::byte> fates = fates_here();
-  std::deque<Completion> received;
-  std::vector<Link*> told;
-  for (std::int32_t node = 0; node < nodes_.count(); ++node) {
-    if (node == own.value || has_left(NodeId{node})) {
+  std::deque<Told> told;
+  // Each node begins with the one behind it, so that not all tell the same one first.
+  for (std::int32_t distance = 1; distance < nodes_.count(); ++distance) {
+    const NodeId node{(own_node().value + distance) % nodes_.count()};
+    if (has_left(node)) {
       continue;
     }
-    const auto link = client.link_to(NodeId{node}, patience);
-    const FrameHeader farewell{.kind = Kind::deliver,
-                               .payload_bytes = fates.size(),
-                               .origin = client.options().rank,
-                               .target = nodes_.ranks_of(NodeId{node}).front(),
-                               .region = farewell_memory,
-                               .offset = first_fate_[at],
-                               .words = {at * word_bytes, 1}};
-    if (!link.ok() || !(*link)->post(farewell, {}, fates, Link::When::now).ok()) {
-      continue;  // it is gone itself
+    if (told.size() == most_told_at_once) {
+      finish(told.front());
+      told.pop_front();
     }
-    const FrameHeader fence{.kind = Kind::fence, .origin = client.options().rank};
-    Completion& done = received.emplace_back();
-    done.begin();
-    Awaited awaited;
-    awaited.done = &done;
-    if (Status asked = (*link)->ask(fence, {}, std::move(awaited)); !asked.ok()) {
-      done.end(std::move(asked));
-    }
-    told.push_back(*link);
+    tell(client, node, fates, patience, told);
   }
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    told[i]->wait(received[i]);
+  for (Told& each : told) {
+    finish(each);
+  }
+}
+
+// One that cannot be told is gone itself.
+void Farewells::tell(Client& client, NodeId node, const std::vector<std::byte>& fates,
+                     std::chrono::milliseconds patience, std::deque<Told>& told) const {
+  std::unique_ptr<Link> visit;
+  Link* link = client.made_link(node);
+  if (link == nullptr) {
+    auto made = client.visit(node, patience);
+    if (!made.ok()) {
+      return;
+    }
+    visit = std::move(made).take();
+    link = visit.get();
+  }
+  const auto at = static_cast<std::size_t>(own_node().value);
+  const FrameHeader farewell{.kind = Kind::deliver,
+                             .payload_bytes = fates.size(),
+                             .origin = client.options().rank,
+                             .target = nodes_.ranks_of(node).front(),
+                             .region = farewell_memory,
+                             .offset = first_fate_[at],
+                             .words = {at * word_bytes, 1}};
+  if (!link->post(farewell, {}, fates, Link::When::now).ok()) {
+    return;
+  }
+  const FrameHeader fence{.kind = Kind::fence, .origin = client.options().rank};
+  Told& one = told.emplace_back(client, std::move(visit), link);
+  one.received.begin();
+  Awaited awaited;
+  awaited.done = &one.received;
+  if (!link->ask(fence, {}, std::move(awaited)).ok()) {
+    one.received.end({});
+  }
+}
+
+void Farewells::finish(Told& told) {
+  if (told.visit != nullptr) {
+    wait_for_visit(*told.visit, told.received);
+    end_visit(*told.visit, told.client.options().rank);
+  } else {
+    told.link->wait(told.received);
+  }
+  told.received.take_error().ignore("who cannot confirm is gone");
+}
+
+void Farewells::end_visit(Link& visit, WorldRank self) {
+  Completion sent;
+  sent.begin();
+  const FrameHeader bye{.kind = Kind::bye, .origin = self};
+  if (visit.post(bye, {}, {}, &sent, Link::When::now).ok()) {
+    wait_for_visit(visit, sent);
+    sent.take_error().ignore("it is gone now in any case");
+  }
+}
+
+// Nobody but this thread looks after a visit.
+void Farewells::wait_for_visit(Link& visit, Completion& done) {
+  constexpr int look_ms = 100;
+  constexpr std::chrono::seconds check_period{5};
+  auto checked = std::chrono::steady_clock::now();
+  while (!done.done()) {
+    if (visit.progress() > 0 || done.done()) {
+      continue;
+    }
+    pollfd socket{.fd = visit.descriptor(),
+                  .events = static_cast<short>(visit.has_unsent() ? POLLIN | POLLOUT : POLLIN),
+                  .revents = 0};
+    poll(&socket, 1, look_ms);
+    if (const auto now = std::chrono::steady_clock::now(); now - checked > check_period) {
+      checked = now;
+      visit.check_host();
+    }
   }
 }
 

@@ -13,11 +13,16 @@
 // Both lie in node memory that every node publishes under the same number, `farewell_memory`; a
 // farewell is one delivery into it.
 //
+// Who leaves tells all others itself, a few at a time, over links that it closes again where it had
+// none: nobody has to pass anything on, and nobody needs descriptors for nodes that it never talked
+// to (decision 12).
+//
 // Threads: all functions may be called from any thread.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -53,7 +58,14 @@ class Farewells {
 
  private:
   Farewells(std::shared_ptr<detail::Node> node, const detail::NodeMap& nodes, std::byte* memory);
+  struct Told;
+  void tell(Client& client, NodeId node, const std::vector<std::byte>& fates,
+            std::chrono::milliseconds patience, std::deque<Told>& told) const;
+  static void finish(Told& told);
+  static void end_visit(Link& visit, WorldRank self);
+  static void wait_for_visit(Link& visit, Completion& done);
   void wait_for_ranks_of_node() const;
+  [[nodiscard]] NodeId own_node() const { return nodes_.node_of(node_->ranks().front()); }
   [[nodiscard]] std::vector<std::byte> fates_here() const;
 
   std::shared_ptr<detail::Node> node_;

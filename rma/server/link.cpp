@@ -102,6 +102,13 @@ Status Link::post(const FrameHeader& header, std::span<const std::byte> descript
   });
 }
 
+Status Link::post_copy(const FrameHeader& header, std::span<const std::byte> body, When when) {
+  return post_with(header, [&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(send_gathered(When::soon));
+    return writer_.post_copy(encode(header), body, when);
+  });
+}
+
 const Paths& Link::paths() const noexcept {
   return client_.options().paths;
 }
@@ -173,7 +180,7 @@ Link::When Link::when() {
 void Link::note_unsent() {
   unsent_ = !writer_.is_empty() || !gather_.is_empty();
   held_up_.store(writer_.is_held_up(), std::memory_order_relaxed);
-  crowded_.store(writer_.kept_bytes() >= client_.options().kept_bytes, std::memory_order_relaxed);
+  crowded_.store(writer_.own_bytes() >= client_.options().kept_bytes, std::memory_order_relaxed);
 }
 
 template <class Post>
@@ -181,6 +188,7 @@ Status Link::post_with(const FrameHeader& header, Post&& post_frame) {
   wait_for_room();
   Status status;
   bool keeps_first = false;
+  bool is_held_up = false;
   {
     const std::lock_guard guard(sending_);
     if (is_lost()) {
@@ -193,8 +201,11 @@ Status Link::post_with(const FrameHeader& header, Post&& post_frame) {
     }
     note_unsent();
     keeps_first = !kept_before && has_unsent();
+    is_held_up = keeps_first && writer_.is_held_up();
   }
-  if (keeps_first) {
+  if (is_held_up) {
+    client_.bring_on();
+  } else if (keeps_first) {
     client_.stir();  // nobody may come by who sends it
   }
   if (status.ok()) {
@@ -218,6 +229,8 @@ void Link::wait_for_room() {
 }
 
 Status Link::ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited) {
+  const bool is_long_in_background =
+      awaited.size >= least_stream_bytes && awaited.done->is_in_background();
   header.operation = enter(std::move(awaited));
   const When when = awaiting_.load() > 1 ? When::soon : When::now;
   Status status = post(header, descriptor, {}, nullptr, when);
@@ -225,6 +238,9 @@ Status Link::ask(FrameHeader header, std::span<const std::byte> descriptor, Awai
     // Unless lose() was faster, which ended it then.
     auto mine = take(header.operation);
     return mine.ok() ? std::move(status) : Status();
+  }
+  if (is_long_in_background) {
+    client_.bring_on();
   }
   return {};
 }

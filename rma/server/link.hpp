@@ -74,6 +74,8 @@ class Link final : private FrameSink {
   /// The same with a packed body.
   Status post(const FrameHeader& header, std::span<const std::byte> descriptor,
               std::vector<std::byte> body, When when);
+  /// The same with a body that may be reused at return: what there is no room for is copied.
+  Status post_copy(const FrameHeader& header, std::span<const std::byte> body, When when);
 
   [[nodiscard]] const Paths& paths() const noexcept;
   /// Whether a contiguous operation of so many bytes at that offset may go together with others.

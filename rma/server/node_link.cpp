@@ -5,7 +5,6 @@
 #include <chrono>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "rma/server/lock_keeper.hpp"
 
@@ -56,8 +55,7 @@ Status ServerLink::deliver(NodeId node, RegionId memory, std::uint64_t offset,
                      .region = memory,
                      .offset = offset,
                      .words = {flag_offset, flag}};
-  return link->post(header, {}, std::vector<std::byte>(bytes.begin(), bytes.end()),
-                    Link::When::now);
+  return link->post_copy(header, bytes, Link::When::now);
 }
 
 // A rank's post box may be full. The agent, who serves others as well, doesn't wait for room.

@@ -53,6 +53,7 @@ void FrameWriter::fail(const Status& reason) {
   }
   kept_.clear();
   kept_bytes_ = 0;
+  own_bytes_ = 0;
   batch_.clear();
 }
 
@@ -121,34 +122,50 @@ Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec>
 }
 
 Status FrameWriter::post(std::span<const std::byte> head, std::vector<std::byte> body, When when) {
-  const iovec piece = piece_of(body);
-  if (joins_batch(head.size() + body.size(), when)) {
-    return add_to_batch(head, std::span(&piece, 1), when);
+  TESSERA_ASSIGN_OR_RETURN(const std::size_t taken, send_some(head, body, when));
+  if (taken < head.size() + body.size()) {
+    const iovec piece = piece_of(body);
+    keep(head, std::span(&piece, 1), taken, nullptr, std::move(body));
   }
-  TESSERA_RETURN_IF_ERROR(send_batch());
-  if (kept_.empty()) {
-    const std::array pieces{piece_of(head), piece};
-    TESSERA_ASSIGN_OR_RETURN(const std::size_t taken, channel_.send(pieces));
-    if (taken < head.size() + body.size()) {
-      keep(head, std::span(&piece, 1), taken, nullptr);
-      kept_.back().body = std::move(body);  // the bytes stay where they are
-    }
-    return {};
-  }
-  keep(head, std::span(&piece, 1), 0, nullptr);
-  kept_.back().body = std::move(body);
   return {};
 }
 
+Status FrameWriter::post_copy(std::span<const std::byte> head, std::span<const std::byte> body,
+                              When when) {
+  TESSERA_ASSIGN_OR_RETURN(const std::size_t taken, send_some(head, body, when));
+  if (taken < head.size() + body.size()) {
+    const std::size_t of_body = taken - std::min(taken, head.size());
+    const auto rest = body.subspan(of_body);
+    std::vector<std::byte> copy(rest.begin(), rest.end());
+    const iovec piece = piece_of(copy);
+    keep(head, std::span(&piece, 1), taken - of_body, nullptr, std::move(copy));
+  }
+  return {};
+}
+
+// Returns how much needs not be kept: none while anything else is.
+Result<std::size_t> FrameWriter::send_some(std::span<const std::byte> head,
+                                           std::span<const std::byte> body, When when) {
+  const std::array pieces{piece_of(head), piece_of(body)};
+  if (joins_batch(head.size() + body.size(), when)) {
+    TESSERA_RETURN_IF_ERROR(add_to_batch(head, std::span(pieces).last(1), when));
+    return head.size() + body.size();
+  }
+  TESSERA_RETURN_IF_ERROR(send_batch());
+  return kept_.empty() ? channel_.send(pieces) : Result<std::size_t>(std::size_t{0});
+}
+
 void FrameWriter::keep(std::span<const std::byte> head, std::span<const iovec> body,
-                       std::size_t taken, Completion* sent) {
+                       std::size_t taken, Completion* sent, std::vector<std::byte> own_body) {
   Kept& kept = kept_.emplace_back();
   kept.sent = sent;
+  kept.body = std::move(own_body);  // the bytes stay where `body` has them
   kept.head.assign(head.begin(), head.end());
   kept.pieces.reserve(body.size() + 1);
   kept.pieces.push_back(piece_of(kept.head));
   kept.pieces.insert(kept.pieces.end(), body.begin(), body.end());
   kept_bytes_ += total(kept.pieces) - taken;
+  own_bytes_ += kept.own_bytes();
   kept.next = drop_front(kept.pieces, taken);
 }
 
@@ -171,6 +188,7 @@ void FrameWriter::advance(std::size_t taken) {
   first.next += drop_front(std::span(first.pieces).subspan(first.next), taken);
   if (first.next == first.pieces.size()) {
     Completion* const sent = first.sent;
+    own_bytes_ -= first.own_bytes();
     kept_.pop_front();
     if (sent != nullptr) {
       sent->end({});
@@ -186,6 +204,20 @@ Result<std::size_t> FrameSink::receive_payload(Channel& channel, std::vector<iov
   auto bytes = channel.receive(std::span(places).subspan(next, own - next + fits));
   places.pop_back();
   return bytes;
+}
+
+void FrameSink::store_payload(std::span<const iovec> places, std::span<const std::byte> bytes) {
+  for (const iovec& place : places) {
+    const std::size_t some = std::min(place.iov_len, bytes.size());
+    if (some == 0) {
+      continue;
+    }
+    std::memcpy(place.iov_base, bytes.data(), some);
+    bytes = bytes.subspan(some);
+    if (bytes.empty()) {
+      return;
+    }
+  }
 }
 
 FrameReader::FrameReader(Channel& channel, FrameSink& sink)
@@ -316,17 +348,14 @@ Status FrameReader::begin_payload() {
 }
 
 Result<bool> FrameReader::take_payload() {
-  for (; next_piece_ < payload_.size() && first_ < last_;) {
-    iovec& piece = payload_[next_piece_];
-    const std::size_t some = std::min(piece.iov_len, last_ - first_);
-    if (some > 0) {
-      std::memcpy(piece.iov_base, buffer_.data() + first_, some);
-    }
+  const auto places = std::span(payload_).subspan(next_piece_);
+  const std::size_t some = std::min(total(places), buffered().size());
+  if (some > 0) {
+    sink_.store_payload(places, buffered().first(some));
     first_ += some;
-    fill_payload(some);
   }
   // Pieces of no bytes at the end need none to come.
-  next_piece_ += drop_front(std::span(payload_).subspan(next_piece_), 0);
+  fill_payload(some);
   if (next_piece_ < payload_.size()) {
     return false;
   }

@@ -42,6 +42,9 @@ class FrameWriter {
               When when = When::now);
   /// The same with a body that the writer keeps.
   Status post(std::span<const std::byte> head, std::vector<std::byte> body, When when = When::now);
+  /// The same with a body of which the writer copies what there is no room for.
+  Status post_copy(std::span<const std::byte> head, std::span<const std::byte> body,
+                   When when = When::now);
 
   /// Sends more of what is kept. Errors: peer_lost; fail() is the caller's to call.
   Status flush();
@@ -53,6 +56,8 @@ class FrameWriter {
   /// There was no room for all that was to go.
   [[nodiscard]] bool is_held_up() const noexcept { return !kept_.empty(); }
   [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_ + batch_.size(); }
+  /// The memory that this takes: bodies of others that are sent from where they lie are no part.
+  [[nodiscard]] std::size_t own_bytes() const noexcept { return own_bytes_ + batch_.size(); }
 
  private:
   struct Kept {
@@ -61,17 +66,23 @@ class FrameWriter {
     std::vector<iovec> pieces;
     std::size_t next = 0;  // piece
     Completion* sent = nullptr;
+    [[nodiscard]] std::size_t own_bytes() const noexcept {
+      return sizeof(Kept) + head.size() + body.size() + pieces.size() * sizeof(iovec);
+    }
   };
   [[nodiscard]] bool joins_batch(std::size_t bytes, When when) const noexcept;
   Status add_to_batch(std::span<const std::byte> head, std::span<const iovec> body, When when);
   Status send_batch();
+  Result<std::size_t> send_some(std::span<const std::byte> head, std::span<const std::byte> body,
+                                When when);
   void keep(std::span<const std::byte> head, std::span<const iovec> body, std::size_t taken,
-            Completion* sent);
+            Completion* sent, std::vector<std::byte> own_body = {});
   void advance(std::size_t taken);
 
   Channel& channel_;
   std::deque<Kept> kept_;
   std::size_t kept_bytes_ = 0;
+  std::size_t own_bytes_ = 0;
   std::vector<std::byte> batch_;  // small frames that go together; empty while anything is kept
 };
 
@@ -94,6 +105,9 @@ class FrameSink {
   /// Channel::receive. A sink whose places may go away while it waits looks after them here.
   virtual Result<std::size_t> receive_payload(Channel& channel, std::vector<iovec>& places,
                                               std::size_t next, iovec rest);
+  /// The same for the beginning of a payload, which came with what was before: `bytes` go to the
+  /// first of `places`, in order.
+  virtual void store_payload(std::span<const iovec> places, std::span<const std::byte> bytes);
 };
 
 class FrameReader {

@@ -213,6 +213,7 @@ Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
   options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
   options.has_left = [farewells](NodeId node) { return farewells->has_left(node); };
   options.spin = context.node->policy().spin;
+  options.linger = context.node->policy().linger;
   options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
   options.paths = paths_of(*context.settings);
   options.gathered_bytes = static_cast<std::size_t>(context.settings->aggregate);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// SpareAllocator: memory for objects of one kind that come and go in thousands, one at a time. What
+// is given back is kept for the next one, in the thread that gave it; malloc() merges and splits
+// its blocks where more than a few are in use.
+//
+// Threads: all; memory may be given back by another thread than the one that took it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace tessera::rma::detail {
+
+template <class T>
+class SpareAllocator {
+ public:
+  using value_type = T;
+
+  SpareAllocator() noexcept = default;
+  template <class Other>
+  explicit SpareAllocator(const SpareAllocator<Other>&) noexcept {}
+
+  T* allocate(std::size_t count) {
+    Spares& spares = own_spares();
+    if (count != 1 || spares.first == nullptr) {
+      return std::allocator<T>().allocate(count);
+    }
+    --spares.count;
+    return reinterpret_cast<T*>(std::exchange(spares.first, spares.first->next));
+  }
+  void deallocate(T* block, std::size_t count) noexcept {
+    Spares& spares = own_spares();
+    if (count == 1 && spares.count < spares.most) {
+      spares.first = new (block) Spare{spares.first};
+      ++spares.count;
+    } else {
+      std::allocator<T>().deallocate(block, count);
+    }
+  }
+
+  template <class Other>
+  bool operator==(const SpareAllocator<Other>&) const noexcept {
+    return true;
+  }
+
+ private:
+  struct Spare {
+    Spare* next = nullptr;
+  };
+  static_assert(sizeof(T) >= sizeof(Spare));
+  static_assert(alignof(T) >= alignof(Spare));
+
+  // Needs no destructor, so that what is given back at the very end of a thread finds it.
+  struct Spares {
+    Spare* first = nullptr;
+    std::size_t count = 0;
+    std::size_t most = 1024;
+  };
+  struct Emptier {
+    Spares& spares;
+    ~Emptier() {
+      spares.most = 0;
+      while (spares.first != nullptr) {
+        auto* const block = std::exchange(spares.first, spares.first->next);
+        std::allocator<T>().deallocate(reinterpret_cast<T*>(block), 1);
+      }
+    }
+  };
+  static Spares& own_spares() noexcept {
+    thread_local Spares spares;
+    thread_local const Emptier emptier{spares};
+    static_cast<void>(emptier);
+    return spares;
+  }
+};
+
+}  // namespace tessera::rma::detail
