@@ -4,17 +4,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <array>
+#include <limits>
 
+#include "rma/notify.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::arrays {
 
 using rma::Code;
+using rma::Handle;
 using rma::Result;
 using rma::Status;
+using rma::TeamRank;
 
 namespace {
+
+// A neighbour's words have a cache line of their own.
+constexpr std::uint64_t control_bytes = 64;
 
 Status check_widths(const ArrayBase& array, const Extents& widths) {
   const Distribution& distribution = array.distribution();
@@ -38,52 +45,37 @@ Status check_widths(const ArrayBase& array, const Extents& widths) {
   return {};
 }
 
-// The part of the ghost layers that lies in `direction` (−1, 0 or 1 a dimension) from `own`.
-Box ghosts_towards(const Box& own, const Extents& widths, const Index& direction) {
-  Box ghosts = own;
-  for (int dim = 0; dim < own.ndims(); ++dim) {
-    if (direction[dim] < 0) {
-      ghosts.set(dim, own.lo(dim) - widths[dim], own.lo(dim));
-    } else if (direction[dim] > 0) {
-      ghosts.set(dim, own.hi(dim), own.hi(dim) + widths[dim]);
-    }
-  }
-  return ghosts;
+// What members compare. Widths that are wrong on one of them are that member's own error.
+struct Asked {
+  unsigned long periodic = 0;
+  unsigned long left_out = 0;
+  unsigned long corners = 0;
+  std::array<std::int64_t, max_dims> widths = {};
+  friend bool operator==(const Asked&, const Asked&) = default;
+};
+
+Asked asked(const HaloOptions& options, const Extents& widths) {
+  Asked all{options.periodic.to_ulong(), options.left_out.to_ulong(), options.corners ? 1UL : 0UL};
+  std::copy(widths.begin(), widths.end(), all.widths.begin());
+  return all;
 }
 
-// Cuts away what lies outside the array in dimensions that do not close on themselves.
-Box clipped(const Box& box, const Extents& extents, PeriodicDims periodic) {
-  Box result = box;
-  for (int dim = 0; dim < box.ndims(); ++dim) {
-    if (!periodic.test(static_cast<std::size_t>(dim))) {
-      result.set(dim, std::max<std::int64_t>(box.lo(dim), 0), std::min(box.hi(dim), extents[dim]));
+Status check_same_on_all(rma::Team& team, const Asked& mine) {
+  TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(mine));
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i] != all[0]) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("rank {} asked for another update than rank {}",
+                                       team.members()[i].value, team.members()[0].value))
+          .hint("all members must give the same HaloOptions");
     }
   }
-  return result;
+  return {};
 }
 
-// Counts through all directions; false after the last.
-bool next_direction(Index& direction) {
-  for (int dim = 0; dim < direction.ndims(); ++dim) {
-    if (++direction[dim] <= 1) {
-      return true;
-    }
-    direction[dim] = -1;
-  }
-  return false;
-}
-
-// True when an update with these options covers the cells in `direction`.
-bool is_wanted(const Index& direction, const HaloOptions& options) {
-  int leaves = 0;
-  int counted = 0;
-  for (int dim = 0; dim < direction.ndims(); ++dim) {
-    if (direction[dim] != 0) {
-      ++leaves;
-      counted += options.left_out.test(static_cast<std::size_t>(dim)) ? 0 : 1;
-    }
-  }
-  return counted > 0 && (leaves == 1 || options.corners);
+Status check(ArrayBase& array, const HaloOptions& options, const Extents& widths) {
+  TESSERA_RETURN_IF_ERROR(array.team().agree(check_widths(array, widths)));
+  return check_same_on_all(array.team(), asked(options, widths));
 }
 
 Status explain(Status status, const ArrayBase& array) {
@@ -91,84 +83,183 @@ Status explain(Status status, const ArrayBase& array) {
                      : std::move(status).context("updating the ghost cells of " + array.describe());
 }
 
+// Why a rank gave up, as a word below zero: the rank to look at and what is the matter with it.
+constexpr std::int32_t codes = 16;
+
+std::int32_t encode(const Status& reason, rma::WorldRank self) {
+  const std::int32_t rank = reason.rank().value_or(self).value;
+  return -1 - (rank * codes + static_cast<std::int32_t>(reason.code()));
+}
+
+Status decode(std::int32_t word, rma::WorldRank teller) {
+  const std::int32_t told = -1 - word;
+  const rma::WorldRank rank{told / codes};
+  return Status::error_at(rank, static_cast<Code>(told % codes),
+                          fmt::format("rank {} gave up exchanging ghost cells because of rank {}",
+                                      teller.value, rank.value));
+}
+
 }  // namespace
 
+HaloUpdate::~HaloUpdate() {
+  if (halo_ != nullptr) {
+    finish().ignore("whoever wants to know calls finish()");
+  }
+}
+
+Status HaloUpdate::finish() {
+  Halo* const halo = std::exchange(halo_, nullptr);
+  return halo == nullptr ? Status() : explain(halo->finish(std::move(puts_)), *halo->array_);
+}
+
 Result<Halo> Halo::create(ArrayBase& array, const HaloOptions& options) {
-  const Extents widths =
-      options.widths.ndims() == 0 ? array.distribution().ghosts() : options.widths;
-  TESSERA_RETURN_IF_ERROR(array.check_open().context("planning an update of ghost cells"));
-  if (Status status = check_widths(array, widths); !status.ok()) {
+  const auto attempt = [&](Status status) {
     return std::move(status).context("planning an update of the ghost cells of " +
                                      array.describe());
+  };
+  TESSERA_RETURN_IF_ERROR(array.check_open().context("planning an update of ghost cells"));
+  const Extents widths =
+      options.widths.ndims() == 0 ? array.distribution().ghosts() : options.widths;
+  TESSERA_RETURN_IF_ERROR(attempt(check(array, options, widths)));
+  const HaloPlan plan(array.distribution(), array.element_bytes(), options, widths);
+  const auto count = plan.neighbours(array.team().rank()).size();
+  auto control = rma::Region::allocate(array.team(), count * control_bytes);
+  if (!control.ok()) {
+    return attempt(std::move(control).status());
   }
-  Halo halo(array);
-  halo.plan(options, widths);
-  return halo;
+  return Halo(array, plan, std::move(control).take());
 }
 
-void Halo::plan(const HaloOptions& options, const Extents& widths) {
-  const Box own = array_->own_box();
-  if (own.is_empty()) {
-    return;
+Halo::Halo(ArrayBase& array, const HaloPlan& plan, rma::Region control)
+    : array_(&array), control_(std::move(control)) {
+  const TeamRank self = array.team().rank();
+  wraps_ = plan.wraps(self);
+  for (GhostPiece& piece : plan.pieces(self)) {
+    if (piece.source == self) {
+      own_pieces_.push_back(piece);
+    } else {
+      bytes_from_others_ += piece.shape.total_bytes();
+    }
   }
-  Index direction = Index::filled(own.ndims(), -1);
-  do {
-    if (!is_wanted(direction, options)) {
-      continue;
-    }
-    const Box ghosts =
-        clipped(ghosts_towards(own, widths, direction), array_->extents(), options.periodic);
-    if (!ghosts.is_empty()) {
-      plan_piece(ghosts, options.periodic);
-    }
-  } while (next_direction(direction));
+  neighbours_ = neighbours_of(plan, self);
 }
 
-// Ghost cells of one direction: what they stand for may belong to several owners.
-void Halo::plan_piece(const Box& ghosts, PeriodicDims periodic) {
-  const Distribution& distribution = array_->distribution();
-  const std::size_t element = array_->element_bytes();
-  const Box slice = array_->own_box().grown(distribution.ghosts());
-  const Strides strides = dense_strides(slice.extents(), distribution.order());
-  auto pieces = PeriodicPieces::split(ghosts, array_->extents(), periodic);
-  // Clipped to the array in the other dimensions, so it can be split.
-  for (const PeriodicPiece& piece : *pieces) {
-    for (const Patch& patch : distribution.patches(piece.inside)) {
-      const Index to = patch.box.shifted(piece.shift).lo();
-      pieces_.push_back({array_->address(patch),
-                         static_cast<std::uint64_t>(distance(slice.lo(), to, strides)) * element,
-                         copy_shape(patch, strides, element)});
+// What the others expect of this rank, from their plans.
+std::vector<Halo::Neighbour> Halo::neighbours_of(const HaloPlan& plan, TeamRank rank) {
+  std::vector<Neighbour> all;
+  for (const TeamRank other : plan.neighbours(rank)) {
+    Neighbour neighbour;
+    neighbour.rank = other;
+    for (const GhostPiece& piece : plan.pieces(other)) {
+      if (piece.source == rank) {
+        neighbour.pieces.push_back(piece);
+      }
+    }
+    const auto theirs = plan.neighbours(other);
+    neighbour.place_there = std::lower_bound(theirs.begin(), theirs.end(), rank) - theirs.begin();
+    all.push_back(std::move(neighbour));
+  }
+  return all;
+}
+
+rma::RemoteAddress Halo::word(TeamRank rank, std::int64_t place, Word which) const {
+  const std::uint64_t within = which == Word::ready ? 0 : sizeof(std::int32_t);
+  return control_.at(rank, static_cast<std::uint64_t>(place) * control_bytes + within);
+}
+
+Status Halo::tell(const Neighbour& neighbour, Word which, std::int32_t value) {
+  return rma::raise_flag(array_->job(), word(neighbour.rank, neighbour.place_there, which), value);
+}
+
+// No word runs ahead: the other one starts its next round when this rank has started that.
+Status Halo::wait_for(std::size_t neighbour, Word which) {
+  const rma::Team& team = array_->team();
+  const rma::WorldRank writer = team.world_rank(neighbours_[neighbour].rank);
+  const auto place = static_cast<std::int64_t>(neighbour);
+  TESSERA_ASSIGN_OR_RETURN(const std::int32_t told,
+                           rma::wait_for_flag_change(array_->job(), word(team.rank(), place, which),
+                                                     previous_round_, writer));
+  return told == round_ ? Status() : decode(told, writer);
+}
+
+void Halo::next_round() noexcept {
+  previous_round_ = round_;
+  round_ = round_ % std::numeric_limits<std::int32_t>::max() + 1;
+}
+
+// Those who wait for this rank would do so for ever: it is not gone.
+Status Halo::give_up(Status reason) {
+  const std::int32_t told = encode(reason, array_->job().rank());
+  for (const Neighbour& neighbour : neighbours_) {
+    for (const Word which : {Word::ready, Word::came}) {
+      tell(neighbour, which, told).ignore("it may be the one that is gone");
     }
   }
+  // Who has given up may have freed its memory already: that is no error of the next fence.
+  for (rma::Region* const region : {&array_->region(), &control_}) {
+    region->fence().ignore("what is told is why this exchange ended");
+  }
+  given_up_ = reason;
+  return reason;
+}
+
+Status Halo::copy_own(std::span<const GhostPiece> pieces) {
+  const std::byte* const slice = array_->region().local();
+  const rma::RemoteAddress self = array_->region().at(array_->team().rank());
+  for (const GhostPiece& piece : pieces) {
+    TESSERA_RETURN_IF_ERROR(
+        rma::put(array_->job(), self + piece.to, slice + piece.from, piece.shape));
+  }
+  return {};
+}
+
+Handle Halo::send_to(const Neighbour& neighbour) {
+  const std::byte* const slice = array_->region().local();
+  const rma::RemoteAddress there = array_->region().at(neighbour.rank);
+  Handle puts;
+  for (const GhostPiece& piece : neighbour.pieces) {
+    puts.collect(rma::put_async(array_->job(), there + piece.to, slice + piece.from, piece.shape));
+  }
+  return puts;
 }
 
 Result<HaloUpdate> Halo::start() {
-  TESSERA_RETURN_IF_ERROR(explain(array_->sync(), *array_));
-  std::byte* const slice = array_->region().local();
-  rma::Handle gets;
-  for (const Piece& piece : pieces_) {
-    gets.collect(rma::get_async(array_->job(), piece.from, slice + piece.to, piece.shape));
+  TESSERA_RETURN_IF_ERROR(explain(array_->check_open(), *array_));
+  TESSERA_RETURN_IF_ERROR(explain(given_up_, *array_));
+  next_round();
+  Handle puts;
+  if (Status status = exchange(puts); !status.ok()) {
+    puts.wait().ignore("one reason is enough");
+    return explain(give_up(std::move(status)), *array_);
   }
-  return HaloUpdate(*array_, std::move(gets));
+  return HaloUpdate(this, std::move(puts));
+}
+
+Status Halo::exchange(Handle& puts) {
+  for (const Neighbour& neighbour : neighbours_) {
+    TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::ready, round_));
+  }
+  TESSERA_RETURN_IF_ERROR(copy_own(wraps_));
+  TESSERA_RETURN_IF_ERROR(copy_own(own_pieces_));
+  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
+    TESSERA_RETURN_IF_ERROR(wait_for(i, Word::ready));
+    puts.collect(send_to(neighbours_[i]));
+    TESSERA_RETURN_IF_ERROR(tell(neighbours_[i], Word::came, round_));
+  }
+  return {};
+}
+
+Status Halo::finish(Handle puts) {
+  Status status = puts.wait();
+  for (std::size_t i = 0; i < neighbours_.size() && status.ok(); ++i) {
+    status = wait_for(i, Word::came);
+  }
+  return status.ok() ? Status() : give_up(std::move(status));
 }
 
 Status Halo::update() {
   TESSERA_ASSIGN_OR_RETURN(HaloUpdate update, start());
   return update.finish();
-}
-
-Status HaloUpdate::finish() {
-  return explain(team_.agree(gets_.wait()), *array_);
-}
-
-std::size_t Halo::bytes_from_others() const noexcept {
-  std::size_t bytes = 0;
-  for (const Piece& piece : pieces_) {
-    if (piece.from.rank != array_->job().rank()) {
-      bytes += piece.shape.total_bytes();
-    }
-  }
-  return bytes;
 }
 
 }  // namespace tessera::arrays
