@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "apps/mg/initial.hpp"
@@ -20,6 +21,7 @@ using arrays::Distribution;
 using arrays::Extents;
 using arrays::Halo;
 using arrays::HaloOptions;
+using arrays::HaloUpdate;
 using arrays::LocalView;
 using arrays::PeriodicDims;
 using rma::Result;
@@ -28,6 +30,19 @@ using rma::Status;
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// Adds the time that it lives to a sum.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& seconds_;
+  Clock::time_point start_ = Clock::now();
+};
 
 constexpr std::int64_t middle_r_ghosts = sweep_coarse_ghosts + 1;
 constexpr int dims = 3;
@@ -91,28 +106,73 @@ Grid grid_of(Array<double>& array) {
   return {slice + ghosts[0] * plane + ghosts[1] * row + ghosts[2], box, plane, row};
 }
 
-}  // namespace
-
-Status OneSidedExchange::update(Array<double>& array, const HaloOptions& options) {
-  TESSERA_ASSIGN_OR_RETURN(Halo halo, Halo::create(array, options));
-  return halo.update();
+std::int64_t largest_part(const Distribution& distribution) {
+  std::int64_t largest = 0;
+  for (std::int32_t rank = 0; rank < distribution.nranks(); ++rank) {
+    largest = std::max(largest, distribution.box_of(rma::TeamRank{rank}).volume());
+  }
+  return largest;
 }
 
+// Rows are contiguous on both sides.
+void copy_rows(const LocalView<const double>& from, const LocalView<double>& to) {
+  for (std::int64_t z = 0; z < from.extent(0); ++z) {
+    for (std::int64_t y = 0; y < from.extent(1); ++y) {
+      std::copy_n(&from[{z, y, 0}], from.extent(2), &to[{z, y, 0}]);
+    }
+  }
+}
+
+/// A Halo and the update of it that is under way.
+class HaloExchange final : public GhostExchange {
+ public:
+  explicit HaloExchange(Halo halo) : halo_(std::move(halo)) {}
+
+  Status start() override {
+    TESSERA_ASSIGN_OR_RETURN(HaloUpdate update, halo_.start());
+    update_.emplace(std::move(update));
+    return {};
+  }
+  Status finish() override {
+    Status status = update_->finish();
+    update_.reset();
+    return status;
+  }
+
+ private:
+  Halo halo_;
+  std::optional<HaloUpdate> update_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<GhostExchange>> OneSidedExchange::plan(Array<double>& array,
+                                                              const HaloOptions& options) {
+  TESSERA_ASSIGN_OR_RETURN(Halo halo, Halo::create(array, options));
+  return std::unique_ptr<GhostExchange>(std::make_unique<HaloExchange>(std::move(halo)));
+}
+
+// Every rank needs every part, so they travel as a collective, which passes them on. Parts are
+// nearly equal; all take the room of the largest.
 Status OneSidedExchange::gather(Array<double>& array, const LocalView<double>& whole) {
-  TESSERA_RETURN_IF_ERROR(array.sync());
-  Status status = array.get(array.box(), whole);
-  // Nobody changes its part before all have read it.
-  Status met = array.team().barrier();
-  return status.ok() ? std::move(met) : std::move(status);
+  const auto ranks = static_cast<std::size_t>(array.team().size());
+  const auto part = static_cast<std::size_t>(largest_part(array.distribution()));
+  parts_.resize(part * (ranks + 1));
+  const std::span<double> mine = std::span(parts_).first(part);
+  const std::span<double> all = std::span(parts_).subspan(part);
+  Status packed = array.get(array.own_box(), mine);
+  Status met = array.team().allgather(std::as_bytes(mine), std::as_writable_bytes(all));
+  TESSERA_RETURN_IF_ERROR(packed.ok() ? met : packed);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const arrays::Box box = array.box_of(rma::TeamRank{static_cast<std::int32_t>(rank)});
+    copy_rows({all.data() + rank * part, box.extents()}, whole.sub(box));
+  }
+  return {};
 }
 
 DistributedRun::DistributedRun(const rma::Job& job, const Problem& problem,
-                               std::unique_ptr<Exchange> exchange, Array<double> u, Array<double> v)
-    : job_(job),
-      problem_(problem),
-      exchange_(std::move(exchange)),
-      u_(std::move(u)),
-      v_(std::move(v)) {}
+                               std::unique_ptr<Exchange> exchange, std::unique_ptr<Finest> finest)
+    : job_(job), problem_(problem), exchange_(std::move(exchange)), finest_(std::move(finest)) {}
 
 Result<DistributedRun> DistributedRun::create(const rma::Job& job, const Problem& problem,
                                               std::unique_ptr<Exchange> exchange) {
@@ -122,8 +182,10 @@ Result<DistributedRun> DistributedRun::create(const rma::Job& job, const Problem
                            finest(problem.edge, job.size(), sweep_v_ghosts));
   TESSERA_ASSIGN_OR_RETURN(auto u, Array<double>::create(job, cut_for_u, {.name = "u"}));
   TESSERA_ASSIGN_OR_RETURN(auto v, Array<double>::create(job, cut_for_v, {.name = "v"}));
-  DistributedRun run(job, problem, std::move(exchange), std::move(u), std::move(v));
+  DistributedRun run(job, problem, std::move(exchange),
+                     std::make_unique<Finest>(Finest{std::move(u), std::move(v)}));
   TESSERA_RETURN_IF_ERROR(run.make_levels());
+  TESSERA_RETURN_IF_ERROR(run.plan_exchanges());
   TESSERA_RETURN_IF_ERROR(run.set_problem());
   return run;
 }
@@ -133,7 +195,7 @@ Status DistributedRun::make_levels() {
   auto coarse = CoarseCycle::create(whole, problem_.smoother);
   TESSERA_RETURN_IF_ERROR(job_.world().agree(coarse.status()));
   coarse_.emplace(std::move(coarse).take());
-  TESSERA_ASSIGN_OR_RETURN(Distribution level, coarser(u_.distribution(), middle_r_ghosts));
+  TESSERA_ASSIGN_OR_RETURN(Distribution level, coarser(finest_->u.distribution(), middle_r_ghosts));
   for (std::int64_t edge = problem_.edge / 2; edge > whole; edge /= 2) {
     TESSERA_RETURN_IF_ERROR(make_middle_level(level));
     TESSERA_ASSIGN_OR_RETURN(level, coarser(level, middle_r_ghosts));
@@ -155,31 +217,52 @@ Status DistributedRun::make_middle_level(const Distribution& distribution) {
   return {};
 }
 
+Status DistributedRun::plan_exchanges() {
+  const Wrap own = unsplit(finest_->u.distribution());
+  PeriodicDims by_sweep;
+  by_sweep.set(1, own.y);
+  by_sweep.set(2, own.x);
+  TESSERA_ASSIGN_OR_RETURN(
+      finest_->ghosts_of_u,
+      exchange_->plan(finest_->u, {.periodic = all_periodic(), .left_out = by_sweep}));
+  for (MiddleLevel& level : middle_) {
+    TESSERA_ASSIGN_OR_RETURN(level.ghosts_of_r,
+                             exchange_->plan(level.r, {.periodic = all_periodic()}));
+  }
+  return {};
+}
+
 // Each rank looks through its own box; the ten extremes of the whole are among theirs.
 Status DistributedRun::set_problem() {
-  const Extremes mine = find_extremes(problem_.edge, to_box(u_.own_box()));
+  const Extremes mine = find_extremes(problem_.edge, to_box(finest_->u.own_box()));
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Extremes> all, job_.world().allgather_value(mine));
   Extremes extremes = all.front();
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     extremes = merge(extremes, all[rank]);
   }
-  set_right_hand_side(grid_of(v_), problem_.edge, extremes);
-  return update(v_, {.periodic = all_periodic()});
+  set_right_hand_side(grid_of(finest_->v), problem_.edge, extremes);
+  TESSERA_ASSIGN_OR_RETURN(const Ghosts ghosts_of_v,
+                           exchange_->plan(finest_->v, {.periodic = all_periodic()}));
+  TESSERA_RETURN_IF_ERROR(ghosts_of_v->start());
+  return ghosts_of_v->finish();
 }
 
 Status DistributedRun::zero_finest() {
-  const Grid u = grid_of(u_);
+  const Grid u = grid_of(finest_->u);
   if (!u.box.is_empty()) {
     zero(u, grown(u.box, sweep_u_ghosts));
   }
-  return u_.sync();
+  return finest_->u.sync();
 }
 
-Status DistributedRun::update(Array<double>& array, const HaloOptions& options) {
-  const auto start = Clock::now();
-  Status status = exchange_->update(array, options);
-  halo_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
-  return std::move(status).context("exchanging ghost cells");
+Status DistributedRun::start(Ghosts& ghosts) {
+  const Stopwatch watch(halo_seconds_);
+  return ghosts->start().context("exchanging ghost cells");
+}
+
+Status DistributedRun::finish(Ghosts& ghosts) {
+  const Stopwatch watch(halo_seconds_);
+  return ghosts->finish().context("exchanging ghost cells");
 }
 
 Grid DistributedRun::coarse_correction() const {
@@ -195,13 +278,13 @@ Grid DistributedRun::next_residual() {
 }
 
 Result<Norms> DistributedRun::finest_sweep(bool corrects, bool restricts) {
-  const Grid u = grid_of(u_);
+  const Grid u = grid_of(finest_->u);
   SweepTask task{.u = u,
-                 .v = grid_of(v_),
+                 .v = grid_of(finest_->v),
                  .correction = {},
                  .restriction = {},
                  .norm_box = {},
-                 .wrap = unsplit(u_.distribution()),
+                 .wrap = unsplit(finest_->u.distribution()),
                  .wrap_width = sweep_u_ghosts};
   task.wrap.z = false;
   if (corrects) {
@@ -220,24 +303,33 @@ Status DistributedRun::gather_replicated() {
   if (!replicated_) {
     return {};
   }
-  const auto start = Clock::now();
+  const Stopwatch watch(halo_seconds_);
   const Grid& whole = coarse_->residual();
   const Index3 n = whole.box.extents();
   const LocalView<double> view(whole.data, Extents{n.z, n.y, n.x},
                                arrays::Strides{whole.plane_stride, whole.row_stride, 1});
-  Status status = exchange_->gather(*replicated_, view);
-  halo_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
-  return std::move(status).context("gathering the coarse residual");
+  return exchange_->gather(*replicated_, view).context("gathering the coarse residual");
 }
 
 Status DistributedRun::go_down() {
   for (std::size_t k = 0; k < middle_.size(); ++k) {
-    TESSERA_RETURN_IF_ERROR(update(middle_[k].r, {.periodic = all_periodic()}));
-    const Grid fine = grid_of(middle_[k].r);
     const Grid coarse = k + 1 < middle_.size() ? grid_of(middle_[k + 1].r) : grid_of(*replicated_);
-    restrict_to(coarse, fine, coarse.box);
+    TESSERA_RETURN_IF_ERROR(restrict_middle(middle_[k], coarse));
   }
   return gather_replicated();
+}
+
+// First what needs no ghost cells of other ranks, while those are on their way.
+Status DistributedRun::restrict_middle(MiddleLevel& level, const Grid& coarse) {
+  const Grid fine = grid_of(level.r);
+  const Box inner = restricted_alone(coarse.box, fine.box, unsplit(level.r.distribution()));
+  TESSERA_RETURN_IF_ERROR(start(level.ghosts_of_r));
+  restrict_to(coarse, fine, inner);
+  TESSERA_RETURN_IF_ERROR(finish(level.ghosts_of_r));
+  for (const Box& part : without(coarse.box, inner)) {
+    restrict_to(coarse, fine, part);
+  }
+  return {};
 }
 
 Status DistributedRun::go_up() {
@@ -255,18 +347,18 @@ Status DistributedRun::go_up() {
   return {};
 }
 
-Result<Norms> DistributedRun::cycle(bool is_last) {
+Result<Norms> DistributedRun::cycle(bool is_first, bool is_last) {
   TESSERA_RETURN_IF_ERROR(go_down());
-  TESSERA_RETURN_IF_ERROR(go_up());
-  TESSERA_ASSIGN_OR_RETURN(const Norms norms, finest_sweep(true, !is_last));
-  if (!is_last) {
-    const Wrap own = unsplit(u_.distribution());
-    PeriodicDims by_sweep;
-    by_sweep.set(1, own.y);
-    by_sweep.set(2, own.x);
-    TESSERA_RETURN_IF_ERROR(update(u_, {.periodic = all_periodic(), .left_out = by_sweep}));
+  // Behind what the levels below wait for, and in front of most of their work. Before the first
+  // cycle u is zero, ghost cells too.
+  if (!is_first) {
+    TESSERA_RETURN_IF_ERROR(start(finest_->ghosts_of_u));
   }
-  return norms;
+  TESSERA_RETURN_IF_ERROR(go_up());
+  if (!is_first) {
+    TESSERA_RETURN_IF_ERROR(finish(finest_->ghosts_of_u));
+  }
+  return finest_sweep(true, !is_last);
 }
 
 Result<RunResult> DistributedRun::run(std::int64_t cycles) {
@@ -276,7 +368,7 @@ Result<RunResult> DistributedRun::run(std::int64_t cycles) {
   const auto start = Clock::now();
   TESSERA_ASSIGN_OR_RETURN(Norms norms, finest_sweep(false, cycles > 0));
   for (std::int64_t number = 1; number <= cycles; ++number) {
-    auto done = cycle(number == cycles);
+    auto done = cycle(number == 1, number == cycles);
     if (!done.ok()) {
       return std::move(done).status().context(fmt::format("cycle {} of {}", number, cycles));
     }

@@ -4,7 +4,7 @@
 //
 // The finest levels are arrays with ghost cells, all cut at the same places: a level's bounds are
 // those of the next finer one, halved. A level is one fused sweep (sweep.hpp) and one exchange of
-// ghost cells, read from the neighbours one-sidedly (arrays/halo.hpp). The levels from some edge
+// ghost cells, written by the neighbours one-sidedly (arrays/halo.hpp). The levels from some edge
 // down are small enough that every rank holds them whole and does them alone (CoarseCycle): that
 // also disposes of levels with fewer points than ranks. Ranks for whom the finest level has no part
 // (process_grid() in problem.hpp) hold empty boxes and meet the others in collectives only.
@@ -12,6 +12,10 @@
 //     finest       u 4 ghosts, v 3      one sweep: correct, residual, restrict
 //     between      r 4 ghosts, u own    restrict down; correct from zero, 3 layers further, up
 //     replicated   r gathered           CoarseCycle on the whole cube
+//
+// That of the finest level is started at the bottom of the cycle, behind all others, and finished
+// at its top: the way up hides it. Those between restrict the points that need no ghost cells
+// meanwhile.
 //
 // Corrections are computed three layers beyond a rank's box from r that is valid four layers
 // beyond, so u below the finest level is never exchanged.
@@ -38,26 +42,44 @@ struct RunResult {
   double halo_seconds = 0.0;  ///< the part of it that this rank spent exchanging and gathering
 };
 
+/// An exchange of ghost cells that is done again and again.
+class GhostExchange {
+ public:
+  virtual ~GhostExchange() = default;
+
+  /// Collective. From here to the end of finish() no rank touches its ghost cells or changes its
+  /// own points. At return, ghost cells of dimensions that aren't cut are new, but for corners with
+  /// other dimensions.
+  virtual rma::Status start() = 0;
+  /// Collective. All ghost cells are new at return.
+  virtual rma::Status finish() = 0;
+};
+
 /// What ranks tell each other during a cycle. How it is done is all that tells one parallel version
 /// of the benchmark from another: bench/apps has one of messages.
 class Exchange {
  public:
   virtual ~Exchange() = default;
 
-  /// Collective. Makes the ghost cells of `array` new, as arrays::Halo does with these options.
-  /// The cells of `left_out` dimensions beside this rank's own points are new already.
-  virtual rma::Status update(arrays::Array<double>& array, const arrays::HaloOptions& options) = 0;
+  /// Collective. Exchanges the ghost cells of `array`, which stays where it is, as arrays::Halo
+  /// does with these options.
+  virtual rma::Result<std::unique_ptr<GhostExchange>> plan(arrays::Array<double>& array,
+                                                           const arrays::HaloOptions& options) = 0;
   /// Collective. Copies all of `array` to `whole`, on every rank. When it returns, ranks may
   /// change their parts.
   virtual rma::Status gather(arrays::Array<double>& array,
                              const arrays::LocalView<double>& whole) = 0;
 };
 
-/// Reads from the neighbours, one-sidedly.
+/// Puts into the neighbours' ghost cells, and gathers by a collective.
 class OneSidedExchange : public Exchange {
  public:
-  rma::Status update(arrays::Array<double>& array, const arrays::HaloOptions& options) override;
+  rma::Result<std::unique_ptr<GhostExchange>> plan(arrays::Array<double>& array,
+                                                   const arrays::HaloOptions& options) override;
   rma::Status gather(arrays::Array<double>& array, const arrays::LocalView<double>& whole) override;
+
+ private:
+  std::vector<double> parts_;  // this rank's, then all
 };
 
 class DistributedRun {
@@ -75,35 +97,46 @@ class DistributedRun {
   rma::Result<RunResult> run(std::int64_t cycles);
 
  private:
+  using Ghosts = std::unique_ptr<GhostExchange>;
+
+  /// At one place for good: exchanges refer to their arrays.
+  struct Finest {
+    arrays::Array<double> u;
+    arrays::Array<double> v;
+    Ghosts ghosts_of_u = nullptr;
+  };
   /// A level between the finest and the replicated ones.
   struct MiddleLevel {
     arrays::Array<double> r;
     OwnedGrid u;
+    Ghosts ghosts_of_r = nullptr;
   };
 
   DistributedRun(const rma::Job& job, const Problem& problem, std::unique_ptr<Exchange> exchange,
-                 arrays::Array<double> u, arrays::Array<double> v);
+                 std::unique_ptr<Finest> finest);
   rma::Status make_levels();
   rma::Status make_middle_level(const arrays::Distribution& distribution);
+  rma::Status plan_exchanges();
   rma::Status set_problem();
   rma::Status zero_finest();
 
-  rma::Result<Norms> cycle(bool is_last);
+  rma::Result<Norms> cycle(bool is_first, bool is_last);
   rma::Status go_down();
+  rma::Status restrict_middle(MiddleLevel& level, const Grid& coarse);
   rma::Status go_up();
   rma::Status gather_replicated();
   rma::Result<Norms> finest_sweep(bool corrects, bool restricts);
-  rma::Status update(arrays::Array<double>& array, const arrays::HaloOptions& options);
+  rma::Status start(Ghosts& ghosts);
+  rma::Status finish(Ghosts& ghosts);
   /// Whether no part of the finest level, and so of none, is this rank's.
-  [[nodiscard]] bool is_idle() const { return u_.own_box().is_empty(); }
+  [[nodiscard]] bool is_idle() const { return finest_->u.own_box().is_empty(); }
   [[nodiscard]] Grid coarse_correction() const;
   Grid next_residual();
 
   rma::Job job_;
   Problem problem_;
   std::unique_ptr<Exchange> exchange_;
-  arrays::Array<double> u_;
-  arrays::Array<double> v_;
+  std::unique_ptr<Finest> finest_;
   std::vector<MiddleLevel> middle_;                  ///< finest of them first
   std::optional<arrays::Array<double>> replicated_;  ///< r of the largest replicated level
   std::optional<CoarseCycle> coarse_;

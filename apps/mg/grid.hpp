@@ -18,6 +18,7 @@
 // them; each kernel says what it needs.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -63,6 +64,22 @@ constexpr Box grown(const Box& box, std::int64_t width) {
 constexpr Box coarsened(const Box& box) {
   return {{box.lo.z >> 1, box.lo.y >> 1, box.lo.x >> 1},
           {box.hi.z >> 1, box.hi.y >> 1, box.hi.x >> 1}};
+}
+
+/// What is left of `box` without `inner`, which lies in it: slabs below and above in z, then in y
+/// and in x; some may be empty.
+constexpr std::array<Box, 6> without(const Box& box, const Box& inner) {
+  if (inner.is_empty()) {
+    return {box};
+  }
+  const Box& b = box;
+  const Box& i = inner;
+  return {{{b.lo, {i.lo.z, b.hi.y, b.hi.x}},
+           {{i.hi.z, b.lo.y, b.lo.x}, b.hi},
+           {{i.lo.z, b.lo.y, b.lo.x}, {i.hi.z, i.lo.y, b.hi.x}},
+           {{i.lo.z, i.hi.y, b.lo.x}, {i.hi.z, b.hi.y, b.hi.x}},
+           {{i.lo.z, i.lo.y, b.lo.x}, {i.hi.z, i.hi.y, i.lo.x}},
+           {{i.lo.z, i.lo.y, i.hi.x}, {i.hi.z, i.hi.y, b.hi.x}}}};
 }
 
 /// A view of one box of doubles with ghost layers around it.

@@ -80,6 +80,21 @@ void restrict_to(const Grid& coarse, const Grid& fine, const Box& coarse_box) {
   }
 }
 
+Box restricted_alone(const Box& coarse_box, const Box& fine_box, const Wrap& wrap) {
+  Box inner = coarse_box;
+  // A coarse point c reads the fine ones from 2c to 2c + 2. Shifts round down.
+  const auto shrink = [&](std::int64_t Index3::*dim, bool wraps) {
+    if (!wraps) {
+      inner.lo.*dim = std::max(inner.lo.*dim, (fine_box.lo.*dim + 1) >> 1);
+      inner.hi.*dim = std::min(inner.hi.*dim, (fine_box.hi.*dim - 1) >> 1);
+    }
+  };
+  shrink(&Index3::z, wrap.z);
+  shrink(&Index3::y, wrap.y);
+  shrink(&Index3::x, wrap.x);
+  return inner;
+}
+
 void prolongate_add(const Grid& u, const Grid& coarse, const Box& box) {
   if (box.is_empty()) {
     return;

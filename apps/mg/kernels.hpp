@@ -53,6 +53,10 @@ struct Wrap {
   bool x = false;
 };
 
+/// The points of `coarse_box` whose restriction reads no ghosts of the fine box but those of the
+/// dimensions of `wrap`.
+Box restricted_alone(const Box& coarse_box, const Box& fine_box, const Wrap& wrap);
+
 /// Sets the ghost layers of `u` of the given width to the periodic images of its own points, in
 /// the dimensions of `wrap`: x first, then y with the ghosts of x, then z with those of both. In
 /// the dimensions not wrapped, the ghosts of that width take part (they must have been allocated),

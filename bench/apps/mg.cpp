@@ -4,7 +4,10 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -23,6 +26,7 @@ std::string target_name(char class_name) {
   return fmt::format("MG class {}: operations / triad byte", class_name);
 }
 
+constexpr const char* two_sided = "mpi two-sided";
 constexpr const char* exchange_target = "MG class A: time exchanging / MPI two-sided";
 constexpr const char* total_target = "MG class A: time / MPI two-sided";
 
@@ -72,19 +76,20 @@ Candidate mg_candidate(Version& version, const mg::Problem& problem) {
   return candidate;
 }
 
-/// Collective. The version with MPI's messages, where there is MPI and blocks are thick enough.
-std::optional<Version> message_version(Session& session, const mg::Problem& problem) {
-  auto exchange = make_mpi_exchange(session.crew());
+/// Collective. A version with MPI's messages, where there is MPI and blocks are thick enough.
+std::optional<Version> message_version(Session& session, const mg::Problem& problem,
+                                       const std::string& name, bool overlaps) {
+  auto exchange = make_mpi_exchange(session.crew(), overlaps);
   if (!exchange) {
     return std::nullopt;
   }
   auto solver = mg::DistributedRun::create(session.job(), problem, std::move(exchange));
   const rma::Status status = solver.ok() ? solver->run(1).status() : solver.status();
   if (!status.ok()) {
-    session.remark("missing: mpi two-sided: " + std::string(status.message()));
+    session.remark("missing: " + name + ": " + std::string(status.message()));
     return std::nullopt;
   }
-  return Version{"mpi two-sided", std::move(solver).take()};
+  return Version{name, std::move(solver).take()};
 }
 
 /// Collective. Of the last `rounds` runs, what the slowest rank spent exchanging.
@@ -96,27 +101,32 @@ std::vector<double> exposed_ns(Crew& crew, const Version& version, std::size_t r
   return slowest;
 }
 
-/// Collective. The exchange alone: ours beside MPI's, in the runs that were measured.
-void compare_exchanges(Session& session, const mg::Problem& problem, const Version& messages,
-                       const Version& own, const std::vector<Measured>& measured) {
-  const auto rounds = session.crew().share(measured.back().samples_ns.size());
-  const auto with_messages = exposed_ns(session.crew(), messages, rounds);
-  const auto with_own = exposed_ns(session.crew(), own, rounds);
-  if (!session.is_leader()) {
-    return;
-  }
-  const Ratio halo = ratio_of_medians(with_own, with_messages);
-  const Ratio total = ratio_of_medians(measured[2].samples_ns, measured[1].samples_ns);
+/// A version that was measured, and what its slowest rank spent exchanging in each run.
+struct Exchanged {
+  std::string name;
+  std::vector<double> exposed_ns;
+  std::vector<double> total_ns;
+};
+
+/// Collective. What the design asks of the exchange: ours beside that of MPI's messages, which goes
+/// on meanwhile or not.
+void compare_exchanges(Session& session, const mg::Problem& problem,
+                       std::span<const Exchanged> others, const Exchanged& own) {
   const auto say = [](const Ratio& ratio) {
     return fmt::format("{:.4f} [{:.4f},{:.4f}]", ratio.value, ratio.ci95.lo, ratio.ci95.hi);
   };
-  session.remark(
-      fmt::format("class {}: exchange: {:.2f} ms, mpi two-sided: {:.2f} ms, ratio: {}, of all: {}",
-                  problem.name, summarise(with_own).median * 1e-6,
-                  summarise(with_messages).median * 1e-6, say(halo), say(total)));
-  if (problem.name == 'A' && session.crew().size() == 2 && session.job().node_count() == 2) {
-    session.targets().observe(exchange_target, "2 nodes", halo);
-    session.targets().observe(total_target, "2 nodes", total);
+  for (const Exchanged& other : others) {
+    const Ratio halo = ratio_of_medians(own.exposed_ns, other.exposed_ns);
+    const Ratio total = ratio_of_medians(own.total_ns, other.total_ns);
+    session.remark(
+        fmt::format("class {}: exchange: {:.2f} ms, {}: {:.2f} ms, ratio: {}, of all: {}",
+                    problem.name, summarise(own.exposed_ns).median * 1e-6, other.name,
+                    summarise(other.exposed_ns).median * 1e-6, say(halo), say(total)));
+    if (other.name == two_sided && problem.name == 'A' && session.crew().size() == 2 &&
+        session.job().node_count() == 2) {
+      session.targets().observe(exchange_target, "2 nodes", halo);
+      session.targets().observe(total_target, "2 nodes", total);
+    }
   }
 }
 
@@ -143,16 +153,48 @@ void compare_with_triad(Session& session, const mg::Problem& problem,
   }
 }
 
-void measure_class(Session& session, std::optional<Table>& table, const mg::Problem& problem) {
-  Version own{"tessera-mg", mg::DistributedRun::create(session.job(), problem).value()};
-  std::optional<Version> messages = message_version(session, problem);
-  std::vector<Candidate> candidates = {long_triad(session.crew(), problem)};
-  if (messages) {
-    candidates.push_back(mg_candidate(*messages, problem));
+/// Tessera's version last.
+std::vector<Version> all_versions(Session& session, const mg::Problem& problem) {
+  std::vector<Version> versions;
+  for (const bool overlaps : {false, true}) {
+    const std::string name = overlaps ? "mpi overlapped" : two_sided;
+    if (auto version = message_version(session, problem, name, overlaps)) {
+      versions.push_back(std::move(*version));
+    }
   }
-  candidates.push_back(mg_candidate(own, problem));
+  versions.push_back({"tessera-mg", mg::DistributedRun::create(session.job(), problem).value()});
+  return versions;
+}
+
+/// Collective. `measured` has a result for each version.
+void compare_versions(Session& session, const mg::Problem& problem,
+                      std::span<const Version> versions, std::span<const Measured> measured) {
+  const auto rounds = session.crew().share(measured.back().samples_ns.size());
+  std::vector<Exchanged> exchanged;
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    auto exposed = exposed_ns(session.crew(), versions[i], rounds);
+    exchanged.push_back({versions[i].name, std::move(exposed), measured[i].samples_ns});
+  }
+  if (session.is_leader()) {
+    compare_exchanges(session, problem, std::span(exchanged).first(exchanged.size() - 1),
+                      exchanged.back());
+  }
+}
+
+/// Exchanges wait for the slowest rank, so a few short runs say little of them.
+std::int64_t rounds_of(const mg::Problem& problem) {
+  constexpr double short_run = 5e9;  // operations: a fraction of a second
+  return mg::operations(problem, problem.cycles) < short_run ? 31 : 7;
+}
+
+void measure_class(Session& session, std::optional<Table>& table, const mg::Problem& problem) {
+  std::vector<Version> versions = all_versions(session, problem);
+  std::vector<Candidate> candidates = {long_triad(session.crew(), problem)};
+  for (Version& version : versions) {
+    candidates.push_back(mg_candidate(version, problem));
+  }
   MeasureOptions options = session.options().measure_options();
-  constexpr std::int64_t rounds = 7;  // of seconds each
+  const std::int64_t rounds = rounds_of(problem);
   options.samples = std::min(options.samples, rounds);
   options.min_samples = rounds;
   options.warm_up_samples = 1;
@@ -165,9 +207,7 @@ void measure_class(Session& session, std::optional<Table>& table, const mg::Prob
       session.measure(*table, {"mg", std::string("class_") + problem.name, "", problem.edge},
                       problem.edge, candidates, options);
   compare_with_triad(session, problem, measured);
-  if (messages) {
-    compare_exchanges(session, problem, *messages, own, measured);
-  }
+  compare_versions(session, problem, versions, std::span(measured).subspan(1));
 }
 
 }  // namespace

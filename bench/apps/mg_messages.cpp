@@ -3,11 +3,13 @@
 // Ghost cells come in three phases, x first and z last, and each phase sends what the ones before
 // have brought, so that corners need no messages of their own and z faces are whole planes, which
 // are sent from where they lie. A dimension in which this rank has all is copied here.
+//
+// The exchange is done when it is started, as in NPB; or its last phase is left under way, for MPI
+// to bring on when it is called.
 #include "bench/apps/mg_messages.hpp"
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -96,7 +98,7 @@ struct Phase {
   Face low_ghosts;
   Face high_ghosts;
 
-  void run() {
+  void start() {
     if (is_alone) {
       copy(high.block(), low_ghosts.block());
       copy(low.block(), high_ghosts.block());
@@ -104,15 +106,22 @@ struct Phase {
     }
     constexpr int downwards = 0;
     constexpr int upwards = 1;
-    std::array<MPI_Request, 4> requests = {};
     low_ghosts.receive(below, upwards, requests[0]);
     high_ghosts.receive(above, downwards, requests[1]);
     low.send(below, downwards, requests[2]);
     high.send(above, upwards, requests[3]);
+  }
+  void finish() {
+    if (is_alone) {
+      return;
+    }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     low_ghosts.finish_receive();
     high_ghosts.finish_receive();
   }
+
+  std::array<MPI_Request, 4> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL,
+                                         MPI_REQUEST_NULL};
 
  private:
   static void copy(const Block& from, const Block& to) {
@@ -211,19 +220,41 @@ Status check_blocks(const Array<double>& array) {
   return {};
 }
 
-class MpiExchange : public apps::mg::Exchange {
+class MpiGhosts final : public apps::mg::GhostExchange {
  public:
-  Status update(Array<double>& array, const HaloOptions& options) override {
-    TESSERA_RETURN_IF_ERROR(check_blocks(array));
-    const Key key = {array.region().local(), options.left_out.to_ulong()};
-    auto found = plans_.find(key);
-    if (found == plans_.end()) {
-      found = plans_.emplace(key, make_phases(array, options)).first;
-    }
-    for (Phase& phase : found->second) {
-      phase.run();
+  MpiGhosts(std::vector<Phase> phases, bool overlaps)
+      : phases_(std::move(phases)), overlaps_(overlaps) {}
+
+  Status start() override {
+    for (Phase& phase : phases_) {
+      phase.start();
+      if (!overlaps_ || &phase != &phases_.back()) {
+        phase.finish();
+      }
     }
     return {};
+  }
+  Status finish() override {
+    if (overlaps_ && !phases_.empty()) {
+      phases_.back().finish();
+    }
+    return {};
+  }
+
+ private:
+  std::vector<Phase> phases_;
+  bool overlaps_;
+};
+
+class MpiExchange : public apps::mg::Exchange {
+ public:
+  explicit MpiExchange(bool overlaps) : overlaps_(overlaps) {}
+
+  rma::Result<std::unique_ptr<apps::mg::GhostExchange>> plan(Array<double>& array,
+                                                             const HaloOptions& options) override {
+    TESSERA_RETURN_IF_ERROR(check_blocks(array));
+    return std::unique_ptr<apps::mg::GhostExchange>(
+        std::make_unique<MpiGhosts>(make_phases(array, options), overlaps_));
   }
 
   Status gather(Array<double>& array, const arrays::LocalView<double>& whole) override {
@@ -258,20 +289,17 @@ class MpiExchange : public apps::mg::Exchange {
   }
 
  private:
-  /// This rank's slice, and the dimensions that are left out.
-  using Key = std::pair<const std::byte*, unsigned long>;
-
   static Box box_of(const Array<double>& array, int rank) {
     return array.box_of(rma::TeamRank{rank});
   }
 
-  std::map<Key, std::vector<Phase>> plans_;
+  bool overlaps_;
 };
 
 }  // namespace
 
-std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const Crew& crew) {
-  return mpi::is_running(crew.size()) ? std::make_unique<MpiExchange>() : nullptr;
+std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const Crew& crew, bool overlaps) {
+  return mpi::is_running(crew.size()) ? std::make_unique<MpiExchange>(overlaps) : nullptr;
 }
 
 }  // namespace tessera::bench

@@ -11,8 +11,9 @@
 
 namespace tessera::bench {
 
-/// Null where MPI doesn't run with these ranks. The exchange fails (unsupported, on all ranks)
-/// where a block is thinner than its ghost layers: neighbours' neighbours would have to send, too.
-std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const Crew& crew);
+/// Null where MPI doesn't run with these ranks. Without `overlaps`, starting an exchange does all
+/// of it, as in NPB. The exchange fails (unsupported, on all ranks) where a block is thinner than
+/// its ghost layers: neighbours' neighbours would have to send, too.
+std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const Crew& crew, bool overlaps);
 
 }  // namespace tessera::bench

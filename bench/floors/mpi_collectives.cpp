@@ -65,6 +65,9 @@ std::optional<Candidate> mpi_collective_candidate(Crew& crew, const Collective& 
   candidate.cooperative = true;
   candidate.bytes = collective.bytes;
   const auto buffer = std::make_shared<std::vector<double>>(collective.bytes / sizeof(double) + 1);
+  const bool gathers = collective.kind == Collective::Kind::allgather;
+  const auto all = std::make_shared<std::vector<double>>(
+      gathers ? buffer->size() * static_cast<std::size_t>(crew.size()) : 0);
   const auto bytes = static_cast<int>(collective.bytes);
   const auto count = static_cast<int>(collective.bytes / sizeof(double));
   candidate.run = [=, kind = collective.kind](std::int64_t repetitions) {
@@ -78,6 +81,10 @@ std::optional<Candidate> mpi_collective_candidate(Crew& crew, const Collective& 
           break;
         case Collective::Kind::allreduce:
           MPI_Allreduce(MPI_IN_PLACE, buffer->data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+          break;
+        case Collective::Kind::allgather:
+          MPI_Allgather(buffer->data(), bytes, MPI_BYTE, all->data(), bytes, MPI_BYTE,
+                        MPI_COMM_WORLD);
           break;
       }
     }

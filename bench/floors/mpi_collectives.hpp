@@ -13,15 +13,15 @@
 
 namespace tessera::bench {
 
-/// A collective operation among all ranks, on doubles where it computes.
+/// A collective operation among all ranks, on doubles where it computes. `bytes` are each rank's.
 struct Collective {
-  enum class Kind { barrier, broadcast, allreduce };
+  enum class Kind { barrier, broadcast, allreduce, allgather };
   Kind kind = Kind::barrier;
   std::size_t bytes = 0;
 };
 
-/// Collective when run. MPI_Barrier, MPI_Bcast from rank 0, or MPI_Allreduce in place. None where
-/// MPI doesn't run with these ranks.
+/// Collective when run. MPI_Barrier, MPI_Bcast from rank 0, MPI_Allreduce in place, or
+/// MPI_Allgather. None where MPI doesn't run with these ranks.
 std::optional<Candidate> mpi_collective_candidate(Crew& crew, const Collective& collective);
 
 /// The part of a three-dimensional periodic grid that one rank holds, row-major, last index

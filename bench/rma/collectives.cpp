@@ -22,7 +22,11 @@ Candidate own_collective(rma::Job& job, const Collective& collective) {
   candidate.cooperative = true;
   candidate.bytes = collective.bytes;
   const auto buffer = std::make_shared<std::vector<double>>(collective.bytes / sizeof(double) + 1);
-  candidate.run = [&job, buffer, collective](std::int64_t repetitions) {
+  const auto gathered = std::make_shared<std::vector<std::byte>>(
+      collective.kind == Kind::allgather
+          ? collective.bytes * static_cast<std::size_t>(job.world().size())
+          : 0);
+  candidate.run = [&job, buffer, gathered, collective](std::int64_t repetitions) {
     rma::Team& team = job.world();
     const std::span numbers = std::span(*buffer).first(collective.bytes / sizeof(double));
     const std::span bytes = std::as_writable_bytes(std::span(*buffer)).first(collective.bytes);
@@ -36,6 +40,9 @@ Candidate own_collective(rma::Job& job, const Collective& collective) {
           break;
         case Kind::allreduce:
           rma::require(team.allreduce(numbers, rma::Reduction::sum));
+          break;
+        case Kind::allgather:
+          rma::require(team.allgather(bytes, *gathered));
           break;
       }
     }
@@ -75,6 +82,8 @@ void measure_collectives(Session& session, const std::string& bench) {
   measure(session, {bench, "Broadcast Latency", "broadcast"}, Kind::broadcast,
           {8, 1024, 65536, 1U << 20});
   measure(session, {bench, "Allreduce Latency", "allreduce"}, Kind::allreduce,
+          {8, 1024, 65536, 1U << 20});
+  measure(session, {bench, "Allgather Latency", "allgather"}, Kind::allgather,
           {8, 1024, 65536, 1U << 20});
 }
 
