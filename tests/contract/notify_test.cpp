@@ -113,6 +113,67 @@ TEST(PutWithFlag, ShowsTheDataToWhoSeesTheFlag) {
   });
 }
 
+TEST(RaiseFlag, ComesBehindPutsOfEveryKind) {
+  on_ranks([](Job& job) {
+    constexpr std::size_t words = 5000;
+    constexpr std::uint64_t sum_at = 8 * words;
+    constexpr std::uint64_t last_at = sum_at + 8;
+    constexpr std::uint64_t flag_at = last_at + 8;
+    Region region = Region::allocate(job.world(), flag_at + 8).value();
+    const TeamRank self = job.world().rank();
+    const RemoteAddress there = region.at(neighbour(job));
+    const CopyShape shape = CopyShape::rows(8, words, 8, 8);
+    for (std::int64_t round = 1; round <= 30; ++round) {
+      const std::vector<std::int64_t> data(words, round);
+      const std::int64_t one = 1;
+      Handle puts = put_async(job, there, data.data(), shape);
+      puts.collect(accumulate_async(job, there + sum_at, &one, sizeof one, Scale::of(one)));
+      puts.collect(put_async(job, there + last_at, &round, sizeof round));
+      ASSERT_TRUE(ok(raise_flag(job, there + flag_at, static_cast<std::int32_t>(round))));
+      ASSERT_TRUE(ok(wait_for_flag(job, region.at(self, flag_at), static_cast<std::int32_t>(round),
+                                   before(job))));
+      std::vector<std::int64_t> seen(words);
+      ASSERT_TRUE(ok(get(job, region.at(self), seen.data(), shape)));
+      ASSERT_EQ(seen, data) << "round " << round;
+      ASSERT_EQ(get_value<std::int64_t>(job, region.at(self, sum_at)).value(), round);
+      ASSERT_EQ(get_value<std::int64_t>(job, region.at(self, last_at)).value(), round);
+      ASSERT_TRUE(ok(puts.wait()));
+      ASSERT_TRUE(ok(job.world().barrier()));
+    }
+  });
+}
+
+TEST(RaiseFlag, IsSeenAsAChangeWhateverItIsRaisedTo) {
+  on_ranks([](Job& job) {
+    Region region = Region::allocate(job.world(), 64).value();
+    const RemoteAddress there = region.at(neighbour(job), 8);
+    const RemoteAddress here = region.at(job.world().rank(), 8);
+    std::int32_t last = 0;
+    for (const std::int32_t value : {7, -3, 1 << 30}) {
+      ASSERT_TRUE(ok(raise_flag(job, there, value)));
+      EXPECT_EQ(wait_for_flag_change(job, here, last, before(job)).value(), value);
+      last = value;
+      ASSERT_TRUE(ok(job.world().barrier()));
+    }
+    EXPECT_TRUE(fails(wait_for_flag_change(job, here + 1, 0, before(job)), Code::invalid_argument,
+                      {"aligned"}));
+    EXPECT_TRUE(fails(wait_for_flag_change(job, here, 0, WorldRank{job.size()}),
+                      Code::invalid_argument, {"there is no rank"}));
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
+TEST(RaiseFlag, TellsWhatIsWrong) {
+  on_ranks([](Job& job) {
+    Region region = Region::allocate(job.world(), 64).value();
+    const RemoteAddress at = region.at(neighbour(job));
+    EXPECT_TRUE(fails(raise_flag(job, at + 10, 1), Code::invalid_argument,
+                      {"flag at offset 10", "aligned"}));
+    EXPECT_TRUE(fails(raise_flag(job, at + 64, 1), Code::out_of_range));
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
 TEST(PutWithFlag, WritesRowsThatLieApart) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 256).value();

@@ -14,6 +14,7 @@
 #include "rma/transfer.hpp"
 #include "tests/contract/every_operation.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/rank_main.hpp"
 
 namespace tessera::rma {
@@ -178,7 +179,7 @@ TEST(LitmusThreads, RegionsComeAndGoWhileOthersAreUsed) {
         EXPECT_EQ(get_value<std::int64_t>(job, at).value(), round);
       }
     });
-    for (int round = 0; round < 150; ++round) {
+    for (int round = 0; round < tessera::test::rounds(150); ++round) {
       std::vector<Region> some;
       for (int i = 0; i < 3; ++i) {
         some.push_back(Region::allocate(job.world(), 64).value());

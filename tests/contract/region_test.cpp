@@ -15,6 +15,7 @@
 #include "rma/atomic.hpp"
 #include "rma/transfer.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/rank_main.hpp"
 
 namespace tessera::rma {
@@ -95,7 +96,7 @@ std::size_t open_descriptors() {
 
 TEST(Region, ThousandsLiveAtOnceWithoutADescriptorEach) {
   on_ranks([](Job& job) {
-    constexpr std::size_t many = 2000;
+    constexpr std::size_t many = tessera::test::rounds(std::size_t{2000});
     Region first = Region::allocate(job.world(), 64).value();
     ASSERT_TRUE(ok(put_value(job, first.at(neighbour(job)), 1)));
     ASSERT_TRUE(ok(job.barrier()));

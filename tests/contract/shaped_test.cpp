@@ -11,6 +11,7 @@
 
 #include "rma/transfer.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/model_memory.hpp"
 #include "tests/support/rank_main.hpp"
 #include "tests/support/shared_seed.hpp"
@@ -70,7 +71,7 @@ TEST(ShapedPut, AgreesWithTheModelForRandomShapes) {
     Region region = Region::allocate(job.world(), slice_bytes).value();
     const TeamRank target = neighbour(job);
     ModelMemory model(1, slice_bytes);
-    for (int round = 0; round < 90; ++round) {
+    for (int round = 0; round < tessera::test::rounds(90); ++round) {
       Placed placed = random_placed(random, round % (max_stride_levels + 1));
       const RemoteAddress at = region.at(target, placed.offset);
       const std::byte* const from = placed.local.at(0);
@@ -93,7 +94,7 @@ TEST(ShapedGet, AgreesWithTheModelForRandomShapes) {
     ModelMemory model(1, slice_bytes);
     test::fill(random, model.slice(0));
     ASSERT_TRUE(ok(put(job, region.at(target), model.slice(0).data(), slice_bytes)));
-    for (int round = 0; round < 180; ++round) {
+    for (int round = 0; round < tessera::test::rounds(180); ++round) {
       Placed placed = random_placed(random, round % (max_stride_levels + 1));
       test::Side expected = placed.local;
       model.get(0, placed.offset, expected.at(0), placed.shape);
@@ -178,7 +179,7 @@ TEST(ScatteredPut, AgreesWithTheModelInAnyOrder) {
     const TeamRank target = neighbour(job);
     ModelMemory model(1, slice_bytes);
     std::vector<std::byte> local(slice_bytes);
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < tessera::test::rounds(20); ++round) {
       test::fill(random, local);
       std::vector<Fragment> list = random_fragments(random, local.data());
       if (round % 2 == 1) {

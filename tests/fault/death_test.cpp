@@ -111,6 +111,28 @@ INSTANTIATE_TEST_SUITE_P(Fault, BusyRank,
                                          "streaming_fetch_adds", "fights_for_lock"),
                          [](const auto& each) { return std::string(each.param); });
 
+// Also the rank that doesn't exchange with the victim itself. Over nodes, stop() tells once more
+// that what was put there is lost.
+TEST(Fault, AllWhoExchangeGhostCellsLearnOfADeathAmongThem) {
+  for (const int delay_ms : {0, 3, 11}) {
+    const Plan plan{.scenario = "inside_halo_updates",
+                    .ranks = 4,
+                    .victim = delay_ms % 4,
+                    .delay = std::chrono::milliseconds(delay_ms)};
+    const Outcome outcome = direct(plan);
+    expect_clean_end(plan, outcome);
+    for (int rank = 0; rank < plan.ranks; ++rank) {
+      if (rank != plan.victim) {
+        expect_report(outcome, rank, "outcome", "peer_lost", plan.victim);
+        expect_report(outcome, rank, "carry_on", "ok", -1);
+      }
+    }
+    if (testing::Test::HasFailure()) {
+      FAIL() << "victim " << plan.victim << ":\n" << describe(outcome);
+    }
+  }
+}
+
 TEST(Fault, AttachedMemoryGoesWithItsRank) {
   expect_loss({.scenario = "attached_memory", .ranks = 3, .victim = 1});
   expect_loss({.scenario = "attached_memory", .ranks = 2, .victim = 0});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What becomes of a node when its first rank, which carries its agent, dies or stops: three nodes
-// of two ranks, over tcp. The victim is rank 2, and rank 3 is with it.
+// of two ranks, over tcp. The victim is rank 2, and rank 3 is with it. And of a node of rank 3
+// alone among seven such.
 #include <chrono>
 #include <string_view>
 #include <thread>
@@ -54,7 +55,7 @@ Status go_on(rma::Job& job, const std::vector<WorldRank>& members) {
 Status use_lost_node(rma::Job& job, rma::Region& region) {
   if (job.rank() == unacquainted) {
     TESSERA_RETURN_IF_ERROR(rma::wait_for_notifications(job, mate_of_unacquainted, 1).status());
-    return put_value(job, region.at(TeamRank{mate.value}, 64), 2.5);
+    return put_and_fence(job, region);
   }
   Status status;
   while (status.ok()) {
@@ -113,6 +114,25 @@ void carrier_stops(rma::Job& job, const Line& line, rma::Region& region) {
               go_on(job, {WorldRank{0}, acquainted, mate, mate_of_unacquainted, unacquainted}));
 }
 
+// All others learn it, also those that never talked to its node.
+void lone_rank_stops(rma::Job& job, const Line& line) {
+  if (job.rank() == mate) {
+    line.report("left", job.stop());
+    return;
+  }
+  while (job.is_present(mate)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  line.report("outcome", job.barrier());
+  std::vector<WorldRank> others;
+  for (std::int32_t rank = 0; rank < job.size(); ++rank) {
+    if (rank != mate.value) {
+      others.push_back(WorldRank{rank});
+    }
+  }
+  line.report("carry_on", go_on(job, others));
+}
+
 }  // namespace
 
 Status play_on_nodes(std::string_view name, rma::Job& job, const Line& line) {
@@ -122,7 +142,13 @@ Status play_on_nodes(std::string_view name, rma::Job& job, const Line& line) {
     TESSERA_RETURN_IF_ERROR(put_and_fence(job, region));
   }
   TESSERA_RETURN_IF_ERROR(job.barrier());
-  name == "node:carrier_dies" ? carrier_dies(job, line, region) : carrier_stops(job, line, region);
+  if (name == "node:lone_rank_stops") {
+    lone_rank_stops(job, line);
+  } else if (name == "node:carrier_dies") {
+    carrier_dies(job, line, region);
+  } else {
+    carrier_stops(job, line, region);
+  }
   return {};
 }
 

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/array.hpp"
+#include "arrays/halo.hpp"
 #include "rma/atomic.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/notify.hpp"
@@ -27,6 +29,29 @@ using rma::WorldRank;
 
 void stand_still(Stage& stage) {
   stage.line.ready();
+  wait_for_the_end();
+}
+
+// ---- Ghost cells ------------------------------------------------------------------------------
+
+// One updates with its neighbours until that fails. On a ring of four the one opposite the victim
+// is no neighbour of it.
+Status exchange_ghosts(Stage& stage) {
+  const std::int64_t extent = std::int64_t{1000} * stage.job.size();
+  TESSERA_ASSIGN_OR_RETURN(auto array,
+                           arrays::Array<double>::create(stage.job, {extent}, {.ghosts = {10}}));
+  TESSERA_ASSIGN_OR_RETURN(auto halo,
+                           arrays::Halo::create(array, {.periodic = arrays::PeriodicDims().set()}));
+  if (stage.rank() == stage.victim) {
+    stage.line.ready();
+  }
+  while (true) {
+    TESSERA_RETURN_IF_ERROR(halo.update());
+  }
+}
+
+void exchange_ghosts_to_the_end(Stage& stage) {
+  exchange_ghosts(stage).ignore("the director ends this rank");
   wait_for_the_end();
 }
 
@@ -432,6 +457,7 @@ constexpr std::array all{
              repeat_until_it_fails<mixed_collectives>},
     Scenario{"inside_allocations", repeat<allocate_and_free>,
              repeat_until_it_fails<allocate_and_free>},
+    Scenario{"inside_halo_updates", exchange_ghosts_to_the_end, exchange_ghosts},
     Scenario{"streaming_puts", stream_as_victim<put_piece>, stream<put_piece>},
     Scenario{"streaming_gets", stream_as_victim<get_piece>, stream<get_piece>},
     Scenario{"streaming_accumulates", stream_as_victim<accumulate_piece>, stream<accumulate_piece>},

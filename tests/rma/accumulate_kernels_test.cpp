@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rma/kernels/accumulate.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/random_shape.hpp"
 
 namespace tessera::rma::kernels {
@@ -101,7 +102,7 @@ TYPED_TEST(AccumulateKernels, AgreeWithTheModelForEveryShortLength) {
 
 TYPED_TEST(AccumulateKernels, AgreeWithTheModelForRandomShapes) {
   constexpr auto step = static_cast<std::int64_t>(sizeof(TypeParam));
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < tessera::test::rounds(1500); ++round) {
     const int levels = round % (max_stride_levels + 1);
     const auto run_bytes = static_cast<std::size_t>(step * random_in(this->random_, 0, 20));
     // Strides in whole elements, so that runs that meet agree on where elements begin.

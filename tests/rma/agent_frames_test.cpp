@@ -233,6 +233,17 @@ std::vector<Refused> refused_others() {
   return {
       {"ADeliveryOutside", [] { return frame(delivery(mail_bytes - 4, 0), {}, Bytes(8)); },
        Code::out_of_range, "delivery of 8 bytes to 4092"},
+      {"ALongDeliveryOutside", [] { return frame(delivery(mail_bytes - 999, 0), {}, Bytes(1000)); },
+       Code::out_of_range, "delivery of 1000 bytes to 3097 with a flag at 0 of memory 8"},
+      {"AFlagOutsideOfALongDelivery",
+       [] { return frame(delivery(0, mail_bytes - 7), {}, Bytes(1000)); }, Code::out_of_range,
+       "with a flag at 4089 of memory 8, which has 4096"},
+      {"ALongDeliveryToNobody",
+       [] {
+         return frame(changed(delivery(0, 0), [](auto& each) { each.region = RegionId{9}; }), {},
+                      Bytes(100'000));
+       },
+       Code::closed, "there is no memory 9 here any more"},
       {"AFlagOutside", [] { return frame(delivery(0, mail_bytes), {}, Bytes(8)); },
        Code::out_of_range, "with a flag at 4096 of memory 8, which has 4096"},
       {"AnOddFlag", [] { return frame(delivery(0, 12), {}, Bytes(8)); }, Code::out_of_range,

@@ -117,6 +117,77 @@ TEST_F(AgentRobustness, AnAccumulateWhoseRegionIsFreedOnTheWayAddsNothing) {
   expect_slice_untouched();
 }
 
+// A delivery of 300,000 bytes behind the flag at the beginning of the long mailbox.
+class LongDelivery : public AgentRobustness {
+ protected:
+  static constexpr std::size_t size = 300'000;
+  static constexpr std::uint64_t start = 4096 + 8;
+
+  LongDelivery() {
+    FrameHeader header = request(Kind::deliver, start, long_mail_memory);
+    header.target = WorldRank{0};
+    header.words = {0, 17};
+    for (std::size_t i = 0; i < size; ++i) {
+      bytes_[i] = static_cast<std::byte>(i * 7 + i / 4096);
+    }
+    whole_ = frame(header, {}, bytes_);
+  }
+  // The agent has read what was sent before: it has turned to others since.
+  void send_and_wait(RawPeer& peer, std::span<const std::byte> some) {
+    ASSERT_TRUE(peer.send(some));
+    bystander_.expect_unharmed();
+    bystander_.expect_unharmed();
+  }
+  [[nodiscard]] std::uint64_t flag() const {
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(node_.long_mail())->load();
+  }
+  void expect_zeros(std::size_t from, std::size_t to) const {
+    EXPECT_TRUE(std::all_of(node_.long_mail() + from, node_.long_mail() + to,
+                            [](std::byte each) { return each == std::byte{0}; }));
+  }
+
+  Bytes bytes_ = Bytes(size);
+  Bytes whole_;
+};
+
+TEST_F(LongDelivery, RaisesItsFlagWhenAllIsThere) {
+  RawPeer peer = introduced();
+  const std::size_t half = whole_.size() / 2;
+  send_and_wait(peer, std::span(whole_).first(half));
+  EXPECT_EQ(flag(), 0U);
+  send_and_wait(peer, std::span(whole_).subspan(half, half - 1));
+  EXPECT_EQ(flag(), 0U);
+  ASSERT_TRUE(peer.send(std::span(whole_).last(whole_.size() - (2 * half - 1))));
+  ASSERT_TRUE(test::eventually([&] { return flag() == 17; }));
+  EXPECT_TRUE(std::equal(bytes_.begin(), bytes_.end(), node_.long_mail() + start));
+  expect_zeros(8, start);
+  expect_zeros(start + size, long_mail_bytes);
+  expect_fence_answered(peer);
+}
+
+TEST_F(LongDelivery, ThatIsCutOffRaisesNoFlag) {
+  {
+    RawPeer peer = introduced();
+    ASSERT_TRUE(peer.send(std::span(whole_).first(whole_.size() - 1)));
+  }
+  expect_warning("rank 2 at 127.0.0.1:",
+                 "was lost in the middle of a request, which is not carried out");
+  EXPECT_EQ(flag(), 0U);
+  expect_zeros(start + size, long_mail_bytes);
+}
+
+TEST_F(LongDelivery, WhoseMailboxIsWithdrawnOnTheWayStoresNothingMore) {
+  RawPeer peer = introduced();
+  const std::size_t half = whole_.size() / 2;
+  send_and_wait(peer, std::span(whole_).first(half));
+  node_.withdraw_long_mail();
+  std::memset(node_.long_mail(), 0, long_mail_bytes);
+  ASSERT_TRUE(peer.send(std::span(whole_).subspan(half)));
+  EXPECT_TRUE(fails(peer.receive_failure(), Code::closed, {"there is no memory 10 here any more"}));
+  expect_fence_answered(peer);
+  expect_zeros(0, long_mail_bytes);
+}
+
 // --- strangers, and what was recorded ---------------------------------------------------------
 
 TEST_F(AgentRobustness, ARecordedConversationIsOfNoUse) {

@@ -3,6 +3,7 @@
 // What a client lives through: agents that send garbage, end, die or say nothing. Played by a
 // listener of the test's own, byte by byte. Whoever waits is told why, and other nodes go on.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <array>
 #include <atomic>
@@ -293,6 +294,29 @@ TEST_F(ClientRobustness, AnAgentThatDiesInTheMiddleOfAnAnswerIsNamed) {
   EXPECT_EQ(lost.rank(), WorldRank{0});
 }
 
+// What the sockets have no room for is the link's: who posted it may write over its own.
+TEST_F(ClientRobustness, ACopiedBodyMayBeReusedAtOnce) {
+  meet();
+  constexpr std::uint64_t most = 32;
+  Bytes body(250'001);
+  std::uint64_t posted = 0;
+  for (; posted < most && !link_->has_unsent(); ++posted) {
+    std::fill(body.begin(), body.end(), static_cast<std::byte>(posted));
+    FrameHeader header = answer(Kind::deliver, unwatched_operation);
+    header.payload_bytes = body.size();
+    header.offset = posted;
+    ASSERT_TRUE(ok(link_->post_copy(header, body, Link::When::now)));
+  }
+  ASSERT_TRUE(link_->has_unsent()) << "everything went into the sockets' buffers";
+  std::fill(body.begin(), body.end(), std::byte{0xff});
+  for (std::uint64_t i = 0; i < posted; ++i) {
+    const auto came = peer_->receive_frame();
+    ASSERT_TRUE(came);
+    EXPECT_EQ(came->first.offset, i);
+    ASSERT_TRUE(came->second == Bytes(body.size(), static_cast<std::byte>(i)));
+  }
+}
+
 // Puts that are not yet sent are waited for, too.
 class UnsentPuts : public ClientRobustness {
  protected:
@@ -345,6 +369,126 @@ TEST(ClientOfANodeThatHasLeft, IsToldSoWithoutAsking) {
   options.has_left = [](NodeId) { return true; };
   Client client(std::move(options));
   EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::closed, {"node 0: it has left the job"}));
+}
+
+// --- nodes that cannot be reached --------------------------------------------------------------
+
+// A client of one node, and how often it tried to reach that.
+class UnreachedNode : public testing::Test {
+ protected:
+  Client& client_of(TcpAddress address, std::chrono::milliseconds pause) {
+    ClientOptions options;
+    options.rank = origin;
+    options.job = job_number;
+    options.secret = secret_;
+    options.agents = {address};
+    options.connect_timeout = std::chrono::milliseconds(20);
+    options.first_pause = pause;
+    options.longest_pause = 2 * pause;
+    // Asked before an attempt, and behind one that failed.
+    options.has_left = [this](NodeId) {
+      ++asked_;
+      return false;
+    };
+    return client_.emplace(std::move(options));
+  }
+  // No stream leads to a network's broadcast address. This one is there without a network.
+  static constexpr TcpAddress nowhere{0x7fff'ffff, 9};
+  static constexpr std::chrono::hours forever{1};
+
+  Secret secret_ = new_secret().value();
+  std::atomic<int> asked_{0};
+  std::optional<Client> client_;
+};
+
+TEST_F(UnreachedNode, IsNotTriedAgainForAWhile) {
+  Client& client = client_of(nowhere, forever);
+  const Status first = client.link_to(NodeId{0}).status();
+  EXPECT_TRUE(fails(first, Code::unreachable,
+                    {"node 0: cannot connect to 127.255.255.255:9: Network is unreachable"}));
+  EXPECT_EQ(asked_, 2);
+  const Status second = client.link_to(NodeId{0}).status();
+  EXPECT_EQ(second.code(), first.code());
+  EXPECT_EQ(second.message(), first.message());
+  EXPECT_TRUE(fails(client.visit(NodeId{0}, forever), Code::unreachable, {first.message()}));
+  EXPECT_EQ(asked_, 2) << "it was tried again";
+}
+
+TEST_F(UnreachedNode, IsTriedAgainBehindThePause) {
+  Client& client = client_of(nowhere, std::chrono::milliseconds(1));
+  for (int attempts = 1; attempts <= 4; ++attempts) {
+    EXPECT_TRUE(test::eventually([&] {
+      EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::unreachable));
+      return asked_ >= 2 * attempts;
+    })) << "attempt "
+        << attempts;
+  }
+}
+
+TEST_F(UnreachedNode, ThatNeverAnswersIsLeftAloneForAWhile) {
+  auto silent = TcpListener::create({loopback_host, 0}).value();
+  Client& client = client_of(silent.address(), forever);
+  const Status first = client.link_to(NodeId{0}).status();
+  EXPECT_TRUE(fails(first, Code::timed_out, {"did not introduce itself in time"}));
+  std::vector<std::unique_ptr<Channel>> accepted;
+  const auto accept = [&] {
+    auto channel = silent.accept().value();
+    const bool came = channel != nullptr;
+    accepted.push_back(std::move(channel));
+    return came;
+  };
+  EXPECT_TRUE(test::eventually(accept));
+  const Status second = client.link_to(NodeId{0}).status();
+  EXPECT_EQ(second.message(), first.message());
+  EXPECT_FALSE(accept()) << "it was tried again";
+}
+
+TEST_F(UnreachedNode, IsReachedAsSoonAsItAnswers) {
+  auto slow = TcpListener::create({loopback_host, 0}).value();
+  Client& client = client_of(slow.address(), std::chrono::milliseconds(1));
+  EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::timed_out));
+  // From now on it answers. Who has given up meanwhile is gone.
+  std::atomic<bool> is_ending{false};
+  std::thread agent([&] {
+    while (!is_ending) {
+      if (auto channel = slow.accept().value()) {
+        RawPeer peer(std::move(channel));
+        auto side = HandshakeServer::create(secret_, job_number, job_ranks, NodeId{0}).value();
+        static_cast<void>(peer.shake_hands(side).ok());
+        peer.is_closed_by_the_other();
+      }
+    }
+  });
+  const int tried = asked_;
+  EXPECT_TRUE(
+      test::eventually([&] { return client.link_to(NodeId{0}, std::chrono::seconds(5)).ok(); }));
+  EXPECT_GT(asked_, tried);
+  EXPECT_TRUE(ok(client.link_to(NodeId{0})));
+  is_ending = true;
+  client_.reset();
+  agent.join();
+}
+
+// What is short of descriptors here says nothing of the node.
+TEST_F(UnreachedNode, IsNotWhatLacksADescriptorHere) {
+  auto agent = TcpListener::create({loopback_host, 0}).value();
+  Client& client = client_of(agent.address(), forever);
+  rlimit files{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = files.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const Status lacking = client.link_to(NodeId{0}).status();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
+  EXPECT_TRUE(
+      fails(lacking, Code::limit_exceeded, {"node 0: cannot open a socket: Too many open files"}));
+  EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::timed_out)) << "tried at once";
+}
+
+TEST_F(UnreachedNode, IsNotOneThatKnowsAnotherSecret) {
+  ServedNode node;
+  Client& client = client_of(node.address(), forever);
+  EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::protocol,
+                    {"node 0: the side that listens does not know this job's secret"}));
 }
 
 // As one does that has too many strangers.

@@ -10,6 +10,7 @@
 
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/stream.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/random_shape.hpp"
 
 namespace tessera::rma::kernels {
@@ -48,7 +49,7 @@ void compare_with_model(std::mt19937_64& random, const CopyShape& shape, Directi
 
 TEST(CopyShapeKernel, AgreesWithTheModelForRandomShapes) {
   std::mt19937_64 random = test::make_random();
-  for (int round = 0; round < 4000; ++round) {
+  for (int round = 0; round < tessera::test::rounds(4000); ++round) {
     const int levels = round % (max_stride_levels + 1);
     const std::int64_t unit = std::int64_t{1} << random_in(random, 0, 4);
     const CopyShape shape =

@@ -37,6 +37,8 @@ inline constexpr RegionId strict_region{6};
 inline constexpr RegionId lock_memory{7};
 inline constexpr RegionId mail_memory{8};
 inline constexpr std::uint64_t mail_bytes = 4096;
+inline constexpr RegionId long_mail_memory{10};
+inline constexpr std::uint64_t long_mail_bytes = 1ULL << 20;
 inline constexpr std::uint64_t lock_count = 3;
 inline const std::uint64_t lock_bytes = detail::QueueLock::bytes(8);
 inline constexpr std::uint32_t loopback_host = 0x7f00'0001;
@@ -58,13 +60,13 @@ struct ServedNodeOptions {
 };
 
 /// A node with an agent; its second rank has a slice in two regions, and bytes that nobody may
-/// touch lie around them. In the name of its first rank stand three queue locks and a mailbox.
+/// touch lie around them. In the name of its first rank stand three queue locks and two mailboxes.
 class ServedNode {
  public:
   explicit ServedNode(const ServedNodeOptions& options = {}) : secret_(options.secret) {
     make_slices();
     make_locks();
-    make_mailbox();
+    make_mailboxes();
     auto listener = TcpListener::create({loopback_host, 0}).value();
     address_ = listener.address();
     agent_ = Agent::create(node_, std::move(listener),
@@ -84,6 +86,7 @@ class ServedNode {
                                                  number * lock_bytes);
   }
   [[nodiscard]] std::byte* slice() const { return slice_; }
+  [[nodiscard]] std::byte* long_mail() const { return long_mail_; }
   [[nodiscard]] TcpAddress address() const { return address_; }
   [[nodiscard]] const Secret& secret() const { return secret_; }
   [[nodiscard]] const std::shared_ptr<detail::NodeMemory>& memory() const { return memory_; }
@@ -94,6 +97,11 @@ class ServedNode {
   void free_region() {
     const detail::DirectorySlice slice{.owner = owner};
     directory_.remove(region, std::span(&slice, 1));
+  }
+  /// The same for a mailbox, as a team does that ends.
+  void withdraw_long_mail() {
+    const detail::DirectorySlice slice{.owner = WorldRank{0}};
+    directory_.remove(long_mail_memory, std::span(&slice, 1));
   }
 
   /// What the agent warned of so far, once `wanted` lines are there.
@@ -110,6 +118,10 @@ class ServedNode {
   }
 
  private:
+  void make_mailboxes() {
+    make_mailbox(mail_memory, mail_bytes);
+    long_mail_ = make_mailbox(long_mail_memory, long_mail_bytes);
+  }
   static constexpr std::uint64_t guard_bytes = 2ULL << 20;
   static constexpr std::byte canary{0xca};
 
@@ -138,13 +150,15 @@ class ServedNode {
                         .use = detail::DirectorySlice::Use::locks,
                         .unit = lock_bytes});
   }
-  void make_mailbox() {
-    const auto offset = node_->arena().allocate(mail_bytes).value();
-    EXPECT_TRUE(test::ok(node_->arena().back(offset, mail_bytes)));
-    enter(mail_memory, {.owner = WorldRank{0},
-                        .place = offset,
-                        .bytes = mail_bytes,
-                        .use = detail::DirectorySlice::Use::mailboxes});
+  std::byte* make_mailbox(RegionId id, std::uint64_t bytes) {
+    const auto offset = node_->arena().allocate(bytes).value();
+    EXPECT_TRUE(test::ok(node_->arena().back(offset, bytes)));
+    std::memset(node_->arena().at(offset), 0, bytes);
+    enter(id, {.owner = WorldRank{0},
+               .place = offset,
+               .bytes = bytes,
+               .use = detail::DirectorySlice::Use::mailboxes});
+    return node_->arena().at(offset);
   }
   void enter(RegionId id, detail::DirectorySlice slice) {
     EXPECT_TRUE(test::ok(directory_.insert(id, std::span(&slice, 1))));
@@ -163,6 +177,7 @@ class ServedNode {
   detail::Directory directory_{node_->arena(), node_->lock_context()};
   Secret secret_;
   std::byte* slice_ = nullptr;
+  std::byte* long_mail_ = nullptr;
   std::uint64_t locks_offset_ = 0;
   TcpAddress address_;
   std::mutex mutex_;

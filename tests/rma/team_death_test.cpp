@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/rma/cluster_rig.hpp"
+#include "tests/support/effort.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -55,6 +56,8 @@ Status long_collectives(Team& team) {
     TESSERA_RETURN_IF_ERROR(team.broadcast(data, TeamRank{root}));
     std::vector<double> numbers(4500);
     TESSERA_RETURN_IF_ERROR(team.allreduce(std::span(numbers), Reduction::sum));
+    std::vector<std::byte> all(data.size() * static_cast<std::size_t>(team.size()));
+    TESSERA_RETURN_IF_ERROR(team.allgather(data, all));
   }
   return {};
 }
@@ -127,7 +130,7 @@ TEST(ADeadRank, OfATeamOverNodesIsToldToAllOthers) {
 
 TEST(ADeadRank, MayDieAtAnyTime) {
   std::minstd_rand dice(11);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < tessera::test::rounds(60); ++round) {
     const Shape shape = round % 2 == 0 ? Shape{0, 1, 0, 1} : Shape{0, 1, 2, 2, 1};
     const auto victim = static_cast<std::int32_t>(dice() % shape.size());
     die_in_team(shape, victim, when_killed, std::chrono::microseconds(dice() % 5000));
@@ -136,7 +139,7 @@ TEST(ADeadRank, MayDieAtAnyTime) {
 
 TEST(ADeadRank, MayDieAmidLongData) {
   std::minstd_rand dice(13);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < tessera::test::rounds(60); ++round) {
     const Shape shape = round % 3 == 0   ? Shape{0, 1, 2}
                         : round % 3 == 1 ? Shape{0, 1, 0, 1}
                                          : Shape{0, 1, 2, 3, 4};

@@ -11,7 +11,6 @@
 #include "arrays/array.hpp"
 #include "arrays/counter.hpp"
 #include "arrays/elementwise.hpp"
-#include "arrays/halo.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
 
@@ -61,17 +60,6 @@ TEST(Agreement, ElementwiseOperationsFailOnAllRanks) {
     expect_agreement(job, a, [&] { return copy(a, b); });
     expect_agreement(job, a, [&] { return dot(a, b); });
     expect_agreement(job, a, [&] { return norm2(a); });
-  });
-}
-
-TEST(Agreement, HaloUpdatesFailOnAllRanks) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {8, 8}, {.name = "A", .ghosts = {1, 1}}).value();
-    Halo halo = Halo::create(array).value();
-    expect_agreement(job, array, [&] { return halo.update(); });
-    leave_an_error(job, array);
-    EXPECT_TRUE(
-        fails(halo.start(), Code::invalid_argument, {"updating the ghost cells of array 'A'"}));
   });
 }
 

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <numeric>
+#include <string>
 #include <vector>
 
 #include "arrays/array.hpp"
@@ -26,12 +28,33 @@ using test::for_each_index;
 
 constexpr double untouched = -7.0;
 
-// Writes fingerprints into own elements and a mark into ghost cells.
-void prepare(Array<double>& array) {
+// The element that a cell stands for where the array closes on itself.
+Index periodic_image(Index index, const Extents& extents) {
+  for (int dim = 0; dim < index.ndims(); ++dim) {
+    index[dim] = ((index[dim] % extents[dim]) + extents[dim]) % extents[dim];
+  }
+  return index;
+}
+
+// Whether `index` is a ghost cell in dimensions of `dims` only.
+bool lies_beside(const Index& index, const Box& own, PeriodicDims dims) {
+  for (int dim = 0; dim < index.ndims(); ++dim) {
+    const bool is_ghost = index[dim] < own.lo(dim) || index[dim] >= own.hi(dim);
+    if (is_ghost && !dims.test(static_cast<std::size_t>(dim))) {
+      return false;
+    }
+  }
+  return !own.contains(index);
+}
+
+// Own elements get fingerprints, and ghost cells that an update leaves to the caller what they
+// stand for; all others a mark.
+void prepare(Array<double>& array, PeriodicDims left_out) {
   auto access = array.local().value();
   const auto view = access.view();
   for_each_index(access.with_ghosts(), [&](const Index& index) {
-    view[index] = access.own().contains(index) ? fingerprint(index) : untouched;
+    const bool is_set = access.own().contains(index) || lies_beside(index, access.own(), left_out);
+    view[index] = is_set ? fingerprint(periodic_image(index, array.extents())) : untouched;
   });
   EXPECT_TRUE(ok(access.end()));
   EXPECT_TRUE(ok(array.sync()));
@@ -40,14 +63,15 @@ void prepare(Array<double>& array) {
 // What a cell must hold after an update: the element it stands for, or what it held before.
 double expected_at(const Index& index, const Box& own, const Extents& extents,
                    const HaloOptions& options, const Extents& widths) {
+  if (lies_beside(index, own, options.left_out)) {
+    return fingerprint(periodic_image(index, extents));
+  }
   Index source = index;
   int outside = 0;
-  int counted = 0;
   for (int dim = 0; dim < index.ndims(); ++dim) {
     const auto bit = static_cast<std::size_t>(dim);
     const bool is_ghost = index[dim] < own.lo(dim) || index[dim] >= own.hi(dim);
     outside += is_ghost ? 1 : 0;
-    counted += is_ghost && !options.left_out.test(bit) ? 1 : 0;
     if (index[dim] < own.lo(dim) - widths[dim] || index[dim] >= own.hi(dim) + widths[dim]) {
       return untouched;
     }
@@ -57,10 +81,7 @@ double expected_at(const Index& index, const Box& own, const Extents& extents,
       return untouched;
     }
   }
-  if (outside > 0 && (counted == 0 || (outside > 1 && !options.corners))) {
-    return untouched;
-  }
-  return fingerprint(source);
+  return outside > 1 && !options.corners ? untouched : fingerprint(source);
 }
 
 void check(Array<double>& array, const HaloOptions& options, const Extents& widths) {
@@ -81,13 +102,13 @@ void check_update(Job& job, const Extents& extents, const Extents& ghosts,
                   const HaloOptions& options) {
   auto array = Array<double>::create(job, extents, {.name = "A", .ghosts = ghosts}).value();
   const Extents widths = options.widths.ndims() == 0 ? ghosts : options.widths;
-  prepare(array);
+  prepare(array, options.left_out);
   auto halo = Halo::create(array, options);
   ASSERT_TRUE(ok(halo));
   EXPECT_TRUE(ok(halo->update()));
   check(array, options, widths);
 
-  prepare(array);
+  prepare(array, options.left_out);
   auto update = halo->start();
   ASSERT_TRUE(ok(update));
   EXPECT_TRUE(ok(update->finish()));
@@ -126,6 +147,10 @@ TEST(Halo, LeavesOutDimensionsThatTheCallerDoesItself) {
   on_ranks([](Job& job) {
     check_update(job, {20, 12}, {2, 2},
                  {.periodic = PeriodicDims().set(), .left_out = PeriodicDims(0b10)});
+    check_update(job, {19, 8, 9}, {2, 1, 2},
+                 {.periodic = PeriodicDims().set(), .left_out = PeriodicDims(0b100)});
+    check_update(job, {19, 8, 9}, {2, 1, 2},
+                 {.periodic = PeriodicDims().set(), .left_out = PeriodicDims(0b110)});
   });
 }
 
@@ -134,6 +159,125 @@ TEST(Halo, ReadsLayersWiderThanBlocksFromSeveralOwners) {
     const Extents extents{2 * job.size() + 1};
     check_update(job, extents, {5}, {.periodic = PeriodicDims().set()});
     check_update(job, {3, 3}, {4, 4}, {.periodic = PeriodicDims().set()});
+  });
+}
+
+// Blocks of one plane, so that two ranks of three are neighbours and the array is unlike in its
+// dimensions, in the order that isn't the usual one.
+TEST(Halo, UpdatesColumnMajorArraysAndIrregularBlocks) {
+  on_ranks([](Job& job) {
+    const std::int64_t ranks = job.size();
+    std::vector<std::vector<std::int64_t>> starts(3, {0});
+    for (std::int64_t rank = 1; rank < ranks; ++rank) {
+      starts[1].push_back(rank * rank);
+    }
+    const Extents ghosts{2, 3, 1};
+    const auto distribution =
+        Distribution::irregular({5, ranks * ranks + 2, 4}, starts, ranks,
+                                {.order = MemoryOrder::column_major, .ghosts = ghosts})
+            .value();
+    auto array = Array<double>::create(job, distribution, {.name = "A"}).value();
+    const HaloOptions options{.periodic = PeriodicDims(0b110)};
+    auto halo = Halo::create(array, options);
+    ASSERT_TRUE(ok(halo));
+    prepare(array, {});
+    EXPECT_TRUE(ok(halo->update()));
+    check(array, options, ghosts);
+  });
+}
+
+// Every rank adds to its elements what it has read from its ghost cells, and goes on at its own
+// pace: an update that came too early or too late would show.
+TEST(Halo, KeepsRoundsApartWhileRanksRunFree) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t rounds = 200;
+    const std::int64_t extent = 3 * job.size() + 1;
+    auto array = Array<std::int64_t>::create(job, {extent}, {.name = "A", .ghosts = {1}}).value();
+    auto halo = Halo::create(array, {.periodic = PeriodicDims().set()}).value();
+    std::vector<std::int64_t> model(static_cast<std::size_t>(extent));
+    std::iota(model.begin(), model.end(), 1);
+    auto access = array.local().value();
+    const auto view = access.view();
+    const Box own = access.own();
+    for (std::int64_t i = own.lo(0); i < own.hi(0); ++i) {
+      view[Index{i}] = model[static_cast<std::size_t>(i)];
+    }
+    for (std::int64_t round = 0; round < rounds; ++round) {
+      auto update = halo.start();
+      ASSERT_TRUE(ok(update));
+      std::vector<std::int64_t> next = model;
+      for (std::size_t i = 0; i < model.size(); ++i) {
+        next[i] = (model[i] * 3 + model[(i + 1) % model.size()] +
+                   model[(i + model.size() - 1) % model.size()]) %
+                  1'000'003;
+      }
+      ASSERT_TRUE(ok(update->finish()));
+      std::vector<std::int64_t> mine;
+      for (std::int64_t i = own.lo(0); i < own.hi(0); ++i) {
+        mine.push_back((view[Index{i}] * 3 + view[Index{i + 1}] + view[Index{i - 1}]) % 1'000'003);
+      }
+      for (std::int64_t i = own.lo(0); i < own.hi(0); ++i) {
+        view[Index{i}] = mine[static_cast<std::size_t>(i - own.lo(0))];
+        ASSERT_EQ(view[Index{i}], next[static_cast<std::size_t>(i)]) << "round " << round;
+      }
+      model = std::move(next);
+    }
+    EXPECT_TRUE(ok(access.end()));
+  });
+}
+
+TEST(Halo, LetsUpdatesOfSeveralArraysRunTogether) {
+  on_ranks([](Job& job) {
+    const HaloOptions options{.periodic = PeriodicDims().set()};
+    auto a = Array<double>::create(job, {12, 9}, {.name = "a", .ghosts = {1, 1}}).value();
+    auto b = Array<double>::create(job, {9, 14}, {.name = "b", .ghosts = {2, 2}}).value();
+    prepare(a, {});
+    prepare(b, {});
+    auto of_a = Halo::create(a, options).value();
+    auto of_b = Halo::create(b, options).value();
+    auto first = of_a.start();
+    auto second = of_b.start();
+    ASSERT_TRUE(ok(first));
+    ASSERT_TRUE(ok(second));
+    EXPECT_TRUE(ok(first->finish()));
+    EXPECT_TRUE(ok(second->finish()));
+    EXPECT_TRUE(ok(first->finish())) << "nothing is left to finish";
+    check(a, options, {1, 1});
+    check(b, options, {2, 2});
+  });
+}
+
+TEST(Halo, FinishesAnUpdateThatIsDropped) {
+  on_ranks([](Job& job) {
+    const HaloOptions options{.periodic = PeriodicDims().set()};
+    auto array = Array<double>::create(job, {12, 9}, {.name = "A", .ghosts = {1, 1}}).value();
+    auto halo = Halo::create(array, options).value();
+    prepare(array, {});
+    { auto dropped = halo.start().value(); }
+    check(array, options, {1, 1});
+    EXPECT_TRUE(ok(halo.update()));
+  });
+}
+
+TEST(Halo, RefusesOptionsThatDifferAmongRanks) {
+  on_ranks([](Job& job) {
+    if (job.size() == 1) {
+      return;
+    }
+    auto array = Array<double>::create(job, {8, 8}, {.name = "A", .ghosts = {2, 2}}).value();
+    const bool is_last = job.rank().value + 1 == job.size();
+    const std::string last = std::to_string(job.size() - 1);
+    for (const HaloOptions& other :
+         {HaloOptions{.periodic = PeriodicDims(0b01)}, HaloOptions{.corners = false},
+          HaloOptions{.widths = {1, 2}}, HaloOptions{.left_out = PeriodicDims(0b10)}}) {
+      EXPECT_TRUE(fails(Halo::create(array, is_last ? other : HaloOptions{}),
+                        Code::invalid_argument,
+                        {"array 'A'", "rank " + last + " asked for another update than rank 0",
+                         "hint:", "HaloOptions"}));
+    }
+    EXPECT_TRUE(fails(Halo::create(array, {.widths = {is_last ? 3 : 2, 2}}), Code::invalid_argument,
+                      {"on rank " + last, "3 ghost layers in dimension 0"}));
+    EXPECT_TRUE(ok(Halo::create(array, {})));
   });
 }
 

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// HaloPlan, carried out in ordinary memory: slices of all ranks, filled with the numbers of their
+// elements, in which every ghost cell must come to hold the number of the element it stands for.
+#include "arrays/halo_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "tests/arrays/distribution_kinds.hpp"
+#include "tests/arrays/printers.hpp"
+
+namespace tessera::arrays::testing {
+namespace {
+
+constexpr std::int64_t unset = -1;
+
+class Model {
+ public:
+  explicit Model(const Distribution& distribution) : distribution_(distribution) {
+    for (std::int32_t rank = 0; rank < distribution.nranks(); ++rank) {
+      slices_.emplace_back(static_cast<std::size_t>(distribution.local_elements({rank})), unset);
+      for_each_index(distribution.box_of({rank}),
+                     [&](const Index& at) { cell({rank}, at) = number(at); });
+    }
+  }
+
+  std::int64_t& cell(rma::TeamRank rank, const Index& at) {
+    const Box slice = distribution_.box_of(rank).grown(distribution_.ghosts());
+    const Strides strides = dense_strides(slice.extents(), distribution_.order());
+    return slice_of(rank)[static_cast<std::size_t>(distance(slice.lo(), at, strides))];
+  }
+  [[nodiscard]] std::int64_t number(const Index& at) const {
+    std::int64_t number = 0;
+    for (int dim = 0; dim < at.ndims(); ++dim) {
+      const std::int64_t extent = distribution_.extents()[dim];
+      number = number * extent + ((at[dim] % extent) + extent) % extent;
+    }
+    return number;
+  }
+  void carry_out(const std::vector<GhostPiece>& pieces, rma::TeamRank rank) {
+    for (const GhostPiece& piece : pieces) {
+      auto* const from = reinterpret_cast<std::byte*>(slice_of(piece.source).data()) + piece.from;
+      auto* const to = reinterpret_cast<std::byte*>(slice_of(rank).data()) + piece.to;
+      copy(to, from, piece.shape, piece.shape.levels);
+    }
+  }
+
+ private:
+  std::vector<std::int64_t>& slice_of(rma::TeamRank rank) {
+    return slices_[static_cast<std::size_t>(rank.value)];
+  }
+  // What lies below stride level `levels`.
+  static void copy(std::byte* to, const std::byte* from, const rma::CopyShape& shape, int levels) {
+    if (levels == 0) {
+      std::memcpy(to, from, shape.run_bytes);
+      return;
+    }
+    const rma::CopyShape::Level& level = shape.level[static_cast<std::size_t>(levels - 1)];
+    for (std::int64_t i = 0; i < level.count; ++i) {
+      copy(to + i * level.remote_stride, from + i * level.local_stride, shape, levels - 1);
+    }
+  }
+
+  const Distribution& distribution_;
+  std::vector<std::vector<std::int64_t>> slices_;
+};
+
+struct Case {
+  Distribution distribution;
+  HaloOptions options;
+  Extents widths;
+};
+
+PeriodicDims pick_dims(Random& random) {
+  return PeriodicDims(static_cast<unsigned long>(pick(random, 0, 7)));
+}
+
+Case pick_case(Random& random) {
+  const int ndims = static_cast<int>(pick(random, 1, 3));
+  Extents extents = Extents::zeros(ndims);
+  Extents ghosts = Extents::zeros(ndims);
+  Extents widths = Extents::zeros(ndims);
+  std::vector<AxisCut> cuts;
+  Extents blocks = Extents::zeros(ndims);
+  for (int dim = 0; dim < ndims; ++dim) {
+    extents[dim] = pick(random, 1, 9);
+    ghosts[dim] = pick(random, 0, 4);
+    widths[dim] = pick(random, 0, ghosts[dim]);
+    cuts.push_back(pick(random, 0, 2) == 0 ? *AxisCut::even(extents[dim], 1)
+                                           : pick_cut(random, extents[dim]));
+    blocks[dim] = cuts.back().blocks();
+  }
+  // One rank more than blocks, which then has none.
+  const Deal deal = *Deal::grid(blocks, volume(blocks) + 1);
+  HaloOptions options{.periodic = pick_dims(random),
+                      .corners = pick(random, 0, 3) > 0,
+                      .widths = {},
+                      .left_out = pick(random, 0, 2) == 0 ? pick_dims(random) : PeriodicDims()};
+  return {*Distribution::create(cuts, deal, {.order = pick_order(random), .ghosts = ghosts}),
+          options, widths};
+}
+
+bool is_beyond(const Index& at, const Box& box, int dim) {
+  return at[dim] < box.lo(dim) || at[dim] >= box.hi(dim);
+}
+
+// In dimensions of `dims` only.
+bool lies_beside(const Index& at, const Box& own, PeriodicDims dims) {
+  for (int dim = 0; dim < at.ndims(); ++dim) {
+    if (is_beyond(at, own, dim) && !dims.test(static_cast<std::size_t>(dim))) {
+      return false;
+    }
+  }
+  return !own.contains(at);
+}
+
+bool is_covered(const Case& each, const Box& own, const Index& at) {
+  int outside = 0;
+  for (int dim = 0; dim < at.ndims(); ++dim) {
+    outside += is_beyond(at, own, dim) ? 1 : 0;
+    const bool is_image = at[dim] < 0 || at[dim] >= each.distribution.extents()[dim];
+    if (is_image && !each.options.periodic.test(static_cast<std::size_t>(dim))) {
+      return false;
+    }
+  }
+  return own.grown(each.widths).contains(at) && outside > 0 &&
+         (outside == 1 || each.options.corners) && !lies_beside(at, own, each.options.left_out);
+}
+
+// The cells that a rank has, none where it has no elements.
+Box slice_box(const Distribution& distribution, rma::TeamRank rank) {
+  const Box own = distribution.box_of(rank);
+  return own.is_empty() ? own : own.grown(distribution.ghosts());
+}
+
+// What the caller sets itself, before an update.
+void set_left_out(const Case& each, Model& model, rma::TeamRank rank) {
+  const Box own = each.distribution.box_of(rank);
+  for_each_index(slice_box(each.distribution, rank), [&](const Index& at) {
+    if (lies_beside(at, own, each.options.left_out)) {
+      model.cell(rank, at) = model.number(at);
+    }
+  });
+}
+
+void check_ghosts(const Case& each, Model& model, rma::TeamRank rank) {
+  const Box own = each.distribution.box_of(rank);
+  for_each_index(slice_box(each.distribution, rank), [&](const Index& at) {
+    const bool is_set = own.contains(at) || is_covered(each, own, at) ||
+                        lies_beside(at, own, each.options.left_out);
+    ASSERT_EQ(model.cell(rank, at), is_set ? model.number(at) : unset)
+        << to_string(at) << " of rank " << rank.value << ", " << to_string(each.distribution)
+        << ", widths " << to_string(each.widths) << ", periodic " << each.options.periodic
+        << ", left out " << each.options.left_out << ", corners " << each.options.corners;
+  });
+}
+
+template <class Action>
+void for_each_rank(const Distribution& distribution, Action&& action) {
+  for (std::int32_t rank = 0; rank < distribution.nranks(); ++rank) {
+    action(rma::TeamRank{rank});
+  }
+}
+
+TEST(HaloPlan, FillsEveryGhostCellOfRandomArrays) {
+  Random random(7);
+  for (int i = 0; i < 2000 && !::testing::Test::HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    const Case each = pick_case(random);
+    const HaloPlan plan(each.distribution, sizeof(std::int64_t), each.options, each.widths);
+    Model model(each.distribution);
+    for_each_rank(each.distribution, [&](rma::TeamRank rank) {
+      set_left_out(each, model, rank);
+      model.carry_out(plan.wraps(rank), rank);
+    });
+    for_each_rank(each.distribution,
+                  [&](rma::TeamRank rank) { model.carry_out(plan.pieces(rank), rank); });
+    for_each_rank(each.distribution, [&](rma::TeamRank rank) { check_ghosts(each, model, rank); });
+  }
+}
+
+TEST(HaloPlan, NeighboursKnowEachOther) {
+  Random random(8);
+  for (int i = 0; i < 500; ++i) {
+    const Case each = pick_case(random);
+    const HaloPlan plan(each.distribution, sizeof(double), each.options, each.widths);
+    for_each_rank(each.distribution, [&](rma::TeamRank rank) {
+      for (const rma::TeamRank other : plan.neighbours(rank)) {
+        const auto theirs = plan.neighbours(other);
+        EXPECT_TRUE(std::binary_search(theirs.begin(), theirs.end(), rank))
+            << rank.value << " of " << other.value << " in " << i;
+      }
+    });
+  }
+}
+
+// As MG cuts its levels: whole planes go, each way as one run.
+TEST(HaloPlan, SendsWholePlanesWhereOneDimensionIsCut) {
+  const std::vector<AxisCut> cuts{*AxisCut::even(16, 2), *AxisCut::even(12, 1),
+                                  *AxisCut::even(10, 1)};
+  const auto distribution =
+      Distribution::create(cuts, *Deal::grid({2, 1, 1}, 2), {.ghosts = {4, 4, 4}}).value();
+  const HaloPlan plan(distribution, sizeof(double), {.periodic = PeriodicDims().set()}, {4, 4, 4});
+  const auto pieces = plan.pieces({0});
+  ASSERT_EQ(pieces.size(), 2U);
+  for (const GhostPiece& piece : pieces) {
+    EXPECT_EQ(piece.source, rma::TeamRank{1});
+    EXPECT_EQ(piece.shape, rma::CopyShape::contiguous(sizeof(double) * 4 * (12 + 8) * (10 + 8)));
+  }
+  EXPECT_EQ(plan.wraps({0}).size(), 4U);
+}
+
+}  // namespace
+}  // namespace tessera::arrays::testing
