@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "rma/atomic.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/protocol/locate.hpp"
 #include "rma/transfer.hpp"
@@ -107,8 +108,8 @@ Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
     word_at(word.slice + flag.offset).store(value, std::memory_order_release);
   } else {
     TESSERA_RETURN_IF_ERROR(job.fence(flag.rank));
-    TESSERA_RETURN_IF_ERROR(put_value(job, flag, value));
-    TESSERA_RETURN_IF_ERROR(job.fence(flag.rank));
+    // Not a put: only an atomic store publishes the data before it to who reads the flag.
+    TESSERA_RETURN_IF_ERROR(swap(job, flag, value).status());
   }
   state.node->ring(place);
   return {};
