@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/detail/same_on_all.hpp"
 #include "arrays/process_grid.hpp"
 #include "rma/transfer.hpp"
 
@@ -35,18 +36,10 @@ Status check_same_on_all(rma::Team& team, const Distribution& distribution,
                          std::size_t element_bytes, const std::string& element_name) {
   const std::uint64_t mine = (fingerprint(distribution) * 31 + element_bytes) * 31 +
                              std::hash<std::string>{}(element_name);
-  TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(mine));
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i] != all[0]) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("rank {} asked for another array than rank {}",
-                                       team.members()[i].value, team.members()[0].value))
-          .hint(
-              "all members must give the same element type, extents, distribution (cuts, owners, "
-              "orders, grids, ghosts) and options");
-    }
-  }
-  return {};
+  return detail::check_same_on_all(
+      team, mine, "array",
+      "all members must give the same element type, extents, distribution (cuts, owners, orders, "
+      "grids, ghosts) and options");
 }
 
 rma::Team team_of(const rma::Job& job, const ArrayOptions& options) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 
+#include "arrays/detail/same_on_all.hpp"
 #include "rma/notify.hpp"
 #include "rma/transfer.hpp"
 
@@ -60,22 +61,10 @@ Asked asked(const HaloOptions& options, const Extents& widths) {
   return all;
 }
 
-Status check_same_on_all(rma::Team& team, const Asked& mine) {
-  TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(mine));
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    if (all[i] != all[0]) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("rank {} asked for another update than rank {}",
-                                       team.members()[i].value, team.members()[0].value))
-          .hint("all members must give the same HaloOptions");
-    }
-  }
-  return {};
-}
-
 Status check(ArrayBase& array, const HaloOptions& options, const Extents& widths) {
   TESSERA_RETURN_IF_ERROR(array.team().agree(check_widths(array, widths)));
-  return check_same_on_all(array.team(), asked(options, widths));
+  return detail::check_same_on_all(array.team(), asked(options, widths), "update",
+                                   "all members must give the same HaloOptions");
 }
 
 Status explain(Status status, const ArrayBase& array) {

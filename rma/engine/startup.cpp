@@ -206,7 +206,7 @@ Status join_node(JobState& job) {
   Bootstrap& bootstrap = *job.bootstrap;
   auto share = bootstrap.is_one_process() ? share_in_process : share_across_processes;
   TESSERA_ASSIGN_OR_RETURN(auto memory, share(bootstrap, job.settings, place == 0, leader, count));
-  const int nodes_on_machine = (job.nodes.count() + job.machines - 1) / job.machines;
+  const int nodes_on_machine = job.nodes.most_on_one_of(job.machines);
   // By now all ranks have said where they may run.
   const WaitPolicy policy = wait_policy(job.settings, memory->header(), nodes_on_machine);
   job.node = std::make_shared<Node>(std::move(memory), std::move(ranks), place,

@@ -89,8 +89,8 @@ class ServerTransport final : public Transport {
   // Beside those of the node's ranks, and of other nodes that are emulated on the same machine.
   [[nodiscard]] bool has_core_for_agent(const TransportContext& context) const {
     const detail::NodeHeader& node = node_->memory().header();
-    const int nodes = (nodes_.count() + context.machines - 1) / context.machines;
-    return node.processors.count() / nodes > static_cast<int>(node.ranks);
+    return node.processors.count() / nodes_.most_on_one_of(context.machines) >
+           static_cast<int>(node.ranks);
   }
 
   Capabilities can_{.strided = true, .accumulate = true, .atomics = true, .strict = true};

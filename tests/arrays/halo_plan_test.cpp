@@ -12,10 +12,15 @@
 #include <vector>
 
 #include "tests/arrays/distribution_kinds.hpp"
+#include "tests/arrays/ghost_cells.hpp"
 #include "tests/arrays/printers.hpp"
 
 namespace tessera::arrays::testing {
 namespace {
+
+using test::is_updated;
+using test::lies_beside;
+using test::periodic_image;
 
 constexpr std::int64_t unset = -1;
 
@@ -35,10 +40,10 @@ class Model {
     return slice_of(rank)[static_cast<std::size_t>(distance(slice.lo(), at, strides))];
   }
   [[nodiscard]] std::int64_t number(const Index& at) const {
+    const Index image = periodic_image(at, distribution_.extents());
     std::int64_t number = 0;
     for (int dim = 0; dim < at.ndims(); ++dim) {
-      const std::int64_t extent = distribution_.extents()[dim];
-      number = number * extent + ((at[dim] % extent) + extent) % extent;
+      number = number * distribution_.extents()[dim] + image[dim];
     }
     return number;
   }
@@ -105,31 +110,8 @@ Case pick_case(Random& random) {
           options, widths};
 }
 
-bool is_beyond(const Index& at, const Box& box, int dim) {
-  return at[dim] < box.lo(dim) || at[dim] >= box.hi(dim);
-}
-
-// In dimensions of `dims` only.
-bool lies_beside(const Index& at, const Box& own, PeriodicDims dims) {
-  for (int dim = 0; dim < at.ndims(); ++dim) {
-    if (is_beyond(at, own, dim) && !dims.test(static_cast<std::size_t>(dim))) {
-      return false;
-    }
-  }
-  return !own.contains(at);
-}
-
 bool is_covered(const Case& each, const Box& own, const Index& at) {
-  int outside = 0;
-  for (int dim = 0; dim < at.ndims(); ++dim) {
-    outside += is_beyond(at, own, dim) ? 1 : 0;
-    const bool is_image = at[dim] < 0 || at[dim] >= each.distribution.extents()[dim];
-    if (is_image && !each.options.periodic.test(static_cast<std::size_t>(dim))) {
-      return false;
-    }
-  }
-  return own.grown(each.widths).contains(at) && outside > 0 &&
-         (outside == 1 || each.options.corners) && !lies_beside(at, own, each.options.left_out);
+  return is_updated(at, own, each.distribution.extents(), each.options, each.widths);
 }
 
 // The cells that a rank has, none where it has no elements.

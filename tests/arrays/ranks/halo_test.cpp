@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arrays/array.hpp"
+#include "tests/arrays/ghost_cells.hpp"
 #include "tests/arrays/ranks/model_array.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
@@ -25,27 +26,11 @@ using rma::test::ok;
 using rma::test::on_ranks;
 using test::fingerprint;
 using test::for_each_index;
+using test::is_updated;
+using test::lies_beside;
+using test::periodic_image;
 
 constexpr double untouched = -7.0;
-
-// The element that a cell stands for where the array closes on itself.
-Index periodic_image(Index index, const Extents& extents) {
-  for (int dim = 0; dim < index.ndims(); ++dim) {
-    index[dim] = ((index[dim] % extents[dim]) + extents[dim]) % extents[dim];
-  }
-  return index;
-}
-
-// Whether `index` is a ghost cell in dimensions of `dims` only.
-bool lies_beside(const Index& index, const Box& own, PeriodicDims dims) {
-  for (int dim = 0; dim < index.ndims(); ++dim) {
-    const bool is_ghost = index[dim] < own.lo(dim) || index[dim] >= own.hi(dim);
-    if (is_ghost && !dims.test(static_cast<std::size_t>(dim))) {
-      return false;
-    }
-  }
-  return !own.contains(index);
-}
 
 // Own elements get fingerprints, and ghost cells that an update leaves to the caller what they
 // stand for; all others a mark.
@@ -63,25 +48,9 @@ void prepare(Array<double>& array, PeriodicDims left_out) {
 // What a cell must hold after an update: the element it stands for, or what it held before.
 double expected_at(const Index& index, const Box& own, const Extents& extents,
                    const HaloOptions& options, const Extents& widths) {
-  if (lies_beside(index, own, options.left_out)) {
-    return fingerprint(periodic_image(index, extents));
-  }
-  Index source = index;
-  int outside = 0;
-  for (int dim = 0; dim < index.ndims(); ++dim) {
-    const auto bit = static_cast<std::size_t>(dim);
-    const bool is_ghost = index[dim] < own.lo(dim) || index[dim] >= own.hi(dim);
-    outside += is_ghost ? 1 : 0;
-    if (index[dim] < own.lo(dim) - widths[dim] || index[dim] >= own.hi(dim) + widths[dim]) {
-      return untouched;
-    }
-    if (options.periodic.test(bit)) {
-      source[dim] = ((index[dim] % extents[dim]) + extents[dim]) % extents[dim];
-    } else if (index[dim] < 0 || index[dim] >= extents[dim]) {
-      return untouched;
-    }
-  }
-  return outside > 1 && !options.corners ? untouched : fingerprint(source);
+  const bool is_set = own.contains(index) || lies_beside(index, own, options.left_out) ||
+                      is_updated(index, own, extents, options, widths);
+  return is_set ? fingerprint(periodic_image(index, extents)) : untouched;
 }
 
 void check(Array<double>& array, const HaloOptions& options, const Extents& widths) {

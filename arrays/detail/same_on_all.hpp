@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. Members of a team compare what each of them was asked for.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include "rma/result.hpp"
+#include "rma/team.hpp"
+
+namespace tessera::arrays::detail {
+
+/// Collective. Error on all members, with `hint`, when one was asked for another `what` than the
+/// first; T is comparable and can be copied byte by byte. Cost: one allgather.
+/// Errors: invalid_argument, and those of the allgather.
+template <class T>
+rma::Status check_same_on_all(rma::Team& team, const T& mine, std::string_view what,
+                              std::string_view hint) {
+  TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(mine));
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i] != all[0]) {
+      return rma::Status::error(rma::Code::invalid_argument,
+                                fmt::format("rank {} asked for another {} than rank {}",
+                                            team.members()[i].value, what, team.members()[0].value))
+          .hint(hint);
+    }
+  }
+  return {};
+}
+
+}  // namespace tessera::arrays::detail
