@@ -6,8 +6,7 @@
 //                                           are told that the rank which carried h2's node is lost,
 //                                           and go on among themselves; those of h2 do the same.
 //     namespaces/run -- rig_links waits h2  The same, with ranks that wait for a notification, or
-//     for
-//                                           a lock that a rank behind the lost link holds.
+//                                           for a lock that a rank behind the lost link holds.
 //     namespaces/run -- rig_links back h2   The cable is put back after a few seconds: nobody gets
 //                                           an error, and nothing that was sent is missing.
 //
@@ -182,8 +181,8 @@ class Waits {
     return is(lost_[0]) ? wait_for_notifications(job_, near_[1], 1).status() : lock(far_[0]);
   }
 
-  // A lock whose holder is lost is free again after it was told, and a waiter that is lost is
-  // passed over.
+  // A lock whose holder is lost is free again after it was told. A waiter that is lost is passed
+  // over, or gets the lock before its agent finds out, and is its holder then.
   Status use_locks() {
     if (is(far_[1])) {
       TESSERA_RETURN_IF_ERROR(locks_.unlock(member(far_[0]), 0));
@@ -213,7 +212,11 @@ class Waits {
   [[nodiscard]] static TeamRank member(WorldRank rank) { return TeamRank{rank.value}; }
   Status lock(WorldRank owner) { return locks_.lock(member(owner), 0); }
   Status lock_and_unlock(WorldRank owner) {
-    TESSERA_RETURN_IF_ERROR(lock(owner));
+    Status locked = lock(owner);
+    if (locked.code() == Code::peer_lost && is(far_[0]) && locked.rank() == lost_[1]) {
+      locked = lock(owner);
+    }
+    TESSERA_RETURN_IF_ERROR(std::move(locked));
     return locks_.unlock(member(owner), 0);
   }
 
