@@ -67,7 +67,7 @@ endfunction()
 # Labels default to `fast`, the timeout to 120 s. A test takes as many places in `ctest -j` as it
 # has ranks.
 function(tessera_test_properties name ranks labels timeout environment)
-  if(NOT labels MATCHES "(^|;)(fast|slow)(;|$)")
+  if(NOT labels MATCHES "(^|;)(fast|slow|long)(;|$)")
     list(APPEND labels fast)
   endif()
   list(REMOVE_ITEM labels "")
@@ -124,13 +124,13 @@ function(add_rank_test name)
           list(APPEND labels slow)
         endif()
         set(environment TESSERA_TRANSPORT=${transport} ${arg_ENVIRONMENT})
-        if(transport STREQUAL tcp)
+        if(transport MATCHES "^(tcp|verbs|fake_verbs)$")
           # Between emulated nodes; memory is shm's.
           if(NOT arg_RANKS_PER_NODE)
             set(arg_RANKS_PER_NODE 1)
           endif()
           string(APPEND entry .k${arg_RANKS_PER_NODE})
-          set(environment TESSERA_TRANSPORT=shm,tcp TESSERA_RANKS_PER_NODE=${arg_RANKS_PER_NODE}
+          set(environment TESSERA_TRANSPORT=shm,${transport} TESSERA_RANKS_PER_NODE=${arg_RANKS_PER_NODE}
               ${arg_ENVIRONMENT})
         endif()
         if(bootstrap STREQUAL mpi)

@@ -18,7 +18,7 @@ constexpr std::int64_t longest_ms = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t least_arena_mib = 64;
 
 constexpr std::array table{
-    SettingInfo{"TESSERA_TRANSPORT", "names", "shm, loopback, tcp; comma separated",
+    SettingInfo{"TESSERA_TRANSPORT", "names", "shm, loopback, verbs, tcp",
                 "transports in order of preference", &Settings::transport},
     SettingInfo{"TESSERA_BOOTSTRAP", "name", "auto, alone, fork, mpi",
                 "how processes find each other; auto looks at the launcher's variables",
@@ -39,6 +39,12 @@ constexpr std::array table{
     SettingInfo{"TESSERA_INTERFACE", "name", "an interface that is up, or empty",
                 "network between nodes; empty: the first one, or loopback on a single machine",
                 &Settings::interface},
+    SettingInfo{"TESSERA_VERBS_DEVICE", "name", "NAME or NAME:PORT, or empty",
+                "RDMA device; empty: the first with an active port, InfiniBand before RoCE",
+                &Settings::verbs_device},
+    SettingInfo{"TESSERA_VERBS_GID", "index", "-1 to 255",
+                "RDMA device's GID; -1: chosen, on Ethernet that of its IPv4 address",
+                &Settings::verbs_gid, -1, 255},
     SettingInfo{"TESSERA_LOG", "level", "silent, warning, info, debug",
                 "what is written to standard error", &Settings::log},
     SettingInfo{"TESSERA_RANKS_PER_NODE", "ranks", "0 or more",

@@ -19,19 +19,21 @@
 namespace tessera::rma {
 
 struct Settings {
-  std::string transport = "shm,tcp";       ///< names in order of preference, comma separated
-  std::string log = "warning";             ///< silent, warning, info or debug
-  std::string bootstrap = "auto";          ///< auto, alone, fork or mpi
-  std::string server = "adaptive";         ///< block, poll or adaptive
-  std::string interface;                   ///< network between nodes; empty: chosen
-  std::int64_t agent_threads = 1;          ///< of each node's agent
-  std::int64_t answer_kib = 1024;          ///< of answers that an agent keeps for each peer
-  std::int64_t request_kib = 4096;         ///< of requests that a process keeps for each node
-  std::int64_t direct_row = 512;           ///< bytes; shorter rows are packed for other nodes
-  std::int64_t chunk_kib = 0;              ///< of what is packed; 0: by size
-  std::int64_t ranks_per_node = 0;         ///< 0: as many as the machine really has
-  std::int64_t arena_mib = 0;              ///< address space of a node's arena; 0: chosen from RAM
-  std::int64_t start_timeout_ms = 60'000;  ///< how long Job::start waits for the other ranks
+  std::string transport = "shm,verbs,tcp";  ///< names in order of preference, comma separated
+  std::string log = "warning";              ///< silent, warning, info or debug
+  std::string bootstrap = "auto";           ///< auto, alone, fork or mpi
+  std::string server = "adaptive";          ///< block, poll or adaptive
+  std::string interface;                    ///< network between nodes; empty: chosen
+  std::string verbs_device;                 ///< NAME or NAME:PORT; empty: chosen
+  std::int64_t verbs_gid = -1;              ///< index of the device's GID; −1: chosen
+  std::int64_t agent_threads = 1;           ///< of each node's agent
+  std::int64_t answer_kib = 1024;           ///< of answers that an agent keeps for each peer
+  std::int64_t request_kib = 4096;          ///< of requests that a process keeps for each node
+  std::int64_t direct_row = 512;            ///< bytes; shorter rows are packed for other nodes
+  std::int64_t chunk_kib = 0;               ///< of what is packed; 0: by size
+  std::int64_t ranks_per_node = 0;          ///< 0: as many as the machine really has
+  std::int64_t arena_mib = 0;               ///< address space of a node's arena; 0: chosen from RAM
+  std::int64_t start_timeout_ms = 60'000;   ///< how long Job::start waits for the other ranks
   std::int64_t spin_ns = -1;       ///< busy wait before sleeping; −1: chosen from the cores
   std::int64_t liveness_ms = 100;  ///< how often a waiting rank looks whether its peers live
   std::int64_t aggregate = 256;    ///< bytes of the largest operations that go as lists; 0: none

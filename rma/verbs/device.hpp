@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Device: an RDMA device that was opened, with one of its ports, its protection domain and its
+// limits. Everything else of this transport is made from it, and keeps it.
+//
+// Which device, port and GID: device_choice.hpp.
+//
+// Threads: all functions may be called from any thread; look_for_events() by one at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rma/result.hpp"
+#include "rma/verbs/device_choice.hpp"
+#include "rma/verbs/handles.hpp"
+#include "rma/verbs/library.hpp"
+#include "rma/verbs/path_address.hpp"
+
+namespace tessera::rma::verbs {
+
+/// What the device can do. Queues that are this deep may still be refused for want of memory.
+struct DeviceLimits {
+  std::size_t max_message = 0;          ///< bytes of one request
+  std::uint32_t max_send_sge = 0;       ///< pieces of local memory in one request
+  std::uint32_t max_inline = 0;         ///< bytes that a request may carry itself
+  std::uint32_t max_queue_depth = 0;    ///< requests in one queue pair
+  std::uint32_t max_completions = 0;    ///< in one completion queue
+  std::uint32_t max_srq = 0;            ///< receives in one shared queue
+  std::uint32_t srq_sge = 0;            ///< pieces of local memory in one of these
+  std::uint8_t reads_as_initiator = 0;  ///< reads and atomics in flight, of one queue pair
+  std::uint8_t reads_as_target = 0;     ///< those that one queue pair answers at once
+  bool has_atomics = false;             ///< on 8 bytes, atomic to all queue pairs of the device
+  std::uint32_t mtu = 0;                ///< bytes of the port's packets
+  ibv_fork_status fork = IBV_FORK_DISABLED;  ///< unless unneeded: fork_init() before registering
+};
+
+enum class EventKind {
+  device_lost,             ///< nothing works any more; said once
+  port_down,               ///< ours: requests are retried until they fail
+  port_up,                 ///< ours
+  queue_error,             ///< of `queue_pair`, which has gone to its error state
+  completion_queue_error,  ///< it overflowed: no completion of `completions` can be relied upon
+  receive_queue_error,     ///< of `receives`: its messages are lost
+  low_on_receives,         ///< `receives` has reached its limit, which is off until it is set again
+  other,                   ///< only to be logged
+};
+
+/// Something that happened to the device outside of any request.
+struct DeviceEvent {
+  EventKind kind = EventKind::other;
+  std::uint32_t queue_pair = 0;         ///< its number; 0 for events of other things
+  const ibv_cq* completions = nullptr;  ///< to be compared only: it may be gone
+  const ibv_srq* receives = nullptr;    ///< to be compared only: it may be gone
+  std::string text;                     ///< the event as a sentence
+};
+
+class Device {
+ public:
+  /// Opens the device that `options` name, or the best one. Errors: unsupported, invalid_argument
+  /// (device_choice.hpp); no_memory and limit_exceeded when the device has nothing left.
+  static Result<std::shared_ptr<Device>> open(std::shared_ptr<Library> library,
+                                              const DeviceOptions& options);
+
+  [[nodiscard]] const std::string& name() const noexcept { return choice_.name; }
+  /// The port, network and GID in use.
+  [[nodiscard]] const PortChoice& port() const noexcept { return choice_.port; }
+  [[nodiscard]] const DeviceLimits& limits() const noexcept { return limits_; }
+  /// For people: "mlx5_0:1, RoCE v2, 10.0.0.1 (GID 3), MTU 4096".
+  [[nodiscard]] std::string describe() const;
+
+  [[nodiscard]] const std::shared_ptr<Library>& library() const noexcept { return library_; }
+  [[nodiscard]] ibv_context* context() const noexcept { return choice_.context.get(); }
+  [[nodiscard]] ibv_pd* domain() const noexcept { return domain_.get(); }
+  /// Readable when look_for_events() would find something.
+  [[nodiscard]] int event_descriptor() const noexcept { return context()->async_fd; }
+
+  /// What has happened since the last look, oldest first. Never waits.
+  std::vector<DeviceEvent> look_for_events();
+
+ private:
+  Device(std::shared_ptr<Library> library, DeviceChoice choice) noexcept;
+  Status prepare();
+  void find_limits();
+  Status find_inline_limit();
+  DeviceEvent explain(const ibv_async_event& event) const;
+
+  std::shared_ptr<Library> library_;
+  DeviceChoice choice_;  // holds the context: outlives the domain
+  OwnedDomain domain_;
+  DeviceLimits limits_;
+  bool is_lost_ = false;
+};
+
+}  // namespace tessera::rma::verbs

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/verbs/device_choice.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tessera::rma::verbs {
+namespace {
+
+constexpr int most_ports = 255;
+constexpr std::uint32_t most_gid_index = 255;  // a path's address has a byte for it
+
+std::string_view state_name(ibv_port_state state) noexcept {
+  switch (state) {
+    case IBV_PORT_DOWN:
+      return "DOWN";
+    case IBV_PORT_INIT:
+      return "INIT: no subnet manager has seen it";
+    case IBV_PORT_ARMED:
+      return "ARMED: the subnet manager has not started it";
+    case IBV_PORT_ACTIVE:
+      return "ACTIVE";
+    default:
+      return "not ACTIVE";
+  }
+}
+
+bool is_of_one_link(const ibv_gid& gid) noexcept {
+  in6_addr address{};
+  std::memcpy(&address, gid.raw, sizeof(address));
+  const bool is_ipv4_of_one_link =
+      IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == 169 && address.s6_addr[13] == 254;
+  return IN6_IS_ADDR_LINKLOCAL(&address) || IN6_IS_ADDR_UNSPECIFIED(&address) ||
+         is_ipv4_of_one_link;
+}
+
+bool is_ipv4(const ibv_gid& gid) noexcept {
+  in6_addr address{};
+  std::memcpy(&address, gid.raw, sizeof(address));
+  return IN6_IS_ADDR_V4MAPPED(&address);
+}
+
+// What a GID of an Ethernet port is worth; smaller is better.
+enum class Worth { ipv4_of_roce_v2, other_of_roce_v2, roce_v1, none };
+
+Worth worth_of(const ibv_gid_entry& entry) noexcept {
+  if (is_of_one_link(entry.gid)) {
+    return Worth::none;
+  }
+  if (entry.gid_type != IBV_GID_TYPE_ROCE_V2) {
+    return Worth::roce_v1;
+  }
+  return is_ipv4(entry.gid) ? Worth::ipv4_of_roce_v2 : Worth::other_of_roce_v2;
+}
+
+Network network_of(const ibv_gid_entry& entry) noexcept {
+  switch (entry.gid_type) {
+    case IBV_GID_TYPE_IB:
+      return Network::infiniband;
+    case IBV_GID_TYPE_ROCE_V2:
+      return Network::roce_v2;
+    default:
+      return Network::roce_v1;
+  }
+}
+
+std::string describe_gids(const std::vector<ibv_gid_entry>& gids) {
+  if (gids.empty()) {
+    return "it has none";
+  }
+  std::vector<std::string> texts;
+  std::transform(gids.begin(), gids.end(), std::back_inserter(texts), [](const auto& entry) {
+    return fmt::format("{} ({}, {})", entry.gid_index, to_string(network_of(entry)),
+                       to_string(entry.gid));
+  });
+  return fmt::format("there are: {}", fmt::join(texts, ", "));
+}
+
+constexpr std::string_view choose_another =
+    "`ibv_devinfo -v` shows devices, ports and GIDs; TESSERA_VERBS_DEVICE=NAME:PORT and "
+    "TESSERA_VERBS_GID choose others";
+
+Status not_usable(std::string what, std::string_view remedy = choose_another) {
+  return Status::error(Code::unsupported, std::move(what)).hint(remedy);
+}
+
+Status not_there(std::string what, std::string_view setting) {
+  return Status::error(Code::invalid_argument, std::move(what))
+      .hint(fmt::format("`ibv_devinfo -v` shows what there is; change {}", setting));
+}
+
+// One sentence for several, behind `subject`; a single one stays as it is.
+Status all_of(std::vector<Status> refusals, std::string_view subject) {
+  if (refusals.size() == 1) {
+    return std::move(refusals.front());
+  }
+  std::vector<std::string> sentences;
+  for (const Status& refusal : refusals) {
+    const std::string message = refusal.message();
+    sentences.push_back(message.substr(0, message.find('\n')));
+  }
+  return not_usable(fmt::format("{}: {}", subject, fmt::join(sentences, "; ")));
+}
+
+// One device, while it is looked at.
+class Examination {
+ public:
+  Examination(Library& library, std::string_view name, ibv_context* context,
+              const DeviceOptions& options) noexcept
+      : library_(library), name_(name), context_(context), options_(options) {}
+
+  // The best of its ports, or why none can be used.
+  Result<PortChoice> best_port(const ibv_device_attr& attributes) {
+    TESSERA_RETURN_IF_ERROR(check_kind());
+    if (options_.port > attributes.phys_port_cnt) {
+      return not_there(fmt::format("device '{}' has no port {}; it has {}", name_, options_.port,
+                                   attributes.phys_port_cnt),
+                       "TESSERA_VERBS_DEVICE");
+    }
+    gids_ = library_.query_gid_table(context_);
+    std::optional<PortChoice> best;
+    std::vector<Status> refusals;
+    for (int port = 1; port <= attributes.phys_port_cnt; ++port) {
+      if (options_.port != 0 && port != options_.port) {
+        continue;
+      }
+      auto choice = look_at(static_cast<std::uint8_t>(port));
+      if (!choice.ok()) {
+        refusals.push_back(std::move(choice).status());
+      } else if (!best || choice->network < best->network) {
+        best = *choice;
+      }
+    }
+    if (best) {
+      return *best;
+    }
+    return all_of(std::move(refusals), fmt::format("device '{}' has no usable port", name_));
+  }
+
+ private:
+  [[nodiscard]] Status check_kind() const {
+    switch (context_->device->transport_type) {
+      case IBV_TRANSPORT_IB:
+        return {};
+      case IBV_TRANSPORT_IWARP:
+        return not_usable(
+            fmt::format("device '{}' is of iWARP, whose connections need rdma_cm, "
+                        "which is not supported",
+                        name_));
+      default:
+        return not_usable(
+            fmt::format("device '{}' is neither InfiniBand nor RoCE: it has no reliable "
+                        "connections",
+                        name_));
+    }
+  }
+
+  Result<PortChoice> look_at(std::uint8_t port) {
+    PortChoice choice{.port = port};
+    if (const int error = library_.query_port(context_, port, choice.attributes); error != 0) {
+      return not_usable(fmt::format("device '{}': port {} cannot be queried: {}", name_, port,
+                                    std::strerror(error)));
+    }
+    if (choice.attributes.state != IBV_PORT_ACTIVE) {
+      return not_usable(fmt::format("device '{}': port {} is {}", name_, port,
+                                    state_name(choice.attributes.state)));
+    }
+    TESSERA_ASSIGN_OR_RETURN(
+        const std::optional<ibv_gid_entry> gid,
+        options_.gid_index >= 0
+            ? gid_asked_for(port)
+            : best_gid(port, choice.attributes.link_layer == IBV_LINK_LAYER_ETHERNET));
+    if (gid) {
+      choice.network = network_of(*gid);
+      choice.gid_index = static_cast<int>(gid->gid_index);
+      choice.gid = gid->gid;
+    }
+    return choice;
+  }
+
+  [[nodiscard]] std::vector<ibv_gid_entry> gids_of(std::uint8_t port) const {
+    std::vector<ibv_gid_entry> own;
+    std::copy_if(gids_.begin(), gids_.end(), std::back_inserter(own), [&](const auto& entry) {
+      return entry.port_num == port && entry.gid_index <= most_gid_index;
+    });
+    return own;
+  }
+
+  [[nodiscard]] Result<std::optional<ibv_gid_entry>> gid_asked_for(std::uint8_t port) const {
+    const std::vector<ibv_gid_entry> gids = gids_of(port);
+    const auto found = std::find_if(gids.begin(), gids.end(), [&](const auto& entry) {
+      return static_cast<int>(entry.gid_index) == options_.gid_index;
+    });
+    if (found == gids.end()) {
+      return not_there(fmt::format("device '{}': port {} has no GID with index {}; {}", name_, port,
+                                   options_.gid_index, describe_gids(gids)),
+                       "TESSERA_VERBS_GID");
+    }
+    return std::optional(*found);
+  }
+
+  // None on InfiniBand without a table: there the LID will do.
+  [[nodiscard]] Result<std::optional<ibv_gid_entry>> best_gid(std::uint8_t port,
+                                                              bool is_ethernet) const {
+    const std::vector<ibv_gid_entry> gids = gids_of(port);
+    if (!is_ethernet) {
+      return gids.empty() ? std::nullopt : std::optional(gids.front());
+    }
+    const auto best = std::min_element(gids.begin(), gids.end(), [](const auto& a, const auto& b) {
+      return worth_of(a) < worth_of(b);
+    });
+    if (best == gids.end() || worth_of(*best) == Worth::none) {
+      return not_usable(
+          fmt::format("device '{}': port {} has no GID that is valid beyond its link; {}", name_,
+                      port, describe_gids(gids)),
+          "give its Ethernet interface an IP address; TESSERA_VERBS_GID takes any GID");
+    }
+    return std::optional(*best);
+  }
+
+  Library& library_;
+  std::string_view name_;
+  ibv_context* context_;
+  const DeviceOptions& options_;
+  std::vector<ibv_gid_entry> gids_;
+};
+
+Result<DeviceChoice> look_at_device(const std::shared_ptr<Library>& library,
+                                    const std::string& name, const DeviceOptions& options) {
+  DeviceChoice choice;
+  choice.name = name;
+  choice.context = OwnedContext(library, library->open_device(name));
+  if (!choice.context) {
+    return not_usable(fmt::format("device '{}' cannot be opened: {}", name, std::strerror(errno)),
+                      "/dev/infiniband/uverbs* must be readable and writable for this user");
+  }
+  if (const int error = library->query_device(choice.context.get(), choice.attributes);
+      error != 0) {
+    return not_usable(fmt::format("device '{}' cannot be queried: {}", name, std::strerror(error)));
+  }
+  TESSERA_ASSIGN_OR_RETURN(
+      choice.port,
+      Examination(*library, name, choice.context.get(), options).best_port(choice.attributes));
+  return choice;
+}
+
+Status check_name(const std::vector<std::string>& names, const std::string& asked) {
+  if (names.empty()) {
+    return Status::error(Code::unsupported, "there is no RDMA device")
+        .hint(
+            "`rdma link` shows those that the kernel has; each needs its kernel driver and, in "
+            "a container, /dev/infiniband");
+  }
+  if (!asked.empty() && std::find(names.begin(), names.end(), asked) == names.end()) {
+    return not_there(
+        fmt::format("device '{}' was asked for; there are: {}", asked, fmt::join(names, ", ")),
+        "TESSERA_VERBS_DEVICE");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<DeviceOptions> DeviceOptions::from(const Settings& settings) {
+  DeviceOptions options;
+  const std::string_view text = settings.verbs_device;
+  const std::size_t colon = text.find(':');
+  options.device = text.substr(0, colon);
+  options.gid_index = static_cast<int>(settings.verbs_gid);
+  if (colon == std::string_view::npos) {
+    return options;
+  }
+  const std::string_view port = text.substr(colon + 1);
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), options.port);
+  if (options.device.empty() || error != std::errc{} || end != port.data() + port.size() ||
+      options.port < 1 || options.port > most_ports) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("TESSERA_VERBS_DEVICE={} is not usable: expected NAME or "
+                                     "NAME:PORT, with a port from 1 to {}",
+                                     text, most_ports));
+  }
+  return options;
+}
+
+Result<DeviceChoice> choose_device(const std::shared_ptr<Library>& library,
+                                   const DeviceOptions& options) {
+  const std::vector<std::string> names = library->device_names();
+  TESSERA_RETURN_IF_ERROR(check_name(names, options.device));
+  std::optional<DeviceChoice> best;
+  std::vector<Status> refusals;
+  for (const std::string& name : names) {
+    if (!options.device.empty() && name != options.device) {
+      continue;
+    }
+    auto choice = look_at_device(library, name, options);
+    if (!choice.ok()) {
+      refusals.push_back(std::move(choice).status());
+    } else if (!best || choice->port.network < best->port.network) {
+      best = std::move(choice).take();
+      if (best->port.network == Network::infiniband) {
+        break;
+      }
+    }
+  }
+  if (best) {
+    return std::move(*best);
+  }
+  return all_of(std::move(refusals), "no RDMA device can be used");
+}
+
+}  // namespace tessera::rma::verbs

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owned: a device, domain, queue or other object of the Library, which is given back when its
+// owner goes. Those made from another are destroyed before it: declare them behind it.
+//
+// Threads: as a pointer.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "rma/verbs/library.hpp"
+
+namespace tessera::rma::verbs {
+
+template <class T, int (Library::*destroy)(T*)>
+class Owned {
+ public:
+  Owned() noexcept = default;
+  /// Owns `object`, which may be null.
+  Owned(std::shared_ptr<Library> library, T* object) noexcept
+      : library_(std::move(library)), object_(object) {}
+  Owned(Owned&& other) noexcept
+      : library_(std::move(other.library_)), object_(std::exchange(other.object_, nullptr)) {}
+  Owned& operator=(Owned&& other) noexcept {
+    if (this != &other) {
+      reset();
+      library_ = std::move(other.library_);
+      object_ = std::exchange(other.object_, nullptr);
+    }
+    return *this;
+  }
+  ~Owned() { reset(); }
+
+  [[nodiscard]] T* get() const noexcept { return object_; }
+  T* operator->() const noexcept { return object_; }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+
+  /// Gives the object back now.
+  void reset() noexcept {
+    if (object_ != nullptr) {
+      // It fails when something made from the object still lives, which the order of members
+      // rules out, or when the device is gone, and then nothing can be done.
+      static_cast<void>((library_.get()->*destroy)(std::exchange(object_, nullptr)));
+    }
+  }
+
+ private:
+  std::shared_ptr<Library> library_;
+  T* object_ = nullptr;
+};
+
+using OwnedContext = Owned<ibv_context, &Library::close_device>;
+using OwnedDomain = Owned<ibv_pd, &Library::dealloc_pd>;
+using OwnedRegion = Owned<ibv_mr, &Library::dereg_mr>;
+using OwnedChannel = Owned<ibv_comp_channel, &Library::destroy_comp_channel>;
+using OwnedCompletions = Owned<ibv_cq, &Library::destroy_cq>;
+using OwnedReceives = Owned<ibv_srq, &Library::destroy_srq>;
+using OwnedQueuePair = Owned<ibv_qp, &Library::destroy_qp>;
+
+}  // namespace tessera::rma::verbs

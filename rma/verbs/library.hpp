@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Library: the one door to libibverbs. Every call of this project to it goes through an object of
+// this class, so that tests can put a network of their own behind it and break that at will
+// (tests/support/fake_verbs.hpp).
+//
+// Each function is the libibverbs call of its name, with its arguments, results and errors: null
+// or an error number, and errno where the manual page says so. Manual pages: ibv_NAME(3).
+//
+// Threads: as libibverbs: all functions may be called from any thread, destruction aside.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tessera::rma::verbs {
+
+class Library {
+ public:
+  virtual ~Library() = default;
+
+  // --- devices
+  /// The names of the devices that are there; none where there is no RDMA at all.
+  virtual std::vector<std::string> device_names() = 0;
+  /// Null and errno when there is no such device, or it cannot be opened.
+  virtual ibv_context* open_device(const std::string& name) = 0;
+  virtual int close_device(ibv_context* device) = 0;
+  virtual int query_device(ibv_context* device, ibv_device_attr& attributes) = 0;
+  virtual int query_port(ibv_context* device, std::uint8_t port, ibv_port_attr& attributes) = 0;
+  /// Empty and errno when the table cannot be read.
+  virtual std::vector<ibv_gid_entry> query_gid_table(ibv_context* device) = 0;
+  /// Waits unless the device's async_fd is non-blocking.
+  virtual int get_async_event(ibv_context* device, ibv_async_event& event) = 0;
+  virtual void ack_async_event(ibv_async_event& event) = 0;
+
+  // --- memory
+  virtual ibv_fork_status is_fork_initialized() = 0;
+  virtual int fork_init() = 0;
+  virtual ibv_pd* alloc_pd(ibv_context* device) = 0;
+  virtual int dealloc_pd(ibv_pd* domain) = 0;
+  virtual ibv_mr* reg_mr(ibv_pd* domain, void* address, std::size_t bytes, int access) = 0;
+  virtual int dereg_mr(ibv_mr* region) = 0;
+
+  // --- completions
+  virtual ibv_comp_channel* create_comp_channel(ibv_context* device) = 0;
+  virtual int destroy_comp_channel(ibv_comp_channel* channel) = 0;
+  virtual ibv_cq* create_cq(ibv_context* device, int entries, ibv_comp_channel* channel) = 0;
+  virtual int destroy_cq(ibv_cq* queue) = 0;
+  virtual int poll_cq(ibv_cq* queue, std::span<ibv_wc> completions) = 0;
+  virtual int req_notify_cq(ibv_cq* queue) = 0;
+  /// Waits unless the channel's fd is non-blocking; the event's queue is all that it tells.
+  virtual int get_cq_event(ibv_comp_channel* channel, ibv_cq*& queue) = 0;
+  virtual void ack_cq_events(ibv_cq* queue, unsigned count) = 0;
+
+  // --- queues
+  virtual ibv_srq* create_srq(ibv_pd* domain, ibv_srq_init_attr& attributes) = 0;
+  virtual int modify_srq(ibv_srq* queue, ibv_srq_attr& attributes, int mask) = 0;
+  virtual int destroy_srq(ibv_srq* queue) = 0;
+  /// A list of requests, linked by `next`; `bad` is the first that was not taken.
+  virtual int post_srq_recv(ibv_srq* queue, ibv_recv_wr* list, ibv_recv_wr*& bad) = 0;
+  /// Such that post_send() may use the newest interface that the provider has. The attributes'
+  /// qp_context is not taken: the library keeps its own there.
+  virtual ibv_qp* create_qp(ibv_pd* domain, ibv_qp_init_attr& attributes) = 0;
+  virtual int modify_qp(ibv_qp* queue, ibv_qp_attr& attributes, int mask) = 0;
+  virtual int destroy_qp(ibv_qp* queue) = 0;
+  /// A list of requests, linked by `next`, with one doorbell where the provider can
+  /// (ibv_wr_start(3)); `bad` is the first that was not taken, which may be an earlier one
+  /// than would have to. ENOMEM: the queue is full. Of the opcodes it knows RDMA write and read,
+  /// send (with immediate data too), compare-and-swap and fetch-and-add.
+  virtual int post_send(ibv_qp* queue, ibv_send_wr* list, ibv_send_wr*& bad) = 0;
+
+ protected:
+  Library() = default;
+  Library(const Library&) = default;
+  Library& operator=(const Library&) = default;
+};
+
+/// libibverbs itself. `may_build`: use ibv_wr_* where the provider has it.
+std::shared_ptr<Library> real_library(bool may_build = true);
+
+}  // namespace tessera::rma::verbs
