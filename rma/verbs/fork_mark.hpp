@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ForkMark: whether this process is the one that made the object, or a child that was forked
+// later. Devices, registrations and threads stay with the parent.
+//
+// Threads: any. Cost: a page; asking is a load, where getpid() would be a system call.
+#pragma once
+
+#include <atomic>
+#include <utility>
+
+#include "rma/result.hpp"
+
+namespace tessera::rma::verbs {
+
+class ForkMark {
+ public:
+  /// Errors: no_memory; unsupported on kernels before 4.14.
+  static Result<ForkMark> create();
+  ~ForkMark();
+  ForkMark(ForkMark&& other) noexcept : mark_(std::exchange(other.mark_, nullptr)) {}
+  ForkMark& operator=(ForkMark&&) = delete;
+
+  [[nodiscard]] bool is_in_child() const noexcept {
+    return mark_->load(std::memory_order_relaxed) == 0;
+  }
+
+ private:
+  explicit ForkMark(std::atomic<int>* mark) noexcept : mark_(mark) {}
+  std::atomic<int>* mark_;  // in a page that the kernel clears in children
+};
+
+}  // namespace tessera::rma::verbs
