@@ -12,19 +12,11 @@
 #include "rma/engine/region_state.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/engine/startup.hpp"
-#include "rma/loopback/transport.hpp"
-#include "rma/server/transport.hpp"
-#include "rma/shm/transport.hpp"
 
 namespace tessera::rma {
 namespace {
 
 using detail::JobState;
-
-// The transports of the library: adding one is a folder and a line here.
-std::vector<TransportFactory> own_transports() {
-  return {shm::factory(), loopback::factory(), server::factory()};
-}
 
 bool all_ranks(WorldRank) {
   return true;
@@ -33,7 +25,7 @@ bool all_ranks(WorldRank) {
 }  // namespace
 
 Result<Job> Job::start(JobOptions options) {
-  std::vector<TransportFactory> factories = own_transports();
+  std::vector<TransportFactory> factories = detail::own_transports();
   factories.insert(factories.end(), options.transports.begin(), options.transports.end());
   TESSERA_ASSIGN_OR_RETURN(auto state, detail::start_job(std::move(options.bootstrap),
                                                          std::move(options.settings), factories));
@@ -175,10 +167,20 @@ Traffic Job::traffic() const {
 
 std::vector<std::string> transport_names() {
   std::vector<std::string> names;
-  for (const TransportFactory& each : own_transports()) {
+  for (const TransportFactory& each : detail::own_transports()) {
     names.push_back(each.name);
   }
   return names;
+}
+
+std::vector<TransportDescription> describe_transports(const Settings& settings) {
+  std::vector<TransportDescription> descriptions;
+  for (const TransportFactory& each : detail::own_transports()) {
+    if (each.describe != nullptr) {
+      descriptions.push_back({each.name, each.describe(settings)});
+    }
+  }
+  return descriptions;
 }
 
 Status run_on_threads(std::int32_t ranks, const std::function<Status(Job&)>& body,

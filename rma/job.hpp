@@ -114,6 +114,13 @@ class Job {
 /// Local. The names of the library's own transports, for messages and tools.
 std::vector<std::string> transport_names();
 
+/// Local. What those that need something of the machine would use here, or why they can't be used.
+struct TransportDescription {
+  std::string name;
+  std::string text;
+};
+std::vector<TransportDescription> describe_transports(const Settings& settings);
+
 struct ThreadRunOptions {
   std::optional<Settings> settings = {};
   std::vector<TransportFactory> transports = {};

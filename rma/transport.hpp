@@ -183,6 +183,7 @@ struct TransportContext {
   std::shared_ptr<detail::Node> shared_node = nullptr;  ///< `node`, to be kept
   const detail::NodeMap* nodes = nullptr;               ///< of the whole job
   int machines = 1;                                     ///< that the job's ranks are on
+  bool are_connected = false;  ///< the nodes, by a transport that was named before
   /// Collective over all ranks of the job: what each gave, by rank; all give as much.
   std::function<Result<std::vector<std::byte>>(std::span<const std::byte>)> exchange = {};
   /// Keeps an error for the next fence of this rank to report.
@@ -237,6 +238,9 @@ class Transport {
 struct TransportFactory {
   std::string name;
   std::function<Result<std::unique_ptr<Transport>>(const TransportContext&)> create;
+  /// For people: what it would use on this machine, or why it can't be used; null when there is
+  /// nothing to tell.
+  std::function<std::string(const Settings&)> describe = nullptr;
 };
 
 }  // namespace tessera::rma

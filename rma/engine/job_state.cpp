@@ -49,8 +49,7 @@ TransportContext JobState::transport_context() {
 
 // Names that are unsupported here are passed over, as long as another one is left.
 Status JobState::make_transports(const std::vector<TransportFactory>& factories) {
-  Status passed_over;
-  const TransportContext context = transport_context();
+  TransportContext context = transport_context();
   for (const std::string_view name : split_names(settings.transport)) {
     const auto factory =
         std::find_if(factories.begin(), factories.end(),
@@ -70,10 +69,18 @@ Status JobState::make_transports(const std::vector<TransportFactory>& factories)
       if (status.code() != Code::unsupported) {
         return status;
       }
+      if (rank.value == 0) {
+        log.info(status.message());
+      }
       passed_over = passed_over.ok() ? std::move(status) : std::move(passed_over);
       continue;
     }
     transports.push_back(std::move(transport).take());
+    if (link == nullptr) {
+      link = transports.back()->node_link();
+      waking = link == nullptr ? nullptr : transports.back().get();
+      context.are_connected = link != nullptr;
+    }
   }
   if (transports.empty()) {
     return !passed_over.ok()

@@ -94,7 +94,8 @@ class JobState {
   std::int32_t size;
   Log log;
   NodeMap nodes;
-  int machines = 1;  ///< that the ranks are on; fewer than nodes where those are emulated
+  Status passed_over;  ///< why a transport that was named is not used: the first of them
+  int machines = 1;    ///< that the ranks are on; fewer than nodes where those are emulated
   std::shared_ptr<Node> node;
   std::unique_ptr<NodeLink> link;  ///< to other nodes; null where there are none
   std::optional<StripeLocks> stripes;

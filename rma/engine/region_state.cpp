@@ -116,6 +116,7 @@ Status RegionState::expose() {
     DirectorySlice slice{.owner = owner,
                          .bytes = bytes(TeamRank{member}),
                          .strict = options_.atomics == Atomics::strict,
+                         .sparse = options_.sparse,
                          .access_mode = options_.access_mode};
     if (is_attached_) {
       const Origin& origin = origins_[static_cast<std::size_t>(member)];

@@ -220,17 +220,13 @@ Status equip(JobState& job, const std::vector<TransportFactory>& factories) {
   TESSERA_ASSIGN_OR_RETURN(
       job.addresses, AddressBook::create(job.node->memory().base(), job.node->memory().size()));
   TESSERA_RETURN_IF_ERROR(job.make_transports(factories));
-  for (const auto& transport : job.transports) {
-    if (job.link == nullptr) {
-      job.link = transport->node_link();
-      job.waking = job.link == nullptr ? nullptr : transport.get();
-    }
-  }
   if (job.nodes.count() > 1 && job.link == nullptr) {
+    const std::string reason =
+        job.passed_over.ok() ? "" : fmt::format(" ({})", job.passed_over.message());
     return Status::error(Code::unreachable,
                          fmt::format("the ranks are on {} nodes, and no transport of '{}' connects "
-                                     "nodes",
-                                     job.nodes.count(), job.settings.transport))
+                                     "nodes{}",
+                                     job.nodes.count(), job.settings.transport, reason))
         .hint(
             "add tcp to TESSERA_TRANSPORT, or start all ranks on one machine without "
             "TESSERA_RANKS_PER_NODE");

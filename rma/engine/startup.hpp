@@ -17,6 +17,9 @@
 
 namespace tessera::rma::detail {
 
+/// The library's transports, by name.
+std::vector<TransportFactory> own_transports();
+
 /// Collective. See Job::start.
 Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap,
                                             std::optional<Settings> settings,

@@ -30,10 +30,32 @@ std::uint64_t granules_of(std::uint64_t bytes) {
   return bytes / granule_bytes + (bytes % granule_bytes == 0 ? 0 : 1);
 }
 
+// Sets or clears `count` bits from `first` on.
+void mark(std::uint64_t* words, std::uint64_t first, std::uint64_t count, bool value) noexcept {
+  while (count > 0) {
+    const std::uint64_t bit = first % bits_per_word;
+    const std::uint64_t here = std::min(count, bits_per_word - bit);
+    const std::uint64_t ones =
+        here == bits_per_word ? ~std::uint64_t{0} : ((std::uint64_t{1} << here) - 1) << bit;
+    std::uint64_t& word = words[first / bits_per_word];
+    word = value ? word | ones : word & ~ones;
+    first += here;
+    count -= here;
+  }
+}
+
+bool is_marked(const std::uint64_t* words, std::uint64_t at) noexcept {
+  return (words[at / bits_per_word] >> (at % bits_per_word) & 1U) != 0;
+}
+
 }  // namespace
 
 std::uint64_t* Arena::bitmap() const noexcept {
   return reinterpret_cast<std::uint64_t*>(memory_.base() + memory_.header().bitmap_offset);
+}
+
+std::uint64_t* Arena::kept() const noexcept {
+  return reinterpret_cast<std::uint64_t*>(memory_.base() + memory_.header().kept_offset);
 }
 
 std::uint64_t Arena::granules() const noexcept {
@@ -67,20 +89,6 @@ std::uint64_t Arena::find_gap(std::uint64_t count, std::uint64_t align_granules)
   return no_gap;
 }
 
-void Arena::mark(std::uint64_t first, std::uint64_t count, bool taken) noexcept {
-  std::uint64_t* words = bitmap();
-  while (count > 0) {
-    const std::uint64_t bit = first % bits_per_word;
-    const std::uint64_t here = std::min(count, bits_per_word - bit);
-    const std::uint64_t ones =
-        here == bits_per_word ? ~std::uint64_t{0} : ((std::uint64_t{1} << here) - 1) << bit;
-    std::uint64_t& word = words[first / bits_per_word];
-    word = taken ? word | ones : word & ~ones;
-    first += here;
-    count -= here;
-  }
-}
-
 Result<std::uint64_t> Arena::allocate(std::uint64_t bytes, std::uint64_t alignment) {
   const std::uint64_t count = std::max<std::uint64_t>(granules_of(bytes), 1);
   const std::uint64_t align = std::max<std::uint64_t>(granules_of(alignment), 1);
@@ -94,7 +102,7 @@ Result<std::uint64_t> Arena::allocate(std::uint64_t bytes, std::uint64_t alignme
                            human_bytes(bytes), human_bytes(memory_.size())))
         .hint("set TESSERA_ARENA_MIB to a larger value");
   }
-  mark(first, count, true);
+  mark(bitmap(), first, count, true);
   if (first == header.search_hint) {
     header.search_hint = first + count;
   }
@@ -118,13 +126,20 @@ Status Arena::check_available(std::uint64_t bytes) const {
 
 Status Arena::back(std::uint64_t offset, std::uint64_t bytes) {
   TESSERA_RETURN_IF_ERROR(check_available(bytes));
+  Status taken = take_memory(offset, bytes);
+  if (!taken.ok()) {
+    unback(offset, bytes);
+  }
+  return taken;
+}
+
+Status Arena::take_memory(std::uint64_t offset, std::uint64_t bytes) const {
   std::uint64_t longest_step = back_step_bytes;
   for (std::uint64_t done = 0; done < bytes;) {
     const std::uint64_t step = std::min(longest_step, bytes - done);
     const int error = posix_fallocate(memory_.file(), static_cast<off_t>(offset + done),
                                       static_cast<off_t>(step));
     if (error != 0 && error != EINTR) {
-      unback(offset, done);
       return Status::error(Code::no_memory, fmt::format("cannot back {} of shared memory: {}",
                                                         human_bytes(bytes), std::strerror(error)));
     }
@@ -146,10 +161,35 @@ void Arena::unback(std::uint64_t offset, std::uint64_t bytes) noexcept {
   if (bytes == 0) {
     return;
   }
-  const std::uint64_t whole = (bytes + page_bytes - 1) / page_bytes * page_bytes;
-  // Cannot fail in a way that matters: the memory stays taken until the job ends.
-  static_cast<void>(fallocate(memory_.file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                              static_cast<off_t>(offset), static_cast<off_t>(whole)));
+  const std::uint64_t end = (offset + bytes + page_bytes - 1) / page_bytes * page_bytes;
+  // Under the lock: keep() and this agree on what is kept.
+  const RobustGuard guard(memory_.header().bitmap_lock, context_);
+  while (offset < end) {
+    const std::uint64_t granule = offset / granule_bytes;
+    const bool is_kept = is_marked(kept(), granule);
+    std::uint64_t next = granule + 1;
+    while (next * granule_bytes < end && is_marked(kept(), next) == is_kept) {
+      ++next;
+    }
+    const std::uint64_t here = std::min(next * granule_bytes, end) - offset;
+    if (is_kept) {
+      std::memset(at(offset), 0, here);
+    } else {
+      // Cannot fail in a way that matters: the memory stays taken until the job ends.
+      static_cast<void>(fallocate(memory_.file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                  static_cast<off_t>(offset), static_cast<off_t>(here)));
+    }
+    offset += here;
+  }
+}
+
+Status Arena::keep(std::uint64_t offset, std::uint64_t bytes) {
+  const std::uint64_t first = offset / granule_bytes;
+  const std::uint64_t count = granules_of(bytes);
+  const RobustGuard guard(memory_.header().bitmap_lock, context_);
+  TESSERA_RETURN_IF_ERROR(take_memory(offset, bytes));
+  mark(kept(), first, count, true);
+  return {};
 }
 
 void Arena::free(std::uint64_t offset, std::uint64_t bytes) noexcept {
@@ -158,7 +198,7 @@ void Arena::free(std::uint64_t offset, std::uint64_t bytes) noexcept {
   NodeHeader& header = memory_.header();
   const RobustGuard guard(header.bitmap_lock, context_);
   const std::uint64_t first = offset / granule_bytes;
-  mark(first, count, false);
+  mark(bitmap(), first, count, false);
   header.search_hint = std::min(header.search_hint, first);
 }
 

@@ -41,11 +41,16 @@ class Arena {
   /// Asks for huge pages in [offset, offset + bytes); true when the kernel will try.
   bool advise_huge(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
-  /// Gives memory back, keeps the address space.
+  /// Gives memory back, keeps the address space. Memory that is kept is cleared instead.
   void unback(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
   /// Gives address space and memory back. Requires: `offset` and `bytes` as in allocate().
   void free(std::uint64_t offset, std::uint64_t bytes) noexcept;
+
+  /// Takes memory for all that lies between `offset` and `offset + bytes` and keeps it, whoever
+  /// frees what is there: for devices, which hold on to pages that they were told of.
+  /// Errors: no_memory. Requires: both are multiples of a granule.
+  Status keep(std::uint64_t offset, std::uint64_t bytes);
 
   [[nodiscard]] std::byte* at(std::uint64_t offset) const noexcept {
     return memory_.base() + offset;
@@ -53,10 +58,11 @@ class Arena {
   [[nodiscard]] NodeMemory& memory() const noexcept { return memory_; }
 
  private:
+  Status take_memory(std::uint64_t offset, std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t* bitmap() const noexcept;
+  [[nodiscard]] std::uint64_t* kept() const noexcept;
   [[nodiscard]] std::uint64_t granules() const noexcept;
   std::uint64_t find_gap(std::uint64_t count, std::uint64_t align_granules) const noexcept;
-  void mark(std::uint64_t first, std::uint64_t count, bool taken) noexcept;
 
   NodeMemory& memory_;
   LockContext context_;

@@ -38,6 +38,7 @@ struct DirectorySlice {
   std::uint64_t place = 0;   ///< offset in the arena, or address in that process
   std::uint64_t bytes = 0;
   bool strict = false;  ///< Atomics::strict
+  bool sparse = false;  ///< RegionOptions::sparse
   AccessMode access_mode = AccessMode::any;
   Use use = Use::transfers;
   std::uint64_t unit = 1;  ///< locks: bytes of each

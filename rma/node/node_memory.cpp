@@ -21,7 +21,7 @@ namespace tessera::rma::detail {
 namespace {
 
 constexpr std::uint64_t magic_number = 0x7465'7373'6572'6131;  // "tessera1"
-constexpr std::uint32_t current_layout = 8;
+constexpr std::uint32_t current_layout = 10;
 constexpr std::uint64_t least_reserve = 64ULL << 20;
 // Life marks are locks on single bytes far beyond the end of the file, where no data can be.
 constexpr off_t life_mark_base = off_t{1} << 62;
@@ -139,7 +139,8 @@ void NodeMemory::lay_out(int ranks, std::uint64_t bytes) const {
   header->bitmap_offset =
       round_up(header->notices_offset + count * count * sizeof(std::uint64_t), cache_line);
   const std::uint64_t bitmap_bytes = bytes / granule_bytes / 8 + sizeof(std::uint64_t);
-  header->arena_offset = round_up(header->bitmap_offset + bitmap_bytes, granule_bytes);
+  header->kept_offset = round_up(header->bitmap_offset + bitmap_bytes, cache_line);
+  header->arena_offset = round_up(header->kept_offset + bitmap_bytes, granule_bytes);
   header->search_hint = header->arena_offset / granule_bytes;
   header->magic = magic_number;
 }

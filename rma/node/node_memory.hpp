@@ -9,7 +9,7 @@
 //     0            header: locks
 //     records      of the ranks: presence, doorbell, post box
 //     notices      one counter for each pair of ranks (rma/notify.hpp)
-//     bitmap       one bit a granule of 64 KiB: is it allocated?
+//     bitmaps      one bit a granule of 64 KiB: is it allocated? is its memory kept?
 //     arena        what regions, teams and locks are made of (node/arena.hpp)
 //
 // Everything in here is addressed by offset, since processes map it at different places.
@@ -104,6 +104,7 @@ struct NodeHeader {
   std::uint64_t guest_fates_offset = 0;    ///< of GuestFate[world rank], likewise
   std::uint64_t world_ranks = 0;           ///< of the job, if there are such counters
   std::uint64_t bitmap_offset = 0;         ///< of std::uint64_t[], one bit a granule from offset 0
+  std::uint64_t kept_offset = 0;           ///< likewise: is its memory never given back?
   std::uint64_t arena_offset = 0;          ///< first byte that can be allocated; a granule's start
   alignas(cache_line) RobustLock bitmap_lock;
   std::uint64_t search_hint = 0;              ///< no free granule lies before it

@@ -116,8 +116,22 @@ Status AgentThread::open() {
     TESSERA_RETURN_IF_ERROR(watch(shared_.listener.descriptor(), EPOLLIN, EPOLL_CTL_ADD));
   }
   TESSERA_RETURN_IF_ERROR(watch(waking_.get(), EPOLLIN, EPOLL_CTL_ADD));
+  if (shared_.options.fabrics != nullptr) {
+    TESSERA_RETURN_IF_ERROR(open_fabric());
+  }
   // By its edges: processes of this node write to it, and nobody reads.
   return watch(node_.memory().agent_bell(), EPOLLIN | EPOLLET, EPOLL_CTL_ADD);
+}
+
+// Peers that ask for a path learn that there is none, and go on over TCP.
+Status AgentThread::open_fabric() {
+  auto made = shared_.options.fabrics->create();
+  if (!made.ok()) {
+    shared_.options.warn("this node's agent is reached over TCP: " + made.status().message());
+    return {};
+  }
+  fabric_ = std::move(made).take();
+  return watch(fabric_->descriptor(), EPOLLIN, EPOLL_CTL_ADD);
 }
 
 Status AgentThread::watch(int fd, std::uint32_t events, int operation) const {
@@ -201,7 +215,8 @@ bool AgentThread::take_turn() {
   if (was_rung()) {
     answer_locks();
   }
-  const bool is_busy = look_at_active();
+  const bool has_arrivals = take_arrivals();
+  const bool is_busy = look_at_active() || has_arrivals;
   auto now = Clock::now();
   heard_ = is_busy ? now : heard_;
   if (is_busy && now - asked_ < longest_turn) {
@@ -276,12 +291,16 @@ void AgentThread::sleep(std::chrono::milliseconds longest) {
   sleeps_ms_.store(longest.count());
   epoll_event event{};
   const int count =
-      epoll_wait(events_.get(), &event, 1, was_rung() ? 0 : static_cast<int>(longest.count()));
+      epoll_wait(events_.get(), &event, 1, may_sleep() ? static_cast<int>(longest.count()) : 0);
   sleeps_ms_.store(0);
   sleepers.fetch_sub(1);
   if (count > 0) {
     has_events_ = true;
   }
+}
+
+bool AgentThread::may_sleep() {
+  return !was_rung() && (fabric_ == nullptr || fabric_->arm());
 }
 
 void AgentThread::answer_locks() {
@@ -319,21 +338,38 @@ bool AgentThread::look_at_active() {
   return *came;
 }
 
+// What came over the fabric.
+bool AgentThread::take_arrivals() {
+  if (fabric_ == nullptr) {
+    return false;
+  }
+  const bool came = fabric_->progress() > 0;
+  for (const int fd : fabric_->take_arrivals()) {
+    serve(fd);
+  }
+  return came;
+}
+
 bool AgentThread::take_events() {
   std::array<epoll_event, 64> events;
   has_events_ = false;
   const int count = epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), 0);
+  bool came = false;
   for (int i = 0; i < count; ++i) {
     const int fd = events[static_cast<std::size_t>(i)].data.fd;
+    if (fabric_ != nullptr && fd == fabric_->descriptor()) {
+      continue;  // it stays readable until the thread is about to sleep
+    }
+    came = true;
     if (fd == shared_.listener.descriptor()) {
       accept_all();
     } else if (fd == waking_.get()) {
       begin_with_new();
     } else if (fd != node_.memory().agent_bell()) {
-      serve(fd);
+      heed(fd);
     }
   }
-  return count > 0;
+  return came;
 }
 
 void AgentThread::listen_again(Clock::time_point now) {
@@ -400,17 +436,32 @@ void AgentThread::begin(std::unique_ptr<Channel> channel) {
       std::move(channel), std::move(handshake).take(), node_, locks_,
       ConversationOptions{.lane = number_,
                           .most_kept_bytes = shared_.options.answer_bytes,
-                          .paths = shared_.options.paths});
+                          .paths = shared_.options.paths,
+                          .fabric = fabric_.get()});
   served.expected = EPOLLIN;
   served.since = Clock::now();
   served_.insert_or_assign(fd, std::move(served));
   drop_one_of_many();
 }
 
-void AgentThread::serve(int fd) {
+// Something is to be read, or there is room to write.
+void AgentThread::heed(int fd) {
+  take_arrivals();  // a path's last words, which came before its end
   const auto found = served_.find(fd);
   if (found == served_.end()) {
     return;  // ended by an earlier event of the same batch
+  }
+  if (const Status status = found->second.conversation->heed_descriptor(); !status.ok()) {
+    finish(fd, status);
+    return;
+  }
+  serve(fd);
+}
+
+void AgentThread::serve(int fd) {
+  const auto found = served_.find(fd);
+  if (found == served_.end()) {
+    return;  // ended a moment ago
   }
   Conversation& conversation = *found->second.conversation;
   Status status = conversation.flush();
@@ -430,7 +481,9 @@ void AgentThread::serve(int fd) {
 void AgentThread::expect(Conversation& conversation) {
   const std::uint32_t events =
       (conversation.may_read() ? static_cast<std::uint32_t>(EPOLLIN) : 0U) |
-      (conversation.has_answers_waiting() ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
+      (conversation.has_answers_waiting() && conversation.shows_room()
+           ? static_cast<std::uint32_t>(EPOLLOUT)
+           : 0U);
   Served& served = served_[conversation.descriptor()];
   if (conversation.is_introduced() && !std::exchange(served.is_counted, true)) {
     ++introduced_;
@@ -503,6 +556,9 @@ void AgentThread::drop_dead(Clock::time_point now) {
     return;
   }
   checked_ = now;
+  if (fabric_ != nullptr) {
+    fabric_->look_after();
+  }
   std::vector<std::pair<int, Status>> dead;
   for (const auto& [fd, served] : served_) {
     served.conversation->release_memory();

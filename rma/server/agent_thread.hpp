@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rma/engine/fabric.hpp"
 #include "rma/node/fd_passing.hpp"
 #include "rma/node/node.hpp"
 #include "rma/result.hpp"
@@ -41,6 +42,7 @@ struct AgentOptions {
   std::size_t answer_bytes = 1U << 20U;  ///< that may wait for a peer before it is heard no more
   std::chrono::milliseconds patience{10'000};    ///< with those who do not introduce themselves
   std::function<void(const std::string&)> warn;  ///< of what went wrong; called by the agent
+  std::shared_ptr<detail::FabricSource> fabrics = nullptr;  ///< null: there is TCP only
 };
 
 class AgentThread;
@@ -101,12 +103,16 @@ class AgentThread {
  private:
   AgentThread(AgentShared& shared, int number);
   Status open();
+  Status open_fabric();
   void run() noexcept;
   [[nodiscard]] bool was_helped_within(std::chrono::nanoseconds time) const noexcept;
   [[nodiscard]] bool is_helped() const noexcept;
   bool take_turn();
   [[nodiscard]] bool stays_awake() const;
   bool take_events();
+  bool take_arrivals();
+  void heed(int fd);
+  [[nodiscard]] bool may_sleep();
   void give_way();
   void note_turn(bool is_busy);
   void sleep(std::chrono::milliseconds longest);
@@ -139,6 +145,7 @@ class AgentThread {
   std::mutex new_mutex_;
   std::vector<std::unique_ptr<Channel>> new_;
   std::atomic<int> load_{0};
+  std::unique_ptr<detail::Fabric> fabric_;  // null: there is none
   struct Served {
     std::unique_ptr<Conversation> conversation;
     std::uint32_t expected = 0;  // events that epoll reports

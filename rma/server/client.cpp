@@ -50,7 +50,14 @@ Result<Link*> Client::link_to(NodeId node, std::chrono::milliseconds timeout) {
   const std::lock_guard guard(peer.connecting);
   if (peer.link == nullptr) {
     TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, timeout));
-    keep_link(node, peer, std::move(channel));
+    auto link = std::make_unique<Link>(*this, node, std::move(channel));
+    leave_tcp(*link, node, timeout);
+    if (link->is_lost() && link->loss().code() != Code::protocol) {
+      // The new conversation begins first: an agent takes who has none for lost.
+      TESSERA_ASSIGN_OR_RETURN(channel, open(node, peer, timeout));
+      link = std::make_unique<Link>(*this, node, std::move(channel));
+    }
+    keep_link(peer, std::move(link));
   }
   return peer.link.get();
 }
@@ -62,8 +69,39 @@ Result<std::unique_ptr<Link>> Client::visit(NodeId node, std::chrono::millisecon
   return std::make_unique<Link>(*this, node, std::move(channel));
 }
 
-void Client::keep_link(NodeId node, Peer& peer, std::unique_ptr<Channel> channel) {
-  peer.link = std::make_unique<Link>(*this, node, std::move(channel));
+// For the fabric, if there is one and both ends can use it.
+void Client::leave_tcp(Link& link, NodeId node, std::chrono::milliseconds timeout) {
+  if (options_.fabrics == nullptr) {
+    return;
+  }
+  Status moved = make_fabric();
+  if (moved.ok()) {
+    auto path = fabric_.load()->open_path();
+    moved =
+        path.ok() ? link.move_to(std::move(path).take(), Clock::now() + timeout) : path.status();
+  }
+  if (!moved.ok()) {
+    options_.warn(fmt::format("node {} is reached over TCP: {}", node.value, moved.message()));
+  }
+}
+
+Status Client::make_fabric() {
+  Status made;
+  std::call_once(fabric_made_, [&] {
+    auto fabric = options_.fabrics->create();
+    made = fabric.status();
+    if (fabric.ok()) {
+      own_fabric_ = std::move(fabric).take();
+      fabric_ = own_fabric_.get();
+    }
+  });
+  return made.ok() && fabric_.load() == nullptr
+             ? Status::error(Code::unsupported, "the network could not be used before")
+             : made;
+}
+
+void Client::keep_link(Peer& peer, std::unique_ptr<Link> link) {
+  peer.link = std::move(link);
   {
     const std::lock_guard guard(links_mutex_);
     const std::size_t count = active_count_.load(std::memory_order_relaxed);
@@ -209,7 +247,12 @@ void Client::close() noexcept {
 }
 
 int Client::progress() {
+  detail::Fabric* const fabric = fabric_.load(std::memory_order_acquire);
   int answers = 0;
+  if (fabric != nullptr) {
+    answers += fabric->progress();
+    fabric->take_arrivals();  // all links are looked at in any case
+  }
   for (Link* const link : links()) {
     answers += link->progress();
   }
@@ -218,9 +261,11 @@ int Client::progress() {
 
 bool Client::is_busy() const {
   const auto all = links();
-  return std::any_of(all.begin(), all.end(), [](const Link* link) {
-    return !link->is_lost() && (link->is_awaiting() || link->has_unsent());
-  });
+  const detail::Fabric* const fabric = fabric_.load(std::memory_order_acquire);
+  return (fabric != nullptr && fabric->is_busy()) ||
+         std::any_of(all.begin(), all.end(), [](const Link* link) {
+           return !link->is_lost() && (link->is_awaiting() || link->has_unsent());
+         });
 }
 
 bool Client::is_streaming() const {
@@ -237,22 +282,42 @@ void Client::check_hosts() {
     for (Link* const link : links()) {
       link->check_host();
     }
+    if (detail::Fabric* const fabric = fabric_.load(std::memory_order_acquire)) {
+      fabric->look_after();
+    }
   }
 }
 
 void Client::sleep_on_sockets(std::chrono::nanoseconds period) {
   check_hosts();
   std::vector<pollfd> sockets;
-  for (const Link* const link : links()) {
+  std::vector<Link*> of_sockets;
+  for (Link* const link : links()) {
     if (!link->is_lost()) {
       sockets.push_back(
           {.fd = link->descriptor(),
-           .events = static_cast<short>(link->has_unsent() ? POLLIN | POLLOUT : POLLIN),
+           .events = static_cast<short>(link->waits_for_room() ? POLLIN | POLLOUT : POLLIN),
            .revents = 0});
+      of_sockets.push_back(link);
     }
+  }
+  detail::Fabric* const fabric = fabric_.load(std::memory_order_acquire);
+  if (fabric != nullptr) {
+    if (!fabric->arm()) {
+      return;
+    }
+    sockets.push_back({.fd = fabric->descriptor(), .events = POLLIN, .revents = 0});
   }
   const timespec timeout{.tv_sec = 0, .tv_nsec = std::min(period, longest_sleep).count()};
   ppoll(sockets.data(), sockets.size(), &timeout, nullptr);
+  for (std::size_t i = 0; i < of_sockets.size(); ++i) {
+    if ((sockets[i].revents & ~POLLOUT) != 0) {
+      if (fabric != nullptr) {
+        fabric->progress();  // a path's last words, which came before its end
+      }
+      of_sockets[i]->heed_descriptor();
+    }
+  }
 }
 
 // Returns when there is something to look at, or it is time to sleep.

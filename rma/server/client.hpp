@@ -23,16 +23,18 @@
 #include <vector>
 
 #include "rma/completion.hpp"
+#include "rma/engine/channel.hpp"
 #include "rma/node/node.hpp"
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
-#include "rma/server/channel.hpp"
 #include "rma/server/handshake.hpp"
 #include "rma/server/link.hpp"
 #include "rma/server/parts.hpp"
 #include "rma/server/tcp.hpp"
 
 namespace tessera::rma::server {
+
+using detail::Channel;
 
 struct ClientOptions {
   WorldRank rank;
@@ -52,7 +54,9 @@ struct ClientOptions {
   std::function<detail::Helper*()> helper = [] { return nullptr; };  ///< of waiting threads
   std::size_t kept_bytes = 4U << 20U;  ///< copied and unsent at one link before posting waits
   Paths paths{};
-  std::size_t gathered_bytes = 0;           ///< of the largest operations that go as lists
+  std::size_t gathered_bytes = 0;  ///< of the largest operations that go as lists
+  std::shared_ptr<detail::FabricSource> fabrics = nullptr;  ///< null: there is TCP only
+  std::function<void(const std::string&)> warn = [](const std::string&) {};
   std::function<void(Status)> stray_error;  ///< of requests that are not answered when they succeed
 };
 
@@ -108,7 +112,9 @@ class Client {
     std::chrono::milliseconds pause{0};  // behind the last attempt; 0: it was good
   };
   Peer& peer_at(NodeId node) noexcept { return by_node_[static_cast<std::size_t>(node.value)]; }
-  void keep_link(NodeId node, Peer& peer, std::unique_ptr<Channel> channel);
+  void keep_link(Peer& peer, std::unique_ptr<Link> link);
+  void leave_tcp(Link& link, NodeId node, std::chrono::milliseconds timeout);
+  Status make_fabric();
   Result<std::unique_ptr<Channel>> open(NodeId node, Peer& peer, std::chrono::milliseconds timeout);
   Result<std::unique_ptr<Channel>> try_to_open(NodeId node,
                                                std::chrono::milliseconds timeout) const;
@@ -132,6 +138,9 @@ class Client {
   void wait_for_waiters() const;
 
   ClientOptions options_;
+  std::once_flag fabric_made_;
+  std::unique_ptr<detail::Fabric> own_fabric_;    // outlives the links
+  std::atomic<detail::Fabric*> fabric_{nullptr};  // the same, when it is made
   std::vector<Peer> by_node_;
   mutable std::mutex links_mutex_;
   std::vector<Link*> active_;  ///< in the order of connecting; as many as active_count_ says

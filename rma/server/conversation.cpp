@@ -29,7 +29,7 @@ void raise_flag(std::byte* at, std::uint64_t value) noexcept {
 // Those that name bytes of a rank's slice.
 bool is_on_slice(Kind kind) noexcept {
   return kind == Kind::put || kind == Kind::get || kind == Kind::accumulate ||
-         kind == Kind::atomic || kind == Kind::flag;
+         kind == Kind::atomic || kind == Kind::flag || kind == Kind::locate;
 }
 
 FrameHeader answer_to(const FrameHeader& request, Kind kind) noexcept {
@@ -105,7 +105,8 @@ void Conversation::say_bye() {
 }
 
 Status Conversation::flush() {
-  return writer_.flush();
+  TESSERA_RETURN_IF_ERROR(writer_.flush());
+  return next_ == nullptr ? Status() : move_to_path();
 }
 
 // What the handshake wants to say is a few bytes, for which a new socket always has room.
@@ -162,9 +163,10 @@ Status Conversation::check_peer(const FrameHeader& header) const {
 
 // What a kind has none of is not there: docs/wire-format.md has the table.
 Status Conversation::check_form(const FrameHeader& header) const {
-  const bool has_pattern = header.kind == Kind::put || header.kind == Kind::get ||
-                           header.kind == Kind::accumulate || header.kind == Kind::atomic;
-  if (!has_pattern && header.descriptor_bytes > 0) {
+  const bool has_descriptor = header.kind == Kind::put || header.kind == Kind::get ||
+                              header.kind == Kind::accumulate || header.kind == Kind::atomic ||
+                              header.kind == Kind::path;
+  if (!has_descriptor && header.descriptor_bytes > 0) {
     return Status::error(
         Code::protocol, fmt::format("{} from {} has a descriptor of {} bytes; there is none for it",
                                     to_string(header.kind), peer(), header.descriptor_bytes));
@@ -230,6 +232,8 @@ Status Conversation::read_terms(const FrameHeader& header, std::span<const std::
     pattern_ = CopyShape::contiguous(static_cast<std::size_t>(atomic_.bytes));
   } else if (header.kind == Kind::flag) {
     pattern_ = CopyShape::contiguous(sizeof(std::int32_t));
+  } else if (header.kind == Kind::locate) {
+    pattern_ = CopyShape::contiguous(0);
   } else {
     TESSERA_ASSIGN_OR_RETURN(pattern_, read_pattern(header, descriptor));
   }
@@ -252,6 +256,8 @@ Status Conversation::begin(const FrameHeader& header, std::span<const std::byte>
   TESSERA_RETURN_IF_ERROR(check_form(header));
   if (is_on_slice(header.kind)) {
     TESSERA_RETURN_IF_ERROR(read_terms(header, descriptor));
+  } else if (header.kind == Kind::path) {
+    TESSERA_RETURN_IF_ERROR(read_address(descriptor));
   }
   return header.payload_bytes == 0 ? Status() : take_payload(header, into);
 }
@@ -370,6 +376,7 @@ Status Conversation::execute(const FrameHeader& header) {
     case Kind::accumulate:
     case Kind::atomic:
     case Kind::flag:
+    case Kind::locate:
       return execute_on_slice(header);
     case Kind::invite:
       return execute_invite(header);
@@ -384,6 +391,8 @@ Status Conversation::execute(const FrameHeader& header) {
       return locks_.unlock(header);
     case Kind::notify:
       return execute_notify(header);
+    case Kind::path:
+      return execute_path(header);
     case Kind::fence:
       // All that came before on this stream has been carried out.
       return answer(header, Kind::done);
@@ -410,6 +419,8 @@ Status Conversation::execute_on_slice(const FrameHeader& header) {
         return execute_accumulate(header, place);
       case Kind::atomic:
         return execute_atomic(header, place);
+      case Kind::locate:
+        return execute_locate(header, place);
       default:
         return execute_flag(header, place);
     }
@@ -505,6 +516,64 @@ Status Conversation::execute_notify(const FrameHeader& header) {
   const std::uint64_t count = node_.memory().guest_notices(place, header.origin).fetch_add(1) + 1;
   node_.ring(place);
   return answer(header, Kind::value, count);
+}
+
+Status Conversation::execute_locate(const FrameHeader& header, const Place& place) {
+  if (options_.fabric == nullptr) {
+    return Status::error(Code::unsupported, "this node's agent has no network but TCP");
+  }
+  // A device would hold on to all of a sparse slice, and knows nothing of other processes' memory.
+  if (place.slice.sparse || place.slice.process != 0) {
+    return Status::error(Code::unsupported,
+                         "memory that is sparse or attached is reached by requests");
+  }
+  TESSERA_ASSIGN_OR_RETURN(
+      const detail::RemoteSpan span,
+      options_.fabric->expose(place.start + place.offset, place.slice.bytes - place.offset));
+  const auto bytes = encode(span);
+  return answer_data(header, std::vector<std::byte>(bytes.begin(), bytes.end()));
+}
+
+Status Conversation::read_address(std::span<const std::byte> descriptor) {
+  if (descriptor.size() != asker_.size()) {
+    return Status::error(Code::protocol, fmt::format("{} gave an address of {} bytes; they have {}",
+                                                     peer(), descriptor.size(), asker_.size()));
+  }
+  std::copy(descriptor.begin(), descriptor.end(), asker_.begin());
+  return {};
+}
+
+// The peer says nothing more until it has the answer, and goes on over the path then.
+Status Conversation::execute_path(const FrameHeader& header) {
+  if (options_.fabric == nullptr || next_ != nullptr || !channel_->shows_room()) {
+    return Status::error(Code::unsupported,
+                         "this node's agent has no network but TCP, or the "
+                         "conversation has left that already");
+  }
+  TESSERA_ASSIGN_OR_RETURN(auto path, options_.fabric->open_path());
+  TESSERA_RETURN_IF_ERROR(path->connect(asker_));
+  const detail::PathAddressBytes address = path->address();
+  TESSERA_RETURN_IF_ERROR(
+      answer_data(header, std::vector<std::byte>(address.begin(), address.end())));
+  next_ = std::move(path);
+  return {};
+}
+
+// As soon as nothing waits to be sent over the old channel.
+Status Conversation::move_to_path() {
+  if (!writer_.is_empty()) {
+    return {};
+  }
+  if (reader_.is_inside_frame()) {
+    return Status::error(Code::protocol, fmt::format("{} asked for a path and did not wait for the "
+                                                     "answer",
+                                                     peer()));
+  }
+  next_->watch(std::move(channel_));
+  channel_ = std::move(next_);
+  writer_.move_to(*channel_);
+  reader_.move_to(*channel_);
+  return {};
 }
 
 // The agent, who serves others as well, doesn't wait for room in a rank's box: 0 says try again.

@@ -22,7 +22,8 @@
 #include <string>
 #include <vector>
 
-#include "rma/server/channel.hpp"
+#include "rma/engine/channel.hpp"
+#include "rma/engine/fabric.hpp"
 #include "rma/server/executor.hpp"
 #include "rma/server/handshake.hpp"
 #include "rma/server/lock_keeper.hpp"
@@ -33,11 +34,14 @@
 
 namespace tessera::rma::server {
 
+using detail::Channel;
+
 struct ConversationOptions {
   int lane = 0;  ///< of the directory
   /// Of answers that had no room; while there are more no request is read.
   std::size_t most_kept_bytes = max_packed_bytes;
   Paths paths{};
+  detail::Fabric* fabric = nullptr;  ///< over which peers may go on; it outlives the conversation
 };
 
 class Conversation final : private FrameSink {
@@ -66,6 +70,10 @@ class Conversation final : private FrameSink {
 
   /// There are answers that had no room; requests are read again when they are gone.
   [[nodiscard]] bool has_answers_waiting() const noexcept { return !writer_.is_empty(); }
+  /// What is waiting goes when the descriptor becomes writable.
+  [[nodiscard]] bool shows_room() const noexcept { return channel_->shows_room(); }
+  /// As Channel::heed_descriptor.
+  Status heed_descriptor() { return channel_->heed_descriptor(); }
   [[nodiscard]] bool may_read() const noexcept {
     return writer_.kept_bytes() < options_.most_kept_bytes;
   }
@@ -86,7 +94,7 @@ class Conversation final : private FrameSink {
   Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
                std::vector<iovec>& into) override;
   Status end(const FrameHeader& header) override;
-  Status caught_up() override { return sent(writer_.flush()); }
+  Status caught_up() override { return sent(flush()); }
   [[nodiscard]] bool is_ready() const override { return may_read(); }
   Result<std::size_t> receive_payload(Channel& channel, std::vector<iovec>& places,
                                       std::size_t next, iovec rest) override;
@@ -102,6 +110,7 @@ class Conversation final : private FrameSink {
   Status check_peer(const FrameHeader& header) const;
   [[nodiscard]] const Pattern& pattern() const;
   Status read_terms(const FrameHeader& header, std::span<const std::byte> descriptor);
+  Status read_address(std::span<const std::byte> descriptor);
   Result<Pattern> read_pattern(const FrameHeader& header,
                                std::span<const std::byte> descriptor) const;
   Status check_sizes(const FrameHeader& header, std::uint64_t moved) const;
@@ -119,6 +128,9 @@ class Conversation final : private FrameSink {
   Status execute_probe(const FrameHeader& header);
   Status execute_flag(const FrameHeader& header, const Place& place);
   Status execute_notify(const FrameHeader& header);
+  Status execute_locate(const FrameHeader& header, const Place& place);
+  Status execute_path(const FrameHeader& header);
+  Status move_to_path();
   Result<int> place_of(WorldRank rank) const;
   Status answer(const FrameHeader& request, Kind kind, std::uint64_t word = 0);
   Status answer_data(const FrameHeader& request, std::vector<std::byte> packed);
@@ -126,6 +138,8 @@ class Conversation final : private FrameSink {
   Status sent(Status posted);
 
   std::unique_ptr<Channel> channel_;
+  std::unique_ptr<detail::Path> next_;  // that replaces the channel behind the answer that says so
+  detail::PathAddressBytes asker_{};    // of a path
   HandshakeServer handshake_;
   detail::Node& node_;
   LockKeeper& locks_;

@@ -367,6 +367,23 @@ Result<AtomicTerms> decode_atomic(std::span<const std::byte> bytes) {
   return AtomicTerms{kind, head.second};
 }
 
+std::array<std::byte, remote_span_bytes> encode(const detail::RemoteSpan& span) {
+  std::array<std::byte, remote_span_bytes> bytes;
+  store(span.address, bytes.data());
+  store(span.bytes, bytes.data() + sizeof span.address);
+  store(span.key, bytes.data() + sizeof span.address + sizeof span.bytes);
+  return bytes;
+}
+
+detail::RemoteSpan decode_span(std::span<const std::byte, remote_span_bytes> bytes) {
+  Reader reader(bytes);
+  detail::RemoteSpan span;
+  span.address = reader.take<std::uint64_t>();
+  span.bytes = reader.take<std::uint64_t>();
+  span.key = reader.take<std::uint64_t>();
+  return span;
+}
+
 void encode_failure(const Status& failure, std::vector<std::byte>& to) {
   const std::string message = failure.message();
   const std::string_view text = shortened(message, max_failure_text_bytes);

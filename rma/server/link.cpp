@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <poll.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -217,15 +220,84 @@ Status Link::post_with(const FrameHeader& header, Post&& post_frame) {
 }
 
 void Link::wait_for_room() {
-  if (!crowded_.load(std::memory_order_relaxed)) {
-    return;
+  while (crowded_.load(std::memory_order_relaxed) && !is_lost()) {
+    wait_a_little();
   }
+}
+
+void Link::wait_a_little() {
   Completion never;
   never.begin();
-  while (crowded_.load(std::memory_order_relaxed) && !is_lost()) {
-    client_.wait(never, longest_sleep);
-  }
+  client_.wait(never, longest_sleep);
   never.end({});
+}
+
+Status Link::loss_of(const Status& reason) const {
+  return client_.loss_of(node_, reason);
+}
+
+Result<detail::RemoteSpan> Link::locate(WorldRank rank, RegionId region, std::uint64_t offset) {
+  const FrameHeader header{.kind = Kind::locate,
+                           .origin = client_.options().rank,
+                           .target = rank,
+                           .region = region,
+                           .offset = offset};
+  std::array<std::byte, remote_span_bytes> bytes;
+  Completion done;
+  done.begin();
+  Awaited awaited;
+  awaited.done = &done;
+  awaited.bytes = bytes.data();
+  awaited.size = bytes.size();
+  TESSERA_RETURN_IF_ERROR(ask(header, {}, std::move(awaited)));
+  wait(done);
+  TESSERA_RETURN_IF_ERROR(done.take_error());
+  return decode_span(bytes);
+}
+
+Status Link::move_to(std::unique_ptr<detail::Path> path, Clock::time_point deadline) {
+  const detail::PathAddressBytes mine = path->address();
+  const FrameHeader header{.kind = Kind::path,
+                           .descriptor_bytes = static_cast<std::uint32_t>(mine.size()),
+                           .origin = client_.options().rank};
+  detail::PathAddressBytes other;
+  Completion done;
+  done.begin();
+  Awaited awaited;
+  awaited.done = &done;
+  awaited.bytes = other.data();
+  awaited.size = other.size();
+  TESSERA_RETURN_IF_ERROR(ask(header, mine, std::move(awaited)));
+  while (!done.done()) {
+    if (Clock::now() > deadline) {
+      lose(Status::error(Code::timed_out, "the agent did not open a path in time"));
+    }
+    pollfd waiting{.fd = channel_->descriptor(), .events = POLLIN, .revents = 0};
+    poll(&waiting, 1, 100);
+    progress();
+  }
+  TESSERA_RETURN_IF_ERROR(done.take_error());
+  if (Status connected = path->connect(other); !connected.ok()) {
+    lose(connected);  // the agent has left this connection
+    return connected;
+  }
+  path->watch(std::move(channel_));
+  path_ = path.get();
+  channel_ = std::move(path);
+  writer_.move_to(*channel_);
+  reader_.move_to(*channel_);
+  return {};
+}
+
+void Link::heed_descriptor() {
+  if (is_lost()) {
+    return;
+  }
+  if (const Status status = channel_->heed_descriptor(); !status.ok()) {
+    progress();  // its last words, which came before its end
+    const std::lock_guard guard(receiving_);
+    lose(status);
+  }
 }
 
 Status Link::ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited) {

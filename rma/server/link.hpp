@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -15,10 +16,11 @@
 #include <vector>
 
 #include "rma/completion.hpp"
+#include "rma/engine/channel.hpp"
+#include "rma/engine/fabric.hpp"
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
 #include "rma/server/changes.hpp"
-#include "rma/server/channel.hpp"
 #include "rma/server/gather.hpp"
 #include "rma/server/packed_buffer.hpp"
 #include "rma/server/parts.hpp"
@@ -27,6 +29,8 @@
 #include "rma/shape.hpp"
 
 namespace tessera::rma::server {
+
+using detail::Channel;
 
 class Client;
 
@@ -56,7 +60,7 @@ struct Awaited {
 };
 
 /// The conversation with one node's agent.
-class Link final : private FrameSink {
+class Link final : private FrameSink, public detail::Requests {
  public:
   Link(Client& client, NodeId node, std::unique_ptr<Channel> channel);
   ~Link() override;
@@ -87,11 +91,26 @@ class Link final : private FrameSink {
   /// Sends a request that is answered: `awaited.done` ends once, unless this returns an error.
   Status ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited);
 
+  /// Asks the agent to go on over `path`, and does so; waits until `deadline` at most. Requires:
+  /// nobody else knows this link yet. Errors: those of the agent, which can't: the link stays as it
+  /// was; those of this end, and what ends the conversation: the link is lost.
+  Status move_to(std::unique_ptr<detail::Path> path,
+                 std::chrono::steady_clock::time_point deadline);
+  /// Where it has moved to; null: nowhere.
+  [[nodiscard]] detail::Path* path() const noexcept { return path_; }
+
   /// Says that nothing more comes, behind what is still to be sent.
   void say_bye();
 
-  /// Returns when `done` has nothing under way.
-  void wait(Completion& done);
+  // As detail::Requests says.
+  Result<detail::RemoteSpan> locate(WorldRank rank, RegionId region, std::uint64_t offset) override;
+  [[nodiscard]] bool is_fenced(WorldRank rank, RegionId region) const noexcept override {
+    return changes_.is_fenced(rank, region);
+  }
+  void wait(Completion& done) override;
+  void wait_a_little() override;
+  [[nodiscard]] Status loss() const override;
+  [[nodiscard]] Status loss_of(const Status& reason) const override;
 
   /// Reads what has come and sends what there is room for, if no other thread does just now;
   /// returns how many answers came.
@@ -100,7 +119,12 @@ class Link final : private FrameSink {
   /// called every few seconds.
   void check_host();
 
+  /// For poll(): the socket, and what to wait for; and what to do when something came.
   [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
+  [[nodiscard]] bool waits_for_room() const noexcept {
+    return has_unsent() && channel_->shows_room();
+  }
+  void heed_descriptor();
   [[nodiscard]] bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
   [[nodiscard]] bool has_unsent() const noexcept { return unsent_.load(); }
   [[nodiscard]] bool is_awaiting() const noexcept { return awaiting_.load() > 0; }
@@ -132,11 +156,11 @@ class Link final : private FrameSink {
   void wait_for_room();
   void note_unsent();
   void lose(const Status& reason);
-  [[nodiscard]] Status loss() const;
 
   Client& client_;
   NodeId node_;
   std::unique_ptr<Channel> channel_;
+  detail::Path* path_ = nullptr;  // the channel, if it is one
   std::mutex sending_;
   FrameWriter writer_;
   Gather gather_;  // goes before what is posted next

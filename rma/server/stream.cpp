@@ -42,7 +42,7 @@ std::size_t drop_front(std::span<iovec> pieces, std::size_t bytes) noexcept {
 FrameWriter::~FrameWriter() {
   fail(Status::error(Code::peer_lost, fmt::format("the connection with {} was closed with bytes "
                                                   "unsent",
-                                                  channel_.peer())));
+                                                  channel_->peer())));
 }
 
 void FrameWriter::fail(const Status& reason) {
@@ -79,7 +79,7 @@ Status FrameWriter::send_batch() {
     return {};
   }
   const iovec all = piece_of(batch_);
-  const auto taken = channel_.send(std::span(&all, 1));
+  const auto taken = channel_->send(std::span(&all, 1));
   if (taken.ok() && *taken < batch_.size()) {
     keep(std::span(batch_).subspan(*taken), {}, 0, nullptr);
   }
@@ -104,7 +104,7 @@ Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec>
     pieces[0] = piece_of(head);
     const std::size_t more = std::min(body.size(), few - 1);
     std::copy_n(body.begin(), more, pieces.begin() + 1);
-    TESSERA_ASSIGN_OR_RETURN(taken, channel_.send(std::span(pieces).first(more + 1)));
+    TESSERA_ASSIGN_OR_RETURN(taken, channel_->send(std::span(pieces).first(more + 1)));
     if (taken == head.size() + total(body)) {
       if (sent != nullptr) {
         sent->end({});
@@ -152,7 +152,7 @@ Result<std::size_t> FrameWriter::send_some(std::span<const std::byte> head,
     return head.size() + body.size();
   }
   TESSERA_RETURN_IF_ERROR(send_batch());
-  return kept_.empty() ? channel_.send(pieces) : Result<std::size_t>(std::size_t{0});
+  return kept_.empty() ? channel_->send(pieces) : Result<std::size_t>(std::size_t{0});
 }
 
 void FrameWriter::keep(std::span<const std::byte> head, std::span<const iovec> body,
@@ -173,7 +173,7 @@ Status FrameWriter::flush() {
   while (!kept_.empty()) {
     const Kept& first = kept_.front();
     TESSERA_ASSIGN_OR_RETURN(const std::size_t taken,
-                             channel_.send(std::span(first.pieces).subspan(first.next)));
+                             channel_->send(std::span(first.pieces).subspan(first.next)));
     if (taken == 0) {
       return {};
     }
@@ -221,7 +221,7 @@ void FrameSink::store_payload(std::span<const iovec> places, std::span<const std
 }
 
 FrameReader::FrameReader(Channel& channel, FrameSink& sink)
-    : channel_(channel), sink_(sink), buffer_(buffer_bytes) {}
+    : channel_(&channel), sink_(sink), buffer_(buffer_bytes) {}
 
 Status FrameReader::begin_with(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -266,13 +266,13 @@ Result<FrameReader::Received> FrameReader::receive() {
   }
   const iovec rest{buffer_.data() + last_, buffer_.size() - last_};
   if (stage_ != Stage::payload) {
-    TESSERA_ASSIGN_OR_RETURN(const std::size_t bytes, channel_.receive(std::span(&rest, 1)));
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t bytes, channel_->receive(std::span(&rest, 1)));
     last_ += bytes;
     return Received{bytes, bytes == rest.iov_len};
   }
   const bool fits = payload_.size() - next_piece_ < IOV_MAX;
   TESSERA_ASSIGN_OR_RETURN(const std::size_t bytes,
-                           sink_.receive_payload(channel_, payload_, next_piece_, rest));
+                           sink_.receive_payload(*channel_, payload_, next_piece_, rest));
   const std::size_t wanted = total(std::span(payload_).subspan(next_piece_));
   const bool is_filled = bytes == wanted + rest.iov_len;
   fill_payload(std::min(bytes, wanted));

@@ -17,15 +17,17 @@
 #include <vector>
 
 #include "rma/completion.hpp"
+#include "rma/engine/channel.hpp"
 #include "rma/result.hpp"
-#include "rma/server/channel.hpp"
 #include "rma/server/wire.hpp"
 
 namespace tessera::rma::server {
 
+using detail::Channel;
+
 class FrameWriter {
  public:
-  explicit FrameWriter(Channel& channel) noexcept : channel_(channel) {}
+  explicit FrameWriter(Channel& channel) noexcept : channel_(&channel) {}
   /// Ends what is still kept with peer_lost.
   ~FrameWriter();
   FrameWriter(const FrameWriter&) = delete;
@@ -51,6 +53,9 @@ class FrameWriter {
 
   /// Ends all that is kept with `reason`.
   void fail(const Status& reason);
+
+  /// Goes on over another channel. Requires: is_empty().
+  void move_to(Channel& channel) noexcept { channel_ = &channel; }
 
   [[nodiscard]] bool is_empty() const noexcept { return kept_.empty() && batch_.empty(); }
   /// There was no room for all that was to go.
@@ -79,7 +84,7 @@ class FrameWriter {
             Completion* sent, std::vector<std::byte> own_body = {});
   void advance(std::size_t taken);
 
-  Channel& channel_;
+  Channel* channel_;
   std::deque<Kept> kept_;
   std::size_t kept_bytes_ = 0;
   std::size_t own_bytes_ = 0;
@@ -124,6 +129,9 @@ class FrameReader {
   /// Reads what `bytes` hold before what the channel has: bytes that a handshake read too many.
   Status begin_with(std::span<const std::byte> bytes);
 
+  /// Goes on over another channel. Requires: !is_inside_frame().
+  void move_to(Channel& channel) noexcept { channel_ = &channel; }
+
   /// Bytes of a frame have come, and others of it have not.
   [[nodiscard]] bool is_inside_frame() const noexcept {
     return stage_ != Stage::header || first_ != last_;
@@ -148,7 +156,7 @@ class FrameReader {
   Result<Received> receive();
   void fill_payload(std::size_t bytes);
 
-  Channel& channel_;
+  Channel* channel_;
   FrameSink& sink_;
   Stage stage_ = Stage::header;
   FrameHeader header_;

@@ -15,11 +15,13 @@
 #include <memory>
 #include <string>
 
+#include "rma/engine/channel.hpp"
 #include "rma/node/fd_passing.hpp"
 #include "rma/result.hpp"
-#include "rma/server/channel.hpp"
 
 namespace tessera::rma::server {
+
+using detail::Channel;
 
 /// A machine that sent nothing for so long, though it was asked again and again, is gone.
 inline constexpr std::chrono::milliseconds longest_silence{15'000};

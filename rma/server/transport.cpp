@@ -34,9 +34,10 @@ struct Introduction {
 
 class ServerTransport final : public Transport {
  public:
-  ServerTransport(const TransportContext& context, std::shared_ptr<Client> client,
+  ServerTransport(std::string name, const TransportContext& context, std::shared_ptr<Client> client,
                   std::shared_ptr<const Farewells> farewells, std::unique_ptr<Agent> agent)
-      : node_(context.shared_node),
+      : name_(std::move(name)),
+        node_(context.shared_node),
         nodes_(*context.nodes),
         client_(std::move(client)),
         farewells_(std::move(farewells)),
@@ -49,18 +50,21 @@ class ServerTransport final : public Transport {
   ServerTransport(const ServerTransport&) = delete;
   ServerTransport& operator=(const ServerTransport&) = delete;
 
-  [[nodiscard]] std::string_view name() const noexcept override { return "tcp"; }
+  [[nodiscard]] std::string_view name() const noexcept override { return name_; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
   [[nodiscard]] bool reaches(WorldRank peer) const override { return node_->place_of(peer) < 0; }
 
   Result<std::unique_ptr<Segment>> allocate(Team&, std::size_t, const RegionOptions&) override {
-    return Status::error(Code::unsupported, "tcp reaches memory and has none of its own")
-        .hint("name shm before it: TESSERA_TRANSPORT=shm,tcp");
+    return Status::error(Code::unsupported, name_ + " reaches memory and has none of its own")
+        .hint("name shm before it: TESSERA_TRANSPORT=shm," + name_);
   }
   Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
     TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(nodes_.node_of(peer)));
-    return std::unique_ptr<Endpoint>(
-        std::make_unique<ServerEndpoint>(*link, client_->options().rank, peer));
+    auto by_requests = std::make_unique<ServerEndpoint>(*link, client_->options().rank, peer);
+    if (link->path() == nullptr) {
+      return std::unique_ptr<Endpoint>(std::move(by_requests));
+    }
+    return link->path()->endpoint(peer, std::move(by_requests), *link);
   }
   std::unique_ptr<detail::NodeLink> node_link() override {
     return std::make_unique<ServerLink>(client_, node_, nodes_, farewells_);
@@ -93,6 +97,7 @@ class ServerTransport final : public Transport {
            static_cast<int>(node.ranks);
   }
 
+  const std::string name_;
   Capabilities can_{.strided = true, .accumulate = true, .atomics = true, .strict = true};
   std::shared_ptr<detail::Node> node_;
   const detail::NodeMap& nodes_;
@@ -150,9 +155,53 @@ void note_error(Introduction& mine, const Status& status) {
   std::copy_n(text.begin(), std::min(text.size(), mine.error.size() - 1), mine.error.begin());
 }
 
-Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
+// Before anything else is made: where one rank finds none, none makes anything.
+Result<std::shared_ptr<detail::FabricSource>> find_on_all(const FindFabric& find,
+                                                          const TransportContext& context) {
+  auto found = find(context);
+  Introduction mine;
+  if (!found.ok()) {
+    note_error(mine, found.status());
+  }
+  TESSERA_RETURN_IF_ERROR(introduce(context, mine).status());
+  return found;
+}
+
+ClientOptions client_options(const TransportContext& context, const std::vector<Introduction>& all,
+                             const std::shared_ptr<const Farewells>& farewells) {
+  ClientOptions options;
+  options.rank = context.rank;
+  options.job = all[0].job;
+  for (std::int32_t node = 0; node < context.nodes->count(); ++node) {
+    const WorldRank first = context.nodes->ranks_of(NodeId{node}).front();
+    options.agents.push_back(all[static_cast<std::size_t>(first.value)].agent);
+    options.carriers.push_back(first);
+  }
+  options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
+  options.has_left = [farewells](NodeId node) { return farewells->has_left(node); };
+  options.spin = context.node->policy().spin;
+  options.linger = context.node->policy().linger;
+  options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
+  options.paths = paths_of(*context.settings);
+  options.gathered_bytes = static_cast<std::size_t>(context.settings->aggregate);
+  options.helper = [node = context.shared_node] { return node->helper(); };
+  options.warn = context.warn;
+  options.stray_error = context.defer_error;
+  return options;
+}
+
+// `find`: null for a transport that needs no network but TCP.
+Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFabric& find,
+                                          const TransportContext& context) {
   if (context.nodes->count() == 1) {
-    return Status::error(Code::unsupported, "tcp connects nodes, and all ranks are on one");
+    return Status::error(Code::unsupported, name + " connects nodes, and all ranks are on one");
+  }
+  if (context.are_connected) {
+    return Status::error(Code::unsupported, "the nodes are connected already");
+  }
+  std::shared_ptr<detail::FabricSource> fabrics;
+  if (find != nullptr) {
+    TESSERA_ASSIGN_OR_RETURN(fabrics, find_on_all(find, context));
   }
   const bool has_agent = context.node->place() == 0;
   Introduction mine;
@@ -197,36 +246,28 @@ Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
                     .threads = static_cast<int>(context.settings->agent_threads),
                     .paths = paths_of(*context.settings),
                     .answer_bytes = static_cast<std::size_t>(context.settings->answer_kib) * 1024,
-                    .warn = context.warn}));
+                    .warn = context.warn,
+                    .fabrics = fabrics}));
   }
   TESSERA_ASSIGN_OR_RETURN(const std::shared_ptr<const Farewells> farewells,
                            Farewells::find(context.shared_node, *context.nodes));
-  ClientOptions options;
-  options.rank = context.rank;
-  options.job = all[0].job;
+  ClientOptions options = client_options(context, all, farewells);
   options.secret = secret;
-  for (std::int32_t node = 0; node < context.nodes->count(); ++node) {
-    const WorldRank first = context.nodes->ranks_of(NodeId{node}).front();
-    options.agents.push_back(all[static_cast<std::size_t>(first.value)].agent);
-    options.carriers.push_back(first);
-  }
-  options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
-  options.has_left = [farewells](NodeId node) { return farewells->has_left(node); };
-  options.spin = context.node->policy().spin;
-  options.linger = context.node->policy().linger;
-  options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
-  options.paths = paths_of(*context.settings);
-  options.gathered_bytes = static_cast<std::size_t>(context.settings->aggregate);
-  options.helper = [node = context.shared_node] { return node->helper(); };
-  options.stray_error = context.defer_error;
+  options.fabrics = fabrics;
   return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(
-      context, std::make_shared<Client>(std::move(options)), farewells, std::move(agent)));
+      name, context, std::make_shared<Client>(std::move(options)), farewells, std::move(agent)));
 }
 
 }  // namespace
 
 TransportFactory factory() {
-  return {"tcp", create};
+  return factory("tcp", nullptr);
+}
+
+TransportFactory factory(const std::string& name, FindFabric find) {
+  return {name, [name, find = std::move(find)](const TransportContext& context) {
+            return create(name, find, context);
+          }};
 }
 
 }  // namespace tessera::rma::server

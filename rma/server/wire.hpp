@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "rma/element.hpp"
+#include "rma/engine/fabric.hpp"
 #include "rma/rank.hpp"
 #include "rma/region_id.hpp"
 #include "rma/result.hpp"
@@ -64,8 +65,10 @@ enum class Kind : std::uint8_t {
   value,    ///< answer: words[0] is what was asked for
   failed,   ///< answer: the payload is the Status (encode_failure)
   bye,      ///< the sender closes this stream in good order: the last frame
+  path,     ///< go on over another network; the descriptor is the asker's address there
+  locate,   ///< where does the target's slice lie for that network? answered with RemoteSpan
 };
-inline constexpr int kind_count = 17;
+inline constexpr int kind_count = 19;
 
 /// "put" and the like, for messages.
 std::string_view to_string(Kind kind) noexcept;
@@ -147,6 +150,11 @@ struct AtomicTerms {
 };
 void encode_atomic(const AtomicTerms& terms, std::vector<std::byte>& to);
 [[nodiscard]] Result<AtomicTerms> decode_atomic(std::span<const std::byte> bytes);
+
+/// The payload of an answer to `locate`.
+inline constexpr std::size_t remote_span_bytes = 24;
+[[nodiscard]] std::array<std::byte, remote_span_bytes> encode(const detail::RemoteSpan& span);
+[[nodiscard]] detail::RemoteSpan decode_span(std::span<const std::byte, remote_span_bytes> bytes);
 
 /// The payload of `failed`: the code, the rank and up to max_failure_text_bytes of message().
 /// Requires: an error.

@@ -2,8 +2,9 @@
 //
 // Channel: a connected stream of bytes between two processes, that never waits.
 //
-// TCP is one (server/tcp.hpp). What a channel reports is what the two ends of every conversation
-// build on: bytes come in order, all or up to a loss, and a loss is peer_lost for ever after.
+// TCP is one (server/tcp.hpp), messages of an RDMA device another (engine/fabric.hpp). What a
+// channel reports is what the two ends of every conversation build on: bytes come in order, all or
+// up to a loss, and a loss is peer_lost for ever after.
 //
 // Threads: one thread at a time sends and one receives; the two may be different.
 #pragma once
@@ -16,7 +17,7 @@
 
 #include "rma/result.hpp"
 
-namespace tessera::rma::server {
+namespace tessera::rma::detail {
 
 class Channel {
  public:
@@ -35,8 +36,13 @@ class Channel {
 
   /// What poll() waits for: readable when bytes have come, writable when there is room.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
+  /// False where the descriptor is always writable, and the channel's fabric tells of room.
+  [[nodiscard]] virtual bool shows_room() const noexcept { return true; }
+  /// The descriptor was found readable: for channels whose bytes come by another way.
+  /// Errors: peer_lost.
+  virtual Status heed_descriptor() { return {}; }
   /// The peer's address, for messages.
   [[nodiscard]] virtual std::string peer() const = 0;
 };
 
-}  // namespace tessera::rma::server
+}  // namespace tessera::rma::detail

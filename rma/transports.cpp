@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+
+#include "rma/engine/startup.hpp"
+#include "rma/loopback/transport.hpp"
+#include "rma/server/transport.hpp"
+#include "rma/shm/transport.hpp"
+#include "rma/verbs/source.hpp"
+
+namespace tessera::rma::detail {
+
+// Adding a transport is a folder and a line here.
+std::vector<TransportFactory> own_transports() {
+  TransportFactory by_verbs = server::factory("verbs", [](const TransportContext& context) {
+    return verbs::find_fabric(verbs::real_library(), context);
+  });
+  by_verbs.describe = [](const Settings& settings) {
+    return verbs::describe_fabric(verbs::real_library(), settings);
+  };
+  return {shm::factory(), loopback::factory(), server::factory(), std::move(by_verbs)};
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+#include <utility>
+
+#include "rma/engine/startup.hpp"
+#include "rma/loopback/transport.hpp"
+#include "rma/server/transport.hpp"
+#include "rma/shm/transport.hpp"
+
+namespace tessera::rma::detail {
+
+// "verbs" is there by name, so that it can be named where it isn't built and others follow it.
+std::vector<TransportFactory> own_transports() {
+  constexpr const char* reason = "this library was built without libibverbs";
+  TransportFactory by_verbs = server::factory("verbs", [](const TransportContext&) {
+    return Result<std::shared_ptr<FabricSource>>(Status::error(Code::unsupported, reason));
+  });
+  by_verbs.describe = [](const Settings&) { return std::string("not used: ") + reason; };
+  return {shm::factory(), loopback::factory(), server::factory(), std::move(by_verbs)};
+}
+
+}  // namespace tessera::rma::detail

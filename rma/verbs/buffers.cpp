@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/verbs/buffers.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+namespace tessera::rma::verbs {
+
+Buffers::Buffers(std::byte* memory, std::size_t count, std::size_t bytes) noexcept
+    : memory_(memory), count_(count), bytes_(bytes) {}
+
+Buffers::~Buffers() {
+  registration_ = Registration();
+  munmap(memory_, count_ * bytes_);
+}
+
+// Whole pages of their own: a page that the device holds on to shall hold nothing else.
+Result<std::unique_ptr<Buffers>> Buffers::create(Registrar& registrar, std::size_t count,
+                                                 std::size_t bytes) {
+  void* const memory =
+      mmap(nullptr, count * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return Status::error(Code::no_memory, fmt::format("no memory for {} buffers of {} bytes: {}",
+                                                      count, bytes, std::strerror(errno)));
+  }
+  std::unique_ptr<Buffers> made(new Buffers(static_cast<std::byte*>(memory), count, bytes));
+  TESSERA_ASSIGN_OR_RETURN(made->registration_,
+                           registrar.pin(memory, count * bytes, IBV_ACCESS_LOCAL_WRITE));
+  made->free_.resize(count);
+  std::iota(made->free_.rbegin(), made->free_.rend(), 0);
+  return made;
+}
+
+int Buffers::take() noexcept {
+  const std::lock_guard guard(mutex_);
+  if (free_.empty()) {
+    return -1;
+  }
+  const int buffer = free_.back();
+  free_.pop_back();
+  return buffer;
+}
+
+void Buffers::give_back(int buffer) noexcept {
+  const std::lock_guard guard(mutex_);
+  free_.push_back(buffer);  // there is room for all of them
+}
+
+bool Buffers::are_scarce() const noexcept {
+  const std::lock_guard guard(mutex_);
+  return free_.size() < count_ / 2;
+}
+
+}  // namespace tessera::rma::verbs

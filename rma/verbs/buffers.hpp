@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Buffers: equal pieces of memory that the device knows, in which small messages and transfers of
+// memory that it doesn't know go through.
+//
+// Threads: all functions may be called from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "rma/result.hpp"
+#include "rma/verbs/registration.hpp"
+
+namespace tessera::rma::verbs {
+
+class Buffers {
+ public:
+  /// Errors: no_memory, limit_exceeded (what may be locked).
+  static Result<std::unique_ptr<Buffers>> create(Registrar& registrar, std::size_t count,
+                                                 std::size_t bytes);
+  ~Buffers();
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
+
+  /// The number of one that is free, now the caller's; −1 when none is.
+  [[nodiscard]] int take() noexcept;
+  void give_back(int buffer) noexcept;
+  /// Fewer than half are free: whoever holds some should find out whether they are done with.
+  [[nodiscard]] bool are_scarce() const noexcept;
+
+  [[nodiscard]] std::byte* at(int buffer) const noexcept {
+    return memory_ + static_cast<std::size_t>(buffer) * bytes_;
+  }
+  /// Of each.
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::uint32_t key() const noexcept { return registration_.lkey(); }
+
+ private:
+  Buffers(std::byte* memory, std::size_t count, std::size_t bytes) noexcept;
+
+  std::byte* memory_;
+  std::size_t count_;
+  std::size_t bytes_;
+  Registration registration_;
+  mutable std::mutex mutex_;
+  std::vector<int> free_;
+};
+
+}  // namespace tessera::rma::verbs

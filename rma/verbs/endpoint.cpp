@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/verbs/endpoint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "rma/kernels/copy.hpp"
+#include "rma/kernels/walk.hpp"
+#include "rma/verbs/rows.hpp"
+
+namespace tessera::rma::verbs {
+namespace {
+
+// Behind requests that are not fenced, what is longer is worth a round trip.
+constexpr std::size_t most_behind_requests = std::size_t{64} * 1024;
+// A put of so little is copied, so that its source is free at once.
+constexpr std::size_t most_copied = std::size_t{4} * 1024;
+// Places of slices that are remembered; then all are asked for again.
+constexpr std::size_t most_places = 1024;
+
+bool holds(std::uint64_t offset, std::uint64_t from, std::uint64_t bytes) noexcept {
+  return offset >= from && offset - from < bytes;
+}
+
+std::size_t total_bytes(Fragments fragments) noexcept {
+  std::size_t bytes = 0;
+  for (const Fragment& each : fragments) {
+    bytes += each.bytes;
+  }
+  return bytes;
+}
+
+// What a caller began ends once more, with the first error, unless nothing else was begun.
+Status conclude(Status status, bool has_begun, Completion& done) {
+  if (!status.ok() && !has_begun) {
+    return status;
+  }
+  done.end(std::move(status));
+  return {};
+}
+
+}  // namespace
+
+std::uint32_t most_pieces(const DeviceLimits& limits) noexcept {
+  constexpr std::uint32_t enough = 16;
+  return std::min(limits.max_send_sge, enough);
+}
+
+VerbsEndpoint::VerbsEndpoint(VerbsPath& path, WorldRank peer, std::unique_ptr<Endpoint> by_requests,
+                             detail::Requests& requests) noexcept
+    : path_(path), peer_(peer), by_requests_(std::move(by_requests)), requests_(requests) {}
+
+// --- where things lie
+
+// Nothing where the slice is reached by requests only.
+Result<std::optional<detail::RemoteSpan>> VerbsEndpoint::find(RegionId region,
+                                                              std::uint64_t offset) {
+  {
+    const std::lock_guard guard(places_mutex_);
+    for (const Piece& piece : places_[region.value]) {
+      if (piece.span.bytes == 0) {
+        return std::optional<detail::RemoteSpan>();
+      }
+      if (holds(offset, piece.offset, piece.span.bytes)) {
+        const std::uint64_t into = offset - piece.offset;
+        return std::optional(
+            detail::RemoteSpan{piece.span.address + into, piece.span.bytes - into, piece.span.key});
+      }
+    }
+  }
+  auto span = requests_.locate(peer_, region, offset);
+  if (!span.ok() && span.status().code() != Code::unsupported) {
+    return std::move(span).status();
+  }
+  const bool is_direct = span.ok() && span->bytes > 0;
+  const std::lock_guard guard(places_mutex_);
+  if (places_.size() > most_places) {
+    places_.clear();
+  }
+  places_[region.value].push_back({offset, is_direct ? *span : detail::RemoteSpan()});
+  return is_direct ? std::optional(*span) : std::nullopt;
+}
+
+// The device may use the target's memory now, also in view of what was requested before.
+Result<bool> VerbsEndpoint::may_go_direct(const Target& target, std::size_t bytes) {
+  if (bytes == 0) {
+    return false;
+  }
+  if (!requests_.is_fenced(peer_, target.region)) {
+    if (bytes <= most_behind_requests) {
+      return false;
+    }
+    TESSERA_RETURN_IF_ERROR(by_requests_->fence());
+  }
+  TESSERA_ASSIGN_OR_RETURN(const auto place, find(target.region, target.offset));
+  return place.has_value();
+}
+
+// Nothing where the device cannot use it: it goes through buffers then.
+std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_local(Way way, std::byte* at,
+                                                              std::size_t bytes) const {
+  const Adapter& adapter = path_.fabric().adapter();
+  if (adapter.arena->is_in_arena(at)) {
+    const auto known = adapter.arena->find(at, bytes);
+    return known.ok() ? std::optional(Local{known->local_key, known->bytes, nullptr})
+                      : std::nullopt;
+  }
+  auto registration =
+      adapter.registrar->acquire(at, bytes, way == Way::put ? Use::source : Use::destination);
+  if (!registration.ok()) {
+    return std::nullopt;
+  }
+  auto held = std::make_shared<const Registration>(std::move(registration).take());
+  const std::uint32_t key = held->lkey();
+  return Local{key, bytes, std::move(held)};
+}
+
+// --- contiguous
+
+Result<bool> VerbsEndpoint::put_now(const Target& to, const void* from, std::size_t bytes) {
+  if (bytes > path_.most_inline()) {
+    return false;
+  }
+  TESSERA_ASSIGN_OR_RETURN(const bool is_direct, may_go_direct(to, bytes));
+  if (!is_direct) {
+    return by_requests_->put_now(to, from, bytes);
+  }
+  TESSERA_ASSIGN_OR_RETURN(const auto remote, find(to.region, to.offset));
+  if (!remote || remote->bytes < bytes) {
+    return false;
+  }
+  TESSERA_RETURN_IF_ERROR(put_inline(*remote, static_cast<const std::byte*>(from), bytes));
+  return true;
+}
+
+Status VerbsEndpoint::put(const Target& to, const void* from, const CopyShape& shape,
+                          Completion& done) {
+  // A put reads what it is given, and nothing else.
+  auto* const local = static_cast<std::byte*>(const_cast<void*>(from));
+  TESSERA_ASSIGN_OR_RETURN(const bool is_direct, may_go_direct(to, shape.total_bytes()));
+  if (is_direct && shape.levels == 0) {
+    return move(Way::put, to, local, shape.run_bytes, done);
+  }
+  if (is_direct) {
+    TESSERA_ASSIGN_OR_RETURN(const bool is_moved, move_shape(Way::put, to, local, shape, done));
+    if (is_moved) {
+      return {};
+    }
+  }
+  return by_requests_->put(to, from, shape, done);
+}
+
+Status VerbsEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
+  auto* const local = static_cast<std::byte*>(to);
+  TESSERA_ASSIGN_OR_RETURN(const bool is_direct, may_go_direct(from, shape.total_bytes()));
+  if (is_direct && shape.levels == 0) {
+    return move(Way::get, from, local, shape.run_bytes, done);
+  }
+  if (is_direct) {
+    TESSERA_ASSIGN_OR_RETURN(const bool is_moved, move_shape(Way::get, from, local, shape, done));
+    if (is_moved) {
+      return {};
+    }
+  }
+  return by_requests_->get(to, from, shape, done);
+}
+
+// What the device cannot reach goes as requests: of a slice, the rest may be registered in vain.
+Status VerbsEndpoint::move(Way way, const Target& target, std::byte* local, std::size_t bytes,
+                           Completion& done) {
+  std::size_t moved = 0;
+  Status status;
+  while (moved < bytes && status.ok()) {
+    const auto remote = find(target.region, target.offset + moved);
+    if (remote.ok() && !*remote) {
+      Target rest = target;
+      rest.offset += moved;
+      const CopyShape shape = CopyShape::contiguous(bytes - moved);
+      status = way == Way::put ? by_requests_->put(rest, local + moved, shape, done)
+                               : by_requests_->get(local + moved, rest, shape, done);
+      return status.ok() ? Status() : conclude(std::move(status), moved > 0, done);
+    }
+    if (!remote.ok()) {
+      status = remote.status();
+      break;
+    }
+    const auto piece = move_piece(way, **remote, local + moved, bytes - moved, done);
+    status = piece.status();
+    moved += piece.ok() ? *piece : 0;
+  }
+  return conclude(std::move(status), moved > 0, done);
+}
+
+// Begins with what goes in one request, and returns how much that is.
+Result<std::size_t> VerbsEndpoint::move_piece(Way way, const detail::RemoteSpan& remote,
+                                              std::byte* local, std::size_t bytes,
+                                              Completion& done) {
+  const std::size_t buffer_bytes = path_.fabric().buffers().bytes();
+  const std::size_t possible =
+      std::min<std::size_t>({bytes, remote.bytes, path_.fabric().device()->limits().max_message});
+  if (way == Way::put && possible <= path_.most_inline()) {
+    TESSERA_RETURN_IF_ERROR(put_inline(remote, local, possible));
+    return possible;
+  }
+  const bool is_copied = possible <= (way == Way::put ? most_copied : most_copied / 4);
+  std::optional<Local> known = is_copied ? std::nullopt : find_local(way, local, possible);
+  if (!known) {
+    const std::size_t here = std::min(possible, buffer_bytes);
+    TESSERA_RETURN_IF_ERROR(move_by_buffer(way, remote, local, here, done));
+    return here;
+  }
+  const std::size_t here = std::min(possible, known->bytes);
+  TESSERA_RETURN_IF_ERROR(move_in_place(way, remote, local, here, std::move(*known), done));
+  return here;
+}
+
+Status VerbsEndpoint::put_inline(const detail::RemoteSpan& remote, const std::byte* from,
+                                 std::size_t bytes) {
+  ibv_sge piece{reinterpret_cast<std::uintptr_t>(from), static_cast<std::uint32_t>(bytes), 0};
+  ibv_send_wr request{};
+  request.sg_list = &piece;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.send_flags = IBV_SEND_INLINE;
+  request.wr.rdma = {remote.address, static_cast<std::uint32_t>(remote.key)};
+  return post(Way::put, &request, 1, {}, remote);
+}
+
+Status VerbsEndpoint::move_in_place(Way way, const detail::RemoteSpan& remote, std::byte* local,
+                                    std::size_t bytes, Local known, Completion& done) {
+  ibv_sge piece{reinterpret_cast<std::uintptr_t>(local), static_cast<std::uint32_t>(bytes),
+                known.key};
+  ibv_send_wr request{};
+  request.sg_list = &piece;
+  request.num_sge = 1;
+  request.opcode = way == Way::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
+  request.wr.rdma = {remote.address, static_cast<std::uint32_t>(remote.key)};
+  done.begin();
+  Status status = post(way, &request, 1, {.done = &done, .held = std::move(known.held)}, remote);
+  if (!status.ok()) {
+    done.end(status);
+  }
+  return status;
+}
+
+Status VerbsEndpoint::move_by_buffer(Way way, const detail::RemoteSpan& remote, std::byte* local,
+                                     std::size_t bytes, Completion& done) {
+  TESSERA_ASSIGN_OR_RETURN(const int buffer, take_buffer());
+  Buffers& buffers = path_.fabric().buffers();
+  ibv_sge piece{reinterpret_cast<std::uintptr_t>(buffers.at(buffer)),
+                static_cast<std::uint32_t>(bytes), buffers.key()};
+  ibv_send_wr request{};
+  request.sg_list = &piece;
+  request.num_sge = 1;
+  request.opcode = way == Way::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
+  request.wr.rdma = {remote.address, static_cast<std::uint32_t>(remote.key)};
+  Ending ending{.buffer = buffer};
+  if (way == Way::put) {
+    kernels::copy_small(buffers.at(buffer), local, bytes);
+  } else {
+    ending.done = &done;
+    ending.copy_to = local;
+    ending.copy_bytes = bytes;
+    done.begin();
+  }
+  Status status = post(way, &request, 1, std::move(ending), remote);
+  if (!status.ok()) {
+    buffers.give_back(buffer);
+    if (way == Way::get) {
+      done.end(status);
+    }
+  }
+  return status;
+}
+
+// Waits while all are in use.
+Result<int> VerbsEndpoint::take_buffer() {
+  while (true) {
+    const int buffer = path_.fabric().buffers().take();
+    if (buffer >= 0) {
+      return buffer;
+    }
+    TESSERA_RETURN_IF_ERROR(requests_.loss());
+    requests_.wait_a_little();
+  }
+}
+
+// Waits while too much is under way.
+Status VerbsEndpoint::post(Way way, ibv_send_wr* first, std::uint32_t count, const Ending& ending,
+                           const detail::RemoteSpan& remote) {
+  while (true) {
+    const auto number = path_.post(first, count, ending);
+    if (!number.ok()) {
+      return requests_.loss_of(number.status());
+    }
+    if (*number > 0) {
+      if (way == Way::put) {
+        note_write(*number, remote);
+      }
+      return {};
+    }
+    requests_.wait_a_little();
+  }
+}
+
+// --- rows
+
+// True when it has begun with them; false when they had better go as requests.
+template <class AddRuns>
+Result<bool> VerbsEndpoint::move_rows(Way way, RegionId region, const Hull& hull,
+                                      const AddRuns& add_runs, Completion& done) {
+  constexpr std::size_t most_of_nothing = 4;  // registered for each byte that is moved
+  if (hull.local_bytes / most_of_nothing > hull.total_bytes) {
+    return false;
+  }
+  TESSERA_ASSIGN_OR_RETURN(const auto remote, find(region, hull.offset));
+  std::optional<Local> known;
+  if (remote && remote->bytes >= hull.bytes) {
+    known = find_local(way, hull.local, hull.local_bytes);
+  }
+  if (!known || known->bytes < hull.local_bytes) {
+    return false;
+  }
+  const DeviceLimits& limits = path_.fabric().device()->limits();
+  bool has_begun = false;
+  Rows rows({.opcode = way == Way::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
+             .local_key = known->key,
+             .remote = *remote,
+             .most_pieces = most_pieces(limits),
+             .most_bytes = limits.max_message},
+            [&](ibv_send_wr* first, std::uint32_t count) {
+              done.begin();
+              Status status =
+                  post(way, first, count, {.done = &done, .held = known->held}, *remote);
+              has_begun = has_begun || status.ok();
+              if (!status.ok()) {
+                done.end(status);
+              }
+              return status;
+            });
+  Status status = add_runs(rows);
+  status = status.ok() ? rows.finish() : std::move(status);
+  TESSERA_RETURN_IF_ERROR(conclude(std::move(status), has_begun, done));
+  return true;
+}
+
+Result<bool> VerbsEndpoint::move_shape(Way way, const Target& target, std::byte* local,
+                                       const CopyShape& shape, Completion& done) {
+  if (shape.run_bytes < path_.fabric().adapter().options.least_row) {
+    return false;
+  }
+  const CopyShape::Extent here = shape.local_extent();
+  const CopyShape::Extent there = shape.remote_extent();
+  const Hull hull{.local = local + here.lowest,
+                  .local_bytes = static_cast<std::size_t>(here.highest - here.lowest),
+                  .offset = target.offset + static_cast<std::uint64_t>(there.lowest),
+                  .bytes = static_cast<std::uint64_t>(there.highest - there.lowest),
+                  .total_bytes = shape.total_bytes()};
+  const auto add_runs = [&](Rows& rows) {
+    Status status;
+    kernels::for_each_run(shape, [&](std::int64_t at, std::int64_t remote) {
+      if (status.ok()) {
+        status = rows.add(local + at, static_cast<std::uint64_t>(remote - there.lowest),
+                          shape.run_bytes);
+      }
+    });
+    return status;
+  };
+  return move_rows(way, target.region, hull, add_runs, done);
+}
+
+Result<bool> VerbsEndpoint::move_fragments(Way way, const Target& target, Fragments fragments,
+                                           Completion& done) {
+  const std::size_t least_row = path_.fabric().adapter().options.least_row;
+  const bool are_long = std::all_of(fragments.begin(), fragments.end(),
+                                    [&](const Fragment& each) { return each.bytes >= least_row; });
+  if (!are_long || fragments.empty()) {
+    return false;
+  }
+  std::byte* lowest = static_cast<std::byte*>(fragments[0].local);
+  std::byte* highest = lowest;
+  std::uint64_t first = fragments[0].remote_offset;
+  std::uint64_t end = first;
+  for (const Fragment& each : fragments) {
+    auto* const local = static_cast<std::byte*>(each.local);
+    lowest = std::min(lowest, local, std::less<>());
+    highest = std::max(highest, local + each.bytes, std::less<>());
+    first = std::min(first, each.remote_offset);
+    end = std::max(end, each.remote_offset + each.bytes);
+  }
+  const Hull hull{.local = lowest,
+                  .local_bytes = static_cast<std::size_t>(highest - lowest),
+                  .offset = target.offset + first,
+                  .bytes = end - first,
+                  .total_bytes = total_bytes(fragments)};
+  const auto add_runs = [&](Rows& rows) {
+    for (const Fragment& each : fragments) {
+      TESSERA_RETURN_IF_ERROR(
+          rows.add(static_cast<std::byte*>(each.local), each.remote_offset - first, each.bytes));
+    }
+    return Status();
+  };
+  return move_rows(way, target.region, hull, add_runs, done);
+}
+
+// --- what goes as requests
+
+Status VerbsEndpoint::accumulate(const Target& to, const void* from, const CopyShape& shape,
+                                 const Scale& scale, Completion& done) {
+  return by_requests_->accumulate(to, from, shape, scale, done);
+}
+
+Status VerbsEndpoint::atomic(const Target& at, const AtomicRequest& request, Completion& done) {
+  return by_requests_->atomic(at, request, done);
+}
+
+Status VerbsEndpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
+  TESSERA_ASSIGN_OR_RETURN(const bool is_direct, may_go_direct(to, total_bytes(fragments)));
+  if (is_direct) {
+    TESSERA_ASSIGN_OR_RETURN(const bool is_moved, move_fragments(Way::put, to, fragments, done));
+    if (is_moved) {
+      return {};
+    }
+  }
+  return by_requests_->put_fragments(to, fragments, done);
+}
+
+Status VerbsEndpoint::get_fragments(const Target& from, Fragments fragments, Completion& done) {
+  TESSERA_ASSIGN_OR_RETURN(const bool is_direct, may_go_direct(from, total_bytes(fragments)));
+  if (is_direct) {
+    TESSERA_ASSIGN_OR_RETURN(const bool is_moved, move_fragments(Way::get, from, fragments, done));
+    if (is_moved) {
+      return {};
+    }
+  }
+  return by_requests_->get_fragments(from, fragments, done);
+}
+
+Status VerbsEndpoint::accumulate_fragments(const Target& to, Fragments fragments,
+                                           const Scale& scale, Completion& done) {
+  return by_requests_->accumulate_fragments(to, fragments, scale, done);
+}
+
+// --- fences
+
+// The latest, whose region stays as long as it isn't fenced: a fence reads there.
+void VerbsEndpoint::note_write(std::uint64_t number, const detail::RemoteSpan& remote) {
+  const std::lock_guard guard(places_mutex_);
+  if (number > last_write_.load()) {
+    last_write_ = number;
+    written_ = remote;
+  }
+}
+
+bool VerbsEndpoint::is_fenced(RegionId region) const noexcept {
+  return path_.flushed() >= last_write_.load() && by_requests_->is_fenced(region);
+}
+
+// A read behind the writes returns when they are in place.
+Status VerbsEndpoint::flush(Completion& done) {
+  detail::RemoteSpan place;
+  {
+    const std::lock_guard guard(places_mutex_);
+    place = written_;
+  }
+  TESSERA_ASSIGN_OR_RETURN(const int buffer, take_buffer());
+  Buffers& buffers = path_.fabric().buffers();
+  ibv_sge piece{reinterpret_cast<std::uintptr_t>(buffers.at(buffer)), 1, buffers.key()};
+  ibv_send_wr request{};
+  request.sg_list = &piece;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_RDMA_READ;
+  request.wr.rdma = {place.address, static_cast<std::uint32_t>(place.key)};
+  Status status =
+      post(Way::get, &request, 1, {.done = &done, .buffer = buffer, .is_flush = true}, place);
+  if (!status.ok()) {
+    buffers.give_back(buffer);
+  }
+  return status;
+}
+
+Status VerbsEndpoint::start_fence(Completion& done) {
+  const bool are_written = path_.flushed() >= last_write_.load();
+  const bool are_carried_out = by_requests_->is_fenced(any_region);
+  if (are_written) {
+    if (are_carried_out) {
+      done.end({});
+      return {};
+    }
+    return by_requests_->start_fence(done);
+  }
+  if (are_carried_out) {
+    return flush(done);
+  }
+  done.begin();
+  Status flushed = flush(done);
+  if (!flushed.ok()) {
+    done.end(flushed);
+  }
+  Status fenced = by_requests_->start_fence(done);
+  if (!fenced.ok()) {
+    done.end(std::move(fenced));
+  }
+  return {};
+}
+
+Status VerbsEndpoint::fence() {
+  if (is_fenced(any_region)) {
+    return {};
+  }
+  Completion done;
+  done.begin();
+  TESSERA_RETURN_IF_ERROR(start_fence(done));
+  requests_.wait(done);
+  return done.take_error();
+}
+
+}  // namespace tessera::rma::verbs

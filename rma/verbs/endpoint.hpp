@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// VerbsEndpoint: operations on one rank of another node, by the device where the target's memory is
+// known to it and rows are long, and else as requests to the agent, over the same connection.
+//
+//     put   ≤ inline            the data are in the request           ended at return
+//     put   ≤ a buffer          copied into a buffer, then written    ended at return
+//     put   longer              written from where they lie           ends when the target has them
+//     get   into known memory   read to where they belong
+//     get   ≤ a buffer          read into a buffer, copied from there
+//     get   longer              read to where they belong
+//
+// Known is the node's arena, slab by slab; other memory is registered when it is first used. Where
+// the device cannot register it, buffers are used throughout.
+//
+// Order. All goes over one queue pair, which keeps order, and requests are carried out after what
+// was written before them. But the device doesn't wait for the agent: behind requests that changed
+// something and are not fenced, small operations go as requests, too, and large ones fence first
+// (docs/memory-model.md).
+//
+// Threads: all functions may be called from any thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "rma/engine/fabric.hpp"
+#include "rma/transport.hpp"
+#include "rma/verbs/path.hpp"
+
+namespace tessera::rma::verbs {
+
+/// Pieces of local memory in one request.
+[[nodiscard]] std::uint32_t most_pieces(const DeviceLimits& limits) noexcept;
+
+class VerbsEndpoint final : public Endpoint {
+ public:
+  VerbsEndpoint(VerbsPath& path, WorldRank peer, std::unique_ptr<Endpoint> by_requests,
+                detail::Requests& requests) noexcept;
+
+  Status put(const Target& to, const void* from, const CopyShape& shape, Completion& done) override;
+  Result<bool> put_now(const Target& to, const void* from, std::size_t bytes) override;
+  Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) override;
+  Status accumulate(const Target& to, const void* from, const CopyShape& shape, const Scale& scale,
+                    Completion& done) override;
+  Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override;
+  Status put_fragments(const Target& to, Fragments fragments, Completion& done) override;
+  Status get_fragments(const Target& from, Fragments fragments, Completion& done) override;
+  Status accumulate_fragments(const Target& to, Fragments fragments, const Scale& scale,
+                              Completion& done) override;
+
+  Status fence() override;
+  Status start_fence(Completion& done) override;
+  [[nodiscard]] bool is_fenced(RegionId region) const noexcept override;
+
+ private:
+  enum class Way : std::uint8_t { put, get };
+  struct Local {
+    std::uint32_t key = 0;
+    std::size_t bytes = 0;  // that it covers
+    std::shared_ptr<const Registration> held;
+  };
+
+  Result<std::optional<detail::RemoteSpan>> find(RegionId region, std::uint64_t offset);
+  Result<bool> may_go_direct(const Target& target, std::size_t bytes);
+  [[nodiscard]] std::optional<Local> find_local(Way way, std::byte* at, std::size_t bytes) const;
+  Status move(Way way, const Target& target, std::byte* local, std::size_t bytes, Completion& done);
+  Result<std::size_t> move_piece(Way way, const detail::RemoteSpan& remote, std::byte* local,
+                                 std::size_t bytes, Completion& done);
+  Status move_in_place(Way way, const detail::RemoteSpan& remote, std::byte* local,
+                       std::size_t bytes, Local known, Completion& done);
+  Status move_by_buffer(Way way, const detail::RemoteSpan& remote, std::byte* local,
+                        std::size_t bytes, Completion& done);
+  Status put_inline(const detail::RemoteSpan& remote, const std::byte* from, std::size_t bytes);
+  // The runs of a transfer, one after the other: adder(rows) adds them.
+  struct Hull {
+    std::byte* local = nullptr;   // the lowest of all bytes here
+    std::size_t local_bytes = 0;  // up to the highest
+    std::uint64_t offset = 0;     // the lowest in the slice
+    std::uint64_t bytes = 0;      // up to the highest
+    std::size_t total_bytes = 0;  // that are moved
+  };
+  template <class AddRuns>
+  Result<bool> move_rows(Way way, RegionId region, const Hull& hull, const AddRuns& add_runs,
+                         Completion& done);
+  Result<bool> move_shape(Way way, const Target& target, std::byte* local, const CopyShape& shape,
+                          Completion& done);
+  Result<bool> move_fragments(Way way, const Target& target, Fragments fragments, Completion& done);
+  Status post(Way way, ibv_send_wr* first, std::uint32_t count, const Ending& ending,
+              const detail::RemoteSpan& remote);
+  Result<int> take_buffer();
+  Status flush(Completion& done);
+  void note_write(std::uint64_t number, const detail::RemoteSpan& remote);
+
+  VerbsPath& path_;
+  WorldRank peer_;
+  std::unique_ptr<Endpoint> by_requests_;
+  detail::Requests& requests_;
+
+  struct Piece {
+    std::uint64_t offset = 0;  // in the slice
+    detail::RemoteSpan span;   // no bytes: by requests only
+  };
+  std::mutex places_mutex_;
+  std::unordered_map<std::uint32_t, std::vector<Piece>> places_;  // by region
+  detail::RemoteSpan written_;                                    // by the latest write
+  std::atomic<std::uint64_t> last_write_{0};                      // the path's number of it
+};
+
+}  // namespace tessera::rma::verbs

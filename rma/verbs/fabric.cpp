@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/verbs/fabric.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "rma/verbs/path.hpp"
+
+namespace tessera::rma::verbs {
+namespace {
+
+// Completions of as many paths as a process is likely to have; who has more has none on this
+// network, and goes on over TCP.
+constexpr std::uint32_t most_completions = 32 * 1024;
+
+Status cannot_make(const Device& device, const char* what) {
+  return Status::error(Code::limit_exceeded, fmt::format("{} has no {} left: {}", device.name(),
+                                                         what, std::strerror(errno)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<VerbsFabric>> VerbsFabric::create(std::shared_ptr<const Adapter> adapter) {
+  std::unique_ptr<VerbsFabric> fabric(new VerbsFabric(std::move(adapter)));
+  TESSERA_RETURN_IF_ERROR(fabric->make());
+  const Adapter& shared = fabric->adapter();
+  const std::lock_guard guard(shared.fabrics_mutex);
+  shared.fabrics.push_back(fabric.get());
+  return fabric;
+}
+
+Status VerbsFabric::make() {
+  const Device& used = *device();
+  const FabricOptions& options = adapter_->options;
+  TESSERA_ASSIGN_OR_RETURN(
+      buffers_, Buffers::create(*adapter_->registrar, options.send_buffers, options.buffer_bytes));
+  channel_ = OwnedChannel(used.library(), used.library()->create_comp_channel(used.context()));
+  if (!channel_) {
+    return cannot_make(used, "completion channel");
+  }
+  fcntl(channel_->fd, F_SETFL, fcntl(channel_->fd, F_GETFL) | O_NONBLOCK);
+  const auto entries = std::min(most_completions, used.limits().max_completions);
+  completions_ = OwnedCompletions(
+      used.library(),
+      used.library()->create_cq(used.context(), static_cast<int>(entries), channel_.get()));
+  if (!completions_) {
+    return cannot_make(used, "completion queue");
+  }
+  TESSERA_ASSIGN_OR_RETURN(receives_,
+                           Receives::create(device(), *adapter_->registrar, options.buffer_bytes,
+                                            options.most_receive_buffers));
+  return {};
+}
+
+Result<std::unique_ptr<detail::Path>> VerbsFabric::open_path() {
+  if (has_failed_) {
+    return Status::error(Code::unsupported, fmt::format("{} failed before", device()->name()));
+  }
+  {
+    const std::lock_guard guard(paths_mutex_);
+    const std::uint64_t per_path = adapter_->options.depth + adapter_->options.window;
+    if ((paths_.size() + 1) * per_path > static_cast<std::uint64_t>(completions_->cqe)) {
+      return Status::error(Code::limit_exceeded,
+                           fmt::format("{} paths are all that a completion queue of {} has room "
+                                       "for",
+                                       paths_.size(), completions_->cqe));
+    }
+  }
+  TESSERA_ASSIGN_OR_RETURN(auto path, VerbsPath::open(*this));
+  return std::unique_ptr<detail::Path>(std::move(path));
+}
+
+void VerbsFabric::enter(std::uint32_t queue_pair, VerbsPath& path) {
+  const std::lock_guard guard(paths_mutex_);
+  paths_.insert_or_assign(queue_pair, &path);
+}
+
+void VerbsFabric::forget(std::uint32_t queue_pair) {
+  const std::lock_guard guard(paths_mutex_);
+  paths_.erase(queue_pair);
+}
+
+void VerbsFabric::note_arrival(int descriptor) {
+  const std::lock_guard guard(arrivals_mutex_);
+  if (std::find(arrivals_.begin(), arrivals_.end(), descriptor) == arrivals_.end()) {
+    arrivals_.push_back(descriptor);
+  }
+  has_arrivals_ = true;
+}
+
+// First noted, then a look: who gives one back in between sees the note, or is seen.
+int VerbsFabric::take_buffer(int descriptor) {
+  if (const int buffer = buffers_->take(); buffer >= 0) {
+    return buffer;
+  }
+  {
+    const std::lock_guard guard(arrivals_mutex_);
+    without_buffer_.push_back(descriptor);
+    is_short_of_buffers_ = true;
+  }
+  return buffers_->take();
+}
+
+void VerbsFabric::give_back_buffer(int buffer) {
+  buffers_->give_back(buffer);
+  if (!is_short_of_buffers_.load()) {
+    return;
+  }
+  std::vector<int> waiting;
+  {
+    const std::lock_guard guard(arrivals_mutex_);
+    is_short_of_buffers_ = false;
+    waiting = std::exchange(without_buffer_, {});
+  }
+  for (const int descriptor : waiting) {
+    note_arrival(descriptor);
+  }
+}
+
+std::vector<int> VerbsFabric::take_arrivals() {
+  if (!has_arrivals_.load()) {
+    return {};
+  }
+  const std::lock_guard guard(arrivals_mutex_);
+  has_arrivals_ = false;
+  return std::exchange(arrivals_, {});
+}
+
+int VerbsFabric::progress() {
+  const std::unique_lock guard(reading_, std::try_to_lock);
+  return guard.owns_lock() ? read_completions() : 0;
+}
+
+// First switched on, then a look: what comes in between is in the queue or wakes.
+bool VerbsFabric::arm() {
+  const std::lock_guard guard(reading_);
+  take_events();
+  if (!is_armed_) {
+    is_armed_ = device()->library()->req_notify_cq(completions_.get()) == 0;
+  }
+  return read_completions() == 0 && !has_arrivals_.load();
+}
+
+// Requires: reading_ is locked. A channel's event tells nothing but that it was switched on.
+void VerbsFabric::take_events() {
+  Library& library = *device()->library();
+  ibv_cq* queue = nullptr;
+  while (is_armed_ && library.get_cq_event(channel_.get(), queue) == 0) {
+    library.ack_cq_events(queue, 1);
+    is_armed_ = false;
+  }
+}
+
+// Requires: reading_ is locked.
+int VerbsFabric::read_completions() {
+  constexpr int rounds = 4;  // so that many paths don't keep a caller here for ever
+  std::array<ibv_wc, 32> completions;
+  int count = 0;
+  for (int i = 0; i < rounds; ++i) {
+    const int come = device()->library()->poll_cq(completions_.get(), completions);
+    for (int each = 0; each < come; ++each) {
+      hand_out(completions[static_cast<std::size_t>(each)]);
+    }
+    if (come < 0) {
+      abandon_all(fmt::format("the completion queue of {} cannot be read: {}", device()->name(),
+                              std::strerror(-come)));
+      break;
+    }
+    count += come;
+    if (come < static_cast<int>(completions.size())) {
+      break;
+    }
+  }
+  return count;
+}
+
+// Nobody will tell any more what ended.
+void VerbsFabric::abandon_all(const std::string& why) {
+  has_failed_ = true;
+  const Status reason = Status::error(Code::peer_lost, why);
+  const std::lock_guard guard(paths_mutex_);
+  for (const auto& [number, path] : paths_) {
+    path->abandon(reason);
+  }
+}
+
+void VerbsFabric::hand_out(const ibv_wc& completion) {
+  const std::lock_guard guard(paths_mutex_);
+  const auto found = paths_.find(completion.qp_num);
+  if (found != paths_.end()) {
+    found->second->take_completion(completion);
+  } else if ((completion.wr_id & is_receive) != 0) {
+    receives_->give_back(static_cast<std::uint32_t>(completion.wr_id));
+  }
+}
+
+void VerbsFabric::look_after() {
+  adapter_->hand_out_events();
+  adapter_->registrar->tidy();
+}
+
+// A device that is gone need not say what becomes of what is under way.
+void VerbsFabric::take_event(const DeviceEvent& event) {
+  const bool is_ours =
+      event.completions == completions_.get() || event.receives == receives_->get();
+  if (event.kind == EventKind::device_lost ||
+      (is_ours && (event.kind == EventKind::completion_queue_error ||
+                   event.kind == EventKind::receive_queue_error))) {
+    abandon_all(event.text);
+  } else if (is_ours && event.kind == EventKind::low_on_receives) {
+    receives_->refill();
+  }
+}
+
+void Adapter::hand_out_events() const {
+  const std::lock_guard guard(fabrics_mutex);
+  for (const DeviceEvent& event : device->look_for_events()) {
+    for (VerbsFabric* const each : fabrics) {
+      each->take_event(event);
+    }
+  }
+}
+
+VerbsFabric::~VerbsFabric() {
+  const std::lock_guard guard(adapter_->fabrics_mutex);
+  std::erase(adapter_->fabrics, this);
+}
+
+Result<detail::RemoteSpan> VerbsFabric::expose(std::byte* from, std::uint64_t bytes) {
+  if (bytes == 0) {
+    return Status::error(Code::out_of_range, "there are no bytes to be reached");
+  }
+  TESSERA_ASSIGN_OR_RETURN(const Known known, adapter_->arena->find(from, bytes));
+  return detail::RemoteSpan{reinterpret_cast<std::uintptr_t>(known.from), known.bytes,
+                            known.remote_key};
+}
+
+}  // namespace tessera::rma::verbs

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// VerbsFabric: a completion queue with the paths whose requests complete there, and the buffers
+// that they share.
+//
+// Whoever waits reads the queue, for all paths. Who has nothing to read sleeps on the completion
+// channel's descriptor, which arm() switches on.
+//
+// Threads: all functions may be called from any thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "rma/engine/fabric.hpp"
+#include "rma/node/node.hpp"
+#include "rma/verbs/buffers.hpp"
+#include "rma/verbs/device.hpp"
+#include "rma/verbs/exposure.hpp"
+#include "rma/verbs/handles.hpp"
+#include "rma/verbs/receives.hpp"
+#include "rma/verbs/registration.hpp"
+
+namespace tessera::rma::verbs {
+
+class VerbsPath;
+
+/// Requests of a path, at least: more than go in a batch and between two that the device tells of.
+inline constexpr std::uint32_t least_depth = 64;
+
+struct FabricOptions {
+  std::uint32_t depth = 128;         ///< requests under way on each path
+  std::uint32_t window = 16;         ///< messages of a peer that nobody has read yet
+  std::uint32_t inline_bytes = 220;  ///< of a request that carries its data itself
+  std::size_t buffer_bytes = 8192;   ///< of a message
+  std::size_t least_row = 512;       ///< bytes; shorter rows are packed, as requests
+  std::size_t send_buffers = 256;    ///< for messages and small transfers
+  std::size_t most_receive_buffers = 4096;
+  std::uint64_t slab_bytes = 16U << 20U;  ///< of the arena, registered at a time
+};
+
+class VerbsFabric;
+
+/// What the fabrics of a process share.
+struct Adapter {
+  /// Reads the device's events for all fabrics, whoever asks.
+  void hand_out_events() const;
+
+  std::shared_ptr<Device> device;
+  std::shared_ptr<detail::Node> node;
+  FabricOptions options;
+  std::unique_ptr<Registrar> registrar;
+  std::unique_ptr<Exposure> arena;
+  mutable std::mutex fabrics_mutex;
+  mutable std::vector<VerbsFabric*> fabrics;
+};
+
+class VerbsFabric final : public detail::Fabric {
+ public:
+  /// Errors: no_memory, limit_exceeded.
+  static Result<std::unique_ptr<VerbsFabric>> create(std::shared_ptr<const Adapter> adapter);
+  ~VerbsFabric() override;
+  VerbsFabric(const VerbsFabric&) = delete;
+  VerbsFabric& operator=(const VerbsFabric&) = delete;
+
+  Result<std::unique_ptr<detail::Path>> open_path() override;
+  int progress() override;
+  [[nodiscard]] bool is_busy() const noexcept override { return under_way_.load() > 0; }
+  std::vector<int> take_arrivals() override;
+  bool arm() override;
+  [[nodiscard]] int descriptor() const noexcept override { return channel_->fd; }
+  void look_after() override;
+  Result<detail::RemoteSpan> expose(std::byte* from, std::uint64_t bytes) override;
+
+  // For its paths.
+  [[nodiscard]] const Adapter& adapter() const noexcept { return *adapter_; }
+  [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept { return adapter_->device; }
+  [[nodiscard]] ibv_cq* completions() const noexcept { return completions_.get(); }
+  [[nodiscard]] Receives& receives() const noexcept { return *receives_; }
+  [[nodiscard]] Buffers& buffers() const noexcept { return *buffers_; }
+  /// From now on completions of that queue pair go to `path`, until forget().
+  void enter(std::uint32_t queue_pair, VerbsPath& path);
+  /// Returns when nobody is inside of the path's take_completion() any more.
+  void forget(std::uint32_t queue_pair);
+  /// Something came that the owner of that descriptor should look at.
+  void note_arrival(int descriptor);
+  /// A buffer for a message, −1 when none is free: then the owner of that descriptor is told as
+  /// soon as one is.
+  int take_buffer(int descriptor);
+  void give_back_buffer(int buffer);
+  /// Something happened to the device.
+  void take_event(const DeviceEvent& event);
+  /// Operations that somebody may wait for.
+  void note_begun() noexcept { under_way_.fetch_add(1); }
+  void note_ended(std::int64_t count) noexcept { under_way_.fetch_sub(count); }
+
+ private:
+  explicit VerbsFabric(std::shared_ptr<const Adapter> adapter) noexcept
+      : adapter_(std::move(adapter)) {}
+  Status make();
+  int read_completions();
+  void hand_out(const ibv_wc& completion);
+  void abandon_all(const std::string& reason);
+  void take_events();
+
+  std::shared_ptr<const Adapter> adapter_;
+  std::unique_ptr<Buffers> buffers_;
+  OwnedChannel channel_;
+  OwnedCompletions completions_;
+  std::unique_ptr<Receives> receives_;
+
+  std::mutex reading_;  // of the completion queue
+  bool is_armed_ = false;
+  std::atomic<bool> has_failed_{false};
+  std::mutex paths_mutex_;
+  std::unordered_map<std::uint32_t, VerbsPath*> paths_;  // by the number of the queue pair
+  std::mutex arrivals_mutex_;
+  std::vector<int> arrivals_;
+  std::atomic<bool> has_arrivals_{false};
+  std::vector<int> without_buffer_;  // likewise; under the same lock
+  std::atomic<bool> is_short_of_buffers_{false};
+  std::atomic<std::int64_t> under_way_{0};
+};
+
+}  // namespace tessera::rma::verbs

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/verbs/path.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "rma/kernels/copy.hpp"
+#include "rma/verbs/endpoint.hpp"
+
+namespace tessera::rma::verbs {
+namespace {
+
+// Of the send queue, for messages that tell how many were read: those must always go.
+constexpr std::uint32_t kept_for_credits = 4;
+// Requests between two of which the device tells in any case.
+constexpr std::uint64_t longest_silence = 16;
+// Messages with nothing but credits that may be under way besides: each is for half a window.
+constexpr std::uint32_t credit_messages = 3;
+
+// What a device says of a request that failed, for people.
+const char* explain(ibv_wc_status status) noexcept {
+  switch (status) {
+    case IBV_WC_RETRY_EXC_ERR:
+      return "the other end does not answer";
+    case IBV_WC_RNR_RETRY_EXC_ERR:
+      return "the other end was not ready to receive";
+    case IBV_WC_REM_ACCESS_ERR:
+      return "the other end refused access to its memory";
+    case IBV_WC_REM_INV_REQ_ERR:
+      return "the other end did not accept the request";
+    case IBV_WC_REM_OP_ERR:
+      return "the other end could not carry it out";
+    case IBV_WC_LOC_PROT_ERR:
+      return "memory on this side is not registered for it";
+    case IBV_WC_LOC_LEN_ERR:
+      return "a message was longer than its buffer";
+    case IBV_WC_WR_FLUSH_ERR:
+      return "the connection had failed before";
+    case IBV_WC_FATAL_ERR:
+      return "the device failed";
+    default:
+      return "the request failed";
+  }
+}
+
+std::size_t total(std::span<const iovec> pieces) noexcept {
+  std::size_t bytes = 0;
+  for (const iovec& piece : pieces) {
+    bytes += piece.iov_len;
+  }
+  return bytes;
+}
+
+// Copies `bytes` from `offset` on of what `pieces` hold, or into them.
+template <class Copy>
+void for_each_part(std::span<const iovec> pieces, std::size_t offset, std::size_t bytes,
+                   Copy&& copy) {
+  for (const iovec& piece : pieces) {
+    if (offset >= piece.iov_len) {
+      offset -= piece.iov_len;
+      continue;
+    }
+    const std::size_t here = std::min(bytes, piece.iov_len - offset);
+    copy(static_cast<std::byte*>(piece.iov_base) + offset, here);
+    bytes -= here;
+    offset = 0;
+    if (bytes == 0) {
+      return;
+    }
+  }
+}
+
+void gather(std::span<const iovec> pieces, std::size_t offset, std::span<std::byte> to) {
+  std::byte* at = to.data();
+  for_each_part(pieces, offset, to.size(), [&](const std::byte* from, std::size_t bytes) {
+    std::memcpy(at, from, bytes);
+    at += bytes;
+  });
+}
+
+// Into memory that others may read meanwhile: aligned words never tear.
+void scatter(std::span<const std::byte> from, std::span<const iovec> pieces, std::size_t offset) {
+  const std::byte* at = from.data();
+  for_each_part(pieces, offset, from.size(), [&](std::byte* to, std::size_t bytes) {
+    kernels::copy_small(to, at, bytes);
+    at += bytes;
+  });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<VerbsPath>> VerbsPath::open(VerbsFabric& fabric) {
+  const FabricOptions& options = fabric.adapter().options;
+  const DeviceLimits& limits = fabric.device()->limits();
+  TESSERA_ASSIGN_OR_RETURN(
+      QueuePair queue,
+      QueuePair::create(fabric.device(),
+                        {.send_completions = fabric.completions(),
+                         .receive_completions = fabric.completions(),
+                         .receives = fabric.receives().get(),
+                         .depth = std::min(options.depth, limits.max_queue_depth),
+                         .send_sge = most_pieces(limits),
+                         .inline_bytes = std::min(options.inline_bytes, limits.max_inline)}));
+  TESSERA_RETURN_IF_ERROR(fabric.receives().add(options.window + credit_messages));
+  std::unique_ptr<VerbsPath> path(new VerbsPath(fabric, std::move(queue)));
+  fabric.enter(path->queue_.number(), *path);
+  return path;
+}
+
+VerbsPath::VerbsPath(VerbsFabric& fabric, QueuePair queue)
+    : fabric_(fabric),
+      queue_(std::move(queue)),
+      inline_bytes_(
+          std::min(queue_.capacities().max_inline_data, fabric.adapter().options.inline_bytes)) {}
+
+VerbsPath::~VerbsPath() {
+  drain();
+  queue_.to_error().ignore("it goes in any case");
+  // The queue pair takes along what completed and was not read: buffers of messages, among others.
+  while (fabric_.progress() > 0) {
+  }
+  fabric_.forget(queue_.number());
+  lose(Status::error(Code::closed, "the connection was closed"));
+  take_sent(posted_, loss());
+  for (const Message& message : messages_) {
+    fabric_.receives().give_back(message.buffer);
+  }
+  fabric_.receives().release(fabric_.adapter().options.window + credit_messages);
+}
+
+// What was sent is with the other end, or that end is gone: it may take the end of the stream
+// beside for a loss, else.
+void VerbsPath::drain() noexcept {
+  constexpr std::chrono::milliseconds patience{1000};
+  {
+    const std::lock_guard guard(sending_);
+    if (beside_ == nullptr || is_lost_ || posted_ == ended_) {
+      return;
+    }
+    // The device tells of this one, and so of all before.
+    post_message({}, {.is_last = true}).ignore("then nothing is drained");
+  }
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto is_done = [this] {
+    const std::lock_guard guard(sending_);
+    return is_lost_ || posted_ == ended_;
+  };
+  while (!is_done() && std::chrono::steady_clock::now() < deadline) {
+    if (fabric_.progress() == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+}
+
+// --- connecting
+
+detail::PathAddressBytes VerbsPath::address() const {
+  detail::PathAddressBytes bytes{};
+  const auto encoded = queue_.address().encode();
+  std::copy(encoded.begin(), encoded.end(), bytes.begin());
+  const std::uint32_t window = fabric_.adapter().options.window;
+  bytes[encoded.size()] = static_cast<std::byte>(window & 0xffU);
+  bytes[encoded.size() + 1] = static_cast<std::byte>(window >> 8U);
+  return bytes;
+}
+
+Status VerbsPath::connect(const detail::PathAddressBytes& other) {
+  TESSERA_ASSIGN_OR_RETURN(const PathAddress theirs,
+                           PathAddress::decode(std::span(other).first(PathAddress::encoded_bytes)));
+  const auto window = std::to_integer<std::uint32_t>(other[PathAddress::encoded_bytes]) |
+                      std::to_integer<std::uint32_t>(other[PathAddress::encoded_bytes + 1]) << 8U;
+  if (window == 0) {
+    return Status::error(Code::protocol, "the other end has no buffers for messages");
+  }
+  TESSERA_RETURN_IF_ERROR(queue_.connect(theirs));
+  const std::lock_guard guard(sending_);
+  credits_ = window;
+  return {};
+}
+
+void VerbsPath::watch(std::unique_ptr<detail::Channel> beside) {
+  beside_ = std::move(beside);
+  descriptor_ = beside_->descriptor();
+  fabric_.note_arrival(descriptor_);  // messages may have come before
+}
+
+int VerbsPath::descriptor() const noexcept {
+  return descriptor_;
+}
+
+std::string VerbsPath::peer() const {
+  return beside_ == nullptr ? "a path that is being opened" : beside_->peer();
+}
+
+Status VerbsPath::check() const {
+  return is_lost_ ? loss() : beside_->check();
+}
+
+// The stream beside is silent: all that can come is its end.
+Status VerbsPath::heed_descriptor() {
+  if (is_lost_) {
+    return loss();
+  }
+  std::byte byte{};
+  const iovec room{&byte, 1};
+  const auto came = beside_->receive(std::span(&room, 1));
+  if (came.ok() && *came == 0) {
+    return {};
+  }
+  Status reason =
+      came.ok() ? Status::error(Code::protocol,
+                                peer() + " sent something over the connection that it had left")
+                : came.status();
+  lose(reason);
+  return reason;
+}
+
+Status VerbsPath::loss() const {
+  const std::lock_guard guard(reason_mutex_);
+  return reason_;
+}
+
+// What is under way ends when the device says so, or when the path goes: the device may touch its
+// memory until then.
+void VerbsPath::lose(const Status& reason) {
+  {
+    const std::lock_guard guard(reason_mutex_);
+    if (is_lost_) {
+      return;
+    }
+    reason_ = reason;
+    is_lost_ = true;
+  }
+  queue_.to_error().ignore("it has failed in any case");
+  if (descriptor_ >= 0) {
+    // The other end's device may never find out by itself.
+    shutdown(descriptor_, SHUT_RDWR);
+    fabric_.note_arrival(descriptor_);
+  }
+}
+
+// --- requests
+
+bool VerbsPath::has_room(std::uint32_t count) const noexcept {
+  return posted_ - ended_ + count + kept_for_credits <= queue_.capacities().max_send_wr;
+}
+
+std::uint32_t VerbsPath::most_at_once() const noexcept {
+  return std::max(queue_.capacities().max_send_wr / 2, kept_for_credits + 1) - kept_for_credits;
+}
+
+Result<std::uint64_t> VerbsPath::post(ibv_send_wr* first, std::uint32_t count, Ending ending) {
+  const std::lock_guard guard(sending_);
+  if (is_lost_) {
+    return loss();
+  }
+  return has_room(count) ? post_locked(first, count, std::move(ending))
+                         : Result<std::uint64_t>(std::uint64_t{0});
+}
+
+// Requires: sending_ is locked, and there is room.
+Result<std::uint64_t> VerbsPath::post_locked(ibv_send_wr* first, std::uint32_t count,
+                                             Ending ending) {
+  std::uint64_t number = posted_;
+  ibv_send_wr* last = first;
+  for (ibv_send_wr* each = first; each != nullptr; each = each->next) {
+    each->wr_id = ++number;
+    last = each;
+  }
+  const bool is_wanted = !ending.is_quiet() || number - told_ >= longest_silence ||
+                         (ending.buffer >= 0 && fabric_.buffers().are_scarce());
+  if (is_wanted) {
+    last->send_flags |= IBV_SEND_SIGNALED;
+  }
+  ibv_send_wr* bad = nullptr;
+  if (const int error = fabric_.device()->library()->post_send(queue_.get(), first, bad);
+      error != 0) {
+    lose(Status::error(Code::peer_lost, fmt::format("the device takes no more requests for {}: {}",
+                                                    peer(), std::strerror(error))));
+    // Those before the bad one are under way, and end with the path; so does what waits for them.
+    count = bad == nullptr ? 0 : static_cast<std::uint32_t>(bad->wr_id - posted_ - 1);
+    if (count == 0) {
+      return loss();
+    }
+  }
+  posted_ += count;
+  told_ = is_wanted ? posted_ : told_;
+  if (ending.done != nullptr) {
+    fabric_.note_begun();
+  }
+  if (!ending.is_quiet() || ending.buffer >= 0) {
+    waiting_.push_back({posted_, std::move(ending)});
+  }
+  return posted_;
+}
+
+void VerbsPath::take_completion(const ibv_wc& completion) {
+  const bool is_message = (completion.wr_id & is_receive) != 0;
+  Status status;
+  if (completion.status != IBV_WC_SUCCESS) {
+    // What is flushed has failed by what came before.
+    lose(Status::error(Code::peer_lost, fmt::format("{}: {}", peer(), explain(completion.status))));
+    status = loss();
+  }
+  if (!is_message) {
+    take_sent(completion.wr_id, status);
+  } else if (status.ok()) {
+    take_message(completion);
+  } else {
+    fabric_.receives().give_back(static_cast<std::uint32_t>(completion.wr_id));
+  }
+}
+
+void VerbsPath::abandon(const Status& reason) {
+  lose(reason);
+  std::uint64_t last = 0;
+  {
+    const std::lock_guard guard(sending_);
+    last = posted_;
+    if (ended_ == last) {
+      return;
+    }
+  }
+  take_sent(last, loss());
+}
+
+// All requests up to that number have ended.
+void VerbsPath::take_sent(std::uint64_t number, const Status& status) {
+  std::deque<Waiting> over;
+  {
+    const std::lock_guard guard(sending_);
+    ended_ = std::max(ended_, number);
+    while (!waiting_.empty() && waiting_.front().number <= number) {
+      over.push_back(std::move(waiting_.front()));
+      waiting_.pop_front();
+    }
+    if (owed_ > 0) {
+      return_credits(fabric_.adapter().options.window / 2);
+    }
+  }
+  for (Waiting& each : over) {
+    finish(each.ending, each.number, status);
+  }
+  if (descriptor_ >= 0) {
+    fabric_.note_arrival(descriptor_);  // there is room
+  }
+}
+
+void VerbsPath::finish(Ending& ending, std::uint64_t number, const Status& status) {
+  if (ending.is_flush && status.ok()) {
+    std::uint64_t before = flushed_.load();
+    while (before < number && !flushed_.compare_exchange_weak(before, number)) {
+    }
+  }
+  if (ending.buffer >= 0) {
+    if (ending.copy_to != nullptr && status.ok()) {
+      kernels::copy_small(ending.copy_to, fabric_.buffers().at(ending.buffer), ending.copy_bytes);
+    }
+    fabric_.give_back_buffer(ending.buffer);
+  }
+  ending.held.reset();
+  if (ending.done != nullptr) {
+    fabric_.note_ended(1);
+    const detail::Requests* const requests = requests_.load(std::memory_order_acquire);
+    ending.done->end(status.ok() || requests == nullptr ? status : requests->loss_of(status));
+  }
+}
+
+// --- messages
+
+// Requires: sending_ is locked, and there is room. The bytes are in the ending's buffer, or few.
+Status VerbsPath::post_message(std::span<const std::byte> bytes, Ending ending) {
+  ibv_sge piece{reinterpret_cast<std::uintptr_t>(bytes.data()),
+                static_cast<std::uint32_t>(bytes.size()), fabric_.buffers().key()};
+  ibv_send_wr request{};
+  request.sg_list = &piece;
+  request.num_sge = bytes.empty() ? 0 : 1;
+  request.opcode = IBV_WR_SEND_WITH_IMM;
+  request.send_flags =
+      ending.buffer < 0 && !bytes.empty() ? static_cast<unsigned>(IBV_SEND_INLINE) : 0U;
+  request.imm_data = htonl(std::exchange(owed_, 0U));
+  return post_locked(&request, 1, std::move(ending)).status();
+}
+
+Result<std::size_t> VerbsPath::send(std::span<const iovec> pieces) {
+  const std::lock_guard guard(sending_);
+  const std::size_t bytes = total(pieces);
+  std::size_t taken = 0;
+  std::array<std::byte, 512> small;
+  while (taken < bytes && credits_ > 0 && has_room(1)) {
+    if (is_lost_) {
+      return loss();
+    }
+    const std::size_t here = std::min(bytes - taken, fabric_.buffers().bytes());
+    const bool is_small = here <= std::min<std::size_t>(inline_bytes_, small.size());
+    const int buffer = is_small ? -1 : fabric_.take_buffer(descriptor_);
+    if (!is_small && buffer < 0) {
+      break;
+    }
+    const std::span<std::byte> to(is_small ? small.data() : fabric_.buffers().at(buffer), here);
+    gather(pieces, taken, to);
+    --credits_;
+    if (Status posted = post_message(to, {.buffer = buffer}); !posted.ok()) {
+      if (buffer >= 0) {
+        fabric_.give_back_buffer(buffer);
+      }
+      return posted;
+    }
+    taken += here;
+  }
+  return is_lost_ ? Result<std::size_t>(loss()) : taken;
+}
+
+void VerbsPath::take_message(const ibv_wc& completion) {
+  const auto buffer = static_cast<std::uint32_t>(completion.wr_id);
+  {
+    const std::lock_guard guard(sending_);
+    credits_ += ntohl(completion.imm_data);
+  }
+  if (completion.byte_len == 0) {
+    fabric_.receives().give_back(buffer);
+  } else {
+    const std::lock_guard guard(receiving_);
+    messages_.push_back({buffer, completion.byte_len, 0});
+  }
+  if (descriptor_ >= 0) {
+    fabric_.note_arrival(descriptor_);
+  }
+}
+
+Result<std::size_t> VerbsPath::receive(std::span<const iovec> into) {
+  const std::size_t room = total(into);
+  std::size_t taken = 0;
+  std::uint32_t read = 0;
+  {
+    const std::lock_guard guard(receiving_);
+    while (taken < room && !messages_.empty()) {
+      Message& first = messages_.front();
+      const std::size_t here = std::min(room - taken, first.bytes - first.read);
+      const std::byte* const from = fabric_.receives().at(first.buffer) + first.read;
+      scatter(std::span(from, here), into, taken);
+      first.read += here;
+      taken += here;
+      if (first.read == first.bytes) {
+        fabric_.receives().give_back(first.buffer);
+        messages_.pop_front();
+        ++read;
+      }
+    }
+  }
+  if (read > 0) {
+    const std::lock_guard guard(sending_);
+    owed_ += read;
+    return_credits(fabric_.adapter().options.window / 2);
+  }
+  return taken == 0 && is_lost_ && room > 0 ? Result<std::size_t>(loss()) : taken;
+}
+
+// Requires: sending_ is locked. Those that nothing else takes along in time.
+void VerbsPath::return_credits(std::uint32_t at_least) {
+  const bool is_possible =
+      posted_ - ended_ < queue_.capacities().max_send_wr && !is_lost_;  // kept_for_credits
+  if (owed_ >= std::max(at_least, 1U) && is_possible) {
+    post_message({}, {}).ignore("a path that is lost owes nothing");
+  }
+}
+
+std::unique_ptr<Endpoint> VerbsPath::endpoint(WorldRank peer, std::unique_ptr<Endpoint> by_requests,
+                                              detail::Requests& requests) {
+  requests_.store(&requests, std::memory_order_release);
+  return std::make_unique<VerbsEndpoint>(*this, peer, std::move(by_requests), requests);
+}
+
+}  // namespace tessera::rma::verbs

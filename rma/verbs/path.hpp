@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// VerbsPath: one end of a reliable connection between a process and an agent: messages, which carry
+// the stream of requests and answers, and the process's own reads and writes of the other node's
+// memory, all in the order in which they were posted.
+//
+// Messages. A stream's bytes are copied into buffers that the device knows, and out of them at the
+// other end. Each end may have as many messages under way as the other has buffers for it (its
+// window); with each message, or in one of its own, goes how many were read since. The two
+// directions count apart: answers never wait for requests. So a receiver is always ready, and the
+// network never has to retry (seed 001 §3, "Memory consumption").
+//
+// Completion. The device completes requests in order, and tells of one in a few: when somebody
+// waits for it, when buffers are scarce, and every so often.
+//
+// Threads: as detail::Path; post() by any.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "rma/engine/fabric.hpp"
+#include "rma/verbs/fabric.hpp"
+#include "rma/verbs/queue_pair.hpp"
+
+namespace tessera::rma::verbs {
+
+/// What ends with a request.
+struct Ending {
+  Completion* done = nullptr;
+  int buffer = -1;               ///< is free again
+  std::byte* copy_to = nullptr;  ///< receives the buffer's first `copy_bytes` before that
+  std::size_t copy_bytes = 0;
+  std::shared_ptr<const Registration> held = nullptr;  ///< what the request needed
+  bool is_flush = false;  ///< all that was written before is in its place
+  bool is_last = false;   ///< somebody waits until nothing is under way
+
+  /// Nobody would notice.
+  [[nodiscard]] bool is_quiet() const noexcept {
+    return done == nullptr && held == nullptr && !is_flush && !is_last;
+  }
+};
+
+class VerbsPath final : public detail::Path {
+ public:
+  static Result<std::unique_ptr<VerbsPath>> open(VerbsFabric& fabric);
+  ~VerbsPath() override;
+  VerbsPath(const VerbsPath&) = delete;
+  VerbsPath& operator=(const VerbsPath&) = delete;
+
+  Result<std::size_t> send(std::span<const iovec> pieces) override;
+  Result<std::size_t> receive(std::span<const iovec> into) override;
+  [[nodiscard]] Status check() const override;
+  [[nodiscard]] int descriptor() const noexcept override;
+  [[nodiscard]] bool shows_room() const noexcept override { return false; }
+  Status heed_descriptor() override;
+  [[nodiscard]] std::string peer() const override;
+
+  [[nodiscard]] detail::PathAddressBytes address() const override;
+  Status connect(const detail::PathAddressBytes& other) override;
+  void watch(std::unique_ptr<detail::Channel> beside) override;
+  std::unique_ptr<Endpoint> endpoint(WorldRank peer, std::unique_ptr<Endpoint> by_requests,
+                                     detail::Requests& requests) override;
+
+  /// Hands requests to the device, linked by `next`, as one batch; `ending` ends with the last of
+  /// them. Returns the number of that, or 0 when there is no room just now: nothing is posted then.
+  /// Errors: peer_lost; `ending` is not used then. Requires: count ≤ most_at_once().
+  Result<std::uint64_t> post(ibv_send_wr* first, std::uint32_t count, Ending ending);
+  [[nodiscard]] std::uint32_t most_at_once() const noexcept;
+  [[nodiscard]] std::uint32_t most_inline() const noexcept { return inline_bytes_; }
+  /// The last request of which all before it that wrote are known to be in effect.
+  [[nodiscard]] std::uint64_t flushed() const noexcept { return flushed_.load(); }
+
+  [[nodiscard]] VerbsFabric& fabric() const noexcept { return fabric_; }
+
+  /// For the fabric.
+  void take_completion(const ibv_wc& completion);
+  /// No completion comes any more: ends all that waits for one.
+  void abandon(const Status& reason);
+
+ private:
+  VerbsPath(VerbsFabric& fabric, QueuePair queue);
+  struct Message {
+    std::uint32_t buffer = 0;
+    std::size_t bytes = 0;
+    std::size_t read = 0;
+  };
+  struct Waiting {
+    std::uint64_t number = 0;
+    Ending ending;
+  };
+  [[nodiscard]] bool has_room(std::uint32_t count) const noexcept;
+  Result<std::uint64_t> post_locked(ibv_send_wr* first, std::uint32_t count, Ending ending);
+  Status post_message(std::span<const std::byte> bytes, Ending ending);
+  void return_credits(std::uint32_t at_least);
+  void take_message(const ibv_wc& completion);
+  void take_sent(std::uint64_t number, const Status& status);
+  void finish(Ending& ending, std::uint64_t number, const Status& status);
+  void lose(const Status& reason);
+  [[nodiscard]] Status loss() const;
+  void drain() noexcept;
+
+  VerbsFabric& fabric_;
+  QueuePair queue_;
+  std::uint32_t inline_bytes_;
+  std::unique_ptr<detail::Channel> beside_;                 // never null once watch() was called
+  std::atomic<const detail::Requests*> requests_{nullptr};  // of endpoints; names what is lost
+  std::atomic<int> descriptor_{-1};
+
+  std::mutex sending_;
+  std::uint64_t posted_ = 0;
+  std::uint64_t ended_ = 0;
+  std::uint64_t told_ = 0;  // the last request of which the device is to tell
+  std::deque<Waiting> waiting_;
+  std::uint32_t credits_ = 0;  // messages that the other end has buffers for
+  std::uint32_t owed_ = 0;     // messages that were read here since the other end was told
+  std::atomic<std::uint64_t> flushed_{0};
+
+  std::mutex receiving_;
+  std::deque<Message> messages_;
+
+  std::atomic<bool> is_lost_{false};
+  mutable std::mutex reason_mutex_;
+  Status reason_;
+};
+
+}  // namespace tessera::rma::verbs

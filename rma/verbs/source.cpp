@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/verbs/source.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "rma/memory.hpp"
+#include "rma/verbs/fabric.hpp"
+
+namespace tessera::rma::verbs {
+namespace {
+
+class VerbsSource final : public detail::FabricSource {
+ public:
+  explicit VerbsSource(std::shared_ptr<const Adapter> adapter) noexcept
+      : adapter_(std::move(adapter)) {}
+  Result<std::unique_ptr<detail::Fabric>> create() override {
+    TESSERA_ASSIGN_OR_RETURN(auto fabric, VerbsFabric::create(adapter_));
+    return std::unique_ptr<detail::Fabric>(std::move(fabric));
+  }
+
+ private:
+  std::shared_ptr<const Adapter> adapter_;
+};
+
+// A device that has nothing left is as good as none, and jobs that may go another way do.
+Result<std::shared_ptr<Device>> open_device(std::shared_ptr<Library> library,
+                                            const DeviceOptions& wanted) {
+  auto device = Device::open(std::move(library), wanted);
+  if (!device.ok() && device.status().code() != Code::invalid_argument) {
+    return Status::error(Code::unsupported, device.status().message());
+  }
+  if (device.ok() && (*device)->limits().max_queue_depth < least_depth) {
+    return Status::error(
+        Code::unsupported,
+        fmt::format("{} has queues of {} requests, and {} are needed", (*device)->name(),
+                    (*device)->limits().max_queue_depth, least_depth));
+  }
+  return device;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<detail::FabricSource>> find_fabric(std::shared_ptr<Library> library,
+                                                          const TransportContext& context) {
+  TESSERA_ASSIGN_OR_RETURN(const DeviceOptions wanted, DeviceOptions::from(*context.settings));
+  auto adapter = std::make_shared<Adapter>();
+  TESSERA_ASSIGN_OR_RETURN(adapter->device, open_device(std::move(library), wanted));
+  adapter->node = context.shared_node;
+  adapter->options.least_row = static_cast<std::size_t>(context.settings->direct_row);
+  TESSERA_ASSIGN_OR_RETURN(adapter->registrar,
+                           Registrar::create(adapter->device->library(), adapter->device->domain(),
+                                             RegistrationOptions()));
+  adapter->arena =
+      std::make_unique<Exposure>(*adapter->registrar, adapter->node, adapter->options.slab_bytes);
+  return std::shared_ptr<detail::FabricSource>(std::make_shared<VerbsSource>(std::move(adapter)));
+}
+
+std::string describe_fabric(std::shared_ptr<Library> library, const Settings& settings) {
+  const auto wanted = DeviceOptions::from(settings);
+  const auto device = wanted.ok() ? Device::open(library, *wanted)
+                                  : Result<std::shared_ptr<Device>>(wanted.status());
+  if (!device.ok()) {
+    return "not used: " + device.status().message();
+  }
+  const auto registrar =
+      Registrar::create(std::move(library), (*device)->domain(), RegistrationOptions());
+  if (!registrar.ok()) {
+    return "not used: " + registrar.status().message();
+  }
+  const MemlockLimit& limit = (*registrar)->memlock_limit();
+  return fmt::format("{}; may lock {} of memory; {}", (*device)->describe(),
+                     !limit.bytes || limit.may_exceed ? "any amount" : human_bytes(*limit.bytes),
+                     (*registrar)->is_caching()
+                         ? "remembers what it registered"
+                         : "registers anew each time: " + (*registrar)->why_not_caching());
+}
+
+}  // namespace tessera::rma::verbs
