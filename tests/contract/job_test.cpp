@@ -43,7 +43,7 @@ TEST(Job, KnowsItsRanksAndItsNode) {
       EXPECT_EQ(job.shares_node(WorldRank{rank}), is_near);
       EXPECT_TRUE(job.is_present(WorldRank{rank}));
       EXPECT_EQ(job.transport_to(WorldRank{rank}).value(),
-                is_near ? test::transport_name() : "tcp");
+                is_near ? test::transport_name() : test::network_name());
     }
     EXPECT_TRUE(std::equal(neighbours.begin(), neighbours.end(), job.node_ranks().begin(),
                            job.node_ranks().end()));

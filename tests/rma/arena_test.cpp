@@ -2,6 +2,7 @@
 #include "rma/node/arena.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 
 #include <algorithm>
@@ -22,6 +23,12 @@ namespace {
 
 std::uint64_t granules_of(std::uint64_t bytes) {
   return std::max<std::uint64_t>((bytes + granule_bytes - 1) / granule_bytes, 1);
+}
+
+std::uint64_t memory_bytes(const NodeMemory& memory) {
+  struct stat file {};
+  EXPECT_EQ(fstat(memory.file(), &file), 0);
+  return static_cast<std::uint64_t>(file.st_blocks) * 512;
 }
 
 // What is allocated, as a map; refuses overlaps.
@@ -203,6 +210,28 @@ TEST(Arena, SurvivesADeathAtAnyInstructionOfAllocateAndFree) {
       break;
     }
   }
+}
+
+// A device knows pages: those of a kept piece stay the same, whoever has them.
+TEST(Arena, KeepsTheMemoryThatADeviceHoldsOnTo) {
+  const auto memory = rig_memory(1, 64ULL << 20);
+  const auto node = rig_node(memory, 0, true);
+  Arena& arena = node->arena();
+  constexpr std::uint64_t bytes = 4 * granule_bytes;
+  const std::uint64_t piece = arena.allocate(bytes).value();
+  ASSERT_TRUE(arena.back(piece, bytes).ok());
+  std::memset(arena.at(piece), 7, bytes);
+  // Its second half, and two granules that nobody has.
+  ASSERT_TRUE(arena.keep(piece + bytes / 2, bytes).ok());
+  EXPECT_EQ(*arena.at(piece), std::byte{7}) << "what is there stays";
+  const std::uint64_t before = memory_bytes(*memory);
+  arena.free(piece, bytes);
+  EXPECT_EQ(memory_bytes(*memory), before - bytes / 2) << "the other half is given back";
+  const std::uint64_t again = arena.allocate(2 * bytes).value();
+  ASSERT_EQ(again, piece);
+  ASSERT_TRUE(arena.back(again, 2 * bytes).ok());
+  EXPECT_TRUE(std::all_of(arena.at(again), arena.at(again) + 2 * bytes,
+                          [](std::byte each) { return each == std::byte{0}; }));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -57,6 +58,9 @@ struct ServedNodeOptions {
   StayAwake stay_awake{0};
   std::chrono::milliseconds patience{10'000};
   Secret secret = new_secret().value();
+  /// Finds the network beside TCP, if there is one.
+  std::function<std::shared_ptr<detail::FabricSource>(const std::shared_ptr<detail::Node>&)>
+      find_fabric = [](const auto&) { return nullptr; };
 };
 
 /// A node with an agent; its second rank has a slice in two regions, and bytes that nobody may
@@ -76,7 +80,8 @@ class ServedNode {
                             .node = NodeId{0},
                             .stay_awake = options.stay_awake,
                             .patience = options.patience,
-                            .warn = [this](const std::string& line) { note(line); }})
+                            .warn = [this](const std::string& line) { note(line); },
+                            .fabrics = options.find_fabric(node_)})
                  .value();
   }
 

@@ -544,7 +544,7 @@ TEST(ATeamOverNodes, NeedsALink) {
   Cluster cluster({0, 1});
   const auto job = cluster.start(WorldRank{0}, true, slot);
   job->link.reset();
-  EXPECT_TRUE(fails(world_of(*job), Code::unreachable, {"on several nodes", "'shm,tcp'"}));
+  EXPECT_TRUE(fails(world_of(*job), Code::unreachable, {"on several nodes", "'shm,verbs,tcp'"}));
 }
 
 TEST(AStep, IsSummarisedTheSameInWhateverOrderNodesAreJoined) {

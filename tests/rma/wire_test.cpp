@@ -96,8 +96,8 @@ TEST(FrameHeader, SaysWhatIsWrong) {
   bytes = encode(header);
   bytes[40] = std::byte{1};
   EXPECT_NE(refusal(decode(bytes)).find("a frame header's checksum is"), std::string::npos);
-  EXPECT_EQ(refusal(decode(sealed(header, 6, 0))), "a frame has kind 0; there are 1 to 17");
-  EXPECT_EQ(refusal(decode(sealed(header, 6, 18))), "a frame has kind 18; there are 1 to 17");
+  EXPECT_EQ(refusal(decode(sealed(header, 6, 0))), "a frame has kind 0; there are 1 to 19");
+  EXPECT_EQ(refusal(decode(sealed(header, 6, 20))), "a frame has kind 20; there are 1 to 19");
   EXPECT_EQ(refusal(decode(sealed(header, 7, 0x81))), "a put frame has flags 0x81; known are 0x03");
   EXPECT_EQ(refusal(decode(sealed(header, 11, 1))),
             "a put frame announces a descriptor of 16777216 bytes; at most 1048576 are possible");
@@ -112,6 +112,18 @@ TEST(FrameHeader, SaysWhatIsWrong) {
             "a put frame has something in the reserved bytes 80 to 91");
 }
 
+TEST(RemoteSpan, KeepsItsNumbersInLittleEndian) {
+  const detail::RemoteSpan span{0x0102'0304'0506'0708, 0x1112'1314'1516'1718, 0x2122'2324};
+  const auto bytes = encode(span);
+  EXPECT_EQ(bytes.front(), std::byte{0x08});
+  EXPECT_EQ(bytes[15], std::byte{0x11});
+  EXPECT_EQ(bytes[16], std::byte{0x24});
+  const detail::RemoteSpan back = decode_span(bytes);
+  EXPECT_EQ(back.address, span.address);
+  EXPECT_EQ(back.bytes, span.bytes);
+  EXPECT_EQ(back.key, span.key);
+}
+
 TEST(Kind, HasANameForEach) {
   for (int kind = 1; kind <= kind_count; ++kind) {
     EXPECT_NE(to_string(static_cast<Kind>(kind)), "unknown kind of frame") << kind;
@@ -119,8 +131,10 @@ TEST(Kind, HasANameForEach) {
   EXPECT_EQ(to_string(Kind::put), "put");
   EXPECT_EQ(to_string(Kind::bye), "bye");
   EXPECT_EQ(to_string(Kind{0}), "unknown kind of frame");
-  EXPECT_EQ(to_string(Kind{18}), "unknown kind of frame");
-  EXPECT_FALSE(is_answer(Kind::probe) || is_answer(Kind::bye));
+  EXPECT_EQ(to_string(Kind{20}), "unknown kind of frame");
+  EXPECT_EQ(to_string(Kind::path), "path");
+  EXPECT_EQ(to_string(Kind::locate), "locate");
+  EXPECT_FALSE(is_answer(Kind::probe) || is_answer(Kind::bye) || is_answer(Kind::path));
   EXPECT_TRUE(is_answer(Kind::done) && is_answer(Kind::failed));
 }
 

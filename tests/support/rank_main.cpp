@@ -16,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "tests/support/fake_verbs_transport.hpp"
 #include "tests/support/toy_transport.hpp"
 #include "tests/support/watchdog.hpp"
 
@@ -65,6 +66,7 @@ JobOptions job_options(const RunOptions& options, std::shared_ptr<Bootstrap> boo
   }
   std::vector<TransportFactory> transports = options.transports;
   transports.push_back(toy_transport());
+  transports.push_back(fake_verbs_transport());
   return {.bootstrap = std::move(bootstrap),
           .settings = std::move(settings),
           .transports = std::move(transports)};
@@ -291,6 +293,11 @@ bool ranks_are_threads() {
 std::string transport_name() {
   const std::string& names = program().settings.transport;
   return names.substr(0, names.find(','));
+}
+
+std::string network_name() {
+  const std::string& names = program().settings.transport;
+  return names.substr(names.rfind(',') + 1);
 }
 
 int rank_main(int argc, char** argv) {

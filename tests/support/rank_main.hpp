@@ -53,5 +53,7 @@ bool ranks_are_threads();
 
 /// What TESSERA_TRANSPORT says.
 std::string transport_name();
+/// The transport between nodes that it names: the last one.
+std::string network_name();
 
 }  // namespace tessera::rma::test

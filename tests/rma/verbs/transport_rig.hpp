@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the tests of the transport over RDMA devices stand on: jobs whose ranks are threads of this
+// process, each a node of its own with a device of its own, on a network that belongs to the test.
+//
+// Threads: as Job; the rest by the test's own thread and, where it says so, by ranks.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "rma/job.hpp"
+#include "rma/region.hpp"
+#include "rma/server/transport.hpp"
+#include "rma/transfer.hpp"
+#include "rma/verbs/source.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/effort.hpp"
+#include "tests/support/fake_verbs.hpp"
+#include "tests/support/watchdog.hpp"
+
+namespace tessera::rma::test {
+
+/// Ends the program when a test takes longer than anything here may.
+class WithinLimit : public testing::Test {
+ protected:
+  void SetUp() override {
+    watchdog_.begin(testing::UnitTest::GetInstance()->current_test_info()->name());
+  }
+  void TearDown() override { watchdog_.end(); }
+
+ private:
+  Watchdog watchdog_{std::chrono::seconds(60)};
+};
+
+struct SiteOptions {
+  std::int32_t ranks = 2;
+  std::vector<DeviceModel> devices = {};  ///< none: one as soft RoCE for each rank
+  std::uint64_t seed = 1;
+  std::string transport = "shm,fabric";
+};
+
+/// The job's ranks, each of which is a node, and the network between them. What it lent is back
+/// when it goes, and nobody misused it.
+class Site {
+ public:
+  explicit Site(SiteOptions options = {})
+      : options_(std::move(options)),
+        network_(std::make_shared<FakeVerbs>(
+            options_.devices.empty() ? soft_roce_devices(options_.ranks) : options_.devices,
+            options_.seed)) {}
+  ~Site() {
+    EXPECT_EQ(network_->live(), FakeVerbs::Live()) << "something was not given back";
+    EXPECT_EQ(network_->misuses(), std::vector<std::string>());
+  }
+  Site(const Site&) = delete;
+  Site& operator=(const Site&) = delete;
+
+  [[nodiscard]] FakeVerbs& network() const { return *network_; }
+  [[nodiscard]] std::int32_t ranks() const { return options_.ranks; }
+
+  /// Runs `body` as every rank. A rank that goes on alone is not hindered by the others: nobody
+  /// leaves the job before all are through.
+  void run(const std::function<void(Job&)>& body) {
+    std::atomic<int> through{0};
+    EXPECT_TRUE(ok(try_to_run([&](Job& job) {
+      body(job);
+      ++through;
+      EXPECT_TRUE(eventually([&] { return through == options_.ranks; }));
+    })));
+  }
+  /// The same where the job may not start; ranks do not wait for each other in the end.
+  Status try_to_run(const std::function<void(Job&)>& body) {
+    ThreadRunOptions how;
+    how.settings = settings();
+    how.transports = {transport()};
+    return run_on_threads(
+        options_.ranks,
+        [&](Job& job) {
+          body(job);
+          return Status();
+        },
+        how);
+  }
+
+  /// Runs `act` as rank 0; all have a slice of `bytes` each, and the others leave the network
+  /// alone meanwhile.
+  void act(std::size_t bytes, const std::function<void(Job&, Region&)>& action) {
+    std::atomic<bool> is_over{false};
+    run([&](Job& job) {
+      auto region = Region::allocate(job.world(), bytes);
+      ASSERT_TRUE(ok(region));
+      keep_slice(job.rank(), region->local());
+      ASSERT_TRUE(ok(job.barrier()));
+      if (job.rank().value == 0) {
+        action(job, *region);
+        is_over = true;
+      }
+      EXPECT_TRUE(eventually([&] { return is_over.load(); }));
+    });
+  }
+
+  /// A rank's slice in act(), as its owner sees it.
+  [[nodiscard]] std::byte* slice(std::int32_t rank) {
+    const std::lock_guard guard(mutex_);
+    return slices_[static_cast<std::size_t>(rank)];
+  }
+  void keep_slice(WorldRank rank, std::byte* slice) {
+    const std::lock_guard guard(mutex_);
+    slices_[static_cast<std::size_t>(rank.value)] = slice;
+  }
+
+  /// What transports warned of that has `words` in it.
+  [[nodiscard]] std::vector<std::string> warnings(std::string_view words = "") {
+    const std::lock_guard guard(mutex_);
+    std::vector<std::string> found;
+    std::copy_if(warnings_.begin(), warnings_.end(), std::back_inserter(found),
+                 [&](const std::string& line) { return line.find(words) != std::string::npos; });
+    return found;
+  }
+
+  /// What was posted of that kind since the trace began.
+  [[nodiscard]] std::vector<FakeVerbs::Posted> posted(ibv_wr_opcode opcode) const {
+    std::vector<FakeVerbs::Posted> found = network_->trace();
+    std::erase_if(found, [&](const FakeVerbs::Posted& each) { return each.opcode != opcode; });
+    return found;
+  }
+
+  /// True once nobody looks at a completion queue more than now and then.
+  [[nodiscard]] bool becomes_quiet() const {
+    constexpr std::uint64_t few = 1000;  // who doesn't sleep looks more often in this time
+    return eventually([&] {
+      const std::uint64_t before = network_->poll_count();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      return network_->poll_count() - before < few;
+    });
+  }
+
+  /// Settings of the job; to be changed before run().
+  Settings& settings() { return settings_; }
+  /// Which ranks find no device.
+  std::function<bool(WorldRank)> lacks_device = [](WorldRank) { return false; };
+
+ private:
+  static Settings first_settings(const std::string& transport) {
+    Settings settings;
+    settings.transport = transport;
+    settings.ranks_per_node = 1;
+    settings.arena_mib = 256;
+    settings.start_timeout_ms = 20'000;
+    settings.liveness_ms = 20;
+    settings.log = "silent";
+    return settings;
+  }
+  void note(const std::string& line) {
+    const std::lock_guard guard(mutex_);
+    warnings_.push_back(line);
+  }
+  // Rank i uses device "fake<i>".
+  Result<std::shared_ptr<detail::FabricSource>> find(const TransportContext& context) {
+    if (lacks_device(context.rank)) {
+      return Status::error(Code::unsupported, "there is no device here");
+    }
+    Settings mine = *context.settings;
+    mine.verbs_device = "fake" + std::to_string(context.rank.value);
+    TransportContext changed = context;
+    changed.settings = &mine;
+    return verbs::find_fabric(network_, changed);
+  }
+  TransportFactory transport() {
+    TransportFactory factory = server::factory(
+        "fabric", [this](const TransportContext& context) { return find(context); });
+    factory.create = [this, create = factory.create](const TransportContext& context) {
+      TransportContext changed = context;
+      changed.warn = [this](const std::string& line) { note(line); };
+      return create(changed);
+    };
+    return factory;
+  }
+
+  const SiteOptions options_;
+  const std::shared_ptr<FakeVerbs> network_;
+  Settings settings_ = first_settings(options_.transport);
+  std::mutex mutex_;
+  std::array<std::byte*, 64> slices_{};
+  std::vector<std::string> warnings_;
+};
+
+/// Bytes that differ from their neighbours and from those of other seeds.
+inline std::vector<std::byte> pattern(std::size_t bytes, std::uint32_t seed) {
+  std::vector<std::byte> made(bytes);
+  std::uint32_t state = 2 * seed + 1;
+  for (std::byte& each : made) {
+    state = state * 1'664'525U + 1'013'904'223U;
+    each = static_cast<std::byte>(state >> 24U);
+  }
+  return made;
+}
+
+inline constexpr WorldRank far{1};  ///< the rank that tests act upon
+inline constexpr TeamRank far_member{1};
+
+}  // namespace tessera::rma::test

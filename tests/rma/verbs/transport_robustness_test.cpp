@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What an agent on a network of RDMA devices lives through: peers that ask for paths and places as
+// no client of ours does, and peers that die. What they were lent comes back.
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rma/verbs/path_address.hpp"
+#include "rma/verbs/source.hpp"
+#include "tests/rma/agent_rig.hpp"
+#include "tests/support/fake_verbs.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+using test::fails;
+using test::FakeVerbs;
+using test::ok;
+
+using FabricFinder =
+    std::function<std::shared_ptr<detail::FabricSource>(const std::shared_ptr<detail::Node>&)>;
+
+class VerbsAgent : public testing::Test {
+ protected:
+  void TearDown() override {
+    node_.reset();
+    EXPECT_EQ(network_->live(), FakeVerbs::Live());
+    EXPECT_EQ(network_->misuses(), std::vector<std::string>());
+  }
+  [[nodiscard]] static FabricFinder finder(const std::shared_ptr<FakeVerbs>& network,
+                                           const std::string& device) {
+    return [network, device](const std::shared_ptr<detail::Node>& node) {
+      Settings settings;
+      settings.verbs_device = device;
+      TransportContext context;
+      context.settings = &settings;
+      context.shared_node = node;
+      return verbs::find_fabric(network, context).value();
+    };
+  }
+  RawPeer introduced() {
+    RawPeer peer(node_->address());
+    EXPECT_TRUE(ok(peer.introduce(node_->secret(), stranger)));
+    return peer;
+  }
+  static FrameHeader path_request() {
+    return {.kind = Kind::path, .origin = stranger, .operation = 7};
+  }
+  // Of a queue pair that isn't there.
+  [[nodiscard]] static Bytes address_of_nobody() {
+    verbs::PathAddress address;
+    address.network = verbs::Network::roce_v2;
+    address.port = 1;
+    address.mtu = IBV_MTU_1024;
+    address.reads_as_initiator = 1;
+    address.reads_as_target = 1;
+    address.queue_pair = 0xabcde;
+    address.gid = test::soft_roce(1).gids[1].gid;
+    const auto encoded = address.encode();
+    Bytes bytes(detail::path_address_bytes);
+    std::copy(encoded.begin(), encoded.end(), bytes.begin());
+    bytes[encoded.size()] = std::byte{16};  // messages that it has buffers for
+    return bytes;
+  }
+  static void expect_fence_answered(RawPeer& peer) {
+    ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = stranger, .operation = 99})));
+    const auto answer = peer.receive_frame();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->first.kind, Kind::done);
+  }
+  void expect_no_path_left() {
+    EXPECT_TRUE(test::eventually([&] { return network_->live().queue_pairs == 0; }));
+  }
+
+  // Of a client.
+  std::shared_ptr<detail::Node> shared_node_ = detail::rig_node(detail::rig_memory(1), 0, true);
+  std::shared_ptr<FakeVerbs> network_ = std::make_shared<FakeVerbs>();
+  std::unique_ptr<ServedNode> node_ =
+      std::make_unique<ServedNode>(ServedNodeOptions{.find_fabric = finder(network_, "fake0")});
+};
+
+TEST_F(VerbsAgent, EndsTheConversationWithWhoGivesAnAddressOfAnotherLength) {
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{127}, std::size_t{129}}) {
+    RawPeer peer = introduced();
+    ASSERT_TRUE(peer.send(frame(path_request(), Bytes(bytes, std::byte{1}))));
+    EXPECT_TRUE(fails(peer.receive_failure(), Code::protocol,
+                      {"gave an address of " + std::to_string(bytes) + " bytes; they have 128"}));
+    EXPECT_TRUE(peer.is_closed_by_the_other());
+  }
+  expect_no_path_left();
+}
+
+TEST_F(VerbsAgent, RefusesAddressesThatMakeNoSenseAndStaysOnTcp) {
+  Bytes without_buffers = address_of_nobody();
+  without_buffers[verbs::PathAddress::encoded_bytes] = std::byte{0};
+  Bytes of_another_network = address_of_nobody();
+  of_another_network[1] = std::byte{77};
+  const std::vector<std::pair<Bytes, std::string_view>> all = {
+      {Bytes(detail::path_address_bytes), "the address of a queue pair is of version 0"},
+      {without_buffers, "has no buffers for messages"},
+      {of_another_network, "names the unknown network 77"}};
+  RawPeer peer = introduced();
+  for (const auto& [address, words] : all) {
+    ASSERT_TRUE(peer.send(frame(path_request(), address)));
+    EXPECT_TRUE(fails(peer.receive_failure(), Code::protocol, {words}));
+    expect_fence_answered(peer);
+  }
+  expect_no_path_left();
+}
+
+TEST_F(VerbsAgent, EndsTheConversationWithWhoGoesOnOverTheConnectionThatItLeft) {
+  RawPeer peer = introduced();
+  ASSERT_TRUE(peer.send(frame(path_request(), address_of_nobody())));
+  const auto answer = peer.receive_frame();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->first.kind, Kind::data);
+  EXPECT_EQ(answer->second.size(), detail::path_address_bytes);
+  EXPECT_TRUE(test::eventually([&] { return network_->live().queue_pairs == 1; }));
+  ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = stranger, .operation = 99})));
+  EXPECT_TRUE(peer.is_closed_by_the_other());
+  expect_no_path_left();
+  const auto warnings = node_->warnings(1);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings.front().find("over the connection that it had left"), std::string::npos)
+      << warnings.front();
+}
+
+TEST_F(VerbsAgent, GivesBackThePathOfAPeerThatDies) {
+  for (int round = 0; round < 20; ++round) {
+    RawPeer peer = introduced();
+    ASSERT_TRUE(peer.send(frame(path_request(), address_of_nobody())));
+    if (round % 2 == 0) {
+      ASSERT_TRUE(peer.receive_frame());
+    }
+  }
+  expect_no_path_left();
+}
+
+TEST_F(VerbsAgent, TellsWhereSlicesLieAndNothingElse) {
+  RawPeer peer = introduced();
+  const auto ask = [&](std::uint64_t offset, RegionId id) {
+    EXPECT_TRUE(peer.send(frame(request(Kind::locate, offset, id))));
+    return peer.receive_frame();
+  };
+  const auto found = ask(slice_bytes - 8, region);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->first.kind, Kind::data);
+  EXPECT_EQ(found->second.size(), remote_span_bytes);
+  const auto failure = [&](std::uint64_t offset, RegionId id) {
+    const auto answer = ask(offset, id);
+    return answer && answer->first.kind == Kind::failed ? decode_failure(answer->second) : Status();
+  };
+  EXPECT_TRUE(fails(failure(slice_bytes, region), Code::out_of_range));
+  EXPECT_TRUE(fails(failure(slice_bytes + 1, region), Code::out_of_range));
+  EXPECT_TRUE(fails(failure(~std::uint64_t{0}, region), Code::out_of_range));
+  EXPECT_TRUE(fails(failure(0, RegionId{999}), Code::closed));
+  EXPECT_FALSE(failure(0, mail_memory).ok()) << "memory of the library";
+  EXPECT_FALSE(failure(0, lock_memory).ok()) << "memory of the library";
+  expect_fence_answered(peer);
+}
+
+TEST_F(VerbsAgent, EndsTheConversationWithWhoAsksForPlacesInAnotherForm) {
+  const std::vector<Bytes> all = {
+      frame(request(Kind::locate), shape_descriptor(CopyShape::contiguous(8))),
+      frame(request(Kind::locate), {}, Bytes(8))};
+  for (const Bytes& each : all) {
+    RawPeer peer = introduced();
+    ASSERT_TRUE(peer.send(each));
+    EXPECT_TRUE(fails(peer.receive_failure(), Code::protocol, {"locate"}));
+    EXPECT_TRUE(peer.is_closed_by_the_other());
+  }
+}
+
+// A client that ends as a process does that is killed: without a word.
+TEST_F(VerbsAgent, GivesBackThePathsOfClientsThatDie) {
+  for (int round = 0; round < 3; ++round) {
+    Client client([&] {
+      ClientOptions options = options_for(*node_, stranger);
+      options.fabrics = finder(network_, "fake1")(shared_node_);
+      return options;
+    }());
+    Link* const link = client.link_to(NodeId{0}).value();
+    ASSERT_NE(link->path(), nullptr);
+    const auto span = link->locate(owner, region, 0);
+    EXPECT_TRUE(ok(span));
+    EXPECT_EQ(network_->live().queue_pairs, 2U);
+  }
+  expect_no_path_left();
+}
+
+// What is under way there ends when the agent is gone, also where the network carries nothing.
+TEST_F(VerbsAgent, ThatEndsIsToldToWhoWaits) {
+  ClientOptions options = options_for(*node_, stranger);
+  options.carriers = {WorldRank{0}};
+  options.fabrics = finder(network_, "fake1")(shared_node_);
+  Client client(std::move(options));
+  Link* const link = client.link_to(NodeId{0}).value();
+  ASSERT_NE(link->path(), nullptr);
+  network_->hold(true);
+  Completion done;
+  done.begin();
+  Awaited awaited;
+  awaited.done = &done;
+  ASSERT_TRUE(ok(link->ask({.kind = Kind::fence, .origin = stranger}, {}, std::move(awaited))));
+  node_->stop_agent();
+  EXPECT_TRUE(test::eventually([&] { return client.wait(done, std::chrono::milliseconds(1)); }));
+  EXPECT_TRUE(fails(done.take_error(), Code::peer_lost, {"node 0 is lost with rank 0"}));
+  network_->hold(false);
+}
+
+}  // namespace
+}  // namespace tessera::rma::server

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the wire does with each kind of request.
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "tests/support/fake_verbs_memory.hpp"
+#include "tests/support/fake_verbs_network.hpp"
+#include "tests/support/fake_verbs_pieces.hpp"
+#include "tests/support/fake_verbs_wire.hpp"
+
+namespace tessera::rma::test::fake {
+namespace {
+
+/// The longest part of a relaxed write that lands at once, in words.
+constexpr std::size_t most_loose_words = 32;
+
+WireOrder order_of(const Request& request) {
+  return request.bytes <= FakeVerbs::flag_bytes ? WireOrder::release_acquire : WireOrder::none;
+}
+
+/// A device whose atomics hold among themselves only: between its read and its write there is room
+/// for a processor's access.
+std::uint64_t swap_on_device(std::uint64_t* word, const ibv_send_wr& wr) {
+  const std::uint64_t before = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+  std::this_thread::yield();
+  if (wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+    __atomic_store_n(word, before + wr.wr.atomic.compare_add, __ATOMIC_RELEASE);
+  } else if (before == wr.wr.atomic.compare_add) {
+    __atomic_store_n(word, wr.wr.atomic.swap, __ATOMIC_RELEASE);
+  }
+  return before;
+}
+
+/// A device whose atomics hold among those of processors, too.
+std::uint64_t swap_everywhere(std::uint64_t* word, const ibv_send_wr& wr) {
+  if (wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+    return __atomic_fetch_add(word, wr.wr.atomic.compare_add, __ATOMIC_ACQ_REL);
+  }
+  std::uint64_t before = wr.wr.atomic.compare_add;
+  __atomic_compare_exchange_n(word, &before, wr.wr.atomic.swap, false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_ACQUIRE);
+  return before;
+}
+
+}  // namespace
+
+Wire::Step Wire::carry(QueuePair& queue, QueuePair& peer, Request& request) {
+  switch (request.wr.opcode) {
+    case IBV_WR_RDMA_READ:
+      return carry_read(queue, peer, request);
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+      return carry_atomic(queue, peer, request);
+    case IBV_WR_SEND:
+    case IBV_WR_SEND_WITH_IMM:
+      return carry_send(queue, peer, request);
+    default:
+      return carry_write(queue, peer, request);
+  }
+}
+
+Wire::Step Wire::carry_write(QueuePair& queue, QueuePair& peer, Request& request) {
+  if (request.moved == 0 && request.has_immediate() &&
+      (peer.srq == nullptr || static_cast<ReceiveQueue*>(peer.srq)->receives.empty())) {
+    return wait_for_receive(queue, request);
+  }
+  if (request.bytes > 0) {
+    const auto& to = request.wr.wr.rdma;
+    const Region* const region =
+        network_.find_remote(peer, to.rkey, to.remote_addr, request.bytes, IBV_ACCESS_REMOTE_WRITE);
+    if (region == nullptr) {
+      return refuse(queue, peer, IBV_WC_REM_ACCESS_ERR);
+    }
+    const std::size_t bytes = std::min(step_bytes, request.bytes - request.moved);
+    passing_.resize(bytes);
+    gather(request, request.moved, passing_);
+    std::byte* const target = memory_at(to.remote_addr) + request.moved;
+    if ((region->access & IBV_ACCESS_RELAXED_ORDERING) != 0) {
+      loosen(queue, target);
+    } else {
+      write_memory(target, passing_.data(), bytes, order_of(request));
+    }
+    request.moved += bytes;
+  }
+  if (request.moved == request.bytes) {
+    if (request.has_immediate()) {
+      settle(queue);
+      receive(peer, request, IBV_WC_SUCCESS);
+    }
+    finish(queue);
+  }
+  return Step::something;
+}
+
+void Wire::loosen(QueuePair& queue, std::byte* target) {
+  for (std::size_t offset = 0; offset < passing_.size();) {
+    const std::size_t words = 1 + random_below(most_loose_words);
+    const std::size_t bytes = std::min(8 * words, passing_.size() - offset);
+    const auto first = passing_.begin() + static_cast<std::ptrdiff_t>(offset);
+    queue.loose.push_back(
+        {target + offset, std::vector(first, first + static_cast<std::ptrdiff_t>(bytes))});
+    offset += bytes;
+  }
+}
+
+bool Wire::may_answer(QueuePair& queue, QueuePair& peer, const Request& request) {
+  return request.moved > 0 || queue.answers_awaited() < peer.attributes.max_dest_rd_atomic;
+}
+
+Wire::Step Wire::carry_read(QueuePair& queue, QueuePair& peer, Request& request) {
+  if (!may_answer(queue, peer, request)) {
+    return refuse(queue, peer, IBV_WC_REM_INV_REQ_ERR);
+  }
+  settle(queue);
+  if (request.bytes > 0) {
+    const auto& from = request.wr.wr.rdma;
+    if (network_.find_remote(peer, from.rkey, from.remote_addr, request.bytes,
+                             IBV_ACCESS_REMOTE_READ) == nullptr) {
+      return refuse(queue, peer, IBV_WC_REM_ACCESS_ERR);
+    }
+    const std::size_t bytes = std::min(step_bytes, request.bytes - request.moved);
+    request.payload.resize(request.bytes);
+    read_memory(request.payload.data() + request.moved, memory_at(from.remote_addr) + request.moved,
+                bytes, order_of(request));
+    request.moved += bytes;
+  }
+  if (request.moved == request.bytes) {
+    request.moved = 0;
+    ++queue.started;
+  }
+  return Step::something;
+}
+
+Wire::Step Wire::carry_atomic(QueuePair& queue, QueuePair& peer, Request& request) {
+  const auto& to = request.wr.wr.atomic;
+  if (!may_answer(queue, peer, request) || to.remote_addr % sizeof(std::uint64_t) != 0) {
+    return refuse(queue, peer, IBV_WC_REM_INV_REQ_ERR);
+  }
+  if (network_.find_remote(peer, to.rkey, to.remote_addr, sizeof(std::uint64_t),
+                           IBV_ACCESS_REMOTE_ATOMIC) == nullptr) {
+    return refuse(queue, peer, IBV_WC_REM_ACCESS_ERR);
+  }
+  settle(queue);
+  auto* const word = reinterpret_cast<std::uint64_t*>(to.remote_addr);
+  const bool holds_everywhere =
+      peer.device().hardware->model.attributes.atomic_cap == IBV_ATOMIC_GLOB;
+  const std::uint64_t before =
+      holds_everywhere ? swap_everywhere(word, request.wr) : swap_on_device(word, request.wr);
+  request.payload.resize(sizeof before);
+  std::memcpy(request.payload.data(), &before, sizeof before);
+  ++queue.started;
+  return Step::something;
+}
+
+Wire::Step Wire::carry_send(QueuePair& queue, QueuePair& peer, Request& request) {
+  auto* const receives = static_cast<ReceiveQueue*>(peer.srq);
+  if (receives == nullptr || receives->receives.empty()) {
+    return wait_for_receive(queue, request);
+  }
+  const Receive& into = receives->receives.front();
+  const auto is_registered = [&](const ibv_sge& piece) {
+    return piece.length == 0 ||
+           network_.find_local(peer.srq->pd, piece, IBV_ACCESS_LOCAL_WRITE) != nullptr;
+  };
+  if (request.bytes > total_bytes(into.pieces)) {
+    receive(peer, request, IBV_WC_LOC_LEN_ERR);
+    return refuse(queue, peer, IBV_WC_REM_INV_REQ_ERR);
+  }
+  if (!std::all_of(into.pieces.begin(), into.pieces.end(), is_registered)) {
+    receive(peer, request, IBV_WC_LOC_PROT_ERR);
+    return refuse(queue, peer, IBV_WC_REM_OP_ERR);
+  }
+  passing_.resize(request.bytes);
+  gather(request, 0, passing_);
+  scatter(into.pieces, 0, passing_);
+  settle(queue);
+  receive(peer, request, IBV_WC_SUCCESS);
+  finish(queue);
+  return Step::something;
+}
+
+void Wire::receive(QueuePair& peer, const Request& request, ibv_wc_status status) {
+  auto& receives = *static_cast<ReceiveQueue*>(peer.srq);
+  const bool is_good = status == IBV_WC_SUCCESS;
+  const bool is_write = request.wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+  Completion completion;
+  completion.wc.wr_id = receives.receives.front().wr_id;
+  completion.wc.status = status;
+  completion.wc.qp_num = peer.qp_num;
+  completion.wc.src_qp = peer.attributes.dest_qp_num;
+  completion.wc.opcode = !is_good   ? IBV_WC_DRIVER3
+                         : is_write ? IBV_WC_RECV_RDMA_WITH_IMM
+                                    : IBV_WC_RECV;
+  completion.wc.byte_len = is_good ? static_cast<std::uint32_t>(request.bytes) : UINT32_MAX;
+  if (is_good && request.has_immediate()) {
+    completion.wc.wc_flags = IBV_WC_WITH_IMM;
+    completion.wc.imm_data = request.wr.imm_data;
+  }
+  receives.receives.pop_front();
+  if (receives.receives.size() < receives.limits.srq_limit) {
+    receives.limits.srq_limit = 0;
+    ibv_async_event event{};
+    event.element.srq = &receives;
+    event.event_type = IBV_EVENT_SRQ_LIMIT_REACHED;
+    network_.tell(*static_cast<Device*>(receives.context), event);
+  }
+  network_.complete(*static_cast<CompletionQueue*>(peer.recv_cq), completion);
+}
+
+}  // namespace tessera::rma::test::fake

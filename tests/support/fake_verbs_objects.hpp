@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What stands behind the pointers that FakeVerbs gives out: each object is the structure of
+// libibverbs, and what the fake remembers of it.
+//
+// Threads: guarded by the network's mutex, but for what says otherwise.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "tests/support/fake_verbs.hpp"
+#include "tests/support/fake_verbs_events.hpp"
+
+namespace tessera::rma::test::fake {
+
+using Clock = FakeVerbs::Clock;
+
+/// A device in the machine.
+struct Hardware {
+  DeviceModel model;
+  ibv_device face{};
+  bool is_removed = false;
+};
+
+/// One opening of it.
+struct Device : ibv_context {
+  Hardware* hardware = nullptr;
+  EventQueue<ibv_async_event> events;  // has its own lock
+};
+
+struct Domain : ibv_pd {};
+
+struct Region : ibv_mr {
+  int access = 0;
+};
+
+struct Channel : ibv_comp_channel {
+  EventQueue<ibv_cq*> events;  // has its own lock
+};
+
+/// A completion in its queue, and how many requests of the send queue polling it sets free.
+struct Completion {
+  ibv_wc wc{};
+  std::shared_ptr<std::atomic<std::uint64_t>> freed;
+  std::uint64_t freed_until = 0;
+};
+
+/// Has a lock of its own, so that who polls doesn't wait while the wire copies.
+struct CompletionQueue : ibv_cq {
+  std::mutex guard;
+  std::deque<Completion> completions;
+  std::atomic<std::size_t> count{0};
+  bool is_armed = false;
+  bool is_broken = false;
+  std::int64_t unacknowledged = 0;
+};
+
+struct Receive {
+  std::uint64_t wr_id = 0;
+  std::vector<ibv_sge> pieces;
+};
+
+struct ReceiveQueue : ibv_srq {
+  std::deque<Receive> receives;
+  ibv_srq_attr limits{};  // srq_limit is 0 unless armed
+};
+
+/// A request between post_send and its completion.
+struct Request {
+  ibv_send_wr wr{};  // without its pointers
+  std::vector<ibv_sge> pieces;
+  std::vector<std::byte> payload;  // inline data, or the answer that is on its way
+  std::uint64_t number = 0;        // of its queue pair, from 1
+  std::size_t bytes = 0;
+  std::size_t moved = 0;     // bytes that are through, of the phase it is in
+  bool is_answered = false;  // a read or an atomic, whose answer is in `payload`
+  bool is_done = false;      // waits only for those before it to complete
+  int rnr_retries = 0;
+  std::optional<Clock::time_point> begun;     // when its turn came
+  std::optional<Clock::time_point> due;       // the link or the receiver lets it wait until then
+  std::optional<Clock::time_point> given_up;  // when an unreachable peer is given up
+
+  bool awaits_answer() const noexcept {
+    return wr.opcode == IBV_WR_RDMA_READ || wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+           wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+  }
+  bool has_immediate() const noexcept {
+    return wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM || wr.opcode == IBV_WR_SEND_WITH_IMM;
+  }
+  /// As completions name it.
+  ibv_wc_opcode kind() const noexcept {
+    switch (wr.opcode) {
+      case IBV_WR_RDMA_READ:
+        return IBV_WC_RDMA_READ;
+      case IBV_WR_ATOMIC_CMP_AND_SWP:
+        return IBV_WC_COMP_SWAP;
+      case IBV_WR_ATOMIC_FETCH_AND_ADD:
+        return IBV_WC_FETCH_ADD;
+      case IBV_WR_SEND:
+      case IBV_WR_SEND_WITH_IMM:
+        return IBV_WC_SEND;
+      default:
+        return IBV_WC_RDMA_WRITE;
+    }
+  }
+};
+
+/// A part of a write into relaxed memory that has not landed yet.
+struct LoosePiece {
+  std::byte* to = nullptr;
+  std::vector<std::byte> bytes;
+};
+
+struct QueuePair : ibv_qp {
+  Device& device() const noexcept { return *static_cast<Device*>(context); }
+  /// How many reads and atomics are under way.
+  std::size_t answers_awaited() const noexcept {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < started; ++i) {
+      count += requests[i].awaits_answer() && !requests[i].is_done ? 1U : 0U;
+    }
+    return count;
+  }
+
+  ibv_qp_state now = IBV_QPS_RESET;  // `state` is only what modify_qp has set
+  ibv_qp_cap limits{};
+  bool signals_all = false;
+  ibv_qp_attr attributes{};
+  std::deque<Request> requests;  // oldest first
+  std::size_t started = 0;       // of these: sent, and waiting for an answer or for earlier ones
+  std::uint64_t posted = 0;
+  std::shared_ptr<std::atomic<std::uint64_t>> freed =
+      std::make_shared<std::atomic<std::uint64_t>>(0);  // places of the send queue given back
+  std::vector<LoosePiece> loose;
+};
+
+inline bool is_signalled(const QueuePair& queue, const Request& request) noexcept {
+  return queue.signals_all || (request.wr.send_flags & IBV_SEND_SIGNALED) != 0;
+}
+
+}  // namespace tessera::rma::test::fake

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Transport "fake_verbs": the transport over RDMA devices, on those of
+// tests/support/fake_verbs.hpp. For ranks that are threads of one process: the network lies within
+// it.
+#pragma once
+
+#include "rma/transport.hpp"
+
+namespace tessera::rma::test {
+
+/// All jobs of the process are on the same network.
+TransportFactory fake_verbs_transport();
+
+}  // namespace tessera::rma::test
