@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "rma/engine/channel.hpp"
 #include "rma/server/bytes.hpp"
-#include "rma/server/channel.hpp"
 #include "tests/fuzz/sealed_header.hpp"
 
 namespace tessera::rma::server {
