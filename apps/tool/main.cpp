@@ -51,6 +51,9 @@ nlohmann::ordered_json describe(const rma::Settings& settings) {
   info["memory"] = rma::human_bytes(rma::total_memory_bytes());
   info["memory_available"] = rma::human_bytes(rma::available_memory_bytes());
   info["transports"] = rma::transport_names();
+  for (const rma::TransportDescription& each : rma::describe_transports(settings)) {
+    info[each.name] = each.text;
+  }
   info["settings"] = settings_json(settings);
   return info;
 }
