@@ -22,6 +22,8 @@ namespace {
 constexpr std::uint32_t kept_for_credits = 4;
 // Requests between two of which the device tells in any case.
 constexpr std::uint64_t longest_silence = 16;
+// For what completed before a path goes; others may go on completing for ever.
+constexpr int most_last_looks = 64;
 // Messages with nothing but credits that may be under way besides: each is for half a window.
 constexpr std::uint32_t credit_messages = 3;
 
@@ -125,7 +127,7 @@ VerbsPath::~VerbsPath() {
   drain();
   queue_.to_error().ignore("it goes in any case");
   // The queue pair takes along what completed and was not read: buffers of messages, among others.
-  while (fabric_.progress() > 0) {
+  for (int looks = 0; looks < most_last_looks && fabric_.progress() > 0; ++looks) {
   }
   fabric_.forget(queue_.number());
   lose(Status::error(Code::closed, "the connection was closed"));

@@ -135,7 +135,7 @@ TEST(Settings, AnUnknownTransportIsNamedBesideThoseThatThereAre) {
       Job::start({.bootstrap = alone_bootstrap(), .settings = settings, .transports = {}});
   EXPECT_EQ(job.status().code(), Code::invalid_argument);
   EXPECT_EQ(job.status().message(),
-            "TESSERA_TRANSPORT names 'pigeon'; there are shm, loopback, tcp");
+            "TESSERA_TRANSPORT names 'pigeon'; there are shm, loopback, tcp, verbs");
   settings.transport = ",";
   const auto none =
       Job::start({.bootstrap = alone_bootstrap(), .settings = settings, .transports = {}});
