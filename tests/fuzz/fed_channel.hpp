@@ -29,7 +29,7 @@ inline void must(bool holds) {
 }
 
 /// A stream whose other end is the input.
-class FedChannel final : public Channel {
+class FedChannel final : public detail::Channel {
  public:
   void give(View bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
   /// Nothing more comes behind what was given; before, there is only nothing just now.
