@@ -21,7 +21,7 @@ Buffers::~Buffers() {
 
 // Whole pages of their own: a page that the device holds on to shall hold nothing else.
 Result<std::unique_ptr<Buffers>> Buffers::create(Registrar& registrar, std::size_t count,
-                                                 std::size_t bytes) {
+                                                 std::size_t bytes, int access) {
   void* const memory =
       mmap(nullptr, count * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
@@ -29,8 +29,7 @@ Result<std::unique_ptr<Buffers>> Buffers::create(Registrar& registrar, std::size
                                                       count, bytes, std::strerror(errno)));
   }
   std::unique_ptr<Buffers> made(new Buffers(static_cast<std::byte*>(memory), count, bytes));
-  TESSERA_ASSIGN_OR_RETURN(made->registration_,
-                           registrar.pin(memory, count * bytes, IBV_ACCESS_LOCAL_WRITE));
+  TESSERA_ASSIGN_OR_RETURN(made->registration_, registrar.pin(memory, count * bytes, access));
   made->free_.resize(count);
   std::iota(made->free_.rbegin(), made->free_.rend(), 0);
   return made;

@@ -21,7 +21,8 @@ class Buffers {
  public:
   /// Errors: no_memory, limit_exceeded (what may be locked).
   static Result<std::unique_ptr<Buffers>> create(Registrar& registrar, std::size_t count,
-                                                 std::size_t bytes);
+                                                 std::size_t bytes,
+                                                 int access = IBV_ACCESS_LOCAL_WRITE);
   ~Buffers();
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
@@ -38,6 +39,7 @@ class Buffers {
   /// Of each.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint32_t key() const noexcept { return registration_.lkey(); }
+  [[nodiscard]] std::uint32_t remote_key() const noexcept { return registration_.rkey(); }
 
  private:
   Buffers(std::byte* memory, std::size_t count, std::size_t bytes) noexcept;

@@ -226,7 +226,7 @@ Status VerbsEndpoint::put_inline(const detail::RemoteSpan& remote, const std::by
   request.opcode = IBV_WR_RDMA_WRITE;
   request.send_flags = IBV_SEND_INLINE;
   request.wr.rdma = {remote.address, static_cast<std::uint32_t>(remote.key)};
-  return post(Way::put, &request, 1, {}, remote);
+  return post(Way::put, &request, 1, {});
 }
 
 Status VerbsEndpoint::move_in_place(Way way, const detail::RemoteSpan& remote, std::byte* local,
@@ -239,7 +239,7 @@ Status VerbsEndpoint::move_in_place(Way way, const detail::RemoteSpan& remote, s
   request.opcode = way == Way::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
   request.wr.rdma = {remote.address, static_cast<std::uint32_t>(remote.key)};
   done.begin();
-  Status status = post(way, &request, 1, {.done = &done, .held = std::move(known.held)}, remote);
+  Status status = post(way, &request, 1, {.done = &done, .held = std::move(known.held)});
   if (!status.ok()) {
     done.end(status);
   }
@@ -266,7 +266,7 @@ Status VerbsEndpoint::move_by_buffer(Way way, const detail::RemoteSpan& remote, 
     ending.copy_bytes = bytes;
     done.begin();
   }
-  Status status = post(way, &request, 1, std::move(ending), remote);
+  Status status = post(way, &request, 1, ending);
   if (!status.ok()) {
     buffers.give_back(buffer);
     if (way == Way::get) {
@@ -289,8 +289,7 @@ Result<int> VerbsEndpoint::take_buffer() {
 }
 
 // Waits while too much is under way.
-Status VerbsEndpoint::post(Way way, ibv_send_wr* first, std::uint32_t count, const Ending& ending,
-                           const detail::RemoteSpan& remote) {
+Status VerbsEndpoint::post(Way way, ibv_send_wr* first, std::uint32_t count, const Ending& ending) {
   while (true) {
     const auto number = path_.post(first, count, ending);
     if (!number.ok()) {
@@ -298,7 +297,7 @@ Status VerbsEndpoint::post(Way way, ibv_send_wr* first, std::uint32_t count, con
     }
     if (*number > 0) {
       if (way == Way::put) {
-        note_write(*number, remote);
+        note_write(*number);
       }
       return {};
     }
@@ -333,8 +332,7 @@ Result<bool> VerbsEndpoint::move_rows(Way way, RegionId region, const Hull& hull
              .most_bytes = limits.max_message},
             [&](ibv_send_wr* first, std::uint32_t count) {
               done.begin();
-              Status status =
-                  post(way, first, count, {.done = &done, .held = known->held}, *remote);
+              Status status = post(way, first, count, {.done = &done, .held = known->held});
               has_begun = has_begun || status.ok();
               if (!status.ok()) {
                 done.end(status);
@@ -447,11 +445,9 @@ Status VerbsEndpoint::accumulate_fragments(const Target& to, Fragments fragments
 // --- fences
 
 // The latest, whose region stays as long as it isn't fenced: a fence reads there.
-void VerbsEndpoint::note_write(std::uint64_t number, const detail::RemoteSpan& remote) {
-  const std::lock_guard guard(places_mutex_);
-  if (number > last_write_.load()) {
-    last_write_ = number;
-    written_ = remote;
+void VerbsEndpoint::note_write(std::uint64_t number) noexcept {
+  std::uint64_t before = last_write_.load();
+  while (before < number && !last_write_.compare_exchange_weak(before, number)) {
   }
 }
 
@@ -461,11 +457,7 @@ bool VerbsEndpoint::is_fenced(RegionId region) const noexcept {
 
 // A read behind the writes returns when they are in place.
 Status VerbsEndpoint::flush(Completion& done) {
-  detail::RemoteSpan place;
-  {
-    const std::lock_guard guard(places_mutex_);
-    place = written_;
-  }
+  const detail::RemoteSpan& place = path_.quiet_spot();
   TESSERA_ASSIGN_OR_RETURN(const int buffer, take_buffer());
   Buffers& buffers = path_.fabric().buffers();
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(buffers.at(buffer)), 1, buffers.key()};
@@ -474,8 +466,7 @@ Status VerbsEndpoint::flush(Completion& done) {
   request.num_sge = 1;
   request.opcode = IBV_WR_RDMA_READ;
   request.wr.rdma = {place.address, static_cast<std::uint32_t>(place.key)};
-  Status status =
-      post(Way::get, &request, 1, {.done = &done, .buffer = buffer, .is_flush = true}, place);
+  Status status = post(Way::get, &request, 1, {.done = &done, .buffer = buffer, .is_flush = true});
   if (!status.ok()) {
     buffers.give_back(buffer);
   }

@@ -92,11 +92,10 @@ class VerbsEndpoint final : public Endpoint {
   Result<bool> move_shape(Way way, const Target& target, std::byte* local, const CopyShape& shape,
                           Completion& done);
   Result<bool> move_fragments(Way way, const Target& target, Fragments fragments, Completion& done);
-  Status post(Way way, ibv_send_wr* first, std::uint32_t count, const Ending& ending,
-              const detail::RemoteSpan& remote);
+  Status post(Way way, ibv_send_wr* first, std::uint32_t count, const Ending& ending);
   Result<int> take_buffer();
   Status flush(Completion& done);
-  void note_write(std::uint64_t number, const detail::RemoteSpan& remote);
+  void note_write(std::uint64_t number) noexcept;
 
   VerbsPath& path_;
   WorldRank peer_;
@@ -109,7 +108,6 @@ class VerbsEndpoint final : public Endpoint {
   };
   std::mutex places_mutex_;
   std::unordered_map<std::uint32_t, std::vector<Piece>> places_;  // by region
-  detail::RemoteSpan written_;                                    // by the latest write
   std::atomic<std::uint64_t> last_write_{0};                      // the path's number of it
 };
 

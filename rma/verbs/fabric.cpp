@@ -39,6 +39,9 @@ Status VerbsFabric::make() {
   const FabricOptions& options = adapter_->options;
   TESSERA_ASSIGN_OR_RETURN(
       buffers_, Buffers::create(*adapter_->registrar, options.send_buffers, options.buffer_bytes));
+  constexpr std::size_t page_bytes = 4096;
+  TESSERA_ASSIGN_OR_RETURN(
+      quiet_, Buffers::create(*adapter_->registrar, 1, page_bytes, IBV_ACCESS_REMOTE_READ));
   channel_ = OwnedChannel(used.library(), used.library()->create_comp_channel(used.context()));
   if (!channel_) {
     return cannot_make(used, "completion channel");

@@ -84,6 +84,10 @@ class VerbsFabric final : public detail::Fabric {
   [[nodiscard]] ibv_cq* completions() const noexcept { return completions_.get(); }
   [[nodiscard]] Receives& receives() const noexcept { return *receives_; }
   [[nodiscard]] Buffers& buffers() const noexcept { return *buffers_; }
+  /// A byte that others may read, and that nobody writes.
+  [[nodiscard]] detail::RemoteSpan quiet_spot() const noexcept {
+    return {reinterpret_cast<std::uintptr_t>(quiet_->at(0)), 1, quiet_->remote_key()};
+  }
   /// From now on completions of that queue pair go to `path`, until forget().
   void enter(std::uint32_t queue_pair, VerbsPath& path);
   /// Returns when nobody is inside of the path's take_completion() any more.
@@ -111,6 +115,7 @@ class VerbsFabric final : public detail::Fabric {
 
   std::shared_ptr<const Adapter> adapter_;
   std::unique_ptr<Buffers> buffers_;
+  std::unique_ptr<Buffers> quiet_;
   OwnedChannel channel_;
   OwnedCompletions completions_;
   std::unique_ptr<Receives> receives_;

@@ -27,6 +27,25 @@ constexpr int most_last_looks = 64;
 // Messages with nothing but credits that may be under way besides: each is for half a window.
 constexpr std::uint32_t credit_messages = 3;
 
+// Where what is told besides the queue pair's address lies.
+constexpr std::size_t window_at = PathAddress::encoded_bytes;
+constexpr std::size_t window_bytes = 2;
+constexpr std::size_t spot_at = window_at + window_bytes;
+
+void store_low(std::uint64_t value, std::size_t bytes, std::byte* to) noexcept {
+  for (std::size_t i = 0; i < bytes; ++i) {
+    to[i] = static_cast<std::byte>(value >> (8 * i));
+  }
+}
+
+std::uint64_t load_low(const std::byte* from, std::size_t bytes) noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes; ++i) {
+    value |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
+  }
+  return value;
+}
+
 // What a device says of a request that failed, for people.
 const char* explain(ibv_wc_status status) noexcept {
   switch (status) {
@@ -164,24 +183,27 @@ void VerbsPath::drain() noexcept {
 
 // --- connecting
 
+// The queue pair's address, the window, and the quiet spot's address and key, little-endian.
 detail::PathAddressBytes VerbsPath::address() const {
   detail::PathAddressBytes bytes{};
   const auto encoded = queue_.address().encode();
   std::copy(encoded.begin(), encoded.end(), bytes.begin());
-  const std::uint32_t window = fabric_.adapter().options.window;
-  bytes[encoded.size()] = static_cast<std::byte>(window & 0xffU);
-  bytes[encoded.size() + 1] = static_cast<std::byte>(window >> 8U);
+  const detail::RemoteSpan spot = fabric_.quiet_spot();
+  store_low(fabric_.adapter().options.window, window_bytes, &bytes[window_at]);
+  store_low(spot.address, sizeof(std::uint64_t), &bytes[spot_at]);
+  store_low(spot.key, sizeof(std::uint32_t), &bytes[spot_at + sizeof(std::uint64_t)]);
   return bytes;
 }
 
 Status VerbsPath::connect(const detail::PathAddressBytes& other) {
   TESSERA_ASSIGN_OR_RETURN(const PathAddress theirs,
                            PathAddress::decode(std::span(other).first(PathAddress::encoded_bytes)));
-  const auto window = std::to_integer<std::uint32_t>(other[PathAddress::encoded_bytes]) |
-                      std::to_integer<std::uint32_t>(other[PathAddress::encoded_bytes + 1]) << 8U;
+  const auto window = static_cast<std::uint32_t>(load_low(&other[window_at], window_bytes));
   if (window == 0) {
     return Status::error(Code::protocol, "the other end has no buffers for messages");
   }
+  quiet_spot_ = {load_low(&other[spot_at], sizeof(std::uint64_t)), 1,
+                 load_low(&other[spot_at + sizeof(std::uint64_t)], sizeof(std::uint32_t))};
   TESSERA_RETURN_IF_ERROR(queue_.connect(theirs));
   const std::lock_guard guard(sending_);
   credits_ = window;

@@ -77,6 +77,9 @@ class VerbsPath final : public detail::Path {
   /// The last request of which all before it that wrote are known to be in effect.
   [[nodiscard]] std::uint64_t flushed() const noexcept { return flushed_.load(); }
 
+  /// A byte at the other end that may be read and that nobody writes. Requires: connected.
+  [[nodiscard]] const detail::RemoteSpan& quiet_spot() const noexcept { return quiet_spot_; }
+
   [[nodiscard]] VerbsFabric& fabric() const noexcept { return fabric_; }
 
   /// For the fabric.
@@ -109,6 +112,7 @@ class VerbsPath final : public detail::Path {
   VerbsFabric& fabric_;
   QueuePair queue_;
   std::uint32_t inline_bytes_;
+  detail::RemoteSpan quiet_spot_;
   std::unique_ptr<detail::Channel> beside_;                 // never null once watch() was called
   std::atomic<const detail::Requests*> requests_{nullptr};  // of endpoints; names what is lost
   std::atomic<int> descriptor_{-1};
