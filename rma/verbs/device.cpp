@@ -13,6 +13,9 @@
 namespace tessera::rma::verbs {
 namespace {
 
+// What the kernel's soft RoCE says; it copies by memcpy, which may go byte by byte.
+constexpr std::uint32_t soft_roce_vendor = 0xffffff;
+
 // Longer inline data would make each place of a send queue larger than it is worth.
 constexpr std::array<std::uint32_t, 6> inline_sizes = {512, 256, 128, 64, 32, 0};
 
@@ -113,6 +116,7 @@ void Device::find_limits() {
   limits_.reads_as_initiator = in_a_byte(device.max_qp_init_rd_atom);
   limits_.reads_as_target = in_a_byte(device.max_qp_rd_atom);
   limits_.has_atomics = device.atomic_cap == IBV_ATOMIC_HCA || device.atomic_cap == IBV_ATOMIC_GLOB;
+  limits_.keeps_words = choice_.attributes.vendor_id != soft_roce_vendor;
   limits_.mtu = mtu_bytes(port.active_mtu);
   limits_.fork = library_->is_fork_initialized();
 }

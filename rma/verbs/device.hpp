@@ -33,6 +33,7 @@ struct DeviceLimits {
   std::uint8_t reads_as_initiator = 0;  ///< reads and atomics in flight, of one queue pair
   std::uint8_t reads_as_target = 0;     ///< those that one queue pair answers at once
   bool has_atomics = false;             ///< on 8 bytes, atomic to all queue pairs of the device
+  bool keeps_words = true;              ///< aligned words arrive whole, whoever looks meanwhile
   std::uint32_t mtu = 0;                ///< bytes of the port's packets
   ibv_fork_status fork = IBV_FORK_DISABLED;  ///< unless unneeded: fork_init() before registering
 };

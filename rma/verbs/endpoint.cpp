@@ -86,7 +86,8 @@ Result<std::optional<detail::RemoteSpan>> VerbsEndpoint::find(RegionId region,
 
 // The device may use the target's memory now, also in view of what was requested before.
 Result<bool> VerbsEndpoint::may_go_direct(const Target& target, std::size_t bytes) {
-  if (bytes == 0) {
+  const bool may_tear = !path_.fabric().device()->limits().keeps_words;
+  if (bytes == 0 || (may_tear && bytes <= sizeof(std::uint64_t))) {
     return false;
   }
   if (!requests_.is_fenced(peer_, target.region)) {

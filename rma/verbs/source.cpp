@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "rma/memory.hpp"
@@ -23,6 +24,12 @@ class VerbsSource final : public detail::FabricSource {
  private:
   std::shared_ptr<const Adapter> adapter_;
 };
+
+std::size_t least_row(const Device& device, const Settings& settings) {
+  constexpr std::size_t beyond_words = sizeof(std::uint64_t) + 1;
+  const auto wanted = static_cast<std::size_t>(settings.direct_row);
+  return device.limits().keeps_words ? wanted : std::max(wanted, beyond_words);
+}
 
 // A device that has nothing left is as good as none, and jobs that may go another way do.
 Result<std::shared_ptr<Device>> open_device(std::shared_ptr<Library> library,
@@ -48,7 +55,7 @@ Result<std::shared_ptr<detail::FabricSource>> find_fabric(std::shared_ptr<Librar
   auto adapter = std::make_shared<Adapter>();
   TESSERA_ASSIGN_OR_RETURN(adapter->device, open_device(std::move(library), wanted));
   adapter->node = context.shared_node;
-  adapter->options.least_row = static_cast<std::size_t>(context.settings->direct_row);
+  adapter->options.least_row = least_row(*adapter->device, *context.settings);
   TESSERA_ASSIGN_OR_RETURN(adapter->registrar,
                            Registrar::create(adapter->device->library(), adapter->device->domain(),
                                              RegistrationOptions()));
