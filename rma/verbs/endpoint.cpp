@@ -33,6 +33,17 @@ std::size_t total_bytes(Fragments fragments) noexcept {
   return bytes;
 }
 
+// A request for one piece, which outlives it.
+ibv_send_wr request_for(ibv_wr_opcode opcode, ibv_sge& piece,
+                        const detail::RemoteSpan& remote) noexcept {
+  ibv_send_wr request{};
+  request.sg_list = &piece;
+  request.num_sge = 1;
+  request.opcode = opcode;
+  request.wr.rdma = {remote.address, static_cast<std::uint32_t>(remote.key)};
+  return request;
+}
+
 // What a caller began ends once more, with the first error, unless nothing else was begun.
 Status conclude(Status status, bool has_begun, Completion& done) {
   if (!status.ok() && !has_begun) {
@@ -221,12 +232,8 @@ Result<std::size_t> VerbsEndpoint::move_piece(Way way, const detail::RemoteSpan&
 Status VerbsEndpoint::put_inline(const detail::RemoteSpan& remote, const std::byte* from,
                                  std::size_t bytes) {
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(from), static_cast<std::uint32_t>(bytes), 0};
-  ibv_send_wr request{};
-  request.sg_list = &piece;
-  request.num_sge = 1;
-  request.opcode = IBV_WR_RDMA_WRITE;
+  ibv_send_wr request = request_for(IBV_WR_RDMA_WRITE, piece, remote);
   request.send_flags = IBV_SEND_INLINE;
-  request.wr.rdma = {remote.address, static_cast<std::uint32_t>(remote.key)};
   return post(Way::put, &request, 1, {});
 }
 
@@ -234,11 +241,8 @@ Status VerbsEndpoint::move_in_place(Way way, const detail::RemoteSpan& remote, s
                                     std::size_t bytes, Local known, Completion& done) {
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(local), static_cast<std::uint32_t>(bytes),
                 known.key};
-  ibv_send_wr request{};
-  request.sg_list = &piece;
-  request.num_sge = 1;
-  request.opcode = way == Way::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
-  request.wr.rdma = {remote.address, static_cast<std::uint32_t>(remote.key)};
+  ibv_send_wr request =
+      request_for(way == Way::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ, piece, remote);
   done.begin();
   Status status = post(way, &request, 1, {.done = &done, .held = std::move(known.held)});
   if (!status.ok()) {
@@ -253,11 +257,8 @@ Status VerbsEndpoint::move_by_buffer(Way way, const detail::RemoteSpan& remote, 
   Buffers& buffers = path_.fabric().buffers();
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(buffers.at(buffer)),
                 static_cast<std::uint32_t>(bytes), buffers.key()};
-  ibv_send_wr request{};
-  request.sg_list = &piece;
-  request.num_sge = 1;
-  request.opcode = way == Way::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
-  request.wr.rdma = {remote.address, static_cast<std::uint32_t>(remote.key)};
+  ibv_send_wr request =
+      request_for(way == Way::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ, piece, remote);
   Ending ending{.buffer = buffer};
   if (way == Way::put) {
     kernels::copy_small(buffers.at(buffer), local, bytes);
@@ -445,7 +446,6 @@ Status VerbsEndpoint::accumulate_fragments(const Target& to, Fragments fragments
 
 // --- fences
 
-// The latest, whose region stays as long as it isn't fenced: a fence reads there.
 void VerbsEndpoint::note_write(std::uint64_t number) noexcept {
   std::uint64_t before = last_write_.load();
   while (before < number && !last_write_.compare_exchange_weak(before, number)) {
@@ -458,15 +458,10 @@ bool VerbsEndpoint::is_fenced(RegionId region) const noexcept {
 
 // A read behind the writes returns when they are in place.
 Status VerbsEndpoint::flush(Completion& done) {
-  const detail::RemoteSpan& place = path_.quiet_spot();
   TESSERA_ASSIGN_OR_RETURN(const int buffer, take_buffer());
   Buffers& buffers = path_.fabric().buffers();
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(buffers.at(buffer)), 1, buffers.key()};
-  ibv_send_wr request{};
-  request.sg_list = &piece;
-  request.num_sge = 1;
-  request.opcode = IBV_WR_RDMA_READ;
-  request.wr.rdma = {place.address, static_cast<std::uint32_t>(place.key)};
+  ibv_send_wr request = request_for(IBV_WR_RDMA_READ, piece, path_.quiet_spot());
   Status status = post(Way::get, &request, 1, {.done = &done, .buffer = buffer, .is_flush = true});
   if (!status.ok()) {
     buffers.give_back(buffer);
