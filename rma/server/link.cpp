@@ -236,6 +236,17 @@ Status Link::loss_of(const Status& reason) const {
   return client_.loss_of(node_, reason);
 }
 
+// `done` ends when the answer, of as many bytes, is in `answer`.
+Status Link::ask_for(std::span<std::byte> answer, const FrameHeader& header,
+                     std::span<const std::byte> descriptor, Completion& done) {
+  Awaited awaited;
+  awaited.done = &done;
+  awaited.bytes = answer.data();
+  awaited.size = answer.size();
+  done.begin();
+  return ask(header, descriptor, std::move(awaited));
+}
+
 Result<detail::RemoteSpan> Link::locate(WorldRank rank, RegionId region, std::uint64_t offset) {
   const FrameHeader header{.kind = Kind::locate,
                            .origin = client_.options().rank,
@@ -244,12 +255,7 @@ Result<detail::RemoteSpan> Link::locate(WorldRank rank, RegionId region, std::ui
                            .offset = offset};
   std::array<std::byte, remote_span_bytes> bytes;
   Completion done;
-  done.begin();
-  Awaited awaited;
-  awaited.done = &done;
-  awaited.bytes = bytes.data();
-  awaited.size = bytes.size();
-  TESSERA_RETURN_IF_ERROR(ask(header, {}, std::move(awaited)));
+  TESSERA_RETURN_IF_ERROR(ask_for(bytes, header, {}, done));
   wait(done);
   TESSERA_RETURN_IF_ERROR(done.take_error());
   return decode_span(bytes);
@@ -262,12 +268,7 @@ Status Link::move_to(std::unique_ptr<detail::Path> path, Clock::time_point deadl
                            .origin = client_.options().rank};
   detail::PathAddressBytes other;
   Completion done;
-  done.begin();
-  Awaited awaited;
-  awaited.done = &done;
-  awaited.bytes = other.data();
-  awaited.size = other.size();
-  TESSERA_RETURN_IF_ERROR(ask(header, mine, std::move(awaited)));
+  TESSERA_RETURN_IF_ERROR(ask_for(other, header, mine, done));
   while (!done.done()) {
     if (Clock::now() > deadline) {
       lose(Status::error(Code::timed_out, "the agent did not open a path in time"));

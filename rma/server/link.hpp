@@ -145,6 +145,8 @@ class Link final : private FrameSink, public detail::Requests {
 
   template <class Post>
   Status post_with(const FrameHeader& header, Post&& post_frame);
+  Status ask_for(std::span<std::byte> answer, const FrameHeader& header,
+                 std::span<const std::byte> descriptor, Completion& done);
   Status send_gathered(When when);
   void ask_again(const GatheredGets& gets);
   std::uint64_t enter(Awaited awaited);
