@@ -113,6 +113,9 @@ int run_job(rma::Job& job, Crew& crew, const BenchOptions& options, int argc,
   RunInfo run = describe_run(crew, argc, argv);
   run.launch.nodes = job.node_count();
   run.host.mpi = mpi;
+  if (options.cache_bytes > 0) {
+    run.host.llc_bytes = options.cache_bytes;
+  }
   return run_suites(job, crew, options, std::move(run));
 }
 

@@ -13,6 +13,7 @@ FloorOptions Session::floor_options() const {
   floor_options.capacity_bytes =
       std::max(floor_options.capacity_bytes, static_cast<std::size_t>(options_.max_size));
   floor_options.cold = options_.cold;
+  floor_options.cold_bytes = options_.cold_bytes();
   return floor_options;
 }
 

@@ -32,10 +32,11 @@ constexpr const char* total_target = "MG class A: time / MPI two-sided";
 
 /// The triad, several times a repetition, so that a sample lasts about as long as one of MG and
 /// both meet the same neighbours.
-Candidate long_triad(Crew& crew, const mg::Problem& problem) {
+Candidate long_triad(Session& session, const mg::Problem& problem) {
   // STREAM asks for arrays of four times the caches each.
-  const auto elements = cold_bytes() / sizeof(double) / static_cast<std::size_t>(crew.size());
-  Candidate triad = triad_candidate(crew, elements);
+  const auto ranks = static_cast<std::size_t>(session.crew().size());
+  const auto elements = session.options().cold_bytes() / sizeof(double) / ranks;
+  Candidate triad = triad_candidate(session.crew(), elements);
   // MG reaches about 0.4 operations for each byte.
   const double wanted = mg::operations(problem, problem.cycles) / 0.4;
   const auto times =
@@ -189,7 +190,7 @@ std::int64_t rounds_of(const mg::Problem& problem) {
 
 void measure_class(Session& session, std::optional<Table>& table, const mg::Problem& problem) {
   std::vector<Version> versions = all_versions(session, problem);
-  std::vector<Candidate> candidates = {long_triad(session.crew(), problem)};
+  std::vector<Candidate> candidates = {long_triad(session, problem)};
   for (Version& version : versions) {
     candidates.push_back(mg_candidate(version, problem));
   }

@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include "bench/floors/memory_floor.hpp"
-#include "bench/support/transfer.hpp"
 
 namespace tessera::bench {
 
 std::size_t FloorOptions::buffer_bytes() const {
-  return cold ? std::max(capacity_bytes, cold_bytes()) : capacity_bytes;
+  return cold ? std::max(capacity_bytes, cold_bytes) : capacity_bytes;
 }
 
 std::vector<Candidate> FloorSet::candidates(const Case& c) const {

@@ -108,8 +108,9 @@ void measure_all(Demo& demo, FloorSet& floors, const SuiteOptions& options) {
   measure_cases(demo, floors, "lock and unlock", {Case::contiguous(Operation::lock_unlock, 8)});
 }
 
-void measure_together(Demo& demo, Crew& crew) {
-  const std::vector<Candidate> triad = {triad_candidate(crew, triad_elements(crew.size()))};
+void measure_together(Demo& demo, Crew& crew, const SuiteOptions& options) {
+  const std::size_t elements = triad_elements(options.cold_bytes(), crew.size());
+  const std::vector<Candidate> triad = {triad_candidate(crew, elements)};
   Table triad_table = demo.table("STREAM triad", 1);
   demo.measure(triad_table, {"floors", "triad", "", static_cast<std::int64_t>(triad[0].bytes)},
                triad);
@@ -218,9 +219,13 @@ int run_demo(const SuiteOptions& options, int argc, const char* const* argv) {
   Crew& crew = mpi ? mpi->crew() : solo;
   FloorOptions floor_options;
   floor_options.cold = options.cold;
+  floor_options.cold_bytes = options.cold_bytes();
   FloorSet floors = make_floors(crew, floor_options);
   RunInfo run = describe_run(crew, argc, argv);
   run.host.mpi = mpi ? mpi->version() : "";
+  if (options.cache_bytes > 0) {
+    run.host.llc_bytes = options.cache_bytes;
+  }
 
   OutputFiles files;
   if (!files.open(crew, options)) {
@@ -233,7 +238,7 @@ int run_demo(const SuiteOptions& options, int argc, const char* const* argv) {
     }
   }
   measure_all(demo, floors, options);
-  measure_together(demo, crew);
+  measure_together(demo, crew, options);
   {
     const Wire wire(crew, floor_options);
     measure_wire(demo, crew, options, wire);

@@ -223,8 +223,8 @@ Candidate triad_candidate(Crew& crew, std::size_t elements) {
   return candidate;
 }
 
-std::size_t triad_elements(int ranks) {
-  return cold_bytes() / (3 * sizeof(double) * static_cast<std::size_t>(ranks)) + 1;
+std::size_t triad_elements(std::size_t bytes, int ranks) {
+  return bytes / (3 * sizeof(double) * static_cast<std::size_t>(ranks)) + 1;
 }
 
 }  // namespace tessera::bench

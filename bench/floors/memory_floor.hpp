@@ -52,8 +52,7 @@ class MemoryFloor : public Floor {
 /// element.
 Candidate triad_candidate(Crew& crew, std::size_t elements);
 
-/// Elements an array so that the three arrays of all ranks together are four times the largest
-/// cache, STREAM's rule.
-std::size_t triad_elements(int ranks);
+/// Elements an array so that the three arrays of all ranks together have `bytes`.
+std::size_t triad_elements(std::size_t bytes, int ranks);
 
 }  // namespace tessera::bench

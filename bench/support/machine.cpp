@@ -94,7 +94,7 @@ Host describe_host() {
   if (host.governor.empty()) {
     host.governor = "unknown";
   }
-  host.memory_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+  host.memory_bytes = memory_bytes();
   host.llc_bytes = largest_cache_bytes();
   return host;
 }
@@ -167,6 +167,10 @@ std::int64_t largest_cache_bytes() {
   }
 }
 
+std::int64_t memory_bytes() {
+  return sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+}
+
 double noise_probe_percent() {
   constexpr std::size_t samples = 150;
   std::vector<double> times;
@@ -208,6 +212,13 @@ std::vector<std::string> objections(const RunInfo& run) {
   if (run.noise_percent > noise_limit_percent) {
     reasons.push_back(fmt::format("fixed work varies by {:.1f} %, more than {:.0f} %",
                                   run.noise_percent, noise_limit_percent));
+  }
+  if (run.host.memory_bytes > 0 &&
+      4 * run.host.llc_bytes > largest_cold_bytes(run.host.memory_bytes)) {
+    reasons.push_back(fmt::format(
+        "a cache of {} MiB is large for {} MiB of memory: cold data is less than four times that "
+        "(--cache tells what the cache holds for this machine)",
+        run.host.llc_bytes >> 20, run.host.memory_bytes >> 20));
   }
   return reasons;
 }

@@ -52,6 +52,14 @@ RunInfo describe_run(Crew& crew, int argc, const char* const* argv);
 /// virtual machines sysconf() answers ten times too much.
 std::int64_t largest_cache_bytes();
 
+/// Local. What main memory this machine has.
+std::int64_t memory_bytes();
+
+/// Of `memory_bytes`, what one buffer may have only to be larger than the caches.
+constexpr std::int64_t largest_cold_bytes(std::int64_t memory_bytes) {
+  return memory_bytes / 32;
+}
+
 /// Local. How far the 95th percentile of a fixed piece of work lies above its minimum, in percent.
 double noise_probe_percent();
 

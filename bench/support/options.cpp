@@ -6,12 +6,14 @@
 #include <string_view>
 
 #include "bench/support/build_info.hpp"
+#include "bench/support/machine.hpp"
+#include "bench/support/transfer.hpp"
 
 namespace tessera::bench {
 namespace {
 
-/// "64", "64K", "4M", "1G"
-std::int64_t parse_size(const std::string& text) {
+/// "64", "64K", "4M", "1G"; `option` is named to who wrote something else.
+std::int64_t parse_size(const std::string& text, const char* option = "-m") {
   std::size_t used = 0;
   std::int64_t value = -1;
   try {
@@ -26,7 +28,7 @@ std::int64_t parse_size(const std::string& text) {
     ++used;
   }
   if (used == 0 || used != text.size() || value < 1 || value > (std::int64_t{1} << 50) / factor) {
-    throw CLI::ValidationError("-m", "'" + text + "' is not a size such as 8, 64K or 4M");
+    throw CLI::ValidationError(option, "'" + text + "' is not a size such as 8, 64K or 4M");
   }
   return value * factor;
 }
@@ -71,6 +73,10 @@ MeasureOptions SuiteOptions::measure_options() const {
   return options;
 }
 
+std::size_t SuiteOptions::cold_bytes() const {
+  return bench::cold_bytes(cache_bytes > 0 ? cache_bytes : largest_cache_bytes());
+}
+
 void add_options(CLI::App& app, SuiteOptions& options) {
   app.set_version_flag("--version", std::string(suite_version()));
   app.add_option_function<std::string>(
@@ -89,6 +95,11 @@ void add_options(CLI::App& app, SuiteOptions& options) {
   app.add_flag("-f,--full", options.full, "more columns: Avg Min P50 P99 Max Iterations, CI95");
   app.add_flag("--cold", options.cold,
                "use other buffers in every repetition, many times larger than the caches");
+  app.add_option_function<std::string>(
+         "--cache",
+         [&options](const std::string& text) { options.cache_bytes = parse_size(text, "--cache"); },
+         "what the largest cache holds, where the system doesn't tell it right")
+      ->type_name("SIZE");
   app.add_option("--json", options.json, "write the results as JSON")->type_name("FILE");
   app.add_option("--csv", options.csv, "write the results as CSV")->type_name("FILE");
   app.add_flag("--quiet", options.quiet, "print no tables");

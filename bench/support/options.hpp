@@ -24,6 +24,7 @@ struct SuiteOptions {
   bool check = true;                 ///< -c, --no-check
   bool full = false;                 ///< -f
   bool cold = false;                 ///< --cold
+  std::int64_t cache_bytes = 0;      ///< --cache SIZE; 0: what the system says
   bool quiet = false;                ///< --quiet
   std::string json;                  ///< --json FILE
   std::string csv;                   ///< --csv FILE
@@ -31,6 +32,8 @@ struct SuiteOptions {
   /// min_size, then each power of two above it, up to max_size.
   [[nodiscard]] std::vector<std::int64_t> sizes() const;
   [[nodiscard]] MeasureOptions measure_options() const;
+  /// Bytes of a buffer that the caches can't hold; see bench/support/transfer.hpp.
+  [[nodiscard]] std::size_t cold_bytes() const;
 };
 
 /// Adds the shared options to `app`; they are stored in `options`, which must live as long.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/support/transfer.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -71,8 +72,10 @@ std::optional<std::string> difference(const char* where, std::span<const std::by
 
 }  // namespace
 
-std::size_t cold_bytes() {
-  return std::max<std::size_t>(4 * static_cast<std::size_t>(largest_cache_bytes()), 64U << 20);
+std::size_t cold_bytes(std::int64_t cache_bytes) {
+  constexpr std::int64_t least = 64 << 20;
+  return static_cast<std::size_t>(
+      std::clamp(4 * cache_bytes, least, std::max(least, largest_cold_bytes(memory_bytes()))));
 }
 
 bool fits(const Case& c, const Workspace& workspace) {

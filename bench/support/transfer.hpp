@@ -33,12 +33,14 @@ struct Workspace {
   std::function<void(std::span<const std::byte>)> write_remote = {};
   std::function<void(std::span<std::byte>)> read_remote = {};
   /// Use another part of the buffers in each repetition. For data that shall not be in the caches
-  /// the buffers should have cold_bytes().
+  /// the buffers should have cold_bytes() of the largest cache.
   bool rotate = false;
 };
 
-/// Four times the largest cache, and at least 64 MiB: what --cold rotates through.
-std::size_t cold_bytes();
+/// Four times `cache_bytes`, and at least 64 MiB: what --cold rotates through, and STREAM's rule
+/// for an array. At most a thirty-second of the machine's memory: a virtual machine may be told of
+/// its host's whole cache. objections() says so where that makes it less than four times.
+std::size_t cold_bytes(std::int64_t cache_bytes);
 
 /// The places that successive repetitions use.
 class Rotation {

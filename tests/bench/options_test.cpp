@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/support/machine.hpp"
+
 namespace tessera::bench {
 namespace {
 
@@ -53,6 +55,14 @@ TEST(SuiteOptions, RefuseWhatIsNoSize) {
   for (const char* text : {"abc", "8:x", "-4", "0", "4T", "8K8", "100:8", "9999999999999999999"}) {
     EXPECT_THROW((void)parse({std::string("-m=") + text}), CLI::ValidationError) << text;
   }
+}
+
+TEST(SuiteOptions, TakeTheUsersWordForTheCache) {
+  EXPECT_EQ(parse({"--cache", "1M"}).cold_bytes(), 64U << 20) << "the least";
+  EXPECT_EQ(parse({"--cache", "20M"}).cold_bytes(), 80U << 20);
+  EXPECT_EQ(parse({"--cache", "512G"}).cold_bytes(),
+            static_cast<std::size_t>(largest_cold_bytes(memory_bytes())));
+  EXPECT_THROW((void)parse({"--cache", "big"}), CLI::ValidationError);
 }
 
 TEST(SuiteOptions, SwitchCheckingAndWarmCachesOff) {

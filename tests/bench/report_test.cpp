@@ -171,6 +171,13 @@ TEST(Objections, NameEachCause) {
   run.host.governor = "performance";
   run.noise_percent = 1;
   EXPECT_TRUE(objections(run).empty());
+  run.host.memory_bytes = std::int64_t{1} << 30;
+  run.host.llc_bytes = std::int64_t{480} << 20;
+  ASSERT_EQ(objections(run).size(), 1U);
+  EXPECT_EQ(objections(run)[0],
+            "a cache of 480 MiB is large for 1024 MiB of memory: cold data is less than four times "
+            "that (--cache tells what the cache holds for this machine)");
+  run.host.llc_bytes = 1 << 20;
   run.host.governor = "unknown";
   run.noise_percent = 7.5;
   run.launch.oversubscribed = true;
