@@ -45,6 +45,19 @@ constexpr std::array table{
     SettingInfo{"TESSERA_VERBS_GID", "index", "-1 to 255",
                 "RDMA device's GID; -1: chosen, on Ethernet that of its IPv4 address",
                 &Settings::verbs_gid, -1, 255},
+    SettingInfo{"TESSERA_VERBS_GET", "name", "auto, read, assisted",
+                "long gets by RDMA: read here, or written by the agent there; auto: by cost",
+                &Settings::verbs_get},
+    SettingInfo{"TESSERA_VERBS_WORDS", "name", "auto, device, requests",
+                "puts and gets of up to 8 bytes by RDMA or by the agent; auto: as the device "
+                "keeps words whole",
+                &Settings::verbs_words},
+    SettingInfo{"TESSERA_VERBS_REGISTER", "name", "cached, each, never",
+                "ordinary memory for RDMA: registered and remembered, for each use, or copied",
+                &Settings::verbs_register},
+    SettingInfo{"TESSERA_VERBS_CHUNK", "KiB", "0 to 1048576",
+                "ordinary memory registered at a time, while what is registered moves; 0: all",
+                &Settings::verbs_chunk_kib, 0, 1 << 20},
     SettingInfo{"TESSERA_LOG", "level", "silent, warning, info, debug",
                 "what is written to standard error", &Settings::log},
     SettingInfo{"TESSERA_RANKS_PER_NODE", "ranks", "0 or more",
@@ -68,9 +81,10 @@ constexpr std::array table{
     SettingInfo{"TESSERA_AGGREGATE", "bytes", "0 to 256",
                 "small operations up to this size go together to another node; 0: each alone",
                 &Settings::aggregate, 0, 256},
-    SettingInfo{"TESSERA_DIRECT_ROW", "bytes", "1 to 1073741824",
-                "rows from this length on go straight between memory and the network",
-                &Settings::direct_row, 1, 1 << 30},
+    SettingInfo{"TESSERA_DIRECT_ROW", "bytes", "0 to 1073741824",
+                "rows from this length on go straight between memory and the network; 0: chosen, "
+                "512 with tcp",
+                &Settings::direct_row, 0, 1 << 30},
     SettingInfo{"TESSERA_CHUNK", "KiB", "0 to 1024",
                 "parts in which shorter rows are packed and sent; 0: by the transfer's size",
                 &Settings::chunk_kib, 0, 1024},
@@ -149,8 +163,15 @@ Status check_words(const Settings& settings) {
   TESSERA_RETURN_IF_ERROR(check_word("TESSERA_BOOTSTRAP", settings.bootstrap,
                                      Words{"auto", "alone", "fork", "mpi"},
                                      "auto, alone, fork or mpi"));
-  return check_word("TESSERA_SERVER", settings.server,
-                    std::array<std::string_view, 3>{"block", "poll", "adaptive"},
+  using Three = std::array<std::string_view, 3>;
+  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_VERBS_GET", settings.verbs_get,
+                                     Three{"auto", "read", "assisted"}, "auto, read or assisted"));
+  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_VERBS_WORDS", settings.verbs_words,
+                                     Three{"auto", "device", "requests"},
+                                     "auto, device or requests"));
+  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_VERBS_REGISTER", settings.verbs_register,
+                                     Three{"cached", "each", "never"}, "cached, each or never"));
+  return check_word("TESSERA_SERVER", settings.server, Three{"block", "poll", "adaptive"},
                     "block, poll or adaptive");
 }
 

@@ -29,7 +29,12 @@ struct Settings {
   std::int64_t agent_threads = 1;           ///< of each node's agent
   std::int64_t answer_kib = 1024;           ///< of answers that an agent keeps for each peer
   std::int64_t request_kib = 4096;          ///< of requests that a process keeps for each node
-  std::int64_t direct_row = 512;            ///< bytes; shorter rows are packed for other nodes
+  std::string verbs_get = "auto";           ///< auto, read or assisted
+  std::string verbs_words = "auto";         ///< auto, device or requests
+  std::string verbs_register = "cached";    ///< cached, each or never
+  std::int64_t verbs_chunk_kib = 1024;      ///< of ordinary memory registered at a time; 0: all
+  std::int64_t direct_row = 0;              ///< bytes; shorter rows are packed for other nodes;
+                                            ///< 0: chosen
   std::int64_t chunk_kib = 0;               ///< of what is packed; 0: by size
   std::int64_t ranks_per_node = 0;          ///< 0: as many as the machine really has
   std::int64_t arena_mib = 0;               ///< address space of a node's arena; 0: chosen from RAM

@@ -20,6 +20,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -28,6 +29,7 @@
 #include "rma/rank.hpp"
 #include "rma/region_id.hpp"
 #include "rma/result.hpp"
+#include "rma/shape.hpp"
 #include "rma/transport.hpp"
 
 namespace tessera::rma::detail {
@@ -43,14 +45,35 @@ struct RemoteSpan {
 inline constexpr std::size_t path_address_bytes = 128;
 using PathAddressBytes = std::array<std::byte, path_address_bytes>;
 
+/// What an agent writes at once into the memory of who asked for it.
+inline constexpr std::size_t most_pushed_bytes = std::size_t{4} << 20U;
+inline constexpr std::int64_t most_pushed_runs = 8192;
+
+/// A get that the other end carries out.
+struct PushRequest {
+  WorldRank rank;             ///< whose slice is read
+  RegionId region;            ///< of that region
+  std::uint64_t offset = 0;   ///< in the slice, where the shape's remote side begins
+  CopyShape shape;            ///< its local side is the asker's memory
+  std::uint64_t address = 0;  ///< there, where it begins
+  std::uint32_t key = 0;      ///< of that memory
+};
+
 /// What a path needs of the conversation that goes over it.
 /// Threads: all functions may be called from any thread.
 class Requests {
  public:
   virtual ~Requests() = default;
-  /// Asks the agent where a rank's slice lies, from `offset` on; waits for the answer.
+  /// Asks the agent where a rank's slice lies, from `offset` on; calls `meanwhile` while the answer
+  /// is on its way, and waits for it.
   /// Errors: unsupported where it is reached by requests only; closed, out_of_range, peer_lost.
-  virtual Result<RemoteSpan> locate(WorldRank rank, RegionId region, std::uint64_t offset) = 0;
+  virtual Result<RemoteSpan> locate(WorldRank rank, RegionId region, std::uint64_t offset,
+                                    const std::function<void()>& meanwhile) = 0;
+  /// Asks the agent to write bytes of a slice into this process's memory (a host-assisted get, seed
+  /// 000 §5.2.3). `done` ends when all are there; `held` is kept until then. Errors: peer_lost;
+  /// nothing ends then. Requires: most_pushed_bytes and most_pushed_runs are kept.
+  virtual Status ask_to_push(const PushRequest& request, Completion& done,
+                             std::shared_ptr<const void> held) = 0;
   /// Whether all changes that were sent as requests are known to be in effect there.
   [[nodiscard]] virtual bool is_fenced(WorldRank rank, RegionId region) const noexcept = 0;
   /// Returns when `done` has nothing under way.
@@ -71,6 +94,10 @@ class Path : public Channel {
   [[nodiscard]] virtual PathAddressBytes address() const = 0;
   /// Errors: protocol when `other` is no address; unreachable.
   virtual Status connect(const PathAddressBytes& other) = 0;
+  /// For an agent: writes what `shape` takes from `from` on, in memory that was exposed, to the
+  /// other end's memory from `to` on, before all that is sent next. Doesn't wait; what there is no
+  /// room for goes later. Errors: unsupported where memory isn't known to the device; peer_lost.
+  virtual Status push(const std::byte* from, const CopyShape& shape, const RemoteSpan& to) = 0;
   /// Takes over the stream beside it, whose end is the path's, and whose descriptor.
   virtual void watch(std::unique_ptr<Channel> beside) = 0;
 

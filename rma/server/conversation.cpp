@@ -29,7 +29,7 @@ void raise_flag(std::byte* at, std::uint64_t value) noexcept {
 // Those that name bytes of a rank's slice.
 bool is_on_slice(Kind kind) noexcept {
   return kind == Kind::put || kind == Kind::get || kind == Kind::accumulate ||
-         kind == Kind::atomic || kind == Kind::flag || kind == Kind::locate;
+         kind == Kind::atomic || kind == Kind::flag || kind == Kind::locate || kind == Kind::push;
 }
 
 FrameHeader answer_to(const FrameHeader& request, Kind kind) noexcept {
@@ -165,7 +165,7 @@ Status Conversation::check_peer(const FrameHeader& header) const {
 Status Conversation::check_form(const FrameHeader& header) const {
   const bool has_descriptor = header.kind == Kind::put || header.kind == Kind::get ||
                               header.kind == Kind::accumulate || header.kind == Kind::atomic ||
-                              header.kind == Kind::path;
+                              header.kind == Kind::path || header.kind == Kind::push;
   if (!has_descriptor && header.descriptor_bytes > 0) {
     return Status::error(
         Code::protocol, fmt::format("{} from {} has a descriptor of {} bytes; there is none for it",
@@ -234,6 +234,8 @@ Status Conversation::read_terms(const FrameHeader& header, std::span<const std::
     pattern_ = CopyShape::contiguous(sizeof(std::int32_t));
   } else if (header.kind == Kind::locate) {
     pattern_ = CopyShape::contiguous(0);
+  } else if (header.kind == Kind::push) {
+    TESSERA_ASSIGN_OR_RETURN(pattern_, decode_sides(descriptor));
   } else {
     TESSERA_ASSIGN_OR_RETURN(pattern_, read_pattern(header, descriptor));
   }
@@ -377,6 +379,7 @@ Status Conversation::execute(const FrameHeader& header) {
     case Kind::atomic:
     case Kind::flag:
     case Kind::locate:
+    case Kind::push:
       return execute_on_slice(header);
     case Kind::invite:
       return execute_invite(header);
@@ -421,6 +424,8 @@ Status Conversation::execute_on_slice(const FrameHeader& header) {
         return execute_atomic(header, place);
       case Kind::locate:
         return execute_locate(header, place);
+      case Kind::push:
+        return execute_push(header, place);
       default:
         return execute_flag(header, place);
     }
@@ -534,6 +539,20 @@ Status Conversation::execute_locate(const FrameHeader& header, const Place& plac
   return answer_data(header, std::vector<std::byte>(bytes.begin(), bytes.end()));
 }
 
+// The answer goes behind the bytes, which the path keeps in order.
+Status Conversation::execute_push(const FrameHeader& header, const Place& place) {
+  if (path_ == nullptr) {
+    return Status::error(Code::unsupported, "only a path can write into another node's memory");
+  }
+  if (place.slice.sparse || place.slice.process != 0) {
+    return Status::error(Code::unsupported,
+                         "memory that is sparse or attached is reached by requests");
+  }
+  TESSERA_RETURN_IF_ERROR(path_->push(place.start + place.offset, std::get<CopyShape>(pattern_),
+                                      {.address = header.words[0], .key = header.words[1]}));
+  return answer(header, Kind::done);
+}
+
 Status Conversation::read_address(std::span<const std::byte> descriptor) {
   if (descriptor.size() != asker_.size()) {
     return Status::error(Code::protocol, fmt::format("{} gave an address of {} bytes; they have {}",
@@ -570,6 +589,7 @@ Status Conversation::move_to_path() {
                                                      peer()));
   }
   next_->watch(std::move(channel_));
+  path_ = next_.get();
   channel_ = std::move(next_);
   writer_.move_to(*channel_);
   reader_.move_to(*channel_);

@@ -129,6 +129,7 @@ class Conversation final : private FrameSink {
   Status execute_flag(const FrameHeader& header, const Place& place);
   Status execute_notify(const FrameHeader& header);
   Status execute_locate(const FrameHeader& header, const Place& place);
+  Status execute_push(const FrameHeader& header, const Place& place);
   Status execute_path(const FrameHeader& header);
   Status move_to_path();
   Result<int> place_of(WorldRank rank) const;
@@ -139,6 +140,7 @@ class Conversation final : private FrameSink {
 
   std::unique_ptr<Channel> channel_;
   std::unique_ptr<detail::Path> next_;  // that replaces the channel behind the answer that says so
+  detail::Path* path_ = nullptr;        // the channel, once it is one
   detail::PathAddressBytes asker_{};    // of a path
   HandshakeServer handshake_;
   detail::Node& node_;

@@ -18,7 +18,7 @@
 namespace tessera::rma::server {
 namespace {
 
-enum class Tag : std::uint8_t { shape = 1, fragments, accumulate, atomic };
+enum class Tag : std::uint8_t { shape = 1, fragments, accumulate, atomic, sides };
 
 constexpr std::size_t head_bytes = 8;
 constexpr std::size_t factor_bytes = 16;  // that of the largest element type
@@ -99,6 +99,58 @@ void make_local_side_dense(CopyShape& shape) {
       stride = 0;
     }
   }
+}
+
+Status check_reach(const CopyShape::Extent& extent, const char* name) {
+  if (extent.lowest < -max_reach_bytes || extent.highest > max_reach_bytes) {
+    return refuse(fmt::format("a {} reaches from {} to {}; at most {} are possible", name,
+                              extent.lowest, extent.highest, max_reach_bytes));
+  }
+  return {};
+}
+
+// The target's strides, and the origin's behind them where the tag says so.
+void append_shape(const CopyShape& shape, Tag tag, std::vector<std::byte>& to) {
+  append(Head{.tag = tag, .first = static_cast<std::uint8_t>(shape.levels)}, to);
+  server::append(std::uint64_t{shape.run_bytes}, to);
+  for (int i = 0; i < shape.levels; ++i) {
+    const CopyShape::Level& level = shape.level[static_cast<std::size_t>(i)];
+    server::append(level.count, to);
+    server::append(level.remote_stride, to);
+    if (tag == Tag::sides) {
+      server::append(level.local_stride, to);
+    }
+  }
+}
+
+Result<CopyShape> take_shape(std::span<const std::byte> bytes, Tag tag, const char* name) {
+  Reader reader(bytes);
+  TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader, tag, name));
+  if (head.first > max_stride_levels || head.second != 0 || head.count != 0) {
+    return refuse(fmt::format("a {} has {} stride levels ({}, {}); at most {} are possible", name,
+                              head.first, head.second, head.count, max_stride_levels));
+  }
+  const std::uint64_t numbers = tag == Tag::sides ? 3 : 2;
+  TESSERA_RETURN_IF_ERROR(
+      expect(reader, sizeof(std::uint64_t) + head.first * numbers * sizeof(std::int64_t), name));
+  CopyShape shape;
+  shape.run_bytes = reader.take<std::uint64_t>();
+  shape.levels = head.first;
+  for (int i = 0; i < shape.levels; ++i) {
+    CopyShape::Level& level = shape.level[static_cast<std::size_t>(i)];
+    level.count = reader.take<std::int64_t>();
+    level.remote_stride = reader.take<std::int64_t>();
+    level.local_stride = tag == Tag::sides ? reader.take<std::int64_t>() : 0;
+  }
+  if (tag == Tag::shape) {
+    make_local_side_dense(shape);
+  }
+  if (Status status = shape.check(); !status.ok()) {
+    return refuse(fmt::format("a {} makes no sense: {}", name, status.message()));
+  }
+  TESSERA_RETURN_IF_ERROR(check_total(shape.total_bytes(), name));
+  TESSERA_RETURN_IF_ERROR(check_reach(shape.remote_extent(), name));
+  return shape;
 }
 
 Status check_fragment(const Fragment& fragment, std::size_t index, std::uint64_t& total) {
@@ -212,44 +264,25 @@ std::string_view shortened(std::string_view text, std::size_t limit) {
 }  // namespace
 
 void encode_shape(const CopyShape& shape, std::vector<std::byte>& to) {
-  append(Head{.tag = Tag::shape, .first = static_cast<std::uint8_t>(shape.levels)}, to);
-  append(std::uint64_t{shape.run_bytes}, to);
-  for (int i = 0; i < shape.levels; ++i) {
-    const CopyShape::Level& level = shape.level[static_cast<std::size_t>(i)];
-    append(level.count, to);
-    append(level.remote_stride, to);
-  }
+  append_shape(shape, Tag::shape, to);
+}
+
+void encode_sides(const CopyShape& shape, std::vector<std::byte>& to) {
+  append_shape(shape, Tag::sides, to);
 }
 
 Result<CopyShape> decode_shape(std::span<const std::byte> bytes) {
-  constexpr const char* name = "shape descriptor";
-  Reader reader(bytes);
-  TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader, Tag::shape, name));
-  if (head.first > max_stride_levels || head.second != 0 || head.count != 0) {
-    return refuse(
-        fmt::format("a shape descriptor has {} stride levels ({}, {}); at most {} are "
-                    "possible",
-                    head.first, head.second, head.count, max_stride_levels));
-  }
-  TESSERA_RETURN_IF_ERROR(expect(
-      reader, sizeof(std::uint64_t) + std::uint64_t{head.first} * 2 * sizeof(std::int64_t), name));
-  CopyShape shape;
-  shape.run_bytes = reader.take<std::uint64_t>();
-  shape.levels = head.first;
-  for (int i = 0; i < shape.levels; ++i) {
-    CopyShape::Level& level = shape.level[static_cast<std::size_t>(i)];
-    level.count = reader.take<std::int64_t>();
-    level.remote_stride = reader.take<std::int64_t>();
-  }
-  make_local_side_dense(shape);
-  if (Status status = shape.check(); !status.ok()) {
-    return refuse(fmt::format("a shape descriptor makes no sense: {}", status.message()));
-  }
-  TESSERA_RETURN_IF_ERROR(check_total(shape.total_bytes(), name));
-  const CopyShape::Extent extent = shape.remote_extent();
-  if (extent.lowest < -max_reach_bytes || extent.highest > max_reach_bytes) {
-    return refuse(fmt::format("a shape descriptor reaches from {} to {}; at most {} are possible",
-                              extent.lowest, extent.highest, max_reach_bytes));
+  return take_shape(bytes, Tag::shape, "shape descriptor");
+}
+
+Result<CopyShape> decode_sides(std::span<const std::byte> bytes) {
+  constexpr const char* name = "push descriptor";
+  TESSERA_ASSIGN_OR_RETURN(const CopyShape shape, take_shape(bytes, Tag::sides, name));
+  TESSERA_RETURN_IF_ERROR(check_reach(shape.local_extent(), name));
+  if (shape.total_bytes() > detail::most_pushed_bytes || shape.runs() > detail::most_pushed_runs) {
+    return refuse(fmt::format("a {} is of {} bytes in {} runs; at most {} and {} are possible",
+                              name, shape.total_bytes(), shape.runs(), detail::most_pushed_bytes,
+                              detail::most_pushed_runs));
   }
   return shape;
 }

@@ -247,7 +247,8 @@ Status Link::ask_for(std::span<std::byte> answer, const FrameHeader& header,
   return ask(header, descriptor, std::move(awaited));
 }
 
-Result<detail::RemoteSpan> Link::locate(WorldRank rank, RegionId region, std::uint64_t offset) {
+Result<detail::RemoteSpan> Link::locate(WorldRank rank, RegionId region, std::uint64_t offset,
+                                        const std::function<void()>& meanwhile) {
   const FrameHeader header{.kind = Kind::locate,
                            .origin = client_.options().rank,
                            .target = rank,
@@ -256,9 +257,32 @@ Result<detail::RemoteSpan> Link::locate(WorldRank rank, RegionId region, std::ui
   std::array<std::byte, remote_span_bytes> bytes;
   Completion done;
   TESSERA_RETURN_IF_ERROR(ask_for(bytes, header, {}, done));
+  meanwhile();
   wait(done);
   TESSERA_RETURN_IF_ERROR(done.take_error());
   return decode_span(bytes);
+}
+
+Status Link::ask_to_push(const detail::PushRequest& request, Completion& done,
+                         std::shared_ptr<const void> held) {
+  std::vector<std::byte> sides;
+  encode_sides(request.shape, sides);
+  const FrameHeader header{.kind = Kind::push,
+                           .descriptor_bytes = static_cast<std::uint32_t>(sides.size()),
+                           .origin = client_.options().rank,
+                           .target = request.rank,
+                           .region = request.region,
+                           .offset = request.offset,
+                           .words = {request.address, request.key}};
+  Awaited awaited;
+  awaited.done = &done;
+  awaited.held = std::move(held);
+  done.begin();
+  Status asked = ask(header, sides, std::move(awaited));
+  if (!asked.ok()) {
+    done.end(asked);
+  }
+  return asked;
 }
 
 Status Link::move_to(std::unique_ptr<detail::Path> path, Clock::time_point deadline) {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -52,9 +53,10 @@ struct Awaited {
   int word_bytes = 8;
   std::byte* bytes = nullptr;  ///< receives `size` bytes
   std::size_t size = 0;
-  std::unique_ptr<const Scattered> places;  ///< receive `size` bytes
-  std::unique_ptr<GatheredGets> gets;       ///< likewise; they end in place of `done`
-  std::uint64_t fenced = 0;                 ///< changes that are in effect then; 0: not a fence
+  std::unique_ptr<const Scattered> places;     ///< receive `size` bytes
+  std::unique_ptr<GatheredGets> gets;          ///< likewise; they end in place of `done`
+  std::shared_ptr<const void> held = nullptr;  ///< is needed until then
+  std::uint64_t fenced = 0;                    ///< changes that are in effect then; 0: not a fence
 
   void end(const Status& status) const;
 };
@@ -103,7 +105,10 @@ class Link final : private FrameSink, public detail::Requests {
   void say_bye();
 
   // As detail::Requests says.
-  Result<detail::RemoteSpan> locate(WorldRank rank, RegionId region, std::uint64_t offset) override;
+  Result<detail::RemoteSpan> locate(WorldRank rank, RegionId region, std::uint64_t offset,
+                                    const std::function<void()>& meanwhile) override;
+  Status ask_to_push(const detail::PushRequest& request, Completion& done,
+                     std::shared_ptr<const void> held) override;
   [[nodiscard]] bool is_fenced(WorldRank rank, RegionId region) const noexcept override {
     return changes_.is_fenced(rank, region);
   }

@@ -129,7 +129,9 @@ StayAwake stay_awake(const Settings& settings) {
 // What the kernel scatters may tear a word, which aligned words may not (docs/memory-model.md).
 Paths paths_of(const Settings& settings) {
   constexpr std::int64_t beyond_words = sizeof(std::uint64_t) + 1;
-  return {.least_direct_row = static_cast<std::size_t>(std::max(settings.direct_row, beyond_words)),
+  const std::size_t chosen = Paths().least_direct_row;
+  const auto wanted = static_cast<std::size_t>(std::max(settings.direct_row, beyond_words));
+  return {.least_direct_row = settings.direct_row == 0 ? chosen : wanted,
           .chunk_bytes = static_cast<std::size_t>(settings.chunk_kib) * 1024};
 }
 

@@ -67,8 +67,10 @@ enum class Kind : std::uint8_t {
   bye,      ///< the sender closes this stream in good order: the last frame
   path,     ///< go on over another network; the descriptor is the asker's address there
   locate,   ///< where does the target's slice lie for that network? answered with RemoteSpan
+  push,     ///< the target's bytes, written over that network to the origin's memory at words[0],
+            ///< whose key is words[1]; answered when they are there
 };
-inline constexpr int kind_count = 19;
+inline constexpr int kind_count = 20;
 
 /// "put" and the like, for messages.
 std::string_view to_string(Kind kind) noexcept;
@@ -121,6 +123,11 @@ struct FrameHeader {
 void encode_shape(const CopyShape& shape, std::vector<std::byte>& to);
 /// A shape whose local side is dense: the rows as they are packed in a payload.
 [[nodiscard]] Result<CopyShape> decode_shape(std::span<const std::byte> bytes);
+
+/// Both sides of `shape`: of a push. Errors of the decoder: also more than most_pushed_runs runs or
+/// most_pushed_bytes.
+void encode_sides(const CopyShape& shape, std::vector<std::byte>& to);
+[[nodiscard]] Result<CopyShape> decode_sides(std::span<const std::byte> bytes);
 
 /// The offsets and sizes of `fragments`; one size is sent if all are the same.
 /// Requires: encoded_bytes(fragments) ≤ max_descriptor_bytes, or what is sent is refused.

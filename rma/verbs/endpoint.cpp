@@ -53,6 +53,27 @@ Status conclude(Status status, bool has_begun, Completion& done) {
   return {};
 }
 
+std::size_t find_least_row(const Adapter& adapter) {
+  return adapter.options.least_row > 0 ? adapter.options.least_row : adapter.costs().least_row();
+}
+
+// Gets of so many bytes and more are assisted.
+std::size_t find_least_assisted(const Adapter& adapter) {
+  constexpr std::size_t least = most_copied;
+  constexpr std::size_t most = std::size_t{16} << 20U;
+  if (adapter.options.get_way == GetWay::assisted) {
+    return least;
+  }
+  std::size_t bytes = SIZE_MAX;
+  if (adapter.options.get_way == GetWay::by_cost) {
+    for (std::size_t each = most; each >= least && adapter.costs().is_better_assisted(each);
+         each /= 2) {
+      bytes = each;
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::uint32_t most_pieces(const DeviceLimits& limits) noexcept {
@@ -62,13 +83,19 @@ std::uint32_t most_pieces(const DeviceLimits& limits) noexcept {
 
 VerbsEndpoint::VerbsEndpoint(VerbsPath& path, WorldRank peer, std::unique_ptr<Endpoint> by_requests,
                              detail::Requests& requests) noexcept
-    : path_(path), peer_(peer), by_requests_(std::move(by_requests)), requests_(requests) {}
+    : path_(path),
+      options_(path.fabric().adapter().options),
+      least_row_(find_least_row(path.fabric().adapter())),
+      least_assisted_(find_least_assisted(path.fabric().adapter())),
+      peer_(peer),
+      by_requests_(std::move(by_requests)),
+      requests_(requests) {}
 
 // --- where things lie
 
 // Nothing where the slice is reached by requests only.
-Result<std::optional<detail::RemoteSpan>> VerbsEndpoint::find(RegionId region,
-                                                              std::uint64_t offset) {
+Result<std::optional<detail::RemoteSpan>> VerbsEndpoint::find(
+    RegionId region, std::uint64_t offset, const std::function<void()>& meanwhile) {
   {
     const std::lock_guard guard(places_mutex_);
     for (const Piece& piece : places_[region.value]) {
@@ -82,7 +109,7 @@ Result<std::optional<detail::RemoteSpan>> VerbsEndpoint::find(RegionId region,
       }
     }
   }
-  auto span = requests_.locate(peer_, region, offset);
+  auto span = requests_.locate(peer_, region, offset, meanwhile);
   if (!span.ok() && span.status().code() != Code::unsupported) {
     return std::move(span).status();
   }
@@ -95,10 +122,13 @@ Result<std::optional<detail::RemoteSpan>> VerbsEndpoint::find(RegionId region,
   return is_direct ? std::optional(*span) : std::nullopt;
 }
 
+bool VerbsEndpoint::goes_as_words(std::size_t bytes) const noexcept {
+  return !options_.words_direct && bytes <= sizeof(std::uint64_t);
+}
+
 // The device may use the target's memory now, also in view of what was requested before.
 Result<bool> VerbsEndpoint::may_go_direct(const Target& target, std::size_t bytes) {
-  const bool may_tear = !path_.fabric().device()->limits().keeps_words;
-  if (bytes == 0 || (may_tear && bytes <= sizeof(std::uint64_t))) {
+  if (bytes == 0 || goes_as_words(bytes)) {
     return false;
   }
   if (!requests_.is_fenced(peer_, target.region)) {
@@ -107,8 +137,7 @@ Result<bool> VerbsEndpoint::may_go_direct(const Target& target, std::size_t byte
     }
     TESSERA_RETURN_IF_ERROR(by_requests_->fence());
   }
-  TESSERA_ASSIGN_OR_RETURN(const auto place, find(target.region, target.offset));
-  return place.has_value();
+  return true;
 }
 
 // Nothing where the device cannot use it: it goes through buffers then.
@@ -117,8 +146,14 @@ std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_local(Way way, std::byte
   const Adapter& adapter = path_.fabric().adapter();
   if (adapter.arena->is_in_arena(at)) {
     const auto known = adapter.arena->find(at, bytes);
-    return known.ok() ? std::optional(Local{known->local_key, known->bytes, nullptr})
+    return known.ok() ? std::optional(Local{.key = known->local_key,
+                                            .remote_key = known->remote_key,
+                                            .bytes = known->bytes,
+                                            .held = nullptr})
                       : std::nullopt;
+  }
+  if (!options_.registers) {
+    return std::nullopt;
   }
   auto registration =
       adapter.registrar->acquire(at, bytes, way == Way::put ? Use::source : Use::destination);
@@ -126,8 +161,33 @@ std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_local(Way way, std::byte
     return std::nullopt;
   }
   auto held = std::make_shared<const Registration>(std::move(registration).take());
-  const std::uint32_t key = held->lkey();
-  return Local{key, bytes, std::move(held)};
+  return Local{
+      .key = held->lkey(), .remote_key = held->rkey(), .bytes = bytes, .held = std::move(held)};
+}
+
+// The first part of it: what is registered at a time, so that it moves while the next one is
+// registered (seed 001 §3, figure 3).
+std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_some(Way way, std::byte* at,
+                                                             std::size_t bytes) const {
+  const std::size_t part = options_.register_bytes;
+  if (part == 0) {
+    return find_local(way, at, bytes);
+  }
+  const std::size_t into = reinterpret_cast<std::uintptr_t>(at) % part;
+  return find_local(way, at, std::min(bytes, part - into));
+}
+
+// Through a buffer, rather than from where it lies or to where it belongs.
+bool VerbsEndpoint::is_copied(Way way, const std::byte* at, std::size_t bytes) const noexcept {
+  const Adapter& adapter = path_.fabric().adapter();
+  if (way == Way::put && bytes <= most_copied) {
+    return true;
+  }
+  if (adapter.arena->is_in_arena(at)) {
+    return false;
+  }
+  return bytes <= most_copied / 4 ||
+         (!adapter.registrar->is_caching() && adapter.costs().is_better_copied(bytes));
 }
 
 // --- contiguous
@@ -167,6 +227,10 @@ Status VerbsEndpoint::put(const Target& to, const void* from, const CopyShape& s
 
 Status VerbsEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
   auto* const local = static_cast<std::byte*>(to);
+  TESSERA_ASSIGN_OR_RETURN(const bool is_asked_for, get_assisted(local, from, shape, done));
+  if (is_asked_for) {
+    return {};
+  }
   TESSERA_ASSIGN_OR_RETURN(const bool is_direct, may_go_direct(from, shape.total_bytes()));
   if (is_direct && shape.levels == 0) {
     return move(Way::get, from, local, shape.run_bytes, done);
@@ -186,7 +250,14 @@ Status VerbsEndpoint::move(Way way, const Target& target, std::byte* local, std:
   std::size_t moved = 0;
   Status status;
   while (moved < bytes && status.ok()) {
-    const auto remote = find(target.region, target.offset + moved);
+    // Registering and asking where the target lies take time side by side (seed 001 §3).
+    const auto prepare = [&] {
+      if (path_.fabric().adapter().registrar->is_caching() &&
+          !is_copied(way, local + moved, bytes - moved)) {
+        static_cast<void>(find_some(way, local + moved, bytes - moved));
+      }
+    };
+    const auto remote = find(target.region, target.offset + moved, prepare);
     if (remote.ok() && !*remote) {
       Target rest = target;
       rest.offset += moved;
@@ -217,8 +288,8 @@ Result<std::size_t> VerbsEndpoint::move_piece(Way way, const detail::RemoteSpan&
     TESSERA_RETURN_IF_ERROR(put_inline(remote, local, possible));
     return possible;
   }
-  const bool is_copied = possible <= (way == Way::put ? most_copied : most_copied / 4);
-  std::optional<Local> known = is_copied ? std::nullopt : find_local(way, local, possible);
+  std::optional<Local> known =
+      is_copied(way, local, possible) ? std::nullopt : find_some(way, local, possible);
   if (!known) {
     const std::size_t here = std::min(possible, buffer_bytes);
     TESSERA_RETURN_IF_ERROR(move_by_buffer(way, remote, local, here, done));
@@ -309,39 +380,60 @@ Status VerbsEndpoint::post(Way way, ibv_send_wr* first, std::uint32_t count, con
 
 // --- rows
 
+VerbsEndpoint::Hull VerbsEndpoint::hull_of(const Target& target, std::byte* local,
+                                           const CopyShape& shape) noexcept {
+  const CopyShape::Extent here = shape.local_extent();
+  const CopyShape::Extent there = shape.remote_extent();
+  return {.local = local + here.lowest,
+          .local_bytes = static_cast<std::size_t>(here.highest - here.lowest),
+          .offset = target.offset + static_cast<std::uint64_t>(there.lowest),
+          .bytes = static_cast<std::uint64_t>(there.highest - there.lowest),
+          .total_bytes = shape.total_bytes()};
+}
+
+// What a transfer of such rows needs registered, and known at the target; or nothing, where it
+// had better go as requests.
+Result<std::optional<VerbsEndpoint::Ground>> VerbsEndpoint::find_ground(Way way, RegionId region,
+                                                                        const Hull& hull) {
+  constexpr std::size_t most_of_nothing = 4;  // registered for each byte that is moved
+  if (hull.local_bytes / most_of_nothing > hull.total_bytes) {
+    return std::optional<Ground>();
+  }
+  TESSERA_ASSIGN_OR_RETURN(const auto remote, find(region, hull.offset));
+  if (!remote || remote->bytes < hull.bytes) {
+    return std::optional<Ground>();
+  }
+  auto known = find_local(way, hull.local, hull.local_bytes);
+  if (!known || known->bytes < hull.local_bytes) {
+    return std::optional<Ground>();
+  }
+  return std::optional(Ground{*remote, std::move(*known)});
+}
+
 // True when it has begun with them; false when they had better go as requests.
 template <class AddRuns>
 Result<bool> VerbsEndpoint::move_rows(Way way, RegionId region, const Hull& hull,
                                       const AddRuns& add_runs, Completion& done) {
-  constexpr std::size_t most_of_nothing = 4;  // registered for each byte that is moved
-  if (hull.local_bytes / most_of_nothing > hull.total_bytes) {
-    return false;
-  }
-  TESSERA_ASSIGN_OR_RETURN(const auto remote, find(region, hull.offset));
-  std::optional<Local> known;
-  if (remote && remote->bytes >= hull.bytes) {
-    known = find_local(way, hull.local, hull.local_bytes);
-  }
-  if (!known || known->bytes < hull.local_bytes) {
+  TESSERA_ASSIGN_OR_RETURN(const auto ground, find_ground(way, region, hull));
+  if (!ground) {
     return false;
   }
   const DeviceLimits& limits = path_.fabric().device()->limits();
   bool has_begun = false;
   Rows rows({.opcode = way == Way::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
-             .local_key = known->key,
-             .remote = *remote,
+             .remote = ground->remote,
              .most_pieces = most_pieces(limits),
              .most_bytes = limits.max_message},
             [&](ibv_send_wr* first, std::uint32_t count) {
               done.begin();
-              Status status = post(way, first, count, {.done = &done, .held = known->held});
+              Status status = post(way, first, count, {.done = &done, .held = ground->local.held});
               has_begun = has_begun || status.ok();
               if (!status.ok()) {
                 done.end(status);
               }
               return status;
             });
-  Status status = add_runs(rows);
+  Status status = add_runs(rows, ground->local.key);
   status = status.ok() ? rows.finish() : std::move(status);
   TESSERA_RETURN_IF_ERROR(conclude(std::move(status), has_begun, done));
   return true;
@@ -349,22 +441,16 @@ Result<bool> VerbsEndpoint::move_rows(Way way, RegionId region, const Hull& hull
 
 Result<bool> VerbsEndpoint::move_shape(Way way, const Target& target, std::byte* local,
                                        const CopyShape& shape, Completion& done) {
-  if (shape.run_bytes < path_.fabric().adapter().options.least_row) {
+  if (shape.run_bytes < least_row_) {
     return false;
   }
-  const CopyShape::Extent here = shape.local_extent();
-  const CopyShape::Extent there = shape.remote_extent();
-  const Hull hull{.local = local + here.lowest,
-                  .local_bytes = static_cast<std::size_t>(here.highest - here.lowest),
-                  .offset = target.offset + static_cast<std::uint64_t>(there.lowest),
-                  .bytes = static_cast<std::uint64_t>(there.highest - there.lowest),
-                  .total_bytes = shape.total_bytes()};
-  const auto add_runs = [&](Rows& rows) {
+  const Hull hull = hull_of(target, local, shape);
+  const std::int64_t lowest = shape.remote_extent().lowest;
+  const auto add_runs = [&](Rows& rows, std::uint32_t key) {
     Status status;
     kernels::for_each_run(shape, [&](std::int64_t at, std::int64_t remote) {
       if (status.ok()) {
-        status = rows.add(local + at, static_cast<std::uint64_t>(remote - there.lowest),
-                          shape.run_bytes);
+        status = rows.add(local + at, key, remote - lowest, shape.run_bytes);
       }
     });
     return status;
@@ -374,9 +460,8 @@ Result<bool> VerbsEndpoint::move_shape(Way way, const Target& target, std::byte*
 
 Result<bool> VerbsEndpoint::move_fragments(Way way, const Target& target, Fragments fragments,
                                            Completion& done) {
-  const std::size_t least_row = path_.fabric().adapter().options.least_row;
   const bool are_long = std::all_of(fragments.begin(), fragments.end(),
-                                    [&](const Fragment& each) { return each.bytes >= least_row; });
+                                    [&](const Fragment& each) { return each.bytes >= least_row_; });
   if (!are_long || fragments.empty()) {
     return false;
   }
@@ -396,14 +481,109 @@ Result<bool> VerbsEndpoint::move_fragments(Way way, const Target& target, Fragme
                   .offset = target.offset + first,
                   .bytes = end - first,
                   .total_bytes = total_bytes(fragments)};
-  const auto add_runs = [&](Rows& rows) {
+  const auto add_runs = [&](Rows& rows, std::uint32_t key) {
     for (const Fragment& each : fragments) {
-      TESSERA_RETURN_IF_ERROR(
-          rows.add(static_cast<std::byte*>(each.local), each.remote_offset - first, each.bytes));
+      TESSERA_RETURN_IF_ERROR(rows.add(static_cast<std::byte*>(each.local), key,
+                                       static_cast<std::int64_t>(each.remote_offset - first),
+                                       each.bytes));
     }
     return Status();
   };
   return move_rows(way, target.region, hull, add_runs, done);
+}
+
+// --- host-assisted gets
+
+// True when it has begun with it; false when it goes another way. It is a request, so it is
+// carried out behind all that was asked for before, fenced or not.
+Result<bool> VerbsEndpoint::get_assisted(std::byte* to, const Target& from, const CopyShape& shape,
+                                         Completion& done) {
+  if (shape.total_bytes() < least_assisted_ || shape.run_bytes < least_row_) {
+    return false;
+  }
+  return shape.levels == 0 ? ask_for_run(to, from, shape.run_bytes, done)
+                           : ask_for_rows(to, from, shape, done);
+}
+
+Result<bool> VerbsEndpoint::ask_for_run(std::byte* to, const Target& from, std::size_t bytes,
+                                        Completion& done) {
+  std::size_t asked = 0;
+  Status status;
+  while (asked < bytes && status.ok()) {
+    const auto remote = find(from.region, from.offset + asked);
+    if (!remote.ok()) {
+      status = remote.status();
+      break;
+    }
+    auto known = *remote ? find_some(Way::get, to + asked, bytes - asked) : std::nullopt;
+    if (!known) {
+      Target rest = from;
+      rest.offset += asked;
+      status = asked == 0 ? Status() : move(Way::get, rest, to + asked, bytes - asked, done);
+      TESSERA_RETURN_IF_ERROR(status.ok() ? Status() : conclude(std::move(status), true, done));
+      return asked > 0;
+    }
+    const auto here = std::min<std::size_t>({bytes - asked, known->bytes, (*remote)->bytes});
+    status = ask_in_parts({.rank = peer_,
+                           .region = from.region,
+                           .offset = from.offset + asked,
+                           .shape = CopyShape::contiguous(here),
+                           .address = reinterpret_cast<std::uintptr_t>(to + asked),
+                           .key = known->remote_key},
+                          known->held, done);
+    asked += here;
+  }
+  TESSERA_RETURN_IF_ERROR(conclude(std::move(status), asked > 0, done));
+  return true;
+}
+
+Result<bool> VerbsEndpoint::ask_for_rows(std::byte* to, const Target& from, const CopyShape& shape,
+                                         Completion& done) {
+  TESSERA_ASSIGN_OR_RETURN(const auto ground,
+                           find_ground(Way::get, from.region, hull_of(from, to, shape)));
+  if (!ground) {
+    return false;
+  }
+  Status status = ask_in_parts({.rank = peer_,
+                                .region = from.region,
+                                .offset = from.offset,
+                                .shape = shape,
+                                .address = reinterpret_cast<std::uintptr_t>(to),
+                                .key = ground->local.remote_key},
+                               ground->local.held, done);
+  TESSERA_RETURN_IF_ERROR(conclude(std::move(status), true, done));
+  return true;
+}
+
+// Halved along its outermost level until each part is small enough to be pushed at once.
+Status VerbsEndpoint::ask_in_parts(const detail::PushRequest& request,
+                                   const std::shared_ptr<const Registration>& held,
+                                   Completion& done) {
+  const CopyShape& all = request.shape;
+  if (all.total_bytes() <= detail::most_pushed_bytes && all.runs() <= detail::most_pushed_runs) {
+    return requests_.ask_to_push(request, done, held);
+  }
+  detail::PushRequest first = request;
+  detail::PushRequest second = request;
+  std::int64_t here = 0;
+  std::int64_t there = 0;
+  if (all.levels == 0) {
+    first.shape.run_bytes = all.run_bytes / 2;
+    second.shape.run_bytes = all.run_bytes - first.shape.run_bytes;
+    here = there = static_cast<std::int64_t>(first.shape.run_bytes);
+  } else {
+    const auto top = static_cast<std::size_t>(all.levels - 1);
+    first.shape.level[top].count = all.level[top].count / 2;
+    second.shape.level[top].count = all.level[top].count - all.level[top].count / 2;
+    here = all.level[top].count / 2 * all.level[top].local_stride;
+    there = all.level[top].count / 2 * all.level[top].remote_stride;
+    first.shape = first.shape.normalised();
+    second.shape = second.shape.normalised();
+  }
+  second.address += static_cast<std::uint64_t>(here);
+  second.offset += static_cast<std::uint64_t>(there);
+  TESSERA_RETURN_IF_ERROR(ask_in_parts(first, held, done));
+  return ask_in_parts(second, held, done);
 }
 
 // --- what goes as requests

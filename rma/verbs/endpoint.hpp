@@ -24,6 +24,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -63,13 +64,18 @@ class VerbsEndpoint final : public Endpoint {
   enum class Way : std::uint8_t { put, get };
   struct Local {
     std::uint32_t key = 0;
+    std::uint32_t remote_key = 0;
     std::size_t bytes = 0;  // that it covers
     std::shared_ptr<const Registration> held;
   };
 
-  Result<std::optional<detail::RemoteSpan>> find(RegionId region, std::uint64_t offset);
+  Result<std::optional<detail::RemoteSpan>> find(
+      RegionId region, std::uint64_t offset, const std::function<void()>& meanwhile = [] {});
+  [[nodiscard]] bool goes_as_words(std::size_t bytes) const noexcept;
   Result<bool> may_go_direct(const Target& target, std::size_t bytes);
   [[nodiscard]] std::optional<Local> find_local(Way way, std::byte* at, std::size_t bytes) const;
+  [[nodiscard]] std::optional<Local> find_some(Way way, std::byte* at, std::size_t bytes) const;
+  [[nodiscard]] bool is_copied(Way way, const std::byte* at, std::size_t bytes) const noexcept;
   Status move(Way way, const Target& target, std::byte* local, std::size_t bytes, Completion& done);
   Result<std::size_t> move_piece(Way way, const detail::RemoteSpan& remote, std::byte* local,
                                  std::size_t bytes, Completion& done);
@@ -86,18 +92,35 @@ class VerbsEndpoint final : public Endpoint {
     std::uint64_t bytes = 0;      // up to the highest
     std::size_t total_bytes = 0;  // that are moved
   };
+  struct Ground {
+    detail::RemoteSpan remote;  // from the hull's offset on
+    Local local;                // of all of the hull
+  };
+  [[nodiscard]] static Hull hull_of(const Target& target, std::byte* local,
+                                    const CopyShape& shape) noexcept;
+  Result<std::optional<Ground>> find_ground(Way way, RegionId region, const Hull& hull);
   template <class AddRuns>
   Result<bool> move_rows(Way way, RegionId region, const Hull& hull, const AddRuns& add_runs,
                          Completion& done);
   Result<bool> move_shape(Way way, const Target& target, std::byte* local, const CopyShape& shape,
                           Completion& done);
   Result<bool> move_fragments(Way way, const Target& target, Fragments fragments, Completion& done);
+  Result<bool> get_assisted(std::byte* to, const Target& from, const CopyShape& shape,
+                            Completion& done);
+  Result<bool> ask_for_run(std::byte* to, const Target& from, std::size_t bytes, Completion& done);
+  Result<bool> ask_for_rows(std::byte* to, const Target& from, const CopyShape& shape,
+                            Completion& done);
+  Status ask_in_parts(const detail::PushRequest& request,
+                      const std::shared_ptr<const Registration>& held, Completion& done);
   Status post(Way way, ibv_send_wr* first, std::uint32_t count, const Ending& ending);
   Result<int> take_buffer();
   Status flush(Completion& done);
   void note_write(std::uint64_t number) noexcept;
 
   VerbsPath& path_;
+  const FabricOptions& options_;
+  std::size_t least_row_;
+  std::size_t least_assisted_;  // gets of more bytes are
   WorldRank peer_;
   std::unique_ptr<Endpoint> by_requests_;
   detail::Requests& requests_;

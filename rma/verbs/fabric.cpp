@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "rma/verbs/device_times.hpp"
 #include "rma/verbs/path.hpp"
 
 namespace tessera::rma::verbs {
@@ -218,6 +219,15 @@ void VerbsFabric::take_event(const DeviceEvent& event) {
   } else if (is_ours && event.kind == EventKind::low_on_receives) {
     receives_->refill();
   }
+}
+
+const CostModel& Adapter::costs() const {
+  std::call_once(is_measured, [this] {
+    const auto times = measure_times(device, *registrar);
+    // A device that cannot reach itself is as others are.
+    cost_model = CostModel(times.ok() ? *times : DeviceTimes(), options.buffer_bytes);
+  });
+  return cost_model;
 }
 
 void Adapter::hand_out_events() const {

@@ -21,6 +21,7 @@
 #include "rma/engine/fabric.hpp"
 #include "rma/node/node.hpp"
 #include "rma/verbs/buffers.hpp"
+#include "rma/verbs/cost_model.hpp"
 #include "rma/verbs/device.hpp"
 #include "rma/verbs/exposure.hpp"
 #include "rma/verbs/handles.hpp"
@@ -34,13 +35,25 @@ class VerbsPath;
 /// Requests of a path, at least: more than go in a batch and between two that the device tells of.
 inline constexpr std::uint32_t least_depth = 64;
 
+/// How a get of long rows goes.
+enum class GetWay : std::uint8_t {
+  by_cost,   ///< as the cost model says
+  read,      ///< this end's device reads
+  assisted,  ///< the agent writes, when it is asked to
+};
+
 struct FabricOptions {
   std::uint32_t depth = 128;         ///< requests under way on each path
   std::uint32_t window = 16;         ///< messages of a peer that nobody has read yet
   std::uint32_t inline_bytes = 220;  ///< of a request that carries its data itself
   std::size_t buffer_bytes = 8192;   ///< of a message
-  std::size_t least_row = 512;       ///< bytes; shorter rows are packed, as requests
-  std::size_t send_buffers = 256;    ///< for messages and small transfers
+  std::size_t least_row = 0;         ///< bytes; shorter rows are packed, as requests; 0: by cost
+  GetWay get_way = GetWay::by_cost;
+  bool words_direct = true;  ///< 8 bytes and less go by the device, and not as requests
+  bool registers = true;     ///< ordinary memory; else it goes through buffers
+  std::size_t register_bytes = std::size_t{1} << 20;  ///< of it at a time, so that what is
+                                                      ///< registered moves meanwhile; 0: all
+  std::size_t send_buffers = 256;                     ///< for messages and small transfers
   std::size_t most_receive_buffers = 4096;
   std::uint64_t slab_bytes = 16U << 20U;  ///< of the arena, registered at a time
 };
@@ -49,6 +62,9 @@ class VerbsFabric;
 
 /// What the fabrics of a process share.
 struct Adapter {
+  /// What is cheapest here; measures what the device takes when it is called first. Takes some
+  /// milliseconds then.
+  [[nodiscard]] const CostModel& costs() const;
   /// Reads the device's events for all fabrics, whoever asks.
   void hand_out_events() const;
 
@@ -57,6 +73,8 @@ struct Adapter {
   FabricOptions options;
   std::unique_ptr<Registrar> registrar;
   std::unique_ptr<Exposure> arena;
+  mutable std::once_flag is_measured;
+  mutable CostModel cost_model;
   mutable std::mutex fabrics_mutex;
   mutable std::vector<VerbsFabric*> fabrics;
 };

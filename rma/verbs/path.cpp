@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "rma/kernels/copy.hpp"
+#include "rma/kernels/walk.hpp"
 #include "rma/verbs/endpoint.hpp"
+#include "rma/verbs/rows.hpp"
 
 namespace tessera::rma::verbs {
 namespace {
@@ -366,6 +368,7 @@ void VerbsPath::take_sent(std::uint64_t number, const Status& status) {
       over.push_back(std::move(waiting_.front()));
       waiting_.pop_front();
     }
+    post_kept();
     if (owed_ > 0) {
       return_credits(fabric_.adapter().options.window / 2);
     }
@@ -398,6 +401,69 @@ void VerbsPath::finish(Ending& ending, std::uint64_t number, const Status& statu
   }
 }
 
+// --- pushes
+
+Status VerbsPath::push(const std::byte* from, const CopyShape& shape,
+                       const detail::RemoteSpan& to) {
+  const DeviceLimits& limits = fabric_.device()->limits();
+  Rows rows({.opcode = IBV_WR_RDMA_WRITE,
+             .remote = to,
+             .most_pieces = most_pieces(limits),
+             .most_bytes = limits.max_message},
+            [this](ibv_send_wr* first, std::uint32_t count) { return post_or_keep(first, count); });
+  Status status;
+  kernels::for_each_run(shape, [&](std::int64_t there, std::int64_t here) {
+    for (std::size_t done = 0; done < shape.run_bytes && status.ok();) {
+      // Its slabs have keys of their own.
+      auto* const at = const_cast<std::byte*>(from) + here + done;
+      const auto known = fabric_.adapter().arena->find(at, shape.run_bytes - done);
+      status = known.status();
+      if (status.ok()) {
+        status =
+            rows.add(at, known->local_key, there + static_cast<std::int64_t>(done), known->bytes);
+        done += known->bytes;
+      }
+    }
+  });
+  TESSERA_RETURN_IF_ERROR(std::move(status));
+  return rows.finish();
+}
+
+Status VerbsPath::post_or_keep(ibv_send_wr* first, std::uint32_t count) {
+  const std::lock_guard guard(sending_);
+  if (is_lost_) {
+    return loss();
+  }
+  if (kept_.empty() && has_room(count)) {
+    return post_locked(first, count, {}).status();
+  }
+  Kept& kept = kept_.emplace_back();
+  for (const ibv_send_wr* each = first; each != nullptr; each = each->next) {
+    kept.requests.push_back(*each);
+    kept.pieces.insert(kept.pieces.end(), each->sg_list, each->sg_list + each->num_sge);
+  }
+  return {};
+}
+
+// Requires: sending_ is locked.
+void VerbsPath::post_kept() {
+  while (!kept_.empty() && !is_lost_ &&
+         has_room(static_cast<std::uint32_t>(kept_.front().requests.size()))) {
+    Kept& kept = kept_.front();
+    ibv_sge* piece = kept.pieces.data();
+    for (std::size_t i = 0; i < kept.requests.size(); ++i) {
+      ibv_send_wr& each = kept.requests[i];
+      each.sg_list = piece;
+      piece += each.num_sge;
+      each.next = i + 1 < kept.requests.size() ? &kept.requests[i + 1] : nullptr;
+    }
+    post_locked(kept.requests.data(), static_cast<std::uint32_t>(kept.requests.size()), {})
+        .status()
+        .ignore("a path that is lost says so when it is used next");
+    kept_.pop_front();
+  }
+}
+
 // --- messages
 
 // Requires: sending_ is locked, and there is room. The bytes are in the ending's buffer, or few.
@@ -419,7 +485,7 @@ Result<std::size_t> VerbsPath::send(std::span<const iovec> pieces) {
   const std::size_t bytes = total(pieces);
   std::size_t taken = 0;
   std::array<std::byte, 512> small;
-  while (taken < bytes && credits_ > 0 && has_room(1)) {
+  while (taken < bytes && credits_ > 0 && has_room(1) && kept_.empty()) {
     if (is_lost_) {
       return loss();
     }

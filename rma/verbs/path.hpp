@@ -64,6 +64,7 @@ class VerbsPath final : public detail::Path {
 
   [[nodiscard]] detail::PathAddressBytes address() const override;
   Status connect(const detail::PathAddressBytes& other) override;
+  Status push(const std::byte* from, const CopyShape& shape, const detail::RemoteSpan& to) override;
   void watch(std::unique_ptr<detail::Channel> beside) override;
   std::unique_ptr<Endpoint> endpoint(WorldRank peer, std::unique_ptr<Endpoint> by_requests,
                                      detail::Requests& requests) override;
@@ -98,6 +99,13 @@ class VerbsPath final : public detail::Path {
     std::uint64_t number = 0;
     Ending ending;
   };
+  // Requests that had no room, with their pieces.
+  struct Kept {
+    std::vector<ibv_send_wr> requests;
+    std::vector<ibv_sge> pieces;
+  };
+  Status post_or_keep(ibv_send_wr* first, std::uint32_t count);
+  void post_kept();
   [[nodiscard]] bool has_room(std::uint32_t count) const noexcept;
   Result<std::uint64_t> post_locked(ibv_send_wr* first, std::uint32_t count, Ending ending);
   Status post_message(std::span<const std::byte> bytes, Ending ending);
@@ -122,6 +130,7 @@ class VerbsPath final : public detail::Path {
   std::uint64_t ended_ = 0;
   std::uint64_t told_ = 0;  // the last request of which the device is to tell
   std::deque<Waiting> waiting_;
+  std::deque<Kept> kept_;      // of pushes; messages wait behind them
   std::uint32_t credits_ = 0;  // messages that the other end has buffers for
   std::uint32_t owed_ = 0;     // messages that were read here since the other end was told
   std::atomic<std::uint64_t> flushed_{0};

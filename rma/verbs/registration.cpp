@@ -62,6 +62,8 @@ Registrar::Registrar(std::shared_ptr<Library> library, ibv_pd* domain, Registrat
                      ForkMark fork_mark)
     : library_(std::move(library)),
       domain_(domain),
+      destination_access_(IBV_ACCESS_LOCAL_WRITE |
+                          (options.remote_writes ? IBV_ACCESS_REMOTE_WRITE : 0)),
       fork_mark_(std::move(fork_mark)),
       page_bytes_(page_bytes()),
       limit_(raise_memlock_limit()),
@@ -213,7 +215,7 @@ Result<Registration> Registrar::keep_loose(PageRange range, const Attempt& attem
 
 // With the right to write, even if it isn't needed now: the next use may be another one.
 Registrar::Attempt Registrar::register_for(PageRange range, Use use) {
-  Attempt attempt = register_pages(range, IBV_ACCESS_LOCAL_WRITE);
+  Attempt attempt = register_pages(range, destination_access_);
   if (attempt.region == nullptr && use == Use::source &&
       (attempt.error == EFAULT || attempt.error == EACCES)) {
     attempt = register_pages(range, 0);

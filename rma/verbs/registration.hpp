@@ -80,6 +80,7 @@ struct RegistrationOptions {
   std::size_t cached_bytes = std::size_t{1} << 30;
   std::size_t cached_regions = 1024;
   bool may_cache = true;
+  bool remote_writes = false;  ///< what acquire() registers may be written by others who are told
 };
 
 struct RegistrationCounters {
@@ -153,6 +154,7 @@ class Registrar {
 
   std::shared_ptr<Library> library_;
   ibv_pd* domain_;
+  int destination_access_;
   ForkMark fork_mark_;
   std::size_t page_bytes_;
   MemlockLimit limit_;

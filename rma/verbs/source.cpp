@@ -25,10 +25,34 @@ class VerbsSource final : public detail::FabricSource {
   std::shared_ptr<const Adapter> adapter_;
 };
 
-std::size_t least_row(const Device& device, const Settings& settings) {
+GetWay get_way(const Settings& settings) {
+  return settings.verbs_get == "read"       ? GetWay::read
+         : settings.verbs_get == "assisted" ? GetWay::assisted
+                                            : GetWay::by_cost;
+}
+
+// Words that a device may tear are stored by the agent, whatever else is asked for.
+FabricOptions options_of(const Device& device, const Settings& settings) {
   constexpr std::size_t beyond_words = sizeof(std::uint64_t) + 1;
-  const auto wanted = static_cast<std::size_t>(settings.direct_row);
-  return device.limits().keeps_words ? wanted : std::max(wanted, beyond_words);
+  const bool keeps_words = device.limits().keeps_words;
+  FabricOptions options;
+  options.least_row = static_cast<std::size_t>(settings.direct_row);
+  if (!keeps_words && options.least_row > 0) {
+    options.least_row = std::max(options.least_row, beyond_words);
+  }
+  options.get_way = get_way(settings);
+  options.words_direct =
+      settings.verbs_words == "auto" ? keeps_words : settings.verbs_words == "device";
+  options.registers = settings.verbs_register != "never";
+  options.register_bytes = static_cast<std::size_t>(settings.verbs_chunk_kib) * 1024;
+  return options;
+}
+
+RegistrationOptions registration_options(const Settings& settings) {
+  RegistrationOptions options;
+  options.may_cache = settings.verbs_register != "each";
+  options.remote_writes = get_way(settings) != GetWay::read;
+  return options;
 }
 
 // A device that has nothing left is as good as none, and jobs that may go another way do.
@@ -55,10 +79,10 @@ Result<std::shared_ptr<detail::FabricSource>> find_fabric(std::shared_ptr<Librar
   auto adapter = std::make_shared<Adapter>();
   TESSERA_ASSIGN_OR_RETURN(adapter->device, open_device(std::move(library), wanted));
   adapter->node = context.shared_node;
-  adapter->options.least_row = least_row(*adapter->device, *context.settings);
+  adapter->options = options_of(*adapter->device, *context.settings);
   TESSERA_ASSIGN_OR_RETURN(adapter->registrar,
                            Registrar::create(adapter->device->library(), adapter->device->domain(),
-                                             RegistrationOptions()));
+                                             registration_options(*context.settings)));
   adapter->arena =
       std::make_unique<Exposure>(*adapter->registrar, adapter->node, adapter->options.slab_bytes);
   return std::shared_ptr<detail::FabricSource>(std::make_shared<VerbsSource>(std::move(adapter)));

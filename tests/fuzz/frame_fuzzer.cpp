@@ -61,6 +61,15 @@ void decode_any_shape(View input) {
   }
 }
 
+void decode_any_sides(View input) {
+  if (const auto shape = decode_sides(input); shape.ok()) {
+    must(shape.value().check().ok() && shape.value().runs() <= detail::most_pushed_runs);
+    Bytes again;
+    encode_sides(shape.value(), again);
+    must(std::equal(again.begin(), again.end(), input.begin(), input.end()));
+  }
+}
+
 bool equal(const std::vector<Fragment>& a, const std::vector<Fragment>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const Fragment& one, const Fragment& other) {
@@ -154,7 +163,8 @@ void decode_sealed_header(View input) {
 
 constexpr std::array decoders = {decode_any_header,    decode_sealed_header,  decode_any_shape,
                                  decode_any_fragments, decode_any_accumulate, decode_any_atomic,
-                                 decode_any_failure,   talk_to_server,        talk_to_client};
+                                 decode_any_failure,   talk_to_server,        talk_to_client,
+                                 decode_any_sides};
 
 }  // namespace
 

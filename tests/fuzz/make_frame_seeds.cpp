@@ -30,7 +30,8 @@ enum class Decoder : std::uint8_t {
   atomic,
   failure,
   server,
-  client
+  client,
+  sides
 };
 
 class Folder {
@@ -73,6 +74,9 @@ void write_patterns(Folder& folder) {
   }
   encode_shape(shape, bytes);
   folder.write("shape-deep", Decoder::shape, bytes);
+  bytes.clear();
+  encode_sides(CopyShape::rows(16, 3, 32, 64), bytes);
+  folder.write("sides", Decoder::sides, bytes);
   const std::vector<Fragment> same = {{nullptr, 0, 8}, {nullptr, 64, 8}, {nullptr, 24, 8}};
   const std::vector<Fragment> mixed = {{nullptr, 16, 32}, {nullptr, 128, 16}};
   bytes.clear();

@@ -96,8 +96,8 @@ TEST(FrameHeader, SaysWhatIsWrong) {
   bytes = encode(header);
   bytes[40] = std::byte{1};
   EXPECT_NE(refusal(decode(bytes)).find("a frame header's checksum is"), std::string::npos);
-  EXPECT_EQ(refusal(decode(sealed(header, 6, 0))), "a frame has kind 0; there are 1 to 19");
-  EXPECT_EQ(refusal(decode(sealed(header, 6, 20))), "a frame has kind 20; there are 1 to 19");
+  EXPECT_EQ(refusal(decode(sealed(header, 6, 0))), "a frame has kind 0; there are 1 to 20");
+  EXPECT_EQ(refusal(decode(sealed(header, 6, 21))), "a frame has kind 21; there are 1 to 20");
   EXPECT_EQ(refusal(decode(sealed(header, 7, 0x81))), "a put frame has flags 0x81; known are 0x03");
   EXPECT_EQ(refusal(decode(sealed(header, 11, 1))),
             "a put frame announces a descriptor of 16777216 bytes; at most 1048576 are possible");
@@ -131,9 +131,10 @@ TEST(Kind, HasANameForEach) {
   EXPECT_EQ(to_string(Kind::put), "put");
   EXPECT_EQ(to_string(Kind::bye), "bye");
   EXPECT_EQ(to_string(Kind{0}), "unknown kind of frame");
-  EXPECT_EQ(to_string(Kind{20}), "unknown kind of frame");
+  EXPECT_EQ(to_string(Kind{21}), "unknown kind of frame");
   EXPECT_EQ(to_string(Kind::path), "path");
   EXPECT_EQ(to_string(Kind::locate), "locate");
+  EXPECT_EQ(to_string(Kind::push), "push");
   EXPECT_FALSE(is_answer(Kind::probe) || is_answer(Kind::bye) || is_answer(Kind::path));
   EXPECT_TRUE(is_answer(Kind::done) && is_answer(Kind::failed));
 }
@@ -195,6 +196,50 @@ TEST(RemoteShape, ComesBackWithADenseLocalSide) {
     ASSERT_TRUE(decoded.ok()) << decoded.status().describe();
     ASSERT_EQ(decoded.value(), shape);
   }
+}
+
+Bytes sides_bytes(const CopyShape& shape) {
+  Bytes bytes;
+  encode_sides(shape, bytes);
+  return bytes;
+}
+
+TEST(ShapeOfBothSides, ComesBackAsItWas) {
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 2'000; ++i) {
+    CopyShape shape = random_shape(random);
+    for (CopyShape::Level& level :
+         std::span(shape.level).first(static_cast<std::size_t>(shape.levels))) {
+      level.local_stride = static_cast<std::int64_t>(random() % 99) - 50;
+    }
+    const auto decoded = decode_sides(sides_bytes(shape));
+    if (shape.runs() > detail::most_pushed_runs) {
+      EXPECT_FALSE(decoded.ok());
+      continue;
+    }
+    ASSERT_TRUE(decoded.ok()) << decoded.status().describe();
+    ASSERT_EQ(decoded.value(), shape);
+  }
+}
+
+TEST(ShapeOfBothSides, SaysWhatIsWrong) {
+  const CopyShape shape = CopyShape::rows(16, 3, 16, 64);
+  expect_exact_length(sides_bytes(shape),
+                      [](std::span<const std::byte> bytes) { return decode_sides(bytes); });
+  EXPECT_EQ(refusal(decode_sides(shape_bytes(shape))),
+            "a push descriptor begins with tag 1, and not with 5");
+  EXPECT_EQ(
+      refusal(decode_sides(sides_bytes(CopyShape::contiguous((4U << 20U) + 1)))),
+      "a push descriptor is of 4194305 bytes in 1 runs; at most 4194304 and 8192 are possible");
+  EXPECT_EQ(refusal(decode_sides(sides_bytes(CopyShape::rows(1, 8193, 1, 2)))),
+            "a push descriptor is of 8193 bytes in 8193 runs; at most 4194304 and 8192 are "
+            "possible");
+  EXPECT_EQ(refusal(decode_sides(sides_bytes(CopyShape::rows(1, 2, most / 2, 1)))),
+            "a push descriptor reaches from 0 to 4611686018427387904; at most 1152921504606846976 "
+            "are possible");
+  EXPECT_EQ(refusal(decode_sides(sides_bytes(CopyShape::rows(1, -1, 1, 1))))
+                .find("a push descriptor makes no sense"),
+            0U);
 }
 
 TEST(RemoteShape, HasItsExactLength) {

@@ -189,6 +189,19 @@ TEST_F(WireFormatPage, HasTheVectorsOfTheCode) {
                           .words = {42, ~std::uint64_t{0}}},
                          descriptor);
 
+  descriptor.clear();
+  encode_sides(CopyShape::rows(16, 3, 32, 64), descriptor);
+  expect_with_descriptor("push",
+                         {.kind = Kind::push,
+                          .origin = WorldRank{3},
+                          .target = WorldRank{1},
+                          .operation = 5,
+                          .sequence = 12,
+                          .region = RegionId{7},
+                          .offset = 4096,
+                          .words = {0x7f0000001000, 0x1234}},
+                         descriptor);
+
   expect_failure();
   expect_handshake();
   EXPECT_TRUE(vectors_.empty()) << "the page shows " << vectors_.begin()->first

@@ -184,7 +184,7 @@ TEST_F(VerbsAgent, GivesBackThePathsOfClientsThatDie) {
     }());
     Link* const link = client.link_to(NodeId{0}).value();
     ASSERT_NE(link->path(), nullptr);
-    const auto span = link->locate(owner, region, 0);
+    const auto span = link->locate(owner, region, 0, [] {});
     EXPECT_TRUE(ok(span));
     EXPECT_EQ(network_->live().queue_pairs, 2U);
   }

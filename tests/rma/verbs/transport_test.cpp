@@ -358,6 +358,7 @@ class SerialModel {
 TEST_F(VerbsTransport, KeepsTheOrderOfMixedOperationsWhateverTheNetworksTiming) {
   for (unsigned seed = 1; seed <= rounds(4U) && !HasFailure(); ++seed) {
     Site site({.seed = seed});
+    site.settings().verbs_get = seed % 2 == 1 ? "read" : "assisted";
     site.act(SerialModel::words * sizeof(std::int64_t), [&](Job& job, Region& region) {
       std::minstd_rand dice(seed);
       SerialModel model(job, region, 100 + seed);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/verbs/cost_model.hpp"
+
+namespace tessera::rma::verbs {
+namespace {
+
+constexpr double kib = 1024;
+// What an agent that sleeps takes to hear of a request, and what a ratio has to be to count.
+constexpr double wake_up_ns = 10'000;
+constexpr double clearly = 1.1;
+
+double in_kib(std::size_t bytes) noexcept {
+  return static_cast<double>(bytes) / kib;
+}
+
+}  // namespace
+
+// A row by itself costs a request; one that is packed is copied at both ends, and has its share of
+// a message.
+std::size_t CostModel::least_row() const noexcept {
+  constexpr std::size_t least = 64;
+  constexpr std::size_t most = std::size_t{32} * 1024;
+  const double packed_kib = 2 * times_.copied_kib + times_.request / in_kib(message_bytes_);
+  std::size_t row = least;
+  while (row < most && in_kib(row) * packed_kib < times_.request) {
+    row *= 2;
+  }
+  return row;
+}
+
+bool CostModel::is_better_assisted(std::size_t bytes) const noexcept {
+  const double by_reading = times_.read_wait + in_kib(bytes) * times_.read_kib;
+  const double by_asking = 2 * times_.write_wait + wake_up_ns + in_kib(bytes) * times_.written_kib;
+  return by_reading > clearly * by_asking;
+}
+
+bool CostModel::is_better_copied(std::size_t bytes) const noexcept {
+  const double messages = 1 + static_cast<double>(bytes / message_bytes_);
+  const double by_copying = in_kib(bytes) * times_.copied_kib + messages * times_.request;
+  return by_copying < times_.registration + in_kib(bytes) * times_.registered_kib;
+}
+
+}  // namespace tessera::rma::verbs

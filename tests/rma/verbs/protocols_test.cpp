@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The protocols of the transport over RDMA devices among which settings and the cost model choose.
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "rma/handle.hpp"
+#include "rma/verbs/cost_model.hpp"
+#include "rma/verbs/device_times.hpp"
+#include "tests/rma/verbs/transport_rig.hpp"
+
+namespace tessera::rma::test {
+namespace {
+
+constexpr std::size_t slice_bytes = std::size_t{24} << 20;
+constexpr std::size_t one_mib = std::size_t{1} << 20;
+
+class VerbsProtocols : public WithinLimit {
+ protected:
+  // Fills the slice of rank 1, and makes it known to the device of rank 0.
+  static void fill(Site& site, Job& job, Region& region, const std::vector<std::byte>& bytes) {
+    std::memcpy(site.slice(1), bytes.data(), bytes.size());
+    ASSERT_TRUE(ok(put_value(job, region.at(far_member, slice_bytes - 16), 1.0)));
+    ASSERT_TRUE(ok(job.fence(far)));
+    site.network().start_trace();
+  }
+  static void ask_for_all(Site& site) {
+    site.settings().verbs_get = "assisted";
+    site.settings().verbs_chunk_kib = 1024;
+  }
+  static bool lies_in(const FakeVerbs::Registration& region, const std::vector<std::byte>& bytes) {
+    const auto* const from = static_cast<const std::byte*>(region.address);
+    return from < bytes.data() + bytes.size() && from + region.bytes > bytes.data();
+  }
+};
+
+TEST_F(VerbsProtocols, LetTheOtherEndWriteWhatIsAskedFor) {
+  Site site;
+  ask_for_all(site);
+  site.act(slice_bytes, [&](Job& job, Region& region) {
+    const auto sent = pattern(9 * one_mib + 7, 1);
+    fill(site, job, region, sent);
+    std::vector<std::byte> back(sent.size());
+    ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(), back.size())));
+    EXPECT_TRUE(back == sent);
+    EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty());
+    EXPECT_GE(site.posted(IBV_WR_RDMA_WRITE).size(), 10U) << "as it is registered, 1 MiB each";
+  });
+}
+
+TEST_F(VerbsProtocols, ReadWhatIsTooShortToBeAskedFor) {
+  Site site;
+  ask_for_all(site);
+  site.act(slice_bytes, [&](Job& job, Region& region) {
+    const auto sent = pattern(4000, 2);
+    fill(site, job, region, sent);
+    std::vector<std::byte> back(sent.size());
+    ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(), back.size())));
+    EXPECT_TRUE(back == sent);
+    EXPECT_EQ(site.posted(IBV_WR_RDMA_READ).size(), 1U);
+  });
+}
+
+// Rows that come to lie behind each other here are gathered by the device there.
+TEST_F(VerbsProtocols, GatherRowsWhereTheyLieAndWriteThemTogether) {
+  Site site;
+  ask_for_all(site);
+  site.act(slice_bytes, [&](Job& job, Region& region) {
+    constexpr std::size_t row = 1024;
+    constexpr std::int64_t count = 40;
+    const auto sent = pattern(3 * row * count, 3);
+    fill(site, job, region, sent);
+    std::vector<std::byte> back(row * count);
+    ASSERT_TRUE(ok(
+        get(job, region.at(far_member), back.data(), CopyShape::rows(row, count, row, 3 * row))));
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(std::memcmp(back.data() + row * i, sent.data() + 3 * row * i, row), 0) << i;
+    }
+    EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty());
+    const auto writes = site.posted(IBV_WR_RDMA_WRITE);
+    ASSERT_EQ(writes.size(), 3U);
+    EXPECT_EQ(writes.front().pieces, 16);
+  });
+}
+
+// More requests than the queue has room for wait at the agent, and the answer behind them.
+TEST_F(VerbsProtocols, AskForMoreRowsThanFitInTheQueue) {
+  Site site;
+  ask_for_all(site);
+  site.settings().direct_row = 64;
+  site.act(slice_bytes, [&](Job& job, Region& region) {
+    constexpr std::size_t row = 64;
+    constexpr std::int64_t count = 20'000;
+    const auto sent = pattern(3 * row * count, 4);
+    fill(site, job, region, sent);
+    site.network().slow_down(std::chrono::microseconds(1));
+    std::vector<std::byte> back(2 * row * count, std::byte{0x11});
+    ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(),
+                       CopyShape::rows(row, count, 2 * row, 3 * row))));
+    std::int64_t wrong = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::byte* const at = back.data() + 2 * row * i;
+      wrong += std::memcmp(at, sent.data() + 3 * row * i, row) == 0 && at[row] == std::byte{0x11}
+                   ? 0
+                   : 1;
+    }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(site.posted(IBV_WR_RDMA_WRITE).size(), static_cast<std::size_t>(count));
+  });
+}
+
+TEST_F(VerbsProtocols, AskBackwardsAndAcrossSlabs) {
+  Site site;
+  ask_for_all(site);
+  site.act(slice_bytes, [&](Job& job, Region& region) {
+    constexpr std::size_t row = 4096;
+    constexpr std::int64_t count = 5'000;
+    const auto sent = pattern(row * count, 5);
+    fill(site, job, region, sent);
+    std::vector<std::byte> back(sent.size());
+    const auto last = static_cast<std::int64_t>(row) * (count - 1);
+    ASSERT_TRUE(ok(get(job, region.at(far_member), back.data() + last,
+                       CopyShape::rows(row, count, -static_cast<std::int64_t>(row), row))));
+    std::int64_t wrong = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t other = static_cast<std::size_t>(count) - 1 - i;
+      wrong += std::memcmp(&back[row * i], &sent[row * other], row) == 0 ? 0 : 1;
+    }
+    EXPECT_EQ(wrong, 0);
+  });
+}
+
+// An assisted get is a request, so nothing has to be fenced before it.
+TEST_F(VerbsProtocols, AskBehindRequestsWithoutAFence) {
+  Site site;
+  ask_for_all(site);
+  site.act(slice_bytes, [&](Job& job, Region& region) {
+    std::vector<std::int64_t> ones(one_mib / 8, 1);
+    fill(site, job, region, std::vector<std::byte>(one_mib));
+    ASSERT_TRUE(ok(
+        accumulate(job, region.at(far_member), ones.data(), one_mib, Scale::of(std::int64_t{2}))));
+    std::vector<std::int64_t> back(ones.size());
+    ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(), one_mib)));
+    EXPECT_TRUE(std::all_of(back.begin(), back.end(), [](std::int64_t each) { return each == 2; }));
+    EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty()) << "nor is one byte read";
+  });
+}
+
+TEST_F(VerbsProtocols, GoOnWithoutRegistrationWhereItIsRefused) {
+  for (const char* const way : {"read", "assisted"}) {
+    Site site;
+    site.settings().verbs_get = way;
+    site.act(slice_bytes, [&](Job& job, Region& region) {
+      const auto sent = pattern(3 * one_mib, 6);
+      fill(site, job, region, sent);
+      std::vector<std::byte> back(sent.size());
+      // The first part is registered, the others are not.
+      site.network().fail(FakeVerbs::Call::reg_mr, EPERM, 1, -1);
+      ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(), back.size())));
+      site.network().fail(FakeVerbs::Call::reg_mr, EPERM, 0, 0);
+      EXPECT_TRUE(back == sent) << way;
+    });
+  }
+}
+
+// What is registered is under way while the next part is registered.
+TEST_F(VerbsProtocols, RegisterLongMemoryInParts) {
+  Site site;
+  site.settings().verbs_chunk_kib = 1024;
+  site.act(slice_bytes, [&](Job& job, Region& region) {
+    const auto sent = pattern(8 * one_mib, 7);
+    fill(site, job, region, {});
+    std::vector<std::size_t> parts;
+    std::vector<std::size_t> posted_before;
+    site.network().watch_registrations([&](const FakeVerbs::Registration& each) {
+      if (each.is_new && lies_in(each, sent)) {
+        parts.push_back(each.bytes);
+        posted_before.push_back(site.posted(IBV_WR_RDMA_WRITE).size());
+      }
+    });
+    ASSERT_TRUE(ok(put(job, region.at(far_member), sent.data(), sent.size())));
+    site.network().watch_registrations(nullptr);
+    ASSERT_TRUE(ok(job.fence(far)));
+    EXPECT_EQ(std::memcmp(site.slice(1), sent.data(), sent.size()), 0);
+    EXPECT_GE(parts.size(), 8U);
+    EXPECT_TRUE(std::all_of(parts.begin(), parts.end(),
+                            [](std::size_t bytes) { return bytes <= one_mib; }));
+    EXPECT_GT(posted_before.back(), 0U);
+  });
+}
+
+TEST_F(VerbsProtocols, RegisterWholeMemoryOrNoneWhereSettingsSaySo) {
+  struct Case {
+    std::int64_t chunk_kib;
+    const char* way;
+    std::size_t most_parts;
+  };
+  for (const Case& each : {Case{0, "cached", 2}, Case{0, "each", 2}, Case{1024, "never", 0}}) {
+    Site site;
+    site.settings().verbs_chunk_kib = each.chunk_kib;
+    site.settings().verbs_register = each.way;
+    site.act(slice_bytes, [&](Job& job, Region& region) {
+      const auto sent = pattern(8 * one_mib, 8);
+      fill(site, job, region, {});
+      std::size_t parts = 0;
+      site.network().watch_registrations([&](const FakeVerbs::Registration& one) {
+        parts += one.is_new && lies_in(one, sent) ? 1U : 0U;
+      });
+      for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(ok(put(job, region.at(far_member), sent.data(), sent.size())));
+      }
+      site.network().watch_registrations(nullptr);
+      ASSERT_TRUE(ok(job.fence(far)));
+      EXPECT_EQ(std::memcmp(site.slice(1), sent.data(), sent.size()), 0);
+      EXPECT_LE(parts, each.most_parts) << each.way;
+      EXPECT_EQ(parts == 0, each.most_parts == 0) << each.way;
+    });
+  }
+}
+
+TEST_F(VerbsProtocols, CarryWordsAsSettingsSay) {
+  for (const bool by_device : {true, false}) {
+    Site site;
+    site.settings().verbs_words = by_device ? "device" : "requests";
+    site.act(slice_bytes, [&](Job& job, Region& region) {
+      fill(site, job, region, {});
+      ASSERT_TRUE(ok(put_value(job, region.at(far_member, 64), std::int64_t{77})));
+      EXPECT_EQ(site.posted(IBV_WR_RDMA_WRITE).size(), by_device ? 1U : 0U);
+      EXPECT_EQ(get_value<std::int64_t>(job, region.at(far_member, 64)).value(), 77);
+    });
+  }
+}
+
+// --- the cost model
+
+constexpr std::size_t message_bytes = 8192;
+
+TEST(CostModel, ReadsUnlessReadsAreMuchWeakerThanWrites) {
+  const verbs::CostModel usual(verbs::DeviceTimes(), message_bytes);
+  EXPECT_FALSE(usual.is_better_assisted(one_mib));
+  verbs::DeviceTimes weak;
+  weak.read_kib = 2 * weak.written_kib;
+  const verbs::CostModel assisted(weak, message_bytes);
+  EXPECT_TRUE(assisted.is_better_assisted(one_mib));
+  EXPECT_FALSE(assisted.is_better_assisted(16 * 1024)) << "the request costs more than it saves";
+}
+
+TEST(CostModel, PacksRowsThatAreShorterThanARequestIsWorth) {
+  verbs::DeviceTimes times;
+  times.request = 160;
+  times.copied_kib = 80;  // with its share of a message, 180 ns a KiB
+  EXPECT_EQ(verbs::CostModel(times, message_bytes).least_row(), 1024U);
+  times.request = 16;
+  EXPECT_EQ(verbs::CostModel(times, message_bytes).least_row(), 128U);
+  times.request = 1;
+  EXPECT_EQ(verbs::CostModel(times, message_bytes).least_row(), 64U);
+  times.request = 1e6;
+  EXPECT_LE(verbs::CostModel(times, message_bytes).least_row(), 32U * 1024);
+}
+
+TEST(CostModel, CopiesWhatIsCopiedSoonerThanRegistered) {
+  verbs::DeviceTimes times;
+  times.registration = 20'000;
+  times.registered_kib = 20;
+  times.copied_kib = 80;
+  times.request = 160;  // 100 ns a KiB in all, against 20 and 20 us
+  const verbs::CostModel costs(times, message_bytes);
+  EXPECT_TRUE(costs.is_better_copied(200 * 1024));
+  EXPECT_FALSE(costs.is_better_copied(300 * 1024));
+}
+
+TEST(DeviceTimes, AreMeasuredOnTheDeviceItself) {
+  const auto network = std::make_shared<FakeVerbs>();
+  auto device = verbs::Device::open(network, {.device = "fake0"});
+  ASSERT_TRUE(ok(device));
+  auto registrar = verbs::Registrar::create(network, (*device)->domain(), {.may_cache = false});
+  ASSERT_TRUE(ok(registrar));
+  const auto times = verbs::measure_times(*device, **registrar);
+  ASSERT_TRUE(ok(times));
+  for (const double each :
+       {times->request, times->write_wait, times->read_wait, times->written_kib, times->read_kib,
+        times->copied_kib, times->registration, times->registered_kib}) {
+    EXPECT_GT(each, 0);
+    EXPECT_LT(each, 1e9);
+  }
+  EXPECT_EQ(network->misuses(), std::vector<std::string>());
+}
+
+TEST(DeviceTimes, SayWhyTheyCannotBeMeasured) {
+  const auto network = std::make_shared<FakeVerbs>();
+  auto device = verbs::Device::open(network, {.device = "fake0"});
+  ASSERT_TRUE(ok(device));
+  auto registrar = verbs::Registrar::create(network, (*device)->domain(), {.may_cache = false});
+  ASSERT_TRUE(ok(registrar));
+  network->fail(FakeVerbs::Call::post_send, ENOMEM);
+  EXPECT_TRUE(fails(verbs::measure_times(*device, **registrar), Code::unsupported,
+                    {"fake0 takes no requests to itself"}));
+  network->fail(FakeVerbs::Call::create_cq, ENOMEM);
+  EXPECT_TRUE(fails(verbs::measure_times(*device, **registrar), Code::limit_exceeded,
+                    {"fake0 has no completion queue left"}));
+  network->hold(true);
+  EXPECT_TRUE(fails(verbs::measure_times(*device, **registrar), Code::unsupported,
+                    {"fake0 doesn't answer requests to itself"}));
+  network->hold(false);
+}
+
+}  // namespace
+}  // namespace tessera::rma::test
