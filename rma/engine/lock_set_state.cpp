@@ -24,17 +24,21 @@ void count_lock(const JobState& job, WorldRank owner) {
 
 }  // namespace
 
-LockSetState::LockSetState(Team& team)
-    : keep_job_(team.state().job().self.lock()), team_(team), node_(*team.state().job().node) {}
+LockSetState::LockSetState(Team& team, Use use)
+    : keep_job_(use == Use::of_the_job ? nullptr : team.state().job().self.lock()),
+      use_(use),
+      team_(team),
+      node_(*team.state().job().node) {}
 
-Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int64_t count) {
+Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int64_t count,
+                                                           Use use) {
   constexpr std::int64_t most = 1LL << 32;
   const Status mine =
       count < 0 || count > most
           ? Status::error(Code::invalid_argument, fmt::format("{} locks cannot be made", count))
           : Status();
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
-  std::shared_ptr<LockSetState> state(new LockSetState(team));
+  std::shared_ptr<LockSetState> state(new LockSetState(team, use));
   TESSERA_ASSIGN_OR_RETURN(const std::vector<std::int64_t> counts, team.allgather_value(count));
   TESSERA_RETURN_IF_ERROR(state->make_locks(counts));
   return state;
@@ -179,7 +183,9 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
     return missing(owner, index);
   }
   const TeamState& team = team_.state();
-  count_lock(team.job(), team.members()[static_cast<std::size_t>(owner.value)]);
+  if (use_ == Use::of_the_program) {
+    count_lock(team.job(), team.members()[static_cast<std::size_t>(owner.value)]);
+  }
   if (locks->memory.value != 0) {
     return lock_elsewhere(owner, *locks, index);
   }

@@ -24,13 +24,20 @@ class JobState;
 
 class LockSetState {
  public:
+  /// Those of the job itself do not keep it alive, and are not counted as the program's.
+  enum class Use : std::uint8_t { of_the_program, of_the_job };
+
   /// Collective on `team`.
-  static Result<std::shared_ptr<LockSetState>> create(Team& team, std::int64_t count);
+  static Result<std::shared_ptr<LockSetState>> create(Team& team, std::int64_t count,
+                                                      Use use = Use::of_the_program);
   /// Collective.
   Status free();
 
   Status lock(TeamRank owner, std::int64_t index);
   Status unlock(TeamRank owner, std::int64_t index);
+  /// Returns when this rank's unlocks have come to the other nodes; the first error of those that
+  /// didn't answer.
+  Status wait_for_unlocks();
   [[nodiscard]] std::int64_t count(TeamRank owner) const noexcept {
     return owners_[static_cast<std::size_t>(owner.value)].count;
   }
@@ -53,7 +60,7 @@ class LockSetState {
     RegionId memory;
   };
 
-  explicit LockSetState(Team& team);
+  LockSetState(Team& team, Use use);
   Status make_locks(const std::vector<std::int64_t>& counts);
   Result<Offer> make_own(const std::vector<std::int64_t>& counts);
   Status back_and_publish(Offer& offer, std::uint32_t capacity) const;
@@ -67,9 +74,9 @@ class LockSetState {
   [[nodiscard]] Status holder_gone(TeamRank owner, std::int64_t index,
                                    const LockOutcome& outcome) const;
   [[nodiscard]] Status not_held(TeamRank owner, std::int64_t index) const;
-  Status wait_for_unlocks();
 
   std::shared_ptr<JobState> keep_job_;  ///< first, so that it goes last
+  Use use_;
   Team team_;
   Node& node_;
   std::vector<OwnersLocks> owners_;  ///< by member
