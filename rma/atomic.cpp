@@ -29,20 +29,23 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
   const auto stripes = job.stripes->slice(at.region, at.rank);
   const bool strict = target.region->options().atomics == Atomics::strict;
   job.counters->add(at.rank, Op::atomic, {1, static_cast<std::uint64_t>(request.bytes)});
-  if (target.slice != nullptr) {
-    if (strict) {
+  const auto work = [&]() -> Status {
+    if (target.slice != nullptr && strict) {
       const detail::RobustGuard guard(stripes.of(at.offset), stripes.context());
       *request.previous = detail::atomic_direct(target.slice + at.offset, request);
-    } else {
-      *request.previous = detail::atomic_direct(target.slice + at.offset, request);
+      return {};
     }
-    return {};
-  }
-  TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
-  const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(), stripes,
-                                strict};
-  return atomic_remote(path, Target{&target.region->segment(), target.member, at.offset, at.region},
-                       request);
+    if (target.slice != nullptr) {
+      *request.previous = detail::atomic_direct(target.slice + at.offset, request);
+      return {};
+    }
+    TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
+    const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(), stripes,
+                                  strict};
+    return atomic_remote(
+        path, Target{&target.region->segment(), target.member, at.offset, at.region}, request);
+  };
+  return do_in_turn(strict ? job.accumulate_turns.get() : nullptr, at.rank, work);
 }
 
 // The word, when it lies aligned in a plain slice of a region without locks, where the processor's

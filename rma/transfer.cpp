@@ -137,6 +137,12 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
   return {};
 }
 
+// Does `work`, in the target's turn where the action needs that.
+template <class Action, class Work>
+Status in_turn(JobState& job, const Action& action, WorldRank target, const Work& work) {
+  return do_in_turn(action.takes_turns(job) ? job.accumulate_turns.get() : nullptr, target, work);
+}
+
 // Requires: the shape is normalised.
 template <class Action>
 Status transfer_shape(JobState& job, const Action& action, const RemoteAddress& at, void* local,
@@ -152,12 +158,14 @@ Status transfer_shape(JobState& job, const Action& action, const RemoteAddress& 
   if (local == nullptr) {
     return null_buffer(Action::op, bytes);
   }
-  if (target.slice == nullptr) {
-    return transfer_remote(job, action, target, at, Tally{1, bytes}, parts, local, shape);
-  }
-  action.shape(target.slice, at.offset, local, shape, job.stripes->slice(at.region, at.rank));
-  count(job, at, Action::op, {1, bytes});
-  return {};
+  return in_turn(job, action, at.rank, [&]() -> Status {
+    if (target.slice == nullptr) {
+      return transfer_remote(job, action, target, at, Tally{1, bytes}, parts, local, shape);
+    }
+    action.shape(target.slice, at.offset, local, shape, job.stripes->slice(at.region, at.rank));
+    count(job, at, Action::op, {1, bytes});
+    return {};
+  });
 }
 
 // What a list touches at the target, and how much it moves.
@@ -199,26 +207,27 @@ Status transfer_fragments(JobState& job, const Action& action, const RemoteAddre
   if (job.settings.check_overlap != 0) {
     TESSERA_RETURN_IF_ERROR(Action::check_fragments(fragments));
   }
-  if (target.slice == nullptr) {
-    std::vector<Fragment> without_empty;
-    if (all.pieces == 0) {
-      return {};
+  if (all.pieces == 0) {
+    return {};
+  }
+  const Tally tally{all.pieces, all.bytes};
+  std::vector<Fragment> without_empty;
+  if (target.slice == nullptr && all.pieces < fragments.size()) {
+    std::copy_if(fragments.begin(), fragments.end(), std::back_inserter(without_empty),
+                 [](const Fragment& each) { return each.bytes > 0; });
+    fragments = without_empty;
+  }
+  return in_turn(job, action, at.rank, [&]() -> Status {
+    if (target.slice == nullptr) {
+      return transfer_remote(job, action, target, at, tally, parts, fragments);
     }
-    if (all.pieces < fragments.size()) {
-      std::copy_if(fragments.begin(), fragments.end(), std::back_inserter(without_empty),
-                   [](const Fragment& each) { return each.bytes > 0; });
-      fragments = without_empty;
+    const auto stripes = job.stripes->slice(at.region, at.rank);
+    for (const Fragment& each : fragments) {
+      action.run(target.slice, at.offset + each.remote_offset, each.local, each.bytes, stripes);
     }
-    return transfer_remote(job, action, target, at, Tally{all.pieces, all.bytes}, parts, fragments);
-  }
-  const auto stripes = job.stripes->slice(at.region, at.rank);
-  for (const Fragment& each : fragments) {
-    action.run(target.slice, at.offset + each.remote_offset, each.local, each.bytes, stripes);
-  }
-  if (all.pieces > 0) {
-    count(job, at, Action::op, {all.pieces, all.bytes});
-  }
-  return {};
+    count(job, at, Action::op, tally);
+    return {};
+  });
 }
 
 // Does one run at once when it goes to or from a plain slice and nothing is wrong with it; false
@@ -338,7 +347,7 @@ using Passed = std::conditional_t<(sizeof(T) > 2 * sizeof(void*)), const T&, T>;
 // `what` is (local pointer, bytes), (local pointer, shape) or (fragments).
 template <class Action, class... What>
 inline Status blocking(Job& job, Action action, RemoteAddress at, const What&... what) {
-  if (plainly(job.state(), action, at, what...)) [[likely]] {
+  if (!action.takes_turns(job.state()) && plainly(job.state(), action, at, what...)) [[likely]] {
     return {};
   }
   return carefully<Action, Passed<What>...>(job.state(), action, at, what...);
@@ -346,7 +355,7 @@ inline Status blocking(Job& job, Action action, RemoteAddress at, const What&...
 
 template <class Action, class... What>
 inline Handle started(Job& job, Action action, RemoteAddress at, const What&... what) {
-  if (plainly(job.state(), action, at, what...)) [[likely]] {
+  if (!action.takes_turns(job.state()) && plainly(job.state(), action, at, what...)) [[likely]] {
     return {};
   }
   return start_carefully<Action, Passed<What>...>(job, action, at, what...);

@@ -88,6 +88,9 @@ constexpr std::array table{
     SettingInfo{"TESSERA_CHUNK", "KiB", "0 to 1024",
                 "parts in which shorter rows are packed and sent; 0: by the transfer's size",
                 &Settings::chunk_kib, 0, 1024},
+    SettingInfo{"TESSERA_ACCUMULATE", "name", "agent, origin",
+                "who adds on another node: its agent, or the origin, which gets, adds and puts",
+                &Settings::accumulate},
     SettingInfo{"TESSERA_FENCE_WINDOW", "peers", "1 to 100000",
                 "how many peers are fenced at once by a fence of several", &Settings::fence_window,
                 1, 100'000},
@@ -171,6 +174,9 @@ Status check_words(const Settings& settings) {
                                      "auto, device or requests"));
   TESSERA_RETURN_IF_ERROR(check_word("TESSERA_VERBS_REGISTER", settings.verbs_register,
                                      Three{"cached", "each", "never"}, "cached, each or never"));
+  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_ACCUMULATE", settings.accumulate,
+                                     std::array<std::string_view, 2>{"agent", "origin"},
+                                     "agent or origin"));
   return check_word("TESSERA_SERVER", settings.server, Three{"block", "poll", "adaptive"},
                     "block, poll or adaptive");
 }

@@ -23,6 +23,7 @@ struct Settings {
   std::string log = "warning";              ///< silent, warning, info or debug
   std::string bootstrap = "auto";           ///< auto, alone, fork or mpi
   std::string server = "adaptive";          ///< block, poll or adaptive
+  std::string accumulate = "agent";         ///< agent or origin: who adds, for other nodes
   std::string interface;                    ///< network between nodes; empty: chosen
   std::string verbs_device;                 ///< NAME or NAME:PORT; empty: chosen
   std::int64_t verbs_gid = -1;              ///< index of the device's GID; −1: chosen

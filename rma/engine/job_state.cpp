@@ -176,6 +176,9 @@ Status JobState::stop() {
     return {};
   }
   Status last = fence([](WorldRank) { return true; });
+  if (accumulate_turns != nullptr) {
+    accumulate_turns->settle();
+  }
   hand_over_counts();
   stopped.store(true);
   regions.clear();

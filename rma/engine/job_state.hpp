@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rma/bootstrap.hpp"
+#include "rma/engine/accumulate_turns.hpp"
 #include "rma/engine/address_book.hpp"
 #include "rma/engine/counter_store.hpp"
 #include "rma/engine/node_link.hpp"
@@ -106,6 +107,7 @@ class JobState {
   std::shared_ptr<CounterStore> counters = std::make_shared<CounterStore>();
   Outstanding outstanding;
   Team world_team;
+  std::unique_ptr<AccumulateTurns> accumulate_turns;  ///< null where agents accumulate
   std::atomic<bool> stopped{false};
 
   std::mutex local_memory_mutex;

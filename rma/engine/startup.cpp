@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -85,11 +86,43 @@ Result<std::uint64_t> machine_key() {
   return std::hash<std::string>{}(identity);
 }
 
+// What each rank says of itself first.
+struct Introduction {
+  std::uint64_t machine = 0;
+  std::uint64_t adds_by_origin = 0;
+};
+
+bool adds_by_origin(const Settings& settings) {
+  return settings.accumulate == "origin";
+}
+
+// Two ways side by side would hold different locks.
+Status check_same_accumulate(const std::vector<Introduction>& all) {
+  const auto name = [](const Introduction& each) {
+    return each.adds_by_origin != 0 ? "origin" : "agent";
+  };
+  const auto other = std::find_if(all.begin(), all.end(), [&](const Introduction& each) {
+    return each.adds_by_origin != all.front().adds_by_origin;
+  });
+  if (other == all.end()) {
+    return {};
+  }
+  return Status::error(Code::invalid_argument,
+                       fmt::format("TESSERA_ACCUMULATE is {} on rank 0 and {} on rank {}",
+                                   name(all.front()), name(*other), other - all.begin()))
+      .hint("give it the same value on all ranks");
+}
+
 Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& machines) {
   const Result<std::uint64_t> mine =
       bootstrap.is_one_process() ? Result<std::uint64_t>(std::uint64_t{0}) : machine_key();
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine.status()));
-  TESSERA_ASSIGN_OR_RETURN(const auto keys, gather(bootstrap, settings, *mine));
+  const Introduction own{.machine = *mine, .adds_by_origin = adds_by_origin(settings) ? 1U : 0U};
+  TESSERA_ASSIGN_OR_RETURN(const auto all, gather(bootstrap, settings, own));
+  TESSERA_RETURN_IF_ERROR(check_same_accumulate(all));
+  std::vector<std::uint64_t> keys;
+  std::transform(all.begin(), all.end(), std::back_inserter(keys),
+                 [](const Introduction& each) { return each.machine; });
   machines = static_cast<int>(std::set<std::uint64_t>(keys.begin(), keys.end()).size());
   return NodeMap(keys, settings.ranks_per_node);
 }
@@ -281,6 +314,9 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
   // The job owns its world team, so the world team does not own the job.
   TESSERA_ASSIGN_OR_RETURN(auto world, TeamState::create(*job, nullptr, std::move(everybody)));
   job->world_team = Team(std::move(world));
+  if (adds_by_origin(job->settings)) {
+    TESSERA_ASSIGN_OR_RETURN(job->accumulate_turns, AccumulateTurns::create(*job));
+  }
   return job;
 }
 

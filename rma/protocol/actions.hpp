@@ -24,6 +24,7 @@ namespace tessera::rma::detail {
 template <kernels::Direction direction>
 class CopyAction {
  public:
+  static constexpr bool takes_turns(const JobState&) { return false; }
   static bool is_whole(std::size_t) { return true; }
   static Status check(std::size_t) { return {}; }
   static void run(std::byte* slice, std::uint64_t offset, void* local, std::size_t bytes,
@@ -73,6 +74,8 @@ class AccumulateAction {
   explicit AccumulateAction(const Scale& scale) : scale_(scale) {}
   static constexpr Op op = Op::accumulate;
   static Status check_fragments(Fragments) { return {}; }
+  /// Whether each has to wait for the target's turn first.
+  static bool takes_turns(const JobState& job) { return job.accumulate_turns != nullptr; }
   /// Whether check() would find nothing wrong.
   [[nodiscard]] bool is_whole(std::size_t run_bytes) const {
     return is_valid(scale_.type()) && run_bytes % size_of(scale_.type()) == 0;

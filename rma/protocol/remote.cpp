@@ -9,15 +9,10 @@
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/protocol/direct.hpp"
+#include "rma/protocol/origin_accumulate.hpp"
 
 namespace tessera::rma::detail {
 namespace {
-
-Target moved(const Target& target, std::int64_t bytes) {
-  Target result = target;
-  result.offset += static_cast<std::uint64_t>(bytes);
-  return result;
-}
 
 // Runs `start` as one part of `done`: announces it, and ends it if it was refused.
 template <class Start>
@@ -26,6 +21,13 @@ void start_part(Completion& done, Start&& start) {
   if (Status status = start(); !status.ok()) {
     done.end(std::move(status));
   }
+}
+
+// The same for what is complete when `work` returns.
+template <class Work>
+void do_part(Completion& done, Work&& work) {
+  done.begin();
+  done.end(work());
 }
 
 bool accumulates_natively(const RemotePath& path) {
@@ -72,6 +74,12 @@ Status accumulate_composed(const RemotePath& path, const Target& to, const std::
 
 }  // namespace
 
+Target moved(const Target& target, std::int64_t bytes) noexcept {
+  Target result = target;
+  result.offset += static_cast<std::uint64_t>(bytes);
+  return result;
+}
+
 void put_remote(const RemotePath& path, const Target& to, const void* from, const CopyShape& shape,
                 Completion& done) {
   if (shape.levels == 0 || path.can.strided) {
@@ -103,19 +111,18 @@ void get_remote(const RemotePath& path, void* to, const Target& from, const Copy
 
 void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
                        const CopyShape& shape, const Scale& scale, Completion& done) {
+  if (path.job.accumulate_turns != nullptr) {
+    do_part(done, [&] { return accumulate_by_origin(path, to, from, shape, scale); });
+    return;
+  }
   if (accumulates_natively(path)) {
     start_part(done, [&] { return path.endpoint.accumulate(to, from, shape, scale, done); });
     return;
   }
   const auto* source = static_cast<const std::byte*>(from);
   kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
-    start_part(done, [&] {
-      Status status =
-          accumulate_composed(path, moved(to, remote), source + local, shape.run_bytes, scale);
-      if (status.ok()) {
-        done.end(Status());
-      }
-      return status;
+    do_part(done, [&] {
+      return accumulate_composed(path, moved(to, remote), source + local, shape.run_bytes, scale);
     });
   });
 }
@@ -130,6 +137,10 @@ void get_remote(const RemotePath& path, const Target& from, Fragments fragments,
 
 void accumulate_remote(const RemotePath& path, const Target& to, Fragments fragments,
                        const Scale& scale, Completion& done) {
+  if (path.job.accumulate_turns != nullptr) {
+    do_part(done, [&] { return accumulate_by_origin(path, to, fragments, scale); });
+    return;
+  }
   if (accumulates_natively(path)) {
     start_part(done,
                [&] { return path.endpoint.accumulate_fragments(to, fragments, scale, done); });

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "rma/element.hpp"
 #include "rma/engine/job_state.hpp"
@@ -27,11 +28,14 @@ struct RemotePath {
       false;  ///< accumulates and atomics take the same lock, so the library composes both
 };
 
+/// The place `bytes` behind `target`.
+Target moved(const Target& target, std::int64_t bytes) noexcept;
+
 void put_remote(const RemotePath& path, const Target& to, const void* from, const CopyShape& shape,
                 Completion& done);
 void get_remote(const RemotePath& path, void* to, const Target& from, const CopyShape& shape,
                 Completion& done);
-/// Requires: shape has whole elements.
+/// Requires: shape has whole elements; in jobs with AccumulateTurns, that it is the caller's turn.
 void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
                        const CopyShape& shape, const Scale& scale, Completion& done);
 /// The same for lists. Requires: no fragment is empty.

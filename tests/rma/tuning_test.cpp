@@ -87,6 +87,11 @@ TEST(Settings, WordsAreTakenFromTheirListsOnly) {
   }
   EXPECT_EQ(read({"TESSERA_BOOTSTRAP=ssh"}).status().message(),
             "TESSERA_BOOTSTRAP=ssh is not usable: expected auto, alone, fork or mpi");
+  for (const char* who : {"agent", "origin"}) {
+    EXPECT_EQ(read({std::string("TESSERA_ACCUMULATE=") + who})->accumulate, who);
+  }
+  EXPECT_EQ(read({"TESSERA_ACCUMULATE=both"}).status().message(),
+            "TESSERA_ACCUMULATE=both is not usable: expected agent or origin");
 }
 
 TEST(Settings, AnUnknownNameIsReportedWithTheNearestOne) {
