@@ -37,8 +37,9 @@ struct DirectorySlice {
   std::int32_t process = 0;  ///< 0: in the arena; else the owner's process, whose own memory it is
   std::uint64_t place = 0;   ///< offset in the arena, or address in that process
   std::uint64_t bytes = 0;
-  bool strict = false;  ///< Atomics::strict
-  bool sparse = false;  ///< RegionOptions::sparse
+  bool strict = false;          ///< Atomics::strict
+  bool device_atomics = false;  ///< Atomics::device: no processor may do them
+  bool sparse = false;          ///< RegionOptions::sparse
   AccessMode access_mode = AccessMode::any;
   Use use = Use::transfers;
   std::uint64_t unit = 1;  ///< locks: bytes of each

@@ -32,6 +32,12 @@ bool is_on_slice(Kind kind) noexcept {
          kind == Kind::atomic || kind == Kind::flag || kind == Kind::locate || kind == Kind::push;
 }
 
+// Ranks of this node go to its memory without an agent; what they send each other there (offsets)
+// is believed, and may not come from outside. Of the agent they want the way to its device only.
+bool is_for_own_node(Kind kind) noexcept {
+  return kind == Kind::path || kind == Kind::locate || kind == Kind::bye;
+}
+
 FrameHeader answer_to(const FrameHeader& request, Kind kind) noexcept {
   return {.kind = kind,
           .origin = request.origin,
@@ -129,7 +135,7 @@ Result<bool> Conversation::shake_hands() {
   TESSERA_RETURN_IF_ERROR(progress.status());
   if (progress->finished) {
     is_introduced_ = true;
-    TESSERA_RETURN_IF_ERROR(check_rank());
+    is_of_own_node_ = node_.place_of(handshake_.origin()) >= 0;
     TESSERA_RETURN_IF_ERROR(reader_.begin_with(in.subspan(progress->consumed)));
   }
   return true;
@@ -137,16 +143,6 @@ Result<bool> Conversation::shake_hands() {
 
 // --- a request comes
 // ------------------------------------------------------------------------------
-
-// Ranks of this node go to its memory without an agent; what they send each other there (offsets)
-// is believed, and may not come from outside.
-Status Conversation::check_rank() const {
-  if (node_.place_of(handshake_.origin()) >= 0) {
-    return Status::error(Code::protocol,
-                         fmt::format("{} connected to the agent of its own node", peer()));
-  }
-  return {};
-}
 
 // An error here ends the conversation: nobody of ours sends such a frame.
 Status Conversation::check_peer(const FrameHeader& header) const {
@@ -157,6 +153,10 @@ Status Conversation::check_peer(const FrameHeader& header) const {
   if (header.origin != handshake_.origin()) {
     return Status::error(Code::protocol, fmt::format("{} sent a request in the name of rank {}",
                                                      peer(), header.origin.value));
+  }
+  if (is_of_own_node_ && !is_for_own_node(header.kind)) {
+    return Status::error(Code::protocol, fmt::format("{} sent {} to the agent of its own node",
+                                                     peer(), to_string(header.kind)));
   }
   return {};
 }

@@ -105,7 +105,6 @@ class Conversation final : private FrameSink {
 
   Result<bool> advance_unguarded();
   Result<bool> shake_hands();
-  Status check_rank() const;
   Status check_form(const FrameHeader& header) const;
   Status check_peer(const FrameHeader& header) const;
   [[nodiscard]] const Pattern& pattern() const;
@@ -150,6 +149,7 @@ class Conversation final : private FrameSink {
   FrameWriter writer_;
   FrameReader reader_;
   bool is_introduced_ = false;
+  bool is_of_own_node_ = false;
   bool has_begun_ = false;  // something of a handshake has come
   bool has_said_bye_ = false;
   bool is_over_ = false;  // the peer said good-bye, or cannot be sent anything

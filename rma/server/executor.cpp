@@ -234,6 +234,12 @@ Result<std::int64_t> Executor::atomic(const Place& place, const AtomicTerms& ter
                          fmt::format("{}-byte word at offset {}, which is not aligned to it",
                                      terms.bytes, place.offset));
   }
+  if (place.slice.device_atomics) {
+    return Status::error_at(place.slice.owner, Code::unsupported,
+                            fmt::format("atomic operations in region {} are done by this node's "
+                                        "device only, and the peer has no path to it",
+                                        place.region.value));
+  }
   std::int64_t previous = 0;
   const AtomicRequest request{.kind = terms.kind,
                               .bytes = terms.bytes,

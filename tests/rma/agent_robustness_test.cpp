@@ -233,13 +233,23 @@ TEST_F(AgentRobustness, AFrameOfAnotherConnectionIsRefused) {
   expect_slice_untouched();
 }
 
-TEST_F(AgentRobustness, OneWhoSaysItIsOfTheAgentsOwnNodeIsRefused) {
-  RawPeer peer(node_.address());
-  ASSERT_TRUE(ok(peer.introduce(node_.secret(), WorldRank{0})));
-  EXPECT_TRUE(fails(peer.receive_failure(), Code::protocol,
-                    {"rank 0 at 127.0.0.1:", "connected to the agent of its own node"}));
-  EXPECT_TRUE(peer.is_closed_by_the_other());
-  expect_warning("ended the conversation with rank 0 at", "its own node");
+TEST_F(AgentRobustness, OneOfTheAgentsOwnNodeMayAskTheWayToItsDeviceOnly) {
+  std::size_t warnings = 0;
+  for (const Kind kind : {Kind::put, Kind::get, Kind::deliver, Kind::invite, Kind::lock}) {
+    RawPeer peer = introduced(WorldRank{0});
+    FrameHeader way = request(Kind::locate);
+    way.origin = WorldRank{0};
+    ASSERT_TRUE(peer.send(frame(way)));
+    EXPECT_TRUE(fails(peer.receive_failure(), Code::unsupported, {"no network but TCP"}));
+    FrameHeader other = request(kind);
+    other.origin = WorldRank{0};
+    ASSERT_TRUE(peer.send(frame(other)));
+    EXPECT_TRUE(fails(peer.receive_failure(), Code::protocol,
+                      {"rank 0 at 127.0.0.1:", "to the agent of its own node"}));
+    EXPECT_TRUE(peer.is_closed_by_the_other());
+    expect_warning("ended the conversation with rank 0 at", "its own node", ++warnings);
+  }
+  expect_slice_untouched();
 }
 
 TEST_F(AgentRobustness, RanksThatTheJobDoesNotHaveAreRefused) {
