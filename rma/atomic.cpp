@@ -16,7 +16,24 @@ namespace {
 
 using detail::JobState;
 
-// Regions with strict atomics, unequal slices or other transports; and everything that is wrong.
+// All by one device: its atomics are not atomic with those of processors.
+Status atomic_by_device(JobState& job, const Target& at, const WorldRank owner,
+                        const AtomicRequest& request) {
+  if (request.bytes != sizeof(std::int64_t)) {
+    return Status::error(Code::unsupported,
+                         fmt::format("atomic operation on {} bytes in region {}, where devices do "
+                                     "them, which know words of 8 bytes only",
+                                     request.bytes, at.region.value))
+        .hint("use words of 8 bytes, or allocate the region with Atomics::separate");
+  }
+  if (job.waking == nullptr) {
+    return Status::error(Code::internal, "there are no devices, and a region is meant for them");
+  }
+  TESSERA_ASSIGN_OR_RETURN(Endpoint * endpoint, job.waking->atomics_by_device(owner));
+  return endpoint->atomic_by_device(at, request);
+}
+
+// Regions with other atomics, unequal slices or other transports; and everything that is wrong.
 Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequest& request) {
   if (at.offset % static_cast<std::uint64_t>(request.bytes) != 0) {
     return Status::error(Code::invalid_argument,
@@ -28,7 +45,11 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
                            locate(job, Op::atomic, at, {0, request.bytes}));
   const auto stripes = job.stripes->slice(at.region, at.rank);
   const bool strict = target.region->options().atomics == Atomics::strict;
+  const Target place{&target.region->segment(), target.member, at.offset, at.region};
   job.counters->add(at.rank, Op::atomic, {1, static_cast<std::uint64_t>(request.bytes)});
+  if (target.region->atomics() == Atomics::device) {
+    return atomic_by_device(job, place, at.rank, request);
+  }
   const auto work = [&]() -> Status {
     if (target.slice != nullptr && strict) {
       const detail::RobustGuard guard(stripes.of(at.offset), stripes.context());
@@ -42,8 +63,7 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
     TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
     const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(), stripes,
                                   strict};
-    return atomic_remote(
-        path, Target{&target.region->segment(), target.member, at.offset, at.region}, request);
+    return atomic_remote(path, place, request);
   };
   return do_in_turn(strict ? job.accumulate_turns.get() : nullptr, at.rank, work);
 }
@@ -54,7 +74,7 @@ template <class T>
 inline T* plain_word(const JobState& job, const RemoteAddress& at) {
   detail::CachedSlice* const line = job.cached_slice(at.rank, at.region);
   std::byte* const slice = line == nullptr ? nullptr : line->start_for(at.offset, sizeof(T));
-  if (slice == nullptr || at.offset % sizeof(T) != 0 || line->atomics == Atomics::strict)
+  if (slice == nullptr || at.offset % sizeof(T) != 0 || line->atomics != Atomics::separate)
       [[unlikely]] {
     return nullptr;
   }

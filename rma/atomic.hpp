@@ -3,10 +3,12 @@
 // Atomic read-modify-write of one 32- or 64-bit word of a region: fetch_add, swap, compare_swap.
 //
 // Atomic against each other, whoever executes them. Against accumulate only in regions allocated
-// with Atomics::strict. Complete, here and at the target, at return.
+// with Atomics::strict; in those with Atomics::device they are made by the network's devices, and
+// words have 8 bytes. Complete, here and at the target, at return.
 //
 // Errors: out_of_range, closed, peer_lost as in rma/transfer.hpp; invalid_argument when the address
-// is not aligned to the word.
+// is not aligned to the word; unsupported for 4 bytes where devices make them, and where none leads
+// to the target though the region was agreed on.
 // Threads: all functions may be called from any thread.
 #pragma once
 

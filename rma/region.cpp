@@ -54,6 +54,9 @@ Team& Region::team() const noexcept {
 const RegionOptions& Region::options() const noexcept {
   return state_->options();
 }
+Atomics Region::atomics() const noexcept {
+  return state_->atomics();
+}
 std::size_t Region::bytes(TeamRank rank) const noexcept {
   return state_->bytes(rank);
 }

@@ -60,11 +60,19 @@ Status Endpoint::atomic(const Target&, const AtomicRequest&, Completion&) {
   return Status::error(Code::unsupported, "this transport has no atomic operations of its own");
 }
 
+Status Endpoint::atomic_by_device(const Target&, const AtomicRequest&) {
+  return Status::error(Code::unsupported, "no device leads to the peer's memory");
+}
+
 Result<std::unique_ptr<Segment>> Transport::attach(Team&, void*, std::size_t,
                                                    const RegionOptions&) {
   return Status::error(Code::unsupported,
                        "this transport cannot make existing memory remotely accessible")
       .hint("allocate the region instead, and copy");
+}
+
+Result<Endpoint*> Transport::atomics_by_device(WorldRank peer) {
+  return Status::error_at(peer, Code::unsupported, "this transport has no devices");
 }
 
 std::unique_ptr<detail::NodeLink> Transport::node_link() {

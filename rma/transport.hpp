@@ -52,12 +52,13 @@ class StripeLocks;
 
 /// What a transport does natively.
 struct Capabilities {
-  bool load_store = false;  ///< Segment::direct gives pointers to the slices of same-node ranks
-  bool attach = false;      ///< can make memory remote that the user already has
-  bool strided = false;     ///< put and get take any CopyShape, not only contiguous ones
-  bool accumulate = false;  ///< Endpoint::accumulate, for any CopyShape
-  bool atomics = false;     ///< Endpoint::fetch_add, swap and compare_swap on 32 and 64 bits
-  bool strict = false;      ///< native accumulates and atomics keep Atomics::strict
+  bool load_store = false;      ///< Segment::direct gives pointers to the slices of same-node ranks
+  bool attach = false;          ///< can make memory remote that the user already has
+  bool strided = false;         ///< put and get take any CopyShape, not only contiguous ones
+  bool accumulate = false;      ///< Endpoint::accumulate, for any CopyShape
+  bool atomics = false;         ///< Endpoint::fetch_add, swap and compare_swap on 32 and 64 bits
+  bool strict = false;          ///< native accumulates and atomics keep Atomics::strict
+  bool device_atomics = false;  ///< devices of this rank and of its node's agent do 8-byte atomics
 };
 
 /// Which local accesses the owner of a slice may make while a region lives.
@@ -72,6 +73,11 @@ enum class AccessMode : std::uint8_t {
 enum class Atomics : std::uint8_t {
   separate,  ///< each atomic among its own kind only
   strict,    ///< atomic against each other too; both take the same lock
+  /// As separate, but read-modify-writes are of 8 bytes only and done by the network's device at
+  /// the target's node, also those of ranks of that node; its processors take no part. Where the
+  /// team is on one node, a member has no such device, or the memory is sparse or attached:
+  /// separate. Region::atomics() tells.
+  device,
 };
 
 /// Fixed when a region is allocated.
@@ -152,6 +158,9 @@ class Endpoint {
   virtual Status accumulate(const Target& to, const void* from, const CopyShape& shape,
                             const Scale& scale, Completion& done);
   virtual Status atomic(const Target& at, const AtomicRequest& request, Completion& done);
+  /// Does it by the device at the peer's node, on 8 bytes, behind all that this rank did to the
+  /// peer's slice; never in another way. Returns when request.previous is set.
+  virtual Status atomic_by_device(const Target& at, const AtomicRequest& request);
 
   /// The same for lists of fragments, whose offsets add to the target's. They are checked, and none
   /// is empty; the list itself may go when the call returns. One that is not overridden starts an
@@ -212,6 +221,10 @@ class Transport {
 
   /// The path to `peer`, which this transport reaches.
   virtual Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) = 0;
+
+  /// The path for Endpoint::atomic_by_device on `peer`, which may be of this rank's own node. The
+  /// transport keeps it. Errors: unsupported where no device leads there; unreachable, peer_lost.
+  virtual Result<Endpoint*> atomics_by_device(WorldRank peer);
 
   /// Moves operations that this rank started; returns how many ended. Never blocks.
   virtual int progress() { return 0; }

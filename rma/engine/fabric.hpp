@@ -141,6 +141,8 @@ class FabricSource {
   virtual ~FabricSource() = default;
   /// Errors: limit_exceeded, no_memory, unreachable.
   virtual Result<std::unique_ptr<Fabric>> create() = 0;
+  /// Whether its paths' endpoints have atomic_by_device().
+  [[nodiscard]] virtual bool has_atomics() const noexcept { return false; }
 };
 
 }  // namespace tessera::rma::detail

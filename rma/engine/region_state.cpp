@@ -22,6 +22,7 @@ struct RegionState::Offer {
   std::uint8_t access_mode = 0;
   std::uint8_t atomics = 0;
   std::uint8_t attached = 0;
+  std::uint8_t device_atomics = 0;  ///< this member can have them
   Origin origin = {};
 
   [[nodiscard]] bool same_options(const Offer& other) const noexcept {
@@ -37,6 +38,14 @@ RegionState::RegionState(Team& team, const RegionOptions& options, bool is_attac
       options_(options),
       is_attached_(is_attached) {}
 
+// As far as this member knows. On one node processors are faster, and only they come there.
+bool RegionState::may_use_device() const {
+  const bool spans_nodes = team_state().node_members() < team_.size();
+  const Transport* const between_nodes = job().waking;
+  return options_.atomics == Atomics::device && spans_nodes && !options_.sparse && !is_attached_ &&
+         between_nodes != nullptr && between_nodes->capabilities().device_atomics;
+}
+
 // Collective. Makes the sizes known, the options equal and the number common: the first member
 // draws it.
 Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
@@ -48,6 +57,7 @@ Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
                    .access_mode = static_cast<std::uint8_t>(options_.access_mode),
                    .atomics = static_cast<std::uint8_t>(options_.atomics),
                    .attached = is_attached_,
+                   .device_atomics = may_use_device(),
                    .origin = {getpid(), reinterpret_cast<std::uintptr_t>(memory)}};
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Offer> offers, team_.allgather_value(mine));
   id_.value = offers[0].id;
@@ -63,6 +73,8 @@ Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
           .hint("all members must give the same RegionOptions");
     }
   }
+  has_device_atomics_ = std::all_of(offers.begin(), offers.end(),
+                                    [](const Offer& each) { return each.device_atomics != 0; });
   if (is_attached_) {
     for (const Offer& each : offers) {
       origins_.push_back(each.origin);
@@ -116,6 +128,7 @@ Status RegionState::expose() {
     DirectorySlice slice{.owner = owner,
                          .bytes = bytes(TeamRank{member}),
                          .strict = options_.atomics == Atomics::strict,
+                         .device_atomics = atomics() == Atomics::device,
                          .sparse = options_.sparse,
                          .access_mode = options_.access_mode};
     if (is_attached_) {
@@ -228,7 +241,7 @@ MappedSlice RegionState::plain_slice(WorldRank rank) const noexcept {
     return {};
   }
   std::byte* const start = direct(member);
-  return start == nullptr ? MappedSlice{} : MappedSlice{start, bytes(member), options_.atomics};
+  return start == nullptr ? MappedSlice{} : MappedSlice{start, bytes(member), atomics()};
 }
 
 std::size_t RegionState::foreign_stride() const noexcept {

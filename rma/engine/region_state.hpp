@@ -36,6 +36,11 @@ class RegionState {
   [[nodiscard]] TeamState& team_state() const noexcept { return team_.state(); }
   [[nodiscard]] JobState& job() const noexcept { return team_.state().job(); }
   [[nodiscard]] const RegionOptions& options() const noexcept { return options_; }
+  /// What the members agreed on: all see the same.
+  [[nodiscard]] Atomics atomics() const noexcept {
+    const bool is_in_vain = options_.atomics == Atomics::device && !has_device_atomics_;
+    return is_in_vain ? Atomics::separate : options_.atomics;
+  }
   [[nodiscard]] Segment& segment() const noexcept { return *segment_; }
   [[nodiscard]] bool is_freed() const noexcept { return freed_.load(); }
   [[nodiscard]] std::size_t bytes(TeamRank rank) const noexcept {
@@ -56,6 +61,7 @@ class RegionState {
     std::int32_t process = 0;
     std::uint64_t address = 0;
   };
+  [[nodiscard]] bool may_use_device() const;
   Status agree_on_terms(void* memory, std::size_t bytes);
   Status make_segment(void* memory, std::size_t bytes);
   template <class Action>
@@ -70,6 +76,7 @@ class RegionState {
   Team team_;
   RegionOptions options_;
   bool is_attached_;
+  bool has_device_atomics_ = false;
   RegionId id_;
   std::unique_ptr<Segment> segment_;
   DirectMap direct_;

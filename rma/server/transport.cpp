@@ -7,8 +7,11 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,6 +29,7 @@ namespace {
 // What each rank tells all others when the job starts. Launchers and MPI are trusted with it.
 struct Introduction {
   TcpAddress agent;  // of a node's first rank
+  bool has_device_atomics = false;
   std::uint32_t code = 0;
   std::array<char, 200> error{};
   std::array<std::byte, secret_bytes> secret{};  // of rank 0: the job's
@@ -34,14 +38,16 @@ struct Introduction {
 
 class ServerTransport final : public Transport {
  public:
-  ServerTransport(std::string name, const TransportContext& context, std::shared_ptr<Client> client,
-                  std::shared_ptr<const Farewells> farewells, std::unique_ptr<Agent> agent)
+  ServerTransport(std::string name, const TransportContext& context, bool has_device_atomics,
+                  std::shared_ptr<Client> client, std::shared_ptr<const Farewells> farewells,
+                  std::unique_ptr<Agent> agent)
       : name_(std::move(name)),
         node_(context.shared_node),
         nodes_(*context.nodes),
         client_(std::move(client)),
         farewells_(std::move(farewells)),
         agent_(std::move(agent)) {
+    can_.device_atomics = has_device_atomics;
     if (agent_ != nullptr && !has_core_for_agent(context)) {
       node_->set_helper(agent_.get());
     }
@@ -65,6 +71,27 @@ class ServerTransport final : public Transport {
       return std::unique_ptr<Endpoint>(std::move(by_requests));
     }
     return link->path()->endpoint(peer, std::move(by_requests), *link);
+  }
+  // Ranks of this node, too, are reached through its agent here.
+  Result<Endpoint*> atomics_by_device(WorldRank peer) override {
+    {
+      const std::shared_lock guard(atomics_mutex_);
+      if (const auto known = atomics_.find(peer); known != atomics_.end()) {
+        return known->second.get();
+      }
+    }
+    const NodeId node = nodes_.node_of(peer);
+    TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(node));
+    if (link->path() == nullptr) {
+      return Status::error_at(peer, Code::unsupported,
+                              fmt::format("node {} is reached over TCP, and atomic operations in "
+                                          "this region are done by its device only",
+                                          node.value))
+          .hint("the log says why; Atomics::separate works over TCP, too");
+    }
+    TESSERA_ASSIGN_OR_RETURN(auto made, connect(peer));
+    const std::lock_guard guard(atomics_mutex_);
+    return atomics_.try_emplace(peer, std::move(made)).first->second.get();
   }
   std::unique_ptr<detail::NodeLink> node_link() override {
     return std::make_unique<ServerLink>(client_, node_, nodes_, farewells_);
@@ -104,6 +131,8 @@ class ServerTransport final : public Transport {
   std::shared_ptr<Client> client_;
   std::shared_ptr<const Farewells> farewells_;
   std::unique_ptr<Agent> agent_;
+  std::shared_mutex atomics_mutex_;
+  std::unordered_map<WorldRank, std::unique_ptr<Endpoint>> atomics_;
 };
 
 bool is_one_machine(const TransportContext& context) {
@@ -207,6 +236,7 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFab
   }
   const bool has_agent = context.node->place() == 0;
   Introduction mine;
+  mine.has_device_atomics = fabrics != nullptr && fabrics->has_atomics();
   std::optional<TcpListener> listener;
   if (has_agent) {
     auto listening = listen(context);
@@ -256,8 +286,11 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFab
   ClientOptions options = client_options(context, all, farewells);
   options.secret = secret;
   options.fabrics = fabrics;
+  // The node's first rank carries the agent.
+  const auto carrier = static_cast<std::size_t>(context.node->ranks().front().value);
   return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(
-      name, context, std::make_shared<Client>(std::move(options)), farewells, std::move(agent)));
+      name, context, mine.has_device_atomics && all[carrier].has_device_atomics,
+      std::make_shared<Client>(std::move(options)), farewells, std::move(agent)));
 }
 
 }  // namespace

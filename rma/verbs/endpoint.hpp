@@ -18,6 +18,8 @@
 // something and are not fenced, small operations go as requests, too, and large ones fence first
 // (docs/memory-model.md).
 //
+// Atomics go as requests, but those of regions with Atomics::device, which only the device does.
+//
 // Threads: all functions may be called from any thread.
 #pragma once
 
@@ -51,6 +53,7 @@ class VerbsEndpoint final : public Endpoint {
   Status accumulate(const Target& to, const void* from, const CopyShape& shape, const Scale& scale,
                     Completion& done) override;
   Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override;
+  Status atomic_by_device(const Target& at, const AtomicRequest& request) override;
   Status put_fragments(const Target& to, Fragments fragments, Completion& done) override;
   Status get_fragments(const Target& from, Fragments fragments, Completion& done) override;
   Status accumulate_fragments(const Target& to, Fragments fragments, const Scale& scale,
@@ -112,6 +115,8 @@ class VerbsEndpoint final : public Endpoint {
                             Completion& done);
   Status ask_in_parts(const detail::PushRequest& request,
                       const std::shared_ptr<const Registration>& held, Completion& done);
+  Result<detail::RemoteSpan> find_word(const Target& at);
+  Status change_word(const detail::RemoteSpan& word, const AtomicRequest& request);
   Status post(Way way, ibv_send_wr* first, std::uint32_t count, const Ending& ending);
   Result<int> take_buffer();
   Status flush(Completion& done);

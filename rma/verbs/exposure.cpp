@@ -14,8 +14,12 @@
 namespace tessera::rma::verbs {
 
 Exposure::Exposure(Registrar& registrar, std::shared_ptr<detail::Node> node,
-                   std::uint64_t slab_bytes) noexcept
-    : registrar_(registrar), node_(std::move(node)), slab_bytes_(slab_bytes) {}
+                   std::uint64_t slab_bytes, bool has_atomics) noexcept
+    : registrar_(registrar),
+      node_(std::move(node)),
+      slab_bytes_(slab_bytes),
+      access_(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
+              (has_atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0)) {}
 
 bool Exposure::is_in_arena(const std::byte* at) const noexcept {
   const detail::NodeMemory& memory = node_->memory();
@@ -68,9 +72,7 @@ Status Exposure::add_part(std::byte* from, std::uint64_t bytes) {
     return Status::error(Code::unsupported, kept.message());
   }
   std::byte* const start = memory.base() + first;
-  constexpr int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
-                         IBV_ACCESS_REMOTE_ATOMIC;
-  auto registration = registrar_.pin(start, end - first, access);
+  auto registration = registrar_.pin(start, end - first, access_);
   if (!registration.ok()) {
     refusal_ = Status::error(Code::unsupported, registration.status().message());
     return refusal_;

@@ -31,9 +31,9 @@ struct Known {
 
 class Exposure {
  public:
-  /// `slab_bytes`: a multiple of a granule.
-  Exposure(Registrar& registrar, std::shared_ptr<detail::Node> node,
-           std::uint64_t slab_bytes) noexcept;
+  /// `slab_bytes`: a multiple of a granule. `has_atomics`: others may do them in it.
+  Exposure(Registrar& registrar, std::shared_ptr<detail::Node> node, std::uint64_t slab_bytes,
+           bool has_atomics) noexcept;
 
   [[nodiscard]] bool is_in_arena(const std::byte* at) const noexcept;
   /// What is known from `from` on, at most `bytes` of it; registers what isn't. Errors: unsupported
@@ -53,6 +53,7 @@ class Exposure {
   Registrar& registrar_;
   std::shared_ptr<detail::Node> node_;
   const std::uint64_t slab_bytes_;
+  const int access_;
   mutable std::shared_mutex mutex_;
   std::vector<Part> parts_;  // by address
   Status refusal_;           // of the device, which is asked no more

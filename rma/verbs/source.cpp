@@ -20,6 +20,9 @@ class VerbsSource final : public detail::FabricSource {
     TESSERA_ASSIGN_OR_RETURN(auto fabric, VerbsFabric::create(adapter_));
     return std::unique_ptr<detail::Fabric>(std::move(fabric));
   }
+  [[nodiscard]] bool has_atomics() const noexcept override {
+    return adapter_->device->limits().has_atomics;
+  }
 
  private:
   std::shared_ptr<const Adapter> adapter_;
@@ -84,7 +87,8 @@ Result<std::shared_ptr<detail::FabricSource>> find_fabric(std::shared_ptr<Librar
                            Registrar::create(adapter->device->library(), adapter->device->domain(),
                                              registration_options(*context.settings)));
   adapter->arena =
-      std::make_unique<Exposure>(*adapter->registrar, adapter->node, adapter->options.slab_bytes);
+      std::make_unique<Exposure>(*adapter->registrar, adapter->node, adapter->options.slab_bytes,
+                                 adapter->device->limits().has_atomics);
   return std::shared_ptr<detail::FabricSource>(std::make_shared<VerbsSource>(std::move(adapter)));
 }
 

@@ -35,6 +35,7 @@ inline constexpr WorldRank owner{1};
 inline constexpr WorldRank origin{3};
 inline constexpr RegionId region{5};
 inline constexpr RegionId strict_region{6};
+inline constexpr RegionId device_region{12};  ///< the same bytes as strict_region
 inline constexpr RegionId lock_memory{7};
 inline constexpr RegionId mail_memory{8};
 inline constexpr std::uint64_t mail_bytes = 4096;
@@ -63,8 +64,9 @@ struct ServedNodeOptions {
       find_fabric = [](const auto&) { return nullptr; };
 };
 
-/// A node with an agent; its second rank has a slice in two regions, and bytes that nobody may
-/// touch lie around them. In the name of its first rank stand three queue locks and two mailboxes.
+/// A node with an agent; its second rank has a slice in two regions and a half, and bytes that
+/// nobody may touch lie around them. In the name of its first rank stand three queue locks and two
+/// mailboxes.
 class ServedNode {
  public:
   explicit ServedNode(const ServedNodeOptions& options = {}) : secret_(options.secret) {
@@ -141,6 +143,10 @@ class ServedNode {
     enter(region, {.owner = owner, .place = offset, .bytes = slice_bytes});
     enter(strict_region,
           {.owner = owner, .place = offset + slice_bytes, .bytes = slice_bytes, .strict = true});
+    enter(device_region, {.owner = owner,
+                          .place = offset + slice_bytes,
+                          .bytes = slice_bytes,
+                          .device_atomics = true});
   }
   void make_locks() {
     const std::uint64_t bytes = lock_count * lock_bytes;

@@ -220,6 +220,24 @@ TEST_P(ServerTest, ReadModifyWritesReturnTheWordFromBefore) {
                     Code::invalid_argument, {"8-byte word at offset 61"}));
 }
 
+TEST_P(ServerTest, ReadModifyWritesThatAreForADeviceAreRefused) {
+  for (const int bytes : {4, 8}) {
+    std::int64_t previous = -1;
+    const AtomicRequest one{AtomicRequest::Kind::fetch_add, bytes, 1, 0, &previous};
+    EXPECT_TRUE(fails(finish([&](Completion& done) {
+                        return endpoint_.atomic(at(64, device_region), one, done);
+                      }),
+                      Code::unsupported, {"by this node's device only", "has no path to it"}));
+    EXPECT_EQ(previous, -1);
+    EXPECT_TRUE(fails(endpoint_.atomic_by_device(at(64, device_region), one), Code::unsupported,
+                      {"no device leads to the peer's memory"}));
+  }
+  const double value = 1.5;
+  ASSERT_TRUE(ok(put(64, &value, CopyShape::contiguous(8), device_region)));
+  ASSERT_TRUE(ok(endpoint_.fence()));
+  EXPECT_EQ(*reinterpret_cast<const double*>(node_.slice() + slice_bytes + 64), value);
+}
+
 TEST_P(ServerTest, OperationsOfOneThreadTakeEffectInTheirOrder) {
   std::vector<std::byte> large(300'000);
   for (int round = 0; round < 30; ++round) {

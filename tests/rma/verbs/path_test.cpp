@@ -35,7 +35,8 @@ std::unique_ptr<VerbsFabric> make_fabric(const std::shared_ptr<FakeVerbs>& netwo
   adapter->registrar =
       Registrar::create(network, adapter->device->domain(), RegistrationOptions()).value();
   adapter->arena =
-      std::make_unique<Exposure>(*adapter->registrar, adapter->node, adapter->options.slab_bytes);
+      std::make_unique<Exposure>(*adapter->registrar, adapter->node, adapter->options.slab_bytes,
+                                 adapter->device->limits().has_atomics);
   return VerbsFabric::create(std::move(adapter)).value();
 }
 

@@ -96,12 +96,13 @@ class Site {
         how);
   }
 
-  /// Runs `act` as rank 0; all have a slice of `bytes` each, and the others leave the network
+  /// Runs `action` as rank 0; all have a slice of `bytes` each, and the others leave the network
   /// alone meanwhile.
-  void act(std::size_t bytes, const std::function<void(Job&, Region&)>& action) {
+  void act(std::size_t bytes, const std::function<void(Job&, Region&)>& action,
+           RegionOptions options = {}) {
     std::atomic<bool> is_over{false};
     run([&](Job& job) {
-      auto region = Region::allocate(job.world(), bytes);
+      auto region = Region::allocate(job.world(), bytes, options);
       ASSERT_TRUE(ok(region));
       keep_slice(job.rank(), region->local());
       ASSERT_TRUE(ok(job.barrier()));

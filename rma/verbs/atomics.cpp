@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// VerbsEndpoint's read-modify-writes by the device, which come back into a buffer.
+#include <utility>
+
+#include "rma/verbs/endpoint.hpp"
+
+namespace tessera::rma::verbs {
+
+using Kind = AtomicRequest::Kind;
+
+// The device doesn't wait for the agent, so what that is still to do is awaited here.
+Result<detail::RemoteSpan> VerbsEndpoint::find_word(const Target& at) {
+  if (!requests_.is_fenced(peer_, at.region)) {
+    TESSERA_RETURN_IF_ERROR(by_requests_->fence());
+  }
+  TESSERA_ASSIGN_OR_RETURN(const auto known, find(at.region, at.offset));
+  if (known) {
+    return *known;
+  }
+  // The agent says why not.
+  auto span = requests_.locate(peer_, at.region, at.offset);
+  if (!span.ok()) {
+    return std::move(span).status().at(peer_).context(
+        "atomic operation by the device of the target's node");
+  }
+  return span;
+}
+
+Status VerbsEndpoint::atomic_by_device(const Target& at, const AtomicRequest& request) {
+  TESSERA_ASSIGN_OR_RETURN(const detail::RemoteSpan word, find_word(at));
+  if (request.kind != Kind::swap) {
+    return change_word(word, request);
+  }
+  // There is no swap: the word is guessed, and a wrong guess tells it.
+  AtomicRequest guess = request;
+  guess.kind = Kind::compare_swap;
+  guess.expected = 0;
+  while (true) {
+    TESSERA_RETURN_IF_ERROR(change_word(word, guess));
+    if (*request.previous == guess.expected) {
+      return {};
+    }
+    guess.expected = *request.previous;
+  }
+}
+
+Status VerbsEndpoint::change_word(const detail::RemoteSpan& word, const AtomicRequest& request) {
+  TESSERA_ASSIGN_OR_RETURN(const int buffer, take_buffer());
+  Buffers& buffers = path_.fabric().buffers();
+  const bool is_sum = request.kind == Kind::fetch_add;
+  ibv_sge piece{reinterpret_cast<std::uintptr_t>(buffers.at(buffer)), sizeof(std::uint64_t),
+                buffers.key()};
+  ibv_send_wr wanted{};
+  wanted.sg_list = &piece;
+  wanted.num_sge = 1;
+  wanted.opcode = is_sum ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP;
+  wanted.wr.atomic.remote_addr = word.address;
+  wanted.wr.atomic.rkey = static_cast<std::uint32_t>(word.key);
+  wanted.wr.atomic.compare_add =
+      static_cast<std::uint64_t>(is_sum ? request.operand : request.expected);
+  wanted.wr.atomic.swap = static_cast<std::uint64_t>(request.operand);
+  Completion done;
+  done.begin();
+  Status posted = post(Way::get, &wanted, 1,
+                       {.done = &done,
+                        .buffer = buffer,
+                        .copy_to = reinterpret_cast<std::byte*>(request.previous),
+                        .copy_bytes = sizeof(std::int64_t)});
+  if (!posted.ok()) {
+    buffers.give_back(buffer);
+    done.end({});
+    return posted;
+  }
+  requests_.wait(done);
+  return done.take_error();
+}
+
+}  // namespace tessera::rma::verbs
