@@ -164,5 +164,109 @@ TYPED_TEST(Atomic, WordsMustBeAligned) {
   });
 }
 
+// --- by devices, where there are some that can; what holds is the same everywhere
+
+constexpr RegionOptions by_device{.atomics = Atomics::device};
+
+TEST(DeviceAtomics, ReturnWhatWasThereBefore) {
+  on_ranks([](Job& job) {
+    Region region = Region::allocate(job.world(), 64, by_device).value();
+    for (const RemoteAddress at :
+         {region.at(neighbour(job), 16), region.at(job.world().rank(), 24)}) {
+      EXPECT_EQ(fetch_add<std::int64_t>(job, at, 5).value(), 0);
+      EXPECT_EQ(fetch_add<std::int64_t>(job, at, -7).value(), 5);
+      EXPECT_EQ(swap<std::int64_t>(job, at, 100).value(), -2);
+      EXPECT_EQ(compare_swap<std::int64_t>(job, at, 99, 1).value(), 100);
+      EXPECT_EQ(get_value<std::int64_t>(job, at).value(), 100);
+      EXPECT_EQ(compare_swap<std::int64_t>(job, at, 100, -1).value(), 100);
+      EXPECT_EQ(get_value<std::int64_t>(job, at).value(), -1);
+    }
+  });
+}
+
+TEST(DeviceAtomics, GiveEachTicketOnce) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t each = 1000;
+    Region region = Region::allocate(job.world(), 64, by_device).value();
+    std::vector<std::int64_t> taken(static_cast<std::size_t>(each * job.size()));
+    for (std::int64_t i = 0; i < each; ++i) {
+      const std::int64_t ticket =
+          fetch_add<std::int64_t>(job, region.at(TeamRank{0}, 8), 1).value();
+      ASSERT_GE(ticket, 0);
+      ASSERT_LT(ticket, each * job.size());
+      ++taken[static_cast<std::size_t>(ticket)];
+    }
+    ASSERT_TRUE(ok(job.world().allreduce(std::span(taken), Reduction::sum)));
+    EXPECT_EQ(taken, std::vector<std::int64_t>(taken.size(), 1));
+    EXPECT_EQ(get_value<std::int64_t>(job, region.at(TeamRank{0}, 8)).value(), each * job.size());
+  });
+}
+
+TEST(DeviceAtomics, SwapLosesAndDoublesNothing) {
+  on_ranks([](Job& job) {
+    constexpr std::int32_t each = 200;
+    Region region = Region::allocate(job.world(), 64, by_device).value();
+    const RemoteAddress word = region.at(TeamRank{job.size() - 1}, 8);
+    std::int64_t balance = 0;  // what this rank put in less what it took out
+    for (std::int32_t i = 0; i < each; ++i) {
+      const std::int64_t token = job.rank().value * each + i + 1;
+      balance += token - swap(job, word, token).value();
+    }
+    const std::int64_t left = job.world().allreduce(balance, Reduction::sum).value();
+    EXPECT_EQ(left, get_value<std::int64_t>(job, word).value());
+  });
+}
+
+TEST(DeviceAtomics, MixOnOneWord) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t each = 100;
+    Region region = Region::allocate(job.world(), 64, by_device).value();
+    const RemoteAddress word = region.at(TeamRank{0}, 8);
+    for (std::int64_t i = 0; i < each; ++i) {
+      ASSERT_TRUE(ok(fetch_add(job, word, std::int64_t{2})));
+      std::int64_t seen = get_value<std::int64_t>(job, word).value();
+      for (std::int64_t before = seen;
+           (before = compare_swap(job, word, seen, seen + 1).value()) != seen;) {
+        seen = before;
+      }
+    }
+    ASSERT_TRUE(ok(job.barrier()));
+    EXPECT_EQ(get_value<std::int64_t>(job, word).value(), 3 * each * job.size());
+  });
+}
+
+TEST(DeviceAtomics, ComeBehindThisRanksOtherOperations) {
+  on_ranks([](Job& job) {
+    Region region = Region::allocate(job.world(), 64, by_device).value();
+    const RemoteAddress at = region.at(neighbour(job), 16);
+    const std::int64_t two = 2;
+    for (std::int64_t i = 0; i < 100; ++i) {
+      ASSERT_TRUE(ok(put_value(job, at, 10 * i)));
+      ASSERT_EQ(fetch_add(job, at, std::int64_t{1}).value(), 10 * i);
+      ASSERT_TRUE(ok(accumulate(job, at, &two, sizeof two, Scale::of(std::int64_t{1}))));
+      ASSERT_EQ(fetch_add(job, at, std::int64_t{4}).value(), 10 * i + 3);
+      ASSERT_EQ(get_value<std::int64_t>(job, at).value(), 10 * i + 7);
+    }
+  });
+}
+
+TEST(DeviceAtomics, OfFourBytesAreForProcessors) {
+  on_ranks([](Job& job) {
+    Region region = Region::allocate(job.world(), 64, by_device).value();
+    const RemoteAddress at = region.at(neighbour(job), 16);
+    const auto before = fetch_add(job, at, std::int32_t{1});
+    if (region.atomics() == Atomics::device) {
+      EXPECT_TRUE(fails(before, Code::unsupported, {"words of 8 bytes only"}));
+      EXPECT_EQ(get_value<std::int64_t>(job, at).value(), 0);
+    } else {
+      EXPECT_EQ(region.atomics(), Atomics::separate);
+      ASSERT_TRUE(ok(before));
+      EXPECT_EQ(*before, 0);
+    }
+    EXPECT_TRUE(
+        fails(fetch_add(job, at + 4, std::int64_t{1}), Code::invalid_argument, {"not aligned"}));
+  });
+}
+
 }  // namespace
 }  // namespace tessera::rma
