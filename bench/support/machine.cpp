@@ -223,4 +223,14 @@ std::vector<std::string> objections(const RunInfo& run) {
   return reasons;
 }
 
+std::string protocol_settings(const RunInfo& run) {
+  std::string found;
+  for (const auto& [name, value] : run.env) {
+    if (name.starts_with("TESSERA_VERBS_") || name == "TESSERA_DIRECT_ROW") {
+      found += fmt::format("{}{}={}", found.empty() ? "" : " ", name, value);
+    }
+  }
+  return found;
+}
+
 }  // namespace tessera::bench

@@ -66,6 +66,10 @@ double noise_probe_percent();
 /// Why absolute numbers of this run must not be quoted; empty when they may.
 std::vector<std::string> objections(const RunInfo& run);
 
+/// The variables of `run` by which a job's protocols are chosen, as "NAME=VALUE NAME=VALUE": a
+/// table means little without them. Empty when none is set.
+std::string protocol_settings(const RunInfo& run);
+
 /// Above this noise, objections() objects.
 inline constexpr double noise_limit_percent = 5;
 

@@ -48,6 +48,9 @@ void print_heading(std::ostream& out, const Heading& heading, const RunInfo& run
              "# backend: {}, ranks: {}, nodes: {}, cores: {}, binding: {}, oversubscribed: {}\n",
              backend, launch.ranks, launch.nodes, run.host.cores, launch.binding,
              launch.oversubscribed ? "yes" : "no");
+  if (const std::string chosen = protocol_settings(run); !chosen.empty()) {
+    fmt::print(out, "# protocols: {}\n", chosen);
+  }
   for (const std::string& objection : objections(run)) {
     fmt::print(out, "# not a headline: {}\n", objection);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/support/thread_time.hpp"
 
-#include <cstdint>
+#include <cerrno>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -24,6 +25,15 @@ std::optional<std::chrono::nanoseconds> processor_time_of(std::string_view name)
     }
   }
   return total;
+}
+
+std::int64_t thread_time_ns() {
+  timespec time = {};
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) {
+    throw std::system_error(errno, std::generic_category(), "the processor time of a thread");
+  }
+  constexpr std::int64_t ns_per_s = 1'000'000'000;
+  return time.tv_sec * ns_per_s + time.tv_nsec;
 }
 
 }  // namespace tessera::bench

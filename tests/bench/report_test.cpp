@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -237,6 +238,22 @@ TEST(Table, HasTheShapeOfOsu) {
   EXPECT_EQ(squeezed(text[text.size() - 2]), "# Size Latency (us) memcpy (us) ratio");
   EXPECT_EQ(squeezed(text.back()), "4096 2.0000 1.0000 2.000");
   EXPECT_EQ(text.back().find("2.0000") + 6, 30U);  // columns of 10 and 20, as OSU prints them
+}
+
+TEST(Table, NamesTheSettingsThatChooseProtocols) {
+  const auto heading_with = [](std::map<std::string, std::string> env) {
+    std::ostringstream out;
+    RunInfo run = example_run();
+    run.env = std::move(env);
+    print_heading(out, {}, run, "verbs");
+    return out.str();
+  };
+  EXPECT_NE(heading_with({{"TESSERA_DIRECT_ROW", "16"},
+                          {"TESSERA_TRANSPORT", "shm,verbs"},
+                          {"TESSERA_VERBS_GID", "1"}})
+                .find("\n# protocols: TESSERA_DIRECT_ROW=16 TESSERA_VERBS_GID=1\n"),
+            std::string::npos);
+  EXPECT_EQ(heading_with({{"TESSERA_TRANSPORT", "shm"}}).find("protocols"), std::string::npos);
 }
 
 TEST(Table, NamesALineThatHasNoSize) {

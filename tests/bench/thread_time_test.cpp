@@ -67,5 +67,27 @@ TEST(ProcessorTime, IsNoneForAThreadThatIsNotThere) {
   EXPECT_FALSE(processor_time_of("nobody"));
 }
 
+TEST(ThreadTime, GrowsWhileThisThreadComputes) {
+  const Computation some(1000);
+  const std::int64_t before = thread_time_ns();
+  while (thread_time_ns() < before + 5'000'000) {
+    some.run();
+  }
+}
+
+TEST(ThreadTime, IsOfThisThreadOnly) {
+  std::int64_t others = 0;
+  const std::int64_t before = thread_time_ns();
+  std::thread thread([&] {
+    const Computation some(1000);
+    while (others < before + 20'000'000) {
+      some.run();
+      others = thread_time_ns();
+    }
+  });
+  thread.join();  // asleep
+  EXPECT_LT(thread_time_ns(), others);
+}
+
 }  // namespace
 }  // namespace tessera::bench
