@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Stands in for the verbs floor in a build without RDMA devices.
+#include "bench/floors/verbs_floor.hpp"
+
+namespace tessera::bench {
+
+std::unique_ptr<VerbsFloor> make_verbs_floor(Crew&, const FloorOptions&, std::string& missing) {
+  missing =
+      "verbs: this build has no RDMA devices (Debian: libibverbs-dev, and -DTESSERA_VERBS=ON)";
+  return nullptr;
+}
+
+}  // namespace tessera::bench
