@@ -41,7 +41,7 @@ std::vector<Started> transfers_of(Wire& wire, std::size_t bytes) {
   if (auto raw = tcp == nullptr ? std::nullopt : tcp->started_get(bytes)) {
     transfers.push_back(std::move(*raw));
   }
-  transfers.push_back(*wire.own().started_get(bytes));
+  transfers.push_back(*wire.own().started(Operation::get, bytes));
   return transfers;
 }
 

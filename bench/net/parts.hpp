@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "bench/session.hpp"
@@ -15,7 +16,9 @@
 namespace tessera::bench {
 
 /// `part`, where ranks 0 and 1 are on different nodes; else a remark says how to make it so.
-std::function<void(Session&)> between_nodes(std::function<void(Session&)> part);
+/// `bench` is the suite that it is a part of.
+std::function<void(Session&)> between_nodes(std::function<void(Session&)> part,
+                                            const std::string& bench = "net");
 
 /// Put, get, accumulate, fetch_add, swap; lock and unlock that nobody contends.
 void measure_net_latency(Session& session);

@@ -9,9 +9,7 @@
 #include "bench/net/parts.hpp"
 
 namespace tessera::bench {
-namespace {
 
-/// Four of the largest messages at once.
 FloorOptions net_options(const Session& session) {
   constexpr std::size_t outstanding = 4;
   FloorOptions options = session.floor_options();
@@ -20,17 +18,16 @@ FloorOptions net_options(const Session& session) {
   return options;
 }
 
-}  // namespace
-
-std::function<void(Session&)> between_nodes(std::function<void(Session&)> part) {
-  return [part = std::move(part)](Session& session) {
+std::function<void(Session&)> between_nodes(std::function<void(Session&)> part,
+                                            const std::string& bench) {
+  return [part = std::move(part), bench](Session& session) {
     const rma::Job& job = session.job();
     if (job.size() > 1 && job.node_of(rma::WorldRank{0}) != job.node_of(rma::WorldRank{1})) {
       part(session);
     } else {
-      session.remark(
-          "net: ranks 0 and 1 have to be on different nodes; TESSERA_RANKS_PER_NODE=1 "
-          "makes a node of each rank");
+      session.remark(bench +
+                     ": ranks 0 and 1 have to be on different nodes; TESSERA_RANKS_PER_NODE=1 "
+                     "makes a node of each rank");
     }
   };
 }
@@ -120,15 +117,21 @@ std::optional<Candidate> Wire::mpi_stream(std::size_t bytes, std::int64_t messag
 std::vector<Measured> Wire::measure(Topic& topic, const std::string& shape, std::int64_t size,
                                     std::int64_t line,
                                     const std::vector<Candidate>& candidates) const {
+  return measure_line(session_, topic, {"net", topic.op, shape, size}, line, candidates,
+                      side_by_side(session_.options().measure_options()));
+}
+
+std::vector<Measured> measure_line(Session& session, Topic& topic, const Subject& subject,
+                                   std::int64_t line, const std::vector<Candidate>& candidates,
+                                   MeasureOptions options) {
   if (!topic.table) {
     topic.table.emplace(
-        session_.table(topic.title, candidates.size() - 1, topic.quantity, topic.size_name));
+        session.table(topic.title, candidates.size() - 1, topic.quantity, topic.size_name));
   }
   topic.table->set_subject(candidates.size() - 1);
-  MeasureOptions options = side_by_side(session_.options().measure_options());
   options.sampling_limit = topic.sampling_limit;
-  auto measured = measure_interleaved(session_.sleeping_crew(), candidates, options);
-  session_.add(*topic.table, {"net", topic.op, shape, size}, line, measured);
+  auto measured = measure_interleaved(session.sleeping_crew(), candidates, options);
+  session.add(*topic.table, subject, line, measured);
   return measured;
 }
 

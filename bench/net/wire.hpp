@@ -29,6 +29,11 @@ struct Topic {
   std::optional<Table> table = {};
 };
 
+/// Collective. Measures, records, and adds line `line`. Ranks that only wait sleep.
+std::vector<Measured> measure_line(Session& session, Topic& topic, const Subject& subject,
+                                   std::int64_t line, const std::vector<Candidate>& candidates,
+                                   MeasureOptions options);
+
 class Wire {
  public:
   /// Collective. Says in remarks which floors are missing and where MPI does not use the network.
@@ -65,6 +70,9 @@ class Wire {
   bool mpi_messages_share_memory_ = false;
   bool mpi_windows_share_memory_ = false;
 };
+
+/// Buffers for four of the largest messages at once.
+FloorOptions net_options(const Session& session);
 
 /// Of -m, the powers of 4 from 1 KiB on.
 std::vector<std::size_t> large_sizes(const Session& session);

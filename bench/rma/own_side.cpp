@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/rma/own_side.hpp"
 
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "bench/floors/mapping.hpp"
 #include "rma/aggregate.hpp"
 #include "rma/atomic.hpp"
 #include "rma/element.hpp"
@@ -22,19 +24,38 @@ rma::CopyShape shape_of(const Case& c) {
                               static_cast<std::int64_t>(c.remote_stride));
 }
 
+struct LocalBuffer {
+  std::shared_ptr<const void> owner;
+  std::span<std::byte> bytes;
+};
+
+LocalBuffer make_local(rma::Job& job, std::size_t bytes, LocalMemory memory) {
+  if (memory == LocalMemory::ordinary) {
+    constexpr std::size_t beyond_page = 3072;
+    const auto mapping = std::make_shared<const Mapping>(bytes, Sharing::own, beyond_page);
+    return {mapping, mapping->bytes()};
+  }
+  void* const allocated = job.allocate_local(bytes).value();
+  std::shared_ptr<void> owner(allocated, [&job](void* mine) { require(job.free_local(mine)); });
+  return {std::move(owner), {static_cast<std::byte*>(allocated), bytes}};
+}
+
 }  // namespace
 
 OwnSide::OwnSide(rma::Job& job, const FloorOptions& options)
     : OwnSide(job, options, rma::TeamRank{job.size() > 1 ? 1 : 0}) {}
 
-OwnSide::OwnSide(rma::Job& job, const FloorOptions& options, rma::TeamRank target)
+OwnSide::OwnSide(rma::Job& job, const FloorOptions& options, rma::TeamRank target,
+                 LocalMemory memory)
     : job_(job),
       options_(options),
       target_(target),
       name_(job.transport_to(job.world().world_rank(target_)).value()),
-      local_(options.buffer_bytes(), Sharing::own, 3072),
       region_(rma::Region::allocate(job.world(), options.buffer_bytes()).value()),
       locks_(rma::LockSet::create(job.world(), 1)) {
+  const LocalBuffer buffer = make_local(job, options.buffer_bytes(), memory);
+  local_owner_ = buffer.owner;
+  local_ = buffer.bytes;
   if (job.rank().value == 0) {
     require(rma::put(job_, region_.at(target_), local().data(), local().size()));
   }
@@ -240,7 +261,7 @@ Candidate OwnSide::atomic(const Case& c) {
 }
 
 std::optional<Candidate> OwnSide::stream(Operation operation, std::size_t bytes,
-                                         std::int64_t messages) {
+                                         std::int64_t messages, Completes completes) {
   const Case whole = Case::contiguous(operation, bytes * static_cast<std::size_t>(messages));
   if (!fits(whole, workspace())) {
     return std::nullopt;
@@ -249,7 +270,7 @@ std::optional<Candidate> OwnSide::stream(Operation operation, std::size_t bytes,
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
   const bool gets = operation == Operation::get;
-  return make(whole, Completes::at_target, [=, &job](std::size_t local, std::size_t remote) {
+  return make(whole, completes, [=, &job](std::size_t local, std::size_t remote) {
     rma::Handle all;
     for (std::int64_t i = 0; i < messages; ++i) {
       const std::size_t at = static_cast<std::size_t>(i) * bytes;
@@ -262,8 +283,8 @@ std::optional<Candidate> OwnSide::stream(Operation operation, std::size_t bytes,
   });
 }
 
-std::optional<Started> OwnSide::started_get(std::size_t bytes) {
-  const Case c = Case::contiguous(Operation::get, bytes);
+std::optional<Started> OwnSide::started(Operation operation, std::size_t bytes) {
+  const Case c = Case::contiguous(operation, bytes);
   if (!fits(c, workspace())) {
     return std::nullopt;
   }
@@ -271,8 +292,10 @@ std::optional<Started> OwnSide::started_get(std::size_t bytes) {
   Started started;
   started.name = name_;
   started.bytes = bytes;
-  started.start = [handle, &job = job_, there = region_.at(target_), here = local().data(), bytes] {
-    *handle = rma::get_async(job, there, here, bytes);
+  started.start = [handle, &job = job_, there = region_.at(target_), here = local().data(), bytes,
+                   gets = operation == Operation::get] {
+    *handle =
+        gets ? rma::get_async(job, there, here, bytes) : rma::put_async(job, there, here, bytes);
   };
   started.wait = [handle] { require(handle->wait()); };
   if (job_.rank().value == 0) {
@@ -284,6 +307,25 @@ std::optional<Started> OwnSide::started_get(std::size_t bytes) {
     };
   }
   return started;
+}
+
+std::optional<Candidate> OwnSide::put_from_new_memory(std::size_t bytes, PausableClock& clock) {
+  const Case c = Case::contiguous(Operation::put, bytes);
+  if (!fits(c, workspace())) {
+    return std::nullopt;
+  }
+  rma::Job& job = job_;
+  const std::byte* const here = local().data();
+  const RemoteAddress there = region_.at(target_);
+  return make(c, Completes::here, [=, &job, &clock](std::size_t local, std::size_t remote) {
+    std::optional<Mapping> fresh;
+    clock.pause([&] {
+      fresh.emplace(bytes, Sharing::own);
+      std::memcpy(fresh->bytes().data(), here + local, bytes);
+    });
+    require(rma::put(job, there + remote, fresh->bytes().data(), bytes));
+    clock.pause([&] { fresh.reset(); });
+  });
 }
 
 Candidate OwnSide::lock_unlock(rma::TeamRank owner, bool cooperative) {

@@ -2,7 +2,7 @@
 //
 // OwnSide: Tessera's way to do a Case, to be measured beside the floors.
 //
-// A region of one slice a rank, a private local buffer, and one lock a rank. Rank 0 is the origin;
+// A region of one slice a rank, a local buffer, and one lock a rank. Rank 0 is the origin;
 // rank 1 the target, or rank 0 itself where it is alone, unless another is given. Statuses are
 // looked at, as a user's would be.
 //
@@ -12,13 +12,14 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "bench/floors/floor.hpp"
-#include "bench/floors/mapping.hpp"
 #include "bench/floors/memory_floor.hpp"
 #include "bench/support/candidate.hpp"
 #include "bench/support/case.hpp"
+#include "bench/support/clock.hpp"
 #include "bench/support/overlap.hpp"
 #include "bench/support/transfer.hpp"
 #include "rma/job.hpp"
@@ -33,12 +34,19 @@ enum class Completes {
   at_target,  ///< after a fence: what MPI_Win_flush and an answer over TCP promise
 };
 
+/// What the local buffer is made of.
+enum class LocalMemory {
+  ordinary,   ///< private, as a user's that has not heard of allocate_local
+  allocated,  ///< of Job::allocate_local
+};
+
 class OwnSide {
  public:
   /// Collective. Throws rma::Error when there is no memory.
   OwnSide(rma::Job& job, const FloorOptions& options);
   /// The same with another target than rank 1.
-  OwnSide(rma::Job& job, const FloorOptions& options, rma::TeamRank target);
+  OwnSide(rma::Job& job, const FloorOptions& options, rma::TeamRank target,
+          LocalMemory memory = LocalMemory::ordinary);
 
   /// The transport that carries operations to the target: "shm".
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -46,17 +54,23 @@ class OwnSide {
   [[nodiscard]] rma::Region& region() { return region_; }
   /// Why there are no locks among these ranks; ok when there are.
   [[nodiscard]] const rma::Status& lock_problem() const { return locks_.status(); }
-  [[nodiscard]] std::span<std::byte> local() const { return local_.bytes(); }
+  [[nodiscard]] std::span<std::byte> local() const { return local_; }
 
   /// None when the buffers are too small, or there are no locks.
   [[nodiscard]] std::optional<Candidate> candidate(const Case& c,
                                                    Completes completes = Completes::here);
   /// `messages` puts or gets of `bytes` each side by side, all outstanding, and one wait for all;
-  /// behind puts also a fence. None when the buffers are too small.
+  /// behind puts also a fence, unless they complete here. None when the buffers are too small.
   [[nodiscard]] std::optional<Candidate> stream(Operation operation, std::size_t bytes,
-                                                std::int64_t messages);
-  /// A get of `bytes` that is started and waited for. None when the buffers are too small.
-  [[nodiscard]] std::optional<Started> started_get(std::size_t bytes);
+                                                std::int64_t messages,
+                                                Completes completes = Completes::at_target);
+  /// A put or get of `bytes` that is started and waited for; a put then is complete here. None when
+  /// the buffers are too small.
+  [[nodiscard]] std::optional<Started> started(Operation operation, std::size_t bytes);
+  /// A put of `bytes` out of memory that is mapped for it, and unmapped behind it, while `clock`
+  /// stands still. Requires: `clock` times it and outlives it. None when the buffers are too small.
+  [[nodiscard]] std::optional<Candidate> put_from_new_memory(std::size_t bytes,
+                                                             PausableClock& clock);
   /// Locks and unlocks the lock of `owner`; all ranks do when `cooperative`.
   /// Requires: lock_problem() is ok.
   [[nodiscard]] Candidate lock_unlock(rma::TeamRank owner, bool cooperative);
@@ -79,7 +93,8 @@ class OwnSide {
   FloorOptions options_;
   rma::TeamRank target_;
   std::string name_;
-  Mapping local_;
+  std::shared_ptr<const void> local_owner_;
+  std::span<std::byte> local_;
   rma::Region region_;
   rma::Result<rma::LockSet> locks_;
 };
