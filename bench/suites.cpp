@@ -4,6 +4,7 @@
 #include "bench/net/parts.hpp"
 #include "bench/rma/parts.hpp"
 #include "bench/session.hpp"
+#include "bench/verbs/parts.hpp"
 
 namespace tessera::bench {
 
@@ -36,6 +37,11 @@ const std::vector<Suite>& suites() {
          between_nodes([](Session& session) { measure_collectives(session, "net"); })},
         {"idle", between_nodes(measure_net_idle)}},
        net_targets()},
+      {"verbs",
+       "puts and gets over RDMA devices between rank 0 and rank 1 beside a bare loop on libibverbs",
+       {{"latency", over_devices(measure_verbs_latency)},
+        {"bandwidth", over_devices(measure_verbs_bandwidth)}},
+       verbs_targets()},
       {"mg",
        "NAS MG beside the STREAM triad of as many ranks",
        {{"classes", measure_mg}},

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// VerbsPair: what the parts of suite "verbs" share: our side with local memory of both kinds, the
+// bare loop, and how a set of candidates is measured.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/floors/verbs_floor.hpp"
+#include "bench/net/wire.hpp"
+#include "bench/rma/own_side.hpp"
+#include "bench/session.hpp"
+
+namespace tessera::bench {
+
+class VerbsPair {
+ public:
+  /// Collective. `bare` may be null.
+  VerbsPair(Session& session, std::unique_ptr<VerbsFloor> bare);
+
+  [[nodiscard]] Session& session() const { return session_; }
+  /// With a local buffer of Job::allocate_local.
+  [[nodiscard]] OwnSide& allocated() { return allocated_; }
+  /// With a local buffer that nobody has registered.
+  [[nodiscard]] OwnSide& ordinary() { return ordinary_; }
+
+  /// The bare loop for `c`, or with several outstanding; see VerbsFloor.
+  [[nodiscard]] std::optional<Candidate> bare(const Case& c) const;
+  [[nodiscard]] std::optional<Candidate> bare_stream(Operation operation, std::size_t bytes,
+                                                     std::int64_t messages) const;
+  [[nodiscard]] std::optional<Candidate> bare_put_and_read(std::size_t bytes) const;
+  [[nodiscard]] std::optional<Started> bare_started(Operation operation, std::size_t bytes) const;
+
+  /// Collective. Measures, records, and adds line `line`; `size` is the payload.
+  std::vector<Measured> measure(Topic& topic, const std::string& shape, std::int64_t size,
+                                std::int64_t line, const std::vector<Candidate>& candidates,
+                                Clock clock = now_ns) const;
+
+ private:
+  Session& session_;
+  std::unique_ptr<VerbsFloor> bare_;
+  OwnSide ordinary_;
+  OwnSide allocated_;
+};
+
+/// Of `sizes` those that -m asks for.
+std::vector<std::size_t> asked_for(const Session& session, const std::vector<std::size_t>& sizes);
+
+/// `part`, where ranks 0 and 1 are on different nodes and reach each other over RDMA devices; else
+/// a remark says what is missing.
+std::function<void(Session&)> over_devices(std::function<void(VerbsPair&)> part);
+
+}  // namespace tessera::bench

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The parts of suite "verbs": puts and gets between rank 0 and rank 1 over RDMA devices, beside a
+// program with nothing but libibverbs (bench/floors/verbs_floor.hpp) in the same rounds.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "bench/session.hpp"
+#include "bench/verbs/devices.hpp"
+
+namespace tessera::bench {
+
+/// Blocking puts and gets of 8 B to 4 KiB.
+void measure_verbs_latency(VerbsPair& pair);
+/// 64 KiB to 4 MiB, from registered memory and from memory that nobody has registered.
+void measure_verbs_bandwidth(VerbsPair& pair);
+
+/// What the design asks of RDMA devices (its section 5, rows "verbs").
+std::vector<Target> verbs_targets();
+
+namespace verbs_target {
+
+inline constexpr const char* word = "verbs put, get 8 B: time / bare loop";
+inline constexpr const char* large = "verbs from 64 KiB: speed / bare loop";
+
+}  // namespace verbs_target
+
+}  // namespace tessera::bench

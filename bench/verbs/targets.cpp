@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/verbs/parts.hpp"
+
+namespace tessera::bench {
+
+std::vector<Target> verbs_targets() {
+  using Sense = Target::Sense;
+  return {
+      {verbs_target::word, "bare loop", Sense::time_at_most, 1.1},
+      {verbs_target::large, "bare loop", Sense::speed_at_least, 0.95},
+  };
+}
+
+}  // namespace tessera::bench
