@@ -16,6 +16,12 @@ namespace tessera::bench {
 void measure_verbs_latency(VerbsPair& pair);
 /// 64 KiB to 4 MiB, from registered memory and from memory that nobody has registered.
 void measure_verbs_bandwidth(VerbsPair& pair);
+/// Rows of 16 B to 8 KiB beside as many bytes in one piece (seed 000, figure 18).
+void measure_verbs_strided(VerbsPair& pair);
+/// What a transfer leaves to a computation beside it (seed 000, figure 19).
+void measure_verbs_overlap(VerbsPair& pair);
+/// Puts from memory that is registered, that was used before, and that is new each time.
+void measure_verbs_registration(VerbsPair& pair);
 
 /// What the design asks of RDMA devices (its section 5, rows "verbs").
 std::vector<Target> verbs_targets();
@@ -24,6 +30,8 @@ namespace verbs_target {
 
 inline constexpr const char* word = "verbs put, get 8 B: time / bare loop";
 inline constexpr const char* large = "verbs from 64 KiB: speed / bare loop";
+inline constexpr const char* left = "verbs from 64 KiB: part left over";
+inline constexpr const char* left_by_us = "verbs from 64 KiB: left, bare loop's aside";
 
 }  // namespace verbs_target
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What it takes that memory is registered: puts out of memory that always is, out of memory that
+// was used before, and out of memory that is mapped for each of them, which the clock doesn't
+// count.
+#include <utility>
+#include <vector>
+
+#include "bench/support/clock.hpp"
+#include "bench/verbs/parts.hpp"
+
+namespace tessera::bench {
+
+void measure_verbs_registration(VerbsPair& pair) {
+  Topic topic{"Put Latency by Memory", "put_registration"};
+  for (const std::size_t bytes :
+       asked_for(pair.session(), {4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20})) {
+    const Case c = Case::contiguous(Operation::put, bytes);
+    PausableClock clock;
+    std::vector<Candidate> candidates;
+    add(candidates, pair.bare(c));
+    candidates.push_back(renamed(*pair.allocated().candidate(c), "allocate_local"));
+    candidates.push_back(renamed(*pair.ordinary().candidate(c), "used before"));
+    candidates.push_back(
+        renamed(*pair.ordinary().put_from_new_memory(bytes, clock), "mapped anew"));
+    const auto size = static_cast<std::int64_t>(bytes);
+    pair.measure(topic, "", size, size, candidates, clock.clock());
+  }
+}
+
+}  // namespace tessera::bench
