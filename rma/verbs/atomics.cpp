@@ -19,7 +19,7 @@ Result<detail::RemoteSpan> VerbsEndpoint::find_word(const Target& at) {
     return *known;
   }
   // The agent says why not.
-  auto span = requests_.locate(peer_, at.region, at.offset);
+  auto span = requests_.locate(peer_, at.region, at.offset, [] {});
   if (!span.ok()) {
     return std::move(span).status().at(peer_).context(
         "atomic operation by the device of the target's node");
