@@ -64,11 +64,27 @@ class WireFormatPage : public testing::Test {
     header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
     expect(name, header, descriptor);
   }
+  void expect_push();
   void expect_failure();
   void expect_handshake();
 
   std::map<std::string, Bytes> vectors_ = read_vectors();
 };
+
+void WireFormatPage::expect_push() {
+  Bytes descriptor;
+  encode_sides(CopyShape::rows(16, 3, 32, 64), descriptor);
+  expect_with_descriptor("push",
+                         {.kind = Kind::push,
+                          .origin = WorldRank{3},
+                          .target = WorldRank{1},
+                          .operation = 5,
+                          .sequence = 12,
+                          .region = RegionId{7},
+                          .offset = 4096,
+                          .words = {0x7f0000001000, 0x1234}},
+                         descriptor);
+}
 
 void WireFormatPage::expect_failure() {
   Bytes payload;
@@ -189,19 +205,7 @@ TEST_F(WireFormatPage, HasTheVectorsOfTheCode) {
                           .words = {42, ~std::uint64_t{0}}},
                          descriptor);
 
-  descriptor.clear();
-  encode_sides(CopyShape::rows(16, 3, 32, 64), descriptor);
-  expect_with_descriptor("push",
-                         {.kind = Kind::push,
-                          .origin = WorldRank{3},
-                          .target = WorldRank{1},
-                          .operation = 5,
-                          .sequence = 12,
-                          .region = RegionId{7},
-                          .offset = 4096,
-                          .words = {0x7f0000001000, 0x1234}},
-                         descriptor);
-
+  expect_push();
   expect_failure();
   expect_handshake();
   EXPECT_TRUE(vectors_.empty()) << "the page shows " << vectors_.begin()->first
