@@ -161,6 +161,7 @@ TEST(AFault, InThePutOfAComposedOperationLeavesTheLockFree) {
         EXPECT_TRUE(fails(fetch_add(job, at, one), Code::timed_out));
         ASSERT_TRUE(ok(job.barrier()));
         EXPECT_TRUE(ok(accumulate(job, at, &one, 8, Scale::of(one))));
+        ASSERT_TRUE(ok(job.barrier()));  // the two kinds are not atomic among each other
         EXPECT_TRUE(ok(fetch_add(job, at, one)));
         ASSERT_TRUE(ok(job.barrier()));
         EXPECT_EQ(get_value<std::int64_t>(job, at).value(), 2 * job.size());
