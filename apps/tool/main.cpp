@@ -4,11 +4,14 @@
 //
 //     tessera info            version, transports, and every setting with its value here
 //     tessera info --json -   the same as JSON
+//     tessera doctor          what stands in the way of jobs here, or makes them slow, and what to
+//     do
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -16,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/tool/doctor.hpp"
 #include "rma/bootstrap.hpp"
 #include "rma/job.hpp"
 #include "rma/memory.hpp"
@@ -112,6 +116,57 @@ rma::Result<rma::Settings> read_settings(std::vector<std::string>& warnings) {
   return settings;
 }
 
+// What is told, as JSON where that is asked for; returns the exit code.
+int deliver(const nlohmann::ordered_json& told, const std::string& json_file, bool quiet,
+            void (*print_it)(const nlohmann::ordered_json&)) {
+  if (json_file == "-") {
+    fmt::print("{}\n", told.dump(2));
+    return 0;
+  }
+  if (!quiet) {
+    print_it(told);
+  }
+  if (!json_file.empty()) {
+    std::ofstream file(json_file);
+    file << told.dump(2) << '\n';
+    if (!file.good()) {
+      fmt::print(stderr, "tessera: cannot write {}\n", json_file);
+      return exit_failed;
+    }
+  }
+  return 0;
+}
+
+constexpr std::array health_names = {"good", "note", "bad"};
+
+void print_findings(const nlohmann::ordered_json& findings) {
+  for (const auto& each : findings) {
+    fmt::print("{:<5} {}: {}\n", each["health"].get<std::string>(),
+               each["subject"].get<std::string>(), each["text"].get<std::string>());
+    if (each.contains("fix")) {
+      fmt::print("      fix: {}\n", each["fix"].get<std::string>());
+    }
+  }
+}
+
+int run_doctor(const std::string& json_file, bool quiet) {
+  std::vector<std::string> warnings;
+  const auto settings = read_settings(warnings);
+  auto told = nlohmann::ordered_json::array();
+  bool is_well = true;
+  for (const tessera::tool::Finding& each : tessera::tool::examine(settings, warnings)) {
+    is_well = is_well && each.health != tessera::tool::Health::bad;
+    told.push_back({{"health", health_names[static_cast<std::size_t>(each.health)]},
+                    {"subject", each.subject},
+                    {"text", each.text}});
+    if (!each.fix.empty()) {
+      told.back()["fix"] = each.fix;
+    }
+  }
+  const int delivered = deliver(told, json_file, quiet, print_findings);
+  return is_well ? delivered : exit_failed;
+}
+
 int run_info(const std::string& json_file, bool quiet) {
   std::vector<std::string> warnings;
   const auto settings = read_settings(warnings);
@@ -122,23 +177,7 @@ int run_info(const std::string& json_file, bool quiet) {
     fmt::print(stderr, "tessera: {}\n", settings.status().message());
     return exit_failed;
   }
-  const nlohmann::ordered_json info = describe(*settings);
-  if (json_file == "-") {
-    fmt::print("{}\n", info.dump(2));
-    return 0;
-  }
-  if (!quiet) {
-    print(info);
-  }
-  if (!json_file.empty()) {
-    std::ofstream file(json_file);
-    file << info.dump(2) << '\n';
-    if (!file.good()) {
-      fmt::print(stderr, "tessera: cannot write {}\n", json_file);
-      return exit_failed;
-    }
-  }
-  return 0;
+  return deliver(describe(*settings), json_file, quiet, print);
 }
 
 std::string subcommand_names(const CLI::App& app) {
@@ -158,8 +197,12 @@ int main(int argc, char** argv) {
   std::string json_file;
   bool quiet = false;
   CLI::App* const info = app.add_subcommand("info", "Version, transports and settings");
-  info->add_option("--json", json_file, "Write JSON to this file; - for standard output");
-  info->add_flag("--quiet", quiet, "Print nothing");
+  CLI::App* const doctor =
+      app.add_subcommand("doctor", "What stands in the way of jobs here, and what to do");
+  for (CLI::App* const each : {info, doctor}) {
+    each->add_option("--json", json_file, "Write JSON to this file; - for standard output");
+    each->add_flag("--quiet", quiet, "Print nothing");
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -169,5 +212,5 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "The subcommands are: {}\n", subcommand_names(app));
     return exit_usage;
   }
-  return run_info(json_file, quiet);
+  return doctor->parsed() ? run_doctor(json_file, quiet) : run_info(json_file, quiet);
 }
