@@ -251,12 +251,25 @@ int Client::progress() {
   int answers = 0;
   if (fabric != nullptr) {
     answers += fabric->progress();
-    fabric->take_arrivals();  // all links are looked at in any case
+    note_arrivals(*fabric);
   }
   for (Link* const link : links()) {
-    answers += link->progress();
+    if (link->path() == nullptr || link->is_worth_a_look()) {
+      answers += link->progress();
+    }
   }
   return answers;
+}
+
+// A path tells when something has come, so that others need not be asked.
+void Client::note_arrivals(detail::Fabric& fabric) const {
+  for (const int descriptor : fabric.take_arrivals()) {
+    for (Link* const link : links()) {
+      if (link->descriptor() == descriptor) {
+        link->note_arrival();
+      }
+    }
+  }
 }
 
 bool Client::is_busy() const {
@@ -326,14 +339,17 @@ void Client::spin(const Completion& done) {
   const auto budget =
       helper == nullptr ? options_.spin : std::max(options_.spin, detail::least_help);
   const detail::Helping helping(helper);
+  // At a device a look costs little beside a turn of the agent's.
+  const unsigned looks_a_turn = fabric_.load(std::memory_order_relaxed) == nullptr ? 1 : 8;
+  unsigned looks = 0;
   const auto look = [&] {
     const bool has_come = done.done() || progress() > 0;
-    if (!has_come) {
+    if (!has_come && ++looks % looks_a_turn == 0) {
       helping.help();
     }
     return has_come;
   };
-  // Each look is a system call, which needs no pauses between.
+  // Each look at a socket is a system call, which needs no pauses between.
   const auto start = Clock::now();
   while (!look()) {
     if (Clock::now() - start >= budget) {

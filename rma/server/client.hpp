@@ -115,6 +115,7 @@ class Client {
   void keep_link(Peer& peer, std::unique_ptr<Link> link);
   void leave_tcp(Link& link, NodeId node, std::chrono::milliseconds timeout);
   Status make_fabric();
+  void note_arrivals(detail::Fabric& fabric) const;
   Result<std::unique_ptr<Channel>> open(NodeId node, Peer& peer, std::chrono::milliseconds timeout);
   Result<std::unique_ptr<Channel>> try_to_open(NodeId node,
                                                std::chrono::milliseconds timeout) const;

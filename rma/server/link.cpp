@@ -419,6 +419,7 @@ int Link::progress() {
     return 0;
   }
   answers_ = 0;
+  has_arrived_.store(false);  // what comes from now on is told again
   auto came = reader_.advance();
   if (!came.ok()) {
     lose(std::move(came).status());

@@ -130,6 +130,11 @@ class Link final : private FrameSink, public detail::Requests {
     return has_unsent() && channel_->shows_room();
   }
   void heed_descriptor();
+  /// Something has come by the path: progress() finds it.
+  void note_arrival() noexcept { has_arrived_.store(true); }
+  [[nodiscard]] bool is_worth_a_look() const noexcept {
+    return has_arrived_.load() || has_unsent();
+  }
   [[nodiscard]] bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
   [[nodiscard]] bool has_unsent() const noexcept { return unsent_.load(); }
   [[nodiscard]] bool is_awaiting() const noexcept { return awaiting_.load() > 0; }
@@ -184,6 +189,7 @@ class Link final : private FrameSink, public detail::Requests {
   std::vector<std::byte> failure_;
   bool is_in_place_ = false;
   int answers_ = 0;
+  std::atomic<bool> has_arrived_{true};               // on the path, and nobody has looked
   std::vector<std::unique_ptr<GatheredGets>> again_;  // lists that failed as a whole
 
   mutable std::mutex table_;

@@ -93,22 +93,24 @@ VerbsEndpoint::VerbsEndpoint(VerbsPath& path, WorldRank peer, std::unique_ptr<En
 
 // --- where things lie
 
-// Nothing where the slice is reached by requests only.
-Result<std::optional<detail::RemoteSpan>> VerbsEndpoint::find(
-    RegionId region, std::uint64_t offset, const std::function<void()>& meanwhile) {
-  {
-    const std::lock_guard guard(places_mutex_);
-    for (const Piece& piece : places_[region.value]) {
-      if (piece.span.bytes == 0) {
-        return std::optional<detail::RemoteSpan>();
-      }
-      if (holds(offset, piece.offset, piece.span.bytes)) {
-        const std::uint64_t into = offset - piece.offset;
-        return std::optional(
-            detail::RemoteSpan{piece.span.address + into, piece.span.bytes - into, piece.span.key});
-      }
+std::optional<VerbsEndpoint::Place> VerbsEndpoint::find_known(RegionId region,
+                                                              std::uint64_t offset) {
+  const std::lock_guard guard(places_mutex_);
+  for (const Piece& piece : places_[region.value]) {
+    if (piece.span.bytes == 0) {
+      return Place();
+    }
+    if (holds(offset, piece.offset, piece.span.bytes)) {
+      const std::uint64_t into = offset - piece.offset;
+      return Place(
+          detail::RemoteSpan{piece.span.address + into, piece.span.bytes - into, piece.span.key});
     }
   }
+  return std::nullopt;
+}
+
+Result<VerbsEndpoint::Place> VerbsEndpoint::ask_for_place(RegionId region, std::uint64_t offset,
+                                                          const std::function<void()>& meanwhile) {
   auto span = requests_.locate(peer_, region, offset, meanwhile);
   if (!span.ok() && span.status().code() != Code::unsupported) {
     return std::move(span).status();
@@ -119,7 +121,14 @@ Result<std::optional<detail::RemoteSpan>> VerbsEndpoint::find(
     places_.clear();
   }
   places_[region.value].push_back({offset, is_direct ? *span : detail::RemoteSpan()});
-  return is_direct ? std::optional(*span) : std::nullopt;
+  return is_direct ? Place(*span) : Place();
+}
+
+Result<VerbsEndpoint::Place> VerbsEndpoint::find(RegionId region, std::uint64_t offset) {
+  if (auto known = find_known(region, offset)) {
+    return *known;
+  }
+  return ask_for_place(region, offset, [] {});
 }
 
 bool VerbsEndpoint::goes_as_words(std::size_t bytes) const noexcept {
@@ -244,20 +253,28 @@ Status VerbsEndpoint::get(void* to, const Target& from, const CopyShape& shape, 
   return by_requests_->get(to, from, shape, done);
 }
 
+// Registering and asking where the target lies take time side by side (seed 001 §3).
+Result<VerbsEndpoint::Place> VerbsEndpoint::find_and_prepare(const Target& target,
+                                                             std::size_t moved, const Run& run) {
+  if (auto known = find_known(target.region, target.offset + moved)) {
+    return *known;
+  }
+  return ask_for_place(target.region, target.offset + moved, [&] {
+    if (path_.fabric().adapter().registrar->is_caching() &&
+        !is_copied(run.way, run.local + moved, run.bytes - moved)) {
+      static_cast<void>(find_some(run.way, run.local + moved, run.bytes - moved));
+    }
+  });
+}
+
 // What the device cannot reach goes as requests: of a slice, the rest may be registered in vain.
 Status VerbsEndpoint::move(Way way, const Target& target, std::byte* local, std::size_t bytes,
                            Completion& done) {
   std::size_t moved = 0;
   Status status;
   while (moved < bytes && status.ok()) {
-    // Registering and asking where the target lies take time side by side (seed 001 §3).
-    const auto prepare = [&] {
-      if (path_.fabric().adapter().registrar->is_caching() &&
-          !is_copied(way, local + moved, bytes - moved)) {
-        static_cast<void>(find_some(way, local + moved, bytes - moved));
-      }
-    };
-    const auto remote = find(target.region, target.offset + moved, prepare);
+    const auto remote =
+        find_and_prepare(target, moved, {.way = way, .local = local, .bytes = bytes});
     if (remote.ok() && !*remote) {
       Target rest = target;
       rest.offset += moved;

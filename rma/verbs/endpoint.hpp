@@ -72,8 +72,18 @@ class VerbsEndpoint final : public Endpoint {
     std::shared_ptr<const Registration> held;
   };
 
-  Result<std::optional<detail::RemoteSpan>> find(
-      RegionId region, std::uint64_t offset, const std::function<void()>& meanwhile = [] {});
+  using Place = std::optional<detail::RemoteSpan>;  // none: reached by requests only
+  struct Run {
+    Way way = Way::put;
+    std::byte* local = nullptr;
+    std::size_t bytes = 0;
+  };
+
+  [[nodiscard]] std::optional<Place> find_known(RegionId region, std::uint64_t offset);
+  Result<Place> ask_for_place(RegionId region, std::uint64_t offset,
+                              const std::function<void()>& meanwhile);
+  Result<Place> find(RegionId region, std::uint64_t offset);
+  Result<Place> find_and_prepare(const Target& target, std::size_t moved, const Run& run);
   [[nodiscard]] bool goes_as_words(std::size_t bytes) const noexcept;
   Result<bool> may_go_direct(const Target& target, std::size_t bytes);
   [[nodiscard]] std::optional<Local> find_local(Way way, std::byte* at, std::size_t bytes) const;

@@ -360,25 +360,34 @@ void VerbsPath::abandon(const Status& reason) {
 
 // All requests up to that number have ended.
 void VerbsPath::take_sent(std::uint64_t number, const Status& status) {
-  std::deque<Waiting> over;
+  Waiting over;
+  while (take_ended(number, over)) {
+    finish(over.ending, over.number, status);
+  }
+  bool was_short = false;
   {
     const std::lock_guard guard(sending_);
-    ended_ = std::max(ended_, number);
-    while (!waiting_.empty() && waiting_.front().number <= number) {
-      over.push_back(std::move(waiting_.front()));
-      waiting_.pop_front();
-    }
+    was_short = std::exchange(is_short_of_room_, false);
     post_kept();
     if (owed_ > 0) {
       return_credits(fabric_.adapter().options.window / 2);
     }
   }
-  for (Waiting& each : over) {
-    finish(each.ending, each.number, status);
+  if (was_short && descriptor_ >= 0) {
+    fabric_.note_arrival(descriptor_);
   }
-  if (descriptor_ >= 0) {
-    fabric_.note_arrival(descriptor_);  // there is room
+}
+
+// Notes that they have, and gives the first of what waits for that.
+bool VerbsPath::take_ended(std::uint64_t number, Waiting& over) {
+  const std::lock_guard guard(sending_);
+  ended_ = std::max(ended_, number);
+  if (waiting_.empty() || waiting_.front().number > number) {
+    return false;
   }
+  over = std::move(waiting_.front());
+  waiting_.pop_front();
+  return true;
 }
 
 void VerbsPath::finish(Ending& ending, std::uint64_t number, const Status& status) {
@@ -485,9 +494,13 @@ Result<std::size_t> VerbsPath::send(std::span<const iovec> pieces) {
   const std::size_t bytes = total(pieces);
   std::size_t taken = 0;
   std::array<std::byte, 512> small;
-  while (taken < bytes && credits_ > 0 && has_room(1) && kept_.empty()) {
+  while (taken < bytes && credits_ > 0) {
     if (is_lost_) {
       return loss();
+    }
+    if (!has_room(1) || !kept_.empty()) {
+      is_short_of_room_ = true;
+      break;
     }
     const std::size_t here = std::min(bytes - taken, fabric_.buffers().bytes());
     const bool is_small = here <= std::min<std::size_t>(inline_bytes_, small.size());

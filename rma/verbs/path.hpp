@@ -112,6 +112,7 @@ class VerbsPath final : public detail::Path {
   void return_credits(std::uint32_t at_least);
   void take_message(const ibv_wc& completion);
   void take_sent(std::uint64_t number, const Status& status);
+  bool take_ended(std::uint64_t number, Waiting& over);
   void finish(Ending& ending, std::uint64_t number, const Status& status);
   void lose(const Status& reason);
   [[nodiscard]] Status loss() const;
@@ -130,9 +131,10 @@ class VerbsPath final : public detail::Path {
   std::uint64_t ended_ = 0;
   std::uint64_t told_ = 0;  // the last request of which the device is to tell
   std::deque<Waiting> waiting_;
-  std::deque<Kept> kept_;      // of pushes; messages wait behind them
-  std::uint32_t credits_ = 0;  // messages that the other end has buffers for
-  std::uint32_t owed_ = 0;     // messages that were read here since the other end was told
+  std::deque<Kept> kept_;          // of pushes; messages wait behind them
+  bool is_short_of_room_ = false;  // for messages: their sender is to be told of some
+  std::uint32_t credits_ = 0;      // messages that the other end has buffers for
+  std::uint32_t owed_ = 0;         // messages that were read here since the other end was told
   std::atomic<std::uint64_t> flushed_{0};
 
   std::mutex receiving_;
