@@ -44,15 +44,6 @@ ibv_send_wr request_for(ibv_wr_opcode opcode, ibv_sge& piece,
   return request;
 }
 
-// What a caller began ends once more, with the first error, unless nothing else was begun.
-Status conclude(Status status, bool has_begun, Completion& done) {
-  if (!status.ok() && !has_begun) {
-    return status;
-  }
-  done.end(std::move(status));
-  return {};
-}
-
 std::size_t find_least_row(const Adapter& adapter) {
   return adapter.options.least_row > 0 ? adapter.options.least_row : adapter.costs().least_row();
 }
@@ -90,6 +81,15 @@ VerbsEndpoint::VerbsEndpoint(VerbsPath& path, WorldRank peer, std::unique_ptr<En
       peer_(peer),
       by_requests_(std::move(by_requests)),
       requests_(requests) {}
+
+// What a caller began ends once more, with the first error, unless nothing else was begun.
+Status VerbsEndpoint::conclude(Status status, bool has_begun, Completion& done) {
+  if (!status.ok() && !has_begun) {
+    return status;
+  }
+  done.end(std::move(status));
+  return {};
+}
 
 // --- where things lie
 
@@ -507,100 +507,6 @@ Result<bool> VerbsEndpoint::move_fragments(Way way, const Target& target, Fragme
     return Status();
   };
   return move_rows(way, target.region, hull, add_runs, done);
-}
-
-// --- host-assisted gets
-
-// True when it has begun with it; false when it goes another way. It is a request, so it is
-// carried out behind all that was asked for before, fenced or not.
-Result<bool> VerbsEndpoint::get_assisted(std::byte* to, const Target& from, const CopyShape& shape,
-                                         Completion& done) {
-  if (shape.total_bytes() < least_assisted_ || shape.run_bytes < least_row_) {
-    return false;
-  }
-  return shape.levels == 0 ? ask_for_run(to, from, shape.run_bytes, done)
-                           : ask_for_rows(to, from, shape, done);
-}
-
-Result<bool> VerbsEndpoint::ask_for_run(std::byte* to, const Target& from, std::size_t bytes,
-                                        Completion& done) {
-  std::size_t asked = 0;
-  Status status;
-  while (asked < bytes && status.ok()) {
-    const auto remote = find(from.region, from.offset + asked);
-    if (!remote.ok()) {
-      status = remote.status();
-      break;
-    }
-    auto known = *remote ? find_some(Way::get, to + asked, bytes - asked) : std::nullopt;
-    if (!known) {
-      Target rest = from;
-      rest.offset += asked;
-      status = asked == 0 ? Status() : move(Way::get, rest, to + asked, bytes - asked, done);
-      TESSERA_RETURN_IF_ERROR(status.ok() ? Status() : conclude(std::move(status), true, done));
-      return asked > 0;
-    }
-    const auto here = std::min<std::size_t>({bytes - asked, known->bytes, (*remote)->bytes});
-    status = ask_in_parts({.rank = peer_,
-                           .region = from.region,
-                           .offset = from.offset + asked,
-                           .shape = CopyShape::contiguous(here),
-                           .address = reinterpret_cast<std::uintptr_t>(to + asked),
-                           .key = known->remote_key},
-                          known->held, done);
-    asked += here;
-  }
-  TESSERA_RETURN_IF_ERROR(conclude(std::move(status), asked > 0, done));
-  return true;
-}
-
-Result<bool> VerbsEndpoint::ask_for_rows(std::byte* to, const Target& from, const CopyShape& shape,
-                                         Completion& done) {
-  TESSERA_ASSIGN_OR_RETURN(const auto ground,
-                           find_ground(Way::get, from.region, hull_of(from, to, shape)));
-  if (!ground) {
-    return false;
-  }
-  Status status = ask_in_parts({.rank = peer_,
-                                .region = from.region,
-                                .offset = from.offset,
-                                .shape = shape,
-                                .address = reinterpret_cast<std::uintptr_t>(to),
-                                .key = ground->local.remote_key},
-                               ground->local.held, done);
-  TESSERA_RETURN_IF_ERROR(conclude(std::move(status), true, done));
-  return true;
-}
-
-// Halved along its outermost level until each part is small enough to be pushed at once.
-Status VerbsEndpoint::ask_in_parts(const detail::PushRequest& request,
-                                   const std::shared_ptr<const Registration>& held,
-                                   Completion& done) {
-  const CopyShape& all = request.shape;
-  if (all.total_bytes() <= detail::most_pushed_bytes && all.runs() <= detail::most_pushed_runs) {
-    return requests_.ask_to_push(request, done, held);
-  }
-  detail::PushRequest first = request;
-  detail::PushRequest second = request;
-  std::int64_t here = 0;
-  std::int64_t there = 0;
-  if (all.levels == 0) {
-    first.shape.run_bytes = all.run_bytes / 2;
-    second.shape.run_bytes = all.run_bytes - first.shape.run_bytes;
-    here = there = static_cast<std::int64_t>(first.shape.run_bytes);
-  } else {
-    const auto top = static_cast<std::size_t>(all.levels - 1);
-    first.shape.level[top].count = all.level[top].count / 2;
-    second.shape.level[top].count = all.level[top].count - all.level[top].count / 2;
-    here = all.level[top].count / 2 * all.level[top].local_stride;
-    there = all.level[top].count / 2 * all.level[top].remote_stride;
-    first.shape = first.shape.normalised();
-    second.shape = second.shape.normalised();
-  }
-  second.address += static_cast<std::uint64_t>(here);
-  second.offset += static_cast<std::uint64_t>(there);
-  TESSERA_RETURN_IF_ERROR(ask_in_parts(first, held, done));
-  return ask_in_parts(second, held, done);
 }
 
 // --- what goes as requests

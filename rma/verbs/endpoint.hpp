@@ -118,6 +118,8 @@ class VerbsEndpoint final : public Endpoint {
   Result<bool> move_shape(Way way, const Target& target, std::byte* local, const CopyShape& shape,
                           Completion& done);
   Result<bool> move_fragments(Way way, const Target& target, Fragments fragments, Completion& done);
+  static Status conclude(Status status, bool has_begun, Completion& done);
+  // rma/verbs/assisted_gets.cpp
   Result<bool> get_assisted(std::byte* to, const Target& from, const CopyShape& shape,
                             Completion& done);
   Result<bool> ask_for_run(std::byte* to, const Target& from, std::size_t bytes, Completion& done);
