@@ -311,6 +311,7 @@ Status Link::move_to(std::unique_ptr<detail::Path> path, Clock::time_point deadl
   channel_ = std::move(path);
   writer_.move_to(*channel_);
   reader_.move_to(*channel_);
+  note_arrival();  // what came meanwhile was told to nobody
   return {};
 }
 
@@ -423,6 +424,8 @@ int Link::progress() {
   auto came = reader_.advance();
   if (!came.ok()) {
     lose(std::move(came).status());
+  } else if (*came) {
+    note_arrival();  // there may be more
   }
   const int answers = answers_;
   const auto again = std::exchange(again_, {});
