@@ -152,6 +152,11 @@ void FakeVerbs::hold(bool is_held) {
   network_->wire.hold(is_held);
 }
 
+void FakeVerbs::relax_all() {
+  const std::lock_guard guard(network_->mutex);
+  network_->relaxes_all = true;
+}
+
 void FakeVerbs::slow_down(Clock::duration each_message) {
   const std::lock_guard guard(network_->mutex);
   network_->wire.slow_down(each_message);

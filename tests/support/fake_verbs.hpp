@@ -149,6 +149,9 @@ class FakeVerbs final : public verbs::Library {
   /// While true, the wire carries nothing: no data move, and of completions only those come that
   /// flush a queue pair which somebody breaks.
   void hold(bool is_held);
+  /// Memory that is registered from now on is as with IBV_ACCESS_RELAXED_ORDERING: some machines'
+  /// firmware makes it so.
+  void relax_all();
   /// Each message takes this much longer, those under way as well.
   void slow_down(Clock::duration each_message);
 

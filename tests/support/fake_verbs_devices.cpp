@@ -75,7 +75,7 @@ ibv_mr* add_region(Network& network, ibv_pd* domain, void* address, std::size_t 
   region->pd = domain;
   region->addr = address;
   region->length = bytes;
-  region->access = access;
+  region->access = access | (network.relaxes_all ? IBV_ACCESS_RELAXED_ORDERING : 0);
   region->lkey = network.next_key++;
   region->rkey = network.next_key++;
   network.local_keys[region->lkey] = region;

@@ -137,6 +137,7 @@ class Network {
   std::size_t registered_bytes = 0;
   std::size_t memlock_limit = SIZE_MAX;
   bool has_registered = false;
+  bool relaxes_all = false;
   std::shared_ptr<const std::function<void(const FakeVerbs::Registration&)>> watcher;
 
   bool is_tracing = false;
