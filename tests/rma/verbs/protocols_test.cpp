@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The protocols of the transport over RDMA devices among which settings and the cost model choose.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
@@ -21,7 +22,7 @@ class VerbsProtocols : public WithinLimit {
  protected:
   // Fills the slice of rank 1, and makes it known to the device of rank 0.
   static void fill(Site& site, Job& job, Region& region, const std::vector<std::byte>& bytes) {
-    std::memcpy(site.slice(1), bytes.data(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), site.slice(1));
     ASSERT_TRUE(ok(put_value(job, region.at(far_member, slice_bytes - 16), 1.0)));
     ASSERT_TRUE(ok(job.fence(far)));
     site.network().start_trace();
