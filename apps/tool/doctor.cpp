@@ -25,11 +25,9 @@ using rma::human_bytes;
 constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
 
 // The soft limit; nothing where there is none.
-std::optional<std::uint64_t> limit_of(int resource) {
+std::optional<std::uint64_t> limit_of(decltype(RLIMIT_AS) resource) {
   rlimit limit{};
-  // The parameter's type differs between C libraries.
-  if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 ||
-      limit.rlim_cur == RLIM_INFINITY) {
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
     return std::nullopt;
   }
   return limit.rlim_cur;
