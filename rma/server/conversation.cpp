@@ -38,6 +38,15 @@ bool is_for_own_node(Kind kind) noexcept {
   return kind == Kind::path || kind == Kind::locate || kind == Kind::bye;
 }
 
+// A device would hold on to all of a sparse slice, and knows nothing of other processes' memory.
+Status check_for_device(const Place& place) {
+  if (place.slice.sparse || place.slice.process != 0) {
+    return Status::error(Code::unsupported,
+                         "memory that is sparse or attached is reached by requests");
+  }
+  return {};
+}
+
 FrameHeader answer_to(const FrameHeader& request, Kind kind) noexcept {
   return {.kind = kind,
           .origin = request.origin,
@@ -527,11 +536,7 @@ Status Conversation::execute_locate(const FrameHeader& header, const Place& plac
   if (options_.fabric == nullptr) {
     return Status::error(Code::unsupported, "this node's agent has no network but TCP");
   }
-  // A device would hold on to all of a sparse slice, and knows nothing of other processes' memory.
-  if (place.slice.sparse || place.slice.process != 0) {
-    return Status::error(Code::unsupported,
-                         "memory that is sparse or attached is reached by requests");
-  }
+  TESSERA_RETURN_IF_ERROR(check_for_device(place));
   TESSERA_ASSIGN_OR_RETURN(
       const detail::RemoteSpan span,
       options_.fabric->expose(place.start + place.offset, place.slice.bytes - place.offset));
@@ -544,10 +549,7 @@ Status Conversation::execute_push(const FrameHeader& header, const Place& place)
   if (path_ == nullptr) {
     return Status::error(Code::unsupported, "only a path can write into another node's memory");
   }
-  if (place.slice.sparse || place.slice.process != 0) {
-    return Status::error(Code::unsupported,
-                         "memory that is sparse or attached is reached by requests");
-  }
+  TESSERA_RETURN_IF_ERROR(check_for_device(place));
   TESSERA_RETURN_IF_ERROR(path_->push(place.start + place.offset, std::get<CopyShape>(pattern_),
                                       {.address = header.words[0], .key = header.words[1]}));
   return answer(header, Kind::done);
