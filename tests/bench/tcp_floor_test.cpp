@@ -8,6 +8,7 @@
 #include <array>
 
 #include "bench/support/measure.hpp"
+#include "tests/bench/few_samples.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -15,15 +16,6 @@ namespace {
 FloorOptions small() {
   FloorOptions options;
   options.capacity_bytes = 1 << 20;
-  return options;
-}
-
-MeasureOptions few() {
-  MeasureOptions options;
-  options.samples = 3;
-  options.min_samples = 3;
-  options.warm_up_samples = 1;
-  options.repetitions = 5;
   return options;
 }
 
@@ -45,7 +37,7 @@ void with_floors(int ranks, const Body& body) {
 /// Measures it, data check and all.
 void expect_right(Crew& crew, const std::optional<Candidate>& candidate) {
   ASSERT_TRUE(candidate);
-  const auto measured = measure_interleaved(crew, {*candidate}, few());
+  const auto measured = measure_interleaved(crew, {*candidate}, few_samples());
   EXPECT_TRUE(measured[0].valid) << (measured[0].notes.empty() ? "" : measured[0].notes[0]);
   if (crew.rank() == 0) {
     EXPECT_TRUE(candidate->verify);
@@ -130,7 +122,7 @@ TEST(TcpFloor, ReceivesWhileItsRankComputes) {
         measure_interleaved(crew,
                             {blocking_candidate(*started), computing_candidate(computation),
                              overlapped_candidate(*started, computation)},
-                            few());
+                            few_samples());
     EXPECT_TRUE(measured[0].valid) << measured[0].notes[0];
   });
 }

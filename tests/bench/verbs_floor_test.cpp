@@ -10,18 +10,10 @@
 #include <string>
 
 #include "bench/support/measure.hpp"
+#include "tests/bench/few_samples.hpp"
 
 namespace tessera::bench {
 namespace {
-
-MeasureOptions few() {
-  MeasureOptions options;
-  options.samples = 3;
-  options.min_samples = 3;
-  options.warm_up_samples = 1;
-  options.repetitions = 5;
-  return options;
-}
 
 /// Runs `body` with a floor on two threads; skips the test where there is none.
 template <class Body>
@@ -51,7 +43,7 @@ void with_floor(bool cold, const Body& body) {
 void expect_right(Crew& crew, const std::optional<Candidate>& candidate) {
   ASSERT_TRUE(candidate);
   EXPECT_EQ(static_cast<bool>(candidate->verify), crew.rank() == 0);
-  const auto measured = measure_interleaved(crew, {*candidate}, few());
+  const auto measured = measure_interleaved(crew, {*candidate}, few_samples());
   EXPECT_TRUE(measured[0].valid) << (measured[0].notes.empty() ? "" : measured[0].notes[0]);
 }
 
