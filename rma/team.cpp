@@ -2,6 +2,7 @@
 #include "rma/team.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
@@ -15,6 +16,14 @@ Status stopped_error() {
 }
 
 }  // namespace
+
+std::string_view to_string(Reduction reduction) noexcept {
+  constexpr std::array<std::string_view, reduction_count> names{
+      "sum",     "product", "min",    "max",         "abs_min",
+      "abs_max", "bit_and", "bit_or", "logical_and", "logical_or"};
+  const auto index = static_cast<std::size_t>(reduction);
+  return index < names.size() ? names[index] : "unknown";
+}
 
 Result<Team> Team::create(Job& job, std::span<const WorldRank> members) {
   detail::JobState& state = job.state();

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "rma/element.hpp"
@@ -28,8 +29,24 @@ namespace detail {
 class TeamState;
 }
 
-/// How reduce and allreduce combine elements. min and max are not defined for complex types.
-enum class Reduction : std::uint8_t { sum, product, min, max };
+/// How reduce and allreduce combine elements. Sums, products and the absolute value of integers
+/// wrap: that of the most negative one is itself. For complex types sum and product only.
+enum class Reduction : std::uint8_t {
+  sum,
+  product,
+  min,
+  max,
+  abs_min,      ///< the smallest absolute value, |x|
+  abs_max,      ///< the largest absolute value, |x|
+  bit_and,      ///< of integers only
+  bit_or,       ///< of integers only
+  logical_and,  ///< 1 where no element is 0, else 0
+  logical_or    ///< 1 where an element is not 0, else 0
+};
+inline constexpr int reduction_count = 10;
+
+/// "abs_min" and the like, for messages.
+std::string_view to_string(Reduction reduction) noexcept;
 
 class Team {
  public:

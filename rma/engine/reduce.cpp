@@ -2,6 +2,7 @@
 #include "rma/engine/reduce.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <type_traits>
 
@@ -32,10 +33,62 @@ T wrapping_multiply(T a, T b) {
   }
 }
 
+template <class T>
+T wrapping_absolute(T a) {
+  if constexpr (std::is_integral_v<T>) {
+    return a < 0 ? static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a)) : a;
+  } else {
+    return std::abs(a);
+  }
+}
+
+template <class T>
+T truth(bool is_true) {
+  return is_true ? T{1} : T{0};
+}
+
 template <class T, class Combine>
 void combine_with(T* into, const T* from, std::size_t count, Combine&& combine_two) {
   for (std::size_t i = 0; i < count; ++i) {
     into[i] = combine_two(into[i], from[i]);
+  }
+}
+
+template <class T>
+void combine_integers(T* into, const T* from, std::size_t count, Reduction reduction) {
+  if (reduction == Reduction::bit_and) {
+    combine_with(into, from, count, [](T a, T b) { return static_cast<T>(a & b); });
+  } else if (reduction == Reduction::bit_or) {
+    combine_with(into, from, count, [](T a, T b) { return static_cast<T>(a | b); });
+  }
+}
+
+template <class T>
+void combine_reals(T* into, const T* from, std::size_t count, Reduction reduction) {
+  switch (reduction) {
+    case Reduction::min:
+      return combine_with(into, from, count, [](T a, T b) { return std::min(a, b); });
+    case Reduction::max:
+      return combine_with(into, from, count, [](T a, T b) { return std::max(a, b); });
+    case Reduction::abs_min:
+      return combine_with(into, from, count, [](T a, T b) {
+        return std::min(wrapping_absolute(a), wrapping_absolute(b));
+      });
+    case Reduction::abs_max:
+      return combine_with(into, from, count, [](T a, T b) {
+        return std::max(wrapping_absolute(a), wrapping_absolute(b));
+      });
+    case Reduction::logical_and:
+      return combine_with(into, from, count,
+                          [](T a, T b) { return truth<T>(a != T{0} && b != T{0}); });
+    case Reduction::logical_or:
+      return combine_with(into, from, count,
+                          [](T a, T b) { return truth<T>(a != T{0} || b != T{0}); });
+    default:
+      break;
+  }
+  if constexpr (std::is_integral_v<T>) {
+    combine_integers(into, from, count, reduction);
   }
 }
 
@@ -46,22 +99,31 @@ void combine_typed(T* into, const T* from, std::size_t count, Reduction reductio
   } else if (reduction == Reduction::product) {
     combine_with(into, from, count, wrapping_multiply<T>);
   } else if constexpr (!is_complex<T>) {
-    if (reduction == Reduction::min) {
-      combine_with(into, from, count, [](T a, T b) { return std::min(a, b); });
-    } else {
-      combine_with(into, from, count, [](T a, T b) { return std::max(a, b); });
-    }
+    combine_reals(into, from, count, reduction);
   }
+}
+
+bool changes_a_single_operand(Reduction reduction) {
+  return reduction == Reduction::abs_min || reduction == Reduction::abs_max ||
+         reduction == Reduction::logical_and || reduction == Reduction::logical_or;
 }
 
 }  // namespace
 
 bool is_defined(ElementType type, Reduction reduction) noexcept {
-  if (!is_valid(type) || reduction > Reduction::max) {
+  if (!is_valid(type) || static_cast<int>(reduction) >= reduction_count) {
     return false;
   }
-  const bool ordered = reduction == Reduction::min || reduction == Reduction::max;
-  return !ordered || (type != ElementType::c64 && type != ElementType::c128);
+  switch (reduction) {
+    case Reduction::sum:
+    case Reduction::product:
+      return true;
+    case Reduction::bit_and:
+    case Reduction::bit_or:
+      return type == ElementType::i32 || type == ElementType::i64;
+    default:
+      return type != ElementType::c64 && type != ElementType::c128;
+  }
 }
 
 void combine(std::byte* into, const std::byte* from, std::size_t bytes, ElementType type,
@@ -70,6 +132,13 @@ void combine(std::byte* into, const std::byte* from, std::size_t bytes, ElementT
     combine_typed(reinterpret_cast<T*>(into), reinterpret_cast<const T*>(from), bytes / sizeof(T),
                   reduction);
   });
+}
+
+void finish_alone(std::byte* elements, std::size_t bytes, ElementType type, Reduction reduction) {
+  if (changes_a_single_operand(reduction)) {
+    // All of these give the same for (x, x) as they would for x.
+    combine(elements, elements, bytes, type, reduction);
+  }
 }
 
 }  // namespace tessera::rma::detail

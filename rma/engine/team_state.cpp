@@ -594,8 +594,9 @@ Status TeamState::check_reduction(const void* elements, std::int64_t count, Elem
     return wrong_root(*only_root);
   }
   if (!is_defined(type, reduction)) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("this reduction is not defined for {}", to_string(type)));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("reduction {} is not defined for {}", to_string(reduction), to_string(type)));
   }
   std::uint64_t bytes = 0;
   if (count < 0 ||
@@ -636,6 +637,9 @@ Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type
         reduce_chunk(static_cast<std::byte*>(elements) + done, step, call, keep_result));
     done += step;
   } while (done < bytes);
+  if (size() == 1) {
+    finish_alone(static_cast<std::byte*>(elements), bytes, type, reduction);
+  }
   return {};
 }
 

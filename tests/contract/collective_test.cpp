@@ -4,8 +4,13 @@
 // when members call different things.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <functional>
+#include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -90,20 +95,85 @@ TEST(Allgather, GathersAnySizeInTeamOrder) {
   on_ranks_with_small_slots(allgather_all_sizes);
 }
 
+constexpr std::array<Reduction, reduction_count> all_reductions{
+    Reduction::sum,         Reduction::product,   Reduction::min,     Reduction::max,
+    Reduction::abs_min,     Reduction::abs_max,   Reduction::bit_and, Reduction::bit_or,
+    Reduction::logical_and, Reduction::logical_or};
+
 template <class T>
-T combined(T a, T b, Reduction reduction) {
+constexpr bool is_defined_for(Reduction reduction) {
+  if (reduction == Reduction::sum || reduction == Reduction::product) {
+    return true;
+  }
+  if (reduction == Reduction::bit_and || reduction == Reduction::bit_or) {
+    return std::is_integral_v<T>;
+  }
+  return std::is_arithmetic_v<T>;
+}
+
+template <class T>
+std::vector<T> absolute(std::vector<T> values) {
+  std::transform(values.begin(), values.end(), values.begin(),
+                 [](T value) { return value < 0 ? -value : value; });
+  return values;
+}
+
+// The bit that all operands have, or any of them has.
+template <class T>
+T reduced_bits(const std::vector<T>& operands, Reduction reduction) {
+  T result = 0;
+  for (unsigned bit = 0; bit < 8 * sizeof(T); ++bit) {
+    const auto has_bit = [&](T operand) { return (operand >> bit & 1) != 0; };
+    const bool is_set = reduction == Reduction::bit_and
+                            ? std::all_of(operands.begin(), operands.end(), has_bit)
+                            : std::any_of(operands.begin(), operands.end(), has_bit);
+    if (is_set) {
+      result = static_cast<T>(result | static_cast<T>(std::make_unsigned_t<T>{1} << bit));
+    }
+  }
+  return result;
+}
+
+template <class T>
+T reduced_reals(const std::vector<T>& operands, Reduction reduction) {
+  const std::vector<T> lengths = absolute(operands);
+  const auto zeros = std::count(operands.begin(), operands.end(), T{0});
   switch (reduction) {
-    case Reduction::sum:
-      return a + b;
-    case Reduction::product:
-      return a * b;
+    case Reduction::min:
+      return *std::min_element(operands.begin(), operands.end());
+    case Reduction::max:
+      return *std::max_element(operands.begin(), operands.end());
+    case Reduction::abs_min:
+      return *std::min_element(lengths.begin(), lengths.end());
+    case Reduction::abs_max:
+      return *std::max_element(lengths.begin(), lengths.end());
+    case Reduction::logical_and:
+      return zeros == 0 ? T{1} : T{0};
+    case Reduction::logical_or:
+      return zeros < std::ssize(operands) ? T{1} : T{0};
     default:
       break;
   }
-  if constexpr (std::is_arithmetic_v<T>) {
-    return reduction == Reduction::min ? std::min(a, b) : std::max(a, b);
+  if constexpr (std::is_integral_v<T>) {
+    return reduced_bits(operands, reduction);
   } else {
-    return a;
+    return T{};
+  }
+}
+
+// What the operands of all ranks, in rank order, come to.
+template <class T>
+T reduced(const std::vector<T>& operands, Reduction reduction) {
+  if (reduction == Reduction::sum) {
+    return std::accumulate(operands.begin(), operands.end(), T{0});
+  }
+  if (reduction == Reduction::product) {
+    return std::accumulate(operands.begin(), operands.end(), T{1}, std::multiplies<T>());
+  }
+  if constexpr (std::is_arithmetic_v<T>) {
+    return reduced_reals(operands, reduction);
+  } else {
+    return T{};
   }
 }
 
@@ -125,17 +195,21 @@ std::vector<T> brought(std::size_t count, std::int32_t rank) {
 
 template <class T>
 void reduce_one(Job& job, std::size_t count, Reduction reduction) {
-  std::vector<T> expected = brought<T>(count, 0);
-  for (std::int32_t rank = 1; rank < job.size(); ++rank) {
-    const std::vector<T> next = brought<T>(count, rank);
-    for (std::size_t i = 0; i < count; ++i) {
-      expected[i] = combined(expected[i], next[i], reduction);
-    }
+  std::vector<std::vector<T>> of_ranks;
+  for (std::int32_t rank = 0; rank < job.size(); ++rank) {
+    of_ranks.push_back(brought<T>(count, rank));
+  }
+  std::vector<T> expected(count);
+  std::vector<T> operands(of_ranks.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    std::transform(of_ranks.begin(), of_ranks.end(), operands.begin(),
+                   [&](const std::vector<T>& values) { return values[i]; });
+    expected[i] = reduced(operands, reduction);
   }
   const std::vector<T> mine = brought<T>(count, job.rank().value);
   std::vector<T> values = mine;
   ASSERT_TRUE(ok(job.world().allreduce(std::span<T>(values), reduction)));
-  ASSERT_EQ(values, expected) << count << " elements";
+  ASSERT_EQ(values, expected) << to_string(reduction) << " of " << count << " elements";
   const TeamRank root{job.size() - 1};
   values = mine;
   ASSERT_TRUE(ok(job.world().reduce(values.data(), static_cast<std::int64_t>(count),
@@ -146,13 +220,12 @@ void reduce_one(Job& job, std::size_t count, Reduction reduction) {
 void reduce_everything(Job& job) {
   for (int type = 0; type < element_type_count; ++type) {
     dispatch(static_cast<ElementType>(type), [&]<class T>(Tag<T>) {
-      for (const Reduction reduction :
-           {Reduction::sum, Reduction::product, Reduction::min, Reduction::max}) {
-        const bool ordered = reduction == Reduction::min || reduction == Reduction::max;
-        if (ordered && !std::is_arithmetic_v<T>) {
+      for (const Reduction reduction : all_reductions) {
+        if (!is_defined_for<T>(reduction)) {
           T value{};
           EXPECT_TRUE(fails(job.world().allreduce(value, reduction), Code::invalid_argument,
-                            {"not defined for", std::string(to_string(element_type<T>()))}));
+                            {"reduction " + std::string(to_string(reduction)) +
+                             " is not defined for " + std::string(to_string(element_type<T>()))}));
           continue;
         }
         for (const std::size_t count : {0U, 1U, 3U, 31U, 33U, 65U, 1025U, 4099U, 20'001U}) {
@@ -168,6 +241,63 @@ void reduce_everything(Job& job) {
 TEST(Reduce, CombinesAllTypesByAllReductionsInAnyNumber) {
   on_ranks(reduce_everything);
   on_ranks_with_small_slots(reduce_everything);
+}
+
+TEST(Reduce, RefusesAReductionThatDoesNotExist) {
+  on_ranks([](Job& job) {
+    EXPECT_TRUE(fails(job.world().allreduce(1, static_cast<Reduction>(reduction_count)),
+                      Code::invalid_argument, {"reduction unknown is not defined for int32"}));
+  });
+}
+
+template <class T>
+void reduce_borders_of_integers(Job& job) {
+  constexpr T least = std::numeric_limits<T>::min();
+  constexpr T most = std::numeric_limits<T>::max();
+  Team& world = job.world();
+  // The last rank has the most negative number, whose absolute value is itself.
+  const T mine = job.rank().value == job.size() - 1 ? least : T{-5};
+  EXPECT_EQ(world.allreduce(mine, Reduction::abs_min).value(), least);
+  EXPECT_EQ(world.allreduce(mine, Reduction::abs_max).value(), job.size() > 1 ? T{5} : least);
+  EXPECT_EQ(world.allreduce(T{-most}, Reduction::abs_max).value(), most);
+  EXPECT_EQ(world.allreduce(least, Reduction::bit_and).value(), least);
+  EXPECT_EQ(world.allreduce(mine, Reduction::bit_or).value(), job.size() > 1 ? T{-5} : least);
+  EXPECT_EQ(world.allreduce(least, Reduction::logical_and).value(), T{1});
+  // A bit for each rank.
+  const T bit = T{1} << job.rank().value;
+  EXPECT_EQ(world.allreduce(bit, Reduction::bit_or).value(), (T{1} << job.size()) - 1);
+  EXPECT_EQ(world.allreduce(static_cast<T>(~bit), Reduction::bit_and).value(),
+            static_cast<T>(~((T{1} << job.size()) - 1)));
+}
+
+TEST(Reduce, KnowsTheBordersOfIntegers) {
+  on_ranks([](Job& job) {
+    reduce_borders_of_integers<std::int32_t>(job);
+    reduce_borders_of_integers<std::int64_t>(job);
+  });
+}
+
+TEST(Reduce, TakesFractionsInfinitiesAndNoNumberForTrue) {
+  on_ranks([](Job& job) {
+    Team& world = job.world();
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(world.allreduce(1e-300, Reduction::logical_and).value(), 1.0);
+    EXPECT_EQ(world.allreduce(std::nan(""), Reduction::logical_or).value(), 1.0);
+    EXPECT_EQ(world.allreduce(-0.0, Reduction::logical_or).value(), 0.0);
+    EXPECT_EQ(world.allreduce(-infinity, Reduction::abs_max).value(), infinity);
+    EXPECT_FALSE(std::signbit(world.allreduce(-0.0F, Reduction::abs_min).value()));
+  });
+}
+
+TEST(Reduce, OfARootLeavesTheOthersElementsAlone) {
+  on_ranks([](Job& job) {
+    for (std::int32_t root = 0; root < job.size(); ++root) {
+      double value = -7;
+      ASSERT_TRUE(
+          ok(job.world().reduce(&value, 1, ElementType::f64, Reduction::abs_max, TeamRank{root})));
+      EXPECT_EQ(value, job.rank().value == root ? 7 : -7);
+    }
+  });
 }
 
 TEST(Allreduce, AddsFloatingPointNumbersInTheSameOrderEverywhereAndEachTime) {
