@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/armci/inbox.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace tessera::rma::armci::detail {
+
+Result<std::vector<std::byte>> copy_of(std::span<const std::byte> bytes) {
+  try {
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  } catch (const std::bad_alloc&) {
+    return Status::error(Code::no_memory,
+                         fmt::format("no memory for a message of {} bytes", bytes.size()))
+        .hint("receive messages that wait already");
+  }
+}
+
+std::optional<Letter> Inbox::take(std::int32_t tag, std::optional<WorldRank> from) {
+  const auto same_tag = by_tag_.find(tag);
+  if (same_tag == by_tag_.end()) {
+    return std::nullopt;
+  }
+  std::list<Letter>& letters = same_tag->second;
+  const auto oldest = std::find_if(letters.begin(), letters.end(), [&](const Letter& each) {
+    return !from.has_value() || each.from == *from;
+  });
+  if (oldest == letters.end()) {
+    return std::nullopt;
+  }
+  std::optional<Letter> taken = std::move(*oldest);
+  letters.erase(oldest);
+  if (letters.empty()) {
+    by_tag_.erase(same_tag);
+  }
+  return taken;
+}
+
+}  // namespace tessera::rma::armci::detail

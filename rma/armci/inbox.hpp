@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Inbox: the messages that have come to a rank and that nobody has received yet.
+//
+// Threads: as the mailbox. Cost: take() looks at the messages with its tag.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "rma/rank.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::rma::armci::detail {
+
+struct Letter {
+  WorldRank from;
+  std::int32_t tag = 0;
+  std::uint64_t bytes = 0;
+  bool is_here = true;              ///< else its parts are still with the sender
+  std::vector<std::byte> content;   ///< when it is here
+  std::uint32_t number_before = 0;  ///< the number before that of the first part
+};
+
+/// Local. A copy of `bytes` on the heap. Errors: no_memory.
+Result<std::vector<std::byte>> copy_of(std::span<const std::byte> bytes);
+
+class Inbox {
+ public:
+  /// Requires: `letter` was sent behind those of its sender that were added before.
+  void add(Letter letter) { by_tag_[letter.tag].push_back(std::move(letter)); }
+
+  /// Takes out the oldest with that tag, from that rank or from any; none where there is none.
+  std::optional<Letter> take(std::int32_t tag, std::optional<WorldRank> from);
+
+ private:
+  std::unordered_map<std::int32_t, std::list<Letter>> by_tag_;  ///< no list is empty
+};
+
+}  // namespace tessera::rma::armci::detail

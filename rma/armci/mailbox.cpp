@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/armci/mailbox.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "rma/armci/mailbox_state.hpp"
+
+namespace tessera::rma::armci {
+
+Mailbox::Mailbox() noexcept = default;
+Mailbox::Mailbox(Mailbox&&) noexcept = default;
+Mailbox::Mailbox(std::unique_ptr<detail::MailboxState> state) noexcept : state_(std::move(state)) {}
+
+Mailbox& Mailbox::operator=(Mailbox&& other) noexcept {
+  if (this != &other) {
+    free().ignore("a mailbox that is overwritten is freed as by its destructor");
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+
+Mailbox::~Mailbox() {
+  free().ignore("a destructor cannot report; free() does");
+}
+
+Result<Mailbox> Mailbox::create(Job& job) {
+  TESSERA_ASSIGN_OR_RETURN(detail::MessageBoard board, detail::MessageBoard::create(job));
+  return Mailbox(std::make_unique<detail::MailboxState>(std::move(board)));
+}
+
+Status Mailbox::free() {
+  return state_ ? state_->free() : Status();
+}
+
+Status Mailbox::send(std::int32_t tag, std::span<const std::byte> message, WorldRank to) {
+  return state_->send(tag, message, to);
+}
+
+Result<Received> Mailbox::receive(std::int32_t tag, std::span<std::byte> buffer, WorldRank from) {
+  return state_->receive(tag, buffer, from);
+}
+
+Result<Received> Mailbox::receive_any(std::int32_t tag, std::span<std::byte> buffer) {
+  return state_->receive(tag, buffer, std::nullopt);
+}
+
+}  // namespace tessera::rma::armci

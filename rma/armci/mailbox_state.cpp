@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/armci/mailbox_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "rma/transfer.hpp"
+
+namespace tessera::rma::armci::detail {
+namespace {
+
+bool is_short(std::uint64_t bytes) {
+  return bytes <= short_message_bytes;
+}
+
+std::uint64_t parts_of(std::uint64_t bytes) {
+  return bytes / part_bytes + (bytes % part_bytes != 0 ? 1 : 0);
+}
+
+// The bytes of a part, or what is left of them where `bytes` ends.
+template <class Byte>
+std::span<Byte> part_of(std::span<Byte> bytes, std::uint64_t part) {
+  const std::size_t from = std::min<std::size_t>(part * part_bytes, bytes.size());
+  return bytes.subspan(from, std::min(part_bytes, bytes.size() - from));
+}
+
+std::uint32_t units_of(std::size_t bytes_there) {
+  return static_cast<std::uint32_t>((sizeof(SlotHeader) + bytes_there + slot_unit_bytes - 1) /
+                                    slot_unit_bytes);
+}
+
+// Nothing of its slices can be read any more, and nothing will come.
+bool tells_of_loss(const Status& status) {
+  return status.code() == Code::peer_lost || status.code() == Code::unreachable;
+}
+
+}  // namespace
+
+MailboxState::MailboxState(MessageBoard board)
+    : board_(std::move(board)),
+      seen_(static_cast<std::size_t>(board_.size())),
+      sent_(static_cast<std::size_t>(board_.size())),
+      companion_(board_.rank()) {
+  for (std::uint32_t slot = messages_on_their_way; slot > 0; --slot) {
+    free_slots_.push_back(slot - 1);
+  }
+  pending_.reserve(free_slots_.size());
+}
+
+Status MailboxState::free() {
+  return board_.free();
+}
+
+Status MailboxState::check_rank(WorldRank rank) const {
+  if (!board_.is_open()) {
+    return Status::error(Code::closed, "the mailbox was freed");
+  }
+  if (rank.value < 0 || rank.value >= board_.size()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("there is no rank {}: the job has ranks 0 to {}", rank.value,
+                                     board_.size() - 1));
+  }
+  return {};
+}
+
+// ---- Waiting ------------------------------------------------------------------------------------
+
+// Sleeps until `is_done`, or `awaited` is gone; what that did before it went counts. Takes in what
+// comes meanwhile; what goes wrong with that is left in trouble_.
+template <class IsDone>
+Status MailboxState::wait(WorldRank awaited, IsDone&& is_done) {
+  const std::chrono::milliseconds look_period(board_.job().settings().liveness_ms);
+  auto looked = std::chrono::steady_clock::now();
+  while (true) {
+    // Read before looking: a bell that rings between the look and the sleep ends the sleep at once.
+    const std::int32_t heard = board_.bell();
+    take_in_from_all();
+    if (is_done()) {
+      return {};
+    }
+    if (has_taken_in_) {
+      continue;  // who was told of that may have rung so often that the bell is what it was
+    }
+    Status status = board_.listen(heard, awaited);
+    // The bell may ring for others all the time.
+    if (const auto now = std::chrono::steady_clock::now(); now - looked >= look_period) {
+      looked = now;
+      if (status.ok() && !board_.job().is_present(awaited)) {
+        status = Status::error_at(awaited, Code::peer_lost,
+                                  fmt::format("rank {} is gone", awaited.value));
+      }
+    }
+    if (!status.ok()) {
+      take_in_from_all();
+      return is_done() ? Status() : std::move(status);
+    }
+  }
+}
+
+// Another rank that is there, and so may send.
+Result<WorldRank> MailboxState::find_companion() {
+  for (std::int32_t i = 0; i < board_.size(); ++i) {
+    const WorldRank rank{(companion_.value + i) % board_.size()};
+    if (rank != board_.rank() && board_.job().is_present(rank)) {
+      companion_ = rank;
+      return rank;
+    }
+  }
+  return Status::error(Code::peer_lost, "all other ranks are gone, and none has sent it");
+}
+
+// ---- Sending ------------------------------------------------------------------------------------
+
+Status MailboxState::send(std::int32_t tag, std::span<const std::byte> message, WorldRank to) {
+  TESSERA_RETURN_IF_ERROR(check_rank(to));
+  if (message.data() == nullptr && !message.empty()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("a message of {} bytes at a null pointer", message.size()));
+  }
+  if (to == board_.rank()) {
+    return send_to_self(tag, message);
+  }
+  Status status =
+      is_short(message.size()) ? send_short(tag, message, to) : send_long(tag, message, to);
+  return std::move(status).context(
+      fmt::format("sending {} bytes with tag {} to rank {}", message.size(), tag, to.value));
+}
+
+Status MailboxState::send_to_self(std::int32_t tag, std::span<const std::byte> message) {
+  TESSERA_ASSIGN_OR_RETURN(std::vector<std::byte> content, copy_of(message));
+  inbox_.add(
+      {.from = board_.rank(), .tag = tag, .bytes = message.size(), .content = std::move(content)});
+  return {};
+}
+
+// Writes the slot's header and what of the message is to be there; returns the units in use.
+std::uint32_t MailboxState::fill_slot(std::uint32_t slot, WorldRank to, std::int32_t tag,
+                                      std::span<const std::byte> message, std::size_t bytes_there) {
+  const SlotHeader header{.previous = sent(to), .tag = tag, .bytes = message.size()};
+  std::memcpy(board_.slot(slot), &header, sizeof header);
+  if (bytes_there > 0) {
+    std::memcpy(board_.slot(slot) + sizeof header, message.data(), bytes_there);
+  }
+  return units_of(bytes_there);
+}
+
+Status MailboxState::announce(WorldRank to, Announcement announcement) {
+  sent(to) = announcement.encode();
+  return board_.announce(to, announcement);
+}
+
+Status MailboxState::send_short(std::int32_t tag, std::span<const std::byte> message,
+                                WorldRank to) {
+  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t slot, take_slot(to));
+  const std::uint32_t number = Announcement::decode(sent(to)).number + 1;
+  const std::uint32_t units = fill_slot(slot, to, tag, message, message.size());
+  pending_.push_back({to, number, slot});
+  Status status = announce(to, {.number = number, .units = units, .slot = slot});
+  if (tells_of_loss(status)) {
+    give_back_slots_of(to);
+  }
+  return status;
+}
+
+Status MailboxState::send_long(std::int32_t tag, std::span<const std::byte> message, WorldRank to) {
+  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t slot, take_slot(to));
+  const std::uint32_t number = Announcement::decode(sent(to)).number;
+  const std::uint32_t units = fill_slot(slot, to, tag, message, 0);
+  pending_.push_back({to, number + 1, slot});
+  Status status = send_parts(message, to, {.number = number, .units = units, .slot = slot});
+  // All of them: behind a long message the numbers may be too far from those before it.
+  give_back_slots_of(to);
+  return status;
+}
+
+// Keeps the window full until all parts are taken. `head` has the number before the first part.
+Status MailboxState::send_parts(std::span<const std::byte> message, WorldRank to,
+                                Announcement head) {
+  const std::uint64_t parts = parts_of(message.size());
+  const std::uint32_t before = head.number;
+  std::uint64_t filled = 0;
+  std::uint64_t taken = 0;
+  while (true) {
+    const std::uint64_t end = std::min(parts, taken + part_count);
+    if (filled < end) {
+      for (; filled < end; ++filled) {
+        const std::span<const std::byte> part = part_of(message, filled);
+        std::memcpy(board_.part(filled), part.data(), part.size());
+      }
+      head.number = before + static_cast<std::uint32_t>(filled);
+      TESSERA_RETURN_IF_ERROR(announce(to, head));
+    }
+    const auto seen_taken = before + static_cast<std::uint32_t>(taken);
+    std::int32_t more = 0;
+    TESSERA_RETURN_IF_ERROR(wait(to, [&] {
+      more = distance(board_.taken(to), seen_taken);
+      return more > 0;
+    }));
+    taken += static_cast<std::uint64_t>(more);
+    if (taken >= parts) {
+      return {};
+    }
+  }
+}
+
+Result<std::uint32_t> MailboxState::take_slot(WorldRank to) {
+  if (free_slots_.empty()) {
+    collect_slots();
+  }
+  while (free_slots_.empty()) {
+    const WorldRank awaited = pending_.front().to;
+    Status status = wait(awaited, [&] {
+      collect_slots();
+      return !free_slots_.empty();
+    });
+    if (!status.ok()) {
+      if (!tells_of_loss(status)) {
+        return status;
+      }
+      // Nobody takes these any more.
+      give_back_slots_of(awaited);
+      if (awaited == to) {
+        return status;
+      }
+    }
+  }
+  const std::uint32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  return slot;
+}
+
+void MailboxState::collect_slots() {
+  std::erase_if(pending_, [&](const Pending& each) {
+    const bool is_taken = distance(board_.taken(each.to), each.number) >= 0;
+    if (is_taken) {
+      free_slots_.push_back(each.slot);
+    }
+    return is_taken;
+  });
+}
+
+void MailboxState::give_back_slots_of(WorldRank rank) {
+  std::erase_if(pending_, [&](const Pending& each) {
+    if (each.to == rank) {
+      free_slots_.push_back(each.slot);
+    }
+    return each.to == rank;
+  });
+}
+
+// ---- Taking in ----------------------------------------------------------------------------------
+
+bool MailboxState::has_news(WorldRank from) const {
+  return from != board_.rank() && from != streaming_from_ &&
+         distance(board_.announced(from).number, seen_[static_cast<std::size_t>(from.value)]) > 0;
+}
+
+void MailboxState::take_in_from_all() {
+  has_taken_in_ = false;
+  trouble_ = Status();
+  for (WorldRank from{0}; from.value < board_.size(); ++from.value) {
+    if (!has_news(from)) {
+      continue;
+    }
+    Status status = take_in(from);
+    if (status.ok()) {
+      has_taken_in_ = true;
+    } else if (tells_of_loss(status)) {
+      // What it announced went with it; whoever waits for it is told that it is gone.
+      seen(from) = board_.announced(from).number;
+    } else {
+      trouble_ = std::move(status);
+    }
+  }
+}
+
+// Takes in what `from` announced, all or nothing, and tells it so. Each slot names the announcement
+// before it: the newest message comes first.
+Status MailboxState::take_in(WorldRank from) {
+  const Announcement newest = board_.announced(from);
+  std::vector<Letter> letters;
+  for (Announcement each = newest; distance(each.number, seen(from)) > 0;) {
+    TESSERA_ASSIGN_OR_RETURN(Fetched fetched, fetch(from, each));
+    each = fetched.previous;
+    letters.push_back(std::move(fetched.letter));
+  }
+  if (letters.empty()) {
+    return {};
+  }
+  // Only the newest can be long: its sender does nothing else until it is received.
+  const Letter& last = letters.front();
+  const std::uint32_t taken = last.is_here ? newest.number : last.number_before;
+  const bool is_news = distance(taken, seen(from)) > 0;
+  std::for_each(letters.rbegin(), letters.rend(),
+                [&](Letter& each) { inbox_.add(std::move(each)); });
+  seen(from) = newest.number;
+  if (is_news) {
+    // A sender that is gone needs its slots no more.
+    Status status = board_.acknowledge(from, taken);
+    return tells_of_loss(status) ? Status() : std::move(status);
+  }
+  return {};
+}
+
+// One message from its slot; of a long one, what there is to know of it.
+Result<MailboxState::Fetched> MailboxState::fetch(WorldRank from, Announcement announcement) {
+  alignas(slot_unit_bytes) std::array<std::byte, slot_bytes> slot;
+  const std::size_t bytes = announcement.units * slot_unit_bytes;
+  SlotHeader header;
+  if (bytes < sizeof header || bytes > slot.size()) {
+    return Status::error(Code::internal,
+                         fmt::format("rank {} announced a message in {} bytes", from.value, bytes));
+  }
+  TESSERA_RETURN_IF_ERROR(
+      get(board_.job(), board_.slot_of(from, announcement.slot), slot.data(), bytes));
+  std::memcpy(&header, slot.data(), sizeof header);
+  Fetched fetched{.letter = {.from = from, .tag = header.tag, .bytes = header.bytes},
+                  .previous = Announcement::decode(header.previous)};
+  if (!is_short(header.bytes)) {
+    fetched.letter.is_here = false;
+    fetched.letter.number_before = fetched.previous.number;
+    return fetched;
+  }
+  if (units_of(header.bytes) != announcement.units) {
+    return Status::error(Code::internal,
+                         fmt::format("a message of {} bytes from rank {} lies in {} bytes",
+                                     header.bytes, from.value, bytes));
+  }
+  TESSERA_ASSIGN_OR_RETURN(fetched.letter.content, copy_of(std::span<const std::byte>(slot).subspan(
+                                                       sizeof header, header.bytes)));
+  return fetched;
+}
+
+// ---- Receiving ----------------------------------------------------------------------------------
+
+Result<Received> MailboxState::receive(std::int32_t tag, std::span<std::byte> buffer,
+                                       std::optional<WorldRank> from) {
+  TESSERA_RETURN_IF_ERROR(check_rank(from.value_or(board_.rank())));
+  std::optional<Letter> letter = inbox_.take(tag, from);
+  if (!letter && from.has_value() && has_news(*from)) {
+    TESSERA_RETURN_IF_ERROR(take_in(*from));
+    letter = inbox_.take(tag, from);
+  }
+  if (!letter) {
+    auto waited = wait_for_letter(tag, from);
+    if (!waited.ok()) {
+      const std::string sender =
+          from.has_value() ? fmt::format("rank {}", from->value) : std::string("any rank");
+      return std::move(waited).status().context(
+          fmt::format("receiving a message with tag {} from {}", tag, sender));
+    }
+    letter = std::move(waited).take();
+  }
+  return deliver(*letter, buffer);
+}
+
+Result<Letter> MailboxState::wait_for_letter(std::int32_t tag, std::optional<WorldRank> from) {
+  if (from.value_or(board_.rank()) == board_.rank() && (from.has_value() || board_.size() == 1)) {
+    return Status::error(Code::invalid_argument, "this rank has sent itself none, and now waits")
+        .hint("send a message to oneself before it is received");
+  }
+  std::optional<Letter> letter;
+  const auto has_come = [&] {
+    letter = inbox_.take(tag, from);
+    return letter.has_value() || !trouble_.ok();
+  };
+  while (true) {
+    WorldRank awaited = from.value_or(companion_);
+    if (!from.has_value()) {
+      TESSERA_ASSIGN_OR_RETURN(awaited, find_companion());
+    }
+    Status status = wait(awaited, has_come);
+    if (letter) {
+      return std::move(*letter);
+    }
+    if (!trouble_.ok()) {
+      return std::exchange(trouble_, Status());
+    }
+    if (from.has_value() || !tells_of_loss(status)) {
+      return status;
+    }
+  }
+}
+
+Result<Received> MailboxState::deliver(const Letter& letter, std::span<std::byte> buffer) {
+  const std::span<std::byte> room =
+      buffer.first(static_cast<std::size_t>(std::min<std::uint64_t>(letter.bytes, buffer.size())));
+  if (!letter.is_here) {
+    TESSERA_RETURN_IF_ERROR(take_parts(letter, room));
+  } else if (!room.empty()) {
+    std::memcpy(room.data(), letter.content.data(), room.size());
+  }
+  if (letter.bytes > buffer.size()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("the message with tag {} from rank {} has {} bytes, and the "
+                                     "buffer for it {}",
+                                     letter.tag, letter.from.value, letter.bytes, buffer.size()))
+        .hint("give a buffer that holds the longest message with that tag");
+  }
+  return Received{static_cast<std::size_t>(letter.bytes), letter.from};
+}
+
+// All of them, also those that have no room: the sender waits until they are taken.
+Status MailboxState::take_parts(const Letter& letter, std::span<std::byte> buffer) {
+  const WorldRank from = letter.from;
+  const std::uint64_t parts = parts_of(letter.bytes);
+  streaming_from_ = from;
+  Status first_error;
+  for (std::uint64_t part = 0; part < parts; ++part) {
+    Status status = take_part(letter, part, buffer);
+    if (tells_of_loss(status)) {
+      streaming_from_.reset();
+      seen(from) = board_.announced(from).number;
+      return std::move(status).context(
+          fmt::format("receiving {} bytes with tag {} from rank {}, of which {} came", letter.bytes,
+                      letter.tag, from.value, part * part_bytes));
+    }
+    if (first_error.ok()) {
+      first_error = std::move(status);
+    }
+  }
+  streaming_from_.reset();
+  seen(from) = letter.number_before + static_cast<std::uint32_t>(parts);
+  return first_error;
+}
+
+Status MailboxState::take_part(const Letter& letter, std::uint64_t part,
+                               std::span<std::byte> buffer) {
+  const std::uint32_t number = letter.number_before + static_cast<std::uint32_t>(part) + 1;
+  const auto is_filled = [&] {
+    return distance(board_.announced(letter.from).number, number) >= 0;
+  };
+  if (!is_filled()) {
+    TESSERA_RETURN_IF_ERROR(wait(letter.from, is_filled));
+  }
+  const std::span<std::byte> room = part_of(buffer, part);
+  Status got;
+  if (!room.empty()) {
+    got = get(board_.job(), board_.part_of(letter.from, part), room.data(), room.size());
+    if (tells_of_loss(got)) {
+      return got;
+    }
+  }
+  Status told = board_.acknowledge(letter.from, number);
+  if (tells_of_loss(told) && number == letter.number_before + parts_of(letter.bytes)) {
+    return got;  // all of it is here
+  }
+  return got.ok() ? std::move(told) : std::move(got);
+}
+
+}  // namespace tessera::rma::armci::detail
