@@ -49,6 +49,10 @@ class [[nodiscard]] Handle {
   /// Moves the operations of `other` into this handle.
   void collect(Handle&& other);
 
+  /// True when there is nothing to wait for, nor was: complete from the start, waited for, or given
+  /// away.
+  [[nodiscard]] bool is_empty() const noexcept { return operation_ == nullptr; }
+
   /// True when wait() would not block.
   [[nodiscard]] bool done();
 

@@ -117,6 +117,11 @@ Status Job::barrier() {
 }
 
 Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const {
+  if (rank.value < 0 || rank.value >= size()) {
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("there is no rank {}: the job has ranks 0 to {}", rank.value, size() - 1));
+  }
   const RegionId region = state_->addresses->find(pointer);
   const detail::RegionState* const found = state_->regions.find(region);
   if (found == nullptr) {
@@ -125,6 +130,21 @@ Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const 
         fmt::format("address {} of rank {} lies in no region", pointer, rank.value));
   }
   return found->translate(rank, static_cast<const std::byte*>(pointer));
+}
+
+Result<void*> Job::raw_pointer(const RemoteAddress& at) const {
+  detail::RegionState* const region = state_->regions.find(at.region);
+  if (region == nullptr) {
+    return Status::error(Code::closed, fmt::format("region {} is not known on rank {}",
+                                                   at.region.value, state_->rank.value));
+  }
+  const TeamRank member = region->team_state().team_rank(at.rank);
+  if (member.value < 0) {
+    return Status::error(Code::invalid_argument, fmt::format("rank {} has no slice of region {}",
+                                                             at.rank.value, at.region.value));
+  }
+  TESSERA_ASSIGN_OR_RETURN(std::byte* const slice, region->raw_pointer(member));
+  return static_cast<void*>(slice + at.offset);
 }
 
 Result<void*> Job::allocate_local(std::size_t bytes) {

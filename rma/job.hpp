@@ -84,8 +84,11 @@ class Job {
   Status barrier();
 
   /// What (rank, pointer) stands for; see Region::raw_pointer. O(1).
-  /// Errors: out_of_range when it lies in no region of that rank.
+  /// Errors: out_of_range when it lies in no region of that rank, invalid_argument (no such rank).
   [[nodiscard]] Result<RemoteAddress> translate(WorldRank rank, const void* pointer) const;
+  /// The pointer that stands for `at` here; see Region::raw_pointer. Errors: closed (no such region
+  /// here), invalid_argument (the rank has no slice of it).
+  [[nodiscard]] Result<void*> raw_pointer(const RemoteAddress& at) const;
 
   /// Local. Memory from the node's shared arena, which transports can use without copying or
   /// registering; 64 KiB aligned, zeroed. Errors: no_memory.

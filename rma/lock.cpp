@@ -37,6 +37,10 @@ Status LockSet::lock(TeamRank owner, std::int64_t index) {
   return state_->lock(owner, index);
 }
 
+Result<bool> LockSet::try_lock(TeamRank owner, std::int64_t index) {
+  return state_->try_lock(owner, index);
+}
+
 Status LockSet::unlock(TeamRank owner, std::int64_t index) {
   return state_->unlock(owner, index);
 }

@@ -41,6 +41,13 @@ struct RemoteAddress {
 };
 static_assert(sizeof(RemoteAddress) == 16);
 
+/// The same as programs name it that know memory by (rank, pointer), as ARMCI's do: see
+/// Region::raw_pointer. Means something in this process only.
+struct RawAddress {
+  WorldRank rank;
+  const void* pointer = nullptr;
+};
+
 class Region {
  public:
   Region() = default;
@@ -83,7 +90,7 @@ class Region {
 
   /// A pointer that stands for a member's slice in programs that name remote memory by (rank,
   /// pointer), as ARMCI's do: the slice itself for ranks of this node, else unique and not mapped.
-  /// Job::translate turns it back. Null for empty slices.
+  /// Job::translate turns it back, and rma/raw_transfer.hpp takes it. Null for empty slices.
   [[nodiscard]] void* raw_pointer(TeamRank rank) const noexcept;
 
   /// One-sided. Returns when all operations of this rank on this region are complete at their

@@ -16,6 +16,7 @@
 #include "rma/kernels/copy.hpp"
 #include "rma/protocol/actions.hpp"
 #include "rma/protocol/locate.hpp"
+#include "rma/protocol/plain_word.hpp"
 #include "rma/protocol/remote.hpp"
 
 namespace tessera::rma {
@@ -33,30 +34,6 @@ Status null_buffer(Op op, std::size_t bytes) {
   return Status::error(
       Code::invalid_argument,
       fmt::format("{} of {} bytes with a null local buffer", to_string(op), bytes));
-}
-
-// True when eight aligned bytes were moved at once: a path that calls nothing and so saves no
-// registers, which is a third of the cost of such an operation. False says nothing.
-// Counting comes first: after a store whose address has yet to be found, the processor (Zen 4)
-// holds back the loads of the counters, which costs as much again.
-[[gnu::always_inline]] inline bool word_plainly(const JobState& job, Direction direction, Op op,
-                                                RemoteAddress at, void* local, std::size_t bytes) {
-  constexpr std::size_t word = 8;
-  CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
-  if (bytes != word || line == nullptr || at.offset >= line->word_offsets || local == nullptr) {
-    return false;
-  }
-  std::byte* const remote = line->start + at.offset;
-  if (!kernels::is_multiple<word>(kernels::address_of(remote) | kernels::address_of(local))) {
-    return false;
-  }
-  line->count(op, word);
-  if (direction == Direction::to_remote) {
-    kernels::copy_aligned_word<word>(remote, local);
-  } else {
-    kernels::copy_aligned_word<word>(local, remote);
-  }
-  return true;
 }
 
 // Counts what was done to a mapped slice, irregular ones included.
@@ -375,7 +352,8 @@ void* readable(const void* from) {
 }  // namespace
 
 Status put(Job& job, RemoteAddress to, const void* from, std::size_t bytes) {
-  if (word_plainly(job.state(), Direction::to_remote, Op::put, to, readable(from), bytes)) {
+  CachedSlice* const line = find_cached(job.state().regions, to.rank, to.region);
+  if (detail::word_plainly(line, Direction::to_remote, Op::put, to.offset, readable(from), bytes)) {
     return {};
   }
   return blocking_run<PutAction>(job, to, readable(from), bytes);
@@ -388,7 +366,8 @@ Status put(Job& job, RemoteAddress to, Fragments fragments) {
 }
 
 Status get(Job& job, RemoteAddress from, void* to, std::size_t bytes) {
-  if (word_plainly(job.state(), Direction::from_remote, Op::get, from, to, bytes)) {
+  CachedSlice* const line = find_cached(job.state().regions, from.rank, from.region);
+  if (detail::word_plainly(line, Direction::from_remote, Op::get, from.offset, to, bytes)) {
     return {};
   }
   return blocking_run<GetAction>(job, from, to, bytes);

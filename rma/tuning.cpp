@@ -100,6 +100,12 @@ constexpr std::array table{
     SettingInfo{"TESSERA_CHECK_OVERLAP", "flag", "0 or 1",
                 "refuse fragment lists whose written pieces overlap", &Settings::check_overlap, 0,
                 1},
+    SettingInfo{"TESSERA_ARMCI_ERRORS", "name", "abort, return",
+                "what functions of armci.h do with errors: end the job, or return a code",
+                &Settings::armci_errors},
+    SettingInfo{"TESSERA_ARMCI_MEMGET", "MiB", "0 to 1048576",
+                "address space that each process sets aside for ARMCI_Memget",
+                &Settings::armci_memget_mib, 0, 1 << 20},
 };
 
 // Variables that our launcher sets for its children; not for users.
@@ -166,6 +172,7 @@ Status check_words(const Settings& settings) {
   TESSERA_RETURN_IF_ERROR(check_word("TESSERA_BOOTSTRAP", settings.bootstrap,
                                      Words{"auto", "alone", "fork", "mpi"},
                                      "auto, alone, fork or mpi"));
+  using Two = std::array<std::string_view, 2>;
   using Three = std::array<std::string_view, 3>;
   TESSERA_RETURN_IF_ERROR(check_word("TESSERA_VERBS_GET", settings.verbs_get,
                                      Three{"auto", "read", "assisted"}, "auto, read or assisted"));
@@ -175,8 +182,9 @@ Status check_words(const Settings& settings) {
   TESSERA_RETURN_IF_ERROR(check_word("TESSERA_VERBS_REGISTER", settings.verbs_register,
                                      Three{"cached", "each", "never"}, "cached, each or never"));
   TESSERA_RETURN_IF_ERROR(check_word("TESSERA_ACCUMULATE", settings.accumulate,
-                                     std::array<std::string_view, 2>{"agent", "origin"},
-                                     "agent or origin"));
+                                     Two{"agent", "origin"}, "agent or origin"));
+  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_ARMCI_ERRORS", settings.armci_errors,
+                                     Two{"abort", "return"}, "abort or return"));
   return check_word("TESSERA_SERVER", settings.server, Three{"block", "poll", "adaptive"},
                     "block, poll or adaptive");
 }

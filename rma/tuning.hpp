@@ -48,6 +48,8 @@ struct Settings {
                                         ///< completed
   std::int64_t collective_slot_bytes = 16'384;  ///< buffer of each rank in a team's collectives
   std::int64_t check_overlap = 1;               ///< 1: refuse fragment lists that overlap
+  std::string armci_errors = "abort";           ///< abort or return: what armci.h's functions do
+  std::int64_t armci_memget_mib = 1024;         ///< address space of each process for ARMCI_Memget
 
   /// The defaults, changed by the TESSERA_* variables of this process's environment.
   /// Errors: invalid_argument for a value that is not a number or outside its range.

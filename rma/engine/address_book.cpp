@@ -50,21 +50,20 @@ GranuleTable::~GranuleTable() {
   munmap(entries_, (bytes_ / granule_bytes + 1) * sizeof(std::atomic<std::uint32_t>));
 }
 
-bool GranuleTable::covers(const void* pointer) const noexcept {
-  return reinterpret_cast<std::uintptr_t>(pointer) - base_ < bytes_;
-}
-
-RegionId GranuleTable::find(const void* pointer) const noexcept {
-  const std::uint64_t at = (reinterpret_cast<std::uintptr_t>(pointer) - base_) / granule_bytes;
-  return RegionId{entries_[at].load(std::memory_order_acquire)};
-}
-
 void GranuleTable::assign(const std::byte* from, std::uint64_t bytes, RegionId region) noexcept {
   const std::uint64_t first = (reinterpret_cast<std::uintptr_t>(from) - base_) / granule_bytes;
   const std::uint64_t count = whole_granules(bytes) / granule_bytes;
   for (std::uint64_t i = 0; i < count; ++i) {
     entries_[first + i].store(region.value, std::memory_order_release);
   }
+}
+
+RegionId AddressBook::find_beyond_arena(const void* pointer) const {
+  const GranuleTable* foreign = foreign_view_.load(std::memory_order_acquire);
+  if (foreign != nullptr && foreign->covers(pointer)) {
+    return foreign->find(pointer);
+  }
+  return find_elsewhere(pointer);
 }
 
 Result<std::unique_ptr<AddressBook>> AddressBook::create(const std::byte* arena,
@@ -175,18 +174,6 @@ void AddressBook::release_foreign(std::byte* from, std::uint64_t bytes) {
       foreign_free_.erase(gap);
     }
   }
-}
-
-RegionId AddressBook::find(const void* pointer) const {
-  if (arena_->covers(pointer)) {
-    const RegionId region = arena_->find(pointer);
-    return region.value != 0 ? region : find_elsewhere(pointer);
-  }
-  const GranuleTable* foreign = foreign_view_.load(std::memory_order_acquire);
-  if (foreign != nullptr && foreign->covers(pointer)) {
-    return foreign->find(pointer);
-  }
-  return find_elsewhere(pointer);
 }
 
 // Pieces may overlap, so one that begins before another may still be the one that is looked for; no

@@ -20,6 +20,7 @@
 #include <mutex>
 #include <optional>
 
+#include "rma/node/node_memory.hpp"
 #include "rma/region.hpp"
 #include "rma/result.hpp"
 
@@ -34,9 +35,14 @@ class GranuleTable {
   GranuleTable(const GranuleTable&) = delete;
   GranuleTable& operator=(const GranuleTable&) = delete;
 
-  [[nodiscard]] bool covers(const void* pointer) const noexcept;
+  [[nodiscard]] bool covers(const void* pointer) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(pointer) - base_ < bytes_;
+  }
   /// The region at `pointer`, or number 0. Requires: covers(pointer).
-  [[nodiscard]] RegionId find(const void* pointer) const noexcept;
+  [[nodiscard]] RegionId find(const void* pointer) const noexcept {
+    const std::uint64_t at = (reinterpret_cast<std::uintptr_t>(pointer) - base_) / granule_bytes;
+    return RegionId{entries_[at].load(std::memory_order_acquire)};
+  }
   /// Requires: the range is covered and granule-aligned at its start.
   void assign(const std::byte* from, std::uint64_t bytes, RegionId region) noexcept;
 
@@ -70,11 +76,18 @@ class AddressBook {
   void release_foreign(std::byte* from, std::uint64_t bytes);
 
   /// The region that `pointer` points into, or number 0.
-  [[nodiscard]] RegionId find(const void* pointer) const;
+  [[nodiscard]] RegionId find(const void* pointer) const {
+    if (arena_->covers(pointer)) [[likely]] {
+      const RegionId region = arena_->find(pointer);
+      return region.value != 0 ? region : find_elsewhere(pointer);
+    }
+    return find_beyond_arena(pointer);
+  }
 
  private:
   explicit AddressBook(std::unique_ptr<GranuleTable> arena) noexcept : arena_(std::move(arena)) {}
   Status make_foreign_range();
+  [[nodiscard]] RegionId find_beyond_arena(const void* pointer) const;
   [[nodiscard]] RegionId find_elsewhere(const void* pointer) const;
 
   struct Piece {

@@ -207,10 +207,54 @@ Status LockSetState::lock_elsewhere(TeamRank owner, const OwnersLocks& locks, st
   if (!outcome.is_acquired) {
     return holder_gone(owner, index, outcome);
   }
+  note_held_elsewhere(owner, index, node);
+  return {};
+}
+
+void LockSetState::note_held_elsewhere(TeamRank owner, std::int64_t index, NodeId node) {
   const std::lock_guard guard(elsewhere_mutex_);
   held_elsewhere_.emplace(owner.value, index);
   used_nodes_.insert(node);
-  return {};
+}
+
+Result<bool> LockSetState::try_lock(TeamRank owner, std::int64_t index) {
+  const OwnersLocks* const locks = find(owner, index);
+  if (locks == nullptr) {
+    return missing(owner, index);
+  }
+  JobState& job = team_.state().job();
+  const WorldRank rank = team_.world_rank(owner);
+  count_lock(job, rank);
+  const NodeId node = job.nodes.node_of(rank);
+  const bool is_here = locks->memory.value == 0;
+  TESSERA_ASSIGN_OR_RETURN(const LockOutcome outcome,
+                           is_here
+                               ? try_lock_here(*locks, index)
+                               : job.link->try_lock(node, locks->memory, locks->offset_of(index)));
+  if (outcome.is_busy) {
+    return false;
+  }
+  if (!outcome.is_acquired) {
+    return holder_gone(owner, index, outcome);
+  }
+  if (!is_here) {
+    note_held_elsewhere(owner, index, node);
+  }
+  return true;
+}
+
+Result<LockOutcome> LockSetState::try_lock_here(const OwnersLocks& locks,
+                                                std::int64_t index) const {
+  int dead_place = -1;
+  const auto outcome = lock_here(locks, index).take_or_leave(node_, node_.place(), dead_place);
+  if (!outcome) {
+    return LockOutcome{.is_acquired = false, .is_busy = true};
+  }
+  return *outcome == QueueLock::Outcome::acquired
+             ? LockOutcome{}
+             : LockOutcome{.is_acquired = false,
+                           .holder = node_.rank_at(dead_place),
+                           .holder_left = node_.has_left(dead_place)};
 }
 
 Status LockSetState::unlock(TeamRank owner, std::int64_t index) {

@@ -34,6 +34,7 @@ class LockSetState {
   Status free();
 
   Status lock(TeamRank owner, std::int64_t index);
+  Result<bool> try_lock(TeamRank owner, std::int64_t index);
   Status unlock(TeamRank owner, std::int64_t index);
   /// Returns when this rank's unlocks have come to the other nodes; the first error of those that
   /// didn't answer.
@@ -69,6 +70,8 @@ class LockSetState {
   [[nodiscard]] const OwnersLocks* find(TeamRank owner, std::int64_t index) const noexcept;
   [[nodiscard]] QueueLock& lock_here(const OwnersLocks& locks, std::int64_t index) const noexcept;
   [[nodiscard]] Status missing(TeamRank owner, std::int64_t index) const;
+  Result<LockOutcome> try_lock_here(const OwnersLocks& locks, std::int64_t index) const;
+  void note_held_elsewhere(TeamRank owner, std::int64_t index, NodeId node);
   Status lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   Status unlock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   [[nodiscard]] Status holder_gone(TeamRank owner, std::int64_t index,

@@ -24,10 +24,11 @@ namespace tessera::rma::detail {
 /// What became of a rank of another node.
 enum class Fate : std::uint8_t { here, left, died };
 
-/// What came of waiting for a lock.
+/// What came of waiting for a lock, or of asking whether it is free.
 struct LockOutcome {
   bool is_acquired = true;
-  WorldRank holder{};  ///< else: who died or left while holding it; the lock is not taken
+  bool is_busy = false;  ///< else: another has it, who lives
+  WorldRank holder{};    ///< else: who died or left while holding it; the lock is not taken
   bool holder_left = false;
 };
 
@@ -73,6 +74,8 @@ class NodeLink {
   /// Waits for the queue lock at `offset` of the memory that `node` published as `memory`.
   /// Errors: closed (no such locks), out_of_range (no such lock), peer_lost, unreachable.
   virtual Result<LockOutcome> lock(NodeId node, RegionId memory, std::uint64_t offset) = 0;
+  /// The same without waiting for it: it may be busy.
+  virtual Result<LockOutcome> try_lock(NodeId node, RegionId memory, std::uint64_t offset) = 0;
   /// Gives it back, behind all that this thread did to that node before. Complete: at return the
   /// request is on its way. Requires: this rank holds it. Errors: as lock().
   virtual Status unlock(NodeId node, RegionId memory, std::uint64_t offset) = 0;

@@ -193,8 +193,8 @@ void RegionState::withdraw() {
     is_attached_ ? state.addresses->detach(slice, id_)
                  : state.addresses->withdraw(slice, bytes, id_);
   });
-  if (foreign_base_ != nullptr) {
-    state.addresses->release_foreign(foreign_base_,
+  if (std::byte* const foreign = foreign_base_.load()) {
+    state.addresses->release_foreign(foreign,
                                      foreign_stride() * static_cast<std::size_t>(team_.size()));
   }
 }
@@ -237,11 +237,16 @@ std::byte* RegionState::direct(TeamRank rank) const noexcept {
 
 MappedSlice RegionState::plain_slice(WorldRank rank) const noexcept {
   const TeamRank member = team_state().team_rank(rank);
-  if (member.value < 0 || options_.access_mode != AccessMode::any) {
+  if (member.value < 0) {
     return {};
   }
-  std::byte* const start = direct(member);
-  return start == nullptr ? MappedSlice{} : MappedSlice{start, bytes(member), atomics()};
+  MappedSlice slice{.raw = raw_start(member)};
+  if (options_.access_mode == AccessMode::any) {
+    slice.start = direct(member);
+    slice.bytes = slice.start == nullptr ? 0 : bytes(member);
+    slice.atomics = atomics();
+  }
+  return slice;
 }
 
 std::size_t RegionState::foreign_stride() const noexcept {
@@ -259,27 +264,32 @@ Result<std::byte*> RegionState::raw_pointer(TeamRank rank) {
     return segment_->local();
   }
   const std::lock_guard guard(foreign_mutex_);
-  if (foreign_base_ == nullptr) {
-    TESSERA_ASSIGN_OR_RETURN(foreign_base_,
+  if (foreign_base_.load() == nullptr) {
+    TESSERA_ASSIGN_OR_RETURN(std::byte* const reserved,
                              job().addresses->reserve_foreign(
                                  foreign_stride() * static_cast<std::size_t>(team_.size()), id_));
+    foreign_base_.store(reserved);
   }
-  return foreign_base_ + static_cast<std::size_t>(rank.value) * foreign_stride();
+  return foreign_base_.load() + static_cast<std::size_t>(rank.value) * foreign_stride();
+}
+
+const std::byte* RegionState::raw_start(TeamRank member) const noexcept {
+  if (const std::byte* const mapped = direct(member)) {
+    return mapped;
+  }
+  if (member == team_.rank()) {
+    return segment_->local();
+  }
+  const std::byte* const foreign = foreign_base_.load();
+  return foreign == nullptr ? nullptr
+                            : foreign + static_cast<std::size_t>(member.value) * foreign_stride();
 }
 
 Result<RemoteAddress> RegionState::translate(WorldRank rank, const std::byte* pointer) const {
   const TeamRank member = team_.team_rank(rank);
-  if (member.value >= 0) {
-    const std::byte* slice = direct(member);
-    if (slice == nullptr && member == team_.rank()) {
-      slice = segment_->local();
-    }
-    if (slice == nullptr && foreign_base_ != nullptr) {
-      slice = foreign_base_ + static_cast<std::size_t>(member.value) * foreign_stride();
-    }
-    if (slice != nullptr && pointer >= slice && pointer < slice + bytes(member)) {
-      return RemoteAddress{rank, id_, static_cast<std::uint64_t>(pointer - slice)};
-    }
+  const std::byte* const slice = member.value < 0 ? nullptr : raw_start(member);
+  if (slice != nullptr && pointer >= slice && pointer < slice + bytes(member)) {
+    return RemoteAddress{rank, id_, static_cast<std::uint64_t>(pointer - slice)};
   }
   return Status::error_at(rank, Code::out_of_range,
                           fmt::format("address {} lies in a region, but not in rank {}'s slice",

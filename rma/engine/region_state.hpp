@@ -47,9 +47,13 @@ class RegionState {
     return sizes_.empty() ? equal_bytes_ : sizes_[static_cast<std::size_t>(rank.value)];
   }
   [[nodiscard]] std::byte* direct(TeamRank rank) const noexcept;
-  /// The slice of a rank when any operation may be done on it by loads and stores; else none.
+  /// The slice of a rank when any operation may be done on it by loads and stores; else its raw
+  /// start at most.
   [[nodiscard]] MappedSlice plain_slice(WorldRank rank) const noexcept;
   [[nodiscard]] Result<std::byte*> raw_pointer(TeamRank rank);
+  /// What stands for the first byte of a member's slice in this process; null when nothing does, or
+  /// not before raw_pointer() was asked for it.
+  [[nodiscard]] const std::byte* raw_start(TeamRank member) const noexcept;
   /// Turns a raw pointer into this region back. Errors: out_of_range.
   [[nodiscard]] Result<RemoteAddress> translate(WorldRank rank, const std::byte* pointer) const;
 
@@ -87,7 +91,7 @@ class RegionState {
   std::size_t largest_bytes_ = 0;
   std::atomic<bool> freed_{false};
   std::mutex foreign_mutex_;
-  std::byte* foreign_base_ = nullptr;  ///< of the raw pointers of slices that are not mapped here
+  std::atomic<std::byte*> foreign_base_{nullptr};  ///< of the raw pointers of slices elsewhere
 };
 
 }  // namespace tessera::rma::detail

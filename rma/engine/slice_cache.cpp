@@ -88,7 +88,8 @@ CachedSlice* fill_cached(std::shared_ptr<const RegionEpoch> epoch,
                          .start = slice.start,
                          .bytes = slice.bytes,
                          .word_offsets = slice.bytes < word ? 0 : slice.bytes - word + 1,
-                         .atomics = slice.atomics};
+                         .atomics = slice.atomics,
+                         .raw = slice.raw};
   return &slices_of_thread().fill(cache_index(rank, region), line, std::move(epoch),
                                   std::move(store), rank);
 }

@@ -27,11 +27,12 @@ namespace tessera::rma::detail {
 
 struct Route;
 
-/// Where a slice is mapped; no start where it isn't.
+/// Where a slice is mapped; no start where it isn't, or not for everything.
 struct MappedSlice {
   std::byte* start = nullptr;
   std::size_t bytes = 0;
   Atomics atomics = Atomics::separate;
+  const std::byte* raw = nullptr;  ///< see CachedSlice::raw
 };
 
 struct alignas(64) CachedSlice {
@@ -42,6 +43,8 @@ struct alignas(64) CachedSlice {
   std::uint64_t word_offsets = 0;  ///< how many offsets leave room for 8 bytes
   Atomics atomics = Atomics::separate;
   Route* route = nullptr;  ///< to the rank; null until it was needed
+  const std::byte* raw =
+      nullptr;  ///< what stands for its first byte in this process; null as above
   // Apart, since the compiler would add both parts of a Tally in one vector, which costs more.
   std::array<std::uint64_t, op_count> operations{};
   std::array<std::uint64_t, op_count> moved_bytes{};

@@ -2,6 +2,7 @@
 #include "rma/kernels/copy.hpp"
 
 #include <cstring>
+#include <vector>
 
 #include "rma/kernels/stream.hpp"
 #include "rma/kernels/walk.hpp"
@@ -204,6 +205,39 @@ void copy_shape(std::byte* local, std::byte* remote, const CopyShape& shape,
   } else {
     copy_line(local, remote, count, local_stride, remote_stride, shape.run_bytes);
   }
+}
+
+namespace {
+
+bool do_sides_overlap(const std::byte* local, const std::byte* remote, const CopyShape& shape) {
+  const CopyShape::Extent here = shape.local_extent();
+  const CopyShape::Extent there = shape.remote_extent();
+  const auto start = [](const std::byte* at, std::int64_t distance) {
+    return address_of(at) + static_cast<std::uintptr_t>(distance);
+  };
+  return start(local, here.lowest) < start(remote, there.highest) &&
+         start(remote, there.lowest) < start(local, here.highest);
+}
+
+}  // namespace
+
+void move_shape(std::byte* local, std::byte* remote, const CopyShape& shape, Direction direction) {
+  if (!do_sides_overlap(local, remote, shape)) [[likely]] {
+    copy_shape(local, remote, shape, direction);
+    return;
+  }
+  const bool is_put = direction == Direction::to_remote;
+  std::vector<std::byte> kept(shape.total_bytes());
+  std::byte* at = kept.data();
+  for_each_run(shape, [&](std::int64_t here, std::int64_t there) {
+    copy_run(at, is_put ? local + here : remote + there, shape.run_bytes);
+    at += shape.run_bytes;
+  });
+  at = kept.data();
+  for_each_run(shape, [&](std::int64_t here, std::int64_t there) {
+    copy_run(is_put ? remote + there : local + here, at, shape.run_bytes);
+    at += shape.run_bytes;
+  });
 }
 
 }  // namespace tessera::rma::kernels

@@ -20,6 +20,12 @@ enum class Direction : bool {
   from_remote,  ///< get: remote strides are the source's
 };
 
+/// True when the two runs of `bytes` share any.
+inline bool do_overlap(const void* a, const void* b, std::size_t bytes) noexcept {
+  const std::uintptr_t distance = address_of(a) - address_of(b);
+  return distance < bytes || std::uintptr_t{0} - distance < bytes;
+}
+
 /// Copies one run. Never tears for aligned 1, 2, 4 and 8 bytes. Requires: no overlap.
 void copy_run(void* to, const void* from, std::size_t bytes) noexcept;
 
@@ -37,9 +43,23 @@ inline void copy_small(void* to, const void* from, std::size_t bytes) noexcept {
   }
 }
 
+/// As copy_small, for runs that may overlap.
+inline void move_small(void* to, const void* from, std::size_t bytes) noexcept {
+  // copy_run loads all of what it moves in blocks before it stores any.
+  if (bytes > 2 * short_run_bytes && do_overlap(to, from, bytes)) [[unlikely]] {
+    move_run(to, from, bytes);
+  } else {
+    copy_small(to, from, bytes);
+  }
+}
+
 /// Copies what `shape` describes between `local` and `remote`. Requires: shape.check() is ok and
 /// shape is normalised (else it is slower); the two sides don't overlap.
 void copy_shape(std::byte* local, std::byte* remote, const CopyShape& shape,
                 Direction direction) noexcept;
+
+/// As copy_shape, where the two sides may overlap: as if all of the source were read first, which
+/// it is if they do. Cost: then, memory for all of it.
+void move_shape(std::byte* local, std::byte* remote, const CopyShape& shape, Direction direction);
 
 }  // namespace tessera::rma::kernels

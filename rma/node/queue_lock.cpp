@@ -156,6 +156,16 @@ std::optional<QueueLock::Outcome> QueueLock::try_lock(Node& node, Turn& turn) no
   return std::nullopt;
 }
 
+std::optional<QueueLock::Outcome> QueueLock::take_or_leave(Node& node, int place,
+                                                           int& dead_place) noexcept {
+  const RobustGuard guard(guard_, node.lock_context());
+  if (take_if_free(node, guard, place)) {
+    return Outcome::acquired;
+  }
+  dead_place = recover(node);
+  return dead_place < 0 ? std::nullopt : std::optional(Outcome::holder_died);
+}
+
 QueueLock::Outcome QueueLock::lock(Node& node, int& dead_place) noexcept {
   {
     // Free, as it mostly is: without what only those who wait need.

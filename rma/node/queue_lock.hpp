@@ -54,6 +54,10 @@ class alignas(cache_line) QueueLock {
   /// of the queue; then the lock is not taken, and `dead_place` names the holder.
   Outcome lock(Node& node, int& dead_place) noexcept;
 
+  /// Takes the lock for `place` if it is free. Nothing: another has it. Also tells of a dead holder
+  /// behind whom nobody waits.
+  std::optional<Outcome> take_or_leave(Node& node, int place, int& dead_place) noexcept;
+
   /// Hands the lock to the first waiter that lives. False when this rank doesn't hold it.
   bool unlock(Node& node) noexcept { return unlock(node, node.place()); }
 

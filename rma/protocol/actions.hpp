@@ -30,14 +30,14 @@ class CopyAction {
   static void run(std::byte* slice, std::uint64_t offset, void* local, std::size_t bytes,
                   const StripeLocks::Slice&) {
     if constexpr (direction == kernels::Direction::to_remote) {
-      kernels::copy_small(slice + offset, local, bytes);
+      kernels::move_small(slice + offset, local, bytes);
     } else {
-      kernels::copy_small(local, slice + offset, bytes);
+      kernels::move_small(local, slice + offset, bytes);
     }
   }
   static void shape(std::byte* slice, std::uint64_t offset, void* local, const CopyShape& shape,
                     const StripeLocks::Slice&) {
-    kernels::copy_shape(static_cast<std::byte*>(local), slice + offset, shape, direction);
+    kernels::move_shape(static_cast<std::byte*>(local), slice + offset, shape, direction);
   }
 };
 

@@ -20,12 +20,16 @@ constexpr std::chrono::milliseconds pause_for_room{1};
 constexpr std::ptrdiff_t most_waiting = 1024;
 
 constexpr std::uint64_t left_bit = std::uint64_t{1} << 32U;
+constexpr std::uint64_t busy_bit = std::uint64_t{1} << 33U;
 
 }  // namespace
 
 std::uint64_t lock_word(const LockOutcome& outcome) noexcept {
   if (outcome.is_acquired) {
     return 0;
+  }
+  if (outcome.is_busy) {
+    return busy_bit;
   }
   const auto rank = static_cast<std::uint32_t>(outcome.holder.value);
   return (std::uint64_t{rank} + 1) | (outcome.holder_left ? left_bit : 0);
@@ -34,6 +38,9 @@ std::uint64_t lock_word(const LockOutcome& outcome) noexcept {
 LockOutcome lock_outcome(std::uint64_t word) noexcept {
   if (word == 0) {
     return {.is_acquired = true};
+  }
+  if ((word & busy_bit) != 0) {
+    return {.is_acquired = false, .is_busy = true};
   }
   return {.is_acquired = false,
           .holder = WorldRank{static_cast<std::int32_t>((word & (left_bit - 1)) - 1)},
@@ -58,7 +65,32 @@ Status LockKeeper::visit(const FrameHeader& request, Action&& action) const {
   return is_there ? std::move(refusal) : Status::error(Code::closed, "the locks were freed");
 }
 
+LockOutcome LockKeeper::outcome_of(QueueLock::Outcome outcome, int dead_place) const {
+  if (outcome == QueueLock::Outcome::acquired) {
+    return {.is_acquired = true};
+  }
+  return {.is_acquired = false,
+          .holder = node_.rank_at(dead_place),
+          .holder_left = node_.has_left(dead_place)};
+}
+
+Result<std::uint64_t> LockKeeper::take_or_leave(const FrameHeader& request) const {
+  LockOutcome told{.is_acquired = false, .is_busy = true};
+  TESSERA_RETURN_IF_ERROR(visit(request, [&](QueueLock& lock) {
+    int dead_place = -1;
+    const int guest = node_.guest_place(request.origin);
+    if (const auto outcome = lock.take_or_leave(node_, guest, dead_place)) {
+      told = outcome_of(*outcome, dead_place);
+    }
+  }));
+  return lock_word(told);
+}
+
 void LockKeeper::lock(const FrameHeader& request, const Answer& answer) {
+  if (request.words[0] == lock_without_waiting) {
+    answer(request, take_or_leave(request));
+    return;
+  }
   const auto waits = [&](const Waiting& each) { return each.request.origin == request.origin; };
   if (std::count_if(waiting_.begin(), waiting_.end(), waits) >= most_waiting) {
     answer(request,
@@ -84,12 +116,7 @@ bool LockKeeper::advance(Waiting& waiting, const Answer& answer) {
   if (!outcome) {
     return false;
   }
-  LockOutcome told{.is_acquired = *outcome == QueueLock::Outcome::acquired};
-  if (!told.is_acquired) {
-    told.holder = node_.rank_at(waiting.turn.dead_place);
-    told.holder_left = node_.has_left(waiting.turn.dead_place);
-  }
-  answer(waiting.request, lock_word(told));
+  answer(waiting.request, lock_word(outcome_of(*outcome, waiting.turn.dead_place)));
   return true;
 }
 

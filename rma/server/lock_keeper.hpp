@@ -34,8 +34,8 @@ class LockKeeper {
   /// error of its own is its peer's end, which finish() tells.
   using Answer = std::function<void(const FrameHeader& request, Result<std::uint64_t> word)>;
 
-  /// Answers at once when the lock is free, else by a later look(). Refused with limit_exceeded is
-  /// who waits for very many at once.
+  /// Answers at once when the lock is free or is not to be waited for, else by a later look().
+  /// Refused with limit_exceeded is who waits for very many at once.
   void lock(const FrameHeader& request, const Answer& answer);
   /// Errors: closed (no such locks), out_of_range (no such lock), invalid_argument (the origin does
   /// not hold it).
@@ -57,6 +57,9 @@ class LockKeeper {
   /// Calls action(lock) with the lock that `request` names, which nobody frees meanwhile.
   template <class Action>
   Status visit(const FrameHeader& request, Action&& action) const;
+  [[nodiscard]] detail::LockOutcome outcome_of(detail::QueueLock::Outcome outcome,
+                                               int dead_place) const;
+  [[nodiscard]] Result<std::uint64_t> take_or_leave(const FrameHeader& request) const;
   /// True when it was answered.
   bool advance(Waiting& waiting, const Answer& answer);
 
@@ -65,7 +68,11 @@ class LockKeeper {
   std::vector<Waiting> waiting_;  ///< in the order in which they came
 };
 
-/// What `lock` is answered with: 0, or the rank that died or left while it held the lock.
+/// The first word of a `lock` request that is answered at once.
+inline constexpr std::uint64_t lock_without_waiting = 1;
+
+/// What `lock` is answered with: 0, the rank that died or left while it held the lock, or that
+/// another has it.
 [[nodiscard]] std::uint64_t lock_word(const detail::LockOutcome& outcome) noexcept;
 [[nodiscard]] detail::LockOutcome lock_outcome(std::uint64_t word) noexcept;
 

@@ -108,6 +108,13 @@ Result<LockOutcome> ServerLink::lock(NodeId node, RegionId memory, std::uint64_t
   return lock_outcome(word);
 }
 
+Result<LockOutcome> ServerLink::try_lock(NodeId node, RegionId memory, std::uint64_t offset) {
+  FrameHeader request = lock_request(Kind::lock, node, memory, offset);
+  request.words[0] = lock_without_waiting;
+  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t word, ask_word(node, request));
+  return lock_outcome(word);
+}
+
 Status ServerLink::unlock(NodeId node, RegionId memory, std::uint64_t offset) {
   TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(node));
   return link->post(lock_request(Kind::unlock, node, memory, offset), {}, {}, nullptr,

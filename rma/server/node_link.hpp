@@ -27,6 +27,7 @@ class ServerLink final : public detail::NodeLink {
                     std::int32_t value) override;
   Result<std::uint64_t> notify(WorldRank rank) override;
   Result<detail::LockOutcome> lock(NodeId node, RegionId memory, std::uint64_t offset) override;
+  Result<detail::LockOutcome> try_lock(NodeId node, RegionId memory, std::uint64_t offset) override;
   Status unlock(NodeId node, RegionId memory, std::uint64_t offset) override;
   Result<detail::Fate> fate_of(WorldRank rank) override;
   Result<std::uint32_t> read_word(NodeId node, RegionId memory, std::uint64_t offset) override;

@@ -121,6 +121,9 @@ class ClusterLink final : public NodeLink, private Liveness {
   Result<LockOutcome> lock(NodeId, RegionId, std::uint64_t) override {
     return Status::error(Code::unsupported, "no locks here");
   }
+  Result<LockOutcome> try_lock(NodeId, RegionId, std::uint64_t) override {
+    return Status::error(Code::unsupported, "no locks here");
+  }
   Status unlock(NodeId, RegionId, std::uint64_t) override {
     return Status::error(Code::unsupported, "no locks here");
   }

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/raw_transfer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "rma/engine/job_state.hpp"
+#include "rma/kernels/copy.hpp"
+#include "rma/protocol/actions.hpp"
+#include "rma/protocol/plain_word.hpp"
+#include "rma/transfer.hpp"
+
+namespace tessera::rma {
+namespace {
+
+using detail::AccumulateAction;
+using detail::CachedSlice;
+using detail::GetAction;
+using detail::JobState;
+using detail::PutAction;
+using kernels::Direction;
+
+const std::byte* bytes_at(const void* pointer) noexcept {
+  return static_cast<const std::byte*>(pointer);
+}
+
+std::uint64_t offset_in(const CachedSlice& line, const void* pointer) noexcept {
+  return static_cast<std::uint64_t>(bytes_at(pointer) - line.raw);
+}
+
+// The word path of put and get. `local` is only read where the direction says so.
+[[gnu::always_inline]] inline bool word_plainly(const JobState& job, Direction direction, Op op,
+                                                RawAddress at, void* local, std::size_t bytes) {
+  const RegionId region = job.addresses->find(at.pointer);
+  CachedSlice* const line = find_cached(job.regions, at.rank, region);
+  return line != nullptr &&
+         detail::word_plainly(line, direction, op, offset_in(*line, at.pointer), local, bytes);
+}
+
+// The address in its region; number 0 where it takes a closer look to tell.
+RemoteAddress find(const JobState& job, RawAddress at) {
+  const RegionId region = job.addresses->find(at.pointer);
+  const CachedSlice* const line = region.value == 0 ? nullptr : job.cached_slice(at.rank, region);
+  if (line == nullptr || line->raw == nullptr || bytes_at(at.pointer) < line->raw) {
+    return {};
+  }
+  return {at.rank, region, offset_in(*line, at.pointer)};
+}
+
+CopyShape shape_of(std::size_t bytes) {
+  return CopyShape::contiguous(bytes);
+}
+CopyShape shape_of(const CopyShape& shape) {
+  return shape;
+}
+
+// A transfer between two places of this process, neither of them in a region.
+template <class Action>
+Status move_within_process(const JobState& job, const Action& action, const void* pointer,
+                           void* local, const CopyShape& given) {
+  const CopyShape shape = given.normalised();
+  TESSERA_RETURN_IF_ERROR(action.check(shape.run_bytes));
+  if (local == nullptr || pointer == nullptr) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} of {} bytes with a null pointer", to_string(Action::op),
+                                     shape.total_bytes()));
+  }
+  auto* const there = static_cast<std::byte*>(const_cast<void*>(pointer));
+  action.shape(there, 0, local, shape, job.stripes->slice(detail::no_region, job.rank));
+  if (CachedSlice* const line = job.counting_line(job.rank)) {
+    line->count(Action::op, shape.total_bytes());
+  }
+  return {};
+}
+
+// Does `act`, one of the functions of rma/transfer.hpp, for an address that find() did not find.
+template <class Action, class Act>
+Status act_after_a_closer_look(Job& job, const Action& action, RawAddress at, void* local,
+                               const CopyShape& shape, const Act& act) {
+  TESSERA_RETURN_IF_ERROR(shape.check());
+  if (shape.total_bytes() == 0) {
+    return {};
+  }
+  auto translation = job.translate(at.rank, at.pointer);
+  if (translation.ok()) {
+    return act(*translation);
+  }
+  return at.rank == job.rank() ? move_within_process(job.state(), action, at.pointer, local, shape)
+                               : std::move(translation).status();
+}
+
+// `what` is bytes or a shape.
+template <class Action, class What, class Act>
+Status run(Job& job, const Action& action, RawAddress at, void* local, const What& what,
+           const Act& act) {
+  const RemoteAddress remote = find(job.state(), at);
+  if (remote.region.value != 0) [[likely]] {
+    return act(remote);
+  }
+  return act_after_a_closer_look(job, action, at, local, shape_of(what), act);
+}
+
+// The same for what gives a handle.
+template <class Action, class What, class Act>
+Handle start(Job& job, const Action& action, RawAddress at, void* local, const What& what,
+             const Act& act) {
+  const RemoteAddress remote = find(job.state(), at);
+  if (remote.region.value != 0) [[likely]] {
+    return act(remote);
+  }
+  Handle started;
+  const auto keep = [&](RemoteAddress found) {
+    started = act(found);
+    return Status();
+  };
+  Status status = act_after_a_closer_look(job, action, at, local, shape_of(what), keep);
+  return status.ok() ? std::move(started) : Handle::failed(job, at.rank, std::move(status));
+}
+
+// Sources are only read; the actions share one signature with get, which writes.
+void* readable(const void* from) {
+  return const_cast<void*>(from);
+}
+
+template <class What>
+[[gnu::noinline]] Status put_what(Job& job, RawAddress to, const void* from, const What& what) {
+  return run(job, PutAction(), to, readable(from), what,
+             [&](RemoteAddress at) { return put(job, at, from, what); });
+}
+template <class What>
+[[gnu::noinline]] Handle start_put(Job& job, RawAddress to, const void* from, const What& what) {
+  return start(job, PutAction(), to, readable(from), what,
+               [&](RemoteAddress at) { return put_async(job, at, from, what); });
+}
+template <class What>
+[[gnu::noinline]] Status get_what(Job& job, RawAddress from, void* to, const What& what) {
+  return run(job, GetAction(), from, to, what,
+             [&](RemoteAddress at) { return get(job, at, to, what); });
+}
+template <class What>
+[[gnu::noinline]] Handle start_get(Job& job, RawAddress from, void* to, const What& what) {
+  return start(job, GetAction(), from, to, what,
+               [&](RemoteAddress at) { return get_async(job, at, to, what); });
+}
+template <class What>
+Status accumulate_what(Job& job, RawAddress to, const void* from, const What& what,
+                       const Scale& scale) {
+  return run(job, AccumulateAction(scale), to, readable(from), what,
+             [&](RemoteAddress at) { return accumulate(job, at, from, what, scale); });
+}
+template <class What>
+Handle start_accumulate(Job& job, RawAddress to, const void* from, const What& what,
+                        const Scale& scale) {
+  return start(job, AccumulateAction(scale), to, readable(from), what,
+               [&](RemoteAddress at) { return accumulate_async(job, at, from, what, scale); });
+}
+
+}  // namespace
+
+Status put(Job& job, RawAddress to, const void* from, std::size_t bytes) {
+  if (word_plainly(job.state(), Direction::to_remote, Op::put, to, readable(from), bytes)) {
+    return {};
+  }
+  return put_what(job, to, from, bytes);
+}
+Status put(Job& job, RawAddress to, const void* from, const CopyShape& shape) {
+  return put_what(job, to, from, shape);
+}
+Handle put_async(Job& job, RawAddress to, const void* from, std::size_t bytes) {
+  if (word_plainly(job.state(), Direction::to_remote, Op::put, to, readable(from), bytes)) {
+    return {};
+  }
+  return start_put(job, to, from, bytes);
+}
+Handle put_async(Job& job, RawAddress to, const void* from, const CopyShape& shape) {
+  return start_put(job, to, from, shape);
+}
+
+Status get(Job& job, RawAddress from, void* to, std::size_t bytes) {
+  if (word_plainly(job.state(), Direction::from_remote, Op::get, from, to, bytes)) {
+    return {};
+  }
+  return get_what(job, from, to, bytes);
+}
+Status get(Job& job, RawAddress from, void* to, const CopyShape& shape) {
+  return get_what(job, from, to, shape);
+}
+Handle get_async(Job& job, RawAddress from, void* to, std::size_t bytes) {
+  if (word_plainly(job.state(), Direction::from_remote, Op::get, from, to, bytes)) {
+    return {};
+  }
+  return start_get(job, from, to, bytes);
+}
+Handle get_async(Job& job, RawAddress from, void* to, const CopyShape& shape) {
+  return start_get(job, from, to, shape);
+}
+
+Status accumulate(Job& job, RawAddress to, const void* from, std::size_t bytes,
+                  const Scale& scale) {
+  return accumulate_what(job, to, from, bytes, scale);
+}
+Status accumulate(Job& job, RawAddress to, const void* from, const CopyShape& shape,
+                  const Scale& scale) {
+  return accumulate_what(job, to, from, shape, scale);
+}
+Handle accumulate_async(Job& job, RawAddress to, const void* from, std::size_t bytes,
+                        const Scale& scale) {
+  return start_accumulate(job, to, from, bytes, scale);
+}
+Handle accumulate_async(Job& job, RawAddress to, const void* from, const CopyShape& shape,
+                        const Scale& scale) {
+  return start_accumulate(job, to, from, shape, scale);
+}
+
+namespace {
+
+// Where runs are written: what must not overlap.
+std::span<void* const> written(const RunList& list, Direction direction) {
+  return direction == Direction::to_remote ? list.remote : list.local;
+}
+
+// True when each run begins at or behind the end of the one before, so that none overlap; and none
+// of them is null.
+bool is_ascending(std::span<void* const> runs, std::size_t bytes) {
+  const std::byte* end = nullptr;
+  for (const void* const each : runs) {
+    if (bytes_at(each) < end || each == nullptr) {
+      return false;
+    }
+    end = bytes_at(each) + bytes;
+  }
+  return true;
+}
+
+bool has_null(std::span<void* const> runs) {
+  return std::find(runs.begin(), runs.end(), nullptr) != runs.end();
+}
+
+// The slice in which all runs of a list begin and end, when it is mapped here; else null.
+CachedSlice* mapped_slice_of(const JobState& job, WorldRank rank, const RunList& list) {
+  const RegionId region = job.addresses->find(list.remote.front());
+  CachedSlice* const line = region.value == 0 ? nullptr : job.cached_slice(rank, region);
+  if (line == nullptr || line->start == nullptr || list.bytes > line->bytes) {
+    return nullptr;
+  }
+  const std::uint64_t last = line->bytes - list.bytes;
+  const bool fits = std::all_of(list.remote.begin(), list.remote.end(),
+                                [&](const void* each) { return offset_in(*line, each) <= last; });
+  return fits ? line : nullptr;
+}
+
+// One list that lies in one mapped slice, in an order that shows that no runs overlap; false says
+// nothing.
+bool list_plainly(const JobState& job, Direction direction, Op op, WorldRank rank,
+                  const RunList& list) {
+  const auto target = written(list, direction);
+  const auto source = direction == Direction::to_remote ? list.local : list.remote;
+  if (list.bytes == 0 || target.empty() || target.size() != source.size() ||
+      !is_ascending(target, list.bytes) || has_null(source)) {
+    return false;
+  }
+  CachedSlice* const line = mapped_slice_of(job, rank, list);
+  if (line == nullptr) {
+    return false;
+  }
+  line->count(op, target.size() * list.bytes, target.size());
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    kernels::move_small(target[i], source[i], list.bytes);
+  }
+  return true;
+}
+
+// The runs that lie in one region; or in none, if its number is 0: in this process then, and
+// offsets are addresses.
+struct RegionList {
+  RegionId region;
+  std::vector<Fragment> fragments;
+};
+using RegionLists = std::vector<RegionList>;
+
+// Where a run of a list is. Errors: as Job::translate.
+Result<RemoteAddress> place_of_run(const Job& job, WorldRank rank, const void* run) {
+  auto translation = job.translate(rank, run);
+  if (!translation.ok() && rank == job.rank()) {
+    return RemoteAddress{rank, detail::no_region, kernels::address_of(run)};
+  }
+  return translation;
+}
+
+Status sort_by_region(const Job& job, WorldRank rank, const RunList& list, RegionLists& all) {
+  if (list.remote.size() != list.local.size()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("a list of {} remote and {} local runs", list.remote.size(),
+                                     list.local.size()));
+  }
+  if (list.bytes == 0) {
+    return {};
+  }
+  for (std::size_t i = 0; i < list.remote.size(); ++i) {
+    TESSERA_ASSIGN_OR_RETURN(const RemoteAddress at, place_of_run(job, rank, list.remote[i]));
+    auto of_region = std::find_if(all.rbegin(), all.rend(),
+                                  [&](const RegionList& each) { return each.region == at.region; });
+    if (of_region == all.rend()) {
+      all.push_back({at.region, {}});
+      of_region = all.rbegin();
+    }
+    of_region->fragments.push_back({list.local[i], at.offset, list.bytes});
+  }
+  return {};
+}
+
+Result<RegionLists> sort_by_region(const Job& job, WorldRank rank, RunLists lists) {
+  RegionLists all;
+  for (const RunList& list : lists) {
+    TESSERA_RETURN_IF_ERROR(sort_by_region(job, rank, list, all));
+  }
+  return all;
+}
+
+template <class Action>
+Status move_within_process(const JobState& job, const Action& action, Fragments runs) {
+  for (const Fragment& each : runs) {
+    TESSERA_RETURN_IF_ERROR(move_within_process(job, action,
+                                                reinterpret_cast<const void*>(each.remote_offset),
+                                                each.local, CopyShape::contiguous(each.bytes)));
+  }
+  return {};
+}
+
+// Starts `act` for the fragments of each region.
+template <class Action, class Act>
+Handle start_lists(Job& job, const Action& action, WorldRank rank, RunLists lists, const Act& act) {
+  auto all = sort_by_region(job, rank, lists);
+  if (!all.ok()) {
+    return Handle::failed(job, rank, std::move(all).status());
+  }
+  Handle handle;
+  for (const auto& [region, fragments] : *all) {
+    if (region != detail::no_region) {
+      handle.collect(act(RemoteAddress{rank, region, 0}, Fragments(fragments)));
+    } else if (Status moved = move_within_process(job.state(), action, fragments); !moved.ok()) {
+      handle.collect(Handle::failed(job, rank, std::move(moved)));
+    }
+  }
+  return handle;
+}
+
+bool lists_plainly(Job& job, Direction direction, Op op, WorldRank rank, RunLists lists) {
+  return lists.size() == 1 && list_plainly(job.state(), direction, op, rank, lists.front());
+}
+
+}  // namespace
+
+Status put(Job& job, WorldRank to, RunLists lists) {
+  return put_async(job, to, lists).wait();
+}
+Status get(Job& job, WorldRank from, RunLists lists) {
+  return get_async(job, from, lists).wait();
+}
+Status accumulate(Job& job, WorldRank to, RunLists lists, const Scale& scale) {
+  return accumulate_async(job, to, lists, scale).wait();
+}
+
+Handle put_async(Job& job, WorldRank to, RunLists lists) {
+  if (lists_plainly(job, Direction::to_remote, Op::put, to, lists)) {
+    return {};
+  }
+  return start_lists(job, PutAction(), to, lists, [&](RemoteAddress at, Fragments fragments) {
+    return put_async(job, at, fragments);
+  });
+}
+Handle get_async(Job& job, WorldRank from, RunLists lists) {
+  if (lists_plainly(job, Direction::from_remote, Op::get, from, lists)) {
+    return {};
+  }
+  return start_lists(job, GetAction(), from, lists, [&](RemoteAddress at, Fragments fragments) {
+    return get_async(job, at, fragments);
+  });
+}
+Handle accumulate_async(Job& job, WorldRank to, RunLists lists, const Scale& scale) {
+  return start_lists(job, AccumulateAction(scale), to, lists,
+                     [&](RemoteAddress at, Fragments fragments) {
+                       return accumulate_async(job, at, fragments, scale);
+                     });
+}
+
+}  // namespace tessera::rma
