@@ -15,15 +15,24 @@ add_custom_target(programs)
 
 # tessera_layer(NAME SOURCES … HEADERS … LINK … PRIVATE_LINK …): one library of the house. HEADERS
 # are its public ones (those directly in its folder); they are installed, the rest is private.
-# LINK is what its headers need from others, PRIVATE_LINK what only its sources need.
+# LINK is what its headers need from others, PRIVATE_LINK what only its sources need. FOREIGN is for
+# the interface of another library: its headers are C's and found by their names alone.
 function(tessera_layer name)
-  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
+  cmake_parse_arguments(arg "FOREIGN" "" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
   add_library(tessera_${name} ${arg_SOURCES})
   add_library(tessera::${name} ALIAS tessera_${name})
   target_include_directories(tessera_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tessera>)
-  target_compile_features(tessera_${name} PUBLIC cxx_std_20)
+  if(arg_FOREIGN)
+    target_include_directories(tessera_${name} INTERFACE
+      $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>
+      $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tessera/${name}>)
+    target_compile_features(tessera_${name} PRIVATE cxx_std_20)
+    set_property(TARGET tessera_${name} PROPERTY TESSERA_FOREIGN TRUE)
+  else()
+    target_compile_features(tessera_${name} PUBLIC cxx_std_20)
+  endif()
   target_link_libraries(tessera_${name} PUBLIC ${arg_LINK}
                         PRIVATE $<BUILD_INTERFACE:tessera_flags> ${arg_PRIVATE_LINK})
   set_target_properties(tessera_${name} PROPERTIES EXPORT_NAME ${name}

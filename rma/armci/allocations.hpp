@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Allocations: the regions that ARMCI_Malloc made, by number, until ARMCI_Free.
+//
+// Threads: find and accesses from any; what is collective, one at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "rma/job.hpp"
+#include "rma/region.hpp"
+#include "rma/result.hpp"
+#include "rma/team.hpp"
+
+namespace tessera::rma::armci {
+
+class Allocations {
+ public:
+  /// Collective. Sets pointers[i] for the i-th member of `team`. All members succeed, or none.
+  Status allocate(Team& team, std::int64_t bytes, void* pointers[]);
+
+  /// Collective over the processes that allocated: each gives its own pointer, or null where it has
+  /// no bytes and then `team`, which is the allocation's (the scheme of seed 002 §V.B). Nothing
+  /// happens where all give null.
+  Status free(Job& job, Team& team, void* pointer);
+  /// Collective. What was never freed.
+  Status free_all();
+
+  /// The beginning and the end of loads and stores to the own slice in which `pointer` lies.
+  Status begin_access(Job& job, void* pointer);
+  Status end_access(Job& job, void* pointer);
+
+  /// See ARMCIX_Mode_set. Errors: invalid_argument for a mode that doesn't exist.
+  Status set_mode(Job& job, Team& team, void* pointer, int mode);
+  Result<int> mode(Job& job, void* pointer);
+
+ private:
+  struct Allocation {
+    Region region;
+    int mode;
+    std::vector<LocalAccess> accesses;
+  };
+  /// Collective. The allocation that the members mean; null where all pointers are.
+  Result<Allocation*> agree_on(Job& job, Team& team, void* pointer);
+  Result<Allocation*> find_own(Job& job, void* pointer);
+
+  std::mutex mutex_;
+  std::map<std::uint32_t, Allocation> by_region_;
+};
+
+}  // namespace tessera::rma::armci

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/armci/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <complex>
+#include <cstring>
+#include <utility>
+
+namespace tessera::rma::armci {
+namespace {
+
+Status wrong(std::string what) {
+  return Status::error(Code::invalid_argument, std::move(what));
+}
+
+template <Element T>
+Scale scale_from(const void* factor) {
+  T value;
+  std::memcpy(&value, factor, sizeof value);
+  return Scale::of(value);
+}
+
+Status check_set(const armci_giov_t& set, int number) {
+  if (set.bytes < 0 || set.ptr_array_len < 0) {
+    return wrong(
+        fmt::format("set {} has {} segments of {} bytes", number, set.ptr_array_len, set.bytes));
+  }
+  if (set.ptr_array_len > 0 && (set.src_ptr_array == nullptr || set.dst_ptr_array == nullptr)) {
+    return wrong(fmt::format("set {} has a null array of pointers", number));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::size_t> byte_count(int bytes) {
+  if (bytes < 0) {
+    return wrong(fmt::format("{} bytes", bytes));
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+Result<Scale> scale_of(int optype, const void* factor) {
+  if (factor == nullptr) {
+    return wrong("the pointer to the scale factor is null");
+  }
+  switch (optype) {
+    case ARMCI_ACC_INT:
+      return scale_from<std::int32_t>(factor);
+    case ARMCI_ACC_LNG:
+      return scale_from<std::int64_t>(factor);
+    case ARMCI_ACC_FLT:
+      return scale_from<float>(factor);
+    case ARMCI_ACC_DBL:
+      return scale_from<double>(factor);
+    case ARMCI_ACC_CPL:
+      return scale_from<std::complex<float>>(factor);
+    case ARMCI_ACC_DCP:
+      return scale_from<std::complex<double>>(factor);
+    default:
+      return wrong(fmt::format("{} is no accumulate operation (ARMCI_ACC_…)", optype));
+  }
+}
+
+Result<CopyShape> shape_of(Way way, const int source_strides[], const int target_strides[],
+                           const int count[], int levels) {
+  if (levels < 0 || levels > max_stride_levels) {
+    return wrong(fmt::format("{} stride levels; there are 0 to {}", levels, max_stride_levels));
+  }
+  if (count == nullptr) {
+    return wrong("the array of counts is null");
+  }
+  if (levels > 0 && (source_strides == nullptr || target_strides == nullptr)) {
+    return wrong(fmt::format("the {} strides are null, with {} stride levels",
+                             source_strides == nullptr ? "source's" : "destination's", levels));
+  }
+  TESSERA_ASSIGN_OR_RETURN(const std::size_t run_bytes, byte_count(count[0]));
+  const int* const here = way == Way::to_remote ? source_strides : target_strides;
+  const int* const there = way == Way::to_remote ? target_strides : source_strides;
+  CopyShape shape = CopyShape::contiguous(run_bytes);
+  for (int level = 0; level < levels; ++level) {
+    shape.repeat(count[level + 1], here[level], there[level]);
+  }
+  return shape;
+}
+
+Result<CopyShape> packed_shape_of(const int strides[], const int count[], int levels) {
+  TESSERA_ASSIGN_OR_RETURN(CopyShape shape,
+                           shape_of(Way::to_remote, strides, strides, count, levels));
+  auto packed = static_cast<std::int64_t>(shape.run_bytes);
+  for (int number = 0; number < levels; ++number) {
+    CopyShape::Level& level = shape.level[static_cast<std::size_t>(number)];
+    level.local_stride = packed;
+    if (level.count < 0 || __builtin_mul_overflow(packed, level.count, &packed)) {
+      return wrong(fmt::format("{} blocks on level {}", level.count, number + 1));
+    }
+  }
+  return shape;
+}
+
+Result<std::vector<RunList>> lists_of(Way way, const armci_giov_t sets[], int count) {
+  if (count < 0) {
+    return wrong(fmt::format("{} sets of segments", count));
+  }
+  if (sets == nullptr && count > 0) {
+    return wrong("the array of sets is null");
+  }
+  std::vector<RunList> lists;
+  lists.reserve(static_cast<std::size_t>(count));
+  for (int number = 0; number < count; ++number) {
+    const armci_giov_t& set = sets[number];
+    TESSERA_RETURN_IF_ERROR(check_set(set, number));
+    const auto segments = static_cast<std::size_t>(set.ptr_array_len);
+    const std::span<void* const> sources(set.src_ptr_array, segments);
+    const std::span<void* const> targets(set.dst_ptr_array, segments);
+    const auto bytes = static_cast<std::size_t>(set.bytes);
+    lists.push_back(way == Way::to_remote ? RunList{targets, sources, bytes}
+                                          : RunList{sources, targets, bytes});
+  }
+  return lists;
+}
+
+}  // namespace tessera::rma::armci

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From ARMCI's arguments to rma's types, with what may be wrong with them said in a sentence.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "rma/armci/armci.h"
+#include "rma/element.hpp"
+#include "rma/raw_transfer.hpp"
+#include "rma/result.hpp"
+#include "rma/shape.hpp"
+
+namespace tessera::rma::armci {
+
+/// Which of source and destination is at the other process.
+enum class Way : bool { to_remote, from_remote };
+
+/// Errors, of all: invalid_argument.
+Result<std::size_t> byte_count(int bytes);
+Result<Scale> scale_of(int optype, const void* factor);
+
+/// A strided transfer as rma describes it. Null stride arrays are allowed where there are no
+/// levels.
+Result<CopyShape> shape_of(Way way, const int source_strides[], const int target_strides[],
+                           const int count[], int levels);
+
+/// The same between strided memory, as the remote side, and a buffer without gaps.
+Result<CopyShape> packed_shape_of(const int strides[], const int count[], int levels);
+
+/// The sets of an I/O vector, borrowed from them.
+Result<std::vector<RunList>> lists_of(Way way, const armci_giov_t sets[], int count);
+
+}  // namespace tessera::rma::armci

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// HandleTable: what an armci_hdl_t stands for.
+//
+// A handle that the program holds is a number in a table of claims, with a generation and a seal by
+// which the table knows its own. Anything else in it, zeroes and what a stack held before, is a
+// handle on nothing: programs that never initialise theirs, as some ARMCIs let them, are served.
+// Operations that are complete when they are started, as all on one node are, leave no claim, so
+// that such a handle costs two loads.
+//
+// Threads: one handle, one thread at a time; different ones from any.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "rma/aggregate.hpp"
+#include "rma/armci/armci.h"
+#include "rma/handle.hpp"
+#include "rma/job.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::rma::armci {
+
+/// What an aggregate collects: operations of one kind, to one process, with one factor.
+struct AggregateKind {
+  Op op;
+  WorldRank rank;
+  std::optional<Scale> scale;
+  friend bool operator==(const AggregateKind&, const AggregateKind&) = default;
+};
+
+/// The operations that one handle stands for.
+class Claim {
+ public:
+  /// Adds operations that were started.
+  void collect(Handle&& started) { started_.collect(std::move(started)); }
+  /// The aggregate to add an operation to; what it holds of another kind is started first.
+  Aggregate& aggregate_for(Job& job, const AggregateKind& kind);
+  /// Starts what is kept.
+  void start();
+  bool done();
+  Status wait();
+
+ private:
+  friend class HandleTable;
+  std::uint32_t generation_ = 0;
+  Handle started_;
+  std::optional<Aggregate> kept_;
+  std::optional<AggregateKind> kind_;
+};
+
+class HandleTable {
+ public:
+  HandleTable();
+  HandleTable(const HandleTable&) = delete;
+  HandleTable& operator=(const HandleTable&) = delete;
+
+  /// True for handles that were set to aggregate.
+  [[nodiscard]] bool is_aggregate(const armci_hdl_t& handle) const noexcept {
+    return handle.data[0] != 0 && has_flag(handle);
+  }
+  /// The claim of a handle; null when it is one on nothing.
+  [[nodiscard]] Claim* find(const armci_hdl_t& handle) const noexcept {
+    return handle.data[0] == 0 ? nullptr : find_sealed(handle);
+  }
+  /// The claim of a handle, which gets one where it has none. Errors: limit_exceeded.
+  Result<Claim*> claim_of(armci_hdl_t& handle);
+
+  Status set_aggregate(armci_hdl_t& handle);
+  /// Starts what is kept, too.
+  Status unset_aggregate(armci_hdl_t& handle);
+
+  /// Waits for the operations of a handle, which is then one on nothing, still set to aggregate if
+  /// it was.
+  Status wait(armci_hdl_t& handle);
+  /// True when wait() would not block.
+  bool done(armci_hdl_t& handle);
+
+  /// Waits for all, and forgets their errors: the job's end reports them.
+  void clear();
+
+ private:
+  // 2^18 claims at a time, of which memory is taken for those that were used.
+  static constexpr std::uint32_t chunk_claims = 256;
+  static constexpr std::uint32_t most_chunks = 1024;
+  struct Chunk {
+    std::array<Claim, chunk_claims> claims;
+  };
+  /// What the words of an armci_hdl_t are.
+  struct Content {
+    std::uint32_t place = 0;  ///< of the claim, from 1 on, and a flag; 0: nothing
+    std::uint32_t generation = 0;
+    std::uint64_t seal = 0;
+  };
+
+  [[nodiscard]] bool has_flag(const armci_hdl_t& handle) const noexcept;
+  [[nodiscard]] Claim* find_sealed(const armci_hdl_t& handle) const noexcept;
+  [[nodiscard]] std::uint64_t seal_of(std::uint32_t place, std::uint32_t generation) const noexcept;
+  [[nodiscard]] bool is_ours(const Content& content) const noexcept;
+  static Content read(const armci_hdl_t& handle) noexcept;
+  void write(armci_hdl_t& handle, std::uint32_t place, std::uint32_t generation) const noexcept;
+  [[nodiscard]] Claim* at(std::uint32_t place) const noexcept;
+  Result<std::uint32_t> take_place();
+  void give_back(std::uint32_t place);
+
+  std::uint64_t secret_;
+  std::mutex mutex_;
+  std::vector<std::uint32_t> free_;
+  std::uint32_t used_ = 0;
+  std::array<std::atomic<Chunk*>, most_chunks> chunks_{};
+  std::vector<std::unique_ptr<Chunk>> owned_;
+};
+
+}  // namespace tessera::rma::armci

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Non-blocking transfers, their handles, and aggregation.
+#include <optional>
+
+#include "rma/armci/arguments.hpp"
+#include "rma/armci/armcix.h"
+#include "rma/armci/call.hpp"
+#include "rma/armci/parmci.h"
+#include "rma/raw_transfer.hpp"
+
+namespace tessera::rma::armci {
+namespace {
+
+Status null_handle() {
+  return Status::error(Code::invalid_argument, "the pointer to the handle is null");
+}
+
+/// Makes what was started an implicit operation, or one of `handle`'s.
+Status keep(Session& session, armci_hdl_t* handle, Handle started) {
+  if (started.is_empty()) {
+    return {};
+  }
+  if (handle == nullptr) {
+    started.detach();
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(Claim* const claim, session.handles.claim_of(*handle));
+  claim->collect(std::move(started));
+  return {};
+}
+
+/// Whether an operation with this handle to `proc` is put off until more have come. On one node it
+/// is done at once, which is as fast as noting it.
+bool is_put_off(const Session& session, const armci_hdl_t* handle, int proc) {
+  return handle != nullptr && session.handles.is_aggregate(*handle) && proc >= 0 &&
+         proc < session.job.size() && !session.job.shares_node(WorldRank{proc});
+}
+
+/// Puts an operation off: `add` does so, with the aggregate and the address in its region.
+template <class Add>
+Status put_off(Session& session, armci_hdl_t& handle, Op op, std::optional<Scale> scale,
+               RawAddress at, const Add& add) {
+  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress remote, session.job.translate(at.rank, at.pointer));
+  TESSERA_ASSIGN_OR_RETURN(Claim* const claim, session.handles.claim_of(handle));
+  return add(claim->aggregate_for(session.job, {op, at.rank, scale}), remote);
+}
+
+/// `what` is bytes or a shape, in all of these.
+template <class What>
+Status start_put(Session& session, armci_hdl_t* handle, RawAddress to, const void* from,
+                 const What& what) {
+  if (is_put_off(session, handle, to.rank.value)) {
+    return put_off(session, *handle, Op::put, {}, to,
+                   [&](Aggregate& kept, RemoteAddress at) { return kept.put(at, from, what); });
+  }
+  return keep(session, handle, put_async(session.job, to, from, what));
+}
+
+template <class What>
+Status start_get(Session& session, armci_hdl_t* handle, RawAddress from, void* to,
+                 const What& what) {
+  if (is_put_off(session, handle, from.rank.value)) {
+    return put_off(session, *handle, Op::get, {}, from,
+                   [&](Aggregate& kept, RemoteAddress at) { return kept.get(at, to, what); });
+  }
+  return keep(session, handle, get_async(session.job, from, to, what));
+}
+
+template <class What>
+Status start_accumulate(Session& session, armci_hdl_t* handle, RawAddress to, const void* from,
+                        const What& what, const Scale& scale) {
+  if (is_put_off(session, handle, to.rank.value)) {
+    return put_off(
+        session, *handle, Op::accumulate, scale, to,
+        [&](Aggregate& kept, RemoteAddress at) { return kept.accumulate(at, from, what, scale); });
+  }
+  return keep(session, handle, accumulate_async(session.job, to, from, what, scale));
+}
+
+/// The sets of a draft's descriptors, each a transfer of rows; one after the other.
+template <class Start>
+int for_each_set(const char* function, Way way, const armci_strided_t* sets, int len,
+                 const Start& start) {
+  return call(function, [&](Session& session) -> Status {
+    if (len < 0 || (sets == nullptr && len > 0)) {
+      return Status::error(Code::invalid_argument,
+                           "the array of sets is null or of negative length");
+    }
+    for (const armci_strided_t& set : std::span(sets, static_cast<std::size_t>(len))) {
+      int count[] = {set.bytes, set.count};
+      TESSERA_ASSIGN_OR_RETURN(const CopyShape shape,
+                               shape_of(way, &set.src_stride, &set.dst_stride, count, 1));
+      TESSERA_RETURN_IF_ERROR(start(session, set, shape));
+    }
+    return {};
+  });
+}
+
+}  // namespace
+}  // namespace tessera::rma::armci
+
+namespace armci = tessera::rma::armci;
+using armci::Session;
+using armci::Way;
+using tessera::rma::CopyShape;
+using tessera::rma::RawAddress;
+using tessera::rma::Scale;
+using tessera::rma::Status;
+using tessera::rma::WorldRank;
+
+extern "C" {
+
+int PARMCI_NbPut(void* src, void* dst, int bytes, int proc, armci_hdl_t* handle) {
+  return armci::call("ARMCI_NbPut", [&](Session& session) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t count, armci::byte_count(bytes));
+    return armci::start_put(session, handle, RawAddress{WorldRank{proc}, dst}, src, count);
+  });
+}
+extern decltype(ARMCI_NbPut) ARMCI_NbPut [[gnu::weak, gnu::alias("PARMCI_NbPut")]];
+
+int PARMCI_NbGet(void* src, void* dst, int bytes, int proc, armci_hdl_t* handle) {
+  return armci::call("ARMCI_NbGet", [&](Session& session) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t count, armci::byte_count(bytes));
+    return armci::start_get(session, handle, RawAddress{WorldRank{proc}, src}, dst, count);
+  });
+}
+extern decltype(ARMCI_NbGet) ARMCI_NbGet [[gnu::weak, gnu::alias("PARMCI_NbGet")]];
+
+int PARMCI_NbAcc(int optype, void* scale, void* src, void* dst, int bytes, int proc,
+                 armci_hdl_t* handle) {
+  return armci::call("ARMCI_NbAcc", [&](Session& session) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const Scale factor, armci::scale_of(optype, scale));
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t count, armci::byte_count(bytes));
+    return armci::start_accumulate(session, handle, RawAddress{WorldRank{proc}, dst}, src, count,
+                                   factor);
+  });
+}
+extern decltype(ARMCI_NbAcc) ARMCI_NbAcc [[gnu::weak, gnu::alias("PARMCI_NbAcc")]];
+
+int PARMCI_NbPutS(void* src, int src_strides[], void* dst, int dst_strides[], int count[],
+                  int stride_levels, int proc, armci_hdl_t* handle) {
+  return armci::call("ARMCI_NbPutS", [&](Session& session) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const auto shape, armci::shape_of(Way::to_remote, src_strides,
+                                                               dst_strides, count, stride_levels));
+    return armci::start_put(session, handle, RawAddress{WorldRank{proc}, dst}, src, shape);
+  });
+}
+extern decltype(ARMCI_NbPutS) ARMCI_NbPutS [[gnu::weak, gnu::alias("PARMCI_NbPutS")]];
+
+int PARMCI_NbGetS(void* src, int src_strides[], void* dst, int dst_strides[], int count[],
+                  int stride_levels, int proc, armci_hdl_t* handle) {
+  return armci::call("ARMCI_NbGetS", [&](Session& session) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const auto shape, armci::shape_of(Way::from_remote, src_strides,
+                                                               dst_strides, count, stride_levels));
+    return armci::start_get(session, handle, RawAddress{WorldRank{proc}, src}, dst, shape);
+  });
+}
+extern decltype(ARMCI_NbGetS) ARMCI_NbGetS [[gnu::weak, gnu::alias("PARMCI_NbGetS")]];
+
+int PARMCI_NbAccS(int optype, void* scale, void* src, int src_strides[], void* dst,
+                  int dst_strides[], int count[], int stride_levels, int proc,
+                  armci_hdl_t* handle) {
+  return armci::call("ARMCI_NbAccS", [&](Session& session) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const Scale factor, armci::scale_of(optype, scale));
+    TESSERA_ASSIGN_OR_RETURN(const auto shape, armci::shape_of(Way::to_remote, src_strides,
+                                                               dst_strides, count, stride_levels));
+    return armci::start_accumulate(session, handle, RawAddress{WorldRank{proc}, dst}, src, shape,
+                                   factor);
+  });
+}
+extern decltype(ARMCI_NbAccS) ARMCI_NbAccS [[gnu::weak, gnu::alias("PARMCI_NbAccS")]];
+
+// Vectors are lists already: aggregates leave them as they are.
+int PARMCI_NbPutV(armci_giov_t sets[], int len, int proc, armci_hdl_t* handle) {
+  return armci::call("ARMCI_NbPutV", [&](Session& session) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const auto lists, armci::lists_of(Way::to_remote, sets, len));
+    return armci::keep(session, handle, put_async(session.job, WorldRank{proc}, lists));
+  });
+}
+extern decltype(ARMCI_NbPutV) ARMCI_NbPutV [[gnu::weak, gnu::alias("PARMCI_NbPutV")]];
+
+int PARMCI_NbGetV(armci_giov_t sets[], int len, int proc, armci_hdl_t* handle) {
+  return armci::call("ARMCI_NbGetV", [&](Session& session) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const auto lists, armci::lists_of(Way::from_remote, sets, len));
+    return armci::keep(session, handle, get_async(session.job, WorldRank{proc}, lists));
+  });
+}
+extern decltype(ARMCI_NbGetV) ARMCI_NbGetV [[gnu::weak, gnu::alias("PARMCI_NbGetV")]];
+
+int PARMCI_NbAccV(int optype, void* scale, armci_giov_t sets[], int len, int proc,
+                  armci_hdl_t* handle) {
+  return armci::call("ARMCI_NbAccV", [&](Session& session) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const Scale factor, armci::scale_of(optype, scale));
+    TESSERA_ASSIGN_OR_RETURN(const auto lists, armci::lists_of(Way::to_remote, sets, len));
+    return armci::keep(session, handle,
+                       accumulate_async(session.job, WorldRank{proc}, lists, factor));
+  });
+}
+extern decltype(ARMCI_NbAccV) ARMCI_NbAccV [[gnu::weak, gnu::alias("PARMCI_NbAccV")]];
+
+int PARMCI_Wait(armci_hdl_t* handle) {
+  return armci::call("ARMCI_Wait", [&](Session& session) -> Status {
+    return handle == nullptr ? session.job.wait_all() : session.handles.wait(*handle);
+  });
+}
+extern decltype(ARMCI_Wait) ARMCI_Wait [[gnu::weak, gnu::alias("PARMCI_Wait")]];
+
+int PARMCI_Test(armci_hdl_t* handle) {
+  bool is_done = true;
+  const int code = armci::call("ARMCI_Test", [&](Session& session) -> Status {
+    if (handle == nullptr) {
+      return armci::null_handle();
+    }
+    is_done = session.handles.done(*handle);
+    return is_done ? session.handles.wait(*handle) : Status();
+  });
+  return code != 0 ? code : is_done ? 0 : 1;
+}
+extern decltype(ARMCI_Test) ARMCI_Test [[gnu::weak, gnu::alias("PARMCI_Test")]];
+
+int PARMCI_WaitAll(void) {
+  return armci::call("ARMCI_WaitAll", [](Session& session) { return session.job.wait_all(); });
+}
+extern decltype(ARMCI_WaitAll) ARMCI_WaitAll [[gnu::weak, gnu::alias("PARMCI_WaitAll")]];
+
+int PARMCI_WaitProc(int proc) {
+  return armci::call("ARMCI_WaitProc",
+                     [&](Session& session) { return session.job.wait_rank(WorldRank{proc}); });
+}
+extern decltype(ARMCI_WaitProc) ARMCI_WaitProc [[gnu::weak, gnu::alias("PARMCI_WaitProc")]];
+
+void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t* handle) {
+  armci::call("ARMCI_SET_AGGREGATE_HANDLE", [&](Session& session) -> Status {
+    return handle == nullptr ? armci::null_handle() : session.handles.set_aggregate(*handle);
+  });
+}
+
+void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t* handle) {
+  armci::call("ARMCI_UNSET_AGGREGATE_HANDLE", [&](Session& session) -> Status {
+    return handle == nullptr ? armci::null_handle() : session.handles.unset_aggregate(*handle);
+  });
+}
+
+void ARMCI_Poll(void) {}
+void ARMCIX_Progress(void) {}
+
+int ARMCIX_NbPutV_dscr(armci_giov_t* sets, int len, int proc, armci_hdl_t* handle) {
+  return PARMCI_NbPutV(sets, len, proc, handle);
+}
+int ARMCIX_NbGetV_dscr(armci_giov_t* sets, int len, int proc, armci_hdl_t* handle) {
+  return PARMCI_NbGetV(sets, len, proc, handle);
+}
+
+int ARMCIX_NbPutS_dscr(armci_strided_t* sets, int len, int proc, armci_hdl_t* handle) {
+  return armci::for_each_set(
+      "ARMCIX_NbPutS_dscr", Way::to_remote, sets, len,
+      [&](Session& session, const armci_strided_t& set, const CopyShape& shape) {
+        return armci::start_put(session, handle, RawAddress{WorldRank{proc}, set.dst_ptr},
+                                set.src_ptr, shape);
+      });
+}
+int ARMCIX_NbGetS_dscr(armci_strided_t* sets, int len, int proc, armci_hdl_t* handle) {
+  return armci::for_each_set(
+      "ARMCIX_NbGetS_dscr", Way::from_remote, sets, len,
+      [&](Session& session, const armci_strided_t& set, const CopyShape& shape) {
+        return armci::start_get(session, handle, RawAddress{WorldRank{proc}, set.src_ptr},
+                                set.dst_ptr, shape);
+      });
+}
+
+int ARMCIX_PutS_dscr(armci_strided_t* sets, int len, int proc) {
+  armci_hdl_t handle = {};
+  const int started = ARMCIX_NbPutS_dscr(sets, len, proc, &handle);
+  const int waited = PARMCI_Wait(&handle);
+  return started != 0 ? started : waited;
+}
+int ARMCIX_GetS_dscr(armci_strided_t* sets, int len, int proc) {
+  armci_hdl_t handle = {};
+  const int started = ARMCIX_NbGetS_dscr(sets, len, proc, &handle);
+  const int waited = PARMCI_Wait(&handle);
+  return started != 0 ? started : waited;
+}
+
+}  // extern "C"

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/armci/session.hpp"
+
+#include <utility>
+
+namespace tessera::rma::armci {
+namespace {
+
+// Written by one thread while no other is in a call (session.hpp).
+unsigned holders = 0;
+
+}  // namespace
+
+// Not destroyed when a program ends without ARMCI_Finalize: that would wait for the others.
+constinit Session* Session::current_ = nullptr;
+
+bool Session::is_held_by(Holder holder) noexcept {
+  return (holders & static_cast<unsigned>(holder)) != 0;
+}
+
+Status Session::begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap) {
+  if (current_ == nullptr) {
+    TESSERA_ASSIGN_OR_RETURN(Job job, Job::start({.bootstrap = std::move(bootstrap)}));
+    auto session = std::make_unique<Session>(std::move(job));
+    TESSERA_RETURN_IF_ERROR(session->prepare());
+    current_ = session.release();
+  }
+  holders |= static_cast<unsigned>(holder);
+  return {};
+}
+
+Status Session::end(Holder holder) {
+  holders &= ~static_cast<unsigned>(holder);
+  if (current_ == nullptr || holders != 0) {
+    return {};
+  }
+  const std::unique_ptr<Session> last(current_);
+  Status finished = last->finish();
+  current_ = nullptr;
+  return finished;
+}
+
+Status Session::prepare() {
+  TESSERA_ASSIGN_OR_RETURN(groups, Groups::create(job));
+  TESSERA_ASSIGN_OR_RETURN(pool, MemoryPool::create(job));
+  TESSERA_ASSIGN_OR_RETURN(mailbox, Mailbox::create(job));
+  return {};
+}
+
+// In the order in which things stand on each other, each though the one before has failed.
+Status Session::finish() {
+  Status all = job.barrier();
+  const auto note = [&all](Status each) {
+    if (all.ok()) {
+      all = std::move(each);
+    }
+  };
+  handles.clear();
+  mutexes.reset();
+  note(mailbox.free());
+  note(pool.free());
+  note(allocations.free_all());
+  groups.clear();
+  note(job.stop());
+  return all;
+}
+
+}  // namespace tessera::rma::armci

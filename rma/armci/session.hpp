@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Session: what the functions of armci.h work on; the one process-wide state of this folder.
+//
+// There is one from ARMCI_Init (or armci_msg_init) to the last of the two ends. C programs know no
+// object that could hold it, which is why it is global; everything else in rma/ stays without such
+// a thing.
+//
+// Threads: current() from any; start and stop from one, while no other is in a call.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "rma/armci/allocations.hpp"
+#include "rma/armci/groups.hpp"
+#include "rma/armci/handles.hpp"
+#include "rma/armci/mailbox.hpp"
+#include "rma/armci/memory_pool.hpp"
+#include "rma/job.hpp"
+#include "rma/lock.hpp"
+
+namespace tessera::rma::armci {
+
+/// A set of mutexes and the processes whose they are.
+struct Mutexes {
+  LockSet locks;
+  Team team;
+};
+
+/// Who has begun a session, and not ended it.
+enum class Holder : unsigned char { armci = 1, messages = 2 };
+
+class Session {
+ public:
+  /// The session; null while there is none.
+  static Session* current() noexcept { return current_; }
+
+  /// Collective. Makes `holder` one of those of the session, which begins with the first. A null
+  /// bootstrap is chosen. Idempotent.
+  static Status begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap = {});
+  /// Collective. The session ends with its last holder. Idempotent.
+  static Status end(Holder holder);
+  static bool is_held_by(Holder holder) noexcept;
+
+  explicit Session(Job started) : job(std::move(started)) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Job job;
+  Groups groups;
+  Allocations allocations;
+  HandleTable handles;
+  MemoryPool pool;
+  Mailbox mailbox;
+  std::optional<Mutexes> mutexes;
+
+  /// Notifications of each process that were waited for.
+  std::mutex notified_mutex;
+  std::map<int, std::uint64_t> notified;
+
+ private:
+  /// Collective. What all programs have, whether they use it or not.
+  Status prepare();
+  Status finish();
+
+  static constinit Session* current_;
+};
+
+}  // namespace tessera::rma::armci
