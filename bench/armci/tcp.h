@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Bare TCP on loopback: 8 bytes ask, then come the bytes. The target itself serves, on its own
+// core, so that nothing differs from the library's messages but the library. `polls`: both ends
+// call again and again instead of sleeping in the kernel.
+//
+// Errors: fail() of job.h.
+#pragma once
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tcp {
+  int descriptor;
+  bool polls;
+};
+
+/// Calls the target here, and waits until it has connected.
+struct tcp open_tcp(bool polls);
+/// Tells the target to go back to its receive.
+void close_tcp(struct tcp tcp);
+
+/// A request, answered with `count` bytes of fill(…, tcp_salt).
+void ask_tcp(struct tcp tcp, char* bytes, long count);
+/// `count` bytes that are not answered.
+void stream_tcp(struct tcp tcp, const char* bytes, long count);
+/// Waits until all that was sent has arrived.
+void settle_tcp(struct tcp tcp);
+
+/// The target's side, until close_tcp().
+void serve_tcp(int port, bool polls);
+
+enum { tcp_salt = 12 };
+
+#ifdef __cplusplus
+}
+#endif
