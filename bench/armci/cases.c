@@ -32,15 +32,15 @@ enum {
 
 // Whether a name matches one of the patterns.
 static bool matches(const char* patterns, const char* name) {
-  char all[1024];
-  snprintf(all, sizeof all, "%s", patterns);
-  char* rest = all;
-  for (const char* one = strtok_r(all, ",", &rest); one != NULL; one = strtok_r(NULL, ",", &rest)) {
-    if (fnmatch(one, name, 0) == 0) {
-      return true;
-    }
+  char* const copy = strdup(patterns);
+  char* rest = NULL;
+  bool found = false;
+  for (char* one = strtok_r(copy, ",", &rest); one != NULL && !found;
+       one = strtok_r(NULL, ",", &rest)) {
+    found = fnmatch(one, name, 0) == 0;
   }
-  return false;
+  free(copy);
+  return found;
 }
 
 // Whether the case of this name is to be measured now.

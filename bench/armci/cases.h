@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The list of cases. A name is `what/size`: put/8, get_strided/16x64 (64 rows of 16 B),
-// acc_vector/1000, floor.memcpy/8. bench/armci/plan.py knows which floor belongs to which case.
+// acc_vector/1000, floor.memcpy/8. comparison.py knows which floor belongs to which case.
 #pragma once
 
 #include "bench/armci/bench.h"

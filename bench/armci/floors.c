@@ -169,10 +169,15 @@ static void ask(void* context, long repetitions) {
   }
 }
 
+static void announce(void* context, long repetitions) {
+  const struct traffic* traffic = context;
+  announce_tcp(traffic->tcp, repetitions * traffic->count);
+}
+
 static void stream(void* context, long repetitions) {
   const struct traffic* traffic = context;
   for (long i = 0; i < repetitions; ++i) {
-    stream_tcp(traffic->tcp, traffic->bytes, traffic->count);
+    send_tcp(traffic->tcp, traffic->bytes, traffic->count);
   }
   settle_tcp(traffic->tcp);
 }
@@ -182,7 +187,7 @@ static bool traffic_is_right(struct bench* bench, struct traffic* traffic,
                              const struct subject* subject) {
   fill(bench->memory.model_local, traffic->count, tcp_salt);
   memcpy(traffic->bytes, bench->memory.model_local, (size_t)traffic->count);
-  subject->run(traffic, 1);
+  (void)time_batch(subject, 1);
   fill(traffic->bytes, traffic->count, here_salt);
   ask(traffic, 1);
   return memcmp(traffic->bytes, bench->memory.model_local, (size_t)traffic->count) == 0;
@@ -191,7 +196,8 @@ static bool traffic_is_right(struct bench* bench, struct traffic* traffic,
 void measure_tcp_floor(struct bench* bench, const char* name, enum tcp_floor floor, long bytes) {
   const struct mappings mappings = make_mappings();
   struct traffic traffic = {open_tcp(floor != floor_tcp_blocking), mappings.own, bytes};
-  const struct subject subject = {NULL, floor == floor_tcp_stream ? stream : ask, &traffic};
+  const bool streams = floor == floor_tcp_stream;
+  const struct subject subject = {streams ? announce : NULL, streams ? stream : ask, &traffic};
   struct result result = {name, bytes, "ns", "ok", "", {0, {0}}};
   if (traffic_is_right(bench, &traffic, &subject)) {
     take_samples(&bench->options.method, &subject, &result.samples);

@@ -12,8 +12,8 @@ void copy_rows(const struct rows* rows) {
 void add_rows(const struct rows* rows) {
   const long doubles = rows->bytes / (long)sizeof(double);
   for (long row = 0; row < rows->count; ++row) {
-    double* sums = (double*)(void*)(rows->to + row * rows->stride);
-    const double* terms = (const double*)(const void*)(rows->from + row * rows->stride);
+    double* restrict sums = (double*)(void*)(rows->to + row * rows->stride);
+    const double* restrict terms = (const double*)(const void*)(rows->from + row * rows->stride);
     for (long i = 0; i < doubles; ++i) {
       sums[i] += terms[i];
     }

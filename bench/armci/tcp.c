@@ -15,13 +15,8 @@
 #include "bench/armci/shape.h"
 #include "bench/armci/target.h"
 
-enum request_kind { request_get, request_put, request_settle, request_end };
-
-/// What goes before the bytes: 8 bytes.
-struct request {
-  int kind;
-  int count;
-};
+/// What goes before the bytes is one word: kind + request_kinds * count.
+enum request_kind { request_get, request_put, request_settle, request_end, request_kinds };
 
 // Whether a call that failed is to be made again. Whom we wait for may need this very core.
 static bool goes_on(struct tcp tcp, int* looks) {
@@ -65,8 +60,8 @@ static void receive_all(struct tcp tcp, void* bytes, size_t count) {
 }
 
 static void send_request(struct tcp tcp, enum request_kind kind, long count) {
-  const struct request request = {(int)kind, (int)count};
-  send_all(tcp, &request, sizeof request);
+  const long word = (long)kind + request_kinds * count;
+  send_all(tcp, &word, sizeof word);
 }
 
 static struct sockaddr_in loopback(int port) {
@@ -115,15 +110,49 @@ void ask_tcp(struct tcp tcp, char* bytes, long count) {
   receive_all(tcp, bytes, (size_t)count);
 }
 
-void stream_tcp(struct tcp tcp, const char* bytes, long count) {
+void announce_tcp(struct tcp tcp, long count) {
   send_request(tcp, request_put, count);
+}
+
+void send_tcp(struct tcp tcp, const char* bytes, long count) {
   send_all(tcp, bytes, (size_t)count);
 }
 
 void settle_tcp(struct tcp tcp) {
   send_request(tcp, request_settle, 0);
-  struct request answer;
+  long answer = 0;
   receive_all(tcp, &answer, sizeof answer);
+}
+
+// Takes in any number of bytes, as much at once as there is room for.
+static void take_stream(struct tcp tcp, char* bytes, long count) {
+  while (count > 0) {
+    const long portion = count < largest_bytes ? count : largest_bytes;
+    receive_all(tcp, bytes, (size_t)portion);
+    count -= portion;
+  }
+}
+
+static void serve_requests(struct tcp tcp, char* bytes) {
+  long word = 0;
+  while (word % request_kinds != request_end) {
+    receive_all(tcp, &word, sizeof word);
+    const long count = word / request_kinds;
+    switch ((enum request_kind)(word % request_kinds)) {
+      case request_get:
+        send_all(tcp, bytes, (size_t)count);
+        break;
+      case request_put:
+        take_stream(tcp, bytes, count);
+        break;
+      case request_settle:
+        send_all(tcp, &word, sizeof word);
+        break;
+      case request_end:
+      case request_kinds:
+        break;
+    }
+  }
 }
 
 void serve_tcp(int port, bool polls) {
@@ -138,17 +167,7 @@ void serve_tcp(int port, bool polls) {
     fail("no memory");
   }
   fill(bytes, largest_bytes, tcp_salt);
-  struct request request = {request_get, 0};
-  while (request.kind != request_end) {
-    receive_all(tcp, &request, sizeof request);
-    if (request.kind == request_get) {
-      send_all(tcp, bytes, (size_t)request.count);
-    } else if (request.kind == request_put) {
-      receive_all(tcp, bytes, (size_t)request.count);
-    } else if (request.kind == request_settle) {
-      send_all(tcp, &request, sizeof request);
-    }
-  }
+  serve_requests(tcp, bytes);
   free(bytes);
   close(descriptor);
 }

@@ -25,8 +25,9 @@ void close_tcp(struct tcp tcp);
 
 /// A request, answered with `count` bytes of fill(…, tcp_salt).
 void ask_tcp(struct tcp tcp, char* bytes, long count);
-/// `count` bytes that are not answered.
-void stream_tcp(struct tcp tcp, const char* bytes, long count);
+/// Announces that many bytes, which send_tcp() is to send in any portions.
+void announce_tcp(struct tcp tcp, long count);
+void send_tcp(struct tcp tcp, const char* bytes, long count);
 /// Waits until all that was sent has arrived.
 void settle_tcp(struct tcp tcp);
 
