@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The implementations of the ARMCI interface that the driver knows: where they are, how a program is
+compiled with each of them, and how it is started on one node and on two that are played."""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SOURCES = ROOT / "bench" / "armci"
+RANKS = 2
+STOP_SECONDS = 5
+
+# -march=native for the loops of the floors.
+FLAGS = ("-std=c11", "-O3", "-march=native", "-Wall", "-Wextra", "-Wpedantic", "-I", str(ROOT))
+WITH_MPI = "-DARMCI_BENCH_MPI"
+
+
+class Missing(Exception):
+    """What isn't there, in words for the table."""
+
+
+@dataclass
+class Implementation:
+    name: str
+    compiler: list
+    libraries: list
+    launcher: list               # comes before the program
+    environment: dict = field(default_factory=dict)
+    program: Path = None
+
+
+def find_program(name, package):
+    path = shutil.which(name)
+    if path is None:
+        raise Missing(f"not found: {name} (Debian: {package})")
+    return path
+
+
+def as_root(variables):
+    """Open MPI asks root for these."""
+    return variables if os.geteuid() == 0 else {}
+
+
+# --- Tessera -------------------------------------------------------------------------------------
+def home_of_build(folder):
+    """The source tree of a build folder, or None if it is none."""
+    cache = folder / "CMakeCache.txt"
+    if not cache.is_file():
+        return None
+    for line in cache.read_text(encoding="utf-8", errors="replace").splitlines():
+        key, _, value = line.partition("=")
+        if key == "CMAKE_HOME_DIRECTORY:INTERNAL":
+            return Path(value)
+    return None
+
+
+def flags_of_build(folder, home):
+    header = home / "rma" / "armci" / "armci.h"
+    if not header.is_file():
+        raise Missing(f"not found: {header}")
+    library = folder / "lib" / "libtessera_armci.so"
+    if not library.is_file():
+        raise Missing(f"not found: {library}; build the target tessera_armci")
+    rpath = f"-Wl,-rpath,{library.parent},-rpath-link,{library.parent}"
+    return ["-I", str(header.parent)], [f"-L{library.parent}", "-ltessera_armci", rpath]
+
+
+def flags_of_prefix(prefix):
+    files = sorted(prefix.glob("lib*/**/pkgconfig/tessera_armci.pc"))
+    if not files:
+        raise Missing(f"not found: libtessera_armci in {prefix}, which is neither a build folder "
+                      "nor an installed prefix that has tessera_armci.pc")
+    find_program("pkg-config", "pkg-config")
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(files[0].parent)}
+
+    def ask(*what):
+        done = subprocess.run(["pkg-config", *what, "tessera_armci"], env=environment, text=True,
+                              capture_output=True, check=False)
+        if done.returncode != 0:
+            raise Missing(f"pkg-config: {first_line(done.stderr)}")
+        return shlex.split(done.stdout)
+
+    return ask("--cflags"), ask("--libs") + [f"-Wl,-rpath,{files[0].parent.parent}"]
+
+
+def find_tessera(place, nodes):
+    home = home_of_build(place)
+    includes, libraries = flags_of_build(place, home) if home else flags_of_prefix(place)
+    launcher = place / "bin" / "tessera-run"
+    if not launcher.is_file():
+        raise Missing(f"not found: {launcher}")
+    environment = {}
+    if nodes > 1:
+        environment = {"TESSERA_TRANSPORT": "shm,tcp", "TESSERA_RANKS_PER_NODE": "1"}
+    return Implementation("tessera", [find_program("cc", "gcc"), *includes], libraries,
+                          [str(launcher), "-n", str(RANKS)], environment)
+
+
+# --- ARMCI-MPI -----------------------------------------------------------------------------------
+def find_archive(compiler, name):
+    """Where the compiler looks, a library is found; elsewhere the bare name comes back."""
+    path = subprocess.run([compiler, f"-print-file-name={name}"], text=True, capture_output=True,
+                          check=False).stdout.strip()
+    if not os.path.isabs(path):
+        raise Missing(f"not found: {name} (Debian: libarmci-mpi-dev)")
+    return path
+
+
+def find_on_open_mpi(nodes):
+    compiler = find_program("mpicc.openmpi", "libopenmpi-dev")
+    launcher = [find_program("mpirun.openmpi", "openmpi-bin"), "--oversubscribe", "--bind-to", "none"]
+    if nodes > 1:
+        launcher += ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "osc", "pt2pt"]
+    return Implementation("armci-mpi/openmpi", [compiler, WITH_MPI],
+                          [find_archive(compiler, "libarmci-openmpi.a")],
+                          [*launcher, "-n", str(RANKS)],
+                          as_root({"OMPI_ALLOW_RUN_AS_ROOT": "1",
+                                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}))
+
+
+def find_on_mpich(nodes):
+    compiler = find_program("mpicc.mpich", "libmpich-dev")
+    launcher = find_program("mpirun.mpich", "mpich")
+    environment = {}
+    if nodes > 1:
+        # Debian's MPICH 4.0 is ch4:ucx: UCX alone would still go through memory. The other two are
+        # for builds on libfabric.
+        environment = {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self", "FI_PROVIDER": "tcp"}
+    return Implementation("armci-mpi/mpich", [compiler, WITH_MPI],
+                          [find_archive(compiler, "libarmci-mpich.a")],
+                          [launcher, "-n", str(RANKS)], environment)
+
+
+# --- any other -----------------------------------------------------------------------------------
+def from_arguments(name, compiler, include, libraries, launcher):
+    """--with: the words of a user. `include` is folders with colons between them."""
+    includes = [word for folder in include.split(":") if folder for word in ("-I", folder)]
+    command = shlex.split(compiler)
+    if not command or shutil.which(command[0]) is None:
+        raise Missing(f"not found: {compiler}")
+    return Implementation(name, command + includes, shlex.split(libraries), shlex.split(launcher))
+
+
+# --- compiling and running -----------------------------------------------------------------------
+def first_line(text):
+    """The first line that says something, shortened."""
+    for line in text.splitlines():
+        if any(c.isalpha() for c in line):
+            return line.strip()[:200]
+    return "no message"
+
+
+def reason_in(text):
+    """The line of a compiler's or a program's messages that tells the reason, as well as can be
+    guessed."""
+    for word in ("armci_bench:", "error", "rror:", "abort", "failed", "not "):
+        for line in text.splitlines():
+            if word in line:
+                return line.strip()[:200]
+    return first_line(text)
+
+
+def compile_program(implementation, folder):
+    """Compiles the benchmark in a folder of its own. Returns the compiler's warnings."""
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / "armci_bench"
+    sources = sorted(str(path) for path in SOURCES.glob("*.c"))
+    done = subprocess.run([*implementation.compiler, *FLAGS, "-o", str(program), *sources,
+                           *implementation.libraries], text=True, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise Missing(f"does not compile: {reason_in(done.stderr)}")
+    implementation.program = program
+    return done.stderr
+
+
+def list_cases(program):
+    done = subprocess.run([str(program), "--list"], text=True, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise Missing(f"does not start: {reason_in(done.stderr)}")
+    return done.stdout.split()
+
+
+def stop(process):
+    """Ends a launcher and what it started: launchers end their ranks when they are asked to."""
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, how)
+            process.wait(STOP_SECONDS)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+        except ProcessLookupError:
+            return
+
+
+def run_program(implementation, arguments, limit_seconds):
+    """One launch. Returns (exit code, or None if the time was up; output; messages)."""
+    command = [*implementation.launcher, str(implementation.program), *arguments]
+    with subprocess.Popen(command, env={**os.environ, **implementation.environment}, text=True,
+                          errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          stdin=subprocess.DEVNULL, start_new_session=True) as process:
+        try:
+            output, messages = process.communicate(timeout=limit_seconds)
+            return process.returncode, output, messages
+        except subprocess.TimeoutExpired:
+            stop(process)
+            output, messages = process.communicate()
+            return None, output, messages
+        except BaseException:  # a break from the keyboard, too: nothing is left behind
+            stop(process)
+            raise
