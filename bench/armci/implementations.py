@@ -41,9 +41,10 @@ def find_program(name, package):
     return path
 
 
-def as_root(variables):
-    """Open MPI asks root for these."""
-    return variables if os.geteuid() == 0 else {}
+def open_mpi_environment():
+    """What Open MPI wants of root."""
+    names = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
+    return dict.fromkeys(names, "1") if os.geteuid() == 0 else {}
 
 
 # --- Tessera -------------------------------------------------------------------------------------
@@ -67,7 +68,7 @@ def flags_of_build(folder, home):
     if not library.is_file():
         raise Missing(f"not found: {library}; build the target tessera_armci")
     rpath = f"-Wl,-rpath,{library.parent},-rpath-link,{library.parent}"
-    return ["-I", str(header.parent)], [f"-L{library.parent}", "-ltessera_armci", rpath]
+    return ["-I", str(header.parent), "-I", str(home)], [f"-L{library.parent}", "-ltessera_armci", rpath]
 
 
 def flags_of_prefix(prefix):
@@ -118,9 +119,7 @@ def find_on_open_mpi(nodes):
         launcher += ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "osc", "pt2pt"]
     return Implementation("armci-mpi/openmpi", [compiler, WITH_MPI],
                           [find_archive(compiler, "libarmci-openmpi.a")],
-                          [*launcher, "-n", str(RANKS)],
-                          as_root({"OMPI_ALLOW_RUN_AS_ROOT": "1",
-                                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}))
+                          [*launcher, "-n", str(RANKS)], open_mpi_environment())
 
 
 def find_on_mpich(nodes):
@@ -143,7 +142,8 @@ def from_arguments(name, compiler, include, libraries, launcher):
     command = shlex.split(compiler)
     if not command or shutil.which(command[0]) is None:
         raise Missing(f"not found: {compiler}")
-    return Implementation(name, command + includes, shlex.split(libraries), shlex.split(launcher))
+    return Implementation(name, command + includes, shlex.split(libraries), shlex.split(launcher),
+                          open_mpi_environment())
 
 
 # --- compiling and running -----------------------------------------------------------------------
@@ -158,7 +158,7 @@ def first_line(text):
 def reason_in(text):
     """The line of a compiler's or a program's messages that tells the reason, as well as can be
     guessed."""
-    for word in ("armci_bench:", "error", "rror:", "abort", "failed", "not "):
+    for word in ("armci_bench:", "not support", "error", "rror:", "abort", "failed", "not "):
         for line in text.splitlines():
             if word in line:
                 return line.strip()[:200]

@@ -13,6 +13,9 @@
 #endif
 #ifdef ARMCI_BENCH_MPI
 #include <mpi.h>
+#ifndef ARMCI_BENCH_THREADS
+#define ARMCI_BENCH_THREADS MPI_THREAD_SINGLE
+#endif
 #endif
 
 enum { message_tag = 11, exit_broken = 3 };
@@ -65,10 +68,9 @@ int pin_to_core(void) {
 
 void start_job(int* argc, char*** argv, struct job* job) {
 #ifdef ARMCI_BENCH_MPI
-  // One thread: Open MPI 4.1 makes no windows over TCP for more, and more would only cost the
-  // others.
+  // ARMCI_Init may ask for MPI_THREAD_MULTIPLE, with which Open MPI 4.1 makes no windows over TCP.
   int provided = 0;
-  MPI_Init_thread(argc, argv, MPI_THREAD_SINGLE, &provided);
+  MPI_Init_thread(argc, argv, ARMCI_BENCH_THREADS, &provided);
 #else
   armci_msg_init(argc, argv);
 #endif

@@ -4,6 +4,7 @@
 // armci_msg_… and MPI, which GA declares in another header than ARMCI-MPI does.
 //
 //     -DARMCI_BENCH_MPI         the program starts MPI itself, as ARMCI-MPI and ComEx want it
+//     -DARMCI_BENCH_THREADS=…   with that level of threads (MPI_THREAD_SINGLE)
 //     -DARMCI_BENCH_MESSAGE_H   armci_msg_… are declared in <message.h>, as in GA
 #pragma once
 
