@@ -165,12 +165,12 @@ def reason_in(text):
     return first_line(text)
 
 
-def compile_program(implementation, folder):
+def compile_program(implementation, folder, *extra_flags):
     """Compiles the benchmark in a folder of its own. Returns the compiler's warnings."""
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "armci_bench"
     sources = sorted(str(path) for path in SOURCES.glob("*.c"))
-    done = subprocess.run([*implementation.compiler, *FLAGS, "-o", str(program), *sources,
+    done = subprocess.run([*implementation.compiler, *FLAGS, *extra_flags, "-o", str(program), *sources,
                            *implementation.libraries], text=True, capture_output=True, check=False)
     if done.returncode != 0:
         raise Missing(f"does not compile: {reason_in(done.stderr)}")
