@@ -24,6 +24,10 @@ class Missing(Exception):
     """What isn't there, in words for the table."""
 
 
+class Broken(Exception):
+    """What is there and doesn't work, in words for the table."""
+
+
 @dataclass
 class Implementation:
     name: str
@@ -32,6 +36,7 @@ class Implementation:
     launcher: list               # comes before the program
     environment: dict = field(default_factory=dict)
     program: Path = None
+    cases: list = None           # their names, as the program prints them
 
 
 def find_program(name, package):
@@ -173,15 +178,16 @@ def compile_program(implementation, folder, *extra_flags):
     done = subprocess.run([*implementation.compiler, *FLAGS, *extra_flags, "-o", str(program), *sources,
                            *implementation.libraries], text=True, capture_output=True, check=False)
     if done.returncode != 0:
-        raise Missing(f"does not compile: {reason_in(done.stderr)}")
+        raise Broken(f"does not compile: {reason_in(done.stderr)}")
     implementation.program = program
     return done.stderr
 
 
 def list_cases(program):
+    """The names of all cases, for which a program starts nothing."""
     done = subprocess.run([str(program), "--list"], text=True, capture_output=True, check=False)
     if done.returncode != 0:
-        raise Missing(f"does not start: {reason_in(done.stderr)}")
+        raise Broken(f"does not start: {reason_in(done.stderr)}")
     return done.stdout.split()
 
 
