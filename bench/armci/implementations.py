@@ -65,6 +65,12 @@ def home_of_build(folder):
     return None
 
 
+def message_header(folders):
+    """The -D that is wanted where armci_msg_… have a header of their own."""
+    has_one = any((folder / "message.h").is_file() for folder in folders)
+    return ["-DARMCI_BENCH_MESSAGE_H"] if has_one else []
+
+
 def flags_of_build(folder, home):
     header = home / "rma" / "armci" / "armci.h"
     if not header.is_file():
@@ -73,7 +79,8 @@ def flags_of_build(folder, home):
     if not library.is_file():
         raise Missing(f"not found: {library}; build the target tessera_armci")
     rpath = f"-Wl,-rpath,{library.parent},-rpath-link,{library.parent}"
-    return ["-I", str(header.parent), "-I", str(home)], [f"-L{library.parent}", "-ltessera_armci", rpath]
+    includes = ["-I", str(header.parent), "-I", str(home)] + message_header([header.parent])
+    return includes, [f"-L{library.parent}", "-ltessera_armci", rpath]
 
 
 def flags_of_prefix(prefix):
@@ -91,7 +98,9 @@ def flags_of_prefix(prefix):
             raise Missing(f"pkg-config: {first_line(done.stderr)}")
         return shlex.split(done.stdout)
 
-    return ask("--cflags"), ask("--libs") + [f"-Wl,-rpath,{files[0].parent.parent}"]
+    includes = ask("--cflags")
+    includes += message_header(Path(word[2:]) for word in includes if word.startswith("-I"))
+    return includes, ask("--libs") + [f"-Wl,-rpath,{files[0].parent.parent}"]
 
 
 def find_tessera(place, nodes):
