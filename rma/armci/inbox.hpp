@@ -22,9 +22,9 @@ struct Letter {
   WorldRank from;
   std::int32_t tag = 0;
   std::uint64_t bytes = 0;
-  bool is_here = true;              ///< else its parts are still with the sender
-  std::vector<std::byte> content;   ///< when it is here
-  std::uint32_t number_before = 0;  ///< the number before that of the first part
+  bool is_here = true;                  ///< else its parts are still with the sender
+  std::vector<std::byte> content = {};  ///< when it is here
+  std::uint32_t number_before = 0;      ///< the number before that of the first part
 };
 
 /// Local. A copy of `bytes` on the heap. Errors: no_memory.

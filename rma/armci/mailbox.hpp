@@ -27,8 +27,9 @@
 // Cost: a short message is a copy, 2 flags, a get, 2 flags; each part of a long one the same. All
 // flags are one-way. Memory of a process: 0.8 MiB and 16 bytes a rank. A wake-up looks at one word
 // of each rank. A receive looks at the waiting messages of its tag.
-// Death: who waits for a rank that is gone gets peer_lost, after at most TESSERA_LIVENESS_MS. A
-// short message to such a rank is lost silently where nobody had to wait.
+// Death: who waits for a rank that is gone gets peer_lost within about TESSERA_LIVENESS_MS; where
+// its node is gone as well, at once also closed (it left) or unreachable. A short message to such a
+// rank is lost silently where nobody had to wait.
 // Threads: one thread at a time may use a mailbox.
 // Ownership: move-only; keeps its job; the destructor frees, collectively.
 // Limits today: ranks below 2^24. Parts are got one after the other.

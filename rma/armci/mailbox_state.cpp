@@ -34,9 +34,10 @@ std::uint32_t units_of(std::size_t bytes_there) {
                                     slot_unit_bytes);
 }
 
-// Nothing of its slices can be read any more, and nothing will come.
+// The other rank died, or left, or nobody knows: its slice can't be read, and nothing will come.
 bool tells_of_loss(const Status& status) {
-  return status.code() == Code::peer_lost || status.code() == Code::unreachable;
+  return status.code() == Code::peer_lost || status.code() == Code::unreachable ||
+         status.code() == Code::closed;
 }
 
 }  // namespace
@@ -111,7 +112,8 @@ Result<WorldRank> MailboxState::find_companion() {
       return rank;
     }
   }
-  return Status::error(Code::peer_lost, "all other ranks are gone, and none has sent it");
+  Status alone = Status::error(Code::peer_lost, "all other ranks are gone, and none has sent it");
+  return companion_ == board_.rank() ? std::move(alone) : std::move(alone).at(companion_);
 }
 
 // ---- Sending ------------------------------------------------------------------------------------

@@ -75,7 +75,8 @@ INSTANTIATE_TEST_SUITE_P(Fault, AwaitedRank,
                                          "absent_from_lock_set_creation", "absent_from_allocation",
                                          "absent_from_attach", "absent_from_free",
                                          "absent_from_lock_set_free", "awaited_flag",
-                                         "awaited_notification", "notified"),
+                                         "awaited_notification", "notified", "awaited_message",
+                                         "awaited_receive", "awaited_receives"),
                          [](const auto& each) { return std::string(each.param); });
 
 TEST(Fault, WhoWaitsForAMemberThatKnowsOfTheDeathIsToldToo) {
@@ -87,6 +88,16 @@ TEST(Fault, WhoWaitsForAMemberThatKnowsOfTheDeathIsToldToo) {
 
 TEST(Fault, ANotificationThatCannotComeIsNoticedAmidOthers) {
   const Plan plan{.scenario = "awaited_notification_amid_noise", .ranks = 3, .victim = 1};
+  const Outcome outcome = expect_loss(plan);
+  expect_report(outcome, 0, "told", "peer_lost", 1);
+}
+
+TEST(Fault, WhoWaitsForAMessageOfAnyRankLearnsThatNobodyIsLeft) {
+  expect_loss({.scenario = "awaited_message_from_any", .ranks = 2, .victim = 0});
+}
+
+TEST(Fault, WhoWaitsForAMessageThatCannotComeNoticesAmidOthers) {
+  const Plan plan{.scenario = "awaited_message_amid_noise", .ranks = 3, .victim = 1};
   const Outcome outcome = expect_loss(plan);
   expect_report(outcome, 0, "told", "peer_lost", 1);
 }
@@ -111,11 +122,10 @@ INSTANTIATE_TEST_SUITE_P(Fault, BusyRank,
                                          "streaming_fetch_adds", "fights_for_lock"),
                          [](const auto& each) { return std::string(each.param); });
 
-// Also the rank that doesn't exchange with the victim itself. Over nodes, stop() tells once more
-// that what was put there is lost.
-TEST(Fault, AllWhoExchangeGhostCellsLearnOfADeathAmongThem) {
+// Over nodes, stop() tells once more that what was put there is lost.
+void expect_loss_at_any_moment(const std::string& scenario) {
   for (const int delay_ms : {0, 3, 11}) {
-    const Plan plan{.scenario = "inside_halo_updates",
+    const Plan plan{.scenario = scenario,
                     .ranks = 4,
                     .victim = delay_ms % 4,
                     .delay = std::chrono::milliseconds(delay_ms)};
@@ -131,6 +141,15 @@ TEST(Fault, AllWhoExchangeGhostCellsLearnOfADeathAmongThem) {
       FAIL() << "victim " << plan.victim << ":\n" << describe(outcome);
     }
   }
+}
+
+// Also the rank that doesn't exchange with the victim itself.
+TEST(Fault, AllWhoExchangeGhostCellsLearnOfADeathAmongThem) {
+  expect_loss_at_any_moment("inside_halo_updates");
+}
+
+TEST(Fault, AllWhoExchangeMessagesWithTheDeadLearnOfIt) {
+  expect_loss_at_any_moment("exchanges_messages");
 }
 
 TEST(Fault, AttachedMemoryGoesWithItsRank) {

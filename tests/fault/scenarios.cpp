@@ -14,6 +14,7 @@
 
 #include "arrays/array.hpp"
 #include "arrays/halo.hpp"
+#include "rma/armci/mailbox.hpp"
 #include "rma/atomic.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/notify.hpp"
@@ -385,6 +386,113 @@ Status in_deserted_team_creation(Stage& stage) {
   return stage.rank() == deserter ? notify_the_dead(stage) : in_team_creation(stage);
 }
 
+// ---- Messages ----------------------------------------------------------------------------------
+
+using rma::armci::Mailbox;
+
+constexpr std::size_t long_message = 1'000'000;
+
+// Each does `Exchange` with the victim, which stands still.
+template <Status (*Exchange)(Stage&, Mailbox&)>
+Status with_mailbox(Stage& stage) {
+  TESSERA_ASSIGN_OR_RETURN(Mailbox mailbox, Mailbox::create(stage.job));
+  if (stage.rank() == stage.victim) {
+    stand_still(stage);
+  }
+  return Exchange(stage, mailbox);
+}
+
+template <Status (*Exchange)(Stage&, Mailbox&)>
+void with_mailbox_to_the_end(Stage& stage) {
+  with_mailbox<Exchange>(stage).ignore("the victim never returns");
+}
+
+Status receive_message(Stage& stage, Mailbox& mailbox) {
+  std::vector<std::byte> buffer(long_message);
+  return mailbox.receive(1, buffer, WorldRank{stage.victim}).status();
+}
+
+Status receive_message_from_any(Stage& /*stage*/, Mailbox& mailbox) {
+  std::vector<std::byte> buffer(long_message);
+  return mailbox.receive_any(1, buffer).status();
+}
+
+Status send_long_message(Stage& stage, Mailbox& mailbox) {
+  return mailbox.send(1, std::vector<std::byte>(long_message), WorldRank{stage.victim});
+}
+
+Status send_many_messages(Stage& stage, Mailbox& mailbox) {
+  while (true) {
+    TESSERA_RETURN_IF_ERROR(mailbox.send(1, std::vector<std::byte>(8), WorldRank{stage.victim}));
+  }
+}
+
+// The bell of one survivor never rests, and yet it must look after the victim.
+Status receive_message_amid_noise(Stage& stage, Mailbox& mailbox) {
+  constexpr std::uint64_t done_at = 16;
+  if (stage.rank() == stage.first_survivor()) {
+    const Status told = receive_message(stage, mailbox);
+    stage.line.report("told", told);
+    const std::int32_t done = 1;
+    for (const WorldRank rank : stage.survivors()) {
+      TESSERA_RETURN_IF_ERROR(
+          put_value(stage.job, stage.region.at(TeamRank{rank.value}, done_at), done));
+    }
+    // Takes in what they send until they know.
+    for (const WorldRank rank : stage.survivors()) {
+      if (rank.value != stage.rank()) {
+        TESSERA_RETURN_IF_ERROR(mailbox.receive(3, {}, rank).status());
+      }
+    }
+    return told;
+  }
+  while (true) {
+    TESSERA_RETURN_IF_ERROR(
+        mailbox.send(2, std::vector<std::byte>(8), WorldRank{stage.first_survivor()}));
+    TESSERA_ASSIGN_OR_RETURN(
+        const auto done,
+        rma::get_value<std::int32_t>(stage.job, stage.region.at(TeamRank{stage.rank()}, done_at)));
+    if (done != 0) {
+      TESSERA_RETURN_IF_ERROR(mailbox.send(3, {}, WorldRank{stage.first_survivor()}));
+      return stage.job.barrier();
+    }
+  }
+}
+
+// All survivors and the victim send each other short and long messages, without end.
+Status exchange_with_victim(Stage& stage, Mailbox& mailbox) {
+  std::vector<std::byte> buffer(long_message);
+  const bool is_victim = stage.rank() == stage.victim;
+  const std::vector<WorldRank> peers =
+      is_victim ? stage.survivors() : std::vector<WorldRank>{WorldRank{stage.victim}};
+  while (true) {
+    for (const WorldRank peer : peers) {
+      TESSERA_RETURN_IF_ERROR(mailbox.send(1, std::span(buffer).first(100), peer));
+      if (is_victim) {
+        TESSERA_RETURN_IF_ERROR(mailbox.send(2, buffer, peer));
+      }
+      TESSERA_RETURN_IF_ERROR(mailbox.receive(1, buffer, peer).status());
+      TESSERA_RETURN_IF_ERROR(mailbox.receive(2, buffer, peer).status());
+      if (!is_victim) {
+        TESSERA_RETURN_IF_ERROR(mailbox.send(2, buffer, peer));
+      }
+    }
+  }
+}
+
+Status exchange_messages(Stage& stage) {
+  TESSERA_ASSIGN_OR_RETURN(Mailbox mailbox, Mailbox::create(stage.job));
+  if (stage.rank() == stage.victim) {
+    stage.line.ready();
+  }
+  return exchange_with_victim(stage, mailbox);
+}
+
+void exchange_messages_to_the_end(Stage& stage) {
+  exchange_messages(stage).ignore("the director ends this rank");
+  wait_for_the_end();
+}
+
 // ---- Memory ------------------------------------------------------------------------------------
 
 // What the node's memory file holds.
@@ -475,6 +583,17 @@ constexpr std::array all{
     Scenario{"awaited_notification", stand_still, notification},
     Scenario{"awaited_notification_amid_noise", stand_still, notification_amid_noise},
     Scenario{"notified", stand_still, notify_the_dead},
+    Scenario{"awaited_message", with_mailbox_to_the_end<receive_message>,
+             with_mailbox<receive_message>},
+    Scenario{"awaited_message_from_any", with_mailbox_to_the_end<receive_message_from_any>,
+             with_mailbox<receive_message_from_any>},
+    Scenario{"awaited_message_amid_noise", with_mailbox_to_the_end<receive_message_amid_noise>,
+             with_mailbox<receive_message_amid_noise>},
+    Scenario{"awaited_receive", with_mailbox_to_the_end<send_long_message>,
+             with_mailbox<send_long_message>},
+    Scenario{"awaited_receives", with_mailbox_to_the_end<send_many_messages>,
+             with_mailbox<send_many_messages>},
+    Scenario{"exchanges_messages", exchange_messages_to_the_end, exchange_messages},
     Scenario{"uses_much_memory", use_much_memory_and_die, use_much_memory},
     Scenario{"leaves", leave, in_barrier},
     Scenario{"pauses", pause_and_go_on, in_barrier},
