@@ -10,6 +10,7 @@
 #include "rma/engine/job_state.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/protocol/actions.hpp"
+#include "rma/protocol/overlap.hpp"
 #include "rma/protocol/plain_word.hpp"
 #include "rma/transfer.hpp"
 
@@ -47,7 +48,9 @@ RemoteAddress find(const JobState& job, RawAddress at) {
   if (line == nullptr || line->raw == nullptr || bytes_at(at.pointer) < line->raw) {
     return {};
   }
-  return {at.rank, region, offset_in(*line, at.pointer)};
+  const std::uint64_t offset = offset_in(*line, at.pointer);
+  const bool is_anothers = line->start != nullptr && offset > line->bytes;
+  return is_anothers ? RemoteAddress{} : RemoteAddress{at.rank, region, offset};
 }
 
 CopyShape shape_of(std::size_t bytes) {
@@ -222,19 +225,6 @@ std::span<void* const> written(const RunList& list, Direction direction) {
   return direction == Direction::to_remote ? list.remote : list.local;
 }
 
-// True when each run begins at or behind the end of the one before, so that none overlap; and none
-// of them is null.
-bool is_ascending(std::span<void* const> runs, std::size_t bytes) {
-  const std::byte* end = nullptr;
-  for (const void* const each : runs) {
-    if (bytes_at(each) < end || each == nullptr) {
-      return false;
-    }
-    end = bytes_at(each) + bytes;
-  }
-  return true;
-}
-
 bool has_null(std::span<void* const> runs) {
   return std::find(runs.begin(), runs.end(), nullptr) != runs.end();
 }
@@ -252,14 +242,14 @@ CachedSlice* mapped_slice_of(const JobState& job, WorldRank rank, const RunList&
   return fits ? line : nullptr;
 }
 
-// One list that lies in one mapped slice, in an order that shows that no runs overlap; false says
-// nothing.
+// One list that lies in one mapped slice, of runs that are plainly apart; false says nothing.
 bool list_plainly(const JobState& job, Direction direction, Op op, WorldRank rank,
                   const RunList& list) {
   const auto target = written(list, direction);
   const auto source = direction == Direction::to_remote ? list.local : list.remote;
   if (list.bytes == 0 || target.empty() || target.size() != source.size() ||
-      !is_ascending(target, list.bytes) || has_null(source)) {
+      !detail::are_plainly_apart(target, list.bytes) ||
+      (direction == Direction::to_remote && has_null(source))) {
     return false;
   }
   CachedSlice* const line = mapped_slice_of(job, rank, list);

@@ -6,7 +6,8 @@
 // returns when the source may be reused, a blocking get when its data is here; fences and barriers
 // make puts and accumulates complete at the target. docs/memory-model.md has the whole contract.
 // Local memory may be a slice, the target's own among them; where the two sides of a contiguous or
-// shaped transfer overlap, it is as if all of the source were read first.
+// shaped transfer overlap, it is as if all of the source were read first, by transports that take
+// strided shapes.
 //
 // Errors, here and from Handle::wait():
 //   out_of_range      the target bytes do not lie in the slice; nothing was sent

@@ -34,11 +34,8 @@ Status check_set(const armci_giov_t& set, int number) {
 
 }  // namespace
 
-Result<std::size_t> byte_count(int bytes) {
-  if (bytes < 0) {
-    return wrong(fmt::format("{} bytes", bytes));
-  }
-  return static_cast<std::size_t>(bytes);
+Status negative_bytes(int bytes) {
+  return wrong(fmt::format("{} bytes", bytes));
 }
 
 Result<Scale> scale_of(int optype, const void* factor) {
@@ -75,10 +72,10 @@ Result<CopyShape> shape_of(Way way, const int source_strides[], const int target
     return wrong(fmt::format("the {} strides are null, with {} stride levels",
                              source_strides == nullptr ? "source's" : "destination's", levels));
   }
-  TESSERA_ASSIGN_OR_RETURN(const std::size_t run_bytes, byte_count(count[0]));
+  TESSERA_RETURN_IF_ERROR(check_bytes(count[0]));
   const int* const here = way == Way::to_remote ? source_strides : target_strides;
   const int* const there = way == Way::to_remote ? target_strides : source_strides;
-  CopyShape shape = CopyShape::contiguous(run_bytes);
+  CopyShape shape = CopyShape::contiguous(as_size(count[0]));
   for (int level = 0; level < levels; ++level) {
     shape.repeat(count[level + 1], here[level], there[level]);
   }

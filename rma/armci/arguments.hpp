@@ -18,7 +18,13 @@ namespace tessera::rma::armci {
 enum class Way : bool { to_remote, from_remote };
 
 /// Errors, of all: invalid_argument.
-Result<std::size_t> byte_count(int bytes);
+Status negative_bytes(int bytes);
+inline Status check_bytes(int bytes) {
+  return bytes >= 0 ? Status() : negative_bytes(bytes);
+}
+inline std::size_t as_size(int bytes) noexcept {
+  return static_cast<std::size_t>(bytes);
+}
 Result<Scale> scale_of(int optype, const void* factor);
 
 /// A strided transfer as rma describes it. Null stride arrays are allowed where there are no

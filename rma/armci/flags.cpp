@@ -53,8 +53,9 @@ extern "C" {
 
 int PARMCI_Put_flag(void* src, void* dst, int bytes, int* flag, int value, int proc) {
   return armci::call("ARMCI_Put_flag", [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const std::size_t count, armci::byte_count(bytes));
-    return armci::put_and_raise(session, src, dst, CopyShape::contiguous(count), flag, value, proc);
+    TESSERA_RETURN_IF_ERROR(armci::check_bytes(bytes));
+    return armci::put_and_raise(session, src, dst, CopyShape::contiguous(armci::as_size(bytes)),
+                                flag, value, proc);
   });
 }
 extern decltype(ARMCI_Put_flag) ARMCI_Put_flag [[gnu::weak, gnu::alias("PARMCI_Put_flag")]];

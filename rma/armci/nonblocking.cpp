@@ -33,8 +33,7 @@ Status keep(Session& session, armci_hdl_t* handle, Handle started) {
 /// Whether an operation with this handle to `proc` is put off until more have come. On one node it
 /// is done at once, which is as fast as noting it.
 bool is_put_off(const Session& session, const armci_hdl_t* handle, int proc) {
-  return handle != nullptr && session.handles.is_aggregate(*handle) && proc >= 0 &&
-         proc < session.job.size() && !session.job.shares_node(WorldRank{proc});
+  return handle != nullptr && session.is_elsewhere(proc) && session.handles.is_aggregate(*handle);
 }
 
 /// Puts an operation off: `add` does so, with the aggregate and the address in its region.
@@ -113,16 +112,18 @@ extern "C" {
 
 int PARMCI_NbPut(void* src, void* dst, int bytes, int proc, armci_hdl_t* handle) {
   return armci::call("ARMCI_NbPut", [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const std::size_t count, armci::byte_count(bytes));
-    return armci::start_put(session, handle, RawAddress{WorldRank{proc}, dst}, src, count);
+    TESSERA_RETURN_IF_ERROR(armci::check_bytes(bytes));
+    return armci::start_put(session, handle, RawAddress{WorldRank{proc}, dst}, src,
+                            armci::as_size(bytes));
   });
 }
 extern decltype(ARMCI_NbPut) ARMCI_NbPut [[gnu::weak, gnu::alias("PARMCI_NbPut")]];
 
 int PARMCI_NbGet(void* src, void* dst, int bytes, int proc, armci_hdl_t* handle) {
   return armci::call("ARMCI_NbGet", [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const std::size_t count, armci::byte_count(bytes));
-    return armci::start_get(session, handle, RawAddress{WorldRank{proc}, src}, dst, count);
+    TESSERA_RETURN_IF_ERROR(armci::check_bytes(bytes));
+    return armci::start_get(session, handle, RawAddress{WorldRank{proc}, src}, dst,
+                            armci::as_size(bytes));
   });
 }
 extern decltype(ARMCI_NbGet) ARMCI_NbGet [[gnu::weak, gnu::alias("PARMCI_NbGet")]];
@@ -131,9 +132,9 @@ int PARMCI_NbAcc(int optype, void* scale, void* src, void* dst, int bytes, int p
                  armci_hdl_t* handle) {
   return armci::call("ARMCI_NbAcc", [&](Session& session) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const Scale factor, armci::scale_of(optype, scale));
-    TESSERA_ASSIGN_OR_RETURN(const std::size_t count, armci::byte_count(bytes));
-    return armci::start_accumulate(session, handle, RawAddress{WorldRank{proc}, dst}, src, count,
-                                   factor);
+    TESSERA_RETURN_IF_ERROR(armci::check_bytes(bytes));
+    return armci::start_accumulate(session, handle, RawAddress{WorldRank{proc}, dst}, src,
+                                   armci::as_size(bytes), factor);
   });
 }
 extern decltype(ARMCI_NbAcc) ARMCI_NbAcc [[gnu::weak, gnu::alias("PARMCI_NbAcc")]];

@@ -41,6 +41,10 @@ Status Session::end(Holder holder) {
 }
 
 Status Session::prepare() {
+  elsewhere_.resize(static_cast<std::size_t>(job.size()));
+  for (std::int32_t rank = 0; rank < job.size(); ++rank) {
+    elsewhere_[static_cast<std::size_t>(rank)] = !job.shares_node(WorldRank{rank});
+  }
   TESSERA_ASSIGN_OR_RETURN(groups, Groups::create(job));
   TESSERA_ASSIGN_OR_RETURN(pool, MemoryPool::create(job));
   TESSERA_ASSIGN_OR_RETURN(mailbox, Mailbox::create(job));

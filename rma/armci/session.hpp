@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "rma/armci/allocations.hpp"
 #include "rma/armci/groups.hpp"
@@ -49,6 +50,12 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  /// True for processes of other nodes; false for numbers that are no process's.
+  [[nodiscard]] bool is_elsewhere(int proc) const noexcept {
+    const auto place = static_cast<std::size_t>(static_cast<unsigned>(proc));
+    return place < elsewhere_.size() && elsewhere_[place];
+  }
+
   Job job;
   Groups groups;
   Allocations allocations;
@@ -67,6 +74,7 @@ class Session {
   Status finish();
 
   static constinit Session* current_;
+  std::vector<bool> elsewhere_;  ///< by process
 };
 
 }  // namespace tessera::rma::armci

@@ -18,16 +18,16 @@ extern "C" {
 
 int PARMCI_Put(void* src, void* dst, int bytes, int proc) {
   return armci::call("ARMCI_Put", [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const std::size_t count, armci::byte_count(bytes));
-    return put(session.job, RawAddress{WorldRank{proc}, dst}, src, count);
+    TESSERA_RETURN_IF_ERROR(armci::check_bytes(bytes));
+    return put(session.job, RawAddress{WorldRank{proc}, dst}, src, armci::as_size(bytes));
   });
 }
 extern decltype(ARMCI_Put) ARMCI_Put [[gnu::weak, gnu::alias("PARMCI_Put")]];
 
 int PARMCI_Get(void* src, void* dst, int bytes, int proc) {
   return armci::call("ARMCI_Get", [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const std::size_t count, armci::byte_count(bytes));
-    return get(session.job, RawAddress{WorldRank{proc}, src}, dst, count);
+    TESSERA_RETURN_IF_ERROR(armci::check_bytes(bytes));
+    return get(session.job, RawAddress{WorldRank{proc}, src}, dst, armci::as_size(bytes));
   });
 }
 extern decltype(ARMCI_Get) ARMCI_Get [[gnu::weak, gnu::alias("PARMCI_Get")]];
@@ -35,8 +35,9 @@ extern decltype(ARMCI_Get) ARMCI_Get [[gnu::weak, gnu::alias("PARMCI_Get")]];
 int PARMCI_Acc(int optype, void* scale, void* src, void* dst, int bytes, int proc) {
   return armci::call("ARMCI_Acc", [&](Session& session) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const Scale factor, armci::scale_of(optype, scale));
-    TESSERA_ASSIGN_OR_RETURN(const std::size_t count, armci::byte_count(bytes));
-    return accumulate(session.job, RawAddress{WorldRank{proc}, dst}, src, count, factor);
+    TESSERA_RETURN_IF_ERROR(armci::check_bytes(bytes));
+    return accumulate(session.job, RawAddress{WorldRank{proc}, dst}, src, armci::as_size(bytes),
+                      factor);
   });
 }
 extern decltype(ARMCI_Acc) ARMCI_Acc [[gnu::weak, gnu::alias("PARMCI_Acc")]];

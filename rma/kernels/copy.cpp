@@ -227,6 +227,10 @@ void move_shape(std::byte* local, std::byte* remote, const CopyShape& shape, Dir
     return;
   }
   const bool is_put = direction == Direction::to_remote;
+  if (shape.levels == 0) {
+    move_run(is_put ? remote : local, is_put ? local : remote, shape.run_bytes);
+    return;
+  }
   std::vector<std::byte> kept(shape.total_bytes());
   std::byte* at = kept.data();
   for_each_run(shape, [&](std::int64_t here, std::int64_t there) {

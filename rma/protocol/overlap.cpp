@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 #include <string_view>
@@ -113,7 +114,66 @@ Status check_overlap(Fragments fragments, Start&& start, std::string_view where)
   return pair == order.end() ? Status() : overlap_error(pair[0], pair[1], where);
 }
 
+// True when each run begins at or behind the end of the one before.
+bool are_ascending(std::span<void* const> runs, std::size_t bytes) noexcept {
+  std::uintptr_t end = 1;
+  for (const void* const each : runs) {
+    const auto start = reinterpret_cast<std::uintptr_t>(each);
+    if (start < end) {
+      return false;
+    }
+    end = start + bytes;
+  }
+  return true;
+}
+
+// What all of some runs lie in, and all bits that are set in one of their addresses.
+struct Surroundings {
+  std::uintptr_t lowest = ~std::uintptr_t{0};
+  std::uintptr_t highest = 0;
+  std::uintptr_t bits = 0;
+};
+
+Surroundings surroundings_of(std::span<void* const> runs) noexcept {
+  Surroundings all;
+  for (const void* const each : runs) {
+    const auto start = reinterpret_cast<std::uintptr_t>(each);
+    all.lowest = std::min(all.lowest, start);
+    all.highest = std::max(all.highest, start);
+    all.bits |= start;
+  }
+  return all;
+}
+
 }  // namespace
+
+// Runs whose length is a power of two, at multiples of it, overlap only where they are the same. A
+// bit for each place says which were seen.
+bool are_plainly_apart(std::span<void* const> runs, std::size_t bytes) noexcept {
+  if (are_ascending(runs, bytes)) {
+    return true;
+  }
+  constexpr std::size_t word_bits = 64;
+  constexpr std::size_t most_words = 1024;
+  const Surroundings all = surroundings_of(runs);
+  const bool is_aligned = std::has_single_bit(bytes) && (all.bits & (bytes - 1)) == 0;
+  const int shift = std::countr_zero(bytes);
+  const std::size_t places = is_aligned ? ((all.highest - all.lowest) >> shift) + 1 : 0;
+  if (places == 0 || places > most_words * word_bits || all.lowest == 0) {
+    return false;
+  }
+  std::array<std::uint64_t, most_words> seen;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::fill_n(seen.begin(), (places + word_bits - 1) / word_bits, 0);
+  std::uint64_t twice = 0;
+  for (const void* const each : runs) {
+    const std::size_t place = (reinterpret_cast<std::uintptr_t>(each) - all.lowest) >> shift;
+    const std::uint64_t bit = std::uint64_t{1} << place % word_bits;
+    std::uint64_t& word = seen[place / word_bits];
+    twice |= word & bit;
+    word |= bit;
+  }
+  return twice == 0;
+}
 
 Status check_remote_overlap(Fragments fragments) {
   return check_overlap(

@@ -212,5 +212,60 @@ TEST(LockSet, IsReleasedInAnotherThreadThanItWasTaken) {
   });
 }
 
+TEST(LockSet, IsTriedWithoutWaiting) {
+  on_ranks([](Job& job) {
+    LockSet locks = LockSet::create(job.world(), 2).value();
+    const TeamRank owner{job.size() - 1};
+    const bool is_first = job.rank().value == 0;
+    if (is_first) {
+      const auto taken = locks.try_lock(owner, 1);
+      ASSERT_TRUE(ok(taken));
+      EXPECT_TRUE(*taken);
+    }
+    ASSERT_TRUE(ok(job.barrier()));
+    const auto again = locks.try_lock(owner, 1);
+    ASSERT_TRUE(ok(again));
+    EXPECT_FALSE(*again) << "rank 0 has it";
+    ASSERT_TRUE(ok(job.barrier()));
+    if (is_first) {
+      ASSERT_TRUE(ok(locks.unlock(owner, 1)));
+    }
+    ASSERT_TRUE(ok(job.barrier()));
+    if (job.rank().value == job.size() - 1) {
+      // What comes from another node may still be on its way, behind the barrier's own messages.
+      EXPECT_TRUE(test::eventually([&] { return *locks.try_lock(owner, 1); }));
+      EXPECT_TRUE(ok(locks.unlock(owner, 1)));
+    }
+    EXPECT_TRUE(fails(locks.try_lock(owner, 2), Code::out_of_range, {"no lock 2"}));
+    ASSERT_TRUE(ok(job.barrier()));
+    EXPECT_TRUE(ok(locks.free()));
+    EXPECT_TRUE(fails(locks.try_lock(owner, 0), Code::closed, {"the locks were freed"}));
+  });
+}
+
+TEST(LockSet, LetsOneRankInAtATimeWhenItIsTried) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t each = 40;
+    Region region = Region::allocate(job.world(), 64).value();
+    LockSet locks = LockSet::create(job.world(), 1).value();
+    for (std::int64_t i = 0; i < each; ++i) {
+      auto taken = locks.try_lock(TeamRank{0}, 0);
+      while (taken.ok() && !*taken) {
+        std::this_thread::yield();
+        taken = locks.try_lock(TeamRank{0}, 0);
+      }
+      ASSERT_TRUE(ok(taken));
+      const auto value = get_value<std::int64_t>(job, region.at(TeamRank{0}, 8));
+      ASSERT_TRUE(ok(value));
+      ASSERT_TRUE(ok(put_value(job, region.at(TeamRank{0}, 8), *value + 1)));
+      ASSERT_TRUE(ok(job.fence(WorldRank{0})));
+      ASSERT_TRUE(ok(locks.unlock(TeamRank{0}, 0)));
+    }
+    ASSERT_TRUE(ok(job.barrier()));
+    EXPECT_EQ(get_value<std::int64_t>(job, region.at(TeamRank{0}, 8)).value(), each * job.size());
+    EXPECT_TRUE(ok(locks.free()));
+  });
+}
+
 }  // namespace
 }  // namespace tessera::rma
