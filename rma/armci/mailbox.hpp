@@ -32,7 +32,7 @@
 // rank is lost silently where nobody had to wait.
 // Threads: one thread at a time may use a mailbox.
 // Ownership: move-only; keeps its job; the destructor frees, collectively.
-// Limits today: ranks below 2^24. Parts are got one after the other.
+// Limits today: 2^24 ranks. Parts are got one after the other.
 #pragma once
 
 #include <cstddef>
@@ -63,12 +63,13 @@ struct Received {
 
 class Mailbox {
  public:
+  /// No mailbox; only assignment and destruction are allowed.
   Mailbox() noexcept;
   Mailbox(Mailbox&&) noexcept;
   Mailbox& operator=(Mailbox&& other) noexcept;
   ~Mailbox();
 
-  /// Collective over all ranks. Errors: as Region::allocate.
+  /// Collective over all ranks. Errors: as Region::allocate; limit_exceeded (too many ranks).
   static Result<Mailbox> create(Job& job);
 
   /// Collective. Messages that nobody received are dropped. Idempotent. Errors: peer_lost.

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "rma/transfer.hpp"

@@ -473,7 +473,7 @@ TEST(Mailbox, CarriesRandomTrafficAsItWasSent) {
   with_mailbox([](Job& job, Mailbox& mailbox) {
     const rma::test::SharedSeed seed(job);
     std::mt19937_64 random = seed.generator(-1);
-    for (int round = 0; round < 3; ++round) {
+    for (int round = 0; round < tessera::test::rounds(3); ++round) {
       const std::vector<Message> script = make_script(random, job.size());
       ASSERT_NO_FATAL_FAILURE(Player(job, mailbox, script).play());
       // Who receives from any rank would take messages of the next round.
