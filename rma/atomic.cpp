@@ -9,6 +9,7 @@
 #include "rma/engine/slice_cache.hpp"
 #include "rma/protocol/direct.hpp"
 #include "rma/protocol/locate.hpp"
+#include "rma/protocol/raw_address.hpp"
 #include "rma/protocol/remote.hpp"
 
 namespace tessera::rma {
@@ -71,15 +72,24 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
 // The word, when it lies aligned in a plain slice of a region without locks, where the processor's
 // own instructions do; counted. Null sends the operation to the careful path.
 template <class T>
-inline T* plain_word(const JobState& job, const RemoteAddress& at) {
-  detail::CachedSlice* const line = job.cached_slice(at.rank, at.region);
-  std::byte* const slice = line == nullptr ? nullptr : line->start_for(at.offset, sizeof(T));
-  if (slice == nullptr || at.offset % sizeof(T) != 0 || line->atomics != Atomics::separate)
+inline T* plain_word(const detail::CachedPlace& place) {
+  std::byte* const word = place.mapped(sizeof(T));
+  if (word == nullptr || place.offset % sizeof(T) != 0 || place.line->atomics != Atomics::separate)
       [[unlikely]] {
     return nullptr;
   }
-  line->count(Op::atomic, sizeof(T));
-  return reinterpret_cast<T*>(slice + at.offset);
+  place.line->count(Op::atomic, sizeof(T));
+  return reinterpret_cast<T*>(word);
+}
+
+template <class T>
+inline T* plain_word(const JobState& job, const RemoteAddress& at) {
+  return plain_word<T>(detail::CachedPlace{job.cached_slice(at.rank, at.region), at.offset});
+}
+
+template <class T>
+inline T* plain_word(const JobState& job, const RawAddress& at) {
+  return plain_word<T>(find_cached(job, at));
 }
 
 template <class T>
@@ -123,6 +133,28 @@ Result<T> compare_swap(Job& job, RemoteAddress at, T expected, T desired) {
   return carefully(job.state(), at, AtomicRequest::Kind::compare_swap, desired, expected);
 }
 
+template <AtomicWord T>
+Result<T> fetch_add(Job& job, RawAddress at, T increment) {
+  if (T* const word = plain_word<T>(job.state(), at)) [[likely]] {
+    return std::atomic_ref<T>(*word).fetch_add(increment);
+  }
+  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress remote, job.translate(at.rank, at.pointer));
+  return fetch_add(job, remote, increment);
+}
+
+template <AtomicWord T>
+Result<T> swap(Job& job, RawAddress at, T desired) {
+  if (T* const word = plain_word<T>(job.state(), at)) [[likely]] {
+    return std::atomic_ref<T>(*word).exchange(desired);
+  }
+  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress remote, job.translate(at.rank, at.pointer));
+  return swap(job, remote, desired);
+}
+
+template Result<std::int32_t> fetch_add(Job&, RawAddress, std::int32_t);
+template Result<std::int64_t> fetch_add(Job&, RawAddress, std::int64_t);
+template Result<std::int32_t> swap(Job&, RawAddress, std::int32_t);
+template Result<std::int64_t> swap(Job&, RawAddress, std::int64_t);
 template Result<std::int32_t> fetch_add(Job&, RemoteAddress, std::int32_t);
 template Result<std::int64_t> fetch_add(Job&, RemoteAddress, std::int64_t);
 template Result<std::int32_t> swap(Job&, RemoteAddress, std::int32_t);

@@ -37,6 +37,17 @@ Result<T> swap(Job& job, RemoteAddress at, T desired);
 template <AtomicWord T>
 Result<T> compare_swap(Job& job, RemoteAddress at, T expected, T desired);
 
+/// The same by (rank, pointer); see rma/raw_transfer.hpp. Errors: also out_of_range for an address
+/// in no region, of whatever rank.
+template <AtomicWord T>
+Result<T> fetch_add(Job& job, RawAddress at, T increment);
+template <AtomicWord T>
+Result<T> swap(Job& job, RawAddress at, T desired);
+
+extern template Result<std::int32_t> fetch_add(Job&, RawAddress, std::int32_t);
+extern template Result<std::int64_t> fetch_add(Job&, RawAddress, std::int64_t);
+extern template Result<std::int32_t> swap(Job&, RawAddress, std::int32_t);
+extern template Result<std::int64_t> swap(Job&, RawAddress, std::int64_t);
 extern template Result<std::int32_t> fetch_add(Job&, RemoteAddress, std::int32_t);
 extern template Result<std::int64_t> fetch_add(Job&, RemoteAddress, std::int64_t);
 extern template Result<std::int32_t> swap(Job&, RemoteAddress, std::int32_t);

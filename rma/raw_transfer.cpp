@@ -12,6 +12,7 @@
 #include "rma/protocol/actions.hpp"
 #include "rma/protocol/overlap.hpp"
 #include "rma/protocol/plain_word.hpp"
+#include "rma/protocol/raw_address.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::rma {
@@ -24,33 +25,34 @@ using detail::JobState;
 using detail::PutAction;
 using kernels::Direction;
 
-const std::byte* bytes_at(const void* pointer) noexcept {
-  return static_cast<const std::byte*>(pointer);
-}
-
 std::uint64_t offset_in(const CachedSlice& line, const void* pointer) noexcept {
-  return static_cast<std::uint64_t>(bytes_at(pointer) - line.raw);
+  return static_cast<std::uint64_t>(static_cast<const std::byte*>(pointer) - line.raw);
 }
 
 // The word path of put and get. `local` is only read where the direction says so.
 [[gnu::always_inline]] inline bool word_plainly(const JobState& job, Direction direction, Op op,
                                                 RawAddress at, void* local, std::size_t bytes) {
-  const RegionId region = job.addresses->find(at.pointer);
-  CachedSlice* const line = find_cached(job.regions, at.rank, region);
-  return line != nullptr &&
-         detail::word_plainly(line, direction, op, offset_in(*line, at.pointer), local, bytes);
+  if (bytes != detail::plain_word_bytes) {
+    return false;
+  }
+  const detail::CachedPlace place = find_cached(job, at);
+  return detail::word_plainly(place.line, direction, op, place.offset, local, bytes);
 }
 
-// The address in its region; number 0 where it takes a closer look to tell.
-RemoteAddress find(const JobState& job, RawAddress at) {
-  const RegionId region = job.addresses->find(at.pointer);
-  const CachedSlice* const line = region.value == 0 ? nullptr : job.cached_slice(at.rank, region);
-  if (line == nullptr || line->raw == nullptr || bytes_at(at.pointer) < line->raw) {
-    return {};
+// One run to or from a slice that is mapped here and was used before; false says nothing.
+template <class Action>
+[[gnu::always_inline]] inline bool run_plainly(const JobState& job, const Action& action,
+                                               RawAddress at, void* local, std::size_t bytes) {
+  const detail::CachedPlace place = find_cached(job, at);
+  std::byte* const slice = place.mapped(bytes);
+  if (slice == nullptr || local == nullptr || !action.is_whole(bytes) || action.takes_turns(job))
+      [[unlikely]] {
+    return false;
   }
-  const std::uint64_t offset = offset_in(*line, at.pointer);
-  const bool is_anothers = line->start != nullptr && offset > line->bytes;
-  return is_anothers ? RemoteAddress{} : RemoteAddress{at.rank, region, offset};
+  place.line->count(Action::op, bytes);
+  action.run(slice - place.offset, place.offset, local, bytes,
+             job.stripes->slice(place.line->region(), at.rank));
+  return true;
 }
 
 CopyShape shape_of(std::size_t bytes) {
@@ -129,22 +131,22 @@ void* readable(const void* from) {
 }
 
 template <class What>
-[[gnu::noinline]] Status put_what(Job& job, RawAddress to, const void* from, const What& what) {
+Status put_what(Job& job, RawAddress to, const void* from, const What& what) {
   return run(job, PutAction(), to, readable(from), what,
              [&](RemoteAddress at) { return put(job, at, from, what); });
 }
 template <class What>
-[[gnu::noinline]] Handle start_put(Job& job, RawAddress to, const void* from, const What& what) {
+Handle start_put(Job& job, RawAddress to, const void* from, const What& what) {
   return start(job, PutAction(), to, readable(from), what,
                [&](RemoteAddress at) { return put_async(job, at, from, what); });
 }
 template <class What>
-[[gnu::noinline]] Status get_what(Job& job, RawAddress from, void* to, const What& what) {
+Status get_what(Job& job, RawAddress from, void* to, const What& what) {
   return run(job, GetAction(), from, to, what,
              [&](RemoteAddress at) { return get(job, at, to, what); });
 }
 template <class What>
-[[gnu::noinline]] Handle start_get(Job& job, RawAddress from, void* to, const What& what) {
+Handle start_get(Job& job, RawAddress from, void* to, const What& what) {
   return start(job, GetAction(), from, to, what,
                [&](RemoteAddress at) { return get_async(job, at, to, what); });
 }
@@ -161,13 +163,40 @@ Handle start_accumulate(Job& job, RawAddress to, const void* from, const What& w
                [&](RemoteAddress at) { return accumulate_async(job, at, from, what, scale); });
 }
 
+// Runs that are no aligned words, apart from the fastest path.
+[[gnu::noinline]] Status put_run(Job& job, RawAddress to, const void* from, std::size_t bytes) {
+  if (run_plainly(job.state(), PutAction(), to, readable(from), bytes)) [[likely]] {
+    return {};
+  }
+  return put_what(job, to, from, bytes);
+}
+[[gnu::noinline]] Handle start_put_run(Job& job, RawAddress to, const void* from,
+                                       std::size_t bytes) {
+  if (run_plainly(job.state(), PutAction(), to, readable(from), bytes)) [[likely]] {
+    return {};
+  }
+  return start_put(job, to, from, bytes);
+}
+[[gnu::noinline]] Status get_run(Job& job, RawAddress from, void* to, std::size_t bytes) {
+  if (run_plainly(job.state(), GetAction(), from, to, bytes)) [[likely]] {
+    return {};
+  }
+  return get_what(job, from, to, bytes);
+}
+[[gnu::noinline]] Handle start_get_run(Job& job, RawAddress from, void* to, std::size_t bytes) {
+  if (run_plainly(job.state(), GetAction(), from, to, bytes)) [[likely]] {
+    return {};
+  }
+  return start_get(job, from, to, bytes);
+}
+
 }  // namespace
 
 Status put(Job& job, RawAddress to, const void* from, std::size_t bytes) {
   if (word_plainly(job.state(), Direction::to_remote, Op::put, to, readable(from), bytes)) {
     return {};
   }
-  return put_what(job, to, from, bytes);
+  return put_run(job, to, from, bytes);
 }
 Status put(Job& job, RawAddress to, const void* from, const CopyShape& shape) {
   return put_what(job, to, from, shape);
@@ -176,7 +205,7 @@ Handle put_async(Job& job, RawAddress to, const void* from, std::size_t bytes) {
   if (word_plainly(job.state(), Direction::to_remote, Op::put, to, readable(from), bytes)) {
     return {};
   }
-  return start_put(job, to, from, bytes);
+  return start_put_run(job, to, from, bytes);
 }
 Handle put_async(Job& job, RawAddress to, const void* from, const CopyShape& shape) {
   return start_put(job, to, from, shape);
@@ -186,7 +215,7 @@ Status get(Job& job, RawAddress from, void* to, std::size_t bytes) {
   if (word_plainly(job.state(), Direction::from_remote, Op::get, from, to, bytes)) {
     return {};
   }
-  return get_what(job, from, to, bytes);
+  return get_run(job, from, to, bytes);
 }
 Status get(Job& job, RawAddress from, void* to, const CopyShape& shape) {
   return get_what(job, from, to, shape);
@@ -195,7 +224,7 @@ Handle get_async(Job& job, RawAddress from, void* to, std::size_t bytes) {
   if (word_plainly(job.state(), Direction::from_remote, Op::get, from, to, bytes)) {
     return {};
   }
-  return start_get(job, from, to, bytes);
+  return start_get_run(job, from, to, bytes);
 }
 Handle get_async(Job& job, RawAddress from, void* to, const CopyShape& shape) {
   return start_get(job, from, to, shape);
@@ -203,6 +232,9 @@ Handle get_async(Job& job, RawAddress from, void* to, const CopyShape& shape) {
 
 Status accumulate(Job& job, RawAddress to, const void* from, std::size_t bytes,
                   const Scale& scale) {
+  if (run_plainly(job.state(), AccumulateAction(scale), to, readable(from), bytes)) [[likely]] {
+    return {};
+  }
   return accumulate_what(job, to, from, bytes, scale);
 }
 Status accumulate(Job& job, RawAddress to, const void* from, const CopyShape& shape,
@@ -211,6 +243,9 @@ Status accumulate(Job& job, RawAddress to, const void* from, const CopyShape& sh
 }
 Handle accumulate_async(Job& job, RawAddress to, const void* from, std::size_t bytes,
                         const Scale& scale) {
+  if (run_plainly(job.state(), AccumulateAction(scale), to, readable(from), bytes)) [[likely]] {
+    return {};
+  }
   return start_accumulate(job, to, from, bytes, scale);
 }
 Handle accumulate_async(Job& job, RawAddress to, const void* from, const CopyShape& shape,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <vector>
 
 #include "rma/armci/armci.h"
@@ -26,6 +27,12 @@ inline std::size_t as_size(int bytes) noexcept {
   return static_cast<std::size_t>(bytes);
 }
 Result<Scale> scale_of(int optype, const void* factor);
+/// The factor of the most frequent type. Requires: it isn't null.
+inline Scale double_scale(const void* factor) noexcept {
+  double value = 0;
+  std::memcpy(&value, factor, sizeof value);
+  return Scale::of(value);
+}
 
 /// A strided transfer as rma describes it. Null stride arrays are allowed where there are no
 /// levels.

@@ -19,14 +19,14 @@ namespace tessera::rma::armci {
 namespace {
 
 template <AtomicWord T>
-Status fetch_and_add(Session& session, void* local, RemoteAddress remote, T increment) {
+Status fetch_and_add(Session& session, void* local, RawAddress remote, T increment) {
   TESSERA_ASSIGN_OR_RETURN(const T before, fetch_add(session.job, remote, increment));
   std::memcpy(local, &before, sizeof before);
   return {};
 }
 
 template <AtomicWord T>
-Status exchange(Session& session, void* local, RemoteAddress remote) {
+Status exchange(Session& session, void* local, RawAddress remote) {
   T value{};
   std::memcpy(&value, local, sizeof value);
   TESSERA_ASSIGN_OR_RETURN(const T before, swap(session.job, remote, value));
@@ -39,7 +39,7 @@ Status read_modify_write(Session& session, int op, void* local, const void* remo
   if (local == nullptr) {
     return Status::error(Code::invalid_argument, "the pointer for the value from before is null");
   }
-  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress at, session.job.translate(WorldRank{proc}, remote));
+  const RawAddress at{WorldRank{proc}, remote};
   switch (op) {
     case ARMCI_FETCH_AND_ADD:
       return fetch_and_add<std::int32_t>(session, local, at, extra);

@@ -34,8 +34,12 @@ extern decltype(ARMCI_Get) ARMCI_Get [[gnu::weak, gnu::alias("PARMCI_Get")]];
 
 int PARMCI_Acc(int optype, void* scale, void* src, void* dst, int bytes, int proc) {
   return armci::call("ARMCI_Acc", [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const Scale factor, armci::scale_of(optype, scale));
     TESSERA_RETURN_IF_ERROR(armci::check_bytes(bytes));
+    if (optype == ARMCI_ACC_DBL && scale != nullptr) [[likely]] {
+      return accumulate(session.job, RawAddress{WorldRank{proc}, dst}, src, armci::as_size(bytes),
+                        armci::double_scale(scale));
+    }
+    TESSERA_ASSIGN_OR_RETURN(const Scale factor, armci::scale_of(optype, scale));
     return accumulate(session.job, RawAddress{WorldRank{proc}, dst}, src, armci::as_size(bytes),
                       factor);
   });

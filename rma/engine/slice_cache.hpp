@@ -49,6 +49,9 @@ struct alignas(64) CachedSlice {
   std::array<std::uint64_t, op_count> operations{};
   std::array<std::uint64_t, op_count> moved_bytes{};
 
+  [[nodiscard]] RegionId region() const noexcept {
+    return RegionId{static_cast<std::uint32_t>(place >> 32U)};
+  }
   /// The start when the slice has the `wanted` bytes from `offset` on, else null.
   [[nodiscard]] std::byte* start_for(std::uint64_t offset, std::size_t wanted) const noexcept {
     return wanted <= bytes && offset <= bytes - wanted ? start : nullptr;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 #include "rma/element.hpp"
 #include "rma/shape.hpp"
@@ -19,6 +20,21 @@ namespace tessera::rma::kernels {
 /// Neither side needs to be aligned.
 void accumulate_run(void* target, const void* source, std::size_t bytes,
                     const Scale& scale) noexcept;
+
+/// As accumulate_run, for paths where a call counts: one double is added right here.
+inline void accumulate_small(void* target, const void* source, std::size_t bytes,
+                             const Scale& scale) noexcept {
+  if (bytes == sizeof(double) && scale.type() == ElementType::f64) {
+    double sum = 0;
+    double term = 0;
+    std::memcpy(&sum, target, sizeof sum);
+    std::memcpy(&term, source, sizeof term);
+    sum += scale.is_one() ? term : scale.as<double>() * term;
+    std::memcpy(target, &sum, sizeof sum);
+  } else {
+    accumulate_run(target, source, bytes, scale);
+  }
+}
 
 /// accumulate_run() for every run of `shape`: the remote strides are the target's, the local ones
 /// the source's. Runs of the target may meet the same element again; each adds to it.

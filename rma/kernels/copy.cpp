@@ -166,19 +166,6 @@ CopyLine line_kernel(std::size_t row_bytes) noexcept {
 
 }  // namespace
 
-void copy_run(void* to, const void* from, std::size_t bytes) noexcept {
-  if (bytes <= short_run_bytes) {
-    copy_short(to, from, bytes);
-  } else if (bytes <= 2 * short_run_bytes) {
-    copy_ends<short_run_bytes>(static_cast<std::byte*>(to), static_cast<const std::byte*>(from),
-                               bytes);
-  } else if (bytes < stream_from_bytes) {
-    std::memcpy(to, from, bytes);
-  } else {
-    stream_run(to, from, bytes);
-  }
-}
-
 void move_run(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes <= short_run_bytes) {
     copy_short(to, from, bytes);

@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
+#include "rma/kernels/stream.hpp"
 #include "rma/kernels/words.hpp"
 #include "rma/shape.hpp"
 
@@ -27,7 +29,18 @@ inline bool do_overlap(const void* a, const void* b, std::size_t bytes) noexcept
 }
 
 /// Copies one run. Never tears for aligned 1, 2, 4 and 8 bytes. Requires: no overlap.
-void copy_run(void* to, const void* from, std::size_t bytes) noexcept;
+inline void copy_run(void* to, const void* from, std::size_t bytes) noexcept {
+  if (bytes <= short_run_bytes) {
+    copy_short(to, from, bytes);
+  } else if (bytes <= 2 * short_run_bytes) {
+    copy_ends<short_run_bytes>(static_cast<std::byte*>(to), static_cast<const std::byte*>(from),
+                               bytes);
+  } else if (bytes < stream_from_bytes) {
+    std::memcpy(to, from, bytes);
+  } else {
+    stream_run(to, from, bytes);
+  }
+}
 
 /// As copy_run, for runs that may overlap (memmove).
 void move_run(void* to, const void* from, std::size_t bytes) noexcept;

@@ -172,7 +172,7 @@ void accumulate_run_direct(std::byte* slice, std::uint64_t offset, const std::by
     accumulate_long_run(slice, offset, source, bytes, scale, stripes);
   } else if (bytes > 0) {
     const RobustGuard guard(stripes.of(offset), stripes.context());
-    kernels::accumulate_run(slice + offset, source, bytes, scale);
+    kernels::accumulate_small(slice + offset, source, bytes, scale);
   }
 }
 

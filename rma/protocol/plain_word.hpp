@@ -12,6 +12,9 @@
 
 namespace tessera::rma::detail {
 
+/// The bytes of such a word; for callers to ask first.
+inline constexpr std::size_t plain_word_bytes = 8;
+
 /// True when eight aligned bytes were moved at once: a path that calls nothing and so saves no
 /// registers, which is a third of the cost of such an operation. False says nothing. `line` may be
 /// null. Counting comes first: after a store whose address has yet to be found, the processor
@@ -19,7 +22,7 @@ namespace tessera::rma::detail {
 [[gnu::always_inline]] inline bool word_plainly(CachedSlice* line, kernels::Direction direction,
                                                 Op op, std::uint64_t offset, void* local,
                                                 std::size_t bytes) {
-  constexpr std::size_t word = 8;
+  constexpr std::size_t word = plain_word_bytes;
   if (bytes != word || line == nullptr || offset >= line->word_offsets || local == nullptr) {
     return false;
   }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From a RawAddress to the calling thread's line for the slice that it points into.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rma/engine/job_state.hpp"
+#include "rma/region.hpp"
+
+namespace tessera::rma::detail {
+
+/// Where a pointer lies, as far as the thread's slice cache knows.
+struct CachedPlace {
+  CachedSlice* line = nullptr;  ///< null: it isn't known
+  std::uint64_t offset = 0;     ///< in the slice; beyond all bytes if it lies in another one
+
+  /// The place itself when the slice is mapped and has `bytes` from there on, else null.
+  [[nodiscard]] std::byte* mapped(std::size_t bytes) const noexcept {
+    std::byte* const slice = line == nullptr ? nullptr : line->start_for(offset, bytes);
+    return slice == nullptr ? nullptr : slice + offset;
+  }
+};
+
+[[gnu::always_inline]] inline CachedPlace find_cached(const JobState& job, RawAddress at) noexcept {
+  const RegionId region = job.addresses->find(at.pointer);
+  CachedSlice* const line = find_cached(job.regions, at.rank, region);
+  if (line == nullptr) {
+    return {};
+  }
+  return {line, static_cast<std::uint64_t>(static_cast<const std::byte*>(at.pointer) - line->raw)};
+}
+
+/// The address in its region; number 0 where it takes a closer look to tell.
+inline RemoteAddress find(const JobState& job, RawAddress at) {
+  const RegionId region = job.addresses->find(at.pointer);
+  const CachedSlice* const line = region.value == 0 ? nullptr : job.cached_slice(at.rank, region);
+  const auto* const pointer = static_cast<const std::byte*>(at.pointer);
+  if (line == nullptr || line->raw == nullptr || pointer < line->raw) {
+    return {};
+  }
+  const auto offset = static_cast<std::uint64_t>(pointer - line->raw);
+  const bool is_anothers = line->start != nullptr && offset > line->bytes;
+  return is_anothers ? RemoteAddress{} : RemoteAddress{at.rank, region, offset};
+}
+
+}  // namespace tessera::rma::detail
