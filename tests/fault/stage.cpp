@@ -110,6 +110,9 @@ Status use_locks(Stage& stage, rma::Team& team) {
 }  // namespace
 
 Status carry_on(Stage& stage) {
+  // What a survivor sent to another may have come when that had given its memory up already, as one
+  // does who learns of the death first. The next fence tells of it.
+  stage.job.fence_all().ignore("of the time before");
   const std::vector<rma::WorldRank> members = stage.survivors();
   TESSERA_ASSIGN_OR_RETURN(rma::Team team, rma::Team::create(stage.job, members));
   TESSERA_ASSIGN_OR_RETURN(const auto count, team.allreduce(std::int64_t{1}, rma::Reduction::sum));
