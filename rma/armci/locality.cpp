@@ -9,8 +9,21 @@
 namespace tessera::rma::armci {
 namespace {
 
+// What a function of C's answers goes to where its caller says.
+template <class T>
+Status answer(T* where, T value, const char* what) {
+  if (where == nullptr) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("the pointer for the {} is null", what))
+        .hint("give the address of a variable");
+  }
+  *where = value;
+  return {};
+}
+
 Status null_group() {
-  return Status::error(Code::invalid_argument, "the pointer to the new group is null");
+  return Status::error(Code::invalid_argument, "the pointer to the new group is null")
+      .hint("give the address of an ARMCI_Group");
 }
 
 int create_group(const char* function, int n, const int* pid_list, ARMCI_Group* group,
@@ -124,16 +137,14 @@ void ARMCI_Group_free(ARMCI_Group* group) {
 int ARMCI_Group_rank(ARMCI_Group* group, int* rank) {
   return armci::call("ARMCI_Group_rank", [&](Session& session) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const Group* const found, session.groups.find(group));
-    *rank = found->team.rank().value;
-    return {};
+    return armci::answer(rank, found->team.rank().value, "rank");
   });
 }
 
 void ARMCI_Group_size(ARMCI_Group* group, int* size) {
   armci::call("ARMCI_Group_size", [&](Session& session) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const Group* const found, session.groups.find(group));
-    *size = found->team.size();
-    return {};
+    return armci::answer(size, found->team.size(), "size");
   });
 }
 
@@ -143,14 +154,14 @@ void ARMCI_Group_set_default(ARMCI_Group* group) {
 }
 
 void ARMCI_Group_get_default(ARMCI_Group* group) {
-  armci::call("ARMCI_Group_get_default", [&](Session& session) -> Status {
-    *group = session.groups.default_number();
-    return {};
+  armci::call("ARMCI_Group_get_default", [&](Session& session) {
+    return armci::answer(group, session.groups.default_number(), "group");
   });
 }
 
 void ARMCI_Group_get_world(ARMCI_Group* group) {
-  *group = armci::Groups::world;
+  armci::finish("ARMCI_Group_get_world",
+                armci::answer(group, ARMCI_Group{armci::Groups::world}, "group"));
 }
 
 int ARMCI_Absolute_id(ARMCI_Group* group, int group_rank) {

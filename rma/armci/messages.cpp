@@ -307,10 +307,15 @@ void armci_msg_bintree(int scope, int* root, int* up, int* left, int* right) {
     tree = armci::tree_of(team);
     return Status();
   });
-  *root = tree.root;
-  *up = tree.up;
-  *left = tree.left;
-  *right = tree.right;
+  const auto answer = [](int* where, int process) {
+    if (where != nullptr) {
+      *where = process;
+    }
+  };
+  answer(root, tree.root);
+  answer(up, tree.up);
+  answer(left, tree.left);
+  answer(right, tree.right);
 }
 
 void armci_msg_bcast(void* buffer, int len, int root) {
