@@ -13,7 +13,8 @@ namespace tessera::rma::armci {
 namespace {
 
 Status null_array() {
-  return Status::error(Code::invalid_argument, "the array for the pointers is null");
+  return Status::error(Code::invalid_argument, "the array for the pointers is null")
+      .hint("let it have a pointer for each process of the group");
 }
 
 // Whether anybody has memory in the region.
@@ -53,7 +54,8 @@ Result<Allocations::Allocation*> Allocations::find_own(Job& job, void* pointer) 
   const auto found = by_region_.find(at.region.value);
   if (found == by_region_.end()) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("{} is not memory of ARMCI_Malloc's", fmt::ptr(pointer)));
+                         fmt::format("{} is not memory of ARMCI_Malloc's", fmt::ptr(pointer)))
+        .hint("give the pointer that ARMCI_Malloc set for this process");
   }
   return &found->second;
 }
@@ -71,7 +73,8 @@ Result<Allocations::Allocation*> Allocations::agree_on(Job& job, Team& team, voi
       wrong = Status::error(Code::invalid_argument,
                             fmt::format("{} lies in this process's memory from {} on, but not at "
                                         "its start",
-                                        fmt::ptr(pointer), fmt::ptr((*own)->region.local())));
+                                        fmt::ptr(pointer), fmt::ptr((*own)->region.local())))
+                  .hint("give the pointer that ARMCI_Malloc set for this process");
     } else {
       region = (*own)->region.id().value;
       members = (*own)->region.team();
@@ -139,7 +142,8 @@ Status Allocations::end_access(Job& job, void* pointer) {
   const std::lock_guard guard(mutex_);
   if (found->accesses.empty()) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("no access to the memory at {} was begun", fmt::ptr(pointer)));
+                         fmt::format("no access to the memory at {} was begun", fmt::ptr(pointer)))
+        .hint("call ARMCI_Access_begin before, once for each end");
   }
   Status ended = found->accesses.back().end();
   found->accesses.pop_back();
@@ -152,7 +156,8 @@ Status Allocations::set_mode(Job& job, Team& team, void* pointer, int mode) {
   TESSERA_RETURN_IF_ERROR(team.agree(
       exists ? Status()
              : Status::error(Code::invalid_argument,
-                             fmt::format("{} is no combination of access modes", mode))));
+                             fmt::format("{} is no combination of access modes", mode))
+                   .hint("add ARMCIX_MODE_ALL, _CONFLICT_FREE and _NO_LOAD_STORE as needed")));
   TESSERA_ASSIGN_OR_RETURN(Allocation* const found, agree_on(job, team, pointer));
   if (found != nullptr) {
     found->mode = mode;

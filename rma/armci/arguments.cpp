@@ -23,11 +23,17 @@ Scale scale_from(const void* factor) {
 
 Status check_set(const armci_giov_t& set, int number) {
   if (set.bytes < 0 || set.ptr_array_len < 0) {
-    return wrong(
-        fmt::format("set {} has {} segments of {} bytes", number, set.ptr_array_len, set.bytes));
+    return wrong(fmt::format("set {} has {} segments of {} bytes", number, set.ptr_array_len,
+                             set.bytes))
+        .hint(
+            "neither may be negative; name the fields of armci_giov_t, whose order differs "
+            "between ARMCIs");
   }
   if (set.ptr_array_len > 0 && (set.src_ptr_array == nullptr || set.dst_ptr_array == nullptr)) {
-    return wrong(fmt::format("set {} has a null array of pointers", number));
+    return wrong(fmt::format("set {} of {} segments has a null array of {} pointers", number,
+                             set.ptr_array_len,
+                             set.src_ptr_array == nullptr ? "source" : "destination"))
+        .hint("let both arrays have a pointer for each segment");
   }
   return {};
 }
@@ -35,12 +41,14 @@ Status check_set(const armci_giov_t& set, int number) {
 }  // namespace
 
 Status negative_bytes(int bytes) {
-  return wrong(fmt::format("{} bytes", bytes));
+  return wrong(fmt::format("a transfer of {} bytes", bytes))
+      .hint("a transfer has 0 to 2147483647 bytes");
 }
 
 Result<Scale> scale_of(int optype, const void* factor) {
   if (factor == nullptr) {
-    return wrong("the pointer to the scale factor is null");
+    return wrong("the pointer to the scale factor is null")
+        .hint("let it point to one element of the type that is accumulated, 1 for instance");
   }
   switch (optype) {
     case ARMCI_ACC_INT:
@@ -56,21 +64,25 @@ Result<Scale> scale_of(int optype, const void* factor) {
     case ARMCI_ACC_DCP:
       return scale_from<std::complex<double>>(factor);
     default:
-      return wrong(fmt::format("{} is no accumulate operation (ARMCI_ACC_…)", optype));
+      return wrong(fmt::format("{} is no accumulate operation", optype))
+          .hint("use ARMCI_ACC_INT, _LNG, _FLT, _DBL, _CPL or _DCP, of this armci.h");
   }
 }
 
 Result<CopyShape> shape_of(Way way, const int source_strides[], const int target_strides[],
                            const int count[], int levels) {
   if (levels < 0 || levels > max_stride_levels) {
-    return wrong(fmt::format("{} stride levels; there are 0 to {}", levels, max_stride_levels));
+    return wrong(fmt::format("{} stride levels", levels))
+        .hint(fmt::format("there are 0 to ARMCI_MAX_STRIDE_LEVEL, {}", max_stride_levels));
   }
   if (count == nullptr) {
-    return wrong("the array of counts is null");
+    return wrong("the array of counts is null")
+        .hint("let it have one count more than there are stride levels");
   }
   if (levels > 0 && (source_strides == nullptr || target_strides == nullptr)) {
     return wrong(fmt::format("the {} strides are null, with {} stride levels",
-                             source_strides == nullptr ? "source's" : "destination's", levels));
+                             source_strides == nullptr ? "source's" : "destination's", levels))
+        .hint("let it have a stride for each level");
   }
   TESSERA_RETURN_IF_ERROR(check_bytes(count[0]));
   const int* const here = way == Way::to_remote ? source_strides : target_strides;
@@ -98,10 +110,11 @@ Result<CopyShape> packed_shape_of(const int strides[], const int count[], int le
 
 Result<std::vector<RunList>> lists_of(Way way, const armci_giov_t sets[], int count) {
   if (count < 0) {
-    return wrong(fmt::format("{} sets of segments", count));
+    return wrong(fmt::format("{} sets of segments", count)).hint("give 0 or more");
   }
   if (sets == nullptr && count > 0) {
-    return wrong("the array of sets is null");
+    return wrong(fmt::format("the array of {} sets is null", count))
+        .hint("give an armci_giov_t for each set");
   }
   std::vector<RunList> lists;
   lists.reserve(static_cast<std::size_t>(count));

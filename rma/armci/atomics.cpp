@@ -37,7 +37,8 @@ Status exchange(Session& session, void* local, RawAddress remote) {
 Status read_modify_write(Session& session, int op, void* local, const void* remote, int extra,
                          int proc) {
   if (local == nullptr) {
-    return Status::error(Code::invalid_argument, "the pointer for the value from before is null");
+    return Status::error(Code::invalid_argument, "the pointer for the value from before is null")
+        .hint("give the address of an int, or of a long for the …_LONG operations");
   }
   const RawAddress at{WorldRank{proc}, remote};
   switch (op) {
@@ -50,9 +51,9 @@ Status read_modify_write(Session& session, int op, void* local, const void* remo
     case ARMCI_SWAP_LONG:
       return exchange<std::int64_t>(session, local, at);
     default:
-      return Status::error(
-          Code::invalid_argument,
-          fmt::format("{} is no read-modify-write operation (ARMCI_FETCH_AND_ADD, …)", op));
+      return Status::error(Code::invalid_argument,
+                           fmt::format("{} is no read-modify-write operation", op))
+          .hint("use ARMCI_FETCH_AND_ADD, ARMCI_SWAP or their …_LONG, of this armci.h");
   }
 }
 
@@ -69,7 +70,8 @@ Result<TeamRank> owner_of(const Mutexes& mutexes, int proc) {
   const TeamRank owner = mutexes.team.team_rank(WorldRank{proc});
   if (owner.value < 0) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("process {} is not one of those that have the mutexes", proc));
+                         fmt::format("process {} is not one of those that have the mutexes", proc))
+        .hint("name a process of the group that called ARMCI_Create_mutexes");
   }
   return owner;
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -46,6 +47,21 @@ int c_code(Code code) {
   return FAIL8;
 }
 
+// For errors that were found below, where nobody knows of ARMCI_Malloc.
+std::string_view remedy_for(Code code) {
+  switch (code) {
+    case Code::invalid_argument:
+      return "compare the arguments with what armci.h says of the function";
+    case Code::out_of_range:
+      return "give a pointer that ARMCI_Malloc set for that process, or one into the bytes behind "
+             "it, before ARMCI_Free";
+    case Code::closed:
+      return "call it before what it works on is freed or finalized";
+    default:
+      return "docs/errors.md says what can be done about each kind of error";
+  }
+}
+
 bool errors_are_returned() {
   if (const Session* const session = Session::current()) {
     return session->job.settings().armci_errors == "return";
@@ -68,6 +84,7 @@ Status not_running() {
 
 int fail(const char* function, Status error) {
   const int code = c_code(error.code());
+  error = std::move(error).hint(remedy_for(error.code()));
   last_error = {code, fmt::format("{}: {}", function, error.message())};
   if (errors_are_returned()) {
     return code;

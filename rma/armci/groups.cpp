@@ -27,7 +27,8 @@ Result<Groups> Groups::create(const Job& job) {
 
 Result<Group*> Groups::find(const ARMCI_Group* number) {
   if (number == nullptr) {
-    return Status::error(Code::invalid_argument, "the pointer to the group is null");
+    return Status::error(Code::invalid_argument, "the pointer to the group is null")
+        .hint("ARMCI_Group_get_world and ARMCI_Group_get_default give groups that always exist");
   }
   const std::lock_guard guard(mutex_);
   const auto found = groups_.find(*number);
@@ -69,7 +70,8 @@ Result<ARMCI_Group> Groups::create(Job& job, std::span<const int> ranks,
     if (rank < 0 || rank >= whole->team.size()) {
       return Status::error(Code::invalid_argument,
                            fmt::format("there is no process {} in the parent of {} processes", rank,
-                                       whole->team.size()));
+                                       whole->team.size()))
+          .hint("list members by their ranks in the parent, which begin with 0");
     }
     members.push_back(whole->team.world_rank(TeamRank{rank}));
     is_member = is_member || members.back() == job.rank();
@@ -90,7 +92,8 @@ Result<ARMCI_Group> Groups::split(const ARMCI_Group* parent, int color, int key)
 Status Groups::free(ARMCI_Group* number) {
   TESSERA_ASSIGN_OR_RETURN(Group* const group, find(number));
   if (*number == world) {
-    return Status::error(Code::invalid_argument, "the group of all processes can't be freed");
+    return Status::error(Code::invalid_argument, "the group of all processes can't be freed")
+        .hint("free only what ARMCI_Group_create, _create_child, ARMCIX_Group_split or _dup gave");
   }
   Status met = group->team.barrier();
   const std::lock_guard guard(mutex_);

@@ -34,7 +34,8 @@ int create_group(const char* function, int n, const int* pid_list, ARMCI_Group* 
     }
     if (n < 0 || (pid_list == nullptr && n > 0)) {
       return Status::error(Code::invalid_argument,
-                           fmt::format("a list of {} processes at {}", n, fmt::ptr(pid_list)));
+                           fmt::format("a list of {} processes at {}", n, fmt::ptr(pid_list)))
+          .hint("give the address of that many ranks of the parent");
     }
     const std::span<const int> ranks(pid_list, static_cast<std::size_t>(n));
     TESSERA_ASSIGN_OR_RETURN(*group, session.groups.create(session.job, ranks, parent));
@@ -46,15 +47,17 @@ Status check_domain(armci_domain_t domain) {
   return domain == ARMCI_DOMAIN_SMP
              ? Status()
              : Status::error(Code::invalid_argument,
-                             fmt::format("there is no kind of domain {}", domain));
+                             fmt::format("there is no kind of domain {}", domain))
+                   .hint("use ARMCI_DOMAIN_SMP");
 }
 
 Status check_process(const Job& job, int proc) {
   return proc >= 0 && proc < job.size()
              ? Status()
-             : Status::error(Code::invalid_argument,
-                             fmt::format("there is no process {}: the job has 0 to {}", proc,
-                                         job.size() - 1));
+             : Status::error(
+                   Code::invalid_argument,
+                   fmt::format("there is no process {}: the job has 0 to {}", proc, job.size() - 1))
+                   .hint("processes are numbered over the whole job, not in a group");
 }
 
 Status check_node(const Job& job, int node) {
@@ -62,7 +65,8 @@ Status check_node(const Job& job, int node) {
              ? Status()
              : Status::error(Code::invalid_argument,
                              fmt::format("there is no domain {}: the job has 0 to {}", node,
-                                         job.node_count() - 1));
+                                         job.node_count() - 1))
+                   .hint("armci_domain_id gives that of a process");
 }
 
 // Calls `body` for the processes of a node, ascending, until it returns false.
@@ -92,8 +96,9 @@ Result<int> process_at(const Job& job, int node, int place) {
   });
   if (found < 0) {
     return Status::error(
-        Code::invalid_argument,
-        fmt::format("domain {} has {} processes, and none with number {}", node, at, place));
+               Code::invalid_argument,
+               fmt::format("domain {} has {} processes, and none with number {}", node, at, place))
+        .hint("their numbers begin with 0; armci_domain_nprocs gives how many there are");
   }
   return found;
 }
@@ -168,9 +173,10 @@ int ARMCI_Absolute_id(ARMCI_Group* group, int group_rank) {
   return armci::call_for("ARMCI_Absolute_id", -1, [&](Session& session) -> Result<int> {
     TESSERA_ASSIGN_OR_RETURN(const Group* const found, session.groups.find(group));
     if (group_rank < 0 || group_rank >= found->team.size()) {
-      return Status::error(
-          Code::invalid_argument,
-          fmt::format("the group of {} processes has no rank {}", found->team.size(), group_rank));
+      return Status::error(Code::invalid_argument,
+                           fmt::format("the group of {} processes has no rank {}",
+                                       found->team.size(), group_rank))
+          .hint("ranks begin with 0; ARMCI_Group_size gives how many there are");
     }
     return found->team.world_rank(TeamRank{group_rank}).value;
   });

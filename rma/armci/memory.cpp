@@ -32,7 +32,8 @@ ARMCI_Group default_group() {
 }
 
 Status null_info() {
-  return Status::error(Code::invalid_argument, "the pointer to the armci_meminfo_t is null");
+  return Status::error(Code::invalid_argument, "the pointer to the armci_meminfo_t is null")
+      .hint("give the address of the one that ARMCI_Memget filled, or of a copy");
 }
 
 // The offset in the pool is Tessera's own part of an armci_meminfo_t.
@@ -42,7 +43,8 @@ std::uint64_t pool_offset(const armci_meminfo_t& info) {
 
 Result<armci_meminfo_t> take_from_pool(Session& session, std::size_t bytes, int flag) {
   if (flag != 0) {
-    return Status::error(Code::invalid_argument, fmt::format("memflg is {}, not 0", flag));
+    return Status::error(Code::invalid_argument, fmt::format("memflg is {}", flag))
+        .hint("it is 0, always");
   }
   TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, session.pool.take(bytes));
   armci_meminfo_t info = {};
@@ -133,7 +135,8 @@ void* PARMCI_Malloc_local(armci_size_t bytes) {
   return armci::call_for<void*>(
       "ARMCI_Malloc_local", nullptr, [&](Session& session) -> Result<void*> {
         if (bytes < 0) {
-          return Status::error(Code::invalid_argument, fmt::format("{} bytes of memory", bytes));
+          return Status::error(Code::invalid_argument, fmt::format("{} bytes of memory", bytes))
+              .hint("ask for 0 bytes or more");
         }
         return bytes == 0 ? Result<void*>(nullptr)
                           : session.job.allocate_local(static_cast<std::size_t>(bytes));

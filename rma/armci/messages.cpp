@@ -29,7 +29,8 @@ Result<Scope> scope_of(int scope) {
     case SCOPE_MASTERS:
       return Scope::masters;
     default:
-      return wrong(fmt::format("{} is no scope (SCOPE_ALL, SCOPE_NODE, SCOPE_MASTERS)", scope));
+      return wrong(fmt::format("{} is no scope", scope))
+          .hint("use SCOPE_ALL, SCOPE_NODE or SCOPE_MASTERS, of this message.h");
   }
 }
 
@@ -45,7 +46,8 @@ Result<ElementType> type_of(int type) {
     case ARMCI_DOUBLE:
       return ElementType::f64;
     default:
-      return wrong(fmt::format("{} is no type of elements (ARMCI_INT, …)", type));
+      return wrong(fmt::format("{} is no type of elements", type))
+          .hint("use ARMCI_INT, _LONG, _LONG_LONG, _FLOAT or _DOUBLE, of this message.h");
   }
 }
 
@@ -73,14 +75,16 @@ Result<Reduction> reduction_of(const char* op) {
   const auto* const found = std::find_if(names.begin(), names.end(),
                                          [&](const Name& each) { return each.name == wanted; });
   if (found == names.end()) {
-    return wrong(fmt::format("'{}' is no reduction", wanted));
+    return wrong(fmt::format("'{}' is no reduction", wanted))
+        .hint("use + * min max absmin absmax, and for integers land lor band bor");
   }
   return found->reduction;
 }
 
 Status check_buffer(const void* buffer, int count) {
   if (count < 0 || (buffer == nullptr && count > 0)) {
-    return wrong(fmt::format("a buffer of {} at {}", count, fmt::ptr(buffer)));
+    return wrong(fmt::format("a buffer of length {} at {}", count, fmt::ptr(buffer)))
+        .hint("give the address of a buffer, and a length that is not negative");
   }
   return {};
 }
@@ -123,7 +127,8 @@ std::span<std::byte> bytes_of(void* buffer, int bytes) {
 Status broadcast(Team& team, void* buffer, int bytes, int root) {
   TESSERA_RETURN_IF_ERROR(check_buffer(buffer, bytes));
   if (root < 0 || root >= team.size()) {
-    return wrong(fmt::format("the root is {} of {} processes", root, team.size()));
+    return wrong(fmt::format("the root is {} of {} processes", root, team.size()))
+        .hint("roots are ranks in the group or scope, and begin with 0");
   }
   return team.broadcast(bytes_of(buffer, bytes), TeamRank{root});
 }
@@ -177,10 +182,11 @@ Status select_and_share(Team& team, void* x, int n, const char* op, int type, in
   const std::size_t value_bytes = size_of(element);
   if (x == nullptr || n < static_cast<int>(value_bytes)) {
     return wrong(fmt::format("{} bytes at {}, which begin with a value of {} bytes", n, fmt::ptr(x),
-                             value_bytes));
+                             value_bytes))
+        .hint("n counts the bytes of the whole of x");
   }
   if (reduction != Reduction::min && reduction != Reduction::max) {
-    return wrong(fmt::format("'{}' selects nothing; 'min' and 'max' do", op));
+    return wrong(fmt::format("'{}' selects nothing", op)).hint("use min or max");
   }
   Candidate own{.contributes = contribute};
   std::memcpy(own.value.data(), x, value_bytes);
@@ -202,8 +208,9 @@ SharedPointer share(const Job& job, const void* pointer) {
 
 Status exchange_addresses(Session& session, Team& team, void* pointers[], int n) {
   if (pointers == nullptr || n != team.size()) {
-    return wrong(
-        fmt::format("{} pointers at {} for {} processes", n, fmt::ptr(pointers), team.size()));
+    return wrong(fmt::format("{} pointers at {} for {} processes", n, fmt::ptr(pointers),
+                             team.size()))
+        .hint("let the array have a pointer for each process of the group");
   }
   const SharedPointer own = share(session.job, pointers[team.rank().value]);
   TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(own));
@@ -344,8 +351,9 @@ void armci_grp_clus_brdcst(void* buffer, int len, int first, int count, ARMCI_Gr
   armci::call("armci_grp_clus_brdcst", [&](Session& session) -> Status {
     TESSERA_ASSIGN_OR_RETURN(armci::Group* const all, session.groups.find(group));
     if (first < 0 || count < 0 || count > all->team.size() - first) {
-      return armci::wrong(
-          fmt::format("{} processes from {} on, in a group of {}", count, first, all->team.size()));
+      return armci::wrong(fmt::format("{} processes from {} on, in a group of {}", count, first,
+                                      all->team.size()))
+          .hint("first and count are ranks in the group, and all of them in it");
     }
     const auto members = all->team.members().subspan(static_cast<std::size_t>(first),
                                                      static_cast<std::size_t>(count));
