@@ -10,11 +10,6 @@
 #include "rma/armci/parmci.h"
 #include "rma/atomic.hpp"
 
-/// See armcix.h.
-struct armcix_mutex_hdl_s {
-  tessera::rma::armci::Mutexes set;
-};
-
 namespace tessera::rma::armci {
 namespace {
 
@@ -76,18 +71,11 @@ Result<TeamRank> owner_of(const Mutexes& mutexes, int proc) {
   return owner;
 }
 
-Result<Mutexes> create(Team& team, int count) {
-  TESSERA_ASSIGN_OR_RETURN(LockSet locks, LockSet::create(team, count));
-  return Mutexes{std::move(locks), team};
-}
-
 template <class Act>
 int with_set(const char* function, armcix_mutex_hdl_t mutexes, const Act& act) {
-  return call(function, [&](Session&) -> Status {
-    if (mutexes == nullptr) {
-      return Status::error(Code::invalid_argument, "the set of mutexes is null");
-    }
-    return act(mutexes->set.locks);
+  return call(function, [&](Session& session) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(Mutexes* const set, session.mutex_sets.find(mutexes));
+    return act(set->locks);
   });
 }
 
@@ -118,7 +106,7 @@ int PARMCI_Create_mutexes(int num) {
           .hint("call ARMCI_Destroy_mutexes first, or use ARMCIX_Create_mutexes_hdl");
     }
     TESSERA_ASSIGN_OR_RETURN(session.mutexes,
-                             armci::create(session.groups.default_group().team, num));
+                             armci::Mutexes::create(session.groups.default_group().team, num));
     return {};
   });
 }
@@ -158,16 +146,14 @@ armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group* group) {
   return armci::call_for<armcix_mutex_hdl_t>(
       "ARMCIX_Create_mutexes_hdl", nullptr, [&](Session& session) -> Result<armcix_mutex_hdl_t> {
         TESSERA_ASSIGN_OR_RETURN(armci::Group* const owners, session.groups.find(group));
-        TESSERA_ASSIGN_OR_RETURN(armci::Mutexes set, armci::create(owners->team, count));
-        return new armcix_mutex_hdl_s{std::move(set)};
+        TESSERA_ASSIGN_OR_RETURN(auto set, armci::Mutexes::create(owners->team, count));
+        return session.mutex_sets.add(std::move(set));
       });
 }
 
 int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t mutexes) {
-  const int code = armci::with_set("ARMCIX_Destroy_mutexes_hdl", mutexes,
-                                   [](LockSet& locks) { return locks.free(); });
-  delete mutexes;
-  return code;
+  return armci::call("ARMCIX_Destroy_mutexes_hdl",
+                     [&](Session& session) { return session.mutex_sets.free(mutexes); });
 }
 
 void ARMCIX_Lock_hdl(armcix_mutex_hdl_t mutexes, int mutex, int proc) {

@@ -61,6 +61,7 @@ Status Session::finish() {
   };
   handles.clear();
   mutexes.reset();
+  mutex_sets.clear();
   note(mailbox.free());
   note(pool.free());
   note(allocations.free_all());

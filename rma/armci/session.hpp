@@ -20,16 +20,10 @@
 #include "rma/armci/handles.hpp"
 #include "rma/armci/mailbox.hpp"
 #include "rma/armci/memory_pool.hpp"
+#include "rma/armci/mutex_sets.hpp"
 #include "rma/job.hpp"
-#include "rma/lock.hpp"
 
 namespace tessera::rma::armci {
-
-/// A set of mutexes and the processes whose they are.
-struct Mutexes {
-  LockSet locks;
-  Team team;
-};
 
 /// Who has begun a session, and not ended it.
 enum class Holder : unsigned char { armci = 1, messages = 2 };
@@ -62,7 +56,8 @@ class Session {
   HandleTable handles;
   MemoryPool pool;
   Mailbox mailbox;
-  std::optional<Mutexes> mutexes;
+  std::optional<Mutexes> mutexes;  ///< those of ARMCI_Create_mutexes
+  MutexSets mutex_sets;
 
   /// Notifications of each process that were waited for.
   std::mutex notified_mutex;
