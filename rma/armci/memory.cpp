@@ -56,21 +56,32 @@ Result<armci_meminfo_t> take_from_pool(Session& session, std::size_t bytes, int 
   return info;
 }
 
-Result<void*> place_of(Session& session, const armci_meminfo_t* info, long offset) {
+// Whether `info` may be one that ARMCI_Memget filled: the program may have copied it, or sent it.
+Status check_info(Session& session, const armci_meminfo_t* info) {
   if (info == nullptr) {
     return null_info();
   }
-  if (info->cpid < 0 || info->cpid >= session.job.size()) {
-    return Status::error(
-        Code::invalid_argument,
-        fmt::format("the armci_meminfo_t names process {} of {}", info->cpid, session.job.size()));
+  if (info->armci_addr == nullptr) {
+    return Status::error(Code::invalid_argument, "the armci_meminfo_t names no memory")
+        .hint("ARMCI_Memget fills it, and ARMCI_Memctl makes it one of none");
   }
+  const std::size_t bytes = session.pool.bytes();
+  if (info->cpid < 0 || info->cpid >= session.job.size() || info->size > bytes ||
+      pool_offset(*info) > bytes - info->size) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("the armci_meminfo_t has {} bytes of process {} at {} of {}",
+                                     info->size, info->cpid, pool_offset(*info), bytes))
+        .hint("copy or send the whole of what ARMCI_Memget filled");
+  }
+  return {};
+}
+
+Result<void*> place_of(Session& session, const armci_meminfo_t* info, long offset) {
+  TESSERA_RETURN_IF_ERROR(check_info(session, info));
   if (offset < 0 || static_cast<std::size_t>(offset) > info->size) {
     return Status::error(Code::out_of_range,
-                         fmt::format("byte {} of memory of {} bytes", offset, info->size));
-  }
-  if (!session.pool.region()) {
-    return Status::error(Code::limit_exceeded, "TESSERA_ARMCI_MEMGET is 0");
+                         fmt::format("byte {} of memory of {} bytes", offset, info->size))
+        .hint("offsets are 0 to the size that ARMCI_Memget was called with");
   }
   const RemoteAddress start = session.pool.region().at(TeamRank{info->cpid}, pool_offset(*info));
   return session.job.raw_pointer(start + static_cast<std::uint64_t>(offset));
@@ -175,11 +186,9 @@ extern decltype(ARMCI_Memdt) ARMCI_Memdt [[gnu::weak, gnu::alias("PARMCI_Memdt")
 
 void PARMCI_Memctl(armci_meminfo_t* info) {
   armci::call("ARMCI_Memctl", [&](Session& session) -> Status {
-    if (info == nullptr) {
-      return armci::null_info();
-    }
+    TESSERA_RETURN_IF_ERROR(armci::check_info(session, info));
     if (info->cpid == session.job.rank().value) {
-      TESSERA_RETURN_IF_ERROR(session.pool.give_back(armci::pool_offset(*info)));
+      TESSERA_RETURN_IF_ERROR(session.pool.give_back(armci::pool_offset(*info), info->size));
     }
     info->addr = nullptr;
     info->armci_addr = nullptr;

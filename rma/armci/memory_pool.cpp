@@ -14,10 +14,15 @@ namespace {
 
 constexpr std::uint64_t alignment = 64;
 
+constexpr std::uint64_t aligned(std::uint64_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
 }  // namespace
 
 MemoryPool& MemoryPool::operator=(MemoryPool&& other) noexcept {
   region_ = std::move(other.region_);
+  bytes_ = other.bytes_;
   free_ = std::move(other.free_);
   taken_ = std::move(other.taken_);
   return *this;
@@ -28,6 +33,7 @@ Result<MemoryPool> MemoryPool::create(Job& job) {
   const auto bytes = static_cast<std::uint64_t>(job.settings().armci_memget_mib) << 20U;
   if (bytes > 0) {
     TESSERA_ASSIGN_OR_RETURN(pool.region_, Region::allocate(job.world(), bytes, {.sparse = true}));
+    pool.bytes_ = bytes;
     pool.free_[0] = bytes;
   }
   return pool;
@@ -35,9 +41,9 @@ Result<MemoryPool> MemoryPool::create(Job& job) {
 
 Result<std::uint64_t> MemoryPool::take(std::uint64_t bytes) {
   if (bytes == 0) {
-    return Status::error(Code::invalid_argument, "0 bytes of memory");
+    return Status::error(Code::invalid_argument, "0 bytes of memory").hint("ask for 1 or more");
   }
-  const std::uint64_t wanted = (bytes + alignment - 1) / alignment * alignment;
+  const std::uint64_t wanted = aligned(bytes);
   const std::lock_guard guard(mutex_);
   const auto gap = std::find_if(free_.begin(), free_.end(),
                                 [&](const auto& each) { return each.second >= wanted; });
@@ -55,11 +61,14 @@ Result<std::uint64_t> MemoryPool::take(std::uint64_t bytes) {
   return offset;
 }
 
-Status MemoryPool::give_back(std::uint64_t offset) {
+Status MemoryPool::give_back(std::uint64_t offset, std::uint64_t bytes) {
   const std::lock_guard guard(mutex_);
   const auto taken = taken_.find(offset);
-  if (taken == taken_.end()) {
-    return Status::error(Code::invalid_argument, "the memory was given back before");
+  if (taken == taken_.end() || taken->second != aligned(bytes)) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("the {} bytes at {} were given back before, or never taken",
+                                     bytes, offset))
+        .hint("give back once what ARMCI_Memget gave");
   }
   auto gap = free_.emplace(*taken).first;
   taken_.erase(taken);

@@ -32,13 +32,17 @@ class MemoryPool {
   /// Local. The offset of `bytes` bytes in this process's slice; zeroed the first time they are
   /// taken. Errors: invalid_argument for none, limit_exceeded.
   Result<std::uint64_t> take(std::uint64_t bytes);
-  /// Local. Errors: invalid_argument for an offset that isn't taken.
-  Status give_back(std::uint64_t offset);
+  /// Local. Errors: invalid_argument where not as many bytes are taken.
+  Status give_back(std::uint64_t offset, std::uint64_t bytes);
+
+  /// Of each process.
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
   [[nodiscard]] Region& region() noexcept { return region_; }
 
  private:
   Region region_;
+  std::uint64_t bytes_ = 0;
   std::mutex mutex_;
   std::map<std::uint64_t, std::uint64_t> free_;   ///< offset → bytes
   std::map<std::uint64_t, std::uint64_t> taken_;  ///< offset → bytes
