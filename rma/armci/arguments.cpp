@@ -40,6 +40,15 @@ Status check_set(const armci_giov_t& set, int number) {
 
 }  // namespace
 
+Status check_process(const Job& job, int proc) {
+  return proc >= 0 && proc < job.size()
+             ? Status()
+             : Status::error(
+                   Code::invalid_argument,
+                   fmt::format("there is no process {}: the job has 0 to {}", proc, job.size() - 1))
+                   .hint("processes are numbered over the whole job, not in a group");
+}
+
 Status negative_bytes(int bytes) {
   return wrong(fmt::format("a transfer of {} bytes", bytes))
       .hint("a transfer has 0 to 2147483647 bytes");

@@ -9,6 +9,7 @@
 
 #include "rma/armci/armci.h"
 #include "rma/element.hpp"
+#include "rma/job.hpp"
 #include "rma/raw_transfer.hpp"
 #include "rma/result.hpp"
 #include "rma/shape.hpp"
@@ -19,6 +20,7 @@ namespace tessera::rma::armci {
 enum class Way : bool { to_remote, from_remote };
 
 /// Errors, of all: invalid_argument.
+Status check_process(const Job& job, int proc);
 Status negative_bytes(int bytes);
 inline Status check_bytes(int bytes) {
   return bytes >= 0 ? Status() : negative_bytes(bytes);

@@ -77,6 +77,7 @@ extern decltype(ARMCI_PutS_flag_dir) ARMCI_PutS_flag_dir
 
 int parmci_notify(int proc) {
   return armci::call_for("armci_notify", -1, [&](Session& session) -> Result<int> {
+    TESSERA_RETURN_IF_ERROR(armci::check_process(session.job, proc));
     TESSERA_ASSIGN_OR_RETURN(const std::uint64_t sent, notify(session.job, WorldRank{proc}));
     return armci::as_int(sent);
   });
@@ -85,6 +86,7 @@ extern decltype(armci_notify) armci_notify [[gnu::weak, gnu::alias("parmci_notif
 
 int parmci_notify_wait(int proc, int* waited) {
   return armci::call_for("armci_notify_wait", -1, [&](Session& session) -> Result<int> {
+    TESSERA_RETURN_IF_ERROR(armci::check_process(session.job, proc));
     std::uint64_t wanted = 0;
     {
       const std::lock_guard guard(session.notified_mutex);

@@ -3,6 +3,7 @@
 // Groups of processes, and which of them share a node.
 #include <fmt/format.h>
 
+#include "rma/armci/arguments.hpp"
 #include "rma/armci/armcix.h"
 #include "rma/armci/call.hpp"
 
@@ -49,15 +50,6 @@ Status check_domain(armci_domain_t domain) {
              : Status::error(Code::invalid_argument,
                              fmt::format("there is no kind of domain {}", domain))
                    .hint("use ARMCI_DOMAIN_SMP");
-}
-
-Status check_process(const Job& job, int proc) {
-  return proc >= 0 && proc < job.size()
-             ? Status()
-             : Status::error(
-                   Code::invalid_argument,
-                   fmt::format("there is no process {}: the job has 0 to {}", proc, job.size() - 1))
-                   .hint("processes are numbered over the whole job, not in a group");
 }
 
 Status check_node(const Job& job, int node) {

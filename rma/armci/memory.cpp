@@ -221,7 +221,12 @@ int ARMCI_Uses_shm_grp(ARMCI_Group*) {
 }
 
 void ARMCI_Copy(void* src, void* dst, int bytes) {
-  if (bytes > 0) {
+  if (bytes < 0 || (bytes > 0 && (src == nullptr || dst == nullptr))) {
+    armci::fail("ARMCI_Copy", Status::error(Code::invalid_argument,
+                                            fmt::format("a copy of {} bytes from {} to {}", bytes,
+                                                        fmt::ptr(src), fmt::ptr(dst)))
+                                  .hint("give 0 bytes or more, and two addresses of this process"));
+  } else if (bytes > 0) {
     std::memmove(dst, src, static_cast<std::size_t>(bytes));
   }
 }

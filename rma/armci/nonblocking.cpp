@@ -226,8 +226,10 @@ int PARMCI_WaitAll(void) {
 extern decltype(ARMCI_WaitAll) ARMCI_WaitAll [[gnu::weak, gnu::alias("PARMCI_WaitAll")]];
 
 int PARMCI_WaitProc(int proc) {
-  return armci::call("ARMCI_WaitProc",
-                     [&](Session& session) { return session.job.wait_rank(WorldRank{proc}); });
+  return armci::call("ARMCI_WaitProc", [&](Session& session) -> Status {
+    TESSERA_RETURN_IF_ERROR(armci::check_process(session.job, proc));
+    return session.job.wait_rank(WorldRank{proc});
+  });
 }
 extern decltype(ARMCI_WaitProc) ARMCI_WaitProc [[gnu::weak, gnu::alias("PARMCI_WaitProc")]];
 
