@@ -53,6 +53,10 @@ bool Handle::done() {
   return !operation_ || operation_->done();
 }
 
+bool Handle::has_ended() const {
+  return !operation_ || operation_->has_ended();
+}
+
 Status Handle::wait() {
   if (!operation_) {
     return {};

@@ -55,6 +55,8 @@ class [[nodiscard]] Handle {
 
   /// True when wait() would not block.
   [[nodiscard]] bool done();
+  /// The same without moving what can be moved: a look.
+  [[nodiscard]] bool has_ended() const;
 
   /// Waits for local completion of all collected operations. Returns the first error among them,
   /// once; the handle is empty afterwards.

@@ -13,6 +13,7 @@
  * Completion: blocking puts and accumulates return when the source may be reused, gets when the
  * data is here; fences and barriers complete at the target. Non-blocking calls return at once, and
  * ARMCI_Wait (or WaitProc, WaitAll for those with a null handle) does what the blocking call does.
+ * Arguments that make no sense are errors of the call itself.
  * Calls to one process take effect in the order in which they complete here.
  *
  * Errors: functions that return int return 0, or less than 0 for an error. By default an error

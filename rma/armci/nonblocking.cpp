@@ -16,10 +16,11 @@ Status null_handle() {
   return Status::error(Code::invalid_argument, "the pointer to the handle is null");
 }
 
-/// Makes what was started an implicit operation, or one of `handle`'s.
+/// Makes what was started an implicit operation, or one of `handle`'s. What failed at once is an
+/// error here, where the program can tell which call it was.
 Status keep(Session& session, armci_hdl_t* handle, Handle started) {
-  if (started.is_empty()) {
-    return {};
+  if (started.has_ended()) {
+    return started.wait();
   }
   if (handle == nullptr) {
     started.detach();
