@@ -89,6 +89,13 @@ Status check_buffer(const void* buffer, int count) {
   return {};
 }
 
+// Others wait in the collective that this process can't take part in: it meets them with another,
+// and so they are told, too.
+Status refuse(Team& team, Status error) {
+  team.agree(error).ignore("what this process did wrong comes first");
+  return error;
+}
+
 /// Does `act` with the team of a scope, if this process is of it. Null: the default group.
 template <class Act>
 int on_scope(const char* function, int scope, const ARMCI_Group* group, const Act& act) {
@@ -101,22 +108,32 @@ int on_scope(const char* function, int scope, const ARMCI_Group* group, const Ac
   });
 }
 
+struct Combination {
+  Reduction reduction;
+  ElementType element;
+};
+
+Result<Combination> combination_of(const void* x, int n, const char* op, int type) {
+  TESSERA_RETURN_IF_ERROR(check_buffer(x, n));
+  TESSERA_ASSIGN_OR_RETURN(const Reduction reduction, reduction_of(op));
+  TESSERA_ASSIGN_OR_RETURN(const ElementType element, type_of(type));
+  return Combination{reduction, element};
+}
+
 int reduce_all(const char* function, int scope, void* x, int n, const char* op, int type,
                const ARMCI_Group* group) {
   return on_scope(function, scope, group, [&](Team& team) -> Status {
-    TESSERA_RETURN_IF_ERROR(check_buffer(x, n));
-    TESSERA_ASSIGN_OR_RETURN(const Reduction reduction, reduction_of(op));
-    TESSERA_ASSIGN_OR_RETURN(const ElementType element, type_of(type));
-    return team.allreduce(x, n, element, reduction);
+    auto wanted = combination_of(x, n, op, type);
+    return wanted.ok() ? team.allreduce(x, n, wanted->element, wanted->reduction)
+                       : refuse(team, std::move(wanted).status());
   });
 }
 
 int reduce_to_first(const char* function, int scope, void* x, int n, const char* op, int type) {
   return on_scope(function, scope, nullptr, [&](Team& team) -> Status {
-    TESSERA_RETURN_IF_ERROR(check_buffer(x, n));
-    TESSERA_ASSIGN_OR_RETURN(const Reduction reduction, reduction_of(op));
-    TESSERA_ASSIGN_OR_RETURN(const ElementType element, type_of(type));
-    return team.reduce(x, n, element, reduction, TeamRank{0});
+    auto wanted = combination_of(x, n, op, type);
+    return wanted.ok() ? team.reduce(x, n, wanted->element, wanted->reduction, TeamRank{0})
+                       : refuse(team, std::move(wanted).status());
   });
 }
 
@@ -125,10 +142,12 @@ std::span<std::byte> bytes_of(void* buffer, int bytes) {
 }
 
 Status broadcast(Team& team, void* buffer, int bytes, int root) {
-  TESSERA_RETURN_IF_ERROR(check_buffer(buffer, bytes));
+  if (Status checked = check_buffer(buffer, bytes); !checked.ok()) {
+    return refuse(team, std::move(checked));
+  }
   if (root < 0 || root >= team.size()) {
-    return wrong(fmt::format("the root is {} of {} processes", root, team.size()))
-        .hint("roots are ranks in the group or scope, and begin with 0");
+    return refuse(team, wrong(fmt::format("the root is {} of {} processes", root, team.size()))
+                            .hint("roots are ranks in the group or scope, and begin with 0"));
   }
   return team.broadcast(bytes_of(buffer, bytes), TeamRank{root});
 }
@@ -176,20 +195,28 @@ std::int32_t select(std::span<const Candidate> all, ElementType type, bool large
   }
 }
 
-Status select_and_share(Team& team, void* x, int n, const char* op, int type, int contribute) {
-  TESSERA_ASSIGN_OR_RETURN(const ElementType element, type_of(type));
-  TESSERA_ASSIGN_OR_RETURN(const Reduction reduction, reduction_of(op));
-  const std::size_t value_bytes = size_of(element);
+Status check_selection(const void* x, int n, const char* op, const Combination& wanted) {
+  const std::size_t value_bytes = size_of(wanted.element);
   if (x == nullptr || n < static_cast<int>(value_bytes)) {
     return wrong(fmt::format("{} bytes at {}, which begin with a value of {} bytes", n, fmt::ptr(x),
                              value_bytes))
         .hint("n counts the bytes of the whole of x");
   }
-  if (reduction != Reduction::min && reduction != Reduction::max) {
+  if (wanted.reduction != Reduction::min && wanted.reduction != Reduction::max) {
     return wrong(fmt::format("'{}' selects nothing", op)).hint("use min or max");
   }
+  return {};
+}
+
+Status select_and_share(Team& team, void* x, int n, const char* op, int type, int contribute) {
+  auto wanted = combination_of(x, n, op, type);
+  Status checked = wanted.ok() ? check_selection(x, n, op, *wanted) : std::move(wanted).status();
+  if (!checked.ok()) {
+    return refuse(team, std::move(checked));
+  }
+  const auto [reduction, element] = *wanted;
   Candidate own{.contributes = contribute};
-  std::memcpy(own.value.data(), x, value_bytes);
+  std::memcpy(own.value.data(), x, size_of(element));
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Candidate> all, team.allgather_value(own));
   const std::int32_t root = select(all, element, reduction == Reduction::max);
   return root < 0 ? Status() : broadcast(team, x, n, root);
@@ -208,9 +235,9 @@ SharedPointer share(const Job& job, const void* pointer) {
 
 Status exchange_addresses(Session& session, Team& team, void* pointers[], int n) {
   if (pointers == nullptr || n != team.size()) {
-    return wrong(fmt::format("{} pointers at {} for {} processes", n, fmt::ptr(pointers),
-                             team.size()))
-        .hint("let the array have a pointer for each process of the group");
+    return refuse(team, wrong(fmt::format("{} pointers at {} for {} processes", n,
+                                          fmt::ptr(pointers), team.size()))
+                            .hint("let the array have a pointer for each process of the group"));
   }
   const SharedPointer own = share(session.job, pointers[team.rank().value]);
   TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(own));
