@@ -152,6 +152,12 @@ Status broadcast(Team& team, void* buffer, int bytes, int root) {
   return team.broadcast(bytes_of(buffer, bytes), TeamRank{root});
 }
 
+int broadcast_on(const char* function, int scope, void* buffer, int bytes, int root,
+                 const ARMCI_Group* group) {
+  return on_scope(function, scope, group,
+                  [&](Team& team) { return broadcast(team, buffer, bytes, root); });
+}
+
 /// The first value of a selection, and whether it counts.
 struct Candidate {
   std::array<std::byte, sizeof(double)> value{};
@@ -220,6 +226,12 @@ Status select_and_share(Team& team, void* x, int n, const char* op, int type, in
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Candidate> all, team.allgather_value(own));
   const std::int32_t root = select(all, element, reduction == Reduction::max);
   return root < 0 ? Status() : broadcast(team, x, n, root);
+}
+
+int select_on(const char* function, int scope, void* x, int n, const char* op, int type,
+              int contribute) {
+  return on_scope(function, scope, nullptr,
+                  [&](Team& team) { return select_and_share(team, x, n, op, type, contribute); });
 }
 
 /// A pointer as all processes understand it.
@@ -353,25 +365,23 @@ void armci_msg_bintree(int scope, int* root, int* up, int* left, int* right) {
 }
 
 void armci_msg_bcast(void* buffer, int len, int root) {
-  armci_msg_bcast_scope(SCOPE_ALL, buffer, len, root);
+  armci::broadcast_on("armci_msg_bcast", SCOPE_ALL, buffer, len, root, nullptr);
 }
 
 void armci_msg_brdcst(void* buffer, int len, int root) {
-  armci_msg_bcast_scope(SCOPE_ALL, buffer, len, root);
+  armci::broadcast_on("armci_msg_brdcst", SCOPE_ALL, buffer, len, root, nullptr);
 }
 
 void armci_msg_bcast_scope(int scope, void* buffer, int len, int root) {
-  armci::on_scope("armci_msg_bcast_scope", scope, nullptr,
-                  [&](Team& team) { return armci::broadcast(team, buffer, len, root); });
+  armci::broadcast_on("armci_msg_bcast_scope", scope, buffer, len, root, nullptr);
 }
 
 void armci_msg_group_bcast_scope(int scope, void* buffer, int len, int root, ARMCI_Group* group) {
-  armci::on_scope("armci_msg_group_bcast_scope", scope, group,
-                  [&](Team& team) { return armci::broadcast(team, buffer, len, root); });
+  armci::broadcast_on("armci_msg_group_bcast_scope", scope, buffer, len, root, group);
 }
 
 void armci_msg_clus_brdcst(void* buffer, int len) {
-  armci_msg_bcast_scope(SCOPE_NODE, buffer, len, 0);
+  armci::broadcast_on("armci_msg_clus_brdcst", SCOPE_NODE, buffer, len, 0, nullptr);
 }
 
 void armci_grp_clus_brdcst(void* buffer, int len, int first, int count, ARMCI_Group* group) {
@@ -410,13 +420,11 @@ void armci_msg_reduce_scope(int scope, void* x, int n, const char* op, int type)
 }
 
 void armci_msg_sel(void* x, int n, const char* op, int type, int contribute) {
-  armci_msg_sel_scope(SCOPE_ALL, x, n, op, type, contribute);
+  armci::select_on("armci_msg_sel", SCOPE_ALL, x, n, op, type, contribute);
 }
 
 void armci_msg_sel_scope(int scope, void* x, int n, const char* op, int type, int contribute) {
-  armci::on_scope("armci_msg_sel_scope", scope, nullptr, [&](Team& team) {
-    return armci::select_and_share(team, x, n, op, type, contribute);
-  });
+  armci::select_on("armci_msg_sel_scope", scope, x, n, op, type, contribute);
 }
 
 void armci_exchange_address(void* ptr_arr[], int n) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Non-blocking transfers, their handles, and aggregation.
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "rma/armci/arguments.hpp"
@@ -85,7 +87,8 @@ int for_each_set(const char* function, Way way, const armci_strided_t* sets, int
   return call(function, [&](Session& session) -> Status {
     if (len < 0 || (sets == nullptr && len > 0)) {
       return Status::error(Code::invalid_argument,
-                           "the array of sets is null or of negative length");
+                           fmt::format("{} sets at {}", len, fmt::ptr(sets)))
+          .hint("give the address of that many armci_strided_t");
     }
     for (const armci_strided_t& set : std::span(sets, static_cast<std::size_t>(len))) {
       int count[] = {set.bytes, set.count};
@@ -95,6 +98,30 @@ int for_each_set(const char* function, Way way, const armci_strided_t* sets, int
     }
     return {};
   });
+}
+
+int put_sets(const char* function, const armci_strided_t* sets, int len, int proc,
+             armci_hdl_t* handle) {
+  return for_each_set(function, Way::to_remote, sets, len,
+                      [&](Session& session, const armci_strided_t& set, const CopyShape& shape) {
+                        return start_put(session, handle, RawAddress{WorldRank{proc}, set.dst_ptr},
+                                         set.src_ptr, shape);
+                      });
+}
+
+int get_sets(const char* function, const armci_strided_t* sets, int len, int proc,
+             armci_hdl_t* handle) {
+  return for_each_set(function, Way::from_remote, sets, len,
+                      [&](Session& session, const armci_strided_t& set, const CopyShape& shape) {
+                        return start_get(session, handle, RawAddress{WorldRank{proc}, set.src_ptr},
+                                         set.dst_ptr, shape);
+                      });
+}
+
+/// The blocking form of what began with `started`, also where not all of it was.
+int wait_for(const char* function, armci_hdl_t& handle, int started) {
+  const int waited = call(function, [&](Session& session) { return session.handles.wait(handle); });
+  return started != 0 ? started : waited;
 }
 
 }  // namespace
@@ -257,33 +284,21 @@ int ARMCIX_NbGetV_dscr(armci_giov_t* sets, int len, int proc, armci_hdl_t* handl
 }
 
 int ARMCIX_NbPutS_dscr(armci_strided_t* sets, int len, int proc, armci_hdl_t* handle) {
-  return armci::for_each_set(
-      "ARMCIX_NbPutS_dscr", Way::to_remote, sets, len,
-      [&](Session& session, const armci_strided_t& set, const CopyShape& shape) {
-        return armci::start_put(session, handle, RawAddress{WorldRank{proc}, set.dst_ptr},
-                                set.src_ptr, shape);
-      });
+  return armci::put_sets("ARMCIX_NbPutS_dscr", sets, len, proc, handle);
 }
 int ARMCIX_NbGetS_dscr(armci_strided_t* sets, int len, int proc, armci_hdl_t* handle) {
-  return armci::for_each_set(
-      "ARMCIX_NbGetS_dscr", Way::from_remote, sets, len,
-      [&](Session& session, const armci_strided_t& set, const CopyShape& shape) {
-        return armci::start_get(session, handle, RawAddress{WorldRank{proc}, set.src_ptr},
-                                set.dst_ptr, shape);
-      });
+  return armci::get_sets("ARMCIX_NbGetS_dscr", sets, len, proc, handle);
 }
 
 int ARMCIX_PutS_dscr(armci_strided_t* sets, int len, int proc) {
   armci_hdl_t handle = {};
-  const int started = ARMCIX_NbPutS_dscr(sets, len, proc, &handle);
-  const int waited = PARMCI_Wait(&handle);
-  return started != 0 ? started : waited;
+  return armci::wait_for("ARMCIX_PutS_dscr", handle,
+                         armci::put_sets("ARMCIX_PutS_dscr", sets, len, proc, &handle));
 }
 int ARMCIX_GetS_dscr(armci_strided_t* sets, int len, int proc) {
   armci_hdl_t handle = {};
-  const int started = ARMCIX_NbGetS_dscr(sets, len, proc, &handle);
-  const int waited = PARMCI_Wait(&handle);
-  return started != 0 ? started : waited;
+  return armci::wait_for("ARMCIX_GetS_dscr", handle,
+                         armci::get_sets("ARMCIX_GetS_dscr", sets, len, proc, &handle));
 }
 
 }  // extern "C"
