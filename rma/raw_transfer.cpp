@@ -81,6 +81,13 @@ Status move_within_process(const JobState& job, const Action& action, const void
   return {};
 }
 
+// Whether a pointer names memory of this process that is not a region's, and so needs no more than
+// the processor. Another rank's slice under this rank's number is none: stripes would not guard it,
+// and between nodes nothing is mapped there.
+bool is_ordinary(const JobState& job, RawAddress at) {
+  return at.rank == job.rank && job.addresses->find(at.pointer).value == 0;
+}
+
 // Does `act`, one of the functions of rma/transfer.hpp, for an address that find() did not find.
 template <class Action, class Act>
 Status act_after_a_closer_look(Job& job, const Action& action, RawAddress at, void* local,
@@ -93,8 +100,9 @@ Status act_after_a_closer_look(Job& job, const Action& action, RawAddress at, vo
   if (translation.ok()) {
     return act(*translation);
   }
-  return at.rank == job.rank() ? move_within_process(job.state(), action, at.pointer, local, shape)
-                               : std::move(translation).status();
+  return is_ordinary(job.state(), at)
+             ? move_within_process(job.state(), action, at.pointer, local, shape)
+             : std::move(translation).status();
 }
 
 // `what` is bytes or a shape.
@@ -309,7 +317,7 @@ using RegionLists = std::vector<RegionList>;
 // Where a run of a list is. Errors: as Job::translate.
 Result<RemoteAddress> place_of_run(const Job& job, WorldRank rank, const void* run) {
   auto translation = job.translate(rank, run);
-  if (!translation.ok() && rank == job.rank()) {
+  if (!translation.ok() && is_ordinary(job.state(), {rank, run})) {
     return RemoteAddress{rank, detail::no_region, kernels::address_of(run)};
   }
   return translation;
