@@ -18,7 +18,9 @@
  *
  * Errors: functions that return int return 0, or less than 0 for an error. By default an error
  * prints what is wrong and ends the job; with TESSERA_ARMCI_ERRORS=return it is returned, and
- * ARMCIX_Error_message() (armcix.h) has the text, also of functions that return nothing.
+ * ARMCIX_Error_message() (armcix.h) has the text, also of functions that return nothing; those that
+ * return a number or a pointer return -1, 0 or null then. What one process does wrong in a
+ * collective is an error of all.
  *
  * Threads: transfers, handles of one's own, and read-modify-write may be used by any thread; what
  * is collective, and messages, by one at a time.
@@ -79,8 +81,8 @@ typedef struct armci_meminfo_ds {
  */
 
 #define FAIL (-1)  /* an argument that makes no sense */
-#define FAIL2 (-2) /* memory outside of what was allocated */
-#define FAIL3 (-3) /* memory that was freed, or ARMCI is not running */
+#define FAIL2 (-2) /* memory, or a mutex, outside of what is allocated */
+#define FAIL3 (-3) /* ARMCI is not running */
 #define FAIL4 (-4) /* not supported */
 #define FAIL5 (-5) /* out of memory */
 #define FAIL6 (-6) /* a limit was reached */
@@ -242,7 +244,8 @@ int ARMCI_WaitProc(int proc);
 /* 0 when ARMCI_Wait would not block, 1 while it would. */
 int ARMCI_Test(armci_hdl_t* handle);
 /* Operations of such a handle to another node are kept, and go together as a list when it is waited
- * for, or when the kind or the process changes. */
+ * for, or when the kind or the process changes; whether they are inside of the memory is seen then.
+ */
 void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t* handle);
 void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t* handle);
 /* Never needed: operations proceed by themselves. */

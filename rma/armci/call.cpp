@@ -57,6 +57,8 @@ std::string_view remedy_for(Code code) {
              "it, before ARMCI_Free";
     case Code::closed:
       return "call it before what it works on is freed or finalized";
+    case Code::peer_lost:
+      return "look at what that process wrote before it ended";
     default:
       return "docs/errors.md says what can be done about each kind of error";
   }
