@@ -153,7 +153,8 @@ function(tessera_pkg_config_file layer)
   endif()
   configure_file(${PROJECT_SOURCE_DIR}/.cmake/tessera_layer.pc.in
                  ${PROJECT_BINARY_DIR}/pkgconfig/tessera_${layer}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/tessera_${layer}.pc DESTINATION ${pc_folder})
+  install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/tessera_${layer}.pc DESTINATION ${pc_folder}
+          COMPONENT ${layer})
 endfunction()
 
 get_property(tessera_layers GLOBAL PROPERTY TESSERA_LAYERS)

@@ -16,7 +16,8 @@ add_custom_target(programs)
 # tessera_layer(NAME SOURCES … HEADERS … LINK … PRIVATE_LINK …): one library of the house. HEADERS
 # are its public ones (those directly in its folder); they are installed, the rest is private.
 # LINK is what its headers need from others, PRIVATE_LINK what only its sources need. FOREIGN is for
-# the interface of another library: its headers are C's and found by their names alone.
+# the interface of another library: its headers are C's and found by their names alone. The layer is
+# a component of the same name: `cmake --install build --component rma`.
 function(tessera_layer name)
   cmake_parse_arguments(arg "FOREIGN" "" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
   add_library(tessera_${name} ${arg_SOURCES})
@@ -38,8 +39,9 @@ function(tessera_layer name)
   set_target_properties(tessera_${name} PROPERTIES EXPORT_NAME ${name}
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
     INSTALL_RPATH "$ORIGIN")
-  install(TARGETS tessera_${name} EXPORT tessera_targets)
-  install(FILES ${arg_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/${name})
+  install(TARGETS tessera_${name} EXPORT tessera_targets COMPONENT ${name})
+  install(FILES ${arg_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/${name}
+          COMPONENT ${name})
   set_property(GLOBAL APPEND PROPERTY TESSERA_LAYERS ${name})  # for install.cmake and the summary
 endfunction()
 

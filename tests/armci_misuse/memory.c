@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "armcix.h"
-#include "misuse.h"
+#include "tests/armci_misuse/misuse.h"
 
 /* --- collective memory --- */
 static int malloc_before(void) {

@@ -5,7 +5,7 @@
 #include "message.h"
 
 #include "armcix.h"
-#include "misuse.h"
+#include "tests/armci_misuse/misuse.h"
 
 static int values[16];
 static double reals[16];

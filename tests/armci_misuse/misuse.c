@@ -7,7 +7,7 @@
  *     misuse --all      all cases in one job, with TESSERA_ARMCI_ERRORS=return: looks whether each
  *                       is told as it should be, and whether everything works afterwards
  */
-#include "misuse.h"
+#include "tests/armci_misuse/misuse.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "armcix.h"
 #include "message.h"
-#include "misuse.h"
+#include "tests/armci_misuse/misuse.h"
 
 static char local[shared_bytes];
 static int integer = 1;
