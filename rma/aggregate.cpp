@@ -112,16 +112,24 @@ Status Aggregate::Added::admit(Op wanted, WorldRank target, const Scale* factor)
   return {};
 }
 
-// Mostly there is one.
+// Mostly there is one. One that is empty may be of a region that has been freed since.
 std::vector<Fragment>& Aggregate::Added::list_of(RegionId region) {
-  const auto found = std::find_if(lists.rbegin(), lists.rend(),
-                                  [&](const List& each) { return each.region == region; });
-  return found != lists.rend() ? found->fragments : lists.emplace_back(List{region, {}}).fragments;
+  auto found = std::find_if(lists.rbegin(), lists.rend(), [&](const List& each) {
+    return each.region == region || each.fragments.empty();
+  });
+  if (found == lists.rend()) {
+    return lists.emplace_back(List{region, {}}).fragments;
+  }
+  found->region = region;
+  return found->fragments;
 }
 
 Handle Aggregate::Added::send(Job& job) {
   Handle all = std::exchange(sent, {});
   for (const List& list : lists) {
+    if (list.fragments.empty()) {
+      continue;  // its region may be gone
+    }
     const RemoteAddress at{rank, list.region, 0};
     all.collect(*op == Op::put   ? put_async(job, at, list.fragments)
                 : *op == Op::get ? get_async(job, at, list.fragments)

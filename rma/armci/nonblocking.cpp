@@ -39,6 +39,13 @@ bool is_put_off(const Session& session, const armci_hdl_t* handle, int proc) {
   return handle != nullptr && session.is_elsewhere(proc) && session.handles.is_aggregate(*handle);
 }
 
+bool is_nothing(std::size_t bytes) {
+  return bytes == 0;
+}
+bool is_nothing(const CopyShape& shape) {
+  return shape.check().ok() && shape.total_bytes() == 0;
+}
+
 /// Puts an operation off: `add` does so, with the aggregate and the address in its region.
 template <class Add>
 Status put_off(Session& session, armci_hdl_t& handle, Op op, std::optional<Scale> scale,
@@ -52,7 +59,7 @@ Status put_off(Session& session, armci_hdl_t& handle, Op op, std::optional<Scale
 template <class What>
 Status start_put(Session& session, armci_hdl_t* handle, RawAddress to, const void* from,
                  const What& what) {
-  if (is_put_off(session, handle, to.rank.value)) {
+  if (is_put_off(session, handle, to.rank.value) && !is_nothing(what)) {
     return put_off(session, *handle, Op::put, {}, to,
                    [&](Aggregate& kept, RemoteAddress at) { return kept.put(at, from, what); });
   }
@@ -62,7 +69,7 @@ Status start_put(Session& session, armci_hdl_t* handle, RawAddress to, const voi
 template <class What>
 Status start_get(Session& session, armci_hdl_t* handle, RawAddress from, void* to,
                  const What& what) {
-  if (is_put_off(session, handle, from.rank.value)) {
+  if (is_put_off(session, handle, from.rank.value) && !is_nothing(what)) {
     return put_off(session, *handle, Op::get, {}, from,
                    [&](Aggregate& kept, RemoteAddress at) { return kept.get(at, to, what); });
   }
@@ -72,7 +79,7 @@ Status start_get(Session& session, armci_hdl_t* handle, RawAddress from, void* t
 template <class What>
 Status start_accumulate(Session& session, armci_hdl_t* handle, RawAddress to, const void* from,
                         const What& what, const Scale& scale) {
-  if (is_put_off(session, handle, to.rank.value)) {
+  if (is_put_off(session, handle, to.rank.value) && !is_nothing(what)) {
     return put_off(
         session, *handle, Op::accumulate, scale, to,
         [&](Aggregate& kept, RemoteAddress at) { return kept.accumulate(at, from, what, scale); });

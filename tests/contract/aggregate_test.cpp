@@ -134,6 +134,23 @@ TEST(Aggregate, MayGoToSeveralRegionsOfARank) {
   });
 }
 
+TEST(Aggregate, ForgetsARegionThatIsFreedAfterItWasSent) {
+  on_ranks([](Job& job) {
+    const TeamRank target = neighbour(job);
+    Aggregate puts(job);
+    for (std::int64_t round = 1; round <= 3; ++round) {
+      Region region = Region::allocate(job.world(), 8).value();
+      EXPECT_TRUE(ok(puts.put(region.at(target), &round, 8)));
+      EXPECT_TRUE(ok(puts.wait()));
+      EXPECT_TRUE(ok(region.fence()));
+      std::int64_t there = 0;
+      EXPECT_TRUE(ok(get(job, region.at(target), &there, 8)));
+      EXPECT_EQ(there, round);
+      EXPECT_TRUE(ok(region.free()));
+    }
+  });
+}
+
 TEST(Aggregate, IsSentByItsDestructor) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
