@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Aggregate handles: what is kept and goes together does what single operations do, whatever is
+ * mixed in one handle.
+ */
+#include <stdlib.h>
+
+#include "tests/armci/cases.h"
+#include "tests/armci/check.h"
+#include "tests/armci/memory.h"
+
+enum { count = 1000 };
+static const int word = sizeof(long);
+
+static void make_aggregate(armci_hdl_t* handle) {
+  ARMCI_INIT_HANDLE(handle);
+  ARMCI_SET_AGGREGATE_HANDLE(handle);
+}
+
+/* A place in a process's memory that is this process's own. */
+static char* own_place(void** at, int proc, int number) {
+  return shared_at(at, proc, ((long)count * me() + number) * word);
+}
+
+static void** words_for_all(void) {
+  return shared_allocate((armci_size_t)count * word * nproc());
+}
+
+static void a_thousand_puts_and_gets(void) {
+  void** const at = words_for_all();
+  long* const values = zeroed(count * sizeof(long));
+  long* const seen = zeroed(count * sizeof(long));
+  armci_hdl_t handle;
+  make_aggregate(&handle);
+  for (int step = 0; step < nproc(); ++step) {
+    const int proc = neighbour(step);
+    for (int number = 0; number < count; ++number) {
+      values[number] = 1000000L * step + 1000L * number + me();
+      CHECK_OK(ARMCI_NbPut(&values[number], own_place(at, proc, number), word, proc, &handle));
+    }
+    CHECK_OK(ARMCI_Wait(&handle)); /* and is an aggregate again */
+    for (int number = 0; number < count; ++number) {
+      CHECK_OK(ARMCI_NbGet(own_place(at, proc, count - 1 - number), &seen[count - 1 - number], word,
+                           proc, &handle));
+    }
+    CHECK_OK(ARMCI_Wait(&handle));
+    CHECK_BYTES(seen, values, count * sizeof(long));
+  }
+  free(values);
+  free(seen);
+  shared_free(at);
+}
+
+static void a_thousand_accumulates_to_the_same_elements(void) {
+  void** const at = shared_allocate(10 * word);
+  long one = 1;
+  long values[10];
+  armci_hdl_t handle;
+  make_aggregate(&handle);
+  for (long index = 0; index < 10; ++index) {
+    values[index] = index + 1;
+  }
+  for (int proc = 0; proc < nproc(); ++proc) {
+    for (int number = 0; number < count; ++number) {
+      const int index = number % 10;
+      CHECK_OK(ARMCI_NbAcc(ARMCI_ACC_LNG, &one, &values[index], shared_at(at, proc, index * word),
+                           word, proc, &handle));
+    }
+  }
+  CHECK_OK(ARMCI_Wait(&handle));
+  ARMCI_Barrier();
+  for (long index = 0; index < 10; ++index) {
+    CHECK_EQUAL(((long*)at[me()])[index], (index + 1) * (count / 10) * nproc());
+  }
+  shared_free(at);
+}
+
+/* Kinds, factors and processes change from one operation to the next. */
+static void kinds_and_processes_mixed_in_one(void) {
+  void** const at = words_for_all();
+  long one = 1;
+  long three = 3;
+  long first = 100;
+  long second = 7;
+  long* const seen = zeroed(sizeof(long) * (size_t)nproc());
+  armci_hdl_t handle;
+  make_aggregate(&handle);
+  for (int round = 0; round < 50; ++round) {
+    for (int proc = 0; proc < nproc(); ++proc) {
+      char* const place = own_place(at, proc, round);
+      CHECK_OK(ARMCI_NbPut(&first, place, word, proc, &handle));
+      CHECK_OK(ARMCI_NbPut(&second, own_place(at, proc, 50 + round), word, proc, &handle));
+    }
+    CHECK_OK(ARMCI_Wait(&handle));
+    for (int proc = 0; proc < nproc(); ++proc) {
+      char* const place = own_place(at, proc, round);
+      CHECK_OK(ARMCI_NbAcc(ARMCI_ACC_LNG, &one, &second, place, word, proc, &handle));
+      CHECK_OK(ARMCI_NbAcc(ARMCI_ACC_LNG, &three, &second, place, word, proc, &handle));
+      CHECK_OK(ARMCI_NbPut(&first, own_place(at, proc, 50 + round), word, proc, &handle));
+      CHECK_OK(ARMCI_NbGet(own_place(at, proc, 200), &seen[proc], word, proc, &handle));
+    }
+    CHECK_OK(ARMCI_Wait(&handle));
+    for (int proc = 0; proc < nproc(); ++proc) {
+      CHECK_EQUAL(ARMCI_GetValueLong(own_place(at, proc, round), proc), 100 + 7 + 3 * 7);
+      CHECK_EQUAL(ARMCI_GetValueLong(own_place(at, proc, 50 + round), proc), 100);
+      CHECK_EQUAL(seen[proc], 0);
+    }
+  }
+  free(seen);
+  shared_free(at);
+}
+
+static void unset_starts_what_was_kept(void) {
+  void** const at = words_for_all();
+  const int proc = neighbour(1);
+  long values[20];
+  armci_hdl_t handle;
+  make_aggregate(&handle);
+  for (int number = 0; number < 20; ++number) {
+    values[number] = 10 * me() + number + 1;
+    CHECK_OK(ARMCI_NbPut(&values[number], own_place(at, proc, number), word, proc, &handle));
+    if (number == 9) {
+      ARMCI_UNSET_AGGREGATE_HANDLE(&handle);
+    }
+  }
+  CHECK_OK(ARMCI_Wait(&handle));
+  for (int number = 0; number < 20; ++number) {
+    CHECK_EQUAL(ARMCI_GetValueLong(own_place(at, proc, number), proc), values[number]);
+  }
+  ARMCI_SET_AGGREGATE_HANDLE(&handle);
+  CHECK_OK(ARMCI_Wait(&handle));
+  ARMCI_UNSET_AGGREGATE_HANDLE(&handle);
+  CHECK_OK(ARMCI_Wait(&handle));
+  shared_free(at);
+}
+
+/* Set while operations are under way, and in what held anything before. */
+static void set_at_any_time(void) {
+  void** const at = words_for_all();
+  const int proc = neighbour(1);
+  long values[20];
+  armci_hdl_t handle;
+  memset(&handle, 0xff, sizeof handle);
+  for (int number = 0; number < 20; ++number) {
+    values[number] = number + 1;
+    if (number == 10) {
+      ARMCI_SET_AGGREGATE_HANDLE(&handle);
+    }
+    CHECK_OK(ARMCI_NbPut(&values[number], own_place(at, proc, number), word, proc, &handle));
+  }
+  CHECK_OK(ARMCI_Wait(&handle));
+  memset(&handle, 0xff, sizeof handle);
+  ARMCI_UNSET_AGGREGATE_HANDLE(&handle);
+  CHECK_OK(ARMCI_Wait(&handle));
+  for (int number = 0; number < 20; ++number) {
+    CHECK_EQUAL(ARMCI_GetValueLong(own_place(at, proc, number), proc), values[number]);
+  }
+  shared_free(at);
+}
+
+static void test_moves_on_what_was_kept(void) {
+  void** const at = words_for_all();
+  const int proc = neighbour(1);
+  long values[100];
+  armci_hdl_t handle;
+  make_aggregate(&handle);
+  for (int number = 0; number < 100; ++number) {
+    values[number] = number + me();
+    CHECK_OK(ARMCI_NbPut(&values[number], own_place(at, proc, number), word, proc, &handle));
+  }
+  while (ARMCI_Test(&handle) != 0) {
+  }
+  CHECK_OK(ARMCI_Wait(&handle));
+  for (int number = 0; number < 100; ++number) {
+    CHECK_EQUAL(ARMCI_GetValueLong(own_place(at, proc, number), proc), number + me());
+  }
+  shared_free(at);
+}
+
+static void several_aggregates_at_once(void) {
+  enum { handles = 10 };
+  void** const at = words_for_all();
+  long values[handles * 10];
+  armci_hdl_t handle[handles];
+  for (int one = 0; one < handles; ++one) {
+    make_aggregate(&handle[one]);
+  }
+  for (int number = 0; number < handles * 10; ++number) {
+    const int proc = neighbour(number);
+    values[number] = 1 + number;
+    CHECK_OK(ARMCI_NbPut(&values[number], own_place(at, proc, number), word, proc,
+                         &handle[number % handles]));
+  }
+  for (int one = handles - 1; one >= 0; --one) {
+    CHECK_OK(ARMCI_Wait(&handle[one]));
+  }
+  for (int number = 0; number < handles * 10; ++number) {
+    const int proc = neighbour(number);
+    CHECK_EQUAL(ARMCI_GetValueLong(own_place(at, proc, number), proc), values[number]);
+  }
+  shared_free(at);
+}
+
+/* No bytes are no operation, wherever they would go. */
+static void nothing_is_kept_of_no_bytes(void) {
+  long one = 1;
+  int strides[] = {word};
+  int counts[] = {word, 0};
+  armci_hdl_t handle;
+  make_aggregate(&handle);
+  for (int proc = 0; proc < nproc(); ++proc) {
+    CHECK_OK(ARMCI_NbPut(NULL, NULL, 0, proc, &handle));
+    CHECK_OK(ARMCI_NbGet(NULL, NULL, 0, proc, &handle));
+    CHECK_OK(ARMCI_NbAcc(ARMCI_ACC_LNG, &one, NULL, NULL, 0, proc, &handle));
+    CHECK_OK(ARMCI_NbPutS(NULL, strides, NULL, strides, counts, 1, proc, &handle));
+    CHECK_OK(ARMCI_NbGetS(NULL, strides, NULL, strides, counts, 1, proc, &handle));
+  }
+  CHECK_OK(ARMCI_Wait(&handle));
+}
+
+const Case aggregate_cases[] = {
+    {"a_thousand_puts_and_gets", a_thousand_puts_and_gets},
+    {"a_thousand_accumulates_to_the_same_elements", a_thousand_accumulates_to_the_same_elements},
+    {"kinds_and_processes_mixed_in_one", kinds_and_processes_mixed_in_one},
+    {"unset_starts_what_was_kept", unset_starts_what_was_kept},
+    {"set_at_any_time", set_at_any_time},
+    {"test_moves_on_what_was_kept", test_moves_on_what_was_kept},
+    {"several_aggregates_at_once", several_aggregates_at_once},
+    {"nothing_is_kept_of_no_bytes", nothing_is_kept_of_no_bytes},
+    {NULL, NULL}};
