@@ -19,7 +19,7 @@ static void arguments_that_make_no_sense(void) {
   int negative[] = {8, -1};
   armci_giov_t set = {NULL, NULL, 8, 1};
   CHECK_EQUAL(ARMCI_Put(&word, at[0], -1, 0), FAIL);
-  CHECK_ERROR(FAIL, "ARMCI_Put: -1 bytes");
+  CHECK_ERROR(FAIL, "ARMCI_Put: a transfer of -1 bytes");
   CHECK_EQUAL(ARMCI_Acc(99, &word, &word, at[0], 8, 0), FAIL);
   CHECK_ERROR(FAIL, "99 is no accumulate operation");
   CHECK_EQUAL(ARMCI_Acc(ARMCI_ACC_LNG, NULL, &word, at[0], 8, 0), FAIL);
@@ -33,7 +33,7 @@ static void arguments_that_make_no_sense(void) {
   CHECK_EQUAL(ARMCI_GetS(at[0], strides, &word, strides, negative, 1, 0), FAIL);
   CHECK_ERROR(FAIL, "ARMCI_GetS");
   CHECK_EQUAL(ARMCI_PutV(&set, 1, 0), FAIL);
-  CHECK_ERROR(FAIL, "null array of pointers");
+  CHECK_ERROR(FAIL, "null array of source pointers");
   CHECK_EQUAL(ARMCI_Rmw(99, &word, at[0], 1, 0), FAIL);
   CHECK_ERROR(FAIL, "99 is no read-modify-write");
   CHECK_EQUAL(ARMCI_Test(NULL), FAIL);
