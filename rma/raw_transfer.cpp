@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/region_state.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/protocol/actions.hpp"
 #include "rma/protocol/overlap.hpp"
@@ -314,44 +315,65 @@ struct RegionList {
 };
 using RegionLists = std::vector<RegionList>;
 
-// Where a run of a list is. Errors: as Job::translate.
-Result<RemoteAddress> place_of_run(const Job& job, WorldRank rank, const void* run) {
-  auto translation = job.translate(rank, run);
-  if (!translation.ok() && is_ordinary(job.state(), {rank, run})) {
-    return RemoteAddress{rank, detail::no_region, kernels::address_of(run)};
-  }
-  return translation;
-}
+// Sorts runs by their regions. Neighbours in a list mostly lie in the same slice, so that one is
+// remembered, and asked first.
+class RegionSorter {
+ public:
+  RegionSorter(const Job& job, WorldRank rank) : job_(job), rank_(rank) {}
 
-Status sort_by_region(const Job& job, WorldRank rank, const RunList& list, RegionLists& all) {
-  if (list.remote.size() != list.local.size()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("a list of {} remote and {} local runs", list.remote.size(),
-                                     list.local.size()));
-  }
-  if (list.bytes == 0) {
+  /// Errors: as Job::translate; invalid_argument for unequally many runs on both sides.
+  Status add(const RunList& list) {
+    if (list.remote.size() != list.local.size()) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("a list of {} remote and {} local runs", list.remote.size(),
+                                       list.local.size()));
+    }
+    if (list.bytes == 0) {
+      return {};
+    }
+    for (std::size_t i = 0; i < list.remote.size(); ++i) {
+      std::uint64_t offset = kernels::address_of(list.remote[i]) - start_;
+      if (offset >= bytes_) {
+        TESSERA_ASSIGN_OR_RETURN(offset, turn_to(list.remote[i]));
+      }
+      sorted_[current_].fragments.push_back({list.local[i], offset, list.bytes});
+    }
     return {};
   }
-  for (std::size_t i = 0; i < list.remote.size(); ++i) {
-    TESSERA_ASSIGN_OR_RETURN(const RemoteAddress at, place_of_run(job, rank, list.remote[i]));
-    auto of_region = std::find_if(all.rbegin(), all.rend(),
-                                  [&](const RegionList& each) { return each.region == at.region; });
-    if (of_region == all.rend()) {
-      all.push_back({at.region, {}});
-      of_region = all.rbegin();
-    }
-    of_region->fragments.push_back({list.local[i], at.offset, list.bytes});
-  }
-  return {};
-}
 
-Result<RegionLists> sort_by_region(const Job& job, WorldRank rank, RunLists lists) {
-  RegionLists all;
-  for (const RunList& list : lists) {
-    TESSERA_RETURN_IF_ERROR(sort_by_region(job, rank, list, all));
+  [[nodiscard]] const RegionLists& sorted() const noexcept { return sorted_; }
+
+ private:
+  // Makes the slice that the run lies in the current one; returns the run's offset.
+  Result<std::uint64_t> turn_to(const void* run) {
+    auto translation = job_.translate(rank_, run);
+    RemoteAddress at{rank_, detail::no_region, kernels::address_of(run)};
+    bytes_ = 0;
+    if (translation.ok()) {
+      at = *translation;
+      detail::RegionState& region = *job_.state().regions.find(at.region);
+      bytes_ = region.bytes(region.team_state().team_rank(rank_));
+    } else if (!is_ordinary(job_.state(), {rank_, run})) {
+      return std::move(translation).status();
+    }
+    start_ = kernels::address_of(run) - at.offset;
+    const auto known = std::find_if(sorted_.begin(), sorted_.end(), [&](const RegionList& each) {
+      return each.region == at.region;
+    });
+    current_ = static_cast<std::size_t>(known - sorted_.begin());
+    if (known == sorted_.end()) {
+      sorted_.push_back({at.region, {}});
+    }
+    return at.offset;
   }
-  return all;
-}
+
+  const Job& job_;
+  WorldRank rank_;
+  RegionLists sorted_;
+  std::size_t current_ = 0;
+  std::uintptr_t start_ = 0;  // of the current slice, and its bytes: 0 where there is none
+  std::size_t bytes_ = 0;
+};
 
 template <class Action>
 Status move_within_process(const JobState& job, const Action& action, Fragments runs) {
@@ -366,12 +388,14 @@ Status move_within_process(const JobState& job, const Action& action, Fragments 
 // Starts `act` for the fragments of each region.
 template <class Action, class Act>
 Handle start_lists(Job& job, const Action& action, WorldRank rank, RunLists lists, const Act& act) {
-  auto all = sort_by_region(job, rank, lists);
-  if (!all.ok()) {
-    return Handle::failed(job, rank, std::move(all).status());
+  RegionSorter sorter(job, rank);
+  for (const RunList& list : lists) {
+    if (Status status = sorter.add(list); !status.ok()) {
+      return Handle::failed(job, rank, std::move(status));
+    }
   }
   Handle handle;
-  for (const auto& [region, fragments] : *all) {
+  for (const auto& [region, fragments] : sorter.sorted()) {
     if (region != detail::no_region) {
       handle.collect(act(RemoteAddress{rank, region, 0}, Fragments(fragments)));
     } else if (Status moved = move_within_process(job.state(), action, fragments); !moved.ok()) {
