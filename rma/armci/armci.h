@@ -20,7 +20,7 @@
  * prints what is wrong and ends the job; with TESSERA_ARMCI_ERRORS=return it is returned, and
  * ARMCIX_Error_message() (armcix.h) has the text, also of functions that return nothing; those that
  * return a number or a pointer return -1, 0 or null then. What one process does wrong in a
- * collective is an error of all.
+ * collective, but for calling it with another group, is an error of all.
  *
  * Threads: transfers, handles of one's own, and read-modify-write may be used by any thread; what
  * is collective, and messages, by one at a time.

@@ -66,7 +66,7 @@ Status check_info(Session& session, const armci_meminfo_t* info) {
         .hint("ARMCI_Memget fills it, and ARMCI_Memctl makes it one of none");
   }
   const std::size_t bytes = session.pool.bytes();
-  if (info->cpid < 0 || info->cpid >= session.job.size() || info->size > bytes ||
+  if (info->cpid < 0 || info->cpid >= session.job.size() || info->size == 0 || info->size > bytes ||
       pool_offset(*info) > bytes - info->size) {
     return Status::error(Code::invalid_argument,
                          fmt::format("the armci_meminfo_t has {} bytes of process {} at {} of {}",
