@@ -76,6 +76,23 @@ TEST(Handle, DoneLooksAndMovesOperationsOn) {
   });
 }
 
+TEST(Handle, HasEndedLooksAndMovesNothing) {
+  on_ranks(faulty_job(holding()), [](Job& job) {
+    EndpointMemory memory(job.world(), 64);
+    const std::int64_t value = 3;
+    Handle handle = put_async(job, memory.at(neighbour(job)), &value, 8);
+    EXPECT_FALSE(handle.has_ended());
+    EXPECT_FALSE(handle.has_ended());
+    EXPECT_TRUE(test::eventually([&] { return handle.done(); }));
+    EXPECT_TRUE(handle.has_ended());
+    EXPECT_TRUE(ok(handle.wait()));
+    EXPECT_TRUE(Handle().has_ended());
+    Handle failed = Handle::failed(job, Status::error(Code::internal, "on purpose"));
+    EXPECT_TRUE(failed.has_ended());
+    EXPECT_FALSE(failed.wait().ok());
+  });
+}
+
 TEST(Handle, IsNotDoneBeforeAllThatItsPartsCollected) {
   on_ranks(faulty_job(holding()), [](Job& job) {
     EndpointMemory memory(job.world(), 64);
