@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -85,13 +86,14 @@ Status not_running() {
 }
 
 int fail(const char* function, Status error) {
-  const int code = c_code(error.code());
-  error = std::move(error).hint(remedy_for(error.code()));
-  last_error = {code, fmt::format("{}: {}", function, error.message())};
+  const Code cause = error.code();
+  const int code = c_code(cause);
+  const Status told = std::move(error).hint(remedy_for(cause));
+  last_error = {code, fmt::format("{}: {}", function, told.message())};
   if (errors_are_returned()) {
     return code;
   }
-  fmt::print(stderr, "tessera: {}{}: {}\n", whose(), function, error.describe());
+  fmt::print(stderr, "tessera: {}{}: {}\n", whose(), function, told.describe());
   end_job(EXIT_FAILURE);
 }
 

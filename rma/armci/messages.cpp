@@ -216,8 +216,10 @@ Status check_selection(const void* x, int n, const char* op, const Combination& 
 
 Status select_and_share(Team& team, void* x, int n, const char* op, int type, int contribute) {
   auto wanted = combination_of(x, n, op, type);
-  Status checked = wanted.ok() ? check_selection(x, n, op, *wanted) : std::move(wanted).status();
-  if (!checked.ok()) {
+  if (!wanted.ok()) {
+    return refuse(team, std::move(wanted).status());
+  }
+  if (Status checked = check_selection(x, n, op, *wanted); !checked.ok()) {
     return refuse(team, std::move(checked));
   }
   const auto [reduction, element] = *wanted;
@@ -302,7 +304,6 @@ using armci::Session;
 using tessera::rma::Result;
 using tessera::rma::Status;
 using tessera::rma::Team;
-using tessera::rma::TeamRank;
 using tessera::rma::WorldRank;
 
 extern "C" {
