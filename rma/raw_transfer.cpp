@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 #include <vector>
 
@@ -379,7 +380,7 @@ template <class Action>
 Status move_within_process(const JobState& job, const Action& action, Fragments runs) {
   for (const Fragment& each : runs) {
     TESSERA_RETURN_IF_ERROR(move_within_process(job, action,
-                                                reinterpret_cast<const void*>(each.remote_offset),
+                                                std::bit_cast<const void*>(each.remote_offset),
                                                 each.local, CopyShape::contiguous(each.bytes)));
   }
   return {};

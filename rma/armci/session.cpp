@@ -12,18 +12,18 @@ unsigned holders = 0;
 }  // namespace
 
 // Not destroyed when a program ends without ARMCI_Finalize: that would wait for the others.
-constinit Session* Session::current_ = nullptr;
+constinit Session* Session::running = nullptr;
 
 bool Session::is_held_by(Holder holder) noexcept {
   return (holders & static_cast<unsigned>(holder)) != 0;
 }
 
 Status Session::begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap) {
-  if (current_ == nullptr) {
+  if (running == nullptr) {
     TESSERA_ASSIGN_OR_RETURN(Job job, Job::start({.bootstrap = std::move(bootstrap)}));
     auto session = std::make_unique<Session>(std::move(job));
     TESSERA_RETURN_IF_ERROR(session->prepare());
-    current_ = session.release();
+    running = session.release();
   }
   holders |= static_cast<unsigned>(holder);
   return {};
@@ -31,12 +31,12 @@ Status Session::begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap) {
 
 Status Session::end(Holder holder) {
   holders &= ~static_cast<unsigned>(holder);
-  if (current_ == nullptr || holders != 0) {
+  if (running == nullptr || holders != 0) {
     return {};
   }
-  const std::unique_ptr<Session> last(current_);
+  const std::unique_ptr<Session> last(running);
   Status finished = last->finish();
-  current_ = nullptr;
+  running = nullptr;
   return finished;
 }
 

@@ -31,7 +31,7 @@ enum class Holder : unsigned char { armci = 1, messages = 2 };
 class Session {
  public:
   /// The session; null while there is none.
-  static Session* current() noexcept { return current_; }
+  static Session* current() noexcept { return running; }
 
   /// Collective. Makes `holder` one of those of the session, which begins with the first. A null
   /// bootstrap is chosen. Idempotent.
@@ -68,7 +68,7 @@ class Session {
   Status prepare();
   Status finish();
 
-  static constinit Session* current_;
+  static constinit Session* running;
   std::vector<bool> elsewhere_;  ///< by process
 };
 
