@@ -23,6 +23,7 @@ extern const Case random_cases[];
 extern const Case reduction_cases[];
 extern const Case start_cases[];
 extern const Case strided_cases[];
+extern const Case thread_cases[];
 extern const Case transfer_cases[];
 extern const Case vector_cases[];
 

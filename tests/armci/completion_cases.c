@@ -10,7 +10,7 @@
 #include "tests/armci/check.h"
 #include "tests/armci/memory.h"
 
-enum { bytes = 20000, tag = 41 };
+enum { bytes = 20000, large = 1000000, tag = 41 };
 
 typedef enum { fence, all_fence, group_fence, barrier } Completion;
 
@@ -28,29 +28,33 @@ static void complete(Completion how, int proc, ARMCI_Group* group) {
 
 /* Puts to a neighbour, and tells the process after that, which looks at the neighbour's memory. */
 static void third_party_sees(Completion how) {
-  void** const at = shared_allocate((armci_size_t)bytes);
+  void** const at = shared_allocate((armci_size_t)large);
   const int to = neighbour(1);
   const int reader = neighbour(2);
   const int writer = neighbour(2 * nproc() - 2);
   const int between = neighbour(nproc() - 1);
   ARMCI_Group world;
-  char* const source = zeroed(bytes);
-  char* const seen = zeroed(bytes);
+  char* const source = zeroed(large);
+  char* const seen = zeroed(large);
   ARMCI_Group_get_world(&world);
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 10; ++round) {
     int token = round;
     int length = 0;
-    fill_pattern(source, bytes, me() + round);
-    CHECK_OK(round % 2 == 0 ? ARMCI_Put(source, at[to], bytes, to)
-                            : ARMCI_NbPut(source, at[to], bytes, to, NULL));
+    memset(source, 16 * me() + round, large);
+    CHECK_OK(round % 2 == 0 ? ARMCI_Put(source, at[to], large, to)
+                            : ARMCI_NbPut(source, at[to], large, to, NULL));
     CHECK_OK(ARMCI_WaitAll());
     complete(how, to, &world);
     armci_msg_snd(tag, &token, sizeof token, reader);
     armci_msg_rcv(tag, &token, sizeof token, &length, writer);
     CHECK_EQUAL(token, round);
-    CHECK_OK(ARMCI_Get(at[between], seen, bytes, between));
-    fill_pattern(source, bytes, writer + round);
-    CHECK_BYTES(seen, source, bytes);
+    /* What is last on the way is looked at first. */
+    const unsigned char* const last = at[between];
+    CHECK_EQUAL(ARMCI_Same_node(between) ? last[large - 1] : 16 * writer + round,
+                16 * writer + round);
+    CHECK_OK(ARMCI_Get(at[between], seen, large, between));
+    memset(source, 16 * writer + round, large);
+    CHECK_BYTES(seen, source, large);
     armci_msg_barrier();
   }
   free(source);
@@ -90,6 +94,28 @@ static void implicit_puts_are_seen_after_a_barrier(void) {
   shared_free(at);
 }
 
+/* A fence completes what was started without a handle, or with one that is waited for later. */
+static void fences_complete_what_is_not_waited_for(void) {
+  void** const at = shared_allocate(bytes);
+  char* const source = zeroed(bytes);
+  armci_hdl_t handle;
+  const int to = neighbour(1);
+  const int from = neighbour(nproc() - 1);
+  fill_pattern(source, bytes, me());
+  ARMCI_INIT_HANDLE(&handle);
+  CHECK_OK(ARMCI_NbPut(source, at[to], bytes / 2, to, NULL));
+  CHECK_OK(ARMCI_NbPut(source + bytes / 2, shared_at(at, to, bytes / 2), bytes / 2, to, &handle));
+  ARMCI_Barrier();
+  char* const model = zeroed(bytes);
+  fill_pattern(model, bytes, from);
+  CHECK_BYTES(at[me()], model, bytes);
+  CHECK_OK(ARMCI_Wait(&handle));
+  CHECK_OK(ARMCI_WaitAll());
+  free(source);
+  free(model);
+  shared_free(at);
+}
+
 /* Whoever is behind a barrier knows that all were before it. */
 static void barriers_hold_all_back(void) {
   void** const at = shared_allocate(sizeof(long));
@@ -125,6 +151,7 @@ const Case completion_cases[] = {
     {"group_fence_completes_at_its_members", group_fence_completes_at_its_members},
     {"barrier_completes_everything", barrier_completes_everything},
     {"implicit_puts_are_seen_after_a_barrier", implicit_puts_are_seen_after_a_barrier},
+    {"fences_complete_what_is_not_waited_for", fences_complete_what_is_not_waited_for},
     {"barriers_hold_all_back", barriers_hold_all_back},
     {"fences_without_operations", fences_without_operations},
     {NULL, NULL}};

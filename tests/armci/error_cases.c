@@ -62,6 +62,39 @@ static void memory_that_is_nobodys(void) {
   shared_free(at);
 }
 
+static void memory_for_others_has_an_end(void) {
+  armci_meminfo_t info;
+  ARMCI_Memget((size_t)1 << 50U, &info, 0);
+  CHECK_ERROR(FAIL6, "are left of those set aside");
+  ARMCI_Memget(0, &info, 0);
+  CHECK_ERROR(FAIL, "0 bytes");
+  ARMCI_Memget(10, &info, 1);
+  CHECK_ERROR(FAIL, "memflg is 1");
+  ARMCI_Memget(100, &info, 0);
+  CHECK_POINTER(ARMCI_Memat(&info, 101), NULL);
+  CHECK_ERROR(FAIL2, "byte 101");
+  armci_meminfo_t copy = info;
+  ARMCI_Memctl(&info);
+  ARMCI_Memctl(&copy);
+  CHECK_ERROR(FAIL, "given back before");
+}
+
+/* Blocks that are written twice would tell nobody which of them is last. */
+static void vectors_that_write_a_byte_twice(void) {
+  void** const at = shared_allocate(64);
+  long words[2] = {1, 2};
+  void* from[] = {&words[0], &words[1]};
+  void* to[] = {shared_at(at, neighbour(1), 0), shared_at(at, neighbour(1), 4)};
+  armci_giov_t set;
+  set.src_ptr_array = from;
+  set.dst_ptr_array = to;
+  set.bytes = sizeof(long);
+  set.ptr_array_len = 2;
+  CHECK_EQUAL(ARMCI_PutV(&set, 1, neighbour(1)), FAIL);
+  CHECK_ERROR(FAIL, "overlap");
+  shared_free(at);
+}
+
 static void what_returns_nothing_has_a_text(void) {
   int process = INT_MAX;
   ARMCI_Group group = 4711;
@@ -139,6 +172,8 @@ static void loads_and_stores_where_there_are_none(void) {
 const Case error_cases[] = {
     {"arguments_that_make_no_sense", arguments_that_make_no_sense},
     {"memory_that_is_nobodys", memory_that_is_nobodys},
+    {"memory_for_others_has_an_end", memory_for_others_has_an_end},
+    {"vectors_that_write_a_byte_twice", vectors_that_write_a_byte_twice},
     {"what_returns_nothing_has_a_text", what_returns_nothing_has_a_text},
     {"collectives_agree_that_they_fail", collectives_agree_that_they_fail},
     {"messages_longer_than_the_buffer", messages_longer_than_the_buffer},

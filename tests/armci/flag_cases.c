@@ -103,13 +103,39 @@ static void flag_of_blocks_apart_and_of_nothing(void) {
   shared_free(at);
 }
 
+/* So much that whoever saw the flag too early would find that the data is not there. */
+static void flag_comes_after_much_data(void) {
+  enum { large = 300000 };
+  const long flag_place = large + 64 - large % 64;
+  void** const at = shared_allocate(flag_place + 64);
+  char* const source = zeroed(large);
+  const int to = neighbour(1);
+  const int from = neighbour(nproc() - 1);
+  const unsigned char* const here = at[me()];
+  _Atomic int* const flag = (_Atomic int*)(void*)shared_at(at, me(), flag_place);
+  for (int round = 1; round <= 20; ++round) {
+    memset(source, 10 * me() + round, large);
+    CHECK_OK(ARMCI_Put_flag(source, at[to], large, (int*)(void*)shared_at(at, to, flag_place),
+                            round, to));
+    while (atomic_load_explicit(flag, memory_order_acquire) != round) {
+      sched_yield();
+    }
+    CHECK_EQUAL(here[large - 1], 10 * from + round);
+    memset(source, 10 * from + round, large);
+    CHECK_BYTES(here, source, large);
+    armci_msg_barrier();
+  }
+  free(source);
+  shared_free(at);
+}
+
 /* Puts of many sizes before a notification are there when it is. */
 static void notification_comes_after_the_data(void) {
   void** const at = shared_allocate((armci_size_t)sizeof(Slot) * nproc());
   char source[bytes];
   const int to = neighbour(1);
   const int from = neighbour(nproc() - 1);
-  static int sent; /* over the job's life */
+  int sent = 0;
   Slot* const there = (Slot*)at[to] + me();
   const Slot* const here = (Slot*)at[me()] + from;
   char model[bytes];
@@ -118,14 +144,35 @@ static void notification_comes_after_the_data(void) {
     const int size = 1 + 37 * round % bytes;
     fill_pattern(source, (size_t)size, me() + round);
     CHECK_OK(ARMCI_Put(source, there->data, size, to));
-    ++sent;
-    CHECK_EQUAL(armci_notify(to), sent);
+    const int number = armci_notify(to);
+    CHECK(round == 1 || number == sent + 1);
+    sent = number;
     CHECK(armci_notify_wait(from, &waited) >= sent);
     CHECK_EQUAL(waited, sent);
     fill_pattern(model, (size_t)size, from + round);
     CHECK_BYTES(here->data, model, size);
     armci_msg_barrier();
   }
+  shared_free(at);
+}
+
+/* Puts that nobody waited for are puts before, too. */
+static void notification_comes_after_implicit_puts(void) {
+  enum { large = 300000 };
+  void** const at = shared_allocate(large);
+  char* const source = zeroed(large);
+  const int to = neighbour(1);
+  const int from = neighbour(nproc() - 1);
+  fill_pattern(source, large, me());
+  CHECK_OK(ARMCI_NbPut(source, at[to], large, to, NULL));
+  armci_notify(to);
+  armci_notify_wait(from, NULL);
+  char* const model = zeroed(large);
+  fill_pattern(model, large, from);
+  CHECK_BYTES(at[me()], model, large);
+  CHECK_OK(ARMCI_WaitAll());
+  free(source);
+  free(model);
   shared_free(at);
 }
 
@@ -169,7 +216,9 @@ const Case flag_cases[] = {
     {"strided_put_with_flag", strided_put_with_flag},
     {"direct_put_with_flag", direct_put_with_flag},
     {"flag_of_blocks_apart_and_of_nothing", flag_of_blocks_apart_and_of_nothing},
+    {"flag_comes_after_much_data", flag_comes_after_much_data},
     {"notification_comes_after_the_data", notification_comes_after_the_data},
+    {"notification_comes_after_implicit_puts", notification_comes_after_implicit_puts},
     {"many_notifications_in_a_row", many_notifications_in_a_row},
     {"notifications_to_and_fro", notifications_to_and_fro},
     {NULL, NULL}};

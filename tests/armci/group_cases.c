@@ -276,6 +276,23 @@ static void freed_default_group_gives_way_to_the_world(void) {
   free(list.process);
 }
 
+static void memory_outlives_its_group(void) {
+  const List reversed = list_of(nproc() - 1, -1);
+  void** const at = zeroed((size_t)nproc() * sizeof(void*));
+  ARMCI_Group group;
+  ARMCI_Group_create(reversed.size, reversed.process, &group);
+  CHECK_OK(ARMCI_Malloc_group(at, sizeof(int), &group));
+  ARMCI_Group_free(&group);
+  const int place = reversed.place + 1 == nproc() ? 0 : reversed.place + 1;
+  CHECK_OK(ARMCI_PutValueInt(5 + me(), at[place], reversed.process[place]));
+  ARMCI_Barrier();
+  CHECK_EQUAL(*(int*)at[reversed.place], 5 + neighbour(1));
+  ARMCI_Barrier();
+  CHECK_OK(ARMCI_Free(at[reversed.place]));
+  free(at);
+  free(reversed.process);
+}
+
 static void many_groups_one_after_the_other(void) {
   List list = list_of(nproc() - 1, -1);
   for (int round = 0; round < effort(150); ++round) {
@@ -323,6 +340,7 @@ const Case group_cases[] = {
     {"default_group_owns_what_is_allocated", default_group_owns_what_is_allocated},
     {"groups_are_created_in_the_default_group", groups_are_created_in_the_default_group},
     {"freed_default_group_gives_way_to_the_world", freed_default_group_gives_way_to_the_world},
+    {"memory_outlives_its_group", memory_outlives_its_group},
     {"many_groups_one_after_the_other", many_groups_one_after_the_other},
 #ifdef TESSERA_ARMCI_HAS_MPI
     {"communicators_go_with_groups", communicators_go_with_groups},

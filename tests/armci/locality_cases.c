@@ -75,6 +75,14 @@ static void scopes_follow_the_nodes(void) {
   int of_group = me();
   armci_msg_group_bcast_scope(SCOPE_NODE, &of_group, sizeof of_group, 0, &group);
   CHECK_EQUAL(of_group, last);
+  int chosen[2] = {-me(), me()};
+  armci_msg_sel_scope(SCOPE_NODE, chosen, sizeof chosen, "min", ARMCI_INT, 1);
+  CHECK_EQUAL(chosen[1], last);
+  int of_masters = 1;
+  armci_msg_reduce_scope(SCOPE_MASTERS, &of_masters, 1, "+", ARMCI_INT);
+  if (me() == 0) {
+    CHECK_EQUAL(of_masters, nodes);
+  }
   ARMCI_Group_free(&group);
   free(reversed);
 }

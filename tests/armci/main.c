@@ -16,25 +16,16 @@
 #include "tests/armci/cases.h"
 #include "tests/armci/check.h"
 
-static const Suite suites[] = {{"start", start_cases},
-                               {"transfer", transfer_cases},
-                               {"strided", strided_cases},
-                               {"vector", vector_cases},
-                               {"accumulate", accumulate_cases},
-                               {"handle", handle_cases},
-                               {"aggregate", aggregate_cases},
-                               {"atomic", atomic_cases},
-                               {"mutex", mutex_cases},
-                               {"flag", flag_cases},
-                               {"completion", completion_cases},
-                               {"group", group_cases},
-                               {"locality", locality_cases},
-                               {"memory", memory_cases},
-                               {"message", message_cases},
-                               {"reduction", reduction_cases},
-                               {"random", random_cases},
-                               {"error", error_cases},
-                               {NULL, NULL}};
+static const Suite suites[] = {{"start", start_cases},           {"transfer", transfer_cases},
+                               {"strided", strided_cases},       {"vector", vector_cases},
+                               {"accumulate", accumulate_cases}, {"handle", handle_cases},
+                               {"aggregate", aggregate_cases},   {"atomic", atomic_cases},
+                               {"mutex", mutex_cases},           {"flag", flag_cases},
+                               {"completion", completion_cases}, {"group", group_cases},
+                               {"locality", locality_cases},     {"memory", memory_cases},
+                               {"message", message_cases},       {"reduction", reduction_cases},
+                               {"random", random_cases},         {"thread", thread_cases},
+                               {"error", error_cases},           {NULL, NULL}};
 
 typedef struct {
   const char* cases;

@@ -54,6 +54,24 @@ static void messages_of_a_tag_come_in_order(void) {
   }
 }
 
+/* More than there is room for on the way: who waits for room takes in what comes meanwhile. */
+static void all_send_before_they_receive(void) {
+  enum { many = 1000, bytes = 500 };
+  char message[bytes];
+  char model[bytes];
+  const int to = neighbour(1);
+  const int from = neighbour(nproc() - 1);
+  for (int number = 0; number < many; ++number) {
+    fill_pattern(message, bytes, me() + number);
+    armci_msg_snd(tag, message, bytes, to);
+  }
+  for (int number = 0; number < many; ++number) {
+    armci_msg_rcv(tag, message, bytes, NULL, from);
+    fill_pattern(model, bytes, from + number);
+    CHECK_BYTES(message, model, bytes);
+  }
+}
+
 /* Process 0 gets one from each of the others, in whatever order, and says who sent it. */
 static void receive_from_anybody(void) {
   enum { rounds = 10 };
@@ -234,6 +252,7 @@ static void the_timer_runs(void) {
 const Case message_cases[] = {
     {"messages_of_all_sizes_go_around", messages_of_all_sizes_go_around},
     {"messages_of_a_tag_come_in_order", messages_of_a_tag_come_in_order},
+    {"all_send_before_they_receive", all_send_before_they_receive},
     {"receive_from_anybody", receive_from_anybody},
     {"messages_to_oneself", messages_to_oneself},
     {"broadcasts_from_every_root", broadcasts_from_every_root},

@@ -199,6 +199,33 @@ static void registered_local_memory_moves(void) {
   shared_free(at);
 }
 
+/* Longer than any buffer on the way; strided, with rows of all lengths. */
+static void megabytes_arrive(void) {
+  enum { bytes = 5000003, rows = 700, row = 3001, far = 4099 };
+  void** const at = shared_allocate(bytes);
+  char* const source = zeroed(bytes);
+  char* const back = zeroed(bytes);
+  const int to = neighbour(1);
+  int near_stride[] = {row};
+  int far_stride[] = {far};
+  int counts[] = {row, rows};
+  fill_pattern(source, bytes, me());
+  CHECK_OK(ARMCI_Put(source, at[to], bytes, to));
+  CHECK_OK(ARMCI_Get(at[to], back, bytes, to));
+  CHECK_BYTES(back, source, bytes);
+  ARMCI_Barrier();
+  memset(at[me()], 0, bytes);
+  memset(back, 0, bytes);
+  ARMCI_Barrier();
+  CHECK_OK(ARMCI_PutS(source, near_stride, at[to], far_stride, counts, 1, to));
+  CHECK_OK(ARMCI_GetS(at[to], far_stride, back, near_stride, counts, 1, to));
+  CHECK_BYTES(back, source, (long)row * rows);
+  CHECK_EQUAL(ARMCI_GetValueInt(shared_at(at, to, row + 1), to), 0); /* between the rows */
+  free(source);
+  free(back);
+  shared_free(at);
+}
+
 /* A process sees its own operations on another in the order in which it did them. */
 static void own_operations_are_seen_in_order(void) {
   void** const at = shared_allocate((armci_size_t)sizeof(long) * nproc());
@@ -238,6 +265,7 @@ const Case transfer_cases[] = {
     {"own_ordinary_memory_is_a_target", own_ordinary_memory_is_a_target},
     {"local_buffers_are_global_memory", local_buffers_are_global_memory},
     {"registered_local_memory_moves", registered_local_memory_moves},
+    {"megabytes_arrive", megabytes_arrive},
     {"own_operations_are_seen_in_order", own_operations_are_seen_in_order},
     {"copies_within_a_process", copies_within_a_process},
     {NULL, NULL}};
