@@ -118,6 +118,45 @@ static void what_returns_nothing_has_a_text(void) {
   CHECK_ERROR(FAIL, "the root is");
 }
 
+static void mutexes_that_are_not_ones_own(void) {
+  CHECK_EQUAL(ARMCI_Destroy_mutexes(), FAIL);
+  CHECK_ERROR(FAIL, "there are no mutexes");
+  CHECK_EQUAL(ARMCI_Create_mutexes(me() == 0 ? -1 : 1), FAIL);
+  CHECK_ERROR(FAIL, "-1 locks");
+  CHECK_OK(ARMCI_Create_mutexes(1));
+  CHECK_EQUAL(ARMCI_Create_mutexes(1), FAIL);
+  CHECK_ERROR(FAIL, "there is a set of mutexes already");
+  ARMCI_Lock(1, 0);
+  CHECK_ERROR(FAIL2, "no lock 1 at rank 0");
+  ARMCI_Lock(0, nproc());
+  CHECK_ERROR(FAIL, "is not one of those that have the mutexes");
+  ARMCI_Unlock(0, me());
+  CHECK_ERROR(FAIL, "does not hold");
+  CHECK_OK(ARMCI_Destroy_mutexes());
+  CHECK_EQUAL(ARMCIX_Destroy_mutexes_hdl(NULL), FAIL);
+  CHECK_ERROR(FAIL, "the set of mutexes is null");
+}
+
+static void processes_that_are_not_there(void) {
+  static const int numbers[] = {-1, INT_MAX};
+  long word = 0;
+  for (int number = 0; number < 2; ++number) {
+    const int proc = numbers[number];
+    CHECK_EQUAL(ARMCI_WaitProc(proc), FAIL);
+    CHECK_ERROR(FAIL, "there is no");
+    CHECK_EQUAL(armci_notify(proc), -1);
+    CHECK_ERROR(FAIL, "there is no rank");
+    CHECK_EQUAL(armci_notify_wait(proc, NULL), -1);
+    CHECK_ERROR(FAIL, "there is no rank");
+    armci_msg_snd(1, &word, sizeof word, proc);
+    CHECK_ERROR(FAIL, "there is no rank");
+    armci_msg_rcv(1, &word, sizeof word, NULL, proc);
+    CHECK_ERROR(FAIL, "there is no rank");
+    CHECK_EQUAL(ARMCI_Same_node(proc), 0);
+    CHECK_ERROR(FAIL, "there is no process");
+  }
+}
+
 static void collectives_agree_that_they_fail(void) {
   void** const at = zeroed((size_t)nproc() * sizeof(void*));
   CHECK_EQUAL(ARMCI_Malloc(at, me() == nproc() - 1 ? -1 : 64), FAIL);
@@ -175,6 +214,8 @@ const Case error_cases[] = {
     {"memory_for_others_has_an_end", memory_for_others_has_an_end},
     {"vectors_that_write_a_byte_twice", vectors_that_write_a_byte_twice},
     {"what_returns_nothing_has_a_text", what_returns_nothing_has_a_text},
+    {"mutexes_that_are_not_ones_own", mutexes_that_are_not_ones_own},
+    {"processes_that_are_not_there", processes_that_are_not_there},
     {"collectives_agree_that_they_fail", collectives_agree_that_they_fail},
     {"messages_longer_than_the_buffer", messages_longer_than_the_buffer},
     {"errors_can_be_forgotten", errors_can_be_forgotten},
