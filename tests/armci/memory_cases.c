@@ -244,9 +244,9 @@ static void free_waits_for_what_is_under_way(void) {
   char* const source = zeroed(bytes);
   void** const at = zeroed((size_t)nproc() * sizeof(void*));
   for (int round = 0; round < 10; ++round) {
-    CHECK_OK(ARMCI_Malloc(at, bytes));
+    CHECK_OK(ARMCI_Malloc(at, (armci_size_t)bytes * nproc()));
     for (int proc = 0; proc < nproc(); ++proc) {
-      CHECK_OK(ARMCI_Put(source, at[proc], bytes / (1 + me()), proc));
+      CHECK_OK(ARMCI_Put(source, shared_at(at, proc, (long)bytes * me()), bytes, proc));
     }
     CHECK_OK(ARMCI_Free(at[me()]));
   }
