@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "rma/armci/arguments.hpp"
 #include "rma/armci/call.hpp"
 #include "rma/armci/message.h"
 
@@ -325,6 +326,7 @@ double armci_timer(void) {
 
 void armci_msg_snd(int tag, void* buffer, int len, int to) {
   armci::call("armci_msg_snd", [&](Session& session) -> Status {
+    TESSERA_RETURN_IF_ERROR(armci::check_process(session.job, to));
     TESSERA_RETURN_IF_ERROR(armci::check_buffer(buffer, len));
     return session.mailbox.send(tag, armci::bytes_of(buffer, len), WorldRank{to});
   });
@@ -332,6 +334,7 @@ void armci_msg_snd(int tag, void* buffer, int len, int to) {
 
 void armci_msg_rcv(int tag, void* buffer, int buflen, int* msglen, int from) {
   armci::call("armci_msg_rcv", [&](Session& session) -> Status {
+    TESSERA_RETURN_IF_ERROR(armci::check_process(session.job, from));
     TESSERA_RETURN_IF_ERROR(armci::check_buffer(buffer, buflen));
     return armci::note_received(
         session.mailbox.receive(tag, armci::bytes_of(buffer, buflen), WorldRank{from}), msglen);

@@ -157,7 +157,7 @@ const struct misuse message_cases[] = {
     {"finalize_twice", after, "ARMCI_Finalize", FAIL3, "ARMCI is not running", finalize_outside},
     {"me_after", after, "armci_msg_me", FAIL3, "ARMCI is not running", me_before},
 
-    {"send_to_n", one, "armci_msg_snd", FAIL, "no rank", send_to_n},
+    {"send_to_n", one, "armci_msg_snd", FAIL, "no process", send_to_n},
     {"send_negative", one, "armci_msg_snd", FAIL, "length -4", send_negative},
     {"send_null", one, "armci_msg_snd", FAIL, "length 4 at 0x0", send_null},
     {"receive_from_minus_one", one, "armci_msg_rcv", FAIL, "-1", receive_from_minus_one},
