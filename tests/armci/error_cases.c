@@ -143,15 +143,15 @@ static void processes_that_are_not_there(void) {
   for (int number = 0; number < 2; ++number) {
     const int proc = numbers[number];
     CHECK_EQUAL(ARMCI_WaitProc(proc), FAIL);
-    CHECK_ERROR(FAIL, "there is no");
+    CHECK_ERROR(FAIL, "there is no process");
     CHECK_EQUAL(armci_notify(proc), -1);
-    CHECK_ERROR(FAIL, "there is no rank");
+    CHECK_ERROR(FAIL, "there is no process");
     CHECK_EQUAL(armci_notify_wait(proc, NULL), -1);
-    CHECK_ERROR(FAIL, "there is no rank");
+    CHECK_ERROR(FAIL, "there is no process");
     armci_msg_snd(1, &word, sizeof word, proc);
-    CHECK_ERROR(FAIL, "there is no rank");
+    CHECK_ERROR(FAIL, "there is no process");
     armci_msg_rcv(1, &word, sizeof word, NULL, proc);
-    CHECK_ERROR(FAIL, "there is no rank");
+    CHECK_ERROR(FAIL, "there is no process");
     CHECK_EQUAL(ARMCI_Same_node(proc), 0);
     CHECK_ERROR(FAIL, "there is no process");
   }
