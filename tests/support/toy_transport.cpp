@@ -46,7 +46,7 @@ void copy_bytes(void* to, const void* from, std::size_t bytes) {
     }
     return;
   }
-  std::memcpy(to, from, bytes);
+  std::memmove(to, from, bytes);
 }
 
 class ToySegment final : public Segment {
