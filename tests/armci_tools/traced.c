@@ -58,6 +58,8 @@ static void repeat_vectors(char* there, int proc) {
 }
 
 static void repeat_nonblocking(void* there, int proc) {
+  enum { gets = 11 };
+  static double fetched[gets]; /* what is under way has a place of its own */
   double scale = 1;
   armci_hdl_t handle;
   ARMCI_INIT_HANDLE(&handle);
@@ -65,8 +67,8 @@ static void repeat_nonblocking(void* there, int proc) {
     ARMCI_NbPut(here, there, bytes, proc, &handle);
     ARMCI_Wait(&handle);
   }
-  for (int i = 0; i < 11; ++i) {
-    ARMCI_NbGet(there, here, bytes, proc, NULL);
+  for (int i = 0; i < gets; ++i) {
+    ARMCI_NbGet(there, &fetched[i], bytes, proc, NULL);
   }
   for (int i = 0; i < 12; ++i) {
     ARMCI_NbAcc(ARMCI_ACC_DBL, &scale, here, there, bytes, proc, NULL);
