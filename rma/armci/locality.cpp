@@ -3,6 +3,9 @@
 // Groups of processes, and which of them share a node.
 #include <fmt/format.h>
 
+#include <iterator>
+#include <vector>
+
 #include "rma/armci/arguments.hpp"
 #include "rma/armci/armcix.h"
 #include "rma/armci/call.hpp"
@@ -61,45 +64,36 @@ Status check_node(const Job& job, int node) {
                    .hint("armci_domain_id gives that of a process");
 }
 
-// Calls `body` for the processes of a node, ascending, until it returns false.
-template <class Body>
-void for_each_process(const Job& job, int node, const Body& body) {
+// The processes of a node, ascending.
+Result<std::vector<int>> processes_of(const Job& job, int node) {
+  TESSERA_RETURN_IF_ERROR(check_node(job, node));
+  std::vector<int> processes;
   for (std::int32_t rank = 0; rank < job.size(); ++rank) {
-    if (job.node_of(WorldRank{rank}) == NodeId{node} && !body(rank)) {
-      return;
+    if (job.node_of(WorldRank{rank}) == NodeId{node}) {
+      processes.push_back(rank);
     }
   }
-}
-
-Result<int> processes_of(const Job& job, int node) {
-  TESSERA_RETURN_IF_ERROR(check_node(job, node));
-  int count = 0;
-  for_each_process(job, node, [&](int) { return ++count > 0; });
-  return count;
+  return processes;
 }
 
 Result<int> process_at(const Job& job, int node, int place) {
-  TESSERA_RETURN_IF_ERROR(check_node(job, node));
-  int found = -1;
-  int at = 0;
-  for_each_process(job, node, [&](int rank) {
-    found = at == place ? rank : -1;
-    return at++ < place;
-  });
-  if (found < 0) {
-    return Status::error(
-               Code::invalid_argument,
-               fmt::format("domain {} has {} processes, and none with number {}", node, at, place))
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<int> processes, processes_of(job, node));
+  if (place < 0 || place >= std::ssize(processes)) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("domain {} has {} processes, and none with number {}", node,
+                                     processes.size(), place))
         .hint("their numbers begin with 0; armci_domain_nprocs gives how many there are");
   }
-  return found;
+  return processes[static_cast<std::size_t>(place)];
+}
+
+Result<int> is_near(const Job& job, int proc) {
+  TESSERA_RETURN_IF_ERROR(check_process(job, proc));
+  return job.shares_node(WorldRank{proc}) ? 1 : 0;
 }
 
 int shares_node(const char* function, int proc) {
-  return call_for(function, 0, [&](Session& session) -> Result<int> {
-    TESSERA_RETURN_IF_ERROR(check_process(session.job, proc));
-    return session.job.shares_node(WorldRank{proc}) ? 1 : 0;
-  });
+  return call_for(function, 0, [&](Session& session) { return is_near(session.job, proc); });
 }
 
 }  // namespace
@@ -198,7 +192,8 @@ int ARMCIX_Group_dup(ARMCI_Group* parent, ARMCI_Group* group) {
 int armci_domain_nprocs(armci_domain_t domain, int id) {
   return armci::call_for("armci_domain_nprocs", 0, [&](Session& session) -> Result<int> {
     TESSERA_RETURN_IF_ERROR(armci::check_domain(domain));
-    return armci::processes_of(session.job, id);
+    TESSERA_ASSIGN_OR_RETURN(const auto processes, armci::processes_of(session.job, id));
+    return static_cast<int>(processes.size());
   });
 }
 
@@ -234,8 +229,7 @@ int armci_domain_count(armci_domain_t domain) {
 int armci_domain_same_id(armci_domain_t domain, int proc) {
   return armci::call_for("armci_domain_same_id", 0, [&](Session& session) -> Result<int> {
     TESSERA_RETURN_IF_ERROR(armci::check_domain(domain));
-    TESSERA_RETURN_IF_ERROR(armci::check_process(session.job, proc));
-    return session.job.shares_node(WorldRank{proc}) ? 1 : 0;
+    return armci::is_near(session.job, proc);
   });
 }
 
