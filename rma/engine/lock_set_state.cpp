@@ -190,13 +190,11 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
     return lock_elsewhere(owner, *locks, index);
   }
   int dead_place = 0;
-  if (lock_here(*locks, index).lock(node_, dead_place) == QueueLock::Outcome::acquired) [[likely]] {
+  const auto outcome = lock_here(*locks, index).lock(node_, dead_place);
+  if (outcome == QueueLock::Outcome::acquired) [[likely]] {
     return {};
   }
-  return holder_gone(owner, index,
-                     {.is_acquired = false,
-                      .holder = node_.rank_at(dead_place),
-                      .holder_left = node_.has_left(dead_place)});
+  return holder_gone(owner, index, lock_outcome_of(node_, outcome, dead_place));
 }
 
 Status LockSetState::lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index) {
@@ -250,11 +248,7 @@ Result<LockOutcome> LockSetState::try_lock_here(const OwnersLocks& locks,
   if (!outcome) {
     return LockOutcome{.is_acquired = false, .is_busy = true};
   }
-  return *outcome == QueueLock::Outcome::acquired
-             ? LockOutcome{}
-             : LockOutcome{.is_acquired = false,
-                           .holder = node_.rank_at(dead_place),
-                           .holder_left = node_.has_left(dead_place)};
+  return lock_outcome_of(node_, *outcome, dead_place);
 }
 
 Status LockSetState::unlock(TeamRank owner, std::int64_t index) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <span>
 
+#include "rma/engine/lock_outcome.hpp"
 #include "rma/node/node_memory.hpp"
 #include "rma/rank.hpp"
 #include "rma/region.hpp"
@@ -23,14 +24,6 @@ namespace tessera::rma::detail {
 
 /// What became of a rank of another node.
 enum class Fate : std::uint8_t { here, left, died };
-
-/// What came of waiting for a lock, or of asking whether it is free.
-struct LockOutcome {
-  bool is_acquired = true;
-  bool is_busy = false;  ///< else: another has it, who lives
-  WorldRank holder{};    ///< else: who died or left while holding it; the lock is not taken
-  bool holder_left = false;
-};
 
 /// Memory of a node that other nodes are told of.
 struct PublishedMemory {

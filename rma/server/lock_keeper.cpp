@@ -65,22 +65,13 @@ Status LockKeeper::visit(const FrameHeader& request, Action&& action) const {
   return is_there ? std::move(refusal) : Status::error(Code::closed, "the locks were freed");
 }
 
-LockOutcome LockKeeper::outcome_of(QueueLock::Outcome outcome, int dead_place) const {
-  if (outcome == QueueLock::Outcome::acquired) {
-    return {.is_acquired = true};
-  }
-  return {.is_acquired = false,
-          .holder = node_.rank_at(dead_place),
-          .holder_left = node_.has_left(dead_place)};
-}
-
 Result<std::uint64_t> LockKeeper::take_or_leave(const FrameHeader& request) const {
   LockOutcome told{.is_acquired = false, .is_busy = true};
   TESSERA_RETURN_IF_ERROR(visit(request, [&](QueueLock& lock) {
     int dead_place = -1;
     const int guest = node_.guest_place(request.origin);
     if (const auto outcome = lock.take_or_leave(node_, guest, dead_place)) {
-      told = outcome_of(*outcome, dead_place);
+      told = detail::lock_outcome_of(node_, *outcome, dead_place);
     }
   }));
   return lock_word(told);
@@ -116,7 +107,8 @@ bool LockKeeper::advance(Waiting& waiting, const Answer& answer) {
   if (!outcome) {
     return false;
   }
-  answer(waiting.request, lock_word(outcome_of(*outcome, waiting.turn.dead_place)));
+  answer(waiting.request,
+         lock_word(detail::lock_outcome_of(node_, *outcome, waiting.turn.dead_place)));
   return true;
 }
 

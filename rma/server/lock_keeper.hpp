@@ -57,8 +57,6 @@ class LockKeeper {
   /// Calls action(lock) with the lock that `request` names, which nobody frees meanwhile.
   template <class Action>
   Status visit(const FrameHeader& request, Action&& action) const;
-  [[nodiscard]] detail::LockOutcome outcome_of(detail::QueueLock::Outcome outcome,
-                                               int dead_place) const;
   [[nodiscard]] Result<std::uint64_t> take_or_leave(const FrameHeader& request) const;
   /// True when it was answered.
   bool advance(Waiting& waiting, const Answer& answer);
