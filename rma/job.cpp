@@ -98,11 +98,7 @@ Status Job::fence_all() {
 }
 
 Status Job::fence(WorldRank rank) {
-  if (rank.value < 0 || rank.value >= size()) {
-    return Status::error(
-        Code::invalid_argument,
-        fmt::format("there is no rank {}: the job has ranks 0 to {}", rank.value, size() - 1));
-  }
+  TESSERA_RETURN_IF_ERROR(state_->check_rank(rank));
   return state_->fence([=](WorldRank each) { return each == rank; });
 }
 
@@ -117,11 +113,7 @@ Status Job::barrier() {
 }
 
 Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const {
-  if (rank.value < 0 || rank.value >= size()) {
-    return Status::error(
-        Code::invalid_argument,
-        fmt::format("there is no rank {}: the job has ranks 0 to {}", rank.value, size() - 1));
-  }
+  TESSERA_RETURN_IF_ERROR(state_->check_rank(rank));
   const RegionId region = state_->addresses->find(pointer);
   const detail::RegionState* const found = state_->regions.find(region);
   if (found == nullptr) {

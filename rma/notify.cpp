@@ -24,15 +24,6 @@ Status check_flag(const RemoteAddress& flag) {
   return {};
 }
 
-Status check_rank(const JobState& job, WorldRank rank) {
-  if (rank.value < 0 || rank.value >= job.size) {
-    return Status::error(
-        Code::invalid_argument,
-        fmt::format("there is no rank {}: the job has ranks 0 to {}", rank.value, job.size - 1));
-  }
-  return {};
-}
-
 // The counter of what `sender` sent to this rank, wherever that is.
 const std::atomic<std::uint64_t>& received(const JobState& job, WorldRank sender) {
   const detail::NodeMemory& memory = job.node->memory();
@@ -69,7 +60,7 @@ Result<std::int32_t> listen_to_flag(JobState& job, const RemoteAddress& flag, Wo
     return Status::error(Code::invalid_argument, fmt::format("rank {} waits for a flag of rank {}",
                                                              job.rank.value, flag.rank.value));
   }
-  TESSERA_RETURN_IF_ERROR(check_rank(job, writer));
+  TESSERA_RETURN_IF_ERROR(job.check_rank(writer));
   TESSERA_ASSIGN_OR_RETURN(const detail::Located located,
                            locate(job, Op::get, flag, {0, sizeof(std::int32_t)}));
   std::byte* const address = located.region->segment().local() + flag.offset;
@@ -102,6 +93,8 @@ Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
   TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
   const int place = state.node->place_of(flag.rank);
   if (place < 0) {
+    // The stream keeps the order; fences go by the routes, and cover the flag with this one.
+    TESSERA_RETURN_IF_ERROR(state.route_to(flag.rank).status());
     return state.link->raise_flag(flag.rank, flag.region, flag.offset, value);
   }
   if (word.slice != nullptr) {
@@ -135,7 +128,7 @@ Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int
 
 Result<std::uint64_t> notify(Job& job, WorldRank rank) {
   JobState& state = job.state();
-  TESSERA_RETURN_IF_ERROR(check_rank(state, rank));
+  TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
   const int place = state.node->place_of(rank);
   if (place < 0) {
     // Behind what is under way; the stream keeps the order of the rest.
@@ -156,7 +149,7 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
 
 Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint64_t count) {
   JobState& state = job.state();
-  TESSERA_RETURN_IF_ERROR(check_rank(state, rank));
+  TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
   const std::atomic<std::uint64_t>& sent = received(state, rank);
   const bool came = state.node->listen_until([&] { return sent.load() >= count; },
                                              [&] { return is_gone(state, rank); });

@@ -90,6 +90,15 @@ Status JobState::make_transports(const std::vector<TransportFactory>& factories)
   return {};
 }
 
+Status JobState::check_rank(WorldRank peer) const {
+  if (peer.value >= 0 && peer.value < size) {
+    return {};
+  }
+  return Status::error(
+      Code::invalid_argument,
+      fmt::format("there is no rank {}: the job has ranks 0 to {}", peer.value, size - 1));
+}
+
 Result<Route*> JobState::route_to(WorldRank peer) {
   {
     const std::shared_lock guard(routes_mutex_);
@@ -98,11 +107,7 @@ Result<Route*> JobState::route_to(WorldRank peer) {
       return &known->second;
     }
   }
-  if (peer.value < 0 || peer.value >= size) {
-    return Status::error(
-        Code::invalid_argument,
-        fmt::format("there is no rank {}: the job has ranks 0 to {}", peer.value, size - 1));
-  }
+  TESSERA_RETURN_IF_ERROR(check_rank(peer));
   if (stopped.load()) {
     return Status::error(Code::closed, "the job was stopped");
   }

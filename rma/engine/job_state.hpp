@@ -52,6 +52,9 @@ class JobState {
   /// Errors: invalid_argument for a name that no factory has.
   Status make_transports(const std::vector<TransportFactory>& factories);
 
+  /// Errors: invalid_argument where the job has no such rank.
+  [[nodiscard]] Status check_rank(WorldRank peer) const;
+
   /// The path to `peer`; made when first asked for. Errors: invalid_argument (no such rank),
   /// closed, unreachable.
   Result<Route*> route_to(WorldRank peer);

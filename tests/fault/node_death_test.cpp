@@ -82,5 +82,14 @@ TEST(NodeDeath, ALoneRankThatStopsIsKnownToHaveLeftOnAllOfSixNodes) {
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
 
+// A fence covers a flag also where nothing was put or got before it.
+TEST(NodeDeath, AFenceTellsOfAFlagThatCameTooLateThoughNothingElseWasSent) {
+  const Outcome outcome = direct(on_three_nodes("node:flag_comes_too_late", 0));
+  EXPECT_FALSE(outcome.hung);
+  expect_report(outcome, 5, "outcome", "closed", 0, "it was freed, or never was");
+  expect_report(outcome, 5, "later", "ok", -1);
+  EXPECT_FALSE(HasFailure()) << describe(outcome);
+}
+
 }  // namespace
 }  // namespace tessera::fault

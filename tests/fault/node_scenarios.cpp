@@ -133,6 +133,26 @@ void lone_rank_stops(rma::Job& job, const Line& line) {
   line.report("carry_on", go_on(job, others));
 }
 
+// The first that a rank sends to another is a flag, for memory which that one has given up: it
+// need not wait for all to come when one has left.
+Status flag_comes_too_late(rma::Job& job, const Line& line, rma::Region& region) {
+  if (job.rank() == carrier) {
+    return job.stop();
+  }
+  while (job.is_present(carrier)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (job.rank() != unacquainted) {
+    region.free().ignore("one has left");
+    return job.rank().value == 0 ? rma::notify(job, unacquainted).status() : Status();
+  }
+  TESSERA_RETURN_IF_ERROR(rma::wait_for_notifications(job, WorldRank{0}, 1).status());
+  TESSERA_RETURN_IF_ERROR(rma::raise_flag(job, region.at(TeamRank{0}), 1));
+  line.report("outcome", job.fence_all());
+  line.report("later", job.fence_all());
+  return {};
+}
+
 }  // namespace
 
 Status play_on_nodes(std::string_view name, rma::Job& job, const Line& line) {
@@ -144,6 +164,8 @@ Status play_on_nodes(std::string_view name, rma::Job& job, const Line& line) {
   TESSERA_RETURN_IF_ERROR(job.barrier());
   if (name == "node:lone_rank_stops") {
     lone_rank_stops(job, line);
+  } else if (name == "node:flag_comes_too_late") {
+    return flag_comes_too_late(job, line, region);
   } else if (name == "node:carrier_dies") {
     carrier_dies(job, line, region);
   } else {
