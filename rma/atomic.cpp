@@ -69,27 +69,33 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
   return do_in_turn(strict ? job.accumulate_turns.get() : nullptr, at.rank, work);
 }
 
-// The word, when it lies aligned in a plain slice of a region without locks, where the processor's
-// own instructions do; counted. Null sends the operation to the careful path.
+// Whether a word lies aligned in a plain slice of a region without locks, where the processor's own
+// instructions do. Otherwise the operation goes the careful path.
 template <class T>
-inline T* plain_word(const detail::CachedPlace& place) {
-  std::byte* const word = place.mapped(sizeof(T));
-  if (word == nullptr || place.offset % sizeof(T) != 0 || place.line->atomics != Atomics::separate)
-      [[unlikely]] {
-    return nullptr;
-  }
-  place.line->count(Op::atomic, sizeof(T));
-  return reinterpret_cast<T*>(word);
+inline bool has_plain_word(const detail::CachedSlice* line, std::uint64_t offset) {
+  return line != nullptr && line->start_for(offset, sizeof(T)) != nullptr &&
+         offset % sizeof(T) == 0 && line->atomics == Atomics::separate;
 }
 
+// Such a word, counted; else null.
 template <class T>
 inline T* plain_word(const JobState& job, const RemoteAddress& at) {
-  return plain_word<T>(detail::CachedPlace{job.cached_slice(at.rank, at.region), at.offset});
+  detail::CachedSlice* const line = job.cached_slice(at.rank, at.region);
+  if (!has_plain_word<T>(line, at.offset)) [[unlikely]] {
+    return nullptr;
+  }
+  line->count(Op::atomic, sizeof(T));
+  return reinterpret_cast<T*>(line->start + at.offset);
 }
 
 template <class T>
 inline T* plain_word(const JobState& job, const RawAddress& at) {
-  return plain_word<T>(find_cached(job, at));
+  const detail::CachedPlace place = find_cached(job, at);
+  if (!has_plain_word<T>(place.line, place.offset)) [[unlikely]] {
+    return nullptr;
+  }
+  place.line->count(Op::atomic, sizeof(T));
+  return reinterpret_cast<T*>(place.pointer);
 }
 
 template <class T>

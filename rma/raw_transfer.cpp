@@ -38,7 +38,8 @@ std::uint64_t offset_in(const CachedSlice& line, const void* pointer) noexcept {
     return false;
   }
   const detail::CachedPlace place = find_cached(job, at);
-  return detail::word_plainly(place.line, direction, op, place.offset, local, bytes);
+  return detail::is_plain_word(place.line, place.offset, local, bytes) &&
+         detail::move_plain_word(*place.line, direction, op, place.pointer, local);
 }
 
 // One run to or from a slice that is mapped here and was used before; false says nothing.
@@ -46,13 +47,12 @@ template <class Action>
 [[gnu::always_inline]] inline bool run_plainly(const JobState& job, const Action& action,
                                                RawAddress at, void* local, std::size_t bytes) {
   const detail::CachedPlace place = find_cached(job, at);
-  std::byte* const slice = place.mapped(bytes);
-  if (slice == nullptr || local == nullptr || !action.is_whole(bytes) || action.takes_turns(job))
-      [[unlikely]] {
+  if (!place.is_mapped(bytes) || local == nullptr || !action.is_whole(bytes) ||
+      action.takes_turns(job)) [[unlikely]] {
     return false;
   }
   place.line->count(Action::op, bytes);
-  action.run(slice - place.offset, place.offset, local, bytes,
+  action.run(place.pointer - place.offset, place.offset, local, bytes,
              job.stripes->slice(place.line->region(), at.rank));
   return true;
 }

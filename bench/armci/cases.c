@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench/armci/floors.h"
+#include "bench/armci/live.h"
 #include "bench/armci/progress.h"
 #include "bench/armci/shape.h"
 #include "bench/armci/synchronisation.h"
@@ -18,6 +19,7 @@ enum { scattered_doubles = 1000, word = 8 };
 static const char* const operation_names[operations] = {"put", "get", "acc"};
 static const long sizes[] = {8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20};
 static const long row_sizes[] = {16, 1 << 10};
+static const long live_counts[] = {1, 64, 5000};
 static const long row_counts[] = {1, 4, 16, 64, 256, 1024};
 /// Those of all cases, so that each has its floor.
 static const long tcp_sizes[] = {8,    16,       64,       256,      512,       1 << 10, 4 << 10,
@@ -26,6 +28,7 @@ static const long tcp_sizes[] = {8,    16,       64,       256,      512,       
 enum {
   sizes_n = sizeof sizes / sizeof sizes[0],
   row_sizes_n = sizeof row_sizes / sizeof row_sizes[0],
+  live_counts_n = sizeof live_counts / sizeof live_counts[0],
   row_counts_n = sizeof row_counts / sizeof row_counts[0],
   tcp_sizes_n = sizeof tcp_sizes / sizeof tcp_sizes[0]
 };
@@ -159,6 +162,20 @@ static void run_progress(struct bench* bench) {
   }
 }
 
+static void run_live(struct bench* bench) {
+  char one[name_length];
+  char each[name_length];
+  for (int i = 0; i < live_counts_n; ++i) {
+    snprintf(one, sizeof one, "get_one_of/%ld", live_counts[i]);
+    snprintf(each, sizeof each, "get_each_of/%ld", live_counts[i]);
+    const bool wants_one = is_wanted(bench, one);
+    const bool wants_each = is_wanted(bench, each);
+    if (wants_one || wants_each) {
+      measure_live(bench, wants_one ? one : NULL, wants_each ? each : NULL, live_counts[i]);
+    }
+  }
+}
+
 static void run_memory_floor(struct bench* bench, const char* name, struct shape shape) {
   if (is_wanted(bench, name)) {
     measure_memory_floor(bench, name, &shape);
@@ -179,6 +196,16 @@ static void run_memory_floors(struct bench* bench, enum operation operation, con
   }
   snprintf(name, sizeof name, "floor.%s_words/%d", kind, scattered_doubles);
   run_memory_floor(bench, name, scattered(operation));
+}
+
+static void run_live_floors(struct bench* bench) {
+  char name[name_length];
+  for (int i = 0; i < live_counts_n; ++i) {
+    snprintf(name, sizeof name, "floor.load_each_of/%ld", live_counts[i]);
+    if (is_wanted(bench, name)) {
+      measure_live_floor(bench, name, live_counts[i]);
+    }
+  }
 }
 
 static void run_word_floors(struct bench* bench) {
@@ -211,8 +238,10 @@ void run_cases(struct bench* bench) {
   run_memory_floors(bench, operation_put, "memcpy");
   run_memory_floors(bench, operation_accumulate, "axpy");
   run_word_floors(bench);
+  run_live_floors(bench);
   run_tcp_floors(bench);
   run_transfers(bench);
   run_synchronisation(bench);
   run_progress(bench);
+  run_live(bench);
 }

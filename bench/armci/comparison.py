@@ -17,11 +17,13 @@ FLOORS_IN_MEMORY = {
     "put_vector": "memcpy_words", "get_vector": "memcpy_words", "acc_vector": "axpy_words",
     "nb_get_implicit": "memcpy_words", "nb_get_aggregate": "memcpy_words",
     "overlap_get": "memcpy",
+    "get_each_of": "load_each_of",
 }
 # With one size, whatever that of the case.
 WORD_FLOORS_IN_MEMORY = {
     "fetch_add_int": "xadd/8", "fetch_add_long": "xadd/8",
     "swap_int": "xchg/8", "swap_long": "xchg/8",
+    "get_one_of": "load_each_of/1",
     "lock_unlock": "two_atomics/8", "put_fence": "memcpy/8",
     "in_receive.get": "memcpy/8", "in_receive.put_fence": "memcpy/8",
     "in_barrier.get": "memcpy/8", "in_barrier.put_fence": "memcpy/8",

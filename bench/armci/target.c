@@ -3,6 +3,7 @@
 
 #include <armci.h>
 
+#include "bench/armci/live.h"
 #include "bench/armci/tcp.h"
 
 static const double ns_in_ms = 1e6;
@@ -24,6 +25,7 @@ static void compute(double ns) {
 }
 
 void obey_origin(void) {
+  struct live live = {.rank = target_rank};
   while (true) {
     int words[2] = {command_end, 0};
     receive_message(words, (int)sizeof words, origin_rank);
@@ -42,6 +44,9 @@ void obey_origin(void) {
       case command_tcp_polling:
       case command_tcp_blocking:
         serve_tcp(words[1], words[0] == command_tcp_polling);
+        break;
+      case command_make_live:
+        make_live(&live, words[1]);
         break;
     }
   }

@@ -15,7 +15,8 @@ enum command {
   command_barriers,     ///< argument: how many
   command_compute,      ///< argument: for how many ms, without a call of the library; then answers
   command_tcp_polling,  ///< argument: port; serves the raw floors on loopback (tcp.h)
-  command_tcp_blocking
+  command_tcp_blocking,
+  command_make_live  ///< argument: how many allocations there shall be; 0 frees all (live.h)
 };
 
 /// The origin tells the target.

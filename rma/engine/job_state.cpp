@@ -137,6 +137,14 @@ Result<Route> JobState::make_route(WorldRank peer) {
 }
 
 CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const {
+  if (CachedSlice* const line = find_to_turn(regions, owner, region)) {
+    const RegionState* const found = regions.find(region);
+    if (found == nullptr) {
+      return nullptr;
+    }
+    line->turn_to(region, found->plain_slice(owner));
+    return line;
+  }
   auto epoch = regions.shared_epoch();
   const RegionState* const found = regions.find(region);
   return found == nullptr

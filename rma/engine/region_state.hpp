@@ -77,17 +77,19 @@ class RegionState {
   [[nodiscard]] std::size_t foreign_stride() const noexcept;
 
   std::shared_ptr<JobState> keep_job_;  ///< first, so that it goes last
+  // What a thread reads that looks a slice up, together.
   Team team_;
   RegionOptions options_;
   bool is_attached_;
   bool has_device_atomics_ = false;
   RegionId id_;
-  std::unique_ptr<Segment> segment_;
   DirectMap direct_;
   std::size_t equal_bytes_ = 0;
+  std::vector<std::size_t> sizes_;  ///< by team rank; empty when all are equal
+  // What it need not.
+  std::unique_ptr<Segment> segment_;
   std::vector<Origin> origins_;          ///< of attached memory, by team rank
   std::vector<DirectorySlice> exposed_;  ///< to other nodes, by the node's first member
-  std::vector<std::size_t> sizes_;       ///< by team rank; empty when all are equal
   std::size_t largest_bytes_ = 0;
   std::atomic<bool> freed_{false};
   std::mutex foreign_mutex_;

@@ -82,14 +82,8 @@ CachedSlice* fill_cached(std::shared_ptr<const RegionEpoch> epoch,
   if (has_ended) {
     return nullptr;
   }
-  constexpr std::size_t word = sizeof(std::uint64_t);
-  const CachedSlice line{.epoch = epoch.get(),
-                         .place = place_of(rank, region),
-                         .start = slice.start,
-                         .bytes = slice.bytes,
-                         .word_offsets = slice.bytes < word ? 0 : slice.bytes - word + 1,
-                         .atomics = slice.atomics,
-                         .raw = slice.raw};
+  CachedSlice line{.epoch = epoch.get(), .place = place_of(rank, no_region)};
+  line.turn_to(region, slice);
   return &slices_of_thread().fill(cache_index(rank, region), line, std::move(epoch),
                                   std::move(store), rank);
 }

@@ -27,6 +27,11 @@ namespace tessera::rma::detail {
 
 struct Route;
 
+/// Rank and region in one word.
+inline std::uint64_t place_of(WorldRank rank, RegionId region) noexcept {
+  return static_cast<std::uint32_t>(rank.value) | std::uint64_t{region.value} << 32U;
+}
+
 /// Where a slice is mapped; no start where it isn't, or not for everything.
 struct MappedSlice {
   std::byte* start = nullptr;
@@ -52,6 +57,19 @@ struct alignas(64) CachedSlice {
   [[nodiscard]] RegionId region() const noexcept {
     return RegionId{static_cast<std::uint32_t>(place >> 32U)};
   }
+  [[nodiscard]] WorldRank rank() const noexcept {
+    return WorldRank{static_cast<std::int32_t>(static_cast<std::uint32_t>(place))};
+  }
+  /// Makes it a line of that region of the same rank.
+  void turn_to(RegionId region, const MappedSlice& slice) noexcept {
+    constexpr std::size_t word = sizeof(std::uint64_t);
+    place = place_of(rank(), region);
+    start = slice.start;
+    bytes = slice.bytes;
+    word_offsets = slice.bytes < word ? 0 : slice.bytes - word + 1;
+    atomics = slice.atomics;
+    raw = slice.raw;
+  }
   /// The start when the slice has the `wanted` bytes from `offset` on, else null.
   [[nodiscard]] std::byte* start_for(std::uint64_t offset, std::size_t wanted) const noexcept {
     return wanted <= bytes && offset <= bytes - wanted ? start : nullptr;
@@ -68,10 +86,6 @@ inline constexpr std::uint32_t cached_slices = 64;
 /// that reaching it needs no guard.
 extern constinit thread_local CachedSlice* thread_slices;
 
-inline std::uint64_t place_of(WorldRank rank, RegionId region) noexcept {
-  return static_cast<std::uint32_t>(rank.value) | std::uint64_t{region.value} << 32U;
-}
-
 /// Which line is for that slice: neighbouring ranks, and the regions of one rank, are apart.
 inline std::uint32_t cache_index(WorldRank rank, RegionId region) noexcept {
   constexpr std::uint32_t spread = 9;
@@ -84,6 +98,15 @@ inline std::uint32_t cache_index(WorldRank rank, RegionId region) noexcept {
   CachedSlice& line = thread_slices[cache_index(rank, region)];
   const bool hit = line.epoch == regions.epoch() && line.place == place_of(rank, region);
   return hit ? &line : nullptr;
+}
+
+/// The line in which that slice belongs, when it holds another slice of the same rank and time:
+/// what it has counted is counted for the rank, so it can be turned to this one. Else null.
+inline CachedSlice* find_to_turn(const RegionTable& regions, WorldRank rank,
+                                 RegionId region) noexcept {
+  CachedSlice& line = thread_slices[cache_index(rank, region)];
+  const bool fits = line.epoch == regions.epoch() && line.rank() == rank;
+  return fits ? &line : nullptr;
 }
 
 /// Fills the line for that slice and returns it; null when the thread is ending. `epoch` must have

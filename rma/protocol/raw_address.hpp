@@ -11,25 +11,27 @@
 
 namespace tessera::rma::detail {
 
-/// Where a pointer lies, as far as the thread's slice cache knows.
+/// Where a pointer lies, as far as the thread's slice cache knows. A slice that is mapped here is
+/// named by its addresses here, so that the pointer itself says where to read or write: the memory
+/// is on its way while the rest is still being looked up.
 struct CachedPlace {
+  std::byte* pointer = nullptr;
   CachedSlice* line = nullptr;  ///< null: it isn't known
   std::uint64_t offset = 0;     ///< in the slice; beyond all bytes if it lies in another one
 
-  /// The place itself when the slice is mapped and has `bytes` from there on, else null.
-  [[nodiscard]] std::byte* mapped(std::size_t bytes) const noexcept {
-    std::byte* const slice = line == nullptr ? nullptr : line->start_for(offset, bytes);
-    return slice == nullptr ? nullptr : slice + offset;
+  /// Whether the slice is mapped and has `bytes` from there on.
+  [[nodiscard]] bool is_mapped(std::size_t bytes) const noexcept {
+    return line != nullptr && line->start_for(offset, bytes) != nullptr;
   }
 };
 
 [[gnu::always_inline]] inline CachedPlace find_cached(const JobState& job, RawAddress at) noexcept {
-  const RegionId region = job.addresses->find(at.pointer);
-  CachedSlice* const line = find_cached(job.regions, at.rank, region);
+  auto* const pointer = static_cast<std::byte*>(const_cast<void*>(at.pointer));
+  CachedSlice* const line = find_cached(job.regions, at.rank, job.addresses->find(pointer));
   if (line == nullptr) {
     return {};
   }
-  return {line, static_cast<std::uint64_t>(static_cast<const std::byte*>(at.pointer) - line->raw)};
+  return {pointer, line, static_cast<std::uint64_t>(pointer - line->raw)};
 }
 
 /// The address in its region; number 0 where it takes a closer look to tell.

@@ -54,6 +54,48 @@ std::vector<std::byte> random_bytes(std::mt19937_64& random, std::size_t count) 
   return bytes;
 }
 
+// More regions than a thread remembers slices, of unequal sizes, and every other one freed midway.
+TEST(RawTransfer, FindsItsWayAmongManyRegions) {
+  on_ranks([](Job& job) {
+    constexpr std::size_t count = 150;
+    const TeamRank next = neighbour(job);
+    const auto value = [](std::int32_t rank, std::size_t i) {
+      return 1000.0 * rank + static_cast<double>(i);
+    };
+    const auto bytes_of = [](std::size_t i) { return 8 + 8 * (i % 5); };
+    std::vector<Named> regions;
+    for (std::size_t i = 0; i < count; ++i) {
+      regions.emplace_back(job, bytes_of(i));
+    }
+    const auto check = [&](std::size_t step) {
+      for (std::size_t i = 0; i < count; i += step) {
+        const double mine = value(job.rank().value, i);
+        EXPECT_TRUE(ok(put(job, regions[i].raw(next), &mine, sizeof mine)));
+      }
+      EXPECT_TRUE(ok(job.barrier()));
+      for (std::size_t i = 0; i < count; i += step) {
+        double got = 0;
+        EXPECT_TRUE(ok(get(job, regions[i].raw(next), &got, sizeof got)));
+        ASSERT_EQ(got, value(job.rank().value, i)) << i;
+        // Behind its own slice a rank may have memory of another kind.
+        EXPECT_TRUE(job.size() == 1 ||
+                    fails(get(job, regions[i].raw(next, bytes_of(i)), &got, sizeof got),
+                          Code::out_of_range));
+      }
+      EXPECT_TRUE(ok(job.barrier()));
+    };
+    check(1);
+    for (std::size_t i = 1; i < count; i += 2) {
+      EXPECT_TRUE(ok(regions[i].region.free()));
+    }
+    check(2);
+    double got = 0;
+    EXPECT_TRUE(job.size() == 1 || fails(get(job, regions[1].raw(next), &got, sizeof got),
+                                         Code::out_of_range, {"lies in no region"}));
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
 TEST(RawTransfer, MovesRunsOfAllLengthsToAndFro) {
   on_ranks([](Job& job) {
     const SharedSeed seed(job);

@@ -88,6 +88,36 @@ TEST_F(SliceCache, IsOfTheEpochThatItWasLookedUpIn) {
   EXPECT_EQ(find(0, 1), nullptr);
 }
 
+TEST_F(SliceCache, TurnsALineOnlyToAnotherSliceOfTheSameRankAndTime) {
+  // Region numbers so far apart share a line.
+  constexpr std::uint32_t alike = cached_slices;
+  CachedSlice* const line = fill(3, 1);
+  EXPECT_EQ(find_to_turn(regions_, WorldRank{3}, RegionId{1 + alike}), line);
+  EXPECT_EQ(find_to_turn(regions_, WorldRank{3 + cached_slices}, RegionId{1}), nullptr);
+  EXPECT_EQ(find_to_turn(regions_, WorldRank{3}, RegionId{2}), nullptr) << "an empty line";
+  const RegionTable other;
+  EXPECT_EQ(find_to_turn(other, WorldRank{3}, RegionId{1 + alike}), nullptr);
+  RegionState* const anything = reinterpret_cast<RegionState*>(memory_.data());
+  regions_.insert(RegionId{9}, *anything);
+  regions_.remove(RegionId{9});
+  EXPECT_EQ(find_to_turn(regions_, WorldRank{3}, RegionId{1 + alike}), nullptr) << "of before";
+}
+
+TEST_F(SliceCache, CountsOnWhenALineIsTurned) {
+  constexpr std::uint32_t alike = cached_slices;
+  CachedSlice* const line = fill(3, 1);
+  line->count(Op::put, 8);
+  line->turn_to(RegionId{1 + alike}, {.start = memory_.data(), .bytes = 20, .raw = nullptr});
+  EXPECT_EQ(find(3, 1), nullptr);
+  EXPECT_EQ(find(3, 1 + alike), line);
+  EXPECT_EQ(line->start_for(4, 16), memory_.data());
+  EXPECT_EQ(line->start_for(4, 17), nullptr);
+  EXPECT_EQ(line->word_offsets, 13U);
+  line->count(Op::put, 8);
+  hand_over_counts();
+  EXPECT_EQ(counted(3, Op::put).operations, 2U);
+}
+
 TEST_F(SliceCache, KeepsTheTablesOfJobsApart) {
   fill(0, 1);
   const RegionTable other;

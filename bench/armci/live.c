@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#define _GNU_SOURCE
+#include "bench/armci/live.h"
+
+#include <armci.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "bench/armci/target.h"
+
+enum {
+  word_bytes = sizeof(double),
+  allocation_bytes = 4096,
+  line_bytes = 64,
+  together = 100,   ///< are made between two looks at the clock
+  step = 1597,      ///< a prime: so far apart are the places that are visited one after the other
+  apart = 64 << 10  ///< of the floor's places
+};
+
+/// For all allocations of one case.
+static const double limit_ns = 20e9;
+
+// Where a number lies behind the start of its allocation: if all lay at the start of a page, the
+// processor's caches would hold a few of them only.
+static long place_in_page(long number) {
+  return number % (allocation_bytes / line_bytes) * line_bytes;
+}
+
+static void add_allocation(struct live* live) {
+  void* segments[2] = {NULL, NULL};
+  if (ARMCI_Malloc(segments, allocation_bytes) != 0) {
+    fail("ARMCI_Malloc failed");
+  }
+  const double number = (double)live->count;
+  const long place = place_in_page(live->count);
+  memcpy((char*)segments[live->rank] + place, &number, word_bytes);
+  live->own[live->count] = segments[live->rank];
+  live->theirs[live->count] = (char*)segments[target_rank] + place;
+  ++live->count;
+}
+
+static void free_all(struct live* live) {
+  while (live->count > 0) {
+    ARMCI_Free(live->own[--live->count]);
+  }
+  free(live->own);
+  free(live->theirs);
+  live->own = live->theirs = NULL;
+}
+
+void make_live(struct live* live, long count) {
+  if (count == 0) {
+    free_all(live);
+    return;
+  }
+  live->own = realloc(live->own, (size_t)count * sizeof *live->own);
+  live->theirs = realloc(live->theirs, (size_t)count * sizeof *live->theirs);
+  if (live->own == NULL || live->theirs == NULL) {
+    fail("no memory");
+  }
+  while (live->count < count) {
+    add_allocation(live);
+  }
+  ARMCI_Barrier();
+}
+
+/// Gets of a word from places in turn. Each word tells where the next one is: what is measured is
+/// how long one takes, not how many a processor has under way.
+struct tour {
+  char** places;
+  long first;  ///< the number in the first of them
+  long count;
+  double* word;
+};
+
+static long next_place(const struct tour* tour) {
+  return ((long)*tour->word - tour->first + step) % tour->count;
+}
+
+static void get_in_turn(void* context, long repetitions) {
+  const struct tour* tour = context;
+  long at = 0;
+  for (long i = 0; i < repetitions; ++i) {
+    ARMCI_Get(tour->places[at], tour->word, word_bytes, target_rank);
+    at = next_place(tour);
+  }
+}
+
+static void load_in_turn(void* context, long repetitions) {
+  const struct tour* tour = context;
+  long at = 0;
+  for (long i = 0; i < repetitions; ++i) {
+    memcpy(tour->word, tour->places[at], word_bytes);
+    __asm__ volatile("" : : : "memory");
+    at = next_place(tour);
+  }
+}
+
+static bool all_are_right(const struct tour* tour) {
+  for (long i = 0; i < tour->count; ++i) {
+    ARMCI_Get(tour->places[i], tour->word, word_bytes, target_rank);
+    if (*tour->word != (double)(tour->first + i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void measure_tour(struct bench* bench, const char* name, struct tour tour,
+                         const char* trouble) {
+  if (name == NULL) {
+    return;
+  }
+  const struct subject subject = {NULL, get_in_turn, &tour};
+  struct result result = {name, word_bytes, "ns", "ok", "", {0, {0}}};
+  if (trouble != NULL) {
+    result.state = "skipped";
+    result.note = trouble;
+  } else if (!all_are_right(&tour)) {
+    result.state = "wrong";
+    result.note = "an allocation doesn't hold what its owner wrote";
+  } else {
+    take_samples(&bench->options.method, &subject, &result.samples);
+  }
+  report(bench, &result);
+}
+
+// Whether all could be made in time; tells the target to do the same.
+static bool make_in_time(struct live* live, long count) {
+  const double end = now_ns() + limit_ns;
+  while (live->count < count && now_ns() < end) {
+    const long next = live->count + together < count ? live->count + together : count;
+    command_target(command_make_live, (int)next);
+    make_live(live, next);
+  }
+  return live->count == count;
+}
+
+void measure_live(struct bench* bench, const char* one, const char* each, long count) {
+  struct live live = {.rank = origin_rank};
+  const char* trouble = NULL;
+  if (bench->job.ranks != 2) {
+    trouble = "needs exactly two ranks";
+  } else if (!make_in_time(&live, count)) {
+    trouble = "so many allocations take more than 20 s";
+  }
+  double* word = (double*)(void*)bench->memory.local;
+  const struct tour all = {live.theirs, 0, count, word};
+  struct tour middle = {NULL, count / 2, 1, word};
+  if (trouble == NULL) {
+    middle.places = live.theirs + middle.first;
+  }
+  measure_tour(bench, one, middle, trouble);
+  measure_tour(bench, each, all, trouble);
+  if (live.count > 0) {
+    command_target(command_make_live, 0);
+    make_live(&live, 0);
+  }
+}
+
+void measure_live_floor(struct bench* bench, const char* name, long count) {
+  const size_t bytes = (size_t)count * apart;
+  char* memory =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char** places = malloc((size_t)count * sizeof *places);
+  if (memory == MAP_FAILED || places == NULL) {
+    fail("no memory");
+  }
+  for (long i = 0; i < count; ++i) {
+    const double number = (double)i;
+    places[i] = memory + i * apart + place_in_page(i);
+    memcpy(places[i], &number, word_bytes);
+  }
+  struct tour tour = {places, 0, count, (double*)(void*)bench->memory.local};
+  const struct subject subject = {NULL, load_in_turn, &tour};
+  struct result result = {name, word_bytes, "ns", "ok", "", {0, {0}}};
+  take_samples(&bench->options.method, &subject, &result.samples);
+  report(bench, &result);
+  free(places);
+  munmap(memory, bytes);
+}
