@@ -7,6 +7,7 @@
 
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/slice_cache.hpp"
+#include "rma/kernels/words.hpp"
 #include "rma/protocol/direct.hpp"
 #include "rma/protocol/locate.hpp"
 #include "rma/protocol/raw_address.hpp"
@@ -111,6 +112,29 @@ template <class T>
   return static_cast<T>(previous);
 }
 
+// The same by (rank, pointer). A word of this process that lies in no region needs no more than the
+// processor: nobody else can name it.
+template <class T>
+[[gnu::noinline]] Result<T> carefully(Job& job, RawAddress at, AtomicRequest::Kind kind,
+                                      T operand) {
+  if (!is_ordinary(job.state(), at)) {
+    TESSERA_ASSIGN_OR_RETURN(const RemoteAddress remote, job.translate(at.rank, at.pointer));
+    return carefully(job.state(), remote, kind, operand);
+  }
+  const std::uintptr_t address = kernels::address_of(at.pointer);
+  if (address == 0 || address % sizeof(T) != 0) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{}-byte word at address {:#x}, which is {}", sizeof(T),
+                                     address, address == 0 ? "null" : "not aligned to it"));
+  }
+  if (detail::CachedSlice* const line = job.state().counting_line(at.rank)) {
+    line->count(Op::atomic, sizeof(T));
+  }
+  auto* const word = static_cast<std::byte*>(const_cast<void*>(at.pointer));
+  return static_cast<T>(
+      detail::atomic_direct(word, {.kind = kind, .bytes = sizeof(T), .operand = operand}));
+}
+
 }  // namespace
 
 template <AtomicWord T>
@@ -144,8 +168,7 @@ Result<T> fetch_add(Job& job, RawAddress at, T increment) {
   if (T* const word = plain_word<T>(job.state(), at)) [[likely]] {
     return std::atomic_ref<T>(*word).fetch_add(increment);
   }
-  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress remote, job.translate(at.rank, at.pointer));
-  return fetch_add(job, remote, increment);
+  return carefully(job, at, AtomicRequest::Kind::fetch_add, increment);
 }
 
 template <AtomicWord T>
@@ -153,8 +176,7 @@ Result<T> swap(Job& job, RawAddress at, T desired) {
   if (T* const word = plain_word<T>(job.state(), at)) [[likely]] {
     return std::atomic_ref<T>(*word).exchange(desired);
   }
-  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress remote, job.translate(at.rank, at.pointer));
-  return swap(job, remote, desired);
+  return carefully(job, at, AtomicRequest::Kind::swap, desired);
 }
 
 template Result<std::int32_t> fetch_add(Job&, RawAddress, std::int32_t);

@@ -37,8 +37,9 @@ Result<T> swap(Job& job, RemoteAddress at, T desired);
 template <AtomicWord T>
 Result<T> compare_swap(Job& job, RemoteAddress at, T expected, T desired);
 
-/// The same by (rank, pointer); see rma/raw_transfer.hpp. Errors: also out_of_range for an address
-/// in no region, of whatever rank.
+/// The same by (rank, pointer); see rma/raw_transfer.hpp. This rank's number with an address in no
+/// region is a word of this process's own. Errors: also out_of_range for such an address of
+/// another.
 template <AtomicWord T>
 Result<T> fetch_add(Job& job, RawAddress at, T increment);
 template <AtomicWord T>

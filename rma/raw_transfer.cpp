@@ -23,6 +23,7 @@ namespace {
 using detail::AccumulateAction;
 using detail::CachedSlice;
 using detail::GetAction;
+using detail::is_ordinary;
 using detail::JobState;
 using detail::PutAction;
 using kernels::Direction;
@@ -81,13 +82,6 @@ Status move_within_process(const JobState& job, const Action& action, const void
     line->count(Action::op, shape.total_bytes());
   }
   return {};
-}
-
-// Whether a pointer names memory of this process that is not a region's, and so needs no more than
-// the processor. Another rank's slice under this rank's number is none: stripes would not guard it,
-// and between nodes nothing is mapped there.
-bool is_ordinary(const JobState& job, RawAddress at) {
-  return at.rank == job.rank && job.addresses->find(at.pointer).value == 0;
 }
 
 // Does `act`, one of the functions of rma/transfer.hpp, for an address that find() did not find.
@@ -332,6 +326,7 @@ class RegionSorter {
     if (list.bytes == 0) {
       return {};
     }
+    expected_ = list.remote.size();
     for (std::size_t i = 0; i < list.remote.size(); ++i) {
       std::uint64_t offset = kernels::address_of(list.remote[i]) - start_;
       if (offset >= bytes_) {
@@ -364,6 +359,7 @@ class RegionSorter {
     current_ = static_cast<std::size_t>(known - sorted_.begin());
     if (known == sorted_.end()) {
       sorted_.push_back({at.region, {}});
+      sorted_.back().fragments.reserve(expected_);
     }
     return at.offset;
   }
@@ -372,6 +368,7 @@ class RegionSorter {
   WorldRank rank_;
   RegionLists sorted_;
   std::size_t current_ = 0;
+  std::size_t expected_ = 0;  // runs of the list that is being added
   std::uintptr_t start_ = 0;  // of the current slice, and its bytes: 0 where there is none
   std::size_t bytes_ = 0;
 };

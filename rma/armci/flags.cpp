@@ -7,14 +7,30 @@
 #include "rma/armci/arguments.hpp"
 #include "rma/armci/call.hpp"
 #include "rma/armci/parmci.h"
+#include "rma/atomic.hpp"
 #include "rma/notify.hpp"
+#include "rma/raw_transfer.hpp"
 
 namespace tessera::rma::armci {
 namespace {
 
+// Here the data are in place when the put returns.
+Status put_and_raise_here(Session& session, const void* from, void* to, const CopyShape& shape,
+                          const int* flag, int value) {
+  const WorldRank here = session.job.rank();
+  const RawAddress flag_at{here, flag};
+  // Nothing is put when the flag is wrong.
+  TESSERA_RETURN_IF_ERROR(fetch_add<std::int32_t>(session.job, flag_at, 0).status());
+  TESSERA_RETURN_IF_ERROR(put(session.job, RawAddress{here, to}, from, shape));
+  return swap<std::int32_t>(session.job, flag_at, value).status();
+}
+
 Status put_and_raise(Session& session, const void* from, void* to, const CopyShape& shape,
-                     int* flag, int value, int proc) {
+                     const int* flag, int value, int proc) {
   const WorldRank rank{proc};
+  if (rank == session.job.rank()) {
+    return put_and_raise_here(session, from, to, shape, flag, value);
+  }
   TESSERA_ASSIGN_OR_RETURN(const RemoteAddress flag_at, session.job.translate(rank, flag));
   TESSERA_RETURN_IF_ERROR(shape.check());
   if (shape.total_bytes() == 0) {

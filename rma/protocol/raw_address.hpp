@@ -47,4 +47,11 @@ inline RemoteAddress find(const JobState& job, RawAddress at) {
   return is_anothers ? RemoteAddress{} : RemoteAddress{at.rank, region, offset};
 }
 
+/// Whether a pointer names memory of this process that is not a region's, and so needs no more than
+/// the processor. Another rank's slice under this rank's number is none: stripes would not guard
+/// it, and between nodes nothing is mapped there.
+inline bool is_ordinary(const JobState& job, RawAddress at) {
+  return at.rank == job.rank && job.addresses->find(at.pointer).value == 0;
+}
+
 }  // namespace tessera::rma::detail

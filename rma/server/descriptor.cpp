@@ -153,15 +153,17 @@ Result<CopyShape> take_shape(std::span<const std::byte> bytes, Tag tag, const ch
   return shape;
 }
 
-Status check_fragment(const Fragment& fragment, std::size_t index, std::uint64_t& total) {
+// Whether a fragment can lie in a slice.
+bool can_reach(const Fragment& fragment) noexcept {
   constexpr auto reach = static_cast<std::uint64_t>(max_reach_bytes);
-  if (fragment.remote_offset > reach || fragment.bytes > reach - fragment.remote_offset) {
-    return refuse(fmt::format("fragment {} of {} bytes at offset {} ends beyond {}", index,
-                              fragment.bytes, fragment.remote_offset, reach));
-  }
-  // Each is below 2^61 and the sum before it at most max_payload_bytes: no overflow.
-  total += fragment.bytes;
-  return check_total(total, "fragment list");
+  return fragment.remote_offset <= reach && fragment.bytes <= reach - fragment.remote_offset;
+}
+
+Status impossible(const Fragment& fragment, std::size_t index, std::uint64_t total) {
+  return can_reach(fragment)
+             ? check_total(total, "fragment list")
+             : refuse(fmt::format("fragment {} of {} bytes at offset {} ends beyond {}", index,
+                                  fragment.bytes, fragment.remote_offset, max_reach_bytes));
 }
 
 template <class T>
@@ -294,7 +296,9 @@ std::size_t encoded_bytes(Fragments fragments) noexcept {
 
 void encode_fragments(Fragments fragments, std::vector<std::byte>& to) {
   const bool same = same_sizes(fragments);
-  to.reserve(to.size() + encoded_bytes(fragments));
+  const std::size_t before = to.size();
+  const std::size_t after = before + encoded_bytes(fragments);
+  to.reserve(after);
   append(Head{.tag = Tag::fragments,
               .first = static_cast<std::uint8_t>(same ? 1 : 0),
               .count = static_cast<std::uint32_t>(fragments.size())},
@@ -302,10 +306,15 @@ void encode_fragments(Fragments fragments, std::vector<std::byte>& to) {
   if (same) {
     append(std::uint64_t{fragments.front().bytes}, to);
   }
+  // Thousands, perhaps: stored, not appended.
+  std::size_t at = to.size();
+  to.resize(after);
   for (const Fragment& each : fragments) {
-    append(each.remote_offset, to);
+    store(each.remote_offset, &to[at]);
+    at += sizeof(std::uint64_t);
     if (!same) {
-      append(std::uint64_t{each.bytes}, to);
+      store(std::uint64_t{each.bytes}, &to[at]);
+      at += sizeof(std::uint64_t);
     }
   }
 }
@@ -329,7 +338,11 @@ Result<std::vector<Fragment>> decode_fragments(std::span<const std::byte> bytes)
   for (std::size_t i = 0; i < fragments.size(); ++i) {
     fragments[i].remote_offset = reader.take<std::uint64_t>();
     fragments[i].bytes = same ? size : reader.take<std::uint64_t>();
-    TESSERA_RETURN_IF_ERROR(check_fragment(fragments[i], i, total));
+    // Of what can reach, no sum overflows: the one before is at most max_payload_bytes.
+    total += fragments[i].bytes;
+    if (!can_reach(fragments[i]) || total > max_payload_bytes) [[unlikely]] {
+      return impossible(fragments[i], i, total);
+    }
   }
   return fragments;
 }

@@ -49,15 +49,28 @@ void for_each_run(const Pattern& pattern, Action&& action) {
   }
 }
 
-std::size_t shortest_run(const Pattern& pattern) noexcept {
+// Whether no run is shorter than this.
+bool all_runs_have(std::size_t least, const Pattern& pattern) noexcept {
   if (const auto* shape = std::get_if<CopyShape>(&pattern)) {
-    return shape->run_bytes;
+    return shape->run_bytes >= least;
   }
-  std::size_t shortest = SIZE_MAX;
-  for (const Fragment& each : std::get<std::vector<Fragment>>(pattern)) {
-    shortest = std::min(shortest, each.bytes);
+  const auto& fragments = std::get<std::vector<Fragment>>(pattern);
+  return std::all_of(fragments.begin(), fragments.end(),
+                     [&](const Fragment& each) { return each.bytes >= least; });
+}
+
+// Fragments of a slice that is mapped here, from or to where they lie packed.
+void copy_fragments(std::byte* start, Fragments fragments, std::byte* packed,
+                    Direction direction) noexcept {
+  for (const Fragment& each : fragments) {
+    std::byte* const there = start + each.remote_offset;
+    if (direction == Direction::to_remote) {
+      kernels::copy_small(there, packed, each.bytes);
+    } else {
+      kernels::copy_small(packed, there, each.bytes);
+    }
+    packed += each.bytes;
   }
-  return shortest;
 }
 
 }  // namespace
@@ -122,12 +135,11 @@ Status Executor::no_mail(const FrameHeader& header) {
 }
 
 bool Executor::is_long(const Pattern& pattern) noexcept {
-  return shortest_run(pattern) >= least_piece_bytes;
+  return all_runs_have(least_piece_bytes, pattern);
 }
 
 bool Executor::goes_direct(const Pattern& pattern) const noexcept {
-  return shortest_run(pattern) >= paths_.least_direct_row ||
-         total_bytes(pattern) > max_packed_bytes;
+  return all_runs_have(paths_.least_direct_row, pattern) || total_bytes(pattern) > max_packed_bytes;
 }
 
 bool Executor::pieces_of(const Place& place, const Pattern& pattern,
@@ -155,8 +167,13 @@ Status Executor::copy_pattern(const Place& place, const Pattern& pattern, std::b
   if (const auto* shape = std::get_if<CopyShape>(&pattern)) {
     return copy(place, *shape, place.offset, packed, direction);
   }
+  const auto& fragments = std::get<std::vector<Fragment>>(pattern);
+  if (place.start != nullptr) {
+    copy_fragments(place.start + place.offset, fragments, packed, direction);
+    return {};
+  }
   Status first;
-  for (const Fragment& each : std::get<std::vector<Fragment>>(pattern)) {
+  for (const Fragment& each : fragments) {
     Status status = copy(place, CopyShape::contiguous(each.bytes),
                          place.offset + each.remote_offset, packed, direction);
     first = first.ok() ? std::move(status) : std::move(first);

@@ -166,6 +166,20 @@ static void negative_increments(void) {
   shared_free(at);
 }
 
+/* Words of this process that ARMCI did not allocate are as good, for this process. */
+static void words_of_ones_own(void) {
+  int word = 5;
+  long wide = 1L << 40;
+  int before = 0;
+  long wide_before = 8;
+  CHECK_OK(ARMCI_Rmw(ARMCI_FETCH_AND_ADD, &before, &word, 3, me()));
+  CHECK_EQUAL(before, 5);
+  CHECK_EQUAL(word, 8);
+  CHECK_OK(ARMCI_Rmw(ARMCI_SWAP_LONG, &wide_before, &wide, 0, me()));
+  CHECK_EQUAL(wide_before, 1L << 40);
+  CHECK_EQUAL(wide, 8);
+}
+
 /* A lock of a swap: the word is 1 while it is held. */
 static void swap_makes_a_lock(void) {
   enum { rounds = 50 };
@@ -194,5 +208,6 @@ const Case atomic_cases[] = {
     {"fetch_and_add_gives_each_number_once", fetch_and_add_gives_each_number_once},
     {"swap_loses_nothing", swap_loses_nothing},
     {"negative_increments", negative_increments},
+    {"words_of_ones_own", words_of_ones_own},
     {"swap_makes_a_lock", swap_makes_a_lock},
     {NULL, NULL}};

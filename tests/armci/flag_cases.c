@@ -103,6 +103,16 @@ static void flag_of_blocks_apart_and_of_nothing(void) {
   shared_free(at);
 }
 
+/* To this process, where neither need be ARMCI's. */
+static void flag_of_ones_own(void) {
+  double data[4] = {0};
+  const double source[4] = {1, 2, 3, 4};
+  int flag = 0;
+  CHECK_OK(ARMCI_Put_flag((void*)source, data, (int)sizeof data, &flag, 7, me()));
+  CHECK_EQUAL(flag, 7);
+  CHECK(memcmp(data, source, sizeof data) == 0);
+}
+
 /* So much that whoever saw the flag too early would find that the data is not there. */
 static void flag_comes_after_much_data(void) {
   enum { large = 300000 };
@@ -213,6 +223,7 @@ static void notifications_to_and_fro(void) {
 
 const Case flag_cases[] = {
     {"put_with_flag", put_with_flag},
+    {"flag_of_ones_own", flag_of_ones_own},
     {"strided_put_with_flag", strided_put_with_flag},
     {"direct_put_with_flag", direct_put_with_flag},
     {"flag_of_blocks_apart_and_of_nothing", flag_of_blocks_apart_and_of_nothing},

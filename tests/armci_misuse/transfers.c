@@ -259,6 +259,15 @@ static int unaligned_rmw(void) {
   long before_it = 0;
   return ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before_it, there(4), 1, next());
 }
+static int rmw_of_unaligned_own(void) {
+  long before_it = 0;
+  static char own[16];
+  return ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &before_it, own + 1 + (uintptr_t)own % 2, 1, me());
+}
+static int rmw_of_null_own(void) {
+  int before_it = 0;
+  return ARMCI_Rmw(ARMCI_SWAP, &before_it, NULL, 1, me());
+}
 static int rmw_behind_the_end(void) {
   int before_it = 0;
   return ARMCI_Rmw(ARMCI_SWAP, &before_it, there(shared_bytes), 1, next());
@@ -416,6 +425,9 @@ const struct misuse transfer_cases[] = {
     {"unknown_rmw", one, "ARMCI_Rmw", FAIL, "99 is no read-modify-write", unknown_rmw},
     {"rmw_without_local", one, "ARMCI_Rmw", FAIL, "null", rmw_without_local},
     {"unaligned_rmw", one, "ARMCI_Rmw", FAIL, "8 bytes at offset 4|aligned", unaligned_rmw},
+    {"rmw_of_unaligned_own", one, "ARMCI_Rmw", FAIL, "8-byte word at address|not aligned",
+     rmw_of_unaligned_own},
+    {"rmw_of_null_own", one, "ARMCI_Rmw", FAIL, "which is null", rmw_of_null_own},
     {"rmw_behind_the_end", one, "ARMCI_Rmw", FAIL2, "not in rank", rmw_behind_the_end},
     {"rmw_at_process_n", one, "ARMCI_Rmw", FAIL, "there is no rank", rmw_at_process_n},
     {"fence_process_n", one, "ARMCI_Fence", FAIL, "there is no rank", fence_process_n},
