@@ -24,11 +24,15 @@ struct RankExit {
   std::int32_t rank = 0;
   int exit_code = 0;  ///< meaningful when signal is 0
   int signal = 0;     ///< that ended the process, or 0
+  bool was_told =
+      false;  ///< it was still running when another had ended the job, and was told to end
 };
 
 /// Local. Starts `arguments[0]` with the rest as its arguments in `options.ranks` processes, passes
 /// SIGINT, SIGTERM and SIGHUP on to them, and waits until all have ended. A rank that is killed
-/// does not take the others with it; they are told by their own waits. Returns how each ended.
+/// does not take the others with it; they are told by their own waits. One that calls end_job()
+/// (rma/bootstrap.hpp) does: the others get SIGTERM, and SIGKILL when they still run after 2 s.
+/// Returns how each ended.
 /// Requires: the caller has no other children that it waits for by wait(−1).
 /// Errors: invalid_argument (no ranks, no program, more nodes than ranks), limit_exceeded.
 Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,

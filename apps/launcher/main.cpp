@@ -5,8 +5,9 @@
 //     tessera-run -n 4 ./program arguments…
 //
 // A rank that dies does not take the others with it: they learn of it from their own operations.
-// Exit code: that of the first rank (lowest number) that failed, 128 + signal for one that was
-// killed, 2 for bad usage, 127 when the program can't be started.
+// One that ends the job (rma::end_job, ARMCI_Error) does. Exit code: that of the first rank (lowest
+// number) that failed by itself, 128 + signal for one that was killed, 2 for bad usage, 127 when
+// the program can't be started.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -29,6 +30,9 @@ constexpr int signal_exit_base = 128;
 int report(const std::vector<tessera::rma::RankExit>& exits, bool quiet) {
   int code = 0;
   for (const tessera::rma::RankExit& each : exits) {
+    if (each.was_told) {
+      continue;  // the one that ended the job has said why
+    }
     if (each.signal != 0 && !quiet) {
       fmt::print(stderr, "tessera-run: rank {} was ended by signal {} ({})\n", each.rank,
                  each.signal, strsignal(each.signal));

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "rma/armci/armcix.h"
-#include "rma/armci/communicator.hpp"
+#include "rma/bootstrap.hpp"
 
 namespace tessera::rma::armci {
 namespace {
@@ -95,14 +95,6 @@ int fail(const char* function, Status error) {
   }
   fmt::print(stderr, "tessera: {}{}: {}\n", whose(), function, told.describe());
   end_job(EXIT_FAILURE);
-}
-
-// Nothing is left behind: a node's memory has no name and goes with its last process. No handlers
-// of exit() run: they would wait for processes that are about to end.
-void end_job(int code) {
-  std::fflush(nullptr);
-  abort_mpi(code);
-  std::_Exit(code);
 }
 
 }  // namespace tessera::rma::armci

@@ -17,9 +17,6 @@ namespace tessera::rma::armci {
 /// The code that `function` returns for an error. By default prints it and ends the job instead.
 int fail(const char* function, Status error);
 
-/// Ends all processes of the job, as far as its launcher does so.
-[[noreturn]] void end_job(int code);
-
 /// 0 for success, else as fail().
 inline int finish(const char* function, Status status) {
   return status.ok() ? 0 : fail(function, std::move(status));

@@ -106,12 +106,6 @@ void end_mpi() {
   }
 }
 
-void abort_mpi(int code) {
-  if (is_running()) {
-    MPI_Abort(MPI_COMM_WORLD, code);
-  }
-}
-
 namespace {
 
 int begin_on(const char* function, MPI_Comm comm) {
@@ -176,7 +170,6 @@ Status start_mpi_if_launched(int*, char***) {
   return {};
 }
 void end_mpi() {}
-void abort_mpi(int) {}
 
 }  // namespace tessera::rma::armci
 

@@ -25,7 +25,5 @@ Result<std::shared_ptr<Communicator>> team_communicator(const std::shared_ptr<Co
 Status start_mpi_if_launched(int* argc, char*** argv);
 /// Ends MPI where it runs.
 void end_mpi();
-/// Ends the job where MPI runs; else returns.
-void abort_mpi(int code);
 
 }  // namespace tessera::rma::armci

@@ -11,6 +11,7 @@
 #include "rma/armci/communicator.hpp"
 #include "rma/armci/message.h"
 #include "rma/armci/parmci.h"
+#include "rma/bootstrap.hpp"
 
 namespace tessera::rma::armci {
 namespace {

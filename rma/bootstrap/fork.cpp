@@ -13,6 +13,7 @@
 #include <string>
 
 #include "rma/bootstrap.hpp"
+#include "rma/bootstrap/detect.hpp"
 #include "rma/bootstrap/fork_control.hpp"
 
 namespace tessera::rma {
@@ -37,6 +38,8 @@ class Forked final : public Bootstrap {
     const std::int32_t ended = control_->first_ended.load();
     return ended >= 0 ? std::optional(WorldRank{ended}) : std::nullopt;
   }
+
+  void ask_launcher_to_end() const noexcept { control_->is_ending.store(true); }
 
   Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
                                            std::chrono::milliseconds timeout) override {
@@ -124,9 +127,7 @@ std::array<int, 3> parse_launch_variable(const char* text) {
   return numbers;
 }
 
-}  // namespace
-
-Result<std::shared_ptr<Bootstrap>> fork_bootstrap() {
+Result<std::shared_ptr<Forked>> find_launcher() {
   const char* text = std::getenv(detail::launch_variable);
   if (text == nullptr) {
     return Status::error(Code::invalid_argument, "this process was not started by tessera-run")
@@ -151,7 +152,20 @@ Result<std::shared_ptr<Bootstrap>> fork_bootstrap() {
     munmap(base, bytes);
     return Status::error(Code::protocol, "tessera-run and the program are of different versions");
   }
-  return std::shared_ptr<Bootstrap>(std::make_shared<Forked>(control, bytes, WorldRank{rank}));
+  return std::make_shared<Forked>(control, bytes, WorldRank{rank});
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Bootstrap>> fork_bootstrap() {
+  TESSERA_ASSIGN_OR_RETURN(std::shared_ptr<Bootstrap> found, find_launcher());
+  return found;
+}
+
+void detail::ask_launcher_to_end() {
+  if (const auto found = find_launcher(); found.ok()) {
+    (*found)->ask_launcher_to_end();
+  }
 }
 
 }  // namespace tessera::rma

@@ -18,12 +18,13 @@ inline constexpr const char* launch_variable = "TESSERA_LAUNCH";  ///< "descript
 inline constexpr std::size_t exchange_slot_bytes = 1024;
 
 struct ForkControl {
-  static constexpr std::uint64_t magic_number = 0x7465'7373'7275'6e31;  // "tessrun1"
+  static constexpr std::uint64_t magic_number = 0x7465'7373'7275'6e32;  // "tessrun2"
   std::uint64_t magic = magic_number;
   std::int32_t ranks = 0;
   std::atomic<std::int32_t> arrived{0};
   FutexWord round{0};
   std::atomic<std::int32_t> first_ended{-1};  ///< a rank whose process ended; set by the launcher
+  std::atomic<bool> is_ending{false};         ///< set by a rank that ends the whole job
 
   /// Slot of `rank` in the half of the exchange area that belongs to `round_number`.
   std::byte* slot(std::uint32_t round_number, std::int32_t rank) {

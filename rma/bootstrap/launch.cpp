@@ -14,10 +14,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 
 #include "rma/bootstrap/fork_control.hpp"
 #include "rma/bootstrap/line_relay.hpp"
@@ -31,6 +33,7 @@ using detail::ForkControl;
 using detail::LineRelay;
 
 constexpr int exit_not_found = 127;
+constexpr std::chrono::milliseconds time_to_end{2000};  ///< from SIGTERM to SIGKILL
 
 // The memory that all ranks inherit, mapped here as well.
 class ControlMemory {
@@ -221,11 +224,45 @@ Status check_options(const std::vector<std::string>& arguments, const LaunchOpti
   return {};
 }
 
-// Waits until a signal has come or a rank has printed something.
-void wait_for_events(const SignalReader& signals, const LineRelay& output) {
+// Ends the ranks that are left when one has ended the job.
+class JobEnd {
+ public:
+  // Once that one has ended: its message and its code come first.
+  void look(const ForkControl& control, const std::vector<Child>& children,
+            std::vector<RankExit>& exits) {
+    if (!control.is_ending.load() || control.first_ended.load() < 0) {
+      return;
+    }
+    if (!deadline_) {
+      for (std::size_t i = 0; i < children.size(); ++i) {
+        exits[i].was_told = children[i].running;
+      }
+      pass_on(SIGTERM, children);
+      deadline_ = Clock::now() + time_to_end;
+    } else if (Clock::now() >= *deadline_) {
+      pass_on(SIGKILL, children);
+      deadline_ = Clock::time_point::max();
+    }
+  }
+  // Milliseconds until there is something to do; −1 for never.
+  [[nodiscard]] int time_left() const {
+    if (!deadline_ || *deadline_ == Clock::time_point::max()) {
+      return -1;
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline_ - Clock::now());
+    return std::max(0, static_cast<int>(left.count()));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> deadline_;  // of SIGTERM; the last moment of all after SIGKILL
+};
+
+// Waits until a signal has come, a rank has printed something, or so many ms are over.
+void wait_for_events(const SignalReader& signals, const LineRelay& output, int timeout_ms) {
   std::vector<pollfd> list{{.fd = signals.descriptor(), .events = POLLIN, .revents = 0}};
   output.add_to(list);
-  poll(list.data(), list.size(), -1);
+  poll(list.data(), list.size(), timeout_ms);
 }
 
 }  // namespace
@@ -275,13 +312,15 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
       options.started(rank, child.pid);
     }
   }
+  JobEnd job_end;
   while (running > 0) {
-    wait_for_events(signals, output);
+    wait_for_events(signals, output, job_end.time_left());
     if (const int signal = signals.next(); signal != 0 && signal != SIGCHLD) {
       pass_on(signal, children);
     }
     output.relay();
     running -= reap(children, exits, memory.control());
+    job_end.look(memory.control(), children, exits);
   }
   output.finish();
   if (!failure.ok()) {

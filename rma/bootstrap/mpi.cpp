@@ -19,6 +19,7 @@ namespace tessera::rma {
 bool detail::mpi_is_running() {
   return false;
 }
+void detail::abort_mpi(int) {}
 
 Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int) {
   return Status::error(Code::unsupported, "this library was built without MPI")
@@ -107,6 +108,12 @@ bool detail::mpi_is_running() {
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   return initialized != 0 && finalized == 0;
+}
+
+void detail::abort_mpi(int code) {
+  if (mpi_is_running()) {
+    MPI_Abort(MPI_COMM_WORLD, code);
+  }
 }
 
 Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator) {

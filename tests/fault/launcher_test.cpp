@@ -46,6 +46,15 @@ TEST(TesseraRun, ExitsWithZeroWhenAllRanksDo) {
   EXPECT_EQ(ending.output, "");
 }
 
+// A rank that ends the job ends those that compute, too, and those that don't listen to SIGTERM.
+TEST(TesseraRun, EndsAllRanksWhenOneEndsTheJob) {
+  for (const char* const kind : {"end-job", "end-job-of-deaf"}) {
+    const Ending ending = tessera_run({"-n", "4", FAULT_WORKER, kind, "2", "1"}).wait();
+    EXPECT_EQ(ending.exit_code, 7) << kind;
+    EXPECT_EQ(ending.output, "tessera-run: rank 2 exited with code 7\n") << kind;
+  }
+}
+
 // TESSERA_LAUNCH is "descriptor:rank:ranks".
 constexpr const char* rank_number = "r=${TESSERA_LAUNCH#*:}; r=${r%%:*}; ";
 

@@ -12,6 +12,8 @@
 //     start-with-files:N   the victim may open N more descriptors
 //     start-with-mib:N     the victim may have N MiB of address space
 //
+// or end-job, end-job-of-deaf: see end_job_of_all().
+//
 // Survivors exit with 0 whatever the library told them: the director judges what they report.
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -19,6 +21,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -137,8 +140,27 @@ int rank_from_launcher() {
   return bootstrap.ok() ? (*bootstrap)->rank().value : -1;
 }
 
+// The victim ends the job as soon as the others compute, some of them without ear for SIGTERM.
+void end_job_of_all(bool is_victim, const std::string& kind) {
+  if (kind == "end-job-of-deaf") {
+    std::signal(SIGTERM, SIG_IGN);
+  }
+  auto job = rma::Job::start();
+  if (job.ok()) {
+    job->barrier().ignore("one may be ending already");
+  }
+  if (is_victim) {
+    rma::end_job(7);
+  }
+  wait_for_the_end();
+}
+
 int run(std::string_view name, int victim, int pipe) {
   const Line line(pipe, rank_from_launcher());
+  if (name.starts_with("end-job")) {
+    end_job_of_all(rank_from_launcher() == victim, std::string(name));
+    return 1;
+  }
   const Stopwatch watch;
   auto job = start_job(name, rank_from_launcher() == victim, line);
   if (!job.ok() || name.starts_with("start")) {
