@@ -154,15 +154,16 @@ Handle start_get(Job& job, RawAddress from, void* to, const What& what) {
   return start(job, GetAction(), from, to, what,
                [&](RemoteAddress at) { return get_async(job, at, to, what); });
 }
+// Apart from the callers, whose fast path has no use for its frame.
 template <class What>
-Status accumulate_what(Job& job, RawAddress to, const void* from, const What& what,
-                       const Scale& scale) {
+[[gnu::noinline]] Status accumulate_what(Job& job, RawAddress to, const void* from,
+                                         const What& what, const Scale& scale) {
   return run(job, AccumulateAction(scale), to, readable(from), what,
              [&](RemoteAddress at) { return accumulate(job, at, from, what, scale); });
 }
 template <class What>
-Handle start_accumulate(Job& job, RawAddress to, const void* from, const What& what,
-                        const Scale& scale) {
+[[gnu::noinline]] Handle start_accumulate(Job& job, RawAddress to, const void* from,
+                                          const What& what, const Scale& scale) {
   return start(job, AccumulateAction(scale), to, readable(from), what,
                [&](RemoteAddress at) { return accumulate_async(job, at, from, what, scale); });
 }

@@ -19,50 +19,6 @@ std::uint64_t bytes_in_stripe(std::uint64_t offset, std::uint64_t bytes, std::si
   return std::min(whole, bytes);
 }
 
-// A contiguous run over several stripes. Stripes that another rank holds are put off once, and a
-// rank starts at a place of its own, so that ranks that add to the same target don't queue up
-// behind each other at its first byte.
-void accumulate_long_run(std::byte* slice, std::uint64_t offset, const std::byte* source,
-                         std::uint64_t bytes, const Scale& scale,
-                         const StripeLocks::Slice& stripes) {
-  constexpr std::uint64_t batch = 64;  // bits of the put-off mask
-  const std::size_t element = size_of(scale.type());
-  const std::uint64_t head = bytes_in_stripe(offset, bytes, element);
-  // Piece 0 goes to the first stripe boundary, the others are a stripe long (less at the end).
-  const std::uint64_t pieces = 1 + (bytes - head + stripe_bytes - 1) / stripe_bytes;
-  const auto piece_start = [&](std::uint64_t piece) {
-    return piece == 0 ? 0 : std::min(head + (piece - 1) * stripe_bytes, bytes);
-  };
-  const auto add = [&](std::uint64_t piece) {
-    const std::uint64_t start = piece_start(piece);
-    kernels::accumulate_run(slice + offset + start, source + start, piece_start(piece + 1) - start,
-                            scale);
-  };
-  const auto lock_of = [&](std::uint64_t piece) -> RobustLock& {
-    return stripes.of(offset + piece_start(piece));
-  };
-  for (std::uint64_t first = 0; first < pieces; first += batch) {
-    const std::uint64_t count = std::min(batch, pieces - first);
-    const std::uint64_t turn = static_cast<std::uint64_t>(stripes.context().place) * count / 2;
-    std::uint64_t put_off = 0;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const std::uint64_t at = (i + turn) % count;
-      RobustLock& lock = lock_of(first + at);
-      if (!lock.try_lock(stripes.context())) {
-        put_off |= std::uint64_t{1} << at;
-        continue;
-      }
-      add(first + at);
-      lock.unlock();
-    }
-    for (; put_off != 0; put_off &= put_off - 1) {
-      const auto at = static_cast<std::uint64_t>(__builtin_ctzll(put_off));
-      const RobustGuard guard(lock_of(first + at), stripes.context());
-      add(first + at);
-    }
-  }
-}
-
 // The lock of one stripe at a time, kept for as long as the stripe stays the same.
 class HeldStripe {
  public:
@@ -165,14 +121,47 @@ std::int64_t atomic_typed(std::byte* address, const AtomicRequest& request) noex
 
 }  // namespace
 
-void accumulate_run_direct(std::byte* slice, std::uint64_t offset, const std::byte* source,
-                           std::size_t bytes, const Scale& scale,
-                           const StripeLocks::Slice& stripes) {
-  if (offset % stripe_bytes + bytes > stripe_bytes) {
-    accumulate_long_run(slice, offset, source, bytes, scale, stripes);
-  } else if (bytes > 0) {
-    const RobustGuard guard(stripes.of(offset), stripes.context());
-    kernels::accumulate_small(slice + offset, source, bytes, scale);
+// Stripes that another rank holds are put off once, and a
+// rank starts at a place of its own, so that ranks that add to the same target don't queue up
+// behind each other at its first byte.
+void accumulate_long_run(std::byte* slice, std::uint64_t offset, const std::byte* source,
+                         std::uint64_t bytes, const Scale& scale,
+                         const StripeLocks::Slice& stripes) {
+  constexpr std::uint64_t batch = 64;  // bits of the put-off mask
+  const std::size_t element = size_of(scale.type());
+  const std::uint64_t head = bytes_in_stripe(offset, bytes, element);
+  // Piece 0 goes to the first stripe boundary, the others are a stripe long (less at the end).
+  const std::uint64_t pieces = 1 + (bytes - head + stripe_bytes - 1) / stripe_bytes;
+  const auto piece_start = [&](std::uint64_t piece) {
+    return piece == 0 ? 0 : std::min(head + (piece - 1) * stripe_bytes, bytes);
+  };
+  const auto add = [&](std::uint64_t piece) {
+    const std::uint64_t start = piece_start(piece);
+    kernels::accumulate_run(slice + offset + start, source + start, piece_start(piece + 1) - start,
+                            scale);
+  };
+  const auto lock_of = [&](std::uint64_t piece) -> RobustLock& {
+    return stripes.of(offset + piece_start(piece));
+  };
+  for (std::uint64_t first = 0; first < pieces; first += batch) {
+    const std::uint64_t count = std::min(batch, pieces - first);
+    const std::uint64_t turn = static_cast<std::uint64_t>(stripes.context().place) * count / 2;
+    std::uint64_t put_off = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t at = (i + turn) % count;
+      RobustLock& lock = lock_of(first + at);
+      if (!lock.try_lock(stripes.context())) {
+        put_off |= std::uint64_t{1} << at;
+        continue;
+      }
+      add(first + at);
+      lock.unlock();
+    }
+    for (; put_off != 0; put_off &= put_off - 1) {
+      const auto at = static_cast<std::uint64_t>(__builtin_ctzll(put_off));
+      const RobustGuard guard(lock_of(first + at), stripes.context());
+      add(first + at);
+    }
   }
 }
 
