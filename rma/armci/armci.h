@@ -29,6 +29,7 @@
 #define TESSERA_ARMCI_H
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if !defined(TESSERA_ARMCI_NO_MPI) && defined(__has_include)
@@ -111,8 +112,9 @@ typedef struct armci_meminfo_ds {
 /* --- start and end ------------------------------------------------------------------------------
  */
 
-/* Collective over all processes. May be called again, which does nothing. A program that uses MPI
- * itself calls MPI_Init before and MPI_Finalize after. */
+/* Collective over all processes. May be called again, which is counted and does nothing else: so
+ * that libraries can start what their program has started. A program that uses MPI itself calls
+ * MPI_Init before and MPI_Finalize after. */
 int ARMCI_Init(void);
 int ARMCI_Init_args(int* argc, char*** argv);
 /* The same; any level of MPI's is granted, as all of them are served. */
@@ -123,7 +125,8 @@ int ARMCI_Init_mpi_comm(MPI_Comm comm);
 int ARMCI_Init_thread_comm(int requested, MPI_Comm comm);
 #endif
 int ARMCI_Initialized(void);
-/* Collective. Completes what is under way and gives everything back. */
+/* Collective. Completes what is under way and gives everything back, when it has been called as
+ * often as ARMCI_Init; does nothing before that, and after. */
 int ARMCI_Finalize(void);
 /* Before a program ends by itself. Nothing is left to clean up here: memory goes with its process.
  */
@@ -295,8 +298,9 @@ void ARMCI_Barrier(void);
  * need not call it; their group is -1 if they do. Any processes, in any order. */
 void ARMCI_Group_create(int n, int* pid_list, ARMCI_Group* group);
 void ARMCI_Group_create_child(int n, int* pid_list, ARMCI_Group* group, ARMCI_Group* parent);
-/* Collective over the group. */
+/* Collective over the group. Does nothing for who is not in it. */
 void ARMCI_Group_free(ARMCI_Group* group);
+/* For who is not in it: -1 and the code FAIL, which is no error here; and 0. */
 int ARMCI_Group_rank(ARMCI_Group* group, int* rank);
 void ARMCI_Group_size(ARMCI_Group* group, int* size);
 void ARMCI_Group_set_default(ARMCI_Group* group);
@@ -324,7 +328,6 @@ int armci_sameclusnode(int proc);
 /* --- assertions, as Global Arrays' sources use them
  * ------------------------------------------------------- */
 
-int armci_msg_me(void);
 int dassertp_fail(const char* condition, const char* file, const char* function, unsigned line,
                   int code);
 void derr_printf(const char* format, ...);
@@ -347,5 +350,9 @@ void derr_printf(const char* format, ...);
 #ifdef __cplusplus
 }
 #endif
+
+/* Programs written for ARMCI-MPI find all of it here. */
+#include "message.h"
+#include "parmci.h"
 
 #endif /* TESSERA_ARMCI_H */

@@ -90,6 +90,9 @@ Result<ARMCI_Group> Groups::split(const ARMCI_Group* parent, int color, int key)
 }
 
 Status Groups::free(ARMCI_Group* number) {
+  if (is_none(number)) {
+    return {};
+  }
   TESSERA_ASSIGN_OR_RETURN(Group* const group, find(number));
   if (*number == world) {
     return Status::error(Code::invalid_argument, "the group of all processes can't be freed")

@@ -34,6 +34,10 @@ class Groups {
  public:
   static constexpr ARMCI_Group world = 0;
   static constexpr ARMCI_Group none = -1;
+  /// What creation gives to who is not a member, and what remains of a group that was freed.
+  static bool is_none(const ARMCI_Group* number) noexcept {
+    return number != nullptr && *number == none;
+  }
 
   Groups() = default;
   /// Collective over all processes.
@@ -52,7 +56,8 @@ class Groups {
   Result<ARMCI_Group> create(Job& job, std::span<const int> ranks, const ARMCI_Group* parent);
   /// Collective over the parent.
   Result<ARMCI_Group> split(const ARMCI_Group* parent, int color, int key);
-  /// Collective over the group. Errors: as find; invalid_argument for the group of all processes.
+  /// Collective over the group; does nothing for `none`. Errors: as find; invalid_argument for the
+  /// group of all processes.
   Status free(ARMCI_Group* number);
   void clear();
 

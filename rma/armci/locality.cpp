@@ -126,14 +126,23 @@ void ARMCI_Group_free(ARMCI_Group* group) {
 }
 
 int ARMCI_Group_rank(ARMCI_Group* group, int* rank) {
-  return armci::call("ARMCI_Group_rank", [&](Session& session) -> Status {
+  int not_in_it = 0;
+  const int code = armci::call("ARMCI_Group_rank", [&](Session& session) -> Status {
+    if (armci::Groups::is_none(group)) {
+      not_in_it = FAIL;
+      return armci::answer(rank, -1, "rank");
+    }
     TESSERA_ASSIGN_OR_RETURN(const Group* const found, session.groups.find(group));
     return armci::answer(rank, found->team.rank().value, "rank");
   });
+  return code == 0 ? not_in_it : code;
 }
 
 void ARMCI_Group_size(ARMCI_Group* group, int* size) {
   armci::call("ARMCI_Group_size", [&](Session& session) -> Status {
+    if (armci::Groups::is_none(group)) {
+      return armci::answer(size, 0, "size");
+    }
     TESSERA_ASSIGN_OR_RETURN(const Group* const found, session.groups.find(group));
     return armci::answer(size, found->team.size(), "size");
   });

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/armci/session.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace tessera::rma::armci {
 namespace {
 
-// Written by one thread while no other is in a call (session.hpp).
-unsigned holders = 0;
+// How often each holder has begun and not ended; written by one thread while no other is in a call
+// (session.hpp). A library and the program that uses it both start ARMCI, and both end it.
+std::array<int, 2> begun{};
+
+int& begun_by(Holder holder) {
+  return begun[static_cast<std::size_t>(holder)];
+}
 
 }  // namespace
 
@@ -15,7 +22,7 @@ unsigned holders = 0;
 constinit Session* Session::running = nullptr;
 
 bool Session::is_held_by(Holder holder) noexcept {
-  return (holders & static_cast<unsigned>(holder)) != 0;
+  return begun_by(holder) != 0;
 }
 
 Status Session::begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap) {
@@ -25,13 +32,14 @@ Status Session::begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap) {
     TESSERA_RETURN_IF_ERROR(session->prepare());
     running = session.release();
   }
-  holders |= static_cast<unsigned>(holder);
+  ++begun_by(holder);
   return {};
 }
 
 Status Session::end(Holder holder) {
-  holders &= ~static_cast<unsigned>(holder);
-  if (running == nullptr || holders != 0) {
+  int& times = begun_by(holder);
+  times = holder == Holder::armci ? std::max(times - 1, 0) : 0;
+  if (running == nullptr || is_held_by(Holder::armci) || is_held_by(Holder::messages)) {
     return {};
   }
   const std::unique_ptr<Session> last(running);

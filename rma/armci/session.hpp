@@ -26,7 +26,7 @@
 namespace tessera::rma::armci {
 
 /// Who has begun a session, and not ended it.
-enum class Holder : unsigned char { armci = 1, messages = 2 };
+enum class Holder : unsigned char { armci, messages };
 
 class Session {
  public:
@@ -34,9 +34,10 @@ class Session {
   static Session* current() noexcept { return running; }
 
   /// Collective. Makes `holder` one of those of the session, which begins with the first. A null
-  /// bootstrap is chosen. Idempotent.
+  /// bootstrap is chosen.
   static Status begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap = {});
-  /// Collective. The session ends with its last holder. Idempotent.
+  /// Collective. The session ends with its last holder: ARMCI is one until it has been ended as
+  /// often as it was begun, messages until the first end. Does nothing for who is none.
   static Status end(Holder holder);
   static bool is_held_by(Holder holder) noexcept;
 

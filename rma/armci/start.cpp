@@ -20,11 +20,6 @@ int begin(const char* function, Holder holder) {
   return finish(function, Session::begin(holder));
 }
 
-int end(const char* function, Holder holder) {
-  return Session::is_held_by(holder) ? finish(function, Session::end(holder))
-                                     : fail(function, not_running());
-}
-
 int own_number() {
   const Session* const session = Session::current();
   return session == nullptr ? -1 : session->job.rank().value;
@@ -72,7 +67,7 @@ extern decltype(ARMCI_Initialized) ARMCI_Initialized
     [[gnu::weak, gnu::alias("PARMCI_Initialized")]];
 
 int PARMCI_Finalize(void) {
-  return armci::end("ARMCI_Finalize", Holder::armci);
+  return armci::finish("ARMCI_Finalize", Session::end(Holder::armci));
 }
 extern decltype(ARMCI_Finalize) ARMCI_Finalize [[gnu::weak, gnu::alias("PARMCI_Finalize")]];
 
@@ -110,9 +105,7 @@ void armci_msg_init(int* argc, char*** argv) {
 }
 
 void armci_msg_finalize(void) {
-  if (Session::is_held_by(Holder::messages)) {
-    armci::end("armci_msg_finalize", Holder::messages);
-  }
+  armci::finish("armci_msg_finalize", Session::end(Holder::messages));
   armci::end_mpi();
 }
 

@@ -96,18 +96,31 @@ static void check_whole(ARMCI_Group* group, const List* list) {
   check_memory(group, list);
 }
 
+/* Programs ask all processes for rank and size, and let all free it, to see who is a member. */
+static void check_not_in_it(ARMCI_Group* group) {
+  int rank = 0;
+  int size = 1;
+  CHECK_EQUAL(*group, -1);
+  ARMCIX_Error_clear();
+  CHECK_EQUAL(ARMCI_Group_rank(group, &rank), FAIL);
+  ARMCI_Group_size(group, &size);
+  ARMCI_Group_free(group);
+  CHECK_EQUAL(rank, -1);
+  CHECK_EQUAL(size, 0);
+  CHECK_EQUAL(*group, -1);
+  CHECK_EQUAL(ARMCIX_Error_code(), 0);
+}
+
 /* Makes the group, on its members only or on all, and looks at it. */
 static void try_list(List list, int others_call) {
   ARMCI_Group group = 12345;
   if (list.size > 0 && (list.place >= 0 || others_call)) {
     ARMCI_Group_create(list.size, list.process, &group);
-    if (list.place < 0) {
-      CHECK_EQUAL(group, -1);
-    } else {
+    if (list.place >= 0) {
       check_whole(&group, &list);
       ARMCI_Group_free(&group);
-      CHECK_EQUAL(group, -1);
     }
+    check_not_in_it(&group);
   }
   free(list.process);
 }

@@ -8,11 +8,13 @@
 #include "tests/armci/check.h"
 #include "tests/armci/memory.h"
 
-static void starting_again_does_nothing(void) {
+/* As a library does in a program that has started ARMCI itself. */
+static void who_starts_again_ends_again(void) {
   void** const at = shared_allocate(64);
   const int before = me();
   const int size = nproc();
   ((int*)at[me()])[0] = 17;
+  ARMCI_Barrier();
   CHECK_EQUAL(ARMCI_Initialized(), 1);
   CHECK_OK(ARMCI_Init());
   CHECK_OK(ARMCI_Init_args(NULL, NULL));
@@ -21,7 +23,12 @@ static void starting_again_does_nothing(void) {
   CHECK_EQUAL(ARMCI_Initialized(), 1);
   CHECK_EQUAL(me(), before);
   CHECK_EQUAL(nproc(), size);
+  CHECK_OK(ARMCI_Finalize());
+  CHECK_OK(ARMCI_Finalize());
+  CHECK_OK(ARMCI_Finalize());
+  CHECK_EQUAL(ARMCI_Initialized(), 1);
   CHECK_EQUAL(((int*)at[me()])[0], 17);
+  CHECK_EQUAL(ARMCI_GetValueInt(at[neighbour(1)], neighbour(1)), 17);
   shared_free(at);
 }
 
@@ -35,6 +42,8 @@ static void cleanup_leaves_everything(void) {
 }
 
 static void ending_before_the_messages_end(void) {
+  CHECK_OK(ARMCI_Finalize());
+  CHECK_EQUAL(ARMCI_Initialized(), 0);
   CHECK_OK(ARMCI_Finalize());
   CHECK_EQUAL(ARMCI_Initialized(), 0);
   int count = 1;
@@ -53,7 +62,7 @@ static void assertions_that_hold_say_nothing(void) {
   dassertc(1, one == 1, ("%d is not one\n", one), one);
 }
 
-const Case start_cases[] = {{"starting_again_does_nothing", starting_again_does_nothing},
+const Case start_cases[] = {{"who_starts_again_ends_again", who_starts_again_ends_again},
                             {"cleanup_leaves_everything", cleanup_leaves_everything},
                             {"ending_before_the_messages_end", ending_before_the_messages_end},
                             {"assertions_that_hold_say_nothing", assertions_that_hold_say_nothing},

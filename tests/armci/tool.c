@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A profiling tool as parmci.h describes it: some functions of ARMCI's are this program's, which
- * counts their calls and has them done by their second names.
+ * counts their calls and has them done by their second names. As such tools do, it includes armci.h
+ * only, which has the second names and the messages, too.
  */
 #include <stdio.h>
 
-#include "rma/armci/message.h"
-#include "rma/armci/parmci.h"
+#include "rma/armci/armci.h"
 
 static int puts_counted;
 static int barriers_counted;

@@ -15,9 +15,6 @@ static int me_before(void) {
   (void)armci_msg_me();
   return told();
 }
-static int finalize_outside(void) {
-  return ARMCI_Finalize();
-}
 
 /* --- messages --- */
 static int send_to_n(void) {
@@ -153,8 +150,6 @@ static int another_number_of_elements(void) {
 }
 const struct misuse message_cases[] = {
     {"me_before", before, "armci_msg_me", FAIL3, "ARMCI is not running", me_before},
-    {"finalize_before", before, "ARMCI_Finalize", FAIL3, "ARMCI is not running", finalize_outside},
-    {"finalize_twice", after, "ARMCI_Finalize", FAIL3, "ARMCI is not running", finalize_outside},
     {"me_after", after, "armci_msg_me", FAIL3, "ARMCI is not running", me_before},
 
     {"send_to_n", one, "armci_msg_snd", FAIL, "no process", send_to_n},
