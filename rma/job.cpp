@@ -12,6 +12,7 @@
 #include "rma/engine/region_state.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/engine/startup.hpp"
+#include "rma/protocol/raw_address.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -113,6 +114,10 @@ Status Job::barrier() {
 }
 
 Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const {
+  const detail::CachedPlace place = look_up(*state_, {rank, pointer});
+  if (place.line != nullptr && place.offset < place.line->bytes) {
+    return RemoteAddress{rank, place.line->region(), place.offset};
+  }
   TESSERA_RETURN_IF_ERROR(state_->check_rank(rank));
   const RegionId region = state_->addresses->find(pointer);
   const detail::RegionState* const found = state_->regions.find(region);

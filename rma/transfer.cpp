@@ -198,10 +198,7 @@ Status transfer_fragments(JobState& job, const Action& action, const RemoteAddre
     if (target.slice == nullptr) {
       return transfer_remote(job, action, target, at, tally, parts, fragments);
     }
-    const auto stripes = job.stripes->slice(at.region, at.rank);
-    for (const Fragment& each : fragments) {
-      action.run(target.slice, at.offset + each.remote_offset, each.local, each.bytes, stripes);
-    }
+    action.fragments(target.slice, at.offset, fragments, job.stripes->slice(at.region, at.rank));
     count(job, at, Action::op, tally);
     return {};
   });

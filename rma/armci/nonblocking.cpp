@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 
 #include "rma/armci/arguments.hpp"
 #include "rma/armci/armcix.h"
@@ -18,9 +19,7 @@ Status null_handle() {
   return Status::error(Code::invalid_argument, "the pointer to the handle is null");
 }
 
-/// Makes what was started an implicit operation, or one of `handle`'s. What failed at once is an
-/// error here, where the program can tell which call it was.
-Status keep(Session& session, armci_hdl_t* handle, Handle started) {
+[[gnu::noinline]] Status keep_under_way(Session& session, armci_hdl_t* handle, Handle started) {
   if (started.has_ended()) {
     return started.wait();
   }
@@ -31,6 +30,13 @@ Status keep(Session& session, armci_hdl_t* handle, Handle started) {
   TESSERA_ASSIGN_OR_RETURN(Claim* const claim, session.handles.claim_of(*handle));
   claim->collect(std::move(started));
   return {};
+}
+
+/// Makes what was started an implicit operation, or one of `handle`'s. What failed at once is an
+/// error here, where the program can tell which call it was.
+Status keep(Session& session, armci_hdl_t* handle, Handle started) {
+  // On one node nothing is ever under way.
+  return started.is_empty() ? Status() : keep_under_way(session, handle, std::move(started));
 }
 
 /// Whether an operation with this handle to `proc` is put off until more have come. On one node it

@@ -115,7 +115,9 @@ Result<Route*> JobState::route_to(WorldRank peer) {
   // that make the same route one is in vain.
   TESSERA_ASSIGN_OR_RETURN(Route made, make_route(peer));
   const std::lock_guard guard(routes_mutex_);
-  return &routes_.try_emplace(peer, std::move(made)).first->second;
+  Route* const route = &routes_.try_emplace(peer, std::move(made)).first->second;
+  has_routes_.store(true);
+  return route;
 }
 
 Result<Route> JobState::make_route(WorldRank peer) {
@@ -240,6 +242,10 @@ int JobState::progress() {
 Status JobState::fence(const RankFilter& ranks, RegionId region) {
   if (stopped.load(std::memory_order_relaxed)) {
     return Status::error(Code::closed, "the job was stopped");
+  }
+  if (!outstanding.concerns_fences() && !has_routes_.load(std::memory_order_acquire)) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // as below
+    return {};
   }
   Status first = outstanding.complete_adopted(ranks);
   Status deferred = outstanding.take_deferred_error();

@@ -124,6 +124,7 @@ class JobState {
   CachedSlice* look_up_slice(WorldRank owner, RegionId region) const;
 
   std::shared_mutex routes_mutex_;
+  std::atomic<bool> has_routes_{false};
   std::unordered_map<WorldRank, Route> routes_;
 };
 

@@ -80,6 +80,7 @@ void Outstanding::add(const std::shared_ptr<Operation>& operation) {
 void Outstanding::adopt(std::shared_ptr<Operation> operation) {
   const std::lock_guard guard(mutex_);
   adopted_.push_back(std::move(operation));
+  note_what_concerns_fences();
 }
 
 Status Outstanding::complete_adopted(const RankFilter& ranks) {
@@ -90,6 +91,7 @@ Status Outstanding::complete_adopted(const RankFilter& ranks) {
         adopted_.begin(), adopted_.end(), [&](const auto& each) { return !each->concerns(ranks); });
     mine.assign(std::make_move_iterator(first_mine), std::make_move_iterator(adopted_.end()));
     adopted_.erase(first_mine, adopted_.end());
+    note_what_concerns_fences();
   }
   Status first;
   for (const auto& each : mine) {
@@ -106,11 +108,19 @@ void Outstanding::defer_error(Status error) {
   if (deferred_.ok()) {
     deferred_ = std::move(error);
   }
+  note_what_concerns_fences();
 }
 
 Status Outstanding::take_deferred_error() {
   const std::lock_guard guard(mutex_);
-  return std::exchange(deferred_, Status());
+  Status taken = std::exchange(deferred_, Status());
+  note_what_concerns_fences();
+  return taken;
+}
+
+// Requires: mutex_ is locked.
+void Outstanding::note_what_concerns_fences() noexcept {
+  concerns_fences_.store(!adopted_.empty() || !deferred_.ok(), std::memory_order_release);
 }
 
 }  // namespace tessera::rma::detail

@@ -3,6 +3,7 @@
 // Operation: what stands behind a Handle; and Outstanding, the list of those under way.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -70,10 +71,15 @@ class Outstanding {
   /// Keeps an error for the next fence to report.
   void defer_error(Status error);
   Status take_deferred_error();
+  /// False when a fence has nothing of this to complete or to report: one load.
+  [[nodiscard]] bool concerns_fences() const noexcept {
+    return concerns_fences_.load(std::memory_order_acquire);
+  }
 
  private:
   std::shared_ptr<Operation> add_unless_full(const std::shared_ptr<Operation>& operation);
   void forget_ended();
+  void note_what_concerns_fences() noexcept;
 
   std::size_t limit_;
   std::mutex mutex_;
@@ -81,6 +87,7 @@ class Outstanding {
   std::size_t next_look_ = 0;                          // for those, when there are so many
   std::vector<std::shared_ptr<Operation>> adopted_;
   Status deferred_;
+  std::atomic<bool> concerns_fences_{false};  // whether there is any of these two
 };
 
 }  // namespace tessera::rma::detail

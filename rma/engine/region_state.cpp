@@ -240,10 +240,9 @@ MappedSlice RegionState::plain_slice(WorldRank rank) const noexcept {
   if (member.value < 0) {
     return {};
   }
-  MappedSlice slice{.raw = raw_start(member)};
+  MappedSlice slice{.bytes = bytes(member), .raw = raw_start(member)};
   if (options_.access_mode == AccessMode::any) {
     slice.start = direct(member);
-    slice.bytes = slice.start == nullptr ? 0 : bytes(member);
     slice.atomics = atomics();
   }
   return slice;

@@ -32,7 +32,8 @@ inline std::uint64_t place_of(WorldRank rank, RegionId region) noexcept {
   return static_cast<std::uint32_t>(rank.value) | std::uint64_t{region.value} << 32U;
 }
 
-/// Where a slice is mapped; no start where it isn't, or not for everything.
+/// Where a slice is mapped; no start where it isn't, or not for everything. It has its bytes all
+/// the same.
 struct MappedSlice {
   std::byte* start = nullptr;
   std::size_t bytes = 0;
@@ -45,7 +46,7 @@ struct alignas(64) CachedSlice {
   std::uint64_t place = 0;             ///< rank and region
   std::byte* start = nullptr;          ///< null where operations go another way
   std::size_t bytes = 0;
-  std::uint64_t word_offsets = 0;  ///< how many offsets leave room for 8 bytes
+  std::uint64_t word_offsets = 0;  ///< of a mapped slice: how many leave room for 8 bytes
   Atomics atomics = Atomics::separate;
   Route* route = nullptr;  ///< to the rank; null until it was needed
   const std::byte* raw =
@@ -66,7 +67,7 @@ struct alignas(64) CachedSlice {
     place = place_of(rank(), region);
     start = slice.start;
     bytes = slice.bytes;
-    word_offsets = slice.bytes < word ? 0 : slice.bytes - word + 1;
+    word_offsets = start == nullptr || bytes < word ? 0 : bytes - word + 1;
     atomics = slice.atomics;
     raw = slice.raw;
   }

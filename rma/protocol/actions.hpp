@@ -35,6 +35,12 @@ class CopyAction {
       kernels::move_small(local, slice + offset, bytes);
     }
   }
+  static void fragments(std::byte* slice, std::uint64_t offset, Fragments fragments,
+                        const StripeLocks::Slice& stripes) {
+    for (const Fragment& each : fragments) {
+      run(slice, offset + each.remote_offset, each.local, each.bytes, stripes);
+    }
+  }
   static void shape(std::byte* slice, std::uint64_t offset, void* local, const CopyShape& shape,
                     const StripeLocks::Slice&) {
     kernels::move_shape(static_cast<std::byte*>(local), slice + offset, shape, direction);
@@ -100,6 +106,10 @@ class AccumulateAction {
            const StripeLocks::Slice& stripes) const {
     accumulate_run_direct(slice, offset, static_cast<const std::byte*>(local), bytes, scale_,
                           stripes);
+  }
+  void fragments(std::byte* slice, std::uint64_t offset, Fragments fragments,
+                 const StripeLocks::Slice& stripes) const {
+    accumulate_fragments_direct(slice, offset, fragments, scale_, stripes);
   }
   void shape(std::byte* slice, std::uint64_t offset, void* local, const CopyShape& shape,
              const StripeLocks::Slice& stripes) const {

@@ -23,25 +23,25 @@ std::uint64_t bytes_in_stripe(std::uint64_t offset, std::uint64_t bytes, std::si
 class HeldStripe {
  public:
   explicit HeldStripe(const StripeLocks::Slice& stripes) noexcept : stripes_(stripes) {}
-  ~HeldStripe() {
-    if (lock_ != nullptr) {
-      lock_->unlock();
-    }
-  }
+  ~HeldStripe() { let_go(); }
   HeldStripe(const HeldStripe&) = delete;
   HeldStripe& operator=(const HeldStripe&) = delete;
 
   void turn_to(std::uint64_t offset) noexcept {
     const std::uint64_t stripe = offset / stripe_bytes;
-    if (lock_ != nullptr) {
-      if (stripe == stripe_) {
-        return;
-      }
-      lock_->unlock();
+    if (lock_ != nullptr && stripe == stripe_) {
+      return;
     }
+    let_go();
     lock_ = &stripes_.of(offset);
     lock_->lock(stripes_.context());
     stripe_ = stripe;
+  }
+  void let_go() noexcept {
+    if (lock_ != nullptr) {
+      lock_->unlock();
+      lock_ = nullptr;
+    }
   }
 
  private:
@@ -177,6 +177,28 @@ void accumulate_direct(std::byte* slice, std::uint64_t offset, const std::byte* 
       accumulate_long_run(slice, offset + static_cast<std::uint64_t>(remote), source + local,
                           shape.run_bytes, scale, stripes);
     });
+  }
+}
+
+void accumulate_fragments_direct(std::byte* slice, std::uint64_t offset, Fragments fragments,
+                                 const Scale& scale, const StripeLocks::Slice& stripes) {
+  constexpr std::size_t most_in_a_row = 1024;  // others wait
+  HeldStripe held(stripes);
+  std::size_t left = most_in_a_row;
+  for (const Fragment& each : fragments) {
+    if (--left == 0) {
+      held.let_go();
+      left = most_in_a_row;
+    }
+    const std::uint64_t at = offset + each.remote_offset;
+    const auto* const source = static_cast<const std::byte*>(each.local);
+    if (at % stripe_bytes + each.bytes > stripe_bytes) {
+      held.let_go();
+      accumulate_long_run(slice, at, source, each.bytes, scale, stripes);
+    } else if (each.bytes > 0) {
+      held.turn_to(at);
+      kernels::accumulate_small(slice + at, source, each.bytes, scale);
+    }
   }
 }
 

@@ -43,6 +43,11 @@ void accumulate_direct(std::byte* slice, std::uint64_t offset, const std::byte* 
                        const CopyShape& shape, const Scale& scale,
                        const StripeLocks::Slice& stripes);
 
+/// accumulate_run_direct() of all of them, in their order. A stripe's lock is kept while they
+/// follow each other in it.
+void accumulate_fragments_direct(std::byte* slice, std::uint64_t offset, Fragments fragments,
+                                 const Scale& scale, const StripeLocks::Slice& stripes);
+
 /// The read-modify-write itself, with the processor's atomic instructions.
 /// Requires: `word` is aligned to request.bytes.
 std::int64_t atomic_direct(std::byte* word, const AtomicRequest& request) noexcept;

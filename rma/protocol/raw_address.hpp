@@ -34,17 +34,25 @@ struct CachedPlace {
   return {pointer, line, static_cast<std::uint64_t>(pointer - line->raw)};
 }
 
-/// The address in its region; number 0 where it takes a closer look to tell.
-inline RemoteAddress find(const JobState& job, RawAddress at) {
-  const RegionId region = job.addresses->find(at.pointer);
-  const CachedSlice* const line = region.value == 0 ? nullptr : job.cached_slice(at.rank, region);
-  const auto* const pointer = static_cast<const std::byte*>(at.pointer);
+/// As find_cached, and the slice is looked up where the cache doesn't know it. No line where the
+/// pointer lies in no region, or before the slice.
+inline CachedPlace look_up(const JobState& job, RawAddress at) {
+  auto* const pointer = static_cast<std::byte*>(const_cast<void*>(at.pointer));
+  const RegionId region = job.addresses->find(pointer);
+  CachedSlice* const line = region.value == 0 ? nullptr : job.cached_slice(at.rank, region);
   if (line == nullptr || line->raw == nullptr || pointer < line->raw) {
     return {};
   }
-  const auto offset = static_cast<std::uint64_t>(pointer - line->raw);
-  const bool is_anothers = line->start != nullptr && offset > line->bytes;
-  return is_anothers ? RemoteAddress{} : RemoteAddress{at.rank, region, offset};
+  return {pointer, line, static_cast<std::uint64_t>(pointer - line->raw)};
+}
+
+/// The address in its region, perhaps right behind the slice; number 0 where it takes a closer look
+/// to tell.
+inline RemoteAddress find(const JobState& job, RawAddress at) {
+  const CachedPlace place = look_up(job, at);
+  return place.line == nullptr || place.offset > place.line->bytes
+             ? RemoteAddress{}
+             : RemoteAddress{at.rank, place.line->region(), place.offset};
 }
 
 /// Whether a pointer names memory of this process that is not a region's, and so needs no more than

@@ -59,6 +59,16 @@ bool all_runs_have(std::size_t least, const Pattern& pattern) noexcept {
                      [&](const Fragment& each) { return each.bytes >= least; });
 }
 
+// Whether no run cuts an element.
+bool are_whole(const Pattern& pattern, std::size_t element) noexcept {
+  if (const auto* shape = std::get_if<CopyShape>(&pattern)) {
+    return shape->run_bytes % element == 0;
+  }
+  const auto& fragments = std::get<std::vector<Fragment>>(pattern);
+  return std::all_of(fragments.begin(), fragments.end(),
+                     [&](const Fragment& each) { return each.bytes % element == 0; });
+}
+
 // Fragments of a slice that is mapped here, from or to where they lie packed.
 void copy_fragments(std::byte* start, Fragments fragments, std::byte* packed,
                     Direction direction) noexcept {
@@ -205,27 +215,47 @@ Status Executor::copy(const Place& place, const CopyShape& shape, std::uint64_t 
 
 Status Executor::accumulate(const Place& place, const AccumulateTerms& terms,
                             const std::byte* packed) const {
-  const std::size_t element = size_of(terms.scale.type());
+  if (!are_whole(terms.pattern, size_of(terms.scale.type()))) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("accumulate of runs that are no whole elements of {} bytes",
+                                     size_of(terms.scale.type())));
+  }
+  if (place.start != nullptr) {
+    accumulate_mapped(place, terms, packed);
+    return {};
+  }
   Status first;
   for_each_run(terms.pattern, [&](std::uint64_t offset, std::size_t bytes) {
-    if (bytes % element != 0) {
-      first = Status::error(
-          Code::invalid_argument,
-          fmt::format("accumulate of {} bytes, which are no whole elements of {}", bytes, element));
-    } else if (first.ok()) {
-      first = accumulate_run(place, place.offset + offset, packed, bytes, terms.scale);
+    if (first.ok()) {
+      first = accumulate_elsewhere(place, place.offset + offset, packed, bytes, terms.scale);
     }
     packed += bytes;
   });
   return first;
 }
 
-Status Executor::accumulate_run(const Place& place, std::uint64_t offset, const std::byte* packed,
-                                std::size_t bytes, const Scale& scale) const {
-  if (place.start != nullptr) {
-    detail::accumulate_run_direct(place.start, offset, packed, bytes, scale, stripes(place));
-    return {};
+// As same-node ranks do it.
+void Executor::accumulate_mapped(const Place& place, const AccumulateTerms& terms,
+                                 const std::byte* packed) const {
+  if (const auto* shape = std::get_if<CopyShape>(&terms.pattern)) {
+    if (!kernels::is_empty(*shape)) {
+      detail::accumulate_direct(place.start, place.offset, packed, shape->normalised(), terms.scale,
+                                stripes(place));
+    }
+    return;
   }
+  std::vector<Fragment> fragments = std::get<std::vector<Fragment>>(terms.pattern);
+  for (Fragment& each : fragments) {
+    each.local = const_cast<std::byte*>(packed);
+    packed += each.bytes;
+  }
+  detail::accumulate_fragments_direct(place.start, place.offset, fragments, terms.scale,
+                                      stripes(place));
+}
+
+Status Executor::accumulate_elsewhere(const Place& place, std::uint64_t offset,
+                                      const std::byte* packed, std::size_t bytes,
+                                      const Scale& scale) const {
   // Fetched, changed and stored again under the stripe's lock, as same-node ranks do it.
   constexpr std::size_t piece_bytes = 4096;
   alignas(16) std::array<std::byte, piece_bytes + 16> buffer;

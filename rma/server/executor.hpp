@@ -85,8 +85,10 @@ class Executor {
               kernels::Direction direction) const;
   Status copy_pattern(const Place& place, const Pattern& pattern, std::byte* packed,
                       kernels::Direction direction) const;
-  Status accumulate_run(const Place& place, std::uint64_t offset, const std::byte* packed,
-                        std::size_t bytes, const Scale& scale) const;
+  void accumulate_mapped(const Place& place, const AccumulateTerms& terms,
+                         const std::byte* packed) const;
+  Status accumulate_elsewhere(const Place& place, std::uint64_t offset, const std::byte* packed,
+                              std::size_t bytes, const Scale& scale) const;
   [[nodiscard]] detail::StripeLocks::Slice stripes(const Place& place) const noexcept {
     return stripes_.slice(place.region, place.slice.owner);
   }
