@@ -46,7 +46,8 @@ class LockSet {
   /// One-sided. Waits until lock `index` of `owner` is this thread's; however long its holder
   /// works. Errors: out_of_range, peer_lost (the holder died; the lock is not taken), closed.
   Status lock(TeamRank owner, std::int64_t index);
-  /// One-sided. The same without waiting: false when another has it.
+  /// One-sided. The same without waiting: false when another has it, or gave it back on another
+  /// node a moment ago and the word of that is on its way.
   Result<bool> try_lock(TeamRank owner, std::int64_t index);
   /// One-sided. Requires: this rank holds it. Errors: out_of_range, invalid_argument (it does not).
   Status unlock(TeamRank owner, std::int64_t index);

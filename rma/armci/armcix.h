@@ -23,7 +23,8 @@ typedef struct armcix_mutex_hdl_s* armcix_mutex_hdl_t;
 armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group* group);
 int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t mutexes);
 void ARMCIX_Lock_hdl(armcix_mutex_hdl_t mutexes, int mutex, int proc);
-/* 0 when the mutex was free and is now the caller's, 1 when another has it. */
+/* 0 when the mutex was free and is now the caller's, 1 when another has it; also 1 for a moment
+ * after a process of another node has given it back, while the word of that is on its way. */
 int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t mutexes, int mutex, int proc);
 void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t mutexes, int mutex, int proc);
 
