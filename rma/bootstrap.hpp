@@ -34,6 +34,10 @@ class Bootstrap {
   /// True when all ranks are threads of this process, so that a pointer means the same to all.
   [[nodiscard]] virtual bool is_one_process() const noexcept { return false; }
 
+  /// True when the ranks are the processes of MPI_COMM_WORLD with the same numbers, so that
+  /// libraries which speak MPI may be called on all of them.
+  [[nodiscard]] virtual bool is_mpi_world() const noexcept { return false; }
+
   /// Collective. Returns the bytes of all ranks, one after the other in rank order; every rank
   /// gives equally many. Errors: timed_out, peer_lost, unreachable.
   virtual Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,

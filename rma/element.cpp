@@ -17,6 +17,18 @@ std::string_view to_string(ElementType type) noexcept {
       return "complex64";
     case ElementType::c128:
       return "complex128";
+    case ElementType::i8:
+      return "int8";
+    case ElementType::i16:
+      return "int16";
+    case ElementType::u8:
+      return "uint8";
+    case ElementType::u16:
+      return "uint16";
+    case ElementType::u32:
+      return "uint32";
+    case ElementType::u64:
+      return "uint64";
   }
   return "unknown element type";
 }

@@ -4,6 +4,8 @@
 // concept, and dispatch(), the one place that turns a tag into a type.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <complex>
 #include <concepts>
 #include <cstddef>
@@ -14,8 +16,22 @@
 
 namespace tessera::rma {
 
-enum class ElementType : std::uint8_t { i32, i64, f32, f64, c64, c128 };
-inline constexpr int element_type_count = 6;
+/// The numbers are also those on the wire, so new types are added at the end.
+enum class ElementType : std::uint8_t {
+  i32,
+  i64,
+  f32,
+  f64,
+  c64,   ///< two float
+  c128,  ///< two double
+  i8,
+  i16,
+  u8,
+  u16,
+  u32,
+  u64
+};
+inline constexpr int element_type_count = 12;
 
 /// Carries a type through a generic lambda: `[]<class T>(Tag<T>) { … }`.
 template <class T>
@@ -24,9 +40,17 @@ struct Tag {
 };
 
 template <class T>
-concept Element = std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> ||
-    std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<float>> ||
-    std::same_as<T, std::complex<double>>;
+concept IntegerElement = std::same_as<T, std::int8_t> || std::same_as<T, std::int16_t> ||
+    std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> ||
+    std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t> ||
+    std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t>;
+template <class T>
+concept ComplexElement =
+    std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
+template <class T>
+concept RealElement = IntegerElement<T> || std::same_as<T, float> || std::same_as<T, double>;
+template <class T>
+concept Element = RealElement<T> || ComplexElement<T>;
 
 /// Calls `body(Tag<T>{})` with the type that `type` stands for, and returns what it returns.
 /// Requires: `type` is one of the enumerators (is_valid).
@@ -43,6 +67,18 @@ decltype(auto) dispatch(ElementType type, Body&& body) {
       return body(Tag<double>{});
     case ElementType::c64:
       return body(Tag<std::complex<float>>{});
+    case ElementType::i8:
+      return body(Tag<std::int8_t>{});
+    case ElementType::i16:
+      return body(Tag<std::int16_t>{});
+    case ElementType::u8:
+      return body(Tag<std::uint8_t>{});
+    case ElementType::u16:
+      return body(Tag<std::uint16_t>{});
+    case ElementType::u32:
+      return body(Tag<std::uint32_t>{});
+    case ElementType::u64:
+      return body(Tag<std::uint64_t>{});
     case ElementType::c128:
       break;
   }
@@ -52,19 +88,29 @@ decltype(auto) dispatch(ElementType type, Body&& body) {
 /// The tag of T.
 template <Element T>
 constexpr ElementType element_type() noexcept {
-  if constexpr (std::same_as<T, std::int32_t>) {
-    return ElementType::i32;
-  } else if constexpr (std::same_as<T, std::int64_t>) {
-    return ElementType::i64;
-  } else if constexpr (std::same_as<T, float>) {
+  if constexpr (std::same_as<T, float>) {
     return ElementType::f32;
   } else if constexpr (std::same_as<T, double>) {
     return ElementType::f64;
-  } else if constexpr (std::same_as<T, std::complex<float>>) {
-    return ElementType::c64;
+  } else if constexpr (ComplexElement<T>) {
+    return sizeof(T) == 8 ? ElementType::c64 : ElementType::c128;
+  } else if constexpr (std::signed_integral<T>) {
+    constexpr std::array types{ElementType::i8, ElementType::i16, ElementType::i32,
+                               ElementType::i64};
+    return types[static_cast<std::size_t>(std::countr_zero(sizeof(T)))];
   } else {
-    return ElementType::c128;
+    constexpr std::array types{ElementType::u8, ElementType::u16, ElementType::u32,
+                               ElementType::u64};
+    return types[static_cast<std::size_t>(std::countr_zero(sizeof(T)))];
   }
+}
+
+/// True for whole numbers, signed or not.
+constexpr bool is_integer(ElementType type) noexcept {
+  return type == ElementType::i32 || type == ElementType::i64 || type > ElementType::c128;
+}
+constexpr bool is_complex(ElementType type) noexcept {
+  return type == ElementType::c64 || type == ElementType::c128;
 }
 
 /// True for the enumerators; false for a number from outside that was cast to the tag.

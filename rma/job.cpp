@@ -58,6 +58,9 @@ NodeId Job::node_of(WorldRank rank) const noexcept {
 const std::vector<WorldRank>& Job::node_ranks() const noexcept {
   return state_->node->ranks();
 }
+std::int32_t Job::node_processors() const noexcept {
+  return state_->node->memory().header().processors.count();
+}
 const Settings& Job::settings() const noexcept {
   return state_->settings;
 }

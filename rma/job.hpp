@@ -65,6 +65,9 @@ class Job {
   /// The ranks that share this rank's memory, itself among them, ascending.
   [[nodiscard]] const std::vector<WorldRank>& node_ranks() const noexcept;
   [[nodiscard]] bool shares_node(WorldRank rank) const noexcept;
+  /// How many processors this node's ranks may run on, all of them together: fewer than it has
+  /// where they are bound to some.
+  [[nodiscard]] std::int32_t node_processors() const noexcept;
   /// True while the rank has neither left nor died, as far as this node can tell.
   [[nodiscard]] bool is_present(WorldRank rank) const;
 

@@ -327,11 +327,10 @@ class RegionSorter {
     if (list.bytes == 0) {
       return {};
     }
-    expected_ = list.remote.size();
     for (std::size_t i = 0; i < list.remote.size(); ++i) {
       std::uint64_t offset = kernels::address_of(list.remote[i]) - start_;
       if (offset >= bytes_) {
-        TESSERA_ASSIGN_OR_RETURN(offset, turn_to(list.remote[i]));
+        TESSERA_ASSIGN_OR_RETURN(offset, turn_to(list.remote[i], list.remote.size()));
       }
       sorted_[current_].fragments.push_back({list.local[i], offset, list.bytes});
     }
@@ -341,8 +340,9 @@ class RegionSorter {
   [[nodiscard]] const RegionLists& sorted() const noexcept { return sorted_; }
 
  private:
-  // Makes the slice that the run lies in the current one; returns the run's offset.
-  Result<std::uint64_t> turn_to(const void* run) {
+  // Makes the slice that the run lies in the current one, with room for all runs of its list;
+  // returns the run's offset.
+  Result<std::uint64_t> turn_to(const void* run, std::size_t runs) {
     auto translation = job_.translate(rank_, run);
     RemoteAddress at{rank_, detail::no_region, kernels::address_of(run)};
     bytes_ = 0;
@@ -360,7 +360,7 @@ class RegionSorter {
     current_ = static_cast<std::size_t>(known - sorted_.begin());
     if (known == sorted_.end()) {
       sorted_.push_back({at.region, {}});
-      sorted_.back().fragments.reserve(expected_);
+      sorted_.back().fragments.reserve(runs);
     }
     return at.offset;
   }
@@ -369,7 +369,6 @@ class RegionSorter {
   WorldRank rank_;
   RegionLists sorted_;
   std::size_t current_ = 0;
-  std::size_t expected_ = 0;  // runs of the list that is being added
   std::uintptr_t start_ = 0;  // of the current slice, and its bytes: 0 where there is none
   std::size_t bytes_ = 0;
 };

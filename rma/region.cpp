@@ -12,12 +12,13 @@ Region& Region::operator=(Region&& other) noexcept {
   if (this != &other) {
     free().ignore("a region that is overwritten is freed as by its destructor");
     state_ = std::move(other.state_);
+    is_borrowed_ = other.is_borrowed_;
   }
   return *this;
 }
 
 Region::~Region() {
-  if (state_ && !state_->is_freed()) {
+  if (state_ && !is_borrowed_ && !state_->is_freed()) {
     if (const Status status = free(); !status.ok() && status.code() != Code::closed) {
       state_->job().log.info("freeing a region: " + status.message());
     }
@@ -41,7 +42,16 @@ Result<Region> Region::attach(Team& team, void* memory, std::size_t my_bytes,
   return Region(std::move(state));
 }
 
+Region Region::borrow() const {
+  Region region(state_);
+  region.is_borrowed_ = true;
+  return region;
+}
+
 Status Region::free() {
+  if (is_borrowed_) {
+    state_.reset();
+  }
   return state_ ? state_->free() : Status();
 }
 

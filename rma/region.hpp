@@ -52,7 +52,8 @@ class Region {
  public:
   Region() = default;
   explicit Region(std::shared_ptr<detail::RegionState> state) noexcept : state_(std::move(state)) {}
-  Region(Region&& other) noexcept = default;
+  Region(Region&& other) noexcept
+      : state_(std::move(other.state_)), is_borrowed_(other.is_borrowed_) {}
   Region& operator=(Region&& other) noexcept;
   ~Region();
 
@@ -67,6 +68,10 @@ class Region {
   /// region is freed. Errors: also unsupported where no transport can reach such memory.
   static Result<Region> attach(Team& team, void* memory, std::size_t my_bytes,
                                RegionOptions options = {});
+
+  /// Local. Another name for the same memory, which is freed by the region that it was borrowed
+  /// from: this one's free() and destructor only let go of it.
+  [[nodiscard]] Region borrow() const;
 
   /// Collective. Waits until all members are here, then gives the memory back. Operations on the
   /// region must be complete everywhere. Idempotent.
@@ -105,6 +110,7 @@ class Region {
 
  private:
   std::shared_ptr<detail::RegionState> state_;
+  bool is_borrowed_ = false;
 };
 
 /// The scoped right to load from and store to this rank's own slice.

@@ -84,4 +84,10 @@ class [[nodiscard]] Result {
   Status status_;
 };
 
+/// Throws Error unless there is a value, which is not looked at.
+template <class T>
+void require(const Result<T>& result) {
+  require(result.status());
+}
+
 }  // namespace tessera::rma

@@ -14,6 +14,7 @@
 // throughout. Strides may be negative and need not be multiples of anything.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,15 +29,17 @@ inline constexpr int max_stride_levels = 8;
 
 struct CopyShape {
   struct Level {
-    std::int64_t count = 0;          ///< repetitions of what lies below this level
-    std::int64_t local_stride = 0;   ///< bytes
-    std::int64_t remote_stride = 0;  ///< bytes
+    std::int64_t count;          ///< repetitions of what lies below this level
+    std::int64_t local_stride;   ///< bytes
+    std::int64_t remote_stride;  ///< bytes
     friend bool operator==(const Level&, const Level&) = default;
   };
 
   std::size_t run_bytes = 0;
   int levels = 0;
-  std::array<Level, max_stride_levels> level = {};  ///< level[0 … levels − 1] count
+  /// Only level[0 … levels − 1] count; the others are not even set, as that would cost a small
+  /// transfer more than all else about its shape.
+  std::array<Level, max_stride_levels> level;
 
   /// One contiguous run.
   static CopyShape contiguous(std::size_t bytes) noexcept {
@@ -88,7 +91,9 @@ struct CopyShape {
   [[nodiscard]] Extent remote_extent() const noexcept;
 
   friend bool operator==(const CopyShape& a, const CopyShape& b) noexcept {
-    return a.run_bytes == b.run_bytes && a.levels == b.levels && a.level == b.level;
+    const auto used = std::clamp(a.levels, 0, max_stride_levels);
+    return a.run_bytes == b.run_bytes && a.levels == b.levels &&
+           std::equal(a.level.begin(), a.level.begin() + used, b.level.begin());
   }
 };
 

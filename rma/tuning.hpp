@@ -49,6 +49,8 @@ struct Settings {
   std::int64_t collective_slot_bytes = 16'384;  ///< buffer of each rank in a team's collectives
   std::int64_t check_overlap = 1;               ///< 1: refuse fragment lists that overlap
   std::string armci_errors = "abort";           ///< abort or return: what armci.h's functions do
+  std::int64_t blas_threads = 0;                ///< of each rank in linalg/; 0: its share of cores
+  std::int64_t linalg_buffer_mib = 64;          ///< of each rank for parts of other ranks' matrices
   std::int64_t armci_memget_mib = 1024;         ///< address space of each process for ARMCI_Memget
 
   /// The defaults, changed by the TESSERA_* variables of this process's environment.

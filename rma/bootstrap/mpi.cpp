@@ -53,6 +53,13 @@ class Mpi final : public Bootstrap {
   [[nodiscard]] WorldRank rank() const noexcept override { return rank_; }
   [[nodiscard]] std::int32_t size() const noexcept override { return size_; }
 
+  [[nodiscard]] bool is_mpi_world() const noexcept override {
+    int relation = MPI_UNEQUAL;
+    return detail::mpi_is_running() && communicator_ != MPI_COMM_NULL &&
+           MPI_Comm_compare(communicator_, MPI_COMM_WORLD, &relation) == MPI_SUCCESS &&
+           (relation == MPI_IDENT || relation == MPI_CONGRUENT);
+  }
+
   // MPI has no time-outs: its launcher ends the job when a process dies.
   Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
                                            std::chrono::milliseconds) override {

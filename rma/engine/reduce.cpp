@@ -9,9 +9,6 @@
 namespace tessera::rma::detail {
 namespace {
 
-template <class T>
-inline constexpr bool is_complex = !std::is_arithmetic_v<T>;
-
 // Integers wrap, as in C and Fortran codes that hash with them; signed overflow would be undefined.
 template <class T>
 T wrapping_add(T a, T b) {
@@ -35,7 +32,9 @@ T wrapping_multiply(T a, T b) {
 
 template <class T>
 T wrapping_absolute(T a) {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::is_unsigned_v<T>) {
+    return a;
+  } else if constexpr (std::is_integral_v<T>) {
     return a < 0 ? static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a)) : a;
   } else {
     return std::abs(a);
@@ -98,7 +97,7 @@ void combine_typed(T* into, const T* from, std::size_t count, Reduction reductio
     combine_with(into, from, count, wrapping_add<T>);
   } else if (reduction == Reduction::product) {
     combine_with(into, from, count, wrapping_multiply<T>);
-  } else if constexpr (!is_complex<T>) {
+  } else if constexpr (RealElement<T>) {
     combine_reals(into, from, count, reduction);
   }
 }
@@ -120,9 +119,9 @@ bool is_defined(ElementType type, Reduction reduction) noexcept {
       return true;
     case Reduction::bit_and:
     case Reduction::bit_or:
-      return type == ElementType::i32 || type == ElementType::i64;
+      return is_integer(type);
     default:
-      return type != ElementType::c64 && type != ElementType::c128;
+      return !is_complex(type);
   }
 }
 

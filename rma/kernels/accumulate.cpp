@@ -27,13 +27,9 @@ template <Element T>
 struct LaneOf {
   using type = T;
 };
-template <>
-struct LaneOf<std::int32_t> {
-  using type = std::uint32_t;
-};
-template <>
-struct LaneOf<std::int64_t> {
-  using type = std::uint64_t;
+template <IntegerElement T>
+struct LaneOf<T> {
+  using type = std::make_unsigned_t<T>;
 };
 template <class Part>
 struct LaneOf<std::complex<Part>> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Accumulate kernels: target[i] += scale * source[i], for the six element types. No locking; the
+// Accumulate kernels: target[i] += scale * source[i], for all element types. No locking; the
 // caller holds whatever makes them atomic.
 //
 // Integers wrap around. Complex products are computed by parts, (a + ib)(c + id) =

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -68,12 +69,11 @@ struct flock life_mark(short type, int place) {
 void UsableProcessors::add_own() noexcept {
   cpu_set_t own;
   CPU_ZERO(&own);
-  if (sched_getaffinity(0, sizeof own, &own) != 0) {
-    return;  // more processors than the set has room for
-  }
-  for (int i = 0; i < most; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    if (CPU_ISSET(at, &own)) {
+  const bool is_known = sched_getaffinity(0, sizeof own, &own) == 0;
+  // Refused where a mask has more bits than the set, and by sandboxes: those are not bound.
+  const auto online = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  for (std::size_t at = 0; at < most; ++at) {
+    if (is_known ? CPU_ISSET(at, &own) : at < online) {
       words_[at / 64].fetch_or(std::uint64_t{1} << (at % 64));
     }
   }

@@ -68,7 +68,7 @@ class UsableProcessors {
   [[nodiscard]] int count() const noexcept;
 
  private:
-  static constexpr int most = 1024;
+  static constexpr std::size_t most = 1024;
   std::array<std::atomic<std::uint64_t>, most / 64> words_{};
 };
 

@@ -121,9 +121,8 @@ std::int64_t atomic_typed(std::byte* address, const AtomicRequest& request) noex
 
 }  // namespace
 
-// Stripes that another rank holds are put off once, and a
-// rank starts at a place of its own, so that ranks that add to the same target don't queue up
-// behind each other at its first byte.
+// Stripes that another rank holds are put off once, and a rank starts at a place of its own, so
+// that ranks that add to the same target don't queue up behind each other at its first byte.
 void accumulate_long_run(std::byte* slice, std::uint64_t offset, const std::byte* source,
                          std::uint64_t bytes, const Scale& scale,
                          const StripeLocks::Slice& stripes) {

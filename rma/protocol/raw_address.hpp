@@ -17,7 +17,8 @@ namespace tessera::rma::detail {
 struct CachedPlace {
   std::byte* pointer = nullptr;
   CachedSlice* line = nullptr;  ///< null: it isn't known
-  std::uint64_t offset = 0;     ///< in the slice; beyond all bytes if it lies in another one
+  /// In the slice; beyond all bytes if it lies in another one, or nothing stands for the slice.
+  std::uint64_t offset = 0;
 
   /// Whether the slice is mapped and has `bytes` from there on.
   [[nodiscard]] bool is_mapped(std::size_t bytes) const noexcept {
@@ -25,25 +26,24 @@ struct CachedPlace {
   }
 };
 
-[[gnu::always_inline]] inline CachedPlace find_cached(const JobState& job, RawAddress at) noexcept {
-  auto* const pointer = static_cast<std::byte*>(const_cast<void*>(at.pointer));
-  CachedSlice* const line = find_cached(job.regions, at.rank, job.addresses->find(pointer));
+[[gnu::always_inline]] inline CachedPlace place_in(CachedSlice* line, const void* at) noexcept {
   if (line == nullptr) {
     return {};
   }
+  auto* const pointer = static_cast<std::byte*>(const_cast<void*>(at));
   return {pointer, line, static_cast<std::uint64_t>(pointer - line->raw)};
 }
 
-/// As find_cached, and the slice is looked up where the cache doesn't know it. No line where the
-/// pointer lies in no region, or before the slice.
+[[gnu::always_inline]] inline CachedPlace find_cached(const JobState& job, RawAddress at) noexcept {
+  const RegionId region = job.addresses->find(at.pointer);
+  return place_in(find_cached(job.regions, at.rank, region), at.pointer);
+}
+
+/// As find_cached, and the slice is looked up where the cache doesn't know it.
 inline CachedPlace look_up(const JobState& job, RawAddress at) {
-  auto* const pointer = static_cast<std::byte*>(const_cast<void*>(at.pointer));
-  const RegionId region = job.addresses->find(pointer);
-  CachedSlice* const line = region.value == 0 ? nullptr : job.cached_slice(at.rank, region);
-  if (line == nullptr || line->raw == nullptr || pointer < line->raw) {
-    return {};
-  }
-  return {pointer, line, static_cast<std::uint64_t>(pointer - line->raw)};
+  const RegionId region = job.addresses->find(at.pointer);
+  return region.value == 0 ? CachedPlace{}
+                           : place_in(job.cached_slice(at.rank, region), at.pointer);
 }
 
 /// The address in its region, perhaps right behind the slice; number 0 where it takes a closer look

@@ -59,16 +59,6 @@ bool all_runs_have(std::size_t least, const Pattern& pattern) noexcept {
                      [&](const Fragment& each) { return each.bytes >= least; });
 }
 
-// Whether no run cuts an element.
-bool are_whole(const Pattern& pattern, std::size_t element) noexcept {
-  if (const auto* shape = std::get_if<CopyShape>(&pattern)) {
-    return shape->run_bytes % element == 0;
-  }
-  const auto& fragments = std::get<std::vector<Fragment>>(pattern);
-  return std::all_of(fragments.begin(), fragments.end(),
-                     [&](const Fragment& each) { return each.bytes % element == 0; });
-}
-
 // Fragments of a slice that is mapped here, from or to where they lie packed.
 void copy_fragments(std::byte* start, Fragments fragments, std::byte* packed,
                     Direction direction) noexcept {
@@ -215,11 +205,6 @@ Status Executor::copy(const Place& place, const CopyShape& shape, std::uint64_t 
 
 Status Executor::accumulate(const Place& place, const AccumulateTerms& terms,
                             const std::byte* packed) const {
-  if (!are_whole(terms.pattern, size_of(terms.scale.type()))) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("accumulate of runs that are no whole elements of {} bytes",
-                                     size_of(terms.scale.type())));
-  }
   if (place.start != nullptr) {
     accumulate_mapped(place, terms, packed);
     return {};

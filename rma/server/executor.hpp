@@ -67,7 +67,7 @@ class Executor {
   /// Moves packed bytes. Errors: peer_lost, unsupported, for memory in another process.
   Status put(const Place& place, const Pattern& pattern, const std::byte* packed) const;
   Status get(const Place& place, const Pattern& pattern, std::byte* packed) const;
-  /// Errors: invalid_argument (parts of elements), and as put().
+  /// Requires: no run cuts an element, as decode_accumulate() sees to. Errors: as put().
   Status accumulate(const Place& place, const AccumulateTerms& terms,
                     const std::byte* packed) const;
   /// Returns the word from before. Errors: invalid_argument (not aligned), and as put().
