@@ -7,10 +7,16 @@
 //     auto u = access.view();                        // by global indices, ghost cells too
 //     for (std::int64_t i = access.own().lo(0); i < access.own().hi(0); ++i) … u(i, j) …
 //
+// LocalBlocks<T>: the same of any number of blocks, as block-cyclic distributions deal them.
+//
+//     auto blocks = a.local_blocks().value();
+//     for (std::int64_t k = 0; k < blocks.size(); ++k) … auto u = blocks[k]; u.box(); u(i, j) …
+//
 // Other ranks may read and write the same elements meanwhile; synchronise with Array::sync() as
 // between any two ranks.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include "arrays/array_base.hpp"
@@ -22,7 +28,8 @@ namespace tessera::arrays {
 template <class T>
 class LocalAccess {
  public:
-  /// Local. Errors: closed (the array was freed), unsupported (several blocks a rank).
+  /// Local. Errors: closed (the array was freed), invalid_argument (its access mode forbids it),
+  /// unsupported (several blocks a rank).
   static rma::Result<LocalAccess> begin(ArrayBase& array) {
     auto right = try_begin(array);
     if (!right.ok()) {
@@ -49,10 +56,11 @@ class LocalAccess {
 
  private:
   static rma::Result<rma::LocalAccess> try_begin(ArrayBase& array) {
-    TESSERA_RETURN_IF_ERROR(array.check_open());
+    TESSERA_RETURN_IF_ERROR(array.check_local_access());
     if (!array.distribution().is_one_block_per_rank()) {
       return rma::Status::error(rma::Code::unsupported,
-                                "one view of them needs at most one block a rank");
+                                "one view of them needs at most one block a rank")
+          .hint("local_blocks() has a view of each block");
     }
     return rma::LocalAccess::begin(array.region());
   }
@@ -66,6 +74,46 @@ class LocalAccess {
   Box own_;
   Box with_ghosts_;
   MemoryOrder order_;
+};
+
+template <class T>
+class LocalBlocks {
+ public:
+  /// Local. Errors: closed (the array was freed), invalid_argument (its access mode forbids it).
+  static rma::Result<LocalBlocks> begin(ArrayBase& array) {
+    auto right = try_begin(array);
+    if (!right.ok()) {
+      return std::move(right).status().context("local access to " + array.describe());
+    }
+    return LocalBlocks(array, std::move(right).take());
+  }
+
+  /// Ends the access and reports; the destructor does so and logs.
+  rma::Status end() { return right_.end(); }
+
+  /// How many blocks this rank has.
+  [[nodiscard]] std::int64_t size() const noexcept { return distribution_.block_count(rank_); }
+  /// One of them by global indices, without ghost cells. Requires: 0 ≤ number < size().
+  [[nodiscard]] GlobalView<T> operator[](std::int64_t number) const noexcept {
+    const Patch block = distribution_.block(rank_, number);
+    return GlobalView<T>(LocalView<T>(data() + block.offset, block.box.extents(), block.strides),
+                         block.box.lo());
+  }
+  /// All that this rank has, as the distribution says: with Storage::local_matrix a dense matrix of
+  /// local_extents().
+  [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(right_.data()); }
+
+ private:
+  static rma::Result<rma::LocalAccess> try_begin(ArrayBase& array) {
+    TESSERA_RETURN_IF_ERROR(array.check_local_access());
+    return rma::LocalAccess::begin(array.region());
+  }
+  LocalBlocks(const ArrayBase& array, rma::LocalAccess right)
+      : right_(std::move(right)), distribution_(array.distribution()), rank_(array.team().rank()) {}
+
+  rma::LocalAccess right_;
+  Distribution distribution_;
+  rma::TeamRank rank_;
 };
 
 }  // namespace tessera::arrays

@@ -14,6 +14,13 @@
 //
 // Any trivially copyable T can be put and got; accumulate and arithmetic want an rma::Element.
 //
+// Besides boxes there are sections (every step-th element), boxes that reach over the ends of
+// periodic dimensions, and single fields of elements that are structures:
+//
+//     a.get(Section(a.box(), {2, 2}), coarse);
+//     a.get(Box({-1, 0}, {3, 4}), PeriodicDims().set(), block);
+//     particles.put(box, &Particle::mass, masses);
+//
 // What is complete when: as in rma/transfer.hpp. A blocking put or accumulate returns when its
 // source may be reused, get when the data is here; fence() and sync() make writes complete at their
 // owners. Errors: out_of_range (the box is not inside; nothing was sent), invalid_argument (buffer
@@ -21,19 +28,27 @@
 // extents and what to do.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 
 #include "arrays/access.hpp"
 #include "arrays/array_base.hpp"
+#include "arrays/periodic.hpp"
+#include "arrays/section.hpp"
 #include "arrays/view.hpp"
+#include "rma/atomic.hpp"
 #include "rma/element.hpp"
 
 namespace tessera::arrays {
+
+/// Whole numbers that can be changed in one step at their owner.
+template <class T>
+concept AtomicElement = rma::IntegerElement<T> && sizeof(T) >= 4;
 
 template <class T>
 requires std::is_trivially_copyable_v<T>
@@ -46,19 +61,49 @@ class Array : public ArrayBase {
   /// Errors: invalid_argument (bad extents or options, or not the same on all members), no_memory.
   static rma::Result<Array> create(const rma::Job& job, const Extents& extents,
                                    const ArrayOptions& options = {}) {
-    return finish(job, ArrayBase::make(job, extents, element_kind(), options), options);
+    return typed(ArrayBase::create(job, extents, ElementKind::of<T>(), options));
   }
-  /// Collective. As above with any distribution over as many ranks as the team has; its ghosts and
-  /// order count, not those of `options`.
+  /// Collective. As above with any distribution over as many ranks as the team has; its ghosts,
+  /// order and holders count, not those of `options`.
   static rma::Result<Array> create(const rma::Job& job, const Distribution& distribution,
                                    const ArrayOptions& options = {}) {
-    return finish(job, ArrayBase::make(job, distribution, element_kind(), options), options);
+    return typed(ArrayBase::create(job, distribution, ElementKind::of<T>(), options));
+  }
+  /// Collective. The same in memory that each member has already: `memory` becomes its slice, keeps
+  /// its contents, and must outlive the array.
+  /// Errors: also invalid_argument when it is too short; unsupported where no transport can reach
+  /// such memory.
+  static rma::Result<Array> attach(const rma::Job& job, const Distribution& distribution,
+                                   std::span<T> memory, const ArrayOptions& options = {}) {
+    return typed(ArrayBase::attach(job, distribution, ElementKind::of<T>(), memory.data(),
+                                   memory.size_bytes(), options));
+  }
+  /// Collective over the team of `base`. An array in the memory of another one, which may have any
+  /// element type and must outlive it: what one writes is the other's. Each rank's slice must have
+  /// room. Freeing it leaves the memory as it is.
+  /// Errors: also invalid_argument when `base` has too little memory on some rank.
+  static rma::Result<Array> overlay(const ArrayBase& base, const Distribution& distribution,
+                                    std::string name = "unnamed") {
+    return typed(ArrayBase::overlay(base, distribution, ElementKind::of<T>(), std::move(name)));
+  }
+  /// Collective. A new array of zeros with the same distribution, team and region options.
+  [[nodiscard]] rma::Result<Array> duplicate(std::string name = "unnamed") const {
+    return typed(ArrayBase::duplicate(std::move(name)));
+  }
+  /// Local. Gives an array that was made without a type the one that its elements have.
+  /// Errors: invalid_argument when they have another.
+  static rma::Result<Array> of(ArrayBase untyped) {
+    const ElementKind kind = ElementKind::of<T>();
+    if (untyped.element().name != kind.name) {
+      return rma::Status::error(rma::Code::invalid_argument,
+                                untyped.describe() + " has no elements of type " + kind.name);
+    }
+    return Array(std::move(untyped));
   }
 
   /// One-sided. Writes the elements of `box`. Complete: locally at return.
   rma::Status put(const Box& box, std::span<const T> from) const {
-    TESSERA_RETURN_IF_ERROR(check_room("put", box, std::ssize(from)));
-    return put_box(box, dense(box, from.data()));
+    return put_dense(box, from.data(), std::ssize(from));
   }
   rma::Status put(const Box& box, const LocalView<const T>& from) const {
     TESSERA_RETURN_IF_ERROR(check_view("put", box, from.extents(), from.strides()));
@@ -67,8 +112,7 @@ class Array : public ArrayBase {
 
   /// One-sided. Reads the elements of `box`. Complete: the data is here at return.
   rma::Status get(const Box& box, std::span<T> to) const {
-    TESSERA_RETURN_IF_ERROR(check_room("get", box, std::ssize(to)));
-    return get_box(box, dense(box, to.data()));
+    return get_dense(box, to.data(), std::ssize(to));
   }
   rma::Status get(const Box& box, const LocalView<T>& to) const {
     TESSERA_RETURN_IF_ERROR(check_view("get", box, to.extents(), to.strides()));
@@ -79,8 +123,7 @@ class Array : public ArrayBase {
   /// Complete: locally at return.
   rma::Status accumulate(const Box& box, std::span<const T> from,
                          T alpha = T{1}) const requires rma::Element<T> {
-    TESSERA_RETURN_IF_ERROR(check_room("accumulate", box, std::ssize(from)));
-    return accumulate_box(box, dense(box, from.data()), rma::Scale::of(alpha));
+    return accumulate_dense(box, from.data(), std::ssize(from), rma::Scale::of(alpha));
   }
   rma::Status accumulate(const Box& box, const LocalView<const T>& from,
                          T alpha = T{1}) const requires rma::Element<T> {
@@ -117,6 +160,136 @@ class Array : public ArrayBase {
                    [&] { return accumulate_box_async(box, buffer(from), rma::Scale::of(alpha)); });
   }
 
+  /// One-sided. Every step-th element, as the box of section.extents() elements that they form.
+  rma::Status put(const Section& section, const LocalView<const T>& from) const {
+    return put_async(section, from).wait();
+  }
+  rma::Status get(const Section& section, const LocalView<T>& to) const {
+    return get_async(section, to).wait();
+  }
+  rma::Status accumulate(const Section& section, const LocalView<const T>& from,
+                         T alpha = T{1}) const requires rma::Element<T> {
+    return accumulate_async(section, from, alpha).wait();
+  }
+  rma::Status put(const Section& section, std::span<const T> from) const {
+    return put_async(section, from).wait();
+  }
+  rma::Status get(const Section& section, std::span<T> to) const {
+    return get_async(section, to).wait();
+  }
+  rma::Status accumulate(const Section& section, std::span<const T> from,
+                         T alpha = T{1}) const requires rma::Element<T> {
+    return accumulate_async(section, from, alpha).wait();
+  }
+  rma::Handle put_async(const Section& section, const LocalView<const T>& from) const {
+    return checked(check_view("put", section, from.extents(), from.strides()),
+                   [&] { return transfer_async(section, buffer(from), Transfer::put()); });
+  }
+  rma::Handle get_async(const Section& section, const LocalView<T>& to) const {
+    return checked(check_view("get", section, to.extents(), to.strides()), [&] {
+      return transfer_async(section, buffer(LocalView<const T>(to)), Transfer::get());
+    });
+  }
+  rma::Handle accumulate_async(const Section& section, const LocalView<const T>& from,
+                               T alpha = T{1}) const requires rma::Element<T> {
+    return checked(check_view("accumulate", section, from.extents(), from.strides()), [&] {
+      return transfer_async(section, buffer(from), Transfer::accumulate(rma::Scale::of(alpha)));
+    });
+  }
+
+  rma::Handle put_async(const Section& section, std::span<const T> from) const {
+    return checked(check_room("put", section, std::ssize(from)), [&] {
+      return put_async(section, LocalView<const T>(from.data(), section.extents()));
+    });
+  }
+  rma::Handle get_async(const Section& section, std::span<T> to) const {
+    return checked(check_room("get", section, std::ssize(to)),
+                   [&] { return get_async(section, LocalView<T>(to.data(), section.extents())); });
+  }
+  rma::Handle accumulate_async(const Section& section, std::span<const T> from,
+                               T alpha = T{1}) const requires rma::Element<T> {
+    return checked(check_room("accumulate", section, std::ssize(from)), [&] {
+      return accumulate_async(section, LocalView<const T>(from.data(), section.extents()), alpha);
+    });
+  }
+
+  /// One-sided. A box that may reach over the ends of the dimensions in `periodic`, however far:
+  /// there the array repeats itself. What is put twice to one element has the value of either.
+  rma::Status put(const Box& box, PeriodicDims periodic, const LocalView<const T>& from) const {
+    return checked(check_shape("put", box, from.extents(), from.strides()),
+                   [&] { return transfer_async(box, periodic, buffer(from), Transfer::put()); })
+        .wait();
+  }
+  rma::Status get(const Box& box, PeriodicDims periodic, const LocalView<T>& to) const {
+    return checked(check_shape("get", box, to.extents(), to.strides()),
+                   [&] {
+                     return transfer_async(box, periodic, buffer(LocalView<const T>(to)),
+                                           Transfer::get());
+                   })
+        .wait();
+  }
+  rma::Status accumulate(const Box& box, PeriodicDims periodic, const LocalView<const T>& from,
+                         T alpha = T{1}) const requires rma::Element<T> {
+    return checked(check_shape("accumulate", box, from.extents(), from.strides()),
+                   [&] {
+                     return transfer_async(box, periodic, buffer(from),
+                                           Transfer::accumulate(rma::Scale::of(alpha)));
+                   })
+        .wait();
+  }
+
+  rma::Status put(const Box& box, PeriodicDims periodic, std::span<const T> from) const {
+    TESSERA_RETURN_IF_ERROR(check_periodic_room("put", box, std::ssize(from)));
+    return put(box, periodic, LocalView<const T>(from.data(), box.extents()));
+  }
+  rma::Status get(const Box& box, PeriodicDims periodic, std::span<T> to) const {
+    TESSERA_RETURN_IF_ERROR(check_periodic_room("get", box, std::ssize(to)));
+    return get(box, periodic, LocalView<T>(to.data(), box.extents()));
+  }
+  rma::Status accumulate(const Box& box, PeriodicDims periodic, std::span<const T> from,
+                         T alpha = T{1}) const requires rma::Element<T> {
+    TESSERA_RETURN_IF_ERROR(check_periodic_room("accumulate", box, std::ssize(from)));
+    return accumulate(box, periodic, LocalView<const T>(from.data(), box.extents()), alpha);
+  }
+
+  /// One-sided. One member of each element of `box`: array.get(box, &Particle::mass, masses).
+  template <std::same_as<T> Structure, class Member>
+  rma::Status put(const Box& box, Member Structure::*member,
+                  const LocalView<const std::type_identity_t<Member>>& from) const {
+    return checked(check_view("put", box, from.extents(), from.strides()),
+                   [&] {
+                     return transfer_async(
+                         box, field(member),
+                         {const_cast<Member*>(from.data_handle()), from.strides()},
+                         Transfer::put());
+                   })
+        .wait();
+  }
+  template <std::same_as<T> Structure, class Member>
+  rma::Status get(const Box& box, Member Structure::*member,
+                  const LocalView<std::type_identity_t<Member>>& to) const {
+    return checked(check_view("get", box, to.extents(), to.strides()),
+                   [&] {
+                     return transfer_async(box, field(member), {to.data_handle(), to.strides()},
+                                           Transfer::get());
+                   })
+        .wait();
+  }
+  template <std::same_as<T> Structure, class Member>
+  rma::Status accumulate(
+      const Box& box, Member Structure::*member,
+      const LocalView<const std::type_identity_t<Member>>& from,
+      std::type_identity_t<Member> alpha = 1) const requires rma::Element<Member> {
+    return checked(check_view("accumulate", box, from.extents(), from.strides()),
+                   [&] {
+                     return transfer_async(
+                         box, field(member),
+                         {const_cast<Member*>(from.data_handle()), from.strides()},
+                         Transfer::accumulate(rma::Scale::of(alpha)));
+                   })
+        .wait();
+  }
+
   /// One-sided. One element; a whole round trip when it lies elsewhere.
   rma::Result<T> get_element(const Index& index) const {
     TESSERA_RETURN_IF_ERROR(check_element("get", index));
@@ -126,28 +299,64 @@ class Array : public ArrayBase {
     return value;
   }
 
+  /// One-sided. Writes one element. Complete: locally at return.
+  rma::Status put_element(const Index& index, T value) const {
+    TESSERA_RETURN_IF_ERROR(check_element("put", index));
+    const Box box = Box::at(index);
+    return put_box(box, dense(box, &value));
+  }
+
+  /// One-sided. Adds `increment`, wrapping, and returns the value from before: a counter or a place
+  /// in a list for each element (GA's read_inc). Atomic against the others of these functions.
+  /// Complete: here and at the owner at return. Cost: a round trip where the owner is elsewhere.
+  rma::Result<T> fetch_add(const Index& index, T increment) const requires AtomicElement<T> {
+    TESSERA_ASSIGN_OR_RETURN(const rma::RemoteAddress at, atomic_address("fetch_add", index));
+    return from_word(rma::fetch_add(job(), at, to_word(increment)));
+  }
+  /// One-sided. Stores `desired` and returns the value from before.
+  rma::Result<T> swap(const Index& index, T desired) const requires AtomicElement<T> {
+    TESSERA_ASSIGN_OR_RETURN(const rma::RemoteAddress at, atomic_address("swap", index));
+    return from_word(rma::swap(job(), at, to_word(desired)));
+  }
+  /// One-sided. Stores `desired` if the element is `expected`; returns the value from before.
+  rma::Result<T> compare_swap(const Index& index, T expected,
+                              T desired) const requires AtomicElement<T> {
+    TESSERA_ASSIGN_OR_RETURN(const rma::RemoteAddress at, atomic_address("compare_swap", index));
+    return from_word(rma::compare_swap(job(), at, to_word(expected), to_word(desired)));
+  }
+
   /// Local. The scoped right to load and store this rank's own elements.
-  /// Errors: closed, unsupported for several blocks a rank (use blocks of the distribution).
+  /// Errors: closed, unsupported for several blocks a rank (use local_blocks()).
   rma::Result<LocalAccess<T>> local() { return LocalAccess<T>::begin(*this); }
+  /// Local. The same for any distribution, block by block. Errors: closed.
+  rma::Result<LocalBlocks<T>> local_blocks() { return LocalBlocks<T>::begin(*this); }
 
  private:
-  using ArrayBase::ArrayBase;
+  explicit Array(ArrayBase&& untyped) noexcept : ArrayBase(std::move(untyped)) {}
 
-  static rma::Result<Array> finish(const rma::Job& job, rma::Result<Made> made,
-                                   const ArrayOptions& options) {
+  static rma::Result<Array> typed(rma::Result<ArrayBase> made) {
     if (!made.ok()) {
       return std::move(made).status();
     }
-    Made parts = std::move(made).take();
-    return Array(job, options.name, std::move(parts.distribution), std::move(parts.region),
-                 element_kind());
+    return Array(std::move(made).take());
   }
-  static ElementKind element_kind() {
-    if constexpr (rma::Element<T>) {
-      return {sizeof(T), std::string(rma::to_string(rma::element_type<T>()))};
-    } else {
-      return {sizeof(T), std::to_string(sizeof(T)) + "-byte elements"};
+
+  using Word = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  static Word to_word(T value) noexcept { return static_cast<Word>(value); }
+  static rma::Result<T> from_word(rma::Result<Word> word) {
+    if (!word.ok()) {
+      return std::move(word).status();
     }
+    return static_cast<T>(*word);
+  }
+
+  template <class Structure, class Member>
+  static Field field(Member Structure::*member) noexcept {
+    // Of an element that is never read: only where its member lies is asked.
+    alignas(T) const std::byte element[sizeof(T)] = {};  // NOLINT(modernize-avoid-c-arrays)
+    const auto* const at = &(reinterpret_cast<const T*>(element)->*member);
+    return {static_cast<std::size_t>(reinterpret_cast<const std::byte*>(at) - element),
+            sizeof(Member)};
   }
 
   // Sources are only read; one type serves both directions.

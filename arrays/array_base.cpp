@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <utility>
 #include <vector>
 
+#include "arrays/detail/read_path.hpp"
 #include "arrays/detail/same_on_all.hpp"
+#include "arrays/detail/single_block.hpp"
 #include "arrays/process_grid.hpp"
 #include "rma/transfer.hpp"
 
@@ -42,6 +45,35 @@ Status check_same_on_all(rma::Team& team, const Distribution& distribution,
       "grids, ghosts) and options");
 }
 
+std::string_view name_of(rma::AccessMode mode) {
+  switch (mode) {
+    case rma::AccessMode::read_only:
+      return "read_only";
+    case rma::AccessMode::accumulate_only:
+      return "accumulate_only";
+    case rma::AccessMode::no_local_access:
+      return "no_local_access";
+    case rma::AccessMode::any:
+      break;
+  }
+  return "any";
+}
+
+// A view must have the extents of what it stands for, and a stride for each.
+Status view_fits(const Extents& wanted, const Extents& given, const Strides& strides) {
+  if (given != wanted) {
+    return Status::error(Code::invalid_argument, fmt::format("the local view is {} and the box {}",
+                                                             to_string(given), to_string(wanted)));
+  }
+  if (strides.ndims() != wanted.ndims()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("the view has {} stride{} for {} dimension{}", strides.ndims(),
+                                     strides.ndims() == 1 ? "" : "s", wanted.ndims(),
+                                     wanted.ndims() == 1 ? "" : "s"));
+  }
+  return {};
+}
+
 rma::Team team_of(const rma::Job& job, const ArrayOptions& options) {
   return options.team ? *options.team : job.world();
 }
@@ -59,60 +91,136 @@ std::int64_t ranks_per_node_of(const rma::Job& job, const rma::Team& team) {
 
 }  // namespace
 
+struct ArrayBase::Memory {
+  enum class Kind : std::uint8_t { allocated, attached, borrowed };
+  Kind kind = Kind::allocated;
+  void* attached = nullptr;
+  std::size_t attached_bytes = 0;
+  const ArrayBase* lender = nullptr;
+
+  // Errors: that this rank's part has no room for `bytes`.
+  [[nodiscard]] Status check_room(std::size_t bytes) const {
+    const std::size_t given = kind == Kind::attached ? attached_bytes
+                              : kind == Kind::borrowed
+                                  ? lender->region().bytes(lender->team().rank())
+                                  : bytes;
+    return given >= bytes ? Status()
+                          : Status::error(Code::invalid_argument,
+                                          fmt::format("the memory given has {} bytes and this "
+                                                      "rank's part of the array {}",
+                                                      given, bytes));
+  }
+  [[nodiscard]] Result<rma::Region> take(rma::Team& team, std::size_t bytes,
+                                         const rma::RegionOptions& options) const {
+    switch (kind) {
+      case Kind::attached:
+        return rma::Region::attach(team, attached, bytes, options);
+      case Kind::borrowed:
+        return lender->region().borrow();
+      case Kind::allocated:
+        break;
+    }
+    return rma::Region::allocate(team, bytes, options);
+  }
+};
+
 ArrayBase::ArrayBase(const rma::Job& job, std::string name, const Distribution& distribution,
                      rma::Region region, ElementKind element)
     : job_(job),
       name_(std::move(name)),
-      type_name_(std::move(element.name)),
+      element_(std::move(element)),
       distribution_(distribution),
       region_(std::move(region)),
-      element_bytes_(element.bytes) {}
+      members_(region_.team().members().data()),
+      region_id_(region_.id()),
+      access_mode_(region_.options().access_mode),
+      uses_(uses_of(access_mode_)) {}
 
 // The job is copied: failed handles need it, also those of an array that was moved from.
 ArrayBase::ArrayBase(ArrayBase&& other) noexcept
     : job_(other.job_),  // NOLINT(performance-move-constructor-init): said above
       name_(std::move(other.name_)),
-      type_name_(std::move(other.type_name_)),
+      element_(other.element_),
       distribution_(other.distribution_),
       region_(std::move(other.region_)),
-      element_bytes_(other.element_bytes_),
+      members_(other.members_),
+      region_id_(other.region_id_),
+      reading_(std::move(other.reading_)),
+      access_mode_(other.access_mode_),
+      uses_(std::exchange(other.uses_, std::uint8_t{0})),
       is_freed_(other.is_freed_) {}
 
 ArrayBase& ArrayBase::operator=(ArrayBase&& other) noexcept {
   if (this != &other) {
-    region_ = std::move(other.region_);  // first, as it frees the old one with the old job
+    reading_ = std::move(other.reading_);
+    region_ = std::move(other.region_);  // early, as it frees the old one with the old job
     job_ = other.job_;
     name_ = std::move(other.name_);
-    type_name_ = std::move(other.type_name_);
+    element_ = other.element_;
     distribution_ = other.distribution_;
-    element_bytes_ = other.element_bytes_;
+    members_ = other.members_;
+    region_id_ = other.region_id_;
+    access_mode_ = other.access_mode_;
+    uses_ = std::exchange(other.uses_, std::uint8_t{0});
     is_freed_ = other.is_freed_;
   }
   return *this;
 }
 
-Result<ArrayBase::Made> ArrayBase::make(const rma::Job& job, const Extents& extents,
-                                        const ElementKind& element, const ArrayOptions& options) {
+ArrayBase::~ArrayBase() = default;
+
+Result<ArrayBase> ArrayBase::create(const rma::Job& job, const Extents& extents,
+                                    const ElementKind& element, const ArrayOptions& options) {
   rma::Team team = team_of(job, options);
-  const auto distribution = Distribution::regular(extents, team.size(),
-                                                  {.min_block = options.min_block,
-                                                   .process_grid = options.process_grid,
-                                                   .ghosts = options.ghosts,
-                                                   .ranks_per_node = ranks_per_node_of(job, team),
-                                                   .order = options.order});
+  const RegularOptions regular{.min_block = options.min_block,
+                               .process_grid = options.process_grid,
+                               .ghosts = options.ghosts,
+                               .ranks_per_node = ranks_per_node_of(job, team),
+                               .order = options.order};
+  const auto distribution =
+      options.holders.empty()
+          ? Distribution::regular(extents, team.size(), regular)
+          : Distribution::restricted(extents, options.holders, team.size(), regular);
   // Agreed here, because a rank that returns early would leave the others waiting.
-  TESSERA_RETURN_IF_ERROR(
-      team.agree(distribution.status())
-          .context(fmt::format("creating array '{}' {}", options.name, to_string(extents))));
-  return make(job, *distribution, element, options);
+  TESSERA_RETURN_IF_ERROR(team.agree(distribution.status())
+                              .context(fmt::format("creating array '{}' {}", options.name,
+                                                   arrays::to_string(extents))));
+  return make(job, *distribution, element, options, {});
 }
 
-Result<ArrayBase::Made> ArrayBase::make(const rma::Job& job, const Distribution& distribution,
-                                        const ElementKind& element, const ArrayOptions& options) {
+Result<ArrayBase> ArrayBase::create(const rma::Job& job, const Distribution& distribution,
+                                    const ElementKind& element, const ArrayOptions& options) {
+  return make(job, distribution, element, options, {});
+}
+
+Result<ArrayBase> ArrayBase::attach(const rma::Job& job, const Distribution& distribution,
+                                    const ElementKind& element, void* memory, std::size_t bytes,
+                                    const ArrayOptions& options) {
+  return make(job, distribution, element, options,
+              {.kind = Memory::Kind::attached, .attached = memory, .attached_bytes = bytes});
+}
+
+Result<ArrayBase> ArrayBase::overlay(const ArrayBase& base, const Distribution& distribution,
+                                     const ElementKind& element, std::string name) {
+  TESSERA_RETURN_IF_ERROR(base.check_open().context("laying an array over another's memory"));
+  return make(base.job(), distribution, element,
+              {.name = std::move(name), .team = base.team(), .region = base.region().options()},
+              {.kind = Memory::Kind::borrowed, .lender = &base});
+}
+
+Result<ArrayBase> ArrayBase::duplicate(std::string name) const {
+  TESSERA_RETURN_IF_ERROR(check_open().context("duplicating"));
+  return make(job_, distribution_, element_,
+              {.name = std::move(name), .team = team(), .region = region().options()}, {});
+}
+
+Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distribution,
+                                  const ElementKind& element, const ArrayOptions& options,
+                                  const Memory& memory) {
   rma::Team team = team_of(job, options);
   const auto attempt = [&](Status status) {
-    return std::move(status).context(
-        fmt::format("creating array '{}' {}", options.name, to_string(distribution.extents())));
+    return std::move(status).context(fmt::format("creating array '{}' {}", options.name,
+                                                 arrays::to_string(distribution.extents())));
   };
   Status mine = check_bytes(distribution, element.bytes);
   if (mine.ok() && distribution.nranks() != team.size()) {
@@ -120,43 +228,108 @@ Result<ArrayBase::Made> ArrayBase::make(const rma::Job& job, const Distribution&
                          fmt::format("a distribution over {} ranks does not fit a team of {}",
                                      distribution.nranks(), team.size()));
   }
+  std::size_t bytes = 0;
+  if (mine.ok()) {
+    bytes = static_cast<std::size_t>(distribution.local_elements(team.rank())) * element.bytes;
+    mine = memory.check_room(bytes);
+  }
   TESSERA_RETURN_IF_ERROR(attempt(team.agree(mine)));
   TESSERA_RETURN_IF_ERROR(
       attempt(check_same_on_all(team, distribution, element.bytes, element.name)));
-  const auto bytes =
-      static_cast<std::size_t>(distribution.local_elements(team.rank())) * element.bytes;
-  auto region = rma::Region::allocate(team, bytes, options.region);
+  auto region = memory.take(team, bytes, options.region);
   if (!region.ok()) {
     return attempt(std::move(region).status());
   }
-  return Made{distribution, std::move(region).take()};
+  return ArrayBase(job, options.name, distribution, std::move(region).take(), element);
 }
 
 Status ArrayBase::free() {
   is_freed_ = true;
+  uses_ = 0;
+  reading_.reset();
   return region_.free();
 }
 
-Status ArrayBase::fence() {
+std::uint8_t ArrayBase::uses_of(rma::AccessMode mode) noexcept {
+  switch (mode) {
+    case rma::AccessMode::read_only:
+      return Use::get | Use::direct_get | Use::local_access;
+    case rma::AccessMode::accumulate_only:
+      return Use::accumulate;
+    case rma::AccessMode::no_local_access:
+      return Use::put | Use::get | Use::direct_get | Use::accumulate;
+    case rma::AccessMode::any:
+      break;
+  }
+  return Use::put | Use::get | Use::direct_get | Use::accumulate | Use::local_access;
+}
+
+Status ArrayBase::set_access_mode(rma::AccessMode mode, const ReadOptions& reading) {
+  TESSERA_RETURN_IF_ERROR(check_open());
+  const std::string doing = "setting the access mode of " + describe();
+  Status mine;
+  const bool has_path = reading.copy_on_each_node || reading.cache_bytes > 0;
+  if (region_.options().access_mode != rma::AccessMode::any &&
+      mode != region_.options().access_mode) {
+    mine =
+        Status::error(Code::invalid_argument, fmt::format("its memory was allocated as {}",
+                                                          name_of(region_.options().access_mode)))
+            .hint("leave RegionOptions::access_mode as it is for arrays whose use changes");
+  } else if (has_path && mode != rma::AccessMode::read_only) {
+    mine = Status::error(
+               Code::invalid_argument,
+               fmt::format("copies for reading are asked for an array that is {}", name_of(mode)))
+               .hint("only what nobody writes can be read from copies: use read_only");
+  }
+  TESSERA_RETURN_IF_ERROR(sync(mine).context(doing));
+  struct Asked {
+    rma::AccessMode mode;
+    bool copy;
+    bool operator==(const Asked&) const = default;
+  };
+  TESSERA_RETURN_IF_ERROR(detail::check_same_on_all(team(), Asked{mode, reading.copy_on_each_node},
+                                                    "access mode", "all members must give the same")
+                              .context(doing));
+  reading_.reset();
+  access_mode_ = mode;
+  uses_ = uses_of(mode);
+  return begin_reading(reading).context(doing);
+}
+
+Status ArrayBase::begin_reading(const ReadOptions& reading) {
+  if (reading.copy_on_each_node) {
+    TESSERA_ASSIGN_OR_RETURN(reading_, detail::make_node_copy(*this));
+  } else if (reading.cache_bytes > 0) {
+    reading_ =
+        detail::make_tile_cache(job_, region_, distribution_, element_.bytes, reading.cache_bytes);
+  }
+  if (reading_) {
+    uses_ &= static_cast<std::uint8_t>(~Use::direct_get);
+  }
+  return {};
+}
+
+Status ArrayBase::fence() const {
   TESSERA_RETURN_IF_ERROR(check_open());
   return region_.fence();
 }
 
 // One meeting that carries the result: a barrier after a failed fence would tell only this rank,
 // and one instead of it would leave the others waiting.
-Status ArrayBase::sync(Status mine) {
+Status ArrayBase::sync(Status mine) const {
   TESSERA_RETURN_IF_ERROR(check_open());
   Status fenced = region_.fence();
   return team().agree(mine.ok() ? fenced : mine);
 }
 
 std::string ArrayBase::describe() const {
-  return region_ ? fmt::format("array '{}' ({}, {})", name_, type_name_, to_string(extents()))
-                 : fmt::format("an array ({}) that was moved from", to_string(extents()));
+  return region_ ? fmt::format("array '{}' ({}, {})", name_, element_.name,
+                               arrays::to_string(extents()))
+                 : fmt::format("an array ({}) that was moved from", arrays::to_string(extents()));
 }
 
 std::string ArrayBase::describe(std::string_view verb, const Box& box) const {
-  return fmt::format("{} of {} of {}", verb, to_string(box), describe());
+  return fmt::format("{} of {} of {}", verb, arrays::to_string(box), describe());
 }
 
 Status ArrayBase::explain(Status status, std::string_view verb, const Box& box) const {
@@ -170,7 +343,18 @@ Status ArrayBase::explain_closed() const {
 
 Status ArrayBase::explain_outside(std::string_view verb, const Index& index) const {
   return check_inside(index, extents())
-      .context(fmt::format("{} of element {} of {}", verb, to_string(index), describe()));
+      .context(fmt::format("{} of element {} of {}", verb, arrays::to_string(index), describe()));
+}
+
+Result<rma::RemoteAddress> ArrayBase::atomic_address(std::string_view verb,
+                                                     const Index& index) const {
+  TESSERA_RETURN_IF_ERROR(check_element(verb, index));
+  if ((uses_ & Use::put) == 0) {
+    return explain_use(Use::put).context(
+        fmt::format("{} of element {} of {}", verb, arrays::to_string(index), describe()));
+  }
+  const ElementPlace place = distribution_.locate(index);
+  return region_.at(place.owner, static_cast<std::uint64_t>(place.offset) * element_.bytes);
 }
 
 Status ArrayBase::check_room(std::string_view verb, const Box& box, std::int64_t given) const {
@@ -184,116 +368,287 @@ Status ArrayBase::check_room(std::string_view verb, const Box& box, std::int64_t
                  verb, box);
 }
 
-Status ArrayBase::check_view(std::string_view verb, const Box& box, const Extents& given,
-                             const Strides& strides) const {
-  if (!is_inside(box, extents())) {
+Status ArrayBase::check_room(std::string_view verb, const Section& section,
+                             std::int64_t given) const {
+  if (!check_inside(section, extents()).ok() || given >= section.volume()) {
     return {};
   }
-  if (given != box.extents()) {
-    return explain(Status::error(Code::invalid_argument,
-                                 fmt::format("the local view is {} and the box {}",
-                                             to_string(given), to_string(box.extents()))),
-                   verb, box);
+  return Status::error(Code::invalid_argument,
+                       fmt::format("the local buffer has {} elements and the section {}", given,
+                                   section.volume()))
+      .context(fmt::format("{} of {} of {}", verb, arrays::to_string(section), describe()));
+}
+
+Status ArrayBase::check_periodic_room(std::string_view verb, const Box& box,
+                                      std::int64_t given) const {
+  std::int64_t needed = 0;
+  if (!box.checked_volume(needed)) {
+    return explain(Status::error(Code::invalid_argument, "63 bits do not count its elements"), verb,
+                   box);
   }
-  if (strides.ndims() != box.ndims()) {
-    return explain(Status::error(Code::invalid_argument,
-                                 fmt::format("the view has {} stride{} for {} dimension{}",
-                                             strides.ndims(), strides.ndims() == 1 ? "" : "s",
-                                             box.ndims(), box.ndims() == 1 ? "" : "s")),
-                   verb, box);
+  return given >= needed
+             ? Status()
+             : explain(Status::error(Code::invalid_argument,
+                                     fmt::format("the local buffer has {} elements and the box {}",
+                                                 given, needed)),
+                       verb, box);
+}
+
+Status ArrayBase::check_view(std::string_view verb, const Box& box, const Extents& given,
+                             const Strides& strides) const {
+  return is_inside(box, extents()) ? check_shape(verb, box, given, strides) : Status();
+}
+
+Status ArrayBase::check_view(std::string_view verb, const Section& section, const Extents& given,
+                             const Strides& strides) const {
+  if (!check_inside(section, extents()).ok()) {
+    return {};
+  }
+  return view_fits(section.extents(), given, strides)
+      .context(fmt::format("{} of {} of {}", verb, arrays::to_string(section), describe()));
+}
+
+Status ArrayBase::check_shape(std::string_view verb, const Box& box, const Extents& given,
+                              const Strides& strides) const {
+  return explain(view_fits(box.extents(), given, strides), verb, box);
+}
+
+std::string_view ArrayBase::to_string(Use use) noexcept {
+  return use == Use::put          ? "put"
+         : use == Use::get        ? "get"
+         : use == Use::direct_get ? "get"
+         : use == Use::accumulate ? "accumulate"
+                                  : "local access";
+}
+
+// Why `uses_` doesn't have it.
+Status ArrayBase::explain_use(Use use) const {
+  if (!is_open()) {
+    return Status::error(Code::closed,
+                         region_ ? "the array was freed" : "the array was moved from");
+  }
+  return Status::error(Code::invalid_argument,
+                       fmt::format("the array is {} now, which forbids a {}", name_of(access_mode_),
+                                   to_string(use)))
+      .hint("end that phase with set_access_mode(AccessMode::any)");
+}
+
+Status ArrayBase::check_use(Use use, const Box& box, const LocalBuffer& local) const {
+  if ((uses_ & use) == 0) [[unlikely]] {
+    return explain_use(use);
+  }
+  if (local.data == nullptr && !box.is_empty()) [[unlikely]] {
+    return Status::error(Code::invalid_argument, "the local buffer is null");
   }
   return {};
 }
 
-// The walk: one call of `action(address, local pointer, shape)` for each patch.
+// The walk: one call of `action(patch, local pointer, shape, is_only)` for each patch.
 template <class Action>
-Status ArrayBase::for_each_patch(std::string_view verb, const Box& box, const LocalBuffer& local,
+Status ArrayBase::for_each_patch(Use use, const Box& box, const LocalBuffer& local,
                                  Action&& action) const {
   if (!is_inside(box, extents())) [[unlikely]] {
-    return explain(check_inside(box, extents()), verb, box);
+    return explain(check_inside(box, extents()), to_string(use), box);
   }
-  if (!is_open()) [[unlikely]] {
-    return explain(
-        Status::error(Code::closed, region_ ? "the array was freed" : "the array was moved from"),
-        verb, box);
-  }
-  if (local.data == nullptr && !box.is_empty()) [[unlikely]] {
-    return explain(Status::error(Code::invalid_argument, "the local buffer is null"), verb, box);
+  if (Status status = check_use(use, box, local); !status.ok()) [[unlikely]] {
+    return explain(std::move(status), to_string(use), box);
   }
   auto* const corner = static_cast<std::byte*>(local.data);
-  for (const Patch& patch : distribution_.patches(box, team().rank().value)) {
+  Patches patches = distribution_.patches(box, team().rank().value);
+  const bool is_only = patches.remaining() == 1;
+  for (const Patch& patch : patches) {
     const std::int64_t place = distance(box.lo(), patch.box.lo(), local.strides);
-    Status status =
-        action(address(patch), corner + place * static_cast<std::int64_t>(element_bytes_),
-               copy_shape(patch, local.strides, element_bytes_));
+    Status status = action(patch, corner + place * static_cast<std::int64_t>(element_.bytes),
+                           copy_shape(patch, local.strides, element_.bytes), is_only);
     if (!status.ok()) [[unlikely]] {
-      return explain(std::move(status), verb, box);
+      return explain(std::move(status), to_string(use), box);
     }
   }
   return {};
 }
 
-Status ArrayBase::put_box(const Box& box, const LocalBuffer& from) const {
-  return for_each_patch("put", box, from,
-                        [&](rma::RemoteAddress to, std::byte* local, const rma::CopyShape& shape) {
-                          return rma::put(job_, to, local, shape);
-                        });
+// The short way: `action(address, shape)` for a box in one block. False when there is more to it,
+// or anything is wrong; the walk over patches finds out what.
+template <class LocalStride, class Action>
+bool ArrayBase::try_single_block(Use use, const Box& box, void* local, std::int64_t room,
+                                 LocalStride local_stride, Action&& action, Status& status) const {
+  detail::SingleBlock single;
+  if ((uses_ & use) == 0 || local == nullptr ||
+      !detail::find_single_block(distribution_.data(), box, element_.bytes, local_stride, single) ||
+      single.elements > room) {
+    return false;
+  }
+  const rma::RemoteAddress at{members_[single.owner.value], region_id_,
+                              static_cast<std::uint64_t>(single.offset)};
+  status = action(at, single.shape);
+  if (!status.ok()) [[unlikely]] {
+    status = explain(std::move(status), to_string(use), box);
+  }
+  return true;
 }
 
+namespace {
+constexpr std::int64_t any_room = std::numeric_limits<std::int64_t>::max();
+}
+
+Status ArrayBase::put_box(const Box& box, const LocalBuffer& from) const {
+  Status status;
+  const auto put_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
+    return rma::put(job_, at, from.data, shape);
+  };
+  if (try_single_block(Use::put, box, from.data, any_room, detail::GivenStrides{from.strides},
+                       put_single, status)) [[likely]] {
+    return status;
+  }
+  return for_each_patch(Use::put, box, from,
+                        [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape,
+                            bool) { return rma::put(job_, address(patch), local, shape); });
+}
+
+// From several owners, what comes from other nodes travels while the rest is copied; the last of it
+// is fetched by a blocking get, which is faster than one that is started and waited for.
 Status ArrayBase::get_box(const Box& box, const LocalBuffer& to) const {
-  return for_each_patch(
-      "get", box, to, [&](rma::RemoteAddress from, std::byte* local, const rma::CopyShape& shape) {
-        return rma::get(job_, from, local, shape);
+  Status status;
+  const auto get_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
+    return rma::get(job_, at, to.data, shape);
+  };
+  if (try_single_block(Use::direct_get, box, to.data, any_room, detail::GivenStrides{to.strides},
+                       get_single, status)) [[likely]] {
+    return status;
+  }
+  if (reading_ && is_inside(box, extents()) && check_use(Use::get, box, to).ok()) [[unlikely]] {
+    return explain(reading_->get(box, to), "get", box);
+  }
+  struct FarPatch {
+    rma::RemoteAddress at;
+    std::byte* local;
+    rma::CopyShape shape;
+  };
+  std::optional<FarPatch> last;
+  Handle far;
+  status = for_each_patch(
+      Use::get, box, to,
+      [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool is_only) {
+        if (is_only || region_.direct(patch.owner) != nullptr) {
+          return rma::get(job_, address(patch), local, shape);
+        }
+        if (last) {
+          far.collect(rma::get_async(job_, last->at, last->local, last->shape));
+        }
+        last = FarPatch{address(patch), local, shape};
+        return Status();
       });
+  if (last && status.ok()) {
+    status = explain(rma::get(job_, last->at, last->local, last->shape), "get", box);
+  }
+  if (far.is_empty()) {
+    return status;
+  }
+  Status fetched = explain(far.wait(), "get", box);
+  return status.ok() ? std::move(fetched) : std::move(status);
 }
 
 Status ArrayBase::accumulate_box(const Box& box, const LocalBuffer& from,
                                  const rma::Scale& scale) const {
-  return for_each_patch("accumulate", box, from,
-                        [&](rma::RemoteAddress to, std::byte* local, const rma::CopyShape& shape) {
-                          return rma::accumulate(job_, to, local, shape, scale);
-                        });
+  Status status;
+  const auto accumulate_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
+    return rma::accumulate(job_, at, from.data, shape, scale);
+  };
+  if (try_single_block(Use::accumulate, box, from.data, any_room,
+                       detail::GivenStrides{from.strides}, accumulate_single, status)) [[likely]] {
+    return status;
+  }
+  return for_each_patch(
+      Use::accumulate, box, from,
+      [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool) {
+        return rma::accumulate(job_, address(patch), local, shape, scale);
+      });
+}
+
+Status ArrayBase::put_dense(const Box& box, const void* from, std::int64_t room) const {
+  Status status;
+  auto* const local = const_cast<void*>(from);  // only read; one type serves both directions
+  const auto put_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
+    return rma::put(job_, at, from, shape);
+  };
+  if (try_single_block(Use::put, box, local, room, detail::DenseRows{}, put_single, status))
+      [[likely]] {
+    return status;
+  }
+  TESSERA_RETURN_IF_ERROR(check_room("put", box, room));
+  return put_box(box, {local, dense_strides(box.extents())});
+}
+
+Status ArrayBase::get_dense(const Box& box, void* to, std::int64_t room) const {
+  Status status;
+  const auto get_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
+    return rma::get(job_, at, to, shape);
+  };
+  if (try_single_block(Use::direct_get, box, to, room, detail::DenseRows{}, get_single, status))
+      [[likely]] {
+    return status;
+  }
+  TESSERA_RETURN_IF_ERROR(check_room("get", box, room));
+  return get_box(box, {to, dense_strides(box.extents())});
+}
+
+Status ArrayBase::accumulate_dense(const Box& box, const void* from, std::int64_t room,
+                                   const rma::Scale& scale) const {
+  Status status;
+  auto* const local = const_cast<void*>(from);
+  const auto accumulate_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
+    return rma::accumulate(job_, at, from, shape, scale);
+  };
+  if (try_single_block(Use::accumulate, box, local, room, detail::DenseRows{}, accumulate_single,
+                       status)) [[likely]] {
+    return status;
+  }
+  TESSERA_RETURN_IF_ERROR(check_room("accumulate", box, room));
+  return accumulate_box(box, {local, dense_strides(box.extents())}, scale);
+}
+
+Handle ArrayBase::finish(Handle started, Status status) const {
+  if (!status.ok()) {
+    started.collect(Handle::failed(job_, std::move(status)));
+  }
+  return started;
 }
 
 Handle ArrayBase::put_box_async(const Box& box, const LocalBuffer& from) const {
   Handle all;
-  Status status = for_each_patch(
-      "put", box, from, [&](rma::RemoteAddress to, std::byte* local, const rma::CopyShape& shape) {
-        all.collect(rma::put_async(job_, to, local, shape));
-        return Status();
-      });
-  if (!status.ok()) {
-    all.collect(Handle::failed(job_, std::move(status)));
-  }
-  return all;
+  Status status =
+      for_each_patch(Use::put, box, from,
+                     [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool) {
+                       all.collect(rma::put_async(job_, address(patch), local, shape));
+                       return Status();
+                     });
+  return finish(std::move(all), std::move(status));
 }
 
 Handle ArrayBase::get_box_async(const Box& box, const LocalBuffer& to) const {
-  Handle all;
-  Status status = for_each_patch(
-      "get", box, to, [&](rma::RemoteAddress from, std::byte* local, const rma::CopyShape& shape) {
-        all.collect(rma::get_async(job_, from, local, shape));
-        return Status();
-      });
-  if (!status.ok()) {
-    all.collect(Handle::failed(job_, std::move(status)));
+  if (reading_) [[unlikely]] {
+    return finish(Handle(), get_box(box, to));
   }
-  return all;
+  Handle all;
+  Status status =
+      for_each_patch(Use::get, box, to,
+                     [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool) {
+                       all.collect(rma::get_async(job_, address(patch), local, shape));
+                       return Status();
+                     });
+  return finish(std::move(all), std::move(status));
 }
 
 Handle ArrayBase::accumulate_box_async(const Box& box, const LocalBuffer& from,
                                        const rma::Scale& scale) const {
   Handle all;
-  Status status =
-      for_each_patch("accumulate", box, from,
-                     [&](rma::RemoteAddress to, std::byte* local, const rma::CopyShape& shape) {
-                       all.collect(rma::accumulate_async(job_, to, local, shape, scale));
-                       return Status();
-                     });
-  if (!status.ok()) {
-    all.collect(Handle::failed(job_, std::move(status)));
-  }
-  return all;
+  Status status = for_each_patch(
+      Use::accumulate, box, from,
+      [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool) {
+        all.collect(rma::accumulate_async(job_, address(patch), local, shape, scale));
+        return Status();
+      });
+  return finish(std::move(all), std::move(status));
 }
 
 }  // namespace tessera::arrays

@@ -17,10 +17,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "arrays/distribution.hpp"
+#include "arrays/periodic.hpp"
+#include "arrays/section.hpp"
 #include "rma/element.hpp"
 #include "rma/handle.hpp"
 #include "rma/job.hpp"
@@ -30,11 +34,12 @@ namespace tessera::arrays {
 
 /// How an array is made; every field has a default.
 struct ArrayOptions {
-  std::string name = "unnamed";        ///< for messages
-  std::optional<rma::Team> team = {};  ///< none: all ranks of the job
-  Extents min_block = {};              ///< blocks are at least so long (GA's chunk)
-  Extents process_grid = {};           ///< positive entries are fixed, the others chosen
-  Extents ghosts = {};                 ///< ghost cells at both ends of each dimension
+  std::string name = "unnamed";             ///< for messages
+  std::optional<rma::Team> team = {};       ///< none: all ranks of the job
+  Extents min_block = {};                   ///< blocks are at least so long (GA's chunk)
+  Extents process_grid = {};                ///< positive entries are fixed, the others chosen
+  Extents ghosts = {};                      ///< ghost cells at both ends of each dimension
+  std::vector<rma::TeamRank> holders = {};  ///< only these members hold elements; none: all
   MemoryOrder order = MemoryOrder::row_major;
   rma::RegionOptions region = {};
 };
@@ -45,13 +50,76 @@ struct LocalBuffer {
   Strides strides;
 };
 
+/// What is known of the elements where their type isn't.
+struct ElementKind {
+  std::size_t bytes = 0;
+  std::string name;
+  std::optional<rma::ElementType> type = {};  ///< none: not a type that can be computed with
+
+  static ElementKind of(rma::ElementType type) {
+    return {rma::size_of(type), std::string(rma::to_string(type)), type};
+  }
+  /// Elements that are only moved.
+  static ElementKind opaque(std::size_t bytes) {
+    return {bytes, std::to_string(bytes) + "-byte elements", {}};
+  }
+  template <class T>
+  static ElementKind of() {
+    if constexpr (rma::Element<T>) {
+      return of(rma::element_type<T>());
+    } else {
+      return opaque(sizeof(T));
+    }
+  }
+};
+
+/// What a one-sided transfer does with the elements that it names.
+struct Transfer {
+  enum class Kind : std::uint8_t { put, get, accumulate };
+  Kind kind = Kind::get;
+  std::optional<rma::Scale> scale = {};  ///< of an accumulate
+
+  static Transfer put() { return {Kind::put}; }
+  static Transfer get() { return {Kind::get}; }
+  static Transfer accumulate(const rma::Scale& scale) { return {Kind::accumulate, scale}; }
+};
+
+/// How an array is read while nobody writes it; see ArrayBase::set_access_mode().
+struct ReadOptions {
+  /// A copy of the array on each node, so that gets stay on the node (GA's read_only).
+  bool copy_on_each_node = false;
+  /// So much of what this rank got from other nodes is kept (GA's read_cache).
+  std::size_t cache_bytes = 0;
+};
+
+namespace detail {
+class ReadPath;
+}
+
 class ArrayBase {
  public:
+  /// Collective over the team of `options`. As Array<T>::create, for elements of any kind.
+  static rma::Result<ArrayBase> create(const rma::Job& job, const Extents& extents,
+                                       const ElementKind& element,
+                                       const ArrayOptions& options = {});
+  static rma::Result<ArrayBase> create(const rma::Job& job, const Distribution& distribution,
+                                       const ElementKind& element,
+                                       const ArrayOptions& options = {});
+  /// Collective. As Array<T>::attach.
+  static rma::Result<ArrayBase> attach(const rma::Job& job, const Distribution& distribution,
+                                       const ElementKind& element, void* memory, std::size_t bytes,
+                                       const ArrayOptions& options = {});
+  /// Collective. As Array<T>::overlay.
+  static rma::Result<ArrayBase> overlay(const ArrayBase& base, const Distribution& distribution,
+                                        const ElementKind& element, std::string name);
+  /// Collective. A new array of zeros with the same element kind, distribution and region options.
+  [[nodiscard]] rma::Result<ArrayBase> duplicate(std::string name) const;
+
   /// Of an array that was moved from, what needs its memory is closed, and team() must not be
   /// asked.
   ArrayBase(ArrayBase&& other) noexcept;
   ArrayBase& operator=(ArrayBase&& other) noexcept;
-  ~ArrayBase() = default;
+  ~ArrayBase();
 
   /// Collective. Gives the memory back; operations on the array must be complete. Idempotent.
   rma::Status free();
@@ -60,16 +128,29 @@ class ArrayBase {
     return is_open() ? rma::Status() : explain_closed();
   }
 
+  /// Local. Errors: closed; invalid_argument when the access mode forbids loads and stores.
+  [[nodiscard]] rma::Status check_local_access() const {
+    return (uses_ & Use::local_access) != 0 ? rma::Status() : explain_use(Use::local_access);
+  }
+
+  /// Local. Errors: closed; invalid_argument when the access mode forbids such a transfer.
+  [[nodiscard]] rma::Status check_transfer(const Transfer& transfer) const {
+    return (uses_ & use_of(transfer)) != 0 ? rma::Status() : explain_use(use_of(transfer));
+  }
+  /// This array, or the copy of it that this node's ranks have together.
+  [[nodiscard]] const ArrayBase& where_to_read() const noexcept;
+
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] int ndims() const noexcept { return distribution_.ndims(); }
   [[nodiscard]] const Extents& extents() const noexcept { return distribution_.extents(); }
   /// All of the array.
   [[nodiscard]] Box box() const noexcept { return Box::whole(extents()); }
-  [[nodiscard]] std::size_t element_bytes() const noexcept { return element_bytes_; }
+  [[nodiscard]] std::size_t element_bytes() const noexcept { return element_.bytes; }
+  [[nodiscard]] const ElementKind& element() const noexcept { return element_; }
   [[nodiscard]] const Distribution& distribution() const noexcept { return distribution_; }
   [[nodiscard]] rma::Team& team() const noexcept { return region_.team(); }
   [[nodiscard]] rma::Job& job() const noexcept { return job_; }
-  [[nodiscard]] rma::Region& region() noexcept { return region_; }
+  [[nodiscard]] rma::Region& region() const noexcept { return region_; }
 
   /// What this rank owns, without ghost cells; empty if nothing.
   /// Requires: at most one block a rank.
@@ -80,37 +161,27 @@ class ArrayBase {
     return distribution_.owner(index);
   }
 
+  /// Collective. Tells what the array will be used for until the next such call: everybody's other
+  /// uses are refused with invalid_argument, and reads may be served from copies (`reading`, for
+  /// read_only). It begins with a synchronisation, so that all uses before are complete
+  /// (the access modes of seed 002 §VIII.A). An array whose region was allocated with a mode keeps
+  /// that one.
+  /// Errors: invalid_argument (options that differ among members or don't fit the mode), no_memory.
+  /// Cost: copy_on_each_node takes the array's size on each node.
+  rma::Status set_access_mode(rma::AccessMode mode, const ReadOptions& reading = {});
+  [[nodiscard]] rma::AccessMode access_mode() const noexcept { return access_mode_; }
+
   /// One-sided. Returns when this rank's operations on this array are complete at their targets.
-  rma::Status fence();
+  rma::Status fence() const;
   /// Collective. fence() of all members and a barrier: everything that anybody wrote is visible to
   /// everybody. Errors: what the fence of any member found, on all of them.
-  rma::Status sync() { return sync(rma::Status()); }
+  rma::Status sync() const { return sync(rma::Status()); }
   /// Collective. The end of a collective operation in which this rank found `mine`: sync(), but an
   /// error of any member's own work goes before those of the fences.
-  rma::Status sync(rma::Status mine);
+  rma::Status sync(rma::Status mine) const;
 
-  /// "array 'A' (float64, 100 x 100)".
-  [[nodiscard]] std::string describe() const;
-
- protected:
-  /// What is known of the elements here.
-  struct ElementKind {
-    std::size_t bytes = 0;
-    std::string name;
-  };
-  ArrayBase(const rma::Job& job, std::string name, const Distribution& distribution,
-            rma::Region region, ElementKind element);
-
-  /// Collective. What Array<T>::create needs.
-  struct Made {
-    Distribution distribution;
-    rma::Region region;
-  };
-  static rma::Result<Made> make(const rma::Job& job, const Extents& extents,
-                                const ElementKind& element, const ArrayOptions& options);
-  static rma::Result<Made> make(const rma::Job& job, const Distribution& distribution,
-                                const ElementKind& element, const ArrayOptions& options);
-
+  /// One-sided. As Array's put, get and accumulate, for those who know the elements only by their
+  /// size: bindings, files, operations on whole arrays.
   [[nodiscard]] rma::Status put_box(const Box& box, const LocalBuffer& from) const;
   [[nodiscard]] rma::Status get_box(const Box& box, const LocalBuffer& to) const;
   [[nodiscard]] rma::Status accumulate_box(const Box& box, const LocalBuffer& from,
@@ -120,41 +191,105 @@ class ArrayBase {
   [[nodiscard]] rma::Handle accumulate_box_async(const Box& box, const LocalBuffer& from,
                                                  const rma::Scale& scale) const;
 
+  /// The same for local memory of `room` elements that has the box's without gaps, row by row.
+  /// Errors: also invalid_argument when there is too little room.
+  [[nodiscard]] rma::Status put_dense(const Box& box, const void* from, std::int64_t room) const;
+  [[nodiscard]] rma::Status get_dense(const Box& box, void* to, std::int64_t room) const;
+  [[nodiscard]] rma::Status accumulate_dense(const Box& box, const void* from, std::int64_t room,
+                                             const rma::Scale& scale) const;
+
+  /// One-sided. The elements of a section; of a box that reaches over the ends of periodic
+  /// dimensions; and one field of each element of a box, which local memory holds packed, so that
+  /// its strides count fields. Complete: as put, get and accumulate.
+  [[nodiscard]] rma::Handle transfer_async(const Section& section, const LocalBuffer& local,
+                                           const Transfer& transfer) const;
+  [[nodiscard]] rma::Handle transfer_async(const Box& box, PeriodicDims periodic,
+                                           const LocalBuffer& local,
+                                           const Transfer& transfer) const;
+  [[nodiscard]] rma::Handle transfer_async(const Box& box, const Field& field,
+                                           const LocalBuffer& local,
+                                           const Transfer& transfer) const;
+
+  /// "array 'A' (float64, 100 x 100)".
+  [[nodiscard]] std::string describe() const;
+
+ protected:
   /// Errors: invalid_argument when `given` elements are fewer than the box has.
   [[nodiscard]] rma::Status check_room(std::string_view verb, const Box& box,
                                        std::int64_t given) const;
+  [[nodiscard]] rma::Status check_room(std::string_view verb, const Section& section,
+                                       std::int64_t given) const;
+  /// The same for a box that may reach outside.
+  [[nodiscard]] rma::Status check_periodic_room(std::string_view verb, const Box& box,
+                                                std::int64_t given) const;
   /// Errors: invalid_argument when a view's extents are not the box's, or its strides others than
   /// its extents.
   [[nodiscard]] rma::Status check_view(std::string_view verb, const Box& box, const Extents& given,
                                        const Strides& strides) const;
+  [[nodiscard]] rma::Status check_view(std::string_view verb, const Section& section,
+                                       const Extents& given, const Strides& strides) const;
+  /// The same for a box that may reach outside.
+  [[nodiscard]] rma::Status check_shape(std::string_view verb, const Box& box, const Extents& given,
+                                        const Strides& strides) const;
   /// Errors: as check_inside, with what was attempted in front.
   [[nodiscard]] rma::Status check_element(std::string_view verb, const Index& index) const {
     return is_inside(index, extents()) ? rma::Status() : explain_outside(verb, index);
   }
+  /// Where an element is that is to be changed in one step. Errors: as check_element; closed, and
+  /// invalid_argument for a mode in which nothing is put.
+  [[nodiscard]] rma::Result<rma::RemoteAddress> atomic_address(std::string_view verb,
+                                                               const Index& index) const;
   /// "get of [0,4) x [0,5) of array 'A' (float64, 100 x 100)".
   [[nodiscard]] std::string describe(std::string_view verb, const Box& box) const;
   [[nodiscard]] rma::RemoteAddress address(const Patch& patch) const noexcept {
-    return region_.at(patch.owner, static_cast<std::uint64_t>(patch.offset) * element_bytes_);
+    return region_.at(patch.owner, static_cast<std::uint64_t>(patch.offset) * element_.bytes);
   }
   /// Takes over a status of an operation, with what was attempted in front.
   [[nodiscard]] rma::Status explain(rma::Status status, std::string_view verb,
                                     const Box& box) const;
 
  private:
-  friend class Halo;
+  /// What may be done with the array; none when it is closed. A direct get is one that no copy for
+  /// reading serves.
+  enum Use : std::uint8_t { put = 1, get = 2, accumulate = 4, local_access = 8, direct_get = 16 };
+  /// How the memory of an array comes about.
+  struct Memory;
+
+  ArrayBase(const rma::Job& job, std::string name, const Distribution& distribution,
+            rma::Region region, ElementKind element);
+  static rma::Result<ArrayBase> make(const rma::Job& job, const Distribution& distribution,
+                                     const ElementKind& element, const ArrayOptions& options,
+                                     const Memory& memory);
+  static std::uint8_t uses_of(rma::AccessMode mode) noexcept;
+  static std::string_view to_string(Use use) noexcept;
+
   [[nodiscard]] bool is_open() const noexcept { return region_ && !is_freed_; }
   [[nodiscard]] rma::Status explain_closed() const;
+  [[nodiscard]] rma::Status check_use(Use use, const Box& box, const LocalBuffer& local) const;
+  [[nodiscard]] rma::Status explain_use(Use use) const;
+  [[nodiscard]] rma::Status begin_reading(const ReadOptions& reading);
+  [[nodiscard]] rma::Handle start(const Transfer& transfer, const rma::RemoteAddress& at,
+                                  std::byte* local, const rma::CopyShape& shape) const;
+  [[nodiscard]] rma::Handle finish(rma::Handle started, rma::Status status) const;
+  static Use use_of(const Transfer& transfer) noexcept;
   [[nodiscard]] rma::Status explain_outside(std::string_view verb, const Index& index) const;
+  template <class LocalStride, class Action>
+  bool try_single_block(Use use, const Box& box, void* local, std::int64_t room,
+                        LocalStride local_stride, Action&& action, rma::Status& status) const;
   template <class Action>
-  rma::Status for_each_patch(std::string_view verb, const Box& box, const LocalBuffer& local,
+  rma::Status for_each_patch(Use use, const Box& box, const LocalBuffer& local,
                              Action&& action) const;
 
   mutable rma::Job job_;
   std::string name_;
-  std::string type_name_;
+  ElementKind element_;
   Distribution distribution_;
-  rma::Region region_;
-  std::size_t element_bytes_ = 0;
+  mutable rma::Region region_;
+  const rma::WorldRank* members_ = nullptr;  // of the team, beside the region for small transfers
+  rma::RegionId region_id_ = {};
+  std::unique_ptr<detail::ReadPath> reading_;
+  rma::AccessMode access_mode_ = rma::AccessMode::any;
+  std::uint8_t uses_ = 0;
   bool is_freed_ = false;
 };
 

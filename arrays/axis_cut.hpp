@@ -68,6 +68,26 @@ class AxisCut {
     return {longer_ + parts.quotient, parts.remainder};
   }
 
+  /// As find(), and how long the block is.
+  struct Run {
+    std::int64_t block = 0;
+    std::int64_t place = 0;  ///< within the block
+    std::int64_t length = 0;
+  };
+  [[nodiscard]] Run find_run(std::int64_t index) const noexcept {
+    if (starts_) [[unlikely]] {
+      const Place found = find_irregular(index);
+      return {found.block, found.place, length(found.block)};
+    }
+    if (index < longer_end_) {
+      const Divider::Parts parts = by_longer_.divide(index);
+      return {parts.quotient, parts.remainder, size_ + 1};
+    }
+    const Divider::Parts parts = by_size_.divide(index - longer_end_);
+    const std::int64_t block = longer_ + parts.quotient;
+    return {block, parts.remainder, block + 1 == blocks_ ? size_ - missing_ : size_};
+  }
+
   /// The block is [lo(block), hi(block)). Requires: 0 ≤ block < blocks().
   [[nodiscard]] std::int64_t lo(std::int64_t block) const noexcept {
     return starts_ ? (*starts_)[static_cast<std::size_t>(block)]

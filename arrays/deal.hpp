@@ -83,7 +83,7 @@ class Deal {
 
   /// The rank that has the block with these coordinates. Requires: they are within blocks().
   [[nodiscard]] rma::TeamRank owner(const Index& block) const noexcept {
-    if (kind_ == DealKind::grid && node_grid_.is_empty()) {
+    if (is_plain_grid()) {
       std::int64_t rank = 0;
       for (int dim = 0; dim < blocks_.ndims(); ++dim) {
         rank += block[dim] * rank_strides_[dim];
@@ -92,6 +92,11 @@ class Deal {
     }
     return owner_in_general(block);
   }
+  /// True for grids whose owner() is the sum of block[dim] · rank_stride(dim).
+  [[nodiscard]] bool is_plain_grid() const noexcept {
+    return kind_ == DealKind::grid && node_grid_.is_empty();
+  }
+  [[nodiscard]] std::int64_t rank_stride(int dim) const noexcept { return rank_strides_[dim]; }
   /// The place of the block among those of its owner, 0 … count(owner) − 1.
   [[nodiscard]] std::int64_t number(const Index& block) const noexcept;
   /// The place of the block among all blocks, in order().

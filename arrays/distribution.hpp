@@ -92,6 +92,40 @@ class Distribution {
                                              std::span<const std::vector<std::int64_t>> starts,
                                              std::int64_t nranks,
                                              const StorageOptions& options = {});
+  /// Blocks of `block` elements along each dimension, dealt round robin (GA's block-cyclic arrays).
+  /// Errors: invalid_argument for bad extents or block sizes.
+  static rma::Result<Distribution> block_cyclic(const Extents& extents, const Extents& block,
+                                                std::int64_t nranks,
+                                                const StorageOptions& options = {});
+  /// Blocks on a grid of ranks that is laid over them again and again; each block contiguous.
+  /// Errors: also invalid_argument for a grid that doesn't fit the ranks.
+  static rma::Result<Distribution> tiled(const Extents& extents, const Extents& tile,
+                                         const Extents& grid, std::int64_t nranks,
+                                         const StorageOptions& options = {});
+  /// As tiled, with tiles of dimension d that begin at starts[d].
+  static rma::Result<Distribution> tiled_irregular(
+      const Extents& extents, std::span<const std::vector<std::int64_t>> starts,
+      const Extents& grid, std::int64_t nranks, const StorageOptions& options = {});
+  /// What ScaLAPACK works on: blocks on a cyclic grid, each rank's as one dense local matrix; the
+  /// element (0, 0) is on the rank at (0, 0) of the grid.
+  ///
+  /// ScaLAPACK's matrices are column-major. With that order (the default) the local matrix and grid
+  /// are ScaLAPACK's own. A row-major array of m × n is, in the same memory, the column-major
+  /// matrix of n × m that is its transpose, with its block sizes and its grid transposed too.
+  static rma::Result<Distribution> scalapack(const Extents& extents, const Extents& block,
+                                             const Extents& grid, std::int64_t nranks,
+                                             MemoryOrder order = MemoryOrder::column_major);
+  /// One block for each of `holders`, as even as possible; the other ranks hold nothing (GA's
+  /// restricted arrays). Block i of the regular distribution over as many ranks goes to holders[i].
+  /// Errors: invalid_argument for no holder, one twice, or one that isn't a rank.
+  static rma::Result<Distribution> restricted(const Extents& extents,
+                                              std::span<const rma::TeamRank> holders,
+                                              std::int64_t nranks, const RegularOptions& options);
+  static rma::Result<Distribution> restricted(const Extents& extents,
+                                              std::span<const rma::TeamRank> holders,
+                                              std::int64_t nranks) {
+    return restricted(extents, holders, nranks, RegularOptions{});
+  }
   /// The general composition: a cut for each dimension, dealt and stored as told.
   /// Errors: invalid_argument when the parts don't fit together or the sizes don't fit 63 bits;
   /// unsupported for ghosts with several blocks a rank, or a local matrix without a grid;
@@ -148,6 +182,9 @@ class Distribution {
   [[nodiscard]] Extents local_extents(rma::TeamRank rank) const noexcept;
 
   friend bool operator==(const Distribution& a, const Distribution& b) noexcept;
+
+  /// For this layer.
+  [[nodiscard]] const detail::DistributionData& data() const noexcept { return *data_; }
 
  private:
   explicit Distribution(std::shared_ptr<const detail::DistributionData> data) noexcept

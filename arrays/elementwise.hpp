@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Operations on whole arrays: fill, scale, copy, dot and norm.
+// Arithmetic on whole arrays and parts of them, element by element.
 //
-// All are collective over the array's team. They begin and end with a synchronisation, as data
-// parallel programs expect: what others wrote before is seen, what was computed is seen by all
-// after. Ghost cells are neither read nor written. Each rank works on its own blocks, in place.
+//     fill(a, 1.0);
+//     add(2.0, a, -1.0, part(b, box), c);             // c = 2 a − b
+//     multiply(a, b, a);                              // the result may be an operand
 //
-// Errors of all: closed, peer_lost; invalid_argument where two arrays do not fit each other.
+// Every operand is an array or a part of one (part.hpp). All of an operation have the same extents
+// and element type; they may be distributed differently, and be on different teams as long as all
+// members of the result's team reach the others. The result may be one of the operands, if it is
+// exactly that part; elements that overlap otherwise are refused.
+//
+// All are collective over the result's team. They begin and end with a synchronisation: what
+// others wrote before is seen, what was computed is seen by all after. Ghost cells are neither read
+// nor written. Each rank works on its own elements, in place; see chunks.hpp for what is fetched.
+// Integers wrap.
+//
+// Errors of all: invalid_argument (operands that do not fit each other, an access mode that forbids
+// it), out_of_range, closed, peer_lost.
 #pragma once
 
 #include <complex>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
-#include "arrays/array.hpp"
+#include "arrays/part.hpp"
 #include "rma/element.hpp"
 #include "rma/result.hpp"
 
@@ -23,53 +35,122 @@ namespace detail {
 /// The bodies, compiled once for each element type.
 template <rma::Element T>
 struct Elementwise {
-  static rma::Status fill(Array<T>& array, T value);
-  static rma::Status scale(Array<T>& array, T alpha);
-  static rma::Status copy(const Array<T>& from, Array<T>& to);
-  static rma::Result<T> dot(Array<T>& a, Array<T>& b);
-  static rma::Result<double> norm2(Array<T>& array);
+  static rma::Status fill(const Part<T>& result, T value);
+  static rma::Status scale(const Part<T>& result, T alpha);
+  static rma::Status add_constant(const Part<T>& result, T value);
+  static rma::Status absolute(const Part<T>& result);
+  static rma::Status reciprocal(const Part<T>& result);
+  static rma::Status copy(const Part<T>& from, const Part<T>& to);
+  static rma::Status add(T alpha, const Part<T>& a, T beta, const Part<T>& b,
+                         const Part<T>& result);
+  static rma::Status multiply(const Part<T>& a, const Part<T>& b, const Part<T>& result);
+  static rma::Status divide(const Part<T>& a, const Part<T>& b, const Part<T>& result);
+  static rma::Status maximum(const Part<T>& a, const Part<T>& b, const Part<T>& result);
+  static rma::Status minimum(const Part<T>& a, const Part<T>& b, const Part<T>& result);
+  static rma::Status median(const Part<T>& a, const Part<T>& b, const Part<T>& c,
+                            const Part<T>& result);
 };
+extern template struct Elementwise<std::int8_t>;
+extern template struct Elementwise<std::int16_t>;
 extern template struct Elementwise<std::int32_t>;
 extern template struct Elementwise<std::int64_t>;
+extern template struct Elementwise<std::uint8_t>;
+extern template struct Elementwise<std::uint16_t>;
+extern template struct Elementwise<std::uint32_t>;
+extern template struct Elementwise<std::uint64_t>;
 extern template struct Elementwise<float>;
 extern template struct Elementwise<double>;
 extern template struct Elementwise<std::complex<float>>;
 extern template struct Elementwise<std::complex<double>>;
+
+template <Operand A>
+using Elements = Elementwise<ElementOf<A>>;
 }  // namespace detail
 
+/// Operands of one element type.
+template <class B, class A>
+concept OperandLike = Operand<B> && std::same_as<ElementOf<A>, ElementOf<B>>;
+
 /// Collective. Sets every element to `value`.
-template <rma::Element T>
-rma::Status fill(Array<T>& array, std::type_identity_t<T> value) {
-  return detail::Elementwise<T>::fill(array, value);
+template <Operand A>
+rma::Status fill(A&& result, ElementOf<A> value) {
+  return detail::Elements<A>::fill(part(result), value);
+}
+/// Collective. Sets every element to zero.
+template <Operand A>
+rma::Status zero(A&& result) {
+  return detail::Elements<A>::fill(part(result), ElementOf<A>{});
 }
 
 /// Collective. Multiplies every element by `alpha`.
-template <rma::Element T>
-rma::Status scale(Array<T>& array, std::type_identity_t<T> alpha) {
-  return detail::Elementwise<T>::scale(array, alpha);
+template <Operand A>
+rma::Status scale(A&& result, ElementOf<A> alpha) {
+  return detail::Elements<A>::scale(part(result), alpha);
 }
 
-/// Collective over the team of `to`. to = from, element by element; the distributions may differ.
-/// Requires: where the teams differ, all members of that of `to` are members of the other, and what
-/// was written to `from` is complete (from.sync()). Errors: invalid_argument when the extents
-/// differ.
-template <rma::Element T>
-rma::Status copy(const Array<T>& from, Array<T>& to) {
-  return detail::Elementwise<T>::copy(from, to);
+/// Collective. Adds `value` to every element.
+template <Operand A>
+rma::Status add_constant(A&& result, ElementOf<A> value) {
+  return detail::Elements<A>::add_constant(part(result), value);
 }
 
-/// Collective. The sum over all elements of a * b (not conjugated); the same on all members. Summed
-/// rank by rank, so the last digits depend on the number of ranks.
-/// Errors: invalid_argument when the distributions or teams differ.
-template <rma::Element T>
-rma::Result<T> dot(Array<T>& a, Array<T>& b) {
-  return detail::Elementwise<T>::dot(a, b);
+/// Collective. Replaces every element by its absolute value; the most negative integer stays.
+template <Operand A>
+rma::Status absolute(A&& result) {
+  return detail::Elements<A>::absolute(part(result));
 }
 
-/// Collective. The square root of the sum of |element|².
-template <rma::Element T>
-rma::Result<double> norm2(Array<T>& array) {
-  return detail::Elementwise<T>::norm2(array);
+/// Collective. Replaces every element x by 1 / x. Errors: also invalid_argument for an integer
+/// zero, which is left as it is; other elements may be changed then.
+template <Operand A>
+rma::Status reciprocal(A&& result) {
+  return detail::Elements<A>::reciprocal(part(result));
+}
+
+/// Collective over the team of `to`. to = from, whatever their distributions: this is also how an
+/// array is redistributed.
+/// Requires: where the teams differ, what others than the members of that of `to` wrote to `from`
+/// is complete (from.sync()).
+/// Cost: one transfer for each pair of overlapping blocks, straight into place; no buffers.
+template <Operand A, OperandLike<A> B>
+rma::Status copy(const A& from, B&& to) {
+  return detail::Elements<A>::copy(part(from), part(to));
+}
+
+/// Collective. result = alpha a + beta b.
+template <Operand A, OperandLike<A> B, OperandLike<A> C>
+rma::Status add(ElementOf<A> alpha, const A& a, ElementOf<A> beta, const B& b, C&& result) {
+  return detail::Elements<A>::add(alpha, part(a), beta, part(b), part(result));
+}
+
+/// Collective. result = a · b, element by element.
+template <Operand A, OperandLike<A> B, OperandLike<A> C>
+rma::Status multiply(const A& a, const B& b, C&& result) {
+  return detail::Elements<A>::multiply(part(a), part(b), part(result));
+}
+
+/// Collective. result = a / b, element by element. Errors: also invalid_argument for an integer
+/// division by zero, where the result keeps its value; other elements are computed.
+template <Operand A, OperandLike<A> B, OperandLike<A> C>
+rma::Status divide(const A& a, const B& b, C&& result) {
+  return detail::Elements<A>::divide(part(a), part(b), part(result));
+}
+
+/// Collective. The larger of each two elements; of complex ones, the one with the larger absolute
+/// value.
+template <Operand A, OperandLike<A> B, OperandLike<A> C>
+rma::Status maximum(const A& a, const B& b, C&& result) {
+  return detail::Elements<A>::maximum(part(a), part(b), part(result));
+}
+/// Collective. The smaller of each two elements, as maximum().
+template <Operand A, OperandLike<A> B, OperandLike<A> C>
+rma::Status minimum(const A& a, const B& b, C&& result) {
+  return detail::Elements<A>::minimum(part(a), part(b), part(result));
+}
+/// Collective. The middle one of each three elements, ordered as in maximum().
+template <Operand A, OperandLike<A> B, OperandLike<A> C, OperandLike<A> D>
+rma::Status median(const A& a, const B& b, const C& c, D&& result) {
+  return detail::Elements<A>::median(part(a), part(b), part(c), part(result));
 }
 
 }  // namespace tessera::arrays

@@ -193,11 +193,41 @@ Status Halo::give_up(Status reason) {
 }
 
 Status Halo::copy_own(std::span<const GhostPiece> pieces) {
+  for (auto first = pieces.begin(); first != pieces.end();) {
+    const auto last = std::find_if(
+        first, pieces.end(), [&](const GhostPiece& piece) { return piece.shape != first->shape; });
+    TESSERA_RETURN_IF_ERROR(copy_in_turns(std::span(first, last)));
+    first = last;
+  }
+  return {};
+}
+
+// The two ends of a dimension: where runs are short, both take some from each memory line, so they
+// go through the array together instead of one after the other. Requires: equal shapes.
+Status Halo::copy_in_turns(std::span<const GhostPiece> pieces) {
+  constexpr std::int64_t runs_at_a_time = 512;
   const std::byte* const slice = array_->region().local();
   const rma::RemoteAddress self = array_->region().at(array_->team().rank());
-  for (const GhostPiece& piece : pieces) {
-    TESSERA_RETURN_IF_ERROR(
-        rma::put(array_->job(), self + piece.to, slice + piece.from, piece.shape));
+  rma::CopyShape shape = pieces.front().shape;
+  if (shape.total_bytes() == 0) {
+    return {};
+  }
+  rma::CopyShape::Level outer{1, 0, 0};
+  std::int64_t turn = 1;
+  if (shape.levels > 0) {
+    outer = shape.level[static_cast<std::size_t>(shape.levels - 1)];
+    turn = std::max<std::int64_t>(runs_at_a_time / (shape.runs() / outer.count), 1);
+  }
+  for (std::int64_t done = 0; done < outer.count; done += turn) {
+    if (shape.levels > 0) {
+      shape.level[static_cast<std::size_t>(shape.levels - 1)].count =
+          std::min(turn, outer.count - done);
+    }
+    for (const GhostPiece& piece : pieces) {
+      const auto to = piece.to + static_cast<std::uint64_t>(done * outer.remote_stride);
+      TESSERA_RETURN_IF_ERROR(rma::put(array_->job(), self + to,
+                                       slice + piece.from + done * outer.local_stride, shape));
+    }
   }
   return {};
 }

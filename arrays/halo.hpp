@@ -114,6 +114,7 @@ class Halo {
   rma::Status wait_for(std::size_t neighbour, Word which);
   void next_round() noexcept;
   rma::Status copy_own(std::span<const GhostPiece> pieces);
+  rma::Status copy_in_turns(std::span<const GhostPiece> pieces);
   rma::Handle send_to(const Neighbour& neighbour);
   rma::Status exchange(rma::Handle& puts);
   rma::Status finish(rma::Handle puts);

@@ -158,30 +158,39 @@ void Patches::cut_single() noexcept {
 
 namespace {
 
+// What one element is on both sides, in bytes, and how much of it moves.
+struct Units {
+  std::int64_t local = 0;
+  std::int64_t remote = 0;
+  std::int64_t run = 0;
+  [[nodiscard]] bool is_whole() const noexcept { return run == local && run == remote; }
+};
+
 // From the fastest dimension up: dense dimensions lengthen the run, a dimension that continues the
 // one below lengthens its level, others become a level of their own.
 template <class Extent>
 rma::CopyShape build_shape(int ndims, Extent extent, MemoryOrder order, const Strides& local,
-                           const Strides& remote, std::size_t element_bytes) noexcept {
-  const auto bytes = static_cast<std::int64_t>(element_bytes);
+                           const Strides& remote, const Units& units) noexcept {
   rma::CopyShape shape;  // the only thing returned, so that it is built in its final place
   for (int dim = 0; dim < ndims; ++dim) {
     if (extent(dim) == 0) {
       return shape;
     }
   }
-  std::int64_t run = bytes;
-  std::int64_t next_local = bytes;  // the strides with which a dimension continues those below
-  std::int64_t next_remote = bytes;
+  std::int64_t run = units.run;
+  std::int64_t next_local =
+      units.local;  // the strides with which a dimension continues those below
+  std::int64_t next_remote = units.remote;
   for (int k = 0; k < ndims; ++k) {
     const int dim = order == MemoryOrder::row_major ? ndims - 1 - k : k;
     const std::int64_t count = extent(dim);
     if (count == 1) {
       continue;
     }
-    const std::int64_t local_stride = local[dim] * bytes;
-    const std::int64_t remote_stride = remote[dim] * bytes;
-    if (local_stride != next_local || remote_stride != next_remote) {
+    const std::int64_t local_stride = local[dim] * units.local;
+    const std::int64_t remote_stride = remote[dim] * units.remote;
+    const bool continues = local_stride == next_local && remote_stride == next_remote;
+    if (!continues || (shape.levels == 0 && !units.is_whole())) {
       shape.repeat(count, local_stride, remote_stride);
     } else if (shape.levels == 0) {
       run *= count;
@@ -195,19 +204,33 @@ rma::CopyShape build_shape(int ndims, Extent extent, MemoryOrder order, const St
   return shape;
 }
 
+Units whole(std::size_t element_bytes) noexcept {
+  const auto bytes = static_cast<std::int64_t>(element_bytes);
+  return {bytes, bytes, bytes};
+}
+
 }  // namespace
 
 rma::CopyShape copy_shape(const Extents& extents, MemoryOrder order, const Strides& local,
                           const Strides& remote, std::size_t element_bytes) noexcept {
   return build_shape(
-      extents.ndims(), [&](int dim) { return extents[dim]; }, order, local, remote, element_bytes);
+      extents.ndims(), [&](int dim) { return extents[dim]; }, order, local, remote,
+      whole(element_bytes));
 }
 
 rma::CopyShape copy_shape(const Patch& patch, const Strides& local,
                           std::size_t element_bytes) noexcept {
   return build_shape(
       patch.box.ndims(), [&](int dim) { return patch.box.extent(dim); }, patch.order, local,
-      patch.strides, element_bytes);
+      patch.strides, whole(element_bytes));
+}
+
+rma::CopyShape field_shape(const Extents& extents, MemoryOrder order, const Strides& local,
+                           const Field& field, const Strides& remote,
+                           std::size_t element_bytes) noexcept {
+  const auto bytes = static_cast<std::int64_t>(field.bytes);
+  return build_shape(extents.ndims(), [&](int dim) { return extents[dim]; }, order, local, remote,
+                     {bytes, static_cast<std::int64_t>(element_bytes), bytes});
 }
 
 }  // namespace tessera::arrays

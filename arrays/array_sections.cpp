@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ArrayBase's transfers of other things than boxes: sections, boxes over periodic ends, fields.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "arrays/array_base.hpp"
+#include "arrays/detail/read_path.hpp"
+#include "rma/transfer.hpp"
+
+namespace tessera::arrays {
+
+using rma::Code;
+using rma::Handle;
+using rma::Status;
+
+namespace {
+
+// What of a patch belongs to a section.
+struct SectionPart {
+  Index first;      // the first element, by global indices
+  Extents extents;  // how many along each dimension
+  Strides strides;  // in the owner's slice
+  bool is_empty = false;
+};
+
+// A step beyond the box leaves its first element only, as one of the box's length does.
+std::int64_t step_along(const Section& section, int dim) {
+  return std::clamp<std::int64_t>(section.steps()[dim], 1,
+                                  std::max<std::int64_t>(section.box().extent(dim), 1));
+}
+
+SectionPart cut(const Patch& patch, const Section& section) {
+  SectionPart part{patch.box.lo(), patch.box.extents(), patch.strides};
+  for (int dim = 0; dim < section.ndims(); ++dim) {
+    const std::int64_t step = step_along(section, dim);
+    const std::int64_t beyond = patch.box.lo(dim) - section.box().lo(dim);
+    part.first[dim] = section.box().lo(dim) + (beyond + step - 1) / step * step;
+    const std::int64_t length = patch.box.hi(dim) - part.first[dim];
+    part.is_empty = part.is_empty || length <= 0;
+    part.extents[dim] = length <= 0 ? 0 : (length - 1) / step + 1;
+    part.strides[dim] *= step;
+  }
+  return part;
+}
+
+// Of the first element of the part, in local memory that holds the section packed.
+std::int64_t local_place(const SectionPart& part, const Section& section, const Strides& local) {
+  std::int64_t place = 0;
+  for (int dim = 0; dim < section.ndims(); ++dim) {
+    place += (part.first[dim] - section.box().lo(dim)) / step_along(section, dim) * local[dim];
+  }
+  return place;
+}
+
+}  // namespace
+
+ArrayBase::Use ArrayBase::use_of(const Transfer& transfer) noexcept {
+  return transfer.kind == Transfer::Kind::put   ? Use::put
+         : transfer.kind == Transfer::Kind::get ? Use::get
+                                                : Use::accumulate;
+}
+
+const ArrayBase& ArrayBase::where_to_read() const noexcept {
+  return reading_ && reading_->copy() != nullptr ? *reading_->copy() : *this;
+}
+
+Handle ArrayBase::start(const Transfer& transfer, const rma::RemoteAddress& at, std::byte* local,
+                        const rma::CopyShape& shape) const {
+  switch (transfer.kind) {
+    case Transfer::Kind::put:
+      return rma::put_async(job_, at, local, shape);
+    case Transfer::Kind::get:
+      return rma::get_async(job_, at, local, shape);
+    case Transfer::Kind::accumulate:
+      break;
+  }
+  return rma::accumulate_async(job_, at, local, shape, *transfer.scale);
+}
+
+Handle ArrayBase::transfer_async(const Section& section, const LocalBuffer& local,
+                                 const Transfer& transfer) const {
+  const Use use = use_of(transfer);
+  Status wrong = check_inside(section, extents());
+  if (wrong.ok()) {
+    wrong = check_use(use, section.box(), local);
+  }
+  if (!wrong.ok()) {
+    return Handle::failed(
+        job_, std::move(wrong).context(fmt::format("{} of {} of {}", to_string(use),
+                                                   arrays::to_string(section), describe())));
+  }
+  if (use == Use::get && &where_to_read() != this) {
+    return where_to_read().transfer_async(section, local, transfer);
+  }
+  const auto bytes = static_cast<std::int64_t>(element_.bytes);
+  Handle all;
+  for (const Patch& patch : distribution_.patches(section.box(), team().rank().value)) {
+    const SectionPart part = cut(patch, section);
+    if (!part.is_empty) {
+      const std::int64_t offset =
+          patch.offset + distance(patch.box.lo(), part.first, patch.strides);
+      all.collect(start(
+          transfer, region_.at(patch.owner, static_cast<std::uint64_t>(offset * bytes)),
+          static_cast<std::byte*>(local.data) + local_place(part, section, local.strides) * bytes,
+          copy_shape(part.extents, patch.order, local.strides, part.strides, element_.bytes)));
+    }
+  }
+  return all;
+}
+
+Handle ArrayBase::transfer_async(const Box& box, PeriodicDims periodic, const LocalBuffer& local,
+                                 const Transfer& transfer) const {
+  const Use use = use_of(transfer);
+  auto pieces = PeriodicPieces::split(box, extents(), periodic);
+  const Status usable = check_use(use, box, local);
+  if (!pieces.ok() || !usable.ok()) {
+    Status wrong = pieces.ok() ? usable : std::move(pieces).status();
+    return Handle::failed(job_, explain(std::move(wrong), to_string(use), box));
+  }
+  Handle all;
+  for (const PeriodicPiece& piece : *pieces) {
+    const Box there = piece.inside.shifted(piece.shift);
+    const LocalBuffer part{
+        static_cast<std::byte*>(local.data) + distance(box.lo(), there.lo(), local.strides) *
+                                                  static_cast<std::int64_t>(element_.bytes),
+        local.strides};
+    switch (transfer.kind) {
+      case Transfer::Kind::put:
+        all.collect(put_box_async(piece.inside, part));
+        break;
+      case Transfer::Kind::get:
+        all.collect(get_box_async(piece.inside, part));
+        break;
+      case Transfer::Kind::accumulate:
+        all.collect(accumulate_box_async(piece.inside, part, *transfer.scale));
+        break;
+    }
+  }
+  return all;
+}
+
+Handle ArrayBase::transfer_async(const Box& box, const Field& field, const LocalBuffer& local,
+                                 const Transfer& transfer) const {
+  const Use use = use_of(transfer);
+  Status wrong = check_inside(box, extents());
+  if (wrong.ok()) {
+    wrong = check_use(use, box, local);
+  }
+  if (wrong.ok() && (field.bytes == 0 || field.bytes > element_.bytes ||
+                     field.offset > element_.bytes - field.bytes)) {
+    wrong = Status::error(Code::out_of_range,
+                          fmt::format("a field of {} bytes at byte {} does not lie in an element "
+                                      "of {} bytes",
+                                      field.bytes, field.offset, element_.bytes));
+  }
+  if (!wrong.ok()) {
+    return Handle::failed(job_, explain(std::move(wrong), to_string(use), box));
+  }
+  Handle all;
+  for (const Patch& patch : distribution_.patches(box, team().rank().value)) {
+    const std::int64_t place = distance(box.lo(), patch.box.lo(), local.strides);
+    all.collect(
+        start(transfer, address(patch) + field.offset,
+              static_cast<std::byte*>(local.data) + place * static_cast<std::int64_t>(field.bytes),
+              field_shape(patch.box.extents(), patch.order, local.strides, field, patch.strides,
+                          element_.bytes)));
+  }
+  return all;
+}
+
+}  // namespace tessera::arrays

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Bins: many lists of values, of different lengths, one after the other in one vector. Bin b has
+// the places offsets[b] … offsets[b] + counts[b] − 1 of `contents`.
+//
+//     count_bins(counts, my_bins);                         // how many values for each bin
+//     counts.sync();
+//     bin_offsets(counts, offsets);
+//     add_to_bins(contents, offsets, filled, my_bins, my_values);    // filled begins as zeros
+//     contents.sync();
+//     sort_bins(contents, offsets, counts);
+//
+// All vectors are distributed as they like. Errors: as gather() and scatter(); those named below.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "arrays/array.hpp"
+#include "arrays/axis_cut.hpp"
+#include "arrays/gather.hpp"
+#include "rma/element.hpp"
+
+namespace tessera::arrays {
+
+using BinVector = Array<std::int64_t>;
+
+namespace detail {
+/// One-sided. Where each value goes: place[i] for the bin bins[i].
+rma::Result<std::vector<std::int64_t>> reserve_in_bins(const BinVector& offsets,
+                                                       const BinVector& filled,
+                                                       std::span<const std::int64_t> bins,
+                                                       std::int64_t room);
+/// What a rank sorts at once: neighbouring bins.
+struct BinBatch {
+  std::int64_t lo = 0;  ///< the first place of contents
+  std::int64_t hi = 0;
+  std::vector<std::int64_t> offsets;
+  std::vector<std::int64_t> counts;
+};
+/// Collective helper: the bins of this rank's share, batch by batch.
+rma::Result<std::vector<BinBatch>> batches_of_bins(const BinVector& offsets,
+                                                   const BinVector& counts, rma::Team& team,
+                                                   std::int64_t room, std::int64_t most_elements);
+rma::Status check_bin_vectors(const ArrayBase& contents, const BinVector& offsets,
+                              const BinVector& counts);
+}  // namespace detail
+
+/// One-sided. counts[b] += how often b is among `bins`. Errors: also out_of_range for a bin that
+/// doesn't exist; nothing is counted then.
+rma::Status count_bins(const BinVector& counts, std::span<const std::int64_t> bins);
+
+/// Collective. offsets[b] = the sum of all counts before b.
+rma::Status bin_offsets(const BinVector& counts, BinVector& offsets);
+
+/// One-sided. Adds values[i] to the bin bins[i], behind what is there already: filled[b] counts the
+/// values of bin b, by all ranks. Complete: at the next sync() of `contents`.
+/// Errors: also limit_exceeded when a bin has no place left before the next one begins; nothing of
+/// this rank's values is written then, though places stay reserved.
+template <class T>
+rma::Status add_to_bins(const Array<T>& contents, const BinVector& offsets, const BinVector& filled,
+                        std::span<const std::int64_t> bins,
+                        std::type_identity_t<std::span<const T>> values) {
+  if (bins.size() != values.size()) {
+    return rma::Status::error(rma::Code::invalid_argument,
+                              "add_to_bins: " + std::to_string(bins.size()) + " bins for " +
+                                  std::to_string(values.size()) + " values");
+  }
+  TESSERA_RETURN_IF_ERROR(detail::check_bin_vectors(contents, offsets, filled));
+  TESSERA_ASSIGN_OR_RETURN(const auto places,
+                           detail::reserve_in_bins(offsets, filled, bins, contents.extents()[0]));
+  return scatter(contents, Places::flat(places, 1), values);
+}
+
+/// Collective over the team of `contents`. Sorts the values of each bin, the smallest first; begins
+/// and ends with a synchronisation. Each rank sorts an equal number of bins.
+/// Cost: O(n log n) of a bin; memory for chunk_bytes or the longest bin.
+template <rma::RealElement T>
+rma::Status sort_bins(const Array<T>& contents, const BinVector& offsets, const BinVector& counts) {
+  TESSERA_RETURN_IF_ERROR(contents.sync(detail::check_bin_vectors(contents, offsets, counts)));
+  constexpr std::int64_t batch_bytes = 1 << 20;
+  const auto batches =
+      detail::batches_of_bins(offsets, counts, contents.team(), contents.extents()[0],
+                              batch_bytes / static_cast<std::int64_t>(sizeof(T)));
+  rma::Status mine = batches.status();
+  std::vector<T> values;
+  for (std::size_t i = 0; mine.ok() && i < batches->size(); ++i) {
+    const detail::BinBatch& batch = (*batches)[i];
+    const Box box({batch.lo}, {batch.hi});
+    values.resize(static_cast<std::size_t>(batch.hi - batch.lo));
+    mine = contents.get(box, values);
+    for (std::size_t b = 0; mine.ok() && b < batch.offsets.size(); ++b) {
+      const auto first = values.begin() + (batch.offsets[b] - batch.lo);
+      std::sort(first, first + batch.counts[b]);
+    }
+    mine = mine.ok() ? contents.put(box, values) : std::move(mine);
+  }
+  return contents.sync(std::move(mine));
+}
+
+}  // namespace tessera::arrays

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The one door to xxHash in this layer: XXH3, 64 bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace tessera::arrays::detail {
+
+/// Of bytes that lie in one piece.
+std::uint64_t checksum(std::span<const std::byte> bytes) noexcept;
+
+/// Of bytes that come in several; the same as if they had come in one.
+class Checksum {
+ public:
+  Checksum();
+  ~Checksum();
+  Checksum(const Checksum&) = delete;
+  Checksum& operator=(const Checksum&) = delete;
+
+  void add(std::span<const std::byte> bytes) noexcept;
+  [[nodiscard]] std::uint64_t value() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tessera::arrays::detail

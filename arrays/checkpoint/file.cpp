@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/checkpoint/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <system_error>
+#include <utility>
+
+namespace tessera::arrays::detail {
+namespace {
+
+using rma::Code;
+using rma::Result;
+using rma::Status;
+namespace fs = std::filesystem;
+
+constexpr const char* temporary_mark = ".tmp-";
+constexpr std::size_t token_digits = 16;
+constexpr std::size_t most_at_once = std::size_t{1}
+                                     << 30U;  // below what the kernel takes in a call
+
+Code code_of(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ENAMETOOLONG:
+    case ELOOP:
+    case ETXTBSY:
+      return Code::invalid_argument;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+      return Code::limit_exceeded;
+    case ENOMEM:
+      return Code::no_memory;
+    default:
+      return Code::unreachable;
+  }
+}
+
+const char* remedy_of(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return "look at the path; its directory has to exist, on a file system that all ranks share";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "choose a directory and a file that this user may write, or read";
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space, or write elsewhere; a file of that name is as it was";
+    case EFBIG:
+      return "raise the limit on the size of files (ulimit -f)";
+    default:
+      return "";
+  }
+}
+
+Status refuse(const std::string& action, const std::string& path, const char* what) {
+  return Status::error(Code::invalid_argument, fmt::format("cannot {} {}: {}", action, path, what))
+      .hint("give the path of a file");
+}
+
+Status check_regular(int descriptor, const std::string& action, const std::string& path) {
+  struct stat facts = {};
+  if (::fstat(descriptor, &facts) != 0) {
+    return file_error(errno, action, path);
+  }
+  if (S_ISDIR(facts.st_mode)) {
+    return refuse(action, path, "it is a directory");
+  }
+  if (!S_ISREG(facts.st_mode)) {
+    return refuse(action, path, "it is a device or a pipe");
+  }
+  return {};
+}
+
+Result<int> open_descriptor(const std::string& path, int flags, const std::string& action) {
+  // Without O_NONBLOCK a pipe that nobody writes to would be waited for.
+  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (descriptor < 0) {
+    return errno == EISDIR ? refuse(action, path, "it is a directory")
+                           : file_error(errno, action, path);
+  }
+  if (Status status = check_regular(descriptor, action, path); !status.ok()) {
+    ::close(descriptor);
+    return status;
+  }
+  return descriptor;
+}
+
+// A lock of the open file, not of the process: ranks may be threads. Where the file system has no
+// such locks, a left-over file is not known as one, and stays.
+bool take_lock(int descriptor) noexcept {
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
+}
+
+bool is_still_named(int descriptor, const std::string& path) noexcept {
+  struct stat by_descriptor = {};
+  struct stat by_name = {};
+  return ::fstat(descriptor, &by_descriptor) == 0 && ::stat(path.c_str(), &by_name) == 0 &&
+         by_descriptor.st_ino == by_name.st_ino && by_descriptor.st_dev == by_name.st_dev;
+}
+
+std::string temporary_name(const std::string& target) {
+  std::random_device device;
+  const std::uint64_t token = std::uint64_t{device()} << 32U | device();
+  return fmt::format("{}{}{:016x}", target, temporary_mark, token);
+}
+
+bool is_temporary_of(const std::string& name, const std::string& target_name) {
+  const std::string start = target_name + temporary_mark;
+  return name.size() == start.size() + token_digits && name.compare(0, start.size(), start) == 0 &&
+         name.find_first_not_of("0123456789abcdef", start.size()) == std::string::npos;
+}
+
+fs::path directory_of(const std::string& path) {
+  const fs::path directory = fs::path(path).parent_path();
+  return directory.empty() ? fs::path(".") : directory;
+}
+
+// So that a checkpoint that only its owner could read remains one.
+void copy_rights(const std::string& target, int descriptor) noexcept {
+  struct stat facts = {};
+  if (::stat(target.c_str(), &facts) == 0) {
+    static_cast<void>(::fchmod(descriptor, facts.st_mode & 07777U));
+  }
+}
+
+void remove_if_unlocked(const std::string& path) noexcept {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  if (descriptor < 0) {
+    return;
+  }
+  if (take_lock(descriptor) && is_still_named(descriptor, path)) {
+    ::unlink(path.c_str());
+  }
+  ::close(descriptor);
+}
+
+}  // namespace
+
+Status file_error(int error, const std::string& action, const std::string& path) {
+  Status status = Status::error(
+      code_of(error), fmt::format("cannot {} {}: {}", action, path, std::strerror(error)));
+  const char* const remedy = remedy_of(error);
+  return *remedy == '\0' ? status : std::move(status).hint(remedy);
+}
+
+File::File(File&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+
+File& File::operator=(File&& other) noexcept {
+  if (this != &other) {
+    close();
+    descriptor_ = std::exchange(other.descriptor_, -1);
+    path_ = std::move(other.path_);
+  }
+  return *this;
+}
+
+void File::close() noexcept {
+  if (descriptor_ >= 0) {
+    ::close(std::exchange(descriptor_, -1));
+  }
+}
+
+Result<File> File::open_to_read(const std::string& path) {
+  TESSERA_ASSIGN_OR_RETURN(const int descriptor, open_descriptor(path, O_RDONLY, "read"));
+  return File(descriptor, path);
+}
+
+Result<File> File::open_to_write(const std::string& path) {
+  TESSERA_ASSIGN_OR_RETURN(const int descriptor, open_descriptor(path, O_WRONLY, "write"));
+  return File(descriptor, path);
+}
+
+Result<File> File::create_temporary(const std::string& target) {
+  // Another writer may take it for a left-over one before it is locked.
+  constexpr int attempts = 8;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    const std::string path = temporary_name(target);
+    TESSERA_ASSIGN_OR_RETURN(const int descriptor,
+                             open_descriptor(path, O_RDWR | O_CREAT | O_EXCL, "create"));
+    File file(descriptor, path);
+    static_cast<void>(take_lock(descriptor));
+    if (is_still_named(descriptor, path)) {
+      copy_rights(target, descriptor);
+      return file;
+    }
+  }
+  return Status::error(
+      Code::unreachable,
+      fmt::format("cannot create a file beside {}: it vanishes each time", target));
+}
+
+Status File::read_at(std::uint64_t offset, std::span<std::byte> to) const {
+  while (!to.empty()) {
+    const ssize_t done = ::pread(descriptor_, to.data(), std::min(to.size(), most_at_once),
+                                 static_cast<off_t>(offset));
+    if (done == 0) {
+      return Status::error(Code::protocol, fmt::format("{} ends at byte {}, {} before the end of "
+                                                       "what is to be read",
+                                                       path_, offset, to.size()))
+          .hint("the file is truncated; use an older checkpoint");
+    }
+    if (done < 0 && errno != EINTR) {
+      return file_error(errno, "read", path_);
+    }
+    const auto advance = static_cast<std::size_t>(std::max<ssize_t>(done, 0));
+    to = to.subspan(advance);
+    offset += advance;
+  }
+  return {};
+}
+
+Status File::write_at(std::uint64_t offset, std::span<const std::byte> from) const {
+  const std::uint64_t first = offset;
+  const std::size_t all = from.size();
+  while (!from.empty()) {
+    const ssize_t done = ::pwrite(descriptor_, from.data(), std::min(from.size(), most_at_once),
+                                  static_cast<off_t>(offset));
+    if (done < 0 && errno != EINTR) {
+      return file_error(errno, "write", path_);
+    }
+    const auto advance = static_cast<std::size_t>(std::max<ssize_t>(done, 0));
+    from = from.subspan(advance);
+    offset += advance;
+  }
+  // Lets the device begin, which else sleeps until sync(). Where that can't be, nothing is lost.
+  static_cast<void>(::sync_file_range(descriptor_, static_cast<off_t>(first),
+                                      static_cast<off_t>(all), SYNC_FILE_RANGE_WRITE));
+  return {};
+}
+
+Result<std::uint64_t> File::size() const {
+  struct stat facts = {};
+  if (::fstat(descriptor_, &facts) != 0) {
+    return file_error(errno, "look at", path_);
+  }
+  return static_cast<std::uint64_t>(facts.st_size);
+}
+
+Status File::resize(std::uint64_t bytes) const {
+  return ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0
+             ? Status()
+             : file_error(errno, "resize", path_);
+}
+
+Status File::sync() const {
+  return ::fsync(descriptor_) == 0 ? Status() : file_error(errno, "complete", path_);
+}
+
+Result<std::string> checkpoint_target(const std::string& path) {
+  if (path.empty() || path.find('\0') != std::string::npos) {
+    return Status::error(Code::invalid_argument, "the path is empty, or has a zero byte in it");
+  }
+  std::error_code error;
+  const fs::file_status there = fs::status(path, error);
+  if (fs::is_directory(there)) {
+    return refuse("write", path, "it is a directory");
+  }
+  if (fs::exists(there) && !fs::is_regular_file(there)) {
+    return refuse("write", path, "it is a device or a pipe");
+  }
+  const fs::path target = fs::exists(there) ? fs::canonical(path, error) : fs::path(path);
+  if (error && fs::exists(there)) {
+    return file_error(error.value(), "resolve", path);
+  }
+  const fs::path directory = directory_of(target.string());
+  struct stat facts = {};
+  if (::stat(directory.c_str(), &facts) != 0) {
+    return file_error(errno, "write into directory", directory.string());
+  }
+  return target.string();
+}
+
+void remove_left_over(const std::string& target) {
+  const std::string name = fs::path(target).filename().string();
+  std::error_code error;
+  fs::directory_iterator entry(directory_of(target), error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (is_temporary_of(entry->path().filename().string(), name)) {
+      remove_if_unlocked(entry->path().string());
+    }
+  }
+}
+
+Status replace(const std::string& temporary, const std::string& target) {
+  if (::rename(temporary.c_str(), target.c_str()) != 0) {
+    return file_error(errno, "rename " + temporary + " to", target);
+  }
+  const std::string directory = directory_of(target).string();
+  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  // A directory that may be written but not read can't be opened; the new name is in place anyway.
+  if (descriptor < 0) {
+    return {};
+  }
+  const int synced = ::fsync(descriptor);
+  const int error = errno;
+  ::close(descriptor);
+  // Some file systems have no such thing as completing a directory.
+  return synced == 0 || error == EINVAL || error == EROFS
+             ? Status()
+             : file_error(error, "complete directory", directory);
+}
+
+void remove_file(const std::string& path) noexcept {
+  ::unlink(path.c_str());
+}
+
+}  // namespace tessera::arrays::detail

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/checkpoint/hdf5_driver.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <new>
+
+#if H5_VERSION_GE(1, 13, 0)
+#include <H5FDdevelop.h>
+#endif
+
+namespace tessera::arrays::detail {
+namespace {
+
+constexpr haddr_t most_bytes = std::numeric_limits<haddr_t>::max() / 2;
+
+// What an access list carries.
+struct DriverOptions {
+  FileImage* image = nullptr;
+};
+
+// libhdf5 knows only the first member of this.
+struct DriverFile {
+  H5FD_t base = {};
+  FileImage* image = nullptr;
+  haddr_t allocated = 0;  // what libhdf5 calls the end of allocated space
+};
+
+DriverFile& as_ours(H5FD_t* file) {
+  return *reinterpret_cast<DriverFile*>(file);
+}
+const DriverFile& as_ours(const H5FD_t* file) {
+  return *reinterpret_cast<const DriverFile*>(file);
+}
+
+H5FD_t* open_image(const char* /*name*/, unsigned /*flags*/, hid_t access, haddr_t /*most*/) {
+  const auto* const options = static_cast<const DriverOptions*>(H5Pget_driver_info(access));
+  auto* const file = options == nullptr ? nullptr : new (std::nothrow) DriverFile;
+  if (file == nullptr) {
+    return nullptr;
+  }
+  file->image = options->image;
+  return &file->base;
+}
+
+herr_t close_image(H5FD_t* file) {
+  delete &as_ours(file);
+  return 0;
+}
+
+herr_t query(const H5FD_t* /*file*/, unsigned long* flags) {
+  // Metadata side by side makes few fragments.
+  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+  return 0;
+}
+
+haddr_t get_allocated(const H5FD_t* file, H5FD_mem_t /*type*/) {
+  return as_ours(file).allocated;
+}
+
+herr_t set_allocated(H5FD_t* file, H5FD_mem_t /*type*/, haddr_t end) {
+  as_ours(file).allocated = end;
+  as_ours(file).image->set_stated_end(end);
+  return 0;
+}
+
+haddr_t get_end(const H5FD_t* file, H5FD_mem_t /*type*/) {
+  return as_ours(file).image->end();
+}
+
+herr_t read(H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*list*/, haddr_t at, size_t size,
+            void* buffer) {
+  const std::span<std::byte> to(static_cast<std::byte*>(buffer), size);
+  return as_ours(file).image->read(at, to).ok() ? 0 : -1;
+}
+
+herr_t write(H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*list*/, haddr_t at, size_t size,
+             const void* buffer) {
+  const std::span<const std::byte> from(static_cast<const std::byte*>(buffer), size);
+  return as_ours(file).image->write(at, from).ok() ? 0 : -1;
+}
+
+herr_t truncate(H5FD_t* file, hid_t /*list*/, hbool_t /*closing*/) {
+  as_ours(file).image->set_end(as_ours(file).allocated);
+  return 0;
+}
+
+// By names, since their order and number differ between versions.
+H5FD_class_t driver_class() {
+  H5FD_class_t driver = {};
+#if H5_VERSION_GE(1, 13, 0)
+  driver.version = H5FD_CLASS_VERSION;
+  driver.value = static_cast<H5FD_class_value_t>(512);  // the first for drivers under trial
+#endif
+  driver.name = "tessera_image";
+  driver.maxaddr = most_bytes;
+  driver.fc_degree = H5F_CLOSE_STRONG;
+  driver.fapl_size = sizeof(DriverOptions);
+  driver.open = open_image;
+  driver.close = close_image;
+  driver.query = query;
+  driver.get_eoa = get_allocated;
+  driver.set_eoa = set_allocated;
+  driver.get_eof = get_end;
+  driver.read = read;
+  driver.write = write;
+  driver.truncate = truncate;
+  constexpr H5FD_mem_t dichotomy[] = H5FD_FLMAP_DICHOTOMY;
+  std::copy(std::begin(dichotomy), std::end(dichotomy), driver.fl_map);
+  return driver;
+}
+
+herr_t keep_first(unsigned n, const H5E_error2_t* error, void* words) {
+  if (n == 0 && error->desc != nullptr) {
+    *static_cast<std::string*>(words) = error->desc;
+  }
+  return 0;
+}
+
+}  // namespace
+
+QuietHdf5::QuietHdf5() noexcept {
+  H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+QuietHdf5::~QuietHdf5() {
+  H5Eset_auto2(H5E_DEFAULT, function_, data_);
+}
+
+std::string hdf5_words() {
+  std::string words = "no reason is given";
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &words);
+  return words;
+}
+
+Hdf5Id access_to(FileImage& image) {
+  const H5FD_class_t driver = driver_class();
+  const Hdf5Id driver_id(H5FDregister(&driver));
+  Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS));
+  const DriverOptions options{&image};
+  // The newest format has checksums on what describes the arrays, and attributes of any length.
+  // Elements that fill a page or more begin at one.
+  constexpr hsize_t page_bytes = 4096;
+  if (!driver_id.is_valid() || !access.is_valid() ||
+      H5Pset_driver(access.get(), driver_id.get(), &options) < 0 ||
+      H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST) < 0 ||
+      H5Pset_alignment(access.get(), page_bytes, page_bytes) < 0) {
+    return {};
+  }
+  return access;
+}
+
+}  // namespace tessera::arrays::detail

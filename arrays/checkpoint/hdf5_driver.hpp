@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A file driver for libhdf5 whose file is a FileImage; and the handles and errors of libhdf5.
+#pragma once
+
+#include <hdf5.h>
+
+#include <string>
+#include <utility>
+
+#include "arrays/checkpoint/image.hpp"
+#include "rma/status.hpp"
+
+namespace tessera::arrays::detail {
+
+/// Owns one of libhdf5's identifiers, of whatever kind.
+class Hdf5Id {
+ public:
+  Hdf5Id() = default;
+  explicit Hdf5Id(hid_t id) noexcept : id_(id) {}
+  Hdf5Id(Hdf5Id&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)) {}
+  Hdf5Id& operator=(Hdf5Id&& other) noexcept {
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  ~Hdf5Id() {
+    if (id_ >= 0) {
+      H5Idec_ref(id_);
+    }
+  }
+  [[nodiscard]] bool is_valid() const noexcept { return id_ >= 0; }
+  [[nodiscard]] hid_t get() const noexcept { return id_; }
+  [[nodiscard]] hid_t release() noexcept { return std::exchange(id_, H5I_INVALID_HID); }
+
+ private:
+  hid_t id_ = H5I_INVALID_HID;
+};
+
+/// While it lives, libhdf5 prints no errors in this thread.
+class QuietHdf5 {
+ public:
+  QuietHdf5() noexcept;
+  ~QuietHdf5();
+  QuietHdf5(const QuietHdf5&) = delete;
+  QuietHdf5& operator=(const QuietHdf5&) = delete;
+
+ private:
+  H5E_auto2_t function_ = nullptr;
+  void* data_ = nullptr;
+};
+
+/// What libhdf5 says of the error that just came: its innermost sentence.
+std::string hdf5_words();
+
+/// Access to `image` instead of a file, for H5Fcreate and H5Fopen. Requires: `image` outlives
+/// every file that is opened with it.
+Hdf5Id access_to(FileImage& image);
+
+}  // namespace tessera::arrays::detail

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/checkpoint/pieces.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "arrays/checkpoint/checksum.hpp"
+#include "arrays/checkpoint/row_major_range.hpp"
+
+namespace tessera::arrays::detail {
+namespace {
+
+using rma::Code;
+using rma::Handle;
+using rma::Result;
+using rma::Status;
+
+// Two buffers of a piece each.
+class Buffers {
+ public:
+  static Result<Buffers> allocate(const StoredArray& stored) {
+    const std::int64_t elements = std::min(stored.piece_elements, volume(stored.extents));
+    const auto bytes = static_cast<std::size_t>(elements * stored.element_bytes);
+    Buffers buffers;
+    for (Memory& memory : buffers.memory_) {
+      memory.reset(static_cast<std::byte*>(
+          ::operator new(std::max<std::size_t>(bytes, 1), page, std::nothrow)));
+      if (memory == nullptr) {
+        return Status::error(Code::no_memory, fmt::format("no memory for a piece of {} bytes "
+                                                          "of array '{}'",
+                                                          bytes, stored.name))
+            .hint("write checkpoints in smaller pieces (CheckpointOptions::piece_bytes)");
+      }
+    }
+    return buffers;
+  }
+  /// That of a piece: neighbours have different ones.
+  [[nodiscard]] std::byte* of(std::int64_t piece) const noexcept {
+    return memory_[static_cast<std::size_t>(piece % 2)].get();
+  }
+
+ private:
+  static constexpr std::align_val_t page{4096};
+  struct Free {
+    void operator()(std::byte* memory) const noexcept { ::operator delete(memory, page); }
+  };
+  using Memory = std::unique_ptr<std::byte, Free>;
+  std::array<Memory, 2> memory_;
+};
+
+// One piece: its elements' places in row-major order, and where it is in the file.
+struct Piece {
+  Piece(const StoredArray& stored, std::int64_t number)
+      : first(number * stored.piece_elements),
+        last(std::min(volume(stored.extents), first + stored.piece_elements)),
+        offset(static_cast<std::uint64_t>(stored.offset + first * stored.element_bytes)),
+        bytes(static_cast<std::size_t>((last - first) * stored.element_bytes)) {}
+  std::int64_t first;
+  std::int64_t last;
+  std::uint64_t offset;
+  std::size_t bytes;
+};
+
+// Moves a piece's boxes: move(box, where its elements are in `buffer`).
+template <class Move>
+Handle start(const StoredArray& stored, const Piece& piece, std::byte* buffer, const Move& move) {
+  Handle all;
+  for_each_box(stored.extents, piece.first, piece.last, [&](const Box& box, std::int64_t place) {
+    all.collect(move(
+        box, LocalBuffer{buffer + place * stored.element_bytes, dense_strides(box.extents())}));
+  });
+  return all;
+}
+Handle start_get(const ArrayBase& array, const StoredArray& stored, const Piece& piece,
+                 std::byte* to) {
+  return start(stored, piece, to, [&](const Box& box, const LocalBuffer& local) {
+    return array.get_box_async(box, local);
+  });
+}
+Handle start_put(const ArrayBase& array, const StoredArray& stored, const Piece& piece,
+                 std::byte* from) {
+  return start(stored, piece, from, [&](const Box& box, const LocalBuffer& local) {
+    return array.put_box_async(box, local);
+  });
+}
+
+std::string describe(const StoredArray& stored, std::int64_t number) {
+  const Piece piece(stored, number);
+  return fmt::format("piece {} of {} of array '{}' (elements {} to {})", number,
+                     piece_count(stored), stored.name,
+                     to_string(index_of_place(stored.extents, piece.first)),
+                     to_string(index_of_place(stored.extents, piece.last - 1)));
+}
+
+Status check_piece(const StoredArray& stored, std::int64_t number,
+                   std::span<const std::byte> bytes) {
+  if (stored.checksums.empty() ||
+      stored.checksums[static_cast<std::size_t>(number)] == checksum(bytes)) {
+    return {};
+  }
+  return Status::error(Code::protocol,
+                       fmt::format("{} is damaged: its checksum differs", describe(stored, number)))
+      .hint("use an older checkpoint; the file isn't what was written");
+}
+
+}  // namespace
+
+std::int64_t pieces_per_member(const StoredArray& array, std::int64_t members) noexcept {
+  return (piece_count(array) + members - 1) / members;
+}
+
+Slab slab_of(const StoredArray& array, rma::TeamRank member, std::int64_t members) noexcept {
+  const std::int64_t count = piece_count(array);
+  const std::int64_t each = pieces_per_member(array, members);
+  return {std::min(count, member.value * each), std::min(count, (member.value + 1) * each)};
+}
+
+Result<std::vector<std::uint64_t>> write_slab(const File& file, const StoredArray& stored,
+                                              const Slab& slab, const ArrayBase& array) {
+  std::vector<std::uint64_t> checksums;
+  if (slab.first == slab.last) {
+    return checksums;
+  }
+  // Before the handle, whose end waits for what comes into them.
+  TESSERA_ASSIGN_OR_RETURN(const Buffers buffers, Buffers::allocate(stored));
+  Handle next = start_get(array, stored, Piece(stored, slab.first), buffers.of(slab.first));
+  for (std::int64_t number = slab.first; number < slab.last; ++number) {
+    TESSERA_RETURN_IF_ERROR(next.wait());
+    if (number + 1 < slab.last) {
+      next = start_get(array, stored, Piece(stored, number + 1), buffers.of(number + 1));
+    }
+    const Piece piece(stored, number);
+    const std::span<const std::byte> bytes(buffers.of(number), piece.bytes);
+    checksums.push_back(checksum(bytes));
+    TESSERA_RETURN_IF_ERROR(
+        file.write_at(piece.offset, bytes).context("writing " + describe(stored, number)));
+  }
+  return checksums;
+}
+
+Status read_slab(const File& file, const StoredArray& stored, const Slab& slab,
+                 const ArrayBase* array) {
+  if (slab.first == slab.last) {
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(const Buffers buffers, Buffers::allocate(stored));
+  std::array<Handle, 2> puts;
+  for (std::int64_t number = slab.first; number < slab.last; ++number) {
+    Handle& put = puts[static_cast<std::size_t>(number % 2)];
+    TESSERA_RETURN_IF_ERROR(put.wait());
+    const Piece piece(stored, number);
+    std::byte* const buffer = buffers.of(number);
+    TESSERA_RETURN_IF_ERROR(file.read_at(piece.offset, {buffer, piece.bytes})
+                                .context("reading " + describe(stored, number)));
+    TESSERA_RETURN_IF_ERROR(check_piece(stored, number, {buffer, piece.bytes}));
+    if (array != nullptr) {
+      put = start_put(*array, stored, piece, buffer);
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(puts[0].wait());
+  return puts[1].wait();
+}
+
+}  // namespace tessera::arrays::detail

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "arrays/checkpoint.hpp"
+#include "arrays/checkpoint/checksum.hpp"
+#include "arrays/checkpoint/file.hpp"
+#include "arrays/checkpoint/guard.hpp"
+#include "arrays/checkpoint/hdf5.hpp"
+#include "arrays/checkpoint/members.hpp"
+#include "arrays/checkpoint/pieces.hpp"
+#include "arrays/checkpoint/stored_distribution.hpp"
+#include "arrays/detail/same_on_all.hpp"
+
+namespace tessera::arrays {
+namespace detail {
+
+using rma::Code;
+using rma::Result;
+using rma::Status;
+
+namespace {
+
+Status invalid(std::string what) {
+  return Status::error(Code::invalid_argument, std::move(what));
+}
+
+std::string name_of(std::optional<rma::ElementType> type, std::int64_t element_bytes) {
+  return type ? std::string(rma::to_string(*type)) : fmt::format("{}-byte", element_bytes);
+}
+
+Status check_type(const StoredArray& stored, const ElementKind& element) {
+  const auto& type = element.type;
+  const auto bytes = static_cast<std::int64_t>(element.bytes);
+  const bool fits = type ? stored.type == type : stored.is_opaque && stored.element_bytes == bytes;
+  return fits ? Status()
+              : invalid(fmt::format("it holds {}, and elements of type {} were asked for",
+                                    stored.type_text, name_of(type, bytes)))
+                    .hint("ask for the type that the file has (Checkpoint::info)");
+}
+
+// The same for all members that have the same file open: its length, and its last bytes, which
+// differ where anything but elements does.
+Result<std::array<std::uint64_t, 2>> identity_of(const File& file) {
+  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
+  std::array<std::byte, 64> last = {};
+  const std::uint64_t count = std::min<std::uint64_t>(size, last.size());
+  TESSERA_RETURN_IF_ERROR(file.read_at(size - count, std::span(last).first(count)));
+  return std::array<std::uint64_t, 2>{size, checksum(last)};
+}
+
+std::string list_names(const std::vector<std::string>& names) {
+  return names.empty() ? "nothing" : fmt::format("'{}'", fmt::join(names, "', '"));
+}
+
+}  // namespace
+
+class CheckpointState {
+ public:
+  CheckpointState(rma::Job job, const rma::Team& team, std::string path)
+      : job_(std::move(job)), team_(team), path_(std::move(path)) {}
+
+  /// Collective, as are check_call() and read().
+  Status begin();
+  /// That all members ask for the same array, which the file has, with elements of this type.
+  Status check_call(const std::string& name, const Status& mine);
+  Status read(const StoredArray& stored, const ArrayBase* array);
+
+  [[nodiscard]] Result<const StoredArray*> find(std::string_view name) const;
+  [[nodiscard]] Result<const StoredArray*> find(const std::string& name,
+                                                const ElementKind& element) const;
+  [[nodiscard]] std::optional<Distribution> distribution_of(const StoredArray& stored) const;
+
+  [[nodiscard]] const rma::Job& job() const noexcept { return job_; }
+  [[nodiscard]] rma::Team& team() noexcept { return team_; }
+  [[nodiscard]] const Catalog& catalog() const noexcept { return catalog_; }
+  [[nodiscard]] std::vector<std::string> names() const;
+  [[nodiscard]] std::string describe_file() const { return fmt::format("checkpoint '{}'", path_); }
+  [[nodiscard]] std::string describe(std::string_view verb, std::string_view name) const {
+    return fmt::format("{} array '{}' of {}", verb, name, describe_file());
+  }
+
+ private:
+  Status load_catalog();
+  Status open_file();
+
+  rma::Job job_;
+  rma::Team team_;
+  std::string path_;
+  File file_;
+  Catalog catalog_;
+};
+
+Status CheckpointState::begin() {
+  TESSERA_RETURN_IF_ERROR(check_same_call(team_, "path", path_));
+  TESSERA_RETURN_IF_ERROR(team_.agree(is_leader(team_) ? load_catalog() : check_hdf5()));
+  std::vector<std::byte> bytes;
+  if (is_leader(team_)) {
+    bytes = pack(catalog_);
+  }
+  TESSERA_RETURN_IF_ERROR(share(team_, bytes));
+  if (!is_leader(team_)) {
+    catalog_ = unpack(bytes);
+  }
+  TESSERA_RETURN_IF_ERROR(team_.agree(is_leader(team_) ? Status() : open_file()));
+  const auto identity = identity_of(file_);
+  TESSERA_RETURN_IF_ERROR(team_.agree(identity.status()));
+  return check_same_on_all(team_, *identity, "file",
+                           "the path has to mean one file on all nodes; if it was just replaced, "
+                           "open it again");
+}
+
+Status CheckpointState::open_file() {
+  TESSERA_ASSIGN_OR_RETURN(file_, File::open_to_read(path_));
+  return {};
+}
+
+Status CheckpointState::load_catalog() {
+  TESSERA_RETURN_IF_ERROR(check_hdf5());
+  TESSERA_RETURN_IF_ERROR(open_file());
+  try {
+    TESSERA_ASSIGN_OR_RETURN(std::optional<FileImage> image, read_guarded(file_));
+    if (!image) {
+      TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, file_.size());
+      image.emplace(file_, size);
+    }
+    TESSERA_ASSIGN_OR_RETURN(catalog_, read_catalog(*image, path_));
+  } catch (const std::bad_alloc&) {
+    return Status::error(Code::no_memory, "no memory for what describes the arrays of " + path_);
+  }
+  for (StoredArray& stored : catalog_.arrays) {
+    if (stored.piece_elements == 0) {
+      stored.piece_elements =
+          std::max<std::int64_t>(CheckpointOptions().piece_bytes / stored.element_bytes, 1);
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> CheckpointState::names() const {
+  std::vector<std::string> names;
+  for (const StoredArray& stored : catalog_.arrays) {
+    names.push_back(stored.name);
+  }
+  return names;
+}
+
+Result<const StoredArray*> CheckpointState::find(std::string_view name) const {
+  const StoredArray* const stored = catalog_.find(name);
+  if (stored == nullptr) {
+    return invalid(fmt::format("there is no array '{}' in {}", name, describe_file()))
+        .hint(fmt::format("it has {}", list_names(names())));
+  }
+  return stored;
+}
+
+Result<const StoredArray*> CheckpointState::find(const std::string& name,
+                                                 const ElementKind& element) const {
+  TESSERA_ASSIGN_OR_RETURN(const StoredArray* const stored, find(name));
+  if (!stored->why_not.empty()) {
+    return Status::error(catalog_.is_ours ? Code::protocol : Code::unsupported,
+                         "it can't be read: " + stored->why_not);
+  }
+  TESSERA_RETURN_IF_ERROR(check_type(*stored, element));
+  return stored;
+}
+
+std::optional<Distribution> CheckpointState::distribution_of(const StoredArray& stored) const {
+  if (stored.distribution_numbers.empty()) {
+    return std::nullopt;
+  }
+  auto distribution = distribution_from(stored.distribution_numbers);
+  const bool fits = distribution.ok() && distribution->extents() == stored.extents;
+  return fits ? std::optional<Distribution>(std::move(distribution).take()) : std::nullopt;
+}
+
+Status CheckpointState::check_call(const std::string& name, const Status& mine) {
+  TESSERA_RETURN_IF_ERROR(team_.agree(mine));
+  return check_same_call(team_, "array", name);
+}
+
+Status CheckpointState::read(const StoredArray& stored, const ArrayBase* array) {
+  Status mine = read_slab(file_, stored, slab_of(stored, team_.rank(), team_.size()), array);
+  return array == nullptr ? team_.agree(mine) : array->sync(std::move(mine));
+}
+
+}  // namespace detail
+
+using detail::StoredArray;
+using rma::Code;
+using rma::Result;
+using rma::Status;
+
+namespace {
+
+// Of a checkpoint that was moved from there is nobody to agree with.
+Status moved_from() {
+  return Status::error(Code::closed, "the checkpoint was moved from");
+}
+
+}  // namespace
+
+Checkpoint::Checkpoint(std::unique_ptr<detail::CheckpointState> state) noexcept
+    : state_(std::move(state)) {}
+Checkpoint::Checkpoint(Checkpoint&&) noexcept = default;
+Checkpoint& Checkpoint::operator=(Checkpoint&&) noexcept = default;
+Checkpoint::~Checkpoint() = default;
+
+Result<Checkpoint> Checkpoint::open(const rma::Job& job, const std::string& path) {
+  return open(job, job.world(), path);
+}
+
+Result<Checkpoint> Checkpoint::open(const rma::Job& job, const rma::Team& team,
+                                    const std::string& path) {
+  auto state = std::make_unique<detail::CheckpointState>(job, team, path);
+  TESSERA_RETURN_IF_ERROR(state->begin().context("opening " + state->describe_file()));
+  return Checkpoint(std::move(state));
+}
+
+std::vector<std::string> Checkpoint::names() const {
+  return state_ ? state_->names() : std::vector<std::string>();
+}
+
+Result<StoredArrayInfo> Checkpoint::info(std::string_view name) const {
+  if (!state_) {
+    return moved_from();
+  }
+  TESSERA_ASSIGN_OR_RETURN(const StoredArray* const stored, state_->find(name));
+  return StoredArrayInfo{stored->name,
+                         stored->extents,
+                         stored->type,
+                         stored->element_bytes,
+                         stored->type_text,
+                         state_->distribution_of(*stored),
+                         !stored->checksums.empty()};
+}
+
+std::vector<std::string> Checkpoint::attribute_names() const {
+  std::vector<std::string> names;
+  if (state_) {
+    for (const auto& [name, value] : state_->catalog().attributes) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+Result<AttributeValue> Checkpoint::find_attribute(std::string_view name, std::size_t kind) const {
+  if (!state_) {
+    return moved_from();
+  }
+  constexpr std::array<std::string_view, 3> kinds = {"a whole number", "a floating-point number",
+                                                     "a text"};
+  for (const auto& [each, value] : state_->catalog().attributes) {
+    if (each != name) {
+      continue;
+    }
+    if (value.index() != kind) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("attribute '{}' of {} is {}, and {} was asked for", name,
+                                       state_->describe_file(), kinds[value.index()], kinds[kind]));
+    }
+    return value;
+  }
+  return Status::error(Code::invalid_argument, fmt::format("there is no attribute '{}' in {}", name,
+                                                           state_->describe_file()))
+      .hint(fmt::format("it has {}", detail::list_names(attribute_names())));
+}
+
+Result<Checkpoint::Plan> Checkpoint::plan_for(const std::string& name, const ElementKind& element) {
+  if (!state_) {
+    return moved_from();
+  }
+  const auto stored = state_->find(name, element);
+  TESSERA_RETURN_IF_ERROR(
+      state_->check_call(name, stored.status()).context(state_->describe("reading", name)));
+  Plan plan{state_->job(), (*stored)->extents, state_->distribution_of(**stored), {}};
+  plan.options.name = name;
+  plan.options.team = state_->team();
+  if (plan.distribution && plan.distribution->nranks() != state_->team().size()) {
+    plan.options.ghosts = plan.distribution->ghosts();
+    plan.options.order = plan.distribution->order();
+    plan.distribution.reset();
+  }
+  return plan;
+}
+
+Result<ArrayBase> Checkpoint::filled(const std::string& name, Result<ArrayBase> array) {
+  if (array.ok()) {
+    TESSERA_RETURN_IF_ERROR(read_into(name, *array));
+  }
+  return array;
+}
+
+Result<ArrayBase> Checkpoint::read(const std::string& name, const ElementKind& element) {
+  TESSERA_ASSIGN_OR_RETURN(const Plan plan, plan_for(name, element));
+  return filled(name, plan.distribution
+                          ? ArrayBase::create(plan.job, *plan.distribution, element, plan.options)
+                          : ArrayBase::create(plan.job, plan.extents, element, plan.options));
+}
+
+Result<ArrayBase> Checkpoint::read(const std::string& name, const Distribution& distribution,
+                                   const ElementKind& element) {
+  TESSERA_ASSIGN_OR_RETURN(const Plan plan, plan_for(name, element));
+  return filled(name, ArrayBase::create(plan.job, distribution, element, plan.options));
+}
+
+Status Checkpoint::read_into(const std::string& name, ArrayBase& array) {
+  if (!state_) {
+    return moved_from();
+  }
+  const auto stored = state_->find(name, array.element());
+  Status mine = stored.status();
+  if (mine.ok()) {
+    mine = detail::check_array(array, state_->team());
+  }
+  if (mine.ok() && array.extents() != (*stored)->extents) {
+    mine = Status::error(Code::invalid_argument,
+                         fmt::format("it is {} in the file, and {}", to_string((*stored)->extents),
+                                     array.describe()))
+               .hint("read into an array of the extents that the file has");
+  }
+  const std::string attempt = state_->describe("reading", name);
+  TESSERA_RETURN_IF_ERROR(state_->check_call(name, mine).context(attempt));
+  return state_->read(**stored, &array).context(attempt);
+}
+
+Status Checkpoint::verify(const std::string& name) {
+  if (!state_) {
+    return moved_from();
+  }
+  const auto stored = state_->find(name);
+  Status mine = stored.status();
+  if (mine.ok() && (*stored)->checksums.empty() && detail::piece_count(**stored) > 0) {
+    mine = Status::error(Code::unsupported, "it has no checksums")
+               .hint("only what Tessera wrote has them");
+  }
+  const std::string attempt = state_->describe("verifying", name);
+  TESSERA_RETURN_IF_ERROR(state_->check_call(name, mine).context(attempt));
+  return state_->read(**stored, nullptr).context(attempt);
+}
+
+}  // namespace tessera::arrays

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A range of places in row-major order, cut into boxes.
+//
+//     extents 4 x 5, places [3, 17):    . . . a a     box a: places 3 and 4
+//                                       b b b b b     box b: 5 to 14, two whole rows
+//                                       b b b b b
+//                                       c c . . .     box c: 15 and 16
+//
+// Each box is dense in that order, so it is one contiguous part of a buffer that holds the range.
+// There are at most 2 · ndims − 1 of them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "arrays/box.hpp"
+#include "arrays/index.hpp"
+
+namespace tessera::arrays::detail {
+
+/// The index of a place. Requires: 0 ≤ place < volume(extents).
+inline Index index_of_place(const Extents& extents, std::int64_t place) noexcept {
+  Index index = Index::zeros(extents.ndims());
+  for (int dim = extents.ndims() - 1; dim >= 0; --dim) {
+    index[dim] = place % extents[dim];
+    place /= extents[dim];
+  }
+  return index;
+}
+
+/// The longest dense box that begins at `place` and ends before `last`. Its slowest dimension of
+/// more than one index is the first along which whole slices fit.
+inline Box box_at_place(const Extents& extents, std::int64_t place, std::int64_t last) noexcept {
+  const Strides strides = dense_strides(extents);
+  int dim = 0;
+  while (place % strides[dim] != 0 || strides[dim] > last - place) {
+    ++dim;  // ends at the last dimension, whose stride is 1
+  }
+  const Index lo = index_of_place(extents, place);
+  Box box = Box::at(lo);
+  const std::int64_t slices = (last - place) / strides[dim];
+  box.set(dim, lo[dim], std::min(extents[dim], lo[dim] + slices));
+  for (int faster = dim + 1; faster < extents.ndims(); ++faster) {
+    box.set(faster, 0, extents[faster]);
+  }
+  return box;
+}
+
+/// Calls `body(box, place of its first element − first)` for the boxes of [first, last), in order.
+/// Requires: 0 ≤ first ≤ last ≤ volume(extents).
+template <class Body>
+void for_each_box(const Extents& extents, std::int64_t first, std::int64_t last, Body&& body) {
+  for (std::int64_t place = first; place < last;) {
+    const Box box = box_at_place(extents, place, last);
+    body(box, place - first);
+    place += box.volume();
+  }
+}
+
+}  // namespace tessera::arrays::detail

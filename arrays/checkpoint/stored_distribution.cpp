@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/checkpoint/stored_distribution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::arrays::detail {
+namespace {
+
+using rma::Code;
+using rma::Result;
+using rma::Status;
+using rma::TeamRank;
+using Numbers = std::vector<std::int64_t>;
+
+constexpr std::int64_t numbers_format = 1;
+
+enum class CutKind : std::int64_t { even, by_size, at_bounds };
+
+template <class Kind>
+void add_list(Numbers& numbers, const DimList<Kind>& list, int ndims) {
+  for (int dim = 0; dim < ndims; ++dim) {
+    numbers.push_back(dim < list.ndims() ? list[dim] : 0);
+  }
+}
+
+// A cut doesn't tell how it was made, but a regular one equals one of two.
+void add_cut(Numbers& numbers, const AxisCut& cut) {
+  numbers.push_back(cut.extent());
+  if (cut.is_irregular()) {
+    numbers.push_back(static_cast<std::int64_t>(CutKind::at_bounds));
+    numbers.push_back(cut.blocks());
+    for (std::int64_t block = 0; block < cut.blocks(); ++block) {
+      numbers.push_back(cut.lo(block));
+    }
+    return;
+  }
+  const auto even = AxisCut::even(cut.extent(), std::max<std::int64_t>(cut.blocks(), 1));
+  const bool is_even = even.ok() && *even == cut;
+  numbers.push_back(static_cast<std::int64_t>(is_even ? CutKind::even : CutKind::by_size));
+  numbers.push_back(is_even ? cut.blocks() : std::max<std::int64_t>(cut.largest(), 1));
+}
+
+void add_table(Numbers& numbers, const Deal& deal) {
+  if (deal.kind() != DealKind::table || volume(deal.blocks()) == 0) {
+    return;
+  }
+  Index block = Index::zeros(deal.ndims());
+  do {
+    numbers.push_back(deal.owner(block).value);
+  } while (advance(block, deal.blocks(), deal.order()));
+}
+
+Status nonsense(std::string what) {
+  return Status::error(Code::protocol, "its distribution makes no sense: " + std::move(what))
+      .hint("read it into an array with a distribution of its own");
+}
+
+// Takes numbers from the front; zeros, and has_failed(), where there are no more.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::int64_t> numbers) noexcept : rest_(numbers) {}
+
+  std::int64_t next() noexcept { return take(1).empty() ? 0 : *last_.begin(); }
+  std::span<const std::int64_t> take(std::int64_t count) noexcept {
+    if (count < 0 || count > std::ssize(rest_)) {
+      has_failed_ = true;
+      last_ = {};
+    } else {
+      last_ = rest_.first(static_cast<std::size_t>(count));
+      rest_ = rest_.subspan(last_.size());
+    }
+    return last_;
+  }
+  Extents extents(int ndims) noexcept {
+    const auto list = take(ndims);
+    return list.empty() ? Extents::zeros(ndims) : Extents(list);
+  }
+  /// One of the values 0 … most of an enumeration.
+  template <class Kind>
+  Kind kind(Kind most) noexcept {
+    const std::int64_t value = next();
+    has_failed_ = has_failed_ || value < 0 || value > static_cast<std::int64_t>(most);
+    return has_failed_ ? Kind{} : static_cast<Kind>(value);
+  }
+  [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
+  [[nodiscard]] bool is_at_end() const noexcept { return rest_.empty(); }
+
+ private:
+  std::span<const std::int64_t> rest_;
+  std::span<const std::int64_t> last_;
+  bool has_failed_ = false;
+};
+
+struct Head {
+  int ndims = 0;
+  std::int64_t nranks = 0;
+  Storage storage = Storage::block_by_block;
+  MemoryOrder order = MemoryOrder::row_major;
+  DealKind deal = DealKind::grid;
+  MemoryOrder deal_order = MemoryOrder::row_major;
+  Extents ghosts, blocks, rank_grid, node_grid;
+};
+
+Result<Head> read_head(Reader& reader) {
+  const std::int64_t format = reader.next();
+  if (!reader.has_failed() && format != numbers_format) {
+    return Status::error(Code::unsupported,
+                         fmt::format("its distribution is written in format {}, and {} is known "
+                                     "here",
+                                     format, numbers_format))
+        .hint("read it into an array with a distribution of its own");
+  }
+  const std::int64_t ndims = reader.next();
+  if (ndims < 1 || ndims > max_dims) {
+    return nonsense(fmt::format("it has {} dimensions", ndims));
+  }
+  Head head;
+  head.ndims = static_cast<int>(ndims);
+  head.nranks = reader.next();
+  head.storage = reader.kind(Storage::local_matrix);
+  head.order = reader.kind(MemoryOrder::column_major);
+  head.deal = reader.kind(DealKind::table);
+  head.deal_order = reader.kind(MemoryOrder::column_major);
+  head.ghosts = reader.extents(head.ndims);
+  head.blocks = reader.extents(head.ndims);
+  head.rank_grid = reader.extents(head.ndims);
+  head.node_grid = reader.extents(head.ndims);
+  if (reader.has_failed()) {
+    return nonsense("its numbers end too early, or are none that it knows");
+  }
+  return head;
+}
+
+Result<AxisCut> read_cut(Reader& reader) {
+  const std::int64_t extent = reader.next();
+  const auto kind = reader.kind(CutKind::at_bounds);
+  const std::int64_t number = reader.next();
+  if (kind == CutKind::at_bounds) {
+    return AxisCut::at_bounds(extent, reader.take(number));
+  }
+  return kind == CutKind::even ? AxisCut::even(extent, number) : AxisCut::by_size(extent, number);
+}
+
+Result<Deal> read_table(const Head& head, Reader& reader) {
+  std::int64_t count = 0;
+  if (!checked_product(head.blocks, count)) {
+    return nonsense("there are too many blocks");
+  }
+  std::vector<TeamRank> owners;
+  for (const std::int64_t owner : reader.take(count)) {
+    // What doesn't fit becomes a rank that there is not, and is refused as such.
+    const bool fits = owner >= 0 && owner < head.nranks;
+    owners.push_back({fits ? static_cast<std::int32_t>(owner) : -1});
+  }
+  return Deal::table(head.blocks, owners, head.nranks, head.deal_order);
+}
+
+Result<Deal> read_deal(const Head& head, Reader& reader) {
+  switch (head.deal) {
+    case DealKind::round_robin:
+      return Deal::round_robin(head.blocks, head.nranks, head.deal_order);
+    case DealKind::table:
+      return read_table(head, reader);
+    case DealKind::cyclic_grid:
+      break;
+    case DealKind::grid:
+      if (head.rank_grid == head.blocks) {
+        const bool has_nodes = head.node_grid != Extents::zeros(head.ndims);
+        return Deal::grid(
+            head.blocks, head.nranks,
+            {.order = head.deal_order, .node_grid = has_nodes ? head.node_grid : Extents()});
+      }
+      break;  // a cyclic grid that is larger than that of the blocks is kept as a grid
+  }
+  return Deal::cyclic_grid(head.blocks, head.rank_grid, head.nranks, head.deal_order);
+}
+
+}  // namespace
+
+Numbers to_numbers(const Distribution& distribution) {
+  const Deal& deal = distribution.deal();
+  const int ndims = distribution.ndims();
+  Numbers numbers = {numbers_format,
+                     ndims,
+                     distribution.nranks(),
+                     static_cast<std::int64_t>(distribution.storage()),
+                     static_cast<std::int64_t>(distribution.order()),
+                     static_cast<std::int64_t>(deal.kind()),
+                     static_cast<std::int64_t>(deal.order())};
+  add_list(numbers, distribution.ghosts(), ndims);
+  add_list(numbers, deal.blocks(), ndims);
+  add_list(numbers, deal.rank_grid(), ndims);
+  add_list(numbers, deal.node_grid(), ndims);
+  for (int dim = 0; dim < ndims; ++dim) {
+    add_cut(numbers, distribution.cut(dim));
+  }
+  add_table(numbers, deal);
+  return numbers;
+}
+
+Result<Distribution> distribution_from(std::span<const std::int64_t> numbers) {
+  Reader reader(numbers);
+  TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader));
+  std::vector<AxisCut> cuts;
+  for (int dim = 0; dim < head.ndims; ++dim) {
+    auto cut = read_cut(reader);
+    if (reader.has_failed() || !cut.ok()) {
+      return nonsense(cut.ok() ? "its numbers end too early" : cut.status().message());
+    }
+    cuts.push_back(std::move(cut).take());
+  }
+  auto deal = read_deal(head, reader);
+  if (reader.has_failed() || !reader.is_at_end() || !deal.ok()) {
+    return nonsense(deal.ok() ? "it has too few or too many numbers" : deal.status().message());
+  }
+  auto distribution = Distribution::create(
+      cuts, *deal, {.storage = head.storage, .order = head.order, .ghosts = head.ghosts});
+  if (!distribution.ok() && distribution.status().code() != Code::no_memory) {
+    return nonsense(distribution.status().message());
+  }
+  return distribution;
+}
+
+}  // namespace tessera::arrays::detail

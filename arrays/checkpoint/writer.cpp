@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays/checkpoint.hpp"
+#include "arrays/checkpoint/checksum.hpp"
+#include "arrays/checkpoint/file.hpp"
+#include "arrays/checkpoint/guard.hpp"
+#include "arrays/checkpoint/hdf5.hpp"
+#include "arrays/checkpoint/members.hpp"
+#include "arrays/checkpoint/pieces.hpp"
+#include "arrays/checkpoint/stored_distribution.hpp"
+
+namespace tessera::arrays {
+namespace detail {
+
+using rma::Code;
+using rma::Result;
+using rma::Status;
+
+namespace {
+
+constexpr std::int64_t most_piece_bytes = std::int64_t{1} << 30U;
+
+Status invalid(std::string what) {
+  return Status::error(Code::invalid_argument, std::move(what));
+}
+
+Status check_name(const std::string& name, const std::vector<std::string>& taken) {
+  if (name.empty() || name == "." ||
+      name.find_first_of(std::string("/\0", 2)) != std::string::npos) {
+    return invalid(fmt::format("'{}' is no name for a data set", name))
+        .hint("a name has at least one character, no '/' and no zero byte");
+  }
+  if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
+    return invalid(fmt::format("there is a '{}' already", name))
+        .hint("give each array of a checkpoint a name of its own");
+  }
+  return {};
+}
+
+Status check_attribute(const std::string& name, const AttributeValue& value,
+                       const std::vector<std::string>& taken) {
+  TESSERA_RETURN_IF_ERROR(check_name(name, taken));
+  if (name.starts_with(reserved_prefix)) {
+    return invalid(fmt::format("'{}' is reserved", name))
+        .hint(fmt::format("names that begin with {} are Tessera's", reserved_prefix));
+  }
+  const auto* const text = std::get_if<std::string>(&value);
+  if (text != nullptr && text->find('\0') != std::string::npos) {
+    return invalid(fmt::format("the text of '{}' has a zero byte in it", name));
+  }
+  return {};
+}
+
+// Of all that makes an array what it is in a file.
+std::uint64_t digest_of(const ArrayBase& array) {
+  const std::uint64_t words[] = {
+      fingerprint(array.distribution()), array.element_bytes(),
+      array.element().type ? static_cast<std::uint64_t>(*array.element().type) + 1 : 0};
+  return checksum(std::as_bytes(std::span(words)));
+}
+
+std::uint64_t digest_of(const AttributeValue& value) {
+  const std::string text =
+      std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
+  return checksum(std::as_bytes(std::span(text))) + value.index();
+}
+
+StoredArray describe(const ArrayBase& array, const std::string& name, std::int64_t piece_bytes) {
+  StoredArray stored;
+  stored.name = name;
+  stored.extents = array.extents();
+  stored.type = array.element().type;
+  stored.is_opaque = !array.element().type;
+  stored.element_bytes = static_cast<std::int64_t>(array.element_bytes());
+  stored.distribution = to_string(array.distribution());
+  stored.distribution_numbers = to_numbers(array.distribution());
+  stored.piece_elements = std::max<std::int64_t>(piece_bytes / stored.element_bytes, 1);
+  return stored;
+}
+
+}  // namespace
+
+class CheckpointWriterState {
+ public:
+  CheckpointWriterState(rma::Job job, const rma::Team& team, std::string path,
+                        const CheckpointOptions& options)
+      : job_(std::move(job)), team_(team), path_(std::move(path)), options_(options) {}
+  CheckpointWriterState(const CheckpointWriterState&) = delete;
+  CheckpointWriterState& operator=(const CheckpointWriterState&) = delete;
+  ~CheckpointWriterState() { give_up(); }
+
+  /// Collective, all of them.
+  Status begin();
+  Status add(ArrayBase& array, const std::string& name);
+  Status add_attribute(const std::string& name, const AttributeValue& value);
+  Status commit();
+
+  [[nodiscard]] std::string describe_file() const { return fmt::format("checkpoint '{}'", path_); }
+
+ private:
+  Status begin_as_leader();
+  Status open_as_member();
+  /// The same on all members, as they agree on what ends a writer.
+  [[nodiscard]] Status check_usable() const;
+  Status make_room(StoredArray& stored);
+  Status write_elements(StoredArray& stored, ArrayBase& array);
+  Status share_checksums(StoredArray& stored, std::vector<std::uint64_t> mine);
+  [[nodiscard]] bool is_to_sync() const;
+  Status complete_as_leader();
+  /// Keeps an error, so that the file is never committed.
+  Status ended_by(Status status);
+  void give_up() noexcept;
+
+  rma::Job job_;
+  rma::Team team_;
+  std::string path_;
+  CheckpointOptions options_;
+  std::string target_;  // leader only, as hdf5_
+  std::string temporary_;
+  File file_;
+  std::optional<Hdf5Writer> hdf5_;
+  std::vector<std::string> names_;
+  std::vector<std::string> attribute_names_;
+  Status failure_;
+  bool is_over_ = false;
+};
+
+Status CheckpointWriterState::begin() {
+  TESSERA_RETURN_IF_ERROR(check_same_call(team_, "path or piece_bytes", path_,
+                                          static_cast<std::uint64_t>(options_.piece_bytes)));
+  TESSERA_RETURN_IF_ERROR(team_.agree(is_leader(team_) ? begin_as_leader() : check_hdf5()));
+  TESSERA_RETURN_IF_ERROR(share(team_, temporary_));
+  return team_.agree(is_leader(team_) ? Status() : open_as_member());
+}
+
+Status CheckpointWriterState::begin_as_leader() {
+  if (options_.piece_bytes < 1 || options_.piece_bytes > most_piece_bytes) {
+    return invalid(fmt::format("piece_bytes is {}; 1 to {} are possible", options_.piece_bytes,
+                               most_piece_bytes));
+  }
+  TESSERA_RETURN_IF_ERROR(check_hdf5());
+  TESSERA_ASSIGN_OR_RETURN(target_, checkpoint_target(path_));
+  remove_left_over(target_);
+  TESSERA_ASSIGN_OR_RETURN(file_, File::create_temporary(target_));
+  temporary_ = file_.path();
+  TESSERA_ASSIGN_OR_RETURN(hdf5_, Hdf5Writer::create());
+  return {};
+}
+
+Status CheckpointWriterState::open_as_member() {
+  TESSERA_ASSIGN_OR_RETURN(file_, File::open_to_write(temporary_));
+  return {};
+}
+
+Status CheckpointWriterState::check_usable() const {
+  if (is_over_) {
+    return Status::error(Code::closed, "it was committed");
+  }
+  return Status(failure_).context("an earlier step failed");
+}
+
+Status CheckpointWriterState::ended_by(Status status) {
+  if (!status.ok() && failure_.ok()) {
+    failure_ = status;
+  }
+  return status;
+}
+
+void CheckpointWriterState::give_up() noexcept {
+  hdf5_.reset();
+  if (is_leader(team_) && !is_over_ && file_.is_open()) {
+    remove_file(temporary_);
+  }
+  file_.close();
+}
+
+Status CheckpointWriterState::add(ArrayBase& array, const std::string& name) {
+  TESSERA_RETURN_IF_ERROR(check_usable());
+  Status mine = check_name(name, names_);
+  if (mine.ok()) {
+    mine = check_array(array, team_);
+  }
+  TESSERA_RETURN_IF_ERROR(team_.agree(mine));
+  TESSERA_RETURN_IF_ERROR(check_same_call(team_, "array", name, digest_of(array)));
+  TESSERA_RETURN_IF_ERROR(array.sync());
+
+  StoredArray stored = describe(array, name, options_.piece_bytes);
+  names_.push_back(name);
+  TESSERA_RETURN_IF_ERROR(ended_by(make_room(stored)));
+  return ended_by(write_elements(stored, array));
+}
+
+Status CheckpointWriterState::make_room(StoredArray& stored) {
+  Status mine;
+  if (is_leader(team_)) {
+    auto offset = hdf5_->add_array(stored);
+    mine = offset.status();
+    stored.offset = offset.ok() ? *offset : -1;
+  }
+  TESSERA_RETURN_IF_ERROR(team_.agree(mine));
+  return team_.broadcast_value(stored.offset, leader);
+}
+
+Status CheckpointWriterState::write_elements(StoredArray& stored, ArrayBase& array) {
+  const Slab slab = slab_of(stored, team_.rank(), team_.size());
+  auto checksums = write_slab(file_, stored, slab, array);
+  // Also tells that nobody reads the array any more.
+  TESSERA_RETURN_IF_ERROR(team_.agree(checksums.status()));
+  TESSERA_RETURN_IF_ERROR(share_checksums(stored, std::move(checksums).take()));
+  const bool has_any = is_leader(team_) && !stored.checksums.empty();
+  return team_.agree(has_any ? hdf5_->set_checksums(stored.name, stored.checksums) : Status());
+}
+
+// Slabs follow each other in the order of the members, so their checksums need no sorting.
+Status CheckpointWriterState::share_checksums(StoredArray& stored,
+                                              std::vector<std::uint64_t> mine) {
+  const auto each = static_cast<std::size_t>(pieces_per_member(stored, team_.size()));
+  if (each == 0) {
+    return {};
+  }
+  mine.resize(each);
+  std::vector<std::uint64_t> all(each * static_cast<std::size_t>(team_.size()));
+  TESSERA_RETURN_IF_ERROR(
+      team_.allgather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all))));
+  all.resize(static_cast<std::size_t>(piece_count(stored)));
+  stored.checksums = std::move(all);
+  return {};
+}
+
+Status CheckpointWriterState::add_attribute(const std::string& name, const AttributeValue& value) {
+  TESSERA_RETURN_IF_ERROR(check_usable());
+  TESSERA_RETURN_IF_ERROR(team_.agree(check_attribute(name, value, attribute_names_)));
+  TESSERA_RETURN_IF_ERROR(check_same_call(team_, "attribute", name, digest_of(value)));
+  attribute_names_.push_back(name);
+  return ended_by(team_.agree(is_leader(team_) ? hdf5_->add_attribute(name, value) : Status()));
+}
+
+Status CheckpointWriterState::commit() {
+  TESSERA_RETURN_IF_ERROR(check_usable());
+  TESSERA_RETURN_IF_ERROR(ended_by(team_.agree(is_to_sync() ? file_.sync() : Status())));
+  TESSERA_RETURN_IF_ERROR(
+      ended_by(team_.agree(is_leader(team_) ? complete_as_leader() : Status())));
+  is_over_ = true;
+  file_.close();
+  return {};
+}
+
+// A machine has one cache of a file, whoever wrote to it: one member of each node completes it, and
+// on the leader's node the leader, when all is written.
+bool CheckpointWriterState::is_to_sync() const {
+  const auto members = team_.members();
+  const rma::WorldRank own = job_.rank();
+  const auto first_here = std::find_if(members.begin(), members.end(), [&](rma::WorldRank member) {
+    return job_.node_of(member) == job_.node_of(own);
+  });
+  return *first_here == own && !is_leader(team_);
+}
+
+Status CheckpointWriterState::complete_as_leader() {
+  TESSERA_ASSIGN_OR_RETURN(const FileImage image, hdf5_->finish());
+  hdf5_.reset();
+  TESSERA_RETURN_IF_ERROR(write_guarded(file_, image));
+  TESSERA_RETURN_IF_ERROR(file_.sync());
+  return replace(temporary_, target_);
+}
+
+}  // namespace detail
+
+using rma::Code;
+using rma::Result;
+using rma::Status;
+
+namespace {
+
+// Of a writer that was moved from there is nobody to agree with.
+Status moved_from() {
+  return Status::error(Code::closed, "the checkpoint writer was moved from");
+}
+
+}  // namespace
+
+CheckpointWriter::CheckpointWriter(std::unique_ptr<detail::CheckpointWriterState> state) noexcept
+    : state_(std::move(state)) {}
+CheckpointWriter::CheckpointWriter(CheckpointWriter&&) noexcept = default;
+CheckpointWriter& CheckpointWriter::operator=(CheckpointWriter&&) noexcept = default;
+CheckpointWriter::~CheckpointWriter() = default;
+
+Result<CheckpointWriter> CheckpointWriter::create(const rma::Job& job, const std::string& path,
+                                                  const CheckpointOptions& options) {
+  return create(job, job.world(), path, options);
+}
+
+Result<CheckpointWriter> CheckpointWriter::create(const rma::Job& job, const rma::Team& team,
+                                                  const std::string& path,
+                                                  const CheckpointOptions& options) {
+  auto state = std::make_unique<detail::CheckpointWriterState>(job, team, path, options);
+  TESSERA_RETURN_IF_ERROR(state->begin().context("creating " + state->describe_file()));
+  return CheckpointWriter(std::move(state));
+}
+
+Status CheckpointWriter::add(ArrayBase& array, const std::string& name) {
+  if (!state_) {
+    return moved_from();
+  }
+  return state_->add(array, name)
+      .context(fmt::format("adding array '{}' to {}", name, state_->describe_file()));
+}
+
+Status CheckpointWriter::add_attribute(const std::string& name, const AttributeValue& value) {
+  if (!state_) {
+    return moved_from();
+  }
+  return state_->add_attribute(name, value)
+      .context(fmt::format("adding attribute '{}' to {}", name, state_->describe_file()));
+}
+
+Status CheckpointWriter::commit() {
+  if (!state_) {
+    return moved_from();
+  }
+  return state_->commit().context("committing " + state_->describe_file());
+}
+
+}  // namespace tessera::arrays

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/detail/read_path.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "arrays/detail/own_blocks.hpp"
+#include "rma/transfer.hpp"
+
+namespace tessera::arrays::detail {
+
+using rma::Handle;
+using rma::Result;
+using rma::Status;
+
+namespace {
+
+class NodeCopy : public ReadPath {
+ public:
+  explicit NodeCopy(ArrayBase copy) : copy_(std::move(copy)) {}
+  Status get(const Box& box, const LocalBuffer& to) override { return copy_.get_box(box, to); }
+  [[nodiscard]] const ArrayBase* copy() const noexcept override { return &copy_; }
+
+ private:
+  ArrayBase copy_;
+};
+
+// Elements between two pieces of this process's memory: the shape's remote side is `from`.
+void copy_elements(std::byte* to, const std::byte* from, const rma::CopyShape& shape, int levels) {
+  if (levels == 0) {
+    std::memcpy(to, from, shape.run_bytes);
+    return;
+  }
+  const auto& [count, step_to, step_from] = shape.level[static_cast<std::size_t>(levels - 1)];
+  for (std::int64_t i = 0; i < count; ++i) {
+    copy_elements(to + i * step_to, from + i * step_from, shape, levels - 1);
+  }
+}
+
+class TileCache : public ReadPath {
+ public:
+  TileCache(const rma::Job& job, const rma::Region& region, const Distribution& distribution,
+            std::size_t element_bytes, std::size_t bytes)
+      : job_(job),
+        region_(region.borrow()),
+        distribution_(distribution),
+        element_bytes_(static_cast<std::int64_t>(element_bytes)),
+        tile_(tile_extents(distribution, element_bytes_)),
+        most_tiles_(static_cast<std::int64_t>(bytes) /
+                    std::max<std::int64_t>(1, volume(tile_) * element_bytes_)) {
+    tiles_along_ = Extents::zeros(tile_.ndims());
+    for (int dim = 0; dim < tile_.ndims(); ++dim) {
+      tiles_along_[dim] = (distribution.extents()[dim] + tile_[dim] - 1) / tile_[dim];
+    }
+  }
+
+  Status get(const Box& box, const LocalBuffer& to) override {
+    for (const Patch& patch : distribution_.patches(box)) {
+      std::byte* const at = static_cast<std::byte*>(to.data) +
+                            distance(box.lo(), patch.box.lo(), to.strides) * element_bytes_;
+      TESSERA_RETURN_IF_ERROR(get_patch(patch, {at, to.strides}));
+    }
+    return {};
+  }
+
+ private:
+  // Small enough that a miss brings little that nobody asked for.
+  static constexpr std::int64_t tile_bytes = 16 << 10;
+
+  struct Tile {
+    Box box;
+    std::vector<std::byte> elements;  // row-major
+    std::list<std::int64_t>::iterator used;
+  };
+
+  static Extents tile_extents(const Distribution& distribution, std::int64_t element_bytes) {
+    Extents tile = distribution.extents();
+    const std::int64_t most = std::max<std::int64_t>(1, tile_bytes / element_bytes);
+    for (int dim = 0; dim < tile.ndims(); ++dim) {
+      tile[dim] = std::max<std::int64_t>(tile[dim], 1);
+    }
+    for (int dim = 0; dim < tile.ndims() && volume(tile) > most; ++dim) {
+      tile[dim] = std::clamp<std::int64_t>(most / (volume(tile) / tile[dim]), 1, tile[dim]);
+    }
+    return tile;
+  }
+
+  Status get_patch(const Patch& patch, const LocalBuffer& to) {
+    const bool is_near =
+        region_.direct(patch.owner) != nullptr || patch.owner == region_.team().rank();
+    std::vector<std::int64_t> wanted;
+    if (!is_near) {
+      wanted = tiles_of(patch.box);
+    }
+    if (is_near || std::ssize(wanted) > most_tiles_) {
+      return rma::get(job_, address(patch), to.data,
+                      copy_shape(patch, to.strides, static_cast<std::size_t>(element_bytes_)));
+    }
+    const std::lock_guard guard(mutex_);
+    TESSERA_RETURN_IF_ERROR(fetch_missing(wanted));
+    for (const std::int64_t number : wanted) {
+      copy_out(tiles_.at(number), patch.box, to);
+    }
+    return {};
+  }
+
+  [[nodiscard]] rma::RemoteAddress address(const Patch& patch) const {
+    return region_.at(patch.owner, static_cast<std::uint64_t>(patch.offset * element_bytes_));
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> tiles_of(const Box& box) const {
+    Box tiles = box;
+    for (int dim = 0; dim < box.ndims(); ++dim) {
+      tiles.set(dim, box.lo(dim) / tile_[dim], (box.hi(dim) - 1) / tile_[dim] + 1);
+    }
+    const Strides strides = dense_strides(tiles_along_);
+    std::vector<std::int64_t> numbers;
+    Index at = Index::zeros(box.ndims());
+    do {
+      numbers.push_back(distance(Index::zeros(box.ndims()), tiles.lo(), strides) +
+                        distance(Index::zeros(box.ndims()), at, strides));
+    } while (std::ssize(numbers) <= most_tiles_ &&
+             advance(at, tiles.extents(), MemoryOrder::row_major));
+    return numbers;
+  }
+
+  [[nodiscard]] Box box_of(std::int64_t number) const {
+    Box box = Box::none(tile_.ndims());
+    for (int dim = tile_.ndims() - 1; dim >= 0; --dim) {
+      const std::int64_t lo = number % tiles_along_[dim] * tile_[dim];
+      box.set(dim, lo, std::min(lo + tile_[dim], distribution_.extents()[dim]));
+      number /= tiles_along_[dim];
+    }
+    return box;
+  }
+
+  // All that is missing travels at once; those that are wanted are the last to be thrown out.
+  Status fetch_missing(const std::vector<std::int64_t>& wanted) {
+    std::vector<std::int64_t> missing;
+    for (const std::int64_t number : wanted) {
+      if (const auto found = tiles_.find(number); found != tiles_.end()) {
+        order_.splice(order_.begin(), order_, found->second.used);
+      } else {
+        missing.push_back(number);
+      }
+    }
+    make_room(std::ssize(missing));
+    Handle gets;
+    for (const std::int64_t number : missing) {
+      gets.collect(fetch(number));
+    }
+    Status status = gets.wait();
+    if (!status.ok()) {
+      for (const std::int64_t number : missing) {
+        order_.erase(tiles_.at(number).used);
+        tiles_.erase(number);
+      }
+    }
+    return status;
+  }
+
+  void make_room(std::int64_t count) {
+    while (!order_.empty() && std::ssize(order_) + count > most_tiles_) {
+      tiles_.erase(order_.back());
+      order_.pop_back();
+    }
+  }
+
+  Handle fetch(std::int64_t number) {
+    order_.push_front(number);
+    Tile& tile = tiles_[number];
+    tile = {box_of(number), {}, order_.begin()};
+    tile.elements.resize(static_cast<std::size_t>(tile.box.volume() * element_bytes_));
+    const Strides strides = dense_strides(tile.box.extents());
+    Handle gets;
+    for (const Patch& patch : distribution_.patches(tile.box)) {
+      std::byte* const at =
+          tile.elements.data() + distance(tile.box.lo(), patch.box.lo(), strides) * element_bytes_;
+      gets.collect(
+          rma::get_async(job_, address(patch), at,
+                         copy_shape(patch, strides, static_cast<std::size_t>(element_bytes_))));
+    }
+    return gets;
+  }
+
+  void copy_out(const Tile& tile, const Box& box, const LocalBuffer& to) const {
+    const Box common = intersect(tile.box, box);
+    const Strides strides = dense_strides(tile.box.extents());
+    const rma::CopyShape shape = copy_shape(common.extents(), MemoryOrder::row_major, to.strides,
+                                            strides, static_cast<std::size_t>(element_bytes_));
+    copy_elements(
+        static_cast<std::byte*>(to.data) +
+            distance(box.lo(), common.lo(), to.strides) * element_bytes_,
+        tile.elements.data() + distance(tile.box.lo(), common.lo(), strides) * element_bytes_,
+        shape, shape.levels);
+  }
+
+  rma::Job job_;
+  rma::Region region_;
+  Distribution distribution_;
+  std::int64_t element_bytes_;
+  Extents tile_;
+  Extents tiles_along_;
+  std::int64_t most_tiles_;
+  std::mutex mutex_;
+  std::unordered_map<std::int64_t, Tile> tiles_;  // by their place in row-major order
+  std::list<std::int64_t> order_;                 // the last used first
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ReadPath>> make_node_copy(const ArrayBase& array) {
+  TESSERA_ASSIGN_OR_RETURN(
+      rma::Team node,
+      array.team().split(array.job().node_of(array.job().rank()).value, array.team().rank().value));
+  auto copy = ArrayBase::create(array.job(), array.extents(), array.element(),
+                                {.name = array.name() + " (copy on a node)",
+                                 .team = node,
+                                 .order = array.distribution().order()});
+  const Status mine = copy.ok() ? get_own(*copy, copy->box(), array, array.box()) : copy.status();
+  TESSERA_RETURN_IF_ERROR(array.team().agree(mine));
+  TESSERA_RETURN_IF_ERROR(copy->sync());
+  return std::unique_ptr<ReadPath>(std::make_unique<NodeCopy>(std::move(copy).take()));
+}
+
+std::unique_ptr<ReadPath> make_tile_cache(const rma::Job& job, const rma::Region& region,
+                                          const Distribution& distribution,
+                                          std::size_t element_bytes, std::size_t bytes) {
+  return std::make_unique<TileCache>(job, region, distribution, element_bytes, bytes);
+}
+
+}  // namespace tessera::arrays::detail

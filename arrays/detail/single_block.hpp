@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. The commonest transfer, a box within one block of a distribution that gives no rank
+// two, in one pass over its dimensions: what the walk over patches finds out in several. Small
+// transfers spend their time here.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "arrays/box.hpp"
+#include "arrays/detail/distribution_data.hpp"
+#include "rma/shape.hpp"
+
+namespace tessera::arrays::detail {
+
+struct SingleBlock {
+  rma::TeamRank owner;
+  std::int64_t offset = 0;    ///< of the box's lower corner in the owner's slice, in bytes
+  std::int64_t elements = 1;  ///< in the box
+  rma::CopyShape shape;
+};
+
+/// Local strides of memory without gaps in row-major order.
+struct DenseRows {
+  [[nodiscard]] std::int64_t operator()(int /*dim*/, std::int64_t elements_below) const noexcept {
+    return elements_below;
+  }
+};
+/// Local strides as given.
+struct GivenStrides {
+  const Strides& strides;
+  [[nodiscard]] std::int64_t operator()(int dim, std::int64_t /*elements_below*/) const noexcept {
+    return strides[dim];
+  }
+};
+
+/// Who has the block of an element, where ranks are no plain grid.
+[[gnu::noinline, gnu::cold]] inline rma::TeamRank owner_at(const DistributionData& data,
+                                                           const Index& at) noexcept {
+  Index block = at;
+  for (int dim = 0; dim < at.ndims(); ++dim) {
+    block[dim] = data.cut(dim).find(at[dim]).block;
+  }
+  return data.deal.owner(block);
+}
+
+/// False, and `found` unspecified, where the box is empty, not inside, or more than one block's;
+/// where the distribution gives ranks several; and for DenseRows of a column-major array.
+template <class LocalStride>
+inline bool find_single_block(const DistributionData& data, const Box& box,
+                              std::size_t element_bytes, LocalStride local_stride,
+                              SingleBlock& found) noexcept {
+  const int ndims = data.extents.ndims();
+  constexpr bool wants_row_major = std::is_same_v<LocalStride, DenseRows>;
+  if (!data.is_one_block_per_rank || box.ndims() != ndims || box.hi().ndims() != ndims ||
+      (wants_row_major && data.order != MemoryOrder::row_major)) {
+    return false;
+  }
+  const bool is_row_major = wants_row_major || data.order == MemoryOrder::row_major;
+  const auto bytes = static_cast<std::int64_t>(element_bytes);
+  std::int64_t rank = 0;
+  std::int64_t run = bytes;
+  std::int64_t next_local = bytes;
+  std::int64_t next_remote = bytes;
+  std::int64_t remote_stride = bytes;
+  for (int k = 0; k < ndims; ++k) {
+    const int dim = is_row_major ? ndims - 1 - k : k;
+    const AxisCut& cut = data.cut(dim);
+    const std::int64_t lo = box.lo(dim);
+    const std::int64_t count = box.hi(dim) - lo;
+    if (static_cast<std::uint64_t>(lo) >= static_cast<std::uint64_t>(cut.extent()) || count <= 0) {
+      return false;
+    }
+    const AxisCut::Run within = cut.find_run(lo);
+    if (count > within.length - within.place) {
+      return false;
+    }
+    rank += within.block * data.deal.rank_stride(dim);
+    const std::int64_t ghosts = data.ghosts[dim];
+    found.offset += (within.place + ghosts) * remote_stride;
+    if (count > 1) {
+      const std::int64_t stride = local_stride(dim, found.elements) * bytes;
+      if (stride != next_local || remote_stride != next_remote) {
+        found.shape.repeat(count, stride, remote_stride);
+      } else if (found.shape.levels == 0) {
+        run *= count;
+      } else {
+        found.shape.level[static_cast<std::size_t>(found.shape.levels - 1)].count *= count;
+      }
+      next_local = stride * count;
+      next_remote = remote_stride * count;
+    }
+    found.elements *= count;
+    remote_stride *= within.length + 2 * ghosts;
+  }
+  found.owner = data.deal.is_plain_grid() ? rma::TeamRank{static_cast<std::int32_t>(rank)}
+                                          : owner_at(data, box.lo());
+  found.shape.run_bytes = static_cast<std::size_t>(run);
+  return true;
+}
+
+}  // namespace tessera::arrays::detail

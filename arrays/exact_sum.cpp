@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/exact_sum.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace tessera::arrays {
+
+namespace {
+
+constexpr int digit_bits = 32;
+constexpr std::uint64_t digit_mask = 0xffff'ffffU;
+constexpr int fraction_bits = 52;
+constexpr int least_exponent = -1074;  // of the smallest double
+
+using Bits = __uint128_t;
+
+}  // namespace
+
+void ExactSum::add(double term) noexcept {
+  const auto bits = std::bit_cast<std::uint64_t>(term);
+  const auto exponent = static_cast<int>(bits >> fraction_bits & 0x7ffU);
+  if (exponent == 0x7ff) {
+    count_special(term);
+    return;
+  }
+  std::uint64_t significand = bits & ((std::uint64_t{1} << fraction_bits) - 1);
+  if (exponent != 0) {
+    significand |= std::uint64_t{1} << fraction_bits;
+  }
+  const int place = exponent == 0 ? 0 : exponent - 1;  // of its last bit, above 2^-1074
+  const auto digit = static_cast<std::size_t>(place / digit_bits);
+  const int shift = place % digit_bits;
+  const std::uint64_t low = significand << shift;
+  const std::uint64_t high = shift == 0 ? 0 : significand >> (64 - shift);
+  const std::int64_t sign = (bits >> 63U) != 0 ? -1 : 1;
+  words_[digit] += sign * static_cast<std::int64_t>(low & digit_mask);
+  words_[digit + 1] += sign * static_cast<std::int64_t>(low >> digit_bits);
+  words_[digit + 2] += sign * static_cast<std::int64_t>(high);
+  if (++additions_ == most_additions) {
+    carry();
+  }
+}
+
+void ExactSum::count_special(double term) noexcept {
+  const std::size_t kind = std::isnan(term) ? nans : term > 0 ? infinities : negative_infinities;
+  ++words_[kind];
+}
+
+void ExactSum::carry() noexcept {
+  for (std::size_t i = 0; i + 1 < digits; ++i) {
+    const std::int64_t carried = words_[i] >> digit_bits;  // rounds towards minus infinity
+    words_[i] -= carried * (std::int64_t{1} << digit_bits);
+    words_[i + 1] += carried;
+  }
+  additions_ = 0;
+}
+
+double ExactSum::value() const noexcept {
+  if (words_[nans] > 0 || (words_[infinities] > 0 && words_[negative_infinities] > 0)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (words_[infinities] > 0 || words_[negative_infinities] > 0) {
+    return words_[infinities] > 0 ? infinity : -infinity;
+  }
+  ExactSum sum = *this;
+  sum.carry();
+  const bool is_negative = sum.words_[digits - 1] < 0;
+  if (is_negative) {
+    for (std::size_t i = 0; i < digits; ++i) {
+      sum.words_[i] = -sum.words_[i];
+    }
+    sum.carry();
+  }
+  std::size_t top = digits - 1;
+  while (top > 0 && sum.words_[top] == 0) {
+    --top;
+  }
+  // The four highest digits have at least 97 bits of the number. If anything but zeros follows, the
+  // last of them is set, so that the conversion rounds as if all were there. A sum so small that
+  // ldexp would round again has no more than 53 bits in all.
+  Bits bits = 0;
+  std::size_t below = top + 1;
+  for (int i = 0; i < 4 && below > 0; ++i) {
+    bits = bits << digit_bits | static_cast<std::uint64_t>(sum.words_[--below]);
+  }
+  const int exponent = least_exponent + static_cast<int>(below) * digit_bits;
+  if (std::any_of(sum.words_.begin(), sum.words_.begin() + static_cast<std::ptrdiff_t>(below),
+                  [](std::int64_t digit) { return digit != 0; })) {
+    bits |= 1U;
+  }
+  const double magnitude = std::ldexp(static_cast<double>(bits), exponent);
+  return is_negative ? -magnitude : magnitude;
+}
+
+}  // namespace tessera::arrays

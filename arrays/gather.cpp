@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/gather.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "arrays/distribution.hpp"
+#include "rma/transfer.hpp"
+
+namespace tessera::arrays {
+
+using rma::Code;
+using rma::Fragment;
+using rma::Handle;
+using rma::Status;
+
+namespace {
+
+// Places that are located together, and whose transfers travel together.
+constexpr std::int64_t batch_places = 16 << 10;
+
+std::string_view verb_of(Transfer::Kind kind) {
+  return kind == Transfer::Kind::get   ? "gather"
+         : kind == Transfer::Kind::put ? "scatter"
+                                       : "scatter_accumulate";
+}
+
+Status explain_place(const ArrayBase& array, const Places& places, std::int64_t number) {
+  const auto ndims = static_cast<std::size_t>(std::clamp(places.ndims(number), 0, max_dims));
+  const Index at(std::span(places[number], ndims));
+  Status status = check_inside(at, array.extents());
+  return std::move(status).context(fmt::format("entry {} of the list", number));
+}
+
+// All at once, so that nothing has moved when one of them is wrong.
+Status check_places(const ArrayBase& array, const Places& places) {
+  const int ndims = array.ndims();
+  const Extents& extents = array.extents();
+  for (std::int64_t i = 0; i < places.count(); ++i) {
+    const std::int64_t* const at = places[i];
+    bool is_inside = places.ndims(i) == ndims;
+    for (int dim = 0; dim < ndims && is_inside; ++dim) {
+      is_inside = static_cast<std::uint64_t>(at[dim]) < static_cast<std::uint64_t>(extents[dim]);
+    }
+    if (!is_inside) [[unlikely]] {
+      return explain_place(array, places, i);
+    }
+  }
+  return {};
+}
+
+// One element of this node's memory. Words of up to 8 bytes never tear, as on all paths.
+template <std::size_t Bytes>
+struct Word;
+template <>
+struct Word<1> {
+  using type [[gnu::may_alias]] = std::uint8_t;
+};
+template <>
+struct Word<2> {
+  using type [[gnu::may_alias]] = std::uint16_t;
+};
+template <>
+struct Word<4> {
+  using type [[gnu::may_alias]] = std::uint32_t;
+};
+template <>
+struct Word<8> {
+  using type [[gnu::may_alias]] = std::uint64_t;
+};
+
+template <std::size_t Bytes>
+void load(std::byte* to, const std::byte* from) {
+  const auto word =
+      __atomic_load_n(reinterpret_cast<const typename Word<Bytes>::type*>(from), __ATOMIC_RELAXED);
+  std::memcpy(to, &word, Bytes);
+}
+template <std::size_t Bytes>
+void store(std::byte* to, const std::byte* from) {
+  typename Word<Bytes>::type word;
+  std::memcpy(&word, from, Bytes);
+  __atomic_store_n(reinterpret_cast<typename Word<Bytes>::type*>(to), word, __ATOMIC_RELAXED);
+}
+
+// Pieces of elements that lie elsewhere, until they are sent.
+struct FarElement {
+  rma::TeamRank owner;
+  Fragment fragment;
+};
+
+// The work of transfer_elements().
+class ElementMover {
+ public:
+  ElementMover(const ArrayBase& array, const Transfer& transfer, std::byte* values)
+      : array_(array),
+        transfer_(transfer),
+        values_(values),
+        bytes_(static_cast<std::int64_t>(array.element_bytes())),
+        job_(array.job()) {}
+
+  Status run(const Places& places) {
+    for (std::int64_t first = 0; first < places.count(); first += batch_places) {
+      const std::int64_t last = std::min(first + batch_places, places.count());
+      far_.clear();
+      TESSERA_RETURN_IF_ERROR(take_near(places, first, last));
+      // The batch before has travelled while this one was located.
+      TESSERA_RETURN_IF_ERROR(travelling_.wait());
+      travelling_ = send_far();
+    }
+    return travelling_.wait();
+  }
+
+ private:
+  // In two steps for some places at a time: memory that is touched at random takes longer to come
+  // than all the rest, so that all of it is asked for before the first element is moved.
+  Status take_near(const Places& places, std::int64_t first, std::int64_t last) {
+    std::array<Near, asked_together> near;
+    for (std::int64_t at = first; at < last; at += asked_together) {
+      const std::int64_t count = std::min(asked_together, last - at);
+      for (std::int64_t i = 0; i < count; ++i) {
+        near[static_cast<std::size_t>(i)] = find(places[at + i]);
+      }
+      for (std::int64_t i = 0; i < count; ++i) {
+        TESSERA_RETURN_IF_ERROR(
+            take(near[static_cast<std::size_t>(i)], values_ + (at + i) * bytes_));
+      }
+    }
+    return {};
+  }
+
+  static constexpr std::int64_t asked_together = 64;
+
+  struct Near {
+    ElementPlace place;
+    std::byte* element = nullptr;  // null: it lies on another node
+  };
+
+  Near find(const std::int64_t* numbers) {
+    const auto dims = static_cast<std::size_t>(array_.ndims());
+    Near near{array_.distribution().locate(Index(std::span(numbers, dims)))};
+    if (std::byte* const slice = slice_of(near.place.owner)) {
+      near.element = slice + near.place.offset * bytes_;
+      __builtin_prefetch(near.element);
+    }
+    return near;
+  }
+
+  Status take(const Near& near, std::byte* value) {
+    if (near.element != nullptr) {
+      return move_near(near.place, near.element, value);
+    }
+    far_.push_back({near.place.owner,
+                    {value, static_cast<std::uint64_t>(near.place.offset * bytes_),
+                     static_cast<std::size_t>(bytes_)}});
+    return {};
+  }
+
+  // The memory of an owner on this node; the last one asked for is remembered.
+  std::byte* slice_of(rma::TeamRank owner) {
+    if (owner != last_owner_) {
+      last_owner_ = owner;
+      last_slice_ =
+          owner == array_.team().rank() ? array_.region().local() : array_.region().direct(owner);
+    }
+    return last_slice_;
+  }
+
+  Status move_near(const ElementPlace& place, std::byte* element, std::byte* value) {
+    if (transfer_.kind == Transfer::Kind::accumulate) {
+      return rma::accumulate(job_, address(place.owner, place.offset), value,
+                             static_cast<std::size_t>(bytes_), *transfer_.scale);
+    }
+    const bool is_get = transfer_.kind == Transfer::Kind::get;
+    switch (bytes_) {
+      case 1:
+        is_get ? load<1>(value, element) : store<1>(element, value);
+        break;
+      case 2:
+        is_get ? load<2>(value, element) : store<2>(element, value);
+        break;
+      case 4:
+        is_get ? load<4>(value, element) : store<4>(element, value);
+        break;
+      case 8:
+        is_get ? load<8>(value, element) : store<8>(element, value);
+        break;
+      default:
+        // Larger ones may tear; so that they are no data races either, rma moves them.
+        return is_get ? rma::get(job_, address(place.owner, place.offset), value,
+                                 static_cast<std::size_t>(bytes_))
+                      : rma::put(job_, address(place.owner, place.offset), value,
+                                 static_cast<std::size_t>(bytes_));
+    }
+    return {};
+  }
+
+  [[nodiscard]] rma::RemoteAddress address(rma::TeamRank owner, std::int64_t offset) const {
+    return array_.region().at(owner, static_cast<std::uint64_t>(offset * bytes_));
+  }
+
+  // One list for each owner, in ascending order of its memory; of places that are put twice, the
+  // one that is listed last stays.
+  Handle send_far() {
+    std::stable_sort(far_.begin(), far_.end(), [](const FarElement& a, const FarElement& b) {
+      return a.owner != b.owner ? a.owner < b.owner
+                                : a.fragment.remote_offset < b.fragment.remote_offset;
+    });
+    Handle all;
+    for (auto at = far_.begin(); at != far_.end();) {
+      const rma::TeamRank owner = at->owner;
+      fragments_.clear();
+      for (; at != far_.end() && at->owner == owner; ++at) {
+        const bool is_put_again = transfer_.kind == Transfer::Kind::put && !fragments_.empty() &&
+                                  fragments_.back().remote_offset == at->fragment.remote_offset;
+        if (is_put_again) {
+          fragments_.back() = at->fragment;
+        } else {
+          fragments_.push_back(at->fragment);
+        }
+      }
+      all.collect(send(owner));
+    }
+    return all;
+  }
+
+  Handle send(rma::TeamRank owner) {
+    const rma::RemoteAddress slice = address(owner, 0);
+    switch (transfer_.kind) {
+      case Transfer::Kind::get:
+        return rma::get_async(job_, slice, fragments_);
+      case Transfer::Kind::put:
+        return rma::put_async(job_, slice, fragments_);
+      case Transfer::Kind::accumulate:
+        break;
+    }
+    return rma::accumulate_async(job_, slice, fragments_, *transfer_.scale);
+  }
+
+  const ArrayBase& array_;
+  const Transfer& transfer_;
+  std::byte* values_;
+  std::int64_t bytes_;
+  rma::Job& job_;
+  rma::TeamRank last_owner_{-1};
+  std::byte* last_slice_ = nullptr;
+  std::vector<FarElement> far_;
+  std::vector<Fragment> fragments_;
+  Handle travelling_;
+};
+
+}  // namespace
+
+Status transfer_elements(const ArrayBase& array, const Places& places, void* values,
+                         std::int64_t count_values, const Transfer& transfer) {
+  const auto attempt = [&](Status status) {
+    return std::move(status).context(fmt::format("{} of {} elements of {}", verb_of(transfer.kind),
+                                                 places.count(), array.describe()));
+  };
+  Status status = array.check_transfer(transfer);
+  if (status.ok() && count_values < places.count()) {
+    status = Status::error(Code::invalid_argument,
+                           fmt::format("{} values for {} places", count_values, places.count()));
+  }
+  if (status.ok() && values == nullptr && places.count() > 0) {
+    status = Status::error(Code::invalid_argument, "the local buffer is null");
+  }
+  if (status.ok()) {
+    status = check_places(array, places);
+  }
+  if (status.ok()) {
+    const ArrayBase& source = transfer.kind == Transfer::Kind::get ? array.where_to_read() : array;
+    status = ElementMover(source, transfer, static_cast<std::byte*>(values)).run(places);
+  }
+  return status.ok() ? Status() : attempt(std::move(status));
+}
+
+}  // namespace tessera::arrays

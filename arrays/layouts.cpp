@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The named compositions of distribution.hpp that deal several blocks to a rank, or none.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "arrays/distribution.hpp"
+
+namespace tessera::arrays {
+
+using rma::Code;
+using rma::Result;
+using rma::Status;
+using rma::TeamRank;
+
+namespace {
+
+std::string attempt(const Extents& extents, std::string_view how) {
+  return fmt::format("distributing {} {}", to_string(extents), how);
+}
+
+Status check_dims(const Extents& extents, int given, std::string_view what) {
+  return given == extents.ndims()
+             ? Status()
+             : Status::error(Code::invalid_argument,
+                             fmt::format("{} of {} dimensions for an array of {}", what, given,
+                                         extents.ndims()));
+}
+
+Result<std::vector<AxisCut>> cuts_by_size(const Extents& extents, const Extents& block) {
+  TESSERA_RETURN_IF_ERROR(check_extents(extents));
+  TESSERA_RETURN_IF_ERROR(check_dims(extents, block.ndims(), "block sizes"));
+  std::vector<AxisCut> cuts(static_cast<std::size_t>(extents.ndims()));
+  for (int dim = 0; dim < extents.ndims(); ++dim) {
+    TESSERA_ASSIGN_OR_RETURN(cuts[static_cast<std::size_t>(dim)],
+                             AxisCut::by_size(extents[dim], block[dim]));
+  }
+  return cuts;
+}
+
+Result<std::vector<AxisCut>> cuts_at_bounds(const Extents& extents,
+                                            std::span<const std::vector<std::int64_t>> starts) {
+  TESSERA_RETURN_IF_ERROR(check_extents(extents));
+  TESSERA_RETURN_IF_ERROR(check_dims(extents, static_cast<int>(starts.size()), "bounds"));
+  std::vector<AxisCut> cuts(starts.size());
+  for (std::size_t dim = 0; dim < starts.size(); ++dim) {
+    TESSERA_ASSIGN_OR_RETURN(cuts[dim],
+                             AxisCut::at_bounds(extents[static_cast<int>(dim)], starts[dim]));
+  }
+  return cuts;
+}
+
+Extents blocks_of(std::span<const AxisCut> cuts) {
+  Extents blocks = Extents::zeros(static_cast<int>(cuts.size()));
+  for (int dim = 0; dim < blocks.ndims(); ++dim) {
+    blocks[dim] = cuts[static_cast<std::size_t>(dim)].blocks();
+  }
+  return blocks;
+}
+
+Result<Distribution> on_cyclic_grid(std::span<const AxisCut> cuts, const Extents& grid,
+                                    std::int64_t nranks, const StorageOptions& options) {
+  TESSERA_ASSIGN_OR_RETURN(const Deal deal,
+                           Deal::cyclic_grid(blocks_of(cuts), grid, nranks, options.order));
+  return Distribution::create(cuts, deal, options);
+}
+
+Status check_holders(std::span<const TeamRank> holders, std::int64_t nranks) {
+  std::vector<TeamRank> sorted(holders.begin(), holders.end());
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.empty()) {
+    return Status::error(Code::invalid_argument, "no rank is to hold it").hint("name at least one");
+  }
+  for (const TeamRank rank : {sorted.front(), sorted.back()}) {
+    if (rank.value < 0 || rank.value >= nranks) {
+      return Status::error(
+                 Code::invalid_argument,
+                 fmt::format("rank {} is to hold it, and there are {}", rank.value, nranks))
+          .hint("ranks are counted from 0, within the array's team");
+    }
+  }
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  return twice == sorted.end()
+             ? Status()
+             : Status::error(Code::invalid_argument,
+                             fmt::format("rank {} is named twice among those who are to hold it",
+                                         twice->value));
+}
+
+}  // namespace
+
+Result<Distribution> Distribution::block_cyclic(const Extents& extents, const Extents& block,
+                                                std::int64_t nranks,
+                                                const StorageOptions& options) {
+  const std::string doing = attempt(extents, "block-cyclically");
+  auto cuts = cuts_by_size(extents, block);
+  if (!cuts.ok()) {
+    return std::move(cuts).status().context(doing);
+  }
+  TESSERA_ASSIGN_OR_RETURN(const Deal deal,
+                           Deal::round_robin(blocks_of(*cuts), nranks, options.order));
+  return create(*cuts, deal, options);
+}
+
+Result<Distribution> Distribution::tiled(const Extents& extents, const Extents& tile,
+                                         const Extents& grid, std::int64_t nranks,
+                                         const StorageOptions& options) {
+  auto cuts = cuts_by_size(extents, tile);
+  return cuts.ok() ? on_cyclic_grid(*cuts, grid, nranks, options)
+                   : std::move(cuts).status().context(attempt(extents, "in tiles"));
+}
+
+Result<Distribution> Distribution::tiled_irregular(
+    const Extents& extents, std::span<const std::vector<std::int64_t>> starts, const Extents& grid,
+    std::int64_t nranks, const StorageOptions& options) {
+  auto cuts = cuts_at_bounds(extents, starts);
+  return cuts.ok() ? on_cyclic_grid(*cuts, grid, nranks, options)
+                   : std::move(cuts).status().context(attempt(extents, "in irregular tiles"));
+}
+
+Result<Distribution> Distribution::scalapack(const Extents& extents, const Extents& block,
+                                             const Extents& grid, std::int64_t nranks,
+                                             MemoryOrder order) {
+  auto cuts = cuts_by_size(extents, block);
+  return cuts.ok() ? on_cyclic_grid(*cuts, grid, nranks,
+                                    {.storage = Storage::local_matrix, .order = order})
+                   : std::move(cuts).status().context(attempt(extents, "as ScaLAPACK does"));
+}
+
+Result<Distribution> Distribution::restricted(const Extents& extents,
+                                              std::span<const TeamRank> holders,
+                                              std::int64_t nranks, const RegularOptions& options) {
+  TESSERA_RETURN_IF_ERROR(
+      check_holders(holders, nranks).context(attempt(extents, "on some ranks")));
+  TESSERA_ASSIGN_OR_RETURN(const Distribution over_holders,
+                           regular(extents, std::ssize(holders), options));
+  const Deal& deal = over_holders.deal();
+  std::vector<AxisCut> cuts;
+  for (int dim = 0; dim < extents.ndims(); ++dim) {
+    cuts.push_back(over_holders.cut(dim));
+  }
+  std::vector<TeamRank> owners(static_cast<std::size_t>(volume(deal.blocks())));
+  Index block = Index::zeros(extents.ndims());
+  do {
+    owners[static_cast<std::size_t>(deal.linear(block))] =
+        holders[static_cast<std::size_t>(deal.owner(block).value)];
+  } while (advance(block, deal.blocks(), MemoryOrder::row_major));
+  TESSERA_ASSIGN_OR_RETURN(const Deal table,
+                           Deal::table(deal.blocks(), owners, nranks, deal.order()));
+  return create(cuts, table, {.order = options.order, .ghosts = options.ghosts});
+}
+
+}  // namespace tessera::arrays

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "arrays/chunks.hpp"
+#include "arrays/detail/arithmetic.hpp"
+#include "arrays/transform.hpp"
+
+namespace tessera::arrays {
+
+using rma::Code;
+using rma::Status;
+
+namespace {
+
+template <class T>
+Status check_matrix(std::string_view verb, const Part<T>& a) {
+  if (a.box().ndims() == 2) {
+    return {};
+  }
+  return Status::error(Code::invalid_argument,
+                       fmt::format("{} of {}, which has {} dimension{}", verb, a.array().describe(),
+                                   a.box().ndims(), a.box().ndims() == 1 ? "" : "s"))
+      .hint("a matrix has two");
+}
+
+// For symmetrize().
+template <class T>
+Status check_square(const Part<T>& a) {
+  TESSERA_RETURN_IF_ERROR(check_matrix("symmetrize", a));
+  if (a.box().extent(0) == a.box().extent(1)) {
+    return {};
+  }
+  return Status::error(Code::invalid_argument,
+                       fmt::format("symmetrize of {} of {}, which is {}", to_string(a.box()),
+                                   a.array().describe(), to_string(a.box().extents())))
+      .hint("only a square matrix has a transpose of its own shape");
+}
+
+template <class T>
+std::int64_t diagonal_length(const Part<T>& a) {
+  return std::min(a.box().extent(0), a.box().extent(1));
+}
+
+// What of the diagonal a chunk holds, counted from the part's lower corner.
+struct Stretch {
+  std::int64_t lo = 0;
+  std::int64_t hi = 0;
+};
+
+Stretch diagonal_in(const Chunk& chunk, const Box& matrix) {
+  const std::int64_t lo = std::max(chunk.box.lo(0) - matrix.lo(0), chunk.box.lo(1) - matrix.lo(1));
+  const std::int64_t hi = std::min(chunk.box.hi(0) - matrix.lo(0), chunk.box.hi(1) - matrix.lo(1));
+  return lo < hi ? Stretch{lo, hi} : Stretch{};
+}
+
+// Calls body(element, i) for each diagonal element of a chunk, i counted from the stretch's start.
+template <class T, class Body>
+void for_each_diagonal(const Chunk& chunk, const Box& matrix, const Stretch& stretch, Body&& body) {
+  const LocalView<T> view = chunk.view<T>(0);
+  const std::int64_t row = stretch.lo + matrix.lo(0) - chunk.box.lo(0);
+  const std::int64_t column = stretch.lo + matrix.lo(1) - chunk.box.lo(1);
+  for (std::int64_t i = 0; i < stretch.hi - stretch.lo; ++i) {
+    body(view(row + i, column + i), i);
+  }
+}
+
+// The operands must fit each other as far as check_operands() can tell, and the vector's length.
+template <class T>
+Status check_with_vector(std::string_view verb, const Part<T>& a, const Part<T>& v) {
+  TESSERA_RETURN_IF_ERROR(check_matrix(verb, a));
+  TESSERA_RETURN_IF_ERROR(v.array().check_open().context(std::string(verb)));
+  if (v.box().ndims() != 1 || v.box().extent(0) != diagonal_length(a)) {
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("{}: the diagonal of {} has {} elements and the vector {} is {}", verb,
+                    a.array().describe(), diagonal_length(a), v.array().describe(),
+                    to_string(v.box().extents())));
+  }
+  // Against a vector of that length the general rules hold: inside, teams, access, overlap.
+  Box square = a.box();
+  square.set(0, square.lo(0), square.lo(0) + diagonal_length(a));
+  const std::array operands{ChunkOperand{&a.array(), square, true}, reads_along(0, v)};
+  return check_operands(verb, operands);
+}
+
+// a(i, i) = combine(a(i, i), v(i))
+template <class T, class Combine>
+Status combine_diagonal(std::string_view verb, const Part<T>& a, const Part<T>& v,
+                        Combine&& combine) {
+  Status found = check_with_vector(verb, a, v);
+  const Status fenced = found.ok() ? v.array().fence() : Status();
+  const std::array operands{writes(a)};
+  std::vector<T> values;
+  const auto combine_chunk = [&](const Chunk& chunk) {
+    TESSERA_RETURN_IF_ERROR(fenced);
+    const Stretch stretch = diagonal_in(chunk, a.box());
+    values.resize(static_cast<std::size_t>(stretch.hi - stretch.lo));
+    const std::int64_t first = v.box().lo(0);
+    TESSERA_RETURN_IF_ERROR(v.array().get(Box({first + stretch.lo}, {first + stretch.hi}), values));
+    for_each_diagonal<T>(chunk, a.box(), stretch, [&](T& element, std::int64_t i) {
+      element = combine(element, values[static_cast<std::size_t>(i)]);
+    });
+    return Status();
+  };
+  return on_chunks(verb, operands, combine_chunk, std::move(found));
+}
+
+template <class T, class Change>
+Status change_diagonal(std::string_view verb, const Part<T>& a, Change&& change) {
+  const std::array operands{writes(a)};
+  const auto change_chunk = [&](const Chunk& chunk) {
+    for_each_diagonal<T>(chunk, a.box(), diagonal_in(chunk, a.box()),
+                         [&](T& element, std::int64_t) { element = change(element); });
+    return Status();
+  };
+  return on_chunks(verb, operands, change_chunk, check_matrix(verb, a));
+}
+
+template <class T>
+T mean(T a, T b) {
+  if constexpr (rma::IntegerElement<T>) {
+    // Sums of integers may need one bit more than they have.
+    using Wide = __int128_t;
+    return static_cast<T>((static_cast<Wide>(a) + static_cast<Wide>(b)) / 2);
+  } else {
+    using Real = decltype(std::real(a));
+    return (a + b) * Real{0.5};
+  }
+}
+
+// symmetrize() of the elements above the diagonal in one chunk of own memory.
+template <class T>
+class Symmetrizer {
+ public:
+  Symmetrizer(const Part<T>& a, const Chunk& chunk) : a_(a), chunk_(chunk) {}
+
+  /// Halves `box` until it lies wholly above the diagonal, and is small enough.
+  Status run(const Box& box) {
+    const std::int64_t row = a_.box().lo(0);
+    const std::int64_t column = a_.box().lo(1);
+    if (box.is_empty() || box.hi(1) - 1 - column <= box.lo(0) - row) {
+      return {};  // no element lies above the diagonal
+    }
+    const bool is_above = box.lo(1) - column > box.hi(0) - 1 - row;
+    if (is_above && box.volume() * static_cast<std::int64_t>(sizeof(T)) <= chunk_bytes) {
+      return average(box);
+    }
+    const int dim = box.extent(0) >= box.extent(1) ? 0 : 1;
+    const std::int64_t middle = box.lo(dim) + box.extent(dim) / 2;
+    Box half = box;
+    half.set(dim, box.lo(dim), middle);
+    TESSERA_RETURN_IF_ERROR(run(half));
+    half.set(dim, middle, box.hi(dim));
+    return run(half);
+  }
+
+ private:
+  Status average(const Box& box) {
+    const std::int64_t row = a_.box().lo(0);
+    const std::int64_t column = a_.box().lo(1);
+    const Box mirrored({box.lo(1) - column + row, box.lo(0) - row + column},
+                       {box.hi(1) - column + row, box.hi(0) - row + column});
+    below_.resize(static_cast<std::size_t>(box.volume()));
+    const LocalView<T> below(below_.data(), mirrored.extents());
+    TESSERA_RETURN_IF_ERROR(a_.array().get(mirrored, below));
+    const LocalView<T> above =
+        chunk_.view<T>(0).sub(box.shifted({-chunk_.box.lo(0), -chunk_.box.lo(1)}));
+    for (std::int64_t i = 0; i < above.extent(0); ++i) {
+      for (std::int64_t j = 0; j < above.extent(1); ++j) {
+        above(i, j) = mean(above(i, j), below(j, i));
+        below(j, i) = above(i, j);
+      }
+    }
+    return a_.array().put(mirrored, LocalView<const T>(below));
+  }
+
+  const Part<T>& a_;
+  const Chunk& chunk_;
+  std::vector<T> below_;
+};
+
+}  // namespace
+
+template <rma::Element T>
+Status detail::MatrixParts<T>::add_diagonal(const Part<T>& a, const Part<T>& v) {
+  return combine_diagonal("add_diagonal", a, v, [](T x, T y) { return detail::add(x, y); });
+}
+
+template <rma::Element T>
+Status detail::MatrixParts<T>::set_diagonal(const Part<T>& a, const Part<T>& v) {
+  return combine_diagonal("set_diagonal", a, v, [](T, T y) { return y; });
+}
+
+template <rma::Element T>
+Status detail::MatrixParts<T>::get_diagonal(const Part<T>& a, const Part<T>& v) {
+  const std::array operands{reads(a)};
+  TESSERA_RETURN_IF_ERROR(
+      begin_on_chunks("get_diagonal", operands, check_with_vector("get_diagonal", a, v)));
+  std::vector<T> values;
+  const Status mine = for_each_chunk(operands, [&](const Chunk& chunk) {
+    const Stretch stretch = diagonal_in(chunk, a.box());
+    values.resize(static_cast<std::size_t>(stretch.hi - stretch.lo));
+    for_each_diagonal<const T>(chunk, a.box(), stretch, [&](const T& element, std::int64_t i) {
+      values[static_cast<std::size_t>(i)] = element;
+    });
+    const std::int64_t first = v.box().lo(0);
+    return v.array().put(Box({first + stretch.lo}, {first + stretch.hi}), values);
+  });
+  const Status fenced = v.array().fence();
+  return a.array().team().agree(mine.ok() ? fenced : mine).context("get_diagonal");
+}
+
+template <rma::Element T>
+Status detail::MatrixParts<T>::shift_diagonal(const Part<T>& a, T value) {
+  return change_diagonal("shift_diagonal", a, [=](T x) { return detail::add(x, value); });
+}
+
+template <rma::Element T>
+Status detail::MatrixParts<T>::fill_diagonal(const Part<T>& a, T value) {
+  return change_diagonal("fill_diagonal", a, [=](T) { return value; });
+}
+
+template <rma::Element T>
+Status detail::MatrixParts<T>::scale_lines(const Part<T>& a, const Part<T>& v, int along) {
+  const std::string_view verb = along == 0 ? "scale_rows" : "scale_columns";
+  const std::array operands{writes(a), reads_along(along, v)};
+  const auto scale_chunk = [](const Chunk& chunk) {
+    for_each_place<T, const T>(chunk,
+                               [](T& x, const T& factor) { x = detail::multiply(x, factor); });
+    return Status();
+  };
+  return on_chunks(verb, operands, scale_chunk, check_matrix(verb, a));
+}
+
+template <rma::Element T>
+Status detail::MatrixParts<T>::symmetrize(const Part<T>& a) {
+  const std::array operands{writes(a)};
+  const auto symmetrize_chunk = [&](const Chunk& chunk) {
+    return Symmetrizer<T>(a, chunk).run(chunk.box);
+  };
+  return on_chunks("symmetrize", operands, symmetrize_chunk, check_square(a));
+}
+
+template struct detail::MatrixParts<std::int8_t>;
+template struct detail::MatrixParts<std::int16_t>;
+template struct detail::MatrixParts<std::int32_t>;
+template struct detail::MatrixParts<std::int64_t>;
+template struct detail::MatrixParts<std::uint8_t>;
+template struct detail::MatrixParts<std::uint16_t>;
+template struct detail::MatrixParts<std::uint32_t>;
+template struct detail::MatrixParts<std::uint64_t>;
+template struct detail::MatrixParts<float>;
+template struct detail::MatrixParts<double>;
+template struct detail::MatrixParts<std::complex<float>>;
+template struct detail::MatrixParts<std::complex<double>>;
+
+}  // namespace tessera::arrays

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Diagonals, rows and columns of matrices: arrays, or parts of arrays, of two dimensions.
+//
+//     shift_diagonal(a, -lambda);                     // A − λ I
+//     scale_rows(part(a, box), d);                    // diag(d) A
+//
+// A vector is an array, or part of one, of one dimension, distributed as it likes; all members of
+// the matrix's team must be members of its team. The diagonal of an m × n matrix are its elements
+// (i, i) for i < min(m, n), counted from the part's lower corner.
+//
+// All are collective over the matrix's team, and begin and end with a synchronisation. Errors of
+// all: as in elementwise.hpp; invalid_argument for another number of dimensions, or a vector of
+// another length. Cost: O(own elements that are touched), and the vector's elements that meet them.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+
+#include "arrays/elementwise.hpp"
+#include "arrays/part.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::arrays {
+
+namespace detail {
+/// The bodies, compiled once for each element type.
+template <rma::Element T>
+struct MatrixParts {
+  static rma::Status add_diagonal(const Part<T>& a, const Part<T>& v);
+  static rma::Status set_diagonal(const Part<T>& a, const Part<T>& v);
+  static rma::Status get_diagonal(const Part<T>& a, const Part<T>& v);
+  static rma::Status shift_diagonal(const Part<T>& a, T value);
+  static rma::Status fill_diagonal(const Part<T>& a, T value);
+  static rma::Status scale_lines(const Part<T>& a, const Part<T>& v, int along);
+  static rma::Status symmetrize(const Part<T>& a);
+};
+extern template struct MatrixParts<std::int8_t>;
+extern template struct MatrixParts<std::int16_t>;
+extern template struct MatrixParts<std::int32_t>;
+extern template struct MatrixParts<std::int64_t>;
+extern template struct MatrixParts<std::uint8_t>;
+extern template struct MatrixParts<std::uint16_t>;
+extern template struct MatrixParts<std::uint32_t>;
+extern template struct MatrixParts<std::uint64_t>;
+extern template struct MatrixParts<float>;
+extern template struct MatrixParts<double>;
+extern template struct MatrixParts<std::complex<float>>;
+extern template struct MatrixParts<std::complex<double>>;
+
+template <Operand A>
+using MatrixPartsOf = MatrixParts<ElementOf<A>>;
+}  // namespace detail
+
+/// Collective. a(i, i) += v(i).
+template <Operand A, OperandLike<A> V>
+rma::Status add_diagonal(A&& a, const V& v) {
+  return detail::MatrixPartsOf<A>::add_diagonal(part(a), part(v));
+}
+/// Collective. a(i, i) = v(i).
+template <Operand A, OperandLike<A> V>
+rma::Status set_diagonal(A&& a, const V& v) {
+  return detail::MatrixPartsOf<A>::set_diagonal(part(a), part(v));
+}
+/// Collective. v(i) = a(i, i).
+template <Operand A, OperandLike<A> V>
+rma::Status get_diagonal(const A& a, V&& v) {
+  return detail::MatrixPartsOf<A>::get_diagonal(part(a), part(v));
+}
+/// Collective. a(i, i) += value.
+template <Operand A>
+rma::Status shift_diagonal(A&& a, ElementOf<A> value) {
+  return detail::MatrixPartsOf<A>::shift_diagonal(part(a), value);
+}
+/// Collective. a(i, i) = value.
+template <Operand A>
+rma::Status fill_diagonal(A&& a, ElementOf<A> value) {
+  return detail::MatrixPartsOf<A>::fill_diagonal(part(a), value);
+}
+/// Collective. a(i, i) = 0.
+template <Operand A>
+rma::Status zero_diagonal(A&& a) {
+  return detail::MatrixPartsOf<A>::fill_diagonal(part(a), ElementOf<A>{});
+}
+
+/// Collective. a(i, j) *= v(i). `v` has as many elements as `a` has rows.
+template <Operand A, OperandLike<A> V>
+rma::Status scale_rows(A&& a, const V& v) {
+  return detail::MatrixPartsOf<A>::scale_lines(part(a), part(v), 0);
+}
+/// Collective. a(i, j) *= v(j). `v` has as many elements as `a` has columns.
+template <Operand A, OperandLike<A> V>
+rma::Status scale_columns(A&& a, const V& v) {
+  return detail::MatrixPartsOf<A>::scale_lines(part(a), part(v), 1);
+}
+
+/// Collective. a = (a + aᵀ) / 2, in place; integers are rounded towards zero. Each pair is worked
+/// on by the owner of its element above the diagonal. Errors: also invalid_argument for a matrix
+/// that isn't square.
+template <Operand A>
+rma::Status symmetrize(A&& a) {
+  return detail::MatrixPartsOf<A>::symmetrize(part(a));
+}
+
+}  // namespace tessera::arrays

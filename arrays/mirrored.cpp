@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/mirrored.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "arrays/axis_cut.hpp"
+#include "arrays/detail/own_blocks.hpp"
+#include "arrays/detail/same_on_all.hpp"
+#include "arrays/detail/shift.hpp"
+#include "rma/region.hpp"
+
+namespace tessera::arrays::detail {
+
+using rma::Code;
+using rma::Result;
+using rma::Status;
+using rma::Team;
+using rma::WorldRank;
+
+namespace {
+
+// The nodes that members are on, and which of them is the caller's.
+struct Nodes {
+  std::int64_t count = 0;
+  std::int64_t own = 0;
+};
+
+Nodes nodes_of(const rma::Job& job, const Team& team) {
+  std::vector<std::int32_t> nodes;
+  for (const WorldRank member : team.members()) {
+    nodes.push_back(job.node_of(member).value);
+  }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  const auto own = std::lower_bound(nodes.begin(), nodes.end(), job.node_of(job.rank()).value);
+  return {std::ssize(nodes), own - nodes.begin()};
+}
+
+// Slab `number` of `count`, cut from the box's longest dimension.
+Box slab(const Box& box, std::int64_t number, std::int64_t count) {
+  int longest = 0;
+  for (int dim = 1; dim < box.ndims(); ++dim) {
+    longest = box.extent(dim) > box.extent(longest) ? dim : longest;
+  }
+  const AxisCut cut = *AxisCut::even(box.extent(longest), count);
+  Box part = box;
+  part.set(longest, box.lo(longest) + cut.lo(number), box.lo(longest) + cut.hi(number));
+  return part;
+}
+
+// Puts or adds what this rank has of the box `part` of its node's copy.
+Status send_own(const ArrayBase& copy, const Box& part, const ArrayBase& to, const Index& shift,
+                bool is_first) {
+  TESSERA_ASSIGN_OR_RETURN(auto access, rma::LocalAccess::begin(copy.region()));
+  rma::Handle sent;
+  for_each_own_part(copy, part, access.data(), [&](const Box& own, const LocalBuffer& memory) {
+    const Box at = own.shifted(shift);
+    sent.collect(is_first
+                     ? to.put_box_async(at, memory)
+                     : to.accumulate_box_async(at, memory, rma::Scale::one(*copy.element().type)));
+  });
+  TESSERA_RETURN_IF_ERROR(sent.wait());
+  return access.end();
+}
+
+// In each round the nodes send different slabs: all are busy, and each slab is added up in one
+// order, that of the nodes from its own number downwards.
+Status sum_copies(Team& team, const ArrayBase& copy, const Box& from, const ArrayBase& to,
+                  const Box& to_box) {
+  const Nodes nodes = nodes_of(copy.job(), team);
+  const Index shift = shift_between(from, to_box);
+  for (std::int64_t round = 0; round < nodes.count; ++round) {
+    const Box part = slab(from, (nodes.own + round) % nodes.count, nodes.count);
+    TESSERA_RETURN_IF_ERROR(to.sync(send_own(copy, part, to, shift, round == 0)));
+  }
+  return {};
+}
+
+Status check_box(const ArrayBase& array, const Box& box) {
+  return check_inside(box, array.extents()).context(array.describe());
+}
+
+Status check_extents(const ArrayBase& copy, const Box& of_copy, const ArrayBase& other,
+                     const Box& of_other) {
+  if (of_copy.extents() == of_other.extents()) {
+    return {};
+  }
+  return Status::error(
+      Code::invalid_argument,
+      fmt::format("the box {} of {} is {}, and the box {} of {} is {}", to_string(of_copy),
+                  copy.describe(), to_string(of_copy.extents()), to_string(of_other),
+                  other.describe(), to_string(of_other.extents())));
+}
+
+Status check_open(const ArrayBase& copy, const ArrayBase& other) {
+  TESSERA_RETURN_IF_ERROR(copy.check_open());
+  TESSERA_RETURN_IF_ERROR(copy.check_local_access());
+  return other.check_open();
+}
+
+// All members of `team` are in the other array's.
+Status check_members(const Team& team, const ArrayBase& other) {
+  for (const WorldRank member : team.members()) {
+    if (other.team().team_rank(member).value < 0) {
+      return Status::error(Code::invalid_argument, fmt::format("rank {} is not in the team of {}",
+                                                               member.value, other.describe()));
+    }
+  }
+  return {};
+}
+
+Status check_boxes(const ArrayBase& copy, const Box& of_copy, const ArrayBase& other,
+                   const Box& of_other) {
+  TESSERA_RETURN_IF_ERROR(check_box(copy, of_copy));
+  TESSERA_RETURN_IF_ERROR(check_box(other, of_other));
+  return check_extents(copy, of_copy, other, of_other);
+}
+
+Status check_target(const Team& team, const ArrayBase& copy, const Box& from, const ArrayBase& to,
+                    const Box& to_box) {
+  TESSERA_RETURN_IF_ERROR(check_open(copy, to));
+  TESSERA_RETURN_IF_ERROR(check_boxes(copy, from, to, to_box));
+  TESSERA_RETURN_IF_ERROR(check_members(team, to));
+  if (to.team().size() != team.size()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} has a team of {}, and the mirrored array one of {}",
+                                     to.describe(), to.team().size(), team.size()))
+        .hint("copies are merged into an array on the mirrored array's team");
+  }
+  TESSERA_RETURN_IF_ERROR(to.check_transfer(Transfer::put()));
+  return to.check_transfer(Transfer::accumulate(rma::Scale::one(*copy.element().type)));
+}
+
+Status check_source(const Team& team, const ArrayBase& copy, const Box& to, const ArrayBase& from,
+                    const Box& from_box) {
+  TESSERA_RETURN_IF_ERROR(check_open(copy, from));
+  TESSERA_RETURN_IF_ERROR(check_boxes(copy, to, from, from_box));
+  TESSERA_RETURN_IF_ERROR(check_members(team, from));
+  return from.check_transfer(Transfer::get());
+}
+
+// Nobody reads a copy before all its writers are done.
+Status begin(Team& team, const ArrayBase& copy, const Status& mine) {
+  TESSERA_RETURN_IF_ERROR(team.agree(mine));
+  return team.agree(copy.sync());
+}
+
+Status check_options(const ArrayOptions& options) {
+  if (options.holders.empty() && options.process_grid.ndims() == 0) {
+    return {};
+  }
+  return Status::error(Code::invalid_argument,
+                       "holders and process_grid are for one array, not for one on each node");
+}
+
+}  // namespace
+
+Result<ArrayBase> create_copy_on_node(const rma::Job& job, const Extents& extents,
+                                      const ElementKind& element, ArrayOptions& options) {
+  Team team = options.team ? *options.team : job.world();
+  const auto attempt = [&](Status status) {
+    return std::move(status).context(
+        fmt::format("creating mirrored array '{}' {}", options.name, to_string(extents)));
+  };
+  const auto whole = Distribution::regular(
+      extents, 1,
+      {.min_block = options.min_block, .ghosts = options.ghosts, .order = options.order});
+  const Status mine = whole.ok() ? check_options(options) : whole.status();
+  TESSERA_RETURN_IF_ERROR(attempt(team.agree(mine)));
+  TESSERA_RETURN_IF_ERROR(attempt(check_same_on_all(
+      team, fingerprint(*whole) * 31 + std::hash<std::string>{}(element.name), "mirrored array",
+      "all members must give the same element type, "
+      "extents and options")));
+  TESSERA_ASSIGN_OR_RETURN(Team node, team.split(job.node_of(job.rank()).value, team.rank().value));
+  options.team = node;
+  auto copy = ArrayBase::create(job, extents, element, options);
+  options.team = team;
+  TESSERA_RETURN_IF_ERROR(team.agree(copy.status()));
+  return copy;
+}
+
+Status merge_copies(Team& team, const ArrayBase& copy) {
+  const auto attempt = [&](Status status) {
+    return std::move(status).context("merging the copies of " + copy.describe());
+  };
+  Status mine = copy.check_open();
+  TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, mine.ok() ? copy.check_local_access() : mine)));
+  auto sum = ArrayBase::create(copy.job(), copy.extents(), copy.element(),
+                               {.name = copy.name() + " (sum of copies)", .team = team});
+  TESSERA_RETURN_IF_ERROR(attempt(sum.status()));
+  TESSERA_RETURN_IF_ERROR(attempt(sum_copies(team, copy, copy.box(), *sum, sum->box())));
+  const Status got = get_own(copy, copy.box(), *sum, sum->box());
+  TESSERA_RETURN_IF_ERROR(attempt(team.agree(got)));
+  return attempt(sum->free());
+}
+
+Status merge_copies_into(Team& team, const ArrayBase& copy, const Box& from, const ArrayBase& to,
+                         const Box& to_box) {
+  const auto attempt = [&](Status status) {
+    return std::move(status).context("merging the copies of " + copy.describe());
+  };
+  const Status mine = check_target(team, copy, from, to, to_box);
+  TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, mine)));
+  return attempt(sum_copies(team, copy, from, to, to_box));
+}
+
+Status load_copies(Team& team, const ArrayBase& copy, const Box& to, const ArrayBase& from,
+                   const Box& from_box) {
+  const auto attempt = [&](Status status) {
+    return std::move(status).context("loading the copies of " + copy.describe());
+  };
+  const Status mine = check_source(team, copy, to, from, from_box);
+  TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, mine)));
+  return attempt(team.agree(get_own(copy, to, from, from_box)));
+}
+
+}  // namespace tessera::arrays::detail

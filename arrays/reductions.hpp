@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What arrays, and parts of them, come to: sums, dot products, norms, and the largest and smallest
+// element.
+//
+//     const double s = dot(a, b).value();
+//     const Selected<double> peak = select_max(a).value();      // peak.value, peak.at
+//     const double exact = sum(a, {.reproducible = true}).value();
+//
+// All are collective over the team of the first operand, and give the same on all members. They
+// begin with a synchronisation, so that what others wrote before is seen. Operands fit each other
+// as in elementwise.hpp.
+//
+// A sum is added up rank by rank; the same operands on the same ranks give the same bits, but its
+// last digits depend on the distribution. With ReduceOptions::reproducible the exact sum is formed
+// and rounded once (exact_sum.hpp), so that any number of ranks and any distribution give the same
+// bits; it takes some ten times as long in cache, and little more where memory is the limit.
+//
+// Errors of all: as in elementwise.hpp.
+#pragma once
+
+#include <complex>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "arrays/elementwise.hpp"
+#include "arrays/part.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::arrays {
+
+struct ReduceOptions {
+  bool reproducible = false;  ///< the same bits for any number of ranks and any distribution
+};
+
+/// An element and where it is.
+template <class T>
+struct Selected {
+  T value{};
+  Index at;  ///< in its array
+};
+
+namespace detail {
+/// The bodies, compiled once for each element type.
+template <rma::Element T>
+struct Reductions {
+  static rma::Result<T> sum(const Part<T>& a, const ReduceOptions& options);
+  static rma::Result<T> dot(const Part<T>& a, const Part<T>& b, const ReduceOptions& options);
+  static rma::Result<T> dot_conjugated(const Part<T>& a, const Part<T>& b,
+                                       const ReduceOptions& options);
+  static rma::Result<double> norm2(const Part<T>& a, const ReduceOptions& options);
+  static rma::Result<double> norm_max(const Part<T>& a);
+  static rma::Result<double> norm1(const Part<T>& a, const ReduceOptions& options);
+  static rma::Result<double> norm_infinity(const Part<T>& a, const ReduceOptions& options);
+  static rma::Result<Selected<T>> select(const Part<T>& a, bool largest);
+};
+extern template struct Reductions<std::int8_t>;
+extern template struct Reductions<std::int16_t>;
+extern template struct Reductions<std::int32_t>;
+extern template struct Reductions<std::int64_t>;
+extern template struct Reductions<std::uint8_t>;
+extern template struct Reductions<std::uint16_t>;
+extern template struct Reductions<std::uint32_t>;
+extern template struct Reductions<std::uint64_t>;
+extern template struct Reductions<float>;
+extern template struct Reductions<double>;
+extern template struct Reductions<std::complex<float>>;
+extern template struct Reductions<std::complex<double>>;
+
+template <Operand A>
+using ReductionsOf = Reductions<ElementOf<A>>;
+}  // namespace detail
+
+/// Collective. The sum of all elements; zero if there are none.
+template <Operand A>
+rma::Result<ElementOf<A>> sum(const A& a, const ReduceOptions& options = {}) {
+  return detail::ReductionsOf<A>::sum(part(a), options);
+}
+
+/// Collective. The sum of all a · b, not conjugated.
+template <Operand A, OperandLike<A> B>
+rma::Result<ElementOf<A>> dot(const A& a, const B& b, const ReduceOptions& options = {}) {
+  return detail::ReductionsOf<A>::dot(part(a), part(b), options);
+}
+/// Collective. The sum of all conj(a) · b.
+template <Operand A, OperandLike<A> B>
+rma::Result<ElementOf<A>> dot_conjugated(const A& a, const B& b,
+                                         const ReduceOptions& options = {}) {
+  return detail::ReductionsOf<A>::dot_conjugated(part(a), part(b), options);
+}
+
+/// Collective. The square root of the sum of all |a|², of arrays of any dimension; neither
+/// overflows nor underflows before the result does.
+template <Operand A>
+rma::Result<double> norm2(const A& a, const ReduceOptions& options = {}) {
+  return detail::ReductionsOf<A>::norm2(part(a), options);
+}
+/// Collective. The largest |a|; zero if there are no elements.
+template <Operand A>
+rma::Result<double> norm_max(const A& a) {
+  return detail::ReductionsOf<A>::norm_max(part(a));
+}
+
+/// Collective. Of a matrix the largest sum of |a| over a column; of a vector the sum of all |a|.
+/// The sums of parts of a column are added in any order, so that the last digits may vary, unless
+/// `options` say otherwise; then each rank fetches whole columns.
+/// Errors: also invalid_argument for more than two dimensions.
+template <Operand A>
+rma::Result<double> norm1(const A& a, const ReduceOptions& options = {}) {
+  return detail::ReductionsOf<A>::norm1(part(a), options);
+}
+/// Collective. Of a matrix the largest sum of |a| over a row; of a vector the largest |a|. As
+/// norm1.
+template <Operand A>
+rma::Result<double> norm_infinity(const A& a, const ReduceOptions& options = {}) {
+  return detail::ReductionsOf<A>::norm_infinity(part(a), options);
+}
+
+/// Collective. The largest element, of complex ones that with the largest absolute value, and its
+/// index; the first in row-major order where there are several. NaNs are passed over, unless there
+/// is nothing else. Errors: also invalid_argument when there are no elements.
+template <Operand A>
+rma::Result<Selected<ElementOf<A>>> select_max(const A& a) {
+  return detail::ReductionsOf<A>::select(part(a), true);
+}
+/// Collective. The smallest element, as select_max().
+template <Operand A>
+rma::Result<Selected<ElementOf<A>>> select_min(const A& a) {
+  return detail::ReductionsOf<A>::select(part(a), false);
+}
+
+}  // namespace tessera::arrays

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Step lengths, as optimisation codes with bounds ask for them: how far may one go from x in the
+// direction dx?
+//
+// Operands are of a real element type, distributed as they like. All are collective over the team
+// of x, and begin with a synchronisation; the results are the same on all members. Errors: as in
+// elementwise.hpp.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "arrays/elementwise.hpp"
+#include "arrays/transform.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::arrays {
+
+/// Collective. The largest step with which no element of x + step · dx is negative; infinite where
+/// dx has no negative element. Errors: also invalid_argument when x has a negative element.
+template <Operand X, OperandLike<X> Dx>
+requires rma::RealElement<ElementOf<X>> rma::Result<double> step_max(const X& x, const Dx& dx) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  // Steps are at least 0, so that −infinity can stand for an x that is negative.
+  TESSERA_ASSIGN_OR_RETURN(
+      const double step,
+      reduce(
+          infinity, rma::Reduction::min,
+          [](double least, ElementOf<X> at, ElementOf<X> direction) {
+            const auto x_i = static_cast<double>(at);
+            const auto dx_i = static_cast<double>(direction);
+            return x_i < 0 ? -infinity : dx_i < 0 ? std::min(least, -x_i / dx_i) : least;
+          },
+          x, dx));
+  if (step < 0) {
+    return rma::Status::error(
+        rma::Code::invalid_argument,
+        "step_max: " + part(x).array().describe() + " has a negative element");
+  }
+  return step;
+}
+
+/// Where x + step · dx meets its bounds.
+struct StepBounds {
+  double first = 0;           ///< the smallest step at which an element meets its bound
+  double first_positive = 0;  ///< the smallest one above 0
+  double last = 0;            ///< the largest one
+};
+
+/// Collective. For each element with dx ≠ 0 the step that leads it to its bound: the upper one if
+/// dx is positive, the lower one if it is negative. Where there are none, first and first_positive
+/// are infinite and last is 0.
+template <Operand X, OperandLike<X> Dx, OperandLike<X> Lower, OperandLike<X> Upper>
+requires rma::RealElement<ElementOf<X>> rma::Result<StepBounds> step_bounds(const X& x,
+                                                                            const Dx& dx,
+                                                                            const Lower& lower,
+                                                                            const Upper& upper) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto fold = [&](double start, rma::Reduction reduction, auto&& better) {
+    using T = ElementOf<X>;
+    return reduce(
+        start, reduction,
+        [&](double best, T at, T direction, T low, T high) {
+          const auto dx_i = static_cast<double>(direction);
+          const double bound = static_cast<double>(dx_i > 0 ? high : low);
+          return dx_i == 0 ? best : better(best, (bound - static_cast<double>(at)) / dx_i);
+        },
+        x, dx, lower, upper);
+  };
+  StepBounds bounds;
+  TESSERA_ASSIGN_OR_RETURN(bounds.first,
+                           fold(infinity, rma::Reduction::min,
+                                [](double best, double step) { return std::min(best, step); }));
+  TESSERA_ASSIGN_OR_RETURN(bounds.first_positive,
+                           fold(infinity, rma::Reduction::min, [](double best, double step) {
+                             return step > 0 ? std::min(best, step) : best;
+                           }));
+  TESSERA_ASSIGN_OR_RETURN(bounds.last, fold(0, rma::Reduction::max, [](double best, double step) {
+                             return std::max(best, step);
+                           }));
+  return bounds;
+}
+
+}  // namespace tessera::arrays
