@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linalg/blas_threads.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "linalg/detail/blas_library.hpp"
+
+namespace tessera::linalg {
+namespace {
+
+// Emulated nodes share the machine's cores.
+std::int64_t ranks_on_machine(const rma::Job& job) {
+  return job.settings().ranks_per_node > 0 ? job.size() : std::ssize(job.node_ranks());
+}
+
+}  // namespace
+
+int blas_threads(const rma::Job& job) {
+  if (job.settings().blas_threads > 0) {
+    return static_cast<int>(job.settings().blas_threads);
+  }
+  if (std::getenv("OPENBLAS_NUM_THREADS") != nullptr || std::getenv("OMP_NUM_THREADS") != nullptr) {
+    return 0;
+  }
+  if (job.bootstrap().is_one_process()) {
+    return 1;
+  }
+  return static_cast<int>(std::max<std::int64_t>(job.node_processors() / ranks_on_machine(job), 1));
+}
+
+void limit_blas_threads(const rma::Job& job) {
+  if (const int threads = blas_threads(job); threads > 0) {
+    detail::set_library_threads(threads);
+  }
+}
+
+}  // namespace tessera::linalg

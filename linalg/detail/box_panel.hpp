@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. BoxPanel: a box of a distributed array in local memory: in place where it lies in one
+// block of this node's memory, else fetched into a dense buffer in the array's memory order.
+//
+// Threads: one. Ownership: as of Panel; the buffer grows to the largest box.
+#pragma once
+
+#include "arrays/array_base.hpp"
+#include "linalg/detail/panel.hpp"
+#include "rma/handle.hpp"
+
+namespace tessera::linalg::detail {
+
+class BoxPanel {
+ public:
+  /// Local. Starts to bring the box here; what the panel had before is gone. Requires: a fetch
+  /// before is complete. Errors: no_memory, and those of gets, from wait().
+  void start(arrays::ArrayBase& array, const arrays::Box& box);
+  /// Local. Returns when the box is here.
+  rma::Status wait();
+
+  /// The box's lower corner, its extents, and its strides in elements. Requires: wait() has
+  /// returned success.
+  [[nodiscard]] const void* data() const noexcept { return data_; }
+  [[nodiscard]] const arrays::Extents& extents() const noexcept { return extents_; }
+  [[nodiscard]] const arrays::Strides& strides() const noexcept { return strides_; }
+
+ private:
+  bool use_in_place(arrays::ArrayBase& array, const arrays::Box& box);
+
+  Scratch buffer_;
+  rma::Handle fetching_;
+  rma::Status failed_;
+  void* data_ = nullptr;
+  arrays::Extents extents_;
+  arrays::Strides strides_;
+};
+
+/// Cuts a box in two along its longest dimension until no part has more than `most` elements, and
+/// calls `action(part)` for each, in row-major order of a kind. Requires: most ≥ 1.
+template <class Action>
+void for_each_part(const arrays::Box& box, std::int64_t most, Action&& action) {
+  if (box.volume() <= most) {
+    if (!box.is_empty()) {
+      action(box);
+    }
+    return;
+  }
+  int longest = 0;
+  for (int dim = 1; dim < box.ndims(); ++dim) {
+    longest = box.extent(dim) > box.extent(longest) ? dim : longest;
+  }
+  const std::int64_t middle = box.lo(longest) + box.extent(longest) / 2;
+  arrays::Box low = box;
+  low.set(longest, box.lo(longest), middle);
+  arrays::Box high = box;
+  high.set(longest, middle, box.hi(longest));
+  for_each_part(low, most, action);
+  for_each_part(high, most, action);
+}
+
+}  // namespace tessera::linalg::detail

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linalg/detail/dense_task.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "linalg/blas_threads.hpp"
+#include "linalg/detail/matrix_checks.hpp"
+
+namespace tessera::linalg {
+
+std::string_view to_string(Method method) noexcept {
+  switch (method) {
+    case Method::own:
+      return "own";
+    case Method::scalapack:
+      return "scalapack";
+    case Method::automatic:
+      break;
+  }
+  return "automatic";
+}
+
+namespace detail {
+
+using rma::Code;
+using rma::Result;
+using rma::Status;
+
+namespace {
+
+// What ScaLAPACK and LAPACK count in 32 bits.
+constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
+
+Status check_scalapack_sizes(const std::vector<Named>& operands, const rma::Team& team) {
+  for (const Named& operand : operands) {
+    const std::int64_t most = std::max(operand.map.rows(), operand.map.columns());
+    const double local = static_cast<double>(operand.map.rows()) *
+                         static_cast<double>(operand.map.columns()) / team.size();
+    // A rank's share of a cyclic grid may be somewhat larger than the average.
+    if (most > largest || local * 1.25 > static_cast<double>(largest)) {
+      return Status::error(
+                 Code::limit_exceeded,
+                 fmt::format("{} is {} x {} on {} ranks, and ScaLAPACK counts the "
+                             "elements of a rank in 32 bits",
+                             operand.name, operand.map.rows(), operand.map.columns(), team.size()))
+          .hint("use more ranks, or Method::own");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_operands(const std::vector<Named>& operands) {
+  for (const Named& operand : operands) {
+    TESSERA_RETURN_IF_ERROR(check_patch(operand.map).context(operand.name));
+  }
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    for (std::size_t j = i + 1; j < operands.size(); ++j) {
+      TESSERA_RETURN_IF_ERROR(
+          check_apart(operands[i].map, operands[i].name, operands[j].map, operands[j].name));
+    }
+  }
+  return {};
+}
+
+Status check_extents_match(const Named& a, std::int64_t of_a, const Named& b, std::int64_t of_b,
+                           std::string_view rule) {
+  if (of_a == of_b) {
+    return {};
+  }
+  return Status::error(Code::invalid_argument,
+                       fmt::format("{} is {} x {} ({}), and {} is {} x {} ({})", a.name,
+                                   a.map.rows(), a.map.columns(), describe(a.map), b.name,
+                                   b.map.rows(), b.map.columns(), describe(b.map)))
+      .hint(rule);
+}
+
+Status check_minor(std::int64_t minor, const Named& a) {
+  if (minor == 0) {
+    return {};
+  }
+  return Status::error(Code::invalid_argument,
+                       fmt::format("the leading part of {0} x {0} of {1} ({2}) is not positive "
+                                   "definite",
+                                   minor, a.name, describe(a.map)))
+      .hint("use lu() or solve() for matrices that are not positive definite");
+}
+
+Status check_pivots(std::int64_t singular, const Named& a) {
+  if (singular == 0) {
+    return {};
+  }
+  return Status::error(Code::invalid_argument,
+                       fmt::format("{} ({}) is singular: column {} depends on those before it",
+                                   a.name, describe(a.map), singular - 1));
+}
+
+Result<bool> begin_dense(arrays::ArrayBase& target, const std::vector<Named>& operands,
+                         const MethodOptions& options, Status mine, Request request) {
+  rma::Team& team = target.team();
+  bool uses_scalapack = false;
+  std::vector<arrays::ArrayBase*> sources;
+  if (mine.ok()) {
+    if (options.method != Method::own) {
+      Status possible = check_scalapack(target.job(), team);
+      if (possible.ok()) {
+        possible = check_scalapack_sizes(operands, team);
+      }
+      uses_scalapack = possible.ok();
+      mine = options.method == Method::scalapack ? std::move(possible) : Status();
+    }
+    for (const Named& operand : operands) {
+      add(request, operand.map);
+      sources.push_back(operand.map.array);
+    }
+    request.add(options.method).add(options.block);
+    if (mine.ok() && options.block < 0) {
+      mine = Status::error(Code::invalid_argument, fmt::format("a block of {}", options.block));
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(begin_together(target, sources, std::move(mine), request));
+  limit_blas_threads(target.job());
+  return uses_scalapack;
+}
+
+ColumnBlocks factor_blocks(const MatrixMap& map, const rma::Team& team, std::int64_t width) {
+  constexpr std::int64_t least = 16;
+  constexpr std::int64_t most = 128;
+  const std::int64_t chosen = std::clamp(map.columns() / (4 * team.size()), least, most);
+  return {.rows = map.rows(),
+          .columns = map.columns(),
+          .width = width > 0 ? width : chosen,
+          .ranks = team.size(),
+          .rank = team.rank().value};
+}
+
+ColumnBlocks even_blocks(const MatrixMap& map, const rma::Team& team) {
+  const std::int64_t share = (map.columns() + team.size() - 1) / team.size();
+  return {.rows = map.rows(),
+          .columns = map.columns(),
+          .width = std::max<std::int64_t>(share, 1),
+          .ranks = team.size(),
+          .rank = team.rank().value};
+}
+
+}  // namespace detail
+}  // namespace tessera::linalg

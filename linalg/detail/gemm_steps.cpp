@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linalg/detail/gemm_steps.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "linalg/detail/panel.hpp"
+
+namespace tessera::linalg::detail {
+namespace {
+
+// Panels of so many summed indices let kernels run at full speed.
+constexpr std::int64_t full_inner = 384;
+// Pieces shorter than this are not worth a call of their own.
+constexpr std::int64_t least_piece = 128;
+
+bool is_grid(const MatrixMap& map) {
+  const arrays::DealKind kind = map.array->distribution().deal().kind();
+  return kind == arrays::DealKind::grid || kind == arrays::DealKind::cyclic_grid;
+}
+
+rma::WorldRank world(const MatrixMap& map, rma::TeamRank rank) {
+  return map.array->team().world_rank(rank);
+}
+
+// Places in `list` at which a line goes over to other memory, the end last. Only of lines that
+// touch this node: others are fetched whatever the tile.
+std::vector<std::int64_t> memory_changes(const MatrixMap& map, Axis axis,
+                                         const IntervalList& list) {
+  std::vector<std::int64_t> changes;
+  bool touches_node = false;
+  std::int64_t place = 0;
+  LinePart previous;
+  for_each_line_part(map, axis, list, 0, [&](const LinePart& part) {
+    if (place > 0 && !previous.goes_on_with(part)) {
+      changes.push_back(place);
+    }
+    touches_node = touches_node || map.array->job().shares_node(world(map, part.owner));
+    place += part.range.length();
+    previous = part;
+    return true;
+  });
+  if (!touches_node) {
+    changes.clear();
+  }
+  changes.push_back(place);
+  return changes;
+}
+
+// Cuts a list where memory changes, unless pieces would be short, and into equal parts of at most
+// `longest`.
+std::vector<IntervalList> cut_list(const MatrixMap& map, Axis axis, const IntervalList& list,
+                                   std::int64_t longest) {
+  std::vector<IntervalList> pieces;
+  const std::vector<std::int64_t> changes = memory_changes(map, axis, list);
+  const std::int64_t end = changes.back();
+  std::int64_t from = 0;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const std::int64_t to = changes[i];
+    const std::int64_t next = i + 1 < changes.size() ? changes[i + 1] : end;
+    if (to < end && (to - from < least_piece || next - to < least_piece)) {
+      continue;
+    }
+    const std::int64_t count = (to - from + longest - 1) / longest;
+    for (std::int64_t k = 0; k < count; ++k) {
+      pieces.push_back(
+          slice(list, from + (to - from) * k / count, from + (to - from) * (k + 1) / count));
+    }
+    from = to;
+  }
+  return pieces;
+}
+
+using Owners = std::pair<rma::TeamRank, rma::TeamRank>;
+
+// The summed indices by who has them in A and in B; all under one key where a line doesn't tell.
+std::map<Owners, IntervalList> by_owners(const Factors& factors, const OwnPart& tile) {
+  const IntervalList all{{0, factors.a.columns()}};
+  std::vector<LinePart> of_b;
+  for_each_line_part(factors.b, Axis::rows, all, tile.columns.front().lo,
+                     [&](const LinePart& part) {
+                       of_b.push_back(part);
+                       return true;
+                     });
+  const bool tells_a = is_grid(factors.a);
+  const bool tells_b = is_grid(factors.b);
+  std::map<Owners, IntervalList> classes;
+  auto b = of_b.begin();
+  for_each_line_part(factors.a, Axis::columns, all, tile.rows.front().lo, [&](const LinePart& a) {
+    for (std::int64_t lo = a.range.lo; lo < a.range.hi;) {
+      const std::int64_t hi = std::min(a.range.hi, b->range.hi);
+      append_merged(
+          classes[{tells_a ? a.owner : rma::TeamRank{}, tells_b ? b->owner : rma::TeamRank{}}],
+          {lo, hi});
+      lo = hi;
+      b += b->range.hi == hi ? 1 : 0;
+    }
+    return true;
+  });
+  return classes;
+}
+
+// The classes in the order in which this rank takes them.
+std::vector<IntervalList> in_turn(const Factors& factors, std::map<Owners, IntervalList> classes) {
+  rma::Job& job = factors.a.array->job();
+  const auto turn = [&](const Owners& owners) {
+    const rma::WorldRank a = world(factors.a, owners.first);
+    const rma::WorldRank b = world(factors.b, owners.second);
+    const int remote = (job.shares_node(a) ? 0 : 1) + (job.shares_node(b) ? 0 : 1);
+    const auto steps = [&](rma::WorldRank owner) {
+      return (owner.value - job.rank().value + job.size()) % job.size();
+    };
+    return std::tuple(remote, steps(a), steps(b));
+  };
+  std::vector<std::pair<Owners, IntervalList>> sorted(std::make_move_iterator(classes.begin()),
+                                                      std::make_move_iterator(classes.end()));
+  std::sort(sorted.begin(), sorted.end(),
+            [&](const auto& x, const auto& y) { return turn(x.first) < turn(y.first); });
+  std::vector<IntervalList> lists;
+  for (auto& [owners, list] : sorted) {
+    lists.push_back(std::move(list));
+  }
+  return lists;
+}
+
+bool is_in_place(const MatrixMap& map, const IntervalList& rows, const IntervalList& columns) {
+  const auto placed = place_of(map, rows, columns);
+  return placed &&
+         direct_pointer(map, *placed, total_length(rows), total_length(columns)) != nullptr;
+}
+
+void cut_evenly(const IntervalList& list, std::int64_t longest, std::vector<IntervalList>& panels) {
+  const std::int64_t length = total_length(list);
+  const std::int64_t count = (length + longest - 1) / longest;
+  for (std::int64_t k = 0; k < count; ++k) {
+    panels.push_back(slice(list, length * k / count, length * (k + 1) / count));
+  }
+}
+
+}  // namespace
+
+StepSizes choose_step_sizes(const OwnPart& part, std::int64_t inner, std::int64_t elements,
+                            bool has_scratch_tile) {
+  const std::int64_t least = 8;
+  StepSizes sizes{.rows = total_length(part.rows),
+                  .columns = total_length(part.columns),
+                  .inner = std::min(inner, full_inner)};
+  const std::int64_t for_panels = (has_scratch_tile ? elements / 2 : elements) / 2;
+  const auto is_too_large = [&] {
+    const bool exceeds_panels =
+        padded(sizes.inner) * (padded(sizes.rows) + padded(sizes.columns)) > for_panels;
+    const bool exceeds_tile =
+        has_scratch_tile && padded(sizes.rows) * padded(sizes.columns) > elements / 2;
+    return exceeds_panels || exceeds_tile;
+  };
+  // Halved, not cut to fit: pieces are then of one size.
+  while (is_too_large()) {
+    std::int64_t& longest = std::max(sizes.rows, sizes.columns) >= sizes.inner / 2
+                                ? (sizes.rows > sizes.columns ? sizes.rows : sizes.columns)
+                                : sizes.inner;
+    if (longest <= least) {
+      break;
+    }
+    longest = std::max((longest + 1) / 2, least);
+  }
+  return sizes;
+}
+
+std::vector<OwnPart> cut_into_tiles(const Factors& factors, const OwnPart& part,
+                                    const StepSizes& sizes) {
+  const auto rows = cut_list(factors.a, Axis::rows, part.rows, sizes.rows);
+  const auto columns = cut_list(factors.b, Axis::columns, part.columns, sizes.columns);
+  std::vector<OwnPart> tiles;
+  for (const IntervalList& in_rows : rows) {
+    for (const IntervalList& in_columns : columns) {
+      tiles.push_back({.rows = in_rows, .columns = in_columns});
+    }
+  }
+  return tiles;
+}
+
+std::vector<IntervalList> inner_panels(const Factors& factors, const OwnPart& tile,
+                                       const StepSizes& sizes) {
+  std::vector<IntervalList> panels;
+  IntervalList rest;
+  for (IntervalList& list : in_turn(factors, by_owners(factors, tile))) {
+    if (total_length(list) < least_piece) {
+      rest.insert(rest.end(), list.begin(), list.end());
+    } else if (is_in_place(factors.a, tile.rows, list) &&
+               is_in_place(factors.b, list, tile.columns)) {
+      panels.push_back(std::move(list));
+    } else {
+      cut_evenly(list, sizes.inner, panels);
+    }
+  }
+  std::sort(rest.begin(), rest.end());
+  cut_evenly(merged(rest), sizes.inner, panels);
+  return panels;
+}
+
+}  // namespace tessera::linalg::detail

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linalg/detail/matrix_checks.hpp"
+
+#include <fmt/format.h>
+
+namespace tessera::linalg::detail {
+
+using arrays::Box;
+using rma::Code;
+using rma::Status;
+
+std::string describe(const MatrixMap& map) {
+  return fmt::format("{} of {}", to_string(map.box), map.array->describe());
+}
+
+Status check_patch(const MatrixMap& map) {
+  TESSERA_RETURN_IF_ERROR(map.array->check_open());
+  TESSERA_RETURN_IF_ERROR(check_inside(map.box, map.array->extents()).context(describe(map)));
+  const int ndims = map.box.ndims();
+  const auto is_dim = [&](int dim) { return dim >= 0 && dim < ndims; };
+  if (!is_dim(map.row_dim) || !is_dim(map.column_dim) || map.row_dim == map.column_dim) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{}: rows along dimension {} and columns along {} make no "
+                                     "matrix of {} dimension{}",
+                                     describe(map), map.row_dim, map.column_dim, ndims,
+                                     ndims == 1 ? "" : "s"))
+        .hint("MatrixDims names two different dimensions, the others have extent 1 in the box");
+  }
+  for (int dim = 0; dim < ndims; ++dim) {
+    if (dim != map.row_dim && dim != map.column_dim && map.box.extent(dim) != 1) {
+      return Status::error(
+                 Code::invalid_argument,
+                 fmt::format("{}: dimension {} is neither that of rows ({}) nor of "
+                             "columns ({}) and has extent {} in the box",
+                             describe(map), dim, map.row_dim, map.column_dim, map.box.extent(dim)))
+          .hint("give a box with extent 1 there, one for each matrix");
+    }
+  }
+  return {};
+}
+
+Status check_square(const MatrixMap& map) {
+  if (map.rows() == map.columns()) {
+    return {};
+  }
+  return Status::error(
+      Code::invalid_argument,
+      fmt::format("{} is {} x {}, not square", describe(map), map.rows(), map.columns()));
+}
+
+Status check_apart(const MatrixMap& one, std::string_view one_name, const MatrixMap& other,
+                   std::string_view other_name) {
+  if (one.array->region().id() != other.array->region().id()) {
+    return {};
+  }
+  const Box common = intersect(one.box, other.box);
+  if (common.is_empty()) {
+    return {};
+  }
+  return Status::error(Code::invalid_argument,
+                       fmt::format("{} and {} share {} of {}: {} is {}, {} is {}", one_name,
+                                   other_name, to_string(common), one.array->describe(), one_name,
+                                   to_string(one.box), other_name, to_string(other.box)))
+      .hint("copy one of them into another array");
+}
+
+void add(Request& request, const MatrixMap& map) {
+  request.add(map.array->region().id()).add(map.box).add(map.row_dim).add(map.column_dim);
+}
+
+}  // namespace tessera::linalg::detail

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linalg/detail/panel.hpp"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <utility>
+
+#include "rma/transfer.hpp"
+
+namespace tessera::linalg::detail {
+
+using arrays::Box;
+using arrays::Extents;
+using arrays::MemoryOrder;
+using arrays::Patch;
+using arrays::Strides;
+using rma::Status;
+
+namespace {
+
+constexpr std::align_val_t cache_line{64};
+
+std::int64_t signed_bytes(const MatrixMap& map) {
+  return static_cast<std::int64_t>(map.array->element_bytes());
+}
+
+rma::RemoteAddress address_of(const MatrixMap& map, rma::TeamRank owner, std::int64_t offset) {
+  return map.array->region().at(owner, static_cast<std::uint64_t>(offset * signed_bytes(map)));
+}
+
+}  // namespace
+
+void Scratch::Free::operator()(void* memory) const noexcept {
+  ::operator delete(memory, cache_line);
+}
+
+Status Scratch::reserve(std::size_t bytes) {
+  if (bytes <= bytes_) {
+    return {};
+  }
+  memory_.reset();
+  bytes_ = 0;
+  memory_.reset(::operator new(bytes, cache_line, std::nothrow));
+  if (memory_ == nullptr) {
+    return Status::error(rma::Code::no_memory, fmt::format("no memory for a buffer of {:.1f} MiB",
+                                                           static_cast<double>(bytes) / 0x1p20))
+        .hint("lower TESSERA_LINALG_BUFFER");
+  }
+  bytes_ = bytes;
+  return {};
+}
+
+void* direct_pointer(const MatrixMap& map, const Placed& placed, std::int64_t rows,
+                     std::int64_t columns) {
+  const LocalMatrix<std::byte> shape{nullptr, rows, columns, placed.row_stride,
+                                     placed.column_stride};
+  std::byte* const slice = shape.fits_blas() ? map.array->region().direct(placed.owner) : nullptr;
+  return slice == nullptr ? nullptr : slice + placed.offset * signed_bytes(map);
+}
+
+void Panel::start(const MatrixMap& map, const IntervalList& rows, const IntervalList& columns) {
+  rows_ = total_length(rows);
+  columns_ = total_length(columns);
+  failed_ = Status();
+  const auto placed = place_of(map, rows, columns);
+  if (placed) {
+    if (void* const data = direct_pointer(map, *placed, rows_, columns_)) {
+      use(data, placed->row_stride, placed->column_stride);
+      return;
+    }
+  }
+  failed_ = reserve(map);
+  if (!failed_.ok()) {
+    return;
+  }
+  if (placed) {
+    fetch_placed(map, *placed);
+  } else {
+    fetch_blocks(map, merged(rows), merged(columns));
+  }
+}
+
+Status Panel::wait() {
+  Status fetched = fetching_.wait();
+  return failed_.ok() ? std::move(fetched) : std::exchange(failed_, Status());
+}
+
+void Panel::use(void* data, std::int64_t row_stride, std::int64_t column_stride) noexcept {
+  data_ = data;
+  row_stride_ = row_stride;
+  column_stride_ = column_stride;
+}
+
+// In the order of the owners' memory, so that what is copied is runs.
+Status Panel::reserve(const MatrixMap& map) {
+  const bool is_row_major = map.is_row_major();
+  const std::int64_t line = padded(is_row_major ? columns_ : rows_);
+  TESSERA_RETURN_IF_ERROR(buffer_.reserve(
+      static_cast<std::size_t>((is_row_major ? rows_ : columns_) * line * signed_bytes(map))));
+  use(buffer_.data(), is_row_major ? line : 1, is_row_major ? 1 : line);
+  return {};
+}
+
+void Panel::fetch_placed(const MatrixMap& map, const Placed& placed) {
+  const auto shape = arrays::copy_shape(
+      Extents{rows_, columns_},
+      map.is_row_major() ? MemoryOrder::row_major : MemoryOrder::column_major,
+      Strides{row_stride_, column_stride_}, Strides{placed.row_stride, placed.column_stride},
+      map.array->element_bytes());
+  fetching_ =
+      rma::get_async(map.array->job(), address_of(map, placed.owner, placed.offset), data_, shape);
+}
+
+void Panel::fetch_blocks(const MatrixMap& map, const IntervalList& rows,
+                         const IntervalList& columns) {
+  std::int64_t row = 0;
+  for (const Interval& in_rows : rows) {
+    std::int64_t column = 0;
+    for (const Interval& in_columns : columns) {
+      const std::int64_t place = row * row_stride_ + column * column_stride_;
+      fetch_box(map, map.part(in_rows, in_columns),
+                static_cast<std::byte*>(data_) + place * signed_bytes(map));
+      column += in_columns.length();
+    }
+    row += in_rows.length();
+  }
+}
+
+void Panel::fetch_box(const MatrixMap& map, const Box& box, std::byte* to) {
+  Strides local = Strides::zeros(box.ndims());
+  local[map.row_dim] = row_stride_;
+  local[map.column_dim] = column_stride_;
+  for (const Patch& patch : map.array->distribution().patches(box)) {
+    const std::int64_t place = distance(box.lo(), patch.box.lo(), local) * signed_bytes(map);
+    fetching_.collect(rma::get_async(map.array->job(), address_of(map, patch.owner, patch.offset),
+                                     to + place,
+                                     copy_shape(patch, local, map.array->element_bytes())));
+  }
+}
+
+}  // namespace tessera::linalg::detail

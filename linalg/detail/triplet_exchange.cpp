@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linalg/detail/triplet_exchange.hpp"
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "linalg/detail/agreement.hpp"
+#include "linalg/detail/arithmetic.hpp"
+#include "linalg/detail/row_blocks.hpp"
+#include "rma/transfer.hpp"
+
+namespace tessera::linalg::detail {
+
+using arrays::Distribution;
+using rma::Job;
+using rma::Region;
+using rma::Result;
+using rma::Status;
+using rma::Team;
+using rma::TeamRank;
+
+namespace {
+
+// At least as many entries a batch as there may be ranks, or batches would be single entries.
+constexpr std::size_t least_batch = std::size_t{1} << 16U;
+
+std::size_t owner_of(const Distribution& rows, std::int64_t row) {
+  return static_cast<std::size_t>(rows.owner({row}).value);
+}
+
+// What an origin puts to the other ranks, and how far it is.
+struct Sending {
+  std::vector<std::int64_t> counts;  // entries for each rank
+  std::vector<std::int64_t> places;  // of the next entry, in each rank's buffer
+};
+
+// Collective. Tells how many entries this rank has for others; returns how many come here. Slot o
+// of a rank's part of `control` holds the number from origin o, and then its place.
+Result<std::int64_t> announce(Job& job, Team& team, Region& control,
+                              std::span<const std::int64_t> counts) {
+  const auto mine = static_cast<std::uint64_t>(team.rank().value) * sizeof(std::int64_t);
+  Status sent;
+  for (std::size_t rank = 0; rank < counts.size() && sent.ok(); ++rank) {
+    if (counts[rank] > 0) {
+      sent = rma::put_value(job, control.at({static_cast<std::int32_t>(rank)}, mine), counts[rank]);
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(meet(control, sent));
+  auto access = rma::LocalAccess::begin(control);
+  std::int64_t total = 0;
+  if (access.ok()) {
+    auto* const slots = reinterpret_cast<std::int64_t*>(access->data());
+    for (std::size_t origin = 0; origin < counts.size(); ++origin) {
+      total += std::exchange(slots[origin], total);
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(meet(control, access.ok() ? access->end() : access.status()));
+  return total;
+}
+
+// One-sided. Where this rank's entries begin in the buffers of others.
+Status ask_places(Job& job, Team& team, const Region& control, Sending& sending) {
+  const auto mine = static_cast<std::uint64_t>(team.rank().value) * sizeof(std::int64_t);
+  sending.places.assign(sending.counts.size(), 0);
+  rma::Handle all;
+  for (std::size_t rank = 0; rank < sending.counts.size(); ++rank) {
+    if (sending.counts[rank] > 0) {
+      all.collect(rma::get_async(job, control.at({static_cast<std::int32_t>(rank)}, mine),
+                                 &sending.places[rank], sizeof(std::int64_t)));
+    }
+  }
+  return all.wait();
+}
+
+// Puts one batch: sorted by destination, in order for each of them, in `sorted`.
+template <SparseElement T>
+Status put_batch(Job& job, const Region& to, const Distribution& rows,
+                 std::span<const Triplet<T>> batch, std::vector<Triplet<T>>& sorted,
+                 std::vector<std::int64_t>& places) {
+  std::vector<std::size_t> ends(places.size() + 1, 0);
+  for (const Triplet<T>& entry : batch) {
+    ++ends[owner_of(rows, entry.row) + 1];
+  }
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  const std::vector<std::size_t> begins = ends;
+  for (const Triplet<T>& entry : batch) {
+    sorted[ends[owner_of(rows, entry.row)]++] = entry;
+  }
+  rma::Handle all;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    const std::size_t count = ends[rank] - begins[rank];
+    if (count > 0) {
+      const auto offset = static_cast<std::uint64_t>(places[rank]) * sizeof(Triplet<T>);
+      all.collect(rma::put_async(job, to.at({static_cast<std::int32_t>(rank)}, offset),
+                                 &sorted[begins[rank]], count * sizeof(Triplet<T>)));
+      places[rank] += static_cast<std::int64_t>(count);
+    }
+  }
+  return all.wait();
+}
+
+template <SparseElement T>
+Status put_all(Job& job, const Region& to, const Distribution& rows,
+               std::span<const Triplet<T>> given, std::vector<std::int64_t>& places) {
+  const std::size_t most = std::max(least_batch, places.size() * 16);
+  std::vector<Triplet<T>> sorted(std::min(most, given.size()));
+  while (!given.empty()) {
+    const std::size_t count = std::min(most, given.size());
+    TESSERA_RETURN_IF_ERROR(put_batch(job, to, rows, given.first(count), sorted, places));
+    given = given.subspan(count);
+  }
+  return {};
+}
+
+// Entries of each row together, in their order.
+template <SparseElement T>
+LocalCsr<T> sort_by_row(RowRange range, std::int64_t columns, std::span<const Triplet<T>> entries) {
+  LocalCsr<T> csr;
+  csr.rows = range.size();
+  csr.columns = columns;
+  csr.row_starts.assign(static_cast<std::size_t>(range.size()) + 1, 0);
+  for (const Triplet<T>& entry : entries) {
+    ++csr.row_starts[static_cast<std::size_t>(entry.row - range.lo) + 1];
+  }
+  std::partial_sum(csr.row_starts.begin(), csr.row_starts.end(), csr.row_starts.begin());
+  csr.column.resize(entries.size());
+  csr.value.resize(entries.size());
+  std::vector<std::int64_t> next(csr.row_starts.begin(), csr.row_starts.end() - 1);
+  for (const Triplet<T>& entry : entries) {
+    const auto at =
+        static_cast<std::size_t>(next[static_cast<std::size_t>(entry.row - range.lo)]++);
+    csr.column[at] = entry.column;
+    csr.value[at] = entry.value;
+  }
+  return csr;
+}
+
+// A row's entries by column, those of one column in their order. `row` is scratch.
+template <SparseElement T>
+void sort_row(std::span<std::int64_t> column, std::span<T> value,
+              std::vector<std::pair<std::int64_t, T>>& row) {
+  if (std::is_sorted(column.begin(), column.end())) {
+    return;
+  }
+  row.clear();
+  for (std::size_t i = 0; i < column.size(); ++i) {
+    row.emplace_back(column[i], value[i]);
+  }
+  std::stable_sort(row.begin(), row.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (std::size_t i = 0; i < column.size(); ++i) {
+    column[i] = row[i].first;
+    value[i] = row[i].second;
+  }
+}
+
+// Sorts the rows and adds duplicates, in place.
+template <SparseElement T>
+void finish_rows(LocalCsr<T>& csr) {
+  std::vector<std::pair<std::int64_t, T>> scratch;
+  std::size_t kept = 0;
+  std::size_t begin = 0;
+  for (std::size_t row = 0; row < static_cast<std::size_t>(csr.rows); ++row) {
+    const auto end = static_cast<std::size_t>(csr.row_starts[row + 1]);
+    sort_row(std::span(csr.column).subspan(begin, end - begin),
+             std::span(csr.value).subspan(begin, end - begin), scratch);
+    const std::size_t first = kept;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (kept > first && csr.column[kept - 1] == csr.column[i]) {
+        csr.value[kept - 1] = add(csr.value[kept - 1], csr.value[i]);
+      } else {
+        csr.column[kept] = csr.column[i];
+        csr.value[kept] = csr.value[i];
+        ++kept;
+      }
+    }
+    csr.row_starts[row + 1] = static_cast<std::int64_t>(kept);
+    begin = end;
+  }
+  csr.column.resize(kept);
+  csr.value.resize(kept);
+}
+
+}  // namespace
+
+template <SparseElement T>
+Result<LocalCsr<T>> exchange(Job& job, Team& team, const Distribution& rows, std::int64_t columns,
+                             std::vector<Triplet<T>> given) {
+  Sending sending;
+  sending.counts.assign(static_cast<std::size_t>(team.size()), 0);
+  for (const Triplet<T>& entry : given) {
+    ++sending.counts[owner_of(rows, entry.row)];
+  }
+  TESSERA_ASSIGN_OR_RETURN(Region control,
+                           Region::allocate(team, sending.counts.size() * sizeof(std::int64_t)));
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t expected,
+                           announce(job, team, control, sending.counts));
+  TESSERA_ASSIGN_OR_RETURN(
+      Region received,
+      Region::allocate(team, static_cast<std::size_t>(expected) * sizeof(Triplet<T>)));
+  Status sent = ask_places(job, team, control, sending);
+  if (sent.ok()) {
+    sent = put_all<T>(job, received, rows, given, sending.places);
+  }
+  TESSERA_RETURN_IF_ERROR(meet(received, sent));
+  std::vector<Triplet<T>>().swap(given);
+  auto own = sort_by_row<T>(
+      rows_of(rows, team.rank()), columns,
+      {reinterpret_cast<const Triplet<T>*>(received.local()), static_cast<std::size_t>(expected)});
+  TESSERA_RETURN_IF_ERROR(received.free());
+  finish_rows(own);
+  return own;
+}
+
+template Result<LocalCsr<std::int32_t>> exchange(Job&, Team&, const Distribution&, std::int64_t,
+                                                 std::vector<Triplet<std::int32_t>>);
+template Result<LocalCsr<std::int64_t>> exchange(Job&, Team&, const Distribution&, std::int64_t,
+                                                 std::vector<Triplet<std::int64_t>>);
+template Result<LocalCsr<float>> exchange(Job&, Team&, const Distribution&, std::int64_t,
+                                          std::vector<Triplet<float>>);
+template Result<LocalCsr<double>> exchange(Job&, Team&, const Distribution&, std::int64_t,
+                                           std::vector<Triplet<double>>);
+template Result<LocalCsr<std::complex<float>>> exchange(Job&, Team&, const Distribution&,
+                                                        std::int64_t,
+                                                        std::vector<Triplet<std::complex<float>>>);
+template Result<LocalCsr<std::complex<double>>> exchange(
+    Job&, Team&, const Distribution&, std::int64_t, std::vector<Triplet<std::complex<double>>>);
+
+}  // namespace tessera::linalg::detail

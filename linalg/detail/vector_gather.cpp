@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linalg/detail/vector_gather.hpp"
+
+#include <algorithm>
+#include <complex>
+#include <cstring>
+#include <numeric>
+
+#include "rma/aggregate.hpp"
+#include "rma/transfer.hpp"
+
+namespace tessera::linalg::detail {
+
+using arrays::Array;
+using rma::Handle;
+using rma::Status;
+using rma::TeamRank;
+
+std::vector<std::int64_t> sorted_unique(std::span<const std::int64_t> numbers) {
+  std::vector<std::int64_t> all(numbers.begin(), numbers.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+namespace {
+
+template <SparseElement T>
+bool is_mapped(const Array<T>& array, rma::Region& region, TeamRank owner,
+               const SpmvOptions& options) {
+  return owner == array.team().rank() || (options.share_memory && region.direct(owner) != nullptr);
+}
+
+// Single elements are what comes most often; their size is known here.
+template <SparseElement T>
+void load(const rma::Fragment& run, const std::byte* slice) {
+  if (run.bytes == sizeof(T)) {
+    std::memcpy(run.local, slice + run.remote_offset, sizeof(T));
+  } else {
+    std::memcpy(run.local, slice + run.remote_offset, run.bytes);
+  }
+}
+
+Handle transfer(rma::Job& job, rma::Op op, rma::RemoteAddress at, rma::Fragments runs,
+                const rma::Scale& one) {
+  return op == rma::Op::get ? rma::get_async(job, at, runs)
+                            : rma::accumulate_async(job, at, runs, one);
+}
+
+// Element by element, each waited for.
+Handle transfer_in_turn(rma::Job& job, rma::Op op, rma::RemoteAddress at, rma::Fragments runs,
+                        const rma::Scale& one, std::size_t element_bytes) {
+  for (const rma::Fragment& run : runs) {
+    for (std::uint64_t done = 0; done < run.bytes; done += element_bytes) {
+      const rma::RemoteAddress there = at + (run.remote_offset + done);
+      void* const here = static_cast<std::byte*>(run.local) + done;
+      Status status = op == rma::Op::get ? rma::get(job, there, here, element_bytes)
+                                         : rma::accumulate(job, there, here, element_bytes, one);
+      if (!status.ok()) {
+        return Handle::failed(job, at.rank, std::move(status));
+      }
+    }
+  }
+  return {};
+}
+
+Handle transfer_singly(rma::Job& job, rma::Op op, rma::RemoteAddress at, rma::Fragments runs,
+                       const rma::Scale& one) {
+  Handle all;
+  for (const rma::Fragment& run : runs) {
+    const rma::RemoteAddress there = at + run.remote_offset;
+    all.collect(op == rma::Op::get ? rma::get_async(job, there, run.local, run.bytes)
+                                   : rma::accumulate_async(job, there, run.local, run.bytes, one));
+  }
+  return all;
+}
+
+Handle transfer_together(rma::Job& job, rma::Op op, rma::RemoteAddress at, rma::Fragments runs,
+                         const rma::Scale& one) {
+  rma::Aggregate all(job);
+  for (const rma::Fragment& run : runs) {
+    const rma::RemoteAddress there = at + run.remote_offset;
+    Status added = op == rma::Op::get ? all.get(there, run.local, run.bytes)
+                                      : all.accumulate(there, run.local, run.bytes, one);
+    if (!added.ok()) {
+      return Handle::failed(job, at.rank, std::move(added));
+    }
+  }
+  return all.start();
+}
+
+}  // namespace
+
+template <SparseElement T>
+VectorGather<T>::VectorGather(Array<T>& like, std::vector<std::int64_t> indices,
+                              const SpmvOptions& options)
+    : options_(options),
+      indices_(std::move(indices)),
+      positions_(indices_.size()),
+      buffer_(indices_.size()) {
+  std::vector<arrays::ElementPlace> found;
+  found.reserve(indices_.size());
+  for (const std::int64_t index : indices_) {
+    found.push_back(like.distribution().locate({index}));
+  }
+  lay_out(like, found);
+}
+
+// Owners in the order of their stages; each one's elements in the order of their indices.
+template <SparseElement T>
+void VectorGather<T>::lay_out(Array<T>& like, std::span<const arrays::ElementPlace> found) {
+  const std::int32_t ranks = like.team().size();
+  const TeamRank self = like.team().rank();
+  std::vector<bool> mapped(static_cast<std::size_t>(ranks));
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    mapped[static_cast<std::size_t>(rank)] = is_mapped(like, like.region(), {rank}, options_);
+  }
+  const auto turn = [&](TeamRank owner) {
+    const std::int32_t steps = (owner.value - self.value + ranks) % ranks;
+    return mapped[static_cast<std::size_t>(owner.value)] ? steps : steps + ranks;
+  };
+  std::vector<std::size_t> order(found.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return turn(found[a].owner) < turn(found[b].owner);
+  });
+  for (const std::size_t place : order) {
+    const TeamRank owner = found[place].owner;
+    const bool is_here = mapped[static_cast<std::size_t>(owner.value)];
+    std::vector<Batch>& batches = is_here ? mapped_ : remote_;
+    if (batches.empty() || batches.back().owner != owner) {
+      batches.push_back({owner, {}, 0});
+    }
+    positions_[place] = filled_;
+    add(batches.back(), found[place].offset);
+    from_others_ += owner == self ? 0 : 1;
+    shared_ += owner != self && is_here ? 1 : 0;
+  }
+}
+
+// The next place of the buffer for the element at `offset` of the owner's slice.
+template <SparseElement T>
+void VectorGather<T>::add(Batch& batch, std::int64_t offset) {
+  const std::uint64_t bytes = static_cast<std::uint64_t>(offset) * sizeof(T);
+  if (!batch.runs.empty() && batch.runs.back().remote_offset + batch.runs.back().bytes == bytes) {
+    batch.runs.back().bytes += sizeof(T);
+  } else {
+    batch.runs.push_back({&buffer_[filled_], bytes, sizeof(T)});
+  }
+  batch.end = ++filled_;
+}
+
+template <SparseElement T>
+std::size_t VectorGather<T>::position_of(std::int64_t index) const noexcept {
+  return positions_[static_cast<std::size_t>(
+      std::lower_bound(indices_.begin(), indices_.end(), index) - indices_.begin())];
+}
+
+template <SparseElement T>
+std::size_t VectorGather<T>::stage_of(std::size_t position) const noexcept {
+  const std::size_t mapped_end = mapped_.empty() ? 0 : mapped_.back().end;
+  if (position < mapped_end) {
+    return 0;
+  }
+  const auto it =
+      std::upper_bound(remote_.begin(), remote_.end(), position,
+                       [](std::size_t at, const Batch& batch) { return at < batch.end; });
+  return static_cast<std::size_t>(it - remote_.begin()) + 1;
+}
+
+template <SparseElement T>
+Handle VectorGather<T>::start_batch(rma::Op op, Array<T>& array, const Batch& batch) const {
+  const rma::Scale one = rma::Scale::of(T{1});
+  const rma::RemoteAddress at = array.region().at(batch.owner);
+  switch (options_.mode) {
+    case SpmvMode::single:
+      return transfer_in_turn(array.job(), op, at, batch.runs, one, sizeof(T));
+    case SpmvMode::plain:
+      return transfer_singly(array.job(), op, at, batch.runs, one);
+    case SpmvMode::aggregate:
+      return transfer_together(array.job(), op, at, batch.runs, one);
+    case SpmvMode::vector:
+      break;
+  }
+  return transfer(array.job(), op, at, batch.runs, one);
+}
+
+template <SparseElement T>
+void VectorGather<T>::start(Array<T>& from) {
+  under_way_.clear();
+  for (const Batch& batch : remote_) {
+    under_way_.push_back(start_batch(rma::Op::get, from, batch));
+  }
+}
+
+template <SparseElement T>
+Status VectorGather<T>::copy_mapped(Array<T>& from) {
+  for (const Batch& batch : mapped_) {
+    const std::byte* const slice = from.region().direct(batch.owner);
+    if (slice == nullptr) {  // mapped for the array of the plan, and not for this one
+      TESSERA_RETURN_IF_ERROR(start_batch(rma::Op::get, from, batch).wait());
+      continue;
+    }
+    for (const rma::Fragment& run : batch.runs) {
+      load<T>(run, slice);
+    }
+  }
+  return {};
+}
+
+template <SparseElement T>
+Status VectorGather<T>::wait(std::size_t stage) {
+  Status status = under_way_[stage - 1].wait();
+  if (!status.ok()) {
+    for (rma::Handle& other : under_way_) {
+      other.wait().ignore("one reason is enough");
+    }
+  }
+  return status;
+}
+
+template <SparseElement T>
+Status VectorGather<T>::get(Array<T>& from) {
+  start(from);
+  Status status = copy_mapped(from);
+  for (std::size_t stage = 1; stage < stages(); ++stage) {
+    Status arrived = wait(stage);
+    status = status.ok() ? std::move(arrived) : std::move(status);
+  }
+  return status;
+}
+
+template <SparseElement T>
+Status VectorGather<T>::accumulate(Array<T>& to) {
+  Handle all;
+  for (const std::vector<Batch>* const batches : {&remote_, &mapped_}) {
+    for (const Batch& batch : *batches) {
+      all.collect(start_batch(rma::Op::accumulate, to, batch));
+    }
+  }
+  return all.wait();
+}
+
+template class VectorGather<std::int32_t>;
+template class VectorGather<std::int64_t>;
+template class VectorGather<float>;
+template class VectorGather<double>;
+template class VectorGather<std::complex<float>>;
+template class VectorGather<std::complex<double>>;
+
+}  // namespace tessera::linalg::detail

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. VectorGather: elements of a distributed vector, wherever they lie, in one local buffer;
+// and back, added to them. The buffer is filled batch by batch, a batch an owner:
+//
+//     stage 0        own elements and those of ranks whose slices are mapped here
+//     stage 1, 2 …   one owner each, beginning with the next rank, so that not all begin at one
+//
+// Threads: one at a time. Memory: 24 bytes a run of neighbouring elements, 16 an element and
+// itself.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "arrays/array.hpp"
+#include "linalg/local_csr.hpp"
+#include "linalg/spmv.hpp"
+#include "rma/counters.hpp"
+#include "rma/handle.hpp"
+#include "rma/shape.hpp"
+
+namespace tessera::linalg::detail {
+
+std::vector<std::int64_t> sorted_unique(std::span<const std::int64_t> numbers);
+
+template <SparseElement T>
+class VectorGather {
+ public:
+  /// For vectors distributed as `like`. Requires: `indices` increase strictly and lie in it.
+  VectorGather(arrays::Array<T>& like, std::vector<std::int64_t> indices,
+               const SpmvOptions& options);
+
+  /// The place of an index in buffer(). Requires: it is one of the indices.
+  [[nodiscard]] std::size_t position_of(std::int64_t index) const noexcept;
+  /// The stage after which a place of the buffer is filled.
+  [[nodiscard]] std::size_t stage_of(std::size_t position) const noexcept;
+  [[nodiscard]] std::size_t stages() const noexcept { return remote_.size() + 1; }
+  [[nodiscard]] std::vector<T>& buffer() noexcept { return buffer_; }
+  /// Elements of other ranks, and how many of them are in mapped slices.
+  [[nodiscard]] std::int64_t from_others() const noexcept { return from_others_; }
+  [[nodiscard]] std::int64_t shared() const noexcept { return shared_; }
+
+  /// One-sided. Starts the stages from 1.
+  void start(arrays::Array<T>& from);
+  /// One-sided. Does stage 0.
+  rma::Status copy_mapped(arrays::Array<T>& from);
+  /// Waits for a stage from 1 that start() began. After an error all of them have ended.
+  rma::Status wait(std::size_t stage);
+  /// One-sided. All stages.
+  rma::Status get(arrays::Array<T>& from);
+
+  /// One-sided. Adds the buffer to the elements. Complete: locally at return.
+  rma::Status accumulate(arrays::Array<T>& to);
+
+ private:
+  struct Batch {
+    rma::TeamRank owner;
+    std::vector<rma::Fragment> runs;  // of neighbouring elements, in the buffer too
+    std::size_t end = 0;              // of its part of the buffer
+  };
+  void lay_out(arrays::Array<T>& like, std::span<const arrays::ElementPlace> found);
+  void add(Batch& batch, std::int64_t offset);
+  rma::Handle start_batch(rma::Op op, arrays::Array<T>& array, const Batch& batch) const;
+
+  SpmvOptions options_;
+  std::vector<std::int64_t> indices_;
+  std::vector<std::size_t> positions_;  // of each index
+  std::vector<T> buffer_;
+  std::vector<Batch> mapped_;
+  std::vector<Batch> remote_;
+  std::vector<rma::Handle> under_way_;
+  std::size_t filled_ = 0;  // of buffer_, while it is laid out
+  std::int64_t from_others_ = 0;
+  std::int64_t shared_ = 0;
+};
+
+}  // namespace tessera::linalg::detail

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. WorkMatrix: a matrix in the layout that a variant computes in: the caller's array
+// itself where it has that layout, else a copy over the same team.
+//
+//     auto work = WorkMatrix::of(map, team, layout);      // a copy, or the array itself
+//     … compute on work.local<T>(), read other ranks' parts through work.map() …
+//     work->store(map);
+//
+// Layouts are two-dimensional, column-major, and one local matrix on each rank.
+//
+// Memory: a copy takes the matrix's size / ranks, up to a block; elements move straight between the
+// two arrays.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "arrays/array_base.hpp"
+#include "linalg/blas.hpp"
+#include "linalg/detail/matrix_map.hpp"
+#include "linalg/local_matrix.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::linalg::detail {
+
+class WorkMatrix {
+ public:
+  /// Whether the caller's array may be worked on itself, or must stay as it is.
+  enum class Use : std::uint8_t { in_place, copy };
+
+  /// Collective over `team`. The matrix in `layout`: for in_place the array itself where the matrix
+  /// is all of it, on this team and has that layout. Errors: no_memory.
+  static rma::Result<WorkMatrix> of(const MatrixMap& from, const rma::Team& team,
+                                    const arrays::Distribution& layout, Use use);
+  /// Collective over `team`. A matrix of zeros with elements like those of `like`.
+  static rma::Result<WorkMatrix> zeros(const arrays::ArrayBase& like, const rma::Team& team,
+                                       const arrays::Distribution& layout);
+
+  /// Collective over the work's team. Copies the work's first rows and columns, as many as `to`
+  /// has, there, and gives the error of any member's `mine`. Nothing is copied to itself.
+  rma::Status store(const MatrixMap& to, rma::Status mine = {});
+
+  [[nodiscard]] MatrixMap map() const noexcept { return {&array(), array().box(), 0, 1}; }
+  [[nodiscard]] arrays::ArrayBase& array() const noexcept { return copy_ ? *copy_ : *original_; }
+  [[nodiscard]] rma::Team& team() const noexcept { return array().team(); }
+  [[nodiscard]] const arrays::Distribution& layout() const noexcept {
+    return array().distribution();
+  }
+  [[nodiscard]] bool is_copy() const noexcept { return copy_.has_value(); }
+
+  /// What this rank has.
+  template <class T>
+  [[nodiscard]] LocalMatrix<T> local() const noexcept {
+    const arrays::Extents extents = layout().local_extents(team().rank());
+    return {reinterpret_cast<T*>(array().region().local()), extents[0], extents[1], 1, extents[0]};
+  }
+
+ private:
+  WorkMatrix() = default;
+  rma::Status load(const MatrixMap& from) const;
+  [[nodiscard]] std::byte* place_of(const arrays::Patch& block) const noexcept;
+
+  mutable std::optional<arrays::ArrayBase> copy_;
+  arrays::ArrayBase* original_ = nullptr;
+};
+
+/// Collective. Makes a matrix Hermitian: the other triangle from the one given.
+template <Scalar T>
+rma::Status mirror_triangle(WorkMatrix& a, blas::Triangle triangle);
+
+}  // namespace tessera::linalg::detail

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// LocalMatrix<T>: a matrix in memory of this process, as a pointer, two extents and two strides.
+//
+//     LocalMatrix<double> a{pointer, 3, 4, 4, 1};    // row-major: a(i, j) is pointer[4 * i + j]
+//     auto b = a.transposed().part(1, 2, 0, 3);      // rows 1 and 2, columns 0 to 2 of the 4 x 3
+//
+// It owns nothing and checks nothing. Transposing swaps the strides: no element moves. BLAS takes
+// matrices of which one stride is 1: fits_blas().
+#pragma once
+
+#include <complex>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace tessera::linalg {
+
+/// The types that BLAS computes with.
+template <class T>
+concept Scalar = std::same_as<T, float> || std::same_as<T, double> ||
+    std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
+
+template <class T>
+inline constexpr bool is_complex =
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
+template <class T>
+struct LocalMatrix {
+  T* data = nullptr;  ///< element (0, 0)
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t row_stride = 0;     ///< elements from one row to the next
+  std::int64_t column_stride = 1;  ///< elements from one column to the next
+
+  // NOLINTNEXTLINE(google-explicit-constructor): as T* becomes const T*
+  operator LocalMatrix<const T>() const noexcept requires(!std::is_const_v<T>) {
+    return {data, rows, columns, row_stride, column_stride};
+  }
+
+  [[nodiscard]] T& operator()(std::int64_t row, std::int64_t column) const noexcept {
+    return data[row * row_stride + column * column_stride];
+  }
+  [[nodiscard]] bool is_empty() const noexcept { return rows == 0 || columns == 0; }
+  [[nodiscard]] LocalMatrix transposed() const noexcept {
+    return {data, columns, rows, column_stride, row_stride};
+  }
+  /// `row_count` rows from `row` on, of which `column_count` columns from `column` on.
+  [[nodiscard]] LocalMatrix part(std::int64_t row, std::int64_t row_count, std::int64_t column,
+                                 std::int64_t column_count) const noexcept {
+    return {data + row * row_stride + column * column_stride, row_count, column_count, row_stride,
+            column_stride};
+  }
+
+  /// True when elements of a row lie side by side, and rows don't overlap.
+  [[nodiscard]] bool is_row_major() const noexcept {
+    return (column_stride == 1 || columns <= 1) && (row_stride >= columns || rows <= 1);
+  }
+  [[nodiscard]] bool is_column_major() const noexcept { return transposed().is_row_major(); }
+  [[nodiscard]] bool fits_blas() const noexcept { return is_row_major() || is_column_major(); }
+};
+
+}  // namespace tessera::linalg

@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linalg/solve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "linalg/detail/dense_task.hpp"
+#include "linalg/detail/local_loops.hpp"
+#include "linalg/detail/matrix_checks.hpp"
+#include "linalg/variants/factor_by_columns.hpp"
+#include "linalg/variants/scalapack.hpp"
+#include "linalg/variants/solve_by_columns.hpp"
+
+namespace tessera::linalg {
+
+using detail::ColumnBlocks;
+using detail::MatrixMap;
+using detail::Named;
+using detail::Request;
+using detail::WorkMatrix;
+using rma::Code;
+using rma::Result;
+using rma::Status;
+using rma::Team;
+using variants::TriangularFactor;
+using Use = detail::WorkMatrix::Use;
+
+namespace {
+
+// ---- Shared by both methods
+
+char letter(Op op) {
+  return op == Op::none ? 'N' : (op == Op::transpose ? 'T' : 'C');
+}
+
+TriangularFactor with_op(const TriangularFactor& factor, Op op) {
+  return op == Op::none ? factor : (op == Op::transpose ? factor.transposed() : factor.adjoint());
+}
+
+template <Scalar T>
+void multiply(const LocalMatrix<T>& x, T alpha) {
+  for (std::int64_t column = 0; column < x.columns; ++column) {
+    for (std::int64_t row = 0; alpha != T{1} && row < x.rows; ++row) {
+      x(row, column) = alpha == T{} ? T{} : alpha * x(row, column);
+    }
+  }
+}
+
+// ---- Our own method: each rank has whole columns of the right sides
+
+// Equal shares, or what the array has where that is whole columns and something for each rank.
+Result<arrays::Distribution> column_layout(const MatrixMap& map, const Team& team) {
+  ColumnBlocks blocks = detail::even_blocks(map, team);
+  auto layout = blocks.distribution();
+  const std::int64_t width = map.array->distribution().cut(map.column_dim).largest();
+  if (width > 0 && width < blocks.width) {
+    blocks.width = width;
+    auto narrower = blocks.distribution();
+    return narrower.ok() && *narrower == map.array->distribution() ? narrower : layout;
+  }
+  return layout;
+}
+
+Result<WorkMatrix> whole_columns(const MatrixMap& map, const Team& team, Use use) {
+  TESSERA_ASSIGN_OR_RETURN(const arrays::Distribution layout, column_layout(map, team));
+  return WorkMatrix::of(map, team, layout, use);
+}
+
+// Collective. Applies `solver` to this rank's columns of B.
+template <Scalar T, class Solver>
+Status solve_columns(const MatrixMap& b, Solver&& solver) {
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix x, whole_columns(b, b.array->team(), Use::in_place));
+  return x.store(b, solver(x.local<T>()));
+}
+
+std::int64_t panel_width(const MatrixMap& a, const MethodOptions& how) {
+  constexpr std::int64_t usual = 128;
+  return how.block > 0 ? how.block : std::clamp<std::int64_t>(a.columns(), 1, usual);
+}
+
+template <Scalar T>
+Status solve_both_factors(const TriangularFactor& first, const TriangularFactor& second,
+                          std::int64_t width, const LocalMatrix<T>& x) {
+  TESSERA_RETURN_IF_ERROR(variants::solve_triangular<T>(first, width, x));
+  return variants::solve_triangular<T>(second, width, x);
+}
+
+template <Scalar T>
+Status solve_lu_columns(const MatrixMap& a, std::span<const std::int64_t> pivots, Op op,
+                        std::int64_t width, const LocalMatrix<T>& x) {
+  const TriangularFactor lower{a, Triangle::lower, Diagonal::unit};
+  const TriangularFactor upper{a, Triangle::upper, Diagonal::stored};
+  if (op == Op::none) {
+    detail::exchange_rows(x, pivots);
+    return solve_both_factors<T>(lower, upper, width, x);
+  }
+  TESSERA_RETURN_IF_ERROR(solve_both_factors<T>(with_op(upper, op), with_op(lower, op), width, x));
+  detail::exchange_rows_back(x, pivots);
+  return {};
+}
+
+template <Scalar T>
+Status solve_cholesky_columns(const MatrixMap& a, Triangle triangle, std::int64_t width,
+                              const LocalMatrix<T>& x) {
+  const TriangularFactor factor{a, triangle};
+  return triangle == Triangle::lower ? solve_both_factors<T>(factor, factor.adjoint(), width, x)
+                                     : solve_both_factors<T>(factor.adjoint(), factor, width, x);
+}
+
+// A copy of A in our own layout, which is factored.
+struct OwnCopy {
+  ColumnBlocks blocks;
+  WorkMatrix work;
+};
+
+Result<OwnCopy> own_copy(const MatrixMap& map, const Team& team, const MethodOptions& how) {
+  const ColumnBlocks blocks = detail::factor_blocks(map, team, how.block);
+  TESSERA_ASSIGN_OR_RETURN(const arrays::Distribution layout, blocks.distribution());
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix work, WorkMatrix::of(map, team, layout, Use::copy));
+  return OwnCopy{blocks, std::move(work)};
+}
+
+template <Scalar T>
+Status solve_general_own(const MatrixMap& a, const MatrixMap& b, const MethodOptions& how) {
+  TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, own_copy(a, b.array->team(), how));
+  TESSERA_ASSIGN_OR_RETURN(const variants::LuSteps steps,
+                           variants::lu_by_columns<T>(copy.work, copy.blocks));
+  TESSERA_RETURN_IF_ERROR(detail::check_pivots(steps.singular, {"A", a}));
+  return solve_columns<T>(b, [&](const LocalMatrix<T>& x) {
+    return solve_lu_columns<T>(copy.work.map(), steps.pivots, Op::none, copy.blocks.width, x);
+  });
+}
+
+// Collective. The lower Cholesky factor of A, or of its transpose where the upper triangle counts.
+template <Scalar T>
+Result<OwnCopy> own_cholesky(const MatrixMap& a, const Team& team, const CholeskyOptions& options) {
+  const MatrixMap turned = options.triangle == Triangle::upper ? a.transposed() : a;
+  TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, own_copy(turned, team, options.how));
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t minor,
+                           variants::cholesky_by_columns<T>(copy.work, copy.blocks));
+  TESSERA_RETURN_IF_ERROR(detail::check_minor(minor, {"A", a}));
+  return copy;
+}
+
+// The map under which that factor is the one that was asked for.
+MatrixMap factor_map(const OwnCopy& copy, Triangle triangle) {
+  return triangle == Triangle::upper ? copy.work.map().transposed() : copy.work.map();
+}
+
+template <Scalar T>
+Status solve_definite_own(const MatrixMap& a, const MatrixMap& b, const CholeskyOptions& options) {
+  TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, own_cholesky<T>(a, b.array->team(), options));
+  return solve_columns<T>(b, [&](const LocalMatrix<T>& x) {
+    return solve_cholesky_columns<T>(factor_map(copy, options.triangle), options.triangle,
+                                     copy.blocks.width, x);
+  });
+}
+
+template <Scalar T>
+Status invert_definite_own(const MatrixMap& a, const CholeskyOptions& options) {
+  const Team& team = a.array->team();
+  TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, own_cholesky<T>(a, team, options));
+  const ColumnBlocks blocks = detail::even_blocks(a, team);
+  TESSERA_ASSIGN_OR_RETURN(const arrays::Distribution layout, blocks.distribution());
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix inverse, WorkMatrix::zeros(*a.array, team, layout));
+  const LocalMatrix<T> x = inverse.local<T>();
+  for (std::int64_t column = 0; column < x.columns; ++column) {
+    x(blocks.block(blocks.rank).lo + column, column) = T{1};
+  }
+  return inverse.store(a, solve_cholesky_columns<T>(factor_map(copy, options.triangle),
+                                                    options.triangle, copy.blocks.width, x));
+}
+
+template <Scalar T>
+Status least_squares_own(const MatrixMap& a, const MatrixMap& b, const MatrixMap& x,
+                         const MethodOptions& how) {
+  const Team& team = x.array->team();
+  TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, own_copy(a, team, how));
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<T> tau,
+                           variants::qr_by_columns<T>(copy.work, copy.blocks));
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix c, whole_columns(b, team, Use::copy));
+  const LocalMatrix<T> columns = c.local<T>();
+  Status mine = variants::multiply_by_q<T>(copy.work.map(), tau, true, copy.blocks.width, columns);
+  if (mine.ok() && !columns.is_empty()) {
+    MatrixMap r = copy.work.map();
+    r.box.set(0, 0, a.columns());
+    mine = variants::solve_triangular<T>({r, Triangle::upper}, copy.blocks.width,
+                                         columns.part(0, a.columns(), 0, columns.columns));
+  }
+  return c.store(x, std::move(mine));
+}
+
+template <Scalar T>
+Status solve_triangular_own(const MatrixMap& a, const MatrixMap& b,
+                            const TriangularOptions<T>& options) {
+  const bool is_left = options.side == Side::left;
+  const TriangularFactor factor = with_op({a, options.triangle, options.diagonal}, options.op);
+  return solve_columns<T>(is_left ? b : b.transposed(), [&](const LocalMatrix<T>& x) {
+    multiply(x, options.alpha);
+    return variants::solve_triangular<T>(is_left ? factor : factor.transposed(),
+                                         panel_width(a, options.how), x);
+  });
+}
+
+// ---- ScaLAPACK
+
+namespace library = variants::scalapack;
+
+// Zero on the diagonal of a triangular factor: ScaLAPACK would divide by it.
+template <Scalar T>
+Status check_diagonal(WorkMatrix& a) {
+  Status mine;
+  for (const arrays::Patch& block : a.layout().blocks(a.team().rank())) {
+    const auto* const data = reinterpret_cast<const T*>(a.array().region().local()) + block.offset;
+    const std::int64_t lo = std::max(block.box.lo(0), block.box.lo(1));
+    const std::int64_t hi = std::min(block.box.hi(0), block.box.hi(1));
+    for (std::int64_t i = lo; i < hi && mine.ok(); ++i) {
+      if (data[(i - block.box.lo(0)) * block.strides[0] +
+               (i - block.box.lo(1)) * block.strides[1]] == T{}) {
+        mine = Status::error(
+            Code::invalid_argument,
+            fmt::format("element ({0}, {0}) of A is zero: the matrix is singular", i));
+      }
+    }
+  }
+  return a.team().agree(mine);
+}
+
+template <Scalar T>
+Status solve_triangular_library(const MatrixMap& a, const MatrixMap& b,
+                                const TriangularOptions<T>& options) {
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix factor,
+                           library::at(a, b.array->team(), options.how.block, Use::in_place));
+  if (options.diagonal == Diagonal::stored) {
+    TESSERA_RETURN_IF_ERROR(check_diagonal<T>(factor));
+  }
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix x, library::beside(factor, b, Use::in_place));
+  return x.store(b, library::Routines<T>::solve_triangular({.side = options.side,
+                                                            .triangle = options.triangle,
+                                                            .diagonal = options.diagonal,
+                                                            .op = letter(options.op),
+                                                            .alpha = options.alpha},
+                                                           factor, x));
+}
+
+template <Scalar T>
+Status solve_with_lu(WorkMatrix& factors, std::span<const std::int64_t> pivots, Op op,
+                     const MatrixMap& b) {
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix x, library::beside(factors, b, Use::in_place));
+  return x.store(b, library::Routines<T>::solve_lu(factors, pivots, letter(op), x));
+}
+
+template <Scalar T>
+Status solve_with_cholesky(WorkMatrix& factor, Triangle triangle, const MatrixMap& b) {
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix x, library::beside(factor, b, Use::in_place));
+  const bool is_lower = triangle == Triangle::lower;
+  library::Triangular<T> how{.triangle = triangle, .op = is_lower ? 'N' : 'C'};
+  Status mine = library::Routines<T>::solve_triangular(how, factor, x);
+  if (mine.ok()) {
+    how.op = is_lower ? 'C' : 'N';
+    mine = library::Routines<T>::solve_triangular(how, factor, x);
+  }
+  return x.store(b, std::move(mine));
+}
+
+template <Scalar T>
+Status solve_general_library(const MatrixMap& a, const MatrixMap& b, const MethodOptions& how) {
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix work, library::at(a, b.array->team(), how.block, Use::copy));
+  TESSERA_ASSIGN_OR_RETURN(const variants::LuSteps steps, library::Routines<T>::lu(work));
+  TESSERA_RETURN_IF_ERROR(detail::check_pivots(steps.singular, {"A", a}));
+  return solve_with_lu<T>(work, steps.pivots, Op::none, b);
+}
+
+template <Scalar T>
+Result<WorkMatrix> library_cholesky(const MatrixMap& a, const Team& team,
+                                    const CholeskyOptions& options) {
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix work, library::at(a, team, options.how.block, Use::copy));
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t minor,
+                           library::Routines<T>::cholesky(work, options.triangle));
+  TESSERA_RETURN_IF_ERROR(detail::check_minor(minor, {"A", a}));
+  return work;
+}
+
+template <Scalar T>
+Status invert_definite_library(const MatrixMap& a, const CholeskyOptions& options) {
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix work, library_cholesky<T>(a, a.array->team(), options));
+  TESSERA_RETURN_IF_ERROR(library::Routines<T>::invert_cholesky(work, options.triangle));
+  TESSERA_RETURN_IF_ERROR(detail::mirror_triangle<T>(work, options.triangle));
+  return work.store(a);
+}
+
+template <Scalar T>
+Status least_squares_library(const MatrixMap& a, const MatrixMap& b, const MatrixMap& x,
+                             const MethodOptions& how) {
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix work, library::at(a, x.array->team(), how.block, Use::copy));
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<T> tau, library::Routines<T>::qr(work));
+  TESSERA_RETURN_IF_ERROR(check_diagonal<T>(work));
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix c, library::beside(work, b, Use::copy));
+  TESSERA_RETURN_IF_ERROR(library::Routines<T>::multiply_by_q_adjoint(work, tau, c));
+  return c.store(x, library::Routines<T>::solve_triangular({.triangle = Triangle::upper}, work, c));
+}
+
+// ---- Checks
+
+Status check_system(const MatrixMap& a, const MatrixMap& b) {
+  TESSERA_RETURN_IF_ERROR(detail::check_operands({{"A", a}, {"B", b}}));
+  TESSERA_RETURN_IF_ERROR(detail::check_square(a).context("A"));
+  return detail::check_extents_match({"A", a}, a.columns(), {"B", b}, b.rows(),
+                                     "A is n x n and B is n x r");
+}
+
+Status check_triangular(const MatrixMap& a, const MatrixMap& b, Side side) {
+  if (side == Side::left) {
+    return check_system(a, b);
+  }
+  TESSERA_RETURN_IF_ERROR(detail::check_operands({{"A", a}, {"B", b}}));
+  TESSERA_RETURN_IF_ERROR(detail::check_square(a).context("A"));
+  return detail::check_extents_match({"A", a}, a.rows(), {"B", b}, b.columns(),
+                                     "A is n x n and, for a solution from the right, B is r x n");
+}
+
+Status check_pivots_of(const MatrixMap& a, std::span<const std::int64_t> pivots) {
+  if (std::ssize(pivots) != a.rows()) {
+    return Status::error(Code::invalid_argument, fmt::format("{} pivots for A of {} x {}",
+                                                             pivots.size(), a.rows(), a.columns()))
+        .hint("give what lu() returned for this matrix");
+  }
+  for (std::int64_t i = 0; i < std::ssize(pivots); ++i) {
+    const std::int64_t row = pivots[static_cast<std::size_t>(i)];
+    if (row < i || row >= a.rows()) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("pivot {} is row {}, and has to be one of {} to {}", i, row,
+                                       i, a.rows() - 1))
+          .hint("give what lu() returned for this matrix");
+    }
+  }
+  return {};
+}
+
+Status check_least_squares(const MatrixMap& a, const MatrixMap& b, const MatrixMap& x) {
+  TESSERA_RETURN_IF_ERROR(detail::check_operands({{"A", a}, {"B", b}, {"X", x}}));
+  if (a.rows() < a.columns()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("A ({}) is {} x {}: fewer rows than columns have no one "
+                                     "solution",
+                                     detail::describe(a), a.rows(), a.columns()));
+  }
+  const std::string_view rule = "A is m x n, B is m x r and X is n x r";
+  TESSERA_RETURN_IF_ERROR(
+      detail::check_extents_match({"A", a}, a.rows(), {"B", b}, b.rows(), rule));
+  TESSERA_RETURN_IF_ERROR(
+      detail::check_extents_match({"A", a}, a.columns(), {"X", x}, x.rows(), rule));
+  return detail::check_extents_match({"B", b}, b.columns(), {"X", x}, x.columns(), rule);
+}
+
+}  // namespace
+
+template <Scalar T>
+Status solve_triangular(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
+                        const std::type_identity_t<TriangularOptions<T>>& options) {
+  const std::string_view attempt = "solve_triangular";
+  const MatrixMap of_a = detail::map_of(a);
+  const MatrixMap of_b = detail::map_of(b);
+  // Without B there is no team to agree with; so in all of these.
+  TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
+  Request request;
+  request.add(attempt).add(options.side).add(options.triangle).add(options.op);
+  request.add(options.diagonal).add(options.alpha);
+  const auto uses_scalapack =
+      detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options.how,
+                          check_triangular(of_a, of_b, options.side), request);
+  TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
+  return (*uses_scalapack ? solve_triangular_library<T>(of_a, of_b, options)
+                          : solve_triangular_own<T>(of_a, of_b, options))
+      .context(attempt);
+}
+
+template <Scalar T>
+Status solve_lu(const MatrixPatch<T>& a, std::span<const std::int64_t> pivots,
+                const MatrixPatch<T>& b, const LuSolveOptions& options) {
+  const std::string_view attempt = "solve_lu";
+  const MatrixMap of_a = detail::map_of(a);
+  const MatrixMap of_b = detail::map_of(b);
+  TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
+  Status mine = check_system(of_a, of_b);
+  if (mine.ok()) {
+    mine = check_pivots_of(of_a, pivots);
+  }
+  Request request;
+  request.add(attempt).add(options.op);
+  for (const std::int64_t pivot : pivots) {
+    request.add(pivot);
+  }
+  const auto uses_scalapack = detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}},
+                                                  options.how, std::move(mine), request);
+  TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
+  if (*uses_scalapack) {
+    auto factors = library::at(of_a, b.array().team(), options.how.block, Use::in_place);
+    TESSERA_RETURN_IF_ERROR(Status(factors.status()).context(attempt));
+    return solve_with_lu<T>(*factors, pivots, options.op, of_b).context(attempt);
+  }
+  return solve_columns<T>(of_b,
+                          [&](const LocalMatrix<T>& x) {
+                            return solve_lu_columns<T>(of_a, pivots, options.op,
+                                                       panel_width(of_a, options.how), x);
+                          })
+      .context(attempt);
+}
+
+template <Scalar T>
+Status solve_cholesky(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
+                      const CholeskyOptions& options) {
+  const std::string_view attempt = "solve_cholesky";
+  const MatrixMap of_a = detail::map_of(a);
+  const MatrixMap of_b = detail::map_of(b);
+  TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
+  const auto uses_scalapack =
+      detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options.how,
+                          check_system(of_a, of_b), Request().add(attempt).add(options.triangle));
+  TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
+  if (*uses_scalapack) {
+    auto factor = library::at(of_a, b.array().team(), options.how.block, Use::in_place);
+    TESSERA_RETURN_IF_ERROR(Status(factor.status()).context(attempt));
+    return solve_with_cholesky<T>(*factor, options.triangle, of_b).context(attempt);
+  }
+  return solve_columns<T>(of_b,
+                          [&](const LocalMatrix<T>& x) {
+                            return solve_cholesky_columns<T>(of_a, options.triangle,
+                                                             panel_width(of_a, options.how), x);
+                          })
+      .context(attempt);
+}
+
+template <Scalar T>
+Status solve(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MethodOptions& options) {
+  const std::string_view attempt = "solve";
+  const MatrixMap of_a = detail::map_of(a);
+  const MatrixMap of_b = detail::map_of(b);
+  TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
+  const auto uses_scalapack = detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options,
+                                                  check_system(of_a, of_b), Request().add(attempt));
+  TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
+  return (*uses_scalapack ? solve_general_library<T>(of_a, of_b, options)
+                          : solve_general_own<T>(of_a, of_b, options))
+      .context(attempt);
+}
+
+template <Scalar T>
+Status solve_positive_definite(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
+                               const CholeskyOptions& options) {
+  const std::string_view attempt = "solve_positive_definite";
+  const MatrixMap of_a = detail::map_of(a);
+  const MatrixMap of_b = detail::map_of(b);
+  TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
+  const auto uses_scalapack =
+      detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options.how,
+                          check_system(of_a, of_b), Request().add(attempt).add(options.triangle));
+  TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
+  if (*uses_scalapack) {
+    auto factor = library_cholesky<T>(of_a, b.array().team(), options);
+    TESSERA_RETURN_IF_ERROR(Status(factor.status()).context(attempt));
+    return solve_with_cholesky<T>(*factor, options.triangle, of_b).context(attempt);
+  }
+  return solve_definite_own<T>(of_a, of_b, options).context(attempt);
+}
+
+template <Scalar T>
+Status invert_positive_definite(const MatrixPatch<T>& a, const CholeskyOptions& options) {
+  const std::string_view attempt = "invert_positive_definite";
+  const MatrixMap of_a = detail::map_of(a);
+  TESSERA_RETURN_IF_ERROR(a.array().check_open().context(attempt));
+  Status mine = detail::check_operands({{"A", of_a}});
+  if (mine.ok()) {
+    mine = detail::check_square(of_a).context("A");
+  }
+  const auto uses_scalapack =
+      detail::begin_dense(a.array(), {{"A", of_a}}, options.how, std::move(mine),
+                          Request().add(attempt).add(options.triangle));
+  TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
+  return (*uses_scalapack ? invert_definite_library<T>(of_a, options)
+                          : invert_definite_own<T>(of_a, options))
+      .context(attempt);
+}
+
+template <Scalar T>
+Status least_squares(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MatrixPatch<T>& x,
+                     const MethodOptions& options) {
+  const std::string_view attempt = "least_squares";
+  const MatrixMap of_a = detail::map_of(a);
+  const MatrixMap of_b = detail::map_of(b);
+  const MatrixMap of_x = detail::map_of(x);
+  TESSERA_RETURN_IF_ERROR(x.array().check_open().context(attempt));
+  const auto uses_scalapack =
+      detail::begin_dense(x.array(), {{"A", of_a}, {"B", of_b}, {"X", of_x}}, options,
+                          check_least_squares(of_a, of_b, of_x), Request().add(attempt));
+  TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
+  return (*uses_scalapack ? least_squares_library<T>(of_a, of_b, of_x, options)
+                          : least_squares_own<T>(of_a, of_b, of_x, options))
+      .context(attempt);
+}
+
+template Status solve_triangular(const MatrixPatch<float>&, const MatrixPatch<float>&,
+                                 const TriangularOptions<float>&);
+template Status solve_lu(const MatrixPatch<float>&, std::span<const std::int64_t>,
+                         const MatrixPatch<float>&, const LuSolveOptions&);
+template Status solve_cholesky(const MatrixPatch<float>&, const MatrixPatch<float>&,
+                               const CholeskyOptions&);
+template Status solve(const MatrixPatch<float>&, const MatrixPatch<float>&, const MethodOptions&);
+template Status solve_positive_definite(const MatrixPatch<float>&, const MatrixPatch<float>&,
+                                        const CholeskyOptions&);
+template Status invert_positive_definite(const MatrixPatch<float>&, const CholeskyOptions&);
+template Status least_squares(const MatrixPatch<float>&, const MatrixPatch<float>&,
+                              const MatrixPatch<float>&, const MethodOptions&);
+template Status solve_triangular(const MatrixPatch<double>&, const MatrixPatch<double>&,
+                                 const TriangularOptions<double>&);
+template Status solve_lu(const MatrixPatch<double>&, std::span<const std::int64_t>,
+                         const MatrixPatch<double>&, const LuSolveOptions&);
+template Status solve_cholesky(const MatrixPatch<double>&, const MatrixPatch<double>&,
+                               const CholeskyOptions&);
+template Status solve(const MatrixPatch<double>&, const MatrixPatch<double>&, const MethodOptions&);
+template Status solve_positive_definite(const MatrixPatch<double>&, const MatrixPatch<double>&,
+                                        const CholeskyOptions&);
+template Status invert_positive_definite(const MatrixPatch<double>&, const CholeskyOptions&);
+template Status least_squares(const MatrixPatch<double>&, const MatrixPatch<double>&,
+                              const MatrixPatch<double>&, const MethodOptions&);
+template Status solve_triangular(const MatrixPatch<std::complex<float>>&,
+                                 const MatrixPatch<std::complex<float>>&,
+                                 const TriangularOptions<std::complex<float>>&);
+template Status solve_lu(const MatrixPatch<std::complex<float>>&, std::span<const std::int64_t>,
+                         const MatrixPatch<std::complex<float>>&, const LuSolveOptions&);
+template Status solve_cholesky(const MatrixPatch<std::complex<float>>&,
+                               const MatrixPatch<std::complex<float>>&, const CholeskyOptions&);
+template Status solve(const MatrixPatch<std::complex<float>>&,
+                      const MatrixPatch<std::complex<float>>&, const MethodOptions&);
+template Status solve_positive_definite(const MatrixPatch<std::complex<float>>&,
+                                        const MatrixPatch<std::complex<float>>&,
+                                        const CholeskyOptions&);
+template Status invert_positive_definite(const MatrixPatch<std::complex<float>>&,
+                                         const CholeskyOptions&);
+template Status least_squares(const MatrixPatch<std::complex<float>>&,
+                              const MatrixPatch<std::complex<float>>&,
+                              const MatrixPatch<std::complex<float>>&, const MethodOptions&);
+template Status solve_triangular(const MatrixPatch<std::complex<double>>&,
+                                 const MatrixPatch<std::complex<double>>&,
+                                 const TriangularOptions<std::complex<double>>&);
+template Status solve_lu(const MatrixPatch<std::complex<double>>&, std::span<const std::int64_t>,
+                         const MatrixPatch<std::complex<double>>&, const LuSolveOptions&);
+template Status solve_cholesky(const MatrixPatch<std::complex<double>>&,
+                               const MatrixPatch<std::complex<double>>&, const CholeskyOptions&);
+template Status solve(const MatrixPatch<std::complex<double>>&,
+                      const MatrixPatch<std::complex<double>>&, const MethodOptions&);
+template Status solve_positive_definite(const MatrixPatch<std::complex<double>>&,
+                                        const MatrixPatch<std::complex<double>>&,
+                                        const CholeskyOptions&);
+template Status invert_positive_definite(const MatrixPatch<std::complex<double>>&,
+                                         const CholeskyOptions&);
+template Status least_squares(const MatrixPatch<std::complex<double>>&,
+                              const MatrixPatch<std::complex<double>>&,
+                              const MatrixPatch<std::complex<double>>&, const MethodOptions&);
+
+}  // namespace tessera::linalg

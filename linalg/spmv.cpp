@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linalg/spmv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "arrays/elementwise.hpp"
+#include "linalg/detail/dense_panel.hpp"
+#include "linalg/detail/row_kernels.hpp"
+#include "linalg/detail/vector_gather.hpp"
+#include "rma/transfer.hpp"
+
+namespace tessera::linalg {
+
+using arrays::Array;
+using arrays::Box;
+using arrays::Distribution;
+using detail::RowRange;
+using rma::Code;
+using rma::Result;
+using rma::Status;
+
+namespace {
+
+// Where an entry's element of x is: in this rank's slice, for rows that need nothing else, or else
+// in the buffer.
+struct Places {
+  std::vector<std::int32_t> narrow;
+  std::vector<std::int64_t> wide;
+  bool is_narrow = true;
+
+  void reset(std::size_t entries, std::int64_t greatest, bool may_be_narrow) {
+    is_narrow = may_be_narrow && greatest <= std::numeric_limits<std::int32_t>::max();
+    is_narrow ? narrow.resize(entries) : wide.resize(entries);
+  }
+  void set(std::size_t entry, std::int64_t place) {
+    if (is_narrow) {
+      narrow[entry] = static_cast<std::int32_t>(place);
+    } else {
+      wide[entry] = place;
+    }
+  }
+};
+
+RowRange rows_on(const SparsePattern& pattern, rma::TeamRank rank) {
+  const std::int64_t first = pattern.first_row(rank);
+  return {first, first + pattern.row_count(rank)};
+}
+
+// This rank's part of a vector beside the rows: in its slice, if it is there in one piece.
+std::optional<std::int64_t> offset_in_slice(const Distribution& vector, RowRange rows,
+                                            rma::TeamRank self) {
+  if (rows.size() == 0) {
+    return 0;
+  }
+  auto patches = vector.patches(Box({rows.lo}, {rows.hi}));
+  const arrays::Patch& first = *patches.begin();
+  if (patches.remaining() == 1 && first.owner == self) {
+    return first.offset;
+  }
+  return std::nullopt;
+}
+
+Status moved_from() {
+  return Status::error(Code::closed, "the plan was moved from");
+}
+
+// Adds the time of its scope.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& seconds_;
+  Clock::time_point start_ = Clock::now();
+};
+
+void append(std::vector<RowRange>& ranges, std::int64_t row) {
+  if (!ranges.empty() && ranges.back().hi == row) {
+    ++ranges.back().hi;
+  } else {
+    ranges.push_back({row, row + 1});
+  }
+}
+
+}  // namespace
+
+template <SparseElement T>
+struct SpmvPlan<T>::Parts {
+  Parts(SparseMatrix<T>& matrix, Array<T>& like_x, Array<T>& like_y, const SpmvOptions& given)
+      : options(given),
+        pattern(matrix.pattern()),
+        x(like_x.distribution()),
+        y(like_y.distribution()),
+        own_rows(rows_on(*pattern, matrix.team().rank())),
+        y_offset(offset_in_slice(y, own_rows, matrix.team().rank())) {}
+
+  void lay_out(const LocalRows<T>& own, Array<T>& like);
+  void find_places(const LocalRows<T>& own);
+  [[nodiscard]] Status check(const SparseMatrix<T>& matrix, Array<T>& in_x, Array<T>& in_y) const;
+  template <class Body>
+  void with_rows(const LocalRows<T>& own, Body&& body) const;
+  void multiply_ranges(const LocalRows<T>& own, std::span<const RowRange> ranges, const T* from,
+                       T* to) const;
+  void start_reading(Array<T>& from);
+  Status copy_mapped(Array<T>& from);
+  Status wait_for(std::size_t stage);
+  Status multiply_own(const LocalRows<T>& own, Array<T>& from, T* to);
+  Status multiply(SparseMatrix<T>& matrix, Array<T>& from, Array<T>& to);
+  Status multiply_transposed(SparseMatrix<T>& matrix, Array<T>& from, Array<T>& to);
+
+  SpmvOptions options;
+  std::shared_ptr<SparsePattern> pattern;
+  Distribution x;
+  Distribution y;
+  RowRange own_rows;
+  std::optional<std::int64_t> y_offset;  // of own_rows in this rank's slice of y
+  std::optional<detail::VectorGather<T>> gather;
+  Places places;
+  std::vector<RowRange> interior;              // rows that need own elements only, from row 0 here
+  std::vector<std::vector<RowRange>> waiting;  // by the stage of the gather that they wait for
+  double communication_seconds = 0;
+};
+
+// Which rows need what. `like` is distributed as x is.
+template <SparseElement T>
+void SpmvPlan<T>::Parts::lay_out(const LocalRows<T>& own, Array<T>& like) {
+  const rma::TeamRank self = like.team().rank();
+  std::vector<std::int64_t> needed;
+  for (std::int64_t i = 0; i < own.rows(); ++i) {
+    const auto columns = own.columns_of(i);
+    const bool is_interior = std::all_of(columns.begin(), columns.end(), [&](std::int64_t column) {
+      return x.owner({column}) == self;
+    });
+    if (is_interior) {
+      append(interior, i);
+    } else {
+      needed.insert(needed.end(), columns.begin(), columns.end());
+    }
+  }
+  gather.emplace(like, detail::sorted_unique(needed), options);
+  const std::int64_t greatest = std::max(x.local_elements(self), std::ssize(gather->buffer()));
+  places.reset(own.columns().size(), greatest, options.narrow_indices);
+  find_places(own);
+}
+
+template <SparseElement T>
+void SpmvPlan<T>::Parts::find_places(const LocalRows<T>& own) {
+  const auto columns = own.columns();
+  waiting.resize(gather->stages());
+  auto inner = interior.begin();
+  for (std::int64_t i = 0; i < own.rows(); ++i) {
+    while (inner != interior.end() && inner->hi <= i) {
+      ++inner;
+    }
+    const bool is_interior = inner != interior.end() && inner->lo <= i;
+    std::size_t stage = 0;
+    for (std::int64_t k = own.row_start(i); k < own.row_start(i + 1); ++k) {
+      const auto entry = static_cast<std::size_t>(k);
+      if (is_interior) {
+        places.set(entry, x.locate({columns[entry]}).offset);
+      } else {
+        const std::size_t position = gather->position_of(columns[entry]);
+        places.set(entry, static_cast<std::int64_t>(position));
+        stage = std::max(stage, gather->stage_of(position));
+      }
+    }
+    if (!is_interior) {
+      append(waiting[stage], i);
+    }
+  }
+}
+
+template <SparseElement T>
+Status SpmvPlan<T>::Parts::check(const SparseMatrix<T>& matrix, Array<T>& in_x,
+                                 Array<T>& in_y) const {
+  TESSERA_RETURN_IF_ERROR(matrix.check_open());
+  if (matrix.pattern() != pattern) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("the plan is for another matrix than {}", matrix.describe()))
+        .hint("plans are for the matrix that they were created with, and its duplicates");
+  }
+  TESSERA_RETURN_IF_ERROR(
+      detail::prepare_array(in_x, {matrix.columns()}, matrix.team(), "vector x"));
+  TESSERA_RETURN_IF_ERROR(detail::prepare_array(in_y, {matrix.rows()}, matrix.team(), "vector y"));
+  const bool fits_x = in_x.distribution() == x;
+  if (!fits_x || !(in_y.distribution() == y)) {
+    return Status::error(
+               Code::invalid_argument,
+               fmt::format("{} is distributed otherwise than the vector {} of the plan",
+                           fits_x ? in_y.describe() : in_x.describe(), fits_x ? "y" : "x"))
+        .hint("create a plan with these vectors");
+  }
+  if (&in_x == &in_y) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} is both x and y", in_x.describe()));
+  }
+  return {};
+}
+
+// Calls `body(rows)` with the kind of indices that there is.
+template <SparseElement T>
+template <class Body>
+void SpmvPlan<T>::Parts::with_rows(const LocalRows<T>& own, Body&& body) const {
+  if (places.is_narrow) {
+    body(detail::RowsView<T, std::int32_t>{own.row_starts(), places.narrow.data(),
+                                           own.values().data()});
+  } else {
+    body(detail::RowsView<T, std::int64_t>{own.row_starts(), places.wide.data(),
+                                           own.values().data()});
+  }
+}
+
+template <SparseElement T>
+void SpmvPlan<T>::Parts::multiply_ranges(const LocalRows<T>& own, std::span<const RowRange> ranges,
+                                         const T* from, T* to) const {
+  with_rows(own, [&](const auto& rows) { detail::multiply_rows(rows, ranges, from, to); });
+}
+
+template <SparseElement T>
+void SpmvPlan<T>::Parts::start_reading(Array<T>& from) {
+  const Stopwatch watch(communication_seconds);
+  gather->start(from);
+}
+
+template <SparseElement T>
+Status SpmvPlan<T>::Parts::copy_mapped(Array<T>& from) {
+  const Stopwatch watch(communication_seconds);
+  return gather->copy_mapped(from);
+}
+
+template <SparseElement T>
+Status SpmvPlan<T>::Parts::wait_for(std::size_t stage) {
+  const Stopwatch watch(communication_seconds);
+  return gather->wait(stage);
+}
+
+// Local but for what it reads; the order is told in the header.
+template <SparseElement T>
+Status SpmvPlan<T>::Parts::multiply_own(const LocalRows<T>& own, Array<T>& from, T* to) {
+  start_reading(from);
+  multiply_ranges(own, interior, reinterpret_cast<const T*>(from.region().local()), to);
+  Status status = copy_mapped(from);
+  const T* const buffer = gather->buffer().data();
+  multiply_ranges(own, waiting[0], buffer, to);
+  for (std::size_t stage = 1; stage < gather->stages(); ++stage) {
+    Status arrived = wait_for(stage);
+    status = status.ok() ? std::move(arrived) : std::move(status);
+    if (status.ok()) {
+      multiply_ranges(own, waiting[stage], buffer, to);
+    }
+  }
+  return status;
+}
+
+template <SparseElement T>
+Status SpmvPlan<T>::Parts::multiply(SparseMatrix<T>& matrix, Array<T>& from, Array<T>& to) {
+  TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
+  TESSERA_ASSIGN_OR_RETURN(auto from_access, rma::LocalAccess::begin(from.region()));
+  if (y_offset) {
+    TESSERA_ASSIGN_OR_RETURN(auto access, rma::LocalAccess::begin(to.region()));
+    TESSERA_RETURN_IF_ERROR(
+        multiply_own(own, from, reinterpret_cast<T*>(access.data()) + *y_offset));
+    TESSERA_RETURN_IF_ERROR(access.end());
+  } else {
+    std::vector<T> part(static_cast<std::size_t>(own.rows()));
+    TESSERA_RETURN_IF_ERROR(multiply_own(own, from, part.data()));
+    TESSERA_RETURN_IF_ERROR(to.put(Box({own_rows.lo}, {own_rows.hi}), part));
+  }
+  TESSERA_RETURN_IF_ERROR(from_access.end());
+  return own.end();
+}
+
+// One-sided. This rank's part of the transposed product is added; `to` was zero.
+template <SparseElement T>
+Status SpmvPlan<T>::Parts::multiply_transposed(SparseMatrix<T>& matrix, Array<T>& from,
+                                               Array<T>& to) {
+  TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
+  std::vector<T> part(static_cast<std::size_t>(own.rows()));
+  if (!part.empty()) {
+    TESSERA_RETURN_IF_ERROR(from.get(Box({own_rows.lo}, {own_rows.hi}), part));
+  }
+  std::vector<T>& buffer = gather->buffer();
+  std::fill(buffer.begin(), buffer.end(), T{});
+  for (const std::vector<RowRange>& ranges : waiting) {
+    with_rows(own, [&](const auto& rows) {
+      detail::multiply_rows_transposed(rows, ranges, part.data(), buffer.data());
+    });
+  }
+  Status added = gather->accumulate(to);
+  if (!added.ok() || interior.empty()) {
+    return added;
+  }
+  std::vector<T> slice(static_cast<std::size_t>(x.local_elements(to.team().rank())));
+  with_rows(own, [&](const auto& rows) {
+    detail::multiply_rows_transposed(rows, interior, part.data(), slice.data());
+  });
+  if (!slice.empty()) {
+    added = rma::accumulate(to.job(), to.region().at(to.team().rank()), slice.data(),
+                            slice.size() * sizeof(T), rma::Scale::of(T{1}));
+  }
+  Status ended = own.end();
+  return added.ok() ? std::move(ended) : std::move(added);
+}
+
+template <SparseElement T>
+SpmvPlan<T>::SpmvPlan(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
+template <SparseElement T>
+SpmvPlan<T>::SpmvPlan(SpmvPlan&&) noexcept = default;
+template <SparseElement T>
+SpmvPlan<T>& SpmvPlan<T>::operator=(SpmvPlan&&) noexcept = default;
+template <SparseElement T>
+SpmvPlan<T>::~SpmvPlan() = default;
+
+template <SparseElement T>
+Result<SpmvPlan<T>> SpmvPlan<T>::create(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y,
+                                        const SpmvOptions& options) {
+  const auto attempt = [&](Status status) {
+    return std::move(status).context("planning products with " + matrix.describe());
+  };
+  TESSERA_RETURN_IF_ERROR(matrix.check_open().context("planning products"));
+  Status fits = detail::prepare_array(x, {matrix.columns()}, matrix.team(), "vector x");
+  if (fits.ok()) {
+    fits = detail::prepare_array(y, {matrix.rows()}, matrix.team(), "vector y");
+  }
+  TESSERA_RETURN_IF_ERROR(attempt(matrix.sync(fits)));
+  auto parts = std::make_unique<Parts>(matrix, x, y, options);
+  auto own = matrix.local();
+  TESSERA_RETURN_IF_ERROR(attempt(matrix.team().agree(own.status())));
+  parts->lay_out(*own, x);
+  return SpmvPlan(std::move(parts));
+}
+
+template <SparseElement T>
+Status SpmvPlan<T>::multiply(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y) {
+  if (!parts_) {
+    return moved_from();
+  }
+  TESSERA_RETURN_IF_ERROR(x.check_open());
+  TESSERA_RETURN_IF_ERROR(y.check_open());
+  TESSERA_RETURN_IF_ERROR(x.sync(parts_->check(matrix, x, y)).context("y = A x"));
+  return y.sync(parts_->multiply(matrix, x, y)).context("y = A x with " + matrix.describe());
+}
+
+template <SparseElement T>
+Status SpmvPlan<T>::multiply_transposed(SparseMatrix<T>& matrix, Array<T>& y, Array<T>& x) {
+  if (!parts_) {
+    return moved_from();
+  }
+  TESSERA_RETURN_IF_ERROR(x.check_open());
+  TESSERA_RETURN_IF_ERROR(y.check_open());
+  TESSERA_RETURN_IF_ERROR(y.sync(parts_->check(matrix, x, y)).context("x = transpose(A) y"));
+  TESSERA_RETURN_IF_ERROR(arrays::fill(x, T{}));
+  return x.sync(parts_->multiply_transposed(matrix, y, x))
+      .context("x = transpose(A) y with " + matrix.describe());
+}
+
+template <SparseElement T>
+std::int64_t SpmvPlan<T>::elements_from_others() const noexcept {
+  return parts_->gather->from_others();
+}
+
+template <SparseElement T>
+std::int64_t SpmvPlan<T>::elements_shared() const noexcept {
+  return parts_->gather->shared();
+}
+
+template <SparseElement T>
+double SpmvPlan<T>::communication_seconds() const noexcept {
+  return parts_->communication_seconds;
+}
+
+template <SparseElement T>
+std::int64_t SpmvPlan<T>::rows_without_others() const noexcept {
+  std::int64_t rows = 0;
+  for (const RowRange& range : parts_->interior) {
+    rows += range.size();
+  }
+  return rows;
+}
+
+template class SpmvPlan<std::int32_t>;
+template class SpmvPlan<std::int64_t>;
+template class SpmvPlan<float>;
+template class SpmvPlan<double>;
+template class SpmvPlan<std::complex<float>>;
+template class SpmvPlan<std::complex<double>>;
+
+}  // namespace tessera::linalg

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// SpmvPlan<T>: y = A x and y = Aᵀ x, for a sparse matrix and vectors of any distribution.
+//
+// Which elements of x this rank's rows need, and from whom, follows from the pattern alone; it is
+// worked out once. A product then is
+//
+//     start reading elements of other nodes ──────────────► arrive, owner by owner
+//     rows that need own elements only: straight from the slice of x
+//     copy elements of ranks that share memory
+//     rows that have all they need now; after each owner's elements the rows that waited for them
+//
+// Rows are summed in one piece, in the order of their columns and in a way that depends on their
+// length only: y has the same bits for any number of ranks and any distribution, on processors of
+// one kind. That is why rows, and not parts of rows, wait for elements.
+//
+// The transposed product adds parts of y at their owners, in the order in which they come: its last
+// digits differ from call to call.
+//
+// Threads: one at a time. Ownership: move-only; shares the matrix's pattern, so that it is dropped
+// on all members in the same order as other owners of it. Memory: 4 bytes an entry (8 where x is
+// too long for that), 48 bytes an element that is read.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+
+#include "arrays/array.hpp"
+#include "linalg/csr.hpp"
+
+namespace tessera::linalg {
+
+/// How elements of other nodes are read.
+enum class SpmvMode : std::uint8_t {
+  plain,      ///< a non-blocking get for each run of neighbouring elements
+  vector,     ///< one list for each owner
+  aggregate,  ///< an aggregate for each owner (rma/aggregate.hpp), run by run
+  single,     ///< a blocking get for each element: what the others are compared with
+};
+
+struct SpmvOptions {
+  SpmvMode mode = SpmvMode::vector;
+  bool share_memory = true;    ///< false: read from ranks of this node as from others
+  bool narrow_indices = true;  ///< false: 8 bytes an entry also where 4 do
+};
+
+template <SparseElement T>
+class SpmvPlan {
+ public:
+  SpmvPlan(SpmvPlan&& other) noexcept;
+  SpmvPlan& operator=(SpmvPlan&& other) noexcept;
+  ~SpmvPlan();
+
+  /// Collective. For products of matrices with the pattern of `matrix` (it and its duplicates) with
+  /// vectors distributed as `x`, of as many elements as there are columns, and `y`, as there are
+  /// rows. Their contents don't count. Errors: closed, invalid_argument (extents, dimensions,
+  /// teams). Cost: O(entries · log(entries)) on each rank; no communication.
+  static rma::Result<SpmvPlan> create(SparseMatrix<T>& matrix, arrays::Array<T>& x,
+                                      arrays::Array<T>& y, const SpmvOptions& options = {});
+
+  /// Collective. y = matrix · x. Begins and ends with a synchronisation. Errors: closed;
+  /// invalid_argument (vectors or a matrix that the plan isn't for, x and y the same array), and y
+  /// is not changed then; peer_lost, and y is unspecified.
+  rma::Status multiply(SparseMatrix<T>& matrix, arrays::Array<T>& x, arrays::Array<T>& y);
+
+  /// Collective. x = matrixᵀ · y, not conjugated; distributions are those of multiply(). Errors:
+  /// the same.
+  rma::Status multiply_transposed(SparseMatrix<T>& matrix, arrays::Array<T>& y,
+                                  arrays::Array<T>& x);
+
+  /// Local. Requires, here and below: not moved from. Elements of x that one product reads from
+  /// others, and those among them that it loads from shared memory.
+  [[nodiscard]] std::int64_t elements_from_others() const noexcept;
+  [[nodiscard]] std::int64_t elements_shared() const noexcept;
+  /// Local. What this rank's products spent so far on elements of others, in seconds: starting to
+  /// read them, copying those that are mapped, and waiting. What hides behind rows is not in it.
+  [[nodiscard]] double communication_seconds() const noexcept;
+  /// Local. This rank's rows that need elements of its own only.
+  [[nodiscard]] std::int64_t rows_without_others() const noexcept;
+
+ private:
+  struct Parts;
+  explicit SpmvPlan(std::unique_ptr<Parts> parts) noexcept;
+  std::unique_ptr<Parts> parts_;
+};
+
+extern template class SpmvPlan<std::int32_t>;
+extern template class SpmvPlan<std::int64_t>;
+extern template class SpmvPlan<float>;
+extern template class SpmvPlan<double>;
+extern template class SpmvPlan<std::complex<float>>;
+extern template class SpmvPlan<std::complex<double>>;
+
+}  // namespace tessera::linalg

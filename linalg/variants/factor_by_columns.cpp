@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linalg/variants/factor_by_columns.hpp"
+
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "linalg/blas.hpp"
+#include "linalg/detail/local_loops.hpp"
+#include "linalg/detail/panel.hpp"
+#include "linalg/lapack.hpp"
+
+namespace tessera::linalg::variants {
+
+using detail::ColumnBlocks;
+using detail::Interval;
+using detail::Panel;
+using detail::WorkMatrix;
+using rma::Result;
+using rma::Status;
+
+namespace {
+
+// What the owner of a block tells the others about it.
+template <class N>
+struct News {
+  std::int64_t info = 0;   // LAPACK's, of the block
+  bool is_failed = false;  // the owner can't go on
+  std::vector<N> numbers;  // pivots, or factors of reflectors
+};
+
+// The loop over blocks: its state, and the parts of it that all three factorisations have.
+template <Scalar T>
+class Loop {
+ public:
+  Loop(WorkMatrix& a, const ColumnBlocks& blocks)
+      : a_(&a),
+        blocks_(blocks),
+        own_(a.local<T>()),
+        steps_(std::min(blocks.rows, blocks.columns)) {}
+
+  [[nodiscard]] const ColumnBlocks& blocks() const { return blocks_; }
+  // The part of block k that is on the diagonal or behind it, square or not.
+  [[nodiscard]] Interval columns(std::int64_t k) const { return blocks_.block(k); }
+  // How many columns of block k are eliminated: fewer than it has where rows end.
+  [[nodiscard]] std::int64_t steps_of(std::int64_t k) const {
+    return std::max<std::int64_t>(std::min(steps_, columns(k).hi) - columns(k).lo, 0);
+  }
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+  [[nodiscard]] const LocalMatrix<T>& own() const { return own_; }
+  // Block k of this rank's own, from its diagonal down.
+  [[nodiscard]] LocalMatrix<T> own_block(std::int64_t k) const {
+    return own_.part(columns(k).lo, blocks_.rows - columns(k).lo, blocks_.own_columns_before(k),
+                     columns(k).length());
+  }
+  // All of this rank's columns behind block k, from that block's diagonal down.
+  [[nodiscard]] LocalMatrix<T> own_behind(std::int64_t k) const {
+    const std::int64_t from = blocks_.own_columns_before(k + 1);
+    const std::int64_t count = blocks_.own_columns() - from;
+    return own_.part(columns(k).lo, count > 0 ? blocks_.rows - columns(k).lo : 0, from, count);
+  }
+
+  // Block k from its diagonal down, on any rank; read by those that have columns behind it.
+  Result<LocalMatrix<const T>> fetch(std::int64_t k) {
+    panel_.start(a_->map(), {{columns(k).lo, blocks_.rows}}, {columns(k)});
+    TESSERA_RETURN_IF_ERROR(panel_.wait());
+    return panel_.template matrix<T>();
+  }
+
+  // Collective. The owner's news for everybody; errors of this only, not of the work.
+  template <class N>
+  Status share(std::int64_t k, News<N>& news) {
+    std::array<std::int64_t, 2> head{news.info, news.is_failed ? 1 : 0};
+    TESSERA_RETURN_IF_ERROR(a_->team().broadcast_value(head, blocks_.owner(k)));
+    news.info = head[0];
+    news.is_failed = head[1] != 0;
+    return news.numbers.empty()
+               ? Status()
+               : a_->team().broadcast(std::as_writable_bytes(std::span(news.numbers)),
+                                      blocks_.owner(k));
+  }
+
+  // Collective. Everything is done, or somebody failed.
+  Status finish(Status mine) { return a_->array().sync(std::move(mine)); }
+
+ private:
+  WorkMatrix* a_;
+  ColumnBlocks blocks_;
+  LocalMatrix<T> own_;
+  std::int64_t steps_;
+  Panel panel_;
+};
+
+template <class T>
+blas::Operand<T> adjoint(const LocalMatrix<const T>& matrix) {
+  return {.matrix = matrix.transposed(), .is_conjugated = is_complex<T>};
+}
+
+// ---- Cholesky
+
+template <Scalar T>
+Result<std::int64_t> cholesky_block(const Loop<T>& loop, std::int64_t k) {
+  const LocalMatrix<T> block = loop.own_block(k);
+  const std::int64_t width = block.columns;
+  const LocalMatrix<T> diagonal = block.part(0, width, 0, width);
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t info,
+                           lapack::cholesky(blas::Triangle::lower, diagonal));
+  if (info != 0) {
+    return loop.columns(k).lo + info;
+  }
+  // L21 = A21 L11⁻ᴴ; the conjugation is done before and after, BLAS has no call for it here.
+  const LocalMatrix<T> below = block.part(width, block.rows - width, 0, width);
+  detail::conjugate_in_place(below);
+  const Status solved =
+      blas::trsm<T>(blas::Side::right, blas::Triangle::upper, blas::Diagonal::stored, T{1},
+                    {.matrix = LocalMatrix<const T>(diagonal).transposed()}, below);
+  detail::conjugate_in_place(below);
+  TESSERA_RETURN_IF_ERROR(solved);
+  return 0;
+}
+
+template <Scalar T>
+Status update_cholesky(Loop<T>& loop, std::int64_t k) {
+  const ColumnBlocks& blocks = loop.blocks();
+  if (blocks.own_from(k + 1) >= blocks.count()) {
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(const LocalMatrix<const T> panel, loop.fetch(k));
+  for (std::int64_t j = blocks.own_from(k + 1); j < blocks.count(); j += blocks.ranks) {
+    const LocalMatrix<T> target = loop.own_block(j);
+    const std::int64_t width = target.columns;
+    const auto rows = panel.part(panel.rows - target.rows, target.rows, 0, panel.columns);
+    const auto top = rows.part(0, width, 0, panel.columns);
+    TESSERA_RETURN_IF_ERROR(
+        blas::herk<T>(blas::Triangle::lower, -1, top, 1, target.part(0, width, 0, width)));
+    TESSERA_RETURN_IF_ERROR(
+        blas::gemm<T>(T{-1}, {.matrix = rows.part(width, rows.rows - width, 0, panel.columns)},
+                      adjoint<T>(top), T{1}, target.part(width, target.rows - width, 0, width)));
+  }
+  return {};
+}
+
+// ---- LU
+
+template <Scalar T>
+Status update_lu(Loop<T>& loop, std::int64_t k, std::span<const std::int32_t> pivots) {
+  const LocalMatrix<T> behind = loop.own_behind(k);
+  if (behind.is_empty()) {
+    return {};
+  }
+  detail::exchange_rows(behind, pivots);
+  TESSERA_ASSIGN_OR_RETURN(const LocalMatrix<const T> panel, loop.fetch(k));
+  const std::int64_t steps = loop.steps_of(k);
+  const LocalMatrix<T> top = behind.part(0, steps, 0, behind.columns);
+  TESSERA_RETURN_IF_ERROR(blas::trsm<T>(blas::Side::left, blas::Triangle::lower,
+                                        blas::Diagonal::unit, T{1},
+                                        {.matrix = panel.part(0, steps, 0, steps)}, top));
+  return blas::gemm<T>(T{-1}, {.matrix = panel.part(steps, panel.rows - steps, 0, steps)},
+                       {.matrix = top}, T{1},
+                       behind.part(steps, behind.rows - steps, 0, behind.columns));
+}
+
+// Columns before a block get its exchanges at the end: until then others read them.
+template <Scalar T>
+void exchange_in_earlier_columns(const Loop<T>& loop, std::span<const std::int64_t> pivots) {
+  const ColumnBlocks& blocks = loop.blocks();
+  for (std::int64_t k = blocks.own_from(0); k < blocks.count(); k += blocks.ranks) {
+    const std::int64_t from = std::min(blocks.block(k).hi, loop.steps());
+    const LocalMatrix<T> columns =
+        loop.own().part(0, blocks.rows, blocks.own_columns_before(k), blocks.block(k).length());
+    detail::exchange_rows(columns, pivots, from);
+  }
+}
+
+// ---- QR
+
+template <Scalar T>
+Status update_qr(Loop<T>& loop, std::int64_t k, std::span<const T> tau,
+                 detail::ColumnMajorCopy<T>& copy) {
+  const LocalMatrix<T> behind = loop.own_behind(k);
+  if (behind.is_empty()) {
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(const LocalMatrix<const T> panel, loop.fetch(k));
+  // Of a panel that is used in place: LAPACK writes to it, and others read it.
+  const LocalMatrix<T> reflectors = copy.of(panel.part(0, panel.rows, 0, std::ssize(tau)), false);
+  return lapack::multiply_by_q<T>(reflectors, tau, true, behind);
+}
+
+}  // namespace
+
+template <Scalar T>
+Result<std::int64_t> cholesky_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
+  Loop<T> loop(a, blocks);
+  Status mine;
+  News<std::int64_t> news;
+  for (std::int64_t k = 0; k < blocks.count() && news.info == 0 && !news.is_failed; ++k) {
+    if (blocks.owns(k) && mine.ok()) {
+      auto info = cholesky_block(loop, k);
+      mine = info.status();
+      news.info = info.ok() ? *info : 0;
+    }
+    news.is_failed = !mine.ok();
+    TESSERA_RETURN_IF_ERROR(loop.share(k, news));
+    if (mine.ok() && news.info == 0 && !news.is_failed) {
+      mine = update_cholesky(loop, k);
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(loop.finish(std::move(mine)));
+  return news.info;
+}
+
+template <Scalar T>
+Result<LuSteps> lu_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
+  Loop<T> loop(a, blocks);
+  Status mine;
+  LuSteps steps;
+  News<std::int32_t> news;
+  for (std::int64_t k = 0; loop.steps_of(k) > 0 && !news.is_failed; ++k) {
+    news.numbers.resize(static_cast<std::size_t>(loop.steps_of(k)));
+    if (blocks.owns(k) && mine.ok()) {
+      auto info = lapack::lu<T>(loop.own_block(k), news.numbers);
+      mine = info.status();
+      news.info = info.ok() ? *info : 0;
+    }
+    news.is_failed = !mine.ok();
+    TESSERA_RETURN_IF_ERROR(loop.share(k, news));
+    if (steps.singular == 0 && news.info != 0) {
+      steps.singular = blocks.block(k).lo + news.info;
+    }
+    for (const std::int32_t pivot : news.numbers) {
+      steps.pivots.push_back(blocks.block(k).lo + pivot);
+    }
+    if (mine.ok() && !news.is_failed) {
+      mine = update_lu<T>(loop, k, news.numbers);
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(loop.finish(std::move(mine)));
+  exchange_in_earlier_columns<T>(loop, steps.pivots);
+  TESSERA_RETURN_IF_ERROR(loop.finish({}));
+  return steps;
+}
+
+template <Scalar T>
+Result<std::vector<T>> qr_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
+  Loop<T> loop(a, blocks);
+  Status mine;
+  std::vector<T> tau;
+  News<T> news;
+  detail::ColumnMajorCopy<T> copy;
+  for (std::int64_t k = 0; loop.steps_of(k) > 0 && !news.is_failed; ++k) {
+    news.numbers.resize(static_cast<std::size_t>(loop.steps_of(k)));
+    if (blocks.owns(k) && mine.ok()) {
+      mine = lapack::qr<T>(loop.own_block(k), news.numbers);
+    }
+    news.is_failed = !mine.ok();
+    TESSERA_RETURN_IF_ERROR(loop.share(k, news));
+    tau.insert(tau.end(), news.numbers.begin(), news.numbers.end());
+    if (mine.ok() && !news.is_failed) {
+      mine = update_qr<T>(loop, k, news.numbers, copy);
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(loop.finish(std::move(mine)));
+  return tau;
+}
+
+template Result<std::int64_t> cholesky_by_columns<float>(WorkMatrix&, const ColumnBlocks&);
+template Result<LuSteps> lu_by_columns<float>(WorkMatrix&, const ColumnBlocks&);
+template Result<std::vector<float>> qr_by_columns<float>(WorkMatrix&, const ColumnBlocks&);
+template Result<std::int64_t> cholesky_by_columns<double>(WorkMatrix&, const ColumnBlocks&);
+template Result<LuSteps> lu_by_columns<double>(WorkMatrix&, const ColumnBlocks&);
+template Result<std::vector<double>> qr_by_columns<double>(WorkMatrix&, const ColumnBlocks&);
+template Result<std::int64_t> cholesky_by_columns<std::complex<float>>(WorkMatrix&,
+                                                                       const ColumnBlocks&);
+template Result<LuSteps> lu_by_columns<std::complex<float>>(WorkMatrix&, const ColumnBlocks&);
+template Result<std::vector<std::complex<float>>> qr_by_columns<std::complex<float>>(
+    WorkMatrix&, const ColumnBlocks&);
+template Result<std::int64_t> cholesky_by_columns<std::complex<double>>(WorkMatrix&,
+                                                                        const ColumnBlocks&);
+template Result<LuSteps> lu_by_columns<std::complex<double>>(WorkMatrix&, const ColumnBlocks&);
+template Result<std::vector<std::complex<double>>> qr_by_columns<std::complex<double>>(
+    WorkMatrix&, const ColumnBlocks&);
+
+}  // namespace tessera::linalg::variants

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one door to ScaLAPACK and BLACS, which bring no headers. Their calls are Fortran's:
+// everything by address, and behind all arguments the lengths of strings.
+#include "linalg/variants/scalapack.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "linalg/detail/by_type.hpp"
+#include "linalg/variants/scalapack_routines.hpp"
+
+namespace tessera::linalg {
+
+using arrays::Deal;
+using arrays::DealKind;
+using arrays::Distribution;
+using arrays::MemoryOrder;
+using detail::MatrixMap;
+using detail::routine;
+using detail::WorkMatrix;
+using rma::Code;
+using rma::Result;
+using rma::Status;
+using rma::Team;
+
+Status check_scalapack(const rma::Job& job, const Team& team) {
+  if (!job.bootstrap().is_mpi_world()) {
+    return Status::error(Code::unsupported,
+                         fmt::format("ScaLAPACK needs a job of all processes of MPI_COMM_WORLD; "
+                                     "this one was started by '{}'",
+                                     job.bootstrap().name()))
+        .hint("start the program with mpirun or srun, or use Method::own");
+  }
+  if (team.size() != job.size()) {
+    return Status::error(Code::unsupported,
+                         fmt::format("ScaLAPACK needs all {} ranks of the job, and the team has {}",
+                                     job.size(), team.size()))
+        .hint("use Method::own");
+  }
+  return {};
+}
+
+namespace variants::scalapack {
+namespace {
+
+constexpr int one = 1;
+constexpr std::size_t letters = 1;  // the length of a letter as a string
+
+int count(std::int64_t number) {
+  return static_cast<int>(number);
+}
+
+// The size of square blocks. Blocks that are cut off by the end of a matrix don't tell it; any size
+// will do then that isn't smaller.
+std::int64_t block_of(const Distribution& layout) {
+  return std::max<std::int64_t>({layout.cut(0).largest(), layout.cut(1).largest(), 1});
+}
+
+// The grid of a call's first matrix, as BLACS knows it while this lives; and the size of the blocks
+// of all. Collective over all processes.
+class Grid {
+ public:
+  explicit Grid(const WorkMatrix& matrix) : block_(block_of(matrix.layout())) {
+    const Deal& deal = matrix.layout().deal();
+    const Team& team = matrix.team();
+    rows_ = deal.rank_grid()[0];
+    columns_ = deal.rank_grid()[1];
+    row_ = deal.coordinates(team.rank())[0];
+    column_ = deal.coordinates(team.rank())[1];
+    std::vector<int> ranks(static_cast<std::size_t>(rows_ * columns_));
+    for (std::int32_t member = 0; member < team.size(); ++member) {
+      const arrays::Index at = deal.coordinates({member});
+      ranks[static_cast<std::size_t>(at[0] + at[1] * rows_)] = team.world_rank({member}).value;
+    }
+    Cblacs_get(-1, 0, &context_);
+    Cblacs_gridmap(&context_, ranks.data(), count(rows_), count(rows_), count(columns_));
+  }
+  ~Grid() { Cblacs_gridexit(context_); }
+  Grid(const Grid&) = delete;
+  Grid& operator=(const Grid&) = delete;
+
+  // Collective. Ends a routine: BLACS may still be sending what others wait for, and a rank that
+  // waits for them in a collective of ours would not bring its messages on their way.
+  void finish() const { Cblacs_barrier(context_, "All"); }
+
+  [[nodiscard]] int context() const { return context_; }
+  [[nodiscard]] std::int64_t row() const { return row_; }
+  [[nodiscard]] std::int64_t column() const { return column_; }
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+  [[nodiscard]] std::int64_t columns() const { return columns_; }
+  [[nodiscard]] std::int64_t block() const { return block_; }
+
+ private:
+  int context_ = -1;
+  std::int64_t block_ = 1;
+  std::int64_t rows_ = 1;
+  std::int64_t columns_ = 1;
+  std::int64_t row_ = 0;
+  std::int64_t column_ = 0;
+};
+
+// One dimension of a matrix in blocks on a grid, and what one rank has of it.
+struct Axis {
+  std::int64_t extent = 0;
+  std::int64_t block = 1;
+  std::int64_t place = 0;  ///< of the rank in the grid
+  std::int64_t ranks = 1;
+
+  [[nodiscard]] std::int64_t own() const {
+    const std::int64_t whole = extent / block;
+    const std::int64_t blocks = whole / ranks + (place < whole % ranks ? 1 : 0);
+    return blocks * block + (place == whole % ranks ? extent % block : 0);
+  }
+  [[nodiscard]] std::int64_t global(std::int64_t local) const {
+    return (local / block * ranks + place) * block + local % block;
+  }
+};
+
+// A matrix as ScaLAPACK is told of it.
+template <class T>
+struct Matrix {
+  Axis rows;
+  Axis columns;
+  T* data = nullptr;
+  std::array<int, 9> descriptor = {};
+  T nothing = T{};  // stands where this rank has no element
+
+  Matrix(const Grid& grid, const WorkMatrix& work) {
+    const Distribution& layout = work.layout();
+    rows = {layout.extents()[0], grid.block(), grid.row(), grid.rows()};
+    columns = {layout.extents()[1], grid.block(), grid.column(), grid.columns()};
+    data = reinterpret_cast<T*>(work.array().region().local());
+    descriptor = {1,
+                  grid.context(),
+                  m(),
+                  n(),
+                  count(grid.block()),
+                  count(grid.block()),
+                  0,
+                  0,
+                  count(std::max<std::int64_t>(rows.own(), 1))};
+  }
+  Matrix(const Matrix&) = delete;
+  Matrix& operator=(const Matrix&) = delete;
+
+  [[nodiscard]] bool is_empty() const { return rows.extent == 0 || columns.extent == 0; }
+  [[nodiscard]] int m() const { return count(rows.extent); }
+  [[nodiscard]] int n() const { return count(columns.extent); }
+  [[nodiscard]] T* elements() { return data == nullptr ? &nothing : data; }
+  [[nodiscard]] const int* desc() const { return descriptor.data(); }
+};
+
+// Collective. What a routine says besides numbers of its own: the largest of all ranks.
+Result<std::int64_t> agreed(const Grid& grid, const WorkMatrix& a, std::string_view name,
+                            int info) {
+  grid.finish();
+  std::array<std::int64_t, 2> worst{info, -info};
+  TESSERA_RETURN_IF_ERROR(a.team().allreduce(std::span<std::int64_t>(worst), rma::Reduction::max));
+  if (worst[1] > 0) {
+    return Status::error(Code::internal,
+                         fmt::format("ScaLAPACK's {} refuses argument {}", name, worst[1]));
+  }
+  return worst[0];
+}
+
+Result<std::int64_t> converged(const Grid& grid, const WorkMatrix& a, std::string_view name,
+                               int info) {
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t worst, agreed(grid, a, name, info));
+  if (worst != 0) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("ScaLAPACK's {} did not converge ({})", name, worst))
+        .hint("look for elements that are not finite");
+  }
+  return 0;
+}
+
+// Collective. Numbers that belong to the first `steps` rows (or columns) of a matrix, from the
+// ranks at the beginning of the other axis, on all ranks.
+template <class N>
+Result<std::vector<N>> gather(const WorkMatrix& a, const Axis& axis, bool is_first,
+                              std::int64_t steps, const std::vector<N>& mine) {
+  std::vector<N> all(static_cast<std::size_t>(steps));
+  for (std::int64_t local = 0; is_first && local < axis.own(); ++local) {
+    if (axis.global(local) < steps) {
+      all[static_cast<std::size_t>(axis.global(local))] = mine[static_cast<std::size_t>(local)];
+    }
+  }
+  if (steps > 0) {
+    TESSERA_RETURN_IF_ERROR(a.team().allreduce(std::span<N>(all), rma::Reduction::sum));
+  }
+  return all;
+}
+
+// Collective. Makes values those of the grid's first rank: where ScaLAPACK takes short cuts, for
+// matrices of one element, only owners get them.
+template <class N>
+Status share_values(const WorkMatrix& a, std::vector<N>& values) {
+  const rma::TeamRank first = a.layout().deal().owner({0, 0});
+  return a.team().broadcast(std::as_writable_bytes(std::span(values)), first);
+}
+
+// Calls a routine twice: for the size of its work space, and with it. All sizes are asked for by a
+// -1; the routine writes them to the beginnings of the spaces.
+template <class N>
+struct WorkSpace {
+  std::vector<N> numbers = std::vector<N>(8);
+  int size = -1;
+
+  // Some routines ask for a little less than they use.
+  void grow() {
+    const auto asked = static_cast<std::int64_t>(std::real(numbers[0]));
+    numbers.resize(static_cast<std::size_t>(std::max<std::int64_t>(asked, 1) + 64));
+    size = count(std::ssize(numbers));
+  }
+};
+
+Result<Distribution> layout_of(std::int64_t rows, std::int64_t columns, std::int64_t block,
+                               const arrays::Extents& grid, std::int64_t ranks, MemoryOrder order) {
+  TESSERA_ASSIGN_OR_RETURN(const arrays::AxisCut row_cut, arrays::AxisCut::by_size(rows, block));
+  TESSERA_ASSIGN_OR_RETURN(const arrays::AxisCut column_cut,
+                           arrays::AxisCut::by_size(columns, block));
+  TESSERA_ASSIGN_OR_RETURN(
+      const Deal deal,
+      Deal::cyclic_grid({row_cut.blocks(), column_cut.blocks()}, grid, ranks, order));
+  return Distribution::create(
+      std::array{row_cut, column_cut}, deal,
+      {.storage = arrays::Storage::local_matrix, .order = MemoryOrder::column_major});
+}
+
+// Whether blocks are as ScaLAPACK has them: all of one size but the last.
+bool is_by_size(const arrays::AxisCut& cut, std::int64_t block) {
+  return !cut.is_irregular() &&
+         (cut.blocks() <= 1 ||
+          (cut.largest() == block && cut.lo(cut.blocks() - 1) == (cut.blocks() - 1) * block));
+}
+
+// Whether ScaLAPACK can work on an array of this layout as it is.
+bool fits_library(const Distribution& layout, std::int64_t block) {
+  const Deal& deal = layout.deal();
+  const bool is_grid = (deal.kind() == DealKind::grid && deal.node_grid().is_empty()) ||
+                       deal.kind() == DealKind::cyclic_grid;
+  const std::int64_t own = block_of(layout);
+  return layout.ndims() == 2 && is_grid && volume(deal.rank_grid()) == layout.nranks() &&
+         layout.order() == MemoryOrder::column_major && !layout.has_ghosts() &&
+         (layout.storage() == arrays::Storage::local_matrix || layout.is_one_block_per_rank()) &&
+         is_by_size(layout.cut(0), own) && is_by_size(layout.cut(1), own) &&
+         (block == 0 || block == own);
+}
+
+}  // namespace
+
+Result<WorkMatrix> at(const MatrixMap& map, const Team& team, std::int64_t block,
+                      WorkMatrix::Use use) {
+  if (use == WorkMatrix::Use::in_place && fits_library(map.array->distribution(), block)) {
+    return WorkMatrix::of(map, team, map.array->distribution(), use);
+  }
+  constexpr std::int64_t least = 8;
+  constexpr std::int64_t most = 64;
+  std::int64_t rows = 1;  // the divisor that makes the grid as square as can be
+  for (std::int64_t divisor = 1; divisor * divisor <= team.size(); ++divisor) {
+    rows = team.size() % divisor == 0 ? divisor : rows;
+  }
+  const std::int64_t columns = team.size() / rows;
+  const std::int64_t by_size =
+      std::clamp(std::max(map.rows(), map.columns()) / (4 * columns), least, most);
+  TESSERA_ASSIGN_OR_RETURN(const Distribution layout,
+                           layout_of(map.rows(), map.columns(), block > 0 ? block : by_size,
+                                     {rows, columns}, team.size(), MemoryOrder::column_major));
+  return WorkMatrix::of(map, team, layout, use);
+}
+
+Result<WorkMatrix> zeros_like(const WorkMatrix& like, std::int64_t rows, std::int64_t columns) {
+  const Deal& deal = like.layout().deal();
+  TESSERA_ASSIGN_OR_RETURN(const Distribution layout,
+                           layout_of(rows, columns, block_of(like.layout()), deal.rank_grid(),
+                                     deal.nranks(), deal.order()));
+  return WorkMatrix::zeros(like.array(), like.team(), layout);
+}
+
+Result<WorkMatrix> beside(const WorkMatrix& like, const MatrixMap& map, WorkMatrix::Use use) {
+  const Deal& deal = like.layout().deal();
+  TESSERA_ASSIGN_OR_RETURN(const Distribution layout,
+                           layout_of(map.rows(), map.columns(), block_of(like.layout()),
+                                     deal.rank_grid(), deal.nranks(), deal.order()));
+  return WorkMatrix::of(map, like.team(), layout, use);
+}
+
+template <Scalar T>
+Result<std::int64_t> Routines<T>::cholesky(WorkMatrix& a, Triangle triangle) {
+  const Grid grid(a);
+  Matrix<T> matrix(grid, a);
+  if (matrix.is_empty()) {
+    return 0;
+  }
+  int info = 0;
+  const int n = matrix.n();
+  routine<T>(pspotrf_, pdpotrf_, pcpotrf_, pzpotrf_)(triangle == Triangle::upper ? "U" : "L", &n,
+                                                     matrix.elements(), &one, &one, matrix.desc(),
+                                                     &info, letters);
+  return agreed(grid, a, "potrf", info);
+}
+
+template <Scalar T>
+Result<LuSteps> Routines<T>::lu(WorkMatrix& a) {
+  const Grid grid(a);
+  Matrix<T> matrix(grid, a);
+  if (matrix.is_empty()) {
+    return LuSteps{};
+  }
+  std::vector<int> pivots(static_cast<std::size_t>(matrix.rows.own() + matrix.rows.block));
+  int info = 0;
+  const int m = matrix.m();
+  const int n = matrix.n();
+  routine<T>(psgetrf_, pdgetrf_, pcgetrf_, pzgetrf_)(&m, &n, matrix.elements(), &one, &one,
+                                                     matrix.desc(), pivots.data(), &info);
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t singular, agreed(grid, a, "getrf", info));
+  std::vector<std::int64_t> from_zero;
+  for (const int pivot : pivots) {
+    from_zero.push_back(pivot - 1);
+  }
+  TESSERA_ASSIGN_OR_RETURN(std::vector<std::int64_t> all,
+                           gather(a, matrix.rows, grid.column() == 0, std::min(m, n), from_zero));
+  return LuSteps{std::move(all), singular};
+}
+
+template <Scalar T>
+Result<std::vector<T>> Routines<T>::qr(WorkMatrix& a) {
+  const Grid grid(a);
+  Matrix<T> matrix(grid, a);
+  if (matrix.is_empty()) {
+    return std::vector<T>();
+  }
+  std::vector<T> tau(static_cast<std::size_t>(matrix.columns.own() + matrix.columns.block));
+  WorkSpace<T> work;
+  int info = 0;
+  const int m = matrix.m();
+  const int n = matrix.n();
+  const auto call = [&] {
+    routine<T>(psgeqrf_, pdgeqrf_, pcgeqrf_, pzgeqrf_)(&m, &n, matrix.elements(), &one, &one,
+                                                       matrix.desc(), tau.data(),
+                                                       work.numbers.data(), &work.size, &info);
+  };
+  call();
+  work.grow();
+  call();
+  TESSERA_RETURN_IF_ERROR(agreed(grid, a, "geqrf", info).status());
+  return gather(a, matrix.columns, grid.row() == 0, std::min(m, n), tau);
+}
+
+template <Scalar T>
+Status Routines<T>::solve_triangular(const Triangular<T>& how, WorkMatrix& a, WorkMatrix& b) {
+  const Grid grid(a);
+  Matrix<T> factor(grid, a);
+  Matrix<T> right(grid, b);
+  // The factor may be the first rows and columns of A, and B longer than the system.
+  const bool is_left = how.side == Side::left;
+  const int m = is_left ? std::min(factor.n(), right.m()) : right.m();
+  const int n = right.n();
+  if (m > 0 && n > 0) {
+    routine<T>(pstrsm_, pdtrsm_, pctrsm_, pztrsm_)(
+        is_left ? "L" : "R", how.triangle == Triangle::upper ? "U" : "L", &how.op,
+        how.diagonal == Diagonal::unit ? "U" : "N", &m, &n, &how.alpha, factor.elements(), &one,
+        &one, factor.desc(), right.elements(), &one, &one, right.desc());
+  }
+  grid.finish();
+  return {};
+}
+
+template <Scalar T>
+Status Routines<T>::solve_lu(WorkMatrix& a, std::span<const std::int64_t> pivots, char op,
+                             WorkMatrix& b) {
+  const Grid grid(a);
+  Matrix<T> factors(grid, a);
+  Matrix<T> right(grid, b);
+  if (factors.is_empty() || right.is_empty()) {
+    return {};
+  }
+  std::vector<int> own(static_cast<std::size_t>(factors.rows.own() + factors.rows.block));
+  for (std::int64_t local = 0; local < factors.rows.own(); ++local) {
+    own[static_cast<std::size_t>(local)] =
+        count(pivots[static_cast<std::size_t>(factors.rows.global(local))] + 1);
+  }
+  int info = 0;
+  const int n = factors.n();
+  const int systems = right.n();
+  routine<T>(psgetrs_, pdgetrs_, pcgetrs_, pzgetrs_)(
+      &op, &n, &systems, factors.elements(), &one, &one, factors.desc(), own.data(),
+      right.elements(), &one, &one, right.desc(), &info, letters);
+  return agreed(grid, a, "getrs", info).status();
+}
+
+template <Scalar T>
+Status Routines<T>::invert_cholesky(WorkMatrix& a, Triangle triangle) {
+  const Grid grid(a);
+  Matrix<T> matrix(grid, a);
+  if (matrix.is_empty()) {
+    return {};
+  }
+  int info = 0;
+  const int n = matrix.n();
+  routine<T>(pspotri_, pdpotri_, pcpotri_, pzpotri_)(triangle == Triangle::upper ? "U" : "L", &n,
+                                                     matrix.elements(), &one, &one, matrix.desc(),
+                                                     &info, letters);
+  return agreed(grid, a, "potri", info).status();
+}
+
+template <Scalar T>
+Status Routines<T>::multiply_by_q_adjoint(WorkMatrix& a, std::span<const T> tau, WorkMatrix& b) {
+  const Grid grid(a);
+  Matrix<T> factors(grid, a);
+  Matrix<T> right(grid, b);
+  if (factors.is_empty() || right.is_empty()) {
+    return {};
+  }
+  std::vector<T> own(static_cast<std::size_t>(factors.columns.own() + factors.columns.block));
+  for (std::int64_t local = 0; local < factors.columns.own(); ++local) {
+    if (factors.columns.global(local) < std::ssize(tau)) {
+      own[static_cast<std::size_t>(local)] =
+          tau[static_cast<std::size_t>(factors.columns.global(local))];
+    }
+  }
+  WorkSpace<T> work;
+  int info = 0;
+  const int m = right.m();
+  const int n = right.n();
+  const int k = count(std::ssize(tau));
+  const auto call = [&] {
+    routine<T>(psormqr_, pdormqr_, pcunmqr_, pzunmqr_)(
+        "L", is_complex<T> ? "C" : "T", &m, &n, &k, factors.elements(), &one, &one, factors.desc(),
+        own.data(), right.elements(), &one, &one, right.desc(), work.numbers.data(), &work.size,
+        &info, letters, letters);
+  };
+  call();
+  work.grow();
+  call();
+  return agreed(grid, a, "ormqr", info).status();
+}
+
+namespace {
+
+// One call of the routine for eigenvalues alone, or for vectors too; real and complex ones differ
+// in their work spaces.
+template <Scalar T>
+struct EigenCall {
+  Matrix<T>& a;
+  Matrix<T>& z;
+  bool wants_vectors;
+  std::vector<RealOf<T>> values = std::vector<RealOf<T>>(static_cast<std::size_t>(a.n()));
+  WorkSpace<T> work = {};
+  WorkSpace<RealOf<T>> real_work = {};
+  WorkSpace<int> numbers = {};
+  int info = 0;
+
+  void call() {
+    const int n = a.n();
+    const auto leading = [&](auto function, auto... rest) {
+      function(wants_vectors ? "V" : "N", "L", &n, a.elements(), &one, &one, a.desc(),
+               values.data(), z.elements(), &one, &one, z.desc(), work.numbers.data(), &work.size,
+               rest..., &info, letters, letters);
+    };
+    RealOf<T>* const reals = real_work.numbers.data();
+    int* const integers = numbers.numbers.data();
+    if constexpr (is_complex<T>) {
+      if (wants_vectors) {
+        leading(routine<T>(0, 0, pcheevd_, pzheevd_), reals, &real_work.size, integers,
+                &numbers.size);
+      } else {
+        leading(routine<T>(0, 0, pcheev_, pzheev_), reals, &real_work.size);
+      }
+    } else {
+      if (wants_vectors) {
+        leading(routine<T>(pssyevd_, pdsyevd_, 0, 0), integers, &numbers.size);
+      } else {
+        leading(routine<T>(pssyev_, pdsyev_, 0, 0));
+      }
+    }
+  }
+};
+
+}  // namespace
+
+template <Scalar T>
+Result<RealValues<T>> Routines<T>::eigen(WorkMatrix& a, WorkMatrix* vectors) {
+  const Grid grid(a);
+  Matrix<T> matrix(grid, a);
+  Matrix<T> z(grid, vectors == nullptr ? a : *vectors);
+  EigenCall<T> task{matrix, z, vectors != nullptr};
+  if (!matrix.is_empty()) {
+    task.call();
+    task.work.grow();
+    task.real_work.grow();
+    task.numbers.grow();
+    task.call();
+    TESSERA_RETURN_IF_ERROR(converged(grid, a, "syevd", task.info).status());
+    TESSERA_RETURN_IF_ERROR(share_values(a, task.values));
+  }
+  return std::move(task.values);
+}
+
+template <Scalar T>
+Status Routines<T>::to_standard(WorkMatrix& a, WorkMatrix& b) {
+  const Grid grid(a);
+  Matrix<T> matrix(grid, a);
+  Matrix<T> factor(grid, b);
+  if (matrix.is_empty()) {
+    return {};
+  }
+  RealOf<T> scale = 1;
+  int info = 0;
+  const int n = matrix.n();
+  routine<T>(pssygst_, pdsygst_, pchegst_, pzhegst_)(&one, "L", &n, matrix.elements(), &one, &one,
+                                                     matrix.desc(), factor.elements(), &one, &one,
+                                                     factor.desc(), &scale, &info, letters);
+  return agreed(grid, a, "sygst", info).status();
+}
+
+template <Scalar T>
+Result<RealValues<T>> Routines<T>::svd(WorkMatrix& a, WorkMatrix* u, WorkMatrix* vh) {
+  const Grid grid(a);
+  Matrix<T> matrix(grid, a);
+  Matrix<T> left(grid, u == nullptr ? a : *u);
+  Matrix<T> right(grid, vh == nullptr ? a : *vh);
+  const int m = matrix.m();
+  const int n = matrix.n();
+  std::vector<RealOf<T>> values(static_cast<std::size_t>(std::min(m, n)));
+  if (matrix.is_empty()) {
+    return values;
+  }
+  WorkSpace<T> work;
+  std::vector<RealOf<T>> real_work(static_cast<std::size_t>(1 + 4 * std::int64_t{std::max(m, n)}));
+  const char* const job = u == nullptr ? "N" : "V";
+  int info = 0;
+  const auto call = [&](auto function, auto... rest) {
+    function(job, job, &m, &n, matrix.elements(), &one, &one, matrix.desc(), values.data(),
+             left.elements(), &one, &one, left.desc(), right.elements(), &one, &one, right.desc(),
+             work.numbers.data(), &work.size, rest..., &info, letters, letters);
+  };
+  for (int i = 0; i < 2; ++i) {
+    if constexpr (is_complex<T>) {
+      call(routine<T>(0, 0, pcgesvd_, pzgesvd_), real_work.data());
+    } else {
+      call(routine<T>(psgesvd_, pdgesvd_, 0, 0));
+    }
+    if (i == 0) {
+      work.grow();
+    }
+  }
+  // One more than there are values says that ranks computed other last digits; the first rank's are
+  // taken then.
+  if (info == count(std::ssize(values)) + 1) {
+    info = 0;
+  }
+  TESSERA_RETURN_IF_ERROR(converged(grid, a, "gesvd", info).status());
+  TESSERA_RETURN_IF_ERROR(share_values(a, values));
+  return values;
+}
+
+template struct Routines<float>;
+template struct Routines<double>;
+template struct Routines<std::complex<float>>;
+template struct Routines<std::complex<double>>;
+
+}  // namespace variants::scalapack
+}  // namespace tessera::linalg
