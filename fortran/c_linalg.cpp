@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fortran/c_linalg.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "fortran/detail/arguments.hpp"
+#include "fortran/detail/call.hpp"
+#include "fortran/detail/collective.hpp"
+#include "fortran/detail/handles.hpp"
+#include "fortran/detail/matrices.hpp"
+#include "fortran/detail/solver_options.hpp"
+#include "linalg/blas_threads.hpp"
+#include "linalg/permute.hpp"
+
+namespace tessera::capi {
+namespace {
+
+using arrays::ArrayBase;
+using rma::Status;
+
+Status contract(const std::array<const char*, 3>& letters, const std::array<tessera_matrix, 3>& of,
+                const tessera_product_options* options) {
+  const auto chosen = checked(options);
+  Status mine = chosen.status();
+  for (const char* const each : letters) {
+    if (mine.ok()) {
+      mine = required(each, "letters");
+    }
+  }
+  return on_matrices(of, mine, [&]<class T>(Tag<T>, const auto& given) {
+    return linalg::contract(letters[0], given.template array<T>(0), letters[1],
+                            given.template array<T>(1), letters[2], given.template array<T>(2),
+                            contract_options<T>(*chosen));
+  });
+}
+
+/// Dimensions as the library has them, which tells what is wrong with those that there aren't.
+std::vector<int> list_of_dims(const std::int64_t* dims, int ndims) {
+  std::vector<int> list;
+  for (int dim = 0; dim < ndims; ++dim) {
+    list.push_back(static_cast<int>(std::clamp<std::int64_t>(dims[dim], -1, arrays::max_dims)));
+  }
+  return list;
+}
+
+Status permute(const tessera_array* from, const std::int64_t* dims,
+               const tessera_product_options* options, ArrayBase& to) {
+  const auto chosen = checked(options);
+  const auto source = open_array(from);
+  const Status mine = chosen.ok() ? required(dims, "dimensions") : chosen.status();
+  TESSERA_RETURN_IF_ERROR(tell(to.team(), mine.ok() ? source.status() : mine));
+  return linalg::permute(to, **source, list_of_dims(dims, (*source)->ndims()),
+                         {.buffer_bytes = chosen->buffer_bytes});
+}
+
+}  // namespace
+
+extern "C" {
+
+int tessera_matrix_gemm(tessera_matrix a, tessera_matrix b, const tessera_product_options* options,
+                        tessera_matrix c) {
+  return call(__func__, [&] {
+    const auto chosen = checked(options);
+    return on_matrices(std::array{c, a, b}, chosen.status(),
+                       [&]<class T>(Tag<T>, const auto& given) {
+                         return linalg::gemm(given.template patch<T>(0), given.template patch<T>(1),
+                                             given.template patch<T>(2), gemm_options<T>(*chosen));
+                       });
+  });
+}
+
+int tessera_array_contract(const char* a_letters, const tessera_array* a, const char* b_letters,
+                           const tessera_array* b, const tessera_product_options* options,
+                           const char* c_letters, const tessera_array* c) {
+  return call(__func__, [&] {
+    return contract({c_letters, a_letters, b_letters},
+                    {tessera_matrix_whole(c), tessera_matrix_whole(a), tessera_matrix_whole(b)},
+                    options);
+  });
+}
+
+int tessera_array_permute(const tessera_array* from, const int64_t dims[],
+                          const tessera_product_options* options, const tessera_array* to) {
+  return call_on(__func__, to,
+                 [&](ArrayBase& target) { return permute(from, dims, options, target); });
+}
+
+int tessera_array_transpose(const tessera_array* from, const tessera_product_options* options,
+                            const tessera_array* to) {
+  static constexpr std::array<std::int64_t, arrays::max_dims> turned = {1, 0};
+  return call_on(__func__, to,
+                 [&](ArrayBase& target) { return permute(from, turned.data(), options, target); });
+}
+
+int tessera_team_check_scalapack(const tessera_team* team) {
+  return call_on(__func__, team, [&](const rma::Team& asked) {
+    return linalg::check_scalapack(*team->job->contents, asked);
+  });
+}
+
+int tessera_job_blas_threads(const tessera_job* job, int64_t* threads) {
+  return call_on(__func__, job, [&](const rma::Job& running) -> Status {
+    TESSERA_RETURN_IF_ERROR(required(threads, "result"));
+    *threads = linalg::blas_threads(running);
+    return {};
+  });
+}
+
+int tessera_job_limit_blas_threads(const tessera_job* job) {
+  return call_on(__func__, job, [](const rma::Job& running) -> Status {
+    linalg::limit_blas_threads(running);
+    return {};
+  });
+}
+
+}  // extern "C"
+
+}  // namespace tessera::capi

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * c_linalg.h: dense linear algebra with distributed arrays; see c_api.h, and c_sparse.h for sparse
+ * matrices.
+ *
+ *     tessera_matrix_gemm(tessera_matrix_whole(a), tessera_matrix_whole(b), NULL,
+ *                         tessera_matrix_whole(c));                               C = A B
+ *     tessera_matrix_solve(tessera_matrix_whole(a), tessera_matrix_box(b, lo, hi), NULL);
+ *
+ * A tessera_matrix is an array of two dimensions, a box of one, or a plane of an array of more. The
+ * elements are TESSERA_F32, _F64, _C64 or _C128, the same in all operands; these may be distributed
+ * in any ways. The headers of C++ tell what each takes in time and memory, and who does the work:
+ * linalg/gemm.hpp, contract.hpp, permute.hpp, factor.hpp, solve.hpp, eigen.hpp, svd.hpp,
+ * method.hpp.
+ *
+ * All are collective over the team of the result, or of the first operand where none is written;
+ * other operands may be on teams that have all its members. At return all members see the result;
+ * what they wrote before is seen. What is given must be the same on all members, pointers apart.
+ *
+ * Errors of all: closed; invalid_argument (extents or types that don't fit, a box that makes no
+ * matrix, operands that share elements with a result), out_of_range: nothing was changed. no_memory
+ * and peer_lost: results are unspecified.
+ */
+#ifndef TESSERA_C_LINALG_H
+#define TESSERA_C_LINALG_H
+
+#include "fortran/c_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- operands and options --------------------------------------------------------------------- */
+
+/* The part of an array that is taken for a matrix; null bounds stand for the whole array. In other
+ * dimensions than those of rows and columns the box has extent 1. */
+typedef struct tessera_matrix {
+  const tessera_array* array;
+  const int64_t* lo;
+  const int64_t* hi;
+  int64_t row_dim; /* along which its rows are counted */
+  int64_t column_dim;
+} tessera_matrix;
+
+static inline tessera_matrix tessera_matrix_whole(const tessera_array* array) {
+  const tessera_matrix matrix = {array, NULL, NULL, 0, 1};
+  return matrix;
+}
+static inline tessera_matrix tessera_matrix_box(const tessera_array* array, const int64_t lo[],
+                                                const int64_t hi[]) {
+  const tessera_matrix matrix = {array, lo, hi, 0, 1};
+  return matrix;
+}
+static inline tessera_matrix tessera_matrix_plane(const tessera_array* array, const int64_t lo[],
+                                                  const int64_t hi[], int64_t row_dim,
+                                                  int64_t column_dim) {
+  const tessera_matrix matrix = {array, lo, hi, row_dim, column_dim};
+  return matrix;
+}
+
+/* What a matrix is taken for. Of real ones the last two are the same. */
+typedef int tessera_transposition;
+enum { TESSERA_PLAIN = 0, TESSERA_TRANSPOSED = 1, TESSERA_CONJUGATE_TRANSPOSED = 2 };
+
+/* Which triangle is read; on which side of X a triangular matrix stands; its diagonal. */
+typedef int tessera_triangle;
+enum { TESSERA_LOWER = 0, TESSERA_UPPER = 1 };
+typedef int tessera_side;
+enum { TESSERA_LEFT = 0, TESSERA_RIGHT = 1 };
+typedef int tessera_diagonal;
+enum { TESSERA_DIAGONAL_STORED = 0, TESSERA_DIAGONAL_OF_ONES = 1 };
+
+/* Who factors and solves: ScaLAPACK where it is possible and else the library itself, or one of
+ * them. */
+typedef int tessera_method;
+enum { TESSERA_METHOD_AUTOMATIC = 0, TESSERA_METHOD_OWN = 1, TESSERA_METHOD_SCALAPACK = 2 };
+
+/* Of products. `alpha` and `beta` are numbers of the matrices' type. */
+typedef struct tessera_product_options {
+  int64_t struct_bytes; /* set by tessera_product_options_init */
+  const void* alpha;    /* null: 1 */
+  const void* beta;     /* null: 0, and the result is not read */
+  int64_t buffer_bytes; /* instead of TESSERA_LINALG_BUFFER; 0: that */
+  tessera_transposition op_a;
+  tessera_transposition op_b;
+} tessera_product_options;
+
+static inline void tessera_product_options_init(tessera_product_options* options) {
+  memset(options, 0, sizeof *options);
+  options->struct_bytes = (int64_t)sizeof *options;
+}
+
+/* Of factorisations, systems, eigenvalues and singular values. Each function says which of side,
+ * triangle, op, diagonal and alpha count. */
+typedef struct tessera_solver_options {
+  int64_t struct_bytes; /* set by tessera_solver_options_init */
+  int64_t block;        /* columns that are worked on at a time; 0: by size */
+  int64_t most_bytes;   /* that eigenproblems take which one member solves alone */
+  const void* alpha;    /* a number of the matrices' type; null: 1 */
+  tessera_method method;
+  tessera_triangle triangle;
+  tessera_side side;
+  tessera_transposition op;
+  tessera_diagonal diagonal;
+} tessera_solver_options;
+
+static inline void tessera_solver_options_init(tessera_solver_options* options) {
+  memset(options, 0, sizeof *options);
+  options->struct_bytes = (int64_t)sizeof *options;
+  options->most_bytes = (int64_t)1 << 30;
+}
+
+/* --- products --------------------------------------------------------------------------------- */
+
+/* Collective. C = alpha op(A) op(B) + beta C. `options` may be null, here and below. */
+int tessera_matrix_gemm(tessera_matrix a, tessera_matrix b, const tessera_product_options* options,
+                        tessera_matrix c);
+/* Collective. C = alpha times the sum of A B over the letters that C lacks, plus beta C: a letter
+ * stands for a dimension, "abcd" for four. Of the options those on transposition don't count. */
+int tessera_array_contract(const char* a_letters, const tessera_array* a, const char* b_letters,
+                           const tessera_array* b, const tessera_product_options* options,
+                           const char* c_letters, const tessera_array* c);
+/* Collective. Dimension d of `to` is dimension dims[d] of `from`; {1, 0} transposes a matrix. Of
+ * elements of any kind. Of the options buffer_bytes counts. */
+int tessera_array_permute(const tessera_array* from, const int64_t dims[],
+                          const tessera_product_options* options, const tessera_array* to);
+/* Collective. to(i, j) = from(j, i). */
+int tessera_array_transpose(const tessera_array* from, const tessera_product_options* options,
+                            const tessera_array* to);
+
+/* --- factorisations, in place ----------------------------------------------------------------- */
+
+/* Collective. A = L L^H or U^H U of a Hermitian positive definite matrix, of which the triangle of
+ * the options is read and replaced. Errors: also invalid_argument if A is not positive definite. */
+int tessera_matrix_cholesky(tessera_matrix a, const tessera_solver_options* options);
+/* Collective. A = P L U: L, whose diagonal is of ones, and U take A's place. In step i, from 0, row
+ * i was exchanged with row pivots[i]; there are min(rows, columns) of them. Errors: also
+ * invalid_argument if A is singular. */
+int tessera_matrix_lu(tessera_matrix a, const tessera_solver_options* options, int64_t pivots[]);
+/* Collective. A = Q R by reflections: R in the upper triangle, the reflectors below; `tau` gets
+ * min(rows, columns) numbers of A's type, their factors. */
+int tessera_matrix_qr(tessera_matrix a, const tessera_solver_options* options, void* tau);
+
+/* --- linear systems: the columns of B become those of X --------------------------------------- */
+
+/* Collective. op(A) X = alpha B, or X op(A) = alpha B, of a triangular A. Options: all. */
+int tessera_matrix_solve_triangular(tessera_matrix a, const tessera_solver_options* options,
+                                    tessera_matrix b);
+/* Collective. op(A) X = B with what tessera_matrix_lu left in A, and its `count` pivots. */
+int tessera_matrix_solve_lu(tessera_matrix a, int64_t count, const int64_t pivots[],
+                            const tessera_solver_options* options, tessera_matrix b);
+/* Collective. A X = B with what tessera_matrix_cholesky left in the same triangle. */
+int tessera_matrix_solve_cholesky(tessera_matrix a, const tessera_solver_options* options,
+                                  tessera_matrix b);
+/* Collective. A X = B of a square A, which stays as it is; and of one that is Hermitian positive
+ * definite, whose triangle is read. Errors: also invalid_argument if it is singular, or is not. */
+int tessera_matrix_solve(tessera_matrix a, const tessera_solver_options* options, tessera_matrix b);
+int tessera_matrix_solve_positive_definite(tessera_matrix a, const tessera_solver_options* options,
+                                           tessera_matrix b);
+/* Collective. A becomes its inverse, all of it, of a Hermitian positive definite A. */
+int tessera_matrix_invert_positive_definite(tessera_matrix a,
+                                            const tessera_solver_options* options);
+/* Collective. X with the least |A X - B| in each column; A and B stay as they are. */
+int tessera_matrix_least_squares(tessera_matrix a, tessera_matrix b,
+                                 const tessera_solver_options* options, tessera_matrix x);
+
+/* --- eigenvalues and singular values ---------------------------------------------------------- */
+
+/* Values are float for TESSERA_F32 and _C64, and double for the others; the same on all members.
+ * Of Hermitian matrices the lower triangle is read; operands stay as they are. Errors of all: also
+ * limit_exceeded for a problem that one member would solve with more than most_bytes. */
+
+/* Collective. All eigenvalues, ascending. */
+int tessera_matrix_eigenvalues(tessera_matrix a, const tessera_solver_options* options,
+                               void* values);
+/* Collective. And the eigenvectors, of length 1, as the columns of `vectors`. */
+int tessera_matrix_eigen(tessera_matrix a, const tessera_solver_options* options,
+                         tessera_matrix vectors, void* values);
+/* Collective. The same of A v = lambda B v, of a positive definite B; v^H B v = 1. */
+int tessera_matrix_eigenvalues_generalised(tessera_matrix a, tessera_matrix b,
+                                           const tessera_solver_options* options, void* values);
+int tessera_matrix_eigen_generalised(tessera_matrix a, tessera_matrix b,
+                                     const tessera_solver_options* options, tessera_matrix vectors,
+                                     void* values);
+/* Collective. The k = min(m, n) singular values, descending. */
+int tessera_matrix_singular_values(tessera_matrix a, const tessera_solver_options* options,
+                                   void* values);
+/* Collective. And A = U S V^H: U is m x k, V^H is k x n. */
+int tessera_matrix_svd(tessera_matrix a, const tessera_solver_options* options, tessera_matrix u,
+                       tessera_matrix vh, void* values);
+
+/* --- who does the work ------------------------------------------------------------------------ */
+
+/* Local. 0 where arrays on this team can be given to ScaLAPACK. Errors: unsupported, with the
+ * reason. */
+int tessera_team_check_scalapack(const tessera_team* team);
+/* Local. The threads that this rank's BLAS should use, 0 where the user's own variables stand; and
+ * makes it so, as all functions above do. */
+int tessera_job_blas_threads(const tessera_job* job, int64_t* threads);
+int tessera_job_limit_blas_threads(const tessera_job* job);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TESSERA_C_LINALG_H */

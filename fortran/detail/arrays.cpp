@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fortran/detail/arrays.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "arrays/array.hpp"
+#include "fortran/detail/arguments.hpp"
+#include "fortran/detail/collective.hpp"
+#include "fortran/detail/handles.hpp"
+#include "rma/element.hpp"
+
+namespace tessera::capi {
+
+using arrays::ArrayBase;
+using arrays::ArrayOptions;
+using arrays::Extents;
+using rma::Result;
+using rma::Status;
+
+namespace {
+
+static_assert(static_cast<int>(rma::AccessMode::no_local_access) == TESSERA_ACCESS_NO_LOCAL);
+static_assert(static_cast<int>(rma::Atomics::device) == TESSERA_ATOMICS_DEVICE);
+
+using Options = tessera_array_options;
+
+/// The options but for the team. Lists have `ndims` entries, of which there may be none.
+Result<ArrayOptions> convert(const Options& given, std::int64_t ndims) {
+  TESSERA_RETURN_IF_ERROR(check_choice(given.order, 2, "memory order"));
+  TESSERA_RETURN_IF_ERROR(
+      check_choice(given.access_mode, TESSERA_ACCESS_NO_LOCAL + 1, "access mode"));
+  TESSERA_RETURN_IF_ERROR(check_choice(given.atomics, TESSERA_ATOMICS_DEVICE + 1, "atomics"));
+  ArrayOptions options;
+  if (given.holders != nullptr) {
+    TESSERA_ASSIGN_OR_RETURN(options.holders, team_ranks(given.holder_count, given.holders));
+  }
+  if (given.name != nullptr) {
+    options.name = given.name;
+  }
+  options.min_block = list_of<Extents>(given.min_block, ndims);
+  options.process_grid = list_of<Extents>(given.process_grid, ndims);
+  options.ghosts = list_of<Extents>(given.ghosts, ndims);
+  options.order = static_cast<arrays::MemoryOrder>(given.order);
+  options.region = {.sparse = given.sparse != 0,
+                    .huge_pages = given.huge_pages != 0,
+                    .access_mode = static_cast<rma::AccessMode>(given.access_mode),
+                    .atomics = static_cast<rma::Atomics>(given.atomics)};
+  return options;
+}
+
+/// With the type of its elements behind the pointer, so that what wants an Array<T> finds one.
+Result<std::shared_ptr<ArrayBase>> typed(ArrayBase made) {
+  if (!made.element().type) {
+    return std::make_shared<ArrayBase>(std::move(made));
+  }
+  return rma::dispatch(
+      *made.element().type, [&]<class T>(rma::Tag<T>) -> Result<std::shared_ptr<ArrayBase>> {
+        TESSERA_ASSIGN_OR_RETURN(auto array, arrays::Array<T>::of(std::move(made)));
+        return std::make_shared<arrays::Array<T>>(std::move(array));
+      });
+}
+
+}  // namespace
+
+Result<ArrayRequest> request_of(const Asked& asked, std::int64_t ndims, Status mine) {
+  TESSERA_ASSIGN_OR_RETURN(rma::Job* const job, open(asked.job));
+  TESSERA_ASSIGN_OR_RETURN(
+      const Options given,
+      options_of(asked.options, tessera_array_options_init, "tessera_array_options_init"));
+  rma::Team team = job->world();
+  if (given.team != nullptr) {
+    TESSERA_ASSIGN_OR_RETURN(const rma::Team* const chosen, open(given.team));
+    team = *chosen;
+  }
+  auto options = mine.ok() ? convert(given, ndims) : ArrayOptions();
+  auto element = element_kind(asked.type);
+  for (const Status& wrong : {options.status(), element.status()}) {
+    if (mine.ok()) {
+      mine = wrong;
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(tell(team, std::move(mine)));
+  options->team = std::move(team);
+  return ArrayRequest{std::move(element).take(), std::move(options).take()};
+}
+
+Status give_array(tessera_job* job, Result<ArrayBase> made, tessera_array** result) {
+  TESSERA_RETURN_IF_ERROR(made.status());
+  TESSERA_ASSIGN_OR_RETURN(auto array, typed(std::move(made).take()));
+  const std::string name = "array '" + array->name() + "'";
+  *result = make_handle<tessera_array>(
+      job, std::make_unique<ArrayContents>(ArrayContents{std::move(array)}), name);
+  return {};
+}
+
+}  // namespace tessera::capi

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. What the variables of the Fortran module hold: cells, each of which holds a handle of
+// the C interface.
+//
+// Fortran copies a variable's contents when it is assigned, passed out of a function or moved, and
+// compilers differ in when they finalise such copies. So a cell remembers the address of the
+// variable that it was made for, its owner: the end of that one frees what it has, and that of a
+// copy does nothing. Cells stay for as long as the process lives, since a copy may; they are of a
+// few bytes, and say `closed` once they are freed or their job is gone. Those of local accesses are
+// used again, as their handles' shells are (handles.hpp), by the same variable or once that is
+// gone: each use is another address in the cell.
+//
+// Threads: as handles.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "fortran/c_checkpoint.h"
+#include "fortran/detail/call.hpp"
+#include "fortran/detail/handles.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::fapi {
+
+using capi::Mark;
+
+/// What gives a handle back.
+using Free = int (*)(void*& handle);
+
+struct Job;
+
+inline constexpr std::size_t cell_bytes = 64;
+
+struct alignas(cell_bytes) Cell {
+  Mark kind = Mark::job;
+  void* handle = nullptr;  ///< null once it was freed
+  Free free = nullptr;
+  const void* owner = nullptr;  ///< the variable that it was made for
+  Cell* job = nullptr;          ///< the job's; a job's own
+  std::size_t use = 0;          ///< how often it was used before
+};
+static_assert(sizeof(Cell) == cell_bytes);
+
+/// A job keeps the cells of what was made with it.
+struct Job : Cell {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Cell>> made;
+  std::vector<Cell*> ended;  ///< those whose variables are gone, and that can be used again
+};
+
+inline std::size_t use_of(const Cell* address) noexcept {
+  return reinterpret_cast<std::uintptr_t>(address) % cell_bytes;
+}
+/// The cell that the address in a variable belongs to; null where the variable is empty.
+inline Cell* cell_at(Cell* address) noexcept {
+  return reinterpret_cast<Cell*>(reinterpret_cast<std::byte*>(address) - use_of(address));
+}
+inline const Cell* cell_at(const Cell* address) noexcept {
+  return reinterpret_cast<const Cell*>(reinterpret_cast<const std::byte*>(address) -
+                                       use_of(address));
+}
+
+/// Whether what the cell stands for is there.
+inline bool is_open(const Cell* address) noexcept {
+  const Cell* const cell = cell_at(address);
+  return cell != nullptr && cell->handle != nullptr && cell->job->handle != nullptr &&
+         use_of(address) == cell->use;
+}
+rma::Status explain_closed(const Cell* cell, Mark kind);
+
+/// Which kind a handle is. Those of files are known to the files that make them only.
+template <class Handle>
+inline constexpr Mark mark_of = Handle::kind;
+template <>
+inline constexpr Mark mark_of<tessera_checkpoint_writer> = Mark::checkpoint_writer;
+template <>
+inline constexpr Mark mark_of<tessera_checkpoint> = Mark::checkpoint;
+
+/// The handle in a variable. Errors: closed, invalid_argument for one that was not made.
+template <class Handle>
+rma::Result<Handle*> open(const Cell* cell) {
+  if (!is_open(cell)) [[unlikely]] {
+    return explain_closed(cell, mark_of<Handle>);
+  }
+  auto* const handle = static_cast<Handle*>(cell_at(cell)->handle);
+  if constexpr (requires { Handle::kind; }) {
+    TESSERA_RETURN_IF_ERROR(capi::check(handle));  // its maker may have freed it
+  }
+  return handle;
+}
+/// The array in a variable.
+inline rma::Result<arrays::ArrayBase*> open_array(const Cell* cell) {
+  TESSERA_ASSIGN_OR_RETURN(const tessera_array* const handle, open<tessera_array>(cell));
+  return handle->contents->array.get();
+}
+
+/// Errors: invalid_argument when the variable still has what was made for it.
+rma::Status check_place(Cell* const* place);
+/// Puts a new handle into a variable; `job` is null for a job. Errors: no_memory.
+int fill_place(const char* name, Cell** place, const Cell& contents, Cell* job);
+
+template <class Handle, int (*free)(Handle**)>
+int free_as(void*& handle) {
+  auto* const typed = static_cast<Handle*>(handle);
+  Handle* place = typed;
+  const int code = free(&place);
+  handle = place;
+  return code;
+}
+
+/// For a handle that goes on to belong to whoever made it.
+inline int leave_to_owner(void*& handle) {
+  handle = nullptr;
+  return TESSERA_OK;
+}
+
+/// Does what needs Fortran's view of its arguments, prepare(), which returns a Status, and then
+/// act(), which calls the C interface. The error of either is this thread's last one.
+template <class Prepare, class Act>
+int run(const char* name, const Prepare& prepare, const Act& act) noexcept {
+  if (const int code = capi::call(name, prepare); code != TESSERA_OK) {
+    return code;
+  }
+  return act();
+}
+
+/// The same for what puts something new into a variable: make_it(&handle) is of the C interface.
+/// `from` is what it is made of, whose job is the new one's; prepare() has looked at it.
+template <class Handle, int (*free)(Handle**), class Prepare, class Make>
+int make(const char* name, Cell** place, const Cell* from, const Prepare& prepare,
+         const Make& make_it) noexcept {
+  const auto look = [&]() -> rma::Status {
+    TESSERA_RETURN_IF_ERROR(check_place(place));
+    return prepare();
+  };
+  return run(name, look, [&] {
+    Handle* handle = nullptr;
+    if (const int code = make_it(&handle); code != TESSERA_OK) {
+      return code;
+    }
+    return fill_place(name, place,
+                      {.kind = mark_of<Handle>, .handle = handle, .free = free_as<Handle, free>},
+                      from == nullptr ? nullptr : from->job);
+  });
+}
+
+}  // namespace tessera::fapi
+
+/// How C's linkage calls it.
+using tessera_f_cell = tessera::fapi::Cell;

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. The operands of an operation, from parts as Fortran has them to those of the C
+// interface, and numbers of their element type.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
+
+#include "fortran/c_linalg.h"
+#include "fortran/c_types.h"
+#include "fortran/detail/cells.hpp"
+#include "fortran/detail/collective.hpp"
+#include "fortran/detail/descriptors.hpp"
+
+namespace tessera::fapi {
+
+/// A part as the module has it.
+struct Operand {
+  const Cell* cell;
+  std::int64_t lo_count;  ///< of numbers in `lo`; whole_array, or not_integers
+  std::int64_t hi_count;
+  std::int64_t lo[TESSERA_MAX_DIMS];
+  std::int64_t hi[TESSERA_MAX_DIMS];
+};
+inline constexpr std::int64_t whole_array = -1;
+inline constexpr std::int64_t not_integers = -2;
+
+/// Keeps what fits of a list of bounds, and its length.
+inline void keep_bounds(const Descriptor* given, std::int64_t& count, std::int64_t* kept) {
+  const auto numbers = integers(given, "bounds");
+  count = numbers.ok() ? std::ssize(*numbers) : not_integers;
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(count, TESSERA_MAX_DIMS); ++i) {
+    kept[i] = (*numbers)[static_cast<std::size_t>(i)];
+  }
+}
+
+/// Errors: bounds that aren't integers, or not one for each dimension.
+inline rma::Result<Numbers> bounds_list(const arrays::ArrayBase& array, std::int64_t count,
+                                        const std::int64_t* kept, std::string_view what) {
+  if (count == not_integers) {
+    return rma::Status::error(rma::Code::invalid_argument,
+                              fmt::format("{} is not a list of integers", what));
+  }
+  if (count != array.ndims()) {
+    return rma::Status::error(rma::Code::invalid_argument,
+                              fmt::format("{} has {} numbers, but the array has {} dimensions",
+                                          what, count, array.ndims()));
+  }
+  return Numbers(kept, kept + count);
+}
+
+/// The bounds of a part as C has them; of no use where it is the whole array.
+inline rma::Result<Bounds> bounds_of(const arrays::ArrayBase& array, const Operand& part) {
+  if (part.lo_count == whole_array) {
+    return Bounds();
+  }
+  TESSERA_ASSIGN_OR_RETURN(const Numbers lo, bounds_list(array, part.lo_count, part.lo, "lo"));
+  TESSERA_ASSIGN_OR_RETURN(const Numbers hi, bounds_list(array, part.hi_count, part.hi, "hi"));
+  return bounds_of(array, lo, hi);
+}
+/// The C interface's part.
+inline tessera_part c_part(const Operand& part, const tessera_array* array, const Bounds& box) {
+  return part.lo_count == whole_array ? tessera_part_whole(array)
+                                      : tessera_part_box(array, box.lo.data(), box.hi.data());
+}
+
+template <std::size_t count>
+class Operands {
+ public:
+  struct Number {
+    const char* what;
+    const Descriptor* given;
+  };
+
+  /// `leader` is the number of the one whose team does the work, and whose elements numbers have.
+  /// Null ones end the list.
+  Operands(const std::array<const Operand*, count>& given, std::size_t leader)
+      : given_(given), leader_(leader) {}
+
+  /// The C interface's part.
+  tessera_part operator[](std::size_t number) const {
+    return c_part(*given_[number], handles_[number], boxes_[number]);
+  }
+  /// The same as a matrix: Fortran's rows are counted along C's second dimension.
+  [[nodiscard]] tessera_matrix matrix(std::size_t number) const {
+    const tessera_part part = (*this)[number];
+    return tessera_matrix_plane(part.array, part.lo, part.hi, 1, 0);
+  }
+  [[nodiscard]] void* number(std::size_t which) const { return numbers_[which]; }
+  [[nodiscard]] const arrays::ArrayBase& array(std::size_t which) const {
+    return *handles_[which]->contents->array;
+  }
+
+  /// Looks at everything, also by look_more(array of the leader), and lets `act` do the work.
+  /// Collective over the leader's team where something is wrong.
+  template <class Act, class LookMore>
+  int run(const char* name, std::initializer_list<Number> numbers, const Act& act,
+          const LookMore& look_more) {
+    const auto prepare = [&]() -> rma::Status {
+      TESSERA_ASSIGN_OR_RETURN(handles_[leader_], open<tessera_array>(given_[leader_]->cell));
+      rma::Status mine = look(numbers);
+      if (mine.ok()) {
+        mine = look_more(array(leader_));
+      }
+      return capi::tell(array(leader_).team(), std::move(mine));
+    };
+    return fapi::run(name, prepare, act);
+  }
+  template <class Act>
+  int run(const char* name, std::initializer_list<Number> numbers, const Act& act) {
+    return run(name, numbers, act, [](const arrays::ArrayBase&) { return rma::Status(); });
+  }
+
+ private:
+  rma::Status look(std::initializer_list<Number> numbers) {
+    for (std::size_t i = 0; i < count && given_[i] != nullptr; ++i) {
+      TESSERA_ASSIGN_OR_RETURN(handles_[i], open<tessera_array>(given_[i]->cell));
+      auto box = bounds_of(array(i), *given_[i]);
+      TESSERA_RETURN_IF_ERROR(rma::Status(box.status()).context("part of " + describe(array(i))));
+      boxes_[i] = *box;
+    }
+    std::size_t which = 0;
+    for (const Number& number : numbers) {
+      TESSERA_ASSIGN_OR_RETURN(numbers_[which],
+                               number_of(array(leader_).element(), number.given, number.what));
+      ++which;
+    }
+    return {};
+  }
+
+  std::array<const Operand*, count> given_;
+  std::size_t leader_;
+  std::array<tessera_array*, count> handles_ = {};
+  std::array<Bounds, count> boxes_ = {};
+  std::array<void*, 2> numbers_ = {};
+};
+
+}  // namespace tessera::fapi

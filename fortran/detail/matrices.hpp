@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. The operands of linear algebra, from C's to those of the types that they have when the
+// program runs.
+//
+//     return on_matrices(std::array{c, a, b}, chosen.status(), [&]<class T>(Tag<T>, const auto& of)
+//     {
+//       return linalg::gemm(of.template patch<T>(0), of.template patch<T>(1), …);
+//     });
+//
+// The first matrix is the one whose team does the work. What is wrong on one rank only, which the
+// library below doesn't get to see, is told to that team.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "arrays/array.hpp"
+#include "arrays/box.hpp"
+#include "fortran/c_linalg.h"
+#include "linalg/matrix_patch.hpp"
+#include "rma/element.hpp"
+#include "rma/status.hpp"
+
+namespace tessera::capi {
+
+using rma::Tag;
+
+/// A matrix whose element type nobody asks for.
+struct AnyMatrix {
+  arrays::ArrayBase* array = nullptr;
+  arrays::Box box;
+  linalg::MatrixDims dims;
+};
+
+template <std::size_t count>
+class Matrices {
+ public:
+  explicit Matrices(const std::array<AnyMatrix, count>& all) : all_(all) {}
+  template <class T>
+  [[nodiscard]] arrays::Array<T>& array(std::size_t number) const {
+    return static_cast<arrays::Array<T>&>(*all_[number].array);
+  }
+  template <class T>
+  [[nodiscard]] linalg::MatrixPatch<T> patch(std::size_t number) const {
+    return linalg::MatrixPatch<T>(array<T>(number), all_[number].box, all_[number].dims);
+  }
+
+ private:
+  std::array<AnyMatrix, count> all_;
+};
+
+/// Looks at `given` and writes what they stand for to `matrices`: all of one type that can be
+/// computed with. Collective over the first one's team where something is wrong; `mine` is what was
+/// found before. Errors: invalid_argument, closed.
+rma::Status look_at(std::span<const tessera_matrix> given, rma::Status mine,
+                    std::span<AnyMatrix> matrices);
+
+/// Lets `act`, which takes the element type and the matrices, do the work.
+template <std::size_t count, class Act>
+rma::Status on_matrices(const std::array<tessera_matrix, count>& given, const rma::Status& mine,
+                        const Act& act) {
+  std::array<AnyMatrix, count> matrices;
+  TESSERA_RETURN_IF_ERROR(look_at(given, mine, matrices));
+  return rma::dispatch(*matrices[0].array->element().type, [&]<class T>(Tag<T> tag) -> rma::Status {
+    if constexpr (linalg::Scalar<T>) {
+      return act(tag, Matrices<count>(matrices));
+    } else {
+      return rma::Status::error(rma::Code::internal, "whole numbers as a matrix's elements");
+    }
+  });
+}
+
+}  // namespace tessera::capi

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. The operands of an operation on parts of arrays, from C's to those of the types that
+// they have when the program runs.
+//
+//     return on_parts(__func__, std::array{result}, {value}, [&]<class T>(Tag<T>, const auto&
+//     given) {
+//       return arrays::fill(given.template part<T>(0), number<T>(value));
+//     });
+//
+// The first part is the one whose team does the work. What is wrong on one rank only, which the
+// library below doesn't get to see, is told to that team.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+#include <span>
+#include <utility>
+
+#include "arrays/array.hpp"
+#include "arrays/part.hpp"
+#include "fortran/c_types.h"
+#include "fortran/detail/call.hpp"
+#include "rma/element.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::capi {
+
+using rma::Tag;
+
+/// A part whose element type nobody asks for: an operand of the library's templates, too.
+class AnyPart {
+ public:
+  AnyPart() = default;
+  AnyPart(const arrays::ArrayBase& array, const arrays::Box& box) : array_(&array), box_(box) {}
+  [[nodiscard]] const arrays::ArrayBase& array() const noexcept { return *array_; }
+  [[nodiscard]] const arrays::Box& box() const noexcept { return box_; }
+
+ private:
+  const arrays::ArrayBase* array_ = nullptr;
+  arrays::Box box_;
+};
+inline const AnyPart& part(const AnyPart& already) noexcept {
+  return already;
+}
+
+template <std::size_t count>
+class Operands {
+ public:
+  explicit Operands(const std::array<AnyPart, count>& parts) : parts_(parts) {}
+  [[nodiscard]] const AnyPart& any(std::size_t number) const { return parts_[number]; }
+  /// Requires: it was among those whose type was checked.
+  template <class T>
+  [[nodiscard]] arrays::Part<T> part(std::size_t number) const {
+    return arrays::Part<T>(static_cast<const arrays::Array<T>&>(any(number).array()),
+                           any(number).box());
+  }
+
+ private:
+  std::array<AnyPart, count> parts_;
+};
+
+/// Looks at `given`, of which the first `alike` are to have one element type, and writes what they
+/// stand for to `parts`. Collective over the first one's team where something is wrong; `mine` is
+/// what was found before. Errors: invalid_argument, closed.
+rma::Status look_at(std::span<const tessera_part> given, std::size_t alike, rma::Status mine,
+                    std::span<AnyPart> parts);
+
+/// Errors: invalid_argument when one of them is null.
+rma::Status check_numbers(std::initializer_list<const void*> numbers);
+
+/// The number that C points to.
+template <class T>
+T number(const void* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+/// Copies a result to where C wants it.
+template <class T>
+rma::Status give_number(const rma::Result<T>& result, void* to) {
+  if (result.ok()) {
+    std::memcpy(to, &*result, sizeof(T));
+  }
+  return result.status();
+}
+
+/// Lets `act`, which takes the first part's element type and the operands, do the work. `numbers`
+/// are what may not be null; all parts but the last `masks` have one element type.
+template <std::size_t count, class Act>
+int on_parts(const char* function, const std::array<tessera_part, count>& given,
+             std::initializer_list<const void*> numbers, const Act& act, std::size_t masks = 0) {
+  return call(function, [&]() -> rma::Status {
+    std::array<AnyPart, count> parts;
+    TESSERA_RETURN_IF_ERROR(look_at(given, count - masks, check_numbers(numbers), parts));
+    return rma::dispatch(*parts[0].array().element().type, [&]<class T>(Tag<T> tag) -> rma::Status {
+      return act(tag, Operands<count>(parts));
+    });
+  });
+}
+
+}  // namespace tessera::capi

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. Patches and indices as C has them.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+
+#include "arrays/box.hpp"
+#include "arrays/distribution.hpp"
+#include "arrays/patch.hpp"
+#include "fortran/detail/arguments.hpp"
+
+namespace tessera::capi {
+
+inline tessera_patch c_patch(const arrays::Patch& patch) {
+  tessera_patch given = {};
+  given.owner = patch.owner.value;
+  given.offset = patch.offset;
+  given.ndims = patch.box.ndims();
+  copy_list(patch.box.lo(), given.lo);
+  copy_list(patch.box.hi(), given.hi);
+  copy_list(patch.strides, given.strides);
+  return given;
+}
+
+/// Where C wants patches.
+struct PatchPlaces {
+  std::int64_t capacity;
+  tessera_patch* patches;
+  std::int64_t* count;
+};
+/// The parts of a box that lie in one block each. Errors: invalid_argument (null), out_of_range.
+inline rma::Status give_patches(const arrays::Distribution& distribution, const std::int64_t* lo,
+                                const std::int64_t* hi, const PatchPlaces& to) {
+  TESSERA_RETURN_IF_ERROR(required(to.count, "result"));
+  TESSERA_RETURN_IF_ERROR(check_count(to.capacity, "patches"));
+  if (to.capacity > 0) {
+    TESSERA_RETURN_IF_ERROR(required(to.patches, "patches"));
+  }
+  TESSERA_ASSIGN_OR_RETURN(const arrays::Box box, box_of(distribution.extents(), lo, hi));
+  TESSERA_RETURN_IF_ERROR(check_inside(box, distribution.extents()));
+  auto parts = distribution.patches(box);
+  *to.count = parts.remaining();
+  std::int64_t given = 0;
+  for (auto patch = parts.begin(); patch != std::default_sentinel && given < to.capacity; ++patch) {
+    to.patches[given++] = c_patch(*patch);
+  }
+  return {};
+}
+
+/// Errors: invalid_argument (null), out_of_range.
+inline rma::Result<arrays::Index> index_of(const arrays::Extents& extents,
+                                           const std::int64_t* numbers) {
+  TESSERA_RETURN_IF_ERROR(required(numbers, "index"));
+  const auto index = list_of<arrays::Index>(numbers, extents.ndims());
+  TESSERA_RETURN_IF_ERROR(check_inside(index, extents));
+  return index;
+}
+
+}  // namespace tessera::capi

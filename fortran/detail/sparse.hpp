@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. What handles of sparse matrices point to, and how a function finds the matrix of the
+// type that its elements have, and arrays of the same type beside it.
+//
+//     return on_sparse(__func__, handle, [&]<class T>(SparseMatrix<T>& matrix) { … });
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "arrays/array.hpp"
+#include "fortran/c_sparse.h"
+#include "fortran/detail/call.hpp"
+#include "fortran/detail/collective.hpp"
+#include "fortran/detail/handles.hpp"
+#include "linalg/csr.hpp"
+#include "linalg/sparse_builder.hpp"
+#include "linalg/spmv.hpp"
+#include "rma/element.hpp"
+#include "rma/result.hpp"
+#include "rma/team.hpp"
+
+namespace tessera::capi {
+
+using linalg::SparseMatrix;
+using rma::Tag;
+
+/// A thing of one of the element types that sparse matrices have.
+template <template <class> class Thing>
+using OfAnyType =
+    std::variant<Thing<std::int32_t>, Thing<std::int64_t>, Thing<float>, Thing<double>,
+                 Thing<std::complex<float>>, Thing<std::complex<double>>>;
+using AnySparse = OfAnyType<SparseMatrix>;
+
+/// Builders do not tell whose they are.
+struct BuilderContents {
+  rma::Team team;
+  OfAnyType<linalg::SparseBuilder> builder;
+};
+using AnyPlan = OfAnyType<linalg::SpmvPlan>;
+
+}  // namespace tessera::capi
+
+struct tessera_sparse
+    : tessera::capi::Shell<tessera::capi::Mark::sparse, tessera::capi::AnySparse> {};
+struct tessera_sparse_builder
+    : tessera::capi::Shell<tessera::capi::Mark::sparse_builder, tessera::capi::BuilderContents> {};
+struct tessera_sparse_rows
+    : tessera::capi::Shell<tessera::capi::Mark::sparse_rows,
+                           tessera::capi::OfAnyType<tessera::linalg::LocalRows>> {};
+struct tessera_spmv : tessera::capi::Shell<tessera::capi::Mark::spmv, tessera::capi::AnyPlan> {};
+
+namespace tessera::capi {
+
+/// Errors: invalid_argument for a type that sparse matrices don't have.
+rma::Status check_sparse_type(tessera_type type);
+
+/// Calls act(Tag<T>()) with the type of this number. Requires: check_sparse_type(type) is ok.
+template <class Act>
+rma::Status with_sparse_type(tessera_type type, const Act& act) {
+  return rma::dispatch(
+      static_cast<rma::ElementType>(type), [&]<class T>(Tag<T> tag) -> rma::Status {
+        if constexpr (linalg::SparseElement<T>) {
+          return act(tag);
+        } else {
+          return rma::Status::error(rma::Code::internal, "a type that sparse matrices don't have");
+        }
+      });
+}
+
+/// Errors: null and freed handles, which concern this rank only.
+rma::Result<rma::Team> team_of(tessera_job* job, const tessera_sparse_options* given);
+/// The options but for the team.
+rma::Result<linalg::SparseOptions> convert(const tessera_sparse_options* given);
+
+/// The array that is meant, with elements of type T. Errors: another type, and those of handles.
+template <class T>
+rma::Result<arrays::Array<T>*> array_for(const SparseMatrix<T>& matrix,
+                                         const tessera_array* handle) {
+  TESSERA_ASSIGN_OR_RETURN(arrays::ArrayBase* const array, open_array(handle));
+  if (array->element().type != rma::element_type<T>()) {
+    return rma::Status::error(
+        rma::Code::invalid_argument,
+        array->describe() + " and " + matrix.describe() + " have elements of different types");
+  }
+  return static_cast<arrays::Array<T>*>(array);
+}
+
+/// Lets `act`, which takes a SparseMatrix<T>& and returns a Status, work with a matrix.
+template <class Act>
+int on_sparse(const char* function, const tessera_sparse* handle, const Act& act) noexcept {
+  return call_on(function, handle, [&](AnySparse& any) {
+    return std::visit([&](auto& matrix) -> rma::Status { return act(matrix); }, any);
+  });
+}
+
+/// The same with arrays of the matrix's type, by pointers. Collective over its team where one of
+/// them isn't; `mine` is what was found before.
+template <std::size_t count, class Act>
+int on_sparse_with(const char* function, const tessera_sparse* handle,
+                   const std::array<const tessera_array*, count>& given, const Act& act) noexcept {
+  return on_sparse(function, handle, [&]<class T>(SparseMatrix<T>& matrix) -> rma::Status {
+    std::array<arrays::Array<T>*, count> arrays = {};
+    rma::Status mine;
+    for (std::size_t i = 0; i < count && mine.ok(); ++i) {
+      const auto array = array_for(matrix, given[i]);
+      mine = array.status();
+      arrays[i] = array.ok() ? *array : nullptr;
+    }
+    TESSERA_RETURN_IF_ERROR(tell(matrix.team(), std::move(mine)));
+    return act(matrix, arrays);
+  });
+}
+
+/// A handle for a matrix that was made.
+template <class T>
+rma::Status give_sparse(tessera_job* job, rma::Result<SparseMatrix<T>> made,
+                        tessera_sparse** result) {
+  TESSERA_RETURN_IF_ERROR(made.status());
+  const std::string name = "sparse matrix '" + made->name() + "'";
+  *result =
+      make_handle<tessera_sparse>(job, std::make_unique<AnySparse>(std::move(made).take()), name);
+  return {};
+}
+
+}  // namespace tessera::capi

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include "fortran/c_job.h"
+#include "fortran/detail/arguments.hpp"
+#include "fortran/detail/cells.hpp"
+#include "fortran/detail/collective.hpp"
+#include "fortran/detail/descriptors.hpp"
+
+namespace tessera::fapi {
+namespace {
+
+using rma::Code;
+using rma::Result;
+using rma::Status;
+
+Status fine() {
+  return {};
+}
+
+/// Numbers that teams compute with.
+Result<std::int64_t> numbers_of(const Descriptor* given, std::string_view what) {
+  TESSERA_RETURN_IF_ERROR(check_allocated(given, what));
+  const std::int64_t type = element_of(*given);
+  if (type < 0) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} is {}; it has to be of numbers", what, type_text(*given)));
+  }
+  return type;
+}
+
+/// Lets `act` work on the elements of `data` side by side, and writes them back. Collective where
+/// something is wrong.
+template <class Act>
+int on_dense(const char* name, const Cell* cell, Descriptor* data, bool is_of_numbers,
+             const Act& act) {
+  tessera_team* team = nullptr;
+  int code = TESSERA_OK;
+  const int checked = capi::call(name, [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(team, open<tessera_team>(cell));
+    Status mine = is_of_numbers ? numbers_of(data, "the buffer").status()
+                                : check_allocated(data, "the buffer");
+    TESSERA_RETURN_IF_ERROR(capi::tell(*team->contents, std::move(mine)));
+    Dense dense(*data);
+    code = act(team, dense);
+    dense.give_back();
+    return {};
+  });
+  return checked != TESSERA_OK ? checked : code;
+}
+
+Status check_gathered(const rma::Team& team, const Descriptor& mine, const Descriptor& all) {
+  if (mine.type != all.type || mine.elem_len != all.elem_len) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("mine is {}, but all is {}", type_text(mine), type_text(all)));
+  }
+  const std::int64_t wanted = Dense(mine).count() * team.size();
+  const std::int64_t given = Dense(all).count();
+  if (wanted != given) {
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("all has {} elements; {} come from {} members", given, wanted, team.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+extern "C" {
+
+/// The communicator counts where `how` is 1; 0 is whatever started this process, 2 is alone.
+int tessera_f_job_start(Cell** place, int how, int communicator) {
+  return make<tessera_job, tessera_job_free>(
+      "tessera_job%start", place, nullptr, fine, [&](tessera_job** job) {
+        return how == 1   ? tessera_job_start_mpi(communicator, job)
+               : how == 2 ? tessera_job_start_alone(job)
+                          : tessera_job_start(job);
+      });
+}
+
+/// All ranks where `ranks` is null.
+int tessera_f_team_create(Cell** place, const Cell* job_cell, const Descriptor* ranks) {
+  tessera_job* job = nullptr;
+  Numbers list;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(job, open<tessera_job>(job_cell));
+    if (ranks != nullptr) {
+      TESSERA_ASSIGN_OR_RETURN(list, integers(ranks, "ranks"));
+    }
+    return {};
+  };
+  return make<tessera_team, tessera_team_free>(
+      "tessera_team%create", place, job_cell, prepare, [&](tessera_team** team) {
+        return ranks == nullptr ? tessera_team_world(job, team)
+                                : tessera_team_create(job, std::ssize(list), list.data(), team);
+      });
+}
+
+int tessera_f_team_split(Cell** place, const Cell* parent_cell, int64_t color, int64_t key) {
+  tessera_team* parent = nullptr;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(parent, open<tessera_team>(parent_cell));
+    return {};
+  };
+  return make<tessera_team, tessera_team_free>(
+      "tessera_team%split", place, parent_cell, prepare,
+      [&](tessera_team** team) { return tessera_team_split(parent, color, key, team); });
+}
+
+int tessera_f_team_broadcast(const Cell* cell, Descriptor* data, int64_t root) {
+  return on_dense("tessera_team%broadcast", cell, data, false,
+                  [&](const tessera_team* team, Dense& dense) {
+                    return tessera_team_broadcast(team, dense.data(), dense.bytes(), root);
+                  });
+}
+
+int tessera_f_team_allgather(const Cell* cell, const Descriptor* mine, Descriptor* all) {
+  return on_dense("tessera_team%allgather", cell, all, false,
+                  [&](const tessera_team* team, Dense& dense) {
+                    const int code = capi::call("tessera_team%allgather", [&]() -> Status {
+                      Status wrong = check_allocated(mine, "mine");
+                      if (wrong.ok()) {
+                        wrong = check_gathered(*team->contents, *mine, *all);
+                      }
+                      return capi::tell(*team->contents, std::move(wrong));
+                    });
+                    if (code != TESSERA_OK) {
+                      return code;
+                    }
+                    Dense own(*mine);
+                    return tessera_team_allgather(team, own.data(), own.bytes(), dense.data());
+                  });
+}
+
+/// At all members where `root` is null.
+int tessera_f_team_reduce(const Cell* cell, Descriptor* elements, int reduction,
+                          const int64_t* root) {
+  return on_dense(
+      "tessera_team%reduce", cell, elements, true, [&](const tessera_team* team, Dense& dense) {
+        const std::int64_t type = element_of(*elements);
+        return root == nullptr
+                   ? tessera_team_allreduce(team, dense.data(), dense.count(), type, reduction)
+                   : tessera_team_reduce(team, dense.data(), dense.count(), type, reduction, *root);
+      });
+}
+
+int tessera_f_locks_create(Cell** place, const Cell* team_cell, int64_t count) {
+  tessera_team* team = nullptr;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(team, open<tessera_team>(team_cell));
+    return {};
+  };
+  return make<tessera_locks, tessera_locks_free>(
+      "tessera_locks%create", place, team_cell, prepare,
+      [&](tessera_locks** locks) { return tessera_locks_create(team, count, locks); });
+}
+
+int tessera_f_counter_create(Cell** place, const Cell* team_cell, int64_t owner) {
+  tessera_team* team = nullptr;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(team, open<tessera_team>(team_cell));
+    return {};
+  };
+  return make<tessera_counter, tessera_counter_free>(
+      "tessera_counter%create", place, team_cell, prepare,
+      [&](tessera_counter** counter) { return tessera_counter_create(team, owner, counter); });
+}
+
+/// One where `count` is null.
+int tessera_f_counter_next(const Cell* cell, const Descriptor* count, Descriptor* value) {
+  tessera_counter* counter = nullptr;
+  Numbers by = {1};
+  std::int64_t before = 0;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(counter, open<tessera_counter>(cell));
+    if (count != nullptr) {
+      TESSERA_ASSIGN_OR_RETURN(by, integers_of(count, 1, "count", "a count"));
+    }
+    // Before anything is drawn that nobody could be given.
+    return give_integers(Numbers{0}, value, "value");
+  };
+  const int code = run("tessera_counter%next", prepare,
+                       [&] { return tessera_counter_next(counter, by[0], &before); });
+  if (code != TESSERA_OK) {
+    return code;
+  }
+  return capi::call("tessera_counter%next",
+                    [&] { return give_integers(Numbers{before}, value, "value"); });
+}
+
+int tessera_f_counter_reset(const Cell* cell, const Descriptor* value) {
+  tessera_counter* counter = nullptr;
+  Numbers to;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(counter, open<tessera_counter>(cell));
+    TESSERA_ASSIGN_OR_RETURN(to, integers_of(value, 1, "value", "a counter"));
+    return {};
+  };
+  return run("tessera_counter%reset", prepare,
+             [&] { return tessera_counter_reset(counter, to[0]); });
+}
+
+}  // extern "C"
+
+}  // namespace tessera::fapi

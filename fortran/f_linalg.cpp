@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fortran/c_linalg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "fortran/detail/cells.hpp"
+#include "fortran/detail/fortran_operands.hpp"
+
+namespace tessera::fapi {
+namespace {
+
+using rma::Code;
+using rma::Status;
+
+/// What is chosen of solvers; the module has the same structure.
+struct SolverChoice {
+  int method = 0;
+  int triangle = 0;
+  int side = 0;
+  int op = 0;
+  int diagonal = 0;
+};
+
+tessera_solver_options options_of(const SolverChoice& choice, const void* alpha) {
+  tessera_solver_options options;
+  tessera_solver_options_init(&options);
+  options.alpha = alpha;
+  options.method = choice.method;
+  options.triangle = choice.triangle;
+  options.side = choice.side;
+  options.op = choice.op;
+  options.diagonal = choice.diagonal;
+  return options;
+}
+
+/// What is done with matrices alone; the module has the same numbers.
+enum class Solving {
+  cholesky,
+  solve,
+  solve_positive_definite,
+  solve_cholesky,
+  solve_triangular,
+  invert_positive_definite,
+  least_squares
+};
+
+constexpr std::array<const char*, 7> solving_names = {"tessera_cholesky",
+                                                      "tessera_solve",
+                                                      "tessera_solve_positive_definite",
+                                                      "tessera_solve_cholesky",
+                                                      "tessera_solve_triangular",
+                                                      "tessera_invert_positive_definite",
+                                                      "tessera_least_squares"};
+
+int solve(Solving what, const Operands<3>& given, const tessera_solver_options& options) {
+  switch (what) {
+    case Solving::cholesky:
+      return tessera_matrix_cholesky(given.matrix(0), &options);
+    case Solving::solve:
+      return tessera_matrix_solve(given.matrix(0), &options, given.matrix(1));
+    case Solving::solve_positive_definite:
+      return tessera_matrix_solve_positive_definite(given.matrix(0), &options, given.matrix(1));
+    case Solving::solve_cholesky:
+      return tessera_matrix_solve_cholesky(given.matrix(0), &options, given.matrix(1));
+    case Solving::solve_triangular:
+      return tessera_matrix_solve_triangular(given.matrix(0), &options, given.matrix(1));
+    case Solving::invert_positive_definite:
+      return tessera_matrix_invert_positive_definite(given.matrix(0), &options);
+    case Solving::least_squares:
+      break;
+  }
+  return tessera_matrix_least_squares(given.matrix(0), given.matrix(1), &options, given.matrix(2));
+}
+
+/// What has values besides matrices.
+enum class Values {
+  eigenvalues,
+  eigen,
+  eigenvalues_generalised,
+  eigen_generalised,
+  singular_values,
+  svd
+};
+
+constexpr std::array<const char*, 6> values_names = {
+    "tessera_eigenvalues",       "tessera_eigen",           "tessera_eigenvalues_generalised",
+    "tessera_eigen_generalised", "tessera_singular_values", "tessera_svd"};
+
+int find_values(Values what, const Operands<3>& given, void* values) {
+  tessera_solver_options options;
+  tessera_solver_options_init(&options);
+  switch (what) {
+    case Values::eigenvalues:
+      return tessera_matrix_eigenvalues(given.matrix(0), &options, values);
+    case Values::eigen:
+      return tessera_matrix_eigen(given.matrix(0), &options, given.matrix(1), values);
+    case Values::eigenvalues_generalised:
+      return tessera_matrix_eigenvalues_generalised(given.matrix(0), given.matrix(1), &options,
+                                                    values);
+    case Values::eigen_generalised:
+      return tessera_matrix_eigen_generalised(given.matrix(0), given.matrix(1), &options,
+                                              given.matrix(2), values);
+    case Values::singular_values:
+      return tessera_matrix_singular_values(given.matrix(0), &options, values);
+    case Values::svd:
+      break;
+  }
+  return tessera_matrix_svd(given.matrix(0), &options, given.matrix(1), given.matrix(2), values);
+}
+
+/// The rows and columns of an operand, as Fortran counts them.
+std::array<std::int64_t, 2> shape_of(const Operand& given, const arrays::ArrayBase& array) {
+  std::array<std::int64_t, 2> shape = {};
+  for (std::size_t dim = 0; dim < 2 && array.ndims() == 2; ++dim) {
+    shape[dim] = given.lo_count == whole_array ? array.extents()[1 - static_cast<int>(dim)]
+                                               : given.hi[dim] - given.lo[dim] + 1;
+  }
+  return shape;
+}
+
+Status check_list(const Descriptor* list, std::int64_t wanted, CFI_type_t type,
+                  std::string_view what) {
+  TESSERA_RETURN_IF_ERROR(check_allocated(list, what));
+  if (list->rank != 1 || list->dim[0].extent != wanted) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} has to be a list of {} numbers", what, wanted));
+  }
+  if (list->type != type) {
+    CFI_cdesc_t right = *list;
+    right.type = type;
+    return Status::error(Code::invalid_argument, fmt::format("{} is {}; it has to be {}", what,
+                                                             type_text(*list), type_text(right)));
+  }
+  return {};
+}
+
+/// Of which type eigenvalues are, and the factors of reflections.
+CFI_type_t real_type(const arrays::ElementKind& kind) {
+  const bool is_single = kind.type == rma::ElementType::f32 || kind.type == rma::ElementType::c64;
+  return is_single ? CFI_type_float : CFI_type_double;
+}
+CFI_type_t own_type(const arrays::ElementKind& kind) {
+  if (kind.type == rma::ElementType::c64 || kind.type == rma::ElementType::c128) {
+    return kind.type == rma::ElementType::c64 ? CFI_type_float_Complex : CFI_type_double_Complex;
+  }
+  return real_type(kind);
+}
+
+/// Lets `act` fill a list with a number for each of `count(shape)`, of the type of `type(kind)`.
+template <class Type, class Act>
+int with_list(const char* name, const Operand* a, Operands<3>& given, Descriptor* list,
+              const Type& type, const Act& act) {
+  std::optional<Dense> dense;
+  const auto look = [&](const arrays::ArrayBase& array) -> Status {
+    const auto shape = shape_of(*a, array);
+    TESSERA_RETURN_IF_ERROR(
+        check_list(list, std::min(shape[0], shape[1]), type(array.element()), "the list"));
+    dense.emplace(*list);
+    return {};
+  };
+  const int code = given.run(
+      name, {}, [&] { return act(dense->data()); }, look);
+  if (code == TESSERA_OK) {
+    dense->give_back();
+  }
+  return code;
+}
+
+std::string turned(const char* letters) {
+  const std::string_view given(letters);
+  return std::string(given.rbegin(), given.rend());
+}
+
+}  // namespace
+
+extern "C" {
+
+int tessera_f_gemm(const Operand* a, const Operand* b, const Operand* c, const Descriptor* alpha,
+                   const Descriptor* beta, int op_a, int op_b) {
+  Operands<3> given({a, b, c}, 2);
+  return given.run("tessera_gemm", {{"alpha", alpha}, {"beta", beta}}, [&] {
+    tessera_product_options options;
+    tessera_product_options_init(&options);
+    options.alpha = given.number(0);
+    options.beta = given.number(1);
+    options.op_a = op_a;
+    options.op_b = op_b;
+    return tessera_matrix_gemm(given.matrix(0), given.matrix(1), &options, given.matrix(2));
+  });
+}
+
+int tessera_f_contract(const char* a_letters, const Operand* a, const char* b_letters,
+                       const Operand* b, const char* c_letters, const Operand* c,
+                       const Descriptor* alpha, const Descriptor* beta) {
+  Operands<3> given({a, b, c}, 2);
+  return given.run("tessera_contract", {{"alpha", alpha}, {"beta", beta}}, [&] {
+    tessera_product_options options;
+    tessera_product_options_init(&options);
+    options.alpha = given.number(0);
+    options.beta = given.number(1);
+    return tessera_array_contract(turned(a_letters).c_str(), given[0].array,
+                                  turned(b_letters).c_str(), given[1].array, &options,
+                                  turned(c_letters).c_str(), given[2].array);
+  });
+}
+
+int tessera_f_permute(const Operand* from, const Descriptor* order, const Operand* to) {
+  Operands<2> given({from, to}, 1);
+  Numbers dims;
+  const auto look = [&](const arrays::ArrayBase& array) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(dims, integers_of(order, array.ndims(), "order", describe(array)));
+    // Dimension d of C's is n + 1 - d of Fortran's.
+    std::reverse(dims.begin(), dims.end());
+    for (std::int64_t& dim : dims) {
+      if (dim < 1 || dim > array.ndims()) {
+        return Status::error(Code::invalid_argument, fmt::format("there is no dimension {}", dim));
+      }
+      dim = array.ndims() - dim;
+    }
+    return {};
+  };
+  return given.run(
+      "tessera_permute", {},
+      [&] { return tessera_array_permute(given[0].array, dims.data(), nullptr, given[1].array); },
+      look);
+}
+
+/// Operands that are not needed are null.
+int tessera_f_solve(int op, const Operand* a, const Operand* b, const Operand* x,
+                    const SolverChoice* choice, const Descriptor* alpha) {
+  Operands<3> given({a, b, x}, x != nullptr ? 2 : b != nullptr ? 1 : 0);
+  return given.run(solving_names[static_cast<std::size_t>(op)], {{"alpha", alpha}},
+                   [&] { return solve(Solving{op}, given, options_of(*choice, given.number(0))); });
+}
+
+/// Pivots count from 1, as LAPACK's do.
+int tessera_f_lu(const Operand* a, int method, Descriptor* pivots) {
+  Operands<3> given({a, nullptr, nullptr}, 0);
+  Numbers rows;
+  const auto look = [&](const arrays::ArrayBase& array) -> Status {
+    const auto shape = shape_of(*a, array);
+    rows.assign(static_cast<std::size_t>(std::max<std::int64_t>(std::min(shape[0], shape[1]), 0)),
+                0);
+    return give_integers(rows, pivots, "pivots");
+  };
+  const int code = given.run(
+      "tessera_lu", {},
+      [&] {
+        const auto options = options_of({.method = method}, nullptr);
+        return tessera_matrix_lu(given.matrix(0), &options, rows.data());
+      },
+      look);
+  if (code != TESSERA_OK) {
+    return code;
+  }
+  return capi::call("tessera_lu", [&] {
+    for (std::int64_t& row : rows) {
+      ++row;
+    }
+    return give_integers(rows, pivots, "pivots");
+  });
+}
+
+int tessera_f_solve_lu(const Operand* a, const Descriptor* pivots, const Operand* b, int op) {
+  Operands<2> given({a, b}, 1);
+  Numbers rows;
+  const auto look = [&](const arrays::ArrayBase&) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(rows, integers(pivots, "pivots"));
+    for (std::int64_t& row : rows) {
+      --row;
+    }
+    return {};
+  };
+  return given.run(
+      "tessera_solve_lu", {},
+      [&] {
+        const auto options = options_of({.op = op}, nullptr);
+        return tessera_matrix_solve_lu(given.matrix(0), std::ssize(rows), rows.data(), &options,
+                                       given.matrix(1));
+      },
+      look);
+}
+
+int tessera_f_qr(const Operand* a, int method, Descriptor* tau) {
+  Operands<3> given({a, nullptr, nullptr}, 0);
+  return with_list("tessera_qr", a, given, tau, own_type, [&](void* list) {
+    const auto options = options_of({.method = method}, nullptr);
+    return tessera_matrix_qr(given.matrix(0), &options, list);
+  });
+}
+
+int tessera_f_values(int op, const Operand* a, const Operand* second, const Operand* third,
+                     Descriptor* values) {
+  Operands<3> given({a, second, third}, 0);
+  return with_list(values_names[static_cast<std::size_t>(op)], a, given, values, real_type,
+                   [&](void* list) { return find_values(Values{op}, given, list); });
+}
+
+}  // extern "C"
+
+}  // namespace tessera::fapi

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fortran/c_operations.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "fortran/c_arrays.h"
+#include "fortran/detail/cells.hpp"
+#include "fortran/detail/fortran_operands.hpp"
+
+namespace tessera::fapi {
+namespace {
+
+using rma::Status;
+
+/// A function of the C interface and what it is called in Fortran.
+template <class Function>
+struct Operation {
+  const char* name;
+  Function* call;
+};
+
+// The module has the same numbers for what follows. Rows and columns change places.
+constexpr std::array<Operation<int(tessera_part)>, 5> unary = {{
+    {"tessera_part%zero", tessera_array_zero},
+    {"tessera_part%absolute", tessera_array_absolute},
+    {"tessera_part%reciprocal", tessera_array_reciprocal},
+    {"tessera_part%zero_diagonal", tessera_array_zero_diagonal},
+    {"tessera_part%symmetrize", tessera_array_symmetrize},
+}};
+constexpr std::array<Operation<int(tessera_part, const void*)>, 5> with_number = {{
+    {"tessera_part%fill", tessera_array_fill},
+    {"tessera_part%scale", tessera_array_scale},
+    {"tessera_part%add_constant", tessera_array_add_constant},
+    {"tessera_part%shift_diagonal", tessera_array_shift_diagonal},
+    {"tessera_part%fill_diagonal", tessera_array_fill_diagonal},
+}};
+constexpr std::array<Operation<int(tessera_part, tessera_part)>, 7> binary = {{
+    {"tessera_part%copy", tessera_array_copy},
+    {"tessera_part%copy_in_order", tessera_array_copy_in_order},
+    {"tessera_part%add_diagonal", tessera_array_add_diagonal},
+    {"tessera_part%set_diagonal", tessera_array_set_diagonal},
+    {"tessera_part%get_diagonal", tessera_array_get_diagonal},
+    {"tessera_part%scale_rows", tessera_array_scale_columns},
+    {"tessera_part%scale_columns", tessera_array_scale_rows},
+}};
+constexpr int copies = 2;  // of which the second operand leads
+constexpr std::array<Operation<int(tessera_part, tessera_part, tessera_part)>, 5> ternary = {{
+    {"tessera_part%multiply", tessera_array_multiply},
+    {"tessera_part%divide", tessera_array_divide},
+    {"tessera_part%maximum", tessera_array_maximum},
+    {"tessera_part%minimum", tessera_array_minimum},
+    {"tessera_part%scan_copy", tessera_array_scan_copy},
+}};
+constexpr std::array<Operation<int(tessera_part, tessera_part, tessera_part, int64_t*)>, 2> packs =
+    {{
+        {"tessera_part%pack", tessera_array_pack},
+        {"tessera_part%unpack", tessera_array_unpack},
+    }};
+constexpr std::array<Operation<int(tessera_part, int, double*)>, 3> norms = {{
+    {"tessera_part%norm2", tessera_array_norm2},
+    {"tessera_part%norm1", tessera_array_norm_infinity},
+    {"tessera_part%norm_infinity", tessera_array_norm1},
+}};
+constexpr std::array<Operation<int(tessera_part, tessera_part, int, void*)>, 2> dots = {{
+    {"tessera_part%dot", tessera_array_dot},
+    {"tessera_part%dot_conjugated", tessera_array_dot_conjugated},
+}};
+
+template <class Table>
+auto at(const Table& table, int number) {
+  return table[static_cast<std::size_t>(number)];
+}
+
+}  // namespace
+
+extern "C" {
+
+int tessera_f_unary(int op, const Operand* a) {
+  Operands<1> given({a}, 0);
+  return given.run(at(unary, op).name, {}, [&] { return at(unary, op).call(given[0]); });
+}
+
+int tessera_f_with_number(int op, const Operand* a, const Descriptor* number) {
+  Operands<1> given({a}, 0);
+  return given.run(at(with_number, op).name, {{"the number", number}},
+                   [&] { return at(with_number, op).call(given[0], given.number(0)); });
+}
+
+int tessera_f_binary(int op, const Operand* a, const Operand* b) {
+  Operands<2> given({a, b}, op < copies ? 1 : 0);
+  return given.run(at(binary, op).name, {},
+                   [&] { return at(binary, op).call(given[0], given[1]); });
+}
+
+int tessera_f_ternary(int op, const Operand* a, const Operand* b, const Operand* result) {
+  Operands<3> given({a, b, result}, 2);
+  return given.run(at(ternary, op).name, {},
+                   [&] { return at(ternary, op).call(given[0], given[1], given[2]); });
+}
+
+int tessera_f_add(const Descriptor* alpha, const Operand* a, const Descriptor* beta,
+                  const Operand* b, const Operand* result) {
+  Operands<3> given({a, b, result}, 2);
+  return given.run("tessera_part%add", {{"alpha", alpha}, {"beta", beta}}, [&] {
+    return tessera_array_add(given.number(0), given[0], given.number(1), given[1], given[2]);
+  });
+}
+
+int tessera_f_median(const Operand* a, const Operand* b, const Operand* c, const Operand* result) {
+  Operands<4> given({a, b, c, result}, 3);
+  return given.run("tessera_part%median", {},
+                   [&] { return tessera_array_median(given[0], given[1], given[2], given[3]); });
+}
+
+int tessera_f_fill_random(const Operand* a, int64_t seed, double low, double high) {
+  Operands<1> given({a}, 0);
+  return given.run("tessera_part%fill_random", {}, [&] {
+    return tessera_array_fill_random(given[0], static_cast<std::uint64_t>(seed), low, high);
+  });
+}
+
+int tessera_f_sum(const Operand* a, int reproducible, const Descriptor* sum) {
+  Operands<1> given({a}, 0);
+  return given.run("tessera_part%sum", {{"value", sum}},
+                   [&] { return tessera_array_sum(given[0], reproducible, given.number(0)); });
+}
+
+int tessera_f_dot(int op, const Operand* a, const Operand* b, int reproducible,
+                  const Descriptor* dot) {
+  Operands<2> given({a, b}, 0);
+  return given.run(at(dots, op).name, {{"value", dot}}, [&] {
+    return at(dots, op).call(given[0], given[1], reproducible, given.number(0));
+  });
+}
+
+/// The largest absolute value for 3.
+int tessera_f_norm(int op, const Operand* a, int reproducible, double* norm) {
+  Operands<1> given({a}, 0);
+  return given.run(op == std::ssize(norms) ? "tessera_part%norm_max" : at(norms, op).name, {}, [&] {
+    return op == std::ssize(norms) ? tessera_array_norm_max(given[0], norm)
+                                   : at(norms, op).call(given[0], reproducible, norm);
+  });
+}
+
+int tessera_f_select(int is_max, const Operand* a, const Descriptor* value, Descriptor* index) {
+  const char* const name = is_max != 0 ? "tessera_part%select_max" : "tessera_part%select_min";
+  Operands<1> given({a}, 0);
+  std::array<std::int64_t, TESSERA_MAX_DIMS> found = {};
+  const int code = given.run(name, {{"value", value}}, [&] {
+    return is_max != 0 ? tessera_array_select_max(given[0], given.number(0), found.data())
+                       : tessera_array_select_min(given[0], given.number(0), found.data());
+  });
+  if (code != TESSERA_OK || index == nullptr) {
+    return code;
+  }
+  return capi::call(name, [&] {
+    const auto ndims = given.array(0).ndims();
+    Numbers place = reversed(Numbers(found.begin(), found.begin() + ndims));
+    for (std::int64_t& number : place) {
+      ++number;
+    }
+    return give_integers(place, index, "index");
+  });
+}
+
+int tessera_f_step_max(const Operand* x, const Operand* dx, double* step) {
+  Operands<2> given({x, dx}, 0);
+  return given.run("tessera_part%step_max", {},
+                   [&] { return tessera_array_step_max(given[0], given[1], step); });
+}
+
+/// The first, the first positive, and the last step.
+int tessera_f_step_bounds(const Operand* x, const Operand* dx, const Operand* lower,
+                          const Operand* upper, double* steps) {
+  Operands<4> given({x, dx, lower, upper}, 0);
+  return given.run("tessera_part%step_bounds", {}, [&] {
+    return tessera_array_step_bounds(given[0], given[1], given[2], given[3], &steps[0], &steps[1],
+                                     &steps[2]);
+  });
+}
+
+int tessera_f_enumerate(const Operand* a, const Descriptor* start, const Descriptor* step) {
+  Operands<1> given({a}, 0);
+  return given.run("tessera_part%enumerate", {{"start", start}, {"step", step}}, [&] {
+    return tessera_array_enumerate(given[0], given.number(0), given.number(1));
+  });
+}
+
+int tessera_f_scan_add(const Operand* from, const Operand* mask, const Operand* to, int kind) {
+  Operands<3> given({from, mask, to}, 2);
+  return given.run("tessera_part%scan_add", {},
+                   [&] { return tessera_array_scan_add(given[0], given[1], given[2], kind); });
+}
+
+int tessera_f_pack(int op, const Operand* from, const Operand* mask, const Operand* to,
+                   int64_t* count) {
+  Operands<3> given({from, mask, to}, 2);
+  return given.run(at(packs, op).name, {},
+                   [&] { return at(packs, op).call(given[0], given[1], given[2], count); });
+}
+
+/// To standard output where `path` is null.
+int tessera_f_print(const Operand* a, const char* path, int64_t root, int64_t digits,
+                    int64_t most_lines) {
+  Operands<1> given({a}, 0);
+  tessera_print_options options;
+  tessera_print_options_init(&options);
+  options.root = root;
+  options.digits = digits;
+  options.most_lines = most_lines;
+  return given.run("tessera_part%print", {}, [&] {
+    return path == nullptr ? tessera_array_print(given[0], nullptr, &options)
+                           : tessera_array_print_to(given[0], path, &options);
+  });
+}
+
+/// Bounds as they are given: the operation that takes the part looks at them.
+void tessera_f_part(const Descriptor* lo, const Descriptor* hi, Operand* part) {
+  keep_bounds(lo, part->lo_count, part->lo);
+  keep_bounds(hi, part->hi_count, part->hi);
+}
+
+}  // extern "C"
+
+}  // namespace tessera::fapi

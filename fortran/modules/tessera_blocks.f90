@@ -1,0 +1,408 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! What of an array lies in this process's own memory, and ghost cells; see tessera.f90.
+!
+!     type(tessera_block) :: block
+!     real(real64), pointer, contiguous :: x(:, :)
+!     call block%begin(a)
+!     call block%pointer(x)            ! x(lo(1):hi(1), lo(2):hi(2)), the indices of the array
+!     x = 2 * x
+!     call block%end()
+module tessera_blocks
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int64
+  use tessera_arrays
+  use tessera_distributions
+  use tessera_element_access
+  use tessera_errors
+  implicit none
+  private
+  public :: tessera_block, tessera_halo
+
+  type, bind(c) :: c_block
+    type(c_ptr) :: first = c_null_ptr
+    integer(c_int64_t) :: element = 0
+    integer(c_int64_t) :: ndims = 0
+    integer(c_int64_t) :: lo(tessera_max_dims) = 0
+    integer(c_int64_t) :: hi(tessera_max_dims) = 0
+    integer(c_int64_t) :: ghost_lo(tessera_max_dims) = 0
+    integer(c_int64_t) :: ghost_hi(tessera_max_dims) = 0
+    integer(c_int64_t) :: strides(tessera_max_dims) = 0
+  end type c_block
+
+  !> The right to load and store the elements of one of this rank's blocks.
+  type :: tessera_block
+    type(owned_cell) :: own  ! not for programs
+    type(c_block) :: memory  ! nor this
+  contains
+    procedure :: begin => block_begin
+    procedure :: end => block_end
+    procedure :: is_empty => block_is_empty
+    procedure :: lower => block_lower
+    procedure :: upper => block_upper
+    generic :: pointer => pointer_int8, pointer_int16, pointer_int32, pointer_int64, &
+        pointer_real32, pointer_real64, pointer_complex32, pointer_complex64
+    procedure, private :: pointer_int8
+    procedure, private :: pointer_int16
+    procedure, private :: pointer_int32
+    procedure, private :: pointer_int64
+    procedure, private :: pointer_real32
+    procedure, private :: pointer_real64
+    procedure, private :: pointer_complex32
+    procedure, private :: pointer_complex64
+  end type tessera_block
+
+  !> The exchange of an array's ghost cells.
+  type :: tessera_halo
+    type(owned_cell) :: own  ! not for programs
+  contains
+    procedure :: create => halo_create
+    procedure :: free => halo_free
+    procedure :: update => halo_update
+    procedure :: start => halo_start
+    procedure :: finish => halo_finish
+    procedure :: bytes => halo_bytes
+  end type tessera_halo
+
+  interface
+    function f_access_begin(place, array, number, memory) &
+        bind(c, name="tessera_f_access_begin") result(code)
+      import
+      type(c_ptr), intent(inout) :: place
+      type(c_ptr), value :: array
+      integer(c_int64_t), value :: number
+      type(c_block), intent(inout) :: memory
+      integer(c_int) :: code
+    end function f_access_begin
+    function f_point_int8(access, memory, ghosts, p) &
+        bind(c, name="tessera_f_access_pointer") result(code)
+      import
+      type(c_ptr), value :: access
+      type(c_block), intent(inout) :: memory
+      integer(c_int), value :: ghosts
+      integer(c_int8_t), pointer, intent(inout) :: p(..)
+      integer(c_int) :: code
+    end function f_point_int8
+    function f_point_int16(access, memory, ghosts, p) &
+        bind(c, name="tessera_f_access_pointer") result(code)
+      import
+      type(c_ptr), value :: access
+      type(c_block), intent(inout) :: memory
+      integer(c_int), value :: ghosts
+      integer(c_int16_t), pointer, intent(inout) :: p(..)
+      integer(c_int) :: code
+    end function f_point_int16
+    function f_point_int32(access, memory, ghosts, p) &
+        bind(c, name="tessera_f_access_pointer") result(code)
+      import
+      type(c_ptr), value :: access
+      type(c_block), intent(inout) :: memory
+      integer(c_int), value :: ghosts
+      integer(c_int32_t), pointer, intent(inout) :: p(..)
+      integer(c_int) :: code
+    end function f_point_int32
+    function f_point_int64(access, memory, ghosts, p) &
+        bind(c, name="tessera_f_access_pointer") result(code)
+      import
+      type(c_ptr), value :: access
+      type(c_block), intent(inout) :: memory
+      integer(c_int), value :: ghosts
+      integer(c_int64_t), pointer, intent(inout) :: p(..)
+      integer(c_int) :: code
+    end function f_point_int64
+    function f_point_real32(access, memory, ghosts, p) &
+        bind(c, name="tessera_f_access_pointer") result(code)
+      import
+      type(c_ptr), value :: access
+      type(c_block), intent(inout) :: memory
+      integer(c_int), value :: ghosts
+      real(c_float), pointer, intent(inout) :: p(..)
+      integer(c_int) :: code
+    end function f_point_real32
+    function f_point_real64(access, memory, ghosts, p) &
+        bind(c, name="tessera_f_access_pointer") result(code)
+      import
+      type(c_ptr), value :: access
+      type(c_block), intent(inout) :: memory
+      integer(c_int), value :: ghosts
+      real(c_double), pointer, intent(inout) :: p(..)
+      integer(c_int) :: code
+    end function f_point_real64
+    function f_point_complex32(access, memory, ghosts, p) &
+        bind(c, name="tessera_f_access_pointer") result(code)
+      import
+      type(c_ptr), value :: access
+      type(c_block), intent(inout) :: memory
+      integer(c_int), value :: ghosts
+      complex(c_float_complex), pointer, intent(inout) :: p(..)
+      integer(c_int) :: code
+    end function f_point_complex32
+    function f_point_complex64(access, memory, ghosts, p) &
+        bind(c, name="tessera_f_access_pointer") result(code)
+      import
+      type(c_ptr), value :: access
+      type(c_block), intent(inout) :: memory
+      integer(c_int), value :: ghosts
+      complex(c_double_complex), pointer, intent(inout) :: p(..)
+      integer(c_int) :: code
+    end function f_point_complex64
+    function f_halo_create(place, array, masks, counts, widths, faces_only) &
+        bind(c, name="tessera_f_halo_create") result(code)
+      import
+      type(c_ptr), intent(inout) :: place
+      type(c_ptr), value :: array
+      integer(c_int64_t), intent(in) :: masks(2)
+      integer(c_int), intent(in) :: counts(2)
+      type(*), dimension(..), intent(in), optional :: widths
+      integer(c_int), value :: faces_only
+      integer(c_int) :: code
+    end function f_halo_create
+    function c_halo_update(halo) bind(c, name="tessera_halo_update") result(code)
+      import
+      type(c_ptr), value :: halo
+      integer(c_int) :: code
+    end function c_halo_update
+    function c_halo_start(halo) bind(c, name="tessera_halo_start") result(code)
+      import
+      type(c_ptr), value :: halo
+      integer(c_int) :: code
+    end function c_halo_start
+    function c_halo_finish(halo) bind(c, name="tessera_halo_finish") result(code)
+      import
+      type(c_ptr), value :: halo
+      integer(c_int) :: code
+    end function c_halo_finish
+    function c_halo_bytes(halo, bytes) bind(c, name="tessera_halo_bytes") result(code)
+      import
+      type(c_ptr), value :: halo
+      integer(c_int64_t), intent(inout) :: bytes
+      integer(c_int) :: code
+    end function c_halo_bytes
+  end interface
+
+  !> Sets a pointer of the type and rank of the array, its bounds the array's indices, to a block.
+  interface point
+    procedure :: f_point_int8, f_point_int16, f_point_int32, f_point_int64, f_point_real32, &
+        f_point_real64, f_point_complex32, f_point_complex64
+  end interface point
+
+contains
+
+  !> Local. Begins to load and store this rank's block `number`, counted from 1: the only one of
+  !> most arrays, and legal where this rank has none. Errors: closed, invalid_argument (the access
+  !> mode forbids it), out_of_range.
+  subroutine block_begin(self, array, number, stat, errmsg)
+    class(tessera_block), intent(inout) :: self
+    type(tessera_array), intent(in) :: array
+    integer, intent(in), optional :: number
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: which
+    which = 1
+    if (present(number)) which = number
+    call finish(f_access_begin(self%own%at, array%own%at, which, self%memory), stat, errmsg)
+  end subroutine block_begin
+
+  !> Local. Ends it: pointers to the block are no longer used.
+  subroutine block_end(self, stat, errmsg)
+    class(tessera_block), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%own%free(stat, errmsg)
+  end subroutine block_end
+
+  !> Local. Whether this rank has no elements there.
+  pure function block_is_empty(self) result(is_empty)
+    class(tessera_block), intent(in) :: self
+    logical :: is_empty
+    is_empty = .not. c_associated(self%memory%first)
+  end function block_is_empty
+
+  !> Local. The lower bounds of the block, or of that with its ghost cells.
+  pure function block_lower(self, ghosts) result(lo)
+    class(tessera_block), intent(in) :: self
+    logical, intent(in), optional :: ghosts
+    integer(int64), allocatable :: lo(:)
+    lo = self%memory%lo(:self%memory%ndims)
+    if (with(ghosts)) lo = self%memory%ghost_lo(:self%memory%ndims)
+  end function block_lower
+
+  !> Local. The upper bounds.
+  pure function block_upper(self, ghosts) result(hi)
+    class(tessera_block), intent(in) :: self
+    logical, intent(in), optional :: ghosts
+    integer(int64), allocatable :: hi(:)
+    hi = self%memory%hi(:self%memory%ndims)
+    if (with(ghosts)) hi = self%memory%ghost_hi(:self%memory%ndims)
+  end function block_upper
+
+  pure function with(given) result(is_so)
+    logical, intent(in), optional :: given
+    logical :: is_so
+    is_so = .false.
+    if (present(given)) is_so = given
+  end function with
+
+  !> Local. Makes `p`, which has the array's type and rank, point to the block, or to that with its
+  !> ghost cells; its bounds are the indices of the array. It is of no use after end(). Errors:
+  !> invalid_argument (another type or rank), closed.
+  subroutine pointer_int8(self, p, ghosts, stat, errmsg)
+    class(tessera_block), intent(inout) :: self
+    integer(c_int8_t), pointer, intent(inout) :: p(..)
+    logical, intent(in), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
+        stat, errmsg)
+  end subroutine pointer_int8
+
+  subroutine pointer_int16(self, p, ghosts, stat, errmsg)
+    class(tessera_block), intent(inout) :: self
+    integer(c_int16_t), pointer, intent(inout) :: p(..)
+    logical, intent(in), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
+        stat, errmsg)
+  end subroutine pointer_int16
+
+  subroutine pointer_int32(self, p, ghosts, stat, errmsg)
+    class(tessera_block), intent(inout) :: self
+    integer(c_int32_t), pointer, intent(inout) :: p(..)
+    logical, intent(in), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
+        stat, errmsg)
+  end subroutine pointer_int32
+
+  subroutine pointer_int64(self, p, ghosts, stat, errmsg)
+    class(tessera_block), intent(inout) :: self
+    integer(c_int64_t), pointer, intent(inout) :: p(..)
+    logical, intent(in), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
+        stat, errmsg)
+  end subroutine pointer_int64
+
+  subroutine pointer_real32(self, p, ghosts, stat, errmsg)
+    class(tessera_block), intent(inout) :: self
+    real(c_float), pointer, intent(inout) :: p(..)
+    logical, intent(in), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
+        stat, errmsg)
+  end subroutine pointer_real32
+
+  subroutine pointer_real64(self, p, ghosts, stat, errmsg)
+    class(tessera_block), intent(inout) :: self
+    real(c_double), pointer, intent(inout) :: p(..)
+    logical, intent(in), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
+        stat, errmsg)
+  end subroutine pointer_real64
+
+  subroutine pointer_complex32(self, p, ghosts, stat, errmsg)
+    class(tessera_block), intent(inout) :: self
+    complex(c_float_complex), pointer, intent(inout) :: p(..)
+    logical, intent(in), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
+        stat, errmsg)
+  end subroutine pointer_complex32
+
+  subroutine pointer_complex64(self, p, ghosts, stat, errmsg)
+    class(tessera_block), intent(inout) :: self
+    complex(c_double_complex), pointer, intent(inout) :: p(..)
+    logical, intent(in), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
+        stat, errmsg)
+  end subroutine pointer_complex64
+
+  !> Collective. Plans the exchange of the ghost cells of `array`, which outlives it. The array
+  !> closes on itself in `periodic` dimensions; in those `left_out` the caller sets the outer cells
+  !> itself; `widths` layers are moved, all that there are unless given; no edges and corners if
+  !> faces_only. Errors, on all members: invalid_argument (no ghosts, widths beyond them).
+  subroutine halo_create(self, array, periodic, left_out, widths, faces_only, stat, errmsg)
+    class(tessera_halo), intent(inout) :: self
+    type(tessera_array), intent(in) :: array
+    logical, intent(in), optional :: periodic(:), left_out(:)
+    type(*), dimension(..), intent(in), optional :: widths
+    logical, intent(in), optional :: faces_only
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: masks(2)
+    integer(c_int) :: counts(2)
+    masks = 0
+    counts = -1
+    if (present(periodic)) masks(1) = bits_of(periodic)
+    if (present(periodic)) counts(1) = size(periodic, kind=c_int)
+    if (present(left_out)) masks(2) = bits_of(left_out)
+    if (present(left_out)) counts(2) = size(left_out, kind=c_int)
+    call finish(f_halo_create(self%own%at, array%own%at, masks, counts, widths, &
+        merge(1_c_int, 0_c_int, with(faces_only))), stat, errmsg)
+  end subroutine halo_create
+
+  !> Collective. Finishes an update under way.
+  subroutine halo_free(self, stat, errmsg)
+    class(tessera_halo), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%own%free(stat, errmsg)
+  end subroutine halo_free
+
+  !> Collective. Makes all ghost cells equal to the elements they stand for.
+  subroutine halo_update(self, stat, errmsg)
+    class(tessera_halo), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_halo, handle, code)) code = c_halo_update(handle)
+    call finish(code, stat, errmsg)
+  end subroutine halo_update
+
+  !> Collective. The same, started: until finish(), this rank neither touches its ghost cells nor
+  !> changes its own elements.
+  subroutine halo_start(self, stat, errmsg)
+    class(tessera_halo), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_halo, handle, code)) code = c_halo_start(handle)
+    call finish(code, stat, errmsg)
+  end subroutine halo_start
+
+  !> Collective. Ends what start() has begun.
+  subroutine halo_finish(self, stat, errmsg)
+    class(tessera_halo), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_halo, handle, code)) code = c_halo_finish(handle)
+    call finish(code, stat, errmsg)
+  end subroutine halo_finish
+
+  !> Local. Bytes that one update brings to this rank from others.
+  function halo_bytes(self, stat, errmsg) result(bytes)
+    class(tessera_halo), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64) :: bytes
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    bytes = 0
+    if (open_cell(self%own, kind_halo, handle, code)) code = c_halo_bytes(handle, bytes)
+    call finish(code, stat, errmsg)
+  end function halo_bytes
+
+end module tessera_blocks

@@ -1,0 +1,504 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! Arrays in HDF5 files, written and read by all ranks together; see tessera.f90.
+!
+!     type(tessera_checkpoint_writer) :: writer
+!     call writer%create(job, "run.h5")
+!     call writer%add(a)
+!     call writer%put_attribute("step", 12_int64)
+!     call writer%commit()                         ! only now there is a new run.h5
+!
+!     type(tessera_checkpoint) :: file
+!     call file%open(job, "run.h5")
+!     call file%read("A", a)                       ! on any number of ranks
+!
+! Files have the dimensions in C's order, as arrays have for C: programs in any language read them.
+! A file of the given name is there whole, the old or the new one, whenever a program stops; a
+! damaged one is refused. Errors of what is collective, on all members: invalid_argument,
+! limit_exceeded (no space left), protocol (a damaged file), unsupported (a build without HDF5),
+! unreachable (the device fails), peer_lost.
+module tessera_checkpoints
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use tessera_arrays
+  use tessera_distributions
+  use tessera_errors
+  use tessera_jobs
+  implicit none
+  private
+  public :: tessera_checkpoint_writer, tessera_checkpoint
+
+  integer(c_int), parameter :: kind_writer = 13, kind_checkpoint = 14
+
+  !> A file that is written.
+  type :: tessera_checkpoint_writer
+    type(owned_cell) :: own  ! not for programs
+  contains
+    procedure :: create => writer_create
+    procedure :: add => writer_add
+    procedure :: commit => writer_commit
+    procedure :: free => writer_free
+    generic :: put_attribute => writer_put_integer, writer_put_real, writer_put_text
+    procedure, private :: writer_put_integer
+    procedure, private :: writer_put_real
+    procedure, private :: writer_put_text
+  end type tessera_checkpoint_writer
+
+  !> A file that is read.
+  type :: tessera_checkpoint
+    type(owned_cell) :: own  ! not for programs
+  contains
+    procedure :: open => checkpoint_open
+    procedure :: read => checkpoint_read
+    procedure :: read_into => checkpoint_read_into
+    procedure :: verify => checkpoint_verify
+    procedure :: free => checkpoint_free
+    procedure :: array_count => checkpoint_array_count
+    procedure :: array_name => checkpoint_array_name
+    procedure :: attribute_count => checkpoint_attribute_count
+    procedure :: attribute_name => checkpoint_attribute_name
+    procedure :: info => checkpoint_info
+    generic :: get_attribute => checkpoint_get_integer, checkpoint_get_real, checkpoint_get_text
+    procedure, private :: checkpoint_get_integer
+    procedure, private :: checkpoint_get_real
+    procedure, private :: checkpoint_get_text
+  end type tessera_checkpoint
+
+  interface
+    function f_writer_create(place, job, team, path) &
+        bind(c, name="tessera_f_writer_create") result(code)
+      import
+      type(c_ptr), intent(inout) :: place
+      type(c_ptr), value :: job, team
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: code
+    end function
+    function f_writer_add(writer, array, name) bind(c, name="tessera_f_writer_add") result(code)
+      import
+      type(c_ptr), value :: writer, array
+      character(kind=c_char), intent(in), optional :: name(*)
+      integer(c_int) :: code
+    end function
+    function c_writer_add_integer(writer, name, value) &
+        bind(c, name="tessera_checkpoint_writer_add_integer") result(code)
+      import
+      type(c_ptr), value :: writer
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: value
+      integer(c_int) :: code
+    end function
+    function c_writer_add_real(writer, name, value) &
+        bind(c, name="tessera_checkpoint_writer_add_real") result(code)
+      import
+      type(c_ptr), value :: writer
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), value :: value
+      integer(c_int) :: code
+    end function
+    function c_writer_add_text(writer, name, value) &
+        bind(c, name="tessera_checkpoint_writer_add_text") result(code)
+      import
+      type(c_ptr), value :: writer
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(in) :: value(*)
+      integer(c_int) :: code
+    end function
+    function c_writer_commit(writer) bind(c, name="tessera_checkpoint_writer_commit") result(code)
+      import
+      type(c_ptr), value :: writer
+      integer(c_int) :: code
+    end function
+    function f_checkpoint_open(place, job, team, path) &
+        bind(c, name="tessera_f_checkpoint_open") result(code)
+      import
+      type(c_ptr), intent(inout) :: place
+      type(c_ptr), value :: job, team
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: code
+    end function
+    function f_checkpoint_read(file, name, distribution, place) &
+        bind(c, name="tessera_f_checkpoint_read") result(code)
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: distribution
+      type(c_ptr), intent(inout) :: place
+      integer(c_int) :: code
+    end function
+    function f_checkpoint_read_into(file, name, array) &
+        bind(c, name="tessera_f_checkpoint_read_into") result(code)
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: array
+      integer(c_int) :: code
+    end function
+    function f_checkpoint_array_info(file, name, element, ndims, extents, has_checksums) &
+        bind(c, name="tessera_f_checkpoint_array_info") result(code)
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(inout) :: element, ndims
+      integer(c_int64_t), intent(inout) :: extents(*)
+      integer(c_int), intent(inout) :: has_checksums
+      integer(c_int) :: code
+    end function
+    function c_checkpoint_verify(file, name) bind(c, name="tessera_checkpoint_verify") result(code)
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int) :: code
+    end function
+    function c_checkpoint_array_count(file, count) &
+        bind(c, name="tessera_checkpoint_array_count") result(code)
+      import
+      type(c_ptr), value :: file
+      integer(c_int64_t), intent(inout) :: count
+      integer(c_int) :: code
+    end function
+    function c_checkpoint_array_name(file, number, text, capacity, length) &
+        bind(c, name="tessera_checkpoint_array_name") result(code)
+      import
+      type(c_ptr), value :: file
+      integer(c_int64_t), value :: number
+      character(kind=c_char), intent(inout) :: text(*)
+      integer(c_int64_t), value :: capacity
+      integer(c_int64_t), intent(inout) :: length
+      integer(c_int) :: code
+    end function
+    function c_checkpoint_attribute_count(file, count) &
+        bind(c, name="tessera_checkpoint_attribute_count") result(code)
+      import
+      type(c_ptr), value :: file
+      integer(c_int64_t), intent(inout) :: count
+      integer(c_int) :: code
+    end function
+    function c_checkpoint_attribute_name(file, number, text, capacity, length) &
+        bind(c, name="tessera_checkpoint_attribute_name") result(code)
+      import
+      type(c_ptr), value :: file
+      integer(c_int64_t), value :: number
+      character(kind=c_char), intent(inout) :: text(*)
+      integer(c_int64_t), value :: capacity
+      integer(c_int64_t), intent(inout) :: length
+      integer(c_int) :: code
+    end function
+    function c_checkpoint_integer(file, name, value) &
+        bind(c, name="tessera_checkpoint_integer") result(code)
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(inout) :: value
+      integer(c_int) :: code
+    end function
+    function c_checkpoint_real(file, name, value) &
+        bind(c, name="tessera_checkpoint_real") result(code)
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), intent(inout) :: value
+      integer(c_int) :: code
+    end function
+    function c_checkpoint_text(file, name, text, capacity, length) &
+        bind(c, name="tessera_checkpoint_text") result(code)
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(inout) :: text(*)
+      integer(c_int64_t), value :: capacity
+      integer(c_int64_t), intent(inout) :: length
+      integer(c_int) :: code
+    end function
+  end interface
+
+contains
+
+  !> Collective over the team, all ranks unless given. Begins a new file beside `path`.
+  subroutine writer_create(self, job, path, team, stat, errmsg)
+    class(tessera_checkpoint_writer), intent(inout) :: self
+    type(tessera_job), intent(in) :: job
+    character(*), intent(in) :: path
+    type(tessera_team), intent(in), optional :: team
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: members
+    members = c_null_ptr
+    if (present(team)) members = team%own%at
+    call finish(f_writer_create(self%own%at, job%own%at, members, c_text(path)), stat, errmsg)
+  end subroutine writer_create
+
+  !> Collective. Writes an array's elements under its own name, or another one. The array's team
+  !> has the members of the writer's in the same order.
+  subroutine writer_add(self, array, name, stat, errmsg)
+    class(tessera_checkpoint_writer), intent(in) :: self
+    type(tessera_array), intent(in) :: array
+    character(*), intent(in), optional :: name
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(name)) then
+      code = f_writer_add(self%own%at, array%own%at, c_text(name))
+    else
+      code = f_writer_add(self%own%at, array%own%at)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine writer_add
+
+  !> Collective. Tells something about the whole, the same on all members.
+  subroutine writer_put_integer(self, name, value, stat, errmsg)
+    class(tessera_checkpoint_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(int64), intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_writer, handle, code)) code = c_writer_add_integer(handle, &
+        c_text(name), value)
+    call finish(code, stat, errmsg)
+  end subroutine writer_put_integer
+
+  !> Collective. The same.
+  subroutine writer_put_real(self, name, value, stat, errmsg)
+    class(tessera_checkpoint_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    real(real64), intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_writer, handle, code)) code = c_writer_add_real(handle, &
+        c_text(name), value)
+    call finish(code, stat, errmsg)
+  end subroutine writer_put_real
+
+  !> Collective. The same.
+  subroutine writer_put_text(self, name, value, stat, errmsg)
+    class(tessera_checkpoint_writer), intent(in) :: self
+    character(*), intent(in) :: name, value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_writer, handle, code)) code = c_writer_add_text(handle, &
+        c_text(name), c_text(value))
+    call finish(code, stat, errmsg)
+  end subroutine writer_put_text
+
+  !> Collective. Completes the file and gives it its name; nothing can be added after that.
+  subroutine writer_commit(self, stat, errmsg)
+    class(tessera_checkpoint_writer), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_writer, handle, code)) code = c_writer_commit(handle)
+    call finish(code, stat, errmsg)
+  end subroutine writer_commit
+
+  !> Local. Gives up what was not committed.
+  subroutine writer_free(self, stat, errmsg)
+    class(tessera_checkpoint_writer), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%own%free(stat, errmsg)
+  end subroutine writer_free
+
+  !> Collective over the team, all ranks unless given. Reads what the file tells of its arrays, and
+  !> keeps it open.
+  subroutine checkpoint_open(self, job, path, team, stat, errmsg)
+    class(tessera_checkpoint), intent(inout) :: self
+    type(tessera_job), intent(in) :: job
+    character(*), intent(in) :: path
+    type(tessera_team), intent(in), optional :: team
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: members
+    members = c_null_ptr
+    if (present(team)) members = team%own%at
+    call finish(f_checkpoint_open(self%own%at, job%own%at, members, c_text(path)), stat, errmsg)
+  end subroutine checkpoint_open
+
+  !> Collective. Makes an array of the type that the file has, and reads it: with this
+  !> distribution; or else with the one it had, if there are as many ranks, or a regular one.
+  subroutine checkpoint_read(self, name, array, distribution, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: name
+    type(tessera_array), intent(inout) :: array
+    type(tessera_distribution), intent(in), optional :: distribution
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: layout
+    layout = c_null_ptr
+    if (present(distribution)) layout = distribution%own%at
+    call finish(f_checkpoint_read(self%own%at, c_text(name), layout, array%own%at), stat, errmsg)
+  end subroutine checkpoint_read
+
+  !> Collective. Reads into an array of the same shape and type, however distributed.
+  subroutine checkpoint_read_into(self, name, array, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: name
+    type(tessera_array), intent(in) :: array
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_checkpoint_read_into(self%own%at, c_text(name), array%own%at), stat, errmsg)
+  end subroutine checkpoint_read_into
+
+  !> Collective. Reads and compares checksums; keeps nothing.
+  subroutine checkpoint_verify(self, name, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: name
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_checkpoint, handle, code)) code = c_checkpoint_verify(handle, &
+        c_text(name))
+    call finish(code, stat, errmsg)
+  end subroutine checkpoint_verify
+
+  !> Local. Closes the file.
+  subroutine checkpoint_free(self, stat, errmsg)
+    class(tessera_checkpoint), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%own%free(stat, errmsg)
+  end subroutine checkpoint_free
+
+  !> Local. How many arrays the file has.
+  function checkpoint_array_count(self, stat, errmsg) result(value)
+    class(tessera_checkpoint), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = 0
+    if (open_cell(self%own, kind_checkpoint, handle, code)) &
+        code = c_checkpoint_array_count(handle, number)
+    value = int(number)
+    call finish(code, stat, errmsg)
+  end function checkpoint_array_count
+
+  !> Local. Their names, by number from 1.
+  function checkpoint_array_name(self, number, stat, errmsg) result(text)
+    class(tessera_checkpoint), intent(in) :: self
+    integer, intent(in) :: number
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: text
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: length
+    character(kind=c_char) :: characters(4096)
+    characters = c_null_char
+    if (open_cell(self%own, kind_checkpoint, handle, code)) &
+        code = c_checkpoint_array_name(handle, number - 1_c_int64_t, characters, &
+            size(characters, kind=c_int64_t), length)
+    text = text_of(characters)
+    call finish(code, stat, errmsg)
+  end function checkpoint_array_name
+
+  !> Local. How many attributes the file has.
+  function checkpoint_attribute_count(self, stat, errmsg) result(value)
+    class(tessera_checkpoint), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = 0
+    if (open_cell(self%own, kind_checkpoint, handle, code)) &
+        code = c_checkpoint_attribute_count(handle, number)
+    value = int(number)
+    call finish(code, stat, errmsg)
+  end function checkpoint_attribute_count
+
+  !> Local. Their names, by number from 1.
+  function checkpoint_attribute_name(self, number, stat, errmsg) result(text)
+    class(tessera_checkpoint), intent(in) :: self
+    integer, intent(in) :: number
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: text
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: length
+    character(kind=c_char) :: characters(4096)
+    characters = c_null_char
+    if (open_cell(self%own, kind_checkpoint, handle, code)) &
+        code = c_checkpoint_attribute_name(handle, number - 1_c_int64_t, characters, &
+            size(characters, kind=c_int64_t), length)
+    text = text_of(characters)
+    call finish(code, stat, errmsg)
+  end function checkpoint_attribute_name
+
+  !> Local. The type and the shape of an array to read it into.
+  subroutine checkpoint_info(self, name, element, extents, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(int64), intent(out) :: element
+    integer(int64), allocatable, intent(out) :: extents(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code, has_checksums
+    integer(c_int64_t) :: ndims, numbers(tessera_max_dims)
+    element = 0
+    ndims = 0
+    has_checksums = 0
+    code = f_checkpoint_array_info(self%own%at, c_text(name), element, ndims, numbers, &
+        has_checksums)
+    extents = numbers(:ndims)
+    call finish(code, stat, errmsg)
+  end subroutine checkpoint_info
+
+  !> Local. Errors: invalid_argument when there is none of that name, or it is of another kind.
+  subroutine checkpoint_get_integer(self, name, value, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(int64), intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_checkpoint, handle, code)) code = c_checkpoint_integer(handle, &
+        c_text(name), value)
+    call finish(code, stat, errmsg)
+  end subroutine checkpoint_get_integer
+
+  !> Local. The same.
+  subroutine checkpoint_get_real(self, name, value, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: name
+    real(real64), intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_checkpoint, handle, code)) code = c_checkpoint_real(handle, &
+        c_text(name), value)
+    call finish(code, stat, errmsg)
+  end subroutine checkpoint_get_real
+
+  !> Local. The same.
+  subroutine checkpoint_get_text(self, name, value, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: name
+    character(:), allocatable, intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: length
+    character(kind=c_char) :: characters(4096)
+    characters = c_null_char
+    if (open_cell(self%own, kind_checkpoint, handle, code)) &
+        code = c_checkpoint_text(handle, c_text(name), characters, size(characters, &
+            kind=c_int64_t), length)
+    value = text_of(characters)
+    call finish(code, stat, errmsg)
+  end subroutine checkpoint_get_text
+
+end module tessera_checkpoints

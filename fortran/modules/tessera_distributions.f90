@@ -1,0 +1,343 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! Distributions: which member of a team has which elements of an array; see tessera.f90.
+module tessera_distributions
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int64
+  use tessera_distribution_bindings
+  use tessera_errors
+  use tessera_jobs
+  implicit none
+  private
+  public :: tessera_distribution, tessera_patch, tessera_max_dims
+
+  !> How each member's memory is ordered: the first dimension is the fastest, or the last.
+  integer, parameter, public :: tessera_column_major = 0, tessera_row_major = 1
+
+  !> How a member keeps several blocks: each contiguous, or all as one dense matrix.
+  integer, parameter, public :: tessera_block_by_block = 0, tessera_local_matrix = 1
+
+  !> The ways in which distributions are made, as C++ counts them.
+  integer(c_int), parameter :: way_regular = 0, way_irregular = 1, way_block_cyclic = 2, &
+      way_tiled = 3, way_tiled_irregular = 4, way_scalapack = 5, way_restricted = 6
+
+  !> Where the elements of an array lie.
+  type :: tessera_distribution
+    type(owned_cell) :: own  ! not for programs
+  contains
+    procedure :: create_regular
+    procedure :: create_irregular
+    procedure :: create_block_cyclic
+    procedure :: create_tiled
+    procedure :: create_tiled_irregular
+    procedure :: create_scalapack
+    procedure :: create_restricted
+    procedure :: free => free_distribution
+    procedure :: extents => extents_of
+    procedure :: nranks => nranks_of
+    procedure :: locate
+    procedure :: block_count
+    procedure :: local_elements
+    procedure :: block => block_of
+    procedure :: is_same
+    procedure :: describe
+    procedure :: table
+  end type tessera_distribution
+
+contains
+
+  !> Local, as all of these: every member makes the same one. One block for each of `nranks`
+  !> members, as even as possible. Errors: invalid_argument, which says what does not fit.
+  subroutine create_regular(self, job, nranks, extents, min_block, process_grid, ghosts, &
+      ranks_per_node, order, stat, errmsg)
+    class(tessera_distribution), intent(inout) :: self
+    type(tessera_job), intent(in) :: job
+    integer, intent(in) :: nranks
+    type(*), dimension(..), intent(in) :: extents
+    type(*), dimension(..), intent(in), optional :: min_block, process_grid, ghosts
+    integer, intent(in), optional :: ranks_per_node, order
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_distribution_create(self%own%at, job%own%at, way_regular, int(nranks, &
+        c_int64_t), extents, min_block=min_block, process_grid=process_grid, ghosts=ghosts, &
+        ranks_per_node=int(chosen(ranks_per_node, 0), c_int64_t), order=int(chosen(order, &
+        tessera_column_major), c_int), storage=0_c_int), stat, errmsg)
+  end subroutine create_regular
+
+  !> One block for each member. Dimension d is cut into counts(d) blocks, and `starts` holds the
+  !> indices with which they begin, all of dimension 1, then all of dimension 2, and so on; the
+  !> first of each is 1.
+  subroutine create_irregular(self, job, nranks, extents, counts, starts, ghosts, order, stat, &
+      errmsg)
+    class(tessera_distribution), intent(inout) :: self
+    type(tessera_job), intent(in) :: job
+    integer, intent(in) :: nranks
+    type(*), dimension(..), intent(in) :: extents, counts, starts
+    type(*), dimension(..), intent(in), optional :: ghosts
+    integer, intent(in), optional :: order
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_distribution_create(self%own%at, job%own%at, way_irregular, int(nranks, &
+        c_int64_t), extents, counts=counts, starts=starts, ghosts=ghosts, &
+        ranks_per_node=0_c_int64_t, order=int(chosen(order, tessera_column_major), c_int), &
+        storage=0_c_int), stat, errmsg)
+  end subroutine create_irregular
+
+  !> Blocks of `block` elements along each dimension, dealt round robin.
+  subroutine create_block_cyclic(self, job, nranks, extents, block, ghosts, order, storage, &
+      stat, errmsg)
+    class(tessera_distribution), intent(inout) :: self
+    type(tessera_job), intent(in) :: job
+    integer, intent(in) :: nranks
+    type(*), dimension(..), intent(in) :: extents, block
+    type(*), dimension(..), intent(in), optional :: ghosts
+    integer, intent(in), optional :: order, storage
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_distribution_create(self%own%at, job%own%at, way_block_cyclic, int(nranks, &
+        c_int64_t), extents, block=block, ghosts=ghosts, ranks_per_node=0_c_int64_t, &
+        order=int(chosen(order, tessera_column_major), c_int), storage=int(chosen(storage, &
+        tessera_block_by_block), c_int)), stat, errmsg)
+  end subroutine create_block_cyclic
+
+  !> Tiles on a grid of members that is laid over them again and again; the grid's first dimension
+  !> runs fastest through the members.
+  subroutine create_tiled(self, job, nranks, extents, block, grid, ghosts, order, storage, stat, &
+      errmsg)
+    class(tessera_distribution), intent(inout) :: self
+    type(tessera_job), intent(in) :: job
+    integer, intent(in) :: nranks
+    type(*), dimension(..), intent(in) :: extents, block, grid
+    type(*), dimension(..), intent(in), optional :: ghosts
+    integer, intent(in), optional :: order, storage
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_distribution_create(self%own%at, job%own%at, way_tiled, int(nranks, &
+        c_int64_t), extents, block=block, grid=grid, ghosts=ghosts, ranks_per_node=0_c_int64_t, &
+        order=int(chosen(order, tessera_column_major), c_int), storage=int(chosen(storage, &
+        tessera_block_by_block), c_int)), stat, errmsg)
+  end subroutine create_tiled
+
+  !> The same with tiles that begin where `starts` tells, as for irregular ones.
+  subroutine create_tiled_irregular(self, job, nranks, extents, counts, starts, grid, ghosts, &
+      order, storage, stat, errmsg)
+    class(tessera_distribution), intent(inout) :: self
+    type(tessera_job), intent(in) :: job
+    integer, intent(in) :: nranks
+    type(*), dimension(..), intent(in) :: extents, counts, starts, grid
+    type(*), dimension(..), intent(in), optional :: ghosts
+    integer, intent(in), optional :: order, storage
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_distribution_create(self%own%at, job%own%at, way_tiled_irregular, int(nranks, &
+        c_int64_t), extents, counts=counts, starts=starts, grid=grid, ghosts=ghosts, &
+        ranks_per_node=0_c_int64_t, order=int(chosen(order, tessera_column_major), c_int), &
+        storage=int(chosen(storage, tessera_block_by_block), c_int)), stat, errmsg)
+  end subroutine create_tiled_irregular
+
+  !> Blocks on a cyclic grid, each member's as one dense matrix in Fortran's order, as ScaLAPACK
+  !> wants them.
+  subroutine create_scalapack(self, job, nranks, extents, block, grid, stat, errmsg)
+    class(tessera_distribution), intent(inout) :: self
+    type(tessera_job), intent(in) :: job
+    integer, intent(in) :: nranks
+    type(*), dimension(..), intent(in) :: extents, block, grid
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_distribution_create(self%own%at, job%own%at, way_scalapack, int(nranks, &
+        c_int64_t), extents, block=block, grid=grid, ranks_per_node=0_c_int64_t, order=0_c_int, &
+        storage=0_c_int), stat, errmsg)
+  end subroutine create_scalapack
+
+  !> One block for each of the members in `holders`.
+  subroutine create_restricted(self, job, nranks, extents, holders, min_block, process_grid, &
+      ghosts, ranks_per_node, order, stat, errmsg)
+    class(tessera_distribution), intent(inout) :: self
+    type(tessera_job), intent(in) :: job
+    integer, intent(in) :: nranks
+    type(*), dimension(..), intent(in) :: extents, holders
+    type(*), dimension(..), intent(in), optional :: min_block, process_grid, ghosts
+    integer, intent(in), optional :: ranks_per_node, order
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_distribution_create(self%own%at, job%own%at, way_restricted, int(nranks, &
+        c_int64_t), extents, holders=holders, min_block=min_block, process_grid=process_grid, &
+        ghosts=ghosts, ranks_per_node=int(chosen(ranks_per_node, 0), c_int64_t), &
+        order=int(chosen(order, tessera_column_major), c_int), storage=0_c_int), stat, errmsg)
+  end subroutine create_restricted
+
+  !> Local. Arrays keep what they need.
+  subroutine free_distribution(self, stat, errmsg)
+    class(tessera_distribution), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%own%free(stat, errmsg)
+  end subroutine free_distribution
+
+  !> Local. The sizes, one for each dimension.
+  function extents_of(self, stat, errmsg) result(extents)
+    class(tessera_distribution), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64), allocatable :: extents(:)
+    integer(c_int) :: code
+    integer(c_int64_t) :: ndims, nranks, numbers(tessera_max_dims)
+    code = f_distribution_shape(self%own%at, ndims, numbers, nranks)
+    if (code /= 0) ndims = 0
+    extents = numbers(:ndims)
+    call finish(code, stat, errmsg)
+  end function extents_of
+
+  !> Local. How many members it is for.
+  function nranks_of(self, stat, errmsg) result(value)
+    class(tessera_distribution), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    integer(c_int) :: code
+    integer(c_int64_t) :: ndims, nranks, numbers(tessera_max_dims)
+    numbers = 0
+    nranks = 0
+    code = f_distribution_shape(self%own%at, ndims, numbers, nranks)
+    value = int(nranks)
+    call finish(code, stat, errmsg)
+  end function nranks_of
+
+  !> Local. Who has an element, and how many elements lie before it in the owner's memory. Errors:
+  !> out_of_range.
+  subroutine locate(self, index, owner, offset, stat, errmsg)
+    class(tessera_distribution), intent(in) :: self
+    type(*), dimension(..), intent(in) :: index
+    integer, intent(out) :: owner
+    integer(int64), intent(out), optional :: offset
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    integer(c_int64_t) :: member, before
+    member = -1
+    before = 0
+    code = f_distribution_locate(self%own%at, index, member, before)
+    owner = int(member)
+    if (present(offset)) offset = before
+    call finish(code, stat, errmsg)
+  end subroutine locate
+
+  !> Local. How many blocks a member has.
+  function block_count(self, member, stat, errmsg) result(value)
+    class(tessera_distribution), intent(in) :: self
+    integer, intent(in) :: member
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = 0
+    if (open_cell(self%own, kind_distribution, handle, code)) &
+        code = c_distribution_block_count(handle, int(member, c_int64_t), number)
+    value = int(number)
+    call finish(code, stat, errmsg)
+  end function block_count
+
+  !> Local. How many elements a member's memory has, gaps included.
+  function local_elements(self, member, stat, errmsg) result(value)
+    class(tessera_distribution), intent(in) :: self
+    integer, intent(in) :: member
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64) :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = 0
+    if (open_cell(self%own, kind_distribution, handle, code)) &
+        code = c_distribution_local_elements(handle, int(member, c_int64_t), number)
+    value = number
+    call finish(code, stat, errmsg)
+  end function local_elements
+
+  !> Local. One of a member's blocks, counted from 1. Errors: out_of_range.
+  subroutine block_of(self, member, number, patch, stat, errmsg)
+    class(tessera_distribution), intent(in) :: self
+    integer, intent(in) :: member, number
+    type(tessera_patch), intent(out) :: patch
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_distribution_block(self%own%at, int(member, c_int64_t), int(number, &
+        c_int64_t), patch), stat, errmsg)
+  end subroutine block_of
+
+  !> Local. Whether both put every element at the same place.
+  function is_same(self, other, stat, errmsg) result(value)
+    class(tessera_distribution), intent(in) :: self
+    type(tessera_distribution), intent(in) :: other
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    logical :: value
+    type(c_ptr) :: handle, others
+    integer(c_int) :: code, same
+    same = 0
+    if (open_cell(self%own, kind_distribution, handle, code)) then
+      if (open_cell(other%own, kind_distribution, others, code)) &
+          code = c_distribution_compare(handle, others, same)
+    end if
+    value = same /= 0
+    call finish(code, stat, errmsg)
+  end function is_same
+
+  !> Local. One line for people, with dimensions in the order of C.
+  function describe(self, stat, errmsg) result(text)
+    class(tessera_distribution), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: text
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: length
+    character(kind=c_char) :: characters(1024)
+    characters = c_null_char
+    if (open_cell(self%own, kind_distribution, handle, code)) &
+        code = c_distribution_describe(handle, characters, size(characters, kind=c_int64_t), length)
+    text = text_of(characters)
+    call finish(code, stat, errmsg)
+  end function describe
+
+  !> Local. What each member has, a line for each block, as one text, in the terms of C: dimensions
+  !> in its order, indices from 0.
+  function table(self, most_lines, stat, errmsg) result(text)
+    class(tessera_distribution), intent(in) :: self
+    integer, intent(in), optional :: most_lines
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: text
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: length
+    character(kind=c_char) :: nothing(1)
+    character(kind=c_char), allocatable :: characters(:)
+    text = ""
+    if (open_cell(self%own, kind_distribution, handle, code)) then
+      code = c_distribution_print(handle, lines(), nothing, 0_c_int64_t, length)
+      if (code == 0) then
+        allocate (characters(length + 1))
+        code = c_distribution_print(handle, lines(), characters, length + 1, length)
+        if (code == 0) text = text_of(characters)
+      end if
+    end if
+    call finish(code, stat, errmsg)
+  contains
+    function lines() result(number)
+      integer(c_int64_t) :: number
+      number = chosen(most_lines, 1000)
+    end function lines
+  end function table
+
+  !> An optional number, or what stands for it.
+  pure function chosen(given, otherwise) result(number)
+    integer, intent(in), optional :: given
+    integer, intent(in) :: otherwise
+    integer :: number
+    number = otherwise
+    if (present(given)) number = given
+  end function chosen
+end module tessera_distributions

@@ -1,0 +1,466 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! How the elements of arrays are reached: transfers, atomic changes of one element, and what an
+! array may be used for; see tessera.f90.
+!
+! Bounds are inclusive and count from 1, a number for each dimension, in integers of any kind; one
+! number will do where there is one dimension. Blocking puts and accumulates return when their
+! source may be reused, gets when the data is here; a fence or sync completes at the owners.
+module tessera_element_access
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int64
+  use tessera_array_bindings
+  use tessera_errors
+  use tessera_parts
+  use tessera_transfers_under_way
+  implicit none
+  private
+  public :: tessera_reachable, bits_of
+
+  !> What an array will be used for; all other uses are refused.
+  integer, parameter, public :: tessera_access_any = 0, tessera_access_read_only = 1, &
+      tessera_access_accumulate_only = 2, tessera_access_no_local = 3
+
+  !> An array, as far as its elements are reached.
+  type, extends(tessera_part) :: tessera_reachable
+  contains
+    procedure :: put => array_put
+    procedure :: put_async => array_put_async
+    procedure :: put_section => array_put_section
+    procedure :: put_periodic => array_put_periodic
+    procedure :: put_field => array_put_field
+    procedure :: get => array_get
+    procedure :: get_async => array_get_async
+    procedure :: get_section => array_get_section
+    procedure :: get_periodic => array_get_periodic
+    procedure :: get_field => array_get_field
+    procedure :: accumulate => array_accumulate
+    procedure :: accumulate_async => array_accumulate_async
+    procedure :: accumulate_section => array_accumulate_section
+    procedure :: accumulate_periodic => array_accumulate_periodic
+    procedure :: accumulate_field => array_accumulate_field
+    procedure :: put_element => array_put_element
+    procedure :: get_element => array_get_element
+    procedure :: fetch_add => array_fetch_add
+    procedure :: swap => array_swap
+    procedure :: compare_swap => array_compare_swap
+    procedure :: gather => array_gather
+    procedure :: scatter => array_scatter
+    procedure :: scatter_accumulate => array_scatter_accumulate
+    procedure :: fence => array_fence
+    procedure :: sync => array_sync
+    procedure :: set_access_mode => array_set_access_mode
+    procedure :: access_mode => array_access_mode
+  end type tessera_reachable
+
+contains
+
+  !> One-sided. Writes the buffer to the elements lo:hi. The buffer has their type and shape,
+  !> dimensions of one element apart, and may be any section that runs upwards: nothing is copied
+  !> on the way. Complete: the buffer may be reused. Errors of all transfers: out_of_range (nothing
+  !> was sent), invalid_argument, closed, peer_lost.
+  subroutine array_put(self, lo, hi, buffer, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi, buffer
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_transfer(self%own%at, put, lo, hi, buffer), stat, errmsg)
+  end subroutine array_put
+
+  !> One-sided. The same, started only: `transfers` takes it. The buffer is not touched until they
+  !> were waited for.
+  subroutine array_put_async(self, lo, hi, buffer, transfers, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi
+    type(*), dimension(..), intent(in), asynchronous :: buffer
+    type(tessera_transfers), intent(inout) :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_transfer(self%own%at, put, lo, hi, buffer, transfers=transfers%handle), stat, &
+        errmsg)
+  end subroutine array_put_async
+
+  !> One-sided. The same for every steps-th element of the box; blocking unless there are
+  !> `transfers`.
+  subroutine array_put_section(self, lo, hi, steps, buffer, transfers, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi, steps
+    type(*), dimension(..), intent(in), asynchronous :: buffer
+    type(tessera_transfers), intent(inout), optional :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(transfers)) then
+      code = f_transfer_section(self%own%at, put, lo, hi, steps, buffer, transfers=transfers%handle)
+    else
+      code = f_transfer_section(self%own%at, put, lo, hi, steps, buffer)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine array_put_section
+
+  !> One-sided. The same for a box that may reach over the ends of the periodic dimensions: there
+  !> the array repeats itself.
+  subroutine array_put_periodic(self, lo, hi, periodic, buffer, transfers, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi
+    logical, intent(in) :: periodic(:)
+    type(*), dimension(..), intent(in), asynchronous :: buffer
+    type(tessera_transfers), intent(inout), optional :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(transfers)) then
+      code = f_transfer_periodic(self%own%at, put, lo, hi, bits_of(periodic), size(periodic, &
+          kind=c_int), buffer, transfers=transfers%handle)
+    else
+      code = f_transfer_periodic(self%own%at, put, lo, hi, bits_of(periodic), size(periodic, &
+          kind=c_int), buffer)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine array_put_periodic
+
+  !> One-sided. The same for the bytes after the first `offset` of each element that the buffer's
+  !> type has: a component of a structure.
+  subroutine array_put_field(self, lo, hi, offset, buffer, transfers, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi
+    integer(int64), intent(in) :: offset
+    type(*), dimension(..), intent(in), asynchronous :: buffer
+    type(tessera_transfers), intent(inout), optional :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(transfers)) then
+      code = f_transfer_field(self%own%at, put, lo, hi, offset, buffer, transfers=transfers%handle)
+    else
+      code = f_transfer_field(self%own%at, put, lo, hi, offset, buffer)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine array_put_field
+
+  !> One-sided. Reads the elements lo:hi into the buffer. Complete: they are here.
+  subroutine array_get(self, lo, hi, buffer, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi
+    type(*), dimension(..), intent(inout) :: buffer
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_transfer(self%own%at, get, lo, hi, buffer), stat, errmsg)
+  end subroutine array_get
+
+  !> One-sided. The same, started only: `transfers` takes it.
+  subroutine array_get_async(self, lo, hi, buffer, transfers, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi
+    type(*), dimension(..), intent(inout), asynchronous :: buffer
+    type(tessera_transfers), intent(inout) :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_transfer(self%own%at, get, lo, hi, buffer, transfers=transfers%handle), stat, &
+        errmsg)
+  end subroutine array_get_async
+
+  !> One-sided. The same for every steps-th element of the box; blocking unless there are
+  !> `transfers`.
+  subroutine array_get_section(self, lo, hi, steps, buffer, transfers, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi, steps
+    type(*), dimension(..), intent(inout), asynchronous :: buffer
+    type(tessera_transfers), intent(inout), optional :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(transfers)) then
+      code = f_transfer_section(self%own%at, get, lo, hi, steps, buffer, transfers=transfers%handle)
+    else
+      code = f_transfer_section(self%own%at, get, lo, hi, steps, buffer)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine array_get_section
+
+  !> One-sided. The same for a box that may reach over the ends of the periodic dimensions: there
+  !> the array repeats itself.
+  subroutine array_get_periodic(self, lo, hi, periodic, buffer, transfers, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi
+    logical, intent(in) :: periodic(:)
+    type(*), dimension(..), intent(inout), asynchronous :: buffer
+    type(tessera_transfers), intent(inout), optional :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(transfers)) then
+      code = f_transfer_periodic(self%own%at, get, lo, hi, bits_of(periodic), size(periodic, &
+          kind=c_int), buffer, transfers=transfers%handle)
+    else
+      code = f_transfer_periodic(self%own%at, get, lo, hi, bits_of(periodic), size(periodic, &
+          kind=c_int), buffer)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine array_get_periodic
+
+  !> One-sided. The same for the bytes after the first `offset` of each element that the buffer's
+  !> type has: a component of a structure.
+  subroutine array_get_field(self, lo, hi, offset, buffer, transfers, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi
+    integer(int64), intent(in) :: offset
+    type(*), dimension(..), intent(inout), asynchronous :: buffer
+    type(tessera_transfers), intent(inout), optional :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(transfers)) then
+      code = f_transfer_field(self%own%at, get, lo, hi, offset, buffer, transfers=transfers%handle)
+    else
+      code = f_transfer_field(self%own%at, get, lo, hi, offset, buffer)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine array_get_field
+
+  !> One-sided. Adds alpha * buffer, or buffer, to the elements lo:hi, atomically for each of them.
+  !> Complete: the buffer may be reused.
+  subroutine array_accumulate(self, lo, hi, buffer, alpha, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi, buffer
+    type(*), dimension(..), intent(in), optional :: alpha
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_transfer(self%own%at, accumulate, lo, hi, buffer, alpha), stat, errmsg)
+  end subroutine array_accumulate
+
+  !> One-sided. The same, started only: `transfers` takes it. The buffer is not touched until they
+  !> were waited for.
+  subroutine array_accumulate_async(self, lo, hi, buffer, transfers, alpha, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi
+    type(*), dimension(..), intent(in), asynchronous :: buffer
+    type(tessera_transfers), intent(inout) :: transfers
+    type(*), dimension(..), intent(in), optional :: alpha
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_transfer(self%own%at, accumulate, lo, hi, buffer, alpha, &
+        transfers=transfers%handle), stat, errmsg)
+  end subroutine array_accumulate_async
+
+  !> One-sided. The same for every steps-th element of the box; blocking unless there are
+  !> `transfers`.
+  subroutine array_accumulate_section(self, lo, hi, steps, buffer, alpha, transfers, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi, steps
+    type(*), dimension(..), intent(in), asynchronous :: buffer
+    type(*), dimension(..), intent(in), optional :: alpha
+    type(tessera_transfers), intent(inout), optional :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(transfers)) then
+      code = f_transfer_section(self%own%at, accumulate, lo, hi, steps, buffer, alpha, &
+          transfers=transfers%handle)
+    else
+      code = f_transfer_section(self%own%at, accumulate, lo, hi, steps, buffer, alpha)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine array_accumulate_section
+
+  !> One-sided. The same for a box that may reach over the ends of the periodic dimensions: there
+  !> the array repeats itself.
+  subroutine array_accumulate_periodic(self, lo, hi, periodic, buffer, alpha, transfers, stat, &
+      errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi
+    logical, intent(in) :: periodic(:)
+    type(*), dimension(..), intent(in), asynchronous :: buffer
+    type(*), dimension(..), intent(in), optional :: alpha
+    type(tessera_transfers), intent(inout), optional :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(transfers)) then
+      code = f_transfer_periodic(self%own%at, accumulate, lo, hi, bits_of(periodic), &
+          size(periodic, kind=c_int), buffer, alpha, transfers=transfers%handle)
+    else
+      code = f_transfer_periodic(self%own%at, accumulate, lo, hi, bits_of(periodic), &
+          size(periodic, kind=c_int), buffer, alpha)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine array_accumulate_periodic
+
+  !> One-sided. The same for the bytes after the first `offset` of each element that the buffer's
+  !> type has: a component of a structure.
+  subroutine array_accumulate_field(self, lo, hi, offset, buffer, alpha, transfers, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi
+    integer(int64), intent(in) :: offset
+    type(*), dimension(..), intent(in), asynchronous :: buffer
+    type(*), dimension(..), intent(in), optional :: alpha
+    type(tessera_transfers), intent(inout), optional :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(transfers)) then
+      code = f_transfer_field(self%own%at, accumulate, lo, hi, offset, buffer, alpha, &
+          transfers=transfers%handle)
+    else
+      code = f_transfer_field(self%own%at, accumulate, lo, hi, offset, buffer, alpha)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine array_accumulate_field
+
+  !> One-sided. Writes one element.
+  subroutine array_put_element(self, index, value, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: index, value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_transfer_element(self%own%at, put, index, value), stat, errmsg)
+  end subroutine array_put_element
+
+  !> One-sided. Reads one element.
+  subroutine array_get_element(self, index, value, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: index
+    type(*), dimension(..), intent(inout) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_transfer_element(self%own%at, get, index, value), stat, errmsg)
+  end subroutine array_get_element
+
+  !> One-sided. Adds to one element of a whole number of 4 or 8 bytes in one step at its owner;
+  !> `before` is what it was. Complete: here and at the owner.
+  subroutine array_fetch_add(self, index, increment, before, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: index, increment
+    type(*), dimension(..), intent(inout) :: before
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_change_element(self%own%at, index, increment=increment, before=before), stat, &
+        errmsg)
+  end subroutine array_fetch_add
+
+  !> One-sided. Likewise stores `desired`.
+  subroutine array_swap(self, index, desired, before, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: index, desired
+    type(*), dimension(..), intent(inout) :: before
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_change_element(self%own%at, index, desired=desired, before=before), stat, errmsg)
+  end subroutine array_swap
+
+  !> One-sided. Likewise stores `desired` if the element is `expected`.
+  subroutine array_compare_swap(self, index, expected, desired, before, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: index, expected, desired
+    type(*), dimension(..), intent(inout) :: before
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_change_element(self%own%at, index, expected=expected, desired=desired, &
+        before=before), stat, errmsg)
+  end subroutine array_compare_swap
+
+  !> One-sided. The elements at listed places: a matrix with the indices of one in each column, or
+  !> a list of indices where there is one dimension.
+  subroutine array_gather(self, places, values, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: places
+    type(*), dimension(..), intent(inout) :: values
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_transfer_list(self%own%at, get, places, values), stat, errmsg)
+  end subroutine array_gather
+
+  !> One-sided. Writes them.
+  subroutine array_scatter(self, places, values, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: places, values
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_transfer_list(self%own%at, put, places, values), stat, errmsg)
+  end subroutine array_scatter
+
+  !> One-sided. Adds alpha * values, or values, to them.
+  subroutine array_scatter_accumulate(self, places, values, alpha, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: places, values
+    type(*), dimension(..), intent(in), optional :: alpha
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_transfer_list(self%own%at, accumulate, places, values, alpha), stat, errmsg)
+  end subroutine array_scatter_accumulate
+
+  !> One-sided. Returns when this rank's operations on the array are complete at their owners.
+  subroutine array_fence(self, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_array, handle, code)) code = c_array_fence(handle)
+    call finish(code, stat, errmsg)
+  end subroutine array_fence
+
+  !> Collective. Everybody's fence, and a barrier: all see what anybody wrote.
+  subroutine array_sync(self, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_array, handle, code)) code = c_array_sync(handle)
+    call finish(code, stat, errmsg)
+  end subroutine array_sync
+
+  !> Collective. Refuses other uses than tessera_access_read_only and so on allow until the next
+  !> such call. Of a read-only array gets may be served from a copy on each node, or so many bytes
+  !> of what this rank got from other nodes are kept.
+  subroutine array_set_access_mode(self, mode, copy_on_each_node, cache_bytes, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    integer, intent(in) :: mode
+    logical, intent(in), optional :: copy_on_each_node
+    integer(int64), intent(in), optional :: cache_bytes
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: bytes
+    bytes = 0
+    if (present(cache_bytes)) bytes = cache_bytes
+    if (open_cell(self%own, kind_array, handle, code)) &
+        code = c_array_set_access_mode(handle, int(mode, c_int), flag(copy_on_each_node), bytes)
+    call finish(code, stat, errmsg)
+  end subroutine array_set_access_mode
+
+  !> Local. How it may be used.
+  function array_access_mode(self, stat, errmsg) result(mode)
+    class(tessera_reachable), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: mode
+    type(c_ptr) :: handle
+    integer(c_int) :: code, number
+    number = 0
+    if (open_cell(self%own, kind_array, handle, code)) code = c_array_access_mode(handle, number)
+    mode = int(number)
+    call finish(code, stat, errmsg)
+  end function array_access_mode
+
+  pure function flag(given) result(value)
+    logical, intent(in), optional :: given
+    integer(c_int) :: value
+    value = 0
+    if (present(given)) value = merge(1_c_int, 0_c_int, given)
+  end function flag
+
+  !> The bits of C's dimensions.
+  pure function bits_of(dimensions) result(bits)
+    logical, intent(in) :: dimensions(:)
+    integer(c_int64_t) :: bits
+    integer :: dim
+    bits = 0
+    do dim = 1, size(dimensions)
+      if (dimensions(dim)) bits = ibset(bits, size(dimensions) - dim)
+    end do
+  end function bits_of
+
+end module tessera_element_access

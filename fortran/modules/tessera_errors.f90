@@ -1,0 +1,186 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! Internal. What all modules of the binding share: how procedures report, and what the variables of
+! its types hold.
+!
+! A procedure ends by `call finish(code, stat, errmsg)`, with the code that a function of C++ or C
+! has returned. Without stat= an error ends the program, as Fortran's own statements do.
+!
+! A variable holds a cell (fortran/detail/cells.hpp), which knows the address of the variable that
+! it was made for; so copies are harmless, whenever a compiler finalises them.
+module tessera_errors
+  use, intrinsic :: iso_c_binding
+  implicit none
+  private
+  public :: finish, open_cell, owned_cell, text_of, c_text
+  public :: tessera_last_error, tessera_last_error_rank, tessera_error_name, tessera_version
+
+  !> The code of success, and those of errors; docs/errors.md tells what can be done about each.
+  integer, parameter, public :: tessera_ok = 0, tessera_invalid_argument = 1, &
+      tessera_out_of_range = 2, tessera_closed = 3, tessera_unsupported = 4, &
+      tessera_no_memory = 5, tessera_limit_exceeded = 6, tessera_unreachable = 7, &
+      tessera_peer_lost = 8, tessera_timed_out = 9, tessera_protocol = 10, tessera_internal = 11
+
+  !> The kinds of cells, as C++ counts them.
+  integer(c_int), parameter, public :: kind_job = 0, kind_team = 1, kind_locks = 2, &
+      kind_counter = 3, kind_distribution = 4, kind_array = 5, kind_access = 6, kind_halo = 7
+
+  !> What a variable has. Its end frees that, if it was made for this variable.
+  type :: owned_cell
+    type(c_ptr) :: at = c_null_ptr
+  contains
+    procedure :: free => free_cell
+    final :: end_cell
+  end type owned_cell
+
+  interface
+    function f_open(cell, kind, handle) bind(c, name="tessera_f_open") result(code)
+      import
+      type(c_ptr), value :: cell
+      integer(c_int), value :: kind
+      type(c_ptr), intent(inout) :: handle
+      integer(c_int) :: code
+    end function f_open
+    function f_free(place) bind(c, name="tessera_f_free") result(code)
+      import
+      type(c_ptr), intent(inout) :: place
+      integer(c_int) :: code
+    end function f_free
+    subroutine f_end(place) bind(c, name="tessera_f_end")
+      import
+      type(c_ptr), intent(inout) :: place
+    end subroutine f_end
+    subroutine f_error_text(code, text, capacity, length) bind(c, name="tessera_f_error_text")
+      import
+      integer(c_int), value :: code
+      character(kind=c_char), intent(inout) :: text(*)
+      integer(c_int64_t), value :: capacity
+      integer(c_int64_t), intent(out) :: length
+    end subroutine f_error_text
+    function c_last_error_rank() bind(c, name="tessera_last_error_rank") result(value)
+      import
+      integer(c_int64_t) :: value
+    end function c_last_error_rank
+    function c_error_name(code) bind(c, name="tessera_error_name") result(value)
+      import
+      integer(c_int), value :: code
+      type(c_ptr) :: value
+    end function c_error_name
+    function c_version() bind(c, name="tessera_version") result(value)
+      import
+      type(c_ptr) :: value
+    end function c_version
+    function c_strlen(text) bind(c, name="strlen") result(value)
+      import
+      type(c_ptr), value :: text
+      integer(c_size_t) :: value
+    end function c_strlen
+  end interface
+
+contains
+
+  !> Local. The text of this thread's last error: the procedure, what was attempted, the cause, and
+  !> what to do on a line of its own; empty before the first one.
+  function tessera_last_error() result(text)
+    character(:), allocatable :: text
+    text = last_error_of(0_c_int)
+  end function tessera_last_error
+
+  !> Local. The rank that this thread's last error is about, or -1.
+  function tessera_last_error_rank() result(rank)
+    integer :: rank
+    rank = int(c_last_error_rank())
+  end function tessera_last_error_rank
+
+  !> Local. "peer_lost" and the like; "unknown" for a number that is no code.
+  function tessera_error_name(code) result(name)
+    integer, intent(in) :: code
+    character(:), allocatable :: name
+    name = string_at(c_error_name(int(code, c_int)))
+  end function tessera_error_name
+
+  !> Local. The version of the library that runs, "0.1.0".
+  function tessera_version() result(version)
+    character(:), allocatable :: version
+    version = string_at(c_version())
+  end function tessera_version
+
+  !> Reports as Fortran's statements do: by stat and errmsg where there is a stat, else by the end
+  !> of the program.
+  subroutine finish(code, stat, errmsg)
+    integer(c_int), intent(in) :: code
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: text
+    if (present(stat)) stat = int(code)
+    if (code == 0) return
+    text = last_error_of(code)
+    if (present(errmsg)) errmsg = text
+    if (.not. present(stat)) error stop text
+  end subroutine finish
+
+  !> Whether a variable's handle of the C interface could be had; `code` tells why not.
+  function open_cell(cell, kind, handle, code) result(is_open)
+    type(owned_cell), intent(in) :: cell
+    integer(c_int), intent(in) :: kind
+    type(c_ptr), intent(out) :: handle
+    integer(c_int), intent(out) :: code
+    logical :: is_open
+    handle = c_null_ptr
+    code = f_open(cell%at, kind, handle)
+    is_open = code == 0
+  end function open_cell
+
+  subroutine free_cell(self, stat, errmsg)
+    class(owned_cell), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_free(self%at), stat, errmsg)
+  end subroutine free_cell
+
+  impure elemental subroutine end_cell(self)
+    type(owned_cell), intent(inout) :: self
+    if (c_associated(self%at)) call f_end(self%at)
+  end subroutine end_cell
+
+  function last_error_of(code) result(text)
+    integer(c_int), intent(in) :: code
+    character(:), allocatable :: text
+    character(kind=c_char) :: nothing(1)
+    integer(c_int64_t) :: length
+    call f_error_text(code, nothing, 0_c_int64_t, length)
+    block
+      character(kind=c_char) :: buffer(length + 1)
+      call f_error_text(code, buffer, length + 1, length)
+      text = text_of(buffer)
+    end block
+  end function last_error_of
+
+  !> A text of C's without its final zero.
+  pure function text_of(characters) result(text)
+    character(kind=c_char), intent(in) :: characters(:)
+    character(:), allocatable :: text
+    integer :: i, length
+    length = findloc(characters, c_null_char, dim=1) - 1
+    allocate (character(length) :: text)
+    do i = 1, length
+      text(i:i) = characters(i)
+    end do
+  end function text_of
+
+  !> A text as C takes it, without trailing blanks.
+  pure function c_text(text) result(terminated)
+    character(*), intent(in) :: text
+    character(:), allocatable :: terminated
+    terminated = trim(text) // c_null_char
+  end function c_text
+
+  function string_at(address) result(text)
+    type(c_ptr), intent(in) :: address
+    character(:), allocatable :: text
+    character(kind=c_char), pointer :: characters(:)
+    call c_f_pointer(address, characters, [c_strlen(address) + 1])
+    text = text_of(characters)
+  end function string_at
+
+end module tessera_errors

@@ -1,0 +1,667 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! The parallel run, teams of its ranks, locks and shared counters; see tessera.f90.
+!
+! Ranks and members are default integers and counted from 0, as MPI counts them.
+module tessera_jobs
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int64
+  use tessera_errors
+  use tessera_job_bindings
+  implicit none
+  private
+  public :: tessera_job, tessera_team, tessera_locks, tessera_counter
+
+  !> How reductions combine elements; for complex ones only sum and product. Bits and logic are of
+  !> integers.
+  integer, parameter, public :: tessera_sum = 0, tessera_product = 1, tessera_min = 2, &
+      tessera_max = 3, tessera_abs_min = 4, tessera_abs_max = 5, tessera_bit_and = 6, &
+      tessera_bit_or = 7, tessera_logical_and = 8, tessera_logical_or = 9
+
+  !> Kinds of operations, for counts of them.
+  integer, parameter, public :: tessera_op_put = 0, tessera_op_get = 1, &
+      tessera_op_accumulate = 2, tessera_op_atomic = 3, tessera_op_lock = 4, tessera_op_notify = 5
+
+  !> Membership of the parallel run.
+  type :: tessera_job
+    type(owned_cell) :: own  ! not for programs
+  contains
+    procedure :: start => job_start
+    procedure :: start_alone => job_start_alone
+    procedure :: stop => job_stop
+    procedure :: c_handle => job_c_handle
+    procedure :: from_c_handle => job_from_c_handle
+    procedure :: rank => job_rank
+    procedure :: size => job_size
+    procedure :: node_count => job_node_count
+    procedure :: node => job_node
+    procedure :: shares_node => job_shares_node
+    procedure :: is_present => job_is_present
+    procedure :: transport => job_transport
+    procedure :: setting => job_setting
+    procedure :: wait => job_wait
+    procedure :: fence => job_fence
+    procedure :: barrier => job_barrier
+    procedure :: traffic => job_traffic
+    procedure :: allocate_local => job_allocate_local
+    procedure :: free_local => job_free_local
+  end type tessera_job
+
+  !> Some of the ranks, in an order.
+  type :: tessera_team
+    type(owned_cell) :: own  ! not for programs
+  contains
+    procedure :: create => team_create
+    procedure :: split => team_split
+    procedure :: free => team_free
+    procedure :: c_handle => team_c_handle
+    procedure :: rank => team_rank
+    procedure :: size => team_size
+    procedure :: world_rank => team_world_rank
+    procedure :: member => team_member
+    procedure :: barrier => team_barrier
+    procedure :: broadcast => team_broadcast
+    procedure :: allgather => team_allgather
+    procedure :: allreduce => team_allreduce
+    procedure :: reduce => team_reduce
+  end type tessera_team
+
+  !> Locks that belong to ranks.
+  type :: tessera_locks
+    type(owned_cell) :: own  ! not for programs
+  contains
+    procedure :: create => locks_create
+    procedure :: free => locks_free
+    procedure :: count => locks_count
+    procedure :: lock => locks_lock
+    procedure :: try_lock => locks_try_lock
+    procedure :: unlock => locks_unlock
+  end type tessera_locks
+
+  !> A shared counter.
+  type :: tessera_counter
+    type(owned_cell) :: own  ! not for programs
+  contains
+    procedure :: create => counter_create
+    procedure :: free => counter_free
+    procedure :: next => counter_next
+    procedure :: reset => counter_reset
+  end type tessera_counter
+
+contains
+
+  !> Collective over all ranks, or those of the MPI communicator: an integer as `use mpi` has them,
+  !> or the mpi_val of mpi_f08. Without one, starts under tessera-run, mpirun or srun, or alone,
+  !> whichever it is. Errors: invalid_argument (settings), timed_out and peer_lost (others did not
+  !> come), unreachable, unsupported (built without MPI), no_memory.
+  subroutine job_start(self, communicator, stat, errmsg)
+    class(tessera_job), intent(inout) :: self
+    integer, intent(in), optional :: communicator
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    if (present(communicator)) then
+      call finish(f_job_start(self%own%at, 1_c_int, int(communicator, c_int)), stat, errmsg)
+    else
+      call finish(f_job_start(self%own%at, 0_c_int, 0_c_int), stat, errmsg)
+    end if
+  end subroutine job_start
+
+  !> Local. This process is the whole job, whatever started it.
+  subroutine job_start_alone(self, stat, errmsg)
+    class(tessera_job), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_job_start(self%own%at, 2_c_int, 0_c_int), stat, errmsg)
+  end subroutine job_start_alone
+
+  !> Collective. Completes this rank's operations, leaves the run and frees all that was made with
+  !> it. Errors: what the last fence found.
+  subroutine job_stop(self, stat, errmsg)
+    class(tessera_job), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%own%free(stat, errmsg)
+  end subroutine job_stop
+
+  !> Local. The handle of fortran/c_api.h, for C and C++; it stays this variable's.
+  function job_c_handle(self, stat, errmsg) result(handle)
+    class(tessera_job), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (.not. open_cell(self%own, kind_job, handle, code)) handle = c_null_ptr
+    call finish(code, stat, errmsg)
+  end function job_c_handle
+
+  !> Local. A variable for a job that C or C++ has started, and stops after the last use of this.
+  subroutine job_from_c_handle(self, handle, stat, errmsg)
+    class(tessera_job), intent(inout) :: self
+    type(c_ptr), intent(in) :: handle
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_job_from_handle(self%own%at, handle), stat, errmsg)
+  end subroutine job_from_c_handle
+
+  !> Local. This rank, from 0.
+  function job_rank(self, stat, errmsg) result(value)
+    class(tessera_job), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = -1
+    if (open_cell(self%own, kind_job, handle, code)) &
+        code = c_job_rank(handle, number)
+    value = int(number)
+    call finish(code, stat, errmsg)
+  end function job_rank
+
+  !> Local. How many ranks there are.
+  function job_size(self, stat, errmsg) result(value)
+    class(tessera_job), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = -1
+    if (open_cell(self%own, kind_job, handle, code)) &
+        code = c_job_size(handle, number)
+    value = int(number)
+    call finish(code, stat, errmsg)
+  end function job_size
+
+  !> Local. How many nodes there are. They are numbered from 0 in the order of their lowest ranks.
+  function job_node_count(self, stat, errmsg) result(value)
+    class(tessera_job), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = -1
+    if (open_cell(self%own, kind_job, handle, code)) &
+        code = c_job_node_count(handle, number)
+    value = int(number)
+    call finish(code, stat, errmsg)
+  end function job_node_count
+
+  !> Local. The node of a rank.
+  function job_node(self, rank, stat, errmsg) result(value)
+    class(tessera_job), intent(in) :: self
+    integer, intent(in) :: rank
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = -1
+    if (open_cell(self%own, kind_job, handle, code)) &
+        code = c_job_node(handle, int(rank, c_int64_t), number)
+    value = int(number)
+    call finish(code, stat, errmsg)
+  end function job_node
+
+  !> Local. Whether the rank shares this rank's memory.
+  function job_shares_node(self, rank, stat, errmsg) result(value)
+    class(tessera_job), intent(in) :: self
+    integer, intent(in) :: rank
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    logical :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int) :: number
+    number = 0
+    if (open_cell(self%own, kind_job, handle, code)) &
+        code = c_job_shares_node(handle, int(rank, c_int64_t), number)
+    value = number /= 0
+    call finish(code, stat, errmsg)
+  end function job_shares_node
+
+  !> Local. Whether the rank has neither left nor died, as far as this node can tell.
+  function job_is_present(self, rank, stat, errmsg) result(value)
+    class(tessera_job), intent(in) :: self
+    integer, intent(in) :: rank
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    logical :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int) :: number
+    number = 0
+    if (open_cell(self%own, kind_job, handle, code)) &
+        code = c_job_is_present(handle, int(rank, c_int64_t), number)
+    value = number /= 0
+    call finish(code, stat, errmsg)
+  end function job_is_present
+
+  !> Local. The name of the transport to a rank: "shm", "tcp".
+  function job_transport(self, rank, stat, errmsg) result(text)
+    class(tessera_job), intent(in) :: self
+    integer, intent(in) :: rank
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: text
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: length
+    character(kind=c_char) :: characters(1024)
+    characters = c_null_char
+    if (open_cell(self%own, kind_job, handle, code)) &
+        code = c_job_transport(handle, int(rank, c_int64_t), characters, size(characters, &
+            kind=c_int64_t), length)
+    text = text_of(characters)
+    call finish(code, stat, errmsg)
+  end function job_transport
+
+  !> Local. The value of a setting, as text: of "TESSERA_LOG", and so on.
+  function job_setting(self, name, stat, errmsg) result(text)
+    class(tessera_job), intent(in) :: self
+    character(*), intent(in) :: name
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: text
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: length
+    character(kind=c_char) :: characters(1024)
+    characters = c_null_char
+    if (open_cell(self%own, kind_job, handle, code)) &
+        code = c_job_setting(handle, c_text(name), characters, size(characters, kind=c_int64_t), &
+            length)
+    text = text_of(characters)
+    call finish(code, stat, errmsg)
+  end function job_setting
+
+  !> One-sided. Waits until what was detached is complete here: all, or what went to one rank.
+  subroutine job_wait(self, rank, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    integer, intent(in), optional :: rank
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_job, handle, code)) then
+      if (present(rank)) then
+        code = c_job_wait_rank(handle, int(rank, c_int64_t))
+      else
+        code = c_job_wait_all(handle)
+      end if
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine job_wait
+
+  !> One-sided. Returns when all operations of this rank are complete at their targets: everywhere,
+  !> or at one rank. Reports errors of transfers that nobody waited for.
+  subroutine job_fence(self, rank, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    integer, intent(in), optional :: rank
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_job, handle, code)) then
+      if (present(rank)) then
+        code = c_job_fence(handle, int(rank, c_int64_t))
+      else
+        code = c_job_fence_all(handle)
+      end if
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine job_fence
+
+  !> Collective over all ranks. A fence and a barrier.
+  subroutine job_barrier(self, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_job, handle, code)) &
+        code = c_job_barrier(handle)
+    call finish(code, stat, errmsg)
+  end subroutine job_barrier
+
+  !> Local. How many operations of a kind (tessera_op_put and so on) this rank made, and the bytes
+  !> they moved: to all ranks, or to one.
+  subroutine job_traffic(self, op, operations, bytes, rank, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    integer, intent(in) :: op
+    integer(int64), intent(out) :: operations, bytes
+    integer, intent(in), optional :: rank
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    operations = 0
+    bytes = 0
+    if (open_cell(self%own, kind_job, handle, code)) then
+      if (present(rank)) then
+        code = c_job_traffic_to(handle, int(rank, c_int64_t), int(op, c_int), operations, bytes)
+      else
+        code = c_job_traffic(handle, int(op, c_int), operations, bytes)
+      end if
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine job_traffic
+
+  !> Local. Memory that transports use without copying or registering it, zeroed; c_f_pointer makes
+  !> it an array.
+  subroutine job_allocate_local(self, bytes, memory, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    integer(int64), intent(in) :: bytes
+    type(c_ptr), intent(out) :: memory
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    memory = c_null_ptr
+    if (open_cell(self%own, kind_job, handle, code)) &
+        code = c_job_allocate_local(handle, bytes, memory)
+    call finish(code, stat, errmsg)
+  end subroutine job_allocate_local
+
+  !> Local. Gives such memory back.
+  subroutine job_free_local(self, memory, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    type(c_ptr), intent(in) :: memory
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_job, handle, code)) &
+        code = c_job_free_local(handle, memory)
+    call finish(code, stat, errmsg)
+  end subroutine job_free_local
+
+  !> Collective over the listed ranks, who all give the same list; local without one: the team of
+  !> all ranks. Errors: invalid_argument (an empty list, a rank twice or outside the job, the
+  !> caller missing).
+  subroutine team_create(self, job, ranks, stat, errmsg)
+    class(tessera_team), intent(inout) :: self
+    type(tessera_job), intent(in) :: job
+    type(*), dimension(..), intent(in), optional :: ranks
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_team_create(self%own%at, job%own%at, ranks), stat, errmsg)
+  end subroutine team_create
+
+  !> Collective. Members that give the same color form the team `part`, ordered by key; a negative
+  !> color gives a team of the caller alone.
+  subroutine team_split(self, color, key, part, stat, errmsg)
+    class(tessera_team), intent(in) :: self
+    integer, intent(in) :: color, key
+    type(tessera_team), intent(inout) :: part
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_team_split(part%own%at, self%own%at, int(color, c_int64_t), int(key, &
+        c_int64_t)), stat, errmsg)
+  end subroutine team_split
+
+  !> Local. Arrays on the team keep what they need.
+  subroutine team_free(self, stat, errmsg)
+    class(tessera_team), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%own%free(stat, errmsg)
+  end subroutine team_free
+
+  !> Local. The handle of fortran/c_api.h, for C and C++; it stays this variable's.
+  function team_c_handle(self, stat, errmsg) result(handle)
+    class(tessera_team), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (.not. open_cell(self%own, kind_team, handle, code)) handle = c_null_ptr
+    call finish(code, stat, errmsg)
+  end function team_c_handle
+
+  !> Local. This rank's place in the team, from 0.
+  function team_rank(self, stat, errmsg) result(value)
+    class(tessera_team), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = -1
+    if (open_cell(self%own, kind_team, handle, code)) &
+        code = c_team_rank(handle, number)
+    value = int(number)
+    call finish(code, stat, errmsg)
+  end function team_rank
+
+  !> Local. How many members there are.
+  function team_size(self, stat, errmsg) result(value)
+    class(tessera_team), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = -1
+    if (open_cell(self%own, kind_team, handle, code)) &
+        code = c_team_size(handle, number)
+    value = int(number)
+    call finish(code, stat, errmsg)
+  end function team_size
+
+  !> Local. The rank of a member.
+  function team_world_rank(self, member, stat, errmsg) result(value)
+    class(tessera_team), intent(in) :: self
+    integer, intent(in) :: member
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = -1
+    if (open_cell(self%own, kind_team, handle, code)) &
+        code = c_team_world_rank(handle, int(member, c_int64_t), number)
+    value = int(number)
+    call finish(code, stat, errmsg)
+  end function team_world_rank
+
+  !> Local. The member that a rank is, -1 if it is none.
+  function team_member(self, rank, stat, errmsg) result(value)
+    class(tessera_team), intent(in) :: self
+    integer, intent(in) :: rank
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = -1
+    if (open_cell(self%own, kind_team, handle, code)) &
+        code = c_team_member(handle, int(rank, c_int64_t), number)
+    value = int(number)
+    call finish(code, stat, errmsg)
+  end function team_member
+
+  !> Collective. Returns when all members have come. Errors of all collectives: peer_lost, closed,
+  !> invalid_argument (members called different collectives, or with different sizes).
+  subroutine team_barrier(self, stat, errmsg)
+    class(tessera_team), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_team, handle, code)) &
+        code = c_team_barrier(handle)
+    call finish(code, stat, errmsg)
+  end subroutine team_barrier
+
+  !> Collective. Copies the root's buffer, of any type and shape, into everybody's.
+  subroutine team_broadcast(self, buffer, root, stat, errmsg)
+    class(tessera_team), intent(in) :: self
+    type(*), dimension(..), intent(inout) :: buffer
+    integer, intent(in) :: root
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_team_broadcast(self%own%at, buffer, int(root, c_int64_t)), stat, errmsg)
+  end subroutine team_broadcast
+
+  !> Collective. Equally many elements of each member, one after the other in `all`.
+  subroutine team_allgather(self, mine, all, stat, errmsg)
+    class(tessera_team), intent(in) :: self
+    type(*), dimension(..), intent(in) :: mine
+    type(*), dimension(..), intent(inout) :: all
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_team_allgather(self%own%at, mine, all), stat, errmsg)
+  end subroutine team_allgather
+
+  !> Collective. Combines the elements of all members, in place on all of them; the reduction is
+  !> tessera_sum and so on. The same result each time and on all members.
+  subroutine team_allreduce(self, elements, reduction, stat, errmsg)
+    class(tessera_team), intent(in) :: self
+    type(*), dimension(..), intent(inout) :: elements
+    integer, intent(in) :: reduction
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_team_reduce(self%own%at, elements, int(reduction, c_int)), stat, errmsg)
+  end subroutine team_allreduce
+
+  !> Collective. The same, in place at the root only.
+  subroutine team_reduce(self, elements, reduction, root, stat, errmsg)
+    class(tessera_team), intent(in) :: self
+    type(*), dimension(..), intent(inout) :: elements
+    integer, intent(in) :: reduction, root
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_team_reduce(self%own%at, elements, int(reduction, c_int), int(root, &
+        c_int64_t)), stat, errmsg)
+  end subroutine team_reduce
+
+  !> Collective on `team`. Makes `count` locks at this rank; counts may differ, and be zero.
+  subroutine locks_create(self, team, count, stat, errmsg)
+    class(tessera_locks), intent(inout) :: self
+    type(tessera_team), intent(in) :: team
+    integer, intent(in) :: count
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_locks_create(self%own%at, team%own%at, int(count, c_int64_t)), stat, errmsg)
+  end subroutine locks_create
+
+  !> Collective. No lock is held or waited for.
+  subroutine locks_free(self, stat, errmsg)
+    class(tessera_locks), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%own%free(stat, errmsg)
+  end subroutine locks_free
+
+  !> Local. How many locks a member brought.
+  function locks_count(self, owner, stat, errmsg) result(value)
+    class(tessera_locks), intent(in) :: self
+    integer, intent(in) :: owner
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = -1
+    if (open_cell(self%own, kind_locks, handle, code)) &
+        code = c_locks_count(handle, int(owner, c_int64_t), number)
+    value = int(number)
+    call finish(code, stat, errmsg)
+  end function locks_count
+
+  !> One-sided. Waits until lock `index` of `owner`, counted from 1, is this thread's. Errors:
+  !> out_of_range, peer_lost (its holder died; the lock is not taken).
+  subroutine locks_lock(self, owner, index, stat, errmsg)
+    class(tessera_locks), intent(in) :: self
+    integer, intent(in) :: owner, index
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_locks, handle, code)) &
+        code = c_locks_lock(handle, int(owner, c_int64_t), index - 1_c_int64_t)
+    call finish(code, stat, errmsg)
+  end subroutine locks_lock
+
+  !> One-sided. The same without waiting: whether it is this thread's now.
+  function locks_try_lock(self, owner, index, stat, errmsg) result(value)
+    class(tessera_locks), intent(in) :: self
+    integer, intent(in) :: owner, index
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    logical :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int) :: number
+    number = 0
+    if (open_cell(self%own, kind_locks, handle, code)) &
+        code = c_locks_try_lock(handle, int(owner, c_int64_t), index - 1_c_int64_t, number)
+    value = number /= 0
+    call finish(code, stat, errmsg)
+  end function locks_try_lock
+
+  !> One-sided. Errors: invalid_argument when this rank does not hold it.
+  subroutine locks_unlock(self, owner, index, stat, errmsg)
+    class(tessera_locks), intent(in) :: self
+    integer, intent(in) :: owner, index
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_locks, handle, code)) &
+        code = c_locks_unlock(handle, int(owner, c_int64_t), index - 1_c_int64_t)
+    call finish(code, stat, errmsg)
+  end subroutine locks_unlock
+
+  !> Collective on `team`. A counter at zero, in the memory of its member `owner`, 0 unless given.
+  subroutine counter_create(self, team, owner, stat, errmsg)
+    class(tessera_counter), intent(inout) :: self
+    type(tessera_team), intent(in) :: team
+    integer, intent(in), optional :: owner
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: at
+    at = 0
+    if (present(owner)) at = owner
+    call finish(f_counter_create(self%own%at, team%own%at, at), stat, errmsg)
+  end subroutine counter_create
+
+  !> Collective.
+  subroutine counter_free(self, stat, errmsg)
+    class(tessera_counter), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%own%free(stat, errmsg)
+  end subroutine counter_free
+
+  !> One-sided. `value`, an integer of any kind, becomes what the counter was before `count`, 1
+  !> unless given, was added.
+  subroutine counter_next(self, value, count, stat, errmsg)
+    class(tessera_counter), intent(in) :: self
+    type(*), dimension(..), intent(inout) :: value
+    type(*), dimension(..), intent(in), optional :: count
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_counter_next(self%own%at, count, value), stat, errmsg)
+  end subroutine counter_next
+
+  !> Collective. Sets it; nobody may draw meanwhile.
+  subroutine counter_reset(self, value, stat, errmsg)
+    class(tessera_counter), intent(in) :: self
+    type(*), dimension(..), intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_counter_reset(self%own%at, value), stat, errmsg)
+  end subroutine counter_reset
+end module tessera_jobs

@@ -1,0 +1,347 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! Linear algebra with matrices, which are arrays of two dimensions or boxes of them; see
+! tessera.f90.
+!
+!     call tessera_gemm(a, b, c)                        ! C = A B
+!     call tessera_solve(a, b)                          ! B becomes X of A X = B
+!     call tessera_eigen(a, vectors, values)
+!
+! Rows, columns and triangles are Fortran's. The elements are real or complex, of one type in all
+! operands of an operation, which may be distributed in any ways. All are collective over the team
+! of the result, or of the first operand where none is written. Errors of all: closed;
+! invalid_argument (shapes or types that don't fit, operands that share elements with a result),
+! out_of_range: nothing was changed. no_memory and peer_lost: results are unspecified.
+module tessera_linear_algebra
+  use, intrinsic :: iso_c_binding
+  use tessera_errors
+  use tessera_part_bindings, only: c_operand
+  use tessera_parts
+  implicit none
+  private
+  public :: tessera_gemm, tessera_contract, tessera_permute, tessera_transpose, &
+      tessera_cholesky, tessera_lu, tessera_qr, tessera_solve, tessera_solve_positive_definite, &
+      tessera_solve_lu, tessera_solve_cholesky, tessera_solve_triangular, &
+      tessera_invert_positive_definite, tessera_least_squares, tessera_eigenvalues, &
+      tessera_eigen, tessera_eigenvalues_generalised, tessera_eigen_generalised, &
+      tessera_singular_values, tessera_svd
+
+  !> What a matrix is taken for. Of real ones the last two are the same.
+  integer, parameter, public :: tessera_plain = 0, tessera_transposed = 1, &
+      tessera_conjugate_transposed = 2
+
+  !> Which triangle is read; on which side of X a triangular matrix stands; its diagonal.
+  integer, parameter, public :: tessera_lower = 0, tessera_upper = 1, tessera_left = 0, &
+      tessera_right = 1, tessera_diagonal_stored = 0, tessera_diagonal_of_ones = 1
+
+  !> Who factors and solves: ScaLAPACK where it is possible and else the library itself, or one of
+  !> them.
+  integer, parameter, public :: tessera_method_automatic = 0, tessera_method_own = 1, &
+      tessera_method_scalapack = 2
+
+  !> What is chosen of solvers.
+  type, bind(c) :: c_solver_choice
+    integer(c_int) :: method = 0
+    integer(c_int) :: triangle = 0
+    integer(c_int) :: side = 0
+    integer(c_int) :: op = 0
+    integer(c_int) :: diagonal = 0
+  end type c_solver_choice
+
+  !> Operations of one kind, as C++ counts them.
+  integer(c_int), parameter :: op_cholesky = 0, op_solve = 1, op_solve_positive_definite = 2, &
+      op_solve_cholesky = 3, op_solve_triangular = 4, op_invert_positive_definite = 5, &
+      op_least_squares = 6
+  integer(c_int), parameter :: op_eigenvalues = 0, op_eigen = 1, op_eigenvalues_generalised = 2, &
+      op_eigen_generalised = 3, op_singular_values = 4, op_svd = 5
+
+  interface
+    function f_gemm(a, b, c, alpha, beta, op_a, op_b) bind(c, name="tessera_f_gemm") result(code)
+      import
+      type(c_operand), intent(in) :: a, b, c
+      type(*), dimension(..), intent(in), optional :: alpha, beta
+      integer(c_int), value :: op_a, op_b
+      integer(c_int) :: code
+    end function
+    function f_contract(a_letters, a, b_letters, b, c_letters, c, alpha, beta) &
+        bind(c, name="tessera_f_contract") result(code)
+      import
+      character(kind=c_char), intent(in) :: a_letters(*)
+      type(c_operand), intent(in) :: a
+      character(kind=c_char), intent(in) :: b_letters(*)
+      type(c_operand), intent(in) :: b
+      character(kind=c_char), intent(in) :: c_letters(*)
+      type(c_operand), intent(in) :: c
+      type(*), dimension(..), intent(in), optional :: alpha, beta
+      integer(c_int) :: code
+    end function
+    function f_permute(from, order, to) bind(c, name="tessera_f_permute") result(code)
+      import
+      type(c_operand), intent(in) :: from
+      type(*), dimension(..), intent(in) :: order
+      type(c_operand), intent(in) :: to
+      integer(c_int) :: code
+    end function
+    function f_solve(op, a, b, x, choice, alpha) bind(c, name="tessera_f_solve") result(code)
+      import
+      integer(c_int), value :: op
+      type(c_operand), intent(in) :: a
+      type(c_operand), intent(in), optional :: b, x
+      type(c_solver_choice), intent(in) :: choice
+      type(*), dimension(..), intent(in), optional :: alpha
+      integer(c_int) :: code
+    end function
+    function f_lu(a, method, pivots) bind(c, name="tessera_f_lu") result(code)
+      import
+      type(c_operand), intent(in) :: a
+      integer(c_int), value :: method
+      type(*), dimension(..), intent(inout) :: pivots
+      integer(c_int) :: code
+    end function
+    function f_solve_lu(a, pivots, b, op) bind(c, name="tessera_f_solve_lu") result(code)
+      import
+      type(c_operand), intent(in) :: a
+      type(*), dimension(..), intent(in) :: pivots
+      type(c_operand), intent(in) :: b
+      integer(c_int), value :: op
+      integer(c_int) :: code
+    end function
+    function f_qr(a, method, tau) bind(c, name="tessera_f_qr") result(code)
+      import
+      type(c_operand), intent(in) :: a
+      integer(c_int), value :: method
+      type(*), dimension(..), intent(inout) :: tau
+      integer(c_int) :: code
+    end function
+    function f_values(op, a, second, third, values) bind(c, name="tessera_f_values") result(code)
+      import
+      integer(c_int), value :: op
+      type(c_operand), intent(in) :: a
+      type(c_operand), intent(in), optional :: second, third
+      type(*), dimension(..), intent(inout) :: values
+      integer(c_int) :: code
+    end function
+  end interface
+
+contains
+
+  !> C = alpha op(A) op(B) + beta C; alpha is 1 and beta 0 unless given, and then C is not read.
+  subroutine tessera_gemm(a, b, c, alpha, beta, op_a, op_b, stat, errmsg)
+    class(tessera_part), intent(in) :: a, b, c
+    type(*), dimension(..), intent(in), optional :: alpha, beta
+    integer, intent(in), optional :: op_a, op_b
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_gemm(operand(a), operand(b), operand(c), alpha, beta, chosen(op_a), &
+        chosen(op_b)), stat, errmsg)
+  end subroutine tessera_gemm
+
+  !> C = alpha times the sum of A B over the letters that C lacks, plus beta C: a letter stands for
+  !> a dimension, "abcd" for four. Of whole arrays.
+  subroutine tessera_contract(a_letters, a, b_letters, b, c_letters, c, alpha, beta, stat, errmsg)
+    character(*), intent(in) :: a_letters
+    class(tessera_part), intent(in) :: a
+    character(*), intent(in) :: b_letters
+    class(tessera_part), intent(in) :: b
+    character(*), intent(in) :: c_letters
+    class(tessera_part), intent(in) :: c
+    type(*), dimension(..), intent(in), optional :: alpha, beta
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_contract(c_text(a_letters), operand(a), c_text(b_letters), operand(b), &
+        c_text(c_letters), operand(c), alpha, beta), stat, errmsg)
+  end subroutine tessera_contract
+
+  !> Dimension d of `to` is dimension order(d) of `from`, as in reshape; [2, 1] transposes a
+  !> matrix. Of whole arrays with elements of any kind.
+  subroutine tessera_permute(from, order, to, stat, errmsg)
+    class(tessera_part), intent(in) :: from
+    type(*), dimension(..), intent(in) :: order
+    class(tessera_part), intent(in) :: to
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_permute(operand(from), order, operand(to)), stat, errmsg)
+  end subroutine tessera_permute
+
+  !> to(i, j) = from(j, i). Of whole arrays with elements of any kind.
+  subroutine tessera_transpose(from, to, stat, errmsg)
+    class(tessera_part), intent(in) :: from, to
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_permute(operand(from), [2, 1], operand(to)), stat, errmsg)
+  end subroutine tessera_transpose
+
+  !> A = L L^H or U^H U of a Hermitian positive definite matrix, of which a triangle, the lower one
+  !> unless given, is read and replaced. Errors: also invalid_argument if A is not positive
+  !> definite.
+  subroutine tessera_cholesky(a, triangle, method, stat, errmsg)
+    class(tessera_part), intent(in) :: a
+    integer, intent(in), optional :: triangle, method
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_solve(op_cholesky, operand(a), choice=c_solver_choice(method=chosen(method), &
+        triangle=chosen(triangle))), stat, errmsg)
+  end subroutine tessera_cholesky
+
+  !> A = P L U: L, whose diagonal is of ones, and U take A's place. In step i row i was exchanged
+  !> with row pivots(i); there are min(rows, columns) of them, integers of any kind. Errors: also
+  !> invalid_argument if A is singular.
+  subroutine tessera_lu(a, pivots, method, stat, errmsg)
+    class(tessera_part), intent(in) :: a
+    type(*), dimension(..), intent(inout) :: pivots
+    integer, intent(in), optional :: method
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_lu(operand(a), chosen(method), pivots), stat, errmsg)
+  end subroutine tessera_lu
+
+  !> A = Q R by reflections: R in the upper triangle, the reflectors below; `tau` gets their
+  !> factors, min(rows, columns) numbers of A's type.
+  subroutine tessera_qr(a, tau, method, stat, errmsg)
+    class(tessera_part), intent(in) :: a
+    type(*), dimension(..), intent(inout) :: tau
+    integer, intent(in), optional :: method
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_qr(operand(a), chosen(method), tau), stat, errmsg)
+  end subroutine tessera_qr
+
+  !> The columns of B become those of X, as in all that follows: A X = B of a square A, which stays
+  !> as it is. Errors: also invalid_argument if it is singular.
+  subroutine tessera_solve(a, b, method, stat, errmsg)
+    class(tessera_part), intent(in) :: a, b
+    integer, intent(in), optional :: method
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_solve(op_solve, operand(a), operand(b), &
+        choice=c_solver_choice(method=chosen(method))), stat, errmsg)
+  end subroutine tessera_solve
+
+  !> The same of a Hermitian positive definite A, whose triangle is read.
+  subroutine tessera_solve_positive_definite(a, b, triangle, method, stat, errmsg)
+    class(tessera_part), intent(in) :: a, b
+    integer, intent(in), optional :: triangle, method
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_solve(op_solve_positive_definite, operand(a), operand(b), &
+        choice=c_solver_choice(method=chosen(method), triangle=chosen(triangle))), stat, errmsg)
+  end subroutine tessera_solve_positive_definite
+
+  !> op(A) X = B with what tessera_lu left in A, and its pivots.
+  subroutine tessera_solve_lu(a, pivots, b, op, stat, errmsg)
+    class(tessera_part), intent(in) :: a
+    type(*), dimension(..), intent(in) :: pivots
+    class(tessera_part), intent(in) :: b
+    integer, intent(in), optional :: op
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_solve_lu(operand(a), pivots, operand(b), chosen(op)), stat, errmsg)
+  end subroutine tessera_solve_lu
+
+  !> A X = B with what tessera_cholesky left in the same triangle.
+  subroutine tessera_solve_cholesky(a, b, triangle, stat, errmsg)
+    class(tessera_part), intent(in) :: a, b
+    integer, intent(in), optional :: triangle
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_solve(op_solve_cholesky, operand(a), operand(b), &
+        choice=c_solver_choice(triangle=chosen(triangle))), stat, errmsg)
+  end subroutine tessera_solve_cholesky
+
+  !> op(A) X = alpha B, or X op(A) = alpha B, of a triangular A.
+  subroutine tessera_solve_triangular(a, b, triangle, side, op, diagonal, alpha, stat, errmsg)
+    class(tessera_part), intent(in) :: a, b
+    integer, intent(in), optional :: triangle, side, op, diagonal
+    type(*), dimension(..), intent(in), optional :: alpha
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_solve(op_solve_triangular, operand(a), operand(b), &
+        choice=c_solver_choice(triangle=chosen(triangle), side=chosen(side), op=chosen(op), &
+        diagonal=chosen(diagonal)), alpha=alpha), stat, errmsg)
+  end subroutine tessera_solve_triangular
+
+  !> A becomes its inverse, all of it, of a Hermitian positive definite A.
+  subroutine tessera_invert_positive_definite(a, triangle, stat, errmsg)
+    class(tessera_part), intent(in) :: a
+    integer, intent(in), optional :: triangle
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_solve(op_invert_positive_definite, operand(a), &
+        choice=c_solver_choice(triangle=chosen(triangle))), stat, errmsg)
+  end subroutine tessera_invert_positive_definite
+
+  !> X with the least norm of A X - B in each column; A and B stay as they are.
+  subroutine tessera_least_squares(a, b, x, stat, errmsg)
+    class(tessera_part), intent(in) :: a, b, x
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_solve(op_least_squares, operand(a), operand(b), operand(x), &
+        c_solver_choice()), stat, errmsg)
+  end subroutine tessera_least_squares
+
+  !> All eigenvalues of a Hermitian matrix, of which the lower triangle is read, ascending: real
+  !> numbers of A's kind, the same on all members. Errors of this and what follows: also
+  !> limit_exceeded for a problem that one member can't solve alone.
+  subroutine tessera_eigenvalues(a, values, stat, errmsg)
+    class(tessera_part), intent(in) :: a
+    type(*), dimension(..), intent(inout) :: values
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_values(op_eigenvalues, operand(a), values=values), stat, errmsg)
+  end subroutine tessera_eigenvalues
+
+  !> And the eigenvectors, of length 1, as the columns of `vectors`.
+  subroutine tessera_eigen(a, vectors, values, stat, errmsg)
+    class(tessera_part), intent(in) :: a, vectors
+    type(*), dimension(..), intent(inout) :: values
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_values(op_eigen, operand(a), operand(vectors), values=values), stat, errmsg)
+  end subroutine tessera_eigen
+
+  !> The same of A v = lambda B v, of a positive definite B.
+  subroutine tessera_eigenvalues_generalised(a, b, values, stat, errmsg)
+    class(tessera_part), intent(in) :: a, b
+    type(*), dimension(..), intent(inout) :: values
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_values(op_eigenvalues_generalised, operand(a), operand(b), values=values), &
+        stat, errmsg)
+  end subroutine tessera_eigenvalues_generalised
+
+  !> And the eigenvectors, with v^H B v = 1.
+  subroutine tessera_eigen_generalised(a, b, vectors, values, stat, errmsg)
+    class(tessera_part), intent(in) :: a, b, vectors
+    type(*), dimension(..), intent(inout) :: values
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_values(op_eigen_generalised, operand(a), operand(b), operand(vectors), &
+        values), stat, errmsg)
+  end subroutine tessera_eigen_generalised
+
+  !> The k = min(m, n) singular values, descending.
+  subroutine tessera_singular_values(a, values, stat, errmsg)
+    class(tessera_part), intent(in) :: a
+    type(*), dimension(..), intent(inout) :: values
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_values(op_singular_values, operand(a), values=values), stat, errmsg)
+  end subroutine tessera_singular_values
+
+  !> And A = U S V^H: U is m x k, V^H is k x n.
+  subroutine tessera_svd(a, u, vh, values, stat, errmsg)
+    class(tessera_part), intent(in) :: a, u, vh
+    type(*), dimension(..), intent(inout) :: values
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_values(op_svd, operand(a), operand(u), operand(vh), values), stat, errmsg)
+  end subroutine tessera_svd
+
+  pure function chosen(given) result(number)
+    integer, intent(in), optional :: given
+    integer(c_int) :: number
+    number = 0
+    if (present(given)) number = given
+  end function chosen
+
+end module tessera_linear_algebra
