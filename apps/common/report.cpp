@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <set>
+#include <vector>
 
 #include "rma/counters.hpp"
 #include "rma/memory.hpp"
@@ -34,6 +37,23 @@ void Report::add(std::string_view name, double value, std::string_view unit, int
   json_[std::string(name)] = value;
 }
 
+void Report::add(std::string_view name, std::span<const double> values, std::string_view unit,
+                 int digits) {
+  std::vector<std::string> texts;
+  for (const double value : values) {
+    texts.push_back(fmt::format("{:.{}g}", value, digits));
+  }
+  print(name, fmt::format("{}", fmt::join(texts, " ")), unit);
+  json_[std::string(name)] = std::vector<double>(values.begin(), values.end());
+}
+
+void Report::note(std::string_view text) const {
+  if (prints_) {
+    fmt::print("{}", text);
+    std::fflush(stdout);
+  }
+}
+
 int Report::finish(bool is_verified) {
   const std::string_view verdict = is_verified ? "VERIFICATION SUCCESSFUL" : "VERIFICATION FAILED";
   json_["verification"] = is_verified;
@@ -50,6 +70,34 @@ int Report::finish(bool is_verified) {
     fmt::print("{}\n", verdict);
   }
   return is_verified && is_written ? 0 : 1;
+}
+
+namespace {
+
+// One rank of a node stands for all.
+rma::Result<std::string> transports_used(rma::Job& job) {
+  std::vector<std::string_view> names;
+  std::set<std::int32_t> nodes;
+  for (rma::WorldRank rank{0}; rank.value < job.size(); ++rank.value) {
+    if (nodes.insert(job.node_of(rank).value).second) {
+      TESSERA_ASSIGN_OR_RETURN(const std::string_view name, job.transport_to(rank));
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        names.push_back(name);
+      }
+    }
+  }
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
+}  // namespace
+
+rma::Status add_job(Report& report, rma::Job& job) {
+  report.add("ranks", std::int64_t{job.size()});
+  report.add("nodes", std::int64_t{job.node_count()});
+  report.add("bootstrap", job.bootstrap().name());
+  TESSERA_ASSIGN_OR_RETURN(const std::string transports, transports_used(job));
+  report.add("transport", transports);
+  return {};
 }
 
 rma::Status add_traffic(Report& report, rma::Job& job) {

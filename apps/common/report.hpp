@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,12 @@ class Report {
   /// With `digits` significant digits; physical results need at least 12.
   void add(std::string_view name, double value, std::string_view unit, int digits = 6);
 
+  /// Several numbers on one line, and a list in the JSON file.
+  void add(std::string_view name, std::span<const double> values, std::string_view unit,
+           int digits = 6);
+  /// Lines for people only.
+  void note(std::string_view text) const;
+
   /// Prints VERIFICATION SUCCESSFUL or FAILED as the last line and writes the JSON file. Returns
   /// the program's exit code: 0, or 1 when not verified or the file can't be written.
   int finish(bool is_verified);
@@ -35,6 +42,10 @@ class Report {
   std::string json_file_;
   nlohmann::ordered_json json_;
 };
+
+/// Local. Adds how the job runs: `ranks`, `nodes`, `bootstrap`, and `transport`, which names what
+/// carries operations from this rank to each node, without repetition.
+rma::Status add_job(Report& report, rma::Job& job);
 
 /// Collective. Adds what all ranks together moved: `traffic_put` and the like, operations and bytes
 /// to other ranks.

@@ -13,13 +13,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "apps/common/failure.hpp"
 #include "apps/common/report.hpp"
@@ -34,9 +30,7 @@ namespace {
 
 using tessera::apps::Report;
 using tessera::rma::Job;
-using tessera::rma::Result;
 using tessera::rma::Status;
-using tessera::rma::WorldRank;
 namespace mg = tessera::apps::mg;
 
 constexpr int exit_failed = 1;
@@ -65,33 +59,12 @@ Status check_memory(const mg::Problem& problem, std::int64_t ranks) {
       .hint("take a smaller class, or free memory");
 }
 
-// What carries operations from this rank to each node, without repetition: "shm". One rank of a
-// node stands for all.
-Result<std::string> transports_used(Job& job) {
-  std::vector<std::string_view> names;
-  std::set<std::int32_t> nodes;
-  for (WorldRank rank{0}; rank.value < job.size(); ++rank.value) {
-    if (nodes.insert(job.node_of(rank).value).second) {
-      TESSERA_ASSIGN_OR_RETURN(const std::string_view name, job.transport_to(rank));
-      if (std::find(names.begin(), names.end(), name) == names.end()) {
-        names.push_back(name);
-      }
-    }
-  }
-  return fmt::format("{}", fmt::join(names, ","));
-}
-
 Status describe_run(Report& report, const mg::Problem& problem, std::int64_t cycles, Job& job) {
   report.add("benchmark", "NAS MG");
   report.add("class", std::string(1, problem.name));
   report.add("grid", fmt::format("{0} x {0} x {0}", problem.edge));
   report.add("iterations", cycles);
-  report.add("ranks", std::int64_t{job.size()});
-  report.add("nodes", std::int64_t{job.node_count()});
-  report.add("bootstrap", job.bootstrap().name());
-  TESSERA_ASSIGN_OR_RETURN(const std::string transports, transports_used(job));
-  report.add("transport", transports);
-  return {};
+  return tessera::apps::add_job(report, job);
 }
 
 Status run(const Arguments& arguments, const mg::Problem& problem, Job& job, int& exit_code) {

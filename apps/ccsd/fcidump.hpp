@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Fcidump: a file of molecular integrals (Knowles and Handy, Comput. Phys. Commun. 54, 75 (1989)).
+//
+//     &FCI NORB=7, NELEC=10, MS2=0, ORBSYM=1,1,1,1,1,1,1, ISYM=1, &END
+//       4.74665350177668532439E+00   1   1   1   1      (11|11), spatial orbitals from 1
+//      -3.27112131461000000000E+01   1   1   0   0      ⟨1|h|1⟩
+//      -2.02427543000000000000E+01   1   0   0   0      an orbital energy: not needed
+//       8.00236706181076939970E+00   0   0   0   0      energy of nuclei and omitted electrons
+//
+// Read are restricted, real, closed-shell files: a header on one line or many, ended by &END or /,
+// with blanks anywhere; exponents with E or D; integrals in any order, each at least once of its
+// eight permutations, which all mean the same. Everything else is refused by name.
+//
+// The file is streamed: memory is one buffer. Errors name the file, the line and the reason:
+// invalid_argument (what the file says can't be used), unreachable (it can't be read).
+// Threads: one. Ownership: move-only; closes its file.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "rma/result.hpp"
+
+namespace tessera::apps::ccsd {
+
+/// One line of the file. Orbitals are counted from 0.
+struct FcidumpEntry {
+  enum class Kind : std::uint8_t { two_electron, one_electron, orbital_energy, core_energy };
+  Kind kind = Kind::core_energy;
+  double value = 0.0;
+  std::int64_t p = 0;  ///< (pq|rs), ⟨p|h|q⟩, or the energy of p
+  std::int64_t q = 0;
+  std::int64_t r = 0;
+  std::int64_t s = 0;
+};
+
+struct FcidumpHeader {
+  std::int64_t orbitals = 0;
+  std::int64_t electrons = 0;  ///< even, at most twice the orbitals
+};
+
+class Fcidump {
+ public:
+  using Visitor = std::function<rma::Status(const FcidumpEntry&)>;
+
+  /// Local. Opens a file and reads its header.
+  static rma::Result<Fcidump> open(const std::string& path);
+
+  [[nodiscard]] const FcidumpHeader& header() const noexcept { return header_; }
+
+  /// Local. Calls `visit` for each line behind the header; once. What `visit` refuses is said with
+  /// file and line. Errors: also invalid_argument for a file that ends too early.
+  rma::Status for_each(const Visitor& visit);
+
+ private:
+  Fcidump(std::string path, std::ifstream file) : path_(std::move(path)), file_(std::move(file)) {}
+  bool next_line(std::string& line);
+  rma::Status read_header();
+  [[nodiscard]] rma::Status refuse(const std::string& reason) const;
+  [[nodiscard]] rma::Result<FcidumpEntry> parse_entry(const std::string& line) const;
+  [[nodiscard]] rma::Status check_read() const;
+
+  std::string path_;
+  std::ifstream file_;
+  FcidumpHeader header_;
+  std::int64_t line_number_ = 0;
+};
+
+}  // namespace tessera::apps::ccsd

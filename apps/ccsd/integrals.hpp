@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Integrals: the two-electron integrals that CCSD needs, ⟨xy|zw⟩ = (xz|yw) of real orbitals, as
+// distributed matrices with row x y and column z w; one for each kind of indices.
+//
+//     oooo  ⟨kl|ij⟩     ooov  ⟨kl|ic⟩     oovv  ⟨ij|ab⟩     ovov  ⟨ia|jb⟩ = (ij|ab)
+//     ovvv  ⟨kb|cd⟩ = (kc|bd)             vvvv  ⟨ab|cd⟩ = (ac|bd), folded
+//
+// vvvv has rows for a ≥ b only, and a row holds the sums and differences that the ladder needs
+// (ladder.hpp): first ⟨ab|cd⟩ + ⟨ab|dc⟩ for c ≥ d, then ⟨ab|cd⟩ − ⟨ab|dc⟩ for c > d. These are as
+// many numbers as ⟨ab|cd⟩ itself has.
+//
+// IntegralCollector fills them: each rank is shown all integrals, and keeps those of its own rows.
+//
+// Memory: V⁴/2 + O V³ + 2 O² V² + … elements over all ranks, nothing else.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "apps/ccsd/orbital_space.hpp"
+#include "apps/ccsd/row_matrix.hpp"
+#include "rma/job.hpp"
+
+namespace tessera::apps::ccsd {
+
+struct Integrals {
+  RowMatrix oooo;
+  RowMatrix ooov;
+  RowMatrix oovv;
+  RowMatrix ovov;
+  RowMatrix ovvv;
+  RowMatrix vvvv;
+
+  /// Collective. All zero.
+  static rma::Result<Integrals> create(const rma::Job& job, const OrbitalSpace& space);
+};
+
+/// (pq|rs) of orbitals counted from 0, frozen ones too.
+struct TwoElectron {
+  std::int64_t p = 0;
+  std::int64_t q = 0;
+  std::int64_t r = 0;
+  std::int64_t s = 0;
+};
+
+/// Calls `action` for the eight integrals that have the same value, with repetitions where orbitals
+/// are the same.
+template <class Action>
+rma::Status for_each_permutation(const TwoElectron& of, Action&& action) {
+  for (const auto& [p, q, r, s] : {of, TwoElectron{of.r, of.s, of.p, of.q}}) {
+    for (const TwoElectron& each : {TwoElectron{p, q, r, s}, TwoElectron{q, p, r, s},
+                                    TwoElectron{p, q, s, r}, TwoElectron{q, p, s, r}}) {
+      TESSERA_RETURN_IF_ERROR(action(each));
+    }
+  }
+  return {};
+}
+
+/// Stores `value` where nothing is yet, which a NaN tells.
+/// Errors: invalid_argument when there is another value.
+rma::Status store_once(double& place, double value, const TwoElectron& integral);
+
+class IntegralCollector {
+ public:
+  /// Local. Requires: `integrals` outlives the collector.
+  static rma::Result<IntegralCollector> create(Integrals& integrals, const OrbitalSpace& space);
+
+  /// Local. Keeps an integral in all places of this rank that it belongs to.
+  /// Errors: invalid_argument when it was given with another value before.
+  rma::Status add(const TwoElectron& integral, double value);
+
+  /// Local. Computes all elements of this rank.
+  void fill(const std::function<double(const TwoElectron&)>& value_of);
+
+  /// Local. What was not given is zero; folds vvvv. The integrals may be used after a barrier.
+  void finish();
+
+ private:
+  enum class Kind : std::uint8_t { occupied, virtuals };
+  /// One of the matrices, and what its indices are.
+  struct Block {
+    OwnRows rows;
+    std::array<Kind, 4> kinds;
+    bool is_packed = false;  ///< rows for x ≥ y only
+  };
+
+  explicit IntegralCollector(const OrbitalSpace& space) : space_(space) {}
+  [[nodiscard]] std::int64_t extent(Kind kind) const noexcept {
+    return kind == Kind::occupied ? space_.occupied : space_.virtuals;
+  }
+  [[nodiscard]] std::int64_t first_orbital(Kind kind) const noexcept {
+    return kind == Kind::occupied ? space_.frozen : space_.doubly_occupied();
+  }
+  [[nodiscard]] double* place_in(const Block& block, const std::array<std::int64_t, 4>& xyzw) const;
+
+  OrbitalSpace space_;
+  std::vector<Block> blocks_;
+};
+
+/// Local. Turns a row x_cd of n × n elements into sums x_cd + x_dc for c > d with `diagonal` x_cc
+/// among them, and then differences x_cd − x_dc; `scratch` has n² elements.
+void fold_row(double* row, std::int64_t n, double diagonal, double* scratch);
+
+}  // namespace tessera::apps::ccsd

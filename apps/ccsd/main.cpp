@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// tessera-ccsd: coupled cluster with singles, doubles and perturbative triples, on Tessera arrays.
+//
+//     tessera-ccsd --fcidump h2o.fcidump --triples                       alone
+//     tessera-run -n 4 tessera-ccsd --fcidump h2o.fcidump                four processes, no MPI
+//     mpirun -n 4 tessera-ccsd --fcidump h2o.fcidump --frozen-core 1     under MPI's launcher
+//     tessera-ccsd --occupied 16 --virtual 128 --max-iterations 3        made-up integrals
+//
+// Exit code: 0 converged, 1 not, or the run failed; 2 bad usage, a file that can't be used, too
+// little memory.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "apps/ccsd/program.hpp"
+#include "apps/common/failure.hpp"
+#include "apps/common/whole_number.hpp"
+#include "rma/job.hpp"
+#include "rma/version.hpp"
+
+namespace {
+
+using tessera::rma::Job;
+using tessera::rma::Status;
+namespace ccsd = tessera::apps::ccsd;
+
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+
+int run_in_threads(const ccsd::Arguments& arguments, std::int32_t threads) {
+  ccsd::Outcome outcome;
+  const Status status = tessera::rma::run_on_threads(threads, [&](Job& job) {
+    ccsd::Outcome mine = ccsd::run(arguments, job);
+    Status result = mine.status;
+    if (job.rank().value == 0) {
+      outcome = std::move(mine);
+    }
+    return result;
+  });
+  if (!status.ok()) {
+    fmt::print(stderr, "tessera-ccsd: {}\n", status.message());
+  }
+  return outcome.exit_code;
+}
+
+int run_in_processes(const ccsd::Arguments& arguments) {
+  auto job = Job::start();
+  if (!job.ok()) {
+    fmt::print(stderr, "tessera-ccsd: {}\n", job.status().message());
+    return exit_failed;
+  }
+  const ccsd::Outcome outcome = ccsd::run(arguments, *job);
+  if (!outcome.status.ok()) {
+    tessera::apps::print_failure("tessera-ccsd", *job, outcome.status);
+  }
+  return outcome.exit_code;
+}
+
+void add_options(CLI::App& app, ccsd::Arguments& arguments, std::int32_t& threads) {
+  using tessera::apps::whole_number;
+  app.set_version_flag("--version", std::string(tessera::rma::version()));
+  auto* const file = app.add_option("--fcidump", arguments.fcidump_file,
+                                    "The molecule's integrals, in FCIDUMP format");
+  app.add_option("--frozen-core", arguments.frozen_core,
+                 "So many of the lowest orbitals are not correlated")
+      ->check(whole_number(0));
+  app.add_flag("--triples", arguments.triples, "Also the perturbative triples, (T)");
+  auto* const occupied =
+      app.add_option("--occupied", arguments.occupied,
+                     "Made-up integrals of so many occupied orbitals, instead of a file")
+          ->check(whole_number());
+  auto* const virtuals =
+      app.add_option("--virtual", arguments.virtuals, "and so many virtual orbitals")
+          ->check(whole_number());
+  occupied->needs(virtuals)->excludes(file);
+  virtuals->needs(occupied)->excludes(file);
+  app.add_option("--max-iterations", arguments.max_iterations, "Iterations before giving up")
+      ->check(whole_number())
+      ->capture_default_str();
+  app.add_option("--checkpoint", arguments.checkpoint_file,
+                 "Write the amplitudes to this file after each iteration");
+  app.add_option("--restart", arguments.restart_file, "Begin with the amplitudes of this file");
+  app.add_option("--tile", arguments.tile, "Rows and columns of a task's tiles")
+      ->check(whole_number(1, std::int64_t{1} << 14))
+      ->capture_default_str();
+  app.add_option("--threads,--ranks", threads, "Run this many ranks as threads of one process")
+      ->check(whole_number());
+  app.add_option("--json", arguments.json_file, "Write the results to this file, too");
+  app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ccsd::Arguments arguments;
+  std::int32_t threads = 0;  // 0: ranks are processes
+  CLI::App app{"Closed-shell coupled cluster, CCSD and CCSD(T), on Tessera arrays."};
+  add_options(app, arguments, threads);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : exit_usage;
+  }
+  if (arguments.fcidump_file.empty() && arguments.occupied == 0) {
+    fmt::print(stderr, "tessera-ccsd: --fcidump FILE is needed, or --occupied O --virtual V\n");
+    return exit_usage;
+  }
+  return threads > 0 ? run_in_threads(arguments, threads) : run_in_processes(arguments);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// MemoryPlan: what a run will take, told before it takes it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/ccsd/orbital_space.hpp"
+#include "apps/ccsd/workspace.hpp"
+#include "rma/job.hpp"
+
+namespace tessera::apps::ccsd {
+
+struct PlannedMemory {
+  std::string name;
+  std::int64_t bytes_per_rank = 0;  ///< on the rank that has most
+};
+
+/// What a run does besides CCSD.
+struct PlanOptions {
+  std::int64_t tile = 0;
+  bool has_triples = false;
+  bool measures_rate = false;
+};
+
+struct MemoryPlan {
+  std::vector<PlannedMemory> arrays;   ///< distributed, the largest first
+  std::vector<PlannedMemory> buffers;  ///< of each rank
+
+  static MemoryPlan create(const OrbitalSpace& space, std::int64_t ranks,
+                           const PlanOptions& options);
+
+  [[nodiscard]] std::int64_t array_bytes_per_rank() const noexcept;
+  [[nodiscard]] std::int64_t buffer_bytes_per_rank() const noexcept;
+
+  /// Local. Errors: no_memory when this node's ranks need more than 90 % of what is available.
+  [[nodiscard]] rma::Status check(const rma::Job& job) const;
+};
+
+}  // namespace tessera::apps::ccsd

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Molecule: all that is known of a molecule before CCSD begins, from a file or made up.
+#pragma once
+
+#include <optional>
+
+#include "apps/ccsd/equations.hpp"
+#include "apps/ccsd/fcidump.hpp"
+#include "apps/ccsd/integrals.hpp"
+#include "rma/job.hpp"
+
+namespace tessera::apps::ccsd {
+
+struct Molecule {
+  Model model;
+  Integrals integrals;
+  std::optional<double> reference_energy;  ///< made-up molecules have none
+};
+
+/// Collective. Every rank reads all of the file and keeps the integrals of its rows.
+/// Errors, on all ranks: those of the file on any.
+rma::Result<Molecule> read_molecule(rma::Job& job, Fcidump& file, const OrbitalSpace& space);
+
+/// Collective.
+rma::Result<Molecule> make_synthetic_molecule(rma::Job& job, const OrbitalSpace& space);
+
+}  // namespace tessera::apps::ccsd

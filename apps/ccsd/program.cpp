@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/ccsd/program.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "apps/ccsd/contraction.hpp"
+#include "apps/ccsd/fcidump.hpp"
+#include "apps/ccsd/memory_plan.hpp"
+#include "apps/ccsd/molecule.hpp"
+#include "apps/ccsd/multiply_rate.hpp"
+#include "apps/ccsd/solver.hpp"
+#include "apps/ccsd/triples.hpp"
+#include "apps/common/report.hpp"
+#include "rma/memory.hpp"
+
+namespace tessera::apps::ccsd {
+namespace {
+
+using rma::Code;
+using rma::Job;
+using rma::Reduction;
+using rma::Result;
+using rma::Status;
+using Clock = std::chrono::steady_clock;
+
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+constexpr int physical_digits = 14;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string human(std::int64_t bytes) {
+  return rma::human_bytes(static_cast<std::uint64_t>(bytes));
+}
+
+bool is_synthetic(const Arguments& arguments) {
+  return arguments.fcidump_file.empty();
+}
+
+/// What the command line asks for, before anything large is made.
+struct Input {
+  std::optional<Fcidump> file;  // none: made-up integrals
+  OrbitalSpace space;
+};
+
+/// Collective.
+Result<Input> open_input(const Arguments& arguments, Job& job) {
+  if (is_synthetic(arguments)) {
+    const std::int64_t occupied = arguments.occupied;
+    auto space =
+        OrbitalSpace::create(occupied + arguments.virtuals, 2 * occupied, arguments.frozen_core);
+    TESSERA_RETURN_IF_ERROR(job.world().agree(space.status()));
+    return Input{{}, *space};
+  }
+  auto file = Fcidump::open(arguments.fcidump_file);
+  TESSERA_RETURN_IF_ERROR(job.world().agree(file.status()));
+  auto space = OrbitalSpace::create(file->header().orbitals, file->header().electrons,
+                                    arguments.frozen_core);
+  TESSERA_RETURN_IF_ERROR(job.world().agree(space.status()));
+  return Input{std::move(*file), *space};
+}
+
+void describe_run(Report& report, const Arguments& arguments, const OrbitalSpace& space,
+                  const Job& job) {
+  report.add("method", arguments.triples ? "CCSD(T), closed shell" : "CCSD, closed shell");
+  report.add("integrals", is_synthetic(arguments) ? "made up" : arguments.fcidump_file);
+  report.add("frozen_orbitals", space.frozen);
+  report.add("occupied_orbitals", space.occupied);
+  report.add("virtual_orbitals", space.virtuals);
+  report.add("ranks", std::int64_t{job.size()});
+  report.add("nodes", std::int64_t{job.node_count()});
+  report.add("bootstrap", job.bootstrap().name());
+}
+
+/// What each rank will take; small arrays together.
+void describe_memory(Report& report, const MemoryPlan& plan) {
+  const std::int64_t total = plan.array_bytes_per_rank() + plan.buffer_bytes_per_rank();
+  std::int64_t others = 0;
+  for (const PlannedMemory& array : plan.arrays) {
+    if (array.bytes_per_rank * 50 >= total) {
+      report.add("memory_" + array.name, human(array.bytes_per_rank) + " a rank");
+    } else {
+      others += array.bytes_per_rank;
+    }
+  }
+  report.add("memory_other_arrays", human(others) + " a rank");
+  for (const PlannedMemory& buffer : plan.buffers) {
+    report.add("memory_buffer_" + buffer.name, human(buffer.bytes_per_rank) + " a rank");
+  }
+  report.add("memory_total", human(total) + " a rank");
+}
+
+/// Collective.
+Result<Molecule> make_molecule(Input& input, Job& job) {
+  return input.file ? read_molecule(job, *input.file, input.space)
+                    : make_synthetic_molecule(job, input.space);
+}
+
+void print_iteration(const Iteration& iteration) {
+  fmt::print("  iteration {:3}   correlation {:18.12f}   step {:9.2e}\n", iteration.number,
+             iteration.energy, iteration.step_norm);
+  std::fflush(stdout);
+}
+
+/// Prints each tenth of the triples once.
+TriplesProgress print_tenths() {
+  return [printed = 0](double share) mutable {
+    const int tenths = static_cast<int>(10.0 * share);
+    if (tenths > printed) {
+      printed = tenths;
+      fmt::print("  triples {:3} %\n", 10 * tenths);
+      std::fflush(stdout);
+    }
+  };
+}
+
+/// Collective. How much was computed in contractions, and how fast.
+Status report_contractions(Report& report, const ContractionStatistics& statistics, Job& job) {
+  TESSERA_ASSIGN_OR_RETURN(const double seconds,
+                           job.world().allreduce(statistics.seconds, Reduction::max));
+  TESSERA_ASSIGN_OR_RETURN(const double multiplying,
+                           job.world().allreduce(statistics.multiply_seconds, Reduction::sum));
+  report.add("contraction_operations", statistics.operations / 1e9, "Gflop");
+  report.add("contraction_seconds", seconds, "s");
+  report.add("contraction_multiply_share", multiplying / (seconds * job.size()), "");
+  report.add("contraction_rate", statistics.operations / seconds / 1e9, "Gflop/s");
+  return {};
+}
+
+/// Collective. Beside the rate of contractions, what this machine's matrix products reach; `before`
+/// is what they did before the contractions.
+Status report_limit(Report& report, const ContractionStatistics& statistics, double before,
+                    Job& job) {
+  TESSERA_ASSIGN_OR_RETURN(const double seconds,
+                           job.world().allreduce(statistics.seconds, Reduction::max));
+  TESSERA_ASSIGN_OR_RETURN(const double after, measure_multiply_rate(job));
+  const double limit = (before + after) / 2.0;
+  report.add("multiply_rate", limit, "Gflop/s");
+  report.add("contraction_share", statistics.operations / seconds / 1e9 / limit,
+             "of multiply_rate");
+  return {};
+}
+
+void report_energies(Report& report, const std::optional<double>& reference,
+                     const Solution& solution, std::optional<double> triples) {
+  const double ccsd = solution.last.energy;
+  if (reference) {
+    report.add("scf_energy", *reference, "hartree", physical_digits);
+  }
+  report.add("mp2_correlation", solution.mp2_energy, "hartree", physical_digits);
+  report.add("ccsd_correlation", ccsd, "hartree", physical_digits);
+  if (triples) {
+    report.add("triples", *triples, "hartree", physical_digits);
+  }
+  if (reference) {
+    report.add("total_energy", *reference + ccsd + triples.value_or(0.0), "hartree",
+               physical_digits);
+  }
+  report.add("iterations", solution.last.number);
+  report.add("step_norm", solution.last.step_norm, "");
+}
+
+/// Made-up integrals are for measurements: some iterations will do, if they lead somewhere.
+bool is_good(const Solution& solution, const Arguments& arguments) {
+  return solution.is_converged ||
+         (is_synthetic(arguments) && solution.last.step_norm <= solution.first_step_norm);
+}
+
+/// Collective. The energy of the triples, and how fast that was.
+Result<double> add_triples(Report& report, Molecule& molecule, Amplitudes& amplitudes,
+                           bool shows_progress) {
+  const auto start = Clock::now();
+  TESSERA_ASSIGN_OR_RETURN(
+      const double energy,
+      triples_energy(amplitudes.t2.job(), molecule.model, molecule.integrals, amplitudes,
+                     shows_progress ? print_tenths() : TriplesProgress()));
+  const double seconds = seconds_since(start);
+  report.add("triples_seconds", seconds, "s");
+  report.add("triples_rate", triples_operations(molecule.model.space) / seconds / 1e9, "Gflop/s");
+  return energy;
+}
+
+/// Collective. All that comes after the integrals are there. True when the result is good.
+Result<bool> correlate(const Arguments& arguments, Molecule& molecule, Report& report, Job& job) {
+  const bool shows_progress =
+      job.rank().value == 0 && !arguments.quiet && isatty(STDOUT_FILENO) != 0;
+  TESSERA_ASSIGN_OR_RETURN(auto workspace, Workspace::create(job, molecule.model.space));
+  TESSERA_ASSIGN_OR_RETURN(auto engine, ContractionEngine::create(job, arguments.tile));
+  TESSERA_ASSIGN_OR_RETURN(
+      auto equations, CcsdEquations::create(molecule.model, molecule.integrals, workspace, engine));
+  TESSERA_ASSIGN_OR_RETURN(auto amplitudes, Amplitudes::create(job, molecule.model.space, "t2"));
+  double rate_before = 0.0;
+  if (is_synthetic(arguments)) {
+    TESSERA_ASSIGN_OR_RETURN(rate_before, measure_multiply_rate(job));
+  }
+  const auto start = Clock::now();
+  SolveOptions options{arguments.max_iterations, arguments.restart_file, arguments.checkpoint_file};
+  if (shows_progress) {
+    options.progress = print_iteration;
+  }
+  TESSERA_ASSIGN_OR_RETURN(const Solution solution,
+                           solve(job, molecule.model, equations, amplitudes, options));
+  report.add("ccsd_seconds", seconds_since(start), "s");
+  std::optional<double> triples;
+  if (arguments.triples && is_good(solution, arguments)) {
+    TESSERA_ASSIGN_OR_RETURN(triples, add_triples(report, molecule, amplitudes, shows_progress));
+  }
+  TESSERA_RETURN_IF_ERROR(report_contractions(report, engine.statistics(), job));
+  if (is_synthetic(arguments)) {
+    TESSERA_RETURN_IF_ERROR(report_limit(report, engine.statistics(), rate_before, job));
+  }
+  report_energies(report, molecule.reference_energy, solution, triples);
+  return is_good(solution, arguments);
+}
+
+/// A molecule without occupied or without virtual orbitals has no correlation.
+void report_uncorrelated(Report& report, const Arguments& arguments, const Molecule& molecule) {
+  report_energies(report, molecule.reference_energy, {},
+                  arguments.triples ? std::optional(0.0) : std::nullopt);
+}
+
+int code_of(const Status& status) {
+  // What was found in the input, and not on the way.
+  return status.code() == Code::invalid_argument || status.code() == Code::no_memory ||
+                 status.code() == Code::unreachable
+             ? exit_usage
+             : exit_failed;
+}
+
+}  // namespace
+
+Outcome run(const Arguments& arguments, Job& job) {
+  const bool is_speaker = job.rank().value == 0;
+  Report report(is_speaker && !arguments.quiet, is_speaker ? arguments.json_file : "");
+  auto input = open_input(arguments, job);
+  if (!input.ok()) {
+    return {input.status(), code_of(input.status())};
+  }
+  describe_run(report, arguments, input->space, job);
+  const MemoryPlan plan = MemoryPlan::create(
+      input->space, job.size(), {arguments.tile, arguments.triples, is_synthetic(arguments)});
+  describe_memory(report, plan);
+  if (Status fits = job.world().agree(plan.check(job)); !fits.ok()) {
+    return {std::move(fits), exit_usage};
+  }
+  auto molecule = make_molecule(*input, job);
+  if (!molecule.ok()) {
+    return {molecule.status(), code_of(molecule.status())};
+  }
+  bool is_verified = true;
+  if (input->space.is_empty()) {
+    report_uncorrelated(report, arguments, *molecule);
+  } else {
+    auto result = correlate(arguments, *molecule, report, job);
+    if (!result.ok()) {
+      return {result.status(), code_of(result.status())};
+    }
+    is_verified = *result;
+  }
+  if (Status traffic = add_traffic(report, job); !traffic.ok()) {
+    return {std::move(traffic), exit_failed};
+  }
+  return {{}, report.finish(is_verified)};
+}
+
+}  // namespace tessera::apps::ccsd

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/ccsd/reference_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+
+namespace tessera::apps::ccsd {
+namespace {
+
+using rma::Code;
+using rma::Result;
+using rma::Status;
+
+constexpr double not_given = std::numeric_limits<double>::quiet_NaN();
+// What a converged self-consistent field leaves; its square enters the energies.
+constexpr double canonical_tolerance = 1e-6;
+
+double or_zero(double value) {
+  return std::isnan(value) ? 0.0 : value;
+}
+
+}  // namespace
+
+FockCollector::FockCollector(const rma::Job& job, const OrbitalSpace& space)
+    : space_(space), core_energy_(not_given) {
+  const std::int64_t pairs = pair_count(space.orbitals());
+  first_pair_ = pairs * job.rank().value / job.size();
+  last_pair_ = pairs * (job.rank().value + 1) / job.size();
+  const auto own = static_cast<std::size_t>(last_pair_ - first_pair_);
+  one_electron_.assign(own, not_given);
+  coulomb_.assign(place(last_pair_, 0), not_given);
+  exchange_.assign(place(last_pair_, 0), not_given);
+}
+
+Status FockCollector::add_two_electron(const TwoElectron& integral, double value) {
+  return for_each_permutation(integral, [&](const TwoElectron& each) -> Status {
+    const auto& [p, q, r, s] = each;
+    if (r == s && r < space_.doubly_occupied() && p >= q && holds(pair_index(p, q))) {
+      TESSERA_RETURN_IF_ERROR(store_once(coulomb_[place(pair_index(p, q), r)], value, integral));
+    }
+    if (q == s && q < space_.doubly_occupied() && p >= r && holds(pair_index(p, r))) {
+      TESSERA_RETURN_IF_ERROR(store_once(exchange_[place(pair_index(p, r), q)], value, integral));
+    }
+    return {};
+  });
+}
+
+Status FockCollector::add_one_electron(std::int64_t p, std::int64_t q, double value) {
+  const std::int64_t pair = pair_index(std::max(p, q), std::min(p, q));
+  if (!holds(pair)) {
+    return {};
+  }
+  return store_once(one_electron_[static_cast<std::size_t>(pair - first_pair_)], value,
+                    {p, q, -1, -1});
+}
+
+Status FockCollector::add_core_energy(double value) {
+  return store_once(core_energy_, value, {-1, -1, -1, -1});
+}
+
+Result<ReferenceState> FockCollector::finish(rma::Team& team) {
+  const auto pairs = static_cast<std::size_t>(pair_count(space_.orbitals()));
+  std::vector<double> sums(pairs + 1);  // the Fock matrix by pairs, and the electrons' energy
+  const std::span<double> fock(sums.data(), pairs);
+  for (std::int64_t pair = first_pair_; pair < last_pair_; ++pair) {
+    const double h = or_zero(one_electron_[static_cast<std::size_t>(pair - first_pair_)]);
+    double f = h;
+    for (std::int64_t k = 0; k < space_.doubly_occupied(); ++k) {
+      f += 2.0 * or_zero(coulomb_[place(pair, k)]) - or_zero(exchange_[place(pair, k)]);
+    }
+    fock[static_cast<std::size_t>(pair)] = f;
+    const auto [p, q] = pair_at(pair);
+    if (p == q && p < space_.doubly_occupied()) {
+      sums.back() += h + f;
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(team.allreduce<double>(sums, rma::Reduction::sum));
+  ReferenceState state{core_energy_ + sums.back(), {}};
+  for (std::int64_t p = 0; p < space_.orbitals(); ++p) {
+    state.orbital_energies.push_back(fock[static_cast<std::size_t>(pair_index(p, p))]);
+  }
+  TESSERA_RETURN_IF_ERROR(check(sums, state));
+  return state;
+}
+
+Status FockCollector::check(const std::vector<double>& fock, const ReferenceState& state) const {
+  for (std::int64_t p = 0; p < space_.orbitals(); ++p) {
+    for (std::int64_t q = 0; q < p; ++q) {
+      const double f = fock[static_cast<std::size_t>(pair_index(p, q))];
+      if (!(std::abs(f) <= canonical_tolerance)) {
+        return Status::error(Code::invalid_argument,
+                             fmt::format("the orbitals are not canonical: the Fock matrix has {} "
+                                         "between {} and {}",
+                                         f, q + 1, p + 1))
+            .hint("write the file from a converged restricted Hartree-Fock calculation");
+      }
+    }
+  }
+  const auto& energies = state.orbital_energies;
+  const auto first_virtual = energies.begin() + space_.doubly_occupied();
+  if (first_virtual != energies.begin() && first_virtual != energies.end()) {
+    const double highest = *std::max_element(energies.begin(), first_virtual);
+    const double lowest = *std::min_element(first_virtual, energies.end());
+    if (highest >= lowest) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("the first {} orbitals are to be the occupied ones, but "
+                                       "their highest energy, {}, is not below the lowest other, "
+                                       "{}",
+                                       space_.doubly_occupied(), highest, lowest));
+    }
+  }
+  return {};
+}
+
+}  // namespace tessera::apps::ccsd

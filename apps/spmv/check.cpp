@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/spmv/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "apps/spmv/generate.hpp"
+#include "apps/spmv/matrix_entries.hpp"
+
+namespace tessera::apps::spmv {
+namespace {
+
+using rma::Result;
+using rma::Status;
+
+constexpr std::int64_t most_rows_compared = 1 << 20;
+
+// From 0 to 1, in steps that a sum of many keeps exactly.
+double fraction(std::uint64_t number) {
+  return static_cast<double>(mixed(number) % 1024) / 1024;
+}
+
+// Of a row, in the weighted sum.
+double weight(std::int64_t row) {
+  return 1 + fraction(~static_cast<std::uint64_t>(row));
+}
+
+}  // namespace
+
+template <class T>
+T trial_element(std::int64_t index) {
+  const auto number = static_cast<std::uint64_t>(index);
+  if constexpr (is_complex_v<T>) {
+    return {1 + fraction(2 * number), fraction(2 * number + 1)};
+  } else {
+    return 1 + fraction(2 * number);
+  }
+}
+
+template <class T>
+ProductCheck<T>::ProductCheck(std::int64_t rows)
+    : rows_(rows),
+      has_all_rows_(rows <= most_rows_compared),
+      sums_(has_all_rows_ ? static_cast<std::size_t>(rows) : 1),
+      absolutes_(sums_.size()) {}
+
+template <class T>
+void ProductCheck<T>::add(std::int64_t row, std::int64_t column, T value) {
+  const T term = value * trial_element<T>(column);
+  if (has_all_rows_) {
+    sums_[static_cast<std::size_t>(row)] += term;
+    absolutes_[static_cast<std::size_t>(row)] += std::abs(term);
+  } else {
+    sums_[0] += weight(row) * term;
+    absolutes_[0] += weight(row) * std::abs(term);
+  }
+}
+
+template <class T>
+Status ProductCheck<T>::agree(rma::Team& team) {
+  TESSERA_RETURN_IF_ERROR(team.allreduce(std::span<T>(sums_), rma::Reduction::sum));
+  return team.allreduce(std::span<double>(absolutes_), rma::Reduction::sum);
+}
+
+// Of a row without entries the result is exactly zero.
+template <class T>
+double ProductCheck<T>::error_of(std::int64_t row, T value) const {
+  const double difference = std::abs(value - sums_[static_cast<std::size_t>(row)]);
+  const double absolute = absolutes_[static_cast<std::size_t>(row)];
+  if (std::isnan(difference)) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return difference == 0 ? 0 : difference / absolute;
+}
+
+template <class T>
+Result<CheckResult> ProductCheck<T>::compare(arrays::Array<T>& y,
+                                             const std::vector<std::int64_t>& old_rows,
+                                             std::int64_t most_in_row) const {
+  TESSERA_ASSIGN_OR_RETURN(auto access, y.local());
+  const std::int64_t first = access.own().lo(0);
+  const auto view = access.view();
+  double error = 0;
+  T sum{};
+  for (std::int64_t i = first; i < access.own().hi(0); ++i) {
+    const std::int64_t row = old_rows.empty() ? i : old_rows[static_cast<std::size_t>(i)];
+    if (has_all_rows_) {
+      error = std::max(error, error_of(row, view(i)));
+    } else {
+      sum += weight(row) * view(i);
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(access.end());
+  rma::Team team = y.team();
+  // Additions of a row in two orders, and those of ranks; of all rows where they are one sum.
+  double roundings = static_cast<double>(most_in_row + team.size() + 4);
+  if (!has_all_rows_) {
+    TESSERA_ASSIGN_OR_RETURN(sum, team.allreduce(sum, rma::Reduction::sum));
+    error = error_of(0, sum);
+    roundings += 2 * std::sqrt(static_cast<double>(rows_) * static_cast<double>(most_in_row + 1));
+  }
+  TESSERA_ASSIGN_OR_RETURN(error, team.allreduce(error, rma::Reduction::max));
+  return CheckResult{error, 2 * roundings * std::numeric_limits<double>::epsilon(),
+                     has_all_rows_
+                         ? "each row against the sum of its entries as they were given"
+                         : "one weighted sum of all rows, against that of the entries as given"};
+}
+
+template double trial_element<double>(std::int64_t);
+template std::complex<double> trial_element<std::complex<double>>(std::int64_t);
+template class ProductCheck<double>;
+template class ProductCheck<std::complex<double>>;
+
+}  // namespace tessera::apps::spmv

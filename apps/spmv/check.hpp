@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ProductCheck: is y the product A x? The answer comes from the entries as they were read or made,
+// before they went into a distributed matrix: each is multiplied by its element of x, which is a
+// function of its index, and added to its row.
+//
+//     up to a million rows   every row is compared
+//     more                   a weighted sum of all rows is, so that a rank needs no vector of its
+//     own
+//
+// A sum of k terms may differ by k roundings from one in another order; so much is allowed, of the
+// sum of the terms' absolute values.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arrays/array.hpp"
+#include "rma/result.hpp"
+#include "rma/team.hpp"
+
+namespace tessera::apps::spmv {
+
+/// Element `index` of the vector that is multiplied: between 1 and 2, complex ones also above 0.
+template <class T>
+T trial_element(std::int64_t index);
+
+struct CheckResult {
+  double error = 0;    ///< the largest, relative to the sum of a row's absolute values
+  double allowed = 0;  ///< what roundings explain
+  std::string how;     ///< a sentence for the report
+  [[nodiscard]] bool is_good() const noexcept { return error <= allowed; }
+};
+
+template <class T>
+class ProductCheck {
+ public:
+  explicit ProductCheck(std::int64_t rows);
+
+  /// Local. One entry of the matrix.
+  void add(std::int64_t row, std::int64_t column, T value);
+
+  /// Collective, once, after all add(): makes the sums of all ranks known to all.
+  rma::Status agree(rma::Team& team);
+
+  /// Collective. Compares y with what it should be. Element i of y is row old_rows[i] of the matrix
+  /// that was given, or row i if there are none; `most_in_row` is the longest row.
+  rma::Result<CheckResult> compare(arrays::Array<T>& y, const std::vector<std::int64_t>& old_rows,
+                                   std::int64_t most_in_row) const;
+
+ private:
+  [[nodiscard]] double error_of(std::int64_t row, T value) const;
+
+  std::int64_t rows_;
+  bool has_all_rows_;
+  std::vector<T> sums_;            // of all rows, or the weighted one
+  std::vector<double> absolutes_;  // of the terms
+};
+
+extern template class ProductCheck<double>;
+extern template class ProductCheck<std::complex<double>>;
+
+}  // namespace tessera::apps::spmv

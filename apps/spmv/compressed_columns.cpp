@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Harwell-Boeing and Rutherford-Boeing files have all pointers, then all rows, then all values. A
+// rank that parses some rows has others' columns and values, so the numbers go into distributed
+// vectors first; then each rank takes its share of the entries out of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "apps/spmv/matrix_entries.hpp"
+#include "arrays/array.hpp"
+#include "rma/team.hpp"
+
+namespace tessera::apps::spmv {
+namespace {
+
+using arrays::Array;
+using arrays::Box;
+using rma::Result;
+using rma::Status;
+
+// Numbers that are moved at a time.
+constexpr std::int64_t batch = 1 << 15;
+
+// A distributed vector that is written in runs of neighbouring elements.
+template <class T>
+class RunWriter {
+ public:
+  explicit RunWriter(Array<T>& to) : to_(to) {}
+
+  void write(std::int64_t index, T value) {
+    if (index != first_ + std::ssize(run_) || std::ssize(run_) == batch) {
+      flush();
+      first_ = index;
+    }
+    run_.push_back(value);
+    ++written_;
+  }
+  void flush() {
+    if (!run_.empty() && status_.ok()) {
+      status_ = to_.put(Box({first_}, {first_ + std::ssize(run_)}), run_);
+    }
+    run_.clear();
+  }
+  [[nodiscard]] const Status& status() const { return status_; }
+  [[nodiscard]] std::int64_t written() const { return written_; }
+
+ private:
+  Array<T>& to_;
+  std::int64_t first_ = 0;
+  std::vector<T> run_;
+  std::int64_t written_ = 0;
+  Status status_;
+};
+
+// Where a field of a section is.
+TextFault fault_at(const Section& section, std::int64_t field, std::string reason) {
+  return {section.first_line + field / section.format.per_line,
+          field % section.format.per_line * section.format.width + 1, std::move(reason)};
+}
+
+bool is_in(const Section& section, std::int64_t line) {
+  return line >= section.first_line && line < section.first_line + section.lines;
+}
+
+// Calls `body(number of the field, text)` for the fields of one line.
+template <class Body>
+std::optional<TextFault> for_each_field(const Section& section, std::string_view line,
+                                        std::int64_t number, Body&& body) {
+  const std::int64_t first = (number - section.first_line) * section.format.per_line;
+  const std::int64_t count =
+      std::min<std::int64_t>(section.format.per_line, section.fields - first);
+  const auto width = static_cast<std::size_t>(section.format.width);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::size_t at = static_cast<std::size_t>(i) * width;
+    const auto field = at < line.size() ? line.substr(at, width) : std::string_view();
+    std::string wrong = body(first + i, field);
+    if (!wrong.empty()) {
+      return fault_at(section, first + i, std::move(wrong));
+    }
+  }
+  return std::nullopt;
+}
+
+// Puts a whole number from 1 to `most` into a vector, counted from 0.
+std::string write_index(RunWriter<std::int64_t>& to, std::string_view what, std::int64_t most,
+                        std::int64_t index, std::string_view field) {
+  const auto parsed = parse_fortran_whole(field);
+  if (!parsed.ok()) {
+    return parsed.fault;
+  }
+  if (parsed.value < 1 || parsed.value > most) {
+    return fmt::format("{} {} is outside 1 to {}", what, parsed.value, most);
+  }
+  to.write(index, parsed.value - 1);
+  return {};
+}
+
+std::string write_value(RunWriter<double>& to, const Section& section, std::int64_t index,
+                        std::string_view field) {
+  if (section.format.is_whole) {
+    const auto whole = parse_fortran_whole(field);
+    const auto exact = whole.ok() ? parse_whole_as_real(std::to_string(whole.value))
+                                  : Parsed<double>{0, whole.fault};
+    to.write(index, exact.value);
+    return exact.fault;
+  }
+  const auto parsed = parse_fortran_real(field, section.format);
+  to.write(index, parsed.value);
+  return parsed.fault;
+}
+
+// The three vectors of a file. Without values the third has none.
+struct Columns {
+  Array<std::int64_t> pointers;
+  Array<std::int64_t> rows;
+  Array<double> values;
+
+  static Result<Columns> create(rma::Job& job, const MatrixHeader& header) {
+    TESSERA_ASSIGN_OR_RETURN(auto pointers,
+                             Array<std::int64_t>::create(job, {header.pointers.fields},
+                                                         {.name = "column pointers of the file"}));
+    TESSERA_ASSIGN_OR_RETURN(auto rows,
+                             Array<std::int64_t>::create(job, {header.indices.fields},
+                                                         {.name = "row numbers of the file"}));
+    TESSERA_ASSIGN_OR_RETURN(auto values, Array<double>::create(job, {header.values.fields},
+                                                                {.name = "values of the file"}));
+    return Columns{std::move(pointers), std::move(rows), std::move(values)};
+  }
+};
+
+// Collective. Fills the vectors.
+Status parse_sections(rma::Job& job, const std::string& file, const MatrixHeader& header,
+                      LineStream* at_first, Columns& columns) {
+  RunWriter<std::int64_t> pointers(columns.pointers);
+  RunWriter<std::int64_t> rows(columns.rows);
+  RunWriter<double> values(columns.values);
+  const auto read_line = [&](std::string_view line, std::int64_t number) {
+    if (is_in(header.pointers, number)) {
+      return for_each_field(header.pointers, line, number, [&](std::int64_t i, auto field) {
+        return write_index(pointers, "pointer", header.entries + 1, i, field);
+      });
+    }
+    if (is_in(header.indices, number)) {
+      return for_each_field(header.indices, line, number, [&](std::int64_t i, auto field) {
+        return write_index(rows, "row", header.rows, i, field);
+      });
+    }
+    if (is_in(header.values, number)) {
+      return for_each_field(header.values, line, number, [&](std::int64_t i, auto field) {
+        return write_value(values, header.values, i, field);
+      });
+    }
+    return std::optional<TextFault>();
+  };
+  TESSERA_ASSIGN_OR_RETURN(
+      const std::int64_t lines,
+      deal_lines(job, file, at_first, header.start,
+                 [&](const TextPiece& piece) { return for_each_line(piece, read_line); }));
+  pointers.flush();
+  rows.flush();
+  values.flush();
+  TESSERA_RETURN_IF_ERROR(columns.pointers.sync(pointers.status()));
+  TESSERA_RETURN_IF_ERROR(columns.rows.sync(rows.status()));
+  TESSERA_RETURN_IF_ERROR(columns.values.sync(values.status()));
+  const std::int64_t announced =
+      header.pointers.lines + header.indices.lines + header.values.lines + header.start.line - 1;
+  if (lines < announced) {
+    return to_status(
+        file, {lines, 0, fmt::format("the file ends here; line 2 announces {} lines", announced)});
+  }
+  return {};
+}
+
+// Elements of a distributed vector in the order of their indices, read ahead in batches.
+template <class T>
+class Walk {
+ public:
+  explicit Walk(const Array<T>& from) : from_(from) {}
+
+  // Requires: indices don't decrease. After an error all elements are zero.
+  T operator()(std::int64_t index) {
+    if (index >= first_ + std::ssize(read_)) {
+      read_ahead(index);
+    }
+    return status_.ok() ? read_[static_cast<std::size_t>(index - first_)] : T{};
+  }
+  [[nodiscard]] const Status& status() const { return status_; }
+
+ private:
+  void read_ahead(std::int64_t index) {
+    const std::int64_t end = std::min(index + batch, from_.extents()[0]);
+    first_ = index;
+    read_.assign(static_cast<std::size_t>(end - index), T{});
+    if (status_.ok()) {
+      status_ = from_.get(Box({first_}, {end}), read_);
+    }
+  }
+
+  const Array<T>& from_;
+  std::int64_t first_ = 0;
+  std::vector<T> read_;
+  Status status_;
+};
+
+struct Range {
+  std::int64_t lo = 0;
+  std::int64_t hi = 0;
+};
+
+// A rank's share of `count` things.
+Range share_of(std::int64_t count, const rma::Team& team) {
+  const auto cut = [&](std::int64_t rank) {
+    return count / team.size() * rank + count % team.size() * rank / team.size();
+  };
+  return {cut(team.rank().value), cut(team.rank().value + 1)};
+}
+
+// This rank's share of the pointers: they begin with the first entry, end behind the last one, and
+// don't decrease.
+std::optional<TextFault> check_pointers(const MatrixHeader& header, Walk<std::int64_t> pointer,
+                                        Range share) {
+  const std::int64_t last = header.columns;
+  std::int64_t before = share.lo == 0 ? 0 : pointer(share.lo - 1);
+  for (std::int64_t i = share.lo; i < share.hi; ++i) {
+    const std::int64_t here = pointer(i);
+    if (here < before || (i == 0 && here != 0)) {
+      return fault_at(header.pointers, i,
+                      i == 0 ? fmt::format("the first pointer is {}, not 1", here + 1)
+                             : fmt::format("pointer {} follows {}: pointers don't decrease",
+                                           here + 1, before + 1));
+    }
+    if (i == last && here != header.entries) {
+      return fault_at(header.pointers, i,
+                      fmt::format("the last pointer is {}, not the number of entries and one, {}",
+                                  here + 1, header.entries + 1));
+    }
+    before = here;
+  }
+  return std::nullopt;
+}
+
+// The column of an entry: the last one whose pointer is not beyond it.
+Result<std::int64_t> column_of(const Array<std::int64_t>& pointers, std::int64_t entry) {
+  std::int64_t low = 0;
+  std::int64_t high = pointers.extents()[0] - 1;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    TESSERA_ASSIGN_OR_RETURN(const std::int64_t start, pointers.get_element({middle}));
+    (start <= entry ? low : high) = middle;
+  }
+  return low;
+}
+
+// One-sided. Gives this rank's share of the entries.
+template <class T>
+Status give_share(const MatrixHeader& header, const Columns& columns, Range share,
+                  const EntrySink<T>& sink, std::optional<TextFault>& fault) {
+  if (share.lo == share.hi) {
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(std::int64_t column, column_of(columns.pointers, share.lo));
+  Walk<std::int64_t> pointer(columns.pointers);
+  Walk<std::int64_t> row(columns.rows);
+  Walk<double> value(columns.values);
+  const std::int64_t parts = parts_of(header.field);
+  for (std::int64_t entry = share.lo; entry < share.hi && !fault; ++entry) {
+    while (column + 1 < header.columns && pointer(column + 1) <= entry && pointer.status().ok()) {
+      ++column;
+    }
+    std::array<double, 2> numbers = {1.0, 0.0};
+    for (std::int64_t part = 0; part < parts; ++part) {
+      numbers[static_cast<std::size_t>(part)] = value(entry * parts + part);
+    }
+    const std::int64_t at = row(entry);
+    std::string wrong = give(header.symmetry, at, column, value_of<T>(numbers.data()), sink);
+    if (!wrong.empty()) {
+      fault = fault_at(header.indices, entry, std::move(wrong));
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(pointer.status());
+  TESSERA_RETURN_IF_ERROR(row.status());
+  return value.status();
+}
+
+}  // namespace
+
+template <class T>
+Status read_compressed_columns(rma::Job& job, const std::string& file, const MatrixHeader& header,
+                               LineStream* at_first, const EntrySink<T>& sink) {
+  rma::Team team = job.world();
+  TESSERA_ASSIGN_OR_RETURN(Columns columns, Columns::create(job, header));
+  TESSERA_RETURN_IF_ERROR(parse_sections(job, file, header, at_first, columns));
+  TESSERA_RETURN_IF_ERROR(
+      agree_on_fault(team, file,
+                     check_pointers(header, Walk<std::int64_t>(columns.pointers),
+                                    share_of(header.pointers.fields, team))));
+  std::optional<TextFault> fault;
+  const Status given = give_share(header, columns, share_of(header.entries, team), sink, fault);
+  TESSERA_RETURN_IF_ERROR(columns.rows.sync(given));
+  return agree_on_fault(team, file, fault);
+}
+
+template Status read_compressed_columns<double>(rma::Job&, const std::string&, const MatrixHeader&,
+                                                LineStream*, const EntrySink<double>&);
+template Status read_compressed_columns<std::complex<double>>(
+    rma::Job&, const std::string&, const MatrixHeader&, LineStream*,
+    const EntrySink<std::complex<double>>&);
+
+}  // namespace tessera::apps::spmv

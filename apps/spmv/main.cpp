@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// tessera-spmv: sparse matrix-vector products on Tessera's distributed matrices.
+//
+//     tessera-spmv --matrix arc130.rua                            alone
+//     tessera-run -n 4 --nodes 2 tessera-spmv --generate fe2d:500 --mode plain,aggregate
+//     mpirun -n 4 tessera-spmv --matrix A.mtx.gz --solve bicgstab --precondition jacobi
+//
+// Reads a matrix, or makes one, multiplies it by a vector in one or several modes, shows what each
+// rank spent on communication, and checks the product. Exit code: 0 verified, 1 not, 2 bad usage or
+// a file that can't be used.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "apps/common/failure.hpp"
+#include "apps/common/whole_number.hpp"
+#include "apps/spmv/run.hpp"
+#include "rma/job.hpp"
+#include "rma/version.hpp"
+
+namespace {
+
+using tessera::rma::Job;
+using tessera::rma::Result;
+using tessera::rma::Status;
+namespace spmv = tessera::apps::spmv;
+
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+
+// As they are typed.
+struct Arguments {
+  std::string file;
+  std::string generate;
+  std::string modes = "default";
+  std::int64_t iterations = 20;
+  std::string solve;
+  double tolerance = 1e-8;
+  std::int64_t steps = 10'000;
+  std::string precondition = "none";
+  std::string partition = "entries";
+  std::int32_t threads = 0;  // 0: ranks are processes
+  std::string json_file;
+  bool quiet = false;
+};
+
+Result<spmv::Order> understand(const Arguments& arguments) {
+  using tessera::rma::Code;
+  spmv::Order order;
+  if (arguments.file.empty() == arguments.generate.empty()) {
+    return Status::error(Code::invalid_argument,
+                         "one of --matrix FILE and --generate KIND:NUMBERS is needed");
+  }
+  order.file = arguments.file.empty() ? arguments.generate : arguments.file;
+  if (!arguments.generate.empty()) {
+    TESSERA_ASSIGN_OR_RETURN(order.generator, spmv::parse_generator(arguments.generate));
+  }
+  TESSERA_ASSIGN_OR_RETURN(order.modes, spmv::parse_modes(arguments.modes));
+  TESSERA_ASSIGN_OR_RETURN(order.partition, spmv::parse_partition(arguments.partition));
+  if (!arguments.solve.empty()) {
+    order.method = arguments.solve == "cg" ? spmv::Method::cg : spmv::Method::bicgstab;
+  }
+  if (!(arguments.tolerance > 0) || !std::isfinite(arguments.tolerance)) {
+    return Status::error(Code::invalid_argument, "--tolerance is a number above 0");
+  }
+  order.iterations = arguments.iterations;
+  order.most_steps = arguments.steps;
+  order.tolerance = arguments.tolerance;
+  order.jacobi = arguments.precondition == "jacobi";
+  order.json_file = arguments.json_file;
+  order.quiet = arguments.quiet;
+  return order;
+}
+
+int run_in_threads(std::int32_t threads, const spmv::Order& order) {
+  int exit_code = exit_failed;
+  const Status status = tessera::rma::run_on_threads(threads, [&](Job& job) {
+    int code = exit_failed;
+    Status result = spmv::run(order, job, code);
+    if (job.rank().value == 0) {
+      exit_code = code;
+    }
+    return result;
+  });
+  if (!status.ok()) {
+    fmt::print(stderr, "tessera-spmv: {}\n", status.message());
+  }
+  return status.ok() || exit_code != 0 ? exit_code : exit_failed;
+}
+
+// All ranks have an error of a collective, unless one of them is lost.
+bool is_known_to_all(const Status& status) {
+  return status.code() != tessera::rma::Code::peer_lost &&
+         status.code() != tessera::rma::Code::closed;
+}
+
+int run_in_processes(const spmv::Order& order) {
+  auto job = Job::start();
+  if (!job.ok()) {
+    fmt::print(stderr, "tessera-spmv: {}\n", job.status().message());
+    return exit_failed;
+  }
+  int exit_code = exit_failed;
+  const Status status = spmv::run(order, *job, exit_code);
+  if (!status.ok() && is_known_to_all(status)) {
+    // The first rank says it, while the others are there.
+    if (job->rank().value == 0) {
+      fmt::print(stderr, "tessera-spmv: {}\n", status.message());
+    }
+    job->world().barrier().ignore("the program ends, one way or the other");
+  } else if (!status.ok()) {
+    tessera::apps::print_failure("tessera-spmv", *job, status);
+  }
+  return status.ok() || exit_code != 0 ? exit_code : exit_failed;
+}
+
+void add_options(CLI::App& app, Arguments& arguments) {
+  app.add_option("--matrix", arguments.file,
+                 "A file: Matrix Market, Harwell-Boeing or Rutherford-Boeing, also .gz");
+  app.add_option("--generate", arguments.generate,
+                 "fe2d:N, stencil27:N, convection:N[,P] or random:N[,K[,SEED]] instead of a file");
+  app.add_option("--mode", arguments.modes,
+                 "How elements of other ranks are read: default, plain (one by one), runs, vector, "
+                 "aggregate; several with commas are run in turns and compared");
+  app.add_option("--iterations", arguments.iterations, "Products of each mode (20)")
+      ->check(tessera::apps::whole_number());
+  app.add_option("--solve", arguments.solve, "Solve A x = b besides: cg or bicgstab")
+      ->check(CLI::IsMember({"cg", "bicgstab"}));
+  app.add_option("--tolerance", arguments.tolerance, "Of the residual, relative to b (1e-8)");
+  app.add_option("--steps", arguments.steps, "The most steps of a solution (10000)")
+      ->check(tessera::apps::whole_number());
+  app.add_option("--precondition", arguments.precondition, "none or jacobi, the diagonal")
+      ->check(CLI::IsMember({"none", "jacobi"}));
+  app.add_option("--partition", arguments.partition,
+                 "Rows of a rank: rows (as many each), entries (as many entries each), metis, "
+                 "scotch");
+  app.add_option("--threads,--ranks", arguments.threads,
+                 "Run this many ranks as threads of one process")
+      ->check(tessera::apps::whole_number());
+  app.add_option("--json", arguments.json_file, "Write the results to this file, too");
+  app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app{"Sparse matrix-vector products on Tessera's distributed matrices."};
+  app.set_version_flag("--version", std::string(tessera::rma::version()));
+  add_options(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : exit_usage;
+  }
+  const auto order = understand(arguments);
+  if (!order.ok()) {
+    fmt::print(stderr, "tessera-spmv: {}\n", order.status().message());
+    return exit_usage;
+  }
+  return arguments.threads > 0 ? run_in_threads(arguments.threads, *order)
+                               : run_in_processes(*order);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Private to the readers: from the numbers of an entry to what callers are given.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "apps/spmv/matrix_file.hpp"
+#include "apps/spmv/matrix_header.hpp"
+
+namespace tessera::apps::spmv {
+
+template <class T>
+inline constexpr bool is_complex_v = std::is_same_v<T, std::complex<double>>;
+
+/// The number of parts that a value has in a file.
+inline std::int64_t parts_of(Field field) {
+  return field == Field::pattern ? 0 : (field == Field::complex ? 2 : 1);
+}
+
+template <class T>
+T value_of(const double* parts) {
+  if constexpr (is_complex_v<T>) {
+    return {parts[0], parts[1]};
+  } else {
+    return parts[0];
+  }
+}
+
+/// Gives an entry to `sink`, and its mirror image where files have one half. Returns what is wrong
+/// with it, or nothing. Requires: row and column are inside the matrix.
+template <class T>
+std::string give(Symmetry symmetry, std::int64_t row, std::int64_t column, T value,
+                 const EntrySink<T>& sink) {
+  if (symmetry != Symmetry::general && column > row) {
+    return fmt::format(
+        "entry ({}, {}) is above the diagonal: of {} matrices files have the lower "
+        "half",
+        row + 1, column + 1, to_string(symmetry));
+  }
+  if (symmetry == Symmetry::skew_symmetric && row == column) {
+    return fmt::format(
+        "entry ({0}, {0}) is on the diagonal, where skew-symmetric matrices have "
+        "none",
+        row + 1);
+  }
+  T mirrored = symmetry == Symmetry::skew_symmetric ? -value : value;
+  if constexpr (is_complex_v<T>) {
+    if (symmetry == Symmetry::hermitian && row == column && value.imag() != 0) {
+      return fmt::format("entry ({0}, {0}) of a Hermitian matrix is not real", row + 1);
+    }
+    mirrored = symmetry == Symmetry::hermitian ? std::conj(value) : mirrored;
+  }
+  sink(row, column, value);
+  if (symmetry != Symmetry::general && row != column) {
+    sink(column, row, mirrored);
+  }
+  return {};
+}
+
+/// Collective. The entries of a file of compressed columns. `lines` counts those of the file.
+template <class T>
+rma::Status read_compressed_columns(rma::Job& job, const std::string& file,
+                                    const MatrixHeader& header, LineStream* at_first,
+                                    const EntrySink<T>& sink);
+
+}  // namespace tessera::apps::spmv

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/spmv/matrix_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "apps/spmv/matrix_entries.hpp"
+#include "rma/team.hpp"
+
+namespace tessera::apps::spmv {
+namespace {
+
+using rma::Result;
+using rma::Status;
+
+// The words of a line one by one.
+class LineReader {
+ public:
+  LineReader(std::string_view line, std::int64_t number) : line_(line), number_(number) {}
+
+  // False at the end of the line.
+  bool next() {
+    at_ = std::min(line_.find_first_not_of(" \t", at_ + word_.size()), line_.size());
+    const std::size_t end = std::min(line_.find_first_of(" \t", at_), line_.size());
+    word_ = line_.substr(at_, end - at_);
+    return !word_.empty();
+  }
+  [[nodiscard]] std::string_view word() const { return word_; }
+  [[nodiscard]] TextFault fault(std::string reason) const {
+    return {number_, static_cast<std::int64_t>(at_) + 1, std::move(reason)};
+  }
+
+  // The next word as an index from 1 to `most`, from 0 on.
+  std::optional<TextFault> read_index(std::string_view what, std::int64_t most,
+                                      std::int64_t size_line, std::int64_t& index) {
+    if (!next()) {
+      return fault(fmt::format("the line ends where a {} should follow", what));
+    }
+    const auto parsed = parse_whole(word_);
+    if (!parsed.ok()) {
+      return fault(parsed.fault);
+    }
+    if (parsed.value < 1 || parsed.value > most) {
+      return fault(fmt::format("{} {} is outside 1 to {}, the size that line {} says", what,
+                               parsed.value, most, size_line));
+    }
+    index = parsed.value - 1;
+    return std::nullopt;
+  }
+
+  std::optional<TextFault> read_value(Field field, double* parts) {
+    for (std::int64_t i = 0; i < parts_of(field); ++i) {
+      if (!next()) {
+        return fault("the line ends where a value should follow");
+      }
+      const auto parsed = field == Field::integer ? parse_whole_as_real(word_) : parse_real(word_);
+      if (!parsed.ok()) {
+        return fault(parsed.fault);
+      }
+      parts[i] = parsed.value;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<TextFault> expect_end() {
+    return next()
+               ? std::optional(fault(fmt::format("'{}' is more than the line should have", word_)))
+               : std::nullopt;
+  }
+
+ private:
+  std::string_view line_;
+  std::int64_t number_;
+  std::size_t at_ = 0;
+  std::string_view word_;
+};
+
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t") == std::string_view::npos;
+}
+
+template <class T>
+std::optional<TextFault> read_entry(const MatrixHeader& header, LineReader& reader,
+                                    const EntrySink<T>& sink) {
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+  std::array<double, 2> parts = {1.0, 0.0};
+  if (auto fault = reader.read_index("row", header.rows, header.size_line, row)) {
+    return fault;
+  }
+  if (auto fault = reader.read_index("column", header.columns, header.size_line, column)) {
+    return fault;
+  }
+  if (auto fault = reader.read_value(header.field, parts.data())) {
+    return fault;
+  }
+  if (auto fault = reader.expect_end()) {
+    return fault;
+  }
+  std::string wrong = give(header.symmetry, row, column, value_of<T>(parts.data()), sink);
+  return wrong.empty() ? std::nullopt : std::optional(reader.fault(std::move(wrong)));
+}
+
+// Of the elements of a lower half, column by column: the number of the first in a column.
+std::int64_t half_start(const MatrixHeader& header, std::int64_t column) {
+  const std::int64_t left_out = header.symmetry == Symmetry::skew_symmetric ? column : 0;
+  return column * header.rows - column * (column - 1) / 2 - left_out;
+}
+
+struct ElementIndex {
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+};
+
+// Where the element is that is so many in an array file.
+ElementIndex place_in_array(const MatrixHeader& header, std::int64_t number) {
+  if (header.symmetry == Symmetry::general) {
+    return {number % header.rows, number / header.rows};
+  }
+  std::int64_t low = 0;
+  std::int64_t high = header.columns;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (half_start(header, middle) <= number ? low : high) = middle;
+  }
+  const std::int64_t below = header.symmetry == Symmetry::skew_symmetric ? 1 : 0;
+  return {low + below + number - half_start(header, low), low};
+}
+
+}  // namespace
+
+Result<MatrixFile> MatrixFile::open(rma::Job& job, const std::string& file) {
+  MatrixFile opened(job, file);
+  rma::Team team = job.world();
+  Status status;
+  if (team.rank().value == 0) {
+    auto stream = LineStream::open(file);
+    status = stream.status();
+    if (stream.ok()) {
+      opened.stream_.emplace(std::move(stream).take());
+      auto header = read_header(*opened.stream_);
+      status = header.status();
+      opened.header_ = header.ok() ? *header : MatrixHeader();
+    }
+  }
+  // The text alone: on which rank it was found tells users nothing.
+  std::optional<TextFault> fault;
+  if (!status.ok()) {
+    fault = TextFault{-1, 0, status.message()};
+  }
+  TESSERA_RETURN_IF_ERROR(agree_on_fault(team, file, fault));
+  TESSERA_RETURN_IF_ERROR(team.broadcast_value(opened.header_, rma::TeamRank{0}));
+  return opened;
+}
+
+Result<std::int64_t> MatrixFile::deal(const PieceReader& reader) {
+  return deal_lines(job_, name_, stream_ ? &*stream_ : nullptr, header_.start, reader);
+}
+
+// Collective. Whether all ranks together found as many entries as the head says.
+Status MatrixFile::check_count(std::int64_t found_here, std::int64_t lines) {
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t found,
+                           job_.world().allreduce(found_here, rma::Reduction::sum));
+  if (found < header_.entries) {
+    return to_status(name_, {lines, 0,
+                             fmt::format("the file ends here with {} entries; line {} says {}",
+                                         found, header_.size_line, header_.entries)});
+  }
+  if (found > header_.entries) {
+    return to_status(name_,
+                     {header_.size_line, 0,
+                      fmt::format("says {} entries, and there are {}", header_.entries, found)});
+  }
+  return {};
+}
+
+template <class T>
+Status MatrixFile::read_coordinates(const EntrySink<T>& sink) {
+  std::int64_t found = 0;
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t lines, deal([&](const TextPiece& piece) {
+                             return for_each_line(piece,
+                                                  [&](std::string_view line, std::int64_t number) {
+                                                    if (is_blank(line) || line[0] == '%') {
+                                                      return std::optional<TextFault>();
+                                                    }
+                                                    ++found;
+                                                    LineReader reader(line, number);
+                                                    return read_entry(header_, reader, sink);
+                                                  });
+                           }));
+  return check_count(found, lines);
+}
+
+// One element a line, so that a line's number tells which one it has.
+template <class T>
+Status MatrixFile::read_array(const EntrySink<T>& sink) {
+  std::int64_t found = 0;
+  const auto read_line = [&](std::string_view line,
+                             std::int64_t number) -> std::optional<TextFault> {
+    const std::int64_t element = number - header_.start.line;
+    LineReader reader(line, number);
+    if (element >= header_.entries) {
+      if (is_blank(line)) {
+        return std::nullopt;
+      }
+      return TextFault{number, 0,
+                       fmt::format("there is more than the {} elements that line {} announces",
+                                   header_.entries, header_.size_line)};
+    }
+    std::array<double, 2> parts{};
+    if (auto fault = reader.read_value(header_.field, parts.data())) {
+      return fault;
+    }
+    if (auto fault = reader.expect_end()) {
+      return fault;
+    }
+    ++found;
+    const ElementIndex at = place_in_array(header_, element);
+    const T value = value_of<T>(parts.data());
+    std::string wrong = value == T{} ? "" : give(header_.symmetry, at.row, at.column, value, sink);
+    return wrong.empty() ? std::nullopt : std::optional(reader.fault(std::move(wrong)));
+  };
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t lines, deal([&](const TextPiece& piece) {
+                             return for_each_line(piece, read_line);
+                           }));
+  return check_count(found, lines);
+}
+
+template <class T>
+Status MatrixFile::read(const EntrySink<T>& sink) {
+  switch (header_.layout) {
+    case Layout::coordinate:
+      return read_coordinates(sink);
+    case Layout::array:
+      return read_array(sink);
+    case Layout::compressed_columns:
+      break;
+  }
+  return read_compressed_columns(job_, name_, header_, stream_ ? &*stream_ : nullptr, sink);
+}
+
+template Status MatrixFile::read<double>(const EntrySink<double>& sink);
+template Status MatrixFile::read<std::complex<double>>(const EntrySink<std::complex<double>>& sink);
+
+}  // namespace tessera::apps::spmv

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/spmv/matrix_header.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tessera::apps::spmv {
+namespace {
+
+using rma::Result;
+using rma::Status;
+
+constexpr std::array field_names = {std::string_view("real"), std::string_view("integer"),
+                                    std::string_view("pattern"), std::string_view("complex")};
+constexpr std::array symmetry_names = {std::string_view("general"), std::string_view("symmetric"),
+                                       std::string_view("skew-symmetric"),
+                                       std::string_view("hermitian")};
+
+std::string lower(std::string_view text) {
+  std::string small(text);
+  std::transform(small.begin(), small.end(), small.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return small;
+}
+
+struct Word {
+  std::string text;
+  std::int64_t column = 1;
+};
+
+std::vector<Word> words_of(std::string_view line) {
+  constexpr std::string_view blanks = " \t";
+  std::vector<Word> words;
+  std::size_t at = line.find_first_not_of(blanks);
+  while (at != std::string_view::npos) {
+    const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
+    words.push_back({std::string(line.substr(at, end - at)), static_cast<std::int64_t>(at) + 1});
+    at = line.find_first_not_of(blanks, end);
+  }
+  return words;
+}
+
+// A header is refused at the line that the stream gave last.
+Status refused(const LineStream& stream, std::int64_t column, std::string reason) {
+  return to_status(stream.file(), {stream.lines(), column, std::move(reason)});
+}
+Status not_read(const LineStream& stream, std::int64_t column, const std::string& reason) {
+  return Status::error(rma::Code::unsupported,
+                       to_status(stream.file(), {stream.lines(), column, reason}).message());
+}
+
+Result<std::string> line_of(LineStream& stream, std::string_view what) {
+  TESSERA_ASSIGN_OR_RETURN(const auto line, stream.next_line());
+  if (!line) {
+    return to_status(stream.file(), {stream.lines(), 0,
+                                     fmt::format("the file ends where {} should follow", what)});
+  }
+  return std::string(*line);
+}
+
+// The index of a word in a list, or an error that lists them.
+template <std::size_t count>
+Result<std::size_t> choose(const LineStream& stream, const Word& word,
+                           const std::array<std::string_view, count>& known) {
+  const auto it = std::find(known.begin(), known.end(), lower(word.text));
+  if (it == known.end()) {
+    return refused(stream, word.column,
+                   fmt::format("'{}' is none of: {}", word.text, fmt::join(known, ", ")));
+  }
+  return static_cast<std::size_t>(it - known.begin());
+}
+
+Status check_kind(const LineStream& stream, const MatrixHeader& header) {
+  const bool is_complex = header.field == Field::complex;
+  const bool is_pattern = header.field == Field::pattern;
+  if ((header.symmetry == Symmetry::hermitian && !is_complex) ||
+      (header.symmetry == Symmetry::skew_symmetric && is_pattern) ||
+      (header.layout == Layout::array && is_pattern)) {
+    return refused(stream, 0,
+                   fmt::format("there is no {} {} matrix{}", to_string(header.field),
+                               to_string(header.symmetry),
+                               header.layout == Layout::array ? " as an array" : ""));
+  }
+  return {};
+}
+
+// How many numbers an array file has: of symmetric matrices the lower half, column by column.
+std::optional<std::int64_t> stored_of_array(const MatrixHeader& header) {
+  std::int64_t all = 0;
+  if (__builtin_mul_overflow(header.rows, header.columns, &all)) {
+    return std::nullopt;
+  }
+  switch (header.symmetry) {
+    case Symmetry::general:
+      return all;
+    case Symmetry::skew_symmetric:
+      return (all - header.rows) / 2;
+    default:
+      return (all - header.rows) / 2 + header.rows;
+  }
+}
+
+Status check_sizes(const LineStream& stream, const MatrixHeader& header) {
+  if (header.rows < 0 || header.columns < 0 || header.entries < 0) {
+    return refused(stream, 0, "sizes are not negative");
+  }
+  if (header.symmetry != Symmetry::general && header.rows != header.columns) {
+    return refused(stream, 0,
+                   fmt::format("a {} matrix has as many rows as columns, not {} x {}",
+                               to_string(header.symmetry), header.rows, header.columns));
+  }
+  if ((header.rows == 0 || header.columns == 0) && header.entries > 0) {
+    return refused(stream, 0,
+                   fmt::format("there are no {} entries in {} x {}", header.entries, header.rows,
+                               header.columns));
+  }
+  return {};
+}
+
+Status read_market_sizes(LineStream& stream, MatrixHeader& header) {
+  std::string line;
+  std::vector<Word> words;
+  do {
+    TESSERA_ASSIGN_OR_RETURN(line, line_of(stream, "the line with the sizes"));
+    words = words_of(line);
+  } while (words.empty() || line[0] == '%');
+  const bool is_array = header.layout == Layout::array;
+  const std::string_view expected = is_array ? "rows columns" : "rows columns entries";
+  if (words.size() != (is_array ? 2U : 3U)) {
+    return refused(
+        stream, 0,
+        fmt::format("the line with the sizes has '{}', not {} words", expected, words.size()));
+  }
+  std::array<std::int64_t, 3> sizes{};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto parsed = parse_whole(words[i].text);
+    if (!parsed.ok()) {
+      return refused(stream, words[i].column, parsed.fault);
+    }
+    sizes[i] = parsed.value;
+  }
+  header.rows = sizes[0];
+  header.columns = sizes[1];
+  header.entries = sizes[2];
+  TESSERA_RETURN_IF_ERROR(check_sizes(stream, header));
+  if (is_array) {
+    const auto stored = stored_of_array(header);
+    if (!stored) {
+      return refused(stream, 0, "so many elements don't fit 64 bits");
+    }
+    header.entries = *stored;
+  }
+  return {};
+}
+
+Result<MatrixHeader> read_market(LineStream& stream, const std::vector<Word>& words) {
+  constexpr std::array objects = {std::string_view("matrix")};
+  constexpr std::array layouts = {std::string_view("coordinate"), std::string_view("array")};
+  if (words.size() != 5) {
+    return refused(stream, 0,
+                   fmt::format("the first line has five words, '%%MatrixMarket matrix "
+                               "coordinate|array FIELD SYMMETRY', not {}",
+                               words.size()));
+  }
+  MatrixHeader header;
+  TESSERA_RETURN_IF_ERROR(choose(stream, words[1], objects).status());
+  TESSERA_ASSIGN_OR_RETURN(const std::size_t layout, choose(stream, words[2], layouts));
+  TESSERA_ASSIGN_OR_RETURN(const std::size_t field, choose(stream, words[3], field_names));
+  TESSERA_ASSIGN_OR_RETURN(const std::size_t symmetry, choose(stream, words[4], symmetry_names));
+  header.layout = static_cast<Layout>(layout);
+  header.field = static_cast<Field>(field);
+  header.symmetry = static_cast<Symmetry>(symmetry);
+  TESSERA_RETURN_IF_ERROR(check_kind(stream, header));
+  TESSERA_RETURN_IF_ERROR(read_market_sizes(stream, header));
+  header.size_line = stream.lines();
+  return header;
+}
+
+// The numbers of a head's line of Harwell-Boeing, in fields of 14 columns from `first`. Blank ones
+// are zero: some are optional.
+constexpr std::size_t head_width = 14;
+
+Result<std::vector<std::int64_t>> head_numbers(const LineStream& stream, std::string_view line,
+                                               std::size_t first, std::size_t count) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = first + i * head_width;
+    const std::string_view field =
+        at < line.size() ? line.substr(at, head_width) : std::string_view();
+    const bool is_blank = field.find_first_not_of(" \t") == std::string_view::npos;
+    const auto parsed = is_blank ? Parsed<std::int64_t>() : parse_fortran_whole(field);
+    if (!parsed.ok() || parsed.value < 0) {
+      return refused(stream, static_cast<std::int64_t>(at) + 1,
+                     parsed.ok() ? "counts are not negative" : parsed.fault);
+    }
+    numbers.push_back(parsed.value);
+  }
+  return numbers;
+}
+
+// "RUA": what the values are, the symmetry, and whether the matrix is assembled.
+Status read_type(const LineStream& stream, std::string_view type, MatrixHeader& header) {
+  constexpr std::string_view fields = "ripc";  // in the order of Field
+  constexpr std::string_view symmetries = "uszhr";
+  const std::string small = lower(type);
+  const bool is_type =
+      small.size() == 3 &&
+      (fields.find(small[0]) != std::string::npos || small[0] == 'q' || small[0] == 'x') &&
+      symmetries.find(small[1]) != std::string::npos && (small[2] == 'a' || small[2] == 'e');
+  if (!is_type) {
+    return refused(stream, 1,
+                   fmt::format("'{}' is no type of a matrix like RUA, PSA or CHA: the file is "
+                               "neither Matrix Market nor Harwell-Boeing",
+                               type));
+  }
+  if (small[2] == 'e') {
+    return not_read(stream, 1,
+                    fmt::format("{} is an elemental matrix; only assembled ones are "
+                                "read, whose type ends with A",
+                                type));
+  }
+  if (fields.find(small[0]) == std::string::npos) {
+    return not_read(stream, 1, fmt::format("{} has its values in another file", type));
+  }
+  switch (small[1]) {
+    case 's':
+      header.symmetry = Symmetry::symmetric;
+      break;
+    case 'z':
+      header.symmetry = Symmetry::skew_symmetric;
+      break;
+    case 'h':
+      header.symmetry = Symmetry::hermitian;
+      break;
+    default:
+      header.symmetry = Symmetry::general;
+  }
+  header.field = static_cast<Field>(fields.find(small[0]));
+  return check_kind(stream, header);
+}
+
+struct SectionName {
+  std::string_view what;
+  bool is_whole = true;
+};
+
+Result<FortranFormat> read_format(const LineStream& stream, std::string_view line, std::size_t at,
+                                  std::size_t width, SectionName name) {
+  const std::string_view text = at < line.size() ? line.substr(at, width) : std::string_view();
+  const auto parsed = parse_format(text);
+  const auto column = static_cast<std::int64_t>(at) + 1;
+  if (!parsed.ok()) {
+    return refused(stream, column, parsed.fault);
+  }
+  if (parsed.value.is_whole && !name.is_whole) {
+    return refused(stream, column, fmt::format("the format of {} is of whole numbers", name.what));
+  }
+  if (!parsed.value.is_whole && name.is_whole) {
+    return refused(stream, column,
+                   fmt::format("the format of {} is not of whole numbers", name.what));
+  }
+  return parsed.value;
+}
+
+// `said` is what the second line says of a section's length.
+Status place_section(const LineStream& stream, Section& section, std::string_view what,
+                     std::int64_t said, std::int64_t& next_line) {
+  const std::int64_t needed = section.format.lines_for(section.fields);
+  if (said != needed) {
+    return to_status(stream.file(),
+                     {2, 0,
+                      fmt::format("announces {} lines of {}; {} numbers, {} a line, "
+                                  "take {}",
+                                  said, what, section.fields, section.format.per_line, needed)});
+  }
+  section.first_line = next_line;
+  section.lines = needed;
+  next_line += needed;
+  return {};
+}
+
+// The text of a section without what may be left out: blanks behind the last field of a line.
+double least_bytes(const Section& section) {
+  if (section.fields == 0) {
+    return 0;
+  }
+  const double blanks = static_cast<double>(section.lines) * (section.format.width - 1);
+  return static_cast<double>(section.fields) * section.format.width - blanks;
+}
+
+Status check_length(const LineStream& stream, const MatrixHeader& header) {
+  const double announced =
+      least_bytes(header.pointers) + least_bytes(header.indices) + least_bytes(header.values);
+  if (announced > stream.most_bytes()) {
+    return to_status(stream.file(),
+                     {2, 0, "announces more numbers than there can be in a file of this length"});
+  }
+  return {};
+}
+
+Status read_formats(LineStream& stream, MatrixHeader& header) {
+  TESSERA_ASSIGN_OR_RETURN(const std::string line, line_of(stream, "the line with the formats"));
+  TESSERA_ASSIGN_OR_RETURN(header.pointers.format,
+                           read_format(stream, line, 0, 16, {"pointers", true}));
+  TESSERA_ASSIGN_OR_RETURN(header.indices.format,
+                           read_format(stream, line, 16, 16, {"row numbers", true}));
+  if (header.field != Field::pattern) {
+    TESSERA_ASSIGN_OR_RETURN(
+        header.values.format,
+        read_format(stream, line, 32, 20, {"values", header.field == Field::integer}));
+  }
+  return {};
+}
+
+Result<MatrixHeader> read_boeing(LineStream& stream) {
+  MatrixHeader header;
+  header.layout = Layout::compressed_columns;
+  TESSERA_ASSIGN_OR_RETURN(const std::string cards, line_of(stream, "the numbers of lines"));
+  auto lines = head_numbers(stream, cards, 0, 5);
+  const std::int64_t cards_line = stream.lines();
+  TESSERA_ASSIGN_OR_RETURN(const std::string kind, line_of(stream, "the type and the sizes"));
+  TESSERA_RETURN_IF_ERROR(read_type(
+      stream, std::string_view(kind).substr(0, std::min<std::size_t>(3, kind.size())), header));
+  if (!lines.ok()) {
+    return std::move(lines).status();
+  }
+  TESSERA_ASSIGN_OR_RETURN(const auto sizes, head_numbers(stream, kind, head_width, 3));
+  header.rows = sizes[0];
+  header.columns = sizes[1];
+  header.entries = sizes[2];
+  header.size_line = stream.lines();
+  TESSERA_RETURN_IF_ERROR(check_sizes(stream, header));
+  if (header.entries > std::int64_t{1} << 60 || header.columns > std::int64_t{1} << 60) {
+    return refused(stream, 0, "so many entries don't fit 64 bits");
+  }
+  TESSERA_RETURN_IF_ERROR(read_formats(stream, header));
+  if ((*lines)[4] > 0) {
+    TESSERA_RETURN_IF_ERROR(line_of(stream, "the line on right-hand sides").status());
+  }
+  header.pointers.fields = header.columns + 1;
+  header.indices.fields = header.entries;
+  std::int64_t next = stream.lines() + 1;
+  TESSERA_RETURN_IF_ERROR(place_section(stream, header.pointers, "pointers", (*lines)[1], next));
+  TESSERA_RETURN_IF_ERROR(place_section(stream, header.indices, "row numbers", (*lines)[2], next));
+  if (header.field != Field::pattern) {
+    if ((*lines)[3] == 0 && header.entries > 0) {
+      return to_status(stream.file(),
+                       {cards_line, 0,
+                        fmt::format("announces no values, and the type is {}", kind.substr(0, 3))});
+    }
+    header.values.fields = header.field == Field::complex ? 2 * header.entries : header.entries;
+    TESSERA_RETURN_IF_ERROR(place_section(stream, header.values, "values", (*lines)[3], next));
+  }
+  TESSERA_RETURN_IF_ERROR(check_length(stream, header));
+  return header;
+}
+
+}  // namespace
+
+std::string_view to_string(Field field) noexcept {
+  return field_names[static_cast<std::size_t>(field)];
+}
+std::string_view to_string(Symmetry symmetry) noexcept {
+  return symmetry_names[static_cast<std::size_t>(symmetry)];
+}
+std::string_view to_string(Layout layout) noexcept {
+  constexpr std::array names = {std::string_view("Matrix Market coordinate"),
+                                std::string_view("Matrix Market array"),
+                                std::string_view("Harwell-Boeing")};
+  return names[static_cast<std::size_t>(layout)];
+}
+
+Result<MatrixHeader> read_header(LineStream& stream) {
+  TESSERA_ASSIGN_OR_RETURN(const std::string first, line_of(stream, "a matrix"));
+  const std::vector<Word> words = words_of(first);
+  const bool is_market = !words.empty() && lower(words[0].text) == "%%matrixmarket";
+  auto header = is_market ? read_market(stream, words) : read_boeing(stream);
+  if (header.ok()) {
+    header->start = {stream.bytes(), stream.lines() + 1, stream.is_compressed()};
+  }
+  return header;
+}
+
+}  // namespace tessera::apps::spmv

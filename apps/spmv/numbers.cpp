@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/spmv/numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+namespace tessera::apps::spmv {
+namespace {
+
+// What a message repeats of a file stays short.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t most = 40;
+  std::string shown(text.substr(0, most));
+  std::replace_if(
+      shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+  return fmt::format("'{}{}'", shown, text.size() > most ? "..." : "");
+}
+
+std::string_view without_plus(std::string_view text) {
+  const bool has_plus = text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+';
+  return has_plus ? text.substr(1) : text;
+}
+
+// std::from_chars does not tell too large from too small.
+Parsed<double> beyond_range(const std::string& text) {
+  const double value = std::strtod(text.c_str(), nullptr);
+  if (std::abs(value) < 1) {
+    return {value, ""};
+  }
+  return {0, quoted(text) + " is too large for a double"};
+}
+
+}  // namespace
+
+Parsed<std::int64_t> parse_whole(std::string_view text) {
+  const std::string_view digits = without_plus(text);
+  std::int64_t value = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error == std::errc::result_out_of_range) {
+    return {0, quoted(text) + " does not fit 64 bits"};
+  }
+  if (error != std::errc{} || stop != digits.data() + digits.size()) {
+    return {0, quoted(text) + " is no whole number"};
+  }
+  return {value, ""};
+}
+
+Parsed<double> parse_real(std::string_view text) {
+  const std::string_view digits = without_plus(text);
+  double value = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (stop != digits.data() + digits.size() || error == std::errc::invalid_argument) {
+    return {0, quoted(text) + " is no number"};
+  }
+  if (error == std::errc::result_out_of_range) {
+    return beyond_range(std::string(digits));
+  }
+  if (!std::isfinite(value)) {
+    return {0, quoted(text) + " is not finite"};
+  }
+  return {value, ""};
+}
+
+Parsed<double> parse_whole_as_real(std::string_view text) {
+  constexpr std::int64_t most = std::int64_t{1} << std::numeric_limits<double>::digits;
+  const Parsed<std::int64_t> whole = parse_whole(text);
+  if (!whole.ok()) {
+    return {0, whole.fault};
+  }
+  if (whole.value > most || whole.value < -most) {
+    return {0, quoted(text) + " has more digits than a double holds"};
+  }
+  return {static_cast<double>(whole.value), ""};
+}
+
+namespace {
+
+// Reads a format from left to right.
+class FormatReader {
+ public:
+  explicit FormatReader(std::string text) : text_(std::move(text)) {}
+
+  [[nodiscard]] bool take(std::string_view letters) {
+    if (at_ < text_.size() && letters.find(text_[at_]) != std::string_view::npos) {
+      ++at_;
+      return true;
+    }
+    return false;
+  }
+  // Bounded, so that products of two fit 32 bits.
+  std::optional<std::int32_t> number() {
+    constexpr std::int32_t most = 9999;
+    std::int32_t value = 0;
+    const auto [stop, error] =
+        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    if (error != std::errc{} || value < -most || value > most) {
+      return std::nullopt;
+    }
+    at_ = static_cast<std::size_t>(stop - text_.data());
+    return value;
+  }
+  [[nodiscard]] char last() const { return text_[at_ - 1]; }
+  [[nodiscard]] bool is_at_end() const { return at_ == text_.size(); }
+
+ private:
+  std::string text_;
+  std::size_t at_ = 0;
+};
+
+// The part within the outer parentheses. Numbers before P are scales, others repetitions.
+bool read_descriptor(FormatReader& reader, FortranFormat& format, int depth) {
+  std::optional<std::int32_t> number = reader.number();
+  if (number && reader.take("P")) {
+    format.scale = *number;
+    static_cast<void>(reader.take(","));
+    number = reader.number();
+  }
+  format.per_line *= number.value_or(1);
+  if (depth == 0 && reader.take("(")) {
+    return read_descriptor(reader, format, depth + 1) && reader.take(")");
+  }
+  if (!reader.take("IDEFG")) {
+    return false;
+  }
+  format.is_whole = reader.last() == 'I';
+  format.width = reader.number().value_or(0);
+  if (reader.take(".")) {
+    format.digits = reader.number().value_or(-1);
+    if (reader.take("E") && !reader.number()) {
+      return false;
+    }
+  }
+  return format.width > 0 && format.digits >= 0 && format.per_line > 0;
+}
+
+std::string without_blanks(std::string_view text) {
+  std::string kept;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(kept),
+               [](char c) { return c != ' ' && c != '\t'; });
+  return kept;
+}
+
+}  // namespace
+
+Parsed<FortranFormat> parse_format(std::string_view text) {
+  constexpr std::int32_t longest_line = 1024;
+  std::string plain = without_blanks(text);
+  std::transform(plain.begin(), plain.end(), plain.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  FormatReader reader(plain);
+  FortranFormat format;
+  format.per_line = 1;
+  const bool is_read = reader.take("(") && read_descriptor(reader, format, 0) && reader.take(")");
+  if (!is_read || !reader.is_at_end()) {
+    return {{}, quoted(plain) + " is no format of the kind (16I5) or (1P3D24.15)"};
+  }
+  if (std::int64_t{format.per_line} * format.width > longest_line) {
+    return {{}, fmt::format("{} has lines of more than {} columns", quoted(plain), longest_line)};
+  }
+  return {format, ""};
+}
+
+Parsed<std::int64_t> parse_fortran_whole(std::string_view field) {
+  const std::string digits = without_blanks(field);
+  if (digits.empty()) {
+    return {0, "is blank where a whole number should be"};
+  }
+  return parse_whole(digits);
+}
+
+Parsed<double> parse_fortran_real(std::string_view field, const FortranFormat& format) {
+  std::string digits = without_blanks(field);
+  if (digits.empty()) {
+    return {0, "is blank where a number should be"};
+  }
+  std::replace_if(
+      digits.begin(), digits.end(), [](char c) { return c == 'D' || c == 'd' || c == 'E'; }, 'e');
+  std::size_t exponent = digits.find('e');
+  if (exponent == std::string::npos) {
+    // The letter may be missing: 1.5+103.
+    exponent = digits.find_first_of("+-", 1);
+    if (exponent != std::string::npos) {
+      digits.insert(exponent, 1, 'e');
+    }
+  }
+  const bool has_point = digits.find('.') != std::string::npos;
+  const std::int32_t shift =
+      (has_point ? 0 : format.digits) + (exponent == std::string::npos ? format.scale : 0);
+  const bool is_a_number = digits.find_first_of("0123456789") != std::string::npos;
+  if (shift != 0 && exponent == std::string::npos && is_a_number) {
+    digits += fmt::format("e{}", -shift);
+  }
+  Parsed<double> parsed = parse_real(digits);
+  if (!parsed.ok()) {
+    return {0, quoted(field) + parsed.fault.substr(parsed.fault.rfind('\'') + 1)};
+  }
+  if (shift != 0 && exponent != std::string::npos) {
+    parsed.value /= std::pow(10.0, shift);
+  }
+  return parsed;
+}
+
+}  // namespace tessera::apps::spmv

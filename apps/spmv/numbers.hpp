@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Numbers in matrix files: as C writes them, separated by blanks, and as Fortran does, in fields of
+// a fixed width ("(16I5)", "(1P3D24.15)").
+//
+// Nothing is guessed: what is no number, not finite, or too large to be held is refused, with the
+// reason as a sentence for the user.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tessera::apps::spmv {
+
+/// A number, or why there is none.
+template <class T>
+struct Parsed {
+  T value{};
+  std::string fault;
+  [[nodiscard]] bool ok() const noexcept { return fault.empty(); }
+};
+
+/// Of all of `text`; a sign is allowed.
+Parsed<std::int64_t> parse_whole(std::string_view text);
+/// Of all of `text`: "-1.5", "1e-3", "+2". What is too small to be held becomes zero.
+Parsed<double> parse_real(std::string_view text);
+/// A whole number as a double. Refused from 2^53 on, where not every one has a double of its own.
+Parsed<double> parse_whole_as_real(std::string_view text);
+
+/// An edit descriptor of Fortran, repeated in a line: 1P3D24.15 is three fields of 24 columns.
+struct FortranFormat {
+  std::int32_t per_line = 0;
+  std::int32_t width = 0;
+  std::int32_t digits = 0;  ///< after the point, where the field has no point
+  std::int32_t scale = 0;   ///< the power of ten of fields without an exponent: the number before P
+  bool is_whole = false;    ///< I; else D, E, F or G
+
+  [[nodiscard]] std::int64_t lines_for(std::int64_t fields) const noexcept {
+    return fields / per_line + (fields % per_line == 0 ? 0 : 1);
+  }
+};
+
+/// "(16I5)", "(1P,4D20.12)", "(4(1PE20.12))", "(5E15.8E2)"; blanks and case don't count.
+Parsed<FortranFormat> parse_format(std::string_view text);
+
+/// One field of a line. Blanks within it don't count, as Fortran reads; an empty one is refused.
+Parsed<std::int64_t> parse_fortran_whole(std::string_view field);
+/// "1.5D+03", "1.5+103", "15" with implied digits.
+Parsed<double> parse_fortran_real(std::string_view field, const FortranFormat& format);
+
+}  // namespace tessera::apps::spmv

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+#include <metis.h>
+
+#include <limits>
+
+#include "apps/spmv/partition.hpp"
+
+namespace tessera::apps::spmv {
+
+bool has_metis() noexcept {
+  return true;
+}
+
+rma::Result<std::vector<std::int32_t>> partition_by_metis(const Graph& graph, std::int32_t parts) {
+  if (std::ssize(graph.neighbours) > std::numeric_limits<idx_t>::max()) {
+    return rma::Status::error(rma::Code::limit_exceeded,
+                              fmt::format("this METIS has integers of {} bits, and the graph has "
+                                          "{} edges",
+                                          8 * sizeof(idx_t), graph.neighbours.size()));
+  }
+  std::vector<idx_t> starts(graph.starts.begin(), graph.starts.end());
+  std::vector<idx_t> neighbours(graph.neighbours.begin(), graph.neighbours.end());
+  std::vector<idx_t> weights(graph.weights.begin(), graph.weights.end());
+  std::vector<idx_t> found(graph.weights.size());
+  if (parts > 1) {
+    auto vertices = static_cast<idx_t>(weights.size());
+    idx_t constraints = 1;
+    idx_t count = parts;
+    idx_t cut = 0;
+    std::vector<idx_t> options(METIS_NOPTIONS);
+    METIS_SetDefaultOptions(options.data());
+    options[METIS_OPTION_SEED] = 1;
+    const int code = METIS_PartGraphKway(&vertices, &constraints, starts.data(), neighbours.data(),
+                                         weights.data(), nullptr, nullptr, &count, nullptr, nullptr,
+                                         options.data(), &cut, found.data());
+    if (code != METIS_OK) {
+      return rma::Status::error(rma::Code::internal,
+                                fmt::format("METIS failed with code {}", code));
+    }
+  }
+  return std::vector<std::int32_t>(found.begin(), found.end());
+}
+
+}  // namespace tessera::apps::spmv

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/spmv/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <complex>
+#include <numeric>
+#include <utility>
+
+#include "apps/common/report.hpp"
+#include "apps/spmv/check.hpp"
+#include "apps/spmv/matrix_entries.hpp"
+#include "apps/spmv/matrix_file.hpp"
+#include "arrays/elementwise.hpp"
+#include "arrays/reductions.hpp"
+#include "linalg/sparse_builder.hpp"
+#include "linalg/sparse_convert.hpp"
+#include "rma/memory.hpp"
+
+namespace tessera::apps::spmv {
+namespace {
+
+using arrays::Array;
+using linalg::SparseBuilder;
+using linalg::SparseMatrix;
+using linalg::SpmvPlan;
+using rma::Job;
+using rma::Result;
+using rma::Status;
+
+constexpr int exit_unusable = 2;
+
+class Clock {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// A file that is wrong, or of a kind that isn't read; not what happened to the job.
+bool is_unusable(const Status& status) {
+  return status.code() == rma::Code::invalid_argument || status.code() == rma::Code::unsupported;
+}
+
+// Where entries come from.
+struct Source {
+  std::optional<MatrixFile> file;
+  std::optional<Generator> generator;
+
+  [[nodiscard]] std::int64_t rows() const { return file ? file->header().rows : generator->rows(); }
+  [[nodiscard]] std::int64_t columns() const {
+    return file ? file->header().columns : generator->rows();
+  }
+  // No more than that; as a real number, which doesn't overflow.
+  [[nodiscard]] double most_entries() const {
+    if (generator) {
+      return static_cast<double>(generator->rows()) * static_cast<double>(generator->most_in_row());
+    }
+    const MatrixHeader& header = file->header();
+    return static_cast<double>(header.entries) * (header.symmetry == Symmetry::general ? 1 : 2);
+  }
+};
+
+// The ranks of this rank's node share its memory.
+std::int64_t ranks_on_node(const Job& job) {
+  std::int64_t count = 0;
+  for (rma::WorldRank rank{0}; rank.value < job.size(); ++rank.value) {
+    count += job.shares_node(rank) ? 1 : 0;
+  }
+  return count;
+}
+
+// While a matrix is assembled, an entry is in a triplet that was added, in one that has come, and
+// in compressed rows; rows have their start, x, y and the vectors of a solution.
+Status check_memory(const Source& source, const Job& job) {
+  constexpr double bytes_of_entry = 100;
+  constexpr double bytes_of_row = 100;
+  const double share = static_cast<double>(ranks_on_node(job)) / job.size();
+  const double needed = share * (bytes_of_entry * source.most_entries() +
+                                 bytes_of_row * static_cast<double>(source.rows()) +
+                                 bytes_of_row * static_cast<double>(source.columns()));
+  const std::uint64_t available = rma::available_memory_bytes();
+  if (needed <= 0.9 * static_cast<double>(available)) {
+    return {};
+  }
+  return Status::error(
+             rma::Code::no_memory,
+             fmt::format("the matrix of {} x {} with {:.3g} entries needs {:.3g} GiB here; {} are "
+                         "available, of which 90 % may be used",
+                         source.rows(), source.columns(), source.most_entries(), needed / (1 << 30),
+                         rma::human_bytes(available)))
+      .hint("take a smaller matrix, or more nodes");
+}
+
+// What is asked of the matrix that only a square one has.
+Status check_shape(const Order& order, const Source& source) {
+  const bool is_graph = order.partition == Partition::metis || order.partition == Partition::scotch;
+  if ((!order.method && !is_graph) || source.rows() == source.columns()) {
+    return {};
+  }
+  return Status::error(
+      rma::Code::invalid_argument,
+      fmt::format("{} is {} x {}: {} needs a square matrix", order.file, source.rows(),
+                  source.columns(), order.method ? "--solve" : "--partition by a graph"));
+}
+
+template <class T>
+struct Problem {
+  SparseMatrix<T> matrix;
+  ProductCheck<T> check;
+  std::vector<std::int64_t> old_rows = {};
+  std::int64_t given = 0;  // entries, of all ranks
+};
+
+// Local but for files. Each rank makes the rows that it would have of an even cut.
+template <class T>
+Status give_entries(Source& source, const Job& job, const EntrySink<T>& sink) {
+  if (source.file) {
+    return source.file->template read<T>(sink);
+  }
+  if constexpr (!is_complex_v<T>) {
+    const std::int64_t rows = source.rows();
+    const auto cut = [&](std::int64_t rank) {
+      return rows / job.size() * rank + rows % job.size() * rank / job.size();
+    };
+    for (std::int64_t row = cut(job.rank().value); row < cut(job.rank().value + 1); ++row) {
+      source.generator->give_row(row, sink);
+    }
+  }
+  return {};
+}
+
+template <class T>
+Result<Problem<T>> assemble(const Order& order, Source& source, Job& job) {
+  const linalg::RowBalance balance =
+      order.partition == Partition::rows ? linalg::RowBalance::rows : linalg::RowBalance::entries;
+  TESSERA_ASSIGN_OR_RETURN(auto builder,
+                           SparseBuilder<T>::create(job, source.rows(), source.columns(),
+                                                    {.name = "A", .balance = balance}));
+  ProductCheck<T> check(source.rows());
+  Status added;
+  const Status given =
+      give_entries<T>(source, job, [&](std::int64_t row, std::int64_t column, T value) {
+        if (added.ok()) {
+          added = builder.add(row, column, value);
+          check.add(row, column, value);
+        }
+      });
+  TESSERA_RETURN_IF_ERROR(given);
+  rma::Team team = job.world();
+  TESSERA_RETURN_IF_ERROR(team.agree(added));
+  TESSERA_RETURN_IF_ERROR(check.agree(team));
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t count,
+                           team.allreduce(builder.added(), rma::Reduction::sum));
+  TESSERA_ASSIGN_OR_RETURN(auto matrix, builder.assemble());
+  return Problem<T>{std::move(matrix), std::move(check), {}, count};
+}
+
+template <class T>
+Status distribute_rows(const Order& order, Problem<T>& problem) {
+  if (order.partition != Partition::metis && order.partition != Partition::scotch) {
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(const auto parts, part_rows(problem.matrix, order.partition));
+  TESSERA_ASSIGN_OR_RETURN(auto renumbered, renumber(problem.matrix, parts));
+  problem.matrix = std::move(renumbered.matrix);
+  problem.old_rows = std::move(renumbered.old_rows);
+  return {};
+}
+
+// Of a square matrix beside its rows.
+template <class T>
+Result<Array<T>> trial_vector(Job& job, const Problem<T>& problem) {
+  const SparseMatrix<T>& matrix = problem.matrix;
+  const bool is_square = matrix.rows() == matrix.columns();
+  TESSERA_ASSIGN_OR_RETURN(
+      auto x,
+      Array<T>::create(job, is_square ? matrix.row_distribution() : matrix.column_distribution(),
+                       {.name = "x"}));
+  TESSERA_ASSIGN_OR_RETURN(auto access, x.local());
+  const auto view = access.view();
+  for (std::int64_t i = access.own().lo(0); i < access.own().hi(0); ++i) {
+    view(i) = trial_element<T>(
+        problem.old_rows.empty() ? i : problem.old_rows[static_cast<std::size_t>(i)]);
+  }
+  TESSERA_RETURN_IF_ERROR(access.end());
+  TESSERA_RETURN_IF_ERROR(x.sync());
+  return x;
+}
+
+void describe_source(Report& report, const Order& order, const Source& source) {
+  report.add("benchmark", "sparse matrix-vector product");
+  report.add("matrix", order.file);
+  if (source.file) {
+    const MatrixHeader& header = source.file->header();
+    report.add("format", fmt::format("{} {} {}", to_string(header.layout), to_string(header.field),
+                                     to_string(header.symmetry)));
+  } else {
+    report.add("format", "generated");
+  }
+}
+
+template <class T>
+Status describe_matrix(Report& report, Problem<T>& problem, linalg::SparseSummary& summary) {
+  TESSERA_ASSIGN_OR_RETURN(summary, linalg::summarise(problem.matrix));
+  report.add("rows", problem.matrix.rows());
+  report.add("columns", problem.matrix.columns());
+  report.add("entries", problem.matrix.entries());
+  if (problem.given > problem.matrix.entries()) {
+    report.add("entries_summed", problem.given - problem.matrix.entries());
+  }
+  report.add("longest_row", summary.most_in_row);
+  report.add("entries_of_ranks",
+             fmt::format("{} to {}", summary.fewest_on_rank, summary.most_on_rank));
+  return {};
+}
+
+constexpr double micro = 1e6;
+
+void report_modes(Report& report, const std::vector<ModeResult>& results) {
+  const auto mean = [](const ModeResult& result) {
+    return std::accumulate(result.communication.begin(), result.communication.end(), 0.0) /
+           static_cast<double>(result.communication.size());
+  };
+  report.add("elements_read", results[0].elements_read);
+  for (const ModeResult& result : results) {
+    std::vector<double> each = result.communication;
+    std::transform(each.begin(), each.end(), each.begin(), [](double s) { return s * micro; });
+    report.add("seconds_" + result.name, result.seconds, "s");
+    report.add("rate_" + result.name, result.gflops, "Gflop/s");
+    report.add("communication_" + result.name, each, "us", 4);
+  }
+  report.add("rate", results[0].gflops * 1000, "Mflop/s");
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    if (mean(results[i]) > 0) {
+      report.add(fmt::format("communication_{}_over_{}", results[0].name, results[i].name),
+                 mean(results[0]) / mean(results[i]), "", 4);
+    }
+  }
+  report.note("\nCommunication of each rank, a product:\n" + bars_of(results) + "\n");
+}
+
+template <class T>
+Result<bool> multiply(const Order& order, Report& report, Problem<T>& problem, Array<T>& x,
+                      std::int64_t most_in_row) {
+  TESSERA_ASSIGN_OR_RETURN(
+      auto y,
+      Array<T>::create(problem.matrix.job(), problem.matrix.row_distribution(), {.name = "y"}));
+  report.add("iterations", order.iterations);
+  TESSERA_ASSIGN_OR_RETURN(const auto results,
+                           run_products(problem.matrix, x, y, order.modes, order.iterations));
+  report_modes(report, results);
+  TESSERA_ASSIGN_OR_RETURN(const double norm, arrays::norm2(y, {.reproducible = true}));
+  report.add("norm_of_y", norm, "", 14);
+  TESSERA_ASSIGN_OR_RETURN(const CheckResult check,
+                           problem.check.compare(y, problem.old_rows, most_in_row));
+  report.add("check", check.how);
+  report.add("largest_error", check.error, "");
+  report.add("allowed_error", check.allowed, "");
+  return check.is_good();
+}
+
+// With b = A x for the trial vector, so that the solution is known, too.
+template <class T>
+Result<bool> solve_system(const Order& order, Report& report, Problem<T>& problem,
+                          Array<T>& exact) {
+  SparseMatrix<T>& matrix = problem.matrix;
+  TESSERA_ASSIGN_OR_RETURN(auto b, exact.duplicate("b"));
+  TESSERA_ASSIGN_OR_RETURN(auto x, exact.duplicate("solution"));
+  TESSERA_ASSIGN_OR_RETURN(auto plan,
+                           SpmvPlan<T>::create(matrix, exact, b, order.modes[0].options));
+  TESSERA_RETURN_IF_ERROR(plan.multiply(matrix, exact, b));
+  const Clock clock;
+  TESSERA_ASSIGN_OR_RETURN(
+      const SolveResult result,
+      solve(matrix, plan, b, x, {*order.method, order.tolerance, order.most_steps, order.jacobi}));
+  const double seconds = clock.seconds();
+  TESSERA_RETURN_IF_ERROR(arrays::add(T{1}, x, T{-1}, exact, b));
+  TESSERA_ASSIGN_OR_RETURN(const double error, arrays::norm2(b));
+  TESSERA_ASSIGN_OR_RETURN(const double norm, arrays::norm2(exact));
+  report.add("solver", *order.method == Method::cg ? "cg" : "bicgstab");
+  report.add("preconditioner", order.jacobi ? "jacobi" : "none");
+  report.add("solver_iterations", result.iterations);
+  report.add("solver_seconds", seconds, "s");
+  report.add("carried_residual", result.carried_residual, "", 14);
+  report.add("residual_norm", result.true_residual, "", 14);
+  report.add("tolerance", order.tolerance, "");
+  report.add("solution_error", norm > 0 ? error / norm : error, "", 14);
+  if (!result.failure.empty()) {
+    report.add("solver_failure", result.failure);
+  }
+  // The true residual may be a little behind the one that was carried along.
+  return result.has_converged && result.true_residual <= 10 * order.tolerance;
+}
+
+template <class T>
+Status run_with(const Order& order, Report& report, Source& source, Job& job, int& exit_code) {
+  const Clock clock;
+  auto problem = assemble<T>(order, source, job);
+  exit_code = is_unusable(problem.status()) ? exit_unusable : exit_code;
+  TESSERA_RETURN_IF_ERROR(problem.status());
+  report.add("read_seconds", clock.seconds(), "s");
+  TESSERA_RETURN_IF_ERROR(distribute_rows(order, *problem));
+  linalg::SparseSummary summary;
+  TESSERA_RETURN_IF_ERROR(describe_matrix(report, *problem, summary));
+  TESSERA_ASSIGN_OR_RETURN(auto x, trial_vector(job, *problem));
+  TESSERA_ASSIGN_OR_RETURN(bool is_good, multiply(order, report, *problem, x, summary.most_in_row));
+  if (order.method) {
+    TESSERA_ASSIGN_OR_RETURN(const bool is_solved, solve_system(order, report, *problem, x));
+    is_good = is_good && is_solved;
+  }
+  TESSERA_RETURN_IF_ERROR(add_traffic(report, job));
+  exit_code = report.finish(is_good);
+  return {};
+}
+
+}  // namespace
+
+Status run(const Order& order, Job& job, int& exit_code) {
+  const bool is_speaker = job.rank().value == 0;
+  Report report(is_speaker && !order.quiet, is_speaker ? order.json_file : "");
+  Source source{std::nullopt, order.generator};
+  if (!order.generator) {
+    auto file = MatrixFile::open(job, order.file);
+    exit_code = is_unusable(file.status()) ? exit_unusable : exit_code;
+    TESSERA_ASSIGN_OR_RETURN(source.file, std::move(file));
+  }
+  const Status shape = check_shape(order, source);
+  exit_code = is_unusable(shape) ? exit_unusable : exit_code;
+  TESSERA_RETURN_IF_ERROR(shape);
+  describe_source(report, order, source);
+  TESSERA_RETURN_IF_ERROR(add_job(report, job));
+  TESSERA_RETURN_IF_ERROR(job.world().agree(check_memory(source, job)));
+  const bool is_complex = source.file && source.file->header().field == Field::complex;
+  return is_complex ? run_with<std::complex<double>>(order, report, source, job, exit_code)
+                    : run_with<double>(order, report, source, job, exit_code);
+}
+
+}  // namespace tessera::apps::spmv

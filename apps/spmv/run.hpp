@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One run of tessera-spmv: reads or makes the matrix, multiplies or solves, checks and reports.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/spmv/generate.hpp"
+#include "apps/spmv/partition.hpp"
+#include "apps/spmv/products.hpp"
+#include "apps/spmv/solve.hpp"
+#include "rma/job.hpp"
+
+namespace tessera::apps::spmv {
+
+/// What the command line asks for.
+struct Order {
+  std::string file;  ///< of the matrix; empty: it is generated
+  std::optional<Generator> generator;
+  std::vector<Mode> modes;       ///< the first one is also that of a solution
+  std::int64_t iterations = 20;  ///< products of each mode
+  std::optional<Method> method;  ///< none: products only
+  double tolerance = 1e-8;
+  std::int64_t most_steps = 10'000;  ///< of a solution
+  bool jacobi = false;
+  Partition partition = Partition::entries;
+  std::string json_file;
+  bool quiet = false;
+};
+
+/// Collective on all ranks. Sets the program's exit code: 0 verified, 1 not, 2 for a file that
+/// can't be used. Errors: what makes going on impossible.
+rma::Status run(const Order& order, rma::Job& job, int& exit_code);
+
+}  // namespace tessera::apps::spmv

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Linear systems A x = b with sparse A by Krylov methods, on distributed vectors:
+//
+//     cg         conjugate gradients (Hestenes, Stiefel 1952), for A that is symmetric or Hermitian
+//                and positive definite
+//     bicgstab   stabilised biconjugate gradients (van der Vorst 1992), for any A
+//
+// Both are preconditioned by the diagonal of A if asked for. They carry a residual along, which
+// roundings take away from the true one; that is computed afresh at the end, and counts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "arrays/array.hpp"
+#include "linalg/csr.hpp"
+#include "linalg/spmv.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::apps::spmv {
+
+enum class Method : std::uint8_t { cg, bicgstab };
+
+struct SolveOptions {
+  Method method = Method::cg;
+  double tolerance = 1e-8;  ///< of |b − A x| / |b|
+  std::int64_t most_iterations = 0;
+  bool jacobi = false;  ///< precondition by the diagonal
+};
+
+/// The same on all ranks.
+struct SolveResult {
+  std::int64_t iterations = 0;
+  double carried_residual = 0;  ///< |r| / |b| of the residual that was carried along
+  double true_residual = 0;     ///< |b − A x| / |b|
+  bool has_converged = false;   ///< by the carried one
+  std::string failure;          ///< why there was no going on, if so
+};
+
+/// Collective. Improves x, which is a first guess, until the carried residual is small enough.
+/// Vectors lie as matrix.row_distribution(), and `plan` is for such. Errors: invalid_argument for
+/// a zero on the diagonal with `jacobi`; those of products.
+template <class T>
+rma::Result<SolveResult> solve(linalg::SparseMatrix<T>& matrix, linalg::SpmvPlan<T>& plan,
+                               arrays::Array<T>& b, arrays::Array<T>& x,
+                               const SolveOptions& options);
+
+}  // namespace tessera::apps::spmv

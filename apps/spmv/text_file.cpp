@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/spmv/text_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <system_error>
+
+#include "arrays/array.hpp"
+
+namespace tessera::apps::spmv {
+namespace {
+
+using rma::Code;
+using rma::Result;
+using rma::Status;
+
+// What is read of a file at a time, and what travels to a rank in a round.
+constexpr std::size_t block_bytes = 1 << 20;
+constexpr std::size_t dealt_bytes = 1 << 18;
+
+std::string reason_of(int error) {
+  return std::generic_category().message(error);
+}
+
+Status unreadable(const std::string& file, std::string_view what) {
+  return Status::error(Code::invalid_argument, fmt::format("{}: {}", file, what));
+}
+
+// A fault as it travels between ranks.
+struct FaultMessage {
+  std::int64_t line = std::numeric_limits<std::int64_t>::max();
+  std::int64_t column = 0;
+  char reason[480] = {};  // NOLINT(modernize-avoid-c-arrays): copied as bytes
+};
+
+std::int64_t count_line_ends(std::string_view text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+bool is_text(unsigned char c) {
+  return c >= ' ' || c == '\t';
+}
+
+}  // namespace
+
+Status to_status(const std::string& file, const TextFault& fault) {
+  if (fault.line < 0) {
+    return Status::error(Code::invalid_argument, fault.reason);
+  }
+  std::string place = file;
+  if (fault.line > 0) {
+    place += fmt::format(":{}", fault.line);
+  }
+  if (fault.line > 0 && fault.column > 0) {
+    place += fmt::format(":{}", fault.column);
+  }
+  return Status::error(Code::invalid_argument, fmt::format("{}: {}", place, fault.reason));
+}
+
+Status agree_on_fault(rma::Team& team, const std::string& file,
+                      const std::optional<TextFault>& mine) {
+  FaultMessage message;
+  if (mine) {
+    message.line = mine->line;
+    message.column = mine->column;
+    mine->reason.copy(message.reason, sizeof message.reason - 1);
+  }
+  TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(message));
+  const auto first = std::min_element(
+      all.begin(), all.end(),
+      [](const FaultMessage& a, const FaultMessage& b) { return a.line < b.line; });
+  if (first->line == FaultMessage().line) {
+    return {};
+  }
+  return to_status(file, {first->line, first->column, first->reason});
+}
+
+std::optional<TextFault> for_each_line(
+    const TextPiece& piece,
+    const std::function<std::optional<TextFault>(std::string_view, std::int64_t)>& body) {
+  std::string_view rest = piece.text;
+  for (std::int64_t number = piece.first_line; !rest.empty(); ++number) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (!line.empty() && line.back() == '\r') {
+      line.remove_suffix(1);
+    }
+    if (line.size() > longest_line) {
+      return TextFault{number, 0,
+                       fmt::format("the line has more than {} characters", longest_line)};
+    }
+    const auto strange = std::find_if_not(line.begin(), line.end(), is_text);
+    if (strange != line.end()) {
+      return TextFault{
+          number, strange - line.begin() + 1,
+          fmt::format("byte {:#04x} is no text", static_cast<unsigned char>(*strange))};
+    }
+    if (auto fault = body(line, number)) {
+      return fault;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<LineStream> LineStream::open(const std::string& file) {
+  // zlib opens folders, and says nothing of why it can't.
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return unreadable(file, reason_of(errno));
+  }
+  struct stat status = {};
+  if (::fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    return unreadable(file, "is no regular file");
+  }
+  gzFile_s* const stream = gzdopen(descriptor, "rb");
+  if (stream == nullptr) {
+    ::close(descriptor);
+    return unreadable(file, "no memory to read it");
+  }
+  LineStream opened(file, stream, status.st_size);
+  gzbuffer(stream, 1 << 17);
+  opened.buffer_.resize(block_bytes + longest_line + 2);
+  TESSERA_RETURN_IF_ERROR(opened.fill());
+  return opened;
+}
+
+bool LineStream::is_compressed() const noexcept {
+  return gzdirect(file_.get()) == 0;
+}
+
+double LineStream::most_bytes() const noexcept {
+  constexpr double deflated_most = 1032;  // times, of a single repeated byte
+  return static_cast<double>(size_) * (is_compressed() ? deflated_most : 1);
+}
+
+// Reads behind what is waiting, as much as there is room for.
+Status LineStream::fill() {
+  std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
+            buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
+  end_ -= begin_;
+  begin_ = 0;
+  while (!is_at_end_ && end_ < buffer_.size()) {
+    const int got =
+        gzread(file_.get(), buffer_.data() + end_, static_cast<unsigned>(buffer_.size() - end_));
+    int error = Z_OK;
+    const char* const text = gzerror(file_.get(), &error);
+    if (error == Z_BUF_ERROR) {
+      return to_status(name_,
+                       {lines_ + 1, 0, "the compressed data end too early behind this line"});
+    }
+    if (got < 0) {
+      return to_status(
+          name_, {lines_ + 1, 0,
+                  fmt::format("behind this line: {}", error == Z_ERRNO ? reason_of(errno) : text)});
+    }
+    is_at_end_ = got == 0;
+    end_ += static_cast<std::size_t>(got);
+  }
+  return {};
+}
+
+std::string_view LineStream::take(std::size_t bytes, std::int64_t lines) noexcept {
+  const std::string_view taken = waiting().substr(0, bytes);
+  begin_ += taken.size();
+  bytes_ += static_cast<std::int64_t>(taken.size());
+  lines_ += lines;
+  return taken;
+}
+
+Result<std::optional<std::string_view>> LineStream::next_line() {
+  if (waiting().find('\n') == std::string_view::npos) {
+    TESSERA_RETURN_IF_ERROR(fill());
+  }
+  if (waiting().empty()) {
+    return std::optional<std::string_view>();
+  }
+  const std::size_t end = waiting().find('\n');
+  const TextPiece piece{take(end == std::string_view::npos ? end : end + 1, 1), lines_};
+  std::string_view found;
+  const auto fault = for_each_line(piece, [&](std::string_view line, std::int64_t) {
+    found = line;
+    return std::optional<TextFault>();
+  });
+  if (fault) {
+    return to_status(name_, *fault);
+  }
+  return std::optional<std::string_view>(found);
+}
+
+Result<TextPiece> LineStream::next_piece(std::size_t bytes) {
+  if (end_ - begin_ < bytes) {
+    TESSERA_RETURN_IF_ERROR(fill());
+  }
+  std::string_view text = waiting().substr(0, bytes);
+  const bool is_rest = is_at_end_ && text.size() == waiting().size();
+  const std::size_t last = text.rfind('\n');
+  if (!is_rest && last == std::string_view::npos) {
+    return to_status(
+        name_, {lines_ + 1, 0, fmt::format("the line has more than {} characters", longest_line)});
+  }
+  text = is_rest ? text : text.substr(0, last + 1);
+  const bool has_open_end = !text.empty() && text.back() != '\n';
+  const std::int64_t first = lines_ + 1;
+  return TextPiece{take(text.size(), count_line_ends(text) + (has_open_end ? 1 : 0)), first};
+}
+
+namespace {
+
+// A plain file by its bytes.
+class PlainFile {
+ public:
+  static Result<PlainFile> open(const std::string& file) {
+    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+      return unreadable(file, reason_of(errno));
+    }
+    struct stat status = {};
+    if (::fstat(descriptor, &status) != 0) {
+      const int error = errno;
+      ::close(descriptor);
+      return unreadable(file, reason_of(error));
+    }
+    return PlainFile(file, descriptor, status.st_size);
+  }
+  PlainFile(PlainFile&& other) noexcept
+      : name_(std::move(other.name_)),
+        descriptor_(std::exchange(other.descriptor_, -1)),
+        size_(other.size_) {}
+  PlainFile& operator=(PlainFile&&) = delete;
+  ~PlainFile() {
+    if (descriptor_ >= 0) {
+      ::close(descriptor_);
+    }
+  }
+
+  [[nodiscard]] std::int64_t size() const noexcept { return size_; }
+
+  // Fills all of `to`: the file must not become shorter meanwhile.
+  Status read(std::int64_t at, std::span<char> to) const {
+    while (!to.empty()) {
+      const ssize_t got = ::pread(descriptor_, to.data(), to.size(), at);
+      if (got < 0 && errno == EINTR) {
+        continue;
+      }
+      if (got <= 0) {
+        return unreadable(name_, got == 0 ? "became shorter while it was read" : reason_of(errno));
+      }
+      to = to.subspan(static_cast<std::size_t>(got));
+      at += got;
+    }
+    return {};
+  }
+
+  // Calls `body(text)` for the bytes from `begin` to `end`, block by block.
+  template <class Body>
+  Status for_each_block(std::int64_t begin, std::int64_t end, Body&& body) const {
+    std::vector<char> block(block_bytes);
+    while (begin < end) {
+      const auto bytes = static_cast<std::size_t>(
+          std::min<std::int64_t>(end - begin, static_cast<std::int64_t>(block.size())));
+      TESSERA_RETURN_IF_ERROR(read(begin, std::span(block).first(bytes)));
+      begin += static_cast<std::int64_t>(bytes);
+      if (!body(std::string_view(block.data(), bytes))) {
+        break;
+      }
+    }
+    return {};
+  }
+
+  // Where the first line begins that begins at `from` or later; lines begin at `start`, too.
+  [[nodiscard]] Result<std::int64_t> line_start(std::int64_t start, std::int64_t from) const {
+    if (from <= start) {
+      return start;
+    }
+    std::int64_t at = from - 1;
+    bool is_found = false;
+    TESSERA_RETURN_IF_ERROR(for_each_block(at, size_, [&](std::string_view text) {
+      const std::size_t end = text.find('\n');
+      is_found = end != std::string_view::npos;
+      at += static_cast<std::int64_t>(is_found ? end + 1 : text.size());
+      return !is_found;
+    }));
+    return at;
+  }
+
+ private:
+  PlainFile(std::string name, int descriptor, std::int64_t size)
+      : name_(std::move(name)), descriptor_(descriptor), size_(size) {}
+
+  std::string name_;
+  int descriptor_;
+  std::int64_t size_;
+};
+
+// This rank's lines of a plain file.
+struct Share {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t lines = 0;
+};
+
+Result<Share> find_share(const PlainFile& file, std::int64_t start, std::int64_t rank,
+                         std::int64_t ranks) {
+  const std::int64_t length = std::max<std::int64_t>(file.size() - start, 0);
+  const auto cut = [&](std::int64_t part) {
+    return start + length / ranks * part + length % ranks * part / ranks;
+  };
+  Share share;
+  TESSERA_ASSIGN_OR_RETURN(share.begin, file.line_start(start, cut(rank)));
+  TESSERA_ASSIGN_OR_RETURN(share.end, file.line_start(start, cut(rank + 1)));
+  char last = '\n';
+  TESSERA_RETURN_IF_ERROR(file.for_each_block(share.begin, share.end, [&](std::string_view text) {
+    share.lines += count_line_ends(text);
+    last = text.back();
+    return true;
+  }));
+  share.lines += last == '\n' ? 0 : 1;
+  return share;
+}
+
+// Gives the lines of a share to the reader, in pieces.
+Status read_share(const PlainFile& file, const Share& share, std::int64_t first_line,
+                  const PieceReader& read, std::optional<TextFault>& fault) {
+  std::vector<char> block(block_bytes);
+  std::int64_t at = share.begin;
+  while (at < share.end && !fault) {
+    const auto bytes = static_cast<std::size_t>(
+        std::min<std::int64_t>(share.end - at, static_cast<std::int64_t>(block.size())));
+    TESSERA_RETURN_IF_ERROR(file.read(at, std::span(block).first(bytes)));
+    std::string_view text(block.data(), bytes);
+    // Without a line's end the reader sees a line that is too long, and says so.
+    const std::size_t last = text.rfind('\n');
+    const bool is_rest = at + static_cast<std::int64_t>(bytes) == share.end;
+    text = is_rest || last == std::string_view::npos ? text : text.substr(0, last + 1);
+    fault = read({text, first_line});
+    at += static_cast<std::int64_t>(text.size());
+    first_line += count_line_ends(text);
+  }
+  return {};
+}
+
+// A status of this rank's own as a fault, so that it can be compared with others.
+std::optional<TextFault> as_fault(const Status& status) {
+  return status.ok() ? std::nullopt : std::optional(TextFault{-1, 0, status.message()});
+}
+
+Result<std::int64_t> deal_plain(rma::Job& job, const std::string& name, const TextStart& start,
+                                const PieceReader& read) {
+  rma::Team team = job.world();
+  auto file = PlainFile::open(name);
+  TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, as_fault(file.status())));
+  auto share = find_share(*file, start.byte, team.rank().value, team.size());
+  TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, as_fault(share.status())));
+  TESSERA_ASSIGN_OR_RETURN(const auto lines, team.allgather_value(share->lines));
+  std::int64_t first_line = start.line;
+  std::int64_t all_lines = start.line - 1;
+  for (std::int32_t rank = 0; rank < team.size(); ++rank) {
+    const std::int64_t here = lines[static_cast<std::size_t>(rank)];
+    first_line += rank < team.rank().value ? here : 0;
+    all_lines += here;
+  }
+  std::optional<TextFault> fault;
+  Status status = read_share(*file, *share, first_line, read, fault);
+  fault = status.ok() ? fault : as_fault(status);
+  TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, fault));
+  return all_lines;
+}
+
+// What the first rank tells in each round of deal_compressed().
+struct Round {
+  bool is_last = false;
+  std::int64_t lines = 0;  // of the file, so far
+};
+// What it tells a rank of its piece.
+struct PieceHead {
+  std::int64_t bytes = 0;
+  std::int64_t first_line = 1;
+};
+
+// The places for pieces at all ranks: two each, so that one round is dealt while another is read.
+class Trays {
+ public:
+  static Result<Trays> create(rma::Job& job) {
+    const std::int64_t ranks = job.world().size();
+    TESSERA_ASSIGN_OR_RETURN(const auto cut,
+                             arrays::Distribution::regular({ranks * 2 * tray_bytes}, ranks));
+    TESSERA_ASSIGN_OR_RETURN(
+        auto bytes, arrays::Array<std::uint8_t>::create(job, cut, {.name = "pieces of a file"}));
+    return Trays(std::move(bytes));
+  }
+
+  Status put(std::int32_t rank, std::int64_t round, const TextPiece& piece) {
+    std::vector<std::uint8_t> message(sizeof(PieceHead) + piece.text.size());
+    const PieceHead head{std::ssize(piece.text), piece.first_line};
+    std::memcpy(message.data(), &head, sizeof head);
+    std::memcpy(message.data() + sizeof head, piece.text.data(), piece.text.size());
+    const std::int64_t at = (rank * std::int64_t{2} + round % 2) * tray_bytes;
+    return bytes_.put(arrays::Box({at}, {at + std::ssize(message)}), message);
+  }
+  [[nodiscard]] TextPiece mine(std::int64_t round) {
+    const auto* const tray =
+        reinterpret_cast<const char*>(bytes_.region().local()) + round % 2 * tray_bytes;
+    PieceHead head;
+    std::memcpy(&head, tray, sizeof head);
+    return {{tray + sizeof head, static_cast<std::size_t>(head.bytes)}, head.first_line};
+  }
+  // Collective. What was put before is seen after it.
+  Status sync(const Status& mine) { return bytes_.sync(mine); }
+
+ private:
+  static constexpr std::int64_t tray_bytes = dealt_bytes + sizeof(PieceHead);
+  explicit Trays(arrays::Array<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
+  arrays::Array<std::uint8_t> bytes_;
+};
+
+// On the first rank: a piece for each rank, in their order.
+Status deal_round(LineStream& stream, Trays& trays, std::int64_t round, std::int32_t ranks,
+                  Round& told) {
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    TESSERA_ASSIGN_OR_RETURN(const TextPiece piece, stream.next_piece(dealt_bytes));
+    TESSERA_RETURN_IF_ERROR(trays.put(rank, round, piece));
+    told.is_last = piece.text.empty();
+  }
+  told.lines = stream.lines();
+  return {};
+}
+
+Result<std::int64_t> deal_compressed(rma::Job& job, LineStream* stream, const std::string& name,
+                                     const PieceReader& read) {
+  rma::Team team = job.world();
+  TESSERA_ASSIGN_OR_RETURN(Trays trays, Trays::create(job));
+  std::optional<TextFault> fault;
+  Round told;
+  for (std::int64_t round = 0; !told.is_last; ++round) {
+    Status dealt;
+    if (stream != nullptr) {
+      dealt = deal_round(*stream, trays, round, team.size(), told);
+    }
+    // Behind this all have read the round before, whose trays are used next.
+    TESSERA_RETURN_IF_ERROR(trays.sync(Status()));
+    TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, fault));
+    TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, as_fault(dealt)));
+    TESSERA_RETURN_IF_ERROR(team.broadcast_value(told, rma::TeamRank{0}));
+    fault = read(trays.mine(round));
+  }
+  TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, fault));
+  return told.lines;
+}
+
+}  // namespace
+
+Result<std::int64_t> deal_lines(rma::Job& job, const std::string& file, LineStream* at_first,
+                                const TextStart& start, const PieceReader& read) {
+  return start.is_compressed ? deal_compressed(job, at_first, file, read)
+                             : deal_plain(job, file, start, read);
+}
+
+}  // namespace tessera::apps::spmv
