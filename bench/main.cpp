@@ -182,6 +182,13 @@ int main(int argc, char** argv) {
       ->check(check_mg_classes)
       ->type_name("A,B,…")
       ->capture_default_str();
+  app.add_option("--folder", options.folder, "where suite checkpoint writes its files")
+      ->type_name("DIR");
+  app.add_option("--edges", options.gemm_edges, "rows and columns of the matrices of suite gemm")
+      ->check(CLI::Range(1, 100'000))
+      ->delimiter(',')
+      ->type_name("N,N,…")
+      ->capture_default_str();
   if (const auto code = parse_command_line(app, argc, argv)) {
     return *code;
   }

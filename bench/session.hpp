@@ -30,6 +30,8 @@ struct BenchOptions : SuiteOptions {
   std::vector<std::string> suites;  ///< "rma", or one part: "rma.strided"
   int threads = 0;                  ///< ranks as threads of one process; 0: as they were started
   std::string mg_classes = "A";     ///< of suite mg
+  std::string folder = ".";         ///< where suite checkpoint writes its files
+  std::vector<std::int64_t> gemm_edges = {1000, 2000, 4000};  ///< of suite gemm
 };
 
 class Session {

@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/apps/mg.hpp"
+#include "bench/apps/spmv.hpp"
+#include "bench/arrays/checkpoint.hpp"
 #include "bench/arrays/ghosts.hpp"
+#include "bench/arrays/patches.hpp"
+#include "bench/linalg/gemm.hpp"
+#include "bench/linalg/memory.hpp"
+#include "bench/linalg/spmv.hpp"
 #include "bench/net/parts.hpp"
 #include "bench/rma/parts.hpp"
 #include "bench/session.hpp"
 #include "bench/verbs/parts.hpp"
 
 namespace tessera::bench {
+namespace {
+
+std::vector<Target> joined(std::vector<Target> first, const std::vector<Target>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+}  // namespace
 
 const std::vector<Suite>& suites() {
   static const std::vector<Suite> all = {
@@ -49,6 +63,26 @@ const std::vector<Suite>& suites() {
        "NAS MG beside the STREAM triad of as many ranks",
        {{"classes", measure_mg}},
        mg_targets()},
+      {"arrays",
+       "boxes of a distributed matrix beside the bare calls that move the same bytes",
+       {{"patches", measure_patches}},
+       patch_targets()},
+      {"checkpoint",
+       "an array to a file and back beside bare system calls",
+       {{"write", measure_checkpoint_write}, {"read", measure_checkpoint_read}},
+       {}},
+      {"spmv",
+       "sparse matrix-vector products beside a serial loop and the STREAM triad of as many ranks",
+       {{"matrices", measure_spmv}, {"modes", between_nodes(measure_spmv_modes, "spmv.modes")}},
+       joined(spmv_targets(), spmv_mode_targets())},
+      {"gemm",
+       "products of matrices distributed in four ways beside as many local ones at once",
+       {{"layouts", measure_gemm}},
+       gemm_targets()},
+      {"memory",
+       "the most memory that operations on whole arrays take, beside their data",
+       {{"peaks", measure_memory}},
+       memory_targets()},
   };
   return all;
 }

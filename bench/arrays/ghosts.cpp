@@ -73,7 +73,7 @@ void measure(Session& session, std::optional<Table>& table, std::int64_t edge) {
 
 void measure_ghosts(Session& session) {
   std::optional<Table> table;
-  for (const std::int64_t edge : {16, 64, 128}) {
+  for (const std::int64_t edge : {16, 64, 128, 256}) {
     measure(session, table, edge);
   }
 }

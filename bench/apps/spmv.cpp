@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/apps/spmv.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/spmv/check.hpp"
+#include "apps/spmv/generate.hpp"
+#include "apps/spmv/products.hpp"
+#include "bench/apps/spmv_messages.hpp"
+#include "linalg/spmv.hpp"
+
+namespace tessera::bench {
+namespace {
+
+using arrays::Array;
+using linalg::LocalCsr;
+using linalg::SparseMatrix;
+using linalg::SpmvPlan;
+namespace spmv = apps::spmv;
+
+constexpr const char* messages = "mpi neighbours";
+constexpr const char* aggregate_target = "sparse product between nodes: speed of aggregate / plain";
+constexpr const char* message_target = "sparse product between nodes: speed / MPI neighbours";
+
+/// This rank's rows of an even cut, with equal places summed.
+LocalCsr<double> own_rows(const spmv::Generator& generator, std::int64_t lo, std::int64_t hi) {
+  LocalCsr<double> rows;
+  rows.rows = hi - lo;
+  rows.columns = generator.rows();
+  std::vector<std::pair<std::int64_t, double>> entries;
+  for (std::int64_t row = lo; row < hi; ++row) {
+    entries.clear();
+    generator.give_row(row, [&](std::int64_t, std::int64_t column, double value) {
+      entries.emplace_back(column, value);
+    });
+    std::sort(entries.begin(), entries.end());
+    for (const auto& [column, value] : entries) {
+      if (rows.entries() > rows.row_starts.back() && rows.column.back() == column) {
+        rows.value.back() += value;
+      } else {
+        rows.column.push_back(column);
+        rows.value.push_back(value);
+      }
+    }
+    rows.row_starts.push_back(rows.entries());
+  }
+  return rows;
+}
+
+/// Matrix and vectors, what y should be, and all that multiplies.
+struct Problem {
+  SparseMatrix<double> matrix;
+  Array<double> x;
+  Array<double> y;
+  std::vector<double> expected;  ///< of this rank's rows
+  std::vector<std::pair<std::string, SpmvPlan<double>>> plans;
+  std::unique_ptr<NeighbourProduct> by_messages;
+};
+
+std::vector<double> product_of(const LocalCsr<double>& rows) {
+  std::vector<double> y(static_cast<std::size_t>(rows.rows));
+  for (const auto& [row, column, value] : linalg::to_triplets(rows)) {
+    y[static_cast<std::size_t>(row)] += value * spmv::trial_element<double>(column);
+  }
+  return y;
+}
+
+Problem prepare(Session& session, const std::string& name) {
+  rma::Job& job = session.job();
+  const spmv::Generator generator = spmv::parse_generator(name).value();
+  const auto even = arrays::Distribution::regular({generator.rows()}, job.size()).value();
+  const arrays::Box own = even.box_of(job.world().rank());
+  LocalCsr<double> rows = own_rows(generator, own.lo(0), own.hi(0));
+  std::vector<std::int64_t> starts;
+  for (rma::TeamRank rank{0}; rank.value < job.size(); ++rank.value) {
+    starts.push_back(even.box_of(rank).lo(0));
+  }
+  starts.push_back(generator.rows());
+  auto by_messages = make_neighbour_product(session.crew(), rows, starts);
+  std::vector<double> expected = product_of(rows);
+  auto matrix = SparseMatrix<double>::create(job, std::move(rows), {.name = name}).value();
+  auto x = Array<double>::create(job, matrix.row_distribution(), {.name = "x"}).value();
+  auto y = x.duplicate("y").value();
+  auto* const slice = reinterpret_cast<double*>(x.region().local());
+  for (std::int64_t i = own.lo(0); i < own.hi(0); ++i) {
+    slice[i - own.lo(0)] = spmv::trial_element<double>(i);
+  }
+  if (by_messages) {
+    std::copy_n(slice, own.volume(), by_messages->x().begin());
+  }
+  rma::require(x.sync());
+  Problem problem{std::move(matrix),   std::move(x), std::move(y),
+                  std::move(expected), {},           std::move(by_messages)};
+  for (const spmv::Mode& mode : spmv::parse_modes("plain,aggregate,default").value()) {
+    problem.plans.emplace_back(
+        mode.name,
+        SpmvPlan<double>::create(problem.matrix, problem.x, problem.y, mode.options).value());
+  }
+  return problem;
+}
+
+std::string differs(const Problem& problem, const double* y) {
+  for (std::size_t i = 0; i < problem.expected.size(); ++i) {
+    if (std::abs(y[i] - problem.expected[i]) > 1e-12 * (1 + std::abs(problem.expected[i]))) {
+      return fmt::format("row {} of this rank is {}, not {}", i, y[i], problem.expected[i]);
+    }
+  }
+  return "";
+}
+
+Candidate message_candidate(Problem& problem) {
+  Candidate candidate;
+  candidate.name = messages;
+  candidate.cooperative = true;
+  candidate.run = [&problem](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      problem.by_messages->run();
+    }
+  };
+  candidate.verify = [&problem] {
+    problem.by_messages->run();
+    return differs(problem, problem.by_messages->y().data());
+  };
+  return candidate;
+}
+
+Candidate plan_candidate(Problem& problem, std::size_t number) {
+  Candidate candidate;
+  candidate.name = problem.plans[number].first;
+  candidate.cooperative = true;
+  candidate.run = [&problem, &plan = problem.plans[number].second](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      rma::require(plan.multiply(problem.matrix, problem.x, problem.y));
+    }
+  };
+  candidate.verify = [&problem, run = candidate.run] {
+    run(1);
+    return differs(problem, reinterpret_cast<const double*>(problem.y.region().local()));
+  };
+  return candidate;
+}
+
+void compare(Session& session, const std::string& name, const Problem& problem,
+             const std::vector<Measured>& measured) {
+  if (!session.is_leader()) {
+    return;
+  }
+  const auto say = [&](const char* what, const Ratio& ratio, const char* target) {
+    session.remark(fmt::format("{}: {} elements from others on rank 0: {}: {:.3f} [{:.3f},{:.3f}]",
+                               name, problem.plans[0].second.elements_from_others(), what,
+                               ratio.value, ratio.ci95.lo, ratio.ci95.hi));
+    session.targets().observe(target, name, ratio);
+  };
+  const std::size_t plain = measured.size() - 3;
+  say("speed of aggregate / plain",
+      ratio_of_medians(measured[plain].samples_ns, measured[plain + 1].samples_ns),
+      aggregate_target);
+  if (problem.by_messages) {
+    say("speed / MPI neighbours",
+        ratio_of_medians(measured[0].samples_ns, measured.back().samples_ns), message_target);
+  }
+}
+
+}  // namespace
+
+void measure_spmv_modes(Session& session) {
+  std::optional<Table> table;
+  for (const char* const name : {"fe2d:200", "stencil27:24", "random:10000,9"}) {
+    Problem problem = prepare(session, name);
+    std::vector<Candidate> candidates;
+    if (problem.by_messages) {
+      candidates.push_back(message_candidate(problem));
+    }
+    for (std::size_t number = 0; number < problem.plans.size(); ++number) {
+      candidates.push_back(plan_candidate(problem, number));
+    }
+    if (!table) {
+      table.emplace(session.table("Sparse Product Time Between Nodes", candidates.size() - 1,
+                                  Quantity::latency, "Rows"));
+    }
+    const auto measured = session.measure(*table, {"spmv", name, "", problem.matrix.entries() * 12},
+                                          problem.matrix.rows(), candidates,
+                                          together(session.options().measure_options()));
+    compare(session, name, problem, measured);
+  }
+}
+
+std::vector<Target> spmv_mode_targets() {
+  return {{aggregate_target, "plain", Target::Sense::speed_at_least, 5},
+          {message_target, messages, Target::Sense::speed_at_least, 1}};
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/apps/spmv_messages.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+#include "bench/floors/mpi_api.hpp"
+
+namespace tessera::bench {
+namespace {
+
+/// A list for each rank, one behind the other, as MPI_Alltoallv wants it.
+struct Lists {
+  std::vector<int> counts;
+  std::vector<int> starts;
+  std::vector<std::int64_t> elements;
+
+  void set_counts(std::vector<int> given) {
+    counts = std::move(given);
+    starts.resize(counts.size());
+    std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), 0);
+    elements.resize(static_cast<std::size_t>(counts.empty() ? 0 : starts.back() + counts.back()));
+  }
+};
+
+/// The columns of rows that other ranks have, ascending, and so in the order of the ranks.
+std::vector<std::int64_t> columns_of_others(const linalg::LocalCsr<double>& rows, std::int64_t lo,
+                                            std::int64_t hi) {
+  std::vector<std::int64_t> others;
+  std::copy_if(rows.column.begin(), rows.column.end(), std::back_inserter(others),
+               [&](std::int64_t column) { return column < lo || column >= hi; });
+  std::sort(others.begin(), others.end());
+  others.erase(std::unique(others.begin(), others.end()), others.end());
+  return others;
+}
+
+class MpiProduct final : public NeighbourProduct {
+ public:
+  MpiProduct(const linalg::LocalCsr<double>& rows, const std::vector<std::int64_t>& starts,
+             int rank)
+      : row_starts_(rows.row_starts), values_(rows.value) {
+    const std::int64_t lo = starts[static_cast<std::size_t>(rank)];
+    const std::int64_t hi = starts[static_cast<std::size_t>(rank) + 1];
+    own_ = static_cast<std::size_t>(hi - lo);
+    const std::vector<std::int64_t> others = columns_of_others(rows, lo, hi);
+    exchange_lists(others, starts, lo);
+    x_.resize(own_ + others.size());
+    y_.resize(own_);
+    for (const std::int64_t column : rows.column) {
+      const bool is_own = column >= lo && column < hi;
+      const auto at = std::lower_bound(others.begin(), others.end(), column) - others.begin();
+      columns_.push_back(
+          static_cast<std::int32_t>(is_own ? column - lo : static_cast<std::int64_t>(own_) + at));
+    }
+    for (std::size_t row = 0; row < own_; ++row) {
+      const auto begin = columns_.begin() + row_starts_[row];
+      const auto end = columns_.begin() + row_starts_[row + 1];
+      const bool is_interior = std::all_of(
+          begin, end, [&](std::int32_t at) { return static_cast<std::size_t>(at) < own_; });
+      (is_interior ? interior_ : boundary_).push_back(row);
+    }
+  }
+
+  void run() override {
+    requests_.clear();
+    for (std::size_t rank = 0; rank < needed_.counts.size(); ++rank) {
+      transfer(rank, needed_, x_.data() + own_, true);
+    }
+    for (std::size_t i = 0; i < asked_.elements.size(); ++i) {
+      packed_[i] = x_[static_cast<std::size_t>(asked_.elements[i])];
+    }
+    for (std::size_t rank = 0; rank < asked_.counts.size(); ++rank) {
+      transfer(rank, asked_, packed_.data(), false);
+    }
+    multiply(interior_);
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    multiply(boundary_);
+  }
+  [[nodiscard]] std::span<double> x() override { return std::span(x_).first(own_); }
+  [[nodiscard]] std::span<const double> y() const override { return y_; }
+
+ private:
+  /// Tells each rank which of its elements are needed here.
+  void exchange_lists(const std::vector<std::int64_t>& others,
+                      const std::vector<std::int64_t>& starts, std::int64_t lo) {
+    const std::size_t ranks = starts.size() - 1;
+    std::vector<int> counts;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const auto begin = std::lower_bound(others.begin(), others.end(), starts[rank]);
+      const auto end = std::lower_bound(begin, others.end(), starts[rank + 1]);
+      counts.push_back(static_cast<int>(end - begin));
+    }
+    needed_.set_counts(counts);
+    needed_.elements = others;
+    MPI_Alltoall(needed_.counts.data(), 1, MPI_INT, counts.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    asked_.set_counts(counts);
+    MPI_Alltoallv(needed_.elements.data(), needed_.counts.data(), needed_.starts.data(),
+                  MPI_INT64_T, asked_.elements.data(), asked_.counts.data(), asked_.starts.data(),
+                  MPI_INT64_T, MPI_COMM_WORLD);
+    for (std::int64_t& element : asked_.elements) {
+      element -= lo;
+    }
+    packed_.resize(asked_.elements.size());
+  }
+
+  void transfer(std::size_t rank, const Lists& lists, double* memory, bool is_receive) {
+    if (lists.counts[rank] == 0) {
+      return;
+    }
+    requests_.push_back(MPI_REQUEST_NULL);
+    double* const at = memory + lists.starts[rank];
+    const int peer = static_cast<int>(rank);
+    if (is_receive) {
+      MPI_Irecv(at, lists.counts[rank], MPI_DOUBLE, peer, 0, MPI_COMM_WORLD, &requests_.back());
+    } else {
+      MPI_Isend(at, lists.counts[rank], MPI_DOUBLE, peer, 0, MPI_COMM_WORLD, &requests_.back());
+    }
+  }
+
+  void multiply(const std::vector<std::size_t>& rows) {
+    for (const std::size_t row : rows) {
+      double sum = 0;
+      for (auto k = static_cast<std::size_t>(row_starts_[row]);
+           k < static_cast<std::size_t>(row_starts_[row + 1]); ++k) {
+        sum += values_[k] * x_[static_cast<std::size_t>(columns_[k])];
+      }
+      y_[row] = sum;
+    }
+  }
+
+  std::vector<std::int64_t> row_starts_;
+  std::vector<double> values_;
+  std::vector<std::int32_t> columns_;  // places in x_
+  std::size_t own_ = 0;
+  Lists needed_;
+  Lists asked_;
+  std::vector<double> x_;  // own elements, and behind them those of others
+  std::vector<double> y_;
+  std::vector<double> packed_;
+  std::vector<std::size_t> interior_;
+  std::vector<std::size_t> boundary_;
+  std::vector<MPI_Request> requests_;
+};
+
+}  // namespace
+
+std::unique_ptr<NeighbourProduct> make_neighbour_product(
+    const Crew& crew, const linalg::LocalCsr<double>& rows,
+    const std::vector<std::int64_t>& row_starts) {
+  return mpi::is_running(crew.size()) ? std::make_unique<MpiProduct>(rows, row_starts, crew.rank())
+                                      : nullptr;
+}
+
+}  // namespace tessera::bench

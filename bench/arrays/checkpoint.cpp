@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/arrays/checkpoint.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "arrays/array.hpp"
+#include "arrays/checkpoint.hpp"
+#include "arrays/elementwise.hpp"
+#include "arrays/reductions.hpp"
+
+namespace tessera::bench {
+namespace {
+
+using arrays::Array;
+using arrays::Checkpoint;
+using arrays::CheckpointWriter;
+
+constexpr std::int64_t mib = std::int64_t{1} << 20;
+constexpr std::int64_t piece = mib;
+
+void check(bool is_good, const std::string& what) {
+  if (!is_good) {
+    rma::require(rma::Status::error(rma::Code::unreachable,
+                                    fmt::format("{}: {}", what, std::strerror(errno))));
+  }
+}
+
+// A file of the floor: each rank has equally many bytes of it, in pieces of 1 MiB.
+class BareFile {
+ public:
+  BareFile(rma::Job& job, std::string path, std::int64_t bytes)
+      : job_(job),
+        path_(std::move(path)),
+        first_(bytes / job.size() * job.rank().value),
+        last_(bytes / job.size() * (job.rank().value + 1)),
+        memory_(static_cast<std::size_t>(last_ - first_), '\x55') {}
+  BareFile(const BareFile&) = delete;
+  BareFile& operator=(const BareFile&) = delete;
+  ~BareFile() { std::remove(path_.c_str()); }
+
+  void write() {
+    const std::string temporary = path_ + ".new";
+    if (job_.rank().value == 0) {
+      open(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    }
+    rma::require(job_.world().barrier());
+    if (job_.rank().value != 0) {
+      open(temporary, O_WRONLY);
+    }
+    for_each_piece([&](char* part, std::size_t count, std::int64_t offset) {
+      check(::pwrite(descriptor_, part, count, offset) == static_cast<ssize_t>(count), temporary);
+    });
+    check(::fsync(descriptor_) == 0, temporary);
+    ::close(descriptor_);
+    rma::require(job_.world().barrier());
+    if (job_.rank().value == 0) {
+      check(std::rename(temporary.c_str(), path_.c_str()) == 0, path_);
+      complete_folder();
+    }
+    rma::require(job_.world().barrier());
+  }
+
+  void read() {
+    open(path_, O_RDONLY);
+    for_each_piece([&](char* part, std::size_t count, std::int64_t offset) {
+      check(::pread(descriptor_, part, count, offset) == static_cast<ssize_t>(count), path_);
+    });
+    ::close(descriptor_);
+    rma::require(job_.world().barrier());
+  }
+
+ private:
+  // Else the new name could be gone after a crash.
+  void complete_folder() {
+    const std::string folder = path_.substr(0, path_.rfind('/'));
+    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    check(descriptor >= 0 && ::fsync(descriptor) == 0, folder);
+    ::close(descriptor);
+  }
+  void open(const std::string& path, int flags) {
+    descriptor_ = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+    check(descriptor_ >= 0, path);
+  }
+  template <class Action>
+  void for_each_piece(Action&& action) {
+    for (std::int64_t at = first_; at < last_; at += piece) {
+      const std::int64_t count = std::min(piece, last_ - at);
+      action(memory_.data() + (at - first_), static_cast<std::size_t>(count), at);
+    }
+  }
+
+  rma::Job& job_;
+  std::string path_;
+  std::int64_t first_;
+  std::int64_t last_;
+  std::vector<char> memory_;
+  int descriptor_ = -1;
+};
+
+// A square array of doubles, cut both ways where there are four ranks.
+Array<double> array_of(Session& session, std::int64_t bytes) {
+  const std::int64_t columns = 1024;
+  const std::int64_t rows = bytes / columns / std::int64_t{sizeof(double)};
+  auto array = Array<double>::create(session.job(), {rows, columns}, {.name = "A"}).value();
+  rma::require(arrays::fill(array, 1.25));
+  return array;
+}
+
+Candidate together(std::string name, std::int64_t bytes, std::function<void()> once) {
+  Candidate candidate;
+  candidate.name = std::move(name);
+  candidate.cooperative = true;
+  candidate.bytes = static_cast<std::size_t>(bytes);
+  candidate.run = [once = std::move(once)](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      once();
+    }
+  };
+  return candidate;
+}
+
+// Files take long enough by themselves, and what a device does in between is part of it.
+MeasureOptions options_of(const Session& session) {
+  MeasureOptions options = session.options().measure_options();
+  options.prime = false;
+  options.repetitions = 1;
+  options.warm_up_samples = 1;
+  return options;
+}
+
+void write_checkpoint(Array<double>& array, const std::string& path) {
+  auto writer = CheckpointWriter::create(array.job(), path).value();
+  rma::require(writer.add(array));
+  rma::require(writer.commit());
+}
+
+struct Files {
+  explicit Files(Session& session)
+      : bare(session.options().folder + "/tessera-bench-bare"),
+        checkpoint(session.options().folder + "/tessera-bench.h5") {}
+  std::string bare;
+  std::string checkpoint;
+};
+
+// Up to 64 times the largest size of -m, which is that of transfers.
+std::vector<std::int64_t> sizes(Session& session) {
+  std::vector<std::int64_t> sizes = {mib, 16 * mib, 64 * mib, 256 * mib};
+  while (sizes.size() > 1 && sizes.back() > 64 * session.options().max_size) {
+    sizes.pop_back();
+  }
+  return sizes;
+}
+
+bool can_write(Session& session, const Files& files) {
+  const auto writer = CheckpointWriter::create(session.job(), files.checkpoint);
+  if (!writer.ok()) {
+    session.remark("checkpoints are not measured: " + writer.status().message());
+  }
+  return writer.ok();
+}
+
+}  // namespace
+
+void measure_checkpoint_write(Session& session) {
+  const Files files(session);
+  if (!can_write(session, files)) {
+    return;
+  }
+  Table table = session.table("Checkpoint Write Bandwidth", 1, Quantity::bandwidth, "Bytes");
+  for (const std::int64_t bytes : sizes(session)) {
+    auto array = array_of(session, bytes);
+    BareFile bare(session.job(), files.bare, bytes);
+    const std::vector<Candidate> candidates = {
+        together("pwrite + fsync", bytes, [&] { bare.write(); }),
+        together("tessera", bytes, [&] { write_checkpoint(array, files.checkpoint); })};
+    session.measure(table, {"checkpoint", "write", to_string(array.extents()), bytes}, bytes,
+                    candidates, options_of(session));
+  }
+  std::remove(files.checkpoint.c_str());
+}
+
+void measure_checkpoint_read(Session& session) {
+  const Files files(session);
+  if (!can_write(session, files)) {
+    return;
+  }
+  Table table = session.table("Checkpoint Read Bandwidth", 1, Quantity::bandwidth, "Bytes");
+  session.remark("files are in the page cache, if they fit");
+  for (const std::int64_t bytes : sizes(session)) {
+    auto array = array_of(session, bytes);
+    write_checkpoint(array, files.checkpoint);
+    BareFile bare(session.job(), files.bare, bytes);
+    bare.write();
+    Candidate own = together("tessera", bytes, [&] {
+      auto file = Checkpoint::open(session.job(), files.checkpoint).value();
+      rma::require(file.read_into("A", array));
+    });
+    own.verify = [&] {
+      rma::require(arrays::fill(array, 0.0));
+      auto file = Checkpoint::open(session.job(), files.checkpoint).value();
+      rma::require(file.read_into("A", array));
+      const double sum = arrays::norm2(array).value();
+      const double expected = 1.25 * std::sqrt(static_cast<double>(array.box().volume()));
+      return std::abs(sum - expected) < 1e-6 * expected ? "" : "other elements than were written";
+    };
+    session.measure(table, {"checkpoint", "read", to_string(array.extents()), bytes}, bytes,
+                    {together("pread", bytes, [&] { bare.read(); }), std::move(own)},
+                    options_of(session));
+  }
+  std::remove(files.checkpoint.c_str());
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/linalg/memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "arrays/array.hpp"
+#include "arrays/elementwise.hpp"
+#include "arrays/gather.hpp"
+#include "arrays/matrix.hpp"
+#include "arrays/random.hpp"
+#include "arrays/reductions.hpp"
+#include "bench/support/memory_watch.hpp"
+#include "linalg/factor.hpp"
+#include "linalg/gemm.hpp"
+#include "linalg/permute.hpp"
+#include "linalg/solve.hpp"
+
+namespace tessera::bench {
+namespace {
+
+using arrays::Array;
+using arrays::Distribution;
+using arrays::Extents;
+
+constexpr std::string_view target = "peak memory without buffers: of data / ranks";
+constexpr double mebi = 0x1p20;
+
+/// The matrices of an operation, of n × n random numbers with a large diagonal.
+using Matrices = std::vector<Array<double>>;
+
+struct Work {
+  std::string name;
+  int matrices = 1;
+  std::int64_t buffers = 0;  ///< bytes that its documentation says it takes besides, a rank
+  std::function<void(Matrices&)> run;
+  bool has_whole_columns = false;  ///< in the layout that our own factorisations compute in
+};
+
+Distribution distribution_of(const Work& work, std::int64_t n, std::int64_t ranks, int number) {
+  if (work.has_whole_columns) {
+    return Distribution::scalapack({n, n}, {n, 128}, {1, ranks}, ranks).value();
+  }
+  // The second operand is distributed otherwise than the first.
+  return number % 2 == 0 ? Distribution::regular({n, n}, ranks).value()
+                         : Distribution::block_cyclic({n, n}, {64, 64}, ranks).value();
+}
+
+Matrices make_matrices(rma::Job& job, const Work& work, std::int64_t n) {
+  Matrices made;
+  for (int i = 0; i < work.matrices; ++i) {
+    made.push_back(Array<double>::create(job, distribution_of(work, n, job.size(), i), {}).value());
+    rma::require(fill_random(made.back(), 7));
+    rma::require(shift_diagonal(made.back(), static_cast<double>(n)));
+  }
+  return made;
+}
+
+void gather_many(const Array<double>& array, std::int64_t count) {
+  const auto n = array.extents()[0];
+  std::vector<arrays::Index> places;
+  places.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    places.push_back({i * 7919 % n, i * 104'729 % n});
+  }
+  std::vector<double> values(static_cast<std::size_t>(count));
+  rma::require(arrays::gather(array, places, values));
+}
+
+std::vector<Work> works_of(const rma::Job& job, std::int64_t n) {
+  const std::int64_t buffer = job.settings().linalg_buffer_mib << 20U;
+  constexpr std::int64_t block = 256;
+  const std::int64_t panels = 2 * n * block * 8;
+  const std::int64_t listed = n * n / 16 / job.size();
+  constexpr std::int64_t bytes_of_listed = sizeof(arrays::Index) + 8;  // the caller's own lists
+  return {
+      {"redistribution", 2, 0, [](Matrices& m) { rma::require(copy(m[0], m[1])); }},
+      {"dot", 2, 0, [](Matrices& m) { rma::require(dot(m[0], m[1]).status()); }},
+      {"transpose", 2, buffer, [](Matrices& m) { rma::require(linalg::transpose(m[1], m[0])); }},
+      {"gather", 1, listed * bytes_of_listed, [listed](Matrices& m) { gather_many(m[0], listed); }},
+      {"gemm", 3, buffer, [](Matrices& m) { rma::require(linalg::gemm(m[2], m[0], m[1])); }},
+      {"cholesky", 1, panels,
+       [](Matrices& m) {
+         rma::require(linalg::cholesky(m[0], {.how = {.method = linalg::Method::own}}));
+       }},
+      {"lu", 1, panels,
+       [](Matrices& m) {
+         rma::require(linalg::lu(m[0], {.method = linalg::Method::own}).status());
+       }},
+      {"solve", 2, panels,
+       [](Matrices& m) {
+         rma::require(linalg::solve(m[0], m[1], {.method = linalg::Method::own}));
+       }},
+      {"lu in place", 1, panels,
+       [](Matrices& m) {
+         rma::require(linalg::lu(m[0], {.method = linalg::Method::own}).status());
+       },
+       true},
+      {"solve in place", 2, panels,
+       [](Matrices& m) {
+         const auto pivots = linalg::lu(m[0], {.method = linalg::Method::own}).value();
+         rma::require(
+             linalg::solve_lu(m[0], pivots, m[1], {.how = {.method = linalg::Method::own}}));
+       },
+       true},
+  };
+}
+
+/// What a rank took more than before; the node's shared memory counts in equal parts.
+double more_than(const MemoryUse& before, const MemoryUse& most, std::size_t ranks_on_node) {
+  return static_cast<double>(std::max<std::int64_t>(most.own - before.own, 0)) +
+         static_cast<double>(most.shared - before.shared) / static_cast<double>(ranks_on_node);
+}
+
+/// Collective. The peak of the rank that has most, in bytes.
+double peak_of(Session& session, const Work& work, std::int64_t n) {
+  rma::Job& job = session.job();
+  rma::require(job.barrier());
+  const MemoryUse before = memory_in_use();
+  rma::require(job.barrier());
+  MemoryWatch watch;
+  {
+    Matrices matrices = make_matrices(job, work, n);
+    work.run(matrices);
+    rma::require(job.barrier());
+  }
+  return session.crew().maximum(more_than(before, watch.stop(), job.node_ranks().size()));
+}
+
+void report(Session& session, const Work& work, std::int64_t n, double peak) {
+  const double data = static_cast<double>(work.matrices * n * n * 8) / session.job().size();
+  const double ratio = (peak - static_cast<double>(work.buffers)) / data;
+  session.remark(fmt::format(
+      "{:14} n = {}: data / ranks {:8.1f} MiB, stated buffers {:6.1f} MiB, peak "
+      "{:8.1f} MiB: {:.3f}",
+      work.name, n, data / mebi, static_cast<double>(work.buffers) / mebi, peak / mebi, ratio));
+  Record record;
+  record.bench = "memory";
+  record.backend = "tessera";
+  record.op = work.name;
+  record.size = n * n * 8;
+  record.unit = "bytes";
+  record.stats = summarise(std::array{peak});
+  session.record(std::move(record));
+  if (session.is_leader()) {
+    session.targets().observe(target, work.name, {ratio, {ratio, ratio}});
+  }
+}
+
+}  // namespace
+
+void measure_memory(Session& session) {
+  const auto& edges = session.options().gemm_edges;
+  const std::int64_t n = *std::max_element(edges.begin(), edges.end());
+  for (const Work& work : works_of(session.job(), n)) {
+    report(session, work, n, peak_of(session, work, n));
+  }
+}
+
+std::vector<Target> memory_targets() {
+  return {{.name = std::string(target),
+           .reference = "data",
+           .sense = Target::Sense::time_at_most,
+           .limit = 1.3}};
+}
+
+}  // namespace tessera::bench
