@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The code of docs/guide/07-checkpoints.md.
+#include <cstdint>
+#include <filesystem>
+#include <iostream>
+
+#include "arrays/checkpoint.hpp"
+#include "arrays/random.hpp"
+#include "arrays/reductions.hpp"
+#include "docs/guide/snippets/expect.hpp"
+
+using namespace tessera::arrays;
+using guide::expect;
+using tessera::rma::Job;
+using tessera::rma::require;
+
+int main() {
+  auto job = Job::start().value();
+  auto a = Array<double>::create(job, {100, 80}, {.name = "A"}).value();
+  auto b = Array<double>::create(job, {100, 80}, {.name = "B", .process_grid = {0, 1}}).value();
+  require(fill_random(a, 1));
+  require(fill_random(b, 2));
+  const double total = sum(a, {.reproducible = true}).value();
+  const std::int64_t step = 12;
+  // [write]
+  auto writer = CheckpointWriter::create(job, "guide.h5").value();
+  require(writer.add(a));             // under the array's name
+  require(writer.add(b, "density"));  // or another one
+  require(writer.add_attribute("step", step));
+  require(writer.commit());  // only now there is a new guide.h5
+  // [/write]
+  require(fill(b, 0.0));
+  // [read]
+  auto file = Checkpoint::open(job, "guide.h5").value();
+  auto again = file.read<double>("A").value();  // a new array
+  require(file.read_into("density", b));        // or one that is there already
+  const auto stored_step = file.attribute<std::int64_t>("step").value();
+  // [/read]
+  expect(sum(again, {.reproducible = true}).value() == total && stored_step == step, "A is back");
+  expect(norm_max(b).value() > 0, "B is back");
+  // [missing]
+  const auto other = Checkpoint::open(job, "no-such-file.h5");
+  if (!other.ok() && job.rank().value == 0) {
+    std::cout << other.status().message() << '\n';
+  }
+  // [/missing]
+  expect(!other.ok(), "there is no such file");
+  require(job.barrier());
+  if (job.rank().value == 0) {
+    std::filesystem::remove("guide.h5");
+  }
+}

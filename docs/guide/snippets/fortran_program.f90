@@ -1,0 +1,73 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! The code of docs/guide/12-fortran.md.
+program snippets
+  use, intrinsic :: iso_fortran_env, only: real64
+  use tessera
+  implicit none
+  type(tessera_job) :: job
+  type(tessera_array) :: a
+
+  call job%start()
+  call a%create(job, tessera_real64, [1000, 1000], name="A")
+  call transfers_under_way()
+  call a%sync()  ! all have looked before it changes
+  call own_elements()
+  call errors()
+  call job%stop()
+
+contains
+
+  subroutine expect(holds, what)
+    logical, intent(in) :: holds
+    character(*), intent(in) :: what
+    if (.not. holds) error stop "not as the guide says: " // what
+  end subroutine expect
+
+  subroutine transfers_under_way()
+    ! [async]
+    real(real64), asynchronous :: left(1000, 5), right(1000, 5)
+    type(tessera_transfers) :: both
+
+    call a%get_async([1, 1], [1000, 5], left, both)
+    call a%get_async([1, 996], [1000, 1000], right, both)
+    ! … compute what needs neither …
+    call both%wait()
+    ! [/async]
+    call expect(nint(sum(left) + sum(right)) == 0, "zeros at both ends")
+  end subroutine transfers_under_way
+
+  subroutine own_elements()
+    integer :: i, j
+    real(real64) :: corner
+    ! [own]
+    type(tessera_block) :: block
+    real(real64), pointer :: x(:, :)
+
+    call block%begin(a)
+    call block%pointer(x)  ! bounds are the global indices
+    do j = lbound(x, 2), ubound(x, 2)
+      do i = lbound(x, 1), ubound(x, 1)
+        x(i, j) = i + 1000 * j
+      end do
+    end do
+    call block%end()
+    call a%sync()
+    ! [/own]
+    call a%get_element([1000, 2], corner)
+    call expect(nint(corner) == 3000, "what its owner stored")
+  end subroutine own_elements
+
+  subroutine errors()
+    real(real64) :: column(1000)
+    ! [stat]
+    integer :: code
+    character(400) :: message
+
+    call a%get([1, 1], [1001, 1], column, stat=code, errmsg=message)
+    if (code == tessera_out_of_range) print *, trim(message)
+    ! [/stat]
+    call expect(code == tessera_out_of_range, "there are 1000 rows")
+    call expect(index(message, "array 'A'") > 0, "the message names the array")
+  end subroutine errors
+
+end program snippets

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The code of docs/guide/06-linear-algebra.md.
+#include <cmath>
+#include <cstdint>
+#include <iostream>
+
+#include "arrays/matrix.hpp"
+#include "arrays/random.hpp"
+#include "arrays/reductions.hpp"
+#include "docs/guide/snippets/expect.hpp"
+#include "linalg/contract.hpp"
+#include "linalg/eigen.hpp"
+#include "linalg/gemm.hpp"
+#include "linalg/permute.hpp"
+#include "linalg/solve.hpp"
+#include "linalg/sparse_builder.hpp"
+#include "linalg/spmv.hpp"
+#include "linalg/svd.hpp"
+
+using namespace tessera::arrays;
+using namespace tessera::linalg;
+using guide::expect;
+using tessera::rma::Job;
+using tessera::rma::require;
+
+namespace {
+
+using Matrix = Array<double>;
+
+Matrix random_matrix(Job& job, const Extents& extents, std::uint64_t seed) {
+  auto a = Matrix::create(job, extents, {.name = "random"}).value();
+  require(fill_random(a, seed));
+  return a;
+}
+
+// The largest |a − b|, which is left in a.
+double difference(Matrix& a, Matrix& b) {
+  require(add(1.0, a, -1.0, b, a));
+  return norm_max(a).value();
+}
+
+void multiply_matrices(Job& job) {
+  auto a = random_matrix(job, {40, 30}, 1);
+  auto b = random_matrix(job, {30, 50}, 2);
+  auto c = Matrix::create(job, {40, 50}, {.name = "C"}).value();
+  // [gemm]
+  require(gemm(c, a, b));                                // C = A B
+  require(gemm(c, a, b, {.alpha = -1.0, .beta = 1.0}));  // C = C − A B: zeros
+  // [/gemm]
+  expect(norm_max(c).value() < 1e-12, "C − C");
+  auto bt = Matrix::create(job, {50, 30}, {.name = "B'"}).value();
+  auto once_more = c.duplicate("once more").value();
+  // [transpose]
+  require(transpose(bt, b));                         // B' = Bᵀ
+  require(gemm(c, a, bt, {.op_b = Op::transpose}));  // C = A B'ᵀ
+  // [/transpose]
+  require(gemm(once_more, a, b));
+  expect(difference(once_more, c) < 1e-12, "two ways to A B");
+  // [patch]
+  const MatrixPatch<double> corner(c, Box({0, 0}, {10, 20}));
+  const MatrixPatch<double> left(a, Box({0, 0}, {10, 30}));
+  const MatrixPatch<double> right(b, Box({0, 0}, {30, 20}));
+  require(gemm(corner, left, right));
+  // [/patch]
+}
+
+void contract_tensors(Job& job) {
+  constexpr std::int64_t o = 4;
+  constexpr std::int64_t v = 6;
+  auto t = random_matrix(job, {v, v, o, o}, 3);
+  auto w = random_matrix(job, {v, v, v, v}, 4);
+  auto r = Matrix::create(job, {v, v, o, o}, {.name = "R"}).value();
+  // [contract]
+  require(contract("abij", r, "abcd", w, "cdij", t));  // R[abij] = Σ over c, d: W[abcd] T[cdij]
+  // [/contract]
+  auto r2 = Matrix::create(job, {v, v, o, o}, {.name = "R2"}).value();
+  auto transposed = Matrix::create(job, {o, o, v, v}, {.name = "T'"}).value();
+  // [permute]
+  require(permute(transposed, t, {2, 3, 0, 1}));  // T'[ijab] = T[abij]
+  // [/permute]
+  require(contract("abij", r2, "abcd", w, "ijcd", transposed));
+  expect(difference(r2, r) < 1e-12, "two ways to R");
+}
+
+void solve_systems(Job& job) {
+  constexpr std::int64_t n = 60;
+  auto a = random_matrix(job, {n, n}, 5);
+  require(shift_diagonal(a, double{n}));
+  auto x = random_matrix(job, {n, 3}, 6);
+  auto b = x.duplicate("B").value();
+  require(gemm(b, a, x));
+  auto b2 = b.duplicate("B2").value();
+  require(copy(b, b2));
+  // [solve]
+  require(solve(a, b));  // B becomes X of A X = B; A stays
+  // [/solve]
+  expect(difference(b, x) < 1e-10, "the solution is known");
+  // [factor]
+  const Pivots pivots = lu(a).value();  // A becomes L and U
+  require(solve_lu(a, pivots, b2));     // as often as there are right sides
+  // [/factor]
+  expect(difference(b2, x) < 1e-10, "the solution is known");
+}
+
+void find_eigenvalues(Job& job) {
+  constexpr std::int64_t n = 30;
+  auto a = random_matrix(job, {n, n}, 7);
+  require(symmetrize(a));
+  auto v = a.duplicate("V").value();
+  // [eigen]
+  const auto values = eigen(a, v).value();  // ascending; column k of V belongs to values[k]
+  // [/eigen]
+  double trace = 0;
+  for (const double value : values) {
+    trace += value;
+  }
+  auto d = Matrix::create(job, {n}, {.name = "d"}).value();
+  require(get_diagonal(a, d));
+  expect(std::abs(sum(d).value() - trace) < 1e-11, "their sum is the trace");
+  auto m = random_matrix(job, {40, 20}, 8);
+  // [svd]
+  auto u = Matrix::create(job, {40, 20}, {.name = "U"}).value();
+  auto vh = Matrix::create(job, {20, 20}, {.name = "VH"}).value();
+  const auto sigma = svd(m, u, vh).value();  // descending
+  // [/svd]
+  expect(sigma.size() == 20 && sigma.front() > sigma.back(), "twenty singular values");
+  require(shift_diagonal(a, double{n}));
+  // [method]
+  if (const auto status = check_scalapack(job, job.world()); !status.ok()) {
+    std::cout << status.message() << '\n';  // why not, and what would change that
+  }
+  require(cholesky(a, {.how = {.method = Method::own}}));
+  // [/method]
+}
+
+void multiply_sparse(Job& job) {
+  // [build]
+  constexpr std::int64_t n = 1000;  // −1 2 −1 in each row
+  auto builder = SparseBuilder<double>::create(job, n, n, {.name = "A"}).value();
+  for (std::int64_t row = job.rank().value; row < n; row += job.size()) {
+    require(builder.add(row, row, 2.0));
+    if (row > 0) {
+      require(builder.add(row, row - 1, -1.0));
+      require(builder.add(row - 1, row, -1.0));  // any rank may add any entry
+    }
+  }
+  SparseMatrix<double> a = builder.assemble().value();
+  // [/build]
+  // [spmv]
+  auto x = Array<double>::create(job, a.row_distribution(), {.name = "x"}).value();
+  auto y = x.duplicate("y").value();
+  auto plan = SpmvPlan<double>::create(a, x, y).value();  // once: who needs what from whom
+  require(fill(x, 1.0));
+  require(plan.multiply(a, x, y));  // y = A x, as often as needed
+  // [/spmv]
+  expect(sum(y).value() == 2, "one at each end");
+}
+
+}  // namespace
+
+int main() {
+  auto job = Job::start().value();
+  multiply_matrices(job);
+  contract_tensors(job);
+  solve_systems(job);
+  find_eigenvalues(job);
+  multiply_sparse(job);
+}
