@@ -16,10 +16,14 @@ add_custom_target(programs)
 # tessera_layer(NAME SOURCES … HEADERS … LINK … PRIVATE_LINK …): one library of the house. HEADERS
 # are its public ones (those directly in its folder); they are installed, the rest is private.
 # LINK is what its headers need from others, PRIVATE_LINK what only its sources need. FOREIGN is for
-# the interface of another library: its headers are C's and found by their names alone. The layer is
-# a component of the same name: `cmake --install build --component rma`.
+# the interface of another library: its headers are C's and found by their names alone. C_INTERFACE is
+# for C's headers of our own. FOLDER is where the headers are, if not in a folder of the layer's name.
+# The layer is a component of the same name: `cmake --install build --component rma`.
 function(tessera_layer name)
-  cmake_parse_arguments(arg "FOREIGN" "" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
+  cmake_parse_arguments(arg "FOREIGN;C_INTERFACE" "FOLDER" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
+  if(NOT arg_FOLDER)
+    set(arg_FOLDER ${name})
+  endif()
   add_library(tessera_${name} ${arg_SOURCES})
   add_library(tessera::${name} ALIAS tessera_${name})
   target_include_directories(tessera_${name} PUBLIC
@@ -29,8 +33,11 @@ function(tessera_layer name)
     target_include_directories(tessera_${name} INTERFACE
       $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>
       $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tessera/${name}>)
-    target_compile_features(tessera_${name} PRIVATE cxx_std_20)
     set_property(TARGET tessera_${name} PROPERTY TESSERA_FOREIGN TRUE)
+  endif()
+  if(arg_FOREIGN OR arg_C_INTERFACE)
+    target_compile_features(tessera_${name} PRIVATE cxx_std_20)
+    set_property(TARGET tessera_${name} PROPERTY TESSERA_FOR_C TRUE)
   else()
     target_compile_features(tessera_${name} PUBLIC cxx_std_20)
   endif()
@@ -40,7 +47,7 @@ function(tessera_layer name)
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
     INSTALL_RPATH "$ORIGIN")
   install(TARGETS tessera_${name} EXPORT tessera_targets COMPONENT ${name})
-  install(FILES ${arg_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/${name}
+  install(FILES ${arg_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/${arg_FOLDER}
           COMPONENT ${name})
   set_property(GLOBAL APPEND PROPERTY TESSERA_LAYERS ${name})  # for install.cmake and the summary
 endfunction()

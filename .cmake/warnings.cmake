@@ -2,8 +2,10 @@
 # The strict warning set (errors in CI) and the code generation flags that all targets share.
 add_library(tessera_flags INTERFACE)
 target_compile_options(tessera_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+  -Wall -Wextra -Wpedantic
+  $<$<COMPILE_LANGUAGE:C,CXX>:-Wshadow -Wconversion -Wsign-conversion>
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast>
+  $<$<COMPILE_LANGUAGE:Fortran>:-std=f2018>
   $<$<BOOL:${TESSERA_WERROR}>:-Werror>)
 if(TESSERA_NATIVE)
   target_compile_options(tessera_flags INTERFACE -march=native)

@@ -5,7 +5,6 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -18,20 +17,13 @@ namespace tessera::apps {
 namespace {
 
 using fault::Ending;
+using fault::occurrences;
 using fault::Program;
 
 constexpr int usage = 2;
 
 Ending run(const std::vector<std::string>& words) {
   return Program(words).wait();
-}
-
-std::size_t occurrences(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++count;
-  }
-  return count;
 }
 
 TEST(CommandLine, CountsBelowOneAreRefusedInOneSentence) {
@@ -130,22 +122,12 @@ TEST(Mg, NamesTheTransportThatIsUsed) {
   EXPECT_NE(ending.output.find("transport: loopback\n"), std::string::npos) << ending.output;
 }
 
-/// The processes that `parent` started, in the order of their ranks.
-std::vector<int> children_of(int parent) {
-  std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", parent));
-  std::vector<int> children;
-  for (int pid = 0; file >> pid;) {
-    children.push_back(pid);
-  }
-  return children;
-}
-
 TEST(Mg, TheLowestSurvivorTellsOnceWhatWasLostAndWhen) {
   for (const std::size_t victim : {0U, 1U}) {
     Program mg({TESSERA_RUN, "-n", "3", TESSERA_MG, "--iterations", "1000000000"});
     constexpr int header_lines = 8;
     ASSERT_TRUE(mg.wait_for_lines(header_lines)) << mg.output();
-    const std::vector<int> ranks = children_of(mg.pid());
+    const std::vector<int> ranks = mg.children();
     ASSERT_EQ(ranks.size(), 3U);
     kill(ranks[victim], SIGKILL);
     const Ending ending = mg.wait();

@@ -40,7 +40,8 @@ T number(std::int64_t value) {
 }
 
 std::string name_of(const testing::TestParamInfo<ElementType>& each) {
-  constexpr std::array names{"I32", "I64", "F32", "F64", "C64", "C128"};
+  constexpr std::array names{"I32", "I64", "F32", "F64", "C64", "C128",
+                             "I8",  "I16", "U8",  "U16", "U32", "U64"};
   return names[static_cast<std::size_t>(each.param)];
 }
 
@@ -142,7 +143,9 @@ TEST_P(AccumulateOf, AddsOverlappingFragmentsEach) {
 
 INSTANTIATE_TEST_SUITE_P(AllElementTypes, AccumulateOf,
                          testing::Values(ElementType::i32, ElementType::i64, ElementType::f32,
-                                         ElementType::f64, ElementType::c64, ElementType::c128),
+                                         ElementType::f64, ElementType::c64, ElementType::c128,
+                                         ElementType::i8, ElementType::i16, ElementType::u8,
+                                         ElementType::u16, ElementType::u32, ElementType::u64),
                          name_of);
 
 TEST(Accumulate, MultipliesComplexNumbers) {

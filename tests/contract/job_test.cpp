@@ -4,6 +4,7 @@
 #include "rma/job.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <memory>
@@ -53,6 +54,25 @@ TEST(Job, KnowsItsRanksAndItsNode) {
       EXPECT_EQ(ranks[static_cast<std::size_t>(rank)], WorldRank{rank});
     }
     EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
+TEST(Job, CountsTheProcessorsThatItsNodeMayUse) {
+  on_ranks([](Job& job) {
+    // Those of one rank at least; more where a launcher binds each rank to others.
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    ASSERT_EQ(sched_getaffinity(0, sizeof mask, &mask), 0) << "this test needs to know its mask";
+    const auto own = static_cast<std::int64_t>(CPU_COUNT(&mask));
+    const auto of_ranks = job.world().allgather_value(own).value();
+    std::int64_t sum = 0;
+    for (const WorldRank rank : job.node_ranks()) {
+      const auto of_rank = of_ranks[static_cast<std::size_t>(rank.value)];
+      EXPECT_GE(job.node_processors(), of_rank);
+      sum += of_rank;
+    }
+    EXPECT_GE(job.node_processors(), 1);
+    EXPECT_LE(job.node_processors(), sum);
   });
 }
 

@@ -2,6 +2,7 @@
 #include "tests/fault/program.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <fstream>
 #include <utility>
 
 namespace tessera::fault {
@@ -97,6 +99,24 @@ Ending Program::wait() {
     ending.signal = WIFSIGNALED(state) ? WTERMSIG(state) : 0;
   }
   return ending;
+}
+
+std::vector<int> Program::children() const {
+  std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", pid_));
+  std::vector<int> children;
+  for (int pid = 0; file >> pid;) {
+    children.push_back(pid);
+  }
+  return children;
+}
+
+std::size_t occurrences(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos;
+       at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
 }
 
 }  // namespace tessera::fault

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::fault {
@@ -25,6 +27,8 @@ class Program {
   Program& operator=(Program&&) = delete;
 
   [[nodiscard]] int pid() const { return pid_; }
+  /// The processes that it started, in the order of their beginning.
+  [[nodiscard]] std::vector<int> children() const;
   [[nodiscard]] const std::string& output() const { return output_; }
 
   /// True when the output is `text`, or has so many lines, before the time is up.
@@ -42,5 +46,8 @@ class Program {
   int pipe_ = -1;
   std::string output_;
 };
+
+/// How often `part` stands in `text`.
+std::size_t occurrences(std::string_view text, std::string_view part);
 
 }  // namespace tessera::fault

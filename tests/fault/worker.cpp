@@ -10,7 +10,7 @@
 //     start:K              the victim stops before the K-th exchange of the bootstrap
 //     start:K+             … after it
 //     start-with-files:N   the victim may open N more descriptors
-//     start-with-mib:N     the victim may have N MiB of address space
+//     start-with-mib:N     the victim may have N MiB more of address space
 //
 // or end-job, end-job-of-deaf: see end_job_of_all().
 //
@@ -24,6 +24,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <string_view>
 
@@ -94,6 +95,13 @@ void limit(int resource, rlim_t most) {
   setrlimit(static_cast<__rlimit_resource>(resource), &both);
 }
 
+// Bytes of address space that this process has, in which its libraries are most.
+rlim_t address_space() {
+  rlim_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+}
+
 rma::Result<rma::Job> start_job(std::string_view scenario, bool is_victim, const Line& line) {
   const int exchange = number_behind("start:", scenario);
   const int files = number_behind("start-with-files:", scenario);
@@ -111,7 +119,7 @@ rma::Result<rma::Job> start_job(std::string_view scenario, bool is_victim, const
     limit(RLIMIT_NOFILE, static_cast<rlim_t>(next) + static_cast<rlim_t>(files));
   }
   if (is_victim && mib >= 0) {
-    limit(RLIMIT_AS, static_cast<rlim_t>(mib) << 20U);
+    limit(RLIMIT_AS, address_space() + (static_cast<rlim_t>(mib) << 20U));
   }
   return rma::Job::start();
 }

@@ -114,6 +114,8 @@ TEST(Result, ValueThrowsTheStatusWhereThereIsNone) {
     EXPECT_EQ(std::string(error.what()), bad.status().describe());
   }
   EXPECT_NO_THROW(require(Status()));
+  EXPECT_NO_THROW(require(Result<int>(3)));
+  EXPECT_THROW(require(Result<int>(Status::error(Code::closed, "gone"))), Error);
 }
 
 TEST(Result, OfASuccessWithoutAValueIsAnInternalError) {

@@ -373,9 +373,9 @@ TEST(AccumulateTerms, AreRefusedWhereTheyMakeNoSense) {
   Bytes bytes;
   encode_accumulate(Scale::of(2.0F), CopyShape::contiguous(8), bytes);
   Bytes bad = bytes;
-  bad[1] = std::byte{6};
+  bad[1] = std::byte{12};
   EXPECT_EQ(refusal(decode_accumulate(bad)),
-            "an accumulate descriptor names element type 6 (0, 0); there are 0 to 5");
+            "an accumulate descriptor names element type 12 (0, 0); there are 0 to 11");
   bad = bytes;
   bad[23] = std::byte{1};
   EXPECT_EQ(refusal(decode_accumulate(bad)),

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "tests/support/fake_verbs_transport.hpp"
+#include "tests/support/random_shape.hpp"
 #include "tests/support/toy_transport.hpp"
 #include "tests/support/watchdog.hpp"
 
@@ -25,6 +26,7 @@ namespace {
 
 constexpr int exit_bad_usage = 2;
 constexpr int exit_skipped = 77;
+constexpr const char* not_for_teams = "for all ranks, not for those of --team";
 
 // A bootstrap that jobs may share one after the other: it outlives each of them.
 class Lasting final : public Bootstrap {
@@ -34,6 +36,7 @@ class Lasting final : public Bootstrap {
   [[nodiscard]] WorldRank rank() const noexcept override { return base_->rank(); }
   [[nodiscard]] std::int32_t size() const noexcept override { return base_->size(); }
   [[nodiscard]] bool is_one_process() const noexcept override { return base_->is_one_process(); }
+  [[nodiscard]] bool is_mpi_world() const noexcept override { return base_->is_mpi_world(); }
   Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
                                            std::chrono::milliseconds timeout) override {
     return base_->allgather(mine, timeout);
@@ -51,6 +54,7 @@ struct Program {
   std::shared_ptr<Bootstrap> bootstrap;  // of this process, when ranks are processes
   std::optional<Job> job;                // likewise
   bool on_one_machine = true;
+  std::vector<WorldRank> team;  // of --team
   std::unique_ptr<Watchdog> watchdog;
 };
 
@@ -78,13 +82,13 @@ struct Outcome {
   std::array<char, 37> failed{};
 };
 
-// All ranks meet. Where one has left its body early, the others' collectives fail by mismatch with
-// this one, here and there, until they have left theirs too.
-void settle(Job& job) {
+// All members meet. Where one has left its body early, the others' collectives fail by mismatch
+// with this one, here and there, until they have left theirs too.
+void settle(Team& team) {
   Outcome mine;
   mine.failed[0] = testing::Test::HasFailure() ? 1 : 0;
   while (true) {
-    const auto all = job.world().allgather_value(mine);
+    const auto all = team.allgather_value(mine);
     if (!all.ok()) {
       mine.failed[0] = 1;
       if (all.status().code() == Code::invalid_argument) {
@@ -95,11 +99,19 @@ void settle(Job& job) {
     }
     for (std::size_t rank = 0; rank < all->size(); ++rank) {
       if ((*all)[rank].failed[0] != 0 && mine.failed[0] == 0) {
-        ADD_FAILURE() << "the test failed on rank " << rank;
+        ADD_FAILURE() << "the test failed on rank " << team.members()[rank].value;
         return;
       }
     }
     return;
+  }
+}
+
+void run_guarded(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "the body threw: " << error.what();
   }
 }
 
@@ -108,13 +120,28 @@ void run_body(Job& job, const std::function<void(Job&)>& body) {
   const testing::ScopedTrace trace(
       __FILE__, __LINE__, "rank " + std::to_string(rank) + " of " + std::to_string(job.size()));
   program().watchdog->enter(rank);
-  try {
-    body(job);
-  } catch (const std::exception& error) {
-    ADD_FAILURE() << "the body threw: " << error.what();
-  }
+  run_guarded([&] { body(job); });
   program().watchdog->leave(rank);
-  settle(job);
+  settle(job.world());
+}
+
+// The body of a rank, as one of --team or beside it.
+void run_as_member(Job& job, const std::function<void(Job&, Team&)>& body) {
+  const std::vector<WorldRank>& members = program().team;
+  if (members.empty()) {
+    body(job, job.world());
+    return;
+  }
+  if (std::find(members.begin(), members.end(), job.rank()) == members.end()) {
+    return;
+  }
+  auto team = Team::create(job, members);
+  if (!team.ok()) {
+    ADD_FAILURE() << "the team of --team cannot be made: " << team.status().describe();
+    return;
+  }
+  run_guarded([&] { body(job, *team); });
+  settle(*team);
 }
 
 void run_with_own_job(const RunOptions& options, std::shared_ptr<Bootstrap> bootstrap,
@@ -136,6 +163,14 @@ void run_threads(const RunOptions& options, const std::function<void(Job&)>& bod
   }
   for (std::thread& thread : threads) {
     thread.join();
+  }
+}
+
+void run_on_all(const std::function<void(Job&)>& body) {
+  if (program().threads) {
+    run_threads({}, body);
+  } else {
+    run_body(*program().job, body);
   }
 }
 
@@ -188,19 +223,43 @@ class FailurePrinter final : public testing::EmptyTestEventListener {
   std::string test_;
 };
 
-// Takes "--name value" out of the arguments. −1: it is there, but is no positive number.
-std::int64_t take_option(int& argc, char** argv, std::string_view name, std::int64_t otherwise) {
+// Takes "--name value" out of the arguments and returns the value; empty where there is none.
+std::optional<std::string_view> take_text(int& argc, char** argv, std::string_view name) {
   char** const end = argv + argc;
   char** const found = std::find(argv, end, name);
   if (found == end) {
-    return otherwise;
+    return std::nullopt;
   }
-  std::int64_t value = -1;
   const std::string_view text = found + 1 == end ? "" : *(found + 1);
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   std::copy(std::min(found + 2, end), end, found);
   argc -= found + 1 == end ? 1 : 2;
-  return parsed.ec == std::errc{} && value > 0 ? value : -1;
+  return text;
+}
+
+// −1 for what is no number, or negative.
+std::int64_t number_in(std::string_view text) {
+  std::int64_t value = -1;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  return parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size() ? value : -1;
+}
+
+// The same of a positive number; −1: it is there, but is none.
+std::int64_t take_option(int& argc, char** argv, std::string_view name, std::int64_t otherwise) {
+  const auto text = take_text(argc, argv, name);
+  const std::int64_t value = text ? number_in(*text) : otherwise;
+  return text && value == 0 ? -1 : value;
+}
+
+// The ranks of "--team 0,2,3"; −1 among them for what is no rank.
+std::vector<WorldRank> take_team(int& argc, char** argv) {
+  std::vector<WorldRank> members;
+  std::string_view rest = take_text(argc, argv, "--team").value_or("");
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    members.push_back({static_cast<std::int32_t>(number_in(rest.substr(0, comma)))});
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return members;
 }
 
 int complain(const Status& status) {
@@ -235,6 +294,18 @@ int start_processes(Program& run) {
   return 0;
 }
 
+// GoogleTest's own choice is the time, which each process looks at by itself.
+int share_random_seed(Program& run) {
+  auto seed = static_cast<std::int32_t>(choose_seed());
+  if (run.job) {
+    if (auto shared = run.job->world().broadcast_value(seed, TeamRank{0}); !shared.ok()) {
+      return complain(shared);
+    }
+  }
+  GTEST_FLAG_SET(random_seed, seed);
+  return 0;
+}
+
 void print_skips(const Observer& observer) {
   if (!observer.skips().empty()) {
     std::printf("\nskipped:\n");
@@ -255,6 +326,9 @@ int run_all(Program& run) {
   listeners.Append(observer);
   const int code = RUN_ALL_TESTS();
   if (is_first) {
+    if (code != 0) {
+      std::printf("random tests: --gtest_random_seed=%d\n", GTEST_FLAG_GET(random_seed));
+    }
     print_skips(*observer);
   }
   const auto& results = *testing::UnitTest::GetInstance();
@@ -266,14 +340,20 @@ int run_all(Program& run) {
 }  // namespace
 
 void on_ranks(const std::function<void(Job&)>& body) {
-  if (program().threads) {
-    run_threads({}, body);
-  } else {
-    run_body(*program().job, body);
+  if (!program().team.empty()) {
+    GTEST_SKIP() << not_for_teams;
   }
+  run_on_all(body);
+}
+
+void on_team(const std::function<void(Job&, Team&)>& body) {
+  run_on_all([&](Job& job) { run_as_member(job, body); });
 }
 
 void on_ranks(const RunOptions& options, const std::function<void(Job&)>& body) {
+  if (!program().team.empty()) {
+    GTEST_SKIP() << not_for_teams;
+  }
   if (options.on_one_machine && !program().on_one_machine) {
     GTEST_SKIP() << "its transport connects no nodes, and the ranks are on several machines";
   }
@@ -305,8 +385,11 @@ int rank_main(int argc, char** argv) {
   Program& run = program();
   const std::int64_t ranks = take_option(argc, argv, "--ranks", 0);
   const std::int64_t limit = take_option(argc, argv, "--limit", 60);
+  run.team = take_team(argc, argv);
   if (argc > 1 || ranks < 0 || ranks > 1024 || limit < 0) {
-    std::fprintf(stderr, "usage: %s [--ranks N] [--limit SECONDS] [--gtest_…]\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s [--ranks N] [--limit SECONDS] [--team RANK,RANK…] [--gtest_…]\n",
+                 argv[0]);
     return exit_bad_usage;
   }
   if (GTEST_FLAG_GET(list_tests)) {
@@ -324,6 +407,9 @@ int rank_main(int argc, char** argv) {
     if (const int code = start_processes(run); code != 0) {
       return code;
     }
+  }
+  if (const int code = share_random_seed(run); code != 0) {
+    return code;
   }
   const int code = run_all(run);
   if (run.job) {

@@ -54,6 +54,24 @@ TEST(RankMain, OneRankHangs) {
   });
 }
 
+// Started with --team 2,0.
+TEST(RankMain, MembersOnly) {
+  on_team([](Job& job, Team& team) {
+    EXPECT_EQ(team.size(), 2);
+    EXPECT_EQ(job.rank(), WorldRank{2 - 2 * team.rank().value});
+    EXPECT_TRUE(ok(team.barrier()));
+  });
+}
+
+// Started with --team 0,2.
+TEST(RankMain, OneMemberReturnsEarly) {
+  on_team([](Job& job, Team& team) {
+    ASSERT_NE(job.rank(), last_rank(job));
+    ASSERT_TRUE(ok(team.barrier()));
+    ASSERT_TRUE(ok(team.barrier()));
+  });
+}
+
 TEST(RankMain, Skips) {
   on_ranks([](Job&) { GTEST_SKIP() << "skipped on purpose"; });
 }

@@ -5,12 +5,20 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "arrays/array.hpp"
 #include "arrays/counter.hpp"
 #include "arrays/elementwise.hpp"
+#include "arrays/matrix.hpp"
+#include "arrays/print.hpp"
+#include "arrays/random.hpp"
+#include "arrays/reductions.hpp"
+#include "arrays/reshape.hpp"
+#include "arrays/scan.hpp"
+#include "arrays/steps.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
 
@@ -19,18 +27,27 @@ namespace {
 
 using rma::Code;
 using rma::Job;
+using rma::Team;
 using rma::TeamRank;
 using rma::test::fails;
 using rma::test::ok;
-using rma::test::on_ranks;
+using rma::test::on_team;
 
-bool is_last(const Job& job) {
-  return job.rank().value == job.size() - 1;
+// As messages name them.
+std::string first_rank(const Team& team) {
+  return std::to_string(team.members().front().value);
+}
+std::string last_rank(const Team& team) {
+  return std::to_string(team.members().back().value);
+}
+
+bool is_last(const Team& team) {
+  return team.rank().value == team.size() - 1;
 }
 
 // An error that the next fence of the last rank finds.
-void leave_an_error(const Job& job, const Array<double>& array) {
-  if (is_last(job)) {
+void leave_an_error(const Array<double>& array) {
+  if (is_last(array.team())) {
     const double value = 1;
     array.put_async(Box({0}, {1}), std::span(&value, 1)).detach();
   }
@@ -38,120 +55,221 @@ void leave_an_error(const Job& job, const Array<double>& array) {
 
 // `collective` fails on all ranks with the last one's error, and succeeds when called again.
 template <class Collective>
-void expect_agreement(Job& job, const Array<double>& array, Collective&& collective) {
-  leave_an_error(job, array);
+void expect_agreement(const Array<double>& array, Collective&& collective) {
+  leave_an_error(array);
   EXPECT_TRUE(fails(collective(), Code::invalid_argument,
-                    {"on rank " + std::to_string(job.size() - 1), "box [0,1) has 1 dimension"}));
+                    {"on rank " + last_rank(array.team()), "box [0,1) has 1 dimension"}));
   EXPECT_TRUE(ok(collective()));
 }
 
 TEST(Agreement, SyncFailsOnAllRanksWithTheErrorOfADetachedPut) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {8, 8}, {.name = "A"}).value();
-    expect_agreement(job, array, [&] { return array.sync(); });
+  on_team([](Job& job, Team& team) {
+    auto array = Array<double>::create(job, {8, 8}, {.name = "A", .team = team}).value();
+    expect_agreement(array, [&] { return array.sync(); });
   });
 }
 
 TEST(Agreement, ElementwiseOperationsFailOnAllRanks) {
-  on_ranks([](Job& job) {
-    auto a = Array<double>::create(job, {8, 8}, {.name = "a"}).value();
-    auto b = Array<double>::create(job, {8, 8}, {.name = "b"}).value();
-    expect_agreement(job, a, [&] { return fill(a, 1.0); });
-    expect_agreement(job, a, [&] { return copy(a, b); });
-    expect_agreement(job, a, [&] { return dot(a, b); });
-    expect_agreement(job, a, [&] { return norm2(a); });
+  on_team([](Job& job, Team& team) {
+    auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();
+    auto b = Array<double>::create(job, {8, 8}, {.name = "b", .team = team}).value();
+    expect_agreement(a, [&] { return fill(a, 1.0); });
+    expect_agreement(a, [&] { return copy(a, b); });
+    expect_agreement(a, [&] { return dot(a, b); });
+    expect_agreement(a, [&] { return norm2(a); });
   });
 }
 
 TEST(Agreement, ResettingACounterFailsOnAllRanks) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {8, 8}, {.name = "A"}).value();
-    auto counter = Counter::create(job, job.world()).value();
-    expect_agreement(job, array, [&] { return counter.reset(5); });
+  on_team([](Job& job, Team& team) {
+    auto array = Array<double>::create(job, {8, 8}, {.name = "A", .team = team}).value();
+    auto counter = Counter::create(job, team).value();
+    expect_agreement(array, [&] { return counter.reset(5); });
     EXPECT_GE(counter.next().value(), 5);
-    EXPECT_TRUE(ok(job.barrier()));
+    EXPECT_TRUE(ok(team.barrier()));
+  });
+}
+
+// An operand of which the last member names a place that isn't there.
+template <class T>
+Part<T> partly_outside(const Array<T>& array) {
+  Box box = array.box();
+  if (is_last(array.team())) {
+    box.set(0, 1, array.extents()[0] + 1);
+  }
+  return part(array, box);
+}
+
+// All members are told what the last one did wrong.
+template <class Outcome>
+void expect_told(const Team& team, const Outcome& outcome, const std::string& verb) {
+  EXPECT_TRUE(fails(outcome, Code::out_of_range,
+                    {"on rank " + last_rank(team) + ": " + verb + ": array", "exceeds by 1"}))
+      << verb;
+}
+
+TEST(Agreement, ABoxThatIsWrongOnOneRankFailsOnAll) {
+  on_team([](Job& job, Team& team) {
+    auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();
+    auto b = Array<double>::create(job, {8, 8}, {.name = "b", .team = team}).value();
+    const auto wrong = partly_outside(a);
+    expect_told(team, fill(wrong, 1.0), "fill");
+    expect_told(team, scale(wrong, 1.0), "scale");
+    expect_told(team, copy(wrong, b), "copy");
+    expect_told(team, copy_in_order(wrong, b), "copy_in_order");
+    expect_told(team, add(1.0, a, 1.0, wrong, b), "add");
+    expect_told(team, for_each_element(wrong, [](const Index&, double&) {}), "for_each_element");
+    expect_told(team, fill_random(wrong, 1), "fill_random");
+    expect_told(team, dot(wrong, b), "dot");
+    expect_told(team, norm2(wrong), "norm2");
+    expect_told(team, norm1(wrong), "norm1");
+    expect_told(team, norm1(wrong, {.reproducible = true}), "norm1");
+    expect_told(team, select_max(wrong), "select");
+    expect_told(team, step_max(wrong, b), "reduce");
+    std::ostringstream text;
+    EXPECT_TRUE(fails(print(wrong, text), Code::out_of_range,
+                      {"print: on rank " + last_rank(team) + ": array 'a'"}));
+    EXPECT_TRUE(ok(fill(a, 1.0))) << "nobody was left behind";
+  });
+}
+
+TEST(Agreement, AMatrixThatIsWrongOnOneRankFailsOnAll) {
+  on_team([](Job& job, Team& team) {
+    auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();
+    auto v = Array<double>::create(job, {8}, {.name = "v", .team = team}).value();
+    const auto wrong = partly_outside(a);
+    const auto wrong_vector = partly_outside(v);
+    expect_told(team, set_diagonal(wrong, v), "set_diagonal");
+    expect_told(team, get_diagonal(a, wrong_vector), "get_diagonal");
+    expect_told(team, shift_diagonal(wrong, 1.0), "shift_diagonal");
+    expect_told(team, scale_rows(a, wrong_vector), "scale_rows");
+    expect_told(team, symmetrize(wrong), "symmetrize");
+    const Part<double> other = is_last(team) ? part(a, Box({0, 0}, {8, 7})) : part(a);
+    EXPECT_TRUE(fails(symmetrize(other), Code::invalid_argument,
+                      {"on rank " + last_rank(team) + ": symmetrize of [0,8) x [0,7)"}));
+    EXPECT_TRUE(ok(fill(a, 1.0)));
+  });
+}
+
+TEST(Agreement, AVectorThatIsWrongOnOneRankFailsOnAll) {
+  on_team([](Job& job, Team& team) {
+    auto from = Array<double>::create(job, {8}, {.name = "from", .team = team}).value();
+    auto to = Array<double>::create(job, {8}, {.name = "to", .team = team}).value();
+    auto mask = Array<std::int8_t>::create(job, {8}, {.name = "mask", .team = team}).value();
+    auto matrix = Array<double>::create(job, {2, 4}, {.name = "matrix", .team = team}).value();
+    const auto wrong = partly_outside(from);
+    expect_told(team, enumerate(wrong, 0.0, 1.0), "enumerate");
+    expect_told(team, scan_copy(wrong, mask, to), "scan_copy");
+    expect_told(team, scan_add(wrong, mask, to), "scan_add");
+    expect_told(team, pack(wrong, mask, to), "pack");
+    expect_told(team, unpack(to, mask, wrong), "unpack");
+    const Array<double>& other = is_last(team) ? matrix : from;
+    EXPECT_TRUE(
+        fails(scan_add(other, mask, to), Code::invalid_argument,
+              {"on rank " + last_rank(team) + ": scan_add: array 'matrix'", "2 dimensions"}));
+    EXPECT_TRUE(ok(fill(from, 1.0)));
   });
 }
 
 // What the last rank asks for differs from what the others do.
-void expect_difference(Job& job, const Distribution& others, const Distribution& last) {
-  const auto array = Array<double>::create(job, is_last(job) ? last : others, {.name = "differs"});
+void expect_difference(Job& job, const Team& team, const Distribution& others,
+                       const Distribution& last) {
+  const auto array =
+      Array<double>::create(job, is_last(team) ? last : others, {.name = "differs", .team = team});
   EXPECT_TRUE(fails(array, Code::invalid_argument,
-                    {"creating array 'differs'", "asked for another array than rank 0", "hint:"}))
+                    {"creating array 'differs'",
+                     "asked for another array than rank " + first_rank(team), "hint:"}))
       << to_string(others) << " and " << to_string(last);
 }
 
 TEST(Agreement, CreationSeesOtherBoundsOwnersOrdersAndGrids) {
-  on_ranks([](Job& job) {
-    const std::int64_t ranks = job.size();
+  on_team([](Job& job, Team& team) {
+    const std::int64_t ranks = team.size();
     if (ranks == 1) {
       return;
     }
     using Starts = std::vector<std::vector<std::int64_t>>;
-    expect_difference(job, *Distribution::irregular({8}, Starts{{0, 3}}, ranks),
+    expect_difference(job, team, *Distribution::irregular({8}, Starts{{0, 3}}, ranks),
                       *Distribution::irregular({8}, Starts{{0, 2}}, ranks));
 
     const std::vector<AxisCut> two{*AxisCut::even(8, 2)};
     const std::vector<TeamRank> up{{0}, {1}};
     const std::vector<TeamRank> down{{1}, {0}};
-    expect_difference(job, *Distribution::create(two, *Deal::table({2}, up, ranks)),
+    expect_difference(job, team, *Distribution::create(two, *Deal::table({2}, up, ranks)),
                       *Distribution::create(two, *Deal::table({2}, down, ranks)));
 
     const std::vector<AxisCut> many{*AxisCut::by_size(8, 1), *AxisCut::by_size(8, 1)};
     expect_difference(
-        job, *Distribution::create(many, *Deal::round_robin({8, 8}, ranks)),
+        job, team, *Distribution::create(many, *Deal::round_robin({8, 8}, ranks)),
         *Distribution::create(many, *Deal::round_robin({8, 8}, ranks, MemoryOrder::column_major)));
   });
 }
 
 TEST(Agreement, CreationSeesOtherNodeGrids) {
-  on_ranks([](Job& job) {
-    if (job.size() < 4) {
+  on_team([](Job& job, Team& team) {
+    if (team.size() < 4) {
       return;
     }
     const std::vector<AxisCut> cuts{*AxisCut::even(8, 2), *AxisCut::even(8, 2)};
     expect_difference(
-        job, *Distribution::create(cuts, *Deal::grid({2, 2}, job.size())),
-        *Distribution::create(cuts, *Deal::grid({2, 2}, job.size(), {.node_grid = {2, 1}})));
+        job, team, *Distribution::create(cuts, *Deal::grid({2, 2}, team.size())),
+        *Distribution::create(cuts, *Deal::grid({2, 2}, team.size(), {.node_grid = {2, 1}})));
   });
 }
 
 TEST(Agreement, CreationSeesOtherElementTypesOfTheSameSize) {
-  on_ranks([](Job& job) {
-    const rma::Status status = is_last(job)
-                                   ? Array<std::int64_t>::create(job, {8}, {.name = "A"}).status()
-                                   : Array<double>::create(job, {8}, {.name = "A"}).status();
-    if (job.size() > 1) {
-      EXPECT_TRUE(fails(status, Code::invalid_argument, {"asked for another array than rank 0"}));
+  on_team([](Job& job, Team& team) {
+    const rma::Status status =
+        is_last(team) ? Array<std::int64_t>::create(job, {8}, {.name = "A", .team = team}).status()
+                      : Array<double>::create(job, {8}, {.name = "A", .team = team}).status();
+    if (team.size() > 1) {
+      EXPECT_TRUE(fails(status, Code::invalid_argument,
+                        {"asked for another array than rank " + first_rank(team)}));
     }
   });
 }
 
 TEST(Agreement, ACounterHasOneOwner) {
-  on_ranks([](Job& job) {
-    const auto counter = Counter::create(job, job.world(), TeamRank{is_last(job) ? 0 : 1});
-    if (job.size() > 1) {
+  on_team([](Job& job, Team& team) {
+    const auto counter = Counter::create(job, team, TeamRank{is_last(team) ? 0 : 1});
+    if (team.size() > 1) {
       EXPECT_TRUE(fails(counter, Code::invalid_argument,
-                        {"rank 0 asked for a counter of member 1",
-                         "rank " + std::to_string(job.size() - 1) + " for one of member 0"}));
+                        {"rank " + first_rank(team) + " asked for a counter of member 1",
+                         "rank " + last_rank(team) + " for one of member 0"}));
     }
   });
 }
 
-TEST(Agreement, DotWantsBothArraysOnOneTeam) {
-  on_ranks([](Job& job) {
-    auto backwards = job.world().split(0, -job.rank().value);
+TEST(Agreement, OperandsMayBeOnTeamsInAnotherOrder) {
+  on_team([](Job& job, Team& team) {
+    auto backwards = team.split(0, -team.rank().value);
     ASSERT_TRUE(ok(backwards));
-    auto a = Array<double>::create(job, {8, 8}, {.name = "a"}).value();
+    auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();
     auto b = Array<double>::create(job, {8, 8}, {.name = "b", .team = *backwards}).value();
     EXPECT_TRUE(ok(fill(a, 2.0)));
-    EXPECT_TRUE(ok(copy(a, b))) << "copy goes by global indices";
+    EXPECT_TRUE(ok(copy(a, b)));
     EXPECT_EQ(b.get_element({7, 7}).value(), 2.0);
-    if (job.size() > 1) {
-      EXPECT_TRUE(fails(dot(a, b), Code::invalid_argument,
-                        {"arrays 'a' and 'b' are on different teams",
-                         "copy one into an array on the other's team"}));
+    EXPECT_EQ(dot(a, b).value(), 256.0);
+    EXPECT_TRUE(ok(a.sync()));
+  });
+}
+
+TEST(Agreement, OperandsMustBeInReachOfAllWhoWork) {
+  on_team([](Job& job, Team& team) {
+    auto alone = team.split(-1, 0);
+    ASSERT_TRUE(ok(alone));
+    auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();
+    auto mine = Array<double>::create(job, {8, 8}, {.name = "mine", .team = *alone}).value();
+    EXPECT_TRUE(ok(fill(mine, 2.0)));
+    if (team.size() > 1) {
+      EXPECT_TRUE(fails(copy(mine, a), Code::invalid_argument,
+                        {"copy: array 'a' (float64, 8 x 8) and array 'mine' (float64, 8 x 8) are "
+                         "on different teams: rank",
+                         "is not in the second's"}));
     }
+    EXPECT_TRUE(ok(fill(a, 3.0)));
+    EXPECT_TRUE(ok(copy(a, mine))) << "each rank for itself";
+    EXPECT_EQ(sum(mine).value(), 192.0);
     EXPECT_TRUE(ok(a.sync()));
   });
 }

@@ -11,6 +11,7 @@
 #include "arrays/counter.hpp"
 #include "arrays/elementwise.hpp"
 #include "arrays/halo.hpp"
+#include "arrays/reductions.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
 
@@ -19,9 +20,10 @@ namespace {
 
 using rma::Code;
 using rma::Job;
+using rma::Team;
 using rma::test::fails;
 using rma::test::ok;
-using rma::test::on_ranks;
+using rma::test::on_team;
 
 // Everything that may be asked of an array that is no more says so, with these words.
 void expect_closed(Array<double>& array, std::initializer_list<std::string_view> words) {
@@ -49,16 +51,16 @@ void expect_closed(Array<double>& array, std::initializer_list<std::string_view>
 }
 
 TEST(ArrayErrors, AFreedArrayIsClosedByItsName) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {4, 4}, {.name = "A"}).value();
+  on_team([](Job& job, Team& team) {
+    auto array = Array<double>::create(job, {4, 4}, {.name = "A", .team = team}).value();
     EXPECT_TRUE(ok(array.free()));
     expect_closed(array, {"array 'A'", "freed"});
   });
 }
 
 TEST(ArrayErrors, AnArrayThatWasMovedFromIsClosed) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {4, 4}, {.name = "A"}).value();
+  on_team([](Job& job, Team& team) {
+    auto array = Array<double>::create(job, {4, 4}, {.name = "A", .team = team}).value();
     auto other = std::move(array);
     expect_closed(array, {"moved from"});  // NOLINT: what it is for
     EXPECT_EQ(array.extents(), (Extents{4, 4}));
@@ -70,8 +72,9 @@ TEST(ArrayErrors, AnArrayThatWasMovedFromIsClosed) {
 }
 
 TEST(ArrayErrors, AHaloOfAFreedArrayIsClosed) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {8, 8}, {.name = "A", .ghosts = {1, 1}}).value();
+  on_team([](Job& job, Team& team) {
+    auto array =
+        Array<double>::create(job, {8, 8}, {.name = "A", .team = team, .ghosts = {1, 1}}).value();
     Halo halo = Halo::create(array).value();
     EXPECT_TRUE(ok(array.free()));
     EXPECT_TRUE(fails(halo.update(), Code::closed, {"array 'A'", "freed"}));
@@ -80,8 +83,9 @@ TEST(ArrayErrors, AHaloOfAFreedArrayIsClosed) {
 }
 
 TEST(ArrayErrors, WrongHaloWidthsNameTheArray) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {8, 8}, {.name = "A", .ghosts = {1, 1}}).value();
+  on_team([](Job& job, Team& team) {
+    auto array =
+        Array<double>::create(job, {8, 8}, {.name = "A", .team = team, .ghosts = {1, 1}}).value();
     EXPECT_TRUE(fails(Halo::create(array, {.widths = {2, 1}}), Code::invalid_argument,
                       {"array 'A'", "2 ghost layers in dimension 0"}));
     EXPECT_TRUE(fails(Halo::create(array, {.widths = {1}}), Code::invalid_argument,
@@ -90,22 +94,22 @@ TEST(ArrayErrors, WrongHaloWidthsNameTheArray) {
 }
 
 TEST(ArrayErrors, AFreedCounterIsClosed) {
-  on_ranks([](Job& job) {
-    auto counter = Counter::create(job, job.world()).value();
+  on_team([](Job& job, Team& team) {
+    auto counter = Counter::create(job, team).value();
     EXPECT_TRUE(ok(counter.free()));
     EXPECT_TRUE(fails(counter.next(3), Code::closed, {"drawing 3 from the counter of member 0"}));
     EXPECT_TRUE(fails(counter.reset(), Code::closed));
-    auto second = Counter::create(job, job.world()).value();
+    auto second = Counter::create(job, team).value();
     const auto moved = std::move(second);
     EXPECT_TRUE(fails(second.next(), Code::closed, {"moved from"}));  // NOLINT: what it is for
     EXPECT_TRUE(fails(second.reset(), Code::closed, {"moved from"}));
-    EXPECT_TRUE(ok(job.barrier()));
+    EXPECT_TRUE(ok(team.barrier()));
   });
 }
 
 TEST(ArrayErrors, NineDimensionsAreTooManyForAnything) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {4, 4}, {.name = "A"}).value();
+  on_team([](Job& job, Team& team) {
+    auto array = Array<double>::create(job, {4, 4}, {.name = "A", .team = team}).value();
     std::vector<double> buffer(16);
     const Index nine{1, 1, 1, 1, 1, 1, 1, 1, 1};
     const Box box(nine, nine);
@@ -120,8 +124,8 @@ TEST(ArrayErrors, NineDimensionsAreTooManyForAnything) {
 }
 
 TEST(ArrayErrors, AnElementOutsideIsNamedByItsIndex) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {4, 4}, {.name = "A"}).value();
+  on_team([](Job& job, Team& team) {
+    auto array = Array<double>::create(job, {4, 4}, {.name = "A", .team = team}).value();
     EXPECT_TRUE(fails(array.get_element({1, 4}), Code::out_of_range,
                       {"get of element (1, 4) of array 'A' (float64, 4 x 4)",
                        "4 is not in [0,4) of dimension 1"}));
@@ -131,8 +135,8 @@ TEST(ArrayErrors, AnElementOutsideIsNamedByItsIndex) {
 }
 
 TEST(ArrayErrors, AViewNeedsAsManyStridesAsExtents) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {4, 4}, {.name = "A"}).value();
+  on_team([](Job& job, Team& team) {
+    auto array = Array<double>::create(job, {4, 4}, {.name = "A", .team = team}).value();
     std::vector<double> buffer(16);
     const Box box({0, 0}, {2, 2});
     EXPECT_TRUE(fails(array.get(box, LocalView<double>(buffer.data(), {2, 2}, Strides{2})),
@@ -146,9 +150,9 @@ TEST(ArrayErrors, AViewNeedsAsManyStridesAsExtents) {
 }
 
 TEST(ArrayErrors, EmptyArraysOfHugeExtentsAreLegal) {
-  on_ranks([](Job& job) {
+  on_team([](Job& job, Team& team) {
     constexpr std::int64_t huge = std::int64_t{1} << 40;
-    auto array = Array<double>::create(job, {huge, huge, 0}, {.name = "empty"});
+    auto array = Array<double>::create(job, {huge, huge, 0}, {.name = "empty", .team = team});
     ASSERT_TRUE(ok(array));
     EXPECT_TRUE(ok(array->put(array->box(), std::span<const double>())));
     EXPECT_TRUE(ok(fill(*array, 1.0)));

@@ -20,24 +20,26 @@ namespace {
 
 using rma::Code;
 using rma::Job;
+using rma::Team;
 using rma::test::fails;
 using rma::test::ok;
-using rma::test::on_ranks;
+using rma::test::on_team;
 using test::fingerprint;
 using test::fingerprints;
 using test::for_each_index;
 using test::random_box;
 
 // Rank 0 writes every element; all ranks then read boxes at random.
-void check_gets(Job& job, Array<double>& array) {
-  if (job.rank().value == 0) {
+void check_gets(Array<double>& array) {
+  const Team& team = array.team();
+  if (team.rank().value == 0) {
     const auto values = fingerprints(array.box());
     EXPECT_TRUE(ok(array.put(array.box(), values)));
   }
   EXPECT_TRUE(ok(array.sync()));
   std::mt19937_64 random(
       static_cast<std::uint64_t>(testing::UnitTest::GetInstance()->random_seed()) +
-      static_cast<std::uint64_t>(job.rank().value));
+      static_cast<std::uint64_t>(team.rank().value));
   for (int round = 0; round < 20; ++round) {
     const Box box = random_box(array.extents(), random);
     std::vector<double> got(static_cast<std::size_t>(box.volume()), -1.0);
@@ -48,21 +50,21 @@ void check_gets(Job& job, Array<double>& array) {
 }
 
 TEST(Array, AnyRankReadsAnyBoxOfOneToEightDimensions) {
-  on_ranks([](Job& job) {
+  on_team([](Job& job, Team& team) {
     for (const Extents& extents :
          {Extents{37}, Extents{13, 11}, Extents{7, 5, 9}, Extents{4, 3, 5, 4},
           Extents{3, 2, 3, 2, 3}, Extents{2, 3, 2, 2, 2, 3}, Extents{2, 2, 2, 2, 2, 2, 2},
           Extents{2, 1, 2, 2, 2, 1, 2, 3}}) {
-      auto array = Array<double>::create(job, extents, {.name = "A"});
+      auto array = Array<double>::create(job, extents, {.name = "A", .team = team});
       ASSERT_TRUE(ok(array)) << to_string(extents);
-      check_gets(job, *array);
+      check_gets(*array);
     }
   });
 }
 
 TEST(Array, WorksOnEveryKindOfDistribution) {
-  on_ranks([](Job& job) {
-    const std::int64_t ranks = job.size();
+  on_team([](Job& job, Team& team) {
+    const std::int64_t ranks = team.size();
     const Extents extents{17, 13};
     const std::vector<AxisCut> by_size{AxisCut::by_size(17, 3).value(),
                                        AxisCut::by_size(13, 2).value()};
@@ -78,22 +80,22 @@ TEST(Array, WorksOnEveryKindOfDistribution) {
                              {.storage = Storage::local_matrix, .order = MemoryOrder::column_major})
             .value());
     for (const Distribution& distribution : all) {
-      auto array = Array<double>::create(job, distribution, {.name = "B"});
+      auto array = Array<double>::create(job, distribution, {.name = "B", .team = team});
       ASSERT_TRUE(ok(array)) << to_string(distribution);
-      check_gets(job, *array);
+      check_gets(*array);
     }
   });
 }
 
 TEST(Array, TakesStridedLocalViewsInBothDirections) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {20, 30}, {.name = "A"}).value();
+  on_team([](Job& job, Team& team) {
+    auto array = Array<double>::create(job, {20, 30}, {.name = "A", .team = team}).value();
     // A window of 5 x 6 in a buffer of 9 x 10, column-major.
     std::vector<double> buffer(90, -1.0);
     const LocalView<double> window(buffer.data() + std::ptrdiff_t{9} * 2 + 3, {5, 6},
                                    Strides{1, 9});
     const Box box({3, 7}, {8, 13});
-    if (job.rank().value == job.size() - 1) {
+    if (team.rank().value == team.size() - 1) {
       for (std::int64_t i = 0; i < 5; ++i) {
         for (std::int64_t j = 0; j < 6; ++j) {
           window(i, j) = fingerprint({3 + i, 7 + j});
@@ -125,8 +127,8 @@ using ElementTypes = testing::Types<std::int32_t, std::int64_t, float, double, s
 TYPED_TEST_SUITE(ArrayOf, ElementTypes);
 
 TYPED_TEST(ArrayOf, AddsUpWhatAllRanksAccumulate) {
-  on_ranks([](Job& job) {
-    auto array = Array<TypeParam>::create(job, {19, 23}, {.name = "sums"}).value();
+  on_team([](Job& job, Team& team) {
+    auto array = Array<TypeParam>::create(job, {19, 23}, {.name = "sums", .team = team}).value();
     const Box box({2, 1}, {17, 22});
     const std::vector<TypeParam> ones(static_cast<std::size_t>(box.volume()), TypeParam{1});
     for (int round = 0; round < 5; ++round) {
@@ -136,7 +138,7 @@ TYPED_TEST(ArrayOf, AddsUpWhatAllRanksAccumulate) {
     EXPECT_TRUE(ok(array.sync()));
     std::vector<TypeParam> all(static_cast<std::size_t>(array.box().volume()));
     EXPECT_TRUE(ok(array.get(array.box(), all)));
-    const auto expected = TypeParam(static_cast<float>(15 * job.size()));
+    const auto expected = TypeParam(static_cast<float>(15 * team.size()));
     std::size_t at = 0;
     for_each_index(array.box(), [&](const Index& index) {
       EXPECT_EQ(all[at++], box.contains(index) ? expected : TypeParam{0}) << to_string(index);
@@ -152,13 +154,13 @@ struct Particle {
 };
 
 TEST(Array, HoldsAnyTriviallyCopyableType) {
-  on_ranks([](Job& job) {
-    auto array = Array<Particle>::create(job, {100}, {.name = "particles"}).value();
-    const Particle mine{{1, 2, 3}, job.rank().value};
-    const std::int64_t at = std::int64_t{7} * job.rank().value;
+  on_team([](Job& job, Team& team) {
+    auto array = Array<Particle>::create(job, {100}, {.name = "particles", .team = team}).value();
+    const Particle mine{{1, 2, 3}, team.rank().value};
+    const std::int64_t at = std::int64_t{7} * team.rank().value;
     EXPECT_TRUE(ok(array.put(Box::at({at}), std::span(&mine, 1))));
     EXPECT_TRUE(ok(array.sync()));
-    for (std::int32_t rank = 0; rank < job.size(); ++rank) {
+    for (std::int32_t rank = 0; rank < team.size(); ++rank) {
       EXPECT_EQ(array.get_element({std::int64_t{7} * rank}).value(), (Particle{{1, 2, 3}, rank}));
     }
     EXPECT_TRUE(ok(array.sync()));
@@ -166,9 +168,10 @@ TEST(Array, HoldsAnyTriviallyCopyableType) {
 }
 
 TEST(Array, LocalAccessSeesWhatOthersWroteByGlobalIndices) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {15, 14}, {.name = "A", .ghosts = {1, 2}}).value();
-    if (job.rank().value == 0) {
+  on_team([](Job& job, Team& team) {
+    auto array =
+        Array<double>::create(job, {15, 14}, {.name = "A", .team = team, .ghosts = {1, 2}}).value();
+    if (team.rank().value == 0) {
       EXPECT_TRUE(ok(array.put(array.box(), fingerprints(array.box()))));
     }
     EXPECT_TRUE(ok(array.sync()));
@@ -186,35 +189,74 @@ TEST(Array, LocalAccessSeesWhatOthersWroteByGlobalIndices) {
   });
 }
 
+// Every kind of distribution with several blocks a rank, and those with one.
+TEST(Array, LocalBlocksAreAllThatARankOwns) {
+  on_team([](Job& job, Team& team) {
+    const std::int64_t ranks = team.size();
+    const Extents extents{11, 14};
+    const std::vector<Distribution> all{
+        Distribution::block_cyclic(extents, {3, 2}, ranks).value(),
+        Distribution::tiled(extents, {2, 5}, {ranks, 1}, ranks).value(),
+        Distribution::scalapack(extents, {3, 3}, {1, ranks}, ranks).value(),
+        Distribution::regular(extents, ranks, {.ghosts = {1, 2}}).value()};
+    for (const Distribution& distribution : all) {
+      auto array = Array<double>::create(job, distribution, {.name = "A", .team = team}).value();
+      auto blocks = array.local_blocks();
+      ASSERT_TRUE(ok(blocks)) << to_string(distribution);
+      for (std::int64_t number = 0; number < blocks->size(); ++number) {
+        const auto view = (*blocks)[number];
+        for_each_index(view.box(), [&](const Index& index) { view[index] = fingerprint(index); });
+      }
+      EXPECT_TRUE(ok(blocks->end()));
+      EXPECT_TRUE(ok(array.sync()));
+      std::vector<double> values(static_cast<std::size_t>(array.box().volume()));
+      EXPECT_TRUE(ok(array.get(array.box(), values)));
+      EXPECT_EQ(values, fingerprints(array.box())) << to_string(distribution);
+      EXPECT_TRUE(ok(array.free()));
+      EXPECT_TRUE(fails(array.local_blocks(), Code::closed, {"array 'A'"}));
+    }
+  });
+}
+
+TEST(Array, OneViewOfSeveralBlocksIsRefused) {
+  on_team([](Job& job, Team& team) {
+    const auto cyclic = Distribution::block_cyclic({8, 8}, {1, 1}, team.size()).value();
+    auto array = Array<double>::create(job, cyclic, {.name = "A", .team = team}).value();
+    EXPECT_TRUE(fails(array.local(), Code::unsupported,
+                      {"local access to array 'A'", "at most one block a rank", "local_blocks()"}));
+    EXPECT_TRUE(ok(array.sync()));
+  });
+}
+
 TEST(Array, LivesOnATeam) {
-  on_ranks([](Job& job) {
-    // Odd and even world ranks, in reverse order.
-    auto team = job.world().split(job.rank().value % 2, -job.rank().value);
-    ASSERT_TRUE(ok(team));
-    auto array = Array<double>::create(job, {40}, {.name = "on a team", .team = *team});
+  on_team([](Job& job, Team& team) {
+    // Odd and even members, in reverse order.
+    auto half = team.split(team.rank().value % 2, -team.rank().value);
+    ASSERT_TRUE(ok(half));
+    auto array = Array<double>::create(job, {40}, {.name = "on a team", .team = *half});
     ASSERT_TRUE(ok(array));
     const std::vector<double> ones(40, 1.0);
     EXPECT_TRUE(ok(array->accumulate(array->box(), ones)));
     EXPECT_TRUE(ok(array->sync()));
-    EXPECT_EQ(array->get_element({39}).value(), static_cast<double>(team->size()));
+    EXPECT_EQ(array->get_element({39}).value(), static_cast<double>(half->size()));
     EXPECT_TRUE(ok(array->sync()));
   });
 }
 
 TEST(Array, EmptyBoxesAndEmptyArraysAreLegal) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {5, 0}, {.name = "empty"});
+  on_team([](Job& job, Team& team) {
+    auto array = Array<double>::create(job, {5, 0}, {.name = "empty", .team = team});
     ASSERT_TRUE(ok(array));
     EXPECT_TRUE(ok(array->put(array->box(), std::span<const double>())));
-    auto other = Array<double>::create(job, {5, 5}, {.name = "A"}).value();
+    auto other = Array<double>::create(job, {5, 5}, {.name = "A", .team = team}).value();
     EXPECT_TRUE(ok(other.get(Box({2, 3}, {2, 5}), std::span<double>())));
     EXPECT_TRUE(ok(other.sync()));
   });
 }
 
 TEST(Array, SaysWhatIsWrongWithABox) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {100, 100}, {.name = "A"}).value();
+  on_team([](Job& job, Team& team) {
+    auto array = Array<double>::create(job, {100, 100}, {.name = "A", .team = team}).value();
     std::vector<double> buffer(10'100);
     EXPECT_TRUE(fails(array.get(Box({0, 0}, {100, 101}), buffer), Code::out_of_range,
                       {"get of [0,100) x [0,101)", "array 'A' (float64, 100 x 100)",
@@ -234,25 +276,26 @@ TEST(Array, SaysWhatIsWrongWithABox) {
 }
 
 TEST(Array, CreationFailsOnAllRanksWithTheSameWords) {
-  on_ranks([](Job& job) {
-    EXPECT_TRUE(fails(Array<double>::create(job, {10, -1}, {.name = "bad"}), Code::invalid_argument,
-                      {"creating array 'bad' 10 x -1"}));
-    EXPECT_TRUE(fails(Array<double>::create(job, {1LL << 40, 1LL << 40}, {.name = "huge"}),
-                      Code::invalid_argument, {"creating array 'huge'"}));
-    const std::int64_t extent = job.rank().value == 0 ? 11 : 10;
-    auto array = Array<double>::create(job, {extent}, {.name = "differs"});
-    if (job.size() > 1) {
+  on_team([](Job& job, Team& team) {
+    EXPECT_TRUE(fails(Array<double>::create(job, {10, -1}, {.name = "bad", .team = team}),
+                      Code::invalid_argument, {"creating array 'bad' 10 x -1"}));
+    EXPECT_TRUE(
+        fails(Array<double>::create(job, {1LL << 40, 1LL << 40}, {.name = "huge", .team = team}),
+              Code::invalid_argument, {"creating array 'huge'"}));
+    const std::int64_t extent = team.rank().value == 0 ? 11 : 10;
+    auto array = Array<double>::create(job, {extent}, {.name = "differs", .team = team});
+    if (team.size() > 1) {
       EXPECT_TRUE(fails(array, Code::invalid_argument,
                         {"creating array 'differs'", "asked for another array than rank"}));
     }
-    auto good = Array<double>::create(job, {10}, {.name = "good"});
+    auto good = Array<double>::create(job, {10}, {.name = "good", .team = team});
     EXPECT_TRUE(ok(good));
   });
 }
 
 TEST(Array, AFreedArrayIsClosed) {
-  on_ranks([](Job& job) {
-    auto array = Array<double>::create(job, {10}, {.name = "A"}).value();
+  on_team([](Job& job, Team& team) {
+    auto array = Array<double>::create(job, {10}, {.name = "A", .team = team}).value();
     EXPECT_TRUE(ok(array.free()));
     double value = 0;
     EXPECT_TRUE(fails(array.get(Box({0}, {1}), std::span(&value, 1)), Code::closed,

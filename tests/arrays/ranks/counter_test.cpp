@@ -17,16 +17,17 @@ namespace {
 
 using rma::Code;
 using rma::Job;
+using rma::Team;
 using rma::TeamRank;
 using rma::test::fails;
 using rma::test::ok;
-using rma::test::on_ranks;
+using rma::test::on_team;
 
 TEST(Counter, GivesEachTaskToOneRank) {
-  on_ranks([](Job& job) {
+  on_team([](Job& job, Team& team) {
     constexpr std::int64_t tasks = 1000;
     constexpr std::int64_t chunk = 3;
-    auto counter = Counter::create(job, job.world(), TeamRank{job.size() - 1});
+    auto counter = Counter::create(job, team, TeamRank{team.size() - 1});
     ASSERT_TRUE(ok(counter));
     std::vector<std::int32_t> drawn(tasks, 0);
     while (true) {
@@ -38,20 +39,20 @@ TEST(Counter, GivesEachTaskToOneRank) {
         ++drawn[static_cast<std::size_t>(task)];
       }
     }
-    EXPECT_TRUE(ok(job.world().allreduce(std::span(drawn), rma::Reduction::sum)));
+    EXPECT_TRUE(ok(team.allreduce(std::span(drawn), rma::Reduction::sum)));
     EXPECT_EQ(drawn, std::vector<std::int32_t>(tasks, 1));
     EXPECT_TRUE(ok(counter->reset(40)));
     EXPECT_GE(counter->next().value(), 40);
-    EXPECT_TRUE(ok(job.barrier()));
-    EXPECT_EQ(counter->next(0).value(), 40 + job.size());
-    EXPECT_TRUE(ok(job.barrier()));
+    EXPECT_TRUE(ok(team.barrier()));
+    EXPECT_EQ(counter->next(0).value(), 40 + team.size());
+    EXPECT_TRUE(ok(team.barrier()));
   });
 }
 
 TEST(Counter, RefusesAnOwnerOutsideTheTeam) {
-  on_ranks([](Job& job) {
-    EXPECT_TRUE(fails(Counter::create(job, job.world(), TeamRank{job.size()}),
-                      Code::invalid_argument, {"cannot own a counter"}));
+  on_team([](Job& job, Team& team) {
+    EXPECT_TRUE(fails(Counter::create(job, team, TeamRank{team.size()}), Code::invalid_argument,
+                      {"cannot own a counter"}));
   });
 }
 

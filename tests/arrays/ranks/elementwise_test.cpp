@@ -2,11 +2,13 @@
 //
 // fill, scale, copy, dot and norm2 against sums by hand (Eigen where it fits).
 #include "arrays/elementwise.hpp"
+#include "arrays/reductions.hpp"
 
 #include <gtest/gtest.h>
 #include <Eigen/Dense>
 
 #include <complex>
+#include <limits>
 #include <vector>
 
 #include "tests/arrays/ranks/model_array.hpp"
@@ -18,15 +20,17 @@ namespace {
 
 using rma::Code;
 using rma::Job;
+using rma::Team;
 using rma::test::fails;
 using rma::test::ok;
-using rma::test::on_ranks;
+using rma::test::on_team;
 using test::fingerprints;
 
 TEST(Elementwise, FillAndScaleReachEveryElementAndNoGhostCell) {
-  on_ranks([](Job& job) {
+  on_team([](Job& job, Team& team) {
     auto array =
-        Array<double>::create(job, {9, 10, 11}, {.name = "A", .ghosts = {1, 1, 1}}).value();
+        Array<double>::create(job, {9, 10, 11}, {.name = "A", .team = team, .ghosts = {1, 1, 1}})
+            .value();
     EXPECT_TRUE(ok(fill(array, 3.0)));
     EXPECT_TRUE(ok(scale(array, -0.5)));
     std::vector<double> all(990);
@@ -44,14 +48,14 @@ TEST(Elementwise, FillAndScaleReachEveryElementAndNoGhostCell) {
 }
 
 TEST(Elementwise, CopyGoesBetweenDifferentDistributions) {
-  on_ranks([](Job& job) {
-    auto from = Array<double>::create(job, {30, 20}, {.name = "from"}).value();
+  on_team([](Job& job, Team& team) {
+    auto from = Array<double>::create(job, {30, 20}, {.name = "from", .team = team}).value();
     const std::vector<AxisCut> cuts{AxisCut::by_size(30, 4).value(),
                                     AxisCut::by_size(20, 3).value()};
     const auto cyclic =
-        Distribution::create(cuts, Deal::round_robin(Extents{8, 7}, job.size()).value()).value();
-    auto to = Array<double>::create(job, cyclic, {.name = "to"}).value();
-    if (job.rank().value == 0) {
+        Distribution::create(cuts, Deal::round_robin(Extents{8, 7}, team.size()).value()).value();
+    auto to = Array<double>::create(job, cyclic, {.name = "to", .team = team}).value();
+    if (team.rank().value == 0) {
       EXPECT_TRUE(ok(from.put(from.box(), fingerprints(from.box()))));
     }
     EXPECT_TRUE(ok(from.sync()));
@@ -64,10 +68,10 @@ TEST(Elementwise, CopyGoesBetweenDifferentDistributions) {
 }
 
 TEST(Elementwise, DotAndNormAgreeWithEigen) {
-  on_ranks([](Job& job) {
+  on_team([](Job& job, Team& team) {
     using Complex = std::complex<double>;
-    auto a = Array<Complex>::create(job, {17, 19}, {.name = "a"}).value();
-    auto b = Array<Complex>::create(job, {17, 19}, {.name = "b"}).value();
+    auto a = Array<Complex>::create(job, {17, 19}, {.name = "a", .team = team}).value();
+    auto b = Array<Complex>::create(job, {17, 19}, {.name = "b", .team = team}).value();
     Eigen::VectorXcd model_a(17 * 19);
     Eigen::VectorXcd model_b(17 * 19);
     for (Eigen::Index i = 0; i < model_a.size(); ++i) {
@@ -76,7 +80,7 @@ TEST(Elementwise, DotAndNormAgreeWithEigen) {
     }
     const std::span<const Complex> span_a(model_a.data(), std::size_t{17} * 19);
     const std::span<const Complex> span_b(model_b.data(), std::size_t{17} * 19);
-    if (job.rank().value == 0) {
+    if (team.rank().value == 0) {
       EXPECT_TRUE(ok(a.put(a.box(), span_a)));
       EXPECT_TRUE(ok(b.put(b.box(), span_b)));
     }
@@ -90,16 +94,44 @@ TEST(Elementwise, DotAndNormAgreeWithEigen) {
   });
 }
 
-TEST(Elementwise, SaysHowTwoArraysDoNotFit) {
-  on_ranks([](Job& job) {
-    auto a = Array<double>::create(job, {6, 6}, {.name = "a"}).value();
-    auto b = Array<double>::create(job, {6, 7}, {.name = "b"}).value();
-    EXPECT_TRUE(
-        fails(dot(a, b), Code::invalid_argument, {"array 'a' is 6 x 6 and array 'b' is 6 x 7"}));
+TEST(Elementwise, SaysHowTwoOperandsDoNotFit) {
+  on_team([](Job& job, Team& team) {
+    auto a = Array<double>::create(job, {6, 6}, {.name = "a", .team = team}).value();
+    auto b = Array<double>::create(job, {6, 7}, {.name = "b", .team = team}).value();
+    EXPECT_TRUE(fails(dot(a, b), Code::invalid_argument,
+                      {"dot: array 'a' (float64, 6 x 6) is 6 x 6 and array 'b' (float64, 6 x 7) is "
+                       "6 x 7"}));
     EXPECT_TRUE(fails(copy(a, b), Code::invalid_argument, {"6 x 7"}));
-    auto c = Array<double>::create(job, {6, 6}, {.name = "c", .order = MemoryOrder::column_major})
-                 .value();
-    EXPECT_TRUE(fails(dot(a, c), Code::invalid_argument, {"distributed differently", "hint:"}));
+    const Box outside({0, 0}, {6, 8});
+    EXPECT_TRUE(fails(fill(part(b, outside), 1.0), Code::out_of_range,
+                      {"fill: array 'b' (float64, 6 x 7): ", "[0,8)", "dimension 1"}));
+    EXPECT_TRUE(fails(copy(part(a, Box({0, 0}, {4, 6})), part(a, Box({1, 0}, {5, 6}))),
+                      Code::invalid_argument,
+                      {"copy: [1,5) x [0,6) of array 'a' (float64, 6 x 6) is written while [0,4) x "
+                       "[0,6) of array 'a'",
+                       "copy the part that is read into an array of its own first"}));
+    EXPECT_TRUE(ok(copy(part(a, Box({0, 0}, {3, 6})), part(a, Box({3, 0}, {6, 6})))));
+  });
+}
+
+TEST(Elementwise, IntegerDivisionByZeroIsTold) {
+  on_team([](Job& job, Team& team) {
+    auto a = Array<std::int32_t>::create(job, {5}, {.name = "a", .team = team}).value();
+    auto b = Array<std::int32_t>::create(job, {5}, {.name = "b", .team = team}).value();
+    EXPECT_TRUE(ok(fill(a, 7)));
+    EXPECT_TRUE(ok(fill(b, 2)));
+    EXPECT_TRUE(ok(fill(part(b, Box({3}, {4})), 0)));
+    EXPECT_TRUE(fails(divide(a, b, a), Code::invalid_argument, {"divide: ", "1 of ", "zero"}));
+    std::vector<std::int32_t> all(5);
+    EXPECT_TRUE(ok(a.get(a.box(), all)));
+    EXPECT_EQ(all, (std::vector<std::int32_t>{3, 3, 3, 7, 3}));
+    EXPECT_TRUE(ok(a.sync()));
+    EXPECT_TRUE(fails(reciprocal(b), Code::invalid_argument, {"reciprocal: ", "zero"}));
+    // The one quotient that doesn't fit wraps.
+    EXPECT_TRUE(ok(fill(a, std::numeric_limits<std::int32_t>::min())));
+    EXPECT_TRUE(ok(fill(b, -1)));
+    EXPECT_TRUE(ok(divide(a, b, a)));
+    EXPECT_EQ(sum(part(a, Box({0}, {1}))).value(), std::numeric_limits<std::int32_t>::min());
   });
 }
 

@@ -21,9 +21,10 @@ namespace {
 
 using rma::Code;
 using rma::Job;
+using rma::Team;
 using rma::test::fails;
 using rma::test::ok;
-using rma::test::on_ranks;
+using rma::test::on_team;
 using test::fingerprint;
 using test::for_each_index;
 using test::is_updated;
@@ -67,9 +68,10 @@ void check(Array<double>& array, const HaloOptions& options, const Extents& widt
   EXPECT_TRUE(ok(array.sync()));
 }
 
-void check_update(Job& job, const Extents& extents, const Extents& ghosts,
+void check_update(Job& job, const Team& team, const Extents& extents, const Extents& ghosts,
                   const HaloOptions& options) {
-  auto array = Array<double>::create(job, extents, {.name = "A", .ghosts = ghosts}).value();
+  auto array =
+      Array<double>::create(job, extents, {.name = "A", .team = team, .ghosts = ghosts}).value();
   const Extents widths = options.widths.ndims() == 0 ? ghosts : options.widths;
   prepare(array, options.left_out);
   auto halo = Halo::create(array, options);
@@ -85,57 +87,57 @@ void check_update(Job& job, const Extents& extents, const Extents& ghosts,
 }
 
 TEST(Halo, FillsPeriodicGhostCellsWithCorners) {
-  on_ranks([](Job& job) {
-    check_update(job, {16, 15, 14}, {1, 1, 1}, {.periodic = PeriodicDims().set()});
-    check_update(job, {23, 21}, {3, 2}, {.periodic = PeriodicDims().set()});
-    check_update(job, {29}, {2}, {.periodic = PeriodicDims().set()});
+  on_team([](Job& job, Team& team) {
+    check_update(job, team, {16, 15, 14}, {1, 1, 1}, {.periodic = PeriodicDims().set()});
+    check_update(job, team, {23, 21}, {3, 2}, {.periodic = PeriodicDims().set()});
+    check_update(job, team, {29}, {2}, {.periodic = PeriodicDims().set()});
   });
 }
 
 TEST(Halo, LeavesCellsOutsideTheArrayAlone) {
-  on_ranks([](Job& job) {
-    check_update(job, {12, 13, 14}, {2, 1, 1}, {});
-    check_update(job, {12, 13, 14}, {2, 1, 1}, {.periodic = PeriodicDims(0b010)});
+  on_team([](Job& job, Team& team) {
+    check_update(job, team, {12, 13, 14}, {2, 1, 1}, {});
+    check_update(job, team, {12, 13, 14}, {2, 1, 1}, {.periodic = PeriodicDims(0b010)});
   });
 }
 
 TEST(Halo, UpdatesFacesOnlyWhenAsked) {
-  on_ranks([](Job& job) {
-    check_update(job, {12, 13, 14}, {1, 2, 1},
+  on_team([](Job& job, Team& team) {
+    check_update(job, team, {12, 13, 14}, {1, 2, 1},
                  {.periodic = PeriodicDims().set(), .corners = false});
   });
 }
 
 TEST(Halo, UpdatesFewerLayersThanThereAre) {
-  on_ranks([](Job& job) {
-    check_update(job, {20, 20}, {3, 3}, {.periodic = PeriodicDims().set(), .widths = {1, 2}});
+  on_team([](Job& job, Team& team) {
+    check_update(job, team, {20, 20}, {3, 3}, {.periodic = PeriodicDims().set(), .widths = {1, 2}});
   });
 }
 
 TEST(Halo, LeavesOutDimensionsThatTheCallerDoesItself) {
-  on_ranks([](Job& job) {
-    check_update(job, {20, 12}, {2, 2},
+  on_team([](Job& job, Team& team) {
+    check_update(job, team, {20, 12}, {2, 2},
                  {.periodic = PeriodicDims().set(), .left_out = PeriodicDims(0b10)});
-    check_update(job, {19, 8, 9}, {2, 1, 2},
+    check_update(job, team, {19, 8, 9}, {2, 1, 2},
                  {.periodic = PeriodicDims().set(), .left_out = PeriodicDims(0b100)});
-    check_update(job, {19, 8, 9}, {2, 1, 2},
+    check_update(job, team, {19, 8, 9}, {2, 1, 2},
                  {.periodic = PeriodicDims().set(), .left_out = PeriodicDims(0b110)});
   });
 }
 
 TEST(Halo, ReadsLayersWiderThanBlocksFromSeveralOwners) {
-  on_ranks([](Job& job) {
-    const Extents extents{2 * job.size() + 1};
-    check_update(job, extents, {5}, {.periodic = PeriodicDims().set()});
-    check_update(job, {3, 3}, {4, 4}, {.periodic = PeriodicDims().set()});
+  on_team([](Job& job, Team& team) {
+    const Extents extents{2 * team.size() + 1};
+    check_update(job, team, extents, {5}, {.periodic = PeriodicDims().set()});
+    check_update(job, team, {3, 3}, {4, 4}, {.periodic = PeriodicDims().set()});
   });
 }
 
 // Blocks of one plane, so that two ranks of three are neighbours and the array is unlike in its
 // dimensions, in the order that isn't the usual one.
 TEST(Halo, UpdatesColumnMajorArraysAndIrregularBlocks) {
-  on_ranks([](Job& job) {
-    const std::int64_t ranks = job.size();
+  on_team([](Job& job, Team& team) {
+    const std::int64_t ranks = team.size();
     std::vector<std::vector<std::int64_t>> starts(3, {0});
     for (std::int64_t rank = 1; rank < ranks; ++rank) {
       starts[1].push_back(rank * rank);
@@ -145,7 +147,7 @@ TEST(Halo, UpdatesColumnMajorArraysAndIrregularBlocks) {
         Distribution::irregular({5, ranks * ranks + 2, 4}, starts, ranks,
                                 {.order = MemoryOrder::column_major, .ghosts = ghosts})
             .value();
-    auto array = Array<double>::create(job, distribution, {.name = "A"}).value();
+    auto array = Array<double>::create(job, distribution, {.name = "A", .team = team}).value();
     const HaloOptions options{.periodic = PeriodicDims(0b110)};
     auto halo = Halo::create(array, options);
     ASSERT_TRUE(ok(halo));
@@ -158,10 +160,12 @@ TEST(Halo, UpdatesColumnMajorArraysAndIrregularBlocks) {
 // Every rank adds to its elements what it has read from its ghost cells, and goes on at its own
 // pace: an update that came too early or too late would show.
 TEST(Halo, KeepsRoundsApartWhileRanksRunFree) {
-  on_ranks([](Job& job) {
+  on_team([](Job& job, Team& team) {
     constexpr std::int64_t rounds = 200;
-    const std::int64_t extent = 3 * job.size() + 1;
-    auto array = Array<std::int64_t>::create(job, {extent}, {.name = "A", .ghosts = {1}}).value();
+    const std::int64_t extent = 3 * team.size() + 1;
+    auto array =
+        Array<std::int64_t>::create(job, {extent}, {.name = "A", .team = team, .ghosts = {1}})
+            .value();
     auto halo = Halo::create(array, {.periodic = PeriodicDims().set()}).value();
     std::vector<std::int64_t> model(static_cast<std::size_t>(extent));
     std::iota(model.begin(), model.end(), 1);
@@ -196,10 +200,12 @@ TEST(Halo, KeepsRoundsApartWhileRanksRunFree) {
 }
 
 TEST(Halo, LetsUpdatesOfSeveralArraysRunTogether) {
-  on_ranks([](Job& job) {
+  on_team([](Job& job, Team& team) {
     const HaloOptions options{.periodic = PeriodicDims().set()};
-    auto a = Array<double>::create(job, {12, 9}, {.name = "a", .ghosts = {1, 1}}).value();
-    auto b = Array<double>::create(job, {9, 14}, {.name = "b", .ghosts = {2, 2}}).value();
+    auto a =
+        Array<double>::create(job, {12, 9}, {.name = "a", .team = team, .ghosts = {1, 1}}).value();
+    auto b =
+        Array<double>::create(job, {9, 14}, {.name = "b", .team = team, .ghosts = {2, 2}}).value();
     prepare(a, {});
     prepare(b, {});
     auto of_a = Halo::create(a, options).value();
@@ -217,9 +223,10 @@ TEST(Halo, LetsUpdatesOfSeveralArraysRunTogether) {
 }
 
 TEST(Halo, FinishesAnUpdateThatIsDropped) {
-  on_ranks([](Job& job) {
+  on_team([](Job& job, Team& team) {
     const HaloOptions options{.periodic = PeriodicDims().set()};
-    auto array = Array<double>::create(job, {12, 9}, {.name = "A", .ghosts = {1, 1}}).value();
+    auto array =
+        Array<double>::create(job, {12, 9}, {.name = "A", .team = team, .ghosts = {1, 1}}).value();
     auto halo = Halo::create(array, options).value();
     prepare(array, {});
     { auto dropped = halo.start().value(); }
@@ -229,20 +236,22 @@ TEST(Halo, FinishesAnUpdateThatIsDropped) {
 }
 
 TEST(Halo, RefusesOptionsThatDifferAmongRanks) {
-  on_ranks([](Job& job) {
-    if (job.size() == 1) {
+  on_team([](Job& job, Team& team) {
+    if (team.size() == 1) {
       return;
     }
-    auto array = Array<double>::create(job, {8, 8}, {.name = "A", .ghosts = {2, 2}}).value();
-    const bool is_last = job.rank().value + 1 == job.size();
-    const std::string last = std::to_string(job.size() - 1);
+    auto array =
+        Array<double>::create(job, {8, 8}, {.name = "A", .team = team, .ghosts = {2, 2}}).value();
+    const bool is_last = team.rank().value + 1 == team.size();
+    const std::string first = std::to_string(team.members().front().value);
+    const std::string last = std::to_string(team.members().back().value);
     for (const HaloOptions& other :
          {HaloOptions{.periodic = PeriodicDims(0b01)}, HaloOptions{.corners = false},
           HaloOptions{.widths = {1, 2}}, HaloOptions{.left_out = PeriodicDims(0b10)}}) {
-      EXPECT_TRUE(fails(Halo::create(array, is_last ? other : HaloOptions{}),
-                        Code::invalid_argument,
-                        {"array 'A'", "rank " + last + " asked for another update than rank 0",
-                         "hint:", "HaloOptions"}));
+      EXPECT_TRUE(
+          fails(Halo::create(array, is_last ? other : HaloOptions{}), Code::invalid_argument,
+                {"array 'A'", "rank " + last + " asked for another update than rank " + first,
+                 "hint:", "HaloOptions"}));
     }
     EXPECT_TRUE(fails(Halo::create(array, {.widths = {is_last ? 3 : 2, 2}}), Code::invalid_argument,
                       {"on rank " + last, "3 ghost layers in dimension 0"}));
@@ -251,11 +260,12 @@ TEST(Halo, RefusesOptionsThatDifferAmongRanks) {
 }
 
 TEST(Halo, SaysWhatIsWrongWithItsOptions) {
-  on_ranks([](Job& job) {
-    auto plain = Array<double>::create(job, {8, 8}, {.name = "plain"}).value();
+  on_team([](Job& job, Team& team) {
+    auto plain = Array<double>::create(job, {8, 8}, {.name = "plain", .team = team}).value();
     EXPECT_TRUE(fails(Halo::create(plain), Code::invalid_argument,
                       {"array 'plain' has no ghost cells", "ArrayOptions::ghosts"}));
-    auto array = Array<double>::create(job, {8, 8}, {.name = "A", .ghosts = {1, 1}}).value();
+    auto array =
+        Array<double>::create(job, {8, 8}, {.name = "A", .team = team, .ghosts = {1, 1}}).value();
     EXPECT_TRUE(fails(Halo::create(array, {.widths = {2, 1}}), Code::invalid_argument,
                       {"2 ghost layers in dimension 0, of which the array has 1"}));
     EXPECT_TRUE(fails(Halo::create(array, {.widths = {1}}), Code::invalid_argument,

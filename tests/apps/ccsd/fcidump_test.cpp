@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The reader of FCIDUMP files: the forms that are read, and what is said of all others.
+#include "apps/ccsd/fcidump.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/checks.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace tessera::apps::ccsd {
+namespace {
+
+using rma::Code;
+using rma::Status;
+using rma::test::fails;
+using rma::test::ok;
+using tessera::test::TemporaryFolder;
+using Kind = FcidumpEntry::Kind;
+
+constexpr const char* header = "&FCI NORB=2,NELEC=2,MS2=0,ORBSYM=1,1,ISYM=1 /\n";
+constexpr const char* ending = "1.5 1 1 0 0\n2.5 2 2 0 0\n0.5 0 0 0 0\n";
+
+/// A file of some text, read to its end.
+class Text {
+ public:
+  explicit Text(const std::string& text) : path_(folder_.file("test.fcidump")) {
+    tessera::test::write_contents(path_, text);
+    auto opened = Fcidump::open(path_);
+    status = opened.status();
+    if (opened.ok()) {
+      head = opened->header();
+      status = opened->for_each([this](const FcidumpEntry& entry) {
+        entries.push_back(entry);
+        return Status();
+      });
+    }
+  }
+
+  Status status;
+  FcidumpHeader head;
+  std::vector<FcidumpEntry> entries;
+
+ private:
+  TemporaryFolder folder_;
+  std::string path_;
+};
+
+TEST(Fcidump, ReadsHeadersOnOneLineAndOnMany) {
+  for (const std::string text :
+       {"&FCI NORB=2,NELEC=2,MS2=0,ORBSYM=1,1,ISYM=1 /\n", "&FCI NORB=2,NELEC=2,&END\n",
+        "&fci norb = 2, nelec=\n 2 ,MS2= 0\n&end\n",
+        " &FCI\n NORB=  2,\n NELEC= 2,\n MS2=0,\n UHF=.FALSE.,\n ORBSYM=1,1,\n ISYM=1,\n&END\n",
+        "\n$FCI NORB 2\n = 2 NELEC=2 $END\n"}) {
+    const Text file(text + ending);
+    if (text.find("NORB 2") != std::string::npos) {
+      EXPECT_TRUE(fails(file.status, Code::invalid_argument, {"belongs to no name"}));
+      continue;
+    }
+    EXPECT_TRUE(ok(file.status)) << text;
+    EXPECT_EQ(file.head.orbitals, 2) << text;
+    EXPECT_EQ(file.head.electrons, 2) << text;
+    EXPECT_EQ(file.entries.size(), 3U) << text;
+  }
+}
+
+TEST(Fcidump, TellsIntegralsOfEachKindInAnyOrder) {
+  const Text file(std::string(header) +
+                  "0.5 0 0 0 0\n\n 1.5D+00 1 1 0 0\r\n+.25E1 2 2 0 0\n\t-1d-3 2 1 2 1\n"
+                  "-0.75 1 0 0 0\n");
+  ASSERT_TRUE(ok(file.status));
+  ASSERT_EQ(file.entries.size(), 5U);
+  EXPECT_EQ(file.entries[0].kind, Kind::core_energy);
+  EXPECT_EQ(file.entries[0].value, 0.5);
+  EXPECT_EQ(file.entries[1].kind, Kind::one_electron);
+  EXPECT_EQ(file.entries[1].value, 1.5);
+  EXPECT_EQ(file.entries[2].value, 2.5);
+  EXPECT_EQ(file.entries[3].kind, Kind::two_electron);
+  EXPECT_EQ(file.entries[3].value, -1e-3);
+  EXPECT_EQ(file.entries[3].p, 1);
+  EXPECT_EQ(file.entries[3].q, 0);
+  EXPECT_EQ(file.entries[4].kind, Kind::orbital_energy);
+}
+
+TEST(Fcidump, RefusesHeadersByName) {
+  struct Case {
+    const char* text;
+    const char* reason;
+  };
+  for (const Case& each : std::vector<Case>{
+           {"&FCI NELEC=2 /\n", "the header has no NORB"},
+           {"&FCI NORB=2 /\n", "the header has no NELEC"},
+           {"&FCI NORB=2,NELEC=two /\n", "NELEC=TWO is not a whole number"},
+           {"&FCI NORB=2,NELEC=3 /\n", "NELEC=3: an odd number of electrons"},
+           {"&FCI NORB=2,NELEC=2,MS2=2 /\n", "MS2=2: open shells are not supported"},
+           {"&FCI NORB=2,NELEC=6 /\n", "NELEC=6 electrons do not fit 2 orbitals"},
+           {"&FCI NORB=0,NELEC=0 /\n", "NORB=0 is not between"},
+           {"&FCI NORB=2,NELEC=2,UHF=.TRUE. /\n", "UHF=.TRUE.: unrestricted integrals"},
+           {"&FCI NORB=2,NELEC=2,IUHF=1 /\n", "IUHF=1: unrestricted integrals"},
+           {"&FCI NORB=2,NELEC=2,TREL=.T. /\n", "relativistic integrals are not supported"},
+           {"&FCI NORB=2,NELEC=2,SPIN=1 /\n", "the unknown name SPIN"},
+           {"&FCI NORB=2,NORB=2,NELEC=2 /\n", "the header has NORB twice"},
+           {"&FCI NORB=2,\nNELEC=2,\n", ":2: the file ends within its header"},
+           {"HELLO\n", ":1: an FCIDUMP file begins with &FCI"},
+           {"", "the file ends within its header"}}) {
+    const Text file(each.text);
+    EXPECT_TRUE(fails(file.status, Code::invalid_argument, {"test.fcidump:", each.reason}));
+  }
+}
+
+TEST(Fcidump, RefusesLinesByTheirNumber) {
+  struct Case {
+    const char* line;
+    const char* reason;
+  };
+  for (const Case& each :
+       std::vector<Case>{{"1.0 1 1 1\n", ":2: expected a value and four orbitals, found 4"},
+                         {"1.0 1 1 1 1 1\n", "found 6"},
+                         {"(1.0,0.0) 1 1 1 1\n", ":2: complex values are not supported"},
+                         {"nan 1 1 1 1\n", "the value nan is not finite"},
+                         {"-Infinity 1 1 1 1\n", "the value -Infinity is not finite"},
+                         {"1e999 1 1 1 1\n", "the value 1e999 is not finite"},
+                         {"****** 1 1 1 1\n", "'******' is not a real number"},
+                         {"1.0x 1 1 1 1\n", "'1.0x' is not a real number"},
+                         {"1.0 3 1 1 1\n", "orbital 3 is out of range; there are 2"},
+                         {"1.0 -1 1 1 1\n", "orbital -1 is out of range"},
+                         {"1.0 1.5 1 1 1\n", "'1.5' is not the number of an orbital"},
+                         {"1.0 1 1 1 0\n", "1 1 1 0 name no integral"},
+                         {"1.0 0 1 0 0\n", "0 1 0 0 name no integral"}}) {
+    const Text file(std::string(header) + each.line + ending);
+    EXPECT_TRUE(fails(file.status, Code::invalid_argument, {"test.fcidump:2:", each.reason}));
+  }
+}
+
+TEST(Fcidump, NoticesThatAFileIsTruncated) {
+  const std::string whole = std::string(header) + "0.25 1 1 1 1\n" + ending;
+  EXPECT_TRUE(ok(Text(whole).status));
+  for (std::size_t length = 0; length + 2 < whole.size(); ++length) {
+    const Text file(whole.substr(0, length));
+    EXPECT_TRUE(fails(file.status, Code::invalid_argument, {"test.fcidump"})) << length;
+  }
+  EXPECT_TRUE(fails(Text(std::string(header) + "1.5 1 1 0 0\n").status, Code::invalid_argument,
+                    {"2 2 0 0 is missing: the file is truncated"}));
+  EXPECT_TRUE(fails(Text(std::string(header) + "1.5 1 1 0 0\n2.5 2 2 0 0\n").status,
+                    Code::invalid_argument, {"the core energy, 0 0 0 0, is missing"}));
+}
+
+TEST(Fcidump, SaysWhatTheReceiverRefusesWithItsLine) {
+  TemporaryFolder folder;
+  const std::string path = folder.file("test.fcidump");
+  tessera::test::write_contents(path, std::string(header) + ending);
+  auto file = Fcidump::open(path);
+  ASSERT_TRUE(ok(file));
+  const Status status = file->for_each([](const FcidumpEntry& entry) {
+    return entry.p == 1 ? Status::error(Code::invalid_argument, "not this one") : Status();
+  });
+  EXPECT_TRUE(fails(status, Code::invalid_argument, {"test.fcidump:3: not this one"}));
+}
+
+TEST(Fcidump, AFileThatIsNotThereIsNamed) {
+  EXPECT_TRUE(fails(Fcidump::open("/nowhere/h2o.fcidump"), Code::unreachable,
+                    {"cannot read /nowhere/h2o.fcidump: No such file"}));
+  const TemporaryFolder folder;
+  EXPECT_FALSE(Fcidump::open(folder.path()).ok());
+}
+
+}  // namespace
+}  // namespace tessera::apps::ccsd

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// tessera-ccsd from outside: what it prints, its exit codes, restarts on another number of ranks,
+// and what it says of input that can't be used.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/fault/program.hpp"
+#include "tests/support/effort.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace tessera::apps {
+namespace {
+
+using fault::Ending;
+using fault::Program;
+using tessera::test::contents_of;
+using tessera::test::TemporaryFolder;
+using tessera::test::write_contents;
+
+constexpr int failed = 1;
+constexpr int usage = 2;
+
+Ending run(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return Program(words).wait();
+}
+Ending alone(const std::vector<std::string>& arguments) {
+  return run({TESSERA_CCSD}, arguments);
+}
+Ending on_ranks(const char* ranks, const std::vector<std::string>& arguments) {
+  return run({TESSERA_RUN, "-n", ranks, TESSERA_CCSD}, arguments);
+}
+
+/// The number of a result line `name: value unit`.
+double result(const Ending& ending, const std::string& name) {
+  std::istringstream lines(ending.output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind(name + ": ", 0) == 0) {
+      return std::strtod(line.c_str() + name.size() + 2, nullptr);
+    }
+  }
+  ADD_FAILURE() << "no line '" << name << "' in:\n" << ending.output;
+  return 0.0;
+}
+
+void expect_refused(const Ending& ending, const std::string& sentence) {
+  EXPECT_EQ(ending.exit_code, usage) << ending.output;
+  const std::size_t at = ending.output.find(sentence);
+  ASSERT_NE(at, std::string::npos) << sentence << " is not in:\n" << ending.output;
+  EXPECT_EQ(ending.output.find(sentence, at + 1), std::string::npos) << "said twice:\n"
+                                                                     << ending.output;
+}
+
+/// DESIGN's energies, all electrons correlated; made with Psi4 1.3.2.
+struct Reference {
+  const char* name;
+  double scf;
+  double mp2;
+  double ccsd;
+  double triples;
+};
+constexpr std::array<Reference, 6> references{{
+    {"h2o_sto3g", -74.942079928192, -0.049149636120, -0.070680088377, -0.000099877272},
+    {"h2o_631g", -75.952529075448, -0.142119832513, -0.149412687489, -0.001598595863},
+    {"ch4_sto3g", -39.726639905305, -0.056687275213, -0.079284480376, -0.000140824079},
+    {"hf_ccpvdz", -100.019411269157, -0.203781911795, -0.208743643081, -0.001936389639},
+    {"h2o_ccpvdz", -76.026772053372, -0.204003563865, -0.213327426895, -0.003058707402},
+    {"n2_631gs", -108.942622958515, -0.316440959813, -0.318395748990, -0.012231966259},
+}};
+
+void expect_energies(const Ending& ending, const Reference& expected) {
+  constexpr double tolerance = 1e-8;
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  EXPECT_NEAR(result(ending, "scf_energy"), expected.scf, tolerance) << expected.name;
+  EXPECT_NEAR(result(ending, "mp2_correlation"), expected.mp2, tolerance) << expected.name;
+  EXPECT_NEAR(result(ending, "ccsd_correlation"), expected.ccsd, tolerance) << expected.name;
+  EXPECT_NEAR(result(ending, "triples"), expected.triples, tolerance) << expected.name;
+  EXPECT_NE(ending.output.find("\nVERIFICATION SUCCESSFUL\n"), std::string::npos);
+}
+
+TEST(CcsdProgram, HasPsi4sEnergies) {
+  const std::filesystem::path folder = SHARED_FCIDUMP;
+  if (!std::filesystem::exists(folder)) {
+    GTEST_SKIP() << "there is no " << folder;
+  }
+  for (const Reference& reference : references) {
+    if (tessera::test::is_sanitized && reference.scf < -75.97) {
+      continue;  // larger ones do the same more often
+    }
+    const std::string file = folder / (std::string(reference.name) + ".fcidump");
+    expect_energies(on_ranks("2", {"--fcidump", file, "--triples"}), reference);
+  }
+}
+
+TEST(CcsdProgram, GoesOnFromACheckpointOnAnotherNumberOfRanks) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("amplitudes.h5");
+  const Ending whole = on_ranks("2", {"--fcidump", H2O_STO3G});
+  const Ending first =
+      on_ranks("3", {"--fcidump", H2O_STO3G, "--max-iterations", "8", "--checkpoint", file});
+  if (first.output.find("HDF5") != std::string::npos) {
+    GTEST_SKIP() << first.output;
+  }
+  EXPECT_EQ(first.exit_code, failed);
+  EXPECT_NE(first.output.find("\nVERIFICATION FAILED\n"), std::string::npos) << first.output;
+  const Ending second = on_ranks("2", {"--fcidump", H2O_STO3G, "--triples", "--restart", file});
+  expect_energies(second, references[0]);
+  EXPECT_LT(result(second, "iterations"), result(whole, "iterations"));
+
+  expect_refused(on_ranks("2", {"--fcidump", H2O_STO3G, "--frozen-core", "1", "--restart", file}),
+                 "has amplitudes for 0 frozen orbitals, not 1");
+  expect_refused(alone({"--fcidump", H2O_STO3G, "--restart", folder.file("none.h5")}),
+                 "opening checkpoint");
+}
+
+TEST(CcsdProgram, WritesJsonAndIsQuiet) {
+  const TemporaryFolder folder;
+  const Ending ending = alone({"--fcidump", H2O_STO3G, "--triples", "--quiet", "--json",
+                               folder.file("r.json"), "--threads", "3"});
+  EXPECT_EQ(ending.exit_code, 0);
+  EXPECT_EQ(ending.output, "");
+  const std::string json = contents_of(folder.file("r.json"));
+  EXPECT_NE(json.find("\"ccsd_correlation\": -0.07068008837"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"verification\": true"), std::string::npos) << json;
+}
+
+TEST(CcsdProgram, MakesUpIntegralsThatConverge) {
+  const Ending ending = on_ranks("2", {"--occupied", "4", "--virtual", "9", "--triples",
+                                       "--frozen-core", "1", "--tile", "16"});
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  EXPECT_LT(result(ending, "iterations"), 40);
+  EXPECT_GT(result(ending, "contraction_rate"), 0.0);
+  EXPECT_GT(result(ending, "multiply_rate"), 0.0);
+  EXPECT_EQ(ending.output.find("scf_energy"), std::string::npos);
+  EXPECT_EQ(alone({"--occupied", "3", "--virtual", "4", "--max-iterations", "2"}).exit_code, 0);
+}
+
+TEST(CcsdProgram, WithoutAnyToCorrelateTheEnergyIsThatOfTheReference) {
+  const Ending ending = on_ranks("2", {"--fcidump", H2O_STO3G, "--frozen-core", "5", "--triples"});
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  EXPECT_NEAR(result(ending, "total_energy"), references[0].scf, 1e-9);
+  EXPECT_EQ(result(ending, "ccsd_correlation"), 0.0);
+}
+
+TEST(CcsdProgram, RefusesCommandLinesThatMakeNoSense) {
+  expect_refused(alone({}), "--fcidump FILE is needed, or --occupied O --virtual V");
+  expect_refused(alone({"--occupied", "3"}), "--occupied requires --virtual");
+  expect_refused(alone({"--fcidump", "x", "--occupied", "3", "--virtual", "3"}), "excludes");
+  expect_refused(alone({"--fcidump", "x", "--max-iterations", "0"}),
+                 "expected a whole number of at least 1");
+  expect_refused(alone({"--fcidump", "x", "--tile", "100000"}), "at most 16384");
+}
+
+TEST(CcsdProgram, RefusesFilesOnceAndByName) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("bad.fcidump");
+  expect_refused(on_ranks("3", {"--fcidump", file}), "cannot read " + file);
+  expect_refused(on_ranks("3", {"--fcidump", H2O_STO3G, "--frozen-core", "6"}),
+                 "6 frozen core orbitals, but only 5 are occupied");
+  std::string text = contents_of(H2O_STO3G);
+  write_contents(file, text.substr(0, text.size() / 2));
+  expect_refused(on_ranks("3", {"--fcidump", file}), "the file is truncated");
+  // Only one rank keeps this integral.
+  write_contents(file, text + "7.0 1 1 1 1\n");
+  expect_refused(on_ranks("3", {"--fcidump", file}), "the integral 1 1 1 1 is given twice");
+  write_contents(file, text.replace(text.find(".FALSE."), 7, ".TRUE."));
+  expect_refused(on_ranks("3", {"--fcidump", file}), "unrestricted integrals are not supported");
+}
+
+TEST(CcsdProgram, TheSurvivorsTellWhichRankDiedAndInWhichIteration) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("amplitudes.h5");
+  Program ccsd({TESSERA_RUN, "-n", "3", TESSERA_CCSD, "--occupied", "16", "--virtual", "80",
+                "--checkpoint", file});
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(25);
+  while (!std::filesystem::exists(file) && std::chrono::steady_clock::now() < limit) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  if (!std::filesystem::exists(file)) {
+    GTEST_SKIP() << "no iteration came to its end: " << ccsd.output();
+  }
+  const std::vector<int> ranks = ccsd.children();
+  ASSERT_EQ(ranks.size(), 3U);
+  kill(ranks[1], SIGKILL);
+  const Ending ending = ccsd.wait();
+  EXPECT_EQ(ending.exit_code, failed) << ending.output;
+  const std::size_t said = ending.output.find("tessera-ccsd: iteration ");
+  ASSERT_NE(said, std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find("rank 1 died", said), std::string::npos) << ending.output;
+}
+
+TEST(CcsdProgram, RefusesWhatDoesNotFitTheMachine) {
+  expect_refused(on_ranks("2", {"--occupied", "100", "--virtual", "3000"}),
+                 "2 ranks on this node need");
+}
+
+}  // namespace
+}  // namespace tessera::apps

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Files that are wrong, by what is said of them: place and reason, the same on all ranks.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <utility>
+
+#include "tests/apps/spmv/matrix_texts.hpp"
+
+namespace tessera::apps::spmv {
+namespace {
+
+using rma::Job;
+using rma::test::on_ranks;
+using tessera::test::SharedFolder;
+
+struct Case {
+  std::string contents;
+  std::string complaint;  // what stands behind the file's name
+};
+
+void expect_complaints(const std::vector<Case>& cases, bool deflated = false) {
+  on_ranks([&](Job& job) {
+    const SharedFolder folder(job);
+    for (const Case& each : cases) {
+      EXPECT_EQ(complaint(job, folder, each.contents, deflated), each.complaint) << each.contents;
+    }
+  });
+}
+
+std::string market(const std::string& kind, const std::string& rest) {
+  return "%%MatrixMarket matrix " + kind + "\n" + rest;
+}
+
+const std::string general = "coordinate real general";
+
+TEST(BadMarketFile, Heads) {
+  expect_complaints({
+      {"", " the file ends where a matrix should follow"},
+      {"%%MatrixMarket vector coordinate real general\n", "1:16: 'vector' is none of: matrix"},
+      {market("sparse real general", ""), "1:23: 'sparse' is none of: coordinate, array"},
+      {market("coordinate float general", ""),
+       "1:34: 'float' is none of: real, integer, pattern, complex"},
+      {market("coordinate real skew", ""),
+       "1:39: 'skew' is none of: general, symmetric, skew-symmetric, hermitian"},
+      {market("coordinate real", "2 2 0\n"),
+       "1: the first line has five words, '%%MatrixMarket matrix coordinate|array FIELD "
+       "SYMMETRY', not 4"},
+      {market("coordinate real hermitian", ""), "1: there is no real hermitian matrix"},
+      {market("array pattern general", ""), "1: there is no pattern general matrix as an array"},
+      {market(general, "% only comments\n"),
+       "2: the file ends where the line with the sizes should follow"},
+      {market(general, "3 3\n"),
+       "2: the line with the sizes has 'rows columns entries', not 2 words"},
+      {market(general, "3 x 3\n"), "2:3: 'x' is no whole number"},
+      {market(general, "3 -3 3\n"), "2: sizes are not negative"},
+      {market(general, "0 3 3\n"), "2: there are no 3 entries in 0 x 3"},
+      {market("coordinate real symmetric", "3 4 1\n"),
+       "2: a symmetric matrix has as many rows as columns, not 3 x 4"},
+      {market("array real general", "4000000000 4000000000\n"),
+       "2: so many elements don't fit 64 bits"},
+  });
+}
+
+TEST(BadMarketFile, Entries) {
+  const std::vector<Case> cases = {
+      {market(general, "3 3 2\n1 1 1\n0 1 1\n"),
+       "4:1: row 0 is outside 1 to 3, the size that line 2 says"},
+      {market(general, "3 3 2\n1 1 1\n1  4 1\n"),
+       "4:4: column 4 is outside 1 to 3, the size that line 2 says"},
+      {market(general, "3 3 2\n1 1 1\n1 99999999999999999999 1\n"),
+       "4:3: '99999999999999999999' does not fit 64 bits"},
+      {market(general, "3 3 1\n1 1\n"), "3:4: the line ends where a value should follow"},
+      {market(general, "3 3 1\n1\n"), "3:2: the line ends where a column should follow"},
+      {market(general, "3 3 1\n1 1 1 1\n"), "3:7: '1' is more than the line should have"},
+      {market(general, "3 3 1\n1 1 one\n"), "3:5: 'one' is no number"},
+      {market(general, "3 3 1\n1 1 nan\n"), "3:5: 'nan' is not finite"},
+      {market(general, "3 3 1\n1 1 -1e999\n"), "3:5: '-1e999' is too large for a double"},
+      {market("coordinate integer general", "3 3 1\n1 1 1.5\n"), "3:5: '1.5' is no whole number"},
+      {market(general, "3 3 3\n1 1 1\n2 2 1\n"),
+       "4: the file ends here with 2 entries; line 2 says 3"},
+      {market(general, "3 3 1\n1 1 1\n2 2 1\n"), "2: says 1 entries, and there are 2"},
+      {market("coordinate real symmetric", "3 3 1\n1 2 1\n"),
+       "3:6: entry (1, 2) is above the diagonal: of symmetric matrices files have the lower half"},
+      {market("coordinate real skew-symmetric", "3 3 1\n2 2 1\n"),
+       "3:6: entry (2, 2) is on the diagonal, where skew-symmetric matrices have none"},
+      {market(general, "3 3 1\n1 1 \x01\n"), "3:5: byte 0x01 is no text"},
+      {market(general, "3 3 1\n1 1 1" + std::string(1100, ' ') + "\n"),
+       "3: the line has more than 1024 characters"},
+      {market("array real general", "2 2\n1\n2\n3\n"),
+       "5: the file ends here with 3 entries; line 2 says 4"},
+      {market("array real general", "2 1\n1\n2\n3\n"),
+       "5: there is more than the 2 elements that line 2 announces"},
+      {market("array real general", "2 1\n1\n\n2\n"),
+       "4:1: the line ends where a value should follow"},
+  };
+  expect_complaints(cases);
+  expect_complaints(cases, true);
+}
+
+// The fault that comes first in the file is told, whoever finds it.
+TEST(BadMarketFile, TheFirstOfManyFaults) {
+  std::string text = market(general, "9 9 2000\n");
+  for (int i = 0; i < 2000; ++i) {
+    text += i < 700 ? "1 1 1\n" : "1 10 1\n";
+  }
+  expect_complaints({{text, "703:3: column 10 is outside 1 to 9, the size that line 2 says"}});
+}
+
+std::string columns(std::initializer_list<std::int64_t> numbers) {
+  std::string text;
+  for (const std::int64_t number : numbers) {
+    text += fmt::format("{:>14}", number);
+  }
+  return text;
+}
+
+struct Boeing {
+  std::string cards = columns({3, 1, 1, 1, 0});
+  std::string type = "RUA";
+  std::string sizes = columns({2, 2, 3, 0});
+  std::string formats = fmt::format("{:<16}{:<16}{:<20}", "(3I3)", "(3I3)", "(3F6.1)");
+  std::string rest = "  1  3  4\n  1  2  2\n   1.0   2.0   3.0\n";
+  [[nodiscard]] std::string text() const {
+    return fmt::format("title\n{}\n{:<14}{}\n{}\n{}", cards, type, sizes, formats, rest);
+  }
+};
+
+TEST(BadBoeingFile, Heads) {
+  expect_complaints({
+      {Boeing{.type = "RXA"}.text(),
+       "3:1: 'RXA' is no type of a matrix like RUA, PSA or CHA: the file is neither Matrix Market "
+       "nor Harwell-Boeing"},
+      {"one\ntwo\nthree\n",
+       "3:1: 'thr' is no type of a matrix like RUA, PSA or CHA: the file is neither Matrix Market "
+       "nor Harwell-Boeing"},
+      {Boeing{.type = "RUE"}.text(),
+       "3:1: RUE is an elemental matrix; only assembled ones are read, whose type ends with A"},
+      {Boeing{.type = "QUA"}.text(), "3:1: QUA has its values in another file"},
+      {Boeing{.type = "RHA"}.text(), "3: there is no real hermitian matrix"},
+      {Boeing{.cards = columns({3, 1, 1, 0, 0})}.text(),
+       "2: announces no values, and the type is RUA"},
+      {Boeing{.cards = columns({3, 1, 2, 1, 0})}.text(),
+       "2: announces 2 lines of row numbers; 3 numbers, 3 a line, take 1"},
+      {Boeing{.cards = columns({3, 1, 300'000'000'000, 300'000'000'000, 0}),
+              .sizes = columns({2, 2, 900'000'000'000, 0})}
+           .text(),
+       "2: announces more numbers than there can be in a file of this length"},
+      {Boeing{.sizes = columns({2, 2, -3, 0})}.text(), "3:43: counts are not negative"},
+      {Boeing{.formats = "(3I3)           (3F6.1)         (3F6.1)"}.text(),
+       "4:17: the format of row numbers is not of whole numbers"},
+      {Boeing{.formats = "3I3             (3I3)           (3F6.1)"}.text(),
+       "4:1: '3I3' is no format of the kind (16I5) or (1P3D24.15)"},
+      {"title\n", "1: the file ends where the numbers of lines should follow"},
+  });
+}
+
+TEST(BadBoeingFile, Numbers) {
+  const auto with = [](const std::string& rest) { return Boeing{.rest = rest}.text(); };
+  expect_complaints({
+      {Boeing{}.text(), "ok"},
+      {with("  2  3  4\n  1  2  2\n   1.0   2.0   3.0\n"), "5:1: the first pointer is 2, not 1"},
+      {with("  1  4  3\n  1  2  2\n   1.0   2.0   3.0\n"),
+       "5:7: pointer 3 follows 4: pointers don't decrease"},
+      {with("  1  3  3\n  1  2  2\n   1.0   2.0   3.0\n"),
+       "5:7: the last pointer is 3, not the number of entries and one, 4"},
+      {with("  1  5  4\n  1  2  2\n   1.0   2.0   3.0\n"), "5:4: pointer 5 is outside 1 to 4"},
+      {with("  1  3  4\n  1  3  2\n   1.0   2.0   3.0\n"), "6:4: row 3 is outside 1 to 2"},
+      {with("  1  3  4\n  1  2   \n   1.0   2.0   3.0\n"),
+       "6:7: is blank where a whole number should be"},
+      {with("  1  3  4\n  1  2  2\n   1.0   2.x   3.0\n"), "7:7: '   2.x' is no number"},
+      {with("  1  3  4\n  1  2  2\n   1.0   2.0\n"), "7:13: is blank where a number should be"},
+      {with("  1  3  4\n  1  2  2\n"), "6: the file ends here; line 2 announces 7 lines"},
+      {Boeing{.type = "RSA", .rest = "  1  3  4\n  1  2  1\n   1.0   2.0   3.0\n"}.text(),
+       "6:7: entry (1, 2) is above the diagonal: of symmetric matrices files have the lower half"},
+  });
+}
+
+TEST(BadFile, WhatCannotBeOpened) {
+  on_ranks([](Job& job) {
+    const SharedFolder folder(job);
+    EXPECT_EQ(MatrixFile::open(job, folder.file("none")).status().message(),
+              folder.file("none") + ": No such file or directory");
+    EXPECT_EQ(MatrixFile::open(job, folder.path()).status().message(),
+              folder.path() + ": is no regular file");
+  });
+}
+
+// Cut off, or changed: what zlib finds out.
+TEST(BadFile, DeflatedDataThatAreBroken) {
+  on_ranks([](Job& job) {
+    const SharedFolder folder(job);
+    const std::string path = folder.file("broken.gz");
+    std::string text = market(general, "9 9 60000\n");
+    for (int i = 0; i < 60'000; ++i) {
+      text += fmt::format("{} {} {}\n", i % 9 + 1, i % 7 + 1, i * 0.37);
+    }
+    for (const bool is_cut : {true, false}) {
+      if (job.rank().value == 0) {
+        write_deflated(path, text);
+        std::string bytes = tessera::test::contents_of(path);
+        is_cut ? bytes.resize(bytes.size() / 2)
+               : static_cast<void>(bytes[bytes.size() / 2] ^= 0x55);
+        tessera::test::write_contents(path, bytes);
+      }
+      rma::require(job.world().barrier());
+      const std::string message = read_all<double>(job, path).status().message();
+      EXPECT_NE(message.find(path), std::string::npos) << message;
+      if (is_cut) {
+        EXPECT_NE(message.find("the compressed data end too early"), std::string::npos) << message;
+      }
+      rma::require(job.world().barrier());
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tessera::apps::spmv

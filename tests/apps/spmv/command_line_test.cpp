@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What tessera-spmv says and writes, and its exit codes.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/fault/program.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace tessera::apps::spmv {
+namespace {
+
+using fault::Ending;
+using fault::occurrences;
+using fault::Program;
+using tessera::test::TemporaryFolder;
+using tessera::test::write_contents;
+
+constexpr int failed = 1;
+constexpr int unusable = 2;
+
+Ending run(std::vector<std::string> words) {
+  words.insert(words.begin(), TESSERA_SPMV);
+  return Program(words).wait();
+}
+Ending run_on_nodes(std::vector<std::string> words) {
+  const std::vector<std::string> start = {TESSERA_RUN, "-n", "3", "--nodes", "2", TESSERA_SPMV};
+  words.insert(words.begin(), start.begin(), start.end());
+  return Program(words).wait();
+}
+
+TEST(SpmvCommandLine, WhatItDoesNotUnderstand) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> lines = {
+      {{}, "one of --matrix FILE and --generate KIND:NUMBERS is needed\n"},
+      {{"--matrix", "a", "--generate", "fe2d:3"}, "one of --matrix FILE and --generate"},
+      {{"--generate", "fe4d:3"}, "--generate fe4d:3: is none of the kinds that there are\n"},
+      {{"--generate", "fe2d:3", "--mode", "fast"}, "--mode 'fast': there are default, plain"},
+      {{"--generate", "fe2d:3", "--partition", "x"}, "--partition x: there are rows, entries"},
+      {{"--generate", "fe2d:3", "--solve", "lu"}, "lu not in {cg,bicgstab}"},
+      {{"--generate", "fe2d:3", "--tolerance", "0"}, "--tolerance is a number above 0\n"},
+      {{"--generate", "fe2d:3", "--iterations", "0"}, "expected a whole number of at least 1\n"},
+      {{"--matrix", "/none/such.mtx"}, "tessera-spmv: /none/such.mtx: No such file or directory\n"},
+  };
+  for (const auto& [words, message] : lines) {
+    const Ending ending = run(words);
+    EXPECT_EQ(ending.exit_code, unusable) << message;
+    EXPECT_NE(ending.output.find(message), std::string::npos) << ending.output;
+  }
+}
+
+TEST(SpmvCommandLine, HelpAndVersionAreNoErrors) {
+  EXPECT_EQ(run({"--help"}).exit_code, 0);
+  EXPECT_EQ(run({"--version"}).output, "0.1.0\n");
+}
+
+TEST(SpmvCommandLine, ABadFileIsToldOnce) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("bad.mtx");
+  write_contents(path, "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n");
+  const Ending ending = run_on_nodes({"--matrix", path});
+  EXPECT_NE(ending.exit_code, 0);
+  EXPECT_EQ(occurrences(ending.output, path + ":3:1: row 3 is outside 1 to 2"), 1U)
+      << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
+  EXPECT_EQ(run({"--matrix", path}).exit_code, unusable);
+  EXPECT_EQ(run({"--matrix", path, "--threads", "3"}).exit_code, unusable);
+}
+
+TEST(SpmvCommandLine, MatricesThatAreNotSquare) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("wide.mtx");
+  write_contents(path, "%%MatrixMarket matrix coordinate real general\n2 5 2\n1 5 1\n2 1 3\n");
+  const Ending product = run_on_nodes({"--matrix", path});
+  EXPECT_EQ(product.exit_code, 0) << product.output;
+  EXPECT_NE(product.output.find("rows: 2\ncolumns: 5\nentries: 2\n"), std::string::npos);
+  const Ending solution = run({"--matrix", path, "--solve", "cg"});
+  EXPECT_EQ(solution.exit_code, unusable);
+  EXPECT_NE(solution.output.find("is 2 x 5: --solve needs a square matrix\n"), std::string::npos)
+      << solution.output;
+}
+
+TEST(SpmvCommandLine, MatricesWithoutRowsOrEntries) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("empty.mtx");
+  for (const char* sizes : {"0 0 0", "3 3 0", "0 4 0", "4 0 0"}) {
+    write_contents(path, fmt::format("%%MatrixMarket matrix coordinate real general\n{}\n", sizes));
+    const Ending ending = run_on_nodes({"--matrix", path, "--mode", "default,plain,aggregate"});
+    EXPECT_EQ(ending.exit_code, 0) << sizes << '\n' << ending.output;
+    EXPECT_NE(ending.output.find("VERIFICATION SUCCESSFUL\n"), std::string::npos) << ending.output;
+  }
+}
+
+TEST(SpmvCommandLine, ComplexMatricesAndEntriesGivenTwice) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("complex.mtx");
+  write_contents(path,
+                 "%%MatrixMarket matrix coordinate complex hermitian\n2 2 4\n1 1 4 0\n2 2 5 0\n"
+                 "2 1 1 1\n2 1 1 -3\n");
+  const Ending ending =
+      run_on_nodes({"--matrix", path, "--solve", "cg", "--precondition", "jacobi"});
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  EXPECT_NE(ending.output.find("entries: 4\nentries_summed: 2\n"), std::string::npos)
+      << ending.output;
+}
+
+TEST(SpmvCommandLine, WhatCannotBeSolvedIsToldOnce) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("hole.mtx");
+  write_contents(path, "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 2 1\n");
+  const Ending ending =
+      run_on_nodes({"--matrix", path, "--solve", "bicgstab", "--precondition", "jacobi"});
+  EXPECT_NE(ending.exit_code, 0);
+  EXPECT_EQ(occurrences(ending.output, "has a zero on its diagonal\n"), 1U) << ending.output;
+}
+
+TEST(SpmvCommandLine, AFailedVerificationIsOne) {
+  const Ending ending = run({"--generate", "fe2d:20", "--solve", "cg", "--steps", "2"});
+  EXPECT_EQ(ending.exit_code, failed);
+  EXPECT_TRUE(ending.output.ends_with("VERIFICATION FAILED\n")) << ending.output;
+}
+
+TEST(SpmvCommandLine, QuietAndJson) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("result.json");
+  const Ending ending =
+      run_on_nodes({"--generate", "random:200,5", "--mode", "plain,aggregate", "--iterations", "3",
+                    "--solve", "bicgstab", "--quiet", "--json", path});
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  EXPECT_EQ(ending.output, "");
+  const auto json = nlohmann::json::parse(tessera::test::contents_of(path));
+  EXPECT_EQ(json["rows"], 200);
+  EXPECT_EQ(json["communication_plain"].size(), 3U);
+  EXPECT_EQ(json["communication_aggregate"].size(), 3U);
+  EXPECT_EQ(json["verification"], true);
+  EXPECT_LE(json["residual_norm"].get<double>(), 1e-7);
+}
+
+}  // namespace
+}  // namespace tessera::apps::spmv

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Matrix files of all kinds, read by any number of ranks, against what is written in them.
+#include <fmt/format.h>
+
+#include "tests/apps/spmv/matrix_texts.hpp"
+
+namespace tessera::apps::spmv {
+namespace {
+
+using linalg::Triplet;
+using rma::Job;
+using rma::test::on_ranks;
+using tessera::test::SharedFolder;
+using Complex = std::complex<double>;
+using Entries = std::vector<Triplet<double>>;
+using ComplexEntries = std::vector<Triplet<Complex>>;
+
+// All ranks read a file that the first one writes.
+template <class T>
+std::vector<Triplet<T>> entries_of(Job& job, const SharedFolder& folder, const std::string& text,
+                                   bool deflated = false) {
+  const std::string path = folder.file("matrix");
+  rma::require(job.world().barrier());
+  if (job.rank().value == 0) {
+    deflated ? write_deflated(path, text) : tessera::test::write_contents(path, text);
+  }
+  rma::require(job.world().barrier());
+  return read_all<T>(job, path).value();
+}
+
+// Plain and deflated, with both kinds of line ends.
+template <class T>
+void expect_entries(const std::string& text, const std::vector<Triplet<T>>& expected) {
+  on_ranks([&](Job& job) {
+    const SharedFolder folder(job);
+    EXPECT_EQ(entries_of<T>(job, folder, text), expected);
+    EXPECT_EQ(entries_of<T>(job, folder, text, true), expected);
+    std::string other_ends;
+    for (const char c : text) {
+      other_ends += c == '\n' ? "\r\n" : std::string(1, c);
+    }
+    EXPECT_EQ(entries_of<T>(job, folder, other_ends), expected);
+    // Without an end of the last line.
+    EXPECT_EQ(entries_of<T>(job, folder, text.substr(0, text.size() - 1)), expected);
+  });
+}
+
+TEST(MatrixMarket, Coordinates) {
+  expect_entries<double>(
+      "%%MatrixMarket matrix coordinate real general\n% a comment\n%\n\n3 4 4\n"
+      "1 1  1.5\n 3\t4 -2e-3  \n\n2 2 +7\n2 1 .5\n",
+      Entries{{0, 0, 1.5}, {1, 0, 0.5}, {1, 1, 7}, {2, 3, -2e-3}});
+}
+
+TEST(MatrixMarket, WordsOfAnyCaseAndCommentsAmongEntries) {
+  expect_entries<double>("%%matrixmarket MATRIX Coordinate Integer General\n2 2 1\n%\n2 1 -3\n",
+                         Entries{{1, 0, -3}});
+}
+
+TEST(MatrixMarket, HalvesAreCompleted) {
+  expect_entries<double>("%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n1 1 4\n3 1 5\n",
+                         Entries{{0, 0, 4}, {0, 2, 5}, {2, 0, 5}});
+  expect_entries<double>("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 5\n",
+                         Entries{{0, 1, -5}, {1, 0, 5}});
+  expect_entries<Complex>(
+      "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 3 0\n2 1 1 2\n",
+      ComplexEntries{{0, 0, 3}, {0, 1, {1, -2}}, {1, 0, {1, 2}}});
+}
+
+TEST(MatrixMarket, PatternsAreOnes) {
+  expect_entries<double>("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n",
+                         Entries{{0, 0, 1}, {0, 1, 1}, {1, 0, 1}});
+}
+
+TEST(MatrixMarket, EntriesGivenTwiceAreSummed) {
+  expect_entries<double>("%%MatrixMarket matrix coordinate real general\n1 1 2\n1 1 2\n1 1 3\n",
+                         Entries{{0, 0, 5}});
+}
+
+TEST(MatrixMarket, Arrays) {
+  expect_entries<double>("%%MatrixMarket matrix array real general\n2 2\n1\n0\n3\n4\n",
+                         Entries{{0, 0, 1}, {0, 1, 3}, {1, 1, 4}});
+  expect_entries<double>("%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n",
+                         Entries{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 3}});
+  expect_entries<double>(
+      "%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n3\n",
+      Entries{{0, 1, -1}, {0, 2, -2}, {1, 0, 1}, {1, 2, -3}, {2, 0, 2}, {2, 1, 3}});
+  expect_entries<Complex>("%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n2 3\n4 0\n",
+                          ComplexEntries{{0, 0, 1}, {0, 1, {2, -3}}, {1, 0, {2, 3}}, {1, 1, 4}});
+}
+
+TEST(MatrixMarket, WithoutEntries) {
+  expect_entries<double>("%%MatrixMarket matrix coordinate real general\n3 2 0\n", Entries{});
+  expect_entries<double>("%%MatrixMarket matrix coordinate real general\n0 0 0\n", Entries{});
+}
+
+// The first lines of Harwell-Boeing and Rutherford-Boeing files.
+std::string boeing(const std::string& type, const std::string& sizes, const std::string& cards,
+                   const std::string& formats, const std::string& rest) {
+  return fmt::format("{:<72}{:<8}\n{}\n{:<14}{}\n{}\n{}", "A matrix of a test", "KEY", cards, type,
+                     sizes, formats, rest);
+}
+
+std::string columns(std::initializer_list<std::int64_t> numbers) {
+  std::string text;
+  for (const std::int64_t number : numbers) {
+    text += fmt::format("{:>14}", number);
+  }
+  return text;
+}
+
+// 3 x 3 with entries (1,1) (3,1) (2,2) (1,3) (3,3), by columns.
+TEST(HarwellBoeing, RealValuesInFieldsOfTheirWidth) {
+  expect_entries<double>(boeing("RUA", columns({3, 3, 5, 0}), columns({5, 1, 2, 2, 0}),
+                                fmt::format("{:<16}{:<16}{:<20}", "(4I3)", "(3I4)", "(1P3D12.4)"),
+                                "  1  3  4  6\n   1   3   2\n   1   3\n"
+                                "  1.0000D+00 -2.5000D+00  3.0000D+00\n  4.0000E-01  5.0000+101\n"),
+                         Entries{{0, 0, 1}, {0, 2, 0.4}, {1, 1, 3}, {2, 0, -2.5}, {2, 2, 5e101}});
+}
+
+TEST(HarwellBoeing, FieldsThatTouchAndImpliedPoints) {
+  expect_entries<double>(boeing("rua", columns({2, 2, 3, 0}), columns({3, 1, 1, 1, 0}),
+                                fmt::format("{:<16}{:<16}{:<20}", "(3i1)", "(10I1)", "(3F4.2)"),
+                                "134\n122\n-125 1.53150\n"),
+                         Entries{{0, 0, -1.25}, {1, 0, 1.5}, {1, 1, 31.5}});
+}
+
+TEST(HarwellBoeing, SymmetricPatternsComplexAndRightHandSides) {
+  expect_entries<double>(
+      boeing("PSA", columns({2, 2, 2, 0}), columns({2, 1, 1, 0, 0}),
+             fmt::format("{:<16}{:<16}{:<20}", "(3I3)", "(3I3)", ""), "  1  3  3\n  1  2\n"),
+      Entries{{0, 0, 1}, {0, 1, 1}, {1, 0, 1}});
+  expect_entries<Complex>(boeing("CHA", columns({2, 2, 2, 0}), columns({4, 1, 1, 2, 0}),
+                                 fmt::format("{:<16}{:<16}{:<20}", "(3I3)", "(3I3)", "(3F6.1)"),
+                                 "  1  3  3\n  1  2\n   1.0   0.0   2.0\n   3.0\n"),
+                          ComplexEntries{{0, 0, 1}, {0, 1, {2, -3}}, {1, 0, {2, 3}}});
+  expect_entries<double>(
+      boeing("RZA", columns({2, 2, 1, 0}), columns({4, 1, 1, 1, 1}),
+             fmt::format("{:<16}{:<16}{:<20}{:<20}", "(3I3)", "(3I3)", "(3F6.1)", "(3F6.1)"),
+             "F                          1             0\n  1  2  2\n  2\n   7.0\n   1.0   2.0\n"),
+      Entries{{0, 1, -7}, {1, 0, 7}});
+}
+
+TEST(HarwellBoeing, RutherfordBoeingHasWholeValues) {
+  expect_entries<double>(
+      boeing("ira", columns({1, 3, 3, 0}), fmt::format("{:>14} {:>13} {:>13} {:>13}", 3, 1, 1, 1),
+             fmt::format("{:<16}{:<16}{:<20}", "(4I3)", "(3I3)", "(3I5)"),
+             "  1  2  3  4\n  1  1  1\n   10  -20   30\n"),
+      Entries{{0, 0, 10}, {0, 1, -20}, {0, 2, 30}});
+}
+
+// Enough lines for several pieces of each rank, deflated or not; whole numbers are summed exactly.
+TEST(MatrixFiles, OfManyPieces) {
+  on_ranks([](Job& job) {
+    const SharedFolder folder(job);
+    constexpr std::int64_t n = 40'000;
+    std::string text =
+        fmt::format("%%MatrixMarket matrix coordinate integer general\n{0} {0} {1}\n", n, 2 * n);
+    for (std::int64_t i = 1; i <= n; ++i) {
+      text += fmt::format("{} {} {}\n{} {} {}\n", i, i, i, n + 1 - i, i, 2 * i);
+    }
+    for (const bool deflated : {false, true}) {
+      const auto entries = entries_of<double>(job, folder, text, deflated);
+      ASSERT_EQ(entries.size(), std::size_t{2 * n});
+      for (const auto& [row, column, value] : entries) {
+        ASSERT_EQ(value, static_cast<double>(row == column ? row + 1 : 2 * (column + 1)));
+        ASSERT_TRUE(row == column || row == n - 1 - column);
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tessera::apps::spmv

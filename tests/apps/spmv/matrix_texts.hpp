@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Small matrix files for tests, and how all of a file is read.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <complex>
+#include <string>
+#include <vector>
+
+#include "apps/spmv/matrix_file.hpp"
+#include "linalg/csr.hpp"
+#include "linalg/sparse_builder.hpp"
+#include "rma/job.hpp"
+#include "tests/support/rank_main.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace tessera::apps::spmv {
+
+inline void write_deflated(const std::string& path, const std::string& contents) {
+  gzFile file = gzopen(path.c_str(), "wb1");
+  ASSERT_NE(file, nullptr) << path;
+  EXPECT_EQ(gzwrite(file, contents.data(), static_cast<unsigned>(contents.size())),
+            static_cast<int>(contents.size()));
+  EXPECT_EQ(gzclose(file), Z_OK);
+}
+
+/// Collective. The entries of a file that all ranks read together, by rows; equal places summed.
+template <class T>
+rma::Result<std::vector<linalg::Triplet<T>>> read_all(rma::Job& job, const std::string& path) {
+  TESSERA_ASSIGN_OR_RETURN(auto file, MatrixFile::open(job, path));
+  TESSERA_ASSIGN_OR_RETURN(auto builder, linalg::SparseBuilder<T>::create(job, file.header().rows,
+                                                                          file.header().columns));
+  TESSERA_RETURN_IF_ERROR(
+      file.template read<T>([&](std::int64_t row, std::int64_t column, T value) {
+        rma::require(builder.add(row, column, value));
+      }));
+  TESSERA_ASSIGN_OR_RETURN(auto matrix, builder.assemble());
+  TESSERA_ASSIGN_OR_RETURN(const auto whole, matrix.get(matrix.box()));
+  TESSERA_RETURN_IF_ERROR(matrix.sync());
+  return linalg::to_triplets(whole);
+}
+
+/// Collective. What is said of a file with these contents, on all ranks the same; "ok" if it is
+/// read.
+inline std::string complaint(rma::Job& job, const test::SharedFolder& folder,
+                             const std::string& contents, bool deflated = false) {
+  const std::string path = folder.file("bad.mtx");
+  rma::require(job.world().barrier());
+  if (job.rank().value == 0) {
+    deflated ? write_deflated(path, contents) : test::write_contents(path, contents);
+  }
+  rma::require(job.world().barrier());
+  std::string message = read_all<double>(job, path).status().message();
+  const std::size_t at = message.find(path + ":");
+  if (at != std::string::npos) {
+    message = message.substr(0, at) + message.substr(at + path.size() + 1);
+  }
+  return message;
+}
+
+}  // namespace tessera::apps::spmv

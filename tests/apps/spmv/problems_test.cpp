@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Generators, checks of products, partitions and solvers, against plain loops on dense matrices.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/spmv/check.hpp"
+#include "apps/spmv/generate.hpp"
+#include "apps/spmv/partition.hpp"
+#include "apps/spmv/products.hpp"
+#include "apps/spmv/solve.hpp"
+#include "linalg/sparse_builder.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::apps::spmv {
+namespace {
+
+using arrays::Array;
+using linalg::SparseMatrix;
+using linalg::SpmvPlan;
+using rma::Job;
+using rma::test::ok;
+using rma::test::on_ranks;
+using Complex = std::complex<double>;
+
+// Row by row.
+struct Dense {
+  std::int64_t rows = 0;
+  std::vector<double> values = {};
+  double& operator()(std::int64_t i, std::int64_t j) {
+    return values[static_cast<std::size_t>(i * rows + j)];
+  }
+};
+
+Dense dense_of(const Generator& generator) {
+  Dense dense{generator.rows()};
+  dense.values.resize(static_cast<std::size_t>(generator.rows() * generator.rows()));
+  for (std::int64_t row = 0; row < generator.rows(); ++row) {
+    std::int64_t count = 0;
+    generator.give_row(row, [&](std::int64_t i, std::int64_t j, double value) {
+      EXPECT_EQ(i, row);
+      dense(i, j) += value;
+      ++count;
+    });
+    EXPECT_LE(count, generator.most_in_row());
+  }
+  return dense;
+}
+
+// By elimination without a choice of pivots, which are all positive if and only if a symmetric
+// matrix is positive definite.
+std::vector<double> solved(Dense a, std::vector<double> b) {
+  for (std::int64_t k = 0; k < a.rows; ++k) {
+    EXPECT_GT(a(k, k), 0) << "pivot " << k;
+    for (std::int64_t i = k + 1; i < a.rows; ++i) {
+      const double factor = a(i, k) / a(k, k);
+      for (std::int64_t j = k; j < a.rows && factor != 0; ++j) {
+        a(i, j) -= factor * a(k, j);
+      }
+      b[static_cast<std::size_t>(i)] -= factor * b[static_cast<std::size_t>(k)];
+    }
+  }
+  for (std::int64_t i = a.rows - 1; i >= 0; --i) {
+    double& value = b[static_cast<std::size_t>(i)];
+    for (std::int64_t j = i + 1; j < a.rows; ++j) {
+      value -= a(i, j) * b[static_cast<std::size_t>(j)];
+    }
+    value /= a(i, i);
+  }
+  return b;
+}
+
+// Each rank makes every so manieth row.
+SparseMatrix<double> matrix_of(Job& job, const Generator& generator,
+                               ProductCheck<double>* check = nullptr) {
+  auto builder =
+      linalg::SparseBuilder<double>::create(job, generator.rows(), generator.rows()).value();
+  for (std::int64_t row = job.rank().value; row < generator.rows(); row += job.size()) {
+    generator.give_row(row, [&](std::int64_t i, std::int64_t j, double value) {
+      EXPECT_TRUE(ok(builder.add(i, j, value)));
+      if (check != nullptr) {
+        check->add(i, j, value);
+      }
+    });
+  }
+  return builder.assemble().value();
+}
+
+template <class T>
+Array<T> trial(Job& job, const SparseMatrix<T>& matrix, const std::vector<std::int64_t>& old = {}) {
+  auto x = Array<T>::create(job, matrix.row_distribution(), {.name = "x"}).value();
+  auto access = x.local().value();
+  for (std::int64_t i = access.own().lo(0); i < access.own().hi(0); ++i) {
+    access.view()(i) = trial_element<T>(old.empty() ? i : old[static_cast<std::size_t>(i)]);
+  }
+  EXPECT_TRUE(ok(access.end()));
+  EXPECT_TRUE(ok(x.sync()));
+  return x;
+}
+
+TEST(Generate, MatricesHaveWhatTheyPromise) {
+  for (const char* text : {"fe2d:5", "stencil27:3", "convection:4,30", "random:20,6"}) {
+    const Generator generator = parse_generator(text).value();
+    Dense dense = dense_of(generator);
+    bool is_symmetric = true;
+    for (std::int64_t i = 0; i < dense.rows; ++i) {
+      // All are diagonally dominant, though some weakly.
+      double excess = 2 * dense(i, i);
+      for (std::int64_t j = 0; j < dense.rows; ++j) {
+        is_symmetric = is_symmetric && dense(i, j) == dense(j, i);
+        excess -= std::abs(dense(i, j));
+      }
+      EXPECT_GE(excess, -1e-12) << text << " row " << i;
+    }
+    EXPECT_EQ(generator.is_symmetric(), is_symmetric) << text;
+    solved(dense, std::vector<double>(static_cast<std::size_t>(dense.rows)));
+  }
+}
+
+// −∇² of x(1 − x) y(1 − y), which the elements hold to second order.
+TEST(Generate, ElementsSolveThePoissonEquation) {
+  double before = 0;
+  for (const std::int64_t edge : {7, 15}) {
+    Generator generator;
+    generator.edge = edge;
+    const double h = 1.0 / static_cast<double>(edge + 1);
+    const auto bubble = [](double s) { return s * (1 - s); };
+    std::vector<double> right;
+    std::vector<double> exact;
+    for (std::int64_t i = 0; i < edge * edge; ++i) {
+      const double x = static_cast<double>(i % edge + 1) * h;
+      const double y = static_cast<double>(i / edge + 1) * h;
+      right.push_back(h * h * 2 * (bubble(x) + bubble(y)));
+      exact.push_back(bubble(x) * bubble(y));
+    }
+    const std::vector<double> found = solved(dense_of(generator), right);
+    double error = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      error = std::max(error, std::abs(found[i] - exact[i]));
+    }
+    EXPECT_LT(error, 0.02);
+    EXPECT_TRUE(before == 0 || error < before / 3.5) << error << " after " << before;
+    before = error;
+  }
+}
+
+TEST(Generate, WhatThereIsNot) {
+  for (const char* text : {"fe2d", "fe3d:4", "fe2d:", "fe2d:0", "fe2d:4,5", "random:4,5",
+                           "random:4,2,x", "convection:4,-1", "stencil27:99999"}) {
+    const std::string message = parse_generator(text).status().message();
+    EXPECT_NE(message.find(std::string("--generate ") + text + ": "), std::string::npos) << message;
+    EXPECT_NE(message.find("there are fe2d:N, stencil27:N"), std::string::npos) << message;
+  }
+}
+
+TEST(Products, AllModesAgreeWithTheSumOfTheEntries) {
+  on_ranks([](Job& job) {
+    const Generator generator = parse_generator("random:90,7").value();
+    ProductCheck<double> check(generator.rows());
+    auto matrix = matrix_of(job, generator, &check);
+    rma::Team team = job.world();
+    EXPECT_TRUE(ok(check.agree(team)));
+    auto x = trial(job, matrix);
+    auto y = Array<double>::create(job, matrix.row_distribution(), {.name = "y"}).value();
+    const auto modes = parse_modes("default,plain,runs,vector,aggregate").value();
+    const auto results = run_products(matrix, x, y, modes, 2).value();
+    EXPECT_EQ(results.size(), 5U);
+    for (const ModeResult& result : results) {
+      EXPECT_EQ(result.communication.size(), static_cast<std::size_t>(job.size()));
+    }
+    const CheckResult good = check.compare(y, {}, generator.most_in_row()).value();
+    EXPECT_TRUE(good.is_good()) << good.error;
+    // One element that is a little off is found.
+    if (matrix.row_distribution().owner({3}).value == job.rank().value) {
+      auto access = y.local().value();
+      access.view()(3) *= 1 + 1e-12;
+      EXPECT_TRUE(ok(access.end()));
+    }
+    EXPECT_TRUE(ok(y.sync()));
+    EXPECT_FALSE(check.compare(y, {}, generator.most_in_row()).value().is_good());
+  });
+}
+
+TEST(Products, BarsAreDrawnOnOneScale) {
+  const std::vector<ModeResult> results = {{"plain", 0, 0, 0, {100e-6, 50e-6}},
+                                           {"aggregate", 0, 0, 0, {10e-6, 0}}};
+  EXPECT_EQ(bars_of(results), "  rank 0  plain      " + std::string(50, '#') +
+                                  " 100.0 us\n          aggregate  ##### 10.0 us\n"
+                                  "  rank 1  plain      " +
+                                  std::string(25, '#') + " 50.0 us\n          aggregate  0.0 us\n");
+}
+
+TEST(Products, ModesThatThereAreNot) {
+  for (const char* text : {"", "fast", "plain,", "plain,fast"}) {
+    EXPECT_NE(parse_modes(text).status().message().find("there are default, plain, runs"),
+              std::string::npos);
+  }
+}
+
+// Too many rows to compare each: a weighted sum of all finds what is wrong.
+TEST(Check, OfManyRowsIsOneSum) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t rows = (1 << 20) + 5;
+    ProductCheck<double> check(rows);
+    auto y = Array<double>::create(job, {rows}, {.name = "y"}).value();
+    auto access = y.local().value();
+    for (std::int64_t i = access.own().lo(0); i < access.own().hi(0); ++i) {
+      check.add(i, i, 2.5);
+      access.view()(i) = 2.5 * trial_element<double>(i);
+    }
+    EXPECT_TRUE(ok(access.end()));
+    rma::Team team = job.world();
+    EXPECT_TRUE(ok(check.agree(team)));
+    EXPECT_TRUE(check.compare(y, {}, 1).value().is_good());
+    if (job.rank().value == 0) {
+      EXPECT_TRUE(ok(y.put(arrays::Box({7}, {8}), std::vector<double>{0.0})));
+    }
+    EXPECT_TRUE(ok(y.sync()));
+    EXPECT_FALSE(check.compare(y, {}, 1).value().is_good());
+  });
+}
+
+void expect_partition(Job& job, Partition how) {
+  const Generator generator = parse_generator("random:144,3").value();
+  ProductCheck<double> check(generator.rows());
+  auto matrix = matrix_of(job, generator, &check);
+  rma::Team team = job.world();
+  EXPECT_TRUE(ok(check.agree(team)));
+  const auto parts = part_rows(matrix, how).value();
+  ASSERT_EQ(parts.size(), static_cast<std::size_t>(generator.rows()));
+  for (std::int32_t part = 0; part < job.size(); ++part) {
+    // Nobody has much more than his share of 144 rows.
+    const auto rows = std::count(parts.begin(), parts.end(), part);
+    EXPECT_LE(rows, 144 / job.size() + 144 / job.size() / 4 + 4);
+  }
+  auto renumbered = renumber(matrix, parts).value();
+  EXPECT_EQ(renumbered.matrix.entries(), matrix.entries());
+  auto x = trial(job, renumbered.matrix, renumbered.old_rows);
+  auto y = x.duplicate("y").value();
+  auto plan = SpmvPlan<double>::create(renumbered.matrix, x, y).value();
+  EXPECT_TRUE(ok(plan.multiply(renumbered.matrix, x, y)));
+  EXPECT_TRUE(check.compare(y, renumbered.old_rows, 5).value().is_good());
+  // Parts of such a matrix are not rows that follow each other.
+  EXPECT_TRUE(job.size() == 1 || !check.compare(y, {}, 5).value().is_good());
+}
+
+TEST(Partition, ByMetisKeepsTheProduct) {
+  if (!has_metis()) {
+    GTEST_SKIP() << "built without METIS";
+  }
+  on_ranks([](Job& job) { expect_partition(job, Partition::metis); });
+}
+
+TEST(Partition, ByScotchKeepsTheProduct) {
+  if (!has_scotch()) {
+    GTEST_SKIP() << "built without Scotch";
+  }
+  on_ranks([](Job& job) { expect_partition(job, Partition::scotch); });
+}
+
+TEST(Partition, GraphsAreSymmetricAndWithoutLoops) {
+  const linalg::LocalCsr<double> matrix{3, 3, {0, 2, 3, 3}, {0, 2, 0}, {1, 1, 1}};
+  const Graph graph = graph_of(matrix);
+  EXPECT_EQ(graph.starts, (std::vector<std::int64_t>{0, 2, 3, 4}));
+  EXPECT_EQ(graph.neighbours, (std::vector<std::int64_t>{1, 2, 0, 0}));
+  EXPECT_EQ(graph.weights, (std::vector<std::int64_t>{3, 2, 1}));
+}
+
+TEST(Partition, WhatThereIsNot) {
+  EXPECT_EQ(parse_partition("columns").status().message(),
+            "--partition columns: there are rows, entries, metis, scotch");
+}
+
+void expect_solution(const char* text, Method method, bool jacobi) {
+  on_ranks([&](Job& job) {
+    const Generator generator = parse_generator(text).value();
+    auto matrix = matrix_of(job, generator);
+    auto exact = trial(job, matrix);
+    auto b = exact.duplicate("b").value();
+    auto x = exact.duplicate("x").value();
+    auto plan = SpmvPlan<double>::create(matrix, exact, b).value();
+    EXPECT_TRUE(ok(plan.multiply(matrix, exact, b)));
+    const SolveResult result = solve(matrix, plan, b, x, {method, 1e-11, 500, jacobi}).value();
+    EXPECT_TRUE(result.has_converged) << text << ' ' << result.failure;
+    EXPECT_LE(result.true_residual, 1e-10);
+    std::vector<double> found(static_cast<std::size_t>(generator.rows()));
+    EXPECT_TRUE(ok(x.get(x.box(), found)));
+    for (std::int64_t i = 0; i < generator.rows(); ++i) {
+      EXPECT_NEAR(found[static_cast<std::size_t>(i)], trial_element<double>(i), 1e-7);
+    }
+    EXPECT_TRUE(ok(x.sync()));
+  });
+}
+
+TEST(Solve, FindsTheSolution) {
+  for (const bool jacobi : {false, true}) {
+    expect_solution("fe2d:9", Method::cg, jacobi);
+    expect_solution("stencil27:4", Method::cg, jacobi);
+    expect_solution("convection:9,60", Method::bicgstab, jacobi);
+    expect_solution("random:60,5", Method::bicgstab, jacobi);
+  }
+}
+
+TEST(Solve, ComplexSystems) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t n = 40;
+    auto builder = linalg::SparseBuilder<Complex>::create(job, n, n).value();
+    for (std::int64_t i = job.rank().value; i < n; i += job.size()) {
+      EXPECT_TRUE(ok(builder.add(i, i, 4.0)));
+      if (i + 1 < n) {
+        EXPECT_TRUE(ok(builder.add(i, i + 1, Complex(1, 1))));
+        EXPECT_TRUE(ok(builder.add(i + 1, i, Complex(1, -1))));
+      }
+    }
+    auto matrix = builder.assemble().value();
+    auto exact = trial(job, matrix);
+    for (const Method method : {Method::cg, Method::bicgstab}) {
+      auto b = exact.duplicate("b").value();
+      auto x = exact.duplicate("x").value();
+      auto plan = SpmvPlan<Complex>::create(matrix, exact, b).value();
+      EXPECT_TRUE(ok(plan.multiply(matrix, exact, b)));
+      const SolveResult result = solve(matrix, plan, b, x, {method, 1e-12, 200, true}).value();
+      EXPECT_TRUE(result.has_converged);
+      EXPECT_LE(result.true_residual, 1e-11);
+    }
+  });
+}
+
+TEST(Solve, TellsWhatStandsInTheWay) {
+  on_ranks([](Job& job) {
+    auto builder = linalg::SparseBuilder<double>::create(job, 4, 4).value();
+    if (job.rank().value == 0) {
+      for (std::int64_t i = 0; i < 3; ++i) {
+        EXPECT_TRUE(ok(builder.add(i, i, -1.0)));
+      }
+      EXPECT_TRUE(ok(builder.add(3, 0, 1.0)));
+    }
+    auto matrix = builder.assemble().value();
+    auto b = trial(job, matrix);
+    auto x = b.duplicate("x").value();
+    auto plan = SpmvPlan<double>::create(matrix, b, x).value();
+    const SolveResult result = solve(matrix, plan, b, x, {Method::cg, 1e-8, 9, false}).value();
+    EXPECT_FALSE(result.has_converged);
+    EXPECT_NE(result.failure.find("the matrix is not positive definite"), std::string::npos)
+        << result.failure;
+    EXPECT_NE(solve(matrix, plan, b, x, {Method::cg, 1e-8, 9, true})
+                  .status()
+                  .message()
+                  .find("has a zero on its diagonal"),
+              std::string::npos);
+  });
+}
+
+}  // namespace
+}  // namespace tessera::apps::spmv

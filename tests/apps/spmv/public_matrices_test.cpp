@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Matrices of public collections, which lie beside the project and not in it: each read by all
+// ranks, and by a few lines of serial code that know only its kind of file.
+#include <zlib.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <sstream>
+
+#include "tests/apps/spmv/matrix_texts.hpp"
+
+namespace tessera::apps::spmv {
+namespace {
+
+using rma::Job;
+using rma::test::on_ranks;
+using Places = std::map<std::pair<std::int64_t, std::int64_t>, double>;
+
+std::string path_of(const std::string& name) {
+  return std::string(MATRICES) + "/" + name;
+}
+
+bool is_there(const std::string& name) {
+  return std::filesystem::exists(path_of(name));
+}
+
+std::string inflated(const std::string& path) {
+  std::string text;
+  gzFile file = gzopen(path.c_str(), "rb");
+  std::vector<char> block(1 << 16);
+  for (int got = 0; (got = gzread(file, block.data(), static_cast<unsigned>(block.size()))) > 0;) {
+    text.append(block.data(), static_cast<std::size_t>(got));
+  }
+  gzclose(file);
+  return text;
+}
+
+Places market_by_stream(const std::string& path) {
+  std::istringstream text(inflated(path));
+  std::string line;
+  std::getline(text, line);
+  const bool is_symmetric = line.find("symmetric") != std::string::npos;
+  do {
+    std::getline(text, line);
+  } while (line[0] == '%');
+  Places places;
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+  for (double value = 0; text >> row >> column >> value;) {
+    places[{row - 1, column - 1}] += value;
+    if (is_symmetric && row != column) {
+      places[{column - 1, row - 1}] += value;
+    }
+  }
+  return places;
+}
+
+struct Sizes {
+  int pointers;
+  int width;
+  int value_width;
+  bool is_symmetric;
+};
+
+// The three that are here have one width for pointers and one for rows, of `sizes`.
+Places boeing_by_columns(const std::string& path, int row_width, const Sizes& sizes) {
+  std::istringstream text(inflated(path));
+  std::string line;
+  for (int i = 0; i < 4; ++i) {
+    std::getline(text, line);
+  }
+  const auto read = [&](std::size_t count, int width, auto&& convert) {
+    while (count > 0) {
+      std::getline(text, line);
+      // Lines may have blanks behind the last field.
+      const std::size_t end = line.find_last_not_of(" \r") + 1;
+      for (std::size_t at = 0; at < end && count > 0;
+           at += static_cast<std::size_t>(width), --count) {
+        convert(line.substr(at, static_cast<std::size_t>(width)));
+      }
+    }
+  };
+  std::vector<std::int64_t> pointers;
+  std::vector<std::int64_t> rows;
+  std::vector<double> values;
+  read(static_cast<std::size_t>(sizes.pointers), sizes.width,
+       [&](const std::string& field) { pointers.push_back(std::stoll(field)); });
+  const auto entries = static_cast<std::size_t>(pointers.back() - 1);
+  read(entries, row_width, [&](const std::string& field) { rows.push_back(std::stoll(field)); });
+  read(entries, sizes.value_width, [&](std::string field) {
+    std::replace(field.begin(), field.end(), 'D', 'e');
+    values.push_back(std::stod(field));
+  });
+  Places places;
+  for (std::size_t column = 0; column + 1 < pointers.size(); ++column) {
+    for (auto k = static_cast<std::size_t>(pointers[column] - 1);
+         k < static_cast<std::size_t>(pointers[column + 1] - 1); ++k) {
+      const std::pair place{rows[k] - 1, static_cast<std::int64_t>(column)};
+      places[place] += values[k];
+      if (sizes.is_symmetric && place.first != place.second) {
+        places[{place.second, place.first}] += values[k];
+      }
+    }
+  }
+  return places;
+}
+
+void expect_places(const std::string& name, const Places& expected) {
+  on_ranks([&](Job& job) {
+    const auto entries = read_all<double>(job, path_of(name)).value();
+    ASSERT_EQ(entries.size(), expected.size()) << name;
+    for (const auto& [row, column, value] : entries) {
+      const auto it = expected.find({row, column});
+      ASSERT_NE(it, expected.end()) << row << ' ' << column;
+      ASSERT_EQ(value, it->second) << row << ' ' << column;
+    }
+  });
+}
+
+TEST(PublicMatrices, MatrixMarket) {
+  for (const char* name : {"cryg2500.mtx", "bcsstk13.mtx.gz"}) {
+    if (!is_there(name)) {
+      GTEST_SKIP() << "there is no " << path_of(name);
+    }
+    expect_places(name, market_by_stream(path_of(name)));
+  }
+}
+
+TEST(PublicMatrices, HarwellBoeing) {
+  if (!is_there("arc130.rua")) {
+    GTEST_SKIP() << "there is no " << path_of("arc130.rua");
+  }
+  expect_places("arc130.rua", boeing_by_columns(path_of("arc130.rua"), 4, {131, 5, 24, false}));
+  expect_places("west0067.rua", boeing_by_columns(path_of("west0067.rua"), 8, {68, 8, 20, false}));
+  expect_places("bcsstk01.rsa", boeing_by_columns(path_of("bcsstk01.rsa"), 5, {49, 5, 20, true}));
+}
+
+}  // namespace
+}  // namespace tessera::apps::spmv

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Checkpoints and the tools of HDF5: h5dump and h5py read what is written here, and what h5py
+// writes or changes is read here. Skipped where there are none.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <complex>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "arrays/elementwise.hpp"
+#include "tests/arrays/ranks/checkpoint_support.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::arrays {
+namespace {
+
+using rma::Code;
+using rma::Job;
+using rma::test::fails;
+using rma::test::ok;
+using rma::test::on_ranks;
+using test::contents_of;
+using test::expect_filled;
+using test::fill_with_fingerprints;
+using test::has_hdf5;
+using test::SharedFolder;
+using test::write_checkpoint;
+using test::write_contents;
+
+constexpr CheckpointOptions small_pieces{.piece_bytes = 200};
+
+struct Outcome {
+  int exit_code = -1;
+  std::string output;
+};
+
+Outcome run(const std::string& command) {
+  Outcome outcome;
+  std::FILE* const pipe = ::popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) {
+    return outcome;
+  }
+  char part[4096];
+  while (const std::size_t count = std::fread(part, 1, sizeof part, pipe)) {
+    outcome.output.append(part, count);
+  }
+  const int status = ::pclose(pipe);
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+Outcome run_python(const SharedFolder& folder, const std::string& program) {
+  const std::string script = folder.file("script.py");
+  write_contents(script,
+                 "import h5py, numpy as np\npath = '" + folder.file("run.h5") + "'\n" + program);
+  return run("/usr/bin/python3 " + script);
+}
+
+bool has_h5py() {
+  return run("/usr/bin/python3 -c 'import h5py, numpy'").exit_code == 0;
+}
+
+class CheckpointTools : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_hdf5()) {
+      GTEST_SKIP() << "built without HDF5";
+    }
+    if (!has_h5py()) {
+      GTEST_SKIP() << "this machine has no h5py for /usr/bin/python3 (Debian's python3-h5py)";
+    }
+  }
+};
+
+template <class Action>
+void on_first(Job& job, Action&& action) {
+  if (job.rank().value == 0) {
+    action();
+  }
+  EXPECT_TRUE(ok(job.barrier()));
+}
+
+TEST(CheckpointDump, ShowsArraysAndAttributes) {
+  if (!has_hdf5()) {
+    GTEST_SKIP() << "built without HDF5";
+  }
+  if (run("h5dump --version").exit_code != 0) {
+    GTEST_SKIP() << "this machine has no h5dump (Debian's hdf5-tools)";
+  }
+  on_ranks([](Job& job) {
+    const SharedFolder folder(job);
+    const std::string path = folder.file("run.h5");
+    auto array = Array<std::int64_t>::create(job, {2, 3}, {.name = "numbers"}).value();
+    const std::vector<std::int64_t> values = {10, 11, 12, 20, 21, 22};
+    if (job.rank().value == 0) {
+      EXPECT_TRUE(ok(array.put(array.box(), values)));
+    }
+    auto writer = CheckpointWriter::create(job, path, {.piece_bytes = 16}).value();
+    EXPECT_TRUE(ok(writer.add(array)));
+    EXPECT_TRUE(ok(writer.add_attribute("title", std::string("a run"))));
+    EXPECT_TRUE(ok(writer.commit()));
+    on_first(job, [&] {
+      const Outcome dumped = run("h5dump '" + path + "'");
+      EXPECT_EQ(dumped.exit_code, 0) << dumped.output;
+      for (const std::string words :
+           {"DATASET \"numbers\"", "H5T_STD_I64LE", "SIMPLE { ( 2, 3 ) / ( 2, 3 ) }",
+            "(0,0): 10, 11, 12,", "(1,0): 20, 21, 22", "\"a run\"",
+            "ATTRIBUTE \"tessera_distribution\"", "2 x 3: "}) {
+        EXPECT_NE(dumped.output.find(words), std::string::npos) << words << dumped.output;
+      }
+    });
+  });
+}
+
+TEST_F(CheckpointTools, H5pyReadsWhatIsWrittenHere) {
+  on_ranks([](Job& job) {
+    const SharedFolder folder(job);
+    auto reals = Array<double>::create(job, {5, 7}, {.name = "A"}).value();
+    auto pairs = Array<std::complex<double>>::create(job, {3}, {.name = "z"}).value();
+    auto none = Array<float>::create(job, {4, 0}, {.name = "none"}).value();
+    fill_with_fingerprints(reals);
+    EXPECT_TRUE(ok(fill(pairs, std::complex<double>(1.5, -2))));
+    auto writer = CheckpointWriter::create(job, folder.file("run.h5"), small_pieces).value();
+    EXPECT_TRUE(ok(writer.add(reals)));
+    EXPECT_TRUE(ok(writer.add(pairs)));
+    EXPECT_TRUE(ok(writer.add(none)));
+    EXPECT_TRUE(ok(writer.add_attribute("step", std::int64_t{12})));
+    EXPECT_TRUE(ok(writer.add_attribute("title", std::string("π"))));
+    EXPECT_TRUE(ok(writer.commit()));
+    on_first(job, [&] {
+      const Outcome said = run_python(folder, R"(
+f = h5py.File(path, 'r')
+A = f['A'][...]
+i, j = np.indices((5, 7))
+assert A.dtype == np.float64 and np.array_equal(A, (131.0 + i) * 131 + j), A
+assert f['z'].dtype == np.complex128 and (f['z'][...] == 1.5 - 2j).all(), f['z'][...]
+assert f['none'].shape == (4, 0)
+assert f.attrs['step'] == 12 and f.attrs['title'] == 'π', dict(f.attrs)
+assert f['A'].attrs['tessera_distribution'].startswith('5 x 7: ')
+assert sorted(f) == ['A', 'none', 'z']
+)");
+      EXPECT_EQ(said.exit_code, 0) << said.output;
+    });
+  });
+}
+
+TEST_F(CheckpointTools, FilesOfH5pyAreReadHere) {
+  on_ranks([](Job& job) {
+    const SharedFolder folder(job);
+    const std::string path = folder.file("run.h5");
+    on_first(job, [&] {
+      const Outcome said = run_python(folder, R"(
+with h5py.File(path, 'w') as f:
+    i, j = np.indices((13, 9))
+    f['A'] = (131.0 + i) * 131 + j
+    f['z'] = np.full(4, 1 + 2j, dtype=np.complex64)
+    f['big'] = np.arange(3, dtype='>f8')
+    f['half'] = np.arange(3, dtype=np.float16)
+    f['text'] = 'some'
+    f.create_dataset('chunked', data=np.zeros((8, 8)), chunks=(4, 4))
+    f.create_dataset('unwritten', (5,), dtype=np.float64)
+    f['group/inner'] = np.zeros(3)
+    f['link'] = h5py.SoftLink('/A')
+    f['elsewhere'] = h5py.ExternalLink('none.h5', '/A')
+    f.attrs['step'] = 3
+    f.attrs['list'] = [1, 2]
+)");
+      EXPECT_EQ(said.exit_code, 0) << said.output;
+    });
+    auto file = Checkpoint::open(job, path);
+    ASSERT_TRUE(ok(file));
+    EXPECT_EQ(file->names(),
+              (std::vector<std::string>{"A", "big", "chunked", "half", "text", "unwritten", "z"}));
+    auto array = file->read<double>("A");
+    ASSERT_TRUE(ok(array));
+    expect_filled(*array);
+    EXPECT_FALSE(file->info("A")->has_checksums);
+    EXPECT_FALSE(file->info("A")->distribution.has_value());
+    auto pairs = file->read<std::complex<float>>("z");
+    ASSERT_TRUE(ok(pairs));
+    EXPECT_EQ(pairs->get_element({3}).value(), (std::complex<float>(1, 2)));
+    EXPECT_EQ(file->attribute_names(), std::vector<std::string>{"step"});
+    EXPECT_EQ(file->attribute<std::int64_t>("step").value(), 3);
+
+    EXPECT_TRUE(fails(file->verify("A"), Code::unsupported, {"it has no checksums"}));
+    EXPECT_TRUE(fails(file->read<double>("big"), Code::invalid_argument,
+                      {"reading array 'big'", "it holds big-endian float64"}));
+    EXPECT_TRUE(fails(file->read<double>("half"), Code::invalid_argument, {"it holds float16"}));
+    EXPECT_TRUE(fails(file->read<double>("chunked"), Code::unsupported,
+                      {"not in one piece of the file", "h5repack -l CONTI"}));
+    EXPECT_TRUE(fails(file->read<double>("unwritten"), Code::unsupported, {"never written"}));
+    EXPECT_TRUE(fails(file->read<double>("text"), Code::unsupported, {"it has 0 dimensions"}));
+  });
+}
+
+TEST_F(CheckpointTools, WhatH5pyHasChangedIsStillReadAndVerified) {
+  on_ranks([](Job& job) {
+    const SharedFolder folder(job);
+    const std::string path = folder.file("run.h5");
+    auto array = Array<double>::create(job, {13, 9}, {.name = "A"}).value();
+    fill_with_fingerprints(array);
+    ASSERT_TRUE(ok(write_checkpoint(job.world(), path, small_pieces, array)));
+    on_first(job, [&] {
+      const Outcome said = run_python(folder, R"(
+with h5py.File(path, 'r+') as f:
+    f.attrs['remark'] = 'by hand'
+    f['more'] = np.arange(1000.0)
+)");
+      EXPECT_EQ(said.exit_code, 0) << said.output;
+    });
+    {
+      auto file = Checkpoint::open(job, path);
+      ASSERT_TRUE(ok(file));
+      EXPECT_EQ(file->attribute<std::string>("remark").value(), "by hand");
+      EXPECT_TRUE(ok(file->verify("A")));
+      auto again = file->read<double>("A");
+      ASSERT_TRUE(ok(again));
+      EXPECT_TRUE(again->distribution() == array.distribution());
+      expect_filled(*again);
+      EXPECT_TRUE(ok(file->read<double>("more")));
+    }
+    on_first(job, [&] {
+      const Outcome said = run_python(folder, "h5py.File(path, 'r+')['A'][2, 3] = 0\n");
+      EXPECT_EQ(said.exit_code, 0) << said.output;
+    });
+    auto file = Checkpoint::open(job, path);
+    ASSERT_TRUE(ok(file));
+    EXPECT_TRUE(fails(file->read<double>("A"), Code::protocol, {"piece 0 of 5", "checksum"}));
+  });
+}
+
+}  // namespace
+}  // namespace tessera::arrays

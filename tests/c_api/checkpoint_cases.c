@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/c_api/cases.h"
+#include "tests/c_api/model.h"
+
+/* A path of the team's own, and whether this build has checkpoints at all. */
+static int path_for(char path[], int64_t capacity) {
+  tessera_checkpoint* file = NULL;
+  int64_t number = (int64_t)getpid();
+  CHECK_OK(tessera_team_broadcast(team, &number, (int64_t)sizeof number, 0));
+  snprintf(path, (size_t)capacity, "/tmp/tessera-c-api-%lld.h5", (long long)number);
+  unlink(path);
+  CHECK_OK(tessera_team_barrier(team));
+  const int code = tessera_checkpoint_open(job, team, path, &file);
+  CHECK(code != TESSERA_OK);
+  CHECK(file == NULL);
+  if (code == TESSERA_UNSUPPORTED) {
+    CHECK_HAS(tessera_last_error(), "this library was built without HDF5");
+  } else {
+    CHECK_HAS(tessera_last_error(), path);
+  }
+  return code != TESSERA_UNSUPPORTED;
+}
+
+static void without_hdf5(const char* path) {
+  tessera_checkpoint_writer* writer = NULL;
+  CHECK_ERROR(tessera_checkpoint_writer_create(job, team, path, NULL, &writer), TESSERA_UNSUPPORTED,
+              "this library was built without HDF5");
+  CHECK(writer == NULL);
+}
+
+static void write_file(const char* path, const tessera_array* a, const tessera_array* opaque) {
+  tessera_checkpoint_writer* writer = NULL;
+  tessera_checkpoint_options options;
+  tessera_checkpoint_options_init(&options);
+  options.piece_bytes = 100;
+  CHECK_OK(tessera_checkpoint_writer_create(job, team, path, &options, &writer));
+  CHECK_OK(tessera_checkpoint_writer_add(writer, a, NULL));
+  CHECK_OK(tessera_checkpoint_writer_add(writer, opaque, "bytes"));
+  CHECK_OK(tessera_checkpoint_writer_add_integer(writer, "step", 12));
+  CHECK_OK(tessera_checkpoint_writer_add_real(writer, "time", 0.375));
+  CHECK_OK(tessera_checkpoint_writer_add_text(writer, "code", "heat"));
+  CHECK_ERROR(tessera_checkpoint_writer_add(writer, a, "A"), TESSERA_INVALID_ARGUMENT, "'A'");
+  CHECK_ERROR(tessera_checkpoint_writer_add(writer, NULL, "B"), TESSERA_INVALID_ARGUMENT,
+              "the array is null");
+  CHECK_ERROR(tessera_checkpoint_writer_add_text(writer, "x", NULL), TESSERA_INVALID_ARGUMENT,
+              "text is null");
+  CHECK_OK(tessera_checkpoint_writer_commit(writer));
+  CHECK_OK(tessera_checkpoint_writer_free(&writer));
+  CHECK(writer == NULL);
+}
+
+static void check_contents(const tessera_checkpoint* file) {
+  char text[100];
+  int64_t number = 0;
+  int64_t extents[TESSERA_MAX_DIMS] = {0};
+  double real = 0;
+  int has_checksums = 0;
+  tessera_type type = -1;
+  tessera_distribution* distribution = NULL;
+  CHECK_OK(tessera_checkpoint_array_count(file, &number));
+  CHECK_EQUAL(number, 2);
+  CHECK_OK(tessera_checkpoint_array_name(file, 1, text, sizeof text, NULL));
+  CHECK(strcmp(text, "A") == 0 || strcmp(text, "bytes") == 0);
+  CHECK_OK(tessera_checkpoint_attribute_count(file, &number));
+  CHECK_EQUAL(number, 3);
+  CHECK_OK(tessera_checkpoint_attribute_name(file, 0, text, sizeof text, &number));
+  CHECK_EQUAL(number, 4);
+  CHECK_OK(tessera_checkpoint_array_info(file, "A", &type, &number, extents, &has_checksums));
+  CHECK_EQUAL(type, TESSERA_F64);
+  CHECK_EQUAL(number, 2);
+  CHECK_EQUAL(extents[0] * 100 + extents[1], 907);
+  CHECK_EQUAL(has_checksums, 1);
+  CHECK_OK(tessera_checkpoint_array_info(file, "bytes", &type, &number, extents, &has_checksums));
+  CHECK_EQUAL(type, tessera_type_opaque(3));
+  CHECK_OK(tessera_checkpoint_type_name(file, "A", text, sizeof text, NULL));
+  CHECK_TEXT(text, "float64");
+  CHECK_OK(tessera_checkpoint_distribution(file, "A", &distribution));
+  CHECK_OK(tessera_distribution_shape(distribution, NULL, extents, &number));
+  CHECK_EQUAL(number, members);
+  CHECK_OK(tessera_distribution_free(&distribution));
+  CHECK_OK(tessera_checkpoint_integer(file, "step", &number));
+  CHECK_EQUAL(number, 12);
+  CHECK_OK(tessera_checkpoint_real(file, "time", &real));
+  CHECK_REAL(real, 0.375);
+  CHECK_OK(tessera_checkpoint_text(file, "code", text, sizeof text, NULL));
+  CHECK_TEXT(text, "heat");
+}
+
+static void check_arrays(const tessera_checkpoint* file, const void* bytes) {
+  const int64_t extents[2] = {9, 7};
+  const int64_t block[2] = {2, 3};
+  char found[5][3] = {{0}};
+  tessera_distribution* cyclic = NULL;
+  tessera_array* array = NULL;
+  CHECK_OK(tessera_checkpoint_read(file, "A", NULL, &array));
+  CHECK_ALL(array, by_index);
+  release(array);
+  CHECK_OK(tessera_distribution_block_cyclic(job, members, 2, extents, block, NULL, &cyclic));
+  CHECK_OK(tessera_checkpoint_read(file, "A", cyclic, &array));
+  CHECK_ALL(array, by_index);
+  CHECK_OK(tessera_array_zero(tessera_part_whole(array)));
+  CHECK_OK(tessera_checkpoint_read_into(file, "A", array));
+  CHECK_ALL(array, by_index);
+  release(array);
+  CHECK_OK(tessera_distribution_free(&cyclic));
+  CHECK_OK(tessera_checkpoint_read(file, "bytes", NULL, &array));
+  CHECK_OK(tessera_array_get(array, NULL, NULL, found, NULL));
+  CHECK(memcmp(found, bytes, sizeof found) == 0);
+  CHECK_ERROR(tessera_checkpoint_read_into(file, "A", array), TESSERA_INVALID_ARGUMENT,
+              "it holds float64");
+  release(array);
+  CHECK_OK(tessera_checkpoint_verify(file, "A"));
+}
+
+static void check_errors(const tessera_checkpoint* file) {
+  int64_t number = 7;
+  double real = 0;
+  char text[9];
+  tessera_array* array = NULL;
+  CHECK_ERROR(tessera_checkpoint_read(file, "B", NULL, &array), TESSERA_INVALID_ARGUMENT,
+              "there is no array 'B'");
+  CHECK(array == NULL);
+  CHECK_ERROR(tessera_checkpoint_read(file, NULL, NULL, &array), TESSERA_INVALID_ARGUMENT,
+              "array's name is null");
+  CHECK_ERROR(tessera_checkpoint_verify(file, "B"), TESSERA_INVALID_ARGUMENT, "no array 'B'");
+  CHECK_ERROR(tessera_checkpoint_integer(file, "time", &number), TESSERA_INVALID_ARGUMENT,
+              "is a floating-point number");
+  CHECK_EQUAL(number, 7);
+  CHECK_ERROR(tessera_checkpoint_real(file, "nothing", &real), TESSERA_INVALID_ARGUMENT,
+              "there is no attribute 'nothing'");
+  CHECK_ERROR(tessera_checkpoint_text(file, "step", text, sizeof text, NULL),
+              TESSERA_INVALID_ARGUMENT, "is a whole number");
+  CHECK_ERROR(tessera_checkpoint_array_name(file, 2, text, sizeof text, NULL), TESSERA_OUT_OF_RANGE,
+              "there is no array 2");
+}
+
+static void write_and_read(void) {
+  char path[100];
+  char bytes[5][3];
+  const int64_t length = 5;
+  tessera_checkpoint* file = NULL;
+  if (!path_for(path, sizeof path)) {
+    without_hdf5(path);
+    return;
+  }
+  for (int i = 0; i < 5; ++i) {
+    memset(bytes[i], 'a' + i, 3);
+  }
+  tessera_array* const a = make_matrix(9, 7, "A");
+  tessera_array* const opaque = make_array(tessera_type_opaque(3), 1, &length, "O");
+  set_all(a, by_index);
+  if (member == 0) {
+    CHECK_OK(tessera_array_put(opaque, NULL, NULL, bytes, NULL));
+  }
+  CHECK_OK(tessera_array_sync(opaque));
+  write_file(path, a, opaque);
+  CHECK_OK(tessera_checkpoint_open(job, team, path, &file));
+  check_contents(file);
+  check_arrays(file, bytes);
+  check_errors(file);
+  CHECK_OK(tessera_checkpoint_free(&file));
+  CHECK_OK(tessera_team_barrier(team));
+  if (member == 0) {
+    unlink(path);
+  }
+  release(opaque);
+  release(a);
+}
+
+/* What is not committed leaves nothing behind. */
+static void give_up(void) {
+  char path[100];
+  tessera_checkpoint_writer* writer = NULL;
+  if (!path_for(path, sizeof path)) {
+    return;
+  }
+  CHECK_OK(tessera_checkpoint_writer_create(job, team, path, NULL, &writer));
+  CHECK_OK(tessera_checkpoint_writer_free(&writer));
+  CHECK_OK(tessera_checkpoint_writer_free(&writer));
+  CHECK(access(path, F_OK) != 0);
+  CHECK_ERROR(tessera_checkpoint_writer_create(job, team, NULL, NULL, &writer),
+              TESSERA_INVALID_ARGUMENT, "path is null");
+  CHECK_ERROR(tessera_checkpoint_writer_create(job, team, "/no/such/folder/x.h5", NULL, &writer),
+              TESSERA_INVALID_ARGUMENT, "/no/such/folder");
+  CHECK_ERROR(tessera_checkpoint_writer_commit(NULL), TESSERA_INVALID_ARGUMENT,
+              "the writer of a checkpoint is null");
+}
+
+const Case checkpoint_cases[] = {
+    {"write_and_read", write_and_read}, {"give_up", give_up}, {NULL, NULL}};

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/c_api/cases.h"
+#include "tests/c_api/model.h"
+
+static void knows_ranks_and_nodes(void) {
+  int64_t rank = -1;
+  int64_t size = -1;
+  int64_t nodes = -1;
+  CHECK_OK(tessera_job_rank(job, &rank));
+  CHECK_OK(tessera_job_size(job, &size));
+  CHECK_OK(tessera_job_node_count(job, &nodes));
+  CHECK_EQUAL(rank, member);
+  CHECK_EQUAL(size, members);
+  const char* const setting = getenv("TESSERA_RANKS_PER_NODE");
+  const int64_t per_node = setting == NULL ? size : strtol(setting, NULL, 10);
+  CHECK_EQUAL(nodes, (size + per_node - 1) / per_node);
+  for (int64_t other = 0; other < size; ++other) {
+    int64_t node = -1;
+    int shares = -1;
+    int present = -1;
+    CHECK_OK(tessera_job_node(job, other, &node));
+    CHECK_OK(tessera_job_shares_node(job, other, &shares));
+    CHECK_OK(tessera_job_is_present(job, other, &present));
+    CHECK_EQUAL(node, other / per_node);
+    CHECK_EQUAL(shares, other / per_node == rank / per_node);
+    CHECK_EQUAL(present, 1);
+  }
+  CHECK_ERROR(tessera_job_node(job, size, &nodes), TESSERA_OUT_OF_RANGE,
+              "tessera_job_node: there is no rank");
+  CHECK_ERROR(tessera_job_rank(job, NULL), TESSERA_INVALID_ARGUMENT, "result is null");
+}
+
+static void gives_texts(void) {
+  char name[20];
+  char cut[3] = "xx";
+  int64_t length = -1;
+  CHECK_OK(tessera_job_transport(job, member, name, sizeof name, &length));
+  CHECK_TEXT(name, "shm");
+  CHECK_EQUAL(length, 3);
+  CHECK_OK(tessera_job_transport(job, member, cut, sizeof cut, NULL));
+  CHECK_TEXT(cut, "sh");
+  CHECK_OK(tessera_job_transport(job, member, NULL, 0, &length));
+  CHECK_EQUAL(length, 3);
+  CHECK_OK(tessera_job_setting(job, "TESSERA_CHECK_OVERLAP", name, sizeof name, &length));
+  CHECK_TEXT(name, "1");
+  CHECK_ERROR(tessera_job_setting(job, "TESSERA_NONE", name, sizeof name, NULL),
+              TESSERA_INVALID_ARGUMENT, "there is no setting 'TESSERA_NONE'");
+  CHECK_ERROR(tessera_job_setting(job, "TESSERA_LOG", NULL, 4, NULL), TESSERA_INVALID_ARGUMENT,
+              "text is null");
+  CHECK_ERROR(tessera_job_setting(job, "TESSERA_LOG", name, -1, NULL), TESSERA_INVALID_ARGUMENT,
+              "-1");
+}
+
+static void counts_its_traffic(void) {
+  const int64_t right = (member + 1) % members;
+  const double value = 5;
+  int64_t before = 0;
+  int64_t after = 0;
+  int64_t all = 0;
+  int64_t bytes_before = 0;
+  int64_t bytes = 0;
+  tessera_array* const array = make_vector(members, "counted");
+  CHECK_OK(tessera_job_traffic_to(job, right, TESSERA_OP_PUT, &before, &bytes_before));
+  CHECK_OK(tessera_array_put_element(array, &right, &value));
+  CHECK_OK(tessera_job_traffic_to(job, right, TESSERA_OP_PUT, &after, &bytes));
+  CHECK_OK(tessera_job_traffic(job, TESSERA_OP_PUT, &all, NULL));
+  CHECK_EQUAL(after - before, 1);
+  CHECK_EQUAL(bytes - bytes_before, sizeof value);
+  CHECK(all >= after);
+  CHECK_ERROR(tessera_job_traffic(job, 17, &all, NULL), TESSERA_INVALID_ARGUMENT,
+              "no kind of operation 17");
+  release(array);
+}
+
+static void waits_and_fences(void) {
+  const int64_t right = (member + 1) % members;
+  const double value = 7;
+  double seen = 0;
+  tessera_array* const array = make_vector(members, "fenced");
+  tessera_handle* handle = NULL;
+  CHECK_OK(tessera_array_put_async(array, &right, (int64_t[]){right + 1}, &value, NULL, &handle));
+  CHECK_OK(tessera_handle_detach(&handle));
+  CHECK(handle == NULL);
+  CHECK_OK(tessera_job_wait_rank(job, right));
+  CHECK_OK(tessera_job_wait_all(job));
+  CHECK_OK(tessera_job_fence(job, right));
+  CHECK_OK(tessera_job_fence_all(job));
+  CHECK_OK(tessera_job_barrier(job));
+  CHECK_OK(tessera_array_get_element(array, &member, &seen));
+  CHECK_REAL(seen, value);
+  CHECK_ERROR(tessera_job_fence(job, -1), TESSERA_OUT_OF_RANGE, "there is no rank -1");
+  release(array);
+}
+
+static void gives_memory_of_the_node(void) {
+  void* memory = NULL;
+  CHECK_OK(tessera_job_allocate_local(job, 1000, &memory));
+  CHECK(memory != NULL);
+  for (int i = 0; i < 1000; ++i) {
+    CHECK_EQUAL(((char*)memory)[i], 0);
+  }
+  CHECK_OK(tessera_job_free_local(job, memory));
+  CHECK_ERROR(tessera_job_free_local(job, memory), TESSERA_INVALID_ARGUMENT,
+              "tessera_job_free_local");
+  CHECK_ERROR(tessera_job_allocate_local(job, -1, &memory), TESSERA_INVALID_ARGUMENT, "-1");
+}
+
+/* A job of its own in the same process; what is left of it after it was stopped. */
+static void starts_alone(void) {
+  tessera_job* alone = NULL;
+  tessera_array* array = NULL;
+  tessera_array* second = NULL;
+  tessera_array* copy = NULL;
+  int64_t size = 0;
+  const int64_t extent = 10;
+  double values[10];
+  CHECK_OK(tessera_job_start_alone(&alone));
+  CHECK_OK(tessera_job_size(alone, &size));
+  CHECK_EQUAL(size, 1);
+  CHECK_OK(tessera_array_create(alone, TESSERA_F64, 1, &extent, NULL, &array));
+  CHECK_OK(tessera_array_create(alone, TESSERA_F64, 1, &extent, NULL, &second));
+  copy = second;
+  CHECK_OK(tessera_array_free(&second));
+  CHECK(second == NULL);
+  CHECK_ERROR(tessera_array_sync(copy), TESSERA_CLOSED, "the array 'unnamed' was freed");
+  CHECK_OK(tessera_job_stop(alone));
+  CHECK_OK(tessera_job_stop(alone));
+  CHECK_ERROR(tessera_array_get(array, NULL, NULL, values, NULL), TESSERA_CLOSED, "stopped");
+  CHECK_OK(tessera_job_free(&alone));
+  CHECK(alone == NULL);
+  CHECK_OK(tessera_job_free(&alone));
+}
+
+static void names_codes_and_types(void) {
+  int64_t bytes = 0;
+  CHECK_TEXT(tessera_error_name(TESSERA_OK), "ok");
+  CHECK_TEXT(tessera_error_name(TESSERA_PEER_LOST), "peer_lost");
+  CHECK_TEXT(tessera_error_name(TESSERA_INTERNAL), "internal");
+  CHECK_TEXT(tessera_error_name(12), "unknown");
+  CHECK_TEXT(tessera_error_name(-1), "unknown");
+  CHECK_TEXT(tessera_version(), "0.1.0");
+  CHECK_OK(tessera_type_bytes(TESSERA_C128, &bytes));
+  CHECK_EQUAL(bytes, 16);
+  CHECK_OK(tessera_type_bytes(tessera_type_opaque(24), &bytes));
+  CHECK_EQUAL(bytes, 24);
+  CHECK_ERROR(tessera_type_bytes(12, &bytes), TESSERA_INVALID_ARGUMENT, "no element type 12");
+  CHECK_ERROR(tessera_type_bytes(tessera_type_opaque(0), &bytes), TESSERA_INVALID_ARGUMENT,
+              "at least one byte");
+  CHECK_EQUAL(tessera_last_error_rank(), -1);
+}
+
+const Case job_cases[] = {{"knows_ranks_and_nodes", knows_ranks_and_nodes},
+                          {"gives_texts", gives_texts},
+                          {"counts_its_traffic", counts_its_traffic},
+                          {"waits_and_fences", waits_and_fences},
+                          {"gives_memory_of_the_node", gives_memory_of_the_node},
+                          {"starts_alone", starts_alone},
+                          {"names_codes_and_types", names_codes_and_types},
+                          {NULL, NULL}};

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "tests/c_api/cases.h"
+
+static void are_made_of_lists(void) {
+  int64_t reversed[64];
+  int64_t rank = -1;
+  int64_t place = -1;
+  tessera_team* back = NULL;
+  for (int64_t i = 0; i < members; ++i) {
+    reversed[i] = members - 1 - i;
+  }
+  CHECK_OK(tessera_team_create(job, members, reversed, &back));
+  CHECK_OK(tessera_team_rank(back, &place));
+  CHECK_EQUAL(place, members - 1 - member);
+  CHECK_OK(tessera_team_world_rank(back, 0, &rank));
+  CHECK_EQUAL(rank, members - 1);
+  CHECK_OK(tessera_team_member(back, 0, &place));
+  CHECK_EQUAL(place, members - 1);
+  CHECK_ERROR(tessera_team_world_rank(back, members, &rank), TESSERA_OUT_OF_RANGE,
+              "there is no member");
+  CHECK_ERROR(tessera_team_member(back, -1, &rank), TESSERA_OUT_OF_RANGE, "there is no rank -1");
+  CHECK_OK(tessera_team_free(&back));
+  CHECK(back == NULL);
+  CHECK_ERROR(tessera_team_create(job, 0, reversed, &back), TESSERA_INVALID_ARGUMENT,
+              "tessera_team_create");
+  CHECK_ERROR(tessera_team_create(job, 1, NULL, &back), TESSERA_INVALID_ARGUMENT, "ranks is null");
+  reversed[0] = -5;
+  CHECK_ERROR(tessera_team_create(job, 1, reversed, &back), TESSERA_INVALID_ARGUMENT,
+              "entry 0 of the ranks is -5");
+}
+
+static void are_split(void) {
+  tessera_team* part = NULL;
+  tessera_team* own = NULL;
+  int64_t size = -1;
+  int64_t place = -1;
+  int64_t rank = -1;
+  CHECK_OK(tessera_team_split(team, member % 2, -member, &part));
+  CHECK_OK(tessera_team_size(part, &size));
+  CHECK_OK(tessera_team_rank(part, &place));
+  CHECK_EQUAL(size, (members + 1 - member % 2) / 2);
+  CHECK_EQUAL(place, size - 1 - member / 2);
+  CHECK_OK(tessera_team_world_rank(part, place, &rank));
+  CHECK_EQUAL(rank, member);
+  CHECK_OK(tessera_team_split(team, -1, 0, &own));
+  CHECK_OK(tessera_team_size(own, &size));
+  CHECK_EQUAL(size, 1);
+  if (members > 1) {
+    CHECK_OK(tessera_team_member(own, (member + 1) % members, &place));
+    CHECK_EQUAL(place, -1);
+  }
+  CHECK_OK(tessera_team_free(&own));
+  CHECK_OK(tessera_team_free(&part));
+  CHECK_ERROR(tessera_team_split(team, INT64_MAX, 0, &part), TESSERA_INVALID_ARGUMENT,
+              "do not fit 32 bits");
+}
+
+static void exchange_bytes(void) {
+  int64_t all[64];
+  char text[6] = "";
+  const int64_t root = members - 1;
+  if (member == root) {
+    memcpy(text, "hello", sizeof text);
+  }
+  CHECK_OK(tessera_team_broadcast(team, text, sizeof text, root));
+  CHECK_TEXT(text, "hello");
+  const int64_t mine = 10 * member;
+  CHECK_OK(tessera_team_allgather(team, &mine, sizeof mine, all));
+  for (int64_t i = 0; i < members; ++i) {
+    CHECK_EQUAL(all[i], 10 * i);
+  }
+  CHECK_OK(tessera_team_allgather(team, NULL, 0, NULL));
+  CHECK_OK(tessera_team_barrier(team));
+  CHECK_ERROR(tessera_team_broadcast(team, text, 1, members), TESSERA_OUT_OF_RANGE,
+              "there is no member");
+  CHECK_ERROR(tessera_team_broadcast(team, NULL, 1, 0), TESSERA_INVALID_ARGUMENT, "bytes is null");
+  CHECK_ERROR(tessera_team_allgather(team, &mine, -8, all), TESSERA_INVALID_ARGUMENT, "-8");
+}
+
+static void reduce_elements(void) {
+  double sums[2] = {(double)member, 1};
+  int32_t bits = 1 << (member % 30);
+  int64_t largest = member;
+  const double product = (double)(members * (members - 1) / 2);
+  CHECK_OK(tessera_team_allreduce(team, sums, 2, TESSERA_F64, TESSERA_SUM));
+  CHECK_REAL(sums[0], product);
+  CHECK_REAL(sums[1], (double)members);
+  CHECK_OK(tessera_team_allreduce(team, &bits, 1, TESSERA_I32, TESSERA_BIT_OR));
+  CHECK_EQUAL(bits, (1 << members) - 1);
+  CHECK_OK(tessera_team_reduce(team, &largest, 1, TESSERA_I64, TESSERA_MAX, 0));
+  CHECK_EQUAL(largest, member == 0 ? members - 1 : member);
+  CHECK_ERROR(tessera_team_allreduce(team, sums, 2, TESSERA_F64, 10), TESSERA_INVALID_ARGUMENT,
+              "no reduction 10");
+  CHECK_ERROR(tessera_team_allreduce(team, sums, 2, tessera_type_opaque(8), TESSERA_SUM),
+              TESSERA_INVALID_ARGUMENT, "no element type");
+  CHECK_ERROR(tessera_team_allreduce(team, NULL, 2, TESSERA_F64, TESSERA_SUM),
+              TESSERA_INVALID_ARGUMENT, "elements is null");
+  CHECK_ERROR(tessera_team_reduce(team, sums, 2, TESSERA_F64, TESSERA_SUM, -1),
+              TESSERA_OUT_OF_RANGE, "no member -1");
+  CHECK_ERROR(tessera_team_reduce(team, sums, 2, TESSERA_C64, TESSERA_MIN, 0),
+              TESSERA_INVALID_ARGUMENT, "tessera_team_reduce");
+}
+
+/* What one member can't take part in, the others don't wait for. */
+static void hear_of_one_members_mistake(void) {
+  double value = 1;
+  if (members == 1) {
+    return;
+  }
+  const int code =
+      tessera_team_allreduce(team, member == 1 ? NULL : &value, 1, TESSERA_F64, TESSERA_SUM);
+  CHECK_EQUAL(code, TESSERA_INVALID_ARGUMENT);
+  CHECK_HAS(tessera_last_error(), member == 1 ? "elements is null" : "tessera_team_allreduce");
+  CHECK_OK(tessera_team_barrier(team));
+}
+
+const Case team_cases[] = {{"are_made_of_lists", are_made_of_lists},
+                           {"are_split", are_split},
+                           {"exchange_bytes", exchange_bytes},
+                           {"reduce_elements", reduce_elements},
+                           {"hear_of_one_members_mistake", hear_of_one_members_mistake},
+                           {NULL, NULL}};

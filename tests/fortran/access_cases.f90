@@ -1,0 +1,349 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! Blocks in this process's own memory, and ghost cells.
+module access_cases
+  use checks
+  use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
+  use tessera
+  implicit none
+  private
+  public :: run_access_cases
+
+  interface
+    function megabytes_in_use() bind(c, name="test_megabytes_in_use") result(megabytes)
+      use, intrinsic :: iso_c_binding, only: c_double
+      real(c_double) :: megabytes
+    end function megabytes_in_use
+  end interface
+
+contains
+
+  subroutine run_access_cases()
+    call run_case("access.pointers", pointers, .true.)
+    call run_case("access.types", types, .true.)
+    call run_case("access.ranks", ranks, .true.)
+    call run_case("access.several_blocks", several_blocks, .true.)
+    call run_case("access.errors", access_errors, .true.)
+    call run_case("access.copies", copies, .true.)
+    call run_case("access.memory", memory, .true.)
+    call run_case("halo.periodic", periodic_halo, .true.)
+    call run_case("halo.options", halo_options, .true.)
+    call run_case("halo.errors", halo_errors, .true.)
+  end subroutine run_access_cases
+
+  !> However often a variable is used, copies of what it had are told to be closed.
+  subroutine copies()
+    integer, parameter :: uses = 300
+    type(tessera_array) :: a
+    type(tessera_block) :: block
+    type(tessera_block), allocatable :: copy(:)
+    real(real64), pointer :: x(:, :)
+    integer :: i
+    call make_matrix(a, 9, 7, "A")
+    allocate (copy(uses))
+    nullify (x)
+    do i = 1, uses
+      call block%begin(a)
+      copy(i) = block
+      call block%end()
+      call block%end()
+      if (mod(i, 100) == 0) call use_one_of_its_own()
+    end do
+    call block%begin(a)
+    do i = 1, uses
+      call copy(i)%pointer(x, stat=code, errmsg=message)
+      call check_error(tessera_closed, "the local access was freed")
+      call copy(i)%end(stat=code, errmsg=message)
+      call check_error(tessera_closed, "the local access was freed")
+    end do
+    call block%pointer(x)
+    call block%end()
+    call block%pointer(x, stat=code, errmsg=message)
+    call check_error(tessera_closed, "the local access was freed")
+  contains
+    subroutine use_one_of_its_own()
+      type(tessera_block) :: other
+      call other%begin(a)
+      call copy(1)%pointer(x, stat=code, errmsg=message)
+      call check_error(tessera_closed, "the local access was freed")
+      call other%pointer(x)
+    end subroutine use_one_of_its_own
+  end subroutine copies
+
+  !> Of 100000 accesses 0.3 MB stay, in whatever variable; a cell for each would be 6.
+  subroutine memory()
+    type(tessera_array) :: a
+    type(tessera_block) :: block
+    real(real64) :: before
+    integer :: i
+    call make_matrix(a, 9, 7, "A")
+    before = megabytes_in_use()
+    do i = 1, 50000
+      call block%begin(a)
+      call block%end()
+      call use_one_of_its_own()
+    end do
+    call check(megabytes_in_use() - before < 2, "little is left of accesses that were ended")
+  contains
+    subroutine use_one_of_its_own()
+      type(tessera_block) :: other
+      call other%begin(a)
+    end subroutine use_one_of_its_own
+  end subroutine memory
+
+  subroutine pointers()
+    type(tessera_array) :: a
+    type(tessera_block) :: block
+    real(real64), pointer :: x(:, :)
+    real(real64) :: all_of_it(9, 7)
+    integer(int64) :: lo(2), hi(2)
+    integer :: i, j
+    call make_matrix(a, 9, 7, "A")
+    call a%own_box(lo, hi)
+    call block%begin(a)
+    call block%pointer(x)
+    call check(associated(x), "associated")
+    call check(block%is_empty() .eqv. any(hi < lo), "is_empty")
+    call check(all(block%lower() == lo) .and. all(block%upper() == hi), "bounds of the block")
+    call check(all(ubound(x) - lbound(x) + 1 == shape(x)), "shape")
+    if (.not. block%is_empty()) call check(all(lbound(x) == lo) .and. all(ubound(x) == hi), &
+        "bounds")
+    do j = lbound(x, 2), ubound(x, 2)
+      do i = lbound(x, 1), ubound(x, 1)
+        x(i, j) = rule(i, j)
+      end do
+    end do
+    call block%end()
+    call a%sync()
+    call a%get([1, 1], [9, 7], all_of_it)
+    call check(all(all_of_it == reshape([((rule(i, j), i = 1, 9), j = 1, 7)], [9, 7])), "stored")
+  end subroutine pointers
+
+  subroutine types()
+    type(tessera_array) :: a
+    type(tessera_block) :: block
+    integer(int8), pointer :: i1(:)
+    integer(int16), pointer :: i2(:)
+    integer(int32), pointer :: i4(:)
+    integer(int64), pointer :: i8(:)
+    real(real32), pointer :: r4(:)
+    real(real64), pointer :: r8(:)
+    complex(real32), pointer :: c4(:)
+    complex(real64), pointer :: c8(:)
+    call begin(tessera_int8, 1_int8)
+    call block%pointer(i1)
+    call check(all(i1 == 1), "int8")
+    call begin(tessera_int16, 2_int16)
+    call block%pointer(i2)
+    call check(all(i2 == 2), "int16")
+    call begin(tessera_uint32, 3_int32)
+    call block%pointer(i4)
+    call check(all(i4 == 3), "uint32")
+    call begin(tessera_int64, 4_int64)
+    call block%pointer(i8)
+    call check(all(i8 == 4), "int64")
+    call begin(tessera_real32, 5.0)
+    call block%pointer(r4)
+    call check(all(r4 == 5), "real32")
+    call begin(tessera_real64, 6.0_real64)
+    call block%pointer(r8)
+    call check(all(r8 == 6), "real64")
+    call begin(tessera_complex32, (7.0, 1.0))
+    call block%pointer(c4)
+    call check(all(c4 == (7.0, 1.0)), "complex32")
+    call begin(tessera_complex64, (8.0_real64, 1.0_real64))
+    call block%pointer(c8)
+    call check(all(c8 == (8.0, 1.0)), "complex64")
+    call block%end()
+  contains
+    subroutine begin(element, value)
+      integer(int64), intent(in) :: element
+      type(*), dimension(..), intent(in) :: value
+      call block%end()
+      call a%free()
+      call make_vector(a, element, 11, "a")
+      call a%fill(value)
+      call block%begin(a)
+    end subroutine begin
+  end subroutine types
+
+  subroutine ranks()
+    type(tessera_array) :: a, b
+    type(tessera_block) :: block
+    integer, pointer :: x(:, :, :), y(:, :, :, :, :, :, :, :)
+    integer :: i, j, k, all_of_it(3, 4, 5)
+    call a%create(job, tessera_int32, [3, 4, 5], team=team, ghosts=[1, 0, 2])
+    call block%begin(a)
+    call block%pointer(x)
+    do k = lbound(x, 3), ubound(x, 3)
+      do j = lbound(x, 2), ubound(x, 2)
+        do i = lbound(x, 1), ubound(x, 1)
+          x(i, j, k) = i + 10 * j + 100 * k
+        end do
+      end do
+    end do
+    if (size(x) > 0) then
+      call check(.not. is_contiguous(x), "with ghost cells around it")
+      call block%pointer(x, ghosts=.true.)
+      call check(all(lbound(x) == block%lower(ghosts=.true.)), "bounds with ghost cells")
+      call check(all(ubound(x) == block%upper() + [1, 0, 2]), "upper ones")
+      call check(is_contiguous(x), "all of the memory")
+    end if
+    call block%end()
+    call a%sync()
+    call a%get([1, 1, 1], [3, 4, 5], all_of_it)
+    call check(all(all_of_it == reshape([(((i + 10 * j + 100 * k, i = 1, 3), j = 1, 4), k = 1, &
+        5)], &
+        [3, 4, 5])), "three dimensions")
+    call b%create(job, tessera_int32, [2, 1, 2, 1, 2, 1, 2, 3], team=team)
+    call b%fill(5)
+    call block%begin(b)
+    call block%pointer(y)
+    call check(all(y == 5), "eight dimensions")
+    call block%end()
+  end subroutine ranks
+
+  subroutine several_blocks()
+    type(tessera_distribution) :: d
+    type(tessera_array) :: a
+    type(tessera_block) :: block
+    real(real64), pointer :: x(:, :)
+    real(real64) :: total
+    integer :: number
+    call d%create_block_cyclic(job, members, [10, 7], block=[4, 2])
+    call a%create_distributed(job, tessera_real64, d, team=team)
+    do number = 1, d%block_count(member)
+      call block%begin(a, number)
+      call block%pointer(x)
+      x = size(x)
+      call block%end()
+    end do
+    call a%sum(total)
+    ! Blocks of 4, 4 and 2 rows, and of 2, 2, 2 and 1 columns.
+    call check(total == (16 + 16 + 4) * (4 + 4 + 4 + 1), "each block once")
+    call block%begin(a, d%block_count(member) + 1, stat=code, errmsg=message)
+    if (d%block_count(member) > 0) call check_error(tessera_out_of_range, "there is no block")
+    call block%begin(a, 0, stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, "there is no block 0 of array 'unnamed'")
+  end subroutine several_blocks
+
+  subroutine access_errors()
+    type(tessera_array) :: a
+    type(tessera_block) :: block
+    real(real32), pointer :: wrong(:, :)
+    real(real64), pointer :: list(:), x(:, :)
+    nullify (wrong, list, x)
+    call make_matrix(a, 9, 7, "A")
+    call block%pointer(x, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the local access of this call was not made")
+    call block%begin(a)
+    call block%begin(a, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "this variable has its local access already")
+    call block%pointer(wrong, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "the pointer is to real(real32), but the array has real(real64)")
+    call block%pointer(list, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "the pointer has rank 1, but the array has 2 dimensions")
+    call check(.not. associated(list), "it is left alone")
+    call block%end()
+    call block%pointer(x, stat=code, errmsg=message)
+    call check_error(tessera_closed, "the local access was freed")
+    call a%set_access_mode(tessera_access_no_local)
+    call block%begin(a, stat=code, errmsg=message)
+    call check(code == tessera_invalid_argument, "the mode forbids it")
+  end subroutine access_errors
+
+  !> Each ghost cell is the element that it stands for.
+  subroutine periodic_halo()
+    type(tessera_array) :: a
+    type(tessera_halo) :: halo
+    type(tessera_block) :: block
+    real(real64), pointer :: x(:, :)
+    integer :: i, j
+    call a%create(job, tessera_real64, [12, 10], name="A", team=team, ghosts=[2, 1])
+    if (member == 0) then
+      call a%put([1, 1], [12, 10], reshape([((rule(i, j), i = 1, 12), j = 1, 10)], [12, 10]))
+    end if
+    call a%sync()
+    call halo%create(a, periodic=[.true., .true.])
+    call halo%update()
+    call block%begin(a)
+    call block%pointer(x, ghosts=.true.)
+    do j = lbound(x, 2), ubound(x, 2)
+      do i = lbound(x, 1), ubound(x, 1)
+        call check(x(i, j) == rule(modulo(i - 1, 12) + 1, modulo(j - 1, 10) + 1), "a ghost cell")
+      end do
+    end do
+    call block%end()
+    call check(halo%bytes() >= 0 .and. (members > 1 .or. halo%bytes() == 0), "bytes")
+    call a%scale(2.0_real64)
+    call halo%start()
+    call halo%finish()
+    call block%begin(a)
+    call block%pointer(x, ghosts=.true.)
+    if (size(x) > 0) then
+      i = lbound(x, 1)
+      j = lbound(x, 2)
+      call check(x(i, j) == 2 * rule(modulo(i - 1, 12) + 1, modulo(j - 1, 10) + 1), "in two steps")
+    end if
+    call block%end()
+    call halo%free()
+  end subroutine periodic_halo
+
+  !> Periodic in the first dimension, without corners; the second one's outer cells stay as they
+  !> are.
+  subroutine halo_options()
+    type(tessera_array) :: a
+    type(tessera_halo) :: halo
+    type(tessera_block) :: block
+    real(real64), pointer :: x(:, :)
+    integer :: i, j
+    call a%create(job, tessera_real64, [12, 10], name="A", team=team, ghosts=[2, 2], &
+        process_grid=[1, members])
+    call a%fill(1.0_real64)
+    call block%begin(a)
+    call block%pointer(x, ghosts=.true.)
+    x = -5
+    call block%pointer(x)
+    x = 1
+    call block%end()
+    call a%sync()
+    call halo%create(a, periodic=[.true., .false.], left_out=[.false., .true.], widths=[1, 2], &
+        faces_only=.true.)
+    call halo%update()
+    call block%begin(a)
+    call block%pointer(x, ghosts=.true.)
+    do j = lbound(x, 2), ubound(x, 2)
+      do i = lbound(x, 1), ubound(x, 1)
+        if (i == -1 .or. i == 14) call check(x(i, j) == -5, "beyond the widths")
+        if (j < 1 .or. j > 10) call check(x(i, j) == -5, "outer cells left out")
+        if (i >= 0 .and. i <= 13 .and. j >= block%memory%lo(2) .and. j <= block%memory%hi(2)) then
+          call check(x(i, j) == 1, "around the first dimension")
+        end if
+      end do
+    end do
+    call block%end()
+  end subroutine halo_options
+
+  subroutine halo_errors()
+    type(tessera_array) :: a
+    type(tessera_halo) :: halo
+    call make_matrix(a, 9, 7, "A")
+    call halo%create(a, stat=code, errmsg=message)
+    call check(code == tessera_invalid_argument, "no ghost cells")
+    call a%free()
+    call a%create(job, tessera_real64, [12, 10], team=team, ghosts=[2, 2])
+    call halo%create(a, periodic=[.true.], stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "1 values for the 2 dimensions of array")
+    call halo%create(a, widths=[1, 2, 3], stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "widths has 3 numbers")
+    call halo%create(a)
+    call halo%finish(stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "no update of these ghost cells is under way")
+    call halo%free()
+    call halo%update(stat=code, errmsg=message)
+    call check_error(tessera_closed, "the halo was freed")
+  end subroutine halo_errors
+
+end module access_cases

@@ -1,0 +1,247 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! The run, teams, locks and counters.
+module job_cases
+  use, intrinsic :: iso_c_binding
+  use checks
+  use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
+  use tessera
+  implicit none
+  private
+  public :: run_job_cases
+
+contains
+
+  subroutine run_job_cases()
+    call run_case("job.asking", asking, .false.)
+    call run_case("job.completion", completion, .false.)
+    call run_case("job.errors", job_errors, .false.)
+    call run_case("team.making", making_teams, .true.)
+    call run_case("team.collectives", collectives, .true.)
+    call run_case("team.sections", sections_in_collectives, .true.)
+    call run_case("team.errors", team_errors, .true.)
+    call run_case("locks.exclude", locks_exclude, .true.)
+    call run_case("locks.errors", locks_errors, .true.)
+    call run_case("counter.draws", counter_draws, .true.)
+  end subroutine run_job_cases
+
+  subroutine asking()
+    integer :: i, nodes
+    nodes = job%node_count()
+    call check(job%rank() == member .and. job%size() == members, "rank and size are the team's")
+    do i = 0, job%size() - 1
+      call check(job%node(i) >= 0 .and. job%node(i) < nodes, "a node's number")
+      call check(job%shares_node(i) .eqv. job%node(i) == job%node(job%rank()), "shares_node")
+      call check(job%is_present(i), "is_present")
+      call check(len(job%transport(i)) > 2, "a transport's name: " // job%transport(i))
+    end do
+    call check(job%setting("TESSERA_LOG") /= "", "a setting's value")
+    call check(index(tessera_version(), ".") > 0, "version " // tessera_version())
+    call check(tessera_error_name(tessera_peer_lost) == "peer_lost", "name of a code")
+    call check(tessera_error_name(99) == "unknown", "name of no code")
+  end subroutine asking
+
+  subroutine completion()
+    integer(int64) :: before, after, bytes
+    type(tessera_array) :: a
+    type(c_ptr) :: memory
+    real(real64), pointer :: x(:)
+    call job%traffic(tessera_op_put, before, bytes)
+    call a%create(job, tessera_real64, [4], name="A")
+    call a%put([1], [4], [1.0_real64, 2.0_real64, 3.0_real64, 4.0_real64])
+    call job%traffic(tessera_op_put, after, bytes)
+    call check(after > before, "traffic counts puts")
+    call job%traffic(tessera_op_put, after, bytes, rank=0)
+    call job%wait()
+    call job%wait(rank=0)
+    call job%fence(rank=0)
+    call job%fence()
+    call job%barrier()
+    call job%allocate_local(80_int64, memory)
+    call c_f_pointer(memory, x, [10])
+    call check(all(x == 0), "local memory is zeroed")
+    call a%get(1, 4, x(1:4))
+    call check(sum(x) == 10, "it holds what was got")
+    call job%free_local(memory)
+  end subroutine completion
+
+  subroutine job_errors()
+    type(tessera_job), save :: other  ! the record of a job outlives it
+    integer :: nothing
+    character(:), allocatable :: text
+    call job%start(stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "this variable has its job already")
+    call other%barrier(stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the job of this call was not made")
+    nothing = job%node(job%size(), stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, "there is no rank")
+    call check(tessera_last_error_rank() == -1, "it is about no rank")
+    call check(tessera_last_error() == trim(message), "the last error is that of errmsg")
+    text = job%setting("TESSERA_LOGG", stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "there is no setting 'TESSERA_LOGG'")
+    call check(text == "" .and. nothing == -1, "results of what failed")
+    call other%start_alone()
+    call check(other%size() == 1, "a job alone")
+    call other%stop()
+    call other%barrier(stat=code, errmsg=message)
+    call check_error(tessera_closed, "the job was stopped")
+    call other%stop()
+  end subroutine job_errors
+
+  subroutine making_teams()
+    type(tessera_team) :: half, world, copy
+    integer :: i
+    call world%create(job)
+    call check(world%size() == job%size() .and. world%rank() == job%rank(), "the team of all")
+    call team%split(mod(member, 2), -member, half)
+    call check(half%size() == (members + 1 - mod(member, 2)) / 2, "size of a half")
+    do i = 0, half%size() - 1
+      call check(mod(team%member(half%world_rank(i)), 2) == mod(member, 2), "members of a half")
+    end do
+    call check(half%world_rank(half%rank()) == job%rank(), "my place in a half")
+    if (half%size() > 1) then
+      call check(team%member(half%world_rank(0)) > team%member(half%world_rank(1)), "order by key")
+    end if
+    call half%barrier()
+    copy = half
+    call check(copy%size() == half%size(), "a copy refers to the same")
+    call half%free()
+    call copy%barrier(stat=code, errmsg=message)
+    call check_error(tessera_closed, "the team was freed")
+    call half%free()
+  end subroutine making_teams
+
+  subroutine collectives()
+    integer :: numbers(2), i
+    integer(int8) :: bytes(3)
+    complex(real64) :: z
+    real(real32), allocatable :: everybody(:, :)
+    real(real32) :: mine(2)
+    character(5) :: word
+    numbers = [member, 10]
+    call team%allreduce(numbers, tessera_sum)
+    call check(numbers(1) == members * (members - 1) / 2 .and. numbers(2) == 10 * members, "sum")
+    bytes = int([member, -member, 1], int8)
+    call team%allreduce(bytes, tessera_max)
+    call check(all(bytes == [members - 1, 0, 1]), "max of small integers")
+    z = cmplx(1, member, real64)
+    call team%reduce(z, tessera_sum, members - 1)
+    if (member == members - 1) then
+      call check(z == cmplx(members, members * (members - 1) / 2, real64), "sum at the root")
+    end if
+    word = merge("hello", "?????", member == 0)
+    call team%broadcast(word, 0)
+    call check(word == "hello", "broadcast of a text")
+    mine = [real(member), -real(member)]
+    allocate (everybody(2, 0:members - 1))
+    call team%allgather(mine, everybody)
+    call check(all(everybody(1, :) == [(real(i), i = 0, members - 1)]), "allgather")
+    call check(all(everybody(2, :) == -everybody(1, :)), "allgather, second row")
+  end subroutine collectives
+
+  subroutine sections_in_collectives()
+    integer :: grid(4, 5), i, j
+    grid = reshape([(i, i = 1, 20)], [4, 5])
+    if (member /= 0) grid = 0
+    call team%broadcast(grid(1:4:2, 2:5:3), 0)
+    do j = 1, 5
+      do i = 1, 4
+        if (member /= 0) then
+          call check(grid(i, j) == merge(i + 4 * (j - 1), 0, mod(i, 2) == 1 .and. mod(j, 3) == 2), &
+              "only the section was written")
+        end if
+      end do
+    end do
+    grid = 1
+    call team%allreduce(grid(2, :), tessera_sum)
+    call check(all(grid(2, :) == members) .and. all(grid(1, :) == 1), "a row was reduced")
+  end subroutine sections_in_collectives
+
+  subroutine team_errors()
+    type(tessera_team) :: other
+    logical :: is_so
+    real(real64) :: mine(2), all_of_it(1)
+    real(real32) :: small(1)
+    is_so = .true.
+    call other%create(job, [job%rank(), job%rank()], stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "twice")
+    call other%create(job, [1.5, 2.5], stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "ranks is real(real32); it has to be of integers")
+    call team%allreduce(is_so, tessera_sum, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "logical of 4 bytes; it has to be of numbers")
+    call team%allgather(mine, all_of_it, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "all has 1 elements")
+    call team%allgather(mine, small, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "mine is real(real64), but all is real(real32)")
+    call other%barrier(stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the team of this call was not made")
+  end subroutine team_errors
+
+  subroutine locks_exclude()
+    type(tessera_locks) :: locks
+    type(tessera_array) :: a
+    real(real64) :: x(1)
+    integer :: i
+    call locks%create(team, merge(2, 0, member == 0))
+    call make_vector(a, tessera_real64, 1, "A")
+    call check(locks%count(0) == 2, "locks of member 0")
+    if (members > 1) call check(locks%count(1) == 0, "locks of member 1")
+    do i = 1, 20
+      call locks%lock(0, 2)
+      call a%get(1, 1, x)
+      x = x + 1
+      call a%put(1, 1, x)
+      call a%fence()
+      call locks%unlock(0, 2)
+    end do
+    call a%sync()
+    call a%get(1, 1, x)
+    call check(x(1) == 20 * members, "no increment is lost")
+    call team%barrier()
+    if (member == 0) then
+      call check(locks%try_lock(0, 1), "a free lock is taken")
+      call locks%unlock(0, 1)
+    end if
+    call locks%free()
+  end subroutine locks_exclude
+
+  subroutine locks_errors()
+    type(tessera_locks) :: locks
+    call locks%create(team, 1)
+    call locks%lock(0, 2, stat=code, errmsg=message)
+    call check(code /= 0, "there is one lock only")
+    call locks%lock(0, 0, stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, "count from 0")
+    call locks%unlock(member, 1, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "hold")
+    call team%barrier()
+  end subroutine locks_errors
+
+  subroutine counter_draws()
+    type(tessera_counter) :: counter
+    integer(int64) :: value, total
+    integer :: small
+    integer(int8) :: tiny_one
+    call counter%create(team, owner=members - 1)
+    total = 0
+    do
+      call counter%next(value)
+      if (value >= 50) exit
+      total = total + value
+    end do
+    call team%allreduce(total, tessera_sum)
+    call check(total == 49 * 50 / 2, "each number is drawn once")
+    call counter%reset(1000)
+    call counter%next(small, 10)
+    call check(small >= 1000 .and. mod(small, 10) == 0, "after a reset, in steps")
+    call team%barrier()
+    call counter%reset(1000)
+    call counter%next(tiny_one, stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, "which integer(int8) does not hold")
+    call counter%next(value, 1.0, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "count is real(real32)")
+    call team%barrier()
+    call counter%free()
+  end subroutine counter_draws
+
+end module job_cases

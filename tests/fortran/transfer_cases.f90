@@ -1,0 +1,407 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! Transfers of every kind, each compared with what the same assignments do to a local array.
+module transfer_cases
+  use checks
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use sections
+  use tessera
+  implicit none
+  private
+  public :: run_transfer_cases
+
+contains
+
+  subroutine run_transfer_cases()
+    call run_case("transfer.put_and_get", put_and_get, .true.)
+    call run_case("transfer.strided_buffers", strided_buffers, .true.)
+    call run_case("transfer.accumulate", accumulates, .true.)
+    call run_case("transfer.async", asyncs, .true.)
+    call run_case("transfer.sections", sections_of_arrays, .true.)
+    call run_case("transfer.periodic", periodic, .true.)
+    call run_case("transfer.fields", fields, .true.)
+    call run_case("transfer.elements", elements, .true.)
+    call run_case("transfer.lists", lists, .true.)
+    call run_case("transfer.texts", texts, .true.)
+    call run_case("transfer.errors", transfer_errors, .true.)
+    call run_case("transfer.list_errors", list_errors, .true.)
+  end subroutine run_transfer_cases
+
+  subroutine fill_by_rule(a, n, m)
+    type(tessera_array), intent(in) :: a
+    integer, intent(in) :: n, m
+    integer :: i, j
+    if (member == 0) then
+      call a%put([1, 1], [n, m], reshape([((rule(i, j), i = 1, n), j = 1, m)], [n, m]))
+    end if
+    call a%sync()
+  end subroutine fill_by_rule
+
+  subroutine put_and_get()
+    type(tessera_array) :: a
+    real(real64) :: x(9, 7), row(7), column(9)
+    real(real64), allocatable :: y(:, :)
+    integer :: i, j
+    call make_matrix(a, 9, 7, "A")
+    call fill_by_rule(a, 9, 7)
+    call a%get([1, 1], [9, 7], x)
+    call check(all(x == reshape([((rule(i, j), i = 1, 9), j = 1, 7)], [9, 7])), "all of it")
+    call a%get([4, 1], [4, 7], row)
+    call check(all(row == rule(4, [(j, j = 1, 7)])), "a row in a list")
+    call a%get([1_int64, 3_int64], [9, 3], column)
+    call check(all(column == rule([(i, i = 1, 9)], 3)), "a column, bounds of two kinds")
+    allocate (y(-1:1, 0:1))
+    call a%get([7, 6], [9, 7], y)
+    call check(y(-1, 0) == rule(7, 6) .and. y(1, 1) == rule(9, 7), "a buffer's own lower bounds")
+    call a%sync()
+    if (member == members - 1) call a%put([2, 2], [3, 3], reshape([1d0, 2d0, 3d0, 4d0], [2, 2]))
+    call a%sync()
+    x(2:3, 2:3) = reshape([1d0, 2d0, 3d0, 4d0], [2, 2])
+    block
+      real(real64) :: again(9, 7)
+      call a%get([1, 1], [9, 7], again)
+      call check(all(again == x), "what was put, and nothing else")
+    end block
+  end subroutine put_and_get
+
+  subroutine strided_buffers()
+    type(tessera_array) :: a, v
+    real(real64) :: wide(10, 9), expected(5, 3)
+    type(particle) :: particles(6)
+    type(tessera_transfers) :: transfers
+    integer :: i, j
+    call make_matrix(a, 5, 9, "A")
+    wide = reshape([((rule(i, j), i = 1, 10), j = 1, 9)], [10, 9])
+    if (member == 0) call put_section_of(a, [1, 1], [5, 9], wide, 10)
+    call a%sync()
+    wide = -1
+    call get_section_of(a, [1, 4], [5, 6], wide, 10)
+    expected = reshape([((rule(2 * i - 1, j), i = 1, 5), j = 4, 6)], [5, 3])
+    call check(all(wide(1:10:2, ::3) == expected), "elements of a section")
+    wide(1:10:2, ::3) = -1
+    call check(all(wide == -1), "nothing between them")
+    call start_get_of_section(a, [1, 1], [5, 9], wide, 10, transfers)
+    call transfers%wait()
+    call check(all(wide(2:10:2, 9) == rule([(2 * i - 1, i = 1, 5)], 9)), "asynchronously")
+    call check(all(wide(1:10:2, :) == -1), "nothing between them, asynchronously")
+    call make_vector(v, tessera_real64, 6, "v")
+    call v%enumerate(1.0_real64, 1.0_real64)
+    ! Of components gfortran makes a copy, which it writes back.
+    call v%get(1, 6, particles%y)
+    call check(all(particles%y == [(real(i, real64), i = 1, 6)]), "components")
+    call check(all(particles%x == 0) .and. all(particles%number == 0), "their neighbours")
+  end subroutine strided_buffers
+
+  subroutine accumulates()
+    type(tessera_array) :: a, c
+    real(real64) :: x(9, 7), ones(9, 7)
+    complex(real64) :: z(4)
+    integer :: numbers(4), i
+    call make_matrix(a, 9, 7, "A")
+    ones = 1
+    call a%accumulate([1, 1], [9, 7], ones)
+    call a%accumulate([2, 3], [4, 5], ones(1:3, 1:3), 0.5_real64)
+    call a%sync()
+    call a%get([1, 1], [9, 7], x)
+    ones = members
+    ones(2:4, 3:5) = 1.5_real64 * members
+    call check(all(x == ones), "all members have added")
+    call make_vector(c, tessera_complex64, 4, "c")
+    call c%accumulate(1, 4, [(cmplx(i, 1, real64), i = 1, 4)], (0.0_real64, 1.0_real64))
+    call c%sync()
+    call c%get(1, 4, z)
+    call check(all(z == members * [(cmplx(-1, i, real64), i = 1, 4)]), "complex factors")
+    call c%free()
+    call make_vector(c, tessera_int32, 4, "i")
+    call c%accumulate(1, 4, [1, 2, 3, 4], 2)
+    call c%sync()
+    call c%get(1, 4, numbers)
+    call check(all(numbers == 2 * members * [1, 2, 3, 4]), "integers")
+  end subroutine accumulates
+
+  subroutine asyncs()
+    type(tessera_array) :: a
+    real(real64), asynchronous :: x(9, 7), y(3, 7), z(9, 7)
+    type(tessera_transfers) :: transfers, list(2)
+    integer :: i, j
+    logical :: is_over
+    x = reshape([((rule(i, j), i = 1, 9), j = 1, 7)], [9, 7])
+    call make_matrix(a, 9, 7, "A")
+    call check(transfers%is_done(), "nothing is under way")
+    call transfers%wait()
+    if (member == 0) then
+      do i = 1, 9
+        call a%put_async([i, 1], [i, 7], x(i, :), transfers)
+      end do
+      call transfers%wait()
+    end if
+    call a%sync()
+    call a%get_async([1, 1], [9, 7], z, transfers)
+    call a%get_async([4, 1], [6, 7], y, list(2))
+    is_over = transfers%is_done()
+    call transfers%wait()
+    call tessera_wait_all(list)
+    call check(all(z == x) .and. all(y == x(4:6, :)) .and. transfers%is_done(), "what was got")
+    call a%sync()
+    call a%accumulate_async([1, 1], [9, 7], x, transfers, -1.0_real64)
+    call transfers%detach()
+    call job%wait()
+    call a%sync()
+    call a%get([1, 1], [9, 7], z)
+    call check(all(z == (1 - members) * x), "detached ones are complete")
+    call leave_under_way(a, z)
+    call check(all(z == (1 - members) * x), "the end of a variable waits")
+    call a%get_async([1, 1], [10, 7], z, transfers, stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, "(1:10, 1:7) lies outside of the array")
+  end subroutine asyncs
+
+  subroutine leave_under_way(a, z)
+    type(tessera_array), intent(in) :: a
+    real(real64), intent(inout), asynchronous :: z(:, :)
+    type(tessera_transfers) :: transfers
+    z = 0
+    call a%get_async([1, 1], [9, 7], z, transfers)
+  end subroutine leave_under_way
+
+  subroutine sections_of_arrays()
+    type(tessera_array) :: a
+    real(real64) :: x(9, 7), some(3, 3)
+    real(real64), asynchronous :: other(5, 2)
+    type(tessera_transfers) :: transfers
+    call make_matrix(a, 9, 7, "A")
+    call fill_by_rule(a, 9, 7)
+    call a%get([1, 1], [9, 7], x)
+    call a%get_section([2, 1], [9, 7], [3, 3], some)
+    call check(all(some == x(2:9:3, 1:7:3)), "every third element")
+    call a%get_section([1, 2], [9, 7], [2, 4], other, transfers)
+    call transfers%wait()
+    call check(all(other == x(1:9:2, 2:7:4)), "asynchronously")
+    call a%sync()
+    if (member == 0) then
+      some = -some
+      call a%put_section([2, 1], [9, 7], [3, 3], some)
+      call a%accumulate_section([1, 2], [9, 7], [2, 4], other, alpha=2.0_real64)
+    end if
+    call a%sync()
+    x(2:9:3, 1:7:3) = -x(2:9:3, 1:7:3)
+    x(1:9:2, 2:7:4) = 3 * x(1:9:2, 2:7:4)
+    block
+      real(real64) :: again(9, 7)
+      call a%get([1, 1], [9, 7], again)
+      call check(all(again == x), "put and accumulated")
+    end block
+    call a%get_section([2, 1], [9, 7], [0, 3], some, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "each has to be 1 or more")
+    call a%get_section([2, 1], [9, 7], [3, 2], some, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "the buffer has the shape (3, 3), the section of the array (3, 4)")
+  end subroutine sections_of_arrays
+
+  subroutine periodic()
+    type(tessera_array) :: a
+    real(real64) :: x(9, 7), around(5, 4)
+    integer :: i, j
+    call make_matrix(a, 9, 7, "A")
+    call fill_by_rule(a, 9, 7)
+    call a%get([1, 1], [9, 7], x)
+    call a%get_periodic([-1, 6], [3, 9], [.true., .true.], around)
+    do j = 1, 4
+      do i = 1, 5
+        call check(around(i, j) == x(modulo(i - 3, 9) + 1, modulo(j + 4, 7) + 1), "around the ends")
+      end do
+    end do
+    call a%get_periodic([-1, 1], [3, 4], [.true., .false.], around)
+    call check(all(around(1, :) == x(8, 1:4)), "in the first dimension only")
+    call a%get_periodic([-1, 6], [3, 9], [.true., .false.], around, stat=code, errmsg=message)
+    call check(code == tessera_out_of_range, "the second one ends")
+    call a%get_periodic([-1, 6], [3, 9], [.true.], around, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "periodic has 1 values for 2 dimensions")
+    call a%sync()
+    if (member == 0) then
+      around = 1
+      call a%accumulate_periodic([-1, 6], [3, 9], [.true., .true.], around)
+      call a%put_periodic([9, 7], [10, 7], [.true., .false.], [5.0_real64, 6.0_real64])
+    end if
+    call a%sync()
+    call a%get([1, 1], [9, 7], around, stat=code)
+    call a%get_element([1, 7], around(1, 1))
+    call a%get_element([8, 6], around(2, 1))
+    call check(around(1, 1) == 6 .and. around(2, 1) == x(8, 6) + 1, "put and accumulated")
+  end subroutine periodic
+
+  subroutine fields()
+    type(tessera_array) :: a
+    type(particle) :: one, some(8)
+    real(real64) :: y(8)
+    integer :: i
+    call a%create(job, tessera_element_like(one), 8, name="P", team=team)
+    if (member == 0) then
+      some = [(particle(i, 10 * i, i, 0), i = 1, 8)]
+      call a%put(1, 8, some)
+    end if
+    call a%sync()
+    call a%get_field(1, 8, 8_int64, y)
+    call check(all(y == [(10 * i, i = 1, 8)]), "a component of each")
+    call a%sync()
+    call a%accumulate_field(3, 4, 0_int64, [1.0_real64, 1.0_real64], 0.5_real64)
+    if (member == 0) call a%put_field(1, 2, 16_int64, [77, 78])
+    call a%sync()
+    call a%get(1, 8, some)
+    call check(some(1)%number == 77 .and. some(2)%number == 78 .and. some(3)%number == 3, "put")
+    call check(some(3)%x == 3 + 0.5_real64 * members .and. some(5)%x == 5, "accumulated")
+    call a%put(1, 8, y, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "the buffer is real(real64), but the array has elements of 24 bytes")
+    call a%accumulate(1, 8, some, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "only moved")
+  end subroutine fields
+
+  subroutine elements()
+    type(tessera_array) :: a, n
+    real(real64) :: x
+    integer(int64) :: before
+    call make_matrix(a, 9, 7, "A")
+    if (member == 0) call a%put_element([9, 2], 4.5_real64)
+    call a%sync()
+    call a%get_element([9, 2], x)
+    call check(x == 4.5_real64, "an element")
+    call make_vector(n, tessera_int64, 3, "n")
+    call n%fetch_add(2, 5_int64, before)
+    call check(mod(before, 5_int64) == 0 .and. before < 5 * members, "before an addition")
+    call n%sync()
+    call n%get_element(2, before)
+    call check(before == 5 * members, "after all additions")
+    call n%compare_swap(3, 0_int64, int(member + 1, int64), before)
+    call n%sync()
+    call n%get_element(3, before)
+    call check(before >= 1 .and. before <= members, "the first one stored its number")
+    call n%sync()
+    if (member == 0) call n%swap(3, -1_int64, before)
+    call n%sync()
+    call n%get_element(3, before)
+    call check(before == -1, "a swap")
+    call n%fetch_add(2, 5, before, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "increment is integer(int32)")
+    call a%fetch_add([1, 1], 1.0_real64, x, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "can't be changed in one step")
+  end subroutine elements
+
+  subroutine lists()
+    type(tessera_array) :: a, v
+    real(real64) :: values(4), wide(2, 4)
+    integer :: places(2, 4)
+    call make_matrix(a, 9, 7, "A")
+    call fill_by_rule(a, 9, 7)
+    places = reshape([1, 1, 9, 7, 3, 4, 9, 1], [2, 4])
+    call a%gather(places, values)
+    call check(all(values == rule(places(1, :), places(2, :))), "gathered")
+    wide = -1
+    call a%gather(places(:, 4:1:-1), wide(2, :))
+    call check(all(wide(2, 4:1:-1) == values) .and. all(wide(1, :) == -1), "to and from sections")
+    call a%sync()
+    if (member == 0) call a%scatter(places(:, 1:2), [-1.0_real64, -2.0_real64])
+    call a%sync()
+    call a%scatter_accumulate(int(places, int64), [1.0_real64, 1.0_real64, 1.0_real64, &
+        1.0_real64], &
+        2.0_real64)
+    call a%sync()
+    call a%gather(places, values)
+    call check(all(values == [-1.0_real64, -2.0_real64, rule(3, 4), rule(9, 1)] + 2 * members), &
+        "scattered")
+    call make_vector(v, tessera_real64, 9, "v")
+    call v%scatter_accumulate([2, 4, 9], [1.0_real64, 2.0_real64, 3.0_real64])
+    call v%sync()
+    call v%gather([9, 4, 2, 1], values)
+    call check(all(values == members * [3, 2, 1, 0]), "of one dimension")
+  end subroutine lists
+
+  subroutine texts()
+    type(tessera_array) :: a
+    character(7) :: words(3)
+    call a%create(job, tessera_element_like(words), 3, team=team)
+    if (member == 0) call a%put(1, 3, ["seven  ", "letters", "each   "])
+    call a%sync()
+    call a%get(1, 3, words)
+    call check(all(words == ["seven  ", "letters", "each   "]), "texts are moved")
+  end subroutine texts
+
+  subroutine transfer_errors()
+    type(tessera_array) :: a, freed
+    real(real64) :: x(9, 7)
+    real(real64), allocatable :: none(:, :)
+    real(real64), pointer :: nowhere(:, :)
+    character(:), allocatable :: before
+    nullify (nowhere)
+    x = 0
+    call make_matrix(a, 9, 7, "A")
+    before = "get from array 'A' (real(real64), shape (9, 7)): "
+    call a%get([3, 4], [10, 6], x(1:8, 1:3), stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, before // "(3:10, 4:6) lies outside of the array: &
+        &dimension 1 has the indices 1 to 9, and the upper bound is 10")
+    call check_has(message, "hint: bounds count from 1 and are included")
+    call a%get([3, 0], [4, 6], x(1:2, 1:7), stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, &
+        "dimension 2 has the indices 1 to 7, and the lower bound is 0")
+    call a%put([3, 5], [2, 3], x, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "(3:2, 5:3): in dimension 2 the lower bound 5 is above the upper bound 3")
+    call a%put([3], [2, 3], x, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "lo has 1 number, but the array has 2 dimensions")
+    call a%put([3, 1], 2, x, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "hi has 1 number, but the array has 2 dimensions")
+    call a%put([1.0, 1.0], [9, 7], x, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "lo is real(real32); it has to be of integers")
+    call a%put([1, 1], [9, 7], x(:, 1:6), stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "the buffer has the shape (9, 6), the section of the array (9, 7)")
+    call a%put([1, 1], [9, 7], real(x), stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "the buffer is real(real32), but the array has real(real64)")
+    call a%put([1, 1], [9, 7], x(9:1:-1, :), stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the buffer runs backwards in its dimension 1")
+    call take_what_is_not_there(a, none, nowhere)
+    call a%accumulate([1, 1], [9, 7], x, 2, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "alpha is integer(int32), but the array has real(real64)")
+    call a%accumulate([1, 1], [9, 7], x, [2.0_real64], stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "alpha has rank 1; it has to be one number")
+    call a%get([huge(1_int64), 1_int64], [huge(1_int64), 1_int64], x, stat=code, errmsg=message)
+    call check(code == tessera_out_of_range, "bounds of any size")
+    call a%get([-huge(1_int64), 1_int64], [1_int64, 1_int64], x, stat=code, errmsg=message)
+    call check(code == tessera_out_of_range, "lower bounds of any size")
+    call a%get_element([1, 8], x(1, 1), stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, &
+        "array 'A' (real(real64), shape (9, 7)): the index (1, 8) &
+        &lies outside of the array: dimension 2 has the indices 1 to 7, and it is 8")
+    call take_assumed_size(a, x)
+    call a%get([1, 1], [9, 7], x)
+    call check(all(x == 0), "nothing was changed")
+    freed = a
+    call a%free()
+    call freed%get([1, 1], [9, 7], x, stat=code, errmsg=message)
+    call check_error(tessera_closed, "tessera_array%get: the array was freed")
+  end subroutine transfer_errors
+
+  subroutine take_assumed_size(a, x)
+    type(tessera_array), intent(in) :: a
+    real(real64), intent(inout) :: x(9, *)
+    call a%get([1, 1], [9, 7], x, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the buffer is of assumed size")
+    call a%get([1, 1], [9, 7], x(:, :7))
+  end subroutine take_assumed_size
+
+  subroutine list_errors()
+    type(tessera_array) :: a
+    real(real64) :: values(2)
+    call make_matrix(a, 9, 7, "A")
+    call a%gather(reshape([1, 1, 10, 1], [2, 2]), values, stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, "the index (10, 1) lies outside")
+    call a%gather(reshape([1, 1, 9, 1, 2, 2], [3, 2]), values, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "places has to have the shape (2, number of places)")
+    call a%gather(reshape([1, 1, 9, 1, 2, 2], [2, 3]), values, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "values has 2 elements for 3 places")
+    call a%gather([1, 1], values, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "places has to have the shape")
+  end subroutine list_errors
+
+end module transfer_cases

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Solvers: op(A) X is computed by plain loops and compared with B; of all types, layouts, sizes and
+// methods.
+#include "linalg/solve.hpp"
+
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "tests/linalg/ranks/systems.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::linalg {
+namespace {
+
+using rma::Code;
+using rma::Job;
+using rma::Team;
+using rma::WorldRank;
+using rma::test::fails;
+using rma::test::ok;
+using rma::test::on_ranks;
+using test::Array;
+using test::Box;
+using test::Dense;
+using test::Distribution;
+using test::Extents;
+using test::Random;
+using test::Setting;
+using test::Wide;
+
+constexpr double most_epsilons = 60;
+
+template <class T>
+Dense all_of(const Array<T>& array) {
+  return test::fetch(array, array.box(), {});
+}
+
+Dense with_op(const Dense& a, Op op) {
+  return op == Op::none ? a : (op == Op::transpose ? test::transposed(a) : test::adjoint(a));
+}
+
+/// A system under test: what A and B were.
+template <class T>
+struct System {
+  Array<T> a;
+  Array<T> b;
+  Dense was_a;
+  Dense was_b;
+};
+
+/// Collective. A is definite, as diagonal dominance bounds what rounding does to X.
+template <class T>
+System<T> make_system(Job& job, const Team& team, const Setting& setting, const Extents& of_b,
+                      Random& random) {
+  const std::int64_t n = setting.n;
+  auto a = test::make_matrix<T>(
+      job, test::layout(setting, {n, n}, team, random), {.name = "A", .team = team},
+      [n](std::int64_t i, std::int64_t j) { return test::definite<T>(i, j, n, 1); });
+  auto b = test::make_matrix<T>(
+      job, test::layout(setting, of_b, team, random), {.name = "B", .team = team},
+      [](std::int64_t i, std::int64_t j) { return test::general<T>(i, j, 5); });
+  Dense was_a = all_of(a);
+  Dense was_b = all_of(b);
+  rma::require(a.sync());
+  rma::require(b.sync());
+  return {std::move(a), std::move(b), std::move(was_a), std::move(was_b)};
+}
+
+template <class T>
+void expect_solution(const Dense& a, const System<T>& system) {
+  const Dense x = all_of(system.b);
+  const double size = a.largest() * x.largest() + system.was_b.largest();
+  EXPECT_LE(test::distance_in_epsilons<T>(a * x, system.was_b, size), most_epsilons);
+  ASSERT_TRUE(ok(system.b.sync()));
+}
+
+template <class T>
+void expect_unchanged_a(const System<T>& system) {
+  EXPECT_EQ(test::largest_difference(all_of(system.a), system.was_a), 0);
+  ASSERT_TRUE(ok(system.a.sync()));
+}
+
+template <class T>
+void expect_systems(Job& job, const Team& team, const Setting& setting, Random& random) {
+  const std::int64_t n = setting.n;
+  const Extents of_b{n, test::pick(random, 0, 6)};
+  const Triangle triangle = test::pick(random, 0, 1) == 0 ? Triangle::lower : Triangle::upper;
+  const CholeskyOptions options{.triangle = triangle, .how = setting.how};
+  {
+    auto system = make_system<T>(job, team, setting, of_b, random);
+    ASSERT_TRUE(ok(solve(system.a, system.b, setting.how)));
+    expect_solution(system.was_a, system);
+    expect_unchanged_a(system);
+  }
+  {
+    auto system = make_system<T>(job, team, setting, of_b, random);
+    ASSERT_TRUE(ok(solve_positive_definite(system.a, system.b, options)));
+    expect_solution(system.was_a, system);
+    expect_unchanged_a(system);
+  }
+  {
+    auto system = make_system<T>(job, team, setting, of_b, random);
+    ASSERT_TRUE(ok(cholesky(system.a, options)));
+    ASSERT_TRUE(ok(solve_cholesky(system.a, system.b, options)));
+    expect_solution(system.was_a, system);
+  }
+  const Op op =
+      std::array{Op::none, Op::transpose,
+                 Op::conjugate_transpose}[static_cast<std::size_t>(test::pick(random, 0, 2))];
+  {
+    auto system = make_system<T>(job, team, setting, of_b, random);
+    const auto pivots = lu(system.a, setting.how);
+    ASSERT_TRUE(ok(pivots));
+    ASSERT_TRUE(ok(solve_lu(system.a, *pivots, system.b, {.op = op, .how = setting.how})));
+    expect_solution(with_op(system.was_a, op), system);
+  }
+}
+
+template <class T>
+void expect_inverse(Job& job, const Team& team, const Setting& setting, Random& random) {
+  auto system = make_system<T>(job, team, setting, {0, 0}, random);
+  const Triangle triangle = test::pick(random, 0, 1) == 0 ? Triangle::lower : Triangle::upper;
+  ASSERT_TRUE(ok(invert_positive_definite(system.a, {.triangle = triangle, .how = setting.how})));
+  const Dense inverse = all_of(system.a);
+  EXPECT_LE(test::distance_in_epsilons<T>(system.was_a * inverse, test::identity(setting.n), 3),
+            most_epsilons);
+  ASSERT_TRUE(ok(system.a.sync()));
+}
+
+template <class T>
+void expect_triangular(Job& job, const Team& team, const Setting& setting, Random& random) {
+  const bool is_left = test::pick(random, 0, 1) == 0;
+  TriangularOptions<T> options;
+  options.side = is_left ? Side::left : Side::right;
+  options.triangle = test::pick(random, 0, 1) == 0 ? Triangle::lower : Triangle::upper;
+  options.op =
+      std::array{Op::none, Op::transpose,
+                 Op::conjugate_transpose}[static_cast<std::size_t>(test::pick(random, 0, 2))];
+  options.alpha = T(2.5);
+  options.how = setting.how;
+  const std::int64_t r = test::pick(random, 0, 6);
+  auto system = make_system<T>(job, team, setting,
+                               is_left ? Extents{setting.n, r} : Extents{r, setting.n}, random);
+  ASSERT_TRUE(ok(solve_triangular(system.a, system.b, options)));
+  const Dense a = with_op(test::triangle_of(system.was_a, options.triangle), options.op);
+  const Dense x = all_of(system.b);
+  Dense expected = system.was_b;
+  for (Wide& value : expected.values) {
+    value *= 2.5;
+  }
+  const double size = a.largest() * x.largest() + expected.largest();
+  EXPECT_LE(test::distance_in_epsilons<T>(is_left ? a * x : x * a, expected, size), most_epsilons);
+  expect_unchanged_a(system);
+}
+
+template <class T>
+void expect_least_squares(Job& job, const Team& team, const Setting& setting, Random& random) {
+  const std::int64_t m = setting.n;
+  const std::int64_t n = test::pick(random, 0, (m + 1) / 2);
+  const std::int64_t r = test::pick(random, 0, 4);
+  const auto at = [](std::uint64_t seed) {
+    return [seed](std::int64_t i, std::int64_t j) { return test::general<T>(i, j, seed); };
+  };
+  auto a = test::make_matrix<T>(job, test::layout(setting, {m, n}, team, random),
+                                {.name = "A", .team = team}, at(6));
+  auto b = test::make_matrix<T>(job, test::layout(setting, {m, r}, team, random),
+                                {.name = "B", .team = team}, at(7));
+  auto x = test::make_matrix<T>(job, test::layout(setting, {n, r}, team, random),
+                                {.name = "X", .team = team}, at(8));
+  ASSERT_TRUE(ok(least_squares(a, b, x, setting.how)));
+  const Dense of_a = all_of(a);
+  const Dense of_b = all_of(b);
+  const Dense of_x = all_of(x);
+  // The residual is orthogonal to what A reaches.
+  const Dense residual = test::product(1, of_a, of_x, -1, of_b);
+  const Dense along = test::adjoint(of_a) * residual;
+  const double size = of_a.largest() * of_x.largest() + of_b.largest();
+  EXPECT_LE(test::distance_in_epsilons<T>(along, Dense(n, r), size * static_cast<double>(m + 1)),
+            most_epsilons);
+  ASSERT_TRUE(ok(x.sync()));
+}
+
+template <class T>
+void expect_all(Job& job, const Team& team, Random random) {
+  test::for_each_setting(job, team, random, [&](const Setting& setting, Random&) {
+    expect_systems<T>(job, team, setting, random);
+    expect_inverse<T>(job, team, setting, random);
+    expect_triangular<T>(job, team, setting, random);
+    expect_triangular<T>(job, team, setting, random);
+    expect_least_squares<T>(job, team, setting, random);
+  });
+}
+
+template <class T>
+void expect_all_on_the_world() {
+  on_ranks([](Job& job) {
+    const rma::test::SharedSeed seed(job);
+    expect_all<T>(job, job.world(), seed.generator(-1));
+  });
+}
+
+TEST(Solve, FloatSystemsOfEachLayout) {
+  expect_all_on_the_world<float>();
+}
+TEST(Solve, DoubleSystemsOfEachLayout) {
+  expect_all_on_the_world<double>();
+}
+TEST(Solve, ComplexSystemsOfEachLayout) {
+  expect_all_on_the_world<std::complex<float>>();
+}
+TEST(Solve, DoubleComplexSystemsOfEachLayout) {
+  expect_all_on_the_world<std::complex<double>>();
+}
+
+TEST(Solve, TeamsThatDoNotBeginAtRankZero) {
+  for (const std::vector<WorldRank>& members :
+       {std::vector<WorldRank>{{2}, {3}}, std::vector<WorldRank>{{0}, {2}, {3}}}) {
+    if (rma::test::rank_count() != 4) {
+      GTEST_SKIP() << "for 4 ranks";
+    }
+    on_ranks([&](Job& job) {
+      const rma::test::SharedSeed seed(job);
+      if (std::find(members.begin(), members.end(), job.rank()) != members.end()) {
+        expect_all<double>(job, Team::create(job, members).value(), seed.generator(-1));
+      }
+    });
+  }
+}
+
+// A general matrix without dominance, larger than GA's sequential solver took (100 x 100).
+// In the layout that our own method computes in nothing is copied; blocks of 3 columns, and of 1.
+TEST(Solve, ArraysOfWholeColumnsAreWorkedOnInPlace) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t n = 23;
+    for (const std::int64_t width : {3, 1}) {
+      const auto columns = [&](const Extents& extents) {
+        return arrays::Distribution::scalapack(extents, {n, width}, {1, job.size()}, job.size())
+            .value();
+      };
+      auto a = test::make_matrix<double>(
+          job, columns({n, n}), {.name = "A"},
+          [](std::int64_t i, std::int64_t j) { return test::definite<double>(i, j, n, 1); });
+      auto b = test::make_matrix<double>(
+          job, columns({n, 2 * n}), {.name = "B"},
+          [](std::int64_t i, std::int64_t j) { return test::general<double>(i, j, 5); });
+      const Dense was_a = all_of(a);
+      const Dense was_b = all_of(b);
+      ASSERT_TRUE(ok(job.barrier()));
+      const MethodOptions how{.method = Method::own, .block = width};
+      const auto pivots = lu(a, how).value();
+      ASSERT_TRUE(ok(solve_lu(a, pivots, b, {.how = how})));
+      const Dense x = all_of(b);
+      EXPECT_LE(test::distance_in_epsilons<double>(was_a * x, was_b, was_a.largest() * x.largest()),
+                most_epsilons);
+      ASSERT_TRUE(ok(b.sync()));
+    }
+  });
+}
+
+TEST(Solve, AMatrixOf300NeedsNoLibrary) {
+  on_ranks([](Job& job) {
+    const std::int64_t n = 300;
+    const auto at = [](std::int64_t i, std::int64_t j) { return test::general<double>(i, j, 9); };
+    auto a = test::make_matrix<double>(job, Distribution::regular({n, n}, job.size()).value(),
+                                       {.name = "A"}, at);
+    auto b = test::make_matrix<double>(job, Distribution::regular({n, 1}, job.size()).value(),
+                                       {.name = "B"}, at);
+    const Dense of_a = all_of(a);
+    const Dense of_b = all_of(b);
+    ASSERT_TRUE(ok(b.sync()));
+    ASSERT_TRUE(ok(solve(a, b, {.method = Method::own})));
+    const Dense x = all_of(b);
+    EXPECT_LE(test::distance_in_epsilons<double>(of_a * x, of_b, of_a.largest() * x.largest()),
+              most_epsilons);
+    ASSERT_TRUE(ok(b.sync()));
+  });
+}
+
+// ---- What is refused
+
+struct Fitting {
+  Array<double> a;
+  Array<double> b;
+  explicit Fitting(Job& job)
+      : a(test::make_matrix<double>(
+            job, Distribution::regular({5, 5}, job.size()).value(), {.name = "matrix"},
+            [](std::int64_t i, std::int64_t j) { return i == j ? 1.0 : 0.0; })),
+        b(Array<double>::create(job, {5, 2}, {.name = "right"}).value()) {}
+};
+
+TEST(SolveErrors, ExtentsThatDoNotMatch) {
+  on_ranks([](Job& job) {
+    Fitting f(job);
+    auto wide = Array<double>::create(job, {5, 6}, {.name = "wide"}).value();
+    auto tall = Array<double>::create(job, {6, 2}, {.name = "tall"}).value();
+    EXPECT_TRUE(fails(solve(wide, f.b), Code::invalid_argument,
+                      {"solve: ",
+                       "A: [0,5) x [0,6) of array 'wide' (float64, 5 x 6) is 5 x 6, not "
+                       "square"}));
+    EXPECT_TRUE(
+        fails(solve(f.a, tall), Code::invalid_argument,
+              {"solve: ", "A is 5 x 5 ([0,5) x [0,5) of array 'matrix'",
+               "and B is 6 x 2 ([0,6) x [0,2) of array 'tall'", "A is n x n and B is n x r"}));
+    EXPECT_TRUE(fails(solve_triangular(f.a, f.b, {.side = Side::right}), Code::invalid_argument,
+                      {"solve_triangular: ", "B is r x n"}));
+    EXPECT_TRUE(fails(least_squares(wide, f.b, tall), Code::invalid_argument,
+                      {"least_squares: ", "A (", "is 5 x 6: fewer rows than columns"}));
+    EXPECT_TRUE(fails(least_squares(f.a, f.b, tall), Code::invalid_argument,
+                      {"least_squares: ", "A is m x n, B is m x r and X is n x r"}));
+  });
+}
+
+TEST(SolveErrors, ArraysThatShareElements) {
+  on_ranks([](Job& job) {
+    Fitting f(job);
+    EXPECT_TRUE(fails(solve(f.a, f.a), Code::invalid_argument,
+                      {"solve: ", "A and B share [0,5) x [0,5) of array 'matrix'",
+                       "copy one of them into another array"}));
+  });
+}
+
+TEST(SolveErrors, SingularMatrices) {
+  on_ranks([](Job& job) {
+    for (const Method method : test::methods(job, job.world())) {
+      Fitting f(job);
+      if (job.rank().value == 0) {
+        ASSERT_TRUE(ok(f.a.put(Box::at({3, 3}), std::vector<double>{0.0})));
+      }
+      ASSERT_TRUE(ok(f.a.sync()));
+      const MethodOptions how{.method = method, .block = 2};
+      EXPECT_TRUE(fails(solve(f.a, f.b, how), Code::invalid_argument,
+                        {"solve: ", "A (", "'matrix'", "is singular: column 3"}));
+      EXPECT_TRUE(fails(solve_positive_definite(f.a, f.b, {.how = how}), Code::invalid_argument,
+                        {"solve_positive_definite: the leading part of 4 x 4 of A"}));
+      EXPECT_TRUE(fails(invert_positive_definite(f.a, {.how = how}), Code::invalid_argument,
+                        {"invert_positive_definite: the leading part of 4 x 4 of A"}));
+      EXPECT_TRUE(fails(solve_triangular(f.a, f.b, {.how = how}), Code::invalid_argument,
+                        {"solve_triangular: ", "element (3, 3) of ", "is zero"}));
+    }
+  });
+}
+
+TEST(SolveErrors, PivotsThatAreNone) {
+  on_ranks([](Job& job) {
+    Fitting f(job);
+    EXPECT_TRUE(fails(solve_lu(f.a, std::vector<std::int64_t>{0, 1}, f.b), Code::invalid_argument,
+                      {"solve_lu: ", "2 pivots for A of 5 x 5"}));
+    EXPECT_TRUE(fails(solve_lu(f.a, std::vector<std::int64_t>{0, 1, 2, 2, 4}, f.b),
+                      Code::invalid_argument,
+                      {"solve_lu: ", "pivot 3 is row 2, and has to be one of 3 to 4"}));
+  });
+}
+
+}  // namespace
+}  // namespace tessera::linalg

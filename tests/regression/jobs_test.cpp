@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How programs start and end: alone, again and again, several at once; settings; the package.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "arrays/counter.hpp"
+#include "arrays/elementwise.hpp"
+#include "arrays/halo.hpp"
+#include "arrays/reductions.hpp"
+#include "rma/version.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::arrays {
+namespace {
+
+using rma::Code;
+using rma::Job;
+using rma::Settings;
+using rma::test::fails;
+using rma::test::ok;
+using rma::test::on_ranks;
+
+// What a program needs of a job.
+void work(Job& job) {
+  auto array = Array<double>::create(job, {12, 9}, {.name = "A", .ghosts = {1, 1}}).value();
+  EXPECT_TRUE(ok(fill(array, 2.0)));
+  EXPECT_EQ(sum(array).value(), 216.0);
+  EXPECT_TRUE(ok(Halo::create(array, {.periodic = PeriodicDims().set()}).value().update()));
+  auto counter = Counter::create(job, job.world()).value();
+  EXPECT_LT(counter.next().value(), job.size());
+  EXPECT_TRUE(ok(job.barrier()));
+  EXPECT_EQ(counter.next(0).value(), job.size());
+  EXPECT_TRUE(ok(job.barrier()));
+}
+
+// Global Arrays issue #183: "must be at least" two ranks, one of which makes progress only.
+TEST(Jobs, OneRankIsEnough) {
+  auto job = Job::start({.bootstrap = rma::alone_bootstrap()});
+  ASSERT_TRUE(ok(job));
+  EXPECT_EQ(job->size(), 1);
+  work(*job);
+  EXPECT_TRUE(ok(job->stop()));
+}
+
+// Global Arrays issue #183: one rank of each node was missing from all that programs asked.
+TEST(Jobs, AllRanksAreTheProgrammers) {
+  on_ranks([](Job& job) {
+    EXPECT_EQ(job.size(), rma::test::rank_count());
+    auto array = Array<double>::create(job, {job.size()}, {.name = "A"}).value();
+    EXPECT_EQ(array.own_box().volume(), 1) << "each rank has its part";
+    EXPECT_TRUE(ok(array.sync()));
+  });
+}
+
+// Global Arrays issue #383: a second initialisation after the end of the first failed.
+TEST(Jobs, StartAgainAfterTheirEnd) {
+  for (int round = 0; round < 3; ++round) {
+    on_ranks(rma::test::RunOptions{}, work);
+  }
+}
+
+// Global Arrays issue #151: one instance a process, of all of MPI_COMM_WORLD.
+TEST(Jobs, SeveralRunAtOnce) {
+  on_ranks([](Job& job) {
+    auto own = Job::start({.bootstrap = rma::alone_bootstrap()}).value();
+    auto here = Array<double>::create(own, {100}, {.name = "own"}).value();
+    auto there = Array<double>::create(job, {100}, {.name = "common"}).value();
+    EXPECT_TRUE(ok(fill(here, 1.0 + job.rank().value)));
+    EXPECT_TRUE(ok(fill(there, 7.0)));
+    EXPECT_EQ(sum(here).value(), 100.0 * (1 + job.rank().value));
+    EXPECT_EQ(sum(there).value(), 700.0);
+    EXPECT_TRUE(ok(here.free()));
+    EXPECT_TRUE(ok(own.stop()));
+    work(job);
+  });
+}
+
+// Global Arrays took 16 progress ranks a node and used a number that nobody had set.
+TEST(Jobs, SettingsOutOfRangeAreRefused) {
+  const std::vector<std::string> threads{"TESSERA_SERVER_THREADS=16"};
+  EXPECT_TRUE(fails(Settings::from(threads), Code::invalid_argument,
+                    {"TESSERA_SERVER_THREADS=16 is not usable: expected 1 to 8 (threads)"}));
+}
+
+std::string text_of(const std::string& name) {
+  std::ostringstream text;
+  text << std::ifstream(std::string(TESSERA_BUILD_FOLDER) + "/" + name).rdbuf();
+  return text.str();
+}
+
+// Global Arrays 5.9.2's CMake package said that it was 5.8.0.
+TEST(Jobs, PackagesHaveTheVersionOfTheLibrary) {
+  const std::string version(rma::version());
+  EXPECT_NE(text_of("tessera-config-version.cmake").find("PACKAGE_VERSION \"" + version + '"'),
+            std::string::npos);
+  for (const char* const part : {"rma", "arrays", "linalg", "c", "armci"}) {
+    const std::string name = "pkgconfig/tessera_" + std::string(part) + ".pc";
+    EXPECT_NE(text_of(name).find("Version: " + version + '\n'), std::string::npos) << name;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::arrays
