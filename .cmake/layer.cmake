@@ -45,7 +45,8 @@ function(tessera_layer name)
                         PRIVATE $<BUILD_INTERFACE:tessera_flags> ${arg_PRIVATE_LINK})
   set_target_properties(tessera_${name} PROPERTIES EXPORT_NAME ${name}
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-    INSTALL_RPATH "$ORIGIN")
+    INSTALL_RPATH "$ORIGIN"
+    TESSERA_ALL_CHECKS TRUE)  # see warnings.cmake
   install(TARGETS tessera_${name} EXPORT tessera_targets COMPONENT ${name})
   install(FILES ${arg_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/${arg_FOLDER}
           COMPONENT ${name})

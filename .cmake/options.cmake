@@ -4,6 +4,8 @@ include(GNUInstallDirs)
 
 option(TESSERA_NATIVE "Compile for the processor of this machine (-march=native)" ON)
 option(TESSERA_TESTS "Build the tests (needs GoogleTest and Eigen)" ON)
+option(TESSERA_EXAMPLES "Build the examples and the guide's code" ON)
+option(TESSERA_BENCH "Build the benchmarks" ON)
 option(TESSERA_MPI "Support start-up under mpirun and srun (needs an MPI library)" ON)
 option(TESSERA_VERBS "Support RDMA devices (needs libibverbs)" ON)
 option(TESSERA_HDF5 "Support checkpoints (uses HDF5 where there is one)" ON)

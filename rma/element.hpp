@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "rma/status.hpp"
 
@@ -51,6 +52,11 @@ template <class T>
 concept RealElement = IntegerElement<T> || std::same_as<T, float> || std::same_as<T, double>;
 template <class T>
 concept Element = RealElement<T> || ComplexElement<T>;
+
+/// The unsigned type in which integers of type T wrap as defined. Not only make_unsigned: those
+/// shorter than int become int, which their products can overflow.
+template <class T>
+using Wrapping = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
 
 /// Calls `body(Tag<T>{})` with the type that `type` stands for, and returns what it returns.
 /// Requires: `type` is one of the enumerators (is_valid).

@@ -12,14 +12,10 @@
 
 namespace tessera::arrays::detail {
 
-// Arithmetic of small integers happens in int, which they can't overflow, except products.
-template <class T>
-using Unsigned = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
-
 template <rma::Element T>
 T add(T a, T b) noexcept {
   if constexpr (rma::IntegerElement<T>) {
-    return static_cast<T>(static_cast<Unsigned<T>>(a) + static_cast<Unsigned<T>>(b));
+    return static_cast<T>(static_cast<rma::Wrapping<T>>(a) + static_cast<rma::Wrapping<T>>(b));
   } else {
     return a + b;
   }
@@ -29,7 +25,7 @@ T add(T a, T b) noexcept {
 template <rma::Element T>
 T multiply(T a, T b) noexcept {
   if constexpr (rma::IntegerElement<T>) {
-    return static_cast<T>(static_cast<Unsigned<T>>(a) * static_cast<Unsigned<T>>(b));
+    return static_cast<T>(static_cast<rma::Wrapping<T>>(a) * static_cast<rma::Wrapping<T>>(b));
   } else if constexpr (rma::ComplexElement<T>) {
     return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
   } else {
@@ -42,7 +38,7 @@ template <rma::Element T>
 T divide(T a, T b) noexcept {
   if constexpr (rma::IntegerElement<T> && std::is_signed_v<T>) {
     // The only quotient that overflows is that of the most negative number.
-    return b == T{-1} ? static_cast<T>(Unsigned<T>{0} - static_cast<Unsigned<T>>(a))
+    return b == T{-1} ? static_cast<T>(rma::Wrapping<T>{0} - static_cast<rma::Wrapping<T>>(a))
                       : static_cast<T>(a / b);
   } else {
     return static_cast<T>(a / b);
@@ -55,7 +51,7 @@ T absolute(T a) noexcept {
   if constexpr (std::is_unsigned_v<T>) {
     return a;
   } else if constexpr (rma::IntegerElement<T>) {
-    return a < 0 ? static_cast<T>(Unsigned<T>{0} - static_cast<Unsigned<T>>(a)) : a;
+    return a < 0 ? static_cast<T>(rma::Wrapping<T>{0} - static_cast<rma::Wrapping<T>>(a)) : a;
   } else {
     return T(std::abs(a));
   }

@@ -21,7 +21,7 @@ inline constexpr bool is_complex<std::complex<Real>> = true;
 template <SparseElement T>
 inline T add(T a, T b) noexcept {
   if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
+    using U = rma::Wrapping<T>;
     return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
   } else {
     return a + b;
@@ -31,7 +31,7 @@ inline T add(T a, T b) noexcept {
 template <SparseElement T>
 inline T multiply(T a, T b) noexcept {
   if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
+    using U = rma::Wrapping<T>;
     return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
   } else if constexpr (is_complex<T>) {
     return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
@@ -55,7 +55,7 @@ inline T multiply_add(T sum, T a, T b) noexcept {
 template <SparseElement T>
 inline T negate(T value) noexcept {
   if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
+    using U = rma::Wrapping<T>;
     return static_cast<T>(U{0} - static_cast<U>(value));
   } else {
     return -value;

@@ -13,7 +13,7 @@ namespace {
 template <class T>
 T wrapping_add(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
+    using U = Wrapping<T>;
     return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
   } else {
     return a + b;
@@ -23,7 +23,7 @@ T wrapping_add(T a, T b) {
 template <class T>
 T wrapping_multiply(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
+    using U = Wrapping<T>;
     return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
   } else {
     return a * b;
@@ -35,7 +35,7 @@ T wrapping_absolute(T a) {
   if constexpr (std::is_unsigned_v<T>) {
     return a;
   } else if constexpr (std::is_integral_v<T>) {
-    return a < 0 ? static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a)) : a;
+    return a < 0 ? static_cast<T>(0 - static_cast<Wrapping<T>>(a)) : a;
   } else {
     return std::abs(a);
   }

@@ -69,7 +69,7 @@ class ModelMemory {
   template <class T>
   static void add_product(T& target, T factor, T source) {
     if constexpr (std::is_integral_v<T>) {
-      using Wide = std::make_unsigned_t<T>;
+      using Wide = Wrapping<T>;
       target = static_cast<T>(static_cast<Wide>(target) +
                               static_cast<Wide>(factor) * static_cast<Wide>(source));
     } else {
