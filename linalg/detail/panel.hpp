@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 
 #include "linalg/detail/matrix_map.hpp"
 #include "linalg/local_matrix.hpp"
@@ -27,6 +28,7 @@ class Scratch {
 
  private:
   struct Free {
+    std::align_val_t alignment{};
     void operator()(void* memory) const noexcept;
   };
   std::unique_ptr<void, Free> memory_;
