@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -91,10 +92,26 @@ Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator);
 /// MPI knows (srun or mpirun of another MPI, which silently starts single processes).
 Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap();
 
+/// Collective. As Bootstrap::allgather, for texts of any length, each rank's its own; what the
+/// ranks have said, in rank order. Cost: two exchanges, the second of `size` times the longest
+/// text. Errors: those of Bootstrap::allgather.
+Result<std::vector<std::string>> allgather_texts(Bootstrap& bootstrap, std::string_view mine,
+                                                 std::chrono::milliseconds timeout);
+
+/// The MPI library that starts jobs under mpirun and srun.
+struct MpiLibrary {
+  bool is_built_in = false;  ///< false: Tessera was built without MPI, and the rest is empty
+  std::string version;       ///< what the library says of itself, its first line
+  std::string thread_level;  ///< "MPI_THREAD_FUNNELED", say; empty while MPI isn't running
+};
+/// Local. Whether MPI was started or not, here or by the program.
+MpiLibrary mpi_library();
+
 /// What can be told about the launcher from a process's environment.
 struct LauncherTrace {
   std::string_view launcher;  ///< "", "tessera-run", "mpirun", "srun"
   std::int64_t ranks = 0;     ///< that the launcher says it started; 0: it doesn't say
+  std::int64_t rank = -1;     ///< that it gave this process; −1: it doesn't say
 };
 LauncherTrace detect_launcher();
 

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
+#include <optional>
 
 #include "rma/bootstrap.hpp"
 #include "rma/bootstrap/fork_control.hpp"
@@ -14,37 +16,54 @@
 namespace tessera::rma {
 namespace {
 
-std::int64_t number_in_variable(const char* name) {
-  const char* text = std::getenv(name);
-  if (text == nullptr) {
-    return 0;
-  }
+std::optional<std::int64_t> number_in(const char* text) {
   std::int64_t value = 0;
-  std::from_chars(text, text + std::strlen(text), value);
+  if (text == nullptr || std::from_chars(text, text + std::strlen(text), value).ec != std::errc{}) {
+    return std::nullopt;
+  }
   return value;
+}
+
+// The first of these variables that has a number.
+std::int64_t number_in_variables(std::initializer_list<const char*> names, std::int64_t otherwise) {
+  for (const char* name : names) {
+    if (const auto number = number_in(std::getenv(name))) {
+      return *number;
+    }
+  }
+  return otherwise;
+}
+
+// What started processes that find each other by MPI.
+LauncherTrace detect_mpi_launcher() {
+  const std::int64_t rank =
+      number_in_variables({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}, -1);
+  const std::int64_t ranks =
+      number_in_variables({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"}, 0);
+  if (ranks > 0) {
+    return {"mpirun", ranks, rank};
+  }
+  if (std::getenv("PMIX_RANK") != nullptr) {
+    return {"mpirun", 0, rank};
+  }
+  // Slurm sets its variables in an interactive allocation too; only a step has a process id.
+  if (std::getenv("SLURM_PROCID") != nullptr && std::getenv("SLURM_STEP_ID") != nullptr) {
+    return {"srun", number_in_variables({"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}, 0),
+            number_in_variables({"SLURM_PROCID"}, -1)};
+  }
+  return {};
 }
 
 }  // namespace
 
 LauncherTrace detect_launcher() {
-  if (std::getenv(detail::launch_variable) != nullptr) {
-    return {"tessera-run", 0};
+  const char* const launch = std::getenv(detail::launch_variable);
+  if (launch == nullptr) {
+    return detect_mpi_launcher();
   }
-  constexpr std::array mpirun_sizes{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
-  for (const char* name : mpirun_sizes) {
-    if (const std::int64_t ranks = number_in_variable(name); ranks > 0) {
-      return {"mpirun", ranks};
-    }
-  }
-  if (std::getenv("PMIX_RANK") != nullptr) {
-    return {"mpirun", 0};
-  }
-  // Slurm sets its variables in an interactive allocation too; only a step has a process id.
-  if (std::getenv("SLURM_PROCID") != nullptr && std::getenv("SLURM_STEP_ID") != nullptr) {
-    const std::int64_t step = number_in_variable("SLURM_STEP_NUM_TASKS");
-    return {"srun", step > 0 ? step : number_in_variable("SLURM_NTASKS")};
-  }
-  return {};
+  // "descriptor:rank:ranks"
+  const char* const colon = std::strchr(launch, ':');
+  return {"tessera-run", 0, number_in(colon == nullptr ? nullptr : colon + 1).value_or(-1)};
 }
 
 Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings) {

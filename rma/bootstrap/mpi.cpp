@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -21,6 +22,9 @@ bool detail::mpi_is_running() {
 }
 void detail::abort_mpi(int) {}
 
+MpiLibrary mpi_library() {
+  return {};
+}
 Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int) {
   return Status::error(Code::unsupported, "this library was built without MPI")
       .hint("configure with -DTESSERA_MPI=ON, or start the program with tessera-run");
@@ -39,6 +43,19 @@ Status mpi_error(std::string_view call, int code) {
   MPI_Error_string(code, text.data(), &length);
   text.resize(static_cast<std::size_t>(length));
   return Status::error(Code::unreachable, fmt::format("{}: {}", call, text));
+}
+
+std::string_view thread_level_name(int level) {
+  switch (level) {
+    case MPI_THREAD_SINGLE:
+      return "MPI_THREAD_SINGLE";
+    case MPI_THREAD_FUNNELED:
+      return "MPI_THREAD_FUNNELED";
+    case MPI_THREAD_SERIALIZED:
+      return "MPI_THREAD_SERIALIZED";
+    default:
+      return "MPI_THREAD_MULTIPLE";
+  }
 }
 
 class Mpi final : public Bootstrap {
@@ -121,6 +138,24 @@ void detail::abort_mpi(int code) {
   if (mpi_is_running()) {
     MPI_Abort(MPI_COMM_WORLD, code);
   }
+}
+
+MpiLibrary mpi_library() {
+  MpiLibrary found{.is_built_in = true, .version = {}, .thread_level = {}};
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  if (MPI_Get_library_version(text.data(), &length) == MPI_SUCCESS) {
+    text.resize(static_cast<std::size_t>(length));
+    // MPICH goes on with all options of its build; Open MPI ends with a zero byte.
+    found.version = text.substr(0, text.find_first_of(std::string_view("\n\0", 2)));
+    std::replace(found.version.begin(), found.version.end(), '\t', ' ');
+  }
+  if (detail::mpi_is_running()) {
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    found.thread_level = thread_level_name(level);
+  }
+  return found;
 }
 
 Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator) {

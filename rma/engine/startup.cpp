@@ -113,20 +113,6 @@ Status check_same_accumulate(const std::vector<Introduction>& all) {
       .hint("give it the same value on all ranks");
 }
 
-Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& machines) {
-  const Result<std::uint64_t> mine =
-      bootstrap.is_one_process() ? Result<std::uint64_t>(std::uint64_t{0}) : machine_key();
-  TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine.status()));
-  const Introduction own{.machine = *mine, .adds_by_origin = adds_by_origin(settings) ? 1U : 0U};
-  TESSERA_ASSIGN_OR_RETURN(const auto all, gather(bootstrap, settings, own));
-  TESSERA_RETURN_IF_ERROR(check_same_accumulate(all));
-  std::vector<std::uint64_t> keys;
-  std::transform(all.begin(), all.end(), std::back_inserter(keys),
-                 [](const Introduction& each) { return each.machine; });
-  machines = static_cast<int>(std::set<std::uint64_t>(keys.begin(), keys.end()).size());
-  return NodeMap(keys, settings.ranks_per_node);
-}
-
 std::uint64_t arena_bytes(const Settings& settings) {
   constexpr std::uint64_t memory_multiple = 8;
   constexpr std::uint64_t least = 16ULL << 30;
@@ -282,6 +268,20 @@ std::vector<std::string> environment_lines() {
 }
 
 }  // namespace
+
+Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& machines) {
+  const Result<std::uint64_t> mine =
+      bootstrap.is_one_process() ? Result<std::uint64_t>(std::uint64_t{0}) : machine_key();
+  TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine.status()));
+  const Introduction own{.machine = *mine, .adds_by_origin = adds_by_origin(settings) ? 1U : 0U};
+  TESSERA_ASSIGN_OR_RETURN(const auto all, gather(bootstrap, settings, own));
+  TESSERA_RETURN_IF_ERROR(check_same_accumulate(all));
+  std::vector<std::uint64_t> keys;
+  std::transform(all.begin(), all.end(), std::back_inserter(keys),
+                 [](const Introduction& each) { return each.machine; });
+  machines = static_cast<int>(std::set<std::uint64_t>(keys.begin(), keys.end()).size());
+  return NodeMap(keys, settings.ranks_per_node);
+}
 
 Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap,
                                             std::optional<Settings> settings,

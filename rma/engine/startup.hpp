@@ -15,11 +15,18 @@
 #include <vector>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/node_map.hpp"
 
 namespace tessera::rma::detail {
 
 /// The library's transports, by name.
 std::vector<TransportFactory> own_transports();
+
+/// Collective. Which ranks share a machine, and in `machines` how many of those there are; with
+/// `settings.ranks_per_node` the ranks of a machine are split into emulated nodes.
+/// Errors: those of the bootstrap; invalid_argument where ranks would accumulate in two ways;
+/// limit_exceeded (no descriptor is free).
+Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& machines);
 
 /// Collective. See Job::start.
 Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap,

@@ -165,12 +165,11 @@ Result<TcpAddress> interface_address(const std::string& name) {
       sockaddr_in address{};
       std::memcpy(&address, each->ifa_addr, sizeof(address));
       const TcpAddress host{ntohl(address.sin_addr.s_addr), 0};
-      // Loopback last: it is taken only where there is nothing else.
-      found.insert((each->ifa_flags & IFF_LOOPBACK) != 0 ? found.end() : found.begin(),
-                   {each->ifa_name, host});
+      found.emplace_back(each->ifa_name, host);
     }
   }
   freeifaddrs(list);
+  // In the system's order, but loopback last: it is taken only where there is nothing else.
   std::stable_partition(found.begin(), found.end(), [](const auto& each) {
     constexpr std::uint32_t loopback_network = 127;
     return each.second.host >> 24U != loopback_network;
@@ -216,6 +215,15 @@ Result<std::unique_ptr<Channel>> TcpListener::accept() {
   tune(socket.get());
   const TcpAddress peer{ntohl(address.sin_addr.s_addr), ntohs(address.sin_port)};
   return std::unique_ptr<Channel>(std::make_unique<TcpChannel>(std::move(socket), peer));
+}
+
+Result<TcpListener> listen_for_nodes(const Settings& settings, bool is_one_machine) {
+  constexpr TcpAddress loopback{0x7f00'0001, 0};
+  TcpAddress address = loopback;
+  if (!settings.interface.empty() || !is_one_machine) {
+    TESSERA_ASSIGN_OR_RETURN(address, interface_address(settings.interface));
+  }
+  return TcpListener::create(address);
 }
 
 Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address,

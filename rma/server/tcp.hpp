@@ -18,6 +18,7 @@
 #include "rma/engine/channel.hpp"
 #include "rma/node/fd_passing.hpp"
 #include "rma/result.hpp"
+#include "rma/tuning.hpp"
 
 namespace tessera::rma::server {
 
@@ -56,6 +57,11 @@ class TcpListener {
   detail::Descriptor socket_;
   TcpAddress address_;
 };
+
+/// A listener where other nodes find a node's agent: at the address of TESSERA_INTERFACE, or of the
+/// first network, or on loopback where all ranks are on one machine and no network is named.
+/// Errors: invalid_argument, limit_exceeded, unreachable.
+Result<TcpListener> listen_for_nodes(const Settings& settings, bool is_one_machine);
 
 /// Errors: peer_lost (nobody listens there), unreachable, timed_out, limit_exceeded; with the
 /// address and the system's reason.

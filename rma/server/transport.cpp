@@ -135,20 +135,6 @@ class ServerTransport final : public Transport {
   std::unordered_map<WorldRank, std::unique_ptr<Endpoint>> atomics_;
 };
 
-bool is_one_machine(const TransportContext& context) {
-  return context.machines == 1;
-}
-
-Result<TcpListener> listen(const TransportContext& context) {
-  constexpr TcpAddress loopback{0x7f00'0001, 0};
-  const std::string& interface = context.settings->interface;
-  TcpAddress address = loopback;
-  if (!interface.empty() || !is_one_machine(context)) {
-    TESSERA_ASSIGN_OR_RETURN(address, interface_address(interface));
-  }
-  return TcpListener::create(address);
-}
-
 StayAwake stay_awake(const Settings& settings) {
   constexpr std::chrono::microseconds a_while{50};
   return settings.server == "poll" ? StayAwake::max()
@@ -239,7 +225,7 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFab
   mine.has_device_atomics = fabrics != nullptr && fabrics->has_atomics();
   std::optional<TcpListener> listener;
   if (has_agent) {
-    auto listening = listen(context);
+    auto listening = listen_for_nodes(*context.settings, context.machines == 1);
     if (listening.ok()) {
       listener.emplace(std::move(listening).take());
       mine.agent = listener->address();

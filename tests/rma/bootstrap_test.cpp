@@ -30,7 +30,8 @@ class LauncherEnvironment {
   explicit LauncherEnvironment(const std::map<std::string, std::string>& variables) {
     for (const char* name :
          {"TESSERA_LAUNCH", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "PMIX_RANK",
-          "SLURM_PROCID", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}) {
+          "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "SLURM_STEP_ID",
+          "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}) {
       if (const char* value = std::getenv(name)) {
         before_[name] = value;
       }
@@ -61,6 +62,19 @@ std::string trace(const std::map<std::string, std::string>& variables) {
   const LauncherEnvironment environment(variables);
   const LauncherTrace found = detect_launcher();
   return fmt::format("{} {}", found.launcher, found.ranks);
+}
+
+TEST(DetectLauncher, TellsWhichProcessThisIs) {
+  const auto rank = [](const std::map<std::string, std::string>& variables) {
+    const LauncherEnvironment environment(variables);
+    return detect_launcher().rank;
+  };
+  EXPECT_EQ(rank({}), -1);
+  EXPECT_EQ(rank({{"TESSERA_LAUNCH", "3:1:2"}}), 1);
+  EXPECT_EQ(rank({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "3"}}), 3);
+  EXPECT_EQ(rank({{"PMI_SIZE", "8"}, {"PMI_RANK", "0"}}), 0);
+  EXPECT_EQ(rank({{"PMIX_RANK", "6"}}), 6);
+  EXPECT_EQ(rank({{"SLURM_PROCID", "5"}, {"SLURM_STEP_ID", "0"}}), 5);
 }
 
 TEST(DetectLauncher, KnowsEachLauncherByItsVariables) {

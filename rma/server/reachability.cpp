@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/reachability.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "rma/engine/node_map.hpp"
+#include "rma/engine/startup.hpp"
+#include "rma/server/deaf_thread.hpp"
+#include "rma/server/handshake.hpp"
+#include "rma/server/tcp.hpp"
+
+namespace tessera::rma {
+namespace {
+
+using server::TcpAddress;
+using server::TcpListener;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t most_at_once = 8;
+constexpr std::size_t token_bytes = 32;
+using Token = std::array<std::byte, token_bytes>;
+
+// What the first rank of each node tells the others.
+struct Place {
+  TcpAddress address;  // port 0: it can't listen
+  Token token{};
+};
+
+std::string first_line(const Status& status) {
+  const std::string message = status.message();
+  return message.substr(0, message.find('\n'));
+}
+
+bool wait_readable(int descriptor, milliseconds time) {
+  pollfd entry{.fd = descriptor, .events = POLLIN, .revents = 0};
+  return poll(&entry, 1, static_cast<int>(std::max<std::int64_t>(time.count(), 0))) > 0;
+}
+
+// Answers everybody who connects with this node's token, until it goes out of scope.
+class Doorkeeper {
+ public:
+  Doorkeeper(TcpListener listener, const Token& token)
+      : listener_(std::move(listener)), token_(token) {
+    thread_ = server::start_deaf([this] { answer(); });
+  }
+  ~Doorkeeper() {
+    is_ending_.store(true);
+    thread_.join();
+  }
+  Doorkeeper(const Doorkeeper&) = delete;
+  Doorkeeper& operator=(const Doorkeeper&) = delete;
+
+ private:
+  void answer() {
+    constexpr milliseconds look_period{20};
+    while (!is_ending_.load()) {
+      if (!wait_readable(listener_.descriptor(), look_period)) {
+        continue;
+      }
+      auto caller = listener_.accept();
+      if (!caller.ok()) {
+        std::this_thread::sleep_for(look_period);  // no descriptor is free just now
+      } else if (*caller != nullptr) {
+        // So few bytes always have room; a caller who has gone again learns nothing.
+        const iovec piece{token_.data(), token_.size()};
+        static_cast<void>((*caller)->send(std::span(&piece, 1)));
+      }
+    }
+  }
+
+  TcpListener listener_;
+  Token token_;
+  std::atomic<bool> is_ending_{false};
+  std::thread thread_;
+};
+
+Status expect_token(detail::Channel& channel, const Token& token, Clock::time_point deadline) {
+  Token answer{};
+  for (std::size_t done = 0; done < answer.size();) {
+    const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
+    if (!wait_readable(channel.descriptor(), left)) {
+      return Status::error(Code::timed_out,
+                           fmt::format("{} took the connection and says nothing", channel.peer()));
+    }
+    const iovec rest{answer.data() + done, answer.size() - done};
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t bytes, channel.receive(std::span(&rest, 1)));
+    done += bytes;
+  }
+  return answer == token
+             ? Status()
+             : Status::error(Code::protocol, fmt::format("at {} answers something else: several "
+                                                         "machines have that address",
+                                                         channel.peer()));
+}
+
+Status try_one(const Place& place, milliseconds patience) {
+  const auto deadline = Clock::now() + patience;
+  TESSERA_ASSIGN_OR_RETURN(const auto channel, server::connect_tcp(place.address, patience));
+  return expect_token(*channel, place.token, deadline);
+}
+
+// What one node found out, as it goes to the others: "to microseconds reason" in each line.
+class Trials {
+ public:
+  void note(NodeId to, const Status& outcome, std::chrono::microseconds time) {
+    const std::lock_guard guard(mutex_);
+    if (!outcome.ok()) {
+      failures_ += fmt::format("{} -1 {}\n", to.value, first_line(outcome));
+    } else if (time > slowest_) {
+      slowest_ = time;
+      slowest_to_ = to;
+    }
+  }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("{} {} \n", slowest_to_.value, slowest_.count()) + failures_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string failures_;
+  std::chrono::microseconds slowest_{0};
+  NodeId slowest_to_;
+};
+
+void try_all(const std::vector<Place>& places, NodeId own, milliseconds patience, Trials& trials) {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t at = next++; at < places.size(); at = next++) {
+      const NodeId to{static_cast<std::int32_t>(at)};
+      if (to == own || places[at].address.port == 0) {
+        continue;
+      }
+      const auto begin = Clock::now();
+      const Status outcome = try_one(places[at], patience);
+      trials.note(to, outcome,
+                  std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin));
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t count = std::min(most_at_once, places.size()); threads.size() < count;) {
+    threads.push_back(server::start_deaf(work));
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+void read_trials(std::string_view text, NodeId from, NodeConnections& result) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    std::int32_t to = 0;
+    std::int64_t time = 0;
+    const char* const end = line.data() + line.size();
+    const auto after_node = std::from_chars(line.data(), end, to);
+    const auto after_time = std::from_chars(std::min(after_node.ptr + 1, end), end, time);
+    if (time < 0) {
+      const char* const reason = std::min(after_time.ptr + 1, end);
+      result.failed.push_back({from, NodeId{to}, std::string(reason, end)});
+    } else if (std::chrono::microseconds(time) > result.slowest) {
+      result.slowest = std::chrono::microseconds(time);
+      result.slowest_from = from;
+      result.slowest_to = NodeId{to};
+    }
+  }
+}
+
+Result<std::vector<Place>> gather_places(Bootstrap& bootstrap, const Settings& settings,
+                                         const detail::NodeMap& nodes, const Place& mine) {
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
+                           bootstrap.allgather(std::as_bytes(std::span(&mine, 1)),
+                                               milliseconds(settings.start_timeout_ms)));
+  std::vector<Place> all(static_cast<std::size_t>(bootstrap.size()));
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  std::vector<Place> places;
+  for (std::int32_t node = 0; node < nodes.count(); ++node) {
+    const WorldRank first = nodes.ranks_of(NodeId{node}).front();
+    places.push_back(all[static_cast<std::size_t>(first.value)]);
+  }
+  return places;
+}
+
+}  // namespace
+
+std::int32_t NodeConnections::nodes() const noexcept {
+  NodeId last;
+  for (const NodeId node : node_of) {
+    last = std::max(last, node);
+  }
+  return last.value + 1;
+}
+
+Result<std::string> address_for_other_machines(const Settings& settings) {
+  TESSERA_ASSIGN_OR_RETURN(const TcpAddress address, server::interface_address(settings.interface));
+  const std::string text = to_string(address);
+  return text.substr(0, text.find(':'));
+}
+
+Result<NodeConnections> try_connections(Bootstrap& bootstrap, const Settings& settings,
+                                        milliseconds patience) {
+  NodeConnections result;
+  TESSERA_ASSIGN_OR_RETURN(const detail::NodeMap nodes,
+                           detail::find_nodes(bootstrap, settings, result.machines));
+  for (WorldRank rank{0}; rank.value < bootstrap.size(); ++rank.value) {
+    result.node_of.push_back(nodes.node_of(rank));
+  }
+  if (nodes.count() == 1) {
+    return result;
+  }
+  const NodeId own = nodes.node_of(bootstrap.rank());
+  const bool is_first = nodes.ranks_of(own).front() == bootstrap.rank();
+  Place mine;
+  Trials trials;
+  std::optional<Doorkeeper> door;
+  if (is_first) {
+    auto listening = server::listen_for_nodes(settings, result.machines == 1);
+    const auto secret = server::new_secret();
+    if (listening.ok() && secret.ok()) {
+      mine.address = listening->address();
+      std::copy(secret->bytes().begin(), secret->bytes().end(), mine.token.begin());
+      door.emplace(std::move(listening).take(), mine.token);
+    } else {
+      trials.note(own, listening.ok() ? secret.status() : listening.status(), {});
+    }
+  }
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<Place> places,
+                           gather_places(bootstrap, settings, nodes, mine));
+  if (is_first) {
+    try_all(places, own, patience, trials);
+  }
+  const auto rounds = static_cast<std::int64_t>(places.size() / most_at_once + 1);
+  TESSERA_ASSIGN_OR_RETURN(
+      const auto texts,
+      allgather_texts(bootstrap, is_first ? trials.text() : "",
+                      milliseconds(settings.start_timeout_ms) + rounds * patience));
+  for (const Place& place : places) {
+    result.addresses.push_back(to_string(place.address));
+  }
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    read_trials(texts[rank], result.node_of[rank], result);
+  }
+  const auto order = [](const FailedConnection& each) { return std::pair(each.from, each.to); };
+  std::sort(result.failed.begin(), result.failed.end(),
+            [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  return result;
+}
+
+}  // namespace tessera::rma
