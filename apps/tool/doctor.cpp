@@ -1,192 +1,174 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/tool/doctor.hpp"
 
-#include <fmt/format.h>
-#include <sched.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <fstream>
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "apps/tool/gather.hpp"
+#include "apps/tool/settings.hpp"
 #include "rma/bootstrap.hpp"
 #include "rma/job.hpp"
-#include "rma/memory.hpp"
 #include "rma/region.hpp"
+#include "rma/team.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::tool {
 namespace {
 
-using rma::human_bytes;
+using rma::Bootstrap;
+using rma::Job;
+using rma::Settings;
+using rma::WorldRank;
+using std::chrono::milliseconds;
 
-constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
+constexpr milliseconds patience_with_a_node{3000};
 
-// The soft limit; nothing where there is none.
-std::optional<std::uint64_t> limit_of(decltype(RLIMIT_AS) resource) {
-  rlimit limit{};
-  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
-    return std::nullopt;
-  }
-  return limit.rlim_cur;
+milliseconds patience_with_ranks(const Settings& settings) {
+  return milliseconds(settings.start_timeout_ms);
 }
 
-Finding examine_settings(const rma::Result<rma::Settings>& settings) {
-  const char* const subject = "settings";
-  if (!settings.ok()) {
-    return {Health::bad, subject, settings.status().message(),
-            "unset the variable, or give it a value that `tessera info` names"};
-  }
-  int changed = 0;
-  const rma::Settings defaults;
-  for (const rma::SettingInfo& row : rma::setting_table()) {
-    changed += rma::value_text(*settings, row) == rma::value_text(defaults, row) ? 0 : 1;
-  }
-  return {Health::good, subject, fmt::format("{} differ from their defaults", changed)};
-}
-
-// All that a job does first, by this process alone.
-rma::Status try_a_job(const rma::Settings& settings) {
-  TESSERA_ASSIGN_OR_RETURN(
-      rma::Job job, rma::Job::start({.bootstrap = rma::alone_bootstrap(), .settings = settings}));
-  {
-    TESSERA_ASSIGN_OR_RETURN(rma::Region region, rma::Region::allocate(job.world(), mib));
-    TESSERA_RETURN_IF_ERROR(rma::put_value(job, region.at(rma::TeamRank{0}), 1.0));
-    TESSERA_RETURN_IF_ERROR(job.fence_all());
-    TESSERA_RETURN_IF_ERROR(region.free());
-  }
-  return job.stop();
-}
-
-// Of a message that says in its second line what to do.
-Finding split(Health health, std::string subject, const std::string& message) {
+// A message and what it says to do about it.
+void note_error(Launch& launch, const rma::Status& status) {
   constexpr std::string_view hint = "\n  hint: ";
+  const std::string message = status.message();
   const std::size_t at = message.find(hint);
-  return {health, std::move(subject), message.substr(0, at),
-          at == std::string::npos ? "" : message.substr(at + hint.size())};
+  launch.error = message.substr(0, at);
+  launch.remedy = at == std::string::npos ? "" : message.substr(at + hint.size());
 }
 
-Finding examine_job(const rma::Settings& settings) {
-  const rma::Status status = try_a_job(settings);
-  return status.ok() ? Finding{Health::good, "job", "one of this process alone starts and ends"}
-                     : split(Health::bad, "job", status.message());
-}
-
-Finding examine_processors() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  sched_getaffinity(0, sizeof mask, &mask);
-  const int mine = CPU_COUNT(&mask);
-  const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  if (mine < online) {
-    return {Health::note, "processors", fmt::format("this process may use {} of {}", mine, online),
-            "give ranks a core each and no more (mpirun --bind-to core); fewer cores than ranks "
-            "make each of them wait for others"};
+// As a job would meet, else alone; says in `own` what came of it.
+std::shared_ptr<Bootstrap> meet(const Settings& settings, Surroundings& own) {
+  auto chosen = rma::choose_bootstrap(settings);
+  std::shared_ptr<Bootstrap> bootstrap;
+  if (chosen.ok()) {
+    bootstrap = std::move(chosen).take();
+  } else {
+    note_error(own.launch, chosen.status());
+    bootstrap = rma::alone_bootstrap();
   }
-  return {Health::good, "processors", fmt::format("{}, all to be used", online)};
+  own.launch.bootstrap = bootstrap->name();
+  own.launch.rank = bootstrap->rank().value;
+  own.launch.ranks = bootstrap->size();
+  own.mpi.thread_level = rma::mpi_library().thread_level;
+  return bootstrap;
 }
 
-Finding examine_blas_threads() {
-  const char* const subject = "threads of a BLAS";
-  const bool is_set =
-      std::getenv("OPENBLAS_NUM_THREADS") != nullptr || std::getenv("OMP_NUM_THREADS") != nullptr;
-  if (!is_set && sysconf(_SC_NPROCESSORS_ONLN) > 1) {
-    return {Health::note, subject, "each rank's BLAS will start a thread for each processor",
-            "with several ranks on a node: export OPENBLAS_NUM_THREADS=1"};
-  }
-  return {Health::good, subject, is_set ? "their number is set" : "there is one processor"};
+double seconds_of_day() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-Finding examine_memory() {
-  const std::uint64_t available = rma::available_memory_bytes();
-  const std::string text = fmt::format("{} of {} available", human_bytes(available),
-                                       human_bytes(rma::total_memory_bytes()));
-  if (available < 256 * mib) {
-    return {Health::note, "memory", text, "end other programs, or raise the control group's limit"};
-  }
-  return {Health::good, "memory", text};
+rma::Result<std::vector<Surroundings>> share(Bootstrap& bootstrap, const Settings& settings,
+                                             Surroundings own) {
+  const milliseconds patience = patience_with_ranks(settings);
+  // The first makes all come together; the second lets all go on at about the same moment.
+  TESSERA_RETURN_IF_ERROR(rma::allgather_texts(bootstrap, "", patience).status());
+  TESSERA_RETURN_IF_ERROR(rma::allgather_texts(bootstrap, "", patience).status());
+  own.clock.seconds = seconds_of_day();
+  TESSERA_ASSIGN_OR_RETURN(const auto texts,
+                           rma::allgather_texts(bootstrap, to_text(own), patience));
+  std::vector<Surroundings> all;
+  std::transform(texts.begin(), texts.end(), std::back_inserter(all), from_text);
+  return all;
 }
 
-Finding examine_address_space() {
-  const auto limit = limit_of(RLIMIT_AS);
-  if (limit) {
-    return {Health::note, "address space", fmt::format("limited to {}", human_bytes(*limit)),
-            "ulimit -v unlimited, or a TESSERA_ARENA_MIB that fits"};
-  }
-  return {Health::good, "address space", "not limited"};
+// The lowest rank of the node after this rank's, or of the first one.
+WorldRank rank_of_next_node(const Job& job, const rma::NodeConnections& connections) {
+  const std::int32_t next = (job.node_of(job.rank()).value + 1) % connections.nodes();
+  const auto& nodes = connections.node_of;
+  const auto first = std::find(nodes.begin(), nodes.end(), rma::NodeId{next});
+  return WorldRank{static_cast<std::int32_t>(first - nodes.begin())};
 }
 
-Finding examine_descriptors() {
-  constexpr std::uint64_t enough = 1024;
-  const auto limit = limit_of(RLIMIT_NOFILE);
-  const std::string text =
-      limit ? fmt::format("{} may be open", *limit) : std::string("not limited");
-  if (limit && *limit < enough) {
-    return {Health::note, "descriptors", text,
-            "ulimit -n 4096: each node that a process talks to takes one"};
-  }
-  return {Health::good, "descriptors", text};
+// What is put there has to come back.
+rma::Status try_transfer(Job& job, const rma::Region& region, WorldRank target) {
+  const auto place = static_cast<std::uint64_t>(job.rank().value) * sizeof(std::int64_t);
+  const auto at = region.at(rma::TeamRank{target.value}, place);
+  const std::int64_t sent = job.rank().value + 1;
+  TESSERA_RETURN_IF_ERROR(rma::put_value(job, at, sent));
+  TESSERA_RETURN_IF_ERROR(job.fence(target));
+  TESSERA_ASSIGN_OR_RETURN(const auto came, rma::get_value<std::int64_t>(job, at));
+  return came == sent ? rma::Status()
+                      : rma::Status::error_at(target, rma::Code::internal,
+                                              fmt::format("put {} to rank {} and got {} from there",
+                                                          sent, target.value, came));
 }
 
-// An RDMA device locks what it may use.
-Finding examine_locked_memory() {
-  constexpr std::uint64_t enough = 1024 * mib;
-  const auto limit = limit_of(RLIMIT_MEMLOCK);
-  const std::string text =
-      limit ? fmt::format("{} may be locked", human_bytes(*limit)) : std::string("not limited");
-  if (limit && *limit < enough) {
-    return {Health::note, "locked memory", text,
-            "only RDMA devices need it: ulimit -l unlimited (docs/running-on-infiniband.md)"};
-  }
-  return {Health::good, "locked memory", text};
-}
-
-// Memory that a program attaches is reached from other processes of its node by the kernel.
-Finding examine_tracing() {
-  const char* const subject = "memory of other processes";
-  int scope = 0;
-  std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
-  if (scope > 0 && geteuid() != 0) {
-    return {Health::note, subject, "the kernel lets ranks not read each other's",
-            "sysctl kernel.yama.ptrace_scope=0, or do without attached memory"};
-  }
-  return {Health::good, subject, "may be read by ranks of one job"};
-}
-
-void examine_devices(const rma::Settings& settings, std::vector<Finding>& findings) {
-  constexpr std::string_view refusal = "not used: ";
-  for (const rma::TransportDescription& each : rma::describe_transports(settings)) {
-    if (settings.transport.find(each.name) == std::string::npos) {
-      continue;
+// All that a job does first: memory, and words for this rank, the next one, and another node.
+rma::Status use_job(Job& job, const rma::NodeConnections& connections) {
+  const auto ranks = static_cast<std::size_t>(job.size());
+  TESSERA_ASSIGN_OR_RETURN(rma::Region region,
+                           rma::Region::allocate(job.world(), ranks * sizeof(std::int64_t)));
+  rma::Status moved;
+  for (const WorldRank target : {job.rank(), WorldRank{(job.rank().value + 1) % job.size()},
+                                 rank_of_next_node(job, connections)}) {
+    if (moved.ok()) {
+      moved = try_transfer(job, region, target);
     }
-    const std::string subject = "transport " + each.name;
-    findings.push_back(each.text.starts_with(refusal)
-                           ? split(Health::note, subject,
-                                   "not used, others are: " + each.text.substr(refusal.size()))
-                           : Finding{Health::good, subject, each.text});
   }
+  const rma::Status freed = region.free();
+  return moved.ok() ? freed : moved;
+}
+
+// Which ranks a job went wrong for, and how. The bootstrap is of no use afterwards.
+rma::Result<std::vector<std::string>> try_job(const std::shared_ptr<Bootstrap>& bootstrap,
+                                              const Settings& settings,
+                                              const rma::NodeConnections& connections) {
+  auto job = Job::start({.bootstrap = bootstrap, .settings = settings});
+  const rma::Status used = job.ok() ? use_job(*job, connections) : job.status();
+  auto errors = rma::allgather_texts(*bootstrap, used.ok() ? "" : used.message(),
+                                     patience_with_ranks(settings));
+  if (job.ok()) {
+    const rma::Status stopped = job->stop();
+    if (errors.ok() && used.ok() && !stopped.ok()) {
+      (*errors)[static_cast<std::size_t>(bootstrap->rank().value)] = stopped.message();
+    }
+  } else {
+    bootstrap->leave();
+  }
+  return errors;
+}
+
+bool is_any_red(const Picture& picture) {
+  const auto is_red = [](const Finding& finding) { return finding.state == State::red; };
+  return std::any_of(picture.ranks.begin(), picture.ranks.end(),
+                     [&](const Surroundings& each) { return is_red(check_settings(each)); }) ||
+         is_red(check_same_settings(picture)) || is_red(check_connections(picture));
 }
 
 }  // namespace
 
-std::vector<Finding> examine(const rma::Result<rma::Settings>& settings,
-                             std::span<const std::string> warnings) {
-  std::vector<Finding> findings = {examine_settings(settings)};
-  for (const std::string& warning : warnings) {
-    findings.push_back({Health::note, "settings", warning, "correct the name"});
+rma::Result<Picture> take_picture() {
+  std::vector<std::string> warnings;
+  const auto read = read_settings(warnings);
+  const Settings settings = read.ok() ? *read : Settings();
+  Surroundings own = gather(read, warnings);
+  const std::shared_ptr<Bootstrap> bootstrap = meet(settings, own);
+  Picture picture;
+  picture.is_speaker =
+      bootstrap->size() > 1 ? bootstrap->rank().value == 0 : own.launch.told_rank <= 0;
+  TESSERA_ASSIGN_OR_RETURN(picture.ranks, share(*bootstrap, settings, std::move(own)));
+  picture.connections.node_of.assign(picture.ranks.size(), rma::NodeId{0});
+  if (!is_any_red(picture)) {
+    auto tried = rma::try_connections(*bootstrap, settings, patience_with_a_node);
+    if (tried.ok()) {
+      picture.connections = std::move(tried).take();
+    } else {
+      picture.connections_error = tried.status().message();
+    }
   }
-  if (settings.ok()) {
-    findings.push_back(examine_job(*settings));
-    examine_devices(*settings, findings);
+  if (is_any_red(picture)) {
+    bootstrap->leave();
+    return picture;
   }
-  for (const auto examine_one :
-       {examine_processors, examine_blas_threads, examine_memory, examine_address_space,
-        examine_descriptors, examine_locked_memory, examine_tracing}) {
-    findings.push_back(examine_one());
-  }
-  return findings;
+  picture.is_job_tried = true;
+  TESSERA_ASSIGN_OR_RETURN(picture.trial_errors, try_job(bootstrap, settings, picture.connections));
+  return picture;
 }
 
 }  // namespace tessera::tool

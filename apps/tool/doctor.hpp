@@ -1,34 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What on this machine, and in this environment, stands in the way of a job, or makes it slow.
+// `tessera doctor`: what stands in the way of jobs here, or makes them slow, and what to do.
+//
+// Run alone it looks at this machine; run under tessera-run, mpirun or srun it looks at all ranks
+// and their nodes, and prints one table.
 #pragma once
 
-#include <span>
 #include <string>
-#include <vector>
 
+#include "apps/tool/checks.hpp"
 #include "rma/result.hpp"
-#include "rma/tuning.hpp"
 
 namespace tessera::tool {
 
-enum class Health {
-  good,
-  note,  ///< jobs run, but something is slower or smaller than it could be
-  bad,   ///< jobs don't start
-};
+/// Collective. Looks at everything: gathers, meets the other ranks, tries connections, and a job.
+/// Errors: those of meeting the others; what is wrong with the surroundings is in the result.
+rma::Result<Picture> take_picture();
 
-struct Finding {
-  Health health = Health::good;
-  std::string subject;
-  std::string text;
-  std::string fix = {};  ///< what to do; empty where there is nothing
-};
+/// The table for people; coloured with the sequences of terminals when `has_colour`.
+std::string table_text(const Picture& picture, const std::vector<PlacedFinding>& lines,
+                       bool has_colour);
 
-/// Looks at limits, processors, memory and devices, and starts a job of this process alone.
-/// `settings`: what such a job starts with; `warnings`: what is wrong with names of settings.
-/// Takes some 100 ms.
-std::vector<Finding> examine(const rma::Result<rma::Settings>& settings,
-                             std::span<const std::string> warnings);
+/// The same for programs, as apps/tool/doctor.schema.json describes it.
+nlohmann::ordered_json table_json(const Picture& picture, const std::vector<PlacedFinding>& lines);
+
+/// The worst of all.
+State worst_of(const std::vector<PlacedFinding>& lines);
 
 }  // namespace tessera::tool

@@ -2,174 +2,90 @@
 //
 // tessera: tells about the library and this machine.
 //
-//     tessera info            version, transports, and every setting with its value here
+//     tessera info            version, build, transports, and every setting with its value here
 //     tessera info --json -   the same as JSON
 //     tessera doctor          what stands in the way of jobs here, or makes them slow, and what to
-//     do
+//                             do; also under tessera-run, mpirun and srun, for all ranks together
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/tool/doctor.hpp"
+#include "apps/tool/info.hpp"
+#include "apps/tool/settings.hpp"
 #include "rma/bootstrap.hpp"
-#include "rma/job.hpp"
-#include "rma/memory.hpp"
-#include "rma/tuning.hpp"
 #include "rma/version.hpp"
 
 namespace {
 
 namespace rma = tessera::rma;
+namespace tool = tessera::tool;
 
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
 
-nlohmann::ordered_json settings_json(const rma::Settings& settings) {
-  auto rows = nlohmann::ordered_json::array();
-  const rma::Settings defaults;
-  for (const rma::SettingInfo& row : rma::setting_table()) {
-    rows.push_back({{"name", row.name},
-                    {"value", rma::value_text(settings, row)},
-                    {"default", rma::value_text(defaults, row)},
-                    {"unit", row.unit},
-                    {"range", row.range},
-                    {"meaning", row.meaning}});
-  }
-  return rows;
-}
+struct Delivery {
+  std::string json_file;  ///< "-": standard output, and nothing else there; empty: none
+  bool is_quiet = false;
+  bool is_launched = false;  ///< by tessera-run, mpirun or srun
+};
 
-nlohmann::ordered_json describe(const rma::Settings& settings) {
-  const rma::LauncherTrace trace = rma::detect_launcher();
-  nlohmann::ordered_json info;
-  info["version"] = rma::version();
-  info["launcher"] = trace.launcher.empty() ? "none" : trace.launcher;
-  info["memory"] = rma::human_bytes(rma::total_memory_bytes());
-  info["memory_available"] = rma::human_bytes(rma::available_memory_bytes());
-  info["transports"] = rma::transport_names();
-  for (const rma::TransportDescription& each : rma::describe_transports(settings)) {
-    info[each.name] = each.text;
-  }
-  info["settings"] = settings_json(settings);
-  return info;
-}
-
-void print(const nlohmann::ordered_json& info) {
-  for (const auto& [name, value] : info.items()) {
-    if (value.is_string()) {
-      fmt::print("{}: {}\n", name, value.get<std::string>());
-    }
-  }
-  std::string names;
-  for (const auto& name : info["transports"]) {
-    names += " " + name.get<std::string>();
-  }
-  fmt::print("transports:{}\n\n", names);
-  constexpr auto line = "{:<26} {:<10} {:<10} {:<10} {:<28} {}\n";
-  fmt::print(line, "setting", "value", "default", "unit", "range", "meaning");
-  const auto text = [](const nlohmann::ordered_json& row, const char* column) {
-    return row[column].get<std::string>();
-  };
-  for (const auto& row : info["settings"]) {
-    fmt::print(line, text(row, "name"), text(row, "value"), text(row, "default"), text(row, "unit"),
-               text(row, "range"), text(row, "meaning"));
-  }
-}
-
-// As Job::start does, which has a transport at hand for each name.
-rma::Status check_transports(const std::string& names) {
-  const std::vector<std::string> known = rma::transport_names();
-  std::istringstream list(names);
-  bool is_empty = true;
-  for (std::string name; std::getline(list, name, ',');) {
-    if (name.empty()) {
-      continue;
-    }
-    is_empty = false;
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return rma::Status::error(
-          rma::Code::invalid_argument,
-          fmt::format("TESSERA_TRANSPORT names '{}'; there are {}", name, fmt::join(known, ", ")));
-    }
-  }
-  return is_empty ? rma::Status::error(rma::Code::invalid_argument,
-                                       "TESSERA_TRANSPORT names no transport")
-                  : rma::Status();
-}
-
-// The settings that a job would start with.
-rma::Result<rma::Settings> read_settings(std::vector<std::string>& warnings) {
-  std::vector<std::string> lines;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    lines.emplace_back(*entry);
-  }
-  TESSERA_ASSIGN_OR_RETURN(auto settings, rma::Settings::from(lines, &warnings));
-  TESSERA_RETURN_IF_ERROR(check_transports(settings.transport));
-  return settings;
-}
-
-// What is told, as JSON where that is asked for; returns the exit code.
-int deliver(const nlohmann::ordered_json& told, const std::string& json_file, bool quiet,
-            void (*print_it)(const nlohmann::ordered_json&)) {
-  if (json_file == "-") {
-    fmt::print("{}\n", told.dump(2));
+// Tells `json` or `text`, whichever was asked for; returns the exit code.
+int deliver(const Delivery& delivery, const nlohmann::ordered_json& json, const std::string& text) {
+  constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
+  const std::string file_text = json.dump(2, ' ', false, replace) + "\n";
+  if (delivery.json_file == "-") {
+    fmt::print("{}", file_text);
     return 0;
   }
-  if (!quiet) {
-    print_it(told);
+  if (!delivery.is_quiet) {
+    fmt::print("{}", text);
   }
-  if (!json_file.empty()) {
-    std::ofstream file(json_file);
-    file << told.dump(2) << '\n';
+  if (!delivery.json_file.empty()) {
+    std::ofstream file(delivery.json_file);
+    file << file_text << std::flush;
     if (!file.good()) {
-      fmt::print(stderr, "tessera: cannot write {}\n", json_file);
+      fmt::print(stderr, "tessera: cannot write {}\n", delivery.json_file);
       return exit_failed;
     }
   }
   return 0;
 }
 
-constexpr std::array health_names = {"good", "note", "bad"};
-
-void print_findings(const nlohmann::ordered_json& findings) {
-  for (const auto& each : findings) {
-    fmt::print("{:<5} {}: {}\n", each["health"].get<std::string>(),
-               each["subject"].get<std::string>(), each["text"].get<std::string>());
-    if (each.contains("fix")) {
-      fmt::print("      fix: {}\n", each["fix"].get<std::string>());
-    }
-  }
+// Launchers may give ranks a terminal of their own, and write what comes from there to a file.
+bool has_colour(const Delivery& delivery) {
+  const char* const terminal = std::getenv("TERM");
+  return !delivery.is_launched && isatty(STDOUT_FILENO) != 0 &&
+         std::getenv("NO_COLOR") == nullptr && terminal != nullptr &&
+         std::string_view(terminal) != "dumb";
 }
 
-int run_doctor(const std::string& json_file, bool quiet) {
-  std::vector<std::string> warnings;
-  const auto settings = read_settings(warnings);
-  auto told = nlohmann::ordered_json::array();
-  bool is_well = true;
-  for (const tessera::tool::Finding& each : tessera::tool::examine(settings, warnings)) {
-    is_well = is_well && each.health != tessera::tool::Health::bad;
-    told.push_back({{"health", health_names[static_cast<std::size_t>(each.health)]},
-                    {"subject", each.subject},
-                    {"text", each.text}});
-    if (!each.fix.empty()) {
-      told.back()["fix"] = each.fix;
-    }
+int run_doctor(const Delivery& delivery) {
+  const auto picture = tool::take_picture();
+  if (!picture.ok()) {
+    fmt::print(stderr, "tessera: {}\n", picture.status().message());
+    return exit_failed;
   }
-  const int delivered = deliver(told, json_file, quiet, print_findings);
-  return is_well ? delivered : exit_failed;
+  if (!picture->is_speaker) {
+    return 0;
+  }
+  const auto lines = tool::join(*picture, tool::examine(*picture));
+  const int delivered = deliver(delivery, tool::table_json(*picture, lines),
+                                tool::table_text(*picture, lines, has_colour(delivery)));
+  return tool::worst_of(lines) == tool::State::red ? exit_failed : delivered;
 }
 
-int run_info(const std::string& json_file, bool quiet) {
+int run_info(const Delivery& delivery) {
   std::vector<std::string> warnings;
-  const auto settings = read_settings(warnings);
+  const auto settings = tool::read_settings(warnings);
   for (const std::string& warning : warnings) {
     fmt::print(stderr, "tessera: {}\n", warning);
   }
@@ -177,7 +93,8 @@ int run_info(const std::string& json_file, bool quiet) {
     fmt::print(stderr, "tessera: {}\n", settings.status().message());
     return exit_failed;
   }
-  return deliver(describe(*settings), json_file, quiet, print);
+  const auto info = tool::describe(*settings);
+  return deliver(delivery, info, tool::info_text(info));
 }
 
 std::string subcommand_names(const CLI::App& app) {
@@ -192,25 +109,36 @@ std::string subcommand_names(const CLI::App& app) {
 
 int main(int argc, char** argv) {
   CLI::App app{"Tells about Tessera and this machine."};
-  app.set_version_flag("--version", std::string(rma::version()));
+  const std::string version(rma::version());
+  app.set_version_flag("--version", version);
   app.require_subcommand(1);
-  std::string json_file;
-  bool quiet = false;
-  CLI::App* const info = app.add_subcommand("info", "Version, transports and settings");
-  CLI::App* const doctor =
-      app.add_subcommand("doctor", "What stands in the way of jobs here, and what to do");
+  Delivery delivery;
+  CLI::App* const info = app.add_subcommand("info", "Version, build, transports and settings");
+  CLI::App* const doctor = app.add_subcommand(
+      "doctor", "What stands in the way of jobs here, and what to do (exit code 1 if jobs fail)");
   for (CLI::App* const each : {info, doctor}) {
-    each->add_option("--json", json_file, "Write JSON to this file; - for standard output");
-    each->add_flag("--quiet", quiet, "Print nothing");
+    each->set_version_flag("--version", version);
+    each->add_option("--json", delivery.json_file,
+                     "Write JSON to this file; - for standard output, in place of the text");
+    each->add_flag("--quiet", delivery.is_quiet, "Print nothing");
   }
+  const rma::LauncherTrace trace = rma::detect_launcher();
+  delivery.is_launched = !trace.launcher.empty();
+  const bool is_first = trace.rank <= 0;  // what one rank says of the command line, all would
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (!is_first) {
+      return error.get_exit_code() == 0 ? 0 : exit_usage;
+    }
     if (app.exit(error) == 0) {
       return 0;
     }
     fmt::print(stderr, "The subcommands are: {}\n", subcommand_names(app));
     return exit_usage;
   }
-  return doctor->parsed() ? run_doctor(json_file, quiet) : run_info(json_file, quiet);
+  if (doctor->parsed()) {
+    return run_doctor(delivery);
+  }
+  return is_first ? run_info(delivery) : 0;
 }

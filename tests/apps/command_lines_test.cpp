@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "tests/fault/program.hpp"
-#include "tests/support/effort.hpp"
 
 namespace tessera::apps {
 namespace {
@@ -63,56 +62,6 @@ TEST(Info, RefusesATransportThatIsNotThere) {
     EXPECT_EQ(ending.exit_code, 1) << names;
     EXPECT_NE(ending.output.find("TESSERA_TRANSPORT names"), std::string::npos) << ending.output;
   }
-}
-
-TEST(Doctor, FindsThatAJobStarts) {
-  const Ending ending = run({TESSERA, "doctor"});
-  EXPECT_EQ(ending.exit_code, 0) << ending.output;
-  EXPECT_NE(ending.output.find("good  job: one of this process alone starts and ends\n"),
-            std::string::npos)
-      << ending.output;
-}
-
-// The doctor in a shell, behind that command.
-Ending diagnosis(const std::string& command) {
-  return run({"bash", "-c", fmt::format("{} {} doctor", command, TESSERA)});
-}
-
-TEST(Doctor, NamesSettingsThatAreWrong) {
-  const Ending unknown = diagnosis("TESSERA_SPIN=1");
-  EXPECT_EQ(unknown.exit_code, 0);
-  EXPECT_NE(unknown.output.find("note  settings: TESSERA_SPIN is not a setting"), std::string::npos)
-      << unknown.output;
-  const Ending invalid = diagnosis("TESSERA_SPIN_NS=soon");
-  EXPECT_EQ(invalid.exit_code, 1);
-  EXPECT_NE(invalid.output.find("bad   settings: TESSERA_SPIN_NS=soon is not usable"),
-            std::string::npos)
-      << invalid.output;
-}
-
-TEST(Doctor, NamesLimitsAndWhatToDo) {
-  if (tessera::test::is_sanitized) {
-    GTEST_SKIP() << "a sanitizer needs address space of its own";
-  }
-  const Ending limits = diagnosis("ulimit -n 64 -v 40000000 -l 4096;");
-  for (const char* line : {"note  descriptors: 64 may be open\n      fix: ulimit -n 4096",
-                           "note  address space: limited to 38.1 GiB\n",
-                           "note  locked memory: 4.0 MiB may be locked\n"}) {
-    EXPECT_NE(limits.output.find(line), std::string::npos) << limits.output;
-  }
-  const Ending cramped = diagnosis("ulimit -v 60000;");
-  EXPECT_EQ(cramped.exit_code, 1) << cramped.output;
-  for (const char* line :
-       {"bad   job: sharing the node's memory", "fix: raise the limit on address space"}) {
-    EXPECT_NE(cramped.output.find(line), std::string::npos) << cramped.output;
-  }
-}
-
-TEST(Doctor, WritesJsonForTickets) {
-  const Ending ending = run({TESSERA, "doctor", "--json", "-"});
-  EXPECT_EQ(ending.exit_code, 0);
-  EXPECT_NE(ending.output.find("\"subject\": \"locked memory\""), std::string::npos)
-      << ending.output;
 }
 
 TEST(Mg, NamesTheTransportThatIsUsed) {

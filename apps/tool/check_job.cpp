@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "apps/tool/checks.hpp"
+
+namespace tessera::tool {
+namespace {
+
+// What the checks of processors look at: one machine, and its ranks.
+struct Machine {
+  std::string host;
+  std::vector<int> ranks;
+  std::set<int> usable;  ///< processors, of all ranks together
+  int online = 1;
+  double quota = 0;
+};
+
+std::vector<Machine> machines_of(const Picture& all) {
+  std::map<std::string, std::size_t> places;
+  std::vector<Machine> machines;
+  for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
+    const Surroundings& each = all.ranks[rank];
+    const auto [place, is_new] = places.try_emplace(each.machine, machines.size());
+    if (is_new) {
+      machines.push_back({.host = each.host,
+                          .ranks = {},
+                          .usable = {},
+                          .online = each.processors.online,
+                          .quota = each.processors.quota});
+    }
+    Machine& machine = machines[place->second];
+    machine.ranks.push_back(static_cast<int>(rank));
+    machine.usable.insert(each.processors.usable.begin(), each.processors.usable.end());
+  }
+  return machines;
+}
+
+int count(std::size_t size) {
+  return static_cast<int>(size);
+}
+
+std::string plural(std::int64_t number, std::string_view thing) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+}
+
+std::string on_host(const std::vector<Machine>& machines, const Machine& machine) {
+  return machines.size() == 1 ? "" : fmt::format(" on {}", machine.host);
+}
+
+// "0-3,8"
+std::string range_text(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t at = 0; at < numbers.size(); ++at) {
+    std::size_t last = at;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) {
+      ++last;
+    }
+    text += fmt::format("{}{}", text.empty() ? "" : ",", numbers[at]);
+    text += last > at ? fmt::format("-{}", numbers[last]) : "";
+    at = last;
+  }
+  return text;
+}
+
+// What a job of ranks that differ in it doesn't start with.
+bool must_be_same(std::string_view line) {
+  constexpr std::array names = {"TESSERA_ACCUMULATE=", "TESSERA_TRANSPORT=", "TESSERA_BOOTSTRAP=",
+                                "TESSERA_RANKS_PER_NODE=", "TESSERA_COLLECTIVE_SLOT="};
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return line.starts_with(name); });
+}
+
+// A line that one has and the other hasn't; such that must be the same first.
+std::string difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  std::vector<std::string> lines;
+  const auto is_missing_in = [](const std::vector<std::string>& other) {
+    return [&other](const std::string& line) {
+      return !line.starts_with("TESSERA_LOG=") &&
+             std::find(other.begin(), other.end(), line) == other.end();
+    };
+  };
+  std::copy_if(a.begin(), a.end(), std::back_inserter(lines), is_missing_in(b));
+  std::copy_if(b.begin(), b.end(), std::back_inserter(lines), is_missing_in(a));
+  std::stable_partition(lines.begin(), lines.end(), must_be_same);
+  return lines.empty() ? "" : lines.front();
+}
+
+std::string nodes_text(const Picture& all) {
+  const std::int32_t nodes = all.connections.nodes();
+  if (nodes == 1) {
+    return "on one node";
+  }
+  const bool is_emulated = all.connections.machines < nodes;
+  return fmt::format(
+      "on {} nodes{}", nodes,
+      is_emulated ? fmt::format(" that {} emulate{}", plural(all.connections.machines, "machine"),
+                                all.connections.machines == 1 ? "s" : "")
+                  : "");
+}
+
+// At most so many of the sentences, and how many there are besides.
+std::string some_of(const std::vector<std::string>& sentences) {
+  constexpr std::size_t most = 4;
+  const std::size_t shown = std::min(most, sentences.size());
+  std::string text =
+      fmt::format("{}", fmt::join(sentences.begin(), sentences.begin() + count(shown), "; "));
+  return shown < sentences.size() ? text + fmt::format("; and {} more", sentences.size() - shown)
+                                  : text;
+}
+
+std::string remedy_for_singletons(const Surroundings& own) {
+  if (!own.launch.asked.empty() && own.launch.asked != "auto") {
+    return fmt::format("unset TESSERA_BOOTSTRAP, which is {}", own.launch.asked);
+  }
+  if (!own.launch.remedy.empty()) {
+    return own.launch.remedy;
+  }
+  return fmt::format("start it with the mpirun of {}; under Slurm with srun --mpi=pmix",
+                     own.mpi.version.empty()
+                         ? "the MPI that Tessera was built with"
+                         : own.mpi.version.substr(0, own.mpi.version.find(',')));
+}
+
+}  // namespace
+
+Finding check_launcher(const Picture& all) {
+  constexpr const char* name = "launcher";
+  const Surroundings& own = all.ranks.front();
+  const Launch& launch = own.launch;
+  const std::string launcher = launch.launcher.empty() ? "nobody" : launch.launcher;
+  if (launch.told_ranks > launch.ranks && launch.ranks == 1) {
+    return red(name,
+               fmt::format("{} started {} processes, and each of them is alone: they would be {} "
+                           "jobs of one rank",
+                           launcher, launch.told_ranks, launch.told_ranks),
+               remedy_for_singletons(own));
+  }
+  if (!launch.error.empty()) {
+    return red(name, launch.error,
+               launch.remedy.empty() ? "start it with tessera-run, mpirun or srun" : launch.remedy);
+  }
+  if (launch.launcher.empty() && launch.ranks == 1) {
+    return launch.allocated > 1
+               ? yellow(name,
+                        fmt::format("none, so this process is alone in a Slurm allocation of {} "
+                                    "tasks",
+                                    launch.allocated),
+                        "start it as srun --mpi=pmix, or with mpirun, to look at all of them")
+               : green(name, "none: this process is alone");
+  }
+  return green(name,
+               fmt::format("{}: {} {}", launcher, plural(launch.ranks, "rank"), nodes_text(all)));
+}
+
+Finding check_same_settings(const Picture& all) {
+  constexpr const char* name = "settings of all ranks";
+  constexpr const char* remedy =
+      "give all ranks the same environment: mpirun -x NAME, or srun --export=ALL";
+  const std::vector<std::string>& first = all.ranks.front().configuration.changed;
+  std::string worst;
+  std::size_t where = 0;
+  for (std::size_t rank = 1; rank < all.ranks.size(); ++rank) {
+    const std::string line = difference(first, all.ranks[rank].configuration.changed);
+    if (!line.empty() && (worst.empty() || (must_be_same(line) && !must_be_same(worst)))) {
+      worst = line;
+      where = rank;
+    }
+  }
+  if (worst.empty()) {
+    return green(name, all.ranks.size() == 1 ? "there is one rank" : "are the same");
+  }
+  const std::string found = fmt::format("{} holds on only one of the ranks 0 and {}", worst, where);
+  return must_be_same(worst) ? red(name, found + ", and has to be the same", remedy)
+                             : yellow(name, found, remedy);
+}
+
+Finding check_processors(const Picture& all) {
+  constexpr const char* name = "processors";
+  const std::vector<Machine> machines = machines_of(all);
+  for (const Machine& machine : machines) {
+    const int ranks = count(machine.ranks.size());
+    const int usable = count(machine.usable.size());
+    const std::string where = on_host(machines, machine);
+    if (ranks > usable) {
+      return yellow(name,
+                    fmt::format("{} share {}{}: ranks wait for each other's turn",
+                                plural(ranks, "rank"), plural(usable, "processor"), where),
+                    fmt::format("start at most {} a machine", plural(usable, "rank")));
+    }
+    if (machine.quota > 0 && machine.quota < ranks) {
+      return yellow(name,
+                    fmt::format("{} have {:.1f} processors' worth of time{}, by a control group",
+                                plural(ranks, "rank"), machine.quota, where),
+                    "raise the control group's limit (CPUs of the container or batch job)");
+    }
+  }
+  const Machine& first = machines.front();
+  return green(
+      name, fmt::format("{} of {} may be used by {}{}", first.usable.size(), first.online,
+                        plural(count(first.ranks.size()), "rank"),
+                        machines.size() == 1 ? ""
+                                             : fmt::format(" on {}; enough on all of {} machines",
+                                                           first.host, machines.size())));
+}
+
+Finding check_binding(const Picture& all) {
+  constexpr const char* name = "binding";
+  constexpr const char* remedy =
+      "mpirun --bind-to core, or none; a cpuset of the batch system or taskset may do it, too";
+  const std::vector<Machine> machines = machines_of(all);
+  for (const Machine& machine : machines) {
+    if (machine.ranks.size() > 1 && machine.usable.size() == 1 && machine.online > 1) {
+      return red(name,
+                 fmt::format("all {} ranks{} are bound to processor {} of {}", machine.ranks.size(),
+                             on_host(machines, machine), *machine.usable.begin(), machine.online),
+                 remedy);
+    }
+    std::map<int, int> bound;  // processor → rank
+    for (const int rank : machine.ranks) {
+      const auto& usable = all.ranks[static_cast<std::size_t>(rank)].processors.usable;
+      if (usable.size() != 1 || machine.online == 1) {
+        continue;
+      }
+      const auto [other, is_new] = bound.try_emplace(usable.front(), rank);
+      if (!is_new) {
+        return yellow(name,
+                      fmt::format("ranks {} and {} are both bound to processor {}{}", other->second,
+                                  rank, usable.front(), on_host(machines, machine)),
+                      remedy);
+      }
+    }
+  }
+  const Processors& own = all.ranks.front().processors;
+  return green(name, count(own.usable.size()) == own.online
+                         ? "none: each rank may use all processors"
+                         : fmt::format("rank 0 to {} of {}", range_text(own.usable), own.online));
+}
+
+// As the transports decide whether waiting ranks help the agent (decision 10).
+Finding check_agent(const Picture& all) {
+  constexpr const char* name = "agent";
+  const std::int32_t nodes = all.connections.nodes();
+  if (nodes == 1) {
+    return green(name, "one node needs none");
+  }
+  const int on_a_machine =
+      (nodes + all.connections.machines - 1) / std::max(all.connections.machines, 1);
+  for (std::int32_t node = 0; node < nodes; ++node) {
+    std::set<int> usable;
+    int ranks = 0;
+    for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
+      if (all.connections.node_of[rank].value == node) {
+        const std::vector<int>& own = all.ranks[rank].processors.usable;
+        usable.insert(own.begin(), own.end());
+        ++ranks;
+      }
+    }
+    if (count(usable.size()) / on_a_machine <= ranks) {
+      return yellow(name,
+                    fmt::format("that of {} has no processor to itself: {} for {}",
+                                node_name(all, rma::NodeId{node}),
+                                plural(count(usable.size()) / on_a_machine, "processor"),
+                                plural(ranks, "rank")),
+                    "leave a processor of each node free where other nodes' requests should not "
+                    "wait for computations");
+    }
+  }
+  return green(name, "each node has a processor for it");
+}
+
+Finding check_blas(const Picture& all) {
+  constexpr const char* name = "BLAS threads";
+  const Blas& blas = all.ranks.front().blas;
+  const std::string says = blas.config.empty() ? "OpenBLAS could not be asked"
+                                               : fmt::format("OpenBLAS says {}", blas.threads);
+  std::string variable;
+  int each = blas.threads;
+  if (blas.setting > 0) {
+    variable = "TESSERA_BLAS_THREADS";
+    each = static_cast<int>(blas.setting);
+  } else if (!blas.openblas_variable.empty() || !blas.omp_variable.empty()) {
+    const bool is_own = !blas.openblas_variable.empty();
+    const std::string& text = is_own ? blas.openblas_variable : blas.omp_variable;
+    variable = is_own ? "OPENBLAS_NUM_THREADS" : "OMP_NUM_THREADS";
+    const auto end = text.data() + text.size();
+    if (std::from_chars(text.data(), end, each).ec != std::errc{} || each < 1) {
+      return yellow(name, fmt::format("{}={} is no number; {}", variable, text, says),
+                    fmt::format("export {}=1", variable));
+    }
+  }
+  const std::vector<Machine> machines = machines_of(all);
+  for (const Machine& machine : machines) {
+    const int ranks = count(machine.ranks.size());
+    const int usable = std::max(count(machine.usable.size()), 1);
+    // One thread a rank can't become fewer: too many ranks are another check's matter.
+    if (each == 1 || each * ranks <= usable || (variable.empty() && ranks == 1)) {
+      continue;
+    }
+    const std::string threads = fmt::format(
+        "{}{} for each of {} on {}{}", variable.empty() ? "" : fmt::format("{}=", variable), each,
+        plural(ranks, "rank"), plural(usable, "processor"), on_host(machines, machine));
+    const int share = std::max(1, usable / ranks);
+    if (variable.empty()) {
+      return yellow(name, threads + ", but in Tessera's own operations, which take their share",
+                    fmt::format("export OPENBLAS_NUM_THREADS={}", share));
+    }
+    return yellow(name, fmt::format("{}; {}", threads, says),
+                  fmt::format("export {}={}", variable, share));
+  }
+  return green(name, variable.empty() ? says : fmt::format("{}={}; {}", variable, each, says));
+}
+
+Finding check_connections(const Picture& all) {
+  constexpr const char* name = "connections between nodes";
+  constexpr std::chrono::milliseconds slow{200};
+  const rma::NodeConnections& tried = all.connections;
+  if (!all.connections_error.empty()) {
+    return red(name, all.connections_error, "mend that first; nothing could be tried");
+  }
+  const std::int32_t nodes = tried.nodes();
+  if (nodes == 1) {
+    return green(name, "not tried: all ranks are on one node");
+  }
+  if (!tried.failed.empty()) {
+    std::vector<std::string> sentences;
+    for (const rma::FailedConnection& each : tried.failed) {
+      sentences.push_back(
+          each.from == each.to
+              ? fmt::format("{} can't listen: {}", node_name(all, each.from), each.reason)
+              : fmt::format("{} doesn't reach {}: {}", node_name(all, each.from),
+                            node_name(all, each.to), each.reason));
+    }
+    return red(name, some_of(sentences),
+               "open all TCP ports between the nodes (firewall, security group), or name another "
+               "network: TESSERA_INTERFACE");
+  }
+  std::vector<std::string> places;
+  for (std::int32_t node = 0; node < nodes; ++node) {
+    places.push_back(fmt::format("{} at {}", node_name(all, rma::NodeId{node}),
+                                 tried.addresses[static_cast<std::size_t>(node)]));
+  }
+  const double slowest_ms = std::chrono::duration<double, std::milli>(tried.slowest).count();
+  const std::string found =
+      fmt::format("all {} made, the slowest in {:.1f} ms", nodes * (nodes - 1), slowest_ms);
+  if (tried.slowest > slow) {
+    return yellow(name,
+                  fmt::format("{}, from {} to {}", found, node_name(all, tried.slowest_from),
+                              node_name(all, tried.slowest_to)),
+                  "look for lost packets between the two: ping, ip -s link, ethtool -S");
+  }
+  return green(name, fmt::format("{}: {}", found, some_of(places)));
+}
+
+Finding check_clocks(const Picture& all) {
+  constexpr const char* name = "clocks of all machines";
+  constexpr double most_seconds = 1;
+  const auto earlier = [](const Surroundings& a, const Surroundings& b) {
+    return a.clock.seconds < b.clock.seconds;
+  };
+  const auto [first, last] = std::minmax_element(all.ranks.begin(), all.ranks.end(), earlier);
+  if (first->machine == last->machine) {
+    return green(name, machines_of(all).size() == 1 ? "there is one machine" : "agree");
+  }
+  const double apart = last->clock.seconds - first->clock.seconds;
+  if (apart > most_seconds) {
+    return yellow(name,
+                  fmt::format("{} is {:.1f} s ahead of {}: logs and traces don't fit together",
+                              last->host, apart, first->host),
+                  "keep them right with chrony or ntpd");
+  }
+  return green(name, fmt::format("agree within {:.3f} s", apart));
+}
+
+Finding check_job(const Picture& all) {
+  constexpr const char* name = "job";
+  constexpr std::string_view hint = "\n  hint: ";
+  if (!all.is_job_tried) {
+    return yellow(name, "not tried", "mend what is red first");
+  }
+  for (std::size_t rank = 0; rank < all.trial_errors.size(); ++rank) {
+    const std::string& error = all.trial_errors[rank];
+    if (error.empty()) {
+      continue;
+    }
+    const std::size_t at = error.find(hint);
+    return red(name,
+               fmt::format("{}{}", all.ranks.size() == 1 ? "" : fmt::format("on rank {}: ", rank),
+                           error.substr(0, at)),
+               at == std::string::npos ? "report it, with what `tessera doctor --json` writes"
+                                       : error.substr(at + hint.size()));
+  }
+  if (all.ranks.size() == 1) {
+    return green(name, "one of this process alone starts, moves data and ends");
+  }
+  return green(name, fmt::format("one of {} {} starts, moves data and ends",
+                                 plural(count(all.ranks.size()), "rank"), nodes_text(all)));
+}
+
+}  // namespace tessera::tool

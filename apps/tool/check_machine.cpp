@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "apps/tool/checks.hpp"
+#include "rma/memory.hpp"
+
+namespace tessera::tool {
+namespace {
+
+using rma::human_bytes;
+
+constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
+
+std::string describe(const NetworkInterface& each) {
+  if (!each.is_up) {
+    return fmt::format("{} down", each.name);
+  }
+  const std::string speed =
+      each.speed_mbit > 0 ? fmt::format(", {} Mbit/s", each.speed_mbit) : std::string();
+  return fmt::format("{} {}{}", each.name, each.address.empty() ? "up" : each.address, speed);
+}
+
+std::string describe(const RdmaPort& port) {
+  return fmt::format("{}:{} {}, {}, {}", port.device, port.port, port.state, port.link_layer,
+                     port.rate);
+}
+
+template <class T>
+std::string list_of(const std::vector<T>& all) {
+  std::vector<std::string> texts;
+  std::transform(all.begin(), all.end(), std::back_inserter(texts),
+                 [](const T& each) { return describe(each); });
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+bool is_under_mpi(const Surroundings& own) {
+  return own.launch.bootstrap == "mpi";
+}
+
+}  // namespace
+
+Finding check_memory(const Surroundings& own) {
+  constexpr const char* name = "memory";
+  constexpr std::uint64_t little = 256 * mib;
+  constexpr std::uint64_t too_little = 96 * mib;  // of which 64 MiB are never taken
+  const Memory& memory = own.memory;
+  const bool is_limited = memory.total < memory.machine;
+  const std::string found =
+      fmt::format("{} of {} available{}", human_bytes(memory.available), human_bytes(memory.total),
+                  is_limited ? fmt::format(", a control group's limit; the machine has {}",
+                                           human_bytes(memory.machine))
+                             : "");
+  const std::string remedy = is_limited
+                                 ? "raise the control group's limit (memory of the container, or "
+                                   "--mem of the batch job), or use more nodes"
+                                 : "end other programs, or use more nodes";
+  if (memory.available < too_little) {
+    return red(name, found, remedy);
+  }
+  return memory.available < little ? yellow(name, found, remedy) : green(name, found);
+}
+
+// Node memory has no name and no file system of limited size; Open MPI's own buffers have.
+Finding check_shared_memory(const Surroundings& own) {
+  constexpr const char* name = "shared memory";
+  constexpr std::uint64_t enough = 128 * mib;
+  const Memory& memory = own.memory;
+  if (!memory.sharing_error.empty()) {
+    return red(name, fmt::format("the kernel gives none: {}", memory.sharing_error),
+               "allow memfd_create() in the sandbox or container, and leave it memory");
+  }
+  const std::string of_nodes = "a node's memory needs no file system";
+  if (memory.shm_total == unknown) {
+    return is_under_mpi(own)
+               ? yellow(name, of_nodes + ", but there is no /dev/shm, which MPI's messages use",
+                        "mount it: mount -t tmpfs tmpfs /dev/shm")
+               : green(name, of_nodes + "; there is no /dev/shm");
+  }
+  const std::string found =
+      fmt::format("{}; {} of {} free in /dev/shm", of_nodes, human_bytes(memory.shm_free),
+                  human_bytes(memory.shm_total));
+  if (memory.shm_free < enough && is_under_mpi(own)) {
+    return yellow(name, found + ", which MPI's messages use",
+                  "remove what is left in /dev/shm, or start the container with --shm-size=1g");
+  }
+  return green(name, found);
+}
+
+Finding check_transparent_pages(const Surroundings& own) {
+  constexpr const char* name = "transparent huge pages";
+  const HugePages& pages = own.huge_pages;
+  if (pages.transparent.empty()) {
+    return yellow(name, "this kernel has none", "use a kernel with CONFIG_TRANSPARENT_HUGEPAGE");
+  }
+  const std::string found = fmt::format("{}; {} for shared memory", pages.transparent,
+                                        pages.shared.empty() ? "none" : pages.shared);
+  const bool reaches_nodes =
+      !pages.shared.empty() && pages.shared != "never" && pages.shared != "deny";
+  if (!reaches_nodes) {
+    return yellow(name, found + ": regions that ask for huge pages get small ones",
+                  "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled");
+  }
+  if (pages.transparent == "never") {
+    return yellow(name, found,
+                  "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
+  }
+  return green(name, found);
+}
+
+// Tessera takes none of these: what is set aside and unused is lost to it.
+Finding check_reserved_pages(const Surroundings& own) {
+  constexpr const char* name = "reserved huge pages";
+  constexpr std::uint64_t small_part = 10;
+  const HugePages& pages = own.huge_pages;
+  if (pages.reserved == 0) {
+    return green(name, "none");
+  }
+  const std::string found =
+      fmt::format("{} of {} set aside for hugetlbfs, {} of them unused", pages.reserved,
+                  human_bytes(pages.page_bytes), pages.unused);
+  if (pages.unused * pages.page_bytes > own.memory.machine / small_part) {
+    return yellow(name, found + "; jobs don't use that memory",
+                  "as root: sysctl vm.nr_hugepages=0, unless another program is to have them");
+  }
+  return green(name, found);
+}
+
+// Node memory goes with its last process, so that it stays only with one that runs on.
+Finding check_left_memory(const Surroundings& own) {
+  constexpr const char* name = "memory of other jobs";
+  if (own.holders.empty()) {
+    return green(name, "none");
+  }
+  std::vector<std::int64_t> orphans;
+  std::uint64_t left = 0;
+  for (const Holder& each : own.holders) {
+    if (each.is_orphan) {
+      orphans.push_back(each.process);
+      left = std::max(left, each.bytes);  // processes of a job hold the same memory
+    }
+  }
+  if (orphans.empty()) {
+    return green(name, fmt::format("held by {} processes of jobs that run", own.holders.size()));
+  }
+  const std::string found = fmt::format("{} held by processes whose launcher has ended: {}",
+                                        human_bytes(left), fmt::join(orphans, ", "));
+  const std::string remedy =
+      fmt::format("end them if they are no longer wanted: kill {}", fmt::join(orphans, " "));
+  return left > own.memory.available ? red(name, found + "; less than that is left", remedy)
+                                     : yellow(name, found, remedy);
+}
+
+Finding check_devices(const Surroundings& own) {
+  constexpr const char* name = "RDMA devices";
+  const Rdma& rdma = own.rdma;
+  if (rdma.ports.empty()) {
+    return green(name, "none; nodes are connected by TCP");
+  }
+  const std::string ports = list_of(rdma.ports);
+  if (!rdma.is_wanted) {
+    return yellow(name, ports + "; not used, as TESSERA_TRANSPORT doesn't name verbs",
+                  "unset TESSERA_TRANSPORT, or name verbs in it before tcp");
+  }
+  if (!rdma.refusal.empty()) {
+    return yellow(
+        name, fmt::format("{}; not used: {}", ports, rdma.refusal),
+        rdma.remedy.empty() ? "`ibv_devinfo -v` shows what devices and ports lack" : rdma.remedy);
+  }
+  return green(name, fmt::format("{}; used: {}", ports, rdma.used));
+}
+
+Finding check_network(const Surroundings& own) {
+  constexpr const char* name = "network";
+  constexpr std::int64_t slow_mbit = 1000;
+  const Network& network = own.network;
+  const std::string all =
+      network.interfaces.empty() ? "there is none" : list_of(network.interfaces);
+  if (!network.error.empty()) {
+    return red(name, network.error, "unset TESSERA_INTERFACE, or give it the name of one of those");
+  }
+  const auto used = std::find_if(network.interfaces.begin(), network.interfaces.end(),
+                                 [&](const auto& each) { return each.address == network.chosen; });
+  if (used == network.interfaces.end() || used->is_loopback) {
+    return yellow(name, all + ": other machines can't reach this one",
+                  "bring up the network between the machines, if there are to be several");
+  }
+  const std::string found = fmt::format("{}; {} is used between machines", all, used->name);
+  if (used->is_bridge) {
+    return yellow(name, found + ", and is a bridge within this one",
+                  "name the network between the machines: export TESSERA_INTERFACE=…");
+  }
+  if (used->speed_mbit > 0 && used->speed_mbit < slow_mbit) {
+    return yellow(name, found, "name a faster network, if there is one: TESSERA_INTERFACE");
+  }
+  return green(name, found);
+}
+
+Finding check_root(const Surroundings& own) {
+  constexpr const char* name = "user";
+  const Launch& launch = own.launch;
+  if (!launch.is_root) {
+    return green(name, "not root");
+  }
+  const bool is_open_mpi = own.mpi.version.find("Open MPI") != std::string::npos;
+  if (is_open_mpi && !launch.may_root_use_mpirun && launch.launcher != "mpirun") {
+    return yellow(name, "root, whom mpirun refuses",
+                  "be somebody else, or export OMPI_ALLOW_RUN_AS_ROOT=1 "
+                  "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; tessera-run needs neither");
+  }
+  return green(name, "root, who may start jobs here");
+}
+
+Finding check_clock_source(const Surroundings& own) {
+  constexpr const char* name = "clock";
+  constexpr std::array slow = {"hpet", "acpi_pm", "jiffies", "refined-jiffies"};
+  const std::string& source = own.clock.source;
+  if (source.empty()) {
+    return green(name, "the kernel doesn't name its source");
+  }
+  if (std::find(slow.begin(), slow.end(), source) != slow.end()) {
+    return yellow(name, source + ", which takes a microsecond or more to read",
+                  "boot with clocksource=tsc if this processor's is stable (dmesg tells)");
+  }
+  return green(name, source);
+}
+
+}  // namespace tessera::tool

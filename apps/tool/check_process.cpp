@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apps/tool/checks.hpp"
+#include "rma/memory.hpp"
+
+namespace tessera::tool {
+namespace {
+
+using rma::human_bytes;
+
+constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
+
+// What a warning of rma::Settings says: "NAME is not … ; did you mean OTHER?".
+std::string remedy_for(const std::string& warning) {
+  constexpr std::string_view question = "did you mean ";
+  const std::string name = warning.substr(0, warning.find(' '));
+  const std::size_t at = warning.find(question);
+  if (at == std::string::npos) {
+    return "unset " + name;
+  }
+  const std::size_t begin = at + question.size();
+  return fmt::format("unset {}, or set {} in its place", name,
+                     warning.substr(begin, warning.find('?', begin) - begin));
+}
+
+}  // namespace
+
+Finding check_settings(const Surroundings& own) {
+  constexpr const char* name = "settings";
+  const Configuration& configuration = own.configuration;
+  if (!configuration.error.empty()) {
+    return red(name, configuration.error,
+               "unset the variable, or give it a value that `tessera info` names");
+  }
+  if (!configuration.warnings.empty()) {
+    const std::string& first = configuration.warnings.front();
+    const std::size_t more = configuration.warnings.size() - 1;
+    return yellow(name,
+                  fmt::format("{}{}", first.substr(0, first.find(';')),
+                              more == 0 ? "" : fmt::format("; so are {} more", more)),
+                  remedy_for(first));
+  }
+  if (configuration.changed.empty()) {
+    return green(name, "all have their defaults");
+  }
+  return green(name, fmt::format("{}; all others have their defaults",
+                                 fmt::join(configuration.changed, ", ")));
+}
+
+// A node's memory is mapped as a whole, and takes what address space there is.
+Finding check_address_space(const Surroundings& own) {
+  constexpr const char* name = "address space";
+  constexpr std::uint64_t too_little = 128 * mib;  // node memory alone takes 64
+  const std::uint64_t limit = own.limits.address_space;
+  if (limit == no_limit) {
+    return green(name, "not limited");
+  }
+  const std::string found = fmt::format("limited to {} (ulimit -v)", human_bytes(limit));
+  if (limit < too_little) {
+    return red(name, found + ", which a program and its node's memory don't fit in",
+               "ulimit -v unlimited");
+  }
+  return yellow(name, found + ": all arrays of a node have to fit in", "ulimit -v unlimited");
+}
+
+// A process opens a connection to each node it talks to, and its agent accepts one from each
+// process that talks to it.
+Finding check_descriptors(const Surroundings& own) {
+  constexpr const char* name = "descriptors";
+  constexpr std::uint64_t least = 16;
+  constexpr std::uint64_t of_a_program = 32;
+  constexpr std::uint64_t enough = 1024;
+  const std::uint64_t limit = own.limits.descriptors;
+  if (limit == no_limit) {
+    return green(name, "not limited");
+  }
+  const std::uint64_t wanted =
+      std::max(enough, of_a_program + 2 * static_cast<std::uint64_t>(own.launch.ranks));
+  const std::string found = fmt::format("{} may be open (ulimit -n)", limit);
+  if (limit >= wanted) {
+    return green(name, found);
+  }
+  const std::string remedy =
+      own.limits.most_descriptors >= wanted
+          ? fmt::format("ulimit -n {}", std::max<std::uint64_t>(wanted, 4096))
+          : fmt::format(
+                "have the hard limit of {} raised to {} (nofile in "
+                "/etc/security/limits.d)",
+                own.limits.most_descriptors, std::max<std::uint64_t>(wanted, 4096));
+  if (limit < least) {
+    return red(name, found + ": too few to start ranks with", remedy);
+  }
+  return yellow(name, found + ": each node that a process talks to takes one", remedy);
+}
+
+// What is registered with an RDMA device is locked.
+Finding check_locked_memory(const Surroundings& own) {
+  constexpr const char* name = "locked memory";
+  constexpr std::uint64_t enough = 1024 * mib;
+  constexpr std::uint64_t too_little = 16 * mib;
+  const std::uint64_t limit = own.limits.most_locked;
+  if (limit == no_limit) {
+    return green(name, "not limited");
+  }
+  const std::string found = fmt::format("{} may be locked (ulimit -l)", human_bytes(limit));
+  if (own.limits.may_lock_more) {
+    return green(name, found + ", and more by CAP_IPC_LOCK");
+  }
+  if (own.rdma.ports.empty()) {
+    return green(name, found + "; only RDMA devices need it, and there is none");
+  }
+  const std::string remedy =
+      "have it raised to unlimited: memlock in /etc/security/limits.d, LimitMEMLOCK=infinity for "
+      "services such as slurmd";
+  if (limit < too_little) {
+    return red(name, found + ", in which an RDMA device can't work", remedy);
+  }
+  if (limit < enough) {
+    return yellow(name, found + ", which RDMA devices share", remedy);
+  }
+  return green(name, found);
+}
+
+Finding check_mpi(const Surroundings& own) {
+  constexpr const char* name = "MPI";
+  const std::string& launcher = own.launch.launcher;
+  if (!own.mpi.is_built_in) {
+    if (launcher == "mpirun" || launcher == "srun") {
+      return red(name, fmt::format("this Tessera was built without, and {} started it", launcher),
+                 "start it with tessera-run, or build it with -DTESSERA_MPI=ON");
+    }
+    return green(name, "not built in: tessera-run starts jobs, on one machine");
+  }
+  // Libraries go on with who built them, and when.
+  const std::string version = own.mpi.version.substr(0, own.mpi.version.find(','));
+  if (own.mpi.thread_level.empty()) {
+    return green(name, version + ", not running");
+  }
+  const std::string found = fmt::format("{}, at {}", version, own.mpi.thread_level);
+  if (own.mpi.thread_level == "MPI_THREAD_SINGLE") {
+    return yellow(name, found + " though MPI_THREAD_FUNNELED was asked for",
+                  "use an MPI library that was built with support for threads");
+  }
+  return green(name, found);
+}
+
+// Memory that a program attaches is reached from other processes of its node by the kernel.
+Finding check_tracing(const Surroundings& own) {
+  constexpr const char* name = "memory of other processes";
+  constexpr int nobody = 3;
+  if (own.ptrace_scope == 0) {
+    return green(name, "may be reached by ranks of one user");
+  }
+  if (own.may_trace && own.ptrace_scope < nobody) {
+    return green(
+        name, fmt::format("may be reached by CAP_SYS_PTRACE (ptrace_scope {})", own.ptrace_scope));
+  }
+  const std::string found = fmt::format(
+      "the kernel keeps ranks from each other's (ptrace_scope {}): operations on attached memory "
+      "of another rank fail",
+      own.ptrace_scope);
+  if (own.ptrace_scope >= nobody) {
+    return yellow(name, found,
+                  "boot without kernel.yama.ptrace_scope=3, which can't be taken back, or do "
+                  "without attached memory");
+  }
+  return yellow(name, found,
+                "sysctl kernel.yama.ptrace_scope=0 as root, or do without attached memory");
+}
+
+}  // namespace tessera::tool

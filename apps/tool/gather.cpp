@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/tool/gather.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <linux/capability.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <fcntl.h>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "apps/tool/openblas.hpp"
+#include "apps/tool/settings.hpp"
+#include "apps/tool/system_files.hpp"
+#include "rma/bootstrap.hpp"
+#include "rma/job.hpp"
+#include "rma/memory.hpp"
+#include "rma/reachability.hpp"
+
+namespace tessera::tool {
+namespace {
+
+const std::string root;
+
+std::string variable(const char* name) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? "" : text;
+}
+
+std::int64_t number_in_variable(const char* name) {
+  const std::string text = variable(name);
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+// Processes that have it in common share a kernel, its memory and its processors.
+std::string machine_identity(const std::string& host) {
+  struct stat network {};
+  const bool is_known = stat("/proc/self/ns/net", &network) == 0;
+  return fmt::format("{} {} {}", read_line("/proc/sys/kernel/random/boot_id"), host,
+                     is_known ? network.st_ino : 0);
+}
+
+Configuration gather_configuration(const rma::Result<rma::Settings>& settings,
+                                   const std::vector<std::string>& warnings) {
+  Configuration found;
+  found.warnings = warnings;
+  if (!settings.ok()) {
+    found.error = settings.status().message();
+    return found;
+  }
+  const rma::Settings defaults;
+  for (const rma::SettingInfo& row : rma::setting_table()) {
+    const std::string value = rma::value_text(*settings, row);
+    if (value != rma::value_text(defaults, row)) {
+      found.changed.push_back(fmt::format("{}={}", row.name, value));
+    }
+  }
+  return found;
+}
+
+std::uint64_t as_limit(rlim_t value) {
+  return value == RLIM_INFINITY ? no_limit : static_cast<std::uint64_t>(value);
+}
+
+Limits gather_limits() {
+  Limits found;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0) {
+    found.address_space = as_limit(limit.rlim_cur);
+  }
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    found.descriptors = as_limit(limit.rlim_cur);
+    found.most_descriptors = as_limit(limit.rlim_max);
+  }
+  if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0) {
+    found.locked = as_limit(limit.rlim_cur);
+    found.most_locked = as_limit(limit.rlim_max);
+  }
+  found.may_lock_more = has_capability(root, CAP_IPC_LOCK);
+  return found;
+}
+
+// As a node's memory is made.
+std::string sharing_error() {
+  constexpr off_t bytes = off_t{1} << 20;
+  const int file = memfd_create("tessera-doctor", MFD_CLOEXEC);
+  if (file < 0) {
+    return fmt::format("memfd_create: {}", std::strerror(errno));
+  }
+  const int error = posix_fallocate(file, 0, bytes);
+  close(file);
+  return error == 0 ? "" : fmt::format("posix_fallocate: {}", std::strerror(error));
+}
+
+Memory gather_memory() {
+  Memory found;
+  found.total = rma::total_memory_bytes();
+  found.available = rma::available_memory_bytes();
+  found.machine = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                  static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  struct statvfs shm {};
+  if (statvfs("/dev/shm", &shm) == 0) {
+    found.shm_total = static_cast<std::uint64_t>(shm.f_blocks) * shm.f_frsize;
+    found.shm_free = static_cast<std::uint64_t>(shm.f_bavail) * shm.f_frsize;
+  }
+  found.sharing_error = sharing_error();
+  return found;
+}
+
+Rdma gather_rdma(const rma::Settings& settings) {
+  constexpr std::string_view refusal = "not used: ";
+  constexpr std::string_view hint = "\n  hint: ";
+  Rdma found;
+  found.ports = read_rdma_ports(root);
+  found.is_wanted = names_transport(settings, "verbs");
+  for (const rma::TransportDescription& each : rma::describe_transports(settings)) {
+    if (each.name != "verbs") {
+      continue;
+    }
+    if (!each.text.starts_with(refusal)) {
+      found.used = each.text;
+      continue;
+    }
+    const std::string text = each.text.substr(refusal.size());
+    const std::size_t at = text.find(hint);
+    found.refusal = text.substr(0, at);
+    found.remedy = at == std::string::npos ? "" : text.substr(at + hint.size());
+  }
+  return found;
+}
+
+std::vector<NetworkInterface> gather_interfaces() {
+  std::vector<NetworkInterface> found;
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) {
+    return found;
+  }
+  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+    auto known = std::find_if(found.begin(), found.end(), [&](const NetworkInterface& other) {
+      return other.name == each->ifa_name;
+    });
+    if (known == found.end()) {
+      found.push_back({.name = each->ifa_name,
+                       .address = {},
+                       .is_up = (each->ifa_flags & IFF_UP) != 0,
+                       .is_loopback = (each->ifa_flags & IFF_LOOPBACK) != 0});
+      known = std::prev(found.end());
+      read_interface(root, *known);
+    }
+    if (each->ifa_addr != nullptr && each->ifa_addr->sa_family == AF_INET &&
+        known->address.empty()) {
+      sockaddr_in address{};
+      std::memcpy(&address, each->ifa_addr, sizeof(address));
+      std::array<char, INET_ADDRSTRLEN> text{};
+      inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size());
+      known->address = text.data();
+    }
+  }
+  freeifaddrs(list);
+  return found;
+}
+
+Network gather_network(const rma::Settings& settings) {
+  Network found;
+  found.interfaces = gather_interfaces();
+  auto chosen = rma::address_for_other_machines(settings);
+  if (chosen.ok()) {
+    found.chosen = std::move(chosen).take();
+  } else {
+    found.error = chosen.status().message();
+  }
+  return found;
+}
+
+Launch gather_launch(const rma::Settings& settings) {
+  const rma::LauncherTrace trace = rma::detect_launcher();
+  Launch found;
+  found.launcher = trace.launcher;
+  found.told_ranks = trace.ranks;
+  found.told_rank = trace.rank;
+  found.allocated = number_in_variable("SLURM_NTASKS");
+  // A step of Slurm may start processes by PMIx, whose variables don't say how many there are.
+  if (found.told_ranks == 0 && !found.launcher.empty() && found.launcher != "tessera-run") {
+    found.told_ranks = number_in_variable("SLURM_STEP_NUM_TASKS");
+  }
+  found.asked = settings.bootstrap;
+  found.is_root = geteuid() == 0;
+  found.may_root_use_mpirun = variable("OMPI_ALLOW_RUN_AS_ROOT") == "1" &&
+                              variable("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") == "1";
+  return found;
+}
+
+Processors gather_processors() {
+  Processors found;
+  found.online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  // Refused where a mask has more bits than the set, and by sandboxes: those are not bound.
+  const bool is_known = sched_getaffinity(0, sizeof own, &own) == 0;
+  for (std::size_t at = 0; at < (is_known ? CPU_SETSIZE : std::size_t(found.online)); ++at) {
+    if (!is_known || CPU_ISSET(at, &own)) {
+      found.usable.push_back(static_cast<int>(at));
+    }
+  }
+  found.quota = read_processor_quota(root);
+  return found;
+}
+
+Blas gather_blas(const rma::Settings& settings) {
+  const OpenblasReport report = ask_openblas();
+  return {.config = report.config,
+          .threads = report.threads,
+          .openblas_variable = variable("OPENBLAS_NUM_THREADS"),
+          .omp_variable = variable("OMP_NUM_THREADS"),
+          .setting = settings.blas_threads};
+}
+
+}  // namespace
+
+Surroundings gather(const rma::Result<rma::Settings>& settings,
+                    const std::vector<std::string>& warnings) {
+  const rma::Settings used = settings.ok() ? *settings : rma::Settings();
+  Surroundings found;
+  found.blas = gather_blas(used);  // before devices are opened: it forks
+  found.host = host_name();
+  found.machine = machine_identity(found.host);
+  found.configuration = gather_configuration(settings, warnings);
+  found.limits = gather_limits();
+  found.memory = gather_memory();
+  found.huge_pages = read_huge_pages(root);
+  found.rdma = gather_rdma(used);
+  found.network = gather_network(used);
+  const rma::MpiLibrary mpi = rma::mpi_library();
+  found.mpi = {.is_built_in = mpi.is_built_in, .version = mpi.version, .thread_level = {}};
+  found.launch = gather_launch(used);
+  found.processors = gather_processors();
+  const std::string scope = read_line("/proc/sys/kernel/yama/ptrace_scope");
+  std::from_chars(scope.data(), scope.data() + scope.size(), found.ptrace_scope);
+  found.may_trace = has_capability(root, CAP_SYS_PTRACE);
+  found.holders = read_holders(root);
+  found.clock.source =
+      read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  return found;
+}
+
+}  // namespace tessera::tool

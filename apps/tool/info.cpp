@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/tool/info.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "apps/tool/build_table.hpp"
+#include "apps/tool/settings.hpp"
+#include "rma/bootstrap.hpp"
+#include "rma/job.hpp"
+#include "rma/memory.hpp"
+#include "rma/reachability.hpp"
+#include "rma/version.hpp"
+
+namespace tessera::tool {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view refusal = "not used: ";
+constexpr std::string_view hint = "\n  hint: ";
+
+// Of those that need nothing of the machine there is nothing to describe but what they do.
+std::string text_of(const std::string& name, const rma::Settings& settings) {
+  if (name == "shm") {
+    return "between ranks of one node";
+  }
+  if (name == "loopback") {
+    return "between ranks that are threads of one process";
+  }
+  for (const rma::TransportDescription& each : rma::describe_transports(settings)) {
+    if (each.name == name) {
+      return each.text;
+    }
+  }
+  const auto address = rma::address_for_other_machines(settings);
+  return address.ok() ? fmt::format("between nodes; this machine's address is {}", *address)
+                      : std::string(refusal) + address.status().message();
+}
+
+ordered_json transports_json(const rma::Settings& settings) {
+  auto rows = ordered_json::array();
+  for (const std::string& name : rma::transport_names()) {
+    std::string text = text_of(name, settings);
+    if (const std::size_t at = text.find(hint); at != std::string::npos) {
+      text.replace(at, hint.size(), "; ");
+    }
+    rows.push_back({{"name", name},
+                    {"available", !text.starts_with(refusal)},
+                    {"chosen", names_transport(settings, name)},
+                    {"text", text}});
+  }
+  return rows;
+}
+
+ordered_json settings_json(const rma::Settings& settings) {
+  auto rows = ordered_json::array();
+  const rma::Settings defaults;
+  for (const rma::SettingInfo& row : rma::setting_table()) {
+    const bool is_set = std::getenv(std::string(row.name).c_str()) != nullptr;
+    rows.push_back({{"name", row.name},
+                    {"value", rma::value_text(settings, row)},
+                    {"from", is_set ? "environment" : "default"},
+                    {"default", rma::value_text(defaults, row)},
+                    {"unit", row.unit},
+                    {"range", row.range},
+                    {"meaning", row.meaning}});
+  }
+  return rows;
+}
+
+ordered_json build_json() {
+  const Build used = build();
+  ordered_json told;
+  told["compiler"] = used.compiler;
+  told["type"] = used.type;
+  told["processor"] = used.processor;
+  told["sanitizers"] = used.sanitizers.empty() ? "none" : used.sanitizers;
+  told["features"] = ordered_json::array();
+  for (const Feature& each : used.features) {
+    told["features"].push_back(
+        {{"name", each.name}, {"found", each.is_found}, {"detail", each.detail}});
+  }
+  return told;
+}
+
+std::string text(const ordered_json& row, const char* column) {
+  return row[column].get<std::string>();
+}
+
+}  // namespace
+
+ordered_json describe(const rma::Settings& settings) {
+  const rma::LauncherTrace trace = rma::detect_launcher();
+  const rma::MpiLibrary mpi = rma::mpi_library();
+  ordered_json info;
+  info["schema"] = "tessera-info/1";
+  info["version"] = rma::version();
+  info["build"] = build_json();
+  info["mpi"] = mpi.is_built_in ? mpi.version : "not built in";
+  info["launcher"] = trace.launcher.empty() ? "none" : trace.launcher;
+  info["memory"] = rma::human_bytes(rma::total_memory_bytes());
+  info["memory_available"] = rma::human_bytes(rma::available_memory_bytes());
+  info["transports"] = transports_json(settings);
+  info["settings"] = settings_json(settings);
+  return info;
+}
+
+std::string info_text(const ordered_json& info) {
+  std::string lines;
+  for (const char* name : {"version", "mpi", "launcher", "memory", "memory_available"}) {
+    lines += fmt::format("{}: {}\n", name, text(info, name));
+  }
+  const ordered_json& built = info["build"];
+  for (const char* name : {"compiler", "type", "processor", "sanitizers"}) {
+    lines += fmt::format("build_{}: {}\n", name, text(built, name));
+  }
+  constexpr auto of_feature = "{:<28} {:<6} {}\n";
+  lines.push_back('\n');
+  lines += fmt::format(of_feature, "feature", "found", "what, or why not");
+  for (const ordered_json& each : built["features"]) {
+    lines += fmt::format(of_feature, text(each, "name"), each["found"].get<bool>() ? "yes" : "no",
+                         text(each, "detail"));
+  }
+  // Lines of the form `name: text`, so that `tessera info | grep ^verbs` finds one.
+  lines.push_back('\n');
+  for (const ordered_json& each : info["transports"]) {
+    lines += fmt::format("{}: {}{}\n", text(each, "name"), text(each, "text"),
+                         each["chosen"].get<bool>() ? "" : " (TESSERA_TRANSPORT doesn't name it)");
+  }
+  constexpr auto line = "{:<26} {:<14} {:<12} {:<14} {:<10} {:<28} {}\n";
+  lines.push_back('\n');
+  lines += fmt::format(line, "setting", "value", "from", "default", "unit", "range", "meaning");
+  for (const ordered_json& row : info["settings"]) {
+    lines += fmt::format(line, text(row, "name"), text(row, "value"), text(row, "from"),
+                         text(row, "default"), text(row, "unit"), text(row, "range"),
+                         text(row, "meaning"));
+  }
+  return lines;
+}
+
+}  // namespace tessera::tool

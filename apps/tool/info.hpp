@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// `tessera info`: the version, how it was built, transports, and every setting.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "rma/tuning.hpp"
+
+namespace tessera::tool {
+
+/// Version, build, launcher, memory, MPI, transports and settings, as values. Takes some 10 ms.
+nlohmann::ordered_json describe(const rma::Settings& settings);
+
+/// What describe() gave, for people.
+std::string info_text(const nlohmann::ordered_json& info);
+
+}  // namespace tessera::tool

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The settings that a job started here would have.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rma/result.hpp"
+#include "rma/tuning.hpp"
+
+namespace tessera::tool {
+
+/// Settings of the environment, or why a job would refuse them; `warnings` tells of names that are
+/// no settings.
+rma::Result<rma::Settings> read_settings(std::vector<std::string>& warnings);
+
+/// True when `name` is one of the comma-separated names in `settings.transport`.
+bool names_transport(const rma::Settings& settings, const std::string& name);
+
+}  // namespace tessera::tool

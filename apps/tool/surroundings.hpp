@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Surroundings: what one process finds around it, as plain values. `gather.hpp` finds them out;
+// `checks.hpp` judges them and looks at nothing else, so that tests can make them up.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "rma/reachability.hpp"
+
+namespace tessera::tool {
+
+/// Of a limit: there is none. Of an amount: it is not known.
+inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+inline constexpr std::uint64_t unknown = no_limit;
+
+/// Of this process; bytes, but for descriptors.
+struct Limits {
+  std::uint64_t address_space = no_limit;
+  std::uint64_t descriptors = no_limit;
+  std::uint64_t most_descriptors = no_limit;  ///< to which it may raise that itself
+  std::uint64_t locked = no_limit;
+  std::uint64_t most_locked = no_limit;
+  bool may_lock_more = false;  ///< CAP_IPC_LOCK
+};
+
+struct Memory {
+  std::uint64_t total = 0;            ///< of the machine, or what the control group allows
+  std::uint64_t available = 0;        ///< of that
+  std::uint64_t machine = 0;          ///< of the machine
+  std::uint64_t shm_total = unknown;  ///< of /dev/shm
+  std::uint64_t shm_free = 0;
+  std::string sharing_error;  ///< why the kernel gives no memory to share; empty: it does
+};
+
+struct HugePages {
+  std::string transparent;  ///< "always", "madvise" or "never"; empty: the kernel has none
+  std::string shared;       ///< of shared memory: "advise", "never", …
+  std::uint64_t page_bytes = 0;
+  std::uint64_t reserved = 0;  ///< pages that are set aside for hugetlbfs
+  std::uint64_t unused = 0;    ///< of those
+};
+
+struct RdmaPort {
+  std::string device;
+  int port = 1;
+  std::string state;       ///< "ACTIVE", "DOWN", …
+  std::string link_layer;  ///< "InfiniBand" or "Ethernet"
+  std::string rate;        ///< "100 Gb/sec (4X EDR)"
+};
+
+struct Rdma {
+  std::vector<RdmaPort> ports;
+  bool is_wanted = true;  ///< TESSERA_TRANSPORT names verbs
+  std::string refusal;    ///< why the transport can't be used; empty: it can
+  std::string remedy;     ///< for that, if there is one
+  std::string used;       ///< what it would use
+};
+
+struct NetworkInterface {
+  std::string name;
+  std::string address;  ///< IPv4; empty: it has none
+  bool is_up = false;
+  bool is_loopback = false;
+  bool is_bridge = false;        ///< made on this machine, for its own containers or guests perhaps
+  std::int64_t speed_mbit = -1;  ///< -1: the driver doesn't say
+};
+
+struct Network {
+  std::vector<NetworkInterface> interfaces;
+  std::string chosen;  ///< the address by which other machines would reach this one
+  std::string error;   ///< why there is none
+};
+
+struct Mpi {
+  bool is_built_in = false;
+  std::string version;
+  std::string thread_level;  ///< empty: MPI isn't running here
+};
+
+struct Launch {
+  std::string launcher;         ///< "", "tessera-run", "mpirun" or "srun"
+  std::int64_t told_ranks = 0;  ///< how many processes the launcher says it started; 0: it doesn't
+  std::int64_t told_rank = -1;  ///< which of them it says this is; -1: it doesn't
+  std::int64_t allocated = 0;   ///< tasks of the Slurm allocation around; 0: none
+  std::string bootstrap;        ///< that was used
+  std::int32_t rank = 0;
+  std::int32_t ranks = 1;
+  std::string error;   ///< why the bootstrap that was meant could not be used
+  std::string remedy;  ///< for that, if there is one
+  std::string asked;   ///< TESSERA_BOOTSTRAP
+  bool is_root = false;
+  bool may_root_use_mpirun = false;  ///< Open MPI's variables for that are set
+};
+
+struct Processors {
+  std::vector<int> usable;  ///< their numbers
+  int online = 1;
+  double quota = 0;  ///< processors' worth of time that the control group gives; 0: no limit
+};
+
+struct Blas {
+  std::string config;             ///< what OpenBLAS says of itself; empty: it could not be asked
+  int threads = 0;                ///< that it would use
+  std::string openblas_variable;  ///< OPENBLAS_NUM_THREADS; empty: not set
+  std::string omp_variable;       ///< OMP_NUM_THREADS
+  std::int64_t setting = 0;       ///< TESSERA_BLAS_THREADS
+};
+
+/// A process of an earlier or of another job that holds node memory.
+struct Holder {
+  std::int64_t process = 0;
+  std::string program;
+  std::uint64_t bytes = 0;
+  bool is_orphan = false;  ///< what started it is gone
+};
+
+struct Clock {
+  std::string source;  ///< of the kernel: "tsc", …
+  double seconds = 0;  ///< of the day's clock, when all ranks had come together
+};
+
+struct Configuration {
+  std::string error;                  ///< why a job would not take the settings
+  std::vector<std::string> warnings;  ///< names that are no settings
+  std::vector<std::string> changed;   ///< "NAME=value" of those that differ from the defaults
+};
+
+struct Surroundings {
+  std::string host;
+  std::string machine;  ///< equal where processes share a kernel and a network
+  Configuration configuration;
+  Limits limits;
+  Memory memory;
+  HugePages huge_pages;
+  Rdma rdma;
+  Network network;
+  Mpi mpi;
+  Launch launch;
+  Processors processors;
+  Blas blas;
+  int ptrace_scope = 0;
+  bool may_trace = false;  ///< CAP_SYS_PTRACE
+  std::vector<Holder> holders;
+  Clock clock;
+};
+
+/// All that the checks look at.
+struct Picture {
+  std::vector<Surroundings> ranks;  ///< by rank; at least one
+  rma::NodeConnections connections;
+  std::string connections_error;  ///< why they could not be tried at all
+  bool is_job_tried = false;
+  std::vector<std::string> trial_errors;  ///< by rank: what went wrong in a job; empty: nothing
+  /// This process speaks for all: it is rank 0; or the first one that a launcher started, where the
+  /// processes did not find each other.
+  bool is_speaker = true;
+};
+
+std::string to_text(const Surroundings& surroundings);
+/// Requires: `text` is from to_text().
+Surroundings from_text(const std::string& text);
+
+}  // namespace tessera::tool

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/tool/system_files.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+namespace tessera::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class Number>
+std::optional<Number> number_in(const std::string& path) {
+  std::ifstream file(path);
+  Number value = 0;
+  return file >> value ? std::optional(value) : std::nullopt;
+}
+
+// Of "always [madvise] never": madvise.
+std::string chosen_word(const std::string& line) {
+  const std::size_t begin = line.find('[');
+  const std::size_t end = line.find(']');
+  return begin == std::string::npos || end == std::string::npos
+             ? line
+             : line.substr(begin + 1, end - begin - 1);
+}
+
+// The names in a folder, sorted; none where it can't be read.
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    names.push_back(at->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::optional<int> whole_number(const std::string& text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional(value)
+                                                                  : std::nullopt;
+}
+
+// This process's control group in the unified hierarchy.
+std::string own_group(const std::string& root) {
+  std::ifstream file(root + "/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("0::")) {
+      return line.substr(3);
+    }
+  }
+  return "/";
+}
+
+// "150000 100000" or "max 100000", in microseconds.
+double quota_in(const std::string& path) {
+  std::istringstream line(read_line(path));
+  double quota = 0;
+  double period = 0;
+  return line >> quota >> period && period > 0 ? quota / period : 0;
+}
+
+std::string whole_file(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Field 4 of /proc/PID/stat, behind the name, which may hold blanks and brackets.
+int parent_of(const std::string& process) {
+  const std::string text = read_line(process + "/stat");
+  std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+  char state = ' ';
+  int parent = 0;
+  return fields >> state >> parent ? parent : 0;
+}
+
+// Whether its environment is one that launchers give.
+bool was_launched(const std::string& process) {
+  const std::string environment = '\0' + whole_file(process + "/environ");
+  for (const std::string_view name :
+       {"TESSERA_LAUNCH=", "OMPI_COMM_WORLD_RANK=", "PMIX_RANK=", "PMI_RANK=", "SLURM_PROCID="}) {
+    if (environment.find('\0' + std::string(name)) != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// How much node memory it holds; none where it has no such file.
+std::optional<std::uint64_t> node_memory_of(const std::string& process) {
+  constexpr std::uint64_t bytes_per_block = 512;
+  std::optional<std::uint64_t> bytes;
+  for (const std::string& descriptor : names_in(process + "/fd")) {
+    const std::string path = process + "/fd/" + descriptor;
+    std::error_code error;
+    if (fs::read_symlink(path, error).string() != "/memfd:tessera (deleted)" || error) {
+      continue;
+    }
+    struct stat file {};
+    const bool is_known = stat(path.c_str(), &file) == 0;
+    bytes = bytes.value_or(0) +
+            (is_known ? static_cast<std::uint64_t>(file.st_blocks) * bytes_per_block : 0);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string read_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+bool has_capability(const std::string& root, unsigned capability) {
+  constexpr std::string_view name = "CapEff:\t";
+  constexpr int hexadecimal = 16;
+  std::ifstream file(root + "/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(name)) {
+      std::uint64_t bits = 0;
+      std::from_chars(line.data() + name.size(), line.data() + line.size(), bits, hexadecimal);
+      return ((bits >> capability) & 1U) != 0;
+    }
+  }
+  return false;
+}
+
+HugePages read_huge_pages(const std::string& root) {
+  HugePages pages;
+  const std::string transparent = root + "/sys/kernel/mm/transparent_hugepage/";
+  pages.transparent = chosen_word(read_line(transparent + "enabled"));
+  pages.shared = chosen_word(read_line(transparent + "shmem_enabled"));
+  // There are sizes besides the usual one; what is set aside of all of them counts.
+  constexpr std::string_view prefix = "hugepages-";
+  const std::string folder = root + "/sys/kernel/mm/hugepages/";
+  for (const std::string& size : names_in(folder)) {
+    if (!size.starts_with(prefix)) {
+      continue;
+    }
+    std::uint64_t kib = 0;
+    std::from_chars(size.data() + prefix.size(), size.data() + size.size(), kib);
+    const auto reserved = number_in<std::uint64_t>(folder + size + "/nr_hugepages").value_or(0);
+    if (reserved > 0) {
+      pages.page_bytes = kib * 1024;
+      pages.reserved = reserved;
+      pages.unused = number_in<std::uint64_t>(folder + size + "/free_hugepages").value_or(0);
+    }
+  }
+  return pages;
+}
+
+std::vector<RdmaPort> read_rdma_ports(const std::string& root) {
+  std::vector<RdmaPort> ports;
+  const std::string folder = root + "/sys/class/infiniband/";
+  for (const std::string& device : names_in(folder)) {
+    for (const std::string& port : names_in(folder + device + "/ports")) {
+      const std::string files = folder + device + "/ports/" + port + "/";
+      const std::string state = read_line(files + "state");  // "4: ACTIVE"
+      const std::size_t colon = state.find(": ");
+      ports.push_back({.device = device,
+                       .port = whole_number(port).value_or(0),
+                       .state = colon == std::string::npos ? state : state.substr(colon + 2),
+                       .link_layer = read_line(files + "link_layer"),
+                       .rate = read_line(files + "rate")});
+    }
+  }
+  return ports;
+}
+
+void read_interface(const std::string& root, NetworkInterface& each) {
+  const std::string folder = root + "/sys/class/net/" + each.name + "/";
+  std::error_code error;
+  each.is_bridge = fs::exists(folder + "bridge", error);
+  each.speed_mbit = number_in<std::int64_t>(folder + "speed").value_or(-1);
+}
+
+double read_processor_quota(const std::string& root) {
+  const std::string groups = root + "/sys/fs/cgroup";
+  double least = 0;
+  const auto take = [&](double quota) {
+    least = quota > 0 && (least == 0 || quota < least) ? quota : least;
+  };
+  // The group's own, and those above it.
+  for (std::string path = groups + own_group(root); path.size() >= groups.size();
+       path.resize(path.find_last_of('/'))) {
+    take(quota_in(path + "/cpu.max"));
+  }
+  const auto quota = number_in<double>(groups + "/cpu/cpu.cfs_quota_us").value_or(-1);
+  const auto period = number_in<double>(groups + "/cpu/cpu.cfs_period_us").value_or(0);
+  take(quota > 0 && period > 0 ? quota / period : 0);
+  return least;
+}
+
+std::vector<Holder> read_holders(const std::string& root) {
+  constexpr int first_process = 1;
+  std::vector<Holder> holders;
+  for (const std::string& name : names_in(root + "/proc")) {
+    const std::optional<int> id = whole_number(name);
+    if (!id || *id == getpid()) {
+      continue;
+    }
+    const std::string process = root + "/proc/" + name;
+    if (const auto bytes = node_memory_of(process)) {
+      holders.push_back(
+          {.process = *id,
+           .program = read_line(process + "/comm"),
+           .bytes = *bytes,
+           .is_orphan = parent_of(process) == first_process && was_launched(process)});
+    }
+  }
+  return holders;
+}
+
+}  // namespace tessera::tool

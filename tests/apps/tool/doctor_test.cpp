@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// `tessera doctor` and `tessera info` as users run them.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/tool/surroundings.hpp"
+#include "rma/bootstrap.hpp"
+#include "tests/fault/program.hpp"
+#include "tests/support/effort.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace tessera::tool {
+namespace {
+
+using fault::Ending;
+using fault::occurrences;
+using fault::Program;
+using nlohmann::json;
+
+constexpr int failed = 1;
+constexpr int usage = 2;
+
+Ending run(const std::vector<std::string>& words) {
+  return Program(words).wait();
+}
+
+Ending shell(const std::string& command) {
+  return run({"bash", "-c", command});
+}
+
+// The doctor in a shell, behind that command; on this machine, whatever it lacks.
+Ending diagnosis(const std::string& command, const std::string& options = "") {
+  return shell(fmt::format("unset OMP_NUM_THREADS OPENBLAS_NUM_THREADS; {} {} doctor {}", command,
+                           TESSERA, options));
+}
+
+bool has(const Ending& ending, const std::string& text) {
+  return ending.output.find(text) != std::string::npos;
+}
+
+// The lines of a check in what the doctor wrote as JSON.
+std::vector<json> checks_named(const json& told, const std::string& name) {
+  std::vector<json> found;
+  for (const json& each : told["checks"]) {
+    if (each["name"] == name) {
+      found.push_back(each);
+    }
+  }
+  return found;
+}
+
+TEST(Doctor, FindsThatAJobStarts) {
+  const Ending ending = diagnosis("");
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  EXPECT_TRUE(has(ending, "\ngreen  job: one of this process alone starts, moves data and ends\n"))
+      << ending.output;
+  EXPECT_TRUE(has(ending, ", 0 red\n")) << ending.output;
+  EXPECT_FALSE(has(ending, "\033")) << "colours are for terminals";
+}
+
+TEST(Doctor, NamesSettingsThatAreWrong) {
+  const Ending unknown_name = diagnosis("TESSERA_SPIN=1");
+  EXPECT_EQ(unknown_name.exit_code, 0);
+  EXPECT_TRUE(has(unknown_name,
+                  "yellow settings: TESSERA_SPIN is not a setting and was ignored\n"
+                  "       remedy: unset TESSERA_SPIN, or set TESSERA_SPIN_NS in its place\n"))
+      << unknown_name.output;
+  const Ending invalid = diagnosis("TESSERA_SPIN_NS=soon");
+  EXPECT_EQ(invalid.exit_code, failed);
+  EXPECT_TRUE(has(invalid, "red    settings: TESSERA_SPIN_NS=soon is not usable"))
+      << invalid.output;
+  EXPECT_TRUE(has(invalid, "yellow job: not tried\n       remedy: mend what is red first\n"))
+      << invalid.output;
+}
+
+TEST(Doctor, NamesLimitsAndWhatToDo) {
+  if (test::is_sanitized) {
+    GTEST_SKIP() << "a sanitizer needs address space of its own";
+  }
+  const Ending limits = diagnosis("ulimit -S -n 64; ulimit -v 40000000; ulimit -l 64;");
+  EXPECT_EQ(limits.exit_code, 0) << limits.output;
+  EXPECT_TRUE(has(limits,
+                  "yellow descriptors: 64 may be open (ulimit -n): each node that a process talks "
+                  "to takes one\n       remedy: ulimit -n 4096\n"))
+      << limits.output;
+  EXPECT_TRUE(has(limits, "yellow address space: limited to 38.1 GiB")) << limits.output;
+  EXPECT_TRUE(has(limits, " locked memory: 64.0 KiB may be locked (ulimit -l)")) << limits.output;
+  const Ending cramped = diagnosis("ulimit -v 60000;");
+  EXPECT_EQ(cramped.exit_code, failed) << cramped.output;
+  EXPECT_TRUE(has(cramped, "red    job: sharing the node's memory")) << cramped.output;
+  EXPECT_TRUE(has(cramped, "remedy: raise the limit on address space")) << cramped.output;
+  EXPECT_TRUE(has(cramped, "red    address space: limited to 58.6 MiB")) << cramped.output;
+}
+
+TEST(Doctor, CountsThreadsOfABlas) {
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  const Ending ending = diagnosis(fmt::format("taskset -c 0 env OMP_NUM_THREADS={}", 8));
+  EXPECT_TRUE(has(ending,
+                  "yellow BLAS threads: OMP_NUM_THREADS=8 for each of 1 rank on 1 "
+                  "processor; OpenBLAS says "))
+      << ending.output;
+  EXPECT_TRUE(has(ending, "       remedy: export OMP_NUM_THREADS=1\n")) << ending.output;
+  EXPECT_TRUE(has(ending, fmt::format("1 of {} may be used by 1 rank", processors)))
+      << ending.output;
+}
+
+TEST(Doctor, LooksAtAllRanksOfTesseraRunOnce) {
+  const Ending ending =
+      diagnosis(fmt::format("OPENBLAS_NUM_THREADS=1 {} -n 4 --nodes 2", TESSERA_RUN));
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "tessera doctor "), 1U) << ending.output;
+  for (const char* line :
+       {": 4 ranks on 2 nodes\n",
+        "green  launcher: tessera-run: 4 ranks on 2 nodes that 1 machine emulates\n",
+        "green  job: one of 4 ranks on 2 nodes that 1 machine emulates starts, moves data and ends",
+        "connections between nodes: all 2 made, the slowest in ",
+        "node 0 at 127.0.0.1:", "node 1 at 127.0.0.1:"}) {
+    EXPECT_TRUE(has(ending, line)) << line << "\n" << ending.output;
+  }
+}
+
+// The rank that differs is started with less.
+TEST(Doctor, NamesTheNodeThatDiffers) {
+  const std::string lowered =
+      R"(bash -c 'case $TESSERA_LAUNCH in *:2:4|*:3:4) ulimit -S -n 100;; esac; exec "$@"' sh)";
+  const Ending ending = diagnosis(fmt::format("{} -n 4 --nodes 2 {}", TESSERA_RUN, lowered));
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  EXPECT_TRUE(has(ending, "yellow descriptors: node 1: 100 may be open")) << ending.output;
+  EXPECT_TRUE(has(ending, "green  descriptors: node 0: ")) << ending.output;
+}
+
+TEST(Doctor, RefusesRanksWhoseSettingsDoNotGoTogether) {
+  const std::string changed =
+      R"(bash -c 'case $TESSERA_LAUNCH in *:1:2) export TESSERA_ACCUMULATE=origin;; esac; exec "$@"' sh)";
+  const Ending ending = diagnosis(fmt::format("{} -n 2 {}", TESSERA_RUN, changed));
+  EXPECT_EQ(ending.exit_code, failed) << ending.output;
+  EXPECT_TRUE(has(ending,
+                  "red    settings of all ranks: TESSERA_ACCUMULATE=origin holds on only "
+                  "one of the ranks 0 and 1, and has to be the same\n"))
+      << ending.output;
+  EXPECT_TRUE(has(ending, "yellow job: not tried\n")) << ending.output;
+}
+
+TEST(Doctor, TellsRanksThatShareOneProcessor) {
+  if (sysconf(_SC_NPROCESSORS_ONLN) == 1) {
+    GTEST_SKIP() << "this machine has one processor";
+  }
+  const Ending ending = diagnosis(fmt::format("taskset -c 0 {} -n 2", TESSERA_RUN));
+  EXPECT_EQ(ending.exit_code, failed) << ending.output;
+  EXPECT_TRUE(has(ending, "red    binding: all 2 ranks are bound to processor 0 of "))
+      << ending.output;
+}
+
+TEST(Doctor, WritesJsonThatItsSchemaAllows) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("doctor.json");
+  const Ending ending = diagnosis(fmt::format("TESSERA_SPIN=1 {} -n 4 --nodes 2", TESSERA_RUN),
+                                  "--quiet --json " + file);
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  EXPECT_EQ(ending.output, "");
+  const json told = json::parse(test::contents_of(file));
+  EXPECT_EQ(told["schema"], "tessera-doctor/1");
+  EXPECT_EQ(told["ranks"], 4);
+  EXPECT_EQ(told["nodes"][1]["name"], "node 1");
+  EXPECT_EQ(told["nodes"][1]["ranks"], (json{2, 3}));
+  ASSERT_EQ(checks_named(told, "settings").size(), 1U);
+  EXPECT_EQ(checks_named(told, "settings")[0],
+            (json{{"name", "settings"},
+                  {"state", "yellow"},
+                  {"found", "TESSERA_SPIN is not a setting and was ignored"},
+                  {"remedy", "unset TESSERA_SPIN, or set TESSERA_SPIN_NS in its place"},
+                  {"ranks", {0, 1, 2, 3}}}));
+  const Ending checked =
+      run({"/usr/bin/python3", "-c",
+           "import json, sys\n"
+           "try: import jsonschema\n"
+           "except ImportError: sys.exit(77)\n"
+           "schema = json.load(open(sys.argv[1]))\n"
+           "jsonschema.Draft202012Validator.check_schema(schema)\n"
+           "jsonschema.Draft202012Validator(schema).validate(json.load(open(sys.argv[2])))\n",
+           TESSERA_DOCTOR_SCHEMA, file});
+  if (checked.exit_code == 77) {
+    GTEST_SKIP() << "python3-jsonschema is not installed";
+  }
+  EXPECT_EQ(checked.exit_code, 0) << checked.output;
+}
+
+TEST(Doctor, WritesNothingButJsonToStandardOutput) {
+  const Ending ending = diagnosis("", "--json -");
+  EXPECT_EQ(ending.exit_code, 0);
+  EXPECT_EQ(json::parse(ending.output)["ranks"], 1);
+}
+
+TEST(Doctor, SaysWhenItCannotWriteItsFile) {
+  const Ending ending = diagnosis("", "--quiet --json /nowhere/doctor.json");
+  EXPECT_EQ(ending.exit_code, failed);
+  EXPECT_EQ(ending.output, "tessera: cannot write /nowhere/doctor.json\n");
+}
+
+TEST(Doctor, QuietTellsByItsExitCodeAlone) {
+  EXPECT_EQ(diagnosis("", "--quiet").output, "");
+  const Ending ending = diagnosis("TESSERA_SPIN_NS=soon", "--quiet");
+  EXPECT_EQ(ending.output, "");
+  EXPECT_EQ(ending.exit_code, failed);
+}
+
+// The variables of another MPI's launcher, whose processes are all alone with this MPI.
+TEST(Doctor, SaysThatALauncherIsTheWrongOne) {
+  const Ending first = diagnosis("PMI_SIZE=4 PMI_RANK=0");
+  EXPECT_EQ(first.exit_code, failed) << first.output;
+  EXPECT_TRUE(has(first, "red    ")) << first.output;
+  if (rma::mpi_library().is_built_in) {
+    EXPECT_TRUE(has(first,
+                    "red    launcher: mpirun started 4 processes, and each of them is "
+                    "alone: they would be 4 jobs of one rank\n"))
+        << first.output;
+  }
+  const Ending second = diagnosis("PMI_SIZE=4 PMI_RANK=1");
+  EXPECT_EQ(second.output, "") << "one of them speaks";
+}
+
+TEST(Doctor, SeesMemoryThatAnotherProcessHolds) {
+  constexpr int bytes = 1 << 20;
+  const int file = memfd_create("tessera", MFD_CLOEXEC);
+  ASSERT_GE(file, 0);
+  ASSERT_EQ(posix_fallocate(file, 0, bytes), 0);
+  const Ending ending = diagnosis("");
+  close(file);
+  EXPECT_TRUE(has(ending, "memory of other jobs: held by ")) << ending.output;
+}
+
+TEST(Doctor, LooksAtAllRanksOfMpirunOnce) {
+  if (!rma::mpi_library().is_built_in) {
+    GTEST_SKIP() << "built without MPI";
+  }
+  const Ending ending = diagnosis(
+      fmt::format("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+                  "OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none "
+                  "TESSERA_RANKS_PER_NODE=2 TESSERA_TRANSPORT=shm,tcp {} -n 3",
+                  TESSERA_MPIRUN));
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "tessera doctor "), 1U) << ending.output;
+  EXPECT_TRUE(has(ending, "launcher: mpirun: 3 ranks on 2 nodes that 1 machine emulates"))
+      << ending.output;
+  EXPECT_TRUE(has(ending, ", at MPI_THREAD_")) << ending.output;
+  EXPECT_FALSE(has(ending, "\033")) << "mpirun gives ranks a terminal, and writes to a file";
+}
+
+TEST(Usage, IsRefusedOnceByAllRanks) {
+  const Ending alone = run({TESSERA, "doctor", "--color"});
+  EXPECT_EQ(alone.exit_code, usage);
+  EXPECT_TRUE(has(alone, "--color")) << alone.output;
+  const Ending many = run({TESSERA_RUN, "--quiet", "-n", "3", TESSERA, "doctor", "--color"});
+  EXPECT_EQ(many.exit_code, usage);
+  EXPECT_EQ(occurrences(many.output, "--color"), 1U) << many.output;
+  for (const char* subcommand : {"doctor", "info"}) {
+    EXPECT_EQ(run({TESSERA, subcommand, "--help"}).exit_code, 0);
+    EXPECT_EQ(run({TESSERA, subcommand, "--version"}).exit_code, 0);
+  }
+}
+
+TEST(Info, TellsWhereAValueIsFrom) {
+  const Ending ending = shell(fmt::format("TESSERA_CHUNK=64 {} info --json -", TESSERA));
+  const json told = json::parse(ending.output);
+  EXPECT_EQ(told["schema"], "tessera-info/1");
+  int checked = 0;
+  for (const json& row : told["settings"]) {
+    if (row["name"] == "TESSERA_CHUNK") {
+      EXPECT_EQ(row["value"], "64");
+      EXPECT_EQ(row["default"], "0");
+      EXPECT_EQ(row["from"], "environment");
+      EXPECT_EQ(row["unit"], "KiB");
+      EXPECT_EQ(row["range"], "0 to 1024");
+      ++checked;
+    } else if (row["name"] == "TESSERA_AGGREGATE") {
+      EXPECT_EQ(row["from"], "default");
+      ++checked;
+    }
+  }
+  EXPECT_EQ(checked, 2);
+}
+
+TEST(Info, TellsTheBuildAndTheTransports) {
+  const Ending ending = shell(fmt::format("TESSERA_TRANSPORT=shm,tcp {} info --json -", TESSERA));
+  const json told = json::parse(ending.output);
+  EXPECT_NE(told["build"]["compiler"].get<std::string>(), "");
+  EXPECT_GE(told["build"]["features"].size(), 3U);
+  std::vector<std::string> chosen;
+  for (const json& each : told["transports"]) {
+    if (each["chosen"].get<bool>()) {
+      EXPECT_TRUE(each["available"].get<bool>()) << each;
+      chosen.push_back(each["name"]);
+    }
+  }
+  EXPECT_EQ(chosen, (std::vector<std::string>{"shm", "tcp"}));
+  const Ending text = run({TESSERA, "info"});
+  EXPECT_TRUE(has(text, "\nbuild_compiler: ")) << text.output;
+  EXPECT_TRUE(has(text, "\nshm: between ranks of one node\n")) << text.output;
+  EXPECT_TRUE(has(text, "\nverbs: ")) << text.output;
+}
+
+}  // namespace
+}  // namespace tessera::tool

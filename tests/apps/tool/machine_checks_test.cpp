@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Each check of a machine: when it is green, yellow and red, and what it says then.
+#include <gtest/gtest.h>
+
+#include "tests/apps/tool/surroundings_of.hpp"
+
+namespace tessera::tool {
+namespace {
+
+TEST(CheckMemory, HasAllStates) {
+  Surroundings own = healthy();
+  EXPECT_EQ(check_memory(own), green("memory", "60.0 GiB of 64.0 GiB available"));
+  own.memory.available = 200 * mib;
+  EXPECT_EQ(check_memory(own), yellow("memory", "200.0 MiB of 64.0 GiB available",
+                                      "end other programs, or use more nodes"));
+  own.memory.total = 1 * gib;
+  own.memory.available = 80 * mib;
+  EXPECT_EQ(check_memory(own),
+            red("memory",
+                "80.0 MiB of 1.0 GiB available, a control group's limit; the machine has 64.0 GiB",
+                "raise the control group's limit (memory of the container, or --mem of the batch "
+                "job), or use more nodes"));
+}
+
+TEST(CheckSharedMemory, CaresForDevShmUnderMpiOnly) {
+  Surroundings own = healthy();
+  own.memory.shm_free = 20 * mib;
+  EXPECT_EQ(check_shared_memory(own),
+            green("shared memory",
+                  "a node's memory needs no file system; 20.0 MiB of 32.0 GiB free in /dev/shm"));
+  own.launch.bootstrap = "mpi";
+  EXPECT_EQ(check_shared_memory(own),
+            yellow("shared memory",
+                   "a node's memory needs no file system; 20.0 MiB of 32.0 GiB free in /dev/shm, "
+                   "which MPI's messages use",
+                   "remove what is left in /dev/shm, or start the container with --shm-size=1g"));
+  own.memory.shm_total = unknown;
+  EXPECT_EQ(check_shared_memory(own).remedy, "mount it: mount -t tmpfs tmpfs /dev/shm");
+  own.launch.bootstrap = "fork";
+  EXPECT_EQ(check_shared_memory(own),
+            green("shared memory", "a node's memory needs no file system; there is no /dev/shm"));
+}
+
+TEST(CheckSharedMemory, IsRedWhereTheKernelGivesNone) {
+  Surroundings own = healthy();
+  own.memory.sharing_error = "memfd_create: Operation not permitted";
+  EXPECT_EQ(check_shared_memory(own),
+            red("shared memory", "the kernel gives none: memfd_create: Operation not permitted",
+                "allow memfd_create() in the sandbox or container, and leave it memory"));
+}
+
+TEST(CheckTransparentPages, IsYellowWhereNodeMemoryGetsNone) {
+  Surroundings own = healthy();
+  const char* const name = "transparent huge pages";
+  EXPECT_EQ(check_transparent_pages(own), green(name, "madvise; advise for shared memory"));
+  for (const char* word : {"never", "deny"}) {
+    own.huge_pages.shared = word;
+    EXPECT_EQ(check_transparent_pages(own),
+              yellow(name,
+                     std::string("madvise; ") + word +
+                         " for shared memory: regions that ask for huge pages get small ones",
+                     "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled"));
+  }
+  own.huge_pages = {.transparent = "never", .shared = "always"};
+  EXPECT_EQ(check_transparent_pages(own),
+            yellow(name, "never; always for shared memory",
+                   "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"));
+  own.huge_pages = {};
+  EXPECT_EQ(check_transparent_pages(own),
+            yellow(name, "this kernel has none", "use a kernel with CONFIG_TRANSPARENT_HUGEPAGE"));
+}
+
+TEST(CheckReservedPages, IsYellowWhereMuchIsSetAsideForNobody) {
+  Surroundings own = healthy();
+  const char* const name = "reserved huge pages";
+  EXPECT_EQ(check_reserved_pages(own), green(name, "none"));
+  own.huge_pages.page_bytes = 2 * mib;
+  own.huge_pages.reserved = 8192;
+  own.huge_pages.unused = 10;
+  EXPECT_EQ(check_reserved_pages(own),
+            green(name, "8192 of 2.0 MiB set aside for hugetlbfs, 10 of them unused"));
+  own.huge_pages.unused = 8192;
+  EXPECT_EQ(check_reserved_pages(own),
+            yellow(name,
+                   "8192 of 2.0 MiB set aside for hugetlbfs, 8192 of them unused; jobs don't use "
+                   "that memory",
+                   "as root: sysctl vm.nr_hugepages=0, unless another program is to have them"));
+}
+
+TEST(CheckLeftMemory, TellsJobsThatRunFromThoseThatWereLeft) {
+  Surroundings own = healthy();
+  const char* const name = "memory of other jobs";
+  EXPECT_EQ(check_left_memory(own), green(name, "none"));
+  own.holders = {{.process = 40, .program = "a.out", .bytes = 2 * gib, .is_orphan = false}};
+  EXPECT_EQ(check_left_memory(own), green(name, "held by 1 processes of jobs that run"));
+  own.holders.push_back({.process = 41, .program = "b.out", .bytes = gib, .is_orphan = true});
+  own.holders.push_back({.process = 42, .program = "b.out", .bytes = gib, .is_orphan = true});
+  EXPECT_EQ(check_left_memory(own),
+            yellow(name, "1.0 GiB held by processes whose launcher has ended: 41, 42",
+                   "end them if they are no longer wanted: kill 41 42"));
+  own.memory.available = 500 * mib;
+  EXPECT_EQ(check_left_memory(own),
+            red(name,
+                "1.0 GiB held by processes whose launcher has ended: 41, 42; less than that is "
+                "left",
+                "end them if they are no longer wanted: kill 41 42"));
+}
+
+TEST(CheckDevices, NamesPortsAndWhyTheyAreNotUsed) {
+  Surroundings own = healthy();
+  const char* const name = "RDMA devices";
+  own.rdma.refusal = "there is no RDMA device";
+  EXPECT_EQ(check_devices(own), green(name, "none; nodes are connected by TCP"));
+  own.rdma.ports = {{.device = "mlx5_0",
+                     .port = 1,
+                     .state = "ACTIVE",
+                     .link_layer = "InfiniBand",
+                     .rate = "100 Gb/sec (4X EDR)"},
+                    {.device = "mlx5_0",
+                     .port = 2,
+                     .state = "DOWN",
+                     .link_layer = "Ethernet",
+                     .rate = "25 Gb/sec (1X EDR)"}};
+  const std::string ports =
+      "mlx5_0:1 ACTIVE, InfiniBand, 100 Gb/sec (4X EDR); mlx5_0:2 DOWN, Ethernet, 25 Gb/sec (1X "
+      "EDR)";
+  own.rdma.refusal.clear();
+  own.rdma.used = "mlx5_0, port 1";
+  EXPECT_EQ(check_devices(own), green(name, ports + "; used: mlx5_0, port 1"));
+  own.rdma.refusal = "device 'mlx5_0' cannot be opened: Permission denied";
+  own.rdma.remedy = "/dev/infiniband/uverbs* must be readable and writable for this user";
+  EXPECT_EQ(check_devices(own),
+            yellow(name, ports + "; not used: " + own.rdma.refusal, own.rdma.remedy));
+  own.rdma.remedy.clear();
+  EXPECT_EQ(check_devices(own).remedy, "`ibv_devinfo -v` shows what devices and ports lack");
+  own.rdma.is_wanted = false;
+  EXPECT_EQ(check_devices(own),
+            yellow(name, ports + "; not used, as TESSERA_TRANSPORT doesn't name verbs",
+                   "unset TESSERA_TRANSPORT, or name verbs in it before tcp"));
+}
+
+TEST(CheckNetwork, IsGreenWhereMachinesCanBeReached) {
+  Surroundings own = healthy();
+  own.network.interfaces.push_back({.name = "eth1", .address = {}, .is_up = false});
+  EXPECT_EQ(check_network(own),
+            green("network",
+                  "lo 127.0.0.1; eth0 10.0.0.1, 25000 Mbit/s; eth1 down; eth0 is used between "
+                  "machines"));
+}
+
+TEST(CheckNetwork, IsYellowForNoneABridgeOrASlowOne) {
+  Surroundings own = healthy();
+  own.network.interfaces[1].is_bridge = true;
+  EXPECT_EQ(check_network(own),
+            yellow("network",
+                   "lo 127.0.0.1; eth0 10.0.0.1, 25000 Mbit/s; eth0 is used between machines, and "
+                   "is a bridge within this one",
+                   "name the network between the machines: export TESSERA_INTERFACE=…"));
+  own.network.interfaces[1] = {
+      .name = "eth0", .address = "10.0.0.1", .is_up = true, .speed_mbit = 100};
+  EXPECT_EQ(
+      check_network(own),
+      yellow("network", "lo 127.0.0.1; eth0 10.0.0.1, 100 Mbit/s; eth0 is used between machines",
+             "name a faster network, if there is one: TESSERA_INTERFACE"));
+  own.network.interfaces.pop_back();
+  own.network.chosen = "127.0.0.1";
+  EXPECT_EQ(check_network(own),
+            yellow("network", "lo 127.0.0.1: other machines can't reach this one",
+                   "bring up the network between the machines, if there are to be several"));
+}
+
+TEST(CheckNetwork, IsRedForOneThatIsNotThere) {
+  Surroundings own = healthy();
+  own.network.error = "there is no network interface 'ib7' that is up; there are: lo, eth0";
+  EXPECT_EQ(check_network(own),
+            red("network", own.network.error,
+                "unset TESSERA_INTERFACE, or give it the name of one of those"));
+}
+
+TEST(CheckRoot, WarnsRootOfMpirun) {
+  Surroundings own = healthy();
+  EXPECT_EQ(check_root(own), green("user", "not root"));
+  own.launch.is_root = true;
+  EXPECT_EQ(check_root(own), yellow("user", "root, whom mpirun refuses",
+                                    "be somebody else, or export OMPI_ALLOW_RUN_AS_ROOT=1 "
+                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; tessera-run needs neither"));
+  own.launch.may_root_use_mpirun = true;
+  EXPECT_EQ(check_root(own), green("user", "root, who may start jobs here"));
+  own.launch.may_root_use_mpirun = false;
+  own.mpi.version = "MPICH Version: 4.0.2";  // which doesn't mind
+  EXPECT_EQ(check_root(own), green("user", "root, who may start jobs here"));
+}
+
+TEST(CheckClockSource, IsYellowForASlowOne) {
+  Surroundings own = healthy();
+  EXPECT_EQ(check_clock_source(own), green("clock", "tsc"));
+  own.clock.source = "hpet";
+  EXPECT_EQ(check_clock_source(own),
+            yellow("clock", "hpet, which takes a microsecond or more to read",
+                   "boot with clocksource=tsc if this processor's is stable (dmesg tells)"));
+  own.clock.source = "";
+  EXPECT_EQ(check_clock_source(own), green("clock", "the kernel doesn't name its source"));
+}
+
+}  // namespace
+}  // namespace tessera::tool

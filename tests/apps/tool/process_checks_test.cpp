@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Each check of a process: when it is green, yellow and red, and what it says then.
+#include <gtest/gtest.h>
+
+#include "tests/apps/tool/surroundings_of.hpp"
+
+namespace tessera::tool {
+namespace {
+
+TEST(CheckSettings, IsGreenWithDefaultsAndWithValuesThatAreGood) {
+  Surroundings own = healthy();
+  EXPECT_EQ(check_settings(own), green("settings", "all have their defaults"));
+  own.configuration.changed = {"TESSERA_SERVER=poll", "TESSERA_CHUNK=64"};
+  EXPECT_EQ(
+      check_settings(own),
+      green("settings", "TESSERA_SERVER=poll, TESSERA_CHUNK=64; all others have their defaults"));
+}
+
+TEST(CheckSettings, IsYellowForANameThatIsNoSetting) {
+  Surroundings own = healthy();
+  own.configuration.warnings = {
+      "TESSERA_SPIN is not a setting and was ignored; did you mean TESSERA_SPIN_NS?",
+      "TESSERA_X is not a setting and was ignored; did you mean TESSERA_LOG?"};
+  EXPECT_EQ(check_settings(own),
+            yellow("settings", "TESSERA_SPIN is not a setting and was ignored; so are 1 more",
+                   "unset TESSERA_SPIN, or set TESSERA_SPIN_NS in its place"));
+}
+
+TEST(CheckSettings, IsRedForAValueThatJobsRefuse) {
+  Surroundings own = healthy();
+  own.configuration.error = "TESSERA_SPIN_NS=soon is not usable: expected -1 or more (ns)";
+  EXPECT_EQ(check_settings(own),
+            red("settings", "TESSERA_SPIN_NS=soon is not usable: expected -1 or more (ns)",
+                "unset the variable, or give it a value that `tessera info` names"));
+}
+
+TEST(CheckAddressSpace, HasAllStates) {
+  Surroundings own = healthy();
+  EXPECT_EQ(check_address_space(own), green("address space", "not limited"));
+  own.limits.address_space = 40 * gib;
+  EXPECT_EQ(check_address_space(own),
+            yellow("address space",
+                   "limited to 40.0 GiB (ulimit -v): all arrays of a node have to fit in",
+                   "ulimit -v unlimited"));
+  own.limits.address_space = 64 * mib;
+  EXPECT_EQ(check_address_space(own),
+            red("address space",
+                "limited to 64.0 MiB (ulimit -v), which a program and its node's memory don't "
+                "fit in",
+                "ulimit -v unlimited"));
+}
+
+TEST(CheckDescriptors, IsGreenWhereThereAreEnough) {
+  Surroundings own = healthy();
+  EXPECT_EQ(check_descriptors(own), green("descriptors", "20000 may be open (ulimit -n)"));
+  own.limits.descriptors = no_limit;
+  EXPECT_EQ(check_descriptors(own), green("descriptors", "not limited"));
+}
+
+TEST(CheckDescriptors, IsYellowBelowWhatTheJobMayNeed) {
+  Surroundings own = healthy();
+  own.limits.descriptors = 64;
+  EXPECT_EQ(check_descriptors(own),
+            yellow("descriptors",
+                   "64 may be open (ulimit -n): each node that a process talks to takes one",
+                   "ulimit -n 4096"));
+  own.limits.descriptors = 4096;
+  own.launch.ranks = 5000;
+  EXPECT_EQ(check_descriptors(own).remedy, "ulimit -n 10032");
+}
+
+TEST(CheckDescriptors, AHardLimitIsRaisedBySomebodyElse) {
+  Surroundings own = healthy();
+  own.limits.descriptors = 64;
+  own.limits.most_descriptors = 256;
+  EXPECT_EQ(check_descriptors(own).remedy,
+            "have the hard limit of 256 raised to 4096 (nofile in /etc/security/limits.d)");
+}
+
+TEST(CheckDescriptors, IsRedWhereRanksCannotStart) {
+  Surroundings own = healthy();
+  own.limits.descriptors = 12;
+  EXPECT_EQ(check_descriptors(own),
+            red("descriptors", "12 may be open (ulimit -n): too few to start ranks with",
+                "ulimit -n 4096"));
+}
+
+TEST(CheckLockedMemory, IsGreenWhereNothingNeedsIt) {
+  Surroundings own = healthy();
+  EXPECT_EQ(check_locked_memory(own), green("locked memory", "not limited"));
+  own.limits.most_locked = 8 * mib;
+  EXPECT_EQ(check_locked_memory(own),
+            green("locked memory",
+                  "8.0 MiB may be locked (ulimit -l); only RDMA devices need it, and there is "
+                  "none"));
+  own.limits.may_lock_more = true;
+  EXPECT_EQ(check_locked_memory(own),
+            green("locked memory", "8.0 MiB may be locked (ulimit -l), and more by CAP_IPC_LOCK"));
+}
+
+TEST(CheckLockedMemory, IsYellowOrRedWhereADeviceNeedsIt) {
+  Surroundings own = healthy();
+  own.rdma.ports = {{.device = "mlx5_0",
+                     .port = 1,
+                     .state = "ACTIVE",
+                     .link_layer = "InfiniBand",
+                     .rate = "100 Gb/sec (4X EDR)"}};
+  const char* const remedy =
+      "have it raised to unlimited: memlock in /etc/security/limits.d, LimitMEMLOCK=infinity for "
+      "services such as slurmd";
+  own.limits.most_locked = 2 * gib;
+  EXPECT_EQ(check_locked_memory(own), green("locked memory", "2.0 GiB may be locked (ulimit -l)"));
+  own.limits.most_locked = 64 * mib;
+  EXPECT_EQ(check_locked_memory(own),
+            yellow("locked memory", "64.0 MiB may be locked (ulimit -l), which RDMA devices share",
+                   remedy));
+  own.limits.most_locked = 8 * mib;
+  EXPECT_EQ(check_locked_memory(own),
+            red("locked memory",
+                "8.0 MiB may be locked (ulimit -l), in which an RDMA device can't work", remedy));
+}
+
+TEST(CheckMpi, NamesTheLibraryAndItsThreadLevel) {
+  Surroundings own = healthy();
+  EXPECT_EQ(check_mpi(own), green("MPI", "Open MPI v4.1.4, not running"));
+  own.mpi.thread_level = "MPI_THREAD_FUNNELED";
+  EXPECT_EQ(check_mpi(own), green("MPI", "Open MPI v4.1.4, at MPI_THREAD_FUNNELED"));
+  own.mpi.thread_level = "MPI_THREAD_SINGLE";
+  EXPECT_EQ(check_mpi(own),
+            yellow("MPI",
+                   "Open MPI v4.1.4, at MPI_THREAD_SINGLE though MPI_THREAD_FUNNELED was asked for",
+                   "use an MPI library that was built with support for threads"));
+}
+
+TEST(CheckMpi, IsRedUnderItsLauncherWhenItIsNotBuiltIn) {
+  Surroundings own = healthy();
+  own.mpi = {};
+  EXPECT_EQ(check_mpi(own), green("MPI", "not built in: tessera-run starts jobs, on one machine"));
+  own.launch.launcher = "srun";
+  EXPECT_EQ(check_mpi(own), red("MPI", "this Tessera was built without, and srun started it",
+                                "start it with tessera-run, or build it with -DTESSERA_MPI=ON"));
+}
+
+TEST(CheckTracing, IsYellowWhereTheKernelKeepsRanksApart) {
+  Surroundings own = healthy();
+  const char* const name = "memory of other processes";
+  EXPECT_EQ(check_tracing(own), green(name, "may be reached by ranks of one user"));
+  own.ptrace_scope = 1;
+  EXPECT_EQ(check_tracing(own),
+            yellow(name,
+                   "the kernel keeps ranks from each other's (ptrace_scope 1): operations on "
+                   "attached memory of another rank fail",
+                   "sysctl kernel.yama.ptrace_scope=0 as root, or do without attached memory"));
+  own.may_trace = true;
+  EXPECT_EQ(check_tracing(own), green(name, "may be reached by CAP_SYS_PTRACE (ptrace_scope 1)"));
+  own.ptrace_scope = 3;  // for root, too
+  EXPECT_EQ(check_tracing(own).remedy,
+            "boot without kernel.yama.ptrace_scope=3, which can't be taken back, or do without "
+            "attached memory");
+}
+
+}  // namespace
+}  // namespace tessera::tool
