@@ -29,6 +29,10 @@ int detail::library_threads() {
   return openblas_get_num_threads();
 }
 
+const char* detail::library_description() {
+  return openblas_get_config();
+}
+
 namespace blas {
 namespace {
 

@@ -35,4 +35,8 @@ void limit_blas_threads(const rma::Job& job) {
   }
 }
 
+std::string blas_description() {
+  return detail::library_description();
+}
+
 }  // namespace tessera::linalg

@@ -12,6 +12,8 @@
 // the library's threads do: of two jobs in one process the one that computes last is right.
 #pragma once
 
+#include <string>
+
 #include "rma/job.hpp"
 
 namespace tessera::linalg {
@@ -22,5 +24,8 @@ int blas_threads(const rma::Job& job);
 
 /// Local. Makes BLAS use that many. Cost: nothing where it does already.
 void limit_blas_threads(const rma::Job& job);
+
+/// Local. The library underneath, as it describes itself: its name, version and kernels.
+std::string blas_description();
 
 }  // namespace tessera::linalg

@@ -97,6 +97,9 @@ class ArmciFloor : public Floor {
     if (c.operation == Operation::lock_unlock) {
       return lock_unlock();
     }
+    if (is_atomic(c.operation)) {
+      return std::nullopt;  // ARMCI has no compare-and-swap
+    }
     if (!fits(c, workspace()) || !mpi::fits_int(c)) {
       return std::nullopt;
     }
@@ -108,6 +111,7 @@ class ArmciFloor : public Floor {
       case Layout::vector:
         return list(c);
       case Layout::separate:
+      case Layout::window:
         return separate(c);
       case Layout::aggregate:
         return std::nullopt;
@@ -217,19 +221,38 @@ class ArmciFloor : public Floor {
   }
 
   /// One call without a handle a run, and one wait.
-  [[nodiscard]] std::optional<Candidate> separate(const Case& c) const {
-    if (c.operation != Operation::get) {
-      return std::nullopt;
+  [[nodiscard]] Candidate separate(const Case& c) const {
+    const auto bytes = static_cast<int>(c.run_bytes);
+    switch (c.operation) {
+      case Operation::get:
+        return each_run(c, [bytes](std::byte* mine, std::byte* theirs) {
+          ARMCI_NbGet(theirs, mine, bytes, target, nullptr);
+        });
+      case Operation::accumulate:
+        return each_run(c, [bytes, scale = c.scale](std::byte* mine, std::byte* theirs) {
+          double factor = scale;
+          ARMCI_NbAcc(ARMCI_ACC_DBL, &factor, mine, theirs, bytes, target, nullptr);
+        });
+      default:
+        return each_run(c, [bytes](std::byte* mine, std::byte* theirs) {
+          ARMCI_NbPut(mine, theirs, bytes, target, nullptr);
+        });
     }
+  }
+
+  template <class Call>
+  [[nodiscard]] Candidate each_run(const Case& c, Call call) const {
     std::byte* here = local_->bytes().data();
     std::byte* there = there_;
-    const auto bytes = static_cast<int>(c.run_bytes);
+    const bool changes = c.operation != Operation::get;
     return make(c, workspace(), [=](std::size_t local, std::size_t remote) {
       for (std::int64_t run = 0; run < c.runs; ++run) {
-        ARMCI_NbGet(there + remote + c.remote_offset(run), here + local + c.local_offset(run),
-                    bytes, target, nullptr);
+        call(here + local + c.local_offset(run), there + remote + c.remote_offset(run));
       }
       ARMCI_WaitProc(target);
+      if (changes) {
+        ARMCI_Fence(target);
+      }
     });
   }
 

@@ -27,8 +27,9 @@ namespace tessera::bench {
 
 struct FloorOptions {
   std::size_t capacity_bytes = 16U << 20;  ///< of each buffer: the largest span of a case
-  bool cold = false;                       ///< rotate through buffers that the caches can't hold
-  std::size_t cold_bytes = 0;              ///< what they have then at least
+  bool attaches = false;       ///< target memory is the user's, and made a window or region of
+  bool cold = false;           ///< rotate through buffers that the caches can't hold
+  std::size_t cold_bytes = 0;  ///< what they have then at least
 
   /// What each buffer must have.
   [[nodiscard]] std::size_t buffer_bytes() const;

@@ -63,6 +63,11 @@ std::int64_t swap(std::int64_t& word, std::int64_t desired) {
   return std::atomic_ref<std::int64_t>(word).exchange(desired);
 }
 
+std::int64_t compare_swap(std::int64_t& word, std::int64_t expected, std::int64_t desired) {
+  std::atomic_ref<std::int64_t>(word).compare_exchange_strong(expected, desired);
+  return expected;
+}
+
 void lock_unlock(std::int64_t& word) {
   std::atomic_ref<std::int64_t> lock(word);
   std::int64_t free = 0;

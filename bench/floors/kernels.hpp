@@ -37,6 +37,9 @@ std::int64_t fetch_add(std::int64_t& word, std::int64_t increment);
 /// One `xchg`.
 std::int64_t swap(std::int64_t& word, std::int64_t desired);
 
+/// One `lock cmpxchg`: stores `desired` if the word is `expected`; the value from before.
+std::int64_t compare_swap(std::int64_t& word, std::int64_t expected, std::int64_t desired);
+
 /// The two atomic operations that a free lock can't do without: compare-and-swap to take it,
 /// exchange to give it back.
 void lock_unlock(std::int64_t& word);

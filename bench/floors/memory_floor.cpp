@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/floors/kernels.hpp"
+#include "bench/support/compare_swap.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -63,8 +64,7 @@ Workspace MemoryFloor::workspace() const {
 }
 
 std::optional<Candidate> MemoryFloor::candidate(const Case& c) {
-  if (c.operation == Operation::fetch_add || c.operation == Operation::swap ||
-      c.operation == Operation::lock_unlock) {
+  if (is_atomic(c.operation)) {
     return atomic(c);
   }
   if (!fits(c, workspace())) {
@@ -74,6 +74,7 @@ std::optional<Candidate> MemoryFloor::candidate(const Case& c) {
     case Layout::contiguous:
       return contiguous(c);
     case Layout::strided:
+    case Layout::window:
       return rows(c);
     case Layout::vector:
     case Layout::separate:
@@ -179,6 +180,14 @@ Candidate MemoryFloor::atomic(const Case& c) const {
       }
     };
     return candidate;
+  }
+  if (c.operation == Operation::compare_swap) {
+    Candidate exchange = compare_swap_candidate(
+        "lock cmpxchg", verifies_, [&word](std::int64_t expected, std::int64_t desired) {
+          return kernels::compare_swap(word, expected, desired);
+        });
+    exchange.prepare = std::move(candidate.prepare);
+    return exchange;
   }
   candidate.name = "lock xadd";
   candidate.bytes = sizeof word;

@@ -3,6 +3,7 @@
 // Stands in for the MPI floors in a build without MPI.
 #include "bench/floors/floor.hpp"
 #include "bench/floors/mpi_collectives.hpp"
+#include "bench/floors/mpi_memory.hpp"
 #include "bench/floors/mpi_session.hpp"
 #include "bench/floors/mpi_two_sided.hpp"
 
@@ -33,12 +34,43 @@ MpiPath mpi_path(Crew&) {
   return {};
 }
 
+std::string mpi_compare_swap_problem(Crew&) {
+  return "";
+}
+
 std::optional<Candidate> mpi_collective_candidate(Crew&, const Collective&) {
+  return std::nullopt;
+}
+
+std::optional<Candidate> mpi_barrier_candidate(Crew&, int) {
   return std::nullopt;
 }
 
 std::optional<Candidate> mpi_ghost_candidate(Crew&, const GhostBlock&, double*) {
   return std::nullopt;
+}
+
+struct MpiMemory::Window {};
+
+std::unique_ptr<MpiMemory> MpiMemory::create(Crew&, std::size_t) {
+  return nullptr;
+}
+
+MpiMemory::~MpiMemory() = default;
+
+void MpiMemory::put(int, std::size_t, const void*, std::size_t) {}
+void MpiMemory::start_get(int, std::size_t, void*, std::size_t) {}
+void MpiMemory::add(int, std::size_t, std::int64_t) {}
+void MpiMemory::add(int, std::span<const std::size_t>, std::span<const std::int64_t>) {}
+void MpiMemory::complete(int) {}
+void MpiMemory::complete_all() {}
+
+std::function<void()> MpiMemory::box_mover(Operation, int, const Box&, double*) const {
+  return [] {};
+}
+
+std::int64_t MpiMemory::fetch_add(int, std::size_t, std::int64_t) {
+  return 0;
 }
 
 }  // namespace tessera::bench

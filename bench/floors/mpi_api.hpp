@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include "bench/support/case.hpp"
 
@@ -40,11 +41,12 @@ class Datatype {
   MPI_Datatype type_;
 };
 
-/// Collective. A window of MPI_Win_allocate on MPI_COMM_WORLD, displacements in bytes. With
-/// `lock_all` it stays in one passive epoch until it is freed.
+/// Collective. A window on MPI_COMM_WORLD, displacements in bytes: of MPI_Win_allocate, or with
+/// `creates` of MPI_Win_create on memory of its own. With `lock_all` it stays in one passive epoch
+/// until it is freed.
 class Window {
  public:
-  Window(std::size_t bytes, bool lock_all);
+  Window(std::size_t bytes, bool lock_all, bool creates = false);
   ~Window();
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
@@ -54,6 +56,7 @@ class Window {
 
  private:
   MPI_Win window_ = MPI_WIN_NULL;
+  std::vector<std::byte> own_;  ///< where it is created
   void* base_ = nullptr;
   bool lock_all_;
 };

@@ -12,14 +12,15 @@ namespace {
 /// One layer of a block at one end of one dimension, to be sent or received.
 std::shared_ptr<const mpi::Datatype> layer(const GhostBlock& block, std::size_t dim, bool upper,
                                            bool ghosts) {
-  std::array<int, 3> sizes = {};
-  std::array<int, 3> part = {};
-  std::array<int, 3> start = {};
+  const std::size_t dims = block.points.size();
+  std::vector<int> sizes(dims);
+  std::vector<int> part(dims);
+  std::vector<int> start(dims);
   const auto width = static_cast<int>(block.width);
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
+  for (std::size_t i = 0; i < dims; ++i) {
     const auto points = static_cast<int>(block.points[i]);
     sizes[i] = points + 2 * width;
-    const bool with_ghosts = i < dim;
+    const bool with_ghosts = block.corners && i < dim;
     part[i] = with_ghosts ? sizes[i] : points;
     start[i] = with_ghosts ? 0 : width;
     if (i == dim) {
@@ -31,8 +32,8 @@ std::shared_ptr<const mpi::Datatype> layer(const GhostBlock& block, std::size_t 
     }
   }
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  MPI_Type_create_subarray(3, sizes.data(), part.data(), start.data(), MPI_ORDER_C, MPI_DOUBLE,
-                           &type);
+  MPI_Type_create_subarray(static_cast<int>(dims), sizes.data(), part.data(), start.data(),
+                           MPI_ORDER_C, MPI_DOUBLE, &type);
   return std::make_shared<const mpi::Datatype>(type);
 }
 
@@ -46,7 +47,7 @@ struct Shift {
 
 std::vector<Shift> shifts(const GhostBlock& block) {
   std::vector<Shift> all;
-  for (std::size_t dim = 0; dim < 3; ++dim) {
+  for (std::size_t dim = 0; dim < block.points.size(); ++dim) {
     const auto [below, above] = block.neighbours[dim];
     all.push_back({layer(block, dim, true, false), layer(block, dim, false, true), above, below});
     all.push_back({layer(block, dim, false, false), layer(block, dim, true, true), below, above});
@@ -67,7 +68,7 @@ std::optional<Candidate> mpi_collective_candidate(Crew& crew, const Collective& 
   const auto buffer = std::make_shared<std::vector<double>>(collective.bytes / sizeof(double) + 1);
   const bool gathers = collective.kind == Collective::Kind::allgather;
   const auto all = std::make_shared<std::vector<double>>(
-      gathers ? buffer->size() * static_cast<std::size_t>(crew.size()) : 0);
+      buffer->size() * (gathers ? static_cast<std::size_t>(crew.size()) : std::size_t{1}));
   const auto bytes = static_cast<int>(collective.bytes);
   const auto count = static_cast<int>(collective.bytes / sizeof(double));
   candidate.run = [=, kind = collective.kind](std::int64_t repetitions) {
@@ -82,11 +83,38 @@ std::optional<Candidate> mpi_collective_candidate(Crew& crew, const Collective& 
         case Collective::Kind::allreduce:
           MPI_Allreduce(MPI_IN_PLACE, buffer->data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
           break;
+        case Collective::Kind::reduce:
+          MPI_Reduce(buffer->data(), all->data(), count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+          break;
         case Collective::Kind::allgather:
           MPI_Allgather(buffer->data(), bytes, MPI_BYTE, all->data(), bytes, MPI_BYTE,
                         MPI_COMM_WORLD);
           break;
       }
+    }
+  };
+  return candidate;
+}
+
+std::optional<Candidate> mpi_barrier_candidate(Crew& crew, int ranks) {
+  if (!mpi::is_running(crew.size())) {
+    return std::nullopt;
+  }
+  const bool acts = crew.rank() < ranks;
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, acts ? 0 : MPI_UNDEFINED, crew.rank(), &made);
+  const std::shared_ptr<MPI_Comm> team(new MPI_Comm(made), [](MPI_Comm* mine) {
+    if (*mine != MPI_COMM_NULL) {
+      MPI_Comm_free(mine);
+    }
+    delete mine;
+  });
+  Candidate candidate;
+  candidate.name = "mpi";
+  candidate.cooperative = true;
+  candidate.run = [team, acts](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions && acts; ++i) {
+      MPI_Barrier(*team);
     }
   };
   return candidate;

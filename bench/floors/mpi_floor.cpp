@@ -12,6 +12,8 @@
 #include "bench/floors/floor.hpp"
 #include "bench/floors/mapping.hpp"
 #include "bench/floors/mpi_api.hpp"
+#include "bench/floors/mpi_two_sided.hpp"
+#include "bench/support/compare_swap.hpp"
 #include "bench/support/transfer.hpp"
 
 namespace tessera::bench {
@@ -78,6 +80,7 @@ Layer layer(const Case& c, bool remote) {
     case Layout::vector:
     case Layout::separate:
     case Layout::aggregate:
+    case Layout::window:
       return list_layer(c, remote);
   }
   return contiguous_layer(c);
@@ -87,9 +90,10 @@ class MpiFloor : public Floor {
  public:
   MpiFloor(Crew& crew, const FloorOptions& options)
       : is_origin_(crew.rank() == 0),
+        has_compare_swap_(mpi_compare_swap_problem(crew).empty()),
         rotate_(options.cold),
         remote_bytes_(options.buffer_bytes()),
-        window_(options.buffer_bytes(), true),
+        window_(options.buffer_bytes(), true, options.attaches),
         local_(options.buffer_bytes(), Sharing::own,
                crew.share(line_offset(window_.base()), target)),
         lock_window_(sizeof(std::int64_t), false) {
@@ -107,6 +111,9 @@ class MpiFloor : public Floor {
     if (c.operation == Operation::swap) {
       return swap();
     }
+    if (c.operation == Operation::compare_swap) {
+      return has_compare_swap_ ? std::optional(compare_swap()) : std::nullopt;
+    }
     if (c.operation == Operation::lock_unlock) {
       return lock_unlock();
     }
@@ -114,7 +121,7 @@ class MpiFloor : public Floor {
     if (scales || !fits(c, workspace()) || !mpi::fits_int(c)) {
       return std::nullopt;  // MPI_Accumulate has no scale
     }
-    return c.layout == Layout::separate ? separate(c) : transfer(c);
+    return c.layout == Layout::separate || c.layout == Layout::window ? separate(c) : transfer(c);
   }
 
  private:
@@ -178,18 +185,34 @@ class MpiFloor : public Floor {
   }
 
   /// One call a run, and one flush.
-  [[nodiscard]] std::optional<Candidate> separate(const Case& c) const {
-    if (c.operation != Operation::get) {
-      return std::nullopt;
+  [[nodiscard]] Candidate separate(const Case& c) const {
+    switch (c.operation) {
+      case Operation::get:
+        return each_run(c, [](std::byte* mine, const Layer& part, MPI_Aint at, MPI_Win window) {
+          MPI_Get(mine, part.count, part.type, target, at, part.count, part.type, window);
+        });
+      case Operation::accumulate:
+        return each_run(c, [](std::byte* mine, const Layer& part, MPI_Aint at, MPI_Win window) {
+          MPI_Accumulate(mine, part.count, part.type, target, at, part.count, part.type, MPI_SUM,
+                         window);
+        });
+      default:
+        return each_run(c, [](std::byte* mine, const Layer& part, MPI_Aint at, MPI_Win window) {
+          MPI_Put(mine, part.count, part.type, target, at, part.count, part.type, window);
+        });
     }
+  }
+
+  template <class Call>
+  [[nodiscard]] Candidate each_run(const Case& c, Call call) const {
     std::byte* here = local_.bytes().data();
     const MPI_Win window = window_.get();
-    const auto bytes = static_cast<int>(c.run_bytes);
+    const Layer part = contiguous_layer(c);
     return transfer_candidate(
         "mpi", c, workspace(), is_origin_, [=](std::size_t local, std::size_t remote) {
           for (std::int64_t run = 0; run < c.runs; ++run) {
-            MPI_Get(here + local + c.local_offset(run), bytes, MPI_BYTE, target,
-                    static_cast<MPI_Aint>(remote + c.remote_offset(run)), bytes, MPI_BYTE, window);
+            call(here + local + c.local_offset(run), part,
+                 static_cast<MPI_Aint>(remote + c.remote_offset(run)), window);
           }
           MPI_Win_flush(target, window);
         });
@@ -235,6 +258,16 @@ class MpiFloor : public Floor {
     return candidate;
   }
 
+  [[nodiscard]] Candidate compare_swap() const {
+    return compare_swap_candidate(
+        "mpi", is_origin_, [window = window_.get()](std::int64_t expected, std::int64_t desired) {
+          std::int64_t before = 0;
+          MPI_Compare_and_swap(&desired, &expected, &before, MPI_INT64_T, target, 0, window);
+          MPI_Win_flush(target, window);
+          return before;
+        });
+  }
+
   [[nodiscard]] Candidate lock_unlock() const {
     Candidate candidate;
     candidate.name = "mpi";
@@ -248,6 +281,7 @@ class MpiFloor : public Floor {
   }
 
   bool is_origin_;
+  bool has_compare_swap_;
   bool rotate_;
   std::size_t remote_bytes_;
   mpi::Window window_;

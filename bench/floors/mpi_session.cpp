@@ -132,9 +132,15 @@ bool makes_windows() {
   return made != 0;
 }
 
-Window::Window(std::size_t bytes, bool lock_all) : lock_all_(lock_all) {
-  MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base_,
-                   &window_);
+Window::Window(std::size_t bytes, bool lock_all, bool creates)
+    : own_(creates ? bytes : 0), lock_all_(lock_all) {
+  if (creates) {
+    base_ = own_.data();
+    MPI_Win_create(base_, static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window_);
+  } else {
+    MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base_,
+                     &window_);
+  }
   std::memset(base_, 0, bytes);
   MPI_Barrier(MPI_COMM_WORLD);
   if (lock_all_) {

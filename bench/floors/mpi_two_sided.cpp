@@ -192,4 +192,18 @@ MpiPath mpi_path(Crew& crew) {
           .windows_share_memory = !is_mpich_apart && may_use("OMPI_MCA_osc", {"sm"})};
 }
 
+std::string mpi_compare_swap_problem(Crew& crew) {
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION <= 4
+  constexpr bool may_break = true;
+#else
+  constexpr bool may_break = false;
+#endif
+  if (!may_break || crew.size() < ends || !mpi::is_running(crew.size()) || !are_on_one_host(crew) ||
+      !may_use("OMPI_MCA_osc", {"rdma"})) {
+    return "";
+  }
+  return "mpi: no compare-and-swap: Open MPI 4 may end with a segmentation fault in it; "
+         "OMPI_MCA_osc=sm,pt2pt has one that works";
+}
+
 }  // namespace tessera::bench

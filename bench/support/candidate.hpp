@@ -30,6 +30,9 @@ struct Candidate {
 
   /// Payload of one repetition over all ranks, for bandwidths; 0 when there is none.
   std::size_t bytes = 0;
+
+  /// What one repetition counts as over all ranks: messages, draws, updates; for rates.
+  double operations = 1;
 };
 
 }  // namespace tessera::bench

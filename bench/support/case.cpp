@@ -21,6 +21,8 @@ const char* operation_name(Operation operation) {
       return "fetch_add";
     case Operation::swap:
       return "swap";
+    case Operation::compare_swap:
+      return "compare_swap";
     case Operation::lock_unlock:
       return "lock_unlock";
   }
@@ -39,6 +41,8 @@ const char* layout_name(Layout layout) {
       return "_separate";
     case Layout::aggregate:
       return "_aggregate";
+    case Layout::window:
+      return "_window";
   }
   return "_unknown";
 }
@@ -86,8 +90,16 @@ Case Case::aggregate(Operation operation, std::size_t run_bytes, std::int64_t ru
   return result;
 }
 
+Case Case::window(Operation operation, std::size_t run_bytes, std::int64_t messages) {
+  Case result = contiguous(operation, run_bytes);
+  result.layout = Layout::window;
+  result.runs = messages;
+  return result;
+}
+
 std::size_t Case::remote_offset(std::int64_t index) const {
-  const bool scatters = layout != Layout::contiguous && layout != Layout::strided;
+  const bool scatters =
+      layout == Layout::vector || layout == Layout::separate || layout == Layout::aggregate;
   const std::int64_t place = scatters ? index * scatter_step % runs : index;
   return static_cast<std::size_t>(place) * remote_stride;
 }

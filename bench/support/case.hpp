@@ -11,7 +11,8 @@
 //     vector      |####----|####----|####----|        remote order 0 2 1, say
 //
 // Separate runs are those of a vector, each moved by a non-blocking call of its own; then all are
-// waited for. In an aggregate each is added by a call of its own, and all are sent together.
+// waited for. In an aggregate each is added by a call of its own, and all are sent together. A
+// window is OSU's: runs side by side at both ends, each moved by a non-blocking call of its own.
 //
 // Accumulate works on doubles: remote += scale * local.
 #pragma once
@@ -26,12 +27,19 @@ enum class Operation {
   put,
   get,
   accumulate,
-  fetch_add,    ///< of one 64-bit integer
-  swap,         ///< of one 64-bit integer
-  lock_unlock,  ///< of a free mutex
+  fetch_add,     ///< of one 64-bit integer
+  swap,          ///< of one 64-bit integer
+  compare_swap,  ///< of one 64-bit integer, which is as expected
+  lock_unlock,   ///< of a free mutex
 };
 
-enum class Layout { contiguous, strided, vector, separate, aggregate };
+enum class Layout { contiguous, strided, vector, separate, aggregate, window };
+
+/// Whether it works on one word or lock, and moves no runs.
+constexpr bool is_atomic(Operation operation) {
+  return operation == Operation::fetch_add || operation == Operation::swap ||
+         operation == Operation::compare_swap || operation == Operation::lock_unlock;
+}
 
 struct Case {
   Operation operation = Operation::put;
@@ -55,6 +63,8 @@ struct Case {
   static Case separate(Operation operation, std::size_t run_bytes, std::int64_t runs);
   /// As vector(), in `runs` calls that gather what is then sent.
   static Case aggregate(Operation operation, std::size_t run_bytes, std::int64_t runs);
+  /// `messages` runs side by side, all outstanding at once.
+  static Case window(Operation operation, std::size_t run_bytes, std::int64_t messages);
 
   /// Payload.
   [[nodiscard]] std::size_t bytes() const { return run_bytes * static_cast<std::size_t>(runs); }

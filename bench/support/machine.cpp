@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/support/machine.hpp"
 
-#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <bitset>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -17,27 +15,13 @@
 #include "bench/support/build_info.hpp"
 #include "bench/support/clock.hpp"
 #include "bench/support/statistics.hpp"
+#include "bench/support/topology.hpp"
 
 namespace tessera::bench {
 namespace {
 
-using CpuSet = std::bitset<CPU_SETSIZE>;
-
-/// The processors that this rank may run on.
-CpuSet affinity() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  CpuSet result;
-  if (sched_getaffinity(0, sizeof mask, &mask) == 0) {
-    for (std::size_t cpu = 0; cpu < result.size(); ++cpu) {
-      result[cpu] = CPU_ISSET(cpu, &mask) != 0;
-    }
-  }
-  return result;
-}
-
 /// "0-3,8"
-std::string ranges(const CpuSet& cpus) {
+std::string ranges(const Processors& cpus) {
   std::string text;
   for (std::size_t cpu = 0; cpu < cpus.size(); ++cpu) {
     if (!cpus[cpu] || (cpu > 0 && cpus[cpu - 1])) {
@@ -96,22 +80,24 @@ Host describe_host() {
   }
   host.memory_bytes = memory_bytes();
   host.llc_bytes = largest_cache_bytes();
+  host.topology = describe_topology("/sys");
+  host.nics = adapters("/sys");
   return host;
 }
 
 /// One rank's place, as it is told to the others.
 struct Place {
   std::size_t node = 0;  ///< hash of the node's name
-  CpuSet cpus;
+  Processors cpus;
 };
 
 /// Collective. Fills in what takes all ranks to know.
 void describe_placement(Crew& crew, Host& host, Launch& launch) {
   utsname names = {};
   uname(&names);
-  const Place mine = {std::hash<std::string_view>{}(names.nodename), affinity()};
+  const Place mine = {std::hash<std::string_view>{}(names.nodename), own_processors()};
   std::set<std::size_t> nodes;
-  CpuSet cpus;
+  Processors cpus;
   int ranks_here = 0;
   for (int rank = 0; rank < crew.size(); ++rank) {
     const Place place = crew.share(mine, rank);

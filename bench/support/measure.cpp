@@ -176,6 +176,7 @@ Measured prepare(Crew& crew, const Candidate& candidate, const MeasureOptions& o
   Measured result;
   result.name = candidate.name;
   result.bytes = candidate.bytes;
+  result.operations = candidate.operations;
   if (candidate.prepare) {
     candidate.prepare();
   }
@@ -195,6 +196,10 @@ Measured prepare(Crew& crew, const Candidate& candidate, const MeasureOptions& o
 
 double Measured::bytes_per_s() const {
   return stats_ns.median > 0 ? static_cast<double>(bytes) * 1e9 / stats_ns.median : 0;
+}
+
+double Measured::operations_per_s() const {
+  return stats_ns.median > 0 ? operations * 1e9 / stats_ns.median : 0;
 }
 
 std::vector<Measured> measure_interleaved(Crew& crew, const std::vector<Candidate>& candidates,

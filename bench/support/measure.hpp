@@ -46,6 +46,7 @@ struct MeasureOptions {
 struct Measured {
   std::string name;
   std::size_t bytes = 0;
+  double operations = 1;           ///< of one repetition, over all ranks
   std::int64_t repetitions = 0;    ///< in each sample
   std::vector<double> samples_ns;  ///< per repetition, one a round
   Stats stats_ns;
@@ -56,6 +57,8 @@ struct Measured {
 
   /// Bytes a second at the median, or 0.
   [[nodiscard]] double bytes_per_s() const;
+  /// Operations a second at the median, or 0.
+  [[nodiscard]] double operations_per_s() const;
 };
 
 /// Collective over `crew`. Measures all candidates; the first is the floor of the ratios.

@@ -12,8 +12,25 @@
 namespace tessera::bench {
 namespace {
 
-/// "64", "64K", "4M", "1G"; `option` is named to who wrote something else.
-std::int64_t parse_size(const std::string& text, const char* option = "-m") {
+/// "MIN:MAX", "MIN:", ":MAX" or "MAX", as the OSU benchmarks take it.
+void parse_range(const std::string& text, SuiteOptions& options) {
+  const std::size_t colon = text.find(':');
+  const std::string low = colon == std::string::npos ? "" : text.substr(0, colon);
+  const std::string high = colon == std::string::npos ? text : text.substr(colon + 1);
+  if (!low.empty()) {
+    options.min_size = parse_size(low, "-m");
+  }
+  if (!high.empty()) {
+    options.max_size = parse_size(high, "-m");
+  }
+  if (options.min_size > options.max_size) {
+    throw CLI::ValidationError("-m", "'" + text + "': the smallest size exceeds the largest");
+  }
+}
+
+}  // namespace
+
+std::int64_t parse_size(const std::string& text, const char* option) {
   std::size_t used = 0;
   std::int64_t value = -1;
   try {
@@ -32,24 +49,6 @@ std::int64_t parse_size(const std::string& text, const char* option = "-m") {
   }
   return value * factor;
 }
-
-/// "MIN:MAX", "MIN:", ":MAX" or "MAX", as the OSU benchmarks take it.
-void parse_range(const std::string& text, SuiteOptions& options) {
-  const std::size_t colon = text.find(':');
-  const std::string low = colon == std::string::npos ? "" : text.substr(0, colon);
-  const std::string high = colon == std::string::npos ? text : text.substr(colon + 1);
-  if (!low.empty()) {
-    options.min_size = parse_size(low);
-  }
-  if (!high.empty()) {
-    options.max_size = parse_size(high);
-  }
-  if (options.min_size > options.max_size) {
-    throw CLI::ValidationError("-m", "'" + text + "': the smallest size exceeds the largest");
-  }
-}
-
-}  // namespace
 
 std::vector<std::int64_t> SuiteOptions::sizes() const {
   std::vector<std::int64_t> list;
@@ -91,6 +90,20 @@ void add_options(CLI::App& app, SuiteOptions& options) {
                  "samples taken before measuring; 0: until times settle")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{10'000'000}))
       ->capture_default_str();
+  app.add_option("-W,--window-size", options.window,
+                 "messages outstanding at once, in windows and message rates")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
+      ->capture_default_str();
+  app.add_option("-s,--sync-option", options.sync,
+                 "where puts and accumulates of suite rma are complete before the next: "
+                 "flush_local (here), flush (at the target); default: as each table says")
+      ->check(CLI::IsMember({"flush_local", "flush"}));
+  app.add_option_function<std::string>(
+         "-w,--win-option",
+         [&options](const std::string& kind) { options.attaches = kind == "create"; },
+         "what target memory in suite rma is: allocate (by the library) or create (attached)")
+      ->check(CLI::IsMember({"allocate", "create"}))
+      ->default_str("allocate");
   app.add_flag("-c,--check,!--no-check", options.check, "check the data once at every size (on)");
   app.add_flag("-f,--full", options.full, "more columns: Avg Min P50 P99 Max Iterations, CI95");
   app.add_flag("--cold", options.cold,

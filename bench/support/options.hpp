@@ -22,6 +22,9 @@ struct SuiteOptions {
   std::int64_t samples = 200;        ///< -i
   std::int64_t warm_up_samples = 0;  ///< -x; 0: until times settle
   bool check = true;                 ///< -c, --no-check
+  std::int64_t window = 64;          ///< -W: messages outstanding at once
+  std::string sync;                  ///< -s: "flush", "flush_local"; empty: as each table says
+  bool attaches = false;             ///< -w create: windows of memory that the user has
   bool full = false;                 ///< -f
   bool cold = false;                 ///< --cold
   std::int64_t cache_bytes = 0;      ///< --cache SIZE; 0: what the system says
@@ -35,6 +38,9 @@ struct SuiteOptions {
   /// Bytes of a buffer that the caches can't hold; see bench/support/transfer.hpp.
   [[nodiscard]] std::size_t cold_bytes() const;
 };
+
+/// "64", "64K", "4M", "1G" as bytes; throws CLI::ValidationError with `option` when it is none.
+std::int64_t parse_size(const std::string& text, const char* option);
 
 /// Adds the shared options to `app`; they are stored in `options`, which must live as long.
 void add_options(CLI::App& app, SuiteOptions& options);

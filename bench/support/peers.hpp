@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Which ranks a rank works with: near_and_far(), to compare rank 0's own node with another one;
+// places_around(), to tell its NUMA node from others;
 // ranks_behind(), so that all ranks together spread their work evenly.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace tessera::bench {
@@ -28,6 +30,49 @@ inline std::optional<NearAndFar> near_and_far(const std::vector<std::int32_t>& n
   }
   return NearAndFar{static_cast<std::int32_t>(near - nodes.begin()),
                     static_cast<std::int32_t>(far - nodes.begin())};
+}
+
+/// Where a rank is: its node, and its NUMA node there; −1 when that isn't known.
+struct Whereabouts {
+  std::int32_t node = 0;
+  std::int32_t numa = -1;
+};
+
+/// A rank that stands for a place, or why none does.
+struct PlaceOfRank {
+  std::string name;  ///< "same numa", "other numa", "other node"; "same node" when NUMA is unknown
+  std::optional<std::int32_t> rank;
+  std::string missing;  ///< the reason, when there is no rank
+};
+
+/// The places around rank 0, the nearest first, each with its lowest rank. Requires: at least one
+/// rank; `numa_nodes` are those of rank 0's node.
+inline std::vector<PlaceOfRank> places_around(const std::vector<Whereabouts>& ranks,
+                                              std::size_t numa_nodes) {
+  const Whereabouts first = ranks.front();
+  const auto find = [&](auto is_there) -> std::optional<std::int32_t> {
+    const auto found = std::find_if(ranks.begin() + 1, ranks.end(), is_there);
+    return found == ranks.end() ? std::nullopt
+                                : std::optional(static_cast<std::int32_t>(found - ranks.begin()));
+  };
+  const bool is_known = first.numa >= 0;
+  std::vector<PlaceOfRank> places;
+  places.push_back({is_known ? "same numa" : "same node", find([&](const Whereabouts& other) {
+                      return other.node == first.node && other.numa == first.numa;
+                    }),
+                    is_known ? "no other rank is on rank 0's NUMA node"
+                             : "no other rank of rank 0's node is as unbound as rank 0"});
+  places.push_back({"other numa", find([&](const Whereabouts& other) {
+                      return other.node == first.node && is_known && other.numa >= 0 &&
+                             other.numa != first.numa;
+                    }),
+                    numa_nodes < 2 ? "rank 0's node has one NUMA node"
+                    : is_known     ? "no rank is bound to another NUMA node of rank 0's node"
+                                   : "rank 0 is not bound to one NUMA node"});
+  places.push_back({"other node",
+                    find([&](const Whereabouts& other) { return other.node != first.node; }),
+                    "no rank is on another node"});
+  return places;
 }
 
 /// The `count` ranks behind `rank`, after the last one the first, in ascending order.

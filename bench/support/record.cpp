@@ -24,7 +24,11 @@ Json host_json(const Host& host) {
           {"memory_bytes", host.memory_bytes},
           {"kernel", host.kernel},
           {"governor", host.governor},
-          {"mpi", host.mpi}};
+          {"mpi", host.mpi},
+          {"topology", host.topology},
+          {"blas", host.blas},
+          {"blas_threads", host.blas_threads},
+          {"nics", host.nics}};
 }
 
 Json launch_json(const Launch& launch) {
@@ -64,6 +68,9 @@ Json record_json(const Record& record) {
                {"bytes_per_s", record.bytes_per_s},
                {"valid", record.valid},
                {"notes", record.notes}};
+  if (record.operations_per_s > 0) {
+    json["operations_per_s"] = record.operations_per_s;
+  }
   if (record.ratio) {
     const Ratio& ratio = record.ratio->ratio;
     json["ratio"] = {{"to", record.ratio->reference},
@@ -114,6 +121,7 @@ std::vector<Record> to_records(const Subject& subject, const std::vector<Measure
     record.size = subject.size;
     record.stats = one.stats_ns.scaled(us_per_ns);
     record.bytes_per_s = one.bytes_per_s();
+    record.operations_per_s = one.operations != 1 ? one.operations_per_s() : 0;
     record.valid = one.valid;
     record.notes = one.notes;
     if (!records.empty()) {
@@ -129,8 +137,9 @@ void Report::add(std::vector<Record> records) {
 }
 
 bool Report::is_valid() const {
-  return std::all_of(records_.begin(), records_.end(),
-                     [](const Record& record) { return record.valid; });
+  const auto is_right = [](const auto& entry) { return entry.valid; };
+  return std::all_of(records_.begin(), records_.end(), is_right) &&
+         std::all_of(ratings_.begin(), ratings_.end(), is_right);
 }
 
 Json Report::to_json() const {
@@ -142,6 +151,13 @@ Json Report::to_json() const {
   for (const TargetResult& target : targets_) {
     targets.push_back(target_json(target));
   }
+  Json ratings = Json::array();
+  for (const Rating& rating : ratings_) {
+    ratings.push_back({{"name", rating.name},
+                       {"value", rating.value},
+                       {"unit", rating.unit},
+                       {"valid", rating.valid}});
+  }
   return {{"schema", schema_name},
           {"suite_version", run_.suite_version},
           {"git", run_.git},
@@ -150,6 +166,7 @@ Json Report::to_json() const {
           {"env", run_.env},
           {"headline", headline_json(run_)},
           {"targets", std::move(targets)},
+          {"ratings", std::move(ratings)},
           {"results", std::move(results)}};
 }
 

@@ -34,8 +34,9 @@ struct Record {
   std::string shape;      ///< "64 x 16 B" for rows × row bytes, else empty
   std::int64_t size = 0;  ///< payload bytes of one operation
   std::string unit = "us";
-  Stats stats;             ///< in `unit`
-  double bytes_per_s = 0;  ///< at the median; 0 where it makes no sense
+  Stats stats;                  ///< in `unit`
+  double bytes_per_s = 0;       ///< at the median; 0 where it makes no sense
+  double operations_per_s = 0;  ///< at the median; 0 where an operation is a repetition
   std::optional<RatioTo> ratio;
   bool valid = true;  ///< data was checked and right, or checking was off
   std::vector<std::string> notes;
@@ -52,17 +53,27 @@ struct Subject {
 /// One record a candidate, in microseconds; all but the first carry their ratio to the first.
 std::vector<Record> to_records(const Subject& subject, const std::vector<Measured>& measured);
 
+/// What an application reached, in one number, as the last lines of HPCG and HPL say it.
+struct Rating {
+  std::string name;  ///< "gups", "mg class A"
+  double value = 0;
+  std::string unit;  ///< "GUPS", "Mop/s"
+  bool valid = true;
+};
+
 /// Collects the records of a run, and writes them.
 class Report {
  public:
   explicit Report(RunInfo run) : run_(std::move(run)) {}
 
   void add(std::vector<Record> records);
+  void add(Rating rating) { ratings_.push_back(std::move(rating)); }
   /// What the run's suites were asked for; written to JSON only.
   void set_targets(std::vector<TargetResult> targets) { targets_ = std::move(targets); }
 
   [[nodiscard]] const RunInfo& run() const { return run_; }
   [[nodiscard]] const std::vector<Record>& records() const { return records_; }
+  [[nodiscard]] const std::vector<Rating>& ratings() const { return ratings_; }
   /// Whether every record is valid.
   [[nodiscard]] bool is_valid() const;
 
@@ -74,6 +85,7 @@ class Report {
   RunInfo run_;
   std::vector<Record> records_;
   std::vector<TargetResult> targets_;
+  std::vector<Rating> ratings_;
 };
 
 }  // namespace tessera::bench

@@ -15,11 +15,27 @@ constexpr int value_width = 20;
 constexpr int ratio_width = 10;
 
 const char* unit_name(Quantity quantity) {
-  return quantity == Quantity::latency ? "us" : "MB/s";
+  switch (quantity) {
+    case Quantity::latency:
+      return "us";
+    case Quantity::bandwidth:
+      return "MB/s";
+    case Quantity::rate:
+      return "M/s";
+  }
+  return "";
 }
 
 const char* column_title(Quantity quantity) {
-  return quantity == Quantity::latency ? "Latency (us)" : "Bandwidth (MB/s)";
+  switch (quantity) {
+    case Quantity::latency:
+      return "Latency (us)";
+    case Quantity::bandwidth:
+      return "Bandwidth (MB/s)";
+    case Quantity::rate:
+      return "Rate (M/s)";
+  }
+  return "";
 }
 
 /// A candidate's column: OSU's width, or as much as its title needs.
@@ -63,7 +79,9 @@ double Table::in_unit(const Measured& measured, double time_ns) const {
   if (heading_.quantity == Quantity::latency) {
     return time_ns * 1e-3;
   }
-  return time_ns > 0 ? static_cast<double>(measured.bytes) * 1e3 / time_ns : 0;
+  const double amount = heading_.quantity == Quantity::rate ? measured.operations
+                                                            : static_cast<double>(measured.bytes);
+  return time_ns > 0 ? amount * 1e3 / time_ns : 0;
 }
 
 void Table::print_columns(const std::vector<Measured>& measured) {

@@ -29,6 +29,7 @@ namespace tessera::bench {
 enum class Quantity {
   latency,    ///< microseconds
   bandwidth,  ///< MB/s, of 10^6 bytes
+  rate,       ///< millions of operations a second
 };
 
 struct Heading {

@@ -10,4 +10,7 @@ void set_library_threads(int threads);
 /// Local. How many it uses.
 int library_threads();
 
+/// Local. The library's name, version and kernels.
+const char* library_description();
+
 }  // namespace tessera::linalg::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Compare-and-swap as all candidates do it: each counts one word up, so that all but the first of a
+// batch finds what it expects, and stores.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/support/candidate.hpp"
+
+namespace tessera::bench {
+
+/// `once(expected, desired)` gives the value from before; `verifies` says whether this rank is the
+/// one to check.
+template <class Once>
+Candidate compare_swap_candidate(std::string name, bool verifies, Once once) {
+  Candidate candidate;
+  candidate.name = std::move(name);
+  candidate.bytes = sizeof(std::int64_t);
+  candidate.run = [once](std::int64_t repetitions) {
+    std::int64_t expected = 0;
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      const std::int64_t before = once(expected, expected + 1);
+      expected = before == expected ? expected + 1 : before;
+    }
+  };
+  if (verifies) {
+    candidate.verify = [once]() -> std::string {
+      const std::int64_t start = once(0, 0);
+      once(start + 1, start + 2);  // is not as expected, so nothing is stored
+      once(start, start + 5);
+      const std::int64_t end = once(start + 5, start);
+      return end == start + 5 ? ""
+                              : fmt::format("exchanging {} for {} gave {}", start, start + 5, end);
+    };
+  }
+  return candidate;
+}
+
+}  // namespace tessera::bench
