@@ -20,20 +20,25 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/apps/mg.hpp"
 #include "bench/floors/mpi_session.hpp"
+#include "bench/relaunch.hpp"
 #include "bench/session.hpp"
 #include "bench/support/job_crew.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/output_files.hpp"
+#include "linalg/blas_threads.hpp"
 
 namespace tessera::bench {
 namespace {
 
 constexpr int exit_usage = 2;
+constexpr std::int64_t least_gups_bytes = 8192;
 
 struct Chosen {
   const Suite* suite = nullptr;
@@ -63,6 +68,20 @@ void list_suites() {
     for (const SuitePart& part : suite.parts) {
       fmt::print("  {}.{}\n", suite.name, part.name);
     }
+  }
+}
+
+/// As HPCG ends: what each application reached, in one number, and whether its results were right.
+void print_ratings(const Report& report) {
+  bool is_valid = true;
+  for (const Rating& rating : report.ratings()) {
+    fmt::print("rating {}: {:.6g} {}{}\n", rating.name, rating.value, rating.unit,
+               rating.valid ? "" : " INVALID");
+    is_valid = is_valid && rating.valid;
+  }
+  if (!report.ratings().empty()) {
+    fmt::print("VERIFICATION {}\n", is_valid ? "SUCCESSFUL" : "FAILED");
+    std::cout.flush();
   }
 }
 
@@ -101,6 +120,7 @@ int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo r
   if (!files.write(report)) {
     return exit_usage;
   }
+  print_ratings(report);
   if (!report.is_valid()) {
     std::cerr << "tessera-bench: some data was wrong; see the lines with INVALID\n";
     return EXIT_FAILURE;
@@ -113,6 +133,8 @@ int run_job(rma::Job& job, Crew& crew, const BenchOptions& options, int argc,
   RunInfo run = describe_run(crew, argc, argv);
   run.launch.nodes = job.node_count();
   run.host.mpi = mpi;
+  run.host.blas = linalg::blas_description();
+  run.host.blas_threads = linalg::blas_threads(job);
   if (options.cache_bytes > 0) {
     run.host.llc_bytes = options.cache_bytes;
   }
@@ -178,10 +200,35 @@ int main(int argc, char** argv) {
   app.add_flag("--list", lists, "print the suites and their parts");
   app.add_option("--threads", options.threads, "run this many ranks as threads of one process")
       ->check(CLI::Range(1, std::numeric_limits<std::int32_t>::max()));
+  app.add_option("--compare,--compare-to", options.peers,
+                 "what to measure beside: memory, mpi, armci, tcp, scalapack; all; none")
+      ->check(check_peers)
+      ->type_name("NAME,NAME,…")
+      ->capture_default_str();
+  Relaunch again;
+  app.add_option("--repeat-launch", again.launches,
+                 "start the run so many times, and say what all of them show")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  app.add_option("--launcher", again.launcher, "what starts each launch of --repeat-launch")
+      ->type_name("'mpirun -n 2'");
   app.add_option("--classes", options.mg_classes, "problem classes of suite mg")
       ->check(check_mg_classes)
       ->type_name("A,B,…")
       ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--table",
+         [&options](const std::string& text) {
+           options.gups_bytes = parse_size(text, "--table");
+           if (options.gups_bytes < least_gups_bytes) {
+             throw CLI::ValidationError(
+                 "--table", fmt::format("a table of {} B on each rank: at least {} B make sense",
+                                        options.gups_bytes, least_gups_bytes));
+           }
+         },
+         "of suite gups: each rank's part of the table, at least 8K")
+      ->type_name("SIZE")
+      ->default_str("32M");
   app.add_option("--folder", options.folder, "where suite checkpoint writes its files")
       ->type_name("DIR");
   app.add_option("--edges", options.gemm_edges, "rows and columns of the matrices of suite gemm")
@@ -196,11 +243,21 @@ int main(int argc, char** argv) {
     list_suites();
     return EXIT_SUCCESS;
   }
+  if (again.launches == 0 && !again.launcher.empty()) {
+    std::cerr << "tessera-bench: --launcher goes with --repeat-launch N\n";
+    return exit_usage;
+  }
   if (options.suites.empty()) {
     std::cerr << "tessera-bench: name a suite; --list prints them\n";
     return exit_usage;
   }
   try {
+    if (again.launches > 0) {
+      again.json = options.json;
+      again.arguments = without_options(std::vector<std::string>(argv + 1, argv + argc),
+                                        {"--repeat-launch", "--launcher", "--json"});
+      return relaunch(again);
+    }
     return options.threads > 0 ? run_in_threads(options, argc, argv)
                                : run_in_processes(options, argc, argv);
   } catch (const std::exception& error) {

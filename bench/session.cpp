@@ -2,11 +2,53 @@
 #include "bench/session.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iostream>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tessera::bench {
+namespace {
+
+constexpr std::array<std::string_view, 5> peer_names = {"memory", "mpi", "armci", "tcp",
+                                                        "scalapack"};
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> names;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    names.push_back(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string check_peers(const std::string& names) {
+  if (names == "all" || names == "none") {
+    return "";
+  }
+  for (const std::string_view name : split(names)) {
+    if (std::find(peer_names.begin(), peer_names.end(), name) == peer_names.end()) {
+      return fmt::format("'{}' is nothing to compare with; there are {}, or all, or none", name,
+                         fmt::join(peer_names, ", "));
+    }
+  }
+  return "";
+}
+
+bool Session::compares_with(Peer peer) const {
+  if (options_.peers == "all") {
+    return true;
+  }
+  const auto names = split(options_.peers);
+  return std::find(names.begin(), names.end(), peer_names[static_cast<std::size_t>(peer)]) !=
+         names.end();
+}
 
 FloorOptions Session::floor_options() const {
   FloorOptions floor_options;
@@ -14,14 +56,20 @@ FloorOptions Session::floor_options() const {
       std::max(floor_options.capacity_bytes, static_cast<std::size_t>(options_.max_size));
   floor_options.cold = options_.cold;
   floor_options.cold_bytes = options_.cold_bytes();
+  floor_options.attaches = options_.attaches;
   return floor_options;
 }
 
 const std::vector<std::unique_ptr<Floor>>& Session::library_floors() {
   if (!has_floors_) {
     has_floors_ = true;
-    for (const auto make : {make_mpi_floor, make_armci_floor}) {
+    const std::array makers = {std::pair(Peer::mpi, &make_mpi_floor),
+                               std::pair(Peer::armci, &make_armci_floor)};
+    for (const auto& [peer, make] : makers) {
       std::string missing;
+      if (!compares_with(peer)) {
+        continue;
+      }
       if (auto floor = make(crew_, floor_options(), missing)) {
         library_floors_.push_back(std::move(floor));
       } else {
@@ -70,6 +118,12 @@ void Session::add(Table& table, const Subject& subject, const std::string& line,
 void Session::record(Record record) const {
   if (is_leader()) {
     report_.add({std::move(record)});
+  }
+}
+
+void Session::rate(Rating rating) const {
+  if (is_leader()) {
+    report_.add(std::move(rating));
   }
 }
 

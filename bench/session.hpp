@@ -25,12 +25,26 @@
 
 namespace tessera::bench {
 
+/// What Tessera is measured beside, where a table has it; --compare chooses.
+enum class Peer : std::uint8_t {
+  memory,     ///< memcpy, plain loops, single atomic instructions
+  mpi,        ///< windows, messages, collectives
+  armci,      ///< ARMCI-MPI
+  tcp,        ///< bare sockets
+  scalapack,  ///< pdgemm, pdgemr2d, pdtran
+};
+
+/// What is wrong with a list such as "memory,mpi"; empty when nothing is.
+std::string check_peers(const std::string& names);
+
 /// The command line of tessera-bench.
 struct BenchOptions : SuiteOptions {
-  std::vector<std::string> suites;  ///< "rma", or one part: "rma.strided"
-  int threads = 0;                  ///< ranks as threads of one process; 0: as they were started
-  std::string mg_classes = "A";     ///< of suite mg
-  std::string folder = ".";         ///< where suite checkpoint writes its files
+  std::vector<std::string> suites;     ///< "rma", or one part: "rma.strided"
+  int threads = 0;                     ///< ranks as threads of one process; 0: as they were started
+  std::string peers = "all";           ///< --compare: "all", "none", or names
+  std::int64_t gups_bytes = 32 << 20;  ///< of suite gups: each rank's part of the table
+  std::string mg_classes = "A";        ///< of suite mg
+  std::string folder = ".";            ///< where suite checkpoint writes its files
   std::vector<std::int64_t> gemm_edges = {1000, 2000, 4000};  ///< of suite gemm
 };
 
@@ -53,6 +67,8 @@ class Session {
   [[nodiscard]] const BenchOptions& options() const { return options_; }
   [[nodiscard]] Targets& targets() const { return targets_; }
   [[nodiscard]] bool is_leader() const { return crew_.rank() == 0; }
+  /// Whether --compare asks for it. What a part's own ratios are taken to stays in any case.
+  [[nodiscard]] bool compares_with(Peer peer) const;
 
   /// What buffers a transfer of up to the largest size of -m needs.
   [[nodiscard]] FloorOptions floor_options() const;
@@ -82,6 +98,9 @@ class Session {
            const std::vector<Measured>& measured) const;
   /// Adds what was not measured as a candidate, on rank 0.
   void record(Record record) const;
+
+  /// What an application reached, in one number; tells it last of all.
+  void rate(Rating rating) const;
 
   /// A line that begins with `#`, on rank 0.
   void remark(const std::string& text) const;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "bench/apps/ccsd.hpp"
+#include "bench/apps/gups.hpp"
 #include "bench/apps/mg.hpp"
 #include "bench/apps/spmv.hpp"
 #include "bench/arrays/checkpoint.hpp"
 #include "bench/arrays/ghosts.hpp"
 #include "bench/arrays/patches.hpp"
 #include "bench/linalg/gemm.hpp"
+#include "bench/linalg/layouts.hpp"
 #include "bench/linalg/memory.hpp"
 #include "bench/linalg/spmv.hpp"
 #include "bench/net/parts.hpp"
@@ -20,37 +23,55 @@ std::vector<Target> joined(std::vector<Target> first, const std::vector<Target>&
   return first;
 }
 
+Suite rma_suite() {
+  return {"rma",
+          "one-sided operations between rank 0 and rank 1 beside memory, MPI and ARMCI-MPI",
+          {{"contiguous", measure_contiguous},
+           {"strided", measure_strided},
+           {"scattered", measure_scattered},
+           {"atomics", measure_atomics},
+           {"collectives", [](Session& session) { measure_collectives(session); }},
+           {"contention", [](Session& session) { measure_contention(session); }},
+           {"ghosts", measure_ghosts},
+           {"window", measure_window},
+           {"both_ways", measure_both_ways},
+           {"rate", measure_rate_of_pairs},
+           {"aggregation", measure_aggregation},
+           {"sync", measure_sync},
+           {"reads", measure_reads},
+           {"tasks", measure_tasks},
+           {"places", measure_places}},
+          shm_targets()};
+}
+
+Suite net_suite() {
+  return {
+      "net",
+      "one-sided operations between rank 0 and rank 1 on another node beside raw TCP and MPI",
+      {{"latency", between_nodes(measure_net_latency)},
+       {"places", measure_net_places},
+       {"rate", between_nodes(measure_net_rate)},
+       {"bandwidth", between_nodes(measure_net_bandwidth)},
+       {"window", between_nodes(measure_net_window)},
+       {"strided", between_nodes(measure_net_strided)},
+       {"protocols", between_nodes(measure_net_protocols)},
+       {"scattered", between_nodes(measure_net_scattered)},
+       {"overlap", between_nodes(measure_net_overlap)},
+       {"overlap_steps", between_nodes(measure_net_overlap_steps)},
+       {"fence", between_nodes(measure_net_fence)},
+       {"contention", between_nodes([](Session& session) { measure_contention(session, "net"); })},
+       {"collectives",
+        between_nodes([](Session& session) { measure_collectives(session, "net"); })},
+       {"idle", between_nodes(measure_net_idle)}},
+      net_targets()};
+}
+
 }  // namespace
 
 const std::vector<Suite>& suites() {
   static const std::vector<Suite> all = {
-      {"rma",
-       "one-sided operations between rank 0 and rank 1 beside memory, MPI and ARMCI-MPI",
-       {{"contiguous", measure_contiguous},
-        {"strided", measure_strided},
-        {"scattered", measure_scattered},
-        {"atomics", measure_atomics},
-        {"collectives", [](Session& session) { measure_collectives(session); }},
-        {"contention", [](Session& session) { measure_contention(session); }},
-        {"ghosts", measure_ghosts}},
-       shm_targets()},
-      {"net",
-       "one-sided operations between rank 0 and rank 1 on another node beside raw TCP and MPI",
-       {{"latency", between_nodes(measure_net_latency)},
-        {"places", measure_net_places},
-        {"rate", between_nodes(measure_net_rate)},
-        {"bandwidth", between_nodes(measure_net_bandwidth)},
-        {"strided", between_nodes(measure_net_strided)},
-        {"protocols", between_nodes(measure_net_protocols)},
-        {"scattered", between_nodes(measure_net_scattered)},
-        {"overlap", between_nodes(measure_net_overlap)},
-        {"overlap_steps", between_nodes(measure_net_overlap_steps)},
-        {"fence", between_nodes(measure_net_fence)},
-        {"contention", between_nodes([](Session& session) { measure_contention(session, "net"); })},
-        {"collectives",
-         between_nodes([](Session& session) { measure_collectives(session, "net"); })},
-        {"idle", between_nodes(measure_net_idle)}},
-       net_targets()},
+      rma_suite(),
+      net_suite(),
       {"verbs",
        "puts and gets over RDMA devices between rank 0 and rank 1 beside a bare loop on libibverbs",
        {{"latency", over_devices(measure_verbs_latency)},
@@ -65,11 +86,13 @@ const std::vector<Suite>& suites() {
        mg_targets()},
       {"arrays",
        "boxes of a distributed matrix beside the bare calls that move the same bytes",
-       {{"patches", measure_patches}},
+       {{"patches", measure_patches}, {"boxes", measure_boxes}},
        patch_targets()},
       {"checkpoint",
        "an array to a file and back beside bare system calls",
-       {{"write", measure_checkpoint_write}, {"read", measure_checkpoint_read}},
+       {{"write", measure_checkpoint_write},
+        {"read", measure_checkpoint_read},
+        {"restart", measure_checkpoint_restart}},
        {}},
       {"spmv",
        "sparse matrix-vector products beside a serial loop and the STREAM triad of as many ranks",
@@ -79,6 +102,18 @@ const std::vector<Suite>& suites() {
        "products of matrices distributed in four ways beside as many local ones at once",
        {{"layouts", measure_gemm}},
        gemm_targets()},
+      {"layouts",
+       "matrices redistributed and transposed beside ScaLAPACK and local copies",
+       {{"redistribution", measure_redistribution}, {"transposition", measure_transposition}},
+       {}},
+      {"gups",
+       "updates of random words of all ranks (HPC Challenge RandomAccess), verified",
+       {{"updates", measure_gups}},
+       {}},
+      {"ccsd",
+       "contractions of coupled cluster beside as many local products at once",
+       {{"contractions", measure_ccsd}},
+       {}},
       {"memory",
        "the most memory that operations on whole arrays take, beside their data",
        {{"peaks", measure_memory}},

@@ -80,7 +80,8 @@ Candidate mg_candidate(Version& version, const mg::Problem& problem) {
 /// Collective. A version with MPI's messages, where there is MPI and blocks are thick enough.
 std::optional<Version> message_version(Session& session, const mg::Problem& problem,
                                        const std::string& name, bool overlaps) {
-  auto exchange = make_mpi_exchange(session.crew(), overlaps);
+  auto exchange =
+      session.compares_with(Peer::mpi) ? make_mpi_exchange(session.crew(), overlaps) : nullptr;
   if (!exchange) {
     return std::nullopt;
   }
@@ -148,6 +149,8 @@ void compare_with_triad(Session& session, const mg::Problem& problem,
                   "[{:.4f},{:.4f}]",
                   problem.name, operations * 1e3 / own.stats_ns.median,
                   measured[0].bytes_per_s() * 1e-9, ratio.value, ratio.ci95.lo, ratio.ci95.hi));
+  session.rate({fmt::format("mg class {}", problem.name), operations * 1e3 / own.stats_ns.median,
+                "Mop/s", own.valid && session.options().check});
   if (session.crew().size() <= 2) {
     session.targets().observe(target_name(problem.name),
                               fmt::format("{} ranks", session.crew().size()), ratio);

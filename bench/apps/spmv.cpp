@@ -85,7 +85,9 @@ Problem prepare(Session& session, const std::string& name) {
     starts.push_back(even.box_of(rank).lo(0));
   }
   starts.push_back(generator.rows());
-  auto by_messages = make_neighbour_product(session.crew(), rows, starts);
+  auto by_messages = session.compares_with(Peer::mpi)
+                         ? make_neighbour_product(session.crew(), rows, starts)
+                         : nullptr;
   std::vector<double> expected = product_of(rows);
   auto matrix = SparseMatrix<double>::create(job, std::move(rows), {.name = name}).value();
   auto x = Array<double>::create(job, matrix.row_distribution(), {.name = "x"}).value();

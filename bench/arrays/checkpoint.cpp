@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,10 +44,13 @@ void check(bool is_good, const std::string& what) {
 class BareFile {
  public:
   BareFile(rma::Job& job, std::string path, std::int64_t bytes)
+      : BareFile(job, std::move(path), bytes, job.size()) {}
+  /// The bytes lie with the first `holders` ranks.
+  BareFile(rma::Job& job, std::string path, std::int64_t bytes, std::int64_t holders)
       : job_(job),
         path_(std::move(path)),
-        first_(bytes / job.size() * job.rank().value),
-        last_(bytes / job.size() * (job.rank().value + 1)),
+        first_(bytes / holders * std::min<std::int64_t>(job.rank().value, holders)),
+        last_(bytes / holders * std::min<std::int64_t>(job.rank().value + 1, holders)),
         memory_(static_cast<std::size_t>(last_ - first_), '\x55') {}
   BareFile(const BareFile&) = delete;
   BareFile& operator=(const BareFile&) = delete;
@@ -219,6 +224,97 @@ void measure_checkpoint_read(Session& session) {
     session.measure(table, {"checkpoint", "read", to_string(array.extents()), bytes}, bytes,
                     {together("pread", bytes, [&] { bare.read(); }), std::move(own)},
                     options_of(session));
+  }
+  std::remove(files.checkpoint.c_str());
+}
+
+namespace {
+
+/// Some ranks that read what all have written.
+class Restart {
+ public:
+  Restart(Session& session, std::string path, std::int32_t readers, const arrays::Extents& extents)
+      : path_(std::move(path)),
+        job_(session.job()),
+        reads_(job_.rank().value < readers),
+        team_(job_.world().split(reads_ ? 0 : -1, job_.rank().value).value()) {
+    if (reads_) {
+      array_.emplace(Array<double>::create(job_, extents, {.name = "A", .team = team_}).value());
+    }
+  }
+
+  void read() {
+    if (reads_) {
+      auto file = Checkpoint::open(job_, team_, path_).value();
+      rma::require(file.read_into("A", *array_));
+    }
+    rma::require(job_.world().barrier());
+  }
+
+  /// Collective. Each element is the number of its row.
+  std::string verify() {
+    if (reads_) {
+      rma::require(arrays::fill(*array_, -1.0));
+    }
+    read();
+    if (!reads_) {
+      return "";
+    }
+    const arrays::Box own = array_->own_box();
+    std::vector<double> values(static_cast<std::size_t>(own.volume()));
+    rma::require(array_->get(own, values));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto row = own.lo(0) + static_cast<std::int64_t>(i) / own.extent(1);
+      if (values[i] != static_cast<double>(row)) {
+        return fmt::format("an element of row {} is {}", row, values[i]);
+      }
+    }
+    return "";
+  }
+
+ private:
+  std::string path_;
+  rma::Job& job_;
+  bool reads_;
+  rma::Team team_;
+  std::optional<Array<double>> array_;
+};
+
+void number_rows(Array<double>& array) {
+  const arrays::Box own = array.own_box();
+  std::vector<double> values;
+  for (std::int64_t row = own.lo(0); row < own.hi(0); ++row) {
+    values.insert(values.end(), static_cast<std::size_t>(own.extent(1)), static_cast<double>(row));
+  }
+  rma::require(array.put(own, values));
+  rma::require(array.sync());
+}
+
+}  // namespace
+
+void measure_checkpoint_restart(Session& session) {
+  const Files files(session);
+  if (!can_write(session, files)) {
+    return;
+  }
+  const std::int64_t bytes = sizes(session).back();
+  auto array = array_of(session, bytes);
+  number_rows(array);
+  write_checkpoint(array, files.checkpoint);
+  Table table =
+      session.table("Checkpoint Restart by Some Ranks Bandwidth", 1, Quantity::bandwidth, "Ranks");
+  session.remark("files are in the page cache, if they fit");
+  const std::int32_t ranks = session.job().size();
+  std::set<std::int32_t, std::greater<>> readers = {ranks, std::max(ranks / 2, 1), 1};
+  for (const std::int32_t count : readers) {
+    BareFile bare(session.job(), files.bare, bytes, count);
+    bare.write();
+    Restart restart(session, files.checkpoint, count, array.extents());
+    Candidate own = together("tessera", bytes, [&] { restart.read(); });
+    own.verify = [&] { return restart.verify(); };
+    session.measure(
+        table, {"checkpoint", "restart", fmt::format("{} ranks to {}", ranks, count), bytes}, count,
+        {together("pread", bytes, [&] { bare.read(); }), std::move(own)}, options_of(session));
   }
   std::remove(files.checkpoint.c_str());
 }

@@ -11,5 +11,7 @@ namespace tessera::bench {
 
 void measure_checkpoint_write(Session& session);
 void measure_checkpoint_read(Session& session);
+/// What all ranks have written, read by all, half of them, and one.
+void measure_checkpoint_restart(Session& session);
 
 }  // namespace tessera::bench

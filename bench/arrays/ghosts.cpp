@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/arrays/ghosts.hpp"
 
-#include <array>
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "arrays/access.hpp"
 #include "arrays/array.hpp"
 #include "arrays/halo.hpp"
 #include "bench/floors/mpi_collectives.hpp"
@@ -18,55 +22,195 @@ namespace {
 
 using arrays::Array;
 using arrays::Box;
+using arrays::Extents;
 using arrays::Index;
 
+struct GhostCase {
+  int dims = 3;
+  std::int64_t edge = 64;
+  std::int64_t width = 1;
+  bool corners = true;
+
+  [[nodiscard]] Extents extents() const { return filled(edge); }
+  [[nodiscard]] Extents widths() const { return filled(width); }
+  /// "64 x 64 x 64", and what is not as in most codes.
+  [[nodiscard]] std::string shape() const {
+    std::string text = fmt::format("{}", edge);
+    for (int dim = 1; dim < dims; ++dim) {
+      text += fmt::format(" x {}", edge);
+    }
+    text += width > 1 ? fmt::format(", width {}", width) : "";
+    return text + (corners ? "" : ", faces");
+  }
+
+ private:
+  [[nodiscard]] Extents filled(std::int64_t value) const {
+    return dims == 2 ? Extents{value, value} : Extents{value, value, value};
+  }
+};
+
 /// This rank's block, and who has the blocks beside it.
-GhostBlock block_of(const Array<double>& array) {
+GhostBlock block_of(const Array<double>& array, const GhostCase& ghosts) {
   GhostBlock block;
+  block.width = ghosts.width;
+  block.corners = ghosts.corners;
   const Box own = array.own_box();
-  for (int dim = 0; dim < 3; ++dim) {
-    const auto at = static_cast<std::size_t>(dim);
-    block.points[at] = own.hi(dim) - own.lo(dim);
+  for (int dim = 0; dim < ghosts.dims; ++dim) {
+    block.points.push_back(own.extent(dim));
     const std::int64_t extent = array.extents()[dim];
     Index below = own.lo();
     Index above = own.lo();
     below[dim] = (own.lo(dim) + extent - 1) % extent;
     above[dim] = own.hi(dim) % extent;
-    block.neighbours[at] = {array.team().world_rank(array.owner(below)).value,
-                            array.team().world_rank(array.owner(above)).value};
+    block.neighbours.push_back({array.team().world_rank(array.owner(below)).value,
+                                array.team().world_rank(array.owner(above)).value});
   }
   return block;
 }
 
-void measure(Session& session, std::optional<Table>& table, std::int64_t edge) {
-  auto array = Array<double>::create(session.job(), {edge, edge, edge},
-                                     {.name = "ghosts", .ghosts = {1, 1, 1}})
-                   .value();
-  auto halo = arrays::Halo::create(array, {.periodic = arrays::PeriodicDims().set()}).value();
-  const GhostBlock block = block_of(array);
-  std::vector<double> messages(static_cast<std::size_t>(
-      (block.points[0] + 2) * (block.points[1] + 2) * (block.points[2] + 2)));
-  std::vector<Candidate> candidates;
-  if (auto mpi = mpi_ghost_candidate(session.crew(), block, messages.data())) {
-    candidates.push_back(std::move(*mpi));
-  }
-  Candidate own;
-  own.name = "tessera";
-  own.cooperative = true;
-  own.run = [&halo](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      rma::require(halo.update());
+/// Calls `action(index, place)` for each cell of a box, in row-major order.
+template <class Action>
+void for_each_cell(const Box& box, Action action) {
+  Index at = box.lo();
+  for (std::size_t place = 0; place < static_cast<std::size_t>(box.volume()); ++place) {
+    action(at, place);
+    for (int dim = box.ndims() - 1; dim >= 0 && ++at[dim] == box.hi(dim) && dim > 0; --dim) {
+      at[dim] = box.lo(dim);
     }
+  }
+}
+
+/// In how many dimensions a cell lies outside of `own`.
+int dims_outside(const Box& own, const Index& at) {
+  int outside = 0;
+  for (int dim = 0; dim < own.ndims(); ++dim) {
+    outside += at[dim] < own.lo(dim) || at[dim] >= own.hi(dim) ? 1 : 0;
+  }
+  return outside;
+}
+
+/// Runs an exchange on known data and looks at each ghost cell. `cells` is the block with its
+/// ghosts, row-major. What is wrong, or nothing.
+std::string verify(const Box& own, const GhostCase& ghosts, double* cells, Crew& crew,
+                   const std::function<void(std::int64_t)>& run) {
+  const auto value_at = [&](const Index& at) {
+    double value = 0;
+    for (int dim = 0; dim < ghosts.dims; ++dim) {
+      value = value * static_cast<double>(ghosts.edge) +
+              static_cast<double>((at[dim] + ghosts.edge) % ghosts.edge);
+    }
+    return value;
   };
-  candidates.push_back(std::move(own));
+  const Box all = own.grown(ghosts.widths());
+  for_each_cell(all, [&](const Index& at, std::size_t place) {
+    cells[place] = dims_outside(own, at) == 0 ? value_at(at) : -1;
+  });
+  crew.barrier();
+  run(1);
+  std::string wrong;
+  for_each_cell(all, [&](const Index& at, std::size_t place) {
+    if ((ghosts.corners || dims_outside(own, at) <= 1) && cells[place] != value_at(at)) {
+      wrong = fmt::format("cell {} is {}, not {}", to_string(at), cells[place], value_at(at));
+    }
+  });
+  crew.barrier();
+  return wrong;
+}
+
+/// An array, its exchange, and the same cells for messages.
+class Exchange {
+ public:
+  Exchange(Session& session, const GhostCase& ghosts)
+      : session_(session),
+        ghosts_(ghosts),
+        array_(Array<double>::create(session.job(), ghosts.extents(),
+                                     {.name = "ghosts", .ghosts = ghosts.widths()})
+                   .value()),
+        halo_(arrays::Halo::create(
+                  array_, {.periodic = arrays::PeriodicDims().set(), .corners = ghosts.corners})
+                  .value()),
+        messages_(static_cast<std::size_t>(array_.own_box().grown(ghosts.widths()).volume())) {}
+
+  /// Collective. Messages first, where there are any.
+  std::vector<Candidate> candidates() {
+    std::vector<Candidate> made;
+    if (session_.compares_with(Peer::mpi)) {
+      if (auto mpi =
+              mpi_ghost_candidate(session_.crew(), block_of(array_, ghosts_), messages_.data())) {
+        made.push_back(std::move(*mpi));
+        check(made.back(), messages_.data());
+      }
+    }
+    Candidate own;
+    own.name = "tessera";
+    own.cooperative = true;
+    own.run = [this](std::int64_t repetitions) {
+      for (std::int64_t i = 0; i < repetitions; ++i) {
+        rma::require(halo_.update());
+      }
+    };
+    made.push_back(std::move(own));
+    check(made.back(), reinterpret_cast<double*>(array_.region().local()));
+    for (Candidate& each : made) {
+      each.bytes = bytes_of_all_;
+    }
+    return made;
+  }
+
+  [[nodiscard]] std::int64_t bytes_from_others() const {
+    return static_cast<std::int64_t>(halo_.bytes_from_others());
+  }
+
+  /// Collective. What an update brings to all ranks.
+  void count_bytes() {
+    bytes_of_all_ = 0;
+    for (int rank = 0; rank < session_.crew().size(); ++rank) {
+      bytes_of_all_ += session_.crew().share(halo_.bytes_from_others(), rank);
+    }
+  }
+
+ private:
+  void check(Candidate& candidate, double* cells) {
+    candidate.verify = [this, cells, run = candidate.run] {
+      return verify(array_.own_box(), ghosts_, cells, session_.crew(), run);
+    };
+  }
+
+  Session& session_;
+  GhostCase ghosts_;
+  Array<double> array_;
+  arrays::Halo halo_;
+  std::vector<double> messages_;
+  std::size_t bytes_of_all_ = 0;
+};
+
+void measure(Session& session, std::optional<Table>& table, const std::string& title,
+             const std::string& line_name, const GhostCase& ghosts, std::int64_t line) {
+  Exchange exchange(session, ghosts);
+  exchange.count_bytes();
+  const std::vector<Candidate> candidates = exchange.candidates();
   if (!table) {
-    table.emplace(
-        session.table("Ghost Update Latency", candidates.size() - 1, Quantity::latency, "Edge"));
+    table.emplace(session.table(title, candidates.size() - 1, Quantity::latency, line_name));
   }
   session.measure(*table,
-                  {"rma", "ghosts", fmt::format("{0} x {0} x {0}", edge),
-                   static_cast<std::int64_t>(halo.bytes_from_others())},
-                  edge, candidates, together(session.options().measure_options()));
+                  {"rma", ghosts.dims == 2 ? "ghosts_2d" : "ghosts", ghosts.shape(),
+                   exchange.bytes_from_others()},
+                  line, candidates, together(session.options().measure_options()));
+}
+
+/// Whether each rank has at least as many layers of its own as a neighbour wants.
+bool is_thick(const Session& session, const GhostCase& ghosts) {
+  const auto distribution =
+      arrays::Distribution::regular(ghosts.extents(), session.job().size()).value();
+  for (int rank = 0; rank < session.job().size(); ++rank) {
+    const Box box = distribution.box_of(rma::TeamRank{rank});
+    for (int dim = 0; dim < ghosts.dims; ++dim) {
+      if (box.is_empty() || box.extent(dim) < ghosts.width) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -74,7 +218,21 @@ void measure(Session& session, std::optional<Table>& table, std::int64_t edge) {
 void measure_ghosts(Session& session) {
   std::optional<Table> table;
   for (const std::int64_t edge : {16, 64, 128, 256}) {
-    measure(session, table, edge);
+    measure(session, table, "Ghost Update Latency", "Edge", {.edge = edge}, edge);
+  }
+  for (const bool corners : {true, false}) {
+    for (const int dims : {2, 3}) {
+      std::optional<Table> by_width;
+      for (const std::int64_t width : {1, 2, 3}) {
+        const GhostCase ghosts = {dims, dims == 2 ? 1024 : 64, width, corners};
+        if (is_thick(session, ghosts)) {
+          measure(session, by_width,
+                  fmt::format("Ghost Update by Width, {} Dimensions, {}, Latency", dims,
+                              corners ? "With Corners" : "Faces Only"),
+                  "Width", ghosts, width);
+        }
+      }
+    }
   }
 }
 

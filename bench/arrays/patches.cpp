@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "arrays/array.hpp"
 #include "arrays/patch.hpp"
+#include "bench/floors/mpi_memory.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::bench {
@@ -134,15 +136,21 @@ Candidate candidate(std::string name, const std::shared_ptr<Patches>& patches, b
   return made;
 }
 
-void measure(Session& session, Table& table, const Array<double>& array, const Box& box,
-             Operation operation, const std::string& name) {
+/// The bare calls first.
+std::vector<Candidate> candidates_of(const Session& session, const Array<double>& array,
+                                     const Box& box, Operation operation) {
   const auto patches = std::make_shared<Patches>(array, box, operation);
   const auto bytes = static_cast<std::size_t>(box.volume()) * sizeof(double);
-  const std::vector<Candidate> candidates = {
-      candidate(std::string(bare), patches, session.is_leader(), bytes,
-                [](Patches& both) { both.by_calls(); }),
-      candidate("tessera", patches, session.is_leader(), bytes,
-                [](Patches& both) { both.by_box(); })};
+  return {candidate(std::string(bare), patches, session.is_leader(), bytes,
+                    [](Patches& both) { both.by_calls(); }),
+          candidate("tessera", patches, session.is_leader(), bytes,
+                    [](Patches& both) { both.by_box(); })};
+}
+
+void measure(Session& session, Table& table, const Array<double>& array, const Box& box,
+             Operation operation, const std::string& name) {
+  const auto bytes = static_cast<std::size_t>(box.volume()) * sizeof(double);
+  const std::vector<Candidate> candidates = candidates_of(session, array, box, operation);
   const auto measured = session.measure(
       table, {"arrays", name, to_string(box.extents()), static_cast<std::int64_t>(bytes)},
       box.extent(0), candidates);
@@ -152,13 +160,17 @@ void measure(Session& session, Table& table, const Array<double>& array, const B
   }
 }
 
-/// A square box inside of the block of rank 1, or of the only rank.
+/// A cube of `edge` inside of the block of rank 1, or of the only rank.
 std::optional<Box> box_in_block(const Array<double>& array, std::int64_t edge) {
   const Box block = array.box_of({array.team().size() > 1 ? 1 : 0});
-  if (std::min(block.extent(0), block.extent(1)) < edge) {
-    return {};
+  arrays::Index hi = block.lo();
+  for (int dim = 0; dim < block.ndims(); ++dim) {
+    hi[dim] += edge;
+    if (block.extent(dim) < edge) {
+      return {};
+    }
   }
-  return Box({block.lo(0), block.lo(1)}, {block.lo(0) + edge, block.lo(1) + edge});
+  return Box(block.lo(), hi);
 }
 
 void measure(Session& session, const Array<double>& array, Operation operation,
@@ -177,7 +189,168 @@ void measure(Session& session, const Array<double>& array, Operation operation,
   }
 }
 
+/// The same bytes in one piece, from or to the start of the block's slice.
+Candidate one_piece(const Array<double>& array, std::size_t bytes, Operation operation) {
+  const rma::TeamRank owner{array.team().size() > 1 ? 1 : 0};
+  const auto buffer = std::make_shared<std::vector<double>>(bytes / sizeof(double));
+  Candidate candidate;
+  candidate.name = "contiguous";
+  candidate.bytes = bytes;
+  candidate.run = [buffer, &job = array.job(), at = array.region().at(owner), bytes,
+                   operation](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      rma::require(operation == Operation::get ? rma::get(job, at, buffer->data(), bytes)
+                                               : rma::put(job, at, buffer->data(), bytes));
+    }
+  };
+  return candidate;
+}
+
+/// A box at the lower corner of a block, by MPI's subarray types, and its data check.
+class MpiBoxes {
+ public:
+  /// Requires: `memory` has room for the block.
+  MpiBoxes(const MpiMemory& memory, int rank, const Box& block, const Box& box, Operation operation)
+      : block_(static_cast<std::size_t>(block.volume())),
+        local_(static_cast<std::size_t>(box.volume())) {
+    MpiMemory::Box part;
+    for (int dim = 0; dim < block.ndims(); ++dim) {
+      part.block.push_back(block.extent(dim));
+      part.lo.push_back(box.lo(dim) - block.lo(dim));
+      part.extents.push_back(box.extent(dim));
+    }
+    move_ = memory.box_mover(operation, rank, part, local_.data());
+    get_all_ = memory.box_mover(Operation::get, rank, whole(part), block_.data());
+    put_all_ = memory.box_mover(Operation::put, rank, whole(part), block_.data());
+    for (std::size_t place = 0; place < local_.size(); ++place) {
+      places_.push_back(place_in_block(part, place));
+    }
+    is_get_ = operation == Operation::get;
+  }
+
+  void move() const { move_(); }
+
+  std::string verify() {
+    for (std::size_t i = 0; i < block_.size(); ++i) {
+      block_[i] = static_cast<double>(i);
+    }
+    for (std::size_t i = 0; i < local_.size(); ++i) {
+      local_[i] = is_get_ ? -1 : -2 - static_cast<double>(i);
+    }
+    put_all_();
+    move_();
+    std::vector<double> wanted = block_;
+    for (std::size_t i = 0; i < local_.size(); ++i) {
+      if (!is_get_) {
+        wanted[places_[i]] = local_[i];
+      } else if (local_[i] != static_cast<double>(places_[i])) {
+        return fmt::format("element {} of the box is {}, not {}", i, local_[i], places_[i]);
+      }
+    }
+    get_all_();
+    return block_ == wanted ? "" : "the block has other elements than it should";
+  }
+
+ private:
+  static MpiMemory::Box whole(MpiMemory::Box part) {
+    part.lo.assign(part.lo.size(), 0);
+    part.extents = part.block;
+    return part;
+  }
+  static std::size_t place_in_block(const MpiMemory::Box& part, std::size_t place) {
+    auto rest = static_cast<std::int64_t>(place);
+    std::int64_t found = 0;
+    std::int64_t stride = 1;
+    for (std::size_t dim = part.block.size(); dim-- > 0;) {
+      found += (part.lo[dim] + rest % part.extents[dim]) * stride;
+      rest /= part.extents[dim];
+      stride *= part.block[dim];
+    }
+    return static_cast<std::size_t>(found);
+  }
+
+  std::vector<double> block_;
+  std::vector<double> local_;
+  std::vector<std::size_t> places_;
+  std::function<void()> move_;
+  std::function<void()> get_all_;
+  std::function<void()> put_all_;
+  bool is_get_ = false;
+};
+
+std::optional<Candidate> mpi_box(const Session& session, const MpiMemory* memory,
+                                 const Array<double>& array, const Box& box, Operation operation) {
+  if (memory == nullptr) {
+    return {};
+  }
+  const int owner = array.team().size() > 1 ? 1 : 0;
+  Candidate candidate;
+  candidate.name = "mpi subarray";
+  candidate.bytes = static_cast<std::size_t>(box.volume()) * sizeof(double);
+  if (!session.is_leader()) {
+    candidate.run = [](std::int64_t) {};
+    return candidate;
+  }
+  const auto boxes = std::make_shared<MpiBoxes>(*memory, owner, array.box_of(rma::TeamRank{owner}),
+                                                box, operation);
+  candidate.run = [boxes](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      boxes->move();
+    }
+  };
+  candidate.verify = [boxes] { return boxes->verify(); };
+  return candidate;
+}
+
+void measure_boxes(Session& session, const Array<double>& array, const MpiMemory* mpi,
+                   Operation operation, const std::string& name,
+                   const std::vector<std::int64_t>& edges) {
+  const int dims = array.extents().ndims();
+  std::optional<Table> table;
+  for (const std::int64_t edge : edges) {
+    const auto box = box_in_block(array, edge);
+    if (!box) {
+      continue;
+    }
+    const auto bytes = static_cast<std::size_t>(box->volume()) * sizeof(double);
+    auto candidates = candidates_of(session, array, *box, operation);
+    if (auto by_mpi = mpi_box(session, mpi, array, *box, operation)) {
+      candidates.insert(candidates.begin(), std::move(*by_mpi));
+    }
+    candidates.insert(candidates.begin(), one_piece(array, bytes, operation));
+    if (!table) {
+      table.emplace(session.table(fmt::format("Box of {} Dimensions, {}, Bandwidth", dims, name),
+                                  candidates.size() - 1, Quantity::bandwidth, "Edge"));
+    }
+    const auto measured =
+        session.measure(*table,
+                        {"arrays", fmt::format("{}_{}d", name, dims), to_string(box->extents()),
+                         static_cast<std::int64_t>(bytes)},
+                        edge, candidates);
+    if (session.is_leader()) {
+      const Ratio ratio = ratio_of_medians(measured.front().samples_ns, measured.back().samples_ns);
+      session.remark(fmt::format("{}: speed / the same bytes in one piece: {:.3f} [{:.3f},{:.3f}]",
+                                 edge, ratio.value, ratio.ci95.lo, ratio.ci95.hi));
+    }
+  }
+}
+
 }  // namespace
+
+void measure_boxes(Session& session) {
+  const std::vector<std::int64_t> small_edges = {2, 4, 8, 16};
+  const std::vector<std::int64_t> large_edges = {4, 8, 16, 32, 64};
+  for (const arrays::Extents& extents :
+       {arrays::Extents{128, 128, 128}, arrays::Extents{32, 32, 32, 32}}) {
+    auto array = Array<double>::create(session.job(), extents, {.name = "boxes"}).value();
+    const auto bytes = static_cast<std::size_t>(array.box().volume()) * sizeof(double);
+    const auto mpi =
+        session.compares_with(Peer::mpi) ? MpiMemory::create(session.crew(), bytes) : nullptr;
+    const auto& edges = extents.ndims() == 3 ? large_edges : small_edges;
+    measure_boxes(session, array, mpi.get(), Operation::put, "put", edges);
+    measure_boxes(session, array, mpi.get(), Operation::get, "get", edges);
+  }
+}
 
 void measure_patches(Session& session) {
   auto array =

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/linalg/layouts.hpp"
 #include "bench/linalg/scalapack.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/blas_threads.hpp"
@@ -33,6 +34,7 @@ using arrays::Storage;
 constexpr const char* at_once = "dgemm at once";
 constexpr const char* scalapack = "pdgemm";
 constexpr const char* local_matrix = "local matrix";
+constexpr const char* regular = "regular";
 constexpr const char* one_node_target = "gemm, n >= 4000: speed / dgemm at once";
 constexpr const char* nodes_target = "gemm over nodes, n >= 4000: speed / dgemm at once";
 constexpr const char* scalapack_target = "gemm of local matrices, n >= 4000: speed / pdgemm";
@@ -54,8 +56,8 @@ double element_of_product(std::int64_t n, std::int64_t row, std::int64_t column)
 
 /// Each rank's own product of the size of its share of C, in its own memory.
 Candidate floor_candidate(Session& session, std::int64_t n) {
-  const Distribution regular = Distribution::regular({n, n}, session.job().size()).value();
-  const Box own = regular.box_of(session.job().world().rank());
+  const Distribution shares = Distribution::regular({n, n}, session.job().size()).value();
+  const Box own = shares.box_of(session.job().world().rank());
   struct Matrices {
     std::vector<double> a, b, c;
   };
@@ -142,19 +144,11 @@ Candidate gemm_candidate(Session& session, std::string name, const Distribution&
   return candidate;
 }
 
-/// The nearest to a square.
-Extents grid_of(std::int64_t ranks) {
-  auto rows = static_cast<std::int64_t>(std::sqrt(static_cast<double>(ranks)));
-  while (ranks % rows != 0) {
-    --rows;
-  }
-  return {rows, ranks / rows};
-}
-
 Distribution cyclic(std::int64_t n, std::int64_t ranks, Storage storage, MemoryOrder order) {
   const std::vector<AxisCut> cuts(2, AxisCut::by_size(n, block).value());
   const Deal deal =
-      Deal::cyclic_grid({cuts[0].blocks(), cuts[1].blocks()}, grid_of(ranks), ranks, order).value();
+      Deal::cyclic_grid({cuts[0].blocks(), cuts[1].blocks()}, square_grid(ranks), ranks, order)
+          .value();
   return Distribution::create(cuts, deal, {.storage = storage, .order = order}).value();
 }
 
@@ -170,13 +164,16 @@ std::vector<Candidate> candidates_of(Session& session, std::int64_t n) {
   std::vector<Candidate> candidates;
   candidates.push_back(floor_candidate(session, n));
   candidates.push_back(
-      gemm_candidate(session, "regular", Distribution::regular({n, n}, ranks).value()));
+      gemm_candidate(session, regular, Distribution::regular({n, n}, ranks).value()));
   candidates.push_back(gemm_candidate(
       session, local_matrix, cyclic(n, ranks, Storage::local_matrix, MemoryOrder::column_major)));
   candidates.push_back(gemm_candidate(
       session, "tiled", cyclic(n, ranks, Storage::block_by_block, MemoryOrder::row_major)));
   candidates.push_back(gemm_candidate(session, "round robin", round_robin(n, ranks)));
-  const Extents grid = grid_of(ranks);
+  const Extents grid = square_grid(ranks);
+  if (!session.compares_with(Peer::scalapack)) {
+    return candidates;
+  }
   if (auto library = scalapack_candidate(session.crew(), scalapack, {n, block, grid[0], grid[1]})) {
     candidates.push_back(std::move(*library));
   }
@@ -206,6 +203,12 @@ void report(Session& session, std::int64_t n, const std::vector<Measured>& measu
       session.targets().observe(is_one_node ? one_node_target : nodes_target,
                                 fmt::format("{} {}", one.name, n), ratio);
     }
+  }
+  if (const Measured* const own = find(measured, regular);
+      n == session.options().gemm_edges.back()) {
+    session.rate({fmt::format("gemm n = {}", n),
+                  2 * std::pow(static_cast<double>(n), 3) / own->stats_ns.median, "Gflop/s",
+                  own->valid && session.options().check});
   }
   const Measured* const library = find(measured, scalapack);
   if (library != nullptr && n >= least_edge) {

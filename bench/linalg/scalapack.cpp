@@ -26,65 +26,199 @@ void pdgemm_(const char* op_a, const char* op_b, const int* m, const int* n, con
              const int* a_descriptor, const double* b, const int* b_row, const int* b_column,
              const int* b_descriptor, const double* beta, double* c, const int* c_row,
              const int* c_column, const int* c_descriptor);
+void pdgemr2d_(const int* m, const int* n, const double* a, const int* a_row, const int* a_column,
+               const int* a_descriptor, double* b, const int* b_row, const int* b_column,
+               const int* b_descriptor, const int* context);
+void pdtran_(const int* m, const int* n, const double* alpha, const double* a, const int* a_row,
+             const int* a_column, const int* a_descriptor, const double* beta, double* c,
+             const int* c_row, const int* c_column, const int* c_descriptor);
 }
 
 namespace tessera::bench {
 namespace {
 
-/// A grid of processes and this one's parts of the matrices.
-class Product {
+/// A grid of processes.
+class Grid {
  public:
-  explicit Product(const ScalapackProblem& problem) : n_(static_cast<int>(problem.edge)) {
+  explicit Grid(const ScalapackProblem& problem) {
     Cblacs_get(-1, 0, &context_);
     Cblacs_gridinit(&context_, "Row", static_cast<int>(problem.grid_rows),
                     static_cast<int>(problem.grid_columns));
-    int rows = 0;
-    int columns = 0;
-    int my_row = 0;
-    int my_column = 0;
-    Cblacs_gridinfo(context_, &rows, &columns, &my_row, &my_column);
-    const int zero = 0;
-    const auto block = static_cast<int>(problem.block);
-    const int height = numroc_(&n_, &block, &my_row, &zero, &rows);
-    const int width = numroc_(&n_, &block, &my_column, &zero, &columns);
-    const int leading = height > 0 ? height : 1;
-    int info = 0;
-    descinit_(descriptor_.data(), &n_, &n_, &block, &block, &zero, &zero, &context_, &leading,
-              &info);
-    const auto elements = static_cast<std::size_t>(leading) * static_cast<std::size_t>(width);
-    a_.assign(elements, 1.5);
-    b_.assign(elements, 2.5);
-    c_.assign(elements, 0);
+    Cblacs_gridinfo(context_, &rows_, &columns_, &my_row_, &my_column_);
   }
-  ~Product() { Cblacs_gridexit(context_); }
-  Product(const Product&) = delete;
-  Product& operator=(const Product&) = delete;
+  ~Grid() { Cblacs_gridexit(context_); }
+  Grid(const Grid&) = delete;
+  Grid& operator=(const Grid&) = delete;
 
-  void multiply() {
+  [[nodiscard]] int context() const { return context_; }
+  [[nodiscard]] int rows() const { return rows_; }
+  [[nodiscard]] int columns() const { return columns_; }
+  [[nodiscard]] int my_row() const { return my_row_; }
+  [[nodiscard]] int my_column() const { return my_column_; }
+
+ private:
+  int context_ = 0;
+  int rows_ = 0;
+  int columns_ = 0;
+  int my_row_ = 0;
+  int my_column_ = 0;
+};
+
+/// A square matrix, of which this process has a part.
+class Matrix {
+ public:
+  Matrix(const Grid& grid, const ScalapackProblem& problem, double value)
+      : grid_(grid),
+        row_block_(static_cast<int>(problem.block)),
+        column_block_(problem.block_columns > 0 ? static_cast<int>(problem.block_columns)
+                                                : row_block_) {
+    const auto n = static_cast<int>(problem.edge);
+    const int zero = 0;
+    const int my_row = grid.my_row();
+    const int my_column = grid.my_column();
+    const int rows = grid.rows();
+    const int columns = grid.columns();
+    const int context = grid.context();
+    height_ = numroc_(&n, &row_block_, &my_row, &zero, &rows);
+    width_ = numroc_(&n, &column_block_, &my_column, &zero, &columns);
+    leading_ = height_ > 0 ? height_ : 1;
+    int info = 0;
+    descinit_(descriptor_.data(), &n, &n, &row_block_, &column_block_, &zero, &zero, &context,
+              &leading_, &info);
+    elements_.assign(static_cast<std::size_t>(leading_) * static_cast<std::size_t>(width_), value);
+  }
+
+  [[nodiscard]] double* data() { return elements_.data(); }
+  [[nodiscard]] const int* descriptor() const { return descriptor_.data(); }
+
+  /// Calls `action(row, column, element)` for each element of this process.
+  template <class Action>
+  void for_each(Action action) {
+    for (int column = 0; column < width_; ++column) {
+      for (int row = 0; row < height_; ++row) {
+        action(global(row, row_block_, grid_.my_row(), grid_.rows()),
+               global(column, column_block_, grid_.my_column(), grid_.columns()),
+               elements_[static_cast<std::size_t>(column) * static_cast<std::size_t>(leading_) +
+                         static_cast<std::size_t>(row)]);
+      }
+    }
+  }
+
+ private:
+  static int global(int local, int block, int mine, int places) {
+    return (local / block * places + mine) * block + local % block;
+  }
+
+  const Grid& grid_;
+  int row_block_;
+  int column_block_;
+  int height_ = 0;
+  int width_ = 0;
+  int leading_ = 1;
+  std::array<int, 9> descriptor_ = {};
+  std::vector<double> elements_;
+};
+
+class Product {
+ public:
+  explicit Product(const ScalapackProblem& problem)
+      : n_(static_cast<int>(problem.edge)),
+        grid_(problem),
+        a_(grid_, problem, 1.5),
+        b_(grid_, problem, 2.5),
+        c_(grid_, problem, 0) {}
+
+  void run() {
     const double alpha = 1;
     const double beta = 0;
     const int one = 1;
-    pdgemm_("N", "N", &n_, &n_, &n_, &alpha, a_.data(), &one, &one, descriptor_.data(), b_.data(),
-            &one, &one, descriptor_.data(), &beta, c_.data(), &one, &one, descriptor_.data());
+    pdgemm_("N", "N", &n_, &n_, &n_, &alpha, a_.data(), &one, &one, a_.descriptor(), b_.data(),
+            &one, &one, b_.descriptor(), &beta, c_.data(), &one, &one, c_.descriptor());
   }
   /// What is wrong with C, or an empty string.
-  [[nodiscard]] std::string verify() const {
-    for (const double value : c_) {
+  [[nodiscard]] std::string verify() {
+    std::string wrong;
+    c_.for_each([&](int, int, double value) {
       if (value != 3.75 * n_) {
-        return fmt::format("an element of C is {}, not {}", value, 3.75 * n_);
+        wrong = fmt::format("an element of C is {}, not {}", value, 3.75 * n_);
       }
-    }
-    return "";
+    });
+    return wrong;
   }
 
  private:
   int n_;
-  int context_ = 0;
-  std::array<int, 9> descriptor_ = {};
-  std::vector<double> a_;
-  std::vector<double> b_;
-  std::vector<double> c_;
+  Grid grid_;
+  Matrix a_;
+  Matrix b_;
+  Matrix c_;
 };
+
+/// The matrix of the numbers of its elements, to be moved into another.
+class Movement {
+ public:
+  Movement(const ScalapackProblem& before, const ScalapackProblem& after, bool transposes)
+      : n_(static_cast<int>(before.edge)),
+        transposes_(transposes),
+        grid_(before),
+        from_(grid_, before, 0),
+        to_(grid_, after, -1) {
+    from_.for_each([this](int row, int column, double& value) { value = number(row, column); });
+  }
+
+  void run() {
+    const int one = 1;
+    if (transposes_) {
+      const double alpha = 1;
+      const double beta = 0;
+      pdtran_(&n_, &n_, &alpha, from_.data(), &one, &one, from_.descriptor(), &beta, to_.data(),
+              &one, &one, to_.descriptor());
+    } else {
+      const int context = grid_.context();
+      pdgemr2d_(&n_, &n_, from_.data(), &one, &one, from_.descriptor(), to_.data(), &one, &one,
+                to_.descriptor(), &context);
+    }
+  }
+
+  [[nodiscard]] std::string verify() {
+    std::string wrong;
+    to_.for_each([&](int row, int column, double value) {
+      const double wanted = transposes_ ? number(column, row) : number(row, column);
+      if (value != wanted) {
+        wrong = fmt::format("element ({}, {}) is {}, not {}", row, column, value, wanted);
+      }
+    });
+    return wrong;
+  }
+
+ private:
+  [[nodiscard]] double number(int row, int column) const {
+    return static_cast<double>(row) * n_ + column;
+  }
+
+  int n_;
+  bool transposes_;
+  Grid grid_;
+  Matrix from_;
+  Matrix to_;
+};
+
+template <class Work>
+Candidate candidate_of(std::string name, const std::shared_ptr<Work>& work) {
+  Candidate candidate;
+  candidate.name = std::move(name);
+  candidate.cooperative = true;
+  candidate.run = [work](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      work->run();
+    }
+  };
+  candidate.verify = [work] {
+    work->run();
+    return work->verify();
+  };
+  return candidate;
+}
 
 }  // namespace
 
@@ -93,20 +227,22 @@ std::optional<Candidate> scalapack_candidate(Crew& crew, std::string name,
   if (!mpi::is_running(crew.size())) {
     return std::nullopt;
   }
-  const auto product = std::make_shared<Product>(problem);
-  Candidate candidate;
-  candidate.name = std::move(name);
-  candidate.cooperative = true;
-  candidate.run = [product](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      product->multiply();
-    }
-  };
-  candidate.verify = [product] {
-    product->multiply();
-    return product->verify();
-  };
-  return candidate;
+  return candidate_of(std::move(name), std::make_shared<Product>(problem));
+}
+
+std::optional<Candidate> scalapack_redistribution(Crew& crew, const ScalapackProblem& from,
+                                                  const ScalapackProblem& to) {
+  if (!mpi::is_running(crew.size())) {
+    return std::nullopt;
+  }
+  return candidate_of("pdgemr2d", std::make_shared<Movement>(from, to, false));
+}
+
+std::optional<Candidate> scalapack_transposition(Crew& crew, const ScalapackProblem& problem) {
+  if (!mpi::is_running(crew.size())) {
+    return std::nullopt;
+  }
+  return candidate_of("pdtran", std::make_shared<Movement>(problem, problem, true));
 }
 
 }  // namespace tessera::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ScaLAPACK's matrix product, in the layout that it was made for. This header includes neither
-// <mpi.h> nor anything of ScaLAPACK, which has no headers.
+// ScaLAPACK's matrix product, redistribution and transposition, in the layouts that they were made
+// for. This header includes neither <mpi.h> nor anything of ScaLAPACK, which has no headers.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,25 @@
 
 namespace tessera::bench {
 
-/// Square matrices in square blocks, dealt to a grid of processes.
+/// Square matrices in blocks, dealt to a grid of processes.
 struct ScalapackProblem {
   std::int64_t edge = 0;
   std::int64_t block = 0;
   std::int64_t grid_rows = 1;
   std::int64_t grid_columns = 1;
+  std::int64_t block_columns = 0;  ///< where blocks are no squares
 };
 
-/// Collective. C = A B by pdgemm. None where ScaLAPACK isn't built in, or MPI doesn't run with
-/// these ranks.
+/// Collective, as the others. C = A B by pdgemm. None where ScaLAPACK isn't built in, or MPI
+/// doesn't run with these ranks.
 std::optional<Candidate> scalapack_candidate(Crew& crew, std::string name,
                                              const ScalapackProblem& problem);
+
+/// The same matrix in other blocks on the same grid, by pdgemr2d.
+std::optional<Candidate> scalapack_redistribution(Crew& crew, const ScalapackProblem& from,
+                                                  const ScalapackProblem& to);
+
+/// The transpose, in the same layout, by pdtran.
+std::optional<Candidate> scalapack_transposition(Crew& crew, const ScalapackProblem& problem);
 
 }  // namespace tessera::bench

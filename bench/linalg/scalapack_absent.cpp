@@ -7,4 +7,13 @@ std::optional<Candidate> scalapack_candidate(Crew&, std::string, const Scalapack
   return std::nullopt;
 }
 
+std::optional<Candidate> scalapack_redistribution(Crew&, const ScalapackProblem&,
+                                                  const ScalapackProblem&) {
+  return std::nullopt;
+}
+
+std::optional<Candidate> scalapack_transposition(Crew&, const ScalapackProblem&) {
+  return std::nullopt;
+}
+
 }  // namespace tessera::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Large transfers: contiguous, in rows, and scattered.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +53,28 @@ void measure_contiguous(Wire& wire, Operation operation, std::int64_t outstandin
       observe_speed(wire.session(), is_one ? net_target::request : net_target::stream,
                     fmt::format("{} {}", name, bytes), measured);
     }
+  }
+}
+
+/// As osu_put_bw, osu_get_bw and osu_acc_bw: -W messages outstanding, as many of them as fit.
+void measure_window(Wire& wire, Operation operation, const std::string& title) {
+  const SuiteOptions& options = wire.session().options();
+  const auto room = static_cast<std::int64_t>(net_options(wire.session()).capacity_bytes);
+  Topic topic{fmt::format("{} Bandwidth, up to {} Outstanding", title, options.window),
+              Case::window(operation, 8, 1).name(), Quantity::bandwidth};
+  for (const std::size_t bytes : large_sizes(wire.session())) {
+    const auto size = static_cast<std::int64_t>(bytes);
+    const std::int64_t messages = std::clamp(room / size, std::int64_t{1}, options.window);
+    const Case c = Case::window(operation, bytes, messages);
+    // Sockets don't add: beside accumulates they put as many bytes.
+    std::vector<Candidate> candidates = wire.tcp_streams(
+        operation == Operation::get ? Operation::get : Operation::put, bytes, messages);
+    if (operation != Operation::get) {
+      add(candidates, wire.mpi_stream(bytes, messages));
+    }
+    add(candidates, wire.mpi(c));
+    add(candidates, wire.own().candidate(c, completes(wire.session(), Completes::at_target)));
+    wire.measure(topic, c.shape(), size * messages, size, candidates);
   }
 }
 
@@ -137,6 +160,13 @@ void measure_net_bandwidth(Session& session) {
       measure_contiguous(wire, operation, outstanding);
     }
   }
+}
+
+void measure_net_window(Session& session) {
+  Wire wire(session);
+  measure_window(wire, Operation::put, "Put");
+  measure_window(wire, Operation::get, "Get");
+  measure_window(wire, Operation::accumulate, "Accumulate");
 }
 
 void measure_net_strided(Session& session) {

@@ -73,6 +73,7 @@ void measure_net_latency(Session& session) {
   measure_transfers(wire, Operation::accumulate, "Accumulate and Fence Latency");
   measure_atomic(wire, Operation::fetch_add, "Fetch-and-Add Latency");
   measure_atomic(wire, Operation::swap, "Swap Latency");
+  measure_atomic(wire, Operation::compare_swap, "Compare-and-Swap Latency");
   measure_atomic(wire, Operation::lock_unlock, "Lock and Unlock Latency");
 }
 

@@ -29,6 +29,8 @@ void measure_net_places(Session& session);
 void measure_net_rate(Session& session);
 /// Large puts and gets: one after the other, and four outstanding.
 void measure_net_bandwidth(Session& session);
+/// Puts, gets and accumulates with -W of them outstanding.
+void measure_net_window(Session& session);
 /// Rows of 16 and 1024 bytes; square patches in one call and in a call a row.
 void measure_net_strided(Session& session);
 /// Large transfers and square patches by each of the protocols that settings choose.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Small operations side by side on rank 0's own node and on another one (seed 000, table 1; seed
-// 001, table 2).
+// 001, table 2); and on its NUMA node, on another one of its node, and on another node.
 //
 // Lock and unlock are timed each for itself, though neither can be repeated without the other: a
 // PausableClock stands still during the other one, and while a get waits until the agent has done
@@ -15,11 +15,15 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
 #include "bench/rma/own_side.hpp"
+#include "bench/rma/parts.hpp"
 #include "bench/support/clock.hpp"
 #include "bench/support/peers.hpp"
+#include "bench/support/topology.hpp"
 #include "rma/lock.hpp"
 #include "rma/transfer.hpp"
 
@@ -95,22 +99,33 @@ class Place {
   std::int64_t batch_;
 };
 
-/// The table, and both places.
+/// The table, and its places.
 class Comparison {
  public:
-  /// Collective.
-  Comparison(Session& session, const NearAndFar& ranks)
+  struct NamedRank {
+    std::string name;
+    std::int32_t rank = 0;
+  };
+
+  /// Collective. `subject` is the place that the table is about.
+  Comparison(Session& session, std::string bench, const std::string& title,
+             const std::vector<NamedRank>& ranks, std::size_t subject)
       : session_(session),
+        bench_(std::move(bench)),
         locks_(rma::LockSet::create(session.job().world(), locks_each)),
-        near_("same node", session.job(), rma::TeamRank{ranks.near}, locks_),
-        far_("across nodes", session.job(), rma::TeamRank{ranks.far}, locks_),
-        table_(session.table("Same Node and Across Nodes, 8 B, Latency", 1, Quantity::latency,
-                             "Op")) {}
+        table_(session.table(title, subject, Quantity::latency, "Op")) {
+    for (const auto& [name, rank] : ranks) {
+      places_.push_back(std::make_unique<Place>(name, session.job(), rma::TeamRank{rank}, locks_));
+    }
+  }
 
   void transfer(const std::string& line, Operation operation,
                 Completes completes = Completes::here) {
-    measure(line, {near_.transfer(operation, completes), far_.transfer(operation, completes)},
-            now_ns);
+    std::vector<Candidate> candidates;
+    for (const auto& place : places_) {
+      candidates.push_back(place->transfer(operation, completes));
+    }
+    measure(line, candidates, now_ns);
   }
 
   void half_of_lock(const std::string& line, Half half) {
@@ -119,7 +134,23 @@ class Comparison {
       return;
     }
     PausableClock clock;
-    measure(line, {near_.half_of_lock(half, clock), far_.half_of_lock(half, clock)}, clock.clock());
+    std::vector<Candidate> candidates;
+    for (const auto& place : places_) {
+      candidates.push_back(place->half_of_lock(half, clock));
+    }
+    measure(line, candidates, clock.clock());
+  }
+
+  /// All that is compared.
+  void run() {
+    transfer("get", Operation::get);
+    transfer("put_here", Operation::put);
+    transfer("put_fence", Operation::put, Completes::at_target);
+    half_of_lock("lock", Half::lock);
+    half_of_lock("unlock", Half::unlock);
+    transfer("fetch_add", Operation::fetch_add);
+    transfer("swap", Operation::swap);
+    transfer("cas", Operation::compare_swap);
   }
 
  private:
@@ -127,17 +158,43 @@ class Comparison {
     MeasureOptions options = side_by_side(session_.options().measure_options());
     options.clock = std::move(clock);
     const auto measured = measure_interleaved(session_.sleeping_crew(), candidates, options);
-    session_.add(table_, {"net", "place_" + line, "", sizeof(std::int64_t)}, line, measured);
+    session_.add(table_, {bench_, "place_" + line, "", sizeof(std::int64_t)}, line, measured);
   }
 
   Session& session_;
+  std::string bench_;
   rma::Result<rma::LockSet> locks_;
-  Place near_;
-  Place far_;
+  std::vector<std::unique_ptr<Place>> places_;
   Table table_;
 };
 
+/// Collective. Where all ranks are.
+std::vector<Whereabouts> whereabouts(Session& session) {
+  const int numa = numa_node_of(own_processors(), numa_nodes("/sys"));
+  std::vector<Whereabouts> all;
+  for (std::int32_t rank = 0; rank < session.job().size(); ++rank) {
+    all.push_back(
+        {session.job().node_of(rma::WorldRank{rank}).value, session.crew().share(numa, rank)});
+  }
+  return all;
+}
+
 }  // namespace
+
+void measure_places(Session& session) {
+  const std::size_t numa_count = session.crew().share(numa_nodes("/sys").size());
+  std::vector<Comparison::NamedRank> ranks;
+  for (const PlaceOfRank& place : places_around(whereabouts(session), numa_count)) {
+    if (place.rank) {
+      ranks.push_back({place.name, *place.rank});
+    } else {
+      session.remark(fmt::format("rma.places: {}: skipped: {}", place.name, place.missing));
+    }
+  }
+  if (!ranks.empty()) {
+    Comparison(session, "rma", "By Place, 8 B, Latency", ranks, 0).run();
+  }
+}
 
 void measure_net_places(Session& session) {
   const rma::Job& job = session.job();
@@ -152,14 +209,9 @@ void measure_net_places(Session& session) {
         "TESSERA_RANKS_PER_NODE=2 have both");
     return;
   }
-  Comparison compare(session, *ranks);
-  compare.transfer("get", Operation::get);
-  compare.transfer("put_here", Operation::put);
-  compare.transfer("put_fence", Operation::put, Completes::at_target);
-  compare.half_of_lock("lock", Half::lock);
-  compare.half_of_lock("unlock", Half::unlock);
-  compare.transfer("fetch_add", Operation::fetch_add);
-  compare.transfer("swap", Operation::swap);
+  Comparison(session, "net", "Same Node and Across Nodes, 8 B, Latency",
+             {{"same node", ranks->near}, {"across nodes", ranks->far}}, 1)
+      .run();
 }
 
 }  // namespace tessera::bench

@@ -36,11 +36,17 @@ Wire::Wire(Session& session) : session_(session), own_(session.job(), net_option
   Crew& crew = session.crew();
   for (const Waiting waiting : {Waiting::polling, Waiting::blocking}) {
     std::string missing;
+    if (!session.compares_with(Peer::tcp)) {
+      continue;
+    }
     if (auto floor = make_tcp_floor(crew, net_options(session), {.waiting = waiting}, missing)) {
       tcp_.push_back(std::move(floor));
     } else {
       session.remark("missing: " + missing);
     }
+  }
+  if (!session.compares_with(Peer::mpi)) {
+    return;
   }
   std::string missing;
   mpi_ = make_mpi_floor(crew, net_options(session), missing);
@@ -99,7 +105,9 @@ std::optional<Candidate> Wire::mpi(const Case& c) const {
 }
 
 std::optional<Candidate> Wire::mpi_ping_pong(std::size_t bytes) const {
-  auto candidate = mpi_ping_pong_candidate(session_.crew(), bytes);
+  auto candidate = session_.compares_with(Peer::mpi)
+                       ? mpi_ping_pong_candidate(session_.crew(), bytes)
+                       : std::nullopt;
   if (candidate) {
     candidate->name = mpi_name(candidate->name, mpi_messages_share_memory_);
   }
@@ -107,7 +115,9 @@ std::optional<Candidate> Wire::mpi_ping_pong(std::size_t bytes) const {
 }
 
 std::optional<Candidate> Wire::mpi_stream(std::size_t bytes, std::int64_t messages) const {
-  auto candidate = mpi_stream_candidate(session_.crew(), bytes, messages);
+  auto candidate = session_.compares_with(Peer::mpi)
+                       ? mpi_stream_candidate(session_.crew(), bytes, messages)
+                       : std::nullopt;
   if (candidate) {
     candidate->name = mpi_name(candidate->name, mpi_messages_share_memory_);
   }

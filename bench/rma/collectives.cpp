@@ -41,6 +41,10 @@ Candidate own_collective(rma::Job& job, const Collective& collective) {
         case Kind::allreduce:
           rma::require(team.allreduce(numbers, rma::Reduction::sum));
           break;
+        case Kind::reduce:
+          rma::require(team.reduce(numbers.data(), std::ssize(numbers), rma::ElementType::f64,
+                                   rma::Reduction::sum, rma::TeamRank{0}));
+          break;
         case Kind::allgather:
           rma::require(team.allgather(bytes, *gathered));
           break;
@@ -62,8 +66,10 @@ void measure(Session& session, const Name& name, Kind kind, const std::vector<st
   for (const std::size_t bytes : sizes) {
     const Collective collective{kind, bytes};
     std::vector<Candidate> candidates;
-    if (auto mpi = mpi_collective_candidate(session.crew(), collective)) {
-      candidates.push_back(std::move(*mpi));
+    if (session.compares_with(Peer::mpi)) {
+      if (auto mpi = mpi_collective_candidate(session.crew(), collective)) {
+        candidates.push_back(std::move(*mpi));
+      }
     }
     candidates.push_back(own_collective(session.job(), collective));
     if (!table) {
@@ -83,6 +89,7 @@ void measure_collectives(Session& session, const std::string& bench) {
           {8, 1024, 65536, 1U << 20});
   measure(session, {bench, "Allreduce Latency", "allreduce"}, Kind::allreduce,
           {8, 1024, 65536, 1U << 20});
+  measure(session, {bench, "Reduce Latency", "reduce"}, Kind::reduce, {8, 1024, 65536, 1U << 20});
   measure(session, {bench, "Allgather Latency", "allgather"}, Kind::allgather,
           {8, 1024, 65536, 1U << 20});
 }

@@ -53,7 +53,8 @@ void add_plainly(std::byte* to, const std::byte* from, std::size_t bytes) {
 /// Collective. The target's slice, where all ranks can load and store it, else null: floors are the
 /// same on all ranks.
 std::byte* shared_slice(Session& session, OwnSide& own) {
-  std::byte* const there = own.region().direct(own.target());
+  std::byte* const there =
+      session.compares_with(Peer::memory) ? own.region().direct(own.target()) : nullptr;
   return session.crew().maximum(there == nullptr ? 1 : 0) == 0 ? there : nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "bench/floors/mapping.hpp"
+#include "bench/support/compare_swap.hpp"
 #include "rma/aggregate.hpp"
 #include "rma/atomic.hpp"
 #include "rma/element.hpp"
@@ -40,7 +41,26 @@ LocalBuffer make_local(rma::Job& job, std::size_t bytes, LocalMemory memory) {
   return {std::move(owner), {static_cast<std::byte*>(allocated), bytes}};
 }
 
+/// Memory as a user has it.
+std::unique_ptr<Mapping> make_attached(std::size_t bytes) {
+  return std::make_unique<Mapping>(bytes, Sharing::own);
+}
+
+rma::Region make_region(rma::Job& job, const Mapping* attached, std::size_t bytes) {
+  return attached == nullptr
+             ? rma::Region::allocate(job.world(), bytes).value()
+             : rma::Region::attach(job.world(), attached->bytes().data(), bytes).value();
+}
+
 }  // namespace
+
+Completes completes(const Session& session, Completes otherwise) {
+  const std::string& asked = session.options().sync;
+  if (asked.empty()) {
+    return otherwise;
+  }
+  return asked == "flush" ? Completes::at_target : Completes::here;
+}
 
 OwnSide::OwnSide(rma::Job& job, const FloorOptions& options)
     : OwnSide(job, options, rma::TeamRank{job.size() > 1 ? 1 : 0}) {}
@@ -51,7 +71,8 @@ OwnSide::OwnSide(rma::Job& job, const FloorOptions& options, rma::TeamRank targe
       options_(options),
       target_(target),
       name_(job.transport_to(job.world().world_rank(target_)).value()),
-      region_(rma::Region::allocate(job.world(), options.buffer_bytes()).value()),
+      attached_(options.attaches ? make_attached(options.buffer_bytes()) : nullptr),
+      region_(make_region(job, attached_.get(), options.buffer_bytes())),
       locks_(rma::LockSet::create(job.world(), 1)) {
   const LocalBuffer buffer = make_local(job, options.buffer_bytes(), memory);
   local_owner_ = buffer.owner;
@@ -106,7 +127,7 @@ std::optional<Candidate> OwnSide::candidate(const Case& c, Completes completes) 
   if (c.operation == Operation::lock_unlock) {
     return locks_.ok() ? std::optional(lock_unlock(target_, false)) : std::nullopt;
   }
-  if (c.operation == Operation::fetch_add || c.operation == Operation::swap) {
+  if (is_atomic(c.operation)) {
     return atomic(c);
   }
   if (!fits(c, workspace())) {
@@ -120,6 +141,7 @@ std::optional<Candidate> OwnSide::candidate(const Case& c, Completes completes) 
     case Layout::vector:
       return vector(c, completes);
     case Layout::separate:
+    case Layout::window:
       return separate(c, completes);
     case Layout::aggregate:
       return c.operation == Operation::accumulate ? std::nullopt
@@ -198,17 +220,33 @@ Candidate OwnSide::vector(const Case& c, Completes completes) {
 }
 
 Candidate OwnSide::separate(const Case& c, Completes completes) {
+  rma::Job& job = job_;
+  const std::size_t bytes = c.run_bytes;
+  const rma::Scale scale = rma::Scale::of(c.scale);
+  switch (c.operation) {
+    case Operation::get:
+      return each_run(c, completes, [&job, bytes](RemoteAddress theirs, std::byte* mine) {
+        return rma::get_async(job, theirs, mine, bytes);
+      });
+    case Operation::accumulate:
+      return each_run(c, completes, [&job, bytes, scale](RemoteAddress theirs, std::byte* mine) {
+        return rma::accumulate_async(job, theirs, mine, bytes, scale);
+      });
+    default:
+      return each_run(c, completes, [&job, bytes](RemoteAddress theirs, std::byte* mine) {
+        return rma::put_async(job, theirs, mine, bytes);
+      });
+  }
+}
+
+template <class Start>
+Candidate OwnSide::each_run(const Case& c, Completes completes, Start start) {
   std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
-  const bool gets = c.operation == Operation::get;
   return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
     for (std::int64_t run = 0; run < c.runs; ++run) {
-      std::byte* const mine = here + local + c.local_offset(run);
-      const RemoteAddress theirs = there + (remote + c.remote_offset(run));
-      rma::Handle handle = gets ? rma::get_async(job, theirs, mine, c.run_bytes)
-                                : rma::put_async(job, theirs, mine, c.run_bytes);
-      handle.detach();
+      start(there + (remote + c.remote_offset(run)), here + local + c.local_offset(run)).detach();
     }
     require(job.wait_rank(there.rank));
   });
@@ -244,6 +282,12 @@ Candidate OwnSide::atomic(const Case& c) {
       }
     };
     return candidate;
+  }
+  if (c.operation == Operation::compare_swap) {
+    return compare_swap_candidate(name_, job_.rank().value == 0,
+                                  [=, &job](std::int64_t expected, std::int64_t desired) {
+                                    return rma::compare_swap(job, word, expected, desired).value();
+                                  });
   }
   candidate.run = [=, &job](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions; ++i) {

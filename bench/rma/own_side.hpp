@@ -17,6 +17,7 @@
 
 #include "bench/floors/floor.hpp"
 #include "bench/floors/memory_floor.hpp"
+#include "bench/session.hpp"
 #include "bench/support/candidate.hpp"
 #include "bench/support/case.hpp"
 #include "bench/support/clock.hpp"
@@ -33,6 +34,9 @@ enum class Completes {
   here,       ///< the source may be reused: what the call promises
   at_target,  ///< after a fence: what MPI_Win_flush and an answer over TCP promise
 };
+
+/// What -s asks for, or `otherwise`.
+Completes completes(const Session& session, Completes otherwise);
 
 /// What the local buffer is made of.
 enum class LocalMemory {
@@ -86,6 +90,8 @@ class OwnSide {
   [[nodiscard]] Candidate strided(const Case& c, Completes completes);
   [[nodiscard]] Candidate vector(const Case& c, Completes completes);
   [[nodiscard]] Candidate separate(const Case& c, Completes completes);
+  template <class Start>
+  [[nodiscard]] Candidate each_run(const Case& c, Completes completes, Start start);
   [[nodiscard]] Candidate aggregate(const Case& c, Completes completes);
   [[nodiscard]] Candidate atomic(const Case& c);
 
@@ -95,6 +101,7 @@ class OwnSide {
   std::string name_;
   std::shared_ptr<const void> local_owner_;
   std::span<std::byte> local_;
+  std::unique_ptr<Mapping> attached_;  ///< the region's memory, where it is the user's
   rma::Region region_;
   rma::Result<rma::LockSet> locks_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The parts of suite "rma" in which rank 0 acts alone: each case beside all floors that know it.
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "bench/floors/floor.hpp"
 #include "bench/floors/memory_floor.hpp"
+#include "bench/floors/mpi_two_sided.hpp"
 #include "bench/rma/own_side.hpp"
 #include "bench/rma/parts.hpp"
 
@@ -32,6 +34,8 @@ std::string title_of(Operation operation) {
       return "Fetch-and-Add";
     case Operation::swap:
       return "Swap";
+    case Operation::compare_swap:
+      return "Compare-and-Swap";
     case Operation::lock_unlock:
       return "Lock and Unlock";
   }
@@ -44,7 +48,7 @@ class Bench {
   explicit Bench(Session& session)
       : session_(session),
         own_(session.job(), session.floor_options()),
-        memory_(own_.make_memory_floor()),
+        memory_(session.compares_with(Peer::memory) ? own_.make_memory_floor() : nullptr),
         libraries_(session.library_floors()) {}
 
   [[nodiscard]] OwnSide& own() { return own_; }
@@ -52,7 +56,7 @@ class Bench {
   /// The floors that know `c`, memory first.
   [[nodiscard]] std::vector<Candidate> floors(const Case& c) {
     std::vector<Candidate> found;
-    if (auto candidate = memory_->candidate(c)) {
+    if (auto candidate = memory_ ? memory_->candidate(c) : std::nullopt) {
       found.push_back(std::move(*candidate));
     }
     for (const auto& floor : libraries_) {
@@ -66,8 +70,10 @@ class Bench {
   /// Collective. Measures `c` and adds a line to `table`, which is made for the first case.
   void measure(std::optional<Table>& table, const std::string& title, Quantity quantity,
                const Case& c, std::int64_t line) {
-    const bool has_rows = c.layout != Layout::contiguous;
-    if (auto mine = own_.candidate(c)) {
+    const bool has_rows = c.layout != Layout::contiguous && c.layout != Layout::window;
+    if (auto mine =
+            own_.candidate(c, completes(session_, c.layout == Layout::window ? Completes::at_target
+                                                                             : Completes::here))) {
       measure(table, title, quantity, {c.name(), c.name(), c.shape(), 0}, c, std::move(*mine), line,
               has_rows ? "Rows" : "Size");
     }
@@ -97,7 +103,75 @@ class Bench {
   const std::vector<std::unique_ptr<Floor>>& libraries_;
 };
 
+constexpr std::int64_t scattered_words = 1000;
+constexpr const char* one_by_one = "1000 calls";
+
 }  // namespace
+
+std::vector<std::int64_t> every_second(const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> kept;
+  for (std::size_t i = 0; i < sizes.size(); i += 2) {
+    kept.push_back(sizes[i]);
+  }
+  return kept;
+}
+
+std::vector<int> doubling_to(int most) {
+  std::vector<int> counts;
+  for (int count = 1; count < most; count *= 2) {
+    counts.push_back(count);
+  }
+  counts.push_back(most);
+  return counts;
+}
+
+void measure_window(Session& session) {
+  Bench bench(session);
+  const auto room = static_cast<std::int64_t>(session.floor_options().capacity_bytes);
+  const std::int64_t most = session.options().window;
+  for (const Operation operation : transfers) {
+    std::optional<Table> table;
+    for (const std::int64_t size : every_second(session.options().sizes())) {
+      if (operation != Operation::accumulate || size % 8 == 0) {
+        const Case c = Case::window(operation, static_cast<std::size_t>(size),
+                                    std::clamp(room / size, std::int64_t{1}, most));
+        bench.measure(table,
+                      fmt::format("{} Bandwidth, up to {} Outstanding", title_of(operation), most),
+                      Quantity::bandwidth, c, size);
+      }
+    }
+  }
+}
+
+void measure_aggregation(Session& session) {
+  Bench bench(session);
+  for (const Operation operation : {Operation::put, Operation::get}) {
+    std::vector<Candidate> candidates = bench.floors(Case::vector(operation, 8, scattered_words));
+    const auto add = [&](const Case& c, const char* name) {
+      candidates.push_back(*bench.own().candidate(c, Completes::at_target));
+      candidates.back().name = name;
+    };
+    add(Case::separate(operation, 8, scattered_words), one_by_one);
+    add(Case::aggregate(operation, 8, scattered_words), "aggregate");
+    add(Case::vector(operation, 8, scattered_words), "one list");
+    Table table = session.table(title_of(operation) + " of 1000 Doubles, Aggregated, Latency",
+                                candidates.size() - 1, Quantity::latency, "Doubles");
+    const std::string name = Case::contiguous(operation, 8).name() + "_aggregation";
+    const auto measured =
+        session.measure(table, {"rma", name, fmt::format("{} x 8 B", scattered_words), 8000},
+                        scattered_words, candidates);
+    if (session.is_leader()) {
+      const std::size_t first = measured.size() - 3;
+      for (const std::size_t faster : {first + 1, first + 2}) {
+        const Ratio gain =
+            ratio_of_medians(measured[first].samples_ns, measured[faster].samples_ns);
+        session.remark(fmt::format("{}: speed of {} / {}: {:.2f} [{:.2f},{:.2f}]", name,
+                                   measured[faster].name, one_by_one, gain.value, gain.ci95.lo,
+                                   gain.ci95.hi));
+      }
+    }
+  }
+}
 
 void measure_contiguous(Session& session) {
   const std::vector<std::int64_t> sizes = session.options().sizes();
@@ -126,8 +200,8 @@ void measure_contiguous(Session& session) {
 }
 
 void measure_strided(Session& session) {
-  constexpr std::array<std::size_t, 3> row_bytes = {16, 64, 1024};
-  constexpr std::array<std::int64_t, 6> rows = {1, 4, 16, 64, 256, 1024};
+  constexpr std::array<std::size_t, 4> row_bytes = {16, 64, 1024, 65536};
+  constexpr std::array<std::int64_t, 7> rows = {1, 4, 16, 64, 256, 1024, 4096};
   Bench bench(session);
   for (const Operation operation : transfers) {
     for (const std::size_t bytes : row_bytes) {
@@ -141,7 +215,7 @@ void measure_strided(Session& session) {
 }
 
 void measure_scattered(Session& session) {
-  constexpr std::int64_t runs = 1000;
+  constexpr std::int64_t runs = scattered_words;
   Bench bench(session);
   for (const Operation operation : transfers) {
     std::optional<Table> table;
@@ -155,8 +229,12 @@ void measure_scattered(Session& session) {
 
 void measure_atomics(Session& session) {
   Bench bench(session);
+  if (const std::string problem = mpi_compare_swap_problem(session.crew());
+      session.compares_with(Peer::mpi) && !problem.empty()) {
+    session.remark(problem);
+  }
   for (const Operation operation :
-       {Operation::fetch_add, Operation::swap, Operation::lock_unlock}) {
+       {Operation::fetch_add, Operation::swap, Operation::compare_swap, Operation::lock_unlock}) {
     std::optional<Table> table;
     bench.measure(table, title_of(operation) + " Latency", Quantity::latency,
                   Case::contiguous(operation, 8), 8);

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/apps/ccsd.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/ccsd/contraction.hpp"
+#include "arrays/elementwise.hpp"
+#include "linalg/blas.hpp"
+#include "linalg/blas_threads.hpp"
+
+namespace tessera::bench {
+namespace {
+
+namespace ccsd = apps::ccsd;
+
+constexpr const char* at_once = "dgemm at once";
+
+/// Numbers of occupied and virtual orbitals.
+struct Orbitals {
+  std::int64_t occupied = 0;
+  std::int64_t virtuals = 0;
+
+  [[nodiscard]] std::int64_t occupied_pairs() const { return occupied * occupied; }
+  [[nodiscard]] std::int64_t virtual_pairs() const { return virtuals * virtuals; }
+  [[nodiscard]] std::int64_t mixed_pairs() const { return occupied * virtuals; }
+  [[nodiscard]] std::string name() const {
+    return fmt::format("O = {}, V = {}", occupied, virtuals);
+  }
+};
+
+/// Small integers, so that products are exact.
+double element(std::int64_t row, std::int64_t column, int of) {
+  return static_cast<double>((row * 7 + column * 3 + of) % 11 - 5);
+}
+
+/// C += A B, as matrices of pairs of orbitals.
+struct Contraction {
+  std::string name;
+  ccsd::RowMatrix c;
+  ccsd::RowMatrix a;
+  ccsd::RowMatrix b;
+
+  [[nodiscard]] double operations() const {
+    return 2.0 * static_cast<double>(c.extents()[0]) * static_cast<double>(c.extents()[1]) *
+           static_cast<double>(a.extents()[1]);
+  }
+
+  /// Some elements of C, when C was zero before one product; what is wrong, or nothing.
+  [[nodiscard]] std::string verify() {
+    for (std::int64_t i = 0; i < 16; ++i) {
+      const arrays::Index at{i * i * 131 % c.extents()[0], i * 977 % c.extents()[1]};
+      double expected = 0;
+      for (std::int64_t k = 0; k < a.extents()[1]; ++k) {
+        expected += element(at[0], k, 0) * element(k, at[1], 1);
+      }
+      const double found = c.get_element(at).value();
+      if (found != expected) {
+        return fmt::format("{}: C{} is {}, not {}", name, to_string(at), found, expected);
+      }
+    }
+    return "";
+  }
+};
+
+void fill(ccsd::RowMatrix& matrix, int of) {
+  auto own = ccsd::OwnRows::of(matrix).value();
+  for (std::int64_t row = own.first(); row < own.last(); ++row) {
+    for (std::int64_t column = 0; column < own.columns(); ++column) {
+      own.row(row)[column] = element(row, column, of);
+    }
+  }
+}
+
+Contraction contraction(rma::Job& job, const std::string& name, std::int64_t m, std::int64_t n,
+                        std::int64_t k) {
+  Contraction made{name, ccsd::create_row_matrix(job, name + " C", m, n).value(),
+                   ccsd::create_row_matrix(job, name + " A", m, k).value(),
+                   ccsd::create_row_matrix(job, name + " B", k, n).value()};
+  fill(made.a, 0);
+  fill(made.b, 1);
+  return made;
+}
+
+/// The largest contractions of an iteration, and what does them.
+class Iteration {
+ public:
+  Iteration(rma::Job& job, const Orbitals& of, std::int64_t tile)
+      : engine_(ccsd::ContractionEngine::create(job, tile).value()) {
+    const std::int64_t oo = of.occupied_pairs();
+    const std::int64_t ov = of.mixed_pairs();
+    const std::int64_t vv = of.virtual_pairs();
+    contractions_.push_back(contraction(job, "ladder", oo, vv, vv));
+    contractions_.push_back(contraction(job, "ring", ov, ov, ov));
+    contractions_.push_back(contraction(job, "hole ladder", oo, vv, oo));
+    rma::require(job.barrier());
+    for (Contraction& each : contractions_) {
+      products_.push_back(
+          {ccsd::Factor::of(each.c), 1.0, ccsd::Factor::of(each.a), ccsd::Factor::of(each.b)});
+      operations_ += each.operations();
+    }
+  }
+
+  [[nodiscard]] double operations() const { return operations_; }
+  void run() { rma::require(engine_.run(products_)); }
+
+  /// Collective.
+  std::string verify() {
+    for (Contraction& each : contractions_) {
+      rma::require(arrays::fill(each.c, 0.0));
+    }
+    run();
+    std::string wrong;
+    for (Contraction& each : contractions_) {
+      const std::string problem = each.verify();
+      wrong = problem.empty() ? wrong : problem;
+      rma::require(each.c.sync());
+    }
+    return wrong;
+  }
+
+ private:
+  ccsd::ContractionEngine engine_;
+  std::vector<Contraction> contractions_;
+  std::vector<ccsd::Product> products_;
+  double operations_ = 0;
+};
+
+/// Local products of tiles on every rank at once, as many as have about `operations`.
+Candidate local_products(Session& session, std::int64_t tile, double operations) {
+  struct Matrices {
+    std::vector<double> a, b, c;
+  };
+  const auto elements = static_cast<std::size_t>(tile * tile);
+  const auto memory = std::make_shared<Matrices>();
+  memory->a.assign(elements, 1.5);
+  memory->b.assign(elements, 2.5);
+  memory->c.assign(elements, 0);
+  const double each = 2 * std::pow(static_cast<double>(tile), 3);
+  const auto ranks = static_cast<double>(session.job().size());
+  const double count = std::max(std::round(operations / ranks / each), 1.0);
+  Candidate candidate;
+  candidate.name = at_once;
+  candidate.cooperative = true;
+  candidate.operations = count * each * ranks;
+  candidate.run = [memory, tile,
+                   count = static_cast<std::int64_t>(count)](std::int64_t repetitions) {
+    const linalg::LocalMatrix<const double> a{memory->a.data(), tile, tile, tile, 1};
+    const linalg::LocalMatrix<const double> b{memory->b.data(), tile, tile, tile, 1};
+    const linalg::LocalMatrix<double> c{memory->c.data(), tile, tile, tile, 1};
+    for (std::int64_t i = 0; i < repetitions * count; ++i) {
+      rma::require(linalg::blas::gemm<double>(1, {a}, {b}, 0, c));
+    }
+  };
+  return candidate;
+}
+
+void measure(Session& session, std::optional<Table>& table, const Orbitals& of) {
+  const std::int64_t tile = std::min<std::int64_t>(512, of.virtual_pairs());
+  linalg::limit_blas_threads(session.job());
+  const auto iteration = std::make_shared<Iteration>(session.job(), of, tile);
+  Candidate own;
+  own.name = "tessera";
+  own.cooperative = true;
+  own.operations = iteration->operations();
+  own.run = [iteration](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      iteration->run();
+    }
+  };
+  own.verify = [iteration] { return iteration->verify(); };
+  if (!table) {
+    table.emplace(
+        session.table("Coupled Cluster Contractions Rate", 1, Quantity::rate, "Virtuals"));
+  }
+  MeasureOptions options = together(session.options().measure_options());
+  options.prime = false;  // they bring their own data
+  const auto measured = session.measure(
+      *table, {"ccsd", "contractions", of.name(), of.virtual_pairs() * of.virtual_pairs() * 8},
+      of.virtuals, {local_products(session, tile, own.operations), own}, options);
+  if (!session.is_leader()) {
+    return;
+  }
+  const Ratio times = ratio_of_medians(measured[0].samples_ns, measured[1].samples_ns);
+  const double factor = measured[1].operations / measured[0].operations;
+  constexpr double giga = 1e9;
+  session.remark(fmt::format("{}: {:.1f} Gop/s, rate / {}: {:.3f} [{:.3f},{:.3f}]", of.name(),
+                             measured[1].operations_per_s() / giga, at_once, times.value * factor,
+                             times.ci95.lo * factor, times.ci95.hi * factor));
+  session.rate({"ccsd " + of.name(), measured[1].operations_per_s() / giga, "Gflop/s",
+                measured[1].valid && session.options().check});
+}
+
+}  // namespace
+
+void measure_ccsd(Session& session) {
+  std::optional<Table> table;
+  for (const Orbitals& of : {Orbitals{4, 16}, Orbitals{8, 32}, Orbitals{16, 64}}) {
+    // The largest matrix has as many bytes; as for checkpoints -m says how much is enough.
+    const std::int64_t bytes = of.virtual_pairs() * of.virtual_pairs() * 8;
+    if (of.virtuals == 16 || bytes <= 64 * session.options().max_size) {
+      measure(session, table, of);
+    }
+  }
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Suite "ccsd": the contractions in which coupled cluster spends its time, as tessera-ccsd does
+// them (apps/ccsd/contraction.hpp): tasks from a shared counter, panels fetched ahead, tiles
+// accumulated where they lie. Beside it each rank multiplies matrices of its own.
+#pragma once
+
+#include "bench/session.hpp"
+
+namespace tessera::bench {
+
+void measure_ccsd(Session& session);
+
+}  // namespace tessera::bench

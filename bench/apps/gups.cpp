@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/apps/gups.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/apps/gups_updates.hpp"
+#include "bench/apps/random_stream.hpp"
+#include "bench/rma/memories.hpp"
+
+namespace tessera::bench {
+namespace {
+
+/// A way to update, and how much of it may get lost.
+struct Rules {
+  std::string name;
+  Calls calls = Calls::listed;
+  double wrong_allowed = 0;  ///< part of the table's words
+};
+
+/// A way to update, in `memory`; `exact` does the same without losing any.
+template <class Memory, class Exact>
+Candidate updating(Session& session, Memory& memory, Exact& exact, const GupsTable& table,
+                   const Rules& rules) {
+  Crew& crew = session.crew();
+  const auto updates =
+      std::make_shared<Updates<Memory>>(memory, table, rules.calls, crew.rank(), crew.size());
+  Candidate candidate;
+  candidate.name = rules.name;
+  candidate.cooperative = true;
+  candidate.operations = static_cast<double>(look_ahead * crew.size());
+  candidate.run = [updates](std::int64_t repetitions) { updates->run(repetitions); };
+  candidate.verify = [&crew, &exact, updates, table, allowed = rules.wrong_allowed] {
+    return verify_updates(crew, *updates, exact, table, allowed);
+  };
+  return candidate;
+}
+
+/// Each rank by itself, in a table of its own: what its processor and memory do.
+Candidate local_updates(Session& session, const GupsTable& table) {
+  const std::int64_t words =
+      static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(table.words_each)));
+  const auto own = std::make_shared<std::vector<std::int64_t>>(static_cast<std::size_t>(words));
+  const auto stream = std::make_shared<RandomStream>(session.crew().rank());
+  Candidate candidate;
+  candidate.name = "own table";
+  candidate.cooperative = true;
+  candidate.operations = static_cast<double>(look_ahead * session.crew().size());
+  candidate.run = [own, stream, words](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions * look_ahead; ++i) {
+      const std::uint64_t random = stream->next();
+      (*own)[random & static_cast<std::uint64_t>(words - 1)] +=
+          static_cast<std::int64_t>(random >> 24U);
+    }
+  };
+  return candidate;
+}
+
+std::vector<Candidate> candidates_of(Session& session, OwnMemory& own, PlainMemory* plain,
+                                     MpiMemory* mpi, const GupsTable& table) {
+  constexpr double hpc_challenge_allows = 0.01;
+  std::vector<Candidate> candidates = {local_updates(session, table)};
+  if (plain != nullptr) {
+    candidates.push_back(updating(session, *plain, own, table,
+                                  {"loads and stores", Calls::each, hpc_challenge_allows}));
+  }
+  if (mpi != nullptr) {
+    candidates.push_back(updating(session, *mpi, *mpi, table, {"mpi"}));
+  }
+  candidates.push_back(updating(session, own, own, table, {"one by one", Calls::each}));
+  candidates.push_back(updating(session, own, own, table, {"tessera"}));
+  return candidates;
+}
+
+}  // namespace
+
+void measure_gups(Session& session) {
+  const int ranks = session.crew().size();
+  const GupsTable table = GupsTable::create(session.options().gups_bytes, ranks);
+  const auto bytes_each = static_cast<std::size_t>(table.words_each) * sizeof(std::int64_t);
+  OwnMemory own(session.job(), bytes_each);
+  const auto plain = PlainMemory::create(session, own);
+  const auto mpi =
+      session.compares_with(Peer::mpi) ? MpiMemory::create(session.crew(), bytes_each) : nullptr;
+  const auto candidates = candidates_of(session, own, plain.get(), mpi.get(), table);
+  Table text = session.table("Random Updates Rate", candidates.size() - 1, Quantity::rate, "Words");
+  const auto measured = session.measure(
+      text, {"gups", "updates", fmt::format("{} words", table.words), table.words * 8}, table.words,
+      candidates, side_by_side(session.options().measure_options()));
+  if (session.is_leader()) {
+    constexpr double giga = 1e9;
+    session.rate({"gups", measured.back().operations_per_s() / giga, "GUPS",
+                  measured.back().valid && session.options().check});
+  }
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Updates: the random updates of a table that is spread over all ranks, and their check.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/apps/random_stream.hpp"
+#include "bench/support/crew.hpp"
+
+namespace tessera::bench {
+
+/// Updates that a rank may have in hand, as HPC Challenge limits them.
+inline constexpr std::int64_t look_ahead = 1024;
+
+/// The table: where its words are.
+struct GupsTable {
+  std::int64_t words = 1;       ///< of all ranks, a power of two
+  std::int64_t words_each = 1;  ///< the last ranks may have fewer
+
+  /// At most `bytes_each` of each rank.
+  static GupsTable create(std::int64_t bytes_each, std::int64_t ranks) {
+    GupsTable table;
+    const auto most = static_cast<std::uint64_t>(bytes_each) / sizeof(std::int64_t) *
+                      static_cast<std::uint64_t>(ranks);
+    table.words = static_cast<std::int64_t>(std::bit_floor(most));
+    table.words_each = (table.words + ranks - 1) / ranks;
+    return table;
+  }
+
+  [[nodiscard]] std::int64_t place_of(std::uint64_t random) const {
+    return static_cast<std::int64_t>(random & static_cast<std::uint64_t>(words - 1));
+  }
+  [[nodiscard]] int owner(std::int64_t place) const { return static_cast<int>(place / words_each); }
+  [[nodiscard]] std::size_t at(std::int64_t place) const {
+    return static_cast<std::size_t>(place % words_each) * sizeof(std::int64_t);
+  }
+  [[nodiscard]] std::int64_t words_of(int rank) const {
+    return std::clamp(words - rank * words_each, std::int64_t{0}, words_each);
+  }
+};
+
+/// How the updates of a batch are made.
+enum class Calls {
+  each,    ///< one by one
+  listed,  ///< sorted by their owners, one list for each
+};
+
+/// This rank's updates of a table in some memory.
+template <class Memory>
+class Updates {
+ public:
+  Updates(Memory& memory, const GupsTable& table, Calls calls, int rank, int ranks)
+      : memory_(memory),
+        table_(table),
+        calls_(calls),
+        rank_(rank),
+        ranks_(ranks),
+        stream_(start()),
+        places_(static_cast<std::size_t>(ranks)),
+        values_(static_cast<std::size_t>(ranks)) {}
+
+  void run(std::int64_t batches, std::int64_t sign = 1) {
+    for (std::int64_t i = 0; i < batches; ++i) {
+      if (calls_ == Calls::each) {
+        one_by_one(sign);
+      } else {
+        by_lists(sign);
+      }
+      memory_.complete_all();
+    }
+  }
+
+  /// From the first number again.
+  void begin_again() { stream_ = RandomStream(start()); }
+
+  /// Word i is i.
+  void fill() {
+    std::vector<std::int64_t> words = expected();
+    memory_.put(rank_, 0, words.data(), words.size() * sizeof(std::int64_t));
+    memory_.complete(rank_);
+  }
+  /// How many words aren't.
+  [[nodiscard]] std::int64_t count_wrong() {
+    const std::vector<std::int64_t> wanted = expected();
+    std::vector<std::int64_t> found(wanted.size());
+    memory_.start_get(rank_, 0, found.data(), found.size() * sizeof(std::int64_t));
+    memory_.wait(rank_);
+    std::int64_t wrong = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      wrong += found[i] != wanted[i] ? 1 : 0;
+    }
+    return wrong;
+  }
+
+ private:
+  /// Ranks begin so far apart in the stream that none comes to another's numbers.
+  [[nodiscard]] std::int64_t start() const {
+    constexpr std::int64_t apart = std::int64_t{1} << 40;
+    return rank_ * apart;
+  }
+
+  void one_by_one(std::int64_t sign) {
+    for (std::int64_t i = 0; i < look_ahead; ++i) {
+      const std::uint64_t random = stream_.next();
+      const std::int64_t place = table_.place_of(random);
+      memory_.add(table_.owner(place), table_.at(place), signed_value(random, sign));
+    }
+  }
+
+  void by_lists(std::int64_t sign) {
+    for (int rank = 0; rank < ranks_; ++rank) {
+      places_[static_cast<std::size_t>(rank)].clear();
+      values_[static_cast<std::size_t>(rank)].clear();
+    }
+    for (std::int64_t i = 0; i < look_ahead; ++i) {
+      const std::uint64_t random = stream_.next();
+      const std::int64_t place = table_.place_of(random);
+      const auto owner = static_cast<std::size_t>(table_.owner(place));
+      places_[owner].push_back(table_.at(place));
+      values_[owner].push_back(signed_value(random, sign));
+    }
+    for (int rank = 0; rank < ranks_; ++rank) {
+      const auto owner = static_cast<std::size_t>(rank);
+      if (!values_[owner].empty()) {
+        memory_.add(rank, places_[owner], values_[owner]);
+      }
+    }
+  }
+
+  /// 40 bits, so that no sum overflows.
+  static std::int64_t signed_value(std::uint64_t random, std::int64_t sign) {
+    return sign * static_cast<std::int64_t>(random >> 24U);
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> expected() const {
+    std::vector<std::int64_t> words(static_cast<std::size_t>(table_.words_of(rank_)));
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      words[i] = rank_ * table_.words_each + static_cast<std::int64_t>(i);
+    }
+    return words;
+  }
+
+  Memory& memory_;
+  GupsTable table_;
+  Calls calls_;
+  int rank_;
+  int ranks_;
+  RandomStream stream_;
+  std::vector<std::vector<std::size_t>> places_;
+  std::vector<std::vector<std::int64_t>> values_;
+};
+
+/// Enough updates for the check that each word is changed several times, as HPC
+/// Challenge asks, but no more than some seconds take between nodes.
+inline std::int64_t batches_to_check(const GupsTable& table, int ranks) {
+  constexpr std::int64_t updates_a_word = 4;
+  constexpr std::int64_t most = 256;
+  return std::clamp(updates_a_word * table.words / ranks / look_ahead, std::int64_t{1}, most);
+}
+
+/// Collective. Updates, undoes that by `exact`, which loses none, and counts the words that are
+/// wrong then; what is wrong, or nothing.
+template <class Memory, class Exact>
+std::string verify_updates(Crew& crew, Updates<Memory>& updates, Exact& exact,
+                           const GupsTable& table, double wrong_allowed) {
+  const std::int64_t batches = batches_to_check(table, crew.size());
+  updates.fill();
+  updates.begin_again();
+  crew.barrier();
+  updates.run(batches);
+  crew.barrier();
+  Updates<Exact>(exact, table, Calls::listed, crew.rank(), crew.size()).run(batches, -1);
+  crew.barrier();
+  const std::int64_t wrong = updates.count_wrong();
+  std::int64_t all = 0;
+  for (int rank = 0; rank < crew.size(); ++rank) {
+    all += crew.share(wrong, rank);
+  }
+  const auto allowed = static_cast<std::int64_t>(wrong_allowed * static_cast<double>(table.words));
+  return all <= allowed
+             ? ""
+             : fmt::format("{} of {} words are wrong, {} may be", all, table.words, allowed);
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/linalg/layouts.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "arrays/array.hpp"
+#include "arrays/elementwise.hpp"
+#include "bench/linalg/scalapack.hpp"
+#include "linalg/permute.hpp"
+
+namespace tessera::bench {
+namespace {
+
+using arrays::Array;
+using arrays::Distribution;
+using arrays::Extents;
+
+constexpr std::int64_t block = 64;
+
+/// Two matrices, the second of which is to become the first or its transpose.
+struct Pair {
+  Array<double> from;
+  Array<double> to;
+  bool transposes = false;
+
+  Pair(rma::Job& job, const Distribution& before, const Distribution& after, bool is_transposed)
+      : from(Array<double>::create(job, before, {.name = "from"}).value()),
+        to(Array<double>::create(job, after, {.name = "to"}).value()),
+        transposes(is_transposed) {
+    for_each_own_box(from, [this](const arrays::Box& box, std::vector<double>& values) {
+      number_elements(box, values, false);
+      rma::require(from.put(box, values));
+    });
+    rma::require(from.sync());
+  }
+
+  void move() { rma::require(transposes ? linalg::transpose(to, from) : copy(from, to)); }
+
+  /// Collective. Looks at this rank's elements after one movement.
+  std::string verify() {
+    rma::require(arrays::fill(to, -1.0));
+    move();
+    std::string wrong;
+    for_each_own_box(to, [&](const arrays::Box& box, std::vector<double>& values) {
+      std::vector<double> wanted(values.size());
+      number_elements(box, wanted, transposes);
+      rma::require(to.get(box, values));
+      if (values != wanted) {
+        wrong = fmt::format("elements of {} are not what they should be", to_string(box));
+      }
+    });
+    rma::require(to.sync());
+    return wrong;
+  }
+
+ private:
+  template <class Action>
+  static void for_each_own_box(Array<double>& array, Action action) {
+    std::vector<double> values;
+    for (const arrays::Patch& own : array.distribution().blocks(array.team().rank())) {
+      values.resize(static_cast<std::size_t>(own.box.volume()));
+      action(own.box, values);
+    }
+  }
+
+  /// Each element is its number in the matrix that all began with.
+  void number_elements(const arrays::Box& box, std::vector<double>& values, bool transposed) const {
+    const std::int64_t n = from.extents()[0];
+    std::size_t place = 0;
+    for (std::int64_t i = box.lo(0); i < box.hi(0); ++i) {
+      for (std::int64_t j = box.lo(1); j < box.hi(1); ++j) {
+        values[place++] = static_cast<double>(transposed ? j * n + i : i * n + j);
+      }
+    }
+  }
+};
+
+/// Each rank copies as much as its share, in its own memory.
+Candidate local_copies(std::int64_t n, std::int64_t ranks) {
+  const auto share = static_cast<std::size_t>((n * n + ranks - 1) / ranks);
+  const auto from = std::make_shared<std::vector<double>>(share, 1.5);
+  const auto to = std::make_shared<std::vector<double>>(share);
+  Candidate candidate;
+  candidate.name = "memcpy at once";
+  candidate.cooperative = true;
+  candidate.run = [from, to](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      std::memcpy(to->data(), from->data(), from->size() * sizeof(double));
+    }
+  };
+  return candidate;
+}
+
+Candidate own_movement(Session& session, const Distribution& before, const Distribution& after,
+                       bool transposes) {
+  const auto pair = std::make_shared<Pair>(session.job(), before, after, transposes);
+  Candidate candidate;
+  candidate.name = "tessera";
+  candidate.cooperative = true;
+  candidate.run = [pair](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      pair->move();
+    }
+  };
+  candidate.verify = [pair] { return pair->verify(); };
+  return candidate;
+}
+
+/// What is moved, and what ScaLAPACK calls the same.
+struct Movement {
+  std::string title;
+  std::string op;
+  std::function<Candidate(Session&, std::int64_t n)> own;
+  std::function<std::optional<Candidate>(Crew&, std::int64_t n, const Extents& grid)> library;
+};
+
+void measure(Session& session, const Movement& movement) {
+  const std::int64_t ranks = session.job().size();
+  std::optional<Table> table;
+  for (const std::int64_t n : session.options().gemm_edges) {
+    std::vector<Candidate> candidates = {local_copies(n, ranks)};
+    if (session.compares_with(Peer::scalapack)) {
+      if (auto library = movement.library(session.crew(), n, square_grid(ranks))) {
+        candidates.push_back(std::move(*library));
+      }
+    }
+    candidates.push_back(movement.own(session, n));
+    for (Candidate& each : candidates) {
+      each.bytes = static_cast<std::size_t>(n * n) * sizeof(double);
+    }
+    if (!table) {
+      table.emplace(session.table(movement.title + " Bandwidth", candidates.size() - 1,
+                                  Quantity::bandwidth, "Edge"));
+    }
+    session.measure(
+        *table,
+        {"layouts", movement.op, fmt::format("{0} x {0}", n), n * n * std::int64_t{sizeof(double)}},
+        n, candidates, together(session.options().measure_options()));
+  }
+}
+
+Distribution in_one_block(std::int64_t n, std::int64_t ranks) {
+  return Distribution::regular({n, n}, ranks).value();
+}
+
+/// In as many places as ranks; ScaLAPACK's way, so that both move the same.
+Distribution cyclic(std::int64_t n, std::int64_t ranks) {
+  return Distribution::scalapack({n, n}, {block, block}, square_grid(ranks), ranks).value();
+}
+
+/// The same for ScaLAPACK.
+ScalapackProblem in_one_block(std::int64_t n, const Extents& grid) {
+  return {n, (n + grid[0] - 1) / grid[0], grid[0], grid[1], (n + grid[1] - 1) / grid[1]};
+}
+ScalapackProblem cyclic(std::int64_t n, const Extents& grid) {
+  return {n, block, grid[0], grid[1]};
+}
+
+}  // namespace
+
+Extents square_grid(std::int64_t ranks) {
+  auto rows = static_cast<std::int64_t>(std::sqrt(static_cast<double>(ranks)));
+  while (ranks % rows != 0) {
+    --rows;
+  }
+  return {rows, ranks / rows};
+}
+
+void measure_redistribution(Session& session) {
+  const std::int64_t ranks = session.job().size();
+  measure(session, {"Redistribution, One Block Each to Blocks of 64,", "block_to_cyclic",
+                    [ranks](Session& s, std::int64_t n) {
+                      return own_movement(s, in_one_block(n, ranks), cyclic(n, ranks), false);
+                    },
+                    [](Crew& crew, std::int64_t n, const Extents& grid) {
+                      return scalapack_redistribution(crew, in_one_block(n, grid), cyclic(n, grid));
+                    }});
+  measure(session, {"Redistribution, Blocks of 64 to One Block Each,", "cyclic_to_block",
+                    [ranks](Session& s, std::int64_t n) {
+                      return own_movement(s, cyclic(n, ranks), in_one_block(n, ranks), false);
+                    },
+                    [](Crew& crew, std::int64_t n, const Extents& grid) {
+                      return scalapack_redistribution(crew, cyclic(n, grid), in_one_block(n, grid));
+                    }});
+}
+
+void measure_transposition(Session& session) {
+  const std::int64_t ranks = session.job().size();
+  measure(session, {"Transposition of Blocks of 64", "transpose_cyclic",
+                    [ranks](Session& s, std::int64_t n) {
+                      return own_movement(s, cyclic(n, ranks), cyclic(n, ranks), true);
+                    },
+                    [](Crew& crew, std::int64_t n, const Extents& grid) {
+                      return scalapack_transposition(crew, cyclic(n, grid));
+                    }});
+  measure(session,
+          {"Transposition of One Block Each", "transpose_block",
+           [ranks](Session& s, std::int64_t n) {
+             return own_movement(s, in_one_block(n, ranks), in_one_block(n, ranks), true);
+           },
+           [](Crew&, std::int64_t, const Extents&) { return std::optional<Candidate>(); }});
+}
+
+}  // namespace tessera::bench

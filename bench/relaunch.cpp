@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/relaunch.hpp"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/support/launches.hpp"
+
+namespace tessera::bench {
+namespace {
+
+constexpr int exit_usage = 2;
+
+namespace fs = std::filesystem;
+
+/// Whether a launcher has started this process: several would then start launches.
+bool was_launched() {
+  constexpr std::array variables = {"TESSERA_LAUNCH", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                    "PMIX_RANK", "PMI_RANK"};
+  return std::any_of(variables.begin(), variables.end(),
+                     [](const char* name) { return std::getenv(name) != nullptr; });
+}
+
+int complain(const std::string& text) {
+  std::cerr << "tessera-bench: " << text << '\n';
+  return exit_usage;
+}
+
+/// The exit code of a program with its arguments; none, and errno, where it can't be started.
+std::optional<int> run_program(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) {
+    arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn changes none
+  }
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (const int error =
+          posix_spawnp(&child, arguments.front(), nullptr, nullptr, arguments.data(), environ)) {
+    errno = error;
+    return std::nullopt;
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  constexpr int shells_signal_base = 128;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : shells_signal_base + WTERMSIG(status);
+}
+
+/// A folder that goes with this object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "tessera-bench-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+      throw std::system_error(errno, std::generic_category(), "cannot make " + name);
+    }
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
+}
+
+}  // namespace
+
+std::vector<std::string> without_options(const std::vector<std::string>& arguments,
+                                         const std::vector<std::string>& names) {
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string name = arguments[i].substr(0, arguments[i].find('='));
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      kept.push_back(arguments[i]);
+    } else if (name == arguments[i]) {
+      ++i;  // its value is the next word
+    }
+  }
+  return kept;
+}
+
+std::string numbered_file(const std::string& path, int number) {
+  const fs::path file(path);
+  return (file.parent_path() /
+          fmt::format("{}.{}{}", file.stem().string(), number, file.extension().string()))
+      .string();
+}
+
+int relaunch(const Relaunch& relaunch) {
+  if (was_launched()) {
+    return complain(
+        "--repeat-launch starts the launches itself: call it without mpirun, srun or tessera-run, "
+        "and name these by --launcher 'mpirun -n 2'");
+  }
+  const TemporaryFolder folder;
+  const std::string json =
+      relaunch.json.empty() ? (folder.path() / "launch.json").string() : relaunch.json;
+  std::vector<nlohmann::ordered_json> reports;
+  for (int launch = 1; launch <= relaunch.launches; ++launch) {
+    const std::string file = numbered_file(json, launch);
+    std::vector<std::string> words = words_of(relaunch.launcher);
+    words.push_back(fs::read_symlink("/proc/self/exe").string());
+    words.insert(words.end(), relaunch.arguments.begin(), relaunch.arguments.end());
+    words.insert(words.end(), {"--json", file});
+    std::cout << fmt::format("# launch {} of {}\n", launch, relaunch.launches) << std::flush;
+    const auto code = run_program(words);
+    if (!code) {
+      return complain(fmt::format("cannot start {}: {}", words.front(),
+                                  std::generic_category().message(errno)));
+    }
+    if (*code != 0) {
+      complain(
+          fmt::format("launch {} of {} ended with exit code {}", launch, relaunch.launches, *code));
+      return *code;
+    }
+    std::ifstream in(file);
+    reports.push_back(nlohmann::ordered_json::parse(in));
+  }
+  print(std::cout, combine(reports));
+  return EXIT_SUCCESS;
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/rma/memories.hpp"
+
+#include <algorithm>
+
+namespace tessera::bench {
+
+OwnMemory::OwnMemory(rma::Job& job, std::size_t bytes_each)
+    : job_(job), region_(rma::Region::allocate(job.world(), bytes_each).value()) {
+  for (int rank = 0; rank < job.size(); ++rank) {
+    slices_.push_back(region_.at(rma::TeamRank{rank}));
+  }
+  std::memset(mine(), 0, bytes_each);
+  rma::require(job_.barrier());
+}
+
+void OwnMemory::add(int rank, std::span<const std::size_t> at,
+                    std::span<const std::int64_t> values) {
+  list_.clear();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    // Accumulate only reads what the list calls local.
+    list_.push_back({const_cast<std::int64_t*>(&values[i]), at[i], sizeof(std::int64_t)});
+  }
+  rma::require(rma::accumulate(job_, slice(rank), list_, rma::Scale::of(unit)));
+}
+
+std::unique_ptr<PlainMemory> PlainMemory::create(Session& session, OwnMemory& memory) {
+  std::vector<std::byte*> slices;
+  for (int rank = 0; rank < session.crew().size(); ++rank) {
+    slices.push_back(memory.region().direct(rma::TeamRank{rank}));
+  }
+  const bool misses = !session.compares_with(Peer::memory) ||
+                      std::find(slices.begin(), slices.end(), nullptr) != slices.end();
+  if (session.crew().maximum(misses ? 1 : 0) > 0) {
+    return nullptr;
+  }
+  return std::unique_ptr<PlainMemory>(new PlainMemory(std::move(slices)));
+}
+
+Memories::Memories(Session& session, std::size_t bytes_each)
+    : own_(session.job(), bytes_each),
+      plain_(PlainMemory::create(session, own_)),
+      mpi_(session.compares_with(Peer::mpi) ? MpiMemory::create(session.crew(), bytes_each)
+                                            : nullptr) {}
+
+}  // namespace tessera::bench

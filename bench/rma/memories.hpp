@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Memory of which every rank has a slice, by whoever moves it: OwnMemory is Tessera's, PlainMemory
+// what processors do by themselves where slices are mapped, MpiMemory (bench/floors/) MPI's. They
+// have the same functions, so that parts in which all ranks act are written once, as templates.
+//
+// Creation and destruction are collective. Their crew is Session::crew(): MPI needs targets that
+// wait inside of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "bench/floors/kernels.hpp"
+#include "bench/floors/mpi_memory.hpp"
+#include "bench/session.hpp"
+#include "rma/atomic.hpp"
+#include "rma/region.hpp"
+#include "rma/transfer.hpp"
+
+namespace tessera::bench {
+
+class OwnMemory {
+ public:
+  static constexpr std::string_view name = "tessera";
+
+  OwnMemory(rma::Job& job, std::size_t bytes_each);
+
+  void put(int rank, std::size_t at, const void* from, std::size_t bytes) {
+    rma::require(rma::put(job_, slice(rank) + at, from, bytes));
+  }
+  /// Started; the data is here after wait().
+  void start_get(int rank, std::size_t at, void* to, std::size_t bytes) {
+    rma::get_async(job_, slice(rank) + at, to, bytes).detach();
+  }
+  /// Adds to one word.
+  void add(int rank, std::size_t at, std::int64_t value) {
+    rma::require(
+        rma::accumulate(job_, slice(rank) + at, &value, sizeof value, rma::Scale::of(unit)));
+  }
+  /// Adds to as many words as there are values.
+  void add(int rank, std::span<const std::size_t> at, std::span<const std::int64_t> values);
+  void wait(int rank) { rma::require(job_.wait_rank(rma::WorldRank{rank})); }
+  /// What was put and added is seen at the target.
+  void complete(int rank) { rma::require(job_.fence(rma::WorldRank{rank})); }
+  void complete_all() { rma::require(job_.fence_all()); }
+  std::int64_t fetch_add(int rank, std::size_t at, std::int64_t increment) {
+    return rma::fetch_add(job_, slice(rank) + at, increment).value();
+  }
+
+  [[nodiscard]] rma::Region& region() { return region_; }
+  [[nodiscard]] std::byte* mine() const { return static_cast<std::byte*>(region_.local()); }
+
+ private:
+  static constexpr std::int64_t unit = 1;
+
+  [[nodiscard]] const rma::RemoteAddress& slice(int rank) const {
+    return slices_[static_cast<std::size_t>(rank)];
+  }
+
+  rma::Job& job_;
+  rma::Region region_;
+  std::vector<rma::RemoteAddress> slices_;
+  std::vector<rma::Fragment> list_;
+};
+
+/// Loads and stores on the slices of an OwnMemory.
+class PlainMemory {
+ public:
+  static constexpr std::string_view name = "plain";
+
+  /// Collective. None where not all ranks can load and store all slices, or --compare leaves
+  /// memory out. `memory` must live as long.
+  static std::unique_ptr<PlainMemory> create(Session& session, OwnMemory& memory);
+
+  void put(int rank, std::size_t at, const void* from, std::size_t bytes) {
+    std::memcpy(slice(rank) + at, from, bytes);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  void start_get(int rank, std::size_t at, void* to, std::size_t bytes) {
+    std::memcpy(to, slice(rank) + at, bytes);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  /// Not atomic: what others add at the same time may be lost.
+  void add(int rank, std::size_t at, std::int64_t value) { word(rank, at) += value; }
+  void add(int rank, std::span<const std::size_t> at, std::span<const std::int64_t> values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      word(rank, at[i]) += values[i];
+    }
+  }
+  void wait(int) {}
+  void complete(int) {}
+  void complete_all() {}
+  std::int64_t fetch_add(int rank, std::size_t at, std::int64_t increment) {
+    return kernels::fetch_add(word(rank, at), increment);
+  }
+
+ private:
+  explicit PlainMemory(std::vector<std::byte*> slices) : slices_(std::move(slices)) {}
+  [[nodiscard]] std::byte* slice(int rank) const { return slices_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] std::int64_t& word(int rank, std::size_t at) const {
+    return *reinterpret_cast<std::int64_t*>(slice(rank) + at);
+  }
+
+  std::vector<std::byte*> slices_;
+};
+
+/// All that there are, floors first. Whatever is measured on them ends before they do.
+class Memories {
+ public:
+  Memories(Session& session, std::size_t bytes_each);
+
+  [[nodiscard]] OwnMemory& own() { return own_; }
+
+  /// A candidate of each memory, by `make(memory)`; ours last. Named after their memory.
+  template <class Make>
+  [[nodiscard]] std::vector<Candidate> candidates(Make make) {
+    std::vector<Candidate> made;
+    const auto add = [&](auto& memory) {
+      made.push_back(make(memory));
+      made.back().name = memory.name;
+    };
+    if (plain_) {
+      add(*plain_);
+    }
+    if (mpi_) {
+      add(*mpi_);
+    }
+    add(own_);
+    return made;
+  }
+
+ private:
+  OwnMemory own_;
+  std::unique_ptr<PlainMemory> plain_;
+  std::unique_ptr<MpiMemory> mpi_;
+};
+
+}  // namespace tessera::bench
