@@ -24,6 +24,7 @@ std::vector<Case> transfers() {
     }
     cases.push_back(Case::strided(operation, 16, 64));
     cases.push_back(Case::strided(operation, 1024, 7));
+    cases.push_back(Case::window(operation, 1024, 7));
     cases.push_back(Case::vector(operation, 8, 1000));
     cases.back().scale = operation == Operation::accumulate ? -1.5 : 1.0;
   }
@@ -51,6 +52,7 @@ TEST(MemoryFloor, WorksBetweenTheBuffersOfOthers) {
 
 TEST(MemoryFloor, HasTheAtomicOperations) {
   MemoryFloor floor(small());
+  EXPECT_EQ(floor.candidate(Case::contiguous(Operation::compare_swap, 8))->verify(), "");
   EXPECT_EQ(floor.candidate(Case::contiguous(Operation::fetch_add, 8))->verify(), "");
   floor.candidate(Case::contiguous(Operation::lock_unlock, 8))->run(10);
 }

@@ -44,6 +44,18 @@ TEST(SuiteOptions, TakeTheSpellingOfOsu) {
   EXPECT_TRUE(options.full);
 }
 
+TEST(SuiteOptions, TakeTheSpellingOfOsuForWindows) {
+  const SuiteOptions options = parse({"-W", "16", "-s", "flush", "-w", "create"});
+  EXPECT_EQ(options.window, 16);
+  EXPECT_EQ(options.sync, "flush");
+  EXPECT_TRUE(options.attaches);
+  EXPECT_EQ(parse({}).window, 64);
+  EXPECT_FALSE(parse({"-w", "allocate"}).attaches);
+  EXPECT_THROW((void)parse({"-W", "0"}), CLI::ValidationError);
+  EXPECT_THROW((void)parse({"-s", "pscw"}), CLI::ValidationError);
+  EXPECT_THROW((void)parse({"-w", "dynamic"}), CLI::ValidationError);
+}
+
 TEST(SuiteOptions, TakeHalfARange) {
   EXPECT_EQ(parse({"-m", "2K"}).max_size, 2048);
   EXPECT_EQ(parse({"-m", "2K"}).min_size, 8);

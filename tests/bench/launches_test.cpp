@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Several launches: how their reports are put together, and their command lines.
+#include "bench/support/launches.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+#include <string>
+
+#include "bench/relaunch.hpp"
+
+namespace tessera::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json result(const std::string& backend, std::int64_t size, double ratio, double spread) {
+  return {
+      {"bench", "rma"},
+      {"op", "put"},
+      {"shape", ""},
+      {"size", size},
+      {"backend", backend},
+      {"ratio", {{"to", "memcpy"}, {"value", ratio}, {"ci95", {ratio - spread, ratio + spread}}}}};
+}
+
+Json report(double ratio, double worst) {
+  Json floor = result("memcpy", 8, 1, 0);
+  floor.erase("ratio");
+  return {{"results", {floor, result("shm", 8, ratio, 0.1), result("mpi", 8, 3, 2.5)}},
+          {"targets",
+           {{{"name", "put 8 B"}, {"asked", "at_most"}, {"limit", 6.0}, {"worst", worst}},
+            {{"name", "nothing"}, {"asked", "at_least"}, {"limit", 1.0}}}}};
+}
+
+TEST(Launches, HaveTheMedianOfTheirRatios) {
+  const Launches launches = combine({report(0.5, 5), report(0.7, 7), report(0.6, 5.5)});
+  EXPECT_EQ(launches.count, 3);
+  ASSERT_EQ(launches.ratios.size(), 2U);
+  const RatioOverLaunches& shm = launches.ratios[0];
+  EXPECT_EQ(shm.what, "rma put 8 B");
+  EXPECT_DOUBLE_EQ(shm.values.median, 0.6);
+  EXPECT_DOUBLE_EQ(shm.values.max, 0.7);
+  EXPECT_EQ(shm.faster, 3);
+  EXPECT_EQ(launches.ratios[1].faster, 0) << "its interval has 1 in it";
+  EXPECT_EQ(launches.ratios[1].slower, 0);
+}
+
+TEST(Launches, ReachATargetByTheMedian) {
+  const Launches reached = combine({report(0.5, 5), report(0.5, 7), report(0.5, 5.5)});
+  ASSERT_EQ(reached.targets.size(), 1U) << "the other was not measured";
+  EXPECT_TRUE(reached.targets[0].is_reached());
+  EXPECT_FALSE(combine({report(0.5, 5), report(0.5, 7), report(0.5, 6.5)}).targets[0].is_reached());
+}
+
+TEST(Launches, LeaveOutWhatIsNotInAllOfThem) {
+  Json other = report(0.5, 5);
+  other["results"].erase(1);
+  const Launches launches = combine({report(0.5, 5), other});
+  ASSERT_EQ(launches.ratios.size(), 1U);
+  EXPECT_EQ(launches.ratios[0].backend, "mpi");
+}
+
+TEST(Launches, SayWhatMayBeSaid) {
+  std::ostringstream out;
+  print(out, combine({report(0.5, 5), report(2.5, 5)}));
+  EXPECT_NE(out.str().find("over 2 launches"), std::string::npos);
+  EXPECT_EQ(out.str().find(" faster\n"), std::string::npos) << "only in one of two";
+  out.str("");
+  print(out, combine({report(0.5, 5), report(0.6, 5)}));
+  EXPECT_NE(out.str().find("0.550    0.500    0.600  faster\n"), std::string::npos) << out.str();
+}
+
+TEST(Relaunch, TakesItsOwnOptionsOutOfTheArguments) {
+  using Words = std::vector<std::string>;
+  const Words own = {"--repeat-launch", "--launcher", "--json"};
+  EXPECT_EQ(without_options({"rma", "--repeat-launch", "5", "-i", "3", "--json=a", "mg"}, own),
+            (Words{"rma", "-i", "3", "mg"}));
+  EXPECT_EQ(without_options({"--launcher", "mpirun -n 2", "rma"}, own), (Words{"rma"}));
+}
+
+TEST(Relaunch, NumbersFiles) {
+  EXPECT_EQ(numbered_file("out/a.json", 3), "out/a.3.json");
+  EXPECT_EQ(numbered_file("a", 12), "a.12");
+}
+
+}  // namespace
+}  // namespace tessera::bench
