@@ -28,7 +28,7 @@ class Scratch {
 
  private:
   struct Free {
-    std::align_val_t alignment{};
+    std::align_val_t alignment;
     void operator()(void* memory) const noexcept;
   };
   std::unique_ptr<void, Free> memory_;
