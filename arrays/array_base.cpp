@@ -236,7 +236,9 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
   TESSERA_RETURN_IF_ERROR(attempt(team.agree(mine)));
   TESSERA_RETURN_IF_ERROR(
       attempt(check_same_on_all(team, distribution, element.bytes, element.name)));
-  auto region = memory.take(team, bytes, options.region);
+  rma::RegionOptions region_options = options.region;
+  region_options.name = options.name;
+  auto region = memory.take(team, bytes, region_options);
   if (!region.ok()) {
     return attempt(std::move(region).status());
   }

@@ -46,7 +46,8 @@ Result<Counter> Counter::create(const rma::Job& job, rma::Team& team, rma::TeamR
   TESSERA_ASSIGN_OR_RETURN(const auto owners, team.allgather_value(owner.value));
   TESSERA_RETURN_IF_ERROR(check_owners(team, owners));
   // Only the owner's slice has the word, but equal slices keep every rank on the short path.
-  TESSERA_ASSIGN_OR_RETURN(auto region, rma::Region::allocate(team, sizeof(std::int64_t)));
+  TESSERA_ASSIGN_OR_RETURN(auto region,
+                           rma::Region::allocate(team, sizeof(std::int64_t), {.name = "counter"}));
   return Counter(job, std::move(region), owner);
 }
 

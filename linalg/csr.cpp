@@ -57,7 +57,7 @@ Result<SparseMatrix<T>> SparseMatrix<T>::adopt(const rma::Job& job, rma::Team& t
   release(own_rows.column);
   release(own_rows.row_starts);
   const std::size_t bytes = own_rows.value.size() * sizeof(T);
-  TESSERA_ASSIGN_OR_RETURN(Region values, Region::allocate(team, bytes));
+  TESSERA_ASSIGN_OR_RETURN(Region values, Region::allocate(team, bytes, {.name = "sparse matrix"}));
   if (bytes > 0) {
     std::memcpy(values.local(), own_rows.value.data(), bytes);
   }
@@ -87,7 +87,8 @@ template <SparseElement T>
 Result<SparseMatrix<T>> SparseMatrix<T>::duplicate(const std::string& name) {
   TESSERA_RETURN_IF_ERROR(check_open());
   TESSERA_RETURN_IF_ERROR(sync());
-  TESSERA_ASSIGN_OR_RETURN(Region values, Region::allocate(team(), values_.bytes(team().rank())));
+  TESSERA_ASSIGN_OR_RETURN(Region values, Region::allocate(team(), values_.bytes(team().rank()),
+                                                           {.name = "sparse matrix"}));
   if (values.local() != nullptr) {
     std::memcpy(values.local(), values_.local(), values_.bytes(team().rank()));
   }

@@ -48,7 +48,10 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
   const auto stripes = job.stripes->slice(at.region, at.rank);
   const bool strict = target.region->options().atomics == Atomics::strict;
   const Target place{&target.region->segment(), target.member, at.offset, at.region};
-  job.counters->add(at.rank, Op::atomic, {1, static_cast<std::uint64_t>(request.bytes)});
+  job.counters->add(at.rank, at.region, Op::atomic, {1, static_cast<std::uint64_t>(request.bytes)});
+  const bool is_inline = target.slice != nullptr && target.region->atomics() != Atomics::device;
+  const detail::WaitScope wait(is_inline ? nullptr : job.recorder, detail::Wait::atomic, at.rank,
+                               static_cast<std::uint64_t>(request.bytes));
   if (target.region->atomics() == Atomics::device) {
     return atomic_by_device(job, place, at.rank, request);
   }

@@ -21,6 +21,18 @@ std::string_view to_string(Op op) noexcept {
   return "unknown";
 }
 
+std::string_view to_string(Form form) noexcept {
+  switch (form) {
+    case Form::contiguous:
+      return "contiguous";
+    case Form::strided:
+      return "strided";
+    case Form::scattered:
+      return "vector";
+  }
+  return "unknown";
+}
+
 Tally Traffic::total(Op op) const noexcept {
   Tally sum;
   for (const PeerTraffic& peer : peers) {

@@ -22,6 +22,13 @@ inline constexpr std::size_t op_count = 6;
 
 std::string_view to_string(Op op) noexcept;
 
+/// How the bytes of a put, get or accumulate lie: in one run, in runs at equal distances, or as a
+/// list says. Other operations are contiguous.
+enum class Form : std::uint8_t { contiguous, strided, scattered };
+inline constexpr std::size_t form_count = 3;
+
+std::string_view to_string(Form form) noexcept;
+
 /// Operations and the bytes they moved.
 struct Tally {
   std::uint64_t operations = 0;

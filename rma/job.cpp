@@ -36,6 +36,12 @@ Result<Job> Job::start(JobOptions options) {
 Job::Job(std::shared_ptr<JobState> state)
     : state_(std::move(state)), membership_(std::make_shared<detail::Membership>(state_)) {}
 
+Job Job::unowned(JobState& state) {
+  Job job;
+  job.state_ = state.self.lock();
+  return job;
+}
+
 Status Job::stop() {
   return state_->stop();
 }

@@ -50,7 +50,8 @@ class Job {
 
   /// Completes this rank's operations and leaves the job, for all handles; peers that wait for this
   /// rank in a collective are told. Regions that other ranks still use stay valid for them.
-  /// Idempotent. Errors: what the last fence found.
+  /// Idempotent. Errors: what the last fence found. With TESSERA_PROFILE it waits for the others to
+  /// stop, too, for TESSERA_PROFILE_WAIT_MS at most (docs/profile.md).
   Status stop();
 
   [[nodiscard]] WorldRank rank() const noexcept;
@@ -106,6 +107,9 @@ class Job {
   [[nodiscard]] Log& log() const noexcept;
   [[nodiscard]] Bootstrap& bootstrap() const noexcept;
 
+  /// Local. A handle that doesn't stop the job when it goes: for the library itself.
+  static Job unowned(detail::JobState& state);
+
   [[nodiscard]] detail::JobState& state() const noexcept { return *state_; }
   [[nodiscard]] const std::shared_ptr<detail::JobState>& shared_state() const noexcept {
     return state_;
@@ -113,6 +117,7 @@ class Job {
 
  private:
   explicit Job(std::shared_ptr<detail::JobState> state);
+  Job() = default;
   std::shared_ptr<detail::JobState> state_;
   std::shared_ptr<detail::Membership> membership_;  ///< stops the job when the last one goes
 };

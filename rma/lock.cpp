@@ -25,6 +25,7 @@ LockSet::~LockSet() {
 }
 
 Result<LockSet> LockSet::create(Team& team, std::int64_t count) {
+  const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory);
   TESSERA_ASSIGN_OR_RETURN(auto state, detail::LockSetState::create(team, count));
   return LockSet(std::move(state));
 }

@@ -25,6 +25,15 @@ bool Log::wants(LogLevel level) const {
   return level <= level_;
 }
 
+void Log::report(std::string_view text) {
+  const std::lock_guard guard(mutex_);
+  if (sink_) {
+    sink_(LogLevel::warning, text);
+    return;
+  }
+  fmt::print(stderr, "{}", text);
+}
+
 void Log::write(LogLevel level, std::string_view line) {
   const std::lock_guard guard(mutex_);
   if (level > level_) {

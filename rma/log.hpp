@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Log: the only place from which the library writes to standard error, and only what was asked
-// for: warnings by default, more with TESSERA_LOG=info or debug.
+// for: warnings by default, more with TESSERA_LOG=info or debug, a profile's table with
+// TESSERA_PROFILE=summary.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -23,7 +24,7 @@ class Log {
   /// A log that prints lines up to `level` to standard error as "tessera[rank]: line".
   explicit Log(LogLevel level = LogLevel::warning, WorldRank rank = {});
 
-  /// Sends lines to `sink` instead of standard error.
+  /// Sends lines, and reports as warnings, to `sink` instead of standard error.
   void set_sink(Sink sink);
   void set_level(LogLevel level);
   [[nodiscard]] bool wants(LogLevel level) const;
@@ -31,6 +32,8 @@ class Log {
   void warning(std::string_view line) { write(LogLevel::warning, line); }
   void info(std::string_view line) { write(LogLevel::info, line); }
   void debug(std::string_view line) { write(LogLevel::debug, line); }
+  /// Text of several lines that was asked for, whatever the level, and printed as it is.
+  void report(std::string_view text);
 
  private:
   void write(LogLevel level, std::string_view line);

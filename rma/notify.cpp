@@ -69,6 +69,7 @@ Result<std::int32_t> listen_to_flag(JobState& job, const RemoteAddress& flag, Wo
     seen = word_at(address).load(std::memory_order_acquire);
     return is_wanted(seen);
   };
+  const detail::WaitScope wait(job.recorder, detail::Wait::notice, writer);
   job.node->listen_until(look, [&] { return is_gone(job, writer); });
   return seen;
 }
@@ -133,7 +134,7 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
   if (place < 0) {
     // Behind what is under way; the stream keeps the order of the rest.
     TESSERA_RETURN_IF_ERROR(job.wait_rank(rank));
-    state.counters->add(rank, Op::notify, {1, 0});
+    state.counters->add(rank, detail::no_region, Op::notify, {1, 0});
     return state.link->notify(rank);
   }
   if (state.node->is_gone(place)) {
@@ -143,7 +144,7 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
   std::atomic<std::uint64_t>& sent = state.node->memory().notices(place, state.node->place());
   const std::uint64_t count = sent.fetch_add(1) + 1;
   state.node->ring(place);
-  state.counters->add(rank, Op::notify, {1, 0});
+  state.counters->add(rank, detail::no_region, Op::notify, {1, 0});
   return count;
 }
 
@@ -151,6 +152,7 @@ Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint
   JobState& state = job.state();
   TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
   const std::atomic<std::uint64_t>& sent = received(state, rank);
+  const detail::WaitScope wait(state.recorder, detail::Wait::notice, rank);
   const bool came = state.node->listen_until([&] { return sent.load() >= count; },
                                              [&] { return is_gone(state, rank); });
   if (!came) {

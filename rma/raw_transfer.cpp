@@ -79,7 +79,8 @@ Status move_within_process(const JobState& job, const Action& action, const void
   auto* const there = static_cast<std::byte*>(const_cast<void*>(pointer));
   action.shape(there, 0, local, shape, job.stripes->slice(detail::no_region, job.rank));
   if (CachedSlice* const line = job.counting_line(job.rank)) {
-    line->count(Action::op, shape.total_bytes());
+    line->count(Action::op, shape.total_bytes(), 1,
+                shape.levels == 0 ? Form::contiguous : Form::strided);
   }
   return {};
 }
@@ -296,7 +297,7 @@ bool list_plainly(const JobState& job, Direction direction, Op op, WorldRank ran
   if (line == nullptr) {
     return false;
   }
-  line->count(op, target.size() * list.bytes, target.size());
+  line->count(op, target.size() * list.bytes, target.size(), Form::scattered);
   for (std::size_t i = 0; i < target.size(); ++i) {
     kernels::move_small(target[i], source[i], list.bytes);
   }

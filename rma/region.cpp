@@ -26,6 +26,8 @@ Region::~Region() {
 }
 
 Result<Region> Region::allocate(Team& team, std::size_t my_bytes, RegionOptions options) {
+  const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1},
+                               my_bytes);
   TESSERA_ASSIGN_OR_RETURN(auto state,
                            detail::RegionState::create(team, nullptr, my_bytes, options, false));
   return Region(std::move(state));
@@ -33,6 +35,8 @@ Result<Region> Region::allocate(Team& team, std::size_t my_bytes, RegionOptions 
 
 Result<Region> Region::attach(Team& team, void* memory, std::size_t my_bytes,
                               RegionOptions options) {
+  const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1},
+                               my_bytes);
   const Status mine = memory == nullptr && my_bytes > 0
                           ? Status::error(Code::invalid_argument, "the memory to attach is null")
                           : Status();

@@ -15,6 +15,28 @@ Status stopped_error() {
   return Status::error(Code::closed, "the job was stopped");
 }
 
+// Of what is reduced; counts that are refused have none.
+std::uint64_t bytes_of(std::int64_t count, ElementType type) {
+  return count < 0 ? 0 : static_cast<std::uint64_t>(count) * size_of(type);
+}
+
+// Apart, so that jobs that are not profiled need no room for it.
+template <class Work>
+[[gnu::noinline]] Status record(const detail::TeamState& team, detail::Wait wait,
+                                std::uint64_t bytes, Work work) {
+  const detail::WaitScope scope(team.job().recorder, wait, WorldRank{-1}, bytes);
+  return work();
+}
+
+// Does `work`, which is a wait.
+template <class Work>
+Status recorded(const detail::TeamState& team, detail::Wait wait, std::uint64_t bytes, Work work) {
+  if (team.job().recorder == nullptr) [[likely]] {
+    return work();
+  }
+  return record(team, wait, bytes, work);
+}
+
 }  // namespace
 
 std::string_view to_string(Reduction reduction) noexcept {
@@ -30,6 +52,7 @@ Result<Team> Team::create(Job& job, std::span<const WorldRank> members) {
   if (state.stopped.load()) {
     return stopped_error();
   }
+  const detail::WaitScope wait(state.recorder, detail::Wait::team);
   TESSERA_ASSIGN_OR_RETURN(
       auto team, detail::TeamState::create(state, job.shared_state(),
                                            std::vector<WorldRank>(members.begin(), members.end())));
@@ -43,6 +66,7 @@ Result<Team> Team::split(std::int32_t color, std::int32_t key) {
     std::int32_t place;
   };
   const Wish mine{color, key, rank().value};
+  const detail::WaitScope wait(state_->job().recorder, detail::Wait::team);
   TESSERA_ASSIGN_OR_RETURN(std::vector<Wish> wishes, allgather_value(mine));
   std::erase_if(wishes, [&](const Wish& each) {
     return color < 0 ? each.place != mine.place : each.color != color;
@@ -79,28 +103,33 @@ TeamRank Team::team_rank(WorldRank rank) const noexcept {
 }
 
 Status Team::barrier() {
-  return state_->barrier();
+  return recorded(*state_, detail::Wait::barrier, 0, [=, this] { return state_->barrier(); });
 }
 
 Status Team::broadcast(std::span<std::byte> bytes, TeamRank root) {
-  return state_->broadcast(bytes, root);
+  return recorded(*state_, detail::Wait::broadcast, bytes.size(),
+                  [=, this] { return state_->broadcast(bytes, root); });
 }
 
 Status Team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  return state_->allgather(mine, all);
+  return recorded(*state_, detail::Wait::allgather, mine.size(),
+                  [=, this] { return state_->allgather(mine, all); });
 }
 
 Status Team::allreduce(void* elements, std::int64_t count, ElementType type, Reduction reduction) {
-  return state_->allreduce(elements, count, type, reduction, nullptr);
+  return recorded(*state_, detail::Wait::reduce, bytes_of(count, type), [=, this] {
+    return state_->allreduce(elements, count, type, reduction, nullptr);
+  });
 }
 
 Status Team::reduce(void* elements, std::int64_t count, ElementType type, Reduction reduction,
                     TeamRank root) {
-  return state_->allreduce(elements, count, type, reduction, &root);
+  return recorded(*state_, detail::Wait::reduce, bytes_of(count, type),
+                  [=, this] { return state_->allreduce(elements, count, type, reduction, &root); });
 }
 
 Status Team::agree(const Status& mine) {
-  return state_->agree(mine);
+  return recorded(*state_, detail::Wait::agree, 0, [this, &mine] { return state_->agree(mine); });
 }
 
 }  // namespace tessera::rma

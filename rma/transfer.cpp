@@ -37,12 +37,22 @@ Status null_buffer(Op op, std::size_t bytes) {
 }
 
 // Counts what was done to a mapped slice, irregular ones included.
-void count(const JobState& job, const RemoteAddress& at, Op op, const Tally& tally) {
+void count(const JobState& job, const RemoteAddress& at, Op op, const Tally& tally, Form form) {
   if (CachedSlice* const line = job.cached_slice(at.rank, at.region)) {
-    line->count(op, tally.bytes, tally.operations);
+    line->count(op, tally.bytes, tally.operations, form);
   } else {
-    job.counters->add(at.rank, op, tally);
+    job.counters->add(at.rank, at.region, op, tally, form);
   }
+}
+
+Form form_of(const CopyShape& normalised) {
+  return normalised.levels == 0 ? Form::contiguous : Form::strided;
+}
+Form form_of(Fragments) {
+  return Form::scattered;
+}
+Form form_of(void*, const CopyShape& normalised) {
+  return form_of(normalised);
 }
 
 // Found once for each line of the slice cache.
@@ -75,7 +85,17 @@ class Parts {
     }
     return operation_->completion();
   }
-  Status finish() { return own_ ? job_.finish(*own_) : Status(); }
+  Status finish() {
+    Status status = own_ ? job_.finish(*own_) : Status();
+    wait_.reset();
+    return status;
+  }
+  /// A blocking call begins what it will wait for.
+  void begin_wait(Op op, std::uint64_t bytes) {
+    if (blocking_ && job_.recorder != nullptr) {
+      wait_.emplace(job_.recorder, static_cast<detail::Wait>(op), peer_, bytes);
+    }
+  }
   std::shared_ptr<detail::Operation> operation() && { return std::move(operation_); }
 
  private:
@@ -83,6 +103,7 @@ class Parts {
   WorldRank peer_;
   bool blocking_;
   std::optional<Completion> own_;
+  std::optional<detail::WaitScope> wait_;
   std::shared_ptr<detail::Operation> operation_;
 };
 
@@ -108,9 +129,10 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
   const Target to{&target.region->segment(), target.member, at.offset, at.region};
   TESSERA_ASSIGN_OR_RETURN(const bool is_done, done_at_once(action, path.endpoint, to, what...));
   if (!is_done) {
+    parts.begin_wait(Action::op, tally.bytes);
     action.remote(path, to, what..., parts.completion());
   }
-  count(job, at, Action::op, tally);
+  count(job, at, Action::op, tally, form_of(what...));
   return {};
 }
 
@@ -140,7 +162,7 @@ Status transfer_shape(JobState& job, const Action& action, const RemoteAddress& 
       return transfer_remote(job, action, target, at, Tally{1, bytes}, parts, local, shape);
     }
     action.shape(target.slice, at.offset, local, shape, job.stripes->slice(at.region, at.rank));
-    count(job, at, Action::op, {1, bytes});
+    count(job, at, Action::op, {1, bytes}, form_of(shape));
     return {};
   });
 }
@@ -199,7 +221,7 @@ Status transfer_fragments(JobState& job, const Action& action, const RemoteAddre
       return transfer_remote(job, action, target, at, tally, parts, fragments);
     }
     action.fragments(target.slice, at.offset, fragments, job.stripes->slice(at.region, at.rank));
-    count(job, at, Action::op, tally);
+    count(job, at, Action::op, tally, form_of(fragments));
     return {};
   });
 }
@@ -256,7 +278,7 @@ bool rows_plainly(JobState& job, const Action& action, const RemoteAddress& at, 
   if (slice == nullptr || local == nullptr || !action.is_whole(shape.run_bytes)) {
     return false;
   }
-  line->count(Action::op, static_cast<std::size_t>(bytes));
+  line->count(Action::op, static_cast<std::size_t>(bytes), 1, Form::strided);
   action.shape(slice, at.offset, local, shape, job.stripes->slice(at.region, at.rank));
   return true;
 }

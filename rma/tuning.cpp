@@ -60,6 +60,18 @@ constexpr std::array table{
                 &Settings::verbs_chunk_kib, 0, 1 << 20},
     SettingInfo{"TESSERA_LOG", "level", "silent, warning, info, debug",
                 "what is written to standard error", &Settings::log},
+    SettingInfo{"TESSERA_PROFILE", "name", "off, summary, json, trace",
+                "what the job did and where it waited: a table, a JSON file, or a Chrome trace",
+                &Settings::profile},
+    SettingInfo{"TESSERA_PROFILE_FILE", "path", "a file, or empty",
+                "what json and trace write; empty: tessera-profile.json or tessera-trace.json",
+                &Settings::profile_file},
+    SettingInfo{"TESSERA_PROFILE_EVENTS", "events", "1 to 100000000",
+                "that each rank keeps for a trace, 40 bytes each; later ones are only counted",
+                &Settings::profile_events, 1, 100'000'000},
+    SettingInfo{"TESSERA_PROFILE_WAIT_MS", "ms", "1 to 2147483647",
+                "how long a rank that stops waits for the others before it profiles alone",
+                &Settings::profile_wait_ms, 1, longest_ms},
     SettingInfo{"TESSERA_RANKS_PER_NODE", "ranks", "0 or more",
                 "splits the ranks of a machine into emulated nodes; 0: one node a machine",
                 &Settings::ranks_per_node, 0, 1 << 20},
@@ -175,6 +187,9 @@ Status check_words(const Settings& settings) {
   TESSERA_RETURN_IF_ERROR(check_word("TESSERA_LOG", settings.log,
                                      Words{"silent", "warning", "info", "debug"},
                                      "silent, warning, info or debug"));
+  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_PROFILE", settings.profile,
+                                     Words{"off", "summary", "json", "trace"},
+                                     "off, summary, json or trace"));
   TESSERA_RETURN_IF_ERROR(check_word("TESSERA_BOOTSTRAP", settings.bootstrap,
                                      Words{"auto", "alone", "fork", "mpi"},
                                      "auto, alone, fork or mpi"));

@@ -21,6 +21,10 @@ namespace tessera::rma {
 struct Settings {
   std::string transport = "shm,verbs,tcp";  ///< names in order of preference, comma separated
   std::string log = "warning";              ///< silent, warning, info or debug
+  std::string profile = "off";              ///< off, summary, json or trace
+  std::string profile_file;                 ///< of json and trace; empty: chosen
+  std::int64_t profile_events = 100'000;    ///< that each rank keeps for a trace
+  std::int64_t profile_wait_ms = 60'000;    ///< how long a rank's stop() waits for the others'
   std::string bootstrap = "auto";           ///< auto, alone, fork or mpi
   std::string server = "adaptive";          ///< block, poll or adaptive
   std::string accumulate = "agent";         ///< agent or origin: who adds, for other nodes

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Does one kind of small operation many times, for bench/instructions/count, which counts the
-// instructions of each: 8 bytes of a region; a box of 4 x 4 of an array on one rank; and the same
-// rows of its region.
+// instructions of each: 8 bytes of a region; a box of 4 x 4 of an array on one rank; the same rows
+// of its region; a lock that nobody has, taken and given back; a fence with nothing to complete; a
+// barrier.
 //
-//     instruction_probe put|get|fetch_add|array_{put,get,accumulate}|strided_{put,get,accumulate}
-//     COUNT
+//     instruction_probe put|get|fetch_add|array_{put,get,accumulate}|strided_{put,get,accumulate}|
+//     lock|fence|barrier COUNT
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include "arrays/array.hpp"
 #include "rma/atomic.hpp"
 #include "rma/job.hpp"
+#include "rma/lock.hpp"
 #include "rma/transfer.hpp"
 
 namespace {
@@ -41,6 +43,24 @@ bool run_on_word(Job& job, std::string_view operation, std::int64_t count) {
     repeat(count, [&] { return tessera::rma::get(job, word, &value, sizeof value); });
   } else if (operation == "fetch_add") {
     repeat(count, [&] { return tessera::rma::fetch_add(job, word, std::int64_t{1}).status(); });
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool run_on_job(Job& job, std::string_view operation, std::int64_t count) {
+  auto locks = tessera::rma::LockSet::create(job.world(), 1).value();
+  const tessera::rma::TeamRank owner{0};
+  if (operation == "lock") {
+    repeat(count, [&] {
+      require(locks.lock(owner, 0));
+      return locks.unlock(owner, 0);
+    });
+  } else if (operation == "fence") {
+    repeat(count, [&] { return job.fence_all(); });
+  } else if (operation == "barrier") {
+    repeat(count, [&] { return job.world().barrier(); });
   } else {
     return false;
   }
@@ -97,10 +117,10 @@ int main(int argc, char** argv) {
   const std::int64_t count = argc == 3 ? std::strtoll(argv[2], nullptr, 10) : 0;
   auto job = Job::start().value();
   if (run_on_word(job, operation, count) || run_on_array(job, operation, count) ||
-      run_on_rows(job, operation, count)) {
+      run_on_rows(job, operation, count) || run_on_job(job, operation, count)) {
     return EXIT_SUCCESS;
   }
   std::cerr << "usage: instruction_probe put|get|fetch_add|array_{put,get,accumulate}|"
-               "strided_{put,get,accumulate} COUNT\n";
+               "strided_{put,get,accumulate}|lock|fence|barrier COUNT\n";
   return bad_usage;
 }

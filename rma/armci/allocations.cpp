@@ -35,7 +35,8 @@ Status Allocations::allocate(Team& team, std::int64_t bytes, void* pointers[]) {
       : bytes < 0 ? Status::error(Code::invalid_argument, fmt::format("{} bytes of memory", bytes))
                   : Status();
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
-  TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(team, static_cast<std::size_t>(bytes)));
+  TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(team, static_cast<std::size_t>(bytes),
+                                                           {.name = "ARMCI_Malloc"}));
   for (std::int32_t rank = 0; rank < team.size(); ++rank) {
     pointers[rank] = region.raw_pointer(TeamRank{rank});
   }

@@ -32,7 +32,9 @@ Result<MemoryPool> MemoryPool::create(Job& job) {
   MemoryPool pool;
   const auto bytes = static_cast<std::uint64_t>(job.settings().armci_memget_mib) << 20U;
   if (bytes > 0) {
-    TESSERA_ASSIGN_OR_RETURN(pool.region_, Region::allocate(job.world(), bytes, {.sparse = true}));
+    TESSERA_ASSIGN_OR_RETURN(
+        pool.region_,
+        Region::allocate(job.world(), bytes, {.sparse = true, .name = "ARMCI_Memget"}));
     pool.bytes_ = bytes;
     pool.free_[0] = bytes;
   }

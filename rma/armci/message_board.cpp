@@ -72,7 +72,8 @@ Result<MessageBoard> MessageBoard::create(const Job& job) {
         Code::limit_exceeded,
         fmt::format("a mailbox serves up to {} ranks, and the job has {}", most_ranks, job.size()));
   }
-  TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(job.world(), slice_bytes(job.size())));
+  TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(job.world(), slice_bytes(job.size()),
+                                                           {.name = "ARMCI messages"}));
   return MessageBoard(job, std::move(region));
 }
 

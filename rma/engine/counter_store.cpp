@@ -3,17 +3,23 @@
 
 namespace tessera::rma::detail {
 
-void CounterStore::add(WorldRank peer, const OpTallies& tallies) {
+void CounterStore::add(WorldRank peer, RegionId region, const KindTallies& tallies) {
   const std::lock_guard guard(mutex_);
   OpTallies& sums = by_peer_[peer];
-  for (std::size_t op = 0; op < op_count; ++op) {
-    sums[op] += tallies[op];
+  for (std::size_t kind = 0; kind < op_kinds; ++kind) {
+    sums[static_cast<std::size_t>(op_of(kind))] += tallies[kind];
+    if (regions_ != nullptr && tallies[kind].operations != 0) {
+      regions_->add(region, kind, tallies[kind]);
+    }
   }
 }
 
-void CounterStore::add(WorldRank peer, Op op, const Tally& tally) {
+void CounterStore::add(WorldRank peer, RegionId region, Op op, const Tally& tally, Form form) {
   const std::lock_guard guard(mutex_);
   by_peer_[peer][static_cast<std::size_t>(op)] += tally;
+  if (regions_ != nullptr) {
+    regions_->add(region, kind_of(op, form), tally);
+  }
 }
 
 Traffic CounterStore::traffic() const {

@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // CounterStore: a job's counts by peer, where its threads hand over what they counted on their own
-// (engine/slice_cache.hpp).
+// (engine/slice_cache.hpp); and by region, in jobs that are profiled.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "rma/counters.hpp"
+#include "rma/engine/op_kind.hpp"
+#include "rma/engine/region_counts.hpp"
 
 namespace tessera::rma::detail {
 
 class CounterStore {
  public:
-  void add(WorldRank peer, const OpTallies& tallies);
+  /// From now on counts are kept by region, too. Requires: nothing was counted.
+  void count_regions() { regions_ = std::make_unique<RegionCounts>(); }
+  /// Null unless count_regions() was called.
+  [[nodiscard]] RegionCounts* regions() const noexcept { return regions_.get(); }
+
+  /// What was done to a peer in one region.
+  void add(WorldRank peer, RegionId region, const KindTallies& tallies);
   /// One operation, or several, of one kind.
-  void add(WorldRank peer, Op op, const Tally& tally);
+  void add(WorldRank peer, RegionId region, Op op, const Tally& tally,
+           Form form = Form::contiguous);
   [[nodiscard]] Traffic traffic() const;
 
  private:
   mutable std::mutex mutex_;
   std::map<WorldRank, OpTallies> by_peer_;
+  std::unique_ptr<RegionCounts> regions_;
 };
 
 }  // namespace tessera::rma::detail

@@ -144,6 +144,9 @@ CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const {
     if (found == nullptr) {
       return nullptr;
     }
+    if (counters->regions() != nullptr) {
+      hand_over_counts(*line);
+    }
     line->turn_to(region, found->plain_slice(owner));
     return line;
   }
@@ -195,7 +198,14 @@ Status JobState::stop() {
     accumulate_turns->settle();
   }
   hand_over_counts();
+  if (profile != nullptr) {
+    recorder->close();
+    profile->finish(*this);
+  }
   stopped.store(true);
+  if (profile != nullptr) {
+    profile->release();
+  }
   regions.clear();
   node->leave();
   bootstrap->leave();
@@ -245,8 +255,12 @@ Status JobState::fence(const RankFilter& ranks, RegionId region) {
   }
   if (!outstanding.concerns_fences() && !has_routes_.load(std::memory_order_acquire)) {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // as below
+    if (recorder != nullptr) [[unlikely]] {
+      recorder->note_done(Wait::fence);
+    }
     return {};
   }
+  const WaitScope wait(recorder, Wait::fence);
   Status first = outstanding.complete_adopted(ranks);
   Status deferred = outstanding.take_deferred_error();
   if (first.ok()) {

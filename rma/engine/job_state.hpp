@@ -26,6 +26,8 @@
 #include "rma/engine/team_state.hpp"
 #include "rma/log.hpp"
 #include "rma/node/node.hpp"
+#include "rma/profile/recorder.hpp"
+#include "rma/profile/session.hpp"
 #include "rma/transport.hpp"
 #include "rma/tuning.hpp"
 
@@ -108,6 +110,8 @@ class JobState {
   RegionTable regions;
   std::unique_ptr<AddressBook> addresses;
   std::shared_ptr<CounterStore> counters = std::make_shared<CounterStore>();
+  std::unique_ptr<ProfileSession> profile;  ///< null in jobs that are not profiled
+  Recorder* recorder = nullptr;             ///< the profile's
   Outstanding outstanding;
   Team world_team;
   std::unique_ptr<AccumulateTurns> accumulate_turns;  ///< null where agents accumulate

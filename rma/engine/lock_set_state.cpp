@@ -18,7 +18,7 @@ void count_lock(const JobState& job, WorldRank owner) {
   if (CachedSlice* const line = job.counting_line(owner)) {
     line->count(Op::lock, 0);
   } else {
-    job.counters->add(owner, Op::lock, {1, 0});
+    job.counters->add(owner, no_region, Op::lock, {1, 0});
   }
 }
 
@@ -122,6 +122,7 @@ Status LockSetState::free() {
   if (!is_made_.exchange(false)) {
     return {};
   }
+  const WaitScope wait(team_.state().job().recorder, Wait::memory);
   Status done = wait_for_unlocks();
   TESSERA_RETURN_IF_ERROR(team_.barrier());
   if (own_.memory.value != 0) {
@@ -189,6 +190,9 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
   if (locks->memory.value != 0) {
     return lock_elsewhere(owner, *locks, index);
   }
+  if (team.job().recorder != nullptr) [[unlikely]] {
+    return lock_recorded(owner, *locks, index);
+  }
   int dead_place = 0;
   const auto outcome = lock_here(*locks, index).lock(node_, dead_place);
   if (outcome == QueueLock::Outcome::acquired) [[likely]] {
@@ -197,9 +201,28 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
   return holder_gone(owner, index, lock_outcome_of(node_, outcome, dead_place));
 }
 
+// Reads the clock only when another rank has the lock.
+[[gnu::noinline]] Status LockSetState::lock_recorded(TeamRank owner, const OwnersLocks& locks,
+                                                     std::int64_t index) {
+  Recorder* const recorder = team_.state().job().recorder;
+  QueueLock& wanted = lock_here(locks, index);
+  int dead_place = 0;
+  auto outcome = wanted.take_or_leave(node_, node_.place(), dead_place);
+  if (outcome) {
+    recorder->note_done(Wait::lock);
+  } else {
+    const WaitScope wait(recorder, Wait::lock, team_.world_rank(owner));
+    outcome = wanted.lock(node_, dead_place);
+  }
+  return *outcome == QueueLock::Outcome::acquired
+             ? Status()
+             : holder_gone(owner, index, lock_outcome_of(node_, *outcome, dead_place));
+}
+
 Status LockSetState::lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index) {
   JobState& job = team_.state().job();
   const NodeId node = job.nodes.node_of(team_.world_rank(owner));
+  const WaitScope wait(job.recorder, Wait::lock, team_.world_rank(owner));
   TESSERA_ASSIGN_OR_RETURN(const LockOutcome outcome,
                            job.link->lock(node, locks.memory, locks.offset_of(index)));
   if (!outcome.is_acquired) {

@@ -72,6 +72,7 @@ class LockSetState {
   [[nodiscard]] Status missing(TeamRank owner, std::int64_t index) const;
   Result<LockOutcome> try_lock_here(const OwnersLocks& locks, std::int64_t index) const;
   void note_held_elsewhere(TeamRank owner, std::int64_t index, NodeId node);
+  Status lock_recorded(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   Status lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   Status unlock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   [[nodiscard]] Status holder_gone(TeamRank owner, std::int64_t index,

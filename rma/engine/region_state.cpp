@@ -106,6 +106,9 @@ Status RegionState::make_segment(void* memory, std::size_t bytes) {
 
 Status RegionState::publish() {
   direct_ = segment_->direct();
+  if (RegionCounts* const counts = job().counters->regions()) {
+    counts->note_made(id_, options_.name, bytes(team_.rank()));
+  }
   job().regions.insert(id_, *this);
   for_each_mapped_slice([&](std::byte* slice, std::size_t bytes) {
     is_attached_ ? job().addresses->attach(slice, bytes, id_)
@@ -189,6 +192,9 @@ void RegionState::hide() {
 void RegionState::withdraw() {
   JobState& state = job();
   state.regions.remove(id_);
+  if (RegionCounts* const counts = state.counters->regions()) {
+    counts->note_freed(id_, bytes(team_.rank()));
+  }
   for_each_mapped_slice([&](std::byte* slice, std::size_t bytes) {
     is_attached_ ? state.addresses->detach(slice, id_)
                  : state.addresses->withdraw(slice, bytes, id_);
@@ -207,6 +213,7 @@ Status RegionState::free() {
   if (freed_.exchange(true)) {
     return {};
   }
+  const WaitScope wait(job().recorder, Wait::memory);
   // What this rank did may still be on its way to another node, where it would find no slice.
   Status fenced = job().link == nullptr ? Status() : fence();
   withdraw();

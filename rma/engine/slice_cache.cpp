@@ -34,6 +34,10 @@ class ThreadSlices {
     return lines_[index];
   }
 
+  void hand_over(const CachedSlice& line) {
+    hand_over(static_cast<std::uint32_t>(&line - lines_.data()));
+  }
+
   void hand_over() {
     for (std::uint32_t index = 0; index < cached_slices; ++index) {
       hand_over(index);
@@ -49,14 +53,14 @@ class ThreadSlices {
 
   void hand_over(std::uint32_t index) {
     CachedSlice& line = lines_[index];
-    OpTallies tallies{};
-    for (std::size_t op = 0; op < op_count; ++op) {
-      tallies[op] = {line.operations[op], line.moved_bytes[op]};
+    KindTallies tallies{};
+    for (std::size_t kind = 0; kind < op_kinds; ++kind) {
+      tallies[kind] = {line.operations[kind], line.moved_bytes[kind]};
     }
     const bool has_any = std::any_of(line.operations.begin(), line.operations.end(),
                                      [](std::uint64_t count) { return count != 0; });
     if (has_any) {
-      keepers_[index].store->add(keepers_[index].peer, tallies);
+      keepers_[index].store->add(keepers_[index].peer, line.region(), tallies);
       line.operations.fill(0);
       line.moved_bytes.fill(0);
     }
@@ -91,6 +95,12 @@ CachedSlice* fill_cached(std::shared_ptr<const RegionEpoch> epoch,
 void hand_over_counts() {
   if (!has_ended) {
     slices_of_thread().hand_over();
+  }
+}
+
+void hand_over_counts(const CachedSlice& line) {
+  if (!has_ended) {
+    slices_of_thread().hand_over(line);
   }
 }
 

@@ -90,6 +90,7 @@ Result<std::uint64_t> machine_key() {
 struct Introduction {
   std::uint64_t machine = 0;
   std::uint64_t adds_by_origin = 0;
+  std::array<char, 16> profile{};  ///< of Settings; rank 0's counts
 };
 
 bool adds_by_origin(const Settings& settings) {
@@ -269,13 +270,17 @@ std::vector<std::string> environment_lines() {
 
 }  // namespace
 
-Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& machines) {
+// Also makes all ranks profile in the same way: the end of that is collective.
+Result<NodeMap> find_nodes(Bootstrap& bootstrap, Settings& settings, int& machines) {
   const Result<std::uint64_t> mine =
       bootstrap.is_one_process() ? Result<std::uint64_t>(std::uint64_t{0}) : machine_key();
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine.status()));
-  const Introduction own{.machine = *mine, .adds_by_origin = adds_by_origin(settings) ? 1U : 0U};
+  Introduction own{.machine = *mine, .adds_by_origin = adds_by_origin(settings) ? 1U : 0U};
+  std::copy_n(settings.profile.begin(), std::min(settings.profile.size(), own.profile.size() - 1),
+              own.profile.begin());
   TESSERA_ASSIGN_OR_RETURN(const auto all, gather(bootstrap, settings, own));
   TESSERA_RETURN_IF_ERROR(check_same_accumulate(all));
+  settings.profile = all.front().profile.data();
   std::vector<std::uint64_t> keys;
   std::transform(all.begin(), all.end(), std::back_inserter(keys),
                  [](const Introduction& each) { return each.machine; });
@@ -316,6 +321,9 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
   job->world_team = Team(std::move(world));
   if (adds_by_origin(job->settings)) {
     TESSERA_ASSIGN_OR_RETURN(job->accumulate_turns, AccumulateTurns::create(*job));
+  }
+  if (job->settings.profile != "off") {
+    TESSERA_RETURN_IF_ERROR(ProfileSession::start(*job).context("starting the profile"));
   }
   return job;
 }

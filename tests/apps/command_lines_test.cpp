@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "tests/fault/program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace tessera::apps {
 namespace {
@@ -62,6 +63,37 @@ TEST(Info, RefusesATransportThatIsNotThere) {
     EXPECT_EQ(ending.exit_code, 1) << names;
     EXPECT_NE(ending.output.find("TESSERA_TRANSPORT names"), std::string::npos) << ending.output;
   }
+}
+
+TEST(Profile, AModeThatThereIsNotIsNamedWithThoseThatThereAre) {
+  const Ending ending = run({"env", "TESSERA_PROFILE=csv", TESSERA_MG, "--class", "S"});
+  EXPECT_EQ(ending.exit_code, 1) << "as every setting that is refused";
+  EXPECT_NE(ending.output.find("TESSERA_PROFILE=csv is not usable: expected off, summary, json or "
+                               "trace"),
+            std::string::npos)
+      << ending.output;
+}
+
+TEST(Profile, AFileThatCannotBeWrittenDoesNotChangeTheExitCode) {
+  const Ending ending = run({"env", "TESSERA_PROFILE=json", "TESSERA_PROFILE_FILE=/nowhere/p.json",
+                             TESSERA_RUN, "-n", "2", TESSERA_MG, "--class", "S"});
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  EXPECT_NE(ending.output.find("cannot write /nowhere/p.json: No such file or directory"),
+            std::string::npos)
+      << ending.output;
+  EXPECT_NE(ending.output.find("VERIFICATION SUCCESSFUL"), std::string::npos) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "tessera profile: 2 ranks"), 1U) << ending.output;
+}
+
+TEST(Profile, LiesInTheFolderWhereTheJobBegan) {
+  const tessera::test::TemporaryFolder folder;
+  for (const char* mode : {"json", "trace", "summary", "off"}) {
+    const Ending ending = run({"env", "-C", folder.path(), fmt::format("TESSERA_PROFILE={}", mode),
+                               TESSERA_RUN, "-n", "2", TESSERA_MG, "--class", "S"});
+    EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  }
+  const std::vector<std::string> expected{"tessera-profile.json", "tessera-trace.json"};
+  EXPECT_EQ(folder.names(), expected);
 }
 
 TEST(Mg, NamesTheTransportThatIsUsed) {

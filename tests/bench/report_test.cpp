@@ -3,11 +3,9 @@
 // What a run writes: the table, the JSON object against bench/schema.json, and the CSV.
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -20,6 +18,7 @@
 #include "bench/support/options.hpp"
 #include "bench/support/record.hpp"
 #include "bench/support/table.hpp"
+#include "tests/support/json_schema.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -99,32 +98,20 @@ TEST(Report, WritesTheFieldsOfTheConvention) {
   EXPECT_EQ(result.at("ratio").at("to"), "memcpy");
 }
 
-/// Runs the schema validator on a document; its exit code, or 77 where it is not installed.
+/// Runs the schema validator on a document; its exit code, or no_validator.
 int validate(const nlohmann::ordered_json& document) {
   const auto folder = std::filesystem::temp_directory_path();
   const auto file = folder / fmt::format("tessera_report_{}.json", getpid());
   std::ofstream(file) << document;
-  const std::string program =
-      "import sys, json\n"
-      "try: import jsonschema\n"
-      "except ImportError: sys.exit(77)\n"
-      "schema = json.load(open(sys.argv[1]))\n"
-      "jsonschema.Draft202012Validator.check_schema(schema)\n"
-      "errors = list(jsonschema.Draft202012Validator(schema).iter_errors(\n"
-      "    json.load(open(sys.argv[2]))))\n"
-      "[print(e.json_path, e.message) for e in errors]\n"
-      "sys.exit(1 if errors else 0)\n";
-  const std::string command =
-      fmt::format("python3 -c '{}' '{}' '{}'", program,
-                  (source_root() / "bench/schema.json").string(), file.string());
-  const int status = std::system(command.c_str());
+  const int code = tessera::test::validate_by_schema(
+      file.string(), (source_root() / "bench/schema.json").string());
   std::filesystem::remove(file);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return code;
 }
 
 TEST(Report, IsValidJsonByTheSchema) {
   const int code = validate(example_report().to_json());
-  if (code == 77 || code == 127) {
+  if (code == tessera::test::no_validator) {
     GTEST_SKIP() << "python3-jsonschema is not installed";
   }
   EXPECT_EQ(code, 0);
@@ -134,7 +121,7 @@ TEST(Report, WithAMissingOrUnknownFieldIsInvalidByTheSchema) {
   auto document = example_report().to_json();
   document["results"][0].erase("median");
   const int code = validate(document);
-  if (code == 77 || code == 127) {
+  if (code == tessera::test::no_validator) {
     GTEST_SKIP() << "python3-jsonschema is not installed";
   }
   EXPECT_EQ(code, 1);

@@ -171,7 +171,8 @@ TEST_F(Scale, CountsCostSomethingForEachRankThatWasTouchedOnly) {
   detail::CounterStore store;
   const std::int64_t before = heap_bytes();
   for (std::size_t i = 0; i < many; ++i) {
-    store.add(WorldRank{static_cast<std::int32_t>(i)}, Op::get, {.operations = 1, .bytes = 8});
+    store.add(WorldRank{static_cast<std::int32_t>(i)}, RegionId{1}, Op::get,
+              {.operations = 1, .bytes = 8});
   }
   expect_each("counts_a_touched_rank", heap_bytes() - before, many, 192);
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/region_counts.hpp"
+
+#include <algorithm>
+
+namespace tessera::rma::detail {
+
+RegionCounts::RegionCounts() : entries_(1), by_name_{{"", 0}} {}
+
+// Requires: mutex_ is locked.
+RegionCounts::Entry& RegionCounts::entry_of(RegionId region) {
+  const auto found = by_region_.find(region.value);
+  return entries_[found == by_region_.end() ? 0 : found->second];
+}
+
+void RegionCounts::note_made(RegionId region, const std::string& name, std::uint64_t bytes) {
+  const std::lock_guard guard(mutex_);
+  const auto [found, is_new] = by_name_.try_emplace(name, entries_.size());
+  if (is_new) {
+    entries_.emplace_back().name = name;
+  }
+  by_region_[region.value] = found->second;
+  Entry& entry = entries_[found->second];
+  ++entry.regions;
+  entry.bytes += bytes;
+  entry.most_bytes = std::max(entry.most_bytes, entry.bytes);
+}
+
+void RegionCounts::note_freed(RegionId region, std::uint64_t bytes) {
+  const std::lock_guard guard(mutex_);
+  Entry& entry = entry_of(region);
+  entry.bytes -= std::min(entry.bytes, bytes);
+}
+
+void RegionCounts::add(RegionId region, std::size_t kind, const Tally& tally) {
+  const std::lock_guard guard(mutex_);
+  entry_of(region).tallies[kind] += tally;
+}
+
+std::vector<RegionCounts::Entry> RegionCounts::entries() const {
+  const std::lock_guard guard(mutex_);
+  return entries_;
+}
+
+}  // namespace tessera::rma::detail

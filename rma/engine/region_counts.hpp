@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RegionCounts: what this rank did in each region, by the regions' names, for profiles.
+//
+// Regions of one name are one entry, so that temporaries that are made again and again stay one
+// line. A region that was freed keeps its number here, since threads hand over late what they
+// counted: some 50 bytes for each region that was ever made.
+//
+// Threads: all functions may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "rma/engine/op_kind.hpp"
+#include "rma/region_id.hpp"
+
+namespace tessera::rma::detail {
+
+class RegionCounts {
+ public:
+  struct Entry {
+    std::string name;           ///< empty: regions without one, and what touches no region
+    std::uint64_t regions = 0;  ///< how many there have been
+    std::uint64_t bytes = 0;    ///< of this rank's slices now
+    std::uint64_t most_bytes = 0;
+    KindTallies tallies{};
+  };
+
+  RegionCounts();
+
+  /// A region that was made, with this rank's slice.
+  void note_made(RegionId region, const std::string& name, std::uint64_t bytes);
+  void note_freed(RegionId region, std::uint64_t bytes);
+  void add(RegionId region, std::size_t kind, const Tally& tally);
+
+  /// In the order in which the names first came; the first has none.
+  [[nodiscard]] std::vector<Entry> entries() const;
+
+ private:
+  [[nodiscard]] Entry& entry_of(RegionId region);
+
+  mutable std::mutex mutex_;
+  std::vector<Entry> entries_;
+  std::unordered_map<std::string, std::size_t> by_name_;
+  std::unordered_map<std::uint32_t, std::size_t> by_region_;
+};
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/profile/job_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace tessera::rma::detail {
+namespace {
+
+constexpr double seconds_of(std::uint64_t nanoseconds) noexcept {
+  return static_cast<double>(nanoseconds) * 1e-9;
+}
+
+std::uint64_t bytes_of(const KindTallies& tallies) {
+  return std::accumulate(tallies.begin(), tallies.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const Tally& each) { return sum + each.bytes; });
+}
+
+Tally sum_of(const PeerTraffic& peer) {
+  Tally sum;
+  for (const Op op : {Op::put, Op::get, Op::accumulate, Op::atomic}) {
+    sum += peer.by_op[static_cast<std::size_t>(op)];
+  }
+  return sum;
+}
+
+// Of what `value` says of each rank.
+template <class Value>
+Spread spread_of(const std::vector<RankProfile>& ranks, const Value& value) {
+  Spread spread;
+  double sum = 0;
+  for (const RankProfile& each : ranks) {
+    const double has = value(each);
+    sum += has;
+    if (has > spread.most) {
+      spread.most = has;
+      spread.most_rank = each.rank;
+    }
+  }
+  spread.mean = sum / static_cast<double>(ranks.size());
+  return spread;
+}
+
+using FlowMap = std::map<std::pair<std::int32_t, std::int32_t>, Tally>;
+
+std::vector<Flow> flows_of(const FlowMap& map) {
+  std::vector<Flow> flows;
+  for (const auto& [ends, tally] : map) {
+    if (tally.operations > 0) {
+      flows.push_back({ends.first, ends.second, tally});
+    }
+  }
+  return flows;
+}
+
+}  // namespace
+
+std::string name_of_kind(std::size_t kind) {
+  const Op op = op_of(kind);
+  return static_cast<std::size_t>(op) < formed_ops
+             ? fmt::format("{} {}", to_string(op), to_string(form_of(kind)))
+             : std::string(to_string(op));
+}
+
+double JobProfile::seconds() const noexcept {
+  std::int64_t longest = 0;
+  for (const RankProfile& each : ranks) {
+    longest = std::max(longest, each.stop_ns - each.start_ns);
+  }
+  return seconds_of(static_cast<std::uint64_t>(longest));
+}
+
+KindTallies JobProfile::kinds() const {
+  KindTallies sums{};
+  for (const RankProfile& rank : ranks) {
+    for (const RegionCounts::Entry& region : rank.regions) {
+      for (std::size_t kind = 0; kind < op_kinds; ++kind) {
+        sums[kind] += region.tallies[kind];
+      }
+    }
+  }
+  return sums;
+}
+
+std::vector<RegionCounts::Entry> JobProfile::regions() const {
+  std::map<std::string, RegionCounts::Entry> by_name;
+  for (const RankProfile& rank : ranks) {
+    for (const RegionCounts::Entry& region : rank.regions) {
+      RegionCounts::Entry& sum = by_name[region.name];
+      sum.name = region.name;
+      sum.regions = std::max(sum.regions, region.regions);
+      sum.bytes += region.bytes;
+      sum.most_bytes += region.most_bytes;
+      for (std::size_t kind = 0; kind < op_kinds; ++kind) {
+        sum.tallies[kind] += region.tallies[kind];
+      }
+    }
+  }
+  std::vector<RegionCounts::Entry> all;
+  for (auto& [name, entry] : by_name) {
+    all.push_back(std::move(entry));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return bytes_of(a.tallies) > bytes_of(b.tallies);
+  });
+  return all;
+}
+
+WaitSum JobProfile::wait(Wait wait) const {
+  const auto index = static_cast<std::size_t>(wait);
+  WaitSum sum;
+  for (const RankProfile& rank : ranks) {
+    const WaitTally& own = rank.waits[index];
+    sum.all.count += own.count;
+    sum.all.bytes += own.bytes;
+    sum.all.total_ns += own.total_ns;
+    sum.all.longest_ns = std::max(sum.all.longest_ns, own.longest_ns);
+  }
+  sum.seconds = spread_of(
+      ranks, [=](const RankProfile& rank) { return seconds_of(rank.waits[index].total_ns); });
+  return sum;
+}
+
+Spread JobProfile::waiting() const {
+  return spread_of(ranks, [](const RankProfile& rank) { return seconds_of(rank.waiting_ns()); });
+}
+
+Spread JobProfile::moved() const {
+  return spread_of(ranks, [](const RankProfile& rank) {
+    return std::accumulate(rank.peers.begin(), rank.peers.end(), 0.0,
+                           [](double sum, const PeerTraffic& peer) {
+                             return sum + static_cast<double>(sum_of(peer).bytes);
+                           });
+  });
+}
+
+Spread JobProfile::owned() const {
+  std::vector<std::uint64_t> bytes(static_cast<std::size_t>(job_ranks));
+  for (const Flow& flow : flows()) {
+    bytes[static_cast<std::size_t>(flow.to)] += flow.tally.bytes;
+  }
+  const auto most = std::max_element(bytes.begin(), bytes.end());
+  return {
+      .most_rank = static_cast<std::int32_t>(most - bytes.begin()),
+      .most = static_cast<double>(*most),
+      .mean = static_cast<double>(std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0})) /
+              static_cast<double>(job_ranks)};
+}
+
+std::vector<Flow> JobProfile::flows() const {
+  FlowMap map;
+  for (const RankProfile& rank : ranks) {
+    for (const PeerTraffic& peer : rank.peers) {
+      map[{rank.rank, peer.peer.value}] += sum_of(peer);
+    }
+  }
+  return flows_of(map);
+}
+
+std::vector<Flow> JobProfile::node_flows() const {
+  FlowMap map;
+  for (const Flow& flow : flows()) {
+    map[{node_of[static_cast<std::size_t>(flow.from)],
+         node_of[static_cast<std::size_t>(flow.to)]}] += flow.tally;
+  }
+  return flows_of(map);
+}
+
+}  // namespace tessera::rma::detail

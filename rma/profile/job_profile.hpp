@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// JobProfile: the profiles of a job's ranks, or of those that are known, and the sums that people
+// ask for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "rma/profile/rank_profile.hpp"
+
+namespace tessera::rma::detail {
+
+/// How unevenly something is spread over ranks. `most_of_mean` is 1 where all have as much, and 0
+/// where none has any.
+struct Spread {
+  std::int32_t most_rank = 0;
+  double most = 0;
+  double mean = 0;
+  [[nodiscard]] double most_of_mean() const noexcept { return mean > 0 ? most / mean : 0; }
+};
+
+/// One kind of wait, over all ranks.
+struct WaitSum {
+  WaitTally all;
+  Spread seconds;
+};
+
+/// Traffic from one place to another, a rank or a node.
+struct Flow {
+  std::int32_t from = 0;
+  std::int32_t to = 0;
+  Tally tally;
+};
+
+struct JobProfile {
+  std::int32_t job_ranks = 1;
+  std::int32_t job_nodes = 1;
+  std::string missing;                ///< why ranks are not among these; empty: all are
+  std::vector<std::int32_t> node_of;  ///< by world rank
+  std::vector<RankProfile> ranks;     ///< ascending
+
+  /// From the first of them that started to the last that stopped, on clocks of each rank.
+  [[nodiscard]] double seconds() const noexcept;
+  [[nodiscard]] KindTallies kinds() const;
+  /// All names, in order of the bytes that were moved, most first. `most_bytes` is the sum of the
+  /// ranks' own greatest.
+  [[nodiscard]] std::vector<RegionCounts::Entry> regions() const;
+  [[nodiscard]] WaitSum wait(Wait wait) const;
+  [[nodiscard]] Spread waiting() const;
+  /// What ranks moved themselves, in bytes.
+  [[nodiscard]] Spread moved() const;
+  /// What was moved from and to each rank's memory, over all that the known ranks did.
+  [[nodiscard]] Spread owned() const;
+  /// Puts, gets, accumulates and atomics, in order of from and to.
+  [[nodiscard]] std::vector<Flow> flows() const;
+  /// The same between nodes.
+  [[nodiscard]] std::vector<Flow> node_flows() const;
+
+  /// For people: the table of TESSERA_PROFILE=summary.
+  [[nodiscard]] std::string table() const;
+  /// For programs: the file of TESSERA_PROFILE=json, as docs/profile.md tells.
+  [[nodiscard]] std::string json() const;
+};
+
+/// "get strided", as tables and files name kinds; "lock" where there are no forms.
+std::string name_of_kind(std::size_t kind);
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The file of TESSERA_PROFILE=json. docs/profile.md and docs/profile.schema.json tell what is in
+// it: what changes here changes there, and the number of the format where readers would be wrong.
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+#include "rma/profile/job_profile.hpp"
+#include "rma/version.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int format_number = 1;
+
+double seconds_of(std::uint64_t nanoseconds) {
+  return static_cast<double>(nanoseconds) * 1e-9;
+}
+
+ordered_json json_of(const Tally& tally) {
+  return {{"operations", tally.operations}, {"bytes", tally.bytes}};
+}
+
+// One entry a kind that was used.
+ordered_json json_of(const KindTallies& tallies) {
+  ordered_json kinds = ordered_json::array();
+  for (std::size_t kind = 0; kind < op_kinds; ++kind) {
+    if (tallies[kind].operations == 0) {
+      continue;
+    }
+    ordered_json entry = {{"operation", to_string(op_of(kind))}};
+    if (static_cast<std::size_t>(op_of(kind)) < formed_ops) {
+      entry["form"] = to_string(form_of(kind));
+    }
+    entry.update(json_of(tallies[kind]));
+    kinds.push_back(std::move(entry));
+  }
+  return kinds;
+}
+
+ordered_json json_of(const Spread& spread) {
+  return {{"most", spread.most},
+          {"rank", spread.most_rank},
+          {"mean", spread.mean},
+          {"most_of_mean", spread.most_of_mean()}};
+}
+
+ordered_json json_of(const RankProfile& rank) {
+  ordered_json waits = ordered_json::object();
+  for (std::size_t i = 0; i < wait_count; ++i) {
+    const WaitTally& own = rank.waits[i];
+    if (own.count > 0) {
+      waits[std::string(to_string(static_cast<Wait>(i)))] = {
+          {"count", own.count},
+          {"bytes", own.bytes},
+          {"seconds", seconds_of(own.total_ns)},
+          {"longest_seconds", seconds_of(own.longest_ns)}};
+    }
+  }
+  return {{"rank", rank.rank},
+          {"node", rank.node},
+          {"seconds", seconds_of(static_cast<std::uint64_t>(rank.stop_ns - rank.start_ns))},
+          {"waiting_seconds", seconds_of(rank.waiting_ns())},
+          {"waits", std::move(waits)}};
+}
+
+ordered_json traffic_of(const std::vector<RankProfile>& ranks) {
+  ordered_json flows = ordered_json::array();
+  for (const RankProfile& rank : ranks) {
+    for (const PeerTraffic& peer : rank.peers) {
+      ordered_json flow = {{"from", rank.rank}, {"to", peer.peer.value}};
+      for (std::size_t op = 0; op < op_count; ++op) {
+        if (peer.by_op[op].operations > 0) {
+          flow[std::string(to_string(static_cast<Op>(op)))] = json_of(peer.by_op[op]);
+        }
+      }
+      flows.push_back(std::move(flow));
+    }
+  }
+  return flows;
+}
+
+ordered_json regions_of(const JobProfile& profile) {
+  ordered_json regions = ordered_json::array();
+  for (const RegionCounts::Entry& each : profile.regions()) {
+    ordered_json operations = json_of(each.tallies);
+    if (each.regions > 0 || !operations.empty()) {
+      regions.push_back({{"name", each.name},
+                         {"regions", each.regions},
+                         {"bytes", each.most_bytes},
+                         {"operations", std::move(operations)}});
+    }
+  }
+  return regions;
+}
+
+ordered_json waits_of(const JobProfile& profile) {
+  ordered_json waits = ordered_json::array();
+  for (std::size_t i = 0; i < wait_count; ++i) {
+    const WaitSum sum = profile.wait(static_cast<Wait>(i));
+    if (sum.all.count > 0) {
+      waits.push_back({{"wait", to_string(static_cast<Wait>(i))},
+                       {"count", sum.all.count},
+                       {"bytes", sum.all.bytes},
+                       {"seconds", seconds_of(sum.all.total_ns)},
+                       {"longest_seconds", seconds_of(sum.all.longest_ns)},
+                       {"imbalance", json_of(sum.seconds)}});
+    }
+  }
+  return waits;
+}
+
+}  // namespace
+
+std::string JobProfile::json() const {
+  ordered_json ranks_known = ordered_json::array();
+  for (const RankProfile& each : ranks) {
+    ranks_known.push_back(json_of(each));
+  }
+  const ordered_json document = {{"tessera_profile", format_number},
+                                 {"version", version()},
+                                 {"ranks", job_ranks},
+                                 {"nodes", job_nodes},
+                                 {"complete", missing.empty()},
+                                 {"missing", missing},
+                                 {"seconds", seconds()},
+                                 {"operations", json_of(kinds())},
+                                 {"regions", regions_of(*this)},
+                                 {"waits", waits_of(*this)},
+                                 {"imbalance",
+                                  {{"waiting_seconds", json_of(waiting())},
+                                   {"moved_bytes", json_of(moved())},
+                                   {"owned_bytes", json_of(owned())}}},
+                                 {"traffic", traffic_of(ranks)},
+                                 {"by_rank", std::move(ranks_known)}};
+  // Names are the program's: what isn't UTF-8 is replaced.
+  return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tessera::rma::detail

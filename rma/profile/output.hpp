@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Output: the files that profiles write. Errors name the file and why it can't be written.
+#pragma once
+
+#include <string>
+
+#include "rma/status.hpp"
+
+namespace tessera::rma::detail {
+
+/// The error for a system call's number.
+[[nodiscard]] Status cannot_write(const std::string& path, int error);
+
+/// Whether write_file() can be expected to work; leaves nothing behind. Errors: invalid_argument.
+[[nodiscard]] Status check_writable(const std::string& path);
+
+/// Errors: invalid_argument; the file may be cut off then.
+[[nodiscard]] Status write_file(const std::string& path, const std::string& text);
+
+}  // namespace tessera::rma::detail

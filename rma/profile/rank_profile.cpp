@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/profile/rank_profile.hpp"
+
+#include <cstring>
+#include <numeric>
+#include <type_traits>
+
+namespace tessera::rma::detail {
+namespace {
+
+// Both ends are the same program, on processors of the same kind, so values travel as they are.
+class Writer {
+ public:
+  template <class T>
+  void put(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    append(&value, sizeof value);
+  }
+  template <class T>
+  void put(const std::vector<T>& values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    put(static_cast<std::uint64_t>(values.size()));
+    append(values.data(), values.size() * sizeof(T));
+  }
+  void put(const std::string& text) {
+    put(static_cast<std::uint64_t>(text.size()));
+    append(text.data(), text.size());
+  }
+  [[nodiscard]] std::vector<std::byte> take() && { return std::move(bytes_); }
+
+ private:
+  void append(const void* from, std::size_t count) {
+    const auto* const first = static_cast<const std::byte*>(from);
+    bytes_.insert(bytes_.end(), first, first + count);
+  }
+  std::vector<std::byte> bytes_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : left_(bytes) {}
+
+  template <class T>
+  void get(T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    take(&value, sizeof value);
+  }
+  template <class T>
+  void get(std::vector<T>& values) {
+    values.resize(count_of(sizeof(T)));
+    take(values.data(), values.size() * sizeof(T));
+  }
+  void get(std::string& text) {
+    text.resize(count_of(1));
+    take(text.data(), text.size());
+  }
+  /// How many follow that take at least `each` bytes.
+  [[nodiscard]] std::size_t count_of(std::size_t each) {
+    std::uint64_t count = 0;
+    get(count);
+    is_good_ = is_good_ && count <= left_.size() / each;
+    return is_good_ ? static_cast<std::size_t>(count) : 0;
+  }
+  [[nodiscard]] bool is_good_to_the_end() const noexcept { return is_good_ && left_.empty(); }
+
+ private:
+  void take(void* to, std::size_t count) {
+    is_good_ = is_good_ && count <= left_.size();
+    if (is_good_ && count > 0) {
+      std::memcpy(to, left_.data(), count);
+      left_ = left_.subspan(count);
+    }
+  }
+  std::span<const std::byte> left_;
+  bool is_good_ = true;
+};
+
+// Everything of fixed size, in the same order for both directions.
+template <class Profile, class Action>
+void for_each_plain_field(Profile& profile, const Action& action) {
+  action(profile.rank);
+  action(profile.node);
+  action(profile.start_ns);
+  action(profile.stop_ns);
+  action(profile.dropped_events);
+  action(profile.clock_at_start);
+  action(profile.clock_at_stop);
+  action(profile.waits);
+  action(profile.peers);
+  action(profile.events);
+}
+
+template <class Entry, class Action>
+void for_each_field(Entry& entry, const Action& action) {
+  action(entry.name);
+  action(entry.regions);
+  action(entry.bytes);
+  action(entry.most_bytes);
+  action(entry.tallies);
+}
+
+}  // namespace
+
+std::vector<std::byte> RankProfile::pack() const {
+  Writer writer;
+  const auto put = [&](const auto& field) { writer.put(field); };
+  for_each_plain_field(*this, put);
+  writer.put(static_cast<std::uint64_t>(regions.size()));
+  for (const RegionCounts::Entry& entry : regions) {
+    for_each_field(entry, put);
+  }
+  return std::move(writer).take();
+}
+
+Result<RankProfile> RankProfile::unpack(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  RankProfile profile;
+  const auto get = [&](auto& field) { reader.get(field); };
+  for_each_plain_field(profile, get);
+  profile.regions.resize(reader.count_of(sizeof(KindTallies)));
+  for (RegionCounts::Entry& entry : profile.regions) {
+    for_each_field(entry, get);
+  }
+  if (!reader.is_good_to_the_end()) {
+    return Status::error(Code::protocol,
+                         "a rank's profile is cut off or has more than belongs there");
+  }
+  return profile;
+}
+
+std::uint64_t RankProfile::waiting_ns() const noexcept {
+  return std::accumulate(
+      waits.begin(), waits.end(), std::uint64_t{0},
+      [](std::uint64_t sum, const WaitTally& each) { return sum + each.total_ns; });
+}
+
+}  // namespace tessera::rma::detail

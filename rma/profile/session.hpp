@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ProfileSession: a job's profile from its start to its end, when rank 0 gets what the others
+// recorded and writes it down (docs/decisions/0022).
+//
+//     stop     a rank that stops raises its flag at rank 0 and waits for the verdict
+//     verdict  "together" when all have come; "alone" when one is gone or doesn't come in time
+//     together each rank puts its record into a region; rank 0 gets one after the other
+//     alone    each rank writes what it has, rank 0 (or the first that is left) prints it
+//
+// Threads: start, finish and release as the collectives of the world team.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "rma/profile/rank_profile.hpp"
+#include "rma/profile/recorder.hpp"
+#include "rma/region.hpp"
+
+namespace tessera::rma {
+class Job;
+}
+
+namespace tessera::rma::detail {
+
+class JobState;
+
+class ProfileSession {
+ public:
+  /// Collective over all ranks, of which all have the same Settings::profile, not "off". Sets
+  /// job.profile and job.recorder.
+  static Status start(JobState& job);
+
+  /// Collective. Requires: the recorder is closed, and this thread's counts are handed over.
+  /// Whatever is wrong goes to the log: the run was good all the same.
+  void finish(JobState& job);
+  /// Local, when the job is stopped: lets go of what keeps it alive.
+  void release();
+
+ private:
+  ProfileSession(const JobState& job, Region control);
+
+  enum class Verdict : std::int32_t { none, together, alone };
+  [[nodiscard]] bool is_trace() const noexcept { return mode_ == "trace"; }
+  [[nodiscard]] bool is_root() const noexcept { return rank_.value == 0; }
+  [[nodiscard]] RemoteAddress arrival_of(WorldRank rank) const noexcept;
+  [[nodiscard]] RemoteAddress ping_of(std::int32_t node) const noexcept;
+  [[nodiscard]] std::atomic_ref<std::int32_t> own_flag(const RemoteAddress& at) const noexcept;
+
+  [[nodiscard]] RankProfile record(const Job& job);
+  bool meet(Job& job);
+  bool wait_for_arrivals(Job& job);
+  bool wait_for_verdict(Job& job);
+  void tell_all(Job& job, Verdict verdict);
+  void measure_clock(Job& job, ClockSample& sample);
+  Status answer_pings(Job& job, WorldRank leader, std::int32_t first);
+  Status send_pings(Job& job, std::int32_t first, ClockSample& sample);
+  Status finish_together(Job& job, const RankProfile& own);
+  using Use = std::function<void(const RankProfile&)>;
+  Status for_each_rank(Job& job, const Region& records, const RankProfile& own,
+                       const Use& use) const;
+  Status write_all(Job& job, const Region& records, const RankProfile& own);
+  Status write_trace(Job& job, const Region& records, const RankProfile& own) const;
+  Status write_own_trace(const RankProfile& own, const std::string& file) const;
+  void finish_alone(Job& job, RankProfile own);
+
+  std::string mode_;
+  std::string file_;  ///< with the folder in which the job started
+  std::int64_t wait_ms_;
+  WorldRank rank_;
+  std::int32_t job_ranks_;
+  Recorder recorder_;
+  Region control_;
+  std::int64_t start_ns_ = 0;
+  std::int32_t pings_ = 0;  ///< so far
+  ClockSample clock_at_start_;
+  ClockSample clock_at_stop_;
+  std::string missing_;  ///< why the ranks did not come together
+};
+
+}  // namespace tessera::rma::detail

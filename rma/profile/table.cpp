@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The table of TESSERA_PROFILE=summary. docs/profile.md explains a real one line by line.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+
+#include "rma/profile/job_profile.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+constexpr std::int32_t widest_matrix = 16;
+constexpr std::size_t most_flows = 16;
+constexpr std::size_t most_regions = 20;
+constexpr std::size_t name_width = 24;
+
+using Lines = std::back_insert_iterator<std::string>;
+
+// "1.5 MiB"; at most 9 characters.
+std::string human(double bytes) {
+  constexpr std::array<std::string_view, 7> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  constexpr double step = 1024;
+  std::size_t unit = 0;
+  while (bytes >= 999.5 && unit + 1 < units.size()) {
+    bytes /= step;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.3g} {}", bytes, units[unit]);
+}
+
+std::string human_time(double seconds) {
+  constexpr double milli = 1e-3;
+  constexpr double micro = 1e-6;
+  if (seconds >= 1) {
+    return fmt::format("{:.2f} s", seconds);
+  }
+  return seconds >= milli ? fmt::format("{:.2f} ms", seconds / milli)
+                          : fmt::format("{:.1f} us", seconds / micro);
+}
+
+std::string shortened(const std::string& name) {
+  if (name.empty()) {
+    return "(no name)";
+  }
+  return name.size() <= name_width ? name : name.substr(0, name_width - 3) + "...";
+}
+
+// A square of ranks or nodes: what each line's did to each column's.
+template <class Text>
+void print_matrix(Lines out, std::string_view of, const std::vector<Flow>& flows, std::int32_t edge,
+                  const Text& text) {
+  std::vector<std::string> cells(static_cast<std::size_t>(edge) * static_cast<std::size_t>(edge),
+                                 ".");
+  for (const Flow& flow : flows) {
+    cells[static_cast<std::size_t>(flow.from) * static_cast<std::size_t>(edge) +
+          static_cast<std::size_t>(flow.to)] = text(flow.tally);
+  }
+  fmt::format_to(out, "  {:>8}", of);
+  for (std::int32_t column = 0; column < edge; ++column) {
+    fmt::format_to(out, " {:>9}", column);
+  }
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i % static_cast<std::size_t>(edge) == 0) {
+      fmt::format_to(out, "\n  {:>8}", i / static_cast<std::size_t>(edge));
+    }
+    fmt::format_to(out, " {:>9}", cells[i]);
+  }
+  fmt::format_to(out, "\n");
+}
+
+void print_largest(Lines out, std::string_view of, std::vector<Flow> flows) {
+  std::stable_sort(flows.begin(), flows.end(),
+                   [](const Flow& a, const Flow& b) { return a.tally.bytes > b.tally.bytes; });
+  fmt::format_to(out, "  the largest {} of {} pairs of {}s\n", std::min(flows.size(), most_flows),
+                 flows.size(), of);
+  flows.resize(std::min(flows.size(), most_flows));
+  for (const Flow& flow : flows) {
+    fmt::format_to(out, "  {} {:>6} to {:>6} {:>10} {:>14} operations\n", of, flow.from, flow.to,
+                   human(static_cast<double>(flow.tally.bytes)), flow.tally.operations);
+  }
+}
+
+// By rank where there are few, else by node, else the largest of these.
+void print_traffic(Lines out, const JobProfile& profile) {
+  const bool by_rank = profile.job_ranks <= widest_matrix;
+  const bool by_node = !by_rank && profile.job_nodes <= widest_matrix && profile.job_nodes > 1;
+  const std::string_view of = by_rank || profile.job_nodes == 1 ? "rank" : "node";
+  const std::vector<Flow> flows = of == "rank" ? profile.flows() : profile.node_flows();
+  fmt::format_to(out,
+                 "\ntraffic: puts, gets, accumulates and atomics of a {} (line) on memory of "
+                 "a {} (column)\n",
+                 of, of);
+  if (!by_rank && !by_node) {
+    print_largest(out, of, flows);
+    return;
+  }
+  const std::int32_t edge = by_rank ? profile.job_ranks : profile.job_nodes;
+  print_matrix(out, "bytes", flows, edge,
+               [](const Tally& tally) { return human(static_cast<double>(tally.bytes)); });
+  print_matrix(out, "calls", flows, edge,
+               [](const Tally& tally) { return fmt::format("{}", tally.operations); });
+}
+
+void print_operations(Lines out, const JobProfile& profile) {
+  fmt::format_to(out, "\n{:<26} {:>14} {:>10} {:>10}\n", "operation", "count", "bytes", "mean");
+  const KindTallies kinds = profile.kinds();
+  for (std::size_t kind = 0; kind < op_kinds; ++kind) {
+    const Tally& tally = kinds[kind];
+    if (tally.operations > 0) {
+      const auto bytes = static_cast<double>(tally.bytes);
+      fmt::format_to(out, "  {:<24} {:>14} {:>10} {:>10}\n", name_of_kind(kind), tally.operations,
+                     human(bytes), human(bytes / static_cast<double>(tally.operations)));
+    }
+  }
+}
+
+Tally sum_of(const KindTallies& tallies, Op op) {
+  Tally sum;
+  for (std::size_t kind = 0; kind < op_kinds; ++kind) {
+    sum += op_of(kind) == op ? tallies[kind] : Tally();
+  }
+  return sum;
+}
+
+void print_regions(Lines out, const JobProfile& profile) {
+  std::vector<RegionCounts::Entry> regions = profile.regions();
+  fmt::format_to(out, "\n{:<26} {:>7} {:>10} {:>10} {:>10} {:>10} {:>12}\n", "array or region",
+                 "made", "memory", "put", "got", "added", "operations");
+  std::erase_if(regions, [](const RegionCounts::Entry& each) {
+    return each.name.empty() && each.regions == 0 && sum_of(each.tallies, Op::put).bytes == 0 &&
+           sum_of(each.tallies, Op::get).bytes == 0;
+  });
+  const std::size_t more = regions.size() - std::min(regions.size(), most_regions);
+  regions.resize(regions.size() - more);
+  for (const RegionCounts::Entry& each : regions) {
+    const Tally put = sum_of(each.tallies, Op::put);
+    const Tally got = sum_of(each.tallies, Op::get);
+    const Tally added = sum_of(each.tallies, Op::accumulate);
+    const Tally atomic = sum_of(each.tallies, Op::atomic);
+    fmt::format_to(out, "  {:<24} {:>7} {:>10} {:>10} {:>10} {:>10} {:>12}\n", shortened(each.name),
+                   each.regions, human(static_cast<double>(each.most_bytes)),
+                   human(static_cast<double>(put.bytes)), human(static_cast<double>(got.bytes)),
+                   human(static_cast<double>(added.bytes)),
+                   put.operations + got.operations + added.operations + atomic.operations);
+  }
+  if (more > 0) {
+    fmt::format_to(out, "  and {} more\n", more);
+  }
+}
+
+void print_waits(Lines out, const JobProfile& profile) {
+  fmt::format_to(out, "\n{:<14} {:>12} {:>10} {:>10} {:>10} {:>10} {:>13}\n", "waiting for",
+                 "count", "all ranks", "mean", "longest", "max/mean", "most on rank");
+  for (std::size_t i = 0; i < wait_count; ++i) {
+    const auto wait = static_cast<Wait>(i);
+    const WaitSum sum = profile.wait(wait);
+    if (sum.all.count > 0) {
+      const double seconds = static_cast<double>(sum.all.total_ns) * 1e-9;
+      fmt::format_to(out, "  {:<12} {:>12} {:>10} {:>10} {:>10} {:>10.2f} {:>13}\n",
+                     to_string(wait), sum.all.count, human_time(seconds),
+                     human_time(seconds / static_cast<double>(sum.all.count)),
+                     human_time(static_cast<double>(sum.all.longest_ns) * 1e-9),
+                     sum.seconds.most_of_mean(), sum.seconds.most_rank);
+    }
+  }
+}
+
+void print_imbalance(Lines out, const JobProfile& profile) {
+  const Spread waiting = profile.waiting();
+  const Spread moved = profile.moved();
+  const Spread owned = profile.owned();
+  const double seconds = profile.seconds();
+  const double share = seconds > 0 ? 100 * waiting.mean / seconds : 0;
+  fmt::format_to(out, "\nimbalance\n");
+  fmt::format_to(out, "  waiting: mean {} ({:.1f} % of the time), max/mean {:.2f} (rank {})\n",
+                 human_time(waiting.mean), share, waiting.most_of_mean(), waiting.most_rank);
+  fmt::format_to(out, "  bytes that a rank moved: mean {}, max/mean {:.2f} (rank {})\n",
+                 human(moved.mean), moved.most_of_mean(), moved.most_rank);
+  fmt::format_to(
+      out, "  bytes on a rank's memory: mean {}, max/mean {:.2f} (the hottest owner: rank {})\n",
+      human(owned.mean), owned.most_of_mean(), owned.most_rank);
+}
+
+}  // namespace
+
+std::string JobProfile::table() const {
+  std::string text;
+  const Lines out(text);
+  fmt::format_to(out, "tessera profile: {} rank{} on {} node{}, {}\n", job_ranks,
+                 job_ranks == 1 ? "" : "s", job_nodes, job_nodes == 1 ? "" : "s",
+                 human_time(seconds()));
+  if (!missing.empty()) {
+    fmt::format_to(out, "  of rank {} alone: {}\n", ranks.front().rank, missing);
+  }
+  print_traffic(out, *this);
+  print_operations(out, *this);
+  print_regions(out, *this);
+  print_waits(out, *this);
+  print_imbalance(out, *this);
+  return text;
+}
+
+}  // namespace tessera::rma::detail

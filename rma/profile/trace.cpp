@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/profile/trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rma/profile/output.hpp"
+#include "rma/version.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+constexpr double microseconds(std::int64_t nanoseconds) noexcept {
+  return static_cast<double>(nanoseconds) * 1e-3;
+}
+
+// Outer before inner, which began at the same time at the earliest.
+bool is_before(const WaitEvent& a, const WaitEvent& b) {
+  return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.duration_ns > b.duration_ns;
+}
+
+std::string metadata(std::string_view name, std::int32_t rank, std::int64_t thread,
+                     std::string_view text) {
+  return fmt::format(R"({{"name":"{}","ph":"M","pid":{},"tid":{},"args":{{"name":"{}"}}}})", name,
+                     rank, thread, text);
+}
+
+}  // namespace
+
+std::int64_t on_common_clock(std::int64_t time_ns, const ClockSample& at_start,
+                             const ClockSample& at_stop) noexcept {
+  if (at_start.error_ns < 0) {
+    return time_ns;
+  }
+  const std::int64_t span = at_stop.at_ns - at_start.at_ns;
+  if (at_stop.error_ns < 0 || span <= 0) {
+    return time_ns + at_start.ahead_ns;
+  }
+  const double part = static_cast<double>(time_ns - at_start.at_ns) / static_cast<double>(span);
+  const auto drift = static_cast<double>(at_stop.ahead_ns - at_start.ahead_ns);
+  return time_ns + at_start.ahead_ns + static_cast<std::int64_t>(part * drift);
+}
+
+TraceFile::~TraceFile() {
+  if (file_ != nullptr) {
+    std::fclose(file_);
+  }
+}
+
+Status TraceFile::open(const std::string& path) {
+  path_ = path;
+  file_ = std::fopen(path.c_str(), "we");
+  if (file_ == nullptr) {
+    return cannot_write(path, errno);
+  }
+  const std::string_view head = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+  std::fwrite(head.data(), 1, head.size(), file_);
+  return {};
+}
+
+// What doesn't fit the disk is told by finish().
+void TraceFile::write(const std::string& event) {
+  const std::string line = (has_events_ ? ",\n" : "\n") + event;
+  std::fwrite(line.data(), 1, line.size(), file_);
+  has_events_ = true;
+}
+
+void TraceFile::add(const RankProfile& rank, const ClockSample& at_start,
+                    const ClockSample& at_stop, std::int64_t origin_ns) {
+  write(metadata("process_name", rank.rank, 0,
+                 fmt::format("rank {} on node {}", rank.rank, rank.node)));
+  write(fmt::format(
+      R"({{"name":"process_sort_index","ph":"M","pid":{0},"tid":0,"args":{{"sort_index":{0}}}}})",
+      rank.rank));
+  std::vector<WaitEvent> events = rank.events;
+  std::stable_sort(events.begin(), events.end(), is_before);
+  std::uint32_t threads = 0;
+  for (const WaitEvent& each : events) {
+    threads = std::max(threads, each.thread + 1);
+  }
+  for (std::uint32_t thread = 0; thread < threads; ++thread) {
+    write(metadata("thread_name", rank.rank, std::int64_t{thread} + 1,
+                   fmt::format("thread {}", thread)));
+  }
+  for (const WaitEvent& each : events) {
+    // Nothing is before the beginning but for what the clocks' error makes of it.
+    const std::int64_t begin =
+        std::max(on_common_clock(each.begin_ns, at_start, at_stop) - origin_ns, std::int64_t{0});
+    const std::int64_t end = std::max(
+        on_common_clock(each.begin_ns + each.duration_ns, at_start, at_stop) - origin_ns, begin);
+    const std::string peer = each.peer < 0 ? "" : fmt::format(R"("rank":{},)", each.peer);
+    write(fmt::format(
+        R"({{"name":"{}","cat":"wait","ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},)"
+        R"("args":{{{}"bytes":{}}}}})",
+        to_string(each.wait), rank.rank, each.thread + 1, microseconds(begin),
+        microseconds(end - begin), peer, each.bytes));
+  }
+  kept_ += events.size();
+  dropped_ += rank.dropped_events;
+  for (const ClockSample& each : {rank.clock_at_start, rank.clock_at_stop}) {
+    if (each.error_ns >= 0) {
+      clocks_.push_back({rank.node, each});
+    }
+  }
+}
+
+Status TraceFile::finish(std::int32_t job_ranks, const std::string& missing) {
+  std::int64_t error_ns = 0;
+  auto clocks = nlohmann::ordered_json::array();
+  for (const auto& [node, sample] : clocks_) {
+    error_ns = std::max(error_ns, sample.error_ns);
+    clocks.push_back({{"node", node},
+                      {"ahead_us", microseconds(sample.ahead_ns)},
+                      {"error_us", microseconds(sample.error_ns)}});
+  }
+  const nlohmann::ordered_json about = {{"tessera", version()},
+                                        {"ranks", job_ranks},
+                                        {"complete", missing.empty()},
+                                        {"missing", missing},
+                                        {"events", kept_},
+                                        {"dropped_events", dropped_},
+                                        {"clock_error_us", microseconds(error_ns)},
+                                        {"clocks", std::move(clocks)}};
+  const std::string tail = "\n],\"otherData\":" + about.dump() + "}\n";
+  std::fwrite(tail.data(), 1, tail.size(), file_);
+  const bool is_written = std::ferror(file_) == 0;
+  const bool is_closed = std::fclose(std::exchange(file_, nullptr)) == 0;
+  return is_written && is_closed ? Status() : cannot_write(path_, errno);
+}
+
+}  // namespace tessera::rma::detail

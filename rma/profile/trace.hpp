@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Trace: the file of TESSERA_PROFILE=trace, in the Chrome trace event format, written rank by rank
+// so that no process holds the events of several.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "rma/profile/rank_profile.hpp"
+#include "rma/status.hpp"
+
+namespace tessera::rma::detail {
+
+/// A time on a node's clock, on that of rank 0: the samples at both ends, and between them a line.
+[[nodiscard]] std::int64_t on_common_clock(std::int64_t time_ns, const ClockSample& at_start,
+                                           const ClockSample& at_stop) noexcept;
+
+class TraceFile {
+ public:
+  TraceFile() = default;
+  ~TraceFile();
+  TraceFile(const TraceFile&) = delete;
+  TraceFile& operator=(const TraceFile&) = delete;
+
+  /// Errors: invalid_argument, naming the file and why it can't be written.
+  Status open(const std::string& path);
+  /// Times count from `origin_ns` on rank 0's clock. The node's samples are given apart, since only
+  /// its first rank has them.
+  void add(const RankProfile& rank, const ClockSample& at_start, const ClockSample& at_stop,
+           std::int64_t origin_ns);
+  /// Ends the file with what there is to know of it. Errors: as open().
+  Status finish(std::int32_t job_ranks, const std::string& missing);
+
+ private:
+  void write(const std::string& event);
+
+  std::string path_;
+  std::FILE* file_ = nullptr;
+  bool has_events_ = false;
+  std::uint64_t kept_ = 0;
+  std::uint64_t dropped_ = 0;
+  struct NodeClock {
+    std::int32_t node;
+    ClockSample sample;
+  };
+  std::vector<NodeClock> clocks_;
+};
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Waits: what a rank can wait for, as far as profiles tell it apart.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "rma/counters.hpp"
+
+namespace tessera::rma::detail {
+
+enum class Wait : std::uint8_t {
+  put,         ///< a blocking one that goes to another node
+  get,         ///< likewise
+  accumulate,  ///< likewise
+  atomic,      ///< likewise
+  handle,      ///< for non-blocking operations that were not complete yet
+  fence,
+  lock,    ///< that another rank had, or that is on another node
+  notice,  ///< for a flag or a notification
+  barrier,
+  broadcast,
+  allgather,
+  reduce,  ///< and allreduce
+  agree,
+  team,    ///< making one
+  memory,  ///< making and freeing regions and sets of locks
+};
+inline constexpr std::size_t wait_count = 15;
+// Transfers are waited for by the names of their operations.
+static_assert(static_cast<int>(Wait::put) == static_cast<int>(Op::put) &&
+              static_cast<int>(Wait::get) == static_cast<int>(Op::get) &&
+              static_cast<int>(Wait::accumulate) == static_cast<int>(Op::accumulate));
+
+std::string_view to_string(Wait wait) noexcept;
+
+/// How often a rank waited, for how long in all and at most, and for operations on how many bytes.
+struct WaitTally {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t total_ns = 0;
+  std::uint64_t longest_ns = 0;
+};
+using WaitTallies = std::array<WaitTally, wait_count>;
+
+/// One wait, for traces.
+struct WaitEvent {
+  std::int64_t begin_ns = 0;  ///< on the rank's clock
+  std::int64_t duration_ns = 0;
+  std::uint64_t bytes = 0;
+  std::int32_t peer = -1;  ///< whom it waited for; −1: for several
+  std::uint32_t thread = 0;
+  Wait wait = Wait::put;
+};
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Profiles (docs/profile.md): known operations give known counts, in the file and in the table; and
+// what becomes of a profile that can't be made or written.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "rma/atomic.hpp"
+#include "rma/engine/op_kind.hpp"
+#include "rma/lock.hpp"
+#include "rma/notify.hpp"
+#include "rma/profile/rank_profile.hpp"
+#include "rma/transfer.hpp"
+#include "tests/rma/profile_rig.hpp"
+#include "tests/support/json_schema.hpp"
+
+namespace tessera::rma {
+namespace {
+
+using nlohmann::json;
+using test::neighbour;
+using test::ok;
+using test::ProfiledRun;
+using test::Ranks;
+
+// What each rank does to its neighbour, itself where it is alone.
+void do_known_operations(Job& job) {
+  Region a = Region::allocate(job.world(), 4096, {.name = "A"}).value();
+  Region b = Region::allocate(job.world(), 128, {.name = "B"}).value();
+  LockSet locks = LockSet::create(job.world(), 1).value();
+  const RemoteAddress at = a.at(neighbour(job));
+  std::vector<double> values(100, 1.0);
+  require(put(job, at, values.data(), 800));
+  for (int i = 0; i < 5; ++i) {
+    require(put(job, at, values.data(), 8));
+  }
+  require(put_async(job, at + 2048, values.data(), 16).wait());
+  require(put(job, at, values.data(), CopyShape::rows(16, 10, 16, 32)));
+  const std::array<Fragment, 3> pieces{
+      {{values.data(), 0, 8}, {values.data() + 1, 64, 8}, {values.data() + 2, 128, 8}}};
+  require(put(job, at, pieces));
+  require(get(job, at, values.data(), 80));
+  require(get(job, at, values.data(), CopyShape::rows(8, 4, 8, 24)));
+  require(accumulate(job, at, values.data(), 240, Scale::of(1.0)));
+  require(fetch_add<std::int64_t>(job, at + 1024, 1).status());
+  require(fetch_add<std::int32_t>(job, at + 1032, 1).status());
+  require(get(job, b.at(neighbour(job)), values.data(), 64));
+  require(locks.lock(neighbour(job), 0));
+  require(locks.unlock(neighbour(job), 0));
+  require(job.barrier());
+  require(job.barrier());
+  require(job.world().broadcast(std::as_writable_bytes(std::span(values).first(16)), TeamRank{0}));
+  require(job.world().allreduce(1.0, Reduction::sum).status());
+  require(job.world().allgather_value(1.0).status());
+}
+
+// The entry of an array in which all the fields are so; null when there is none.
+json find(const json& entries, const json& fields) {
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const json& each) {
+    return std::all_of(fields.items().begin(), fields.items().end(), [&](const auto& field) {
+      return each.contains(field.key()) && each[field.key()] == field.value();
+    });
+  });
+  return found == entries.end() ? json() : *found;
+}
+
+json tally(std::uint64_t operations, std::uint64_t bytes) {
+  return {{"operations", operations}, {"bytes", bytes}};
+}
+
+class Profile : public testing::TestWithParam<Ranks> {};
+
+void expect_kind(const json& operations, const std::string& op, const std::string& form,
+                 const json& expected) {
+  json fields = {{"operation", op}};
+  if (!form.empty()) {
+    fields["form"] = form;
+  }
+  json found = find(operations, fields);
+  ASSERT_FALSE(found.is_null()) << op << " " << form << " in " << operations;
+  EXPECT_EQ(found["operations"], expected["operations"]) << op << " " << form;
+  EXPECT_EQ(found["bytes"], expected["bytes"]) << op << " " << form;
+}
+
+TEST_P(Profile, CountsOperationsByKindRegionAndRank) {
+  ProfiledRun run("json", GetParam());
+  run.run(do_known_operations);
+  const auto n = static_cast<std::uint64_t>(GetParam().count);
+  const json file = run.json();
+  ASSERT_TRUE(file.is_object()) << run.said();
+  EXPECT_EQ(file["ranks"], n);
+  EXPECT_EQ(file["nodes"], GetParam().nodes());
+  EXPECT_EQ(file["complete"], true);
+
+  const json& operations = file["operations"];
+  EXPECT_EQ(operations.size(), 8U) << operations;
+  expect_kind(operations, "put", "contiguous", tally(7 * n, 856 * n));
+  expect_kind(operations, "put", "strided", tally(n, 160 * n));
+  expect_kind(operations, "put", "vector", tally(3 * n, 24 * n));
+  expect_kind(operations, "get", "contiguous", tally(2 * n, 144 * n));
+  expect_kind(operations, "get", "strided", tally(n, 32 * n));
+  expect_kind(operations, "accumulate", "contiguous", tally(n, 240 * n));
+  expect_kind(operations, "atomic", "", tally(2 * n, 12 * n));
+  expect_kind(operations, "lock", "", tally(n, 0));
+
+  const json a = find(file["regions"], {{"name", "A"}});
+  ASSERT_FALSE(a.is_null());
+  EXPECT_EQ(a["regions"], 1);
+  EXPECT_EQ(a["bytes"], 4096 * n);
+  expect_kind(a["operations"], "get", "contiguous", tally(n, 80 * n));
+  expect_kind(a["operations"], "put", "vector", tally(3 * n, 24 * n));
+  const json b = find(file["regions"], {{"name", "B"}});
+  EXPECT_EQ(b["operations"].size(), 1U) << b;
+  expect_kind(b["operations"], "get", "contiguous", tally(n, 64 * n));
+
+  EXPECT_EQ(file["traffic"].size(), n);
+  for (std::uint64_t rank = 0; rank < n; ++rank) {
+    const json flow = find(file["traffic"], {{"from", rank}, {"to", (rank + 1) % n}});
+    ASSERT_FALSE(flow.is_null()) << rank;
+    EXPECT_EQ(flow["put"], tally(11, 1040));
+    EXPECT_EQ(flow["get"], tally(3, 176));
+    EXPECT_EQ(flow["accumulate"], tally(1, 240));
+    EXPECT_EQ(flow["atomic"], tally(2, 12));
+    EXPECT_EQ(flow["lock"], tally(1, 0));
+  }
+}
+
+TEST_P(Profile, CountsWaitsOnceAndWithTheirTime) {
+  ProfiledRun run("json", GetParam());
+  run.run(do_known_operations);
+  const auto n = static_cast<std::uint64_t>(GetParam().count);
+  const json file = run.json();
+  const json& waits = file["waits"];
+  const auto count = [&](const char* wait) { return find(waits, {{"wait", wait}})["count"]; };
+  EXPECT_EQ(count("barrier"), 2 * n) << "those of allocations belong to these";
+  EXPECT_EQ(count("broadcast"), n);
+  EXPECT_EQ(find(waits, {{"wait", "broadcast"}})["bytes"], 128 * n);
+  EXPECT_EQ(count("reduce"), n);
+  EXPECT_EQ(count("allgather"), n);
+  EXPECT_EQ(count("memory"), 6 * n) << "made and freed: two regions and the locks";
+  EXPECT_EQ(count("lock"), n);
+  EXPECT_EQ(count("agree"), json()) << "only within the making of regions";
+  // Job::barrier fences, and the end of the job; freeing regions of several nodes is within that.
+  EXPECT_EQ(count("fence"), 3 * n);
+
+  // Blocking transfers wait where they go to another node, and nowhere else.
+  std::uint64_t waiting_gets = 0;
+  for (std::int32_t rank = 0; rank < GetParam().count; ++rank) {
+    waiting_gets += GetParam().share_a_node(rank, (rank + 1) % GetParam().count) ? 0U : 3U;
+  }
+  EXPECT_EQ(count("get"), waiting_gets == 0 ? json() : json(waiting_gets));
+
+  double seconds = 0;
+  for (const json& wait : waits) {
+    seconds += wait["seconds"].get<double>();
+    EXPECT_LE(wait["longest_seconds"], wait["seconds"]);
+  }
+  double by_rank = 0;
+  for (const json& rank : file["by_rank"]) {
+    EXPECT_LE(rank["waiting_seconds"], rank["seconds"]);
+    by_rank += rank["waiting_seconds"].get<double>();
+  }
+  EXPECT_EQ(file["by_rank"].size(), n);
+  EXPECT_GT(seconds, 0);
+  EXPECT_NEAR(seconds, by_rank, 1e-6 * seconds);
+}
+
+TEST_P(Profile, SummaryIsPrintedOnceByRankZero) {
+  ProfiledRun run("summary", GetParam());
+  run.run(do_known_operations);
+  const std::string ranks = std::to_string(GetParam().count);
+  EXPECT_TRUE(run.said("tessera profile: " + ranks + " rank")) << run.said();
+  EXPECT_EQ(run.said().find("tessera profile:"), run.said().rfind("tessera profile:"));
+  for (const char* part : {"put strided", "get contiguous", "  A ", "  B ", "barrier", "max/mean",
+                           "the hottest owner"}) {
+    EXPECT_TRUE(run.said(part)) << part << " in\n" << run.said();
+  }
+  EXPECT_TRUE(run.folder.names().empty());
+}
+
+TEST_P(Profile, OffWritesAndSaysNothing) {
+  ProfiledRun run("off", GetParam());
+  run.run(do_known_operations);
+  EXPECT_EQ(run.said(), "");
+  EXPECT_TRUE(run.folder.names().empty());
+}
+
+TEST_P(Profile, AFileThatCannotBeWrittenIsAWarningAndTheTableComesInstead) {
+  for (const char* mode : {"json", "trace"}) {
+    ProfiledRun run(mode, GetParam());
+    run.settings.profile_file = run.folder.file("missing/profile.json");
+    run.run(do_known_operations);
+    EXPECT_TRUE(run.said("cannot write " + run.settings.profile_file)) << run.said();
+    EXPECT_TRUE(run.said("TESSERA_PROFILE_FILE")) << run.said();
+    EXPECT_TRUE(run.said("tessera profile:")) << run.said();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Profile, testing::ValuesIn(test::all_kinds_of_ranks()));
+
+TEST(ProfileFile, IsAsItsSchemaSays) {
+  ProfiledRun run("json", {.count = 3, .each_node = 2});
+  run.run(do_known_operations);
+  const int code = tessera::test::validate_by_schema(run.settings.profile_file, PROFILE_SCHEMA);
+  if (code == tessera::test::no_validator) {
+    GTEST_SKIP() << "python3-jsonschema is not installed";
+  }
+  EXPECT_EQ(code, 0);
+}
+
+// The hottest owner and the greatest mover are who they are.
+TEST(ProfileImbalance, NamesTheHottestOwnerAndWhoMovedMost) {
+  ProfiledRun run("json", {.count = 3});
+  run.run([](Job& job) {
+    Region region = Region::allocate(job.world(), 1024).value();
+    std::array<std::byte, 100> bytes{};
+    for (int i = 0; i < (job.rank().value == 1 ? 4 : 1); ++i) {
+      require(put(job, region.at(TeamRank{2}), bytes.data(), bytes.size()));
+    }
+  });
+  const json imbalance = run.json()["imbalance"];
+  EXPECT_EQ(imbalance["owned_bytes"]["rank"], 2);
+  EXPECT_EQ(imbalance["owned_bytes"]["most"], 600);
+  EXPECT_EQ(imbalance["owned_bytes"]["most_of_mean"], 3);
+  EXPECT_EQ(imbalance["moved_bytes"]["rank"], 1);
+  EXPECT_EQ(imbalance["moved_bytes"]["most_of_mean"], 2);
+}
+
+// More regions than the slice cache has lines, used in turn: lines change their region.
+TEST(ProfileRegions, KeepTheirCountsApartWhenLinesTurn) {
+  constexpr int regions = 200;
+  ProfiledRun run("json", {.count = 2});
+  run.run([](Job& job) {
+    std::vector<Region> all;
+    for (int i = 0; i < regions; ++i) {
+      const std::string name = i % 2 == 0 ? "even" : "odd";
+      all.push_back(Region::allocate(job.world(), 64, {.name = name}).value());
+    }
+    const double value = 1;
+    for (int round = 0; round < 3; ++round) {
+      for (int i = 0; i < regions; ++i) {
+        const Region& region = all[static_cast<std::size_t>(i)];
+        for (int times = 0; times <= i % 2; ++times) {
+          require(put(job, region.at(neighbour(job)), &value, sizeof value));
+        }
+      }
+    }
+  });
+  const json file = run.json();
+  const json even = find(file["regions"], {{"name", "even"}});
+  const json odd = find(file["regions"], {{"name", "odd"}});
+  EXPECT_EQ(even["regions"], regions / 2);
+  EXPECT_EQ(even["bytes"], 64 * regions);
+  expect_kind(even["operations"], "put", "contiguous", tally(3 * regions, 3 * 8 * regions));
+  expect_kind(odd["operations"], "put", "contiguous", tally(6 * regions, 6 * 8 * regions));
+}
+
+// What threads counted that have ended is there, too; regions that are gone keep their counts.
+TEST(ProfileRegions, HaveWhatOtherThreadsDidBeforeTheyWereFreed) {
+  ProfiledRun run("json", {.count = 2});
+  run.run([](Job& job) {
+    for (int i = 0; i < 3; ++i) {
+      Region region = Region::allocate(job.world(), 64, {.name = "temporary"}).value();
+      std::thread([&] {
+        double value = 0;
+        require(get(job, region.at(neighbour(job)), &value, sizeof value));
+      }).join();
+      require(region.free());
+    }
+  });
+  const json temporary = find(run.json()["regions"], {{"name", "temporary"}});
+  EXPECT_EQ(temporary["regions"], 3);
+  EXPECT_EQ(temporary["bytes"], 128) << "one at a time";
+  expect_kind(temporary["operations"], "get", "contiguous", tally(6, 48));
+}
+
+TEST(ProfileEnd, WhoDoesNotStopInTimeLeavesTheOthersToThemselves) {
+  for (const std::int64_t each_node : {0, 1}) {
+    ProfiledRun run("json", {.count = 3, .each_node = each_node});
+    run.settings.profile_wait_ms = 200;
+    run.run([](Job& job) {
+      require(job.barrier());
+      if (job.rank().value == 1) {
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+      }
+    });
+    EXPECT_TRUE(run.said("rank 1 did not stop within 200 ms")) << run.said();
+    const json own = run.json("profile.json.rank0");
+    EXPECT_EQ(own["complete"], false);
+    EXPECT_EQ(own["by_rank"].size(), 1U);
+    EXPECT_EQ(find(own["waits"], {{"wait", "barrier"}})["count"], 1);
+    EXPECT_TRUE(run.json("profile.json.rank2").is_object());
+    EXPECT_TRUE(run.json().is_null());
+  }
+}
+
+TEST(ProfileSettings, AModeThatThereIsNotIsRefused) {
+  const std::vector<std::string> lines{"TESSERA_PROFILE=csv"};
+  EXPECT_TRUE(
+      test::fails(Settings::from(lines), Code::invalid_argument,
+                  {"TESSERA_PROFILE=csv is not usable", "expected off, summary, json or trace"}));
+  const std::vector<std::string> events{"TESSERA_PROFILE_EVENTS=0"};
+  EXPECT_TRUE(test::fails(Settings::from(events), Code::invalid_argument,
+                          {"TESSERA_PROFILE_EVENTS=0 is not usable"}));
+}
+
+TEST(RankProfile, IsTheSameAfterItsTravelAndRefusesWhatIsCutOff) {
+  detail::RankProfile sent;
+  sent.rank = 3;
+  sent.stop_ns = 77;
+  sent.clock_at_stop = {1, -2, 3};
+  sent.waits[4].longest_ns = 9;
+  sent.peers.push_back({WorldRank{5}, {}});
+  sent.peers[0].by_op[1] = {6, 7};
+  sent.regions.resize(2);
+  sent.regions[1].name = "amplitudes";
+  sent.regions[1].tallies[8] = {1, 2};
+  sent.events.push_back({.begin_ns = 11, .wait = detail::Wait::fence});
+  const std::vector<std::byte> bytes = sent.pack();
+  const auto got = detail::RankProfile::unpack(bytes);
+  ASSERT_TRUE(ok(got));
+  EXPECT_EQ(got->pack(), bytes);
+  EXPECT_EQ(got->regions[1].name, "amplitudes");
+  EXPECT_EQ(got->peers[0].by_op[1].bytes, 7U);
+  EXPECT_EQ(got->events[0].wait, detail::Wait::fence);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_FALSE(detail::RankProfile::unpack(std::span(bytes).first(length)).ok()) << length;
+  }
+}
+
+TEST(OpKind, IsOneForEachOperationAndForm) {
+  for (std::size_t kind = 0; kind < detail::op_kinds; ++kind) {
+    EXPECT_EQ(detail::kind_of(detail::op_of(kind), detail::form_of(kind)), kind);
+  }
+  EXPECT_EQ(detail::kind_of(Op::accumulate, Form::scattered), detail::op_kinds - 1);
+}
+
+}  // namespace
+}  // namespace tessera::rma
