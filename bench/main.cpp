@@ -7,6 +7,7 @@
 //     mpirun -n 2 tessera-bench rma          beside MPI and ARMCI-MPI, too
 //     tessera-bench rma --threads 2          two threads of one process
 //     tessera-bench rma.strided mg           a part of a suite, and another suite
+//     tessera-bench report a.json -o r.html  a page of what --json wrote
 //
 // Exit code: 0 all data was right, 1 it was not or a rank failed, 2 bad usage or a file that can't
 // be written. Targets that were
@@ -21,6 +22,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -28,6 +30,7 @@
 #include "bench/apps/mg.hpp"
 #include "bench/floors/mpi_session.hpp"
 #include "bench/relaunch.hpp"
+#include "bench/report/command.hpp"
 #include "bench/session.hpp"
 #include "bench/support/job_crew.hpp"
 #include "bench/support/machine.hpp"
@@ -88,7 +91,8 @@ void print_ratings(const Report& report) {
 /// Collective. Runs the chosen parts, each once; returns the exit code.
 int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo run) {
   OutputFiles files;
-  if (!files.open(crew, options)) {
+  OutputFile html;
+  if (!files.open(crew, options) || !crew.share(crew.rank() != 0 || html.open(options.report))) {
     return exit_usage;
   }
   Report report(std::move(run));
@@ -117,7 +121,11 @@ int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo r
   if (!options.quiet) {
     targets.print(std::cout);
   }
-  if (!files.write(report)) {
+  if (html.is_wanted()) {
+    html.stream() << report::page_of(report);
+  }
+  const bool has_html = html.close();
+  if (!files.write(report) || !has_html) {
     return exit_usage;
   }
   print_ratings(report);
@@ -190,13 +198,20 @@ int run_in_threads(const BenchOptions& options, int argc, const char* const* arg
 
 int main(int argc, char** argv) {
   using namespace tessera::bench;  // NOLINT(google-build-using-namespace): all of main is
+  if (argc > 1 && argv[1] == std::string_view("report")) {
+    return report::run_command(argc - 1, argv + 1);
+  }
   BenchOptions options;
   CLI::App app{"Measures Tessera beside what its users have today."};
+  app.footer(
+      "tessera-bench report FILE... -o FILE makes a page of what --json wrote; see its --help.");
   add_options(app, options);
   bool lists = false;
   app.add_option("suites", options.suites, "suites, or parts of suites (see --list)")
       ->check(check_suite)
       ->type_name("SUITE");
+  app.add_option("--report", options.report, "write the results as a page (HTML)")
+      ->type_name("FILE");
   app.add_flag("--list", lists, "print the suites and their parts");
   app.add_option("--threads", options.threads, "run this many ranks as threads of one process")
       ->check(CLI::Range(1, std::numeric_limits<std::int32_t>::max()));

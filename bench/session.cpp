@@ -109,7 +109,7 @@ void Session::add(Table& table, const Subject& subject, const std::string& line,
   if (!is_leader()) {
     return;
   }
-  report_.add(to_records(subject, measured));
+  report_.add(to_records(subject, measured, table.subject()));
   if (!options_.quiet) {
     table.add(line, measured);
   }

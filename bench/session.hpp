@@ -45,6 +45,7 @@ struct BenchOptions : SuiteOptions {
   std::int64_t gups_bytes = 32 << 20;  ///< of suite gups: each rank's part of the table
   std::string mg_classes = "A";        ///< of suite mg
   std::string folder = ".";            ///< where suite checkpoint writes its files
+  std::string report;                  ///< --report FILE
   std::vector<std::int64_t> gemm_edges = {1000, 2000, 4000};  ///< of suite gemm
 };
 

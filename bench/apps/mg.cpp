@@ -26,6 +26,14 @@ std::string target_name(char class_name) {
   return fmt::format("MG class {}: operations / triad byte", class_name);
 }
 
+/// The finest grid.
+std::string shape_of(const mg::Problem& problem) {
+  return fmt::format("{0} x {0} x {0}", problem.edge);
+}
+std::int64_t bytes_of(const mg::Problem& problem) {
+  return problem.edge * problem.edge * problem.edge * static_cast<std::int64_t>(sizeof(double));
+}
+
 constexpr const char* two_sided = "mpi two-sided";
 constexpr const char* exchange_target = "MG class A: time exchanging / MPI two-sided";
 constexpr const char* total_target = "MG class A: time / MPI two-sided";
@@ -110,6 +118,25 @@ struct Exchanged {
   std::vector<double> total_ns;
 };
 
+/// What each version exposes of its exchange, as results of their own; the first is the reference.
+void record_exchanges(const Session& session, const mg::Problem& problem,
+                      std::span<const Exchanged> all) {
+  constexpr double us_per_ns = 1e-3;
+  for (const Exchanged& one : all) {
+    Record record;
+    record.bench = "mg";
+    record.backend = one.name;
+    record.op = std::string("exchange_") + problem.name;
+    record.shape = shape_of(problem);
+    record.size = bytes_of(problem);
+    record.stats = summarise(one.exposed_ns).scaled(us_per_ns);
+    if (&one != all.data()) {
+      record.ratio = RatioTo{all[0].name, ratio_of_medians(one.exposed_ns, all[0].exposed_ns)};
+    }
+    session.record(std::move(record));
+  }
+}
+
 /// Collective. What the design asks of the exchange: ours beside that of MPI's messages, which goes
 /// on meanwhile or not.
 void compare_exchanges(Session& session, const mg::Problem& problem,
@@ -180,6 +207,7 @@ void compare_versions(Session& session, const mg::Problem& problem,
     exchanged.push_back({versions[i].name, std::move(exposed), measured[i].samples_ns});
   }
   if (session.is_leader()) {
+    record_exchanges(session, problem, exchanged);
     compare_exchanges(session, problem, std::span(exchanged).first(exchanged.size() - 1),
                       exchanged.back());
   }
@@ -207,9 +235,9 @@ void measure_class(Session& session, std::optional<Table>& table, const mg::Prob
   if (!table) {
     table.emplace(session.table("NAS MG Time", candidates.size() - 1, Quantity::latency, "Edge"));
   }
-  const auto measured =
-      session.measure(*table, {"mg", std::string("class_") + problem.name, "", problem.edge},
-                      problem.edge, candidates, options);
+  const auto measured = session.measure(
+      *table, {"mg", std::string("class_") + problem.name, shape_of(problem), bytes_of(problem)},
+      problem.edge, candidates, options);
   compare_with_triad(session, problem, measured);
   compare_versions(session, problem, versions, std::span(measured).subspan(1));
 }

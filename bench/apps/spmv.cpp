@@ -27,6 +27,8 @@ using linalg::SparseMatrix;
 using linalg::SpmvPlan;
 namespace spmv = apps::spmv;
 
+constexpr std::int64_t bytes_of_entry = 12;  // a value and a column
+
 constexpr const char* messages = "mpi neighbours";
 constexpr const char* aggregate_target = "sparse product between nodes: speed of aggregate / plain";
 constexpr const char* message_target = "sparse product between nodes: speed / MPI neighbours";
@@ -64,6 +66,7 @@ struct Problem {
   std::vector<double> expected;  ///< of this rank's rows
   std::vector<std::pair<std::string, SpmvPlan<double>>> plans;
   std::unique_ptr<NeighbourProduct> by_messages;
+  std::vector<std::int64_t> products = {};  ///< of each plan, so far
 };
 
 std::vector<double> product_of(const LocalCsr<double>& rows) {
@@ -107,6 +110,7 @@ Problem prepare(Session& session, const std::string& name) {
         mode.name,
         SpmvPlan<double>::create(problem.matrix, problem.x, problem.y, mode.options).value());
   }
+  problem.products.resize(problem.plans.size());
   return problem;
 }
 
@@ -139,7 +143,9 @@ Candidate plan_candidate(Problem& problem, std::size_t number) {
   Candidate candidate;
   candidate.name = problem.plans[number].first;
   candidate.cooperative = true;
-  candidate.run = [&problem, &plan = problem.plans[number].second](std::int64_t repetitions) {
+  candidate.run = [&problem, &plan = problem.plans[number].second,
+                   &products = problem.products[number]](std::int64_t repetitions) {
+    products += repetitions;
     for (std::int64_t i = 0; i < repetitions; ++i) {
       rma::require(plan.multiply(problem.matrix, problem.x, problem.y));
     }
@@ -172,6 +178,30 @@ void compare(Session& session, const std::string& name, const Problem& problem,
   }
 }
 
+/// Collective. What each rank spent on elements of others in a product of each plan, as a result of
+/// its own: the mean of all its products so far.
+void record_communication(Session& session, const std::string& name, const Problem& problem) {
+  constexpr double us_per_second = 1e6;
+  Crew& crew = session.crew();
+  for (std::size_t number = 0; number < problem.plans.size(); ++number) {
+    const auto products = static_cast<double>(problem.products[number]);
+    const double own =
+        problem.plans[number].second.communication_seconds() * us_per_second / products;
+    Record record;
+    record.bench = "spmv";
+    record.backend = problem.plans[number].first;
+    record.op = "communication";
+    record.shape = name;
+    record.size = problem.matrix.entries() * bytes_of_entry;
+    for (int rank = 0; rank < crew.size(); ++rank) {
+      record.by_rank.push_back(crew.share(own, rank));
+    }
+    record.stats = summarise(record.by_rank);
+    record.notes = {fmt::format("of the ranks, each the mean of {} products", products)};
+    session.record(std::move(record));
+  }
+}
+
 }  // namespace
 
 void measure_spmv_modes(Session& session) {
@@ -189,10 +219,11 @@ void measure_spmv_modes(Session& session) {
       table.emplace(session.table("Sparse Product Time Between Nodes", candidates.size() - 1,
                                   Quantity::latency, "Rows"));
     }
-    const auto measured = session.measure(*table, {"spmv", name, "", problem.matrix.entries() * 12},
-                                          problem.matrix.rows(), candidates,
-                                          together(session.options().measure_options()));
+    const auto measured = session.measure(
+        *table, {"spmv", name, "", problem.matrix.entries() * bytes_of_entry},
+        problem.matrix.rows(), candidates, together(session.options().measure_options()));
     compare(session, name, problem, measured);
+    record_communication(session, name, problem);
   }
 }
 

@@ -18,39 +18,39 @@ bool complain(const std::string& path, int error) {
 
 }  // namespace
 
-bool OutputFiles::open(File& file, const std::string& path) {
-  file.path = path;
+bool OutputFile::open(const std::string& path) {
+  path_ = path;
   if (path.empty()) {
     return true;
   }
   errno = 0;
-  file.stream.open(path);
-  return file.stream.good() || complain(path, errno);
+  stream_.open(path);
+  return stream_.good() || complain(path, errno);
 }
 
-bool OutputFiles::close(File& file) {
-  if (file.path.empty()) {
+bool OutputFile::close() {
+  if (!is_wanted()) {
     return true;
   }
   errno = 0;
-  file.stream.close();  // what the disk refuses shows here at the latest
-  return file.stream.good() || complain(file.path, errno != 0 ? errno : EIO);
+  stream_.close();  // what the disk refuses shows here at the latest
+  return stream_.good() || complain(path_, errno != 0 ? errno : EIO);
 }
 
 bool OutputFiles::open(Crew& crew, const SuiteOptions& options) {
-  const bool is_open = crew.rank() != 0 || (open(json_, options.json) && open(csv_, options.csv));
+  const bool is_open = crew.rank() != 0 || (json_.open(options.json) && csv_.open(options.csv));
   return crew.share(is_open);
 }
 
 bool OutputFiles::write(const Report& report) {
-  if (!json_.path.empty()) {
-    report.write_json(json_.stream);
+  if (json_.is_wanted()) {
+    report.write_json(json_.stream());
   }
-  if (!csv_.path.empty()) {
-    report.write_csv(csv_.stream);
+  if (csv_.is_wanted()) {
+    report.write_csv(csv_.stream());
   }
-  const bool has_json = close(json_);
-  return close(csv_) && has_json;
+  const bool has_json = json_.close();
+  return csv_.close() && has_json;
 }
 
 }  // namespace tessera::bench

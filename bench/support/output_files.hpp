@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// OutputFiles: where a run writes its report, opened before it measures for minutes.
+// OutputFiles: where a run writes its results, opened before it measures for minutes.
 #pragma once
 
 #include <fstream>
@@ -12,6 +12,22 @@
 
 namespace tessera::bench {
 
+/// A file that is opened early and written late; without a path it isn't asked for. What goes wrong
+/// is said on standard error.
+class OutputFile {
+ public:
+  /// False when it can't be opened; true for an empty path.
+  [[nodiscard]] bool open(const std::string& path);
+  [[nodiscard]] bool is_wanted() const { return !path_.empty(); }
+  [[nodiscard]] std::ostream& stream() { return stream_; }
+  /// False when not all could be written.
+  [[nodiscard]] bool close();
+
+ private:
+  std::string path_;
+  std::ofstream stream_;
+};
+
 class OutputFiles {
  public:
   /// Collective. Opens the files of --json and --csv, on rank 0. False on all ranks when one can't
@@ -22,16 +38,8 @@ class OutputFiles {
   [[nodiscard]] bool write(const Report& report);
 
  private:
-  struct File {
-    std::string path;  ///< empty: not asked for
-    std::ofstream stream;
-  };
-
-  static bool open(File& file, const std::string& path);
-  static bool close(File& file);
-
-  File json_;
-  File csv_;
+  OutputFile json_;
+  OutputFile csv_;
 };
 
 }  // namespace tessera::bench

@@ -47,6 +47,11 @@ Json headline_json(const RunInfo& run) {
           {"timer_cost_ns", run.timer_cost_ns}};
 }
 
+Json ratio_json(const RatioTo& ratio) {
+  const Interval& ci95 = ratio.ratio.ci95;
+  return {{"to", ratio.reference}, {"value", ratio.ratio.value}, {"ci95", {ci95.lo, ci95.hi}}};
+}
+
 Json record_json(const Record& record) {
   const Stats& stats = record.stats;
   Json json = {{"bench", record.bench},
@@ -72,10 +77,16 @@ Json record_json(const Record& record) {
     json["operations_per_s"] = record.operations_per_s;
   }
   if (record.ratio) {
-    const Ratio& ratio = record.ratio->ratio;
-    json["ratio"] = {{"to", record.ratio->reference},
-                     {"value", ratio.value},
-                     {"ci95", {ratio.ci95.lo, ratio.ci95.hi}}};
+    json["ratio"] = ratio_json(*record.ratio);
+  }
+  if (record.against) {
+    Json& against = json["against"] = Json::array();
+    for (const RatioTo& ratio : *record.against) {
+      against.push_back(ratio_json(ratio));
+    }
+  }
+  if (!record.by_rank.empty()) {
+    json["by_rank"] = record.by_rank;
   }
   return json;
 }
@@ -87,6 +98,7 @@ Json target_json(const TargetResult& result) {
                {"asked", at_most ? "at_most" : "at_least"},
                {"limit", result.target.limit},
                {"cases", result.cases},
+               {"cases_without_reference", result.cases_without_reference},
                {"reached", result.is_reached()}};
   if (result.worst) {
     json["worst"] = result.worst->value;
@@ -129,6 +141,20 @@ std::vector<Record> to_records(const Subject& subject, const std::vector<Measure
     }
     records.push_back(std::move(record));
   }
+  return records;
+}
+
+std::vector<Record> to_records(const Subject& subject, const std::vector<Measured>& measured,
+                               std::size_t own) {
+  std::vector<Record> records = to_records(subject, measured);
+  std::vector<RatioTo> against;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    if (i != own) {
+      against.push_back({measured[i].name,
+                         ratio_of_medians(measured.at(own).samples_ns, measured[i].samples_ns)});
+    }
+  }
+  records.at(own).against = std::move(against);
   return records;
 }
 

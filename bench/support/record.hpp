@@ -38,6 +38,10 @@ struct Record {
   double bytes_per_s = 0;       ///< at the median; 0 where it makes no sense
   double operations_per_s = 0;  ///< at the median; 0 where an operation is a repetition
   std::optional<RatioTo> ratio;
+  /// In the candidate that a table is about: its ratio to each of the others.
+  std::optional<std::vector<RatioTo>> against = {};
+  /// What each rank's part was, in `unit`; empty where ranks were not told apart.
+  std::vector<double> by_rank = {};
   bool valid = true;  ///< data was checked and right, or checking was off
   std::vector<std::string> notes;
 };
@@ -52,6 +56,10 @@ struct Subject {
 
 /// One record a candidate, in microseconds; all but the first carry their ratio to the first.
 std::vector<Record> to_records(const Subject& subject, const std::vector<Measured>& measured);
+/// The same of measurements that are about candidate number `own`, whose record carries its ratios
+/// to all others. Requires: samples.
+std::vector<Record> to_records(const Subject& subject, const std::vector<Measured>& measured,
+                               std::size_t own);
 
 /// What an application reached, in one number, as the last lines of HPCG and HPL say it.
 struct Rating {

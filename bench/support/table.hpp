@@ -48,6 +48,7 @@ class Table {
 
   /// The candidate in the second column, from the next line on.
   void set_subject(std::size_t subject) { heading_.subject = subject; }
+  [[nodiscard]] std::size_t subject() const { return heading_.subject; }
   /// Writes one line; before the first, and when the candidates have changed, the headers.
   void add(std::int64_t size, const std::vector<Measured>& measured);
   /// The same for a line that has a name, one word of at most 9 letters: "fetch_add".

@@ -56,7 +56,12 @@ RunInfo example_run() {
 
 Report example_report() {
   Report report(example_run());
-  report.add(to_records({"latency", "put", "", 4096}, two_measured()));
+  report.add(to_records({"latency", "put", "", 4096}, two_measured(), 1));
+  Record record;
+  record.bench = record.backend = record.op = "by rank";
+  record.by_rank = {1, 2};
+  record.stats = summarise(record.by_rank);
+  report.add({record});
   Targets targets;
   targets.add({{"put", "memcpy", Target::Sense::time_at_most, 3},
                {"put / mpi", "mpi", Target::Sense::speed_at_least, 8}});
@@ -96,6 +101,11 @@ TEST(Report, WritesTheFieldsOfTheConvention) {
   EXPECT_DOUBLE_EQ(result.at("median"), 2.0);
   EXPECT_DOUBLE_EQ(result.at("ci95_median").at(0), 1.989);
   EXPECT_EQ(result.at("ratio").at("to"), "memcpy");
+  EXPECT_FALSE(json.at("results").at(0).contains("against")) << "it is about the other one";
+  EXPECT_EQ(result.at("against").size(), 1U);
+  EXPECT_EQ(result.at("against").at(0), result.at("ratio"));
+  EXPECT_EQ(json.at("results").at(2).at("by_rank").at(1), 2);
+  EXPECT_EQ(json.at("targets").at(0).at("cases_without_reference"), 0);
 }
 
 /// Runs the schema validator on a document; its exit code, or no_validator.

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/report/backends.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace tessera::bench::report {
+namespace {
+
+/// A name of bench/floors or of a suite; names that begin with it and a blank mean the same, as
+/// "mpi in memory" does.
+struct Known {
+  std::string_view name;
+  Kind kind;
+  int style;  ///< -1: none of its own
+};
+
+// Longer names stand before those that they begin with.
+constexpr std::array<Known, 51> known = {{
+    {"tessera", Kind::ours, 0},
+    {"shm", Kind::ours, 0},
+    {"tcp polling", Kind::floor, 4},
+    {"tcp blocking", Kind::floor, 5},
+    {"tcp with helpers", Kind::floor, 4},
+    {"tcp", Kind::ours, 0},
+    {"server", Kind::ours, 0},
+    {"verbs", Kind::ours, 0},
+    {"loopback", Kind::ours, 0},
+    {"tessera-mg", Kind::ours, 0},
+    {"fence_all", Kind::ours, 0},
+    {"default", Kind::ours, 0},
+    {"all ranks", Kind::ours, 0},
+    {"across nodes", Kind::ours, 0},
+    {"allocate_local", Kind::ours, 0},
+    {"plain", Kind::ours, 7},
+    {"aggregate", Kind::ours, 3},
+    {"vector", Kind::ours, 6},
+    {"1000 calls", Kind::ours, 7},
+    {"n calls", Kind::ours, 7},
+    {"contiguous", Kind::ours, 7},
+    {"buffered", Kind::ours, 7},
+    {"pipelined", Kind::ours, 6},
+    {"zero-copy", Kind::ours, 3},
+    {"same node", Kind::ours, 7},
+    {"fence each", Kind::ours, 7},
+    {"memcpy", Kind::floor, 1},
+    {"axpy", Kind::floor, 1},
+    {"lock xadd", Kind::floor, 1},
+    {"lock cmpxchg", Kind::floor, 1},
+    {"xchg", Kind::floor, 1},
+    {"two atomics", Kind::floor, 1},
+    {"spin lock", Kind::floor, 1},
+    {"one axpy", Kind::floor, 7},
+    {"all axpy", Kind::floor, 1},
+    {"serial loop", Kind::floor, 1},
+    {"dgemm at once", Kind::floor, 1},
+    {"rma", Kind::floor, 1},
+    {"pwrite", Kind::floor, 1},
+    {"pread", Kind::floor, 1},
+    {"bare loop", Kind::floor, 1},
+    {"mpi two-sided", Kind::floor, 6},
+    {"mpi overlapped", Kind::floor, 7},
+    {"mpi neighbours", Kind::floor, 2},
+    {"mpi", Kind::floor, 2},
+    {"armci-mpi", Kind::floor, 3},
+    {"pdgemm", Kind::floor, 2},
+    {"pdgemr2d", Kind::floor, 2},
+    {"pdtran", Kind::floor, 2},
+    {"triad", Kind::yardstick, 7},
+    {"computation", Kind::yardstick, 7},
+}};
+
+bool stands_for(std::string_view name, std::string_view backend) {
+  return backend.starts_with(name) &&
+         (backend.size() == name.size() || backend[name.size()] == ' ');
+}
+
+constexpr std::string_view ours = "Tessera";
+
+const Known* find(std::string_view backend) {
+  if (backend.starts_with(ours)) {  // a display_name()
+    backend.remove_prefix(std::min(ours.size() + 2, backend.size()));
+    backend = backend.empty() ? "tessera" : backend;
+  }
+  const auto* const found = std::find_if(known.begin(), known.end(), [backend](const Known& each) {
+    return stands_for(each.name, backend);
+  });
+  return found == known.end() ? nullptr : found;
+}
+
+}  // namespace
+
+Kind kind_of(std::string_view backend) {
+  const Known* const found = find(backend);
+  // With a computation in its time, or without the part of it that waits.
+  if (backend.ends_with(" overlapped") && backend != "mpi overlapped") {
+    return Kind::yardstick;
+  }
+  if (backend.ends_with(" running")) {
+    return Kind::yardstick;
+  }
+  return found == nullptr ? Kind::ours : found->kind;
+}
+
+std::string display_name(const std::string& backend) {
+  if (kind_of(backend) != Kind::ours || backend.starts_with(ours)) {
+    return backend;
+  }
+  return std::string(ours) + (backend.starts_with("tessera") ? "" : ", " + backend);
+}
+
+std::vector<int> styles_of(const std::vector<std::string>& backends) {
+  std::vector<int> chosen(backends.size(), -1);
+  std::array<bool, static_cast<std::size_t>(styles)> taken = {};
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    const Known* const found = find(backends[i]);
+    if (found != nullptr && found->style >= 0 && !taken[static_cast<std::size_t>(found->style)]) {
+      chosen[i] = found->style;
+      taken[static_cast<std::size_t>(found->style)] = true;
+    }
+  }
+  int next = 0;
+  for (int& style : chosen) {
+    if (style < 0) {
+      const auto* const free = std::find(taken.begin(), taken.end(), false);
+      // With more series than styles those behind begin again.
+      style = free != taken.end() ? static_cast<int>(free - taken.begin()) : next++ % styles;
+      taken[static_cast<std::size_t>(style)] = true;
+    }
+  }
+  return chosen;
+}
+
+}  // namespace tessera::bench::report

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Changes: what became faster or slower from the baseline to what is compared with it.
+//
+// Times of different runs say more about the hour than about the code. So what is compared is each
+// candidate's ratio to the first one of its rounds, where that is a floor or a yardstick; only what
+// has no such neighbour is compared by its time, and says so. A change counts when the interval
+// excludes 1 for every pair of launches; that is why it is made of the outermost ends.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "bench/report/dataset.hpp"
+
+namespace tessera::bench::report {
+
+struct Change {
+  const Measurement* measurement;
+  std::string backend;
+  std::string reference;  ///< what both were divided by; empty when times were compared
+  Ratio ratio;            ///< after / before: above 1 is slower now
+  std::size_t launches;   ///< of the side that has fewer
+};
+
+struct Changes {
+  std::vector<Change> found;  ///< the largest first
+  std::size_t compared = 0;   ///< how many results both have
+};
+
+/// How many launches a claim takes, and one in public.
+inline constexpr std::size_t launches_for_a_claim = 5;
+inline constexpr std::size_t launches_for_a_public_claim = 10;
+
+Changes changes_of(const Variant& before, const Variant& after);
+
+}  // namespace tessera::bench::report

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The experiments of the papers that Tessera's design follows, made again with its benchmarks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/report/panels.hpp"
+
+namespace tessera::bench::report {
+
+struct Experiment {
+  std::string number;  ///< "Figure 14"
+  std::string title;
+  std::string shown;    ///< what the paper had, in our words
+  std::string here;     ///< what is measured instead
+  std::string command;  ///< what makes the results
+  std::vector<Panel> panels;
+  std::string later = {};  ///< what it waits for; empty for one that can be made
+};
+
+struct Paper {
+  std::string id;     ///< short, for links
+  std::string title;  ///< with year
+  std::vector<Experiment> experiments;
+};
+
+/// ARMCI (2006); protocols on Myrinet and cLAN (2002); ARMCI-MPI (2012); server clustering.
+Paper armci_paper();
+Paper protocols_paper();
+Paper armci_mpi_paper();
+Paper clustering_paper();
+
+}  // namespace tessera::bench::report

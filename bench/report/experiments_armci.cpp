@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/report/experiments.hpp"
+
+namespace tessera::bench::report {
+namespace {
+
+constexpr const char* on_one_node = "mpirun -n 2 tessera-bench ";
+constexpr const char* over_tcp =
+    "TESSERA_RANKS_PER_NODE=1 mpirun -n 2 --mca pml ob1 --mca btl self,tcp --mca osc pt2pt ";
+constexpr const char* over_devices = "TESSERA_RANKS_PER_NODE=1 tessera-run -n 2 tessera-bench ";
+
+std::string shared(const std::string& parts) {
+  return on_one_node + parts;
+}
+std::string net(const std::string& parts) {
+  return std::string(over_tcp) + "tessera-bench " + parts;
+}
+std::string verbs(const std::string& parts) {
+  return over_devices + parts;
+}
+
+std::vector<Experiment> microbenchmarks() {
+  return {
+      {"Table 1",
+       "Latency of put and get",
+       "On four machines a put took 2 to 12.8 µs and a get 2.1 to 17.8 µs: least where memory can "
+       "be "
+       "loaded and stored directly (Cray X1), most over Myrinet.",
+       "The same operations of 8 bytes through shared memory, over TCP and over RDMA devices.",
+       shared("rma.contiguous") + "; " + net("net.latency") + "; " + verbs("verbs.latency"),
+       {small_operations({"Put, complete here", "Put and fence", "Get"},
+                         {{"own node", "rma", {"put", "put_fence", "get"}},
+                          {"another node, TCP", "net", {"put_here", "put", "get"}},
+                          {"another node, RDMA", "verbs", {"put", "put_fence", "get"}}})}},
+      {"Figure 14",
+       "Bandwidth beside raw RDMA",
+       "On InfiniBand put and get came close to the vendor's own RDMA test, and ahead of MPI's "
+       "messages.",
+       "Puts and gets over an RDMA device beside a bare loop on libibverbs.",
+       verbs("verbs.bandwidth"),
+       {curves_of("verbs", "put", Show::speed), curves_of("verbs", "get", Show::speed),
+        curves_of("verbs", "put_stream", Show::speed),
+        curves_of("verbs", "get_stream", Show::speed)}},
+      {"Figures 15 and 16",
+       "Bandwidth beside a network's own protocol",
+       "On Myrinet (GM) and Quadrics (Elan4) put lost little against the native protocol, and beat "
+       "MPI's messages, which have tags to match.",
+       "Here the native protocol is TCP: bare sockets, that poll or block, and MPI over TCP.",
+       net("net.bandwidth"),
+       {curves_of("net", "put", Show::speed), curves_of("net", "get", Show::speed),
+        curves_of("net", "put_stream", Show::speed), curves_of("net", "get_stream", Show::speed)}},
+      {"Figure 17",
+       "Get where memory is shared",
+       "On the Cray X1, where every processor reaches all memory, put and get were as fast as its "
+       "memory copy, and far ahead of messages.",
+       "Gets and puts on one node beside memcpy between the same buffers, and beside MPI.",
+       shared("rma.contiguous"),
+       {curves_of("rma", "get", Show::speed), curves_of("rma", "put", Show::speed)}},
+      {"Figure 18",
+       "Square patches in one call",
+       "A patch of n × n doubles in one strided call was faster than in a non-blocking call for "
+       "each "
+       "row, on InfiniBand by scatter and gather without a copy, on Myrinet by pipelined packing.",
+       "The same patches, in one call and in n calls (net), and rows of growing length (verbs).",
+       net("net.strided") + "; " + verbs("verbs.strided"),
+       {curves_of("net", "get_patch", Show::speed), curves_of("net", "put_patch", Show::speed),
+        curves_of("verbs", "get_strided", Show::speed),
+        curves_of("verbs", "put_strided", Show::speed)}},
+      {"Figure 19",
+       "Communication hidden behind computation",
+       "A computation was put between the start of a get and its wait, and grew until the whole "
+       "took "
+       "longer. Without copies 99 % of the get could be hidden, through buffers 90 %; of MPI's "
+       "messages little from 16 KiB on, where they wait for a handshake.",
+       "The same with gets over TCP, beside bare sockets with a helper thread at each end; and "
+       "what "
+       "a transfer over RDMA leaves of the processor.",
+       std::string(over_tcp) + "--bind-to none tessera-bench net.overlap net.overlap_steps; " +
+           verbs("verbs.overlap"),
+       {hidden_by_steps(), hidden_at_most(), left_by_transfers()}},
+      {"Figure 20",
+       "Aggregation of many small transfers",
+       "1000 doubles in 1000 non-blocking calls took several times as long as in an aggregate, "
+       "which "
+       "was nearly as fast as one call with a list of them all.",
+       "The same three ways over TCP, beside one bare round trip.",
+       net("net.scattered"),
+       {bars_of("1000 scattered doubles over TCP", "net",
+                {{"get_vector", "get"}, {"put_vector", "put"}}, Spacing::logarithmic)}},
+  };
+}
+
+std::vector<Experiment> applications() {
+  return {
+      {"Figures 21 and 22",
+       "NAS MG by one-sided communication and by messages",
+       "With one-sided exchange MG ran 14 to 27 % faster than NPB's MPI version on InfiniBand, and "
+       "28 "
+       "to 46 % faster on Myrinet, in classes A to C.",
+       "The same kernels with both exchanges in one program, in alternation; and what is exposed "
+       "of "
+       "each exchange.",
+       shared("mg --classes A,B") + "; " + net("mg --classes A,B"),
+       {bars_of("NAS MG, time", "mg",
+                {{"class_S", "S"},
+                 {"class_W", "W"},
+                 {"class_A", "A"},
+                 {"class_B", "B"},
+                 {"class_C", "C"}},
+                Spacing::logarithmic),
+        bars_of("NAS MG, time exchanging", "mg",
+                {{"exchange_S", "S"},
+                 {"exchange_W", "W"},
+                 {"exchange_A", "A"},
+                 {"exchange_B", "B"},
+                 {"exchange_C", "C"}},
+                Spacing::logarithmic),
+        times_by_ranks("mg", {{"class_S", "MG class S"},
+                              {"class_A", "MG class A"},
+                              {"class_B", "MG class B"},
+                              {"class_C", "MG class C"}})}},
+      {"Figure 23",
+       "Sparse matrix–vector product with and without aggregation",
+       "A finite-element matrix of 41,092 rows and 1.7 million entries was multiplied, each "
+       "process "
+       "reading the elements of the vector that it lacks. Aggregated reads won on all numbers of "
+       "processes, and scaled.",
+       "Three matrices, finite elements among them: elements read one by one, by aggregates, as "
+       "the "
+       "library does by default, and by MPI's messages between neighbours. tessera-spmv --matrix "
+       "multiplies a matrix of one's own.",
+       net("spmv.modes"),
+       {bars_of("Product with a sparse matrix, time", "spmv",
+                {{"fe2d:200", "finite elements"},
+                 {"stencil27:24", "27-point stencil"},
+                 {"random:10000,9", "random"}},
+                Spacing::logarithmic),
+        times_by_ranks("spmv", {{"fe2d:200", "Finite elements"},
+                                {"stencil27:24", "27-point stencil"},
+                                {"random:10000,9", "Random matrix"}})}},
+      {"Figure 24",
+       "Communication of each process",
+       "On 32 processes two bars for each: the time spent communicating with single reads, high "
+       "and "
+       "uneven, and with aggregates, low on all.",
+       "The same for each rank, and for each way of Figure 23.",
+       net("spmv.modes"),
+       {communication_by_rank()}},
+  };
+}
+
+}  // namespace
+
+Paper armci_paper() {
+  Paper paper{"armci", "ARMCI, a portable remote memory copy (2006)", microbenchmarks()};
+  for (Experiment& experiment : applications()) {
+    paper.experiments.push_back(std::move(experiment));
+  }
+  return paper;
+}
+
+}  // namespace tessera::bench::report

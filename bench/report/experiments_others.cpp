@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/report/experiments.hpp"
+
+namespace tessera::bench::report {
+namespace {
+
+constexpr const char* protocols =
+    "TESSERA_RANKS_PER_NODE=1 tessera-run -n 2 tessera-bench net.protocols";
+constexpr const char* with_messages =
+    "TESSERA_RANKS_PER_NODE=1 mpirun -n 2 --mca pml ob1 --mca btl self,tcp --mca osc pt2pt "
+    "tessera-bench net.bandwidth net.strided";
+constexpr const char* needs_mpi_windows =
+    "The comparison with the same library on MPI's windows needs the transport over MPI's "
+    "one-sided "
+    "operations, which isn't built yet. Until then ARMCI-MPI itself stands in its place.";
+constexpr const char* needs_clustering =
+    "Needs servers in clusters that share request buffers and forward requests, which aren't built "
+    "yet.";
+
+}  // namespace
+
+Paper protocols_paper() {
+  return {
+      "protocols",
+      "Protocols for remote memory operations on Myrinet and cLAN clusters (2002)",
+      {
+          {"Figure 2",
+           "Registering memory beside copying it",
+           "What it takes to register and deregister memory, beside the bandwidth of a copy: "
+           "registration is cheap on cLAN and grows with the pages on Myrinet, so that for small "
+           "and "
+           "medium sizes a copy is faster.",
+           "Puts from memory that is registered, that was used before, and that is new to the "
+           "device; and memcpy.",
+           "TESSERA_RANKS_PER_NODE=1 tessera-run -n 2 tessera-bench verbs.registration; "
+           "tessera-run -n 2 tessera-bench rma.contiguous",
+           {curves_of("verbs", "put_registration", Show::time),
+            curves_of("rma", "put", Show::time)}},
+          {"Figures 6 and 7",
+           "Get by protocol",
+           "Zero-copy won on cLAN for all but small gets. On Myrinet, where registration is dear, "
+           "it "
+           "was the worst, and copies in a pipeline the best.",
+           "All through buffers, in a pipeline, without copies, and as the library chooses.",
+           protocols,
+           {curves_of("net", "get_by_protocol", Show::speed)}},
+          {"Figures 8 to 11",
+           "Put and get, contiguous and strided, beside messages",
+           "Gets were about as fast as MPI's messages, puts faster from medium sizes on, within 5 "
+           "% "
+           "of the bare network on Myrinet. Between strided and contiguous transfers the gap was "
+           "smaller than MPI's.",
+           "The same transfers over TCP, by protocol and beside MPI.",
+           std::string(protocols) + "; " + with_messages,
+           {curves_of("net", "put_by_protocol", Show::speed),
+            curves_of("net", "get_patch_by_protocol", Show::speed),
+            curves_of("net", "put_patch_by_protocol", Show::speed),
+            curves_of("net", "get", Show::speed), curves_of("net", "put", Show::speed),
+            curves_of("net", "get_patch", Show::speed),
+            curves_of("net", "put_patch", Show::speed)}},
+          {"Figure 12",
+           "Fences with several outstanding requests",
+           "fence_all asks several servers at once and then waits for them all: a gain over one "
+           "after the other, larger when one process calls it than when all do.",
+           "The gain by how many ranks were changed. It takes more than two nodes.",
+           "TESSERA_RANKS_PER_NODE=1 tessera-run -n 4 tessera-bench net.fence",
+           {gain_of_fence_all(), curves_of("net", "fence_all", Show::time)}},
+          {"Table 2",
+           "Latency on a node and between nodes",
+           "Get 0.38 µs on a node and 35 µs between nodes, where an interrupt wakes the server; "
+           "lock "
+           "1.1 and 36 µs; unlock, which nobody waits for, 0.8 and 1.6 to 1.9 µs; "
+           "read-modify-write "
+           "much as get.",
+           "The same operations by rank 0, with a rank of its own node and with one of another.",
+           "TESSERA_RANKS_PER_NODE=2 tessera-run -n 4 tessera-bench net.places",
+           {bars_of("Operations of 8 bytes", "net",
+                    {{"place_get", "get"},
+                     {"place_lock", "lock"},
+                     {"place_unlock", "unlock"},
+                     {"place_fetch_add", "fetch_add"},
+                     {"place_swap", "swap"},
+                     {"place_put_here", "put here"},
+                     {"place_put_fence", "put + fence"}},
+                    Spacing::logarithmic)}},
+      }};
+}
+
+Paper armci_mpi_paper() {
+  return {
+      "armci-mpi",
+      "ARMCI on MPI's one-sided communication (2012)",
+      {
+          {"Figure 3",
+           "Bandwidth of get, put and accumulate",
+           "ARMCI-MPI beside native ARMCI on four machines: behind it on most, most of all in "
+           "accumulate on InfiniBand, but twice as fast on the Cray XE.",
+           "Tessera on one node beside MPI's windows, ARMCI-MPI and plain loops.",
+           "mpirun -n 2 tessera-bench rma.contiguous",
+           {curves_of("rma", "get", Show::speed), curves_of("rma", "put", Show::speed),
+            curves_of("rma", "accumulate", Show::speed)},
+           needs_mpi_windows},
+          {"Figure 4",
+           "Strided transfers by method",
+           "Segments of 16 and 1024 bytes, 1 to 1024 of them, by ARMCI-MPI's methods. Which is "
+           "best depends on machine and length: MPI's types for short segments, a call for each "
+           "for long ones.",
+           "Rows of 16 and 1024 bytes; MPI has them as subarray types.",
+           "mpirun -n 2 tessera-bench rma.strided",
+           {curves_of("rma", "get_strided", Show::speed),
+            curves_of("rma", "put_strided", Show::speed),
+            curves_of("rma", "accumulate_strided", Show::speed)},
+           needs_mpi_windows},
+          {"Figure 5",
+           "Buffers of one library in the other's transfers",
+           "A get into memory that the other run-time system had allocated was much slower: it "
+           "wasn't registered where it was used.",
+           "Our half: transfers from memory of the library and from ordinary memory, which it "
+           "registers when it first sees it.",
+           "TESSERA_RANKS_PER_NODE=1 tessera-run -n 2 tessera-bench verbs.bandwidth",
+           {curves_of("verbs", "get", Show::speed)},
+           needs_mpi_windows},
+          {"Figure 6",
+           "Coupled cluster",
+           "CCSD and (T) of a water cluster by NWChem: ARMCI-MPI up to twice as slow as native "
+           "ARMCI on InfiniBand, 30 % faster on the Cray XE.",
+           "tessera-ccsd computes these energies; its time by transport belongs here.",
+           "tessera-ccsd --occupied 16 --virtual 128",
+           {},
+           needs_mpi_windows},
+      }};
+}
+
+Paper clustering_paper() {
+  return {"clustering",
+          "Cooperative server clustering",
+          {
+              {"Figure 6",
+               "Latency, direct and forwarded",
+               "Put and get took about as long with clustered servers as without, also where an "
+               "intermediate server forwards the request.",
+               "",
+               "",
+               {},
+               needs_clustering},
+              {"Figure 7",
+               "Bandwidth, direct and forwarded",
+               "A little less for small messages, the same for large ones.",
+               "",
+               "",
+               {},
+               needs_clustering},
+              {"Figure 8",
+               "Memory of the servers",
+               "Linear in the number of processes without clustering; with it 34.7 MB instead of "
+               "169.7 MB for 9600 processes on 800 nodes.",
+               "",
+               "",
+               {},
+               needs_clustering},
+              {"Figure 9",
+               "An application's time",
+               "A density functional computation on 2400 processes ran 45 % faster.",
+               "",
+               "",
+               {},
+               needs_clustering},
+          }};
+}
+
+}  // namespace tessera::bench::report

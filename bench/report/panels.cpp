@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/report/panels.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/report/backends.hpp"
+#include "bench/report/drawing.hpp"
+
+namespace tessera::bench::report {
+namespace {
+
+constexpr double whole = 100;  // percent
+
+/// Which of several settings a line speaks of.
+std::string place_of(const Dataset& dataset, const Variant& variant) {
+  return dataset.shown().size() > 1 ? " (" + variant.setting + ")" : "";
+}
+
+/// The figures that `of` makes of each shown variant.
+template <class Of>
+std::string figures(const Dataset& dataset, const Of& of) {
+  std::string all;
+  for (const Variant* const variant : dataset.shown()) {
+    for (Chart& chart : of(*variant)) {
+      chart.subtitle = dataset.shown().size() > 1 ? variant->setting : "";
+      finish(chart);
+      all += figure(chart);
+    }
+  }
+  return all;
+}
+
+const Measurement* find(const Variant& variant, std::string_view bench, std::string_view op) {
+  const auto found =
+      std::find_if(variant.measurements.begin(), variant.measurements.end(),
+                   [&](const Measurement& each) { return each.bench == bench && each.op == op; });
+  return found == variant.measurements.end() ? nullptr : &*found;
+}
+
+Series& series_of(Chart& chart, const std::string& name) {
+  const auto found = std::find_if(chart.series.begin(), chart.series.end(),
+                                  [&name](const Series& each) { return each.name == name; });
+  return found != chart.series.end() ? *found : chart.series.emplace_back(Series{name, 0, {}});
+}
+
+/// A part of a time, in percent, from the times that it is made of.
+struct Part {
+  double value;
+  Interval ci95;
+};
+
+double clamped(double percent) {
+  return std::clamp(percent, 0.0, whole);
+}
+
+/// What a computation hides of a transfer, (blocking + computing - overlapped) / blocking, with
+/// ends that the intervals of the three allow at most; none where the computation took longer alone
+/// than beside the transfer, by others' doing.
+std::optional<Part> hidden_part(const Entry& blocking, const Entry& computing,
+                                const Entry& overlapped) {
+  constexpr double tolerance = 1.05;
+  const Interval alone = blocking.ci95();
+  if (blocking.median() <= 0 || alone.lo <= 0 ||
+      computing.median() > tolerance * overlapped.median()) {
+    return std::nullopt;
+  }
+  const double lost = computing.ci95().lo - overlapped.ci95().hi;
+  const double won = computing.ci95().hi - overlapped.ci95().lo;
+  const double lo = 1 + lost / (lost < 0 ? alone.lo : alone.hi);
+  const double hi = 1 + won / (won > 0 ? alone.lo : alone.hi);
+  const double value = 1 + (computing.median() - overlapped.median()) / blocking.median();
+  return Part{clamped(whole * value), {clamped(whole * lo), clamped(whole * hi)}};
+}
+
+struct HiddenPart {
+  std::string name;
+  Part part;
+};
+
+/// Of each transfer that a measurement has alone and beside a computation.
+std::vector<HiddenPart> hidden_parts(const Measurement& measurement) {
+  std::vector<HiddenPart> found;
+  const Entry* const computing = measurement.find("computation");
+  for (const Entry& entry : measurement.entries) {
+    const Entry* const overlapped = measurement.find(entry.backend + " overlapped");
+    if (computing != nullptr && overlapped != nullptr) {
+      if (const auto part = hidden_part(entry, *computing, *overlapped)) {
+        found.push_back({entry.backend, *part});
+      }
+    }
+  }
+  return found;
+}
+
+Axis percent_axis(const char* title) {
+  return {title, Unit::percent, Spacing::linear};
+}
+
+/// "computation 25 %" → 25
+std::optional<double> step_of(std::string_view shape) {
+  constexpr std::string_view before = "computation ";
+  if (!shape.starts_with(before)) {
+    return std::nullopt;
+  }
+  double percent = 0;
+  const auto read =
+      std::from_chars(shape.data() + before.size(), shape.data() + shape.size(), percent);
+  return read.ec == std::errc{} ? std::optional(percent) : std::nullopt;
+}
+
+/// The most that any step hid of each size, and for each size what each step hid.
+std::vector<Chart> step_charts(const Variant& variant) {
+  Chart most = blank_chart("The most that any computation hides of a get, by its size",
+                           {"Size", Unit::bytes, Spacing::logarithmic}, percent_axis("Hidden"));
+  std::map<std::int64_t, Chart> by_size;
+  for (const Measurement& each : variant.measurements) {
+    const auto step = step_of(each.shape);
+    if (each.op != "overlap_steps" || !step) {
+      continue;
+    }
+    const auto size = static_cast<double>(each.size);
+    Chart& chart =
+        by_size
+            .try_emplace(
+                each.size,
+                blank_chart(fmt::format("Get of {} beside a computation", label(size, Unit::bytes)),
+                            {"Computation, of the get's time", Unit::percent, Spacing::linear},
+                            percent_axis("Hidden")))
+            .first->second;
+    for (const auto& [name, part] : hidden_parts(each)) {
+      series_of(chart, name).points.push_back({*step, part.value, part.ci95});
+      auto& points = series_of(most, name).points;
+      const auto same = std::find_if(points.begin(), points.end(),
+                                     [size](const Point& point) { return point.x == size; });
+      if (same == points.end()) {
+        points.push_back({size, part.value, part.ci95});
+      } else if (same->y < part.value) {
+        *same = {size, part.value, part.ci95};
+      }
+    }
+  }
+  std::vector<Chart> charts = {most};
+  for (auto& entry : by_size) {
+    charts.push_back(std::move(entry.second));
+  }
+  return charts;
+}
+
+std::vector<Chart> long_computation_charts(const Variant& variant) {
+  Chart chart = blank_chart("Get of 4 MiB beside a computation that is long enough",
+                            {"Target", Unit::count, {}}, percent_axis("Hidden"));
+  for (const auto& [op, name] :
+       {std::pair{"overlap_idle", "target idle"}, std::pair{"overlap_busy", "target computing"}}) {
+    if (const Measurement* const found = find(variant, "net", op)) {
+      const auto place = static_cast<double>(chart.categories.size());
+      chart.categories.emplace_back(name);
+      for (const auto& [transfer, part] : hidden_parts(*found)) {
+        series_of(chart, transfer).points.push_back({place, part.value, part.ci95});
+      }
+    }
+  }
+  return {chart};
+}
+
+/// 1 − running / blocking of each transfer.
+Chart left_chart(const Variant& variant, const char* op) {
+  Chart chart = blank_chart(fmt::format("verbs {}: left of the processor", op),
+                            {"Size", Unit::bytes, Spacing::logarithmic}, percent_axis("Left"));
+  for (const Measurement& each : variant.measurements) {
+    for (const Entry& blocking : each.entries) {
+      const Entry* const running = each.find(blocking.backend + " running");
+      if (each.bench != "verbs" || each.op != op || running == nullptr || blocking.ci95().lo <= 0) {
+        continue;
+      }
+      const auto left = [](double part, double of) { return clamped(whole * (1 - part / of)); };
+      series_of(chart, blocking.backend)
+          .points.push_back({static_cast<double>(each.size),
+                             left(running->median(), blocking.median()),
+                             {left(running->ci95().hi, blocking.ci95().lo),
+                              left(running->ci95().lo, blocking.ci95().hi)}});
+    }
+  }
+  return chart;
+}
+
+/// How much faster fence_all is than a fence for each rank, by how many were changed.
+std::vector<Chart> fence_charts(const Variant& variant) {
+  constexpr std::size_t word = 8;
+  Chart chart = blank_chart("fence_all: gain over a fence for each rank",
+                            {"Ranks changed", Unit::count, Spacing::linear}, percent_axis("Gain"));
+  for (const auto& [op, name] : {std::pair{"fence_all", "called by one rank"},
+                                 std::pair{"fence_all_by_all", "called by all ranks"}}) {
+    for (const Measurement& each : variant.measurements) {
+      const Entry* const all = each.op == op ? each.find("fence_all") : nullptr;
+      const auto ratio = all == nullptr ? std::nullopt : all->ratio_to("fence each");
+      if (ratio && ratio->ci95.lo > 0) {
+        const auto gain = [](double times) { return whole * (1 / times - 1); };
+        series_of(chart, name)
+            .points.push_back({static_cast<double>(each.size) / word,
+                               gain(ratio->value),
+                               {gain(ratio->ci95.hi), gain(ratio->ci95.lo)}});
+      }
+    }
+  }
+  return chart.places().size() > 1 ? std::vector{chart} : std::vector<Chart>{};
+}
+
+std::vector<Chart> rank_charts(const Variant& variant) {
+  std::vector<Chart> charts;
+  for (const Measurement& each : variant.measurements) {
+    Chart chart =
+        blank_chart(fmt::format("Communication of each rank in a product, {}", each.shape),
+                    {"Rank", Unit::count, {}}, {"Time", Unit::time, Spacing::linear});
+    for (const Entry& entry : each.entries) {
+      const std::vector<double>& times = entry.first().by_rank;
+      for (std::size_t rank = 0; rank < times.size(); ++rank) {
+        if (rank == chart.categories.size()) {
+          chart.categories.push_back(std::to_string(rank));
+        }
+        series_of(chart, entry.backend)
+            .points.push_back({static_cast<double>(rank), times[rank], {times[rank], times[rank]}});
+      }
+    }
+    charts.push_back(std::move(chart));
+  }
+  return charts;
+}
+
+std::string cell_of(const Variant& variant, const std::string& bench, const std::string& op) {
+  constexpr std::int64_t word = 8;
+  const auto found = std::find_if(
+      variant.measurements.begin(), variant.measurements.end(), [&](const Measurement& each) {
+        return each.bench == bench && each.op == op && each.size == word && each.shape.empty();
+      });
+  const Entry* const subject = found == variant.measurements.end() ? nullptr : found->subject();
+  if (subject == nullptr) {
+    return "";
+  }
+  return brief(subject->median()) + " " + brief(subject->ci95());
+}
+
+std::string small_row(const Dataset& dataset, const Variant& variant, const SmallRow& row) {
+  std::string cells;
+  bool has_any = false;
+  for (const std::string& op : row.ops) {
+    const std::string cell = cell_of(variant, row.bench, op);
+    has_any = has_any || !cell.empty();
+    cells += "<td>" + cell + "</td>";
+  }
+  return has_any ? fmt::format("<tr><th>{}</th>{}</tr>\n",
+                               escape(row.name + place_of(dataset, variant)), cells)
+                 : "";
+}
+
+/// What settings with as many ranks a node share.
+std::string density_of(const RunFile& run) {
+  if (run.nodes == 1) {
+    return "on one node";
+  }
+  const std::int64_t each = run.ranks / run.nodes;
+  return fmt::format("{} rank{} a node", each, each == 1 ? "" : "s");
+}
+
+/// By density, the times of `bar` by ranks.
+std::map<std::string, Chart> charts_by_ranks(const Dataset& dataset, const std::string& bench,
+                                             const Bar& bar) {
+  std::map<std::string, Chart> charts;
+  for (const Variant* const variant : dataset.shown()) {
+    const Measurement* const found = find(*variant, bench, bar.op);
+    if (found == nullptr) {
+      continue;
+    }
+    const RunFile& run = *variant->launches.front();
+    Chart& chart = charts[density_of(run)];
+    chart.title = fmt::format("{} by ranks, {}", bar.name, density_of(run));
+    chart.x = {"Ranks", Unit::count, Spacing::linear};
+    chart.y = axis_of(Show::time);
+    for (const Entry& entry : found->entries) {
+      if (kind_of(entry.backend) != Kind::yardstick) {
+        series_of(chart, entry.backend)
+            .points.push_back({static_cast<double>(run.ranks), entry.median(), entry.ci95()});
+      }
+    }
+  }
+  return charts;
+}
+
+}  // namespace
+
+Panel curves_of(std::string bench, std::string op, Show show) {
+  return [=](const Dataset& dataset) {
+    return figures(dataset, [&](const Variant& variant) {
+      std::vector<Chart> charts;
+      for (const Sweep& sweep : sweeps_of(variant, bench, op)) {
+        charts.push_back(chart_of(sweep, show));
+      }
+      return charts;
+    });
+  };
+}
+
+Panel bars_of(std::string title, std::string bench, std::vector<Bar> bars, Spacing spacing) {
+  return [=](const Dataset& dataset) {
+    return figures(dataset, [&](const Variant& variant) {
+      Chart chart = blank_chart(title, {"", Unit::count, {}}, axis_of(Show::time));
+      chart.y.spacing = spacing;
+      for (const Bar& bar : bars) {
+        const Measurement* const found = find(variant, bench, bar.op);
+        if (found == nullptr) {
+          continue;
+        }
+        const auto place = static_cast<double>(chart.categories.size());
+        chart.categories.push_back(bar.name);
+        for (const Entry& entry : found->entries) {
+          if (kind_of(entry.backend) != Kind::yardstick) {
+            series_of(chart, entry.backend).points.push_back({place, entry.median(), entry.ci95()});
+          }
+        }
+      }
+      return std::vector{chart};
+    });
+  };
+}
+
+Panel small_operations(std::vector<std::string> columns, std::vector<SmallRow> rows) {
+  return [=](const Dataset& dataset) -> std::string {
+    std::string head = "<th class=\"text\">Memory of</th>";
+    for (const std::string& column : columns) {
+      head += fmt::format("<th>{} (µs)</th>", escape(column));
+    }
+    std::string body;
+    for (const SmallRow& row : rows) {
+      for (const Variant* const variant : dataset.shown()) {
+        body += small_row(dataset, *variant, row);
+      }
+    }
+    return body.empty() ? ""
+                        : fmt::format(
+                              "<figure class=\"full\"><figcaption>8 bytes, median and 95 % interval"
+                              "</figcaption><div class=\"wide\"><table><thead><tr>{}</tr>"
+                              "</thead><tbody>{}</tbody></table></div></figure>\n",
+                              head, body);
+  };
+}
+
+Panel hidden_by_steps() {
+  return [](const Dataset& dataset) { return figures(dataset, step_charts); };
+}
+
+Panel hidden_at_most() {
+  return [](const Dataset& dataset) { return figures(dataset, long_computation_charts); };
+}
+
+Panel left_by_transfers() {
+  return [](const Dataset& dataset) {
+    return figures(dataset, [](const Variant& variant) {
+      return std::vector{left_chart(variant, "overlap_put"), left_chart(variant, "overlap_get")};
+    });
+  };
+}
+
+Panel gain_of_fence_all() {
+  return [](const Dataset& dataset) { return figures(dataset, fence_charts); };
+}
+
+Panel times_by_ranks(std::string bench, std::vector<Bar> bars) {
+  return [=](const Dataset& dataset) {
+    std::string all;
+    for (const Bar& bar : bars) {
+      for (auto& entry : charts_by_ranks(dataset, bench, bar)) {
+        Chart& chart = entry.second;
+        if (chart.places().size() > 1) {
+          finish(chart);
+          all += figure(chart);
+        }
+      }
+    }
+    return all;
+  };
+}
+
+Panel communication_by_rank() {
+  return [](const Dataset& dataset) { return figures(dataset, rank_charts); };
+}
+
+}  // namespace tessera::bench::report

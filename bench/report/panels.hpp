@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Panels: what the seeds' experiments are made of. A panel takes from the files what it shows and
+// gives figures as HTML, one a setting, or nothing where no file has it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/report/dataset.hpp"
+#include "bench/report/sweep.hpp"
+
+namespace tessera::bench::report {
+
+using Panel = std::function<std::string(const Dataset&)>;
+
+/// All candidates of one operation over its sizes.
+Panel curves_of(std::string bench, std::string op, Show show);
+
+/// An operation of one size, and what it is called on the chart.
+struct Bar {
+  std::string op;
+  std::string name;
+};
+/// Several operations side by side, all candidates of each but the yardsticks.
+Panel bars_of(std::string title, std::string bench, std::vector<Bar> bars, Spacing spacing);
+
+/// A line of small_operations(): a suite, and its operations for each column.
+struct SmallRow {
+  std::string name;
+  std::string bench;
+  std::vector<std::string> ops;
+};
+/// A table of what operations of 8 bytes take.
+Panel small_operations(std::vector<std::string> columns, std::vector<SmallRow> rows);
+
+/// How much of a transfer computations hide, as they grow: net.overlap_steps.
+Panel hidden_by_steps();
+/// How much of a transfer a long computation hides: net.overlap.
+Panel hidden_at_most();
+/// What a transfer leaves of the processor: verbs.overlap.
+Panel left_by_transfers();
+
+/// By how much one call for all is faster than one for each: net.fence.
+Panel gain_of_fence_all();
+
+/// Times on several numbers of ranks, where files have them: MG, products of sparse matrices.
+Panel times_by_ranks(std::string bench, std::vector<Bar> bars);
+
+/// What each rank spent communicating.
+Panel communication_by_rank();
+
+}  // namespace tessera::bench::report

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/report/sections.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/report/backends.hpp"
+#include "bench/report/changes.hpp"
+#include "bench/report/drawing.hpp"
+#include "bench/report/sweep.hpp"
+
+namespace tessera::bench::report {
+namespace {
+
+std::string list(const std::set<std::string>& entries) {
+  std::string items;
+  for (const std::string& entry : entries) {
+    items += "<li>" + escape(entry) + "</li>";
+  }
+  return "<ul>" + items + "</ul>";
+}
+
+std::set<std::string> wrong_results(const Dataset& dataset) {
+  std::set<std::string> found;
+  for (const RunFile& run : dataset.runs()) {
+    for (const Result& result : run.results) {
+      if (!result.valid) {
+        found.insert(fmt::format("{}: {} {} {} {} B by {}: {}", run.file, result.bench, result.op,
+                                 result.shape, result.size, result.backend,
+                                 fmt::join(result.notes, "; ")));
+      }
+    }
+  }
+  return found;
+}
+
+/// The settings of one shown variant, as lines of names and values.
+std::vector<std::pair<std::string, std::string>> facts_of(const Variant& variant) {
+  const RunFile& run = *variant.launches.front();
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"version", run.suite_version},
+      {"git", run.git},
+      {"files", std::to_string(variant.launches.size())},
+      {"ranks", std::to_string(run.ranks)},
+      {"nodes", std::to_string(run.nodes)},
+      {"binding", run.binding},
+      {"oversubscribed", run.is_oversubscribed ? "yes" : "no"}};
+  for (const auto& [name, value] : run.host) {
+    constexpr std::size_t most_digits = 18;
+    const bool is_bytes =
+        name.ends_with("_bytes") && !value.empty() && value.size() <= most_digits &&
+        std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
+    facts.emplace_back(is_bytes ? name.substr(0, name.size() - 6) : name,
+                       is_bytes ? label(std::stod(value), Unit::bytes) : value);
+  }
+  std::copy_if(run.env.begin(), run.env.end(), std::back_inserter(facts),
+               [](const auto& variable) { return variable.first != launcher_variable; });
+  return facts;
+}
+
+/// All names in the order in which they first come.
+std::vector<std::string> names_of(
+    const std::vector<std::vector<std::pair<std::string, std::string>>>& columns) {
+  std::vector<std::string> names;
+  for (const auto& column : columns) {
+    for (const auto& fact : column) {
+      if (std::find(names.begin(), names.end(), fact.first) == names.end()) {
+        names.push_back(fact.first);
+      }
+    }
+  }
+  return names;
+}
+
+std::string facts_table(const Dataset& dataset) {
+  std::string head = "<th class=\"text\">Setting</th>";
+  std::vector<std::vector<std::pair<std::string, std::string>>> columns;
+  for (const Variant& variant : dataset.variants()) {
+    head += fmt::format("<th class=\"text\">{}{}</th>", escape(variant.setting),
+                        variant.is_baseline && !dataset.pairs().empty() ? ", baseline" : "");
+    columns.push_back(facts_of(variant));
+  }
+  std::string body;
+  for (const std::string& name : names_of(columns)) {
+    body += fmt::format("<tr><th>{}</th>", escape(name));
+    for (const auto& column : columns) {
+      const auto found = std::find_if(column.begin(), column.end(),
+                                      [&name](const auto& fact) { return fact.first == name; });
+      body += fmt::format("<td class=\"long\">{}</td>",
+                          found == column.end() ? "" : escape(found->second));
+    }
+    body += "</tr>\n";
+  }
+  return table(head, body);
+}
+
+std::string files_table(const Dataset& dataset) {
+  std::string body;
+  for (const RunFile& run : dataset.runs()) {
+    body +=
+        fmt::format("<tr><th>{}</th><td>{}</td><td>{:.1f} %</td><td class=\"long\">{}</td></tr>\n",
+                    escape(run.file), run.results.size(), run.noise_percent,
+                    code(fmt::format("{}", fmt::join(run.argv, " "))));
+  }
+  return table(
+      "<th class=\"text\">File</th><th>Results</th><th>Fixed work varies by</th>"
+      "<th class=\"text\">Command</th>",
+      body);
+}
+
+std::string ratings_table(const Dataset& dataset) {
+  std::string body;
+  for (const RunFile& run : dataset.runs()) {
+    for (const RatingLine& rating : run.ratings) {
+      body += fmt::format(
+          "<tr><th>{}</th><td>{}</td><td class=\"text\">{}</td><td class=\"text {}\">{}</td>"
+          "<td class=\"text\">{}</td></tr>\n",
+          escape(rating.name), brief(rating.value), escape(rating.unit),
+          rating.valid ? "good" : "bad", rating.valid ? "verified" : "wrong", escape(run.file));
+    }
+  }
+  return body.empty() ? ""
+                      : "<h3>Ratings</h3>" +
+                            table(
+                                "<th class=\"text\">Application</th><th>Rating</th><th></th>"
+                                "<th></th><th class=\"text\">File</th>",
+                                body);
+}
+
+std::string direction_of(const Change& change) {
+  const bool is_slower = change.ratio.value > 1;
+  return fmt::format("<td class=\"text {}\">{}</td>", is_slower ? "bad" : "good",
+                     is_slower ? "slower" : "faster");
+}
+
+std::string claim_of(std::size_t launches) {
+  if (launches >= launches_for_a_public_claim) {
+    return "may be claimed";
+  }
+  return launches >= launches_for_a_claim
+             ? "may be said; in public from 10 launches on"
+             : fmt::format("a hint: {} of at least 5 launches", launches);
+}
+
+std::string name_of(const Measurement& measurement) {
+  std::string name = measurement.bench + " " + measurement.op;
+  if (!measurement.shape.empty()) {
+    name += ", " + measurement.shape;
+  }
+  return measurement.size > 0
+             ? name + ", " + label(static_cast<double>(measurement.size), Unit::bytes)
+             : name;
+}
+
+std::string changes_table(const Changes& changes) {
+  std::vector<Ratio> ratios;
+  for (const Change& change : changes.found) {
+    ratios.push_back(change.ratio);
+  }
+  const Interval range = range_of(ratios);
+  std::string body;
+  for (const Change& change : changes.found) {
+    body += fmt::format(
+        "<tr><th>{}</th><td class=\"text\">{}</td>{}<td>{}</td><td class=\"ci\">{}</td><td>{}</td>"
+        "<td class=\"text\">{}</td><td class=\"text\">{}</td></tr>\n",
+        escape(name_of(*change.measurement)), escape(display_name(change.backend)),
+        direction_of(change), brief(change.ratio.value), brief(change.ratio.ci95),
+        draw_interval(change.ratio, range),
+        change.reference.empty() ? "times alone" : "time / " + escape(change.reference),
+        claim_of(change.launches));
+  }
+  return table(
+      "<th class=\"text\">Result</th><th class=\"text\">By</th><th></th><th>Ratio</th>"
+      "<th>95 %</th><th>" +
+          draw_interval_axis(range) +
+          "</th><th class=\"text\">Compared</th><th class=\"text\">Standing</th>",
+      body);
+}
+
+std::string version_and_launches(const Variant& variant) {
+  const std::size_t launches = variant.launches.size();
+  return fmt::format("{} ({} file{})", escape(variant.version), launches, launches == 1 ? "" : "s");
+}
+
+std::string changes_of_pair(const Dataset::Pair& pair) {
+  const Changes changes = changes_of(*pair.before, *pair.after);
+  const std::string text =
+      fmt::format("<h3>{}</h3><p>From {} to {}: {} of {} results changed.</p>\n",
+                  escape(pair.after->setting), version_and_launches(*pair.before),
+                  version_and_launches(*pair.after), changes.found.size(), changes.compared);
+  return changes.found.empty() ? text : text + changes_table(changes);
+}
+
+std::string experiment(const Dataset& dataset, const Experiment& experiment) {
+  std::string text =
+      fmt::format("<h3>{}: {}</h3>\n<p><em>The paper:</em> {}</p>\n", escape(experiment.number),
+                  escape(experiment.title), escape(experiment.shown));
+  if (!experiment.here.empty()) {
+    text += fmt::format("<p><em>Here:</em> {}</p>\n", escape(experiment.here));
+  }
+  std::string figures;
+  for (const Panel& panel : experiment.panels) {
+    figures += panel(dataset);
+  }
+  if (!figures.empty()) {
+    text += "<div class=\"figures\">" + figures + "</div>\n";
+  } else if (!experiment.command.empty()) {
+    text += fmt::format("<p class=\"later\">Not in these files. {}, with {}, measures it.</p>\n",
+                        code(experiment.command), code("--json FILE"));
+  }
+  if (!experiment.later.empty()) {
+    text += fmt::format("<p class=\"later\">{}</p>\n", escape(experiment.later));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string objections_box(const Dataset& dataset) {
+  std::string box;
+  if (const auto wrong = wrong_results(dataset); !wrong.empty()) {
+    box +=
+        "<div class=\"box\"><strong>Wrong data.</strong> Of these results nothing may be "
+        "concluded:" +
+        list(wrong) + "</div>\n";
+  }
+  std::map<std::string, std::string> files;  // by what stands against them
+  for (const RunFile& run : dataset.runs()) {
+    for (const std::string& objection : run.objections) {
+      std::string& names = files[objection];
+      names += (names.empty() ? "" : ", ") + run.file;
+    }
+  }
+  std::set<std::string> objections;
+  for (const auto& [objection, names] : files) {
+    objections.insert(objection + " (" + names + ")");
+  }
+  if (!objections.empty()) {
+    box +=
+        "<div class=\"box\"><strong>No headlines.</strong> Absolute numbers of these runs must "
+        "not be quoted; ratios remain valid:" +
+        list(objections) + "</div>\n";
+  }
+  return box;
+}
+
+std::string machines(const Dataset& dataset) {
+  return files_table(dataset) + facts_table(dataset) + ratings_table(dataset);
+}
+
+std::string changes(const Dataset& dataset) {
+  const auto pairs = dataset.pairs();
+  if (pairs.empty()) {
+    return "<p>There is nothing to compare: under each setting all files with the same results are "
+           "of one version. Files "
+           "of another version, or " +
+           code("--baseline FILE") + ", are compared here.</p>\n";
+  }
+  std::string text =
+      "<p>Ratios are after / before, above 1 slower now; only those whose interval excludes 1 for "
+      "every pair of launches. Where a floor stood in the same rounds, times were divided by its "
+      "time first.</p>\n";
+  for (const Dataset::Pair& pair : pairs) {
+    text += changes_of_pair(pair);
+  }
+  return text;
+}
+
+std::string paper(const Dataset& dataset, const Paper& paper) {
+  std::string text;
+  for (const Experiment& each : paper.experiments) {
+    text += experiment(dataset, each);
+  }
+  return text;
+}
+
+}  // namespace tessera::bench::report

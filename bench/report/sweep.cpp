@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/report/sweep.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/report/backends.hpp"
+
+namespace tessera::bench::report {
+namespace {
+
+/// "64 x 16 B": so many pieces of so many bytes.
+struct Pieces {
+  std::int64_t count;
+  std::int64_t bytes;
+};
+
+std::optional<Pieces> pieces_of(std::string_view shape) {
+  constexpr std::string_view times = " x ";
+  const auto* const end = shape.data() + shape.size();
+  Pieces pieces = {0, 0};
+  const auto count = std::from_chars(shape.data(), end, pieces.count);
+  const auto left = static_cast<std::size_t>(end - count.ptr);
+  if (count.ec != std::errc{} || !std::string_view(count.ptr, left).starts_with(times)) {
+    return std::nullopt;
+  }
+  const auto bytes = std::from_chars(count.ptr + times.size(), end, pieces.bytes);
+  const std::string_view rest(bytes.ptr, static_cast<std::size_t>(end - bytes.ptr));
+  return bytes.ec == std::errc{} && rest == " B" ? std::optional(pieces) : std::nullopt;
+}
+
+using Measurements = std::vector<const Measurement*>;
+
+/// How many different values `key` has.
+template <class Key>
+std::size_t count_of(const Measurements& measurements, const Key& key) {
+  std::set<decltype(key(**measurements.begin()))> seen;
+  for (const Measurement* each : measurements) {
+    seen.insert(key(*each));
+  }
+  return seen.size();
+}
+
+/// The sweep among `sweeps` that has this part, made when it's new.
+Sweep& part_of(std::vector<Sweep>& sweeps, const Measurement& like, const std::string& part,
+               const Axis& axis) {
+  const auto found = std::find_if(sweeps.begin(), sweeps.end(),
+                                  [&part](const Sweep& each) { return each.part == part; });
+  return found != sweeps.end() ? *found
+                               : sweeps.emplace_back(Sweep{like.bench, like.op, part, axis, {}});
+}
+
+/// Linear where a logarithm has nothing to show.
+Axis with_spacing(Axis axis, const std::vector<Sweep::Line>& lines) {
+  constexpr double narrow = 3;
+  const auto [least, most] =
+      std::minmax_element(lines.begin(), lines.end(),
+                          [](const Sweep::Line& a, const Sweep::Line& b) { return a.x < b.x; });
+  const bool is_narrow = least->x <= 0 || most->x < narrow * least->x;
+  axis.spacing = is_narrow ? Spacing::linear : Spacing::logarithmic;
+  return axis;
+}
+
+std::vector<Sweep> sweeps_of(const Measurements& measurements) {
+  const auto bytes_each = [](const Measurement& each) {
+    const auto pieces = pieces_of(each.shape);
+    return pieces ? pieces->bytes : 0;
+  };
+  const bool has_pieces =
+      std::all_of(measurements.begin(), measurements.end(),
+                  [](const Measurement* each) { return pieces_of(each->shape).has_value(); });
+  const bool differ_in_pieces = count_of(measurements, bytes_each) == measurements.size();
+  const bool differ_in_size = count_of(measurements, [](const Measurement& each) {
+                                return each.size;
+                              }) == measurements.size();
+  std::vector<Sweep> sweeps;
+  for (const Measurement* each : measurements) {
+    const auto size = static_cast<double>(each->size);
+    if (has_pieces && differ_in_pieces) {
+      const Axis axis{"Bytes a piece", Unit::bytes, {}};
+      part_of(sweeps, *each, "", axis)
+          .lines.push_back({each, static_cast<double>(pieces_of(each->shape)->bytes)});
+    } else if (has_pieces) {
+      const Pieces pieces = *pieces_of(each->shape);
+      part_of(sweeps, *each, fmt::format("rows of {} B", pieces.bytes), {"Rows", Unit::powers, {}})
+          .lines.push_back({each, static_cast<double>(pieces.count)});
+    } else {
+      part_of(sweeps, *each, differ_in_size ? "" : each->shape, {"Size", Unit::bytes, {}})
+          .lines.push_back({each, size});
+    }
+  }
+  for (Sweep& sweep : sweeps) {
+    sweep.x = with_spacing(sweep.x, sweep.lines);
+  }
+  return sweeps;
+}
+
+Interval divided(double numerator, Interval by) {
+  return {numerator / by.hi, numerator / by.lo};
+}
+
+/// A rate at the median, with the interval that the time's interval gives.
+std::optional<Shown> rate_of(const Entry& entry, double rate) {
+  const double time = entry.median();
+  const Interval ci95 = entry.ci95();
+  if (rate <= 0 || time <= 0 || ci95.lo <= 0) {
+    return std::nullopt;
+  }
+  return Shown{rate, divided(rate * time, ci95)};
+}
+
+std::string describe_series(const Chart& chart, const Series& series) {
+  const auto say = [&chart](const Point& point) {
+    const auto place = static_cast<std::size_t>(std::max(point.x, 0.0));
+    return fmt::format(
+        "{} at {}", label(point.y, chart.y.unit),
+        place < chart.categories.size() ? chart.categories[place] : label(point.x, chart.x.unit));
+  };
+  const Point& first = series.points.front();
+  const Point& last = series.points.back();
+  return series.points.size() == 1
+             ? fmt::format("{}: {}.", series.name, say(first))
+             : fmt::format("{}: from {} to {}.", series.name, say(first), say(last));
+}
+
+class Builder {
+ public:
+  Builder(Chart& chart, const Sweep& sweep) : chart_(chart), sweep_(sweep) {}
+
+  void add(const std::string& name, const Sweep::Line& line, const Shown& shown) {
+    auto found = std::find_if(chart_.series.begin(), chart_.series.end(),
+                              [&name](const Series& each) { return each.name == name; });
+    if (found == chart_.series.end()) {
+      found = chart_.series.insert(found, {name, 0, {}});
+    }
+    const double x = sweep_.lines.size() > 1 ? line.x : 0;
+    found->points.push_back({x, shown.value, shown.ci95});
+  }
+
+ private:
+  Chart& chart_;
+  const Sweep& sweep_;
+};
+
+void add_candidates(Builder& builder, const Sweep::Line& line, Show show) {
+  for (const Entry& entry : line.measurement->entries) {
+    const auto shown = shown_of(entry, show);
+    if (shown && kind_of(entry.backend) != Kind::yardstick) {
+      builder.add(entry.backend, line, *shown);
+    }
+  }
+}
+
+/// How much more bytes `subject` moves in a repetition than `floor` does: several ranks beside one.
+double work_ratio(const Entry& subject, const Entry& floor) {
+  const auto bytes = [](const Entry& entry) {
+    return entry.first().bytes_per_s * entry.first().median;
+  };
+  return bytes(subject) > 0 && bytes(floor) > 0 ? bytes(subject) / bytes(floor) : 1;
+}
+
+void add_percents(Builder& builder, const Sweep::Line& line) {
+  constexpr double whole = 100;
+  const Entry* const subject = line.measurement->subject();
+  if (subject == nullptr || kind_of(subject->backend) != Kind::ours) {
+    return;
+  }
+  for (const Entry& floor : line.measurement->entries) {
+    if (&floor == subject || kind_of(floor.backend) != Kind::floor) {
+      continue;
+    }
+    const auto ratio = subject->ratio_to(floor.backend);
+    if (ratio && ratio->ci95.lo > 0) {
+      const double percent = whole * work_ratio(*subject, floor);
+      builder.add(floor.backend, line, {percent / ratio->value, divided(percent, ratio->ci95)});
+    }
+  }
+}
+
+const char* name_of(Show show) {
+  switch (show) {
+    case Show::time:
+      return "time";
+    case Show::speed:
+      return "bandwidth";
+    case Show::messages:
+      return "message rate";
+    case Show::percent_of_floor:
+      return "percent of each floor's speed";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Sweep::name() const {
+  return fmt::format("{} {}{}{}", bench, op, part.empty() ? "" : ", ", part);
+}
+
+std::optional<Shown> shown_of(const Entry& entry, Show show) {
+  constexpr double million = 1e-6;
+  switch (show) {
+    case Show::time:
+      return Shown{entry.median(), entry.ci95()};
+    case Show::speed:
+      return rate_of(entry, entry.bytes_per_s() * million);
+    case Show::messages:
+      return rate_of(entry, entry.operations_per_s() * million);
+    case Show::percent_of_floor:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Axis axis_of(Show show) {
+  switch (show) {
+    case Show::time:
+      return {"Time", Unit::time, Spacing::logarithmic};
+    case Show::speed:
+      return {"Bandwidth", Unit::speed, Spacing::logarithmic};
+    case Show::messages:
+      return {"Messages a second", Unit::messages, Spacing::logarithmic};
+    case Show::percent_of_floor:
+      return {"Speed, in percent of the floor's", Unit::percent, Spacing::linear};
+  }
+  return {};
+}
+
+std::vector<Sweep> sweeps_of(const Variant& variant, std::string_view bench, std::string_view op) {
+  Measurements found;
+  for (const Measurement& each : variant.measurements) {
+    if (each.bench == bench && each.op == op && each.unit == "us") {
+      found.push_back(&each);
+    }
+  }
+  return found.empty() ? std::vector<Sweep>{} : sweeps_of(found);
+}
+
+std::vector<Sweep> sweeps_of(const Variant& variant, std::string_view bench) {
+  std::vector<Sweep> sweeps;
+  std::set<std::string> seen;
+  for (const Measurement& each : variant.measurements) {
+    if (each.bench == bench && seen.insert(each.op).second) {
+      auto more = sweeps_of(variant, bench, each.op);
+      std::move(more.begin(), more.end(), std::back_inserter(sweeps));
+    }
+  }
+  return sweeps;
+}
+
+void finish(Chart& chart) {
+  std::vector<std::string> names;
+  for (const Series& each : chart.series) {
+    names.push_back(each.name);
+  }
+  const std::vector<int> chosen = styles_of(names);
+  chart.description.clear();
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    Series& series = chart.series[i];
+    series.style = chosen[i];
+    series.name = display_name(series.name);
+    chart.description += i == 0 ? "" : " ";
+    chart.description += describe_series(chart, series);
+  }
+}
+
+Chart chart_of(const Sweep& sweep, Show show) {
+  Chart chart =
+      blank_chart(fmt::format("{}: {}", sweep.name(), name_of(show)), sweep.x, axis_of(show));
+  Builder builder(chart, sweep);
+  for (const Sweep::Line& line : sweep.lines) {
+    if (show == Show::percent_of_floor) {
+      add_percents(builder, line);
+    } else {
+      add_candidates(builder, line, show);
+    }
+  }
+  if (chart.is_empty()) {
+    return chart;
+  }
+  if (sweep.lines.size() == 1) {
+    chart.categories = {label(sweep.lines[0].x, sweep.x.unit)};
+  }
+  if (show == Show::percent_of_floor) {
+    chart.level = 100;
+    constexpr double too_high = 400;
+    const auto heights = chart.heights();
+    if (*std::max_element(heights.begin(), heights.end()) > too_high) {
+      chart.y.spacing = Spacing::logarithmic;
+    }
+  }
+  finish(chart);
+  return chart;
+}
+
+}  // namespace tessera::bench::report

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which runs are launches of one thing, what is said of several, and what counts as a change.
+#include "bench/report/dataset.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/report/backends.hpp"
+#include "bench/report/changes.hpp"
+#include "tests/bench/report_examples.hpp"
+
+namespace tessera::bench::report {
+namespace {
+
+std::vector<RunFile> launches(const std::vector<double>& factors, const std::string& git = "abc") {
+  std::vector<RunFile> runs;
+  for (const double factor : factors) {
+    runs.push_back(example_run(git + std::to_string(runs.size()), factor, git));
+  }
+  return runs;
+}
+
+std::vector<RunFile> both(std::vector<RunFile> first, const std::vector<RunFile>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+TEST(Dataset, CombinesLaunchesOfOneVersion) {
+  const Dataset data(launches({2, 4, 3}));
+  ASSERT_EQ(data.variants().size(), 1U);
+  const Variant& variant = data.variants()[0];
+  EXPECT_EQ(variant.setting, "2 ranks on 1 node");
+  EXPECT_EQ(variant.launches.size(), 3U);
+  ASSERT_EQ(variant.measurements.size(), 6U);
+  const Measurement& put = variant.measurements[0];
+  ASSERT_NE(put.subject(), nullptr);
+  EXPECT_EQ(put.subject()->backend, "shm");
+  const double copy = 0.008 + 0.0123456;
+  EXPECT_DOUBLE_EQ(put.subject()->median(), 3 * copy);
+  EXPECT_DOUBLE_EQ(put.subject()->ci95().lo, 0.99 * 2 * copy);
+  EXPECT_DOUBLE_EQ(put.subject()->ci95().hi, 1.01 * 4 * copy);
+  const auto ratio = put.subject()->ratio_to("mpi");
+  ASSERT_TRUE(ratio);
+  EXPECT_DOUBLE_EQ(ratio->value, 3.0 / 8);
+  EXPECT_DOUBLE_EQ(ratio->ci95.lo, 0.98 * 2 / 8);
+  EXPECT_FALSE(put.subject()->ratio_to("nobody"));
+}
+
+TEST(Dataset, KeepsSettingsApartAndNamesTheDifference) {
+  std::vector<RunFile> runs = launches({2, 2, 2});
+  runs[1].ranks = 4;
+  runs[1].nodes = 2;
+  runs[2].env["TESSERA_SERVER"] = "block";
+  const Dataset data(std::move(runs));
+  ASSERT_EQ(data.variants().size(), 3U);
+  EXPECT_EQ(data.variants()[0].setting, "2 ranks on 1 node, TESSERA_SERVER not set");
+  EXPECT_EQ(data.variants()[1].setting, "4 ranks on 2 nodes");
+  EXPECT_EQ(data.variants()[2].setting, "2 ranks on 1 node, TESSERA_SERVER=block");
+  EXPECT_EQ(data.shown().size(), 3U);
+  EXPECT_TRUE(data.pairs().empty());
+}
+
+TEST(Dataset, OfOneVersionHasNothingToCompare) {
+  EXPECT_TRUE(Dataset(launches({2, 3})).pairs().empty());
+}
+
+TEST(Dataset, ComparesTheFirstVersionWithTheLast) {
+  const Dataset data(both(launches({2}, "old"), launches({3}, "new")));
+  ASSERT_EQ(data.pairs().size(), 1U);
+  EXPECT_EQ(data.pairs()[0].before->version, "0.1.0 (old)");
+  EXPECT_EQ(data.pairs()[0].after->version, "0.1.0 (new)");
+  ASSERT_EQ(data.shown().size(), 1U);
+  EXPECT_EQ(data.shown()[0]->version, "0.1.0 (new)");
+}
+
+TEST(Dataset, TakesTheGivenBaselineWhereverItStands) {
+  const Dataset data(launches({2, 3}), {"abc1"});
+  ASSERT_EQ(data.pairs().size(), 1U);
+  EXPECT_EQ(data.pairs()[0].before->launches[0]->file, "abc1");
+  EXPECT_EQ(data.pairs()[0].after->launches[0]->file, "abc0");
+  ASSERT_EQ(data.shown().size(), 1U);
+  EXPECT_EQ(data.shown()[0]->launches[0]->file, "abc0");
+}
+
+TEST(Dataset, NeverComparesSettings) {
+  auto other = launches({3}, "new");
+  other[0].ranks = 3;
+  EXPECT_TRUE(Dataset(both(launches({2}, "old"), other)).pairs().empty());
+}
+
+TEST(Dataset, ShowsWhatANewerVersionDidNotMeasure) {
+  auto other = launches({3}, "new");
+  for (Result& result : other[0].results) {
+    result.bench = "net";
+  }
+  const Dataset data(both(launches({2}, "old"), other));
+  EXPECT_EQ(data.shown().size(), 2U);
+  EXPECT_TRUE(data.pairs().empty());
+}
+
+TEST(Measurement, IsAboutTheLastOfOursWhereNoFileTells) {
+  std::vector<RunFile> runs = launches({2});
+  for (Result& result : runs[0].results) {
+    result.against.reset();
+  }
+  const Dataset data(std::move(runs));
+  const Measurement& put = data.variants()[0].measurements[0];
+  EXPECT_EQ(put.subject()->backend, "shm");
+  EXPECT_TRUE(put.subject()->ratio_to("memcpy")) << "stands in `ratio`";
+  EXPECT_FALSE(put.subject()->ratio_to("mpi"));
+}
+
+TEST(Targets, AreDecidedByTheMedianOfLaunches) {
+  const auto verdict_of = [](const std::vector<double>& factors) {
+    const Dataset data(launches(factors));
+    return data.variants()[0].targets()[0];
+  };
+  EXPECT_TRUE(verdict_of({2, 2.9, 9}).is_met()) << "asked: at most 3";
+  EXPECT_FALSE(verdict_of({2, 3.1, 9}).is_met());
+  EXPECT_EQ(verdict_of({2, 3.1, 9}).launches, 3U);
+  EXPECT_DOUBLE_EQ(verdict_of({2, 3.1, 9}).worst->value, 3.1);
+}
+
+TEST(Targets, WithoutAReferenceAreNeitherMetNorMissed) {
+  const Dataset data(launches({2}));
+  const TargetVerdict verdict = data.variants()[0].targets()[1];
+  EXPECT_FALSE(verdict.worst);
+  EXPECT_FALSE(verdict.is_met());
+  EXPECT_EQ(verdict.cases_without_reference, 3);
+}
+
+Changes changes_in(const Dataset& data) {
+  return changes_of(*data.pairs().at(0).before, *data.pairs().at(0).after);
+}
+
+TEST(Changes, AreWhatBecameSlowerBesideItsFloor) {
+  const Changes changes = changes_in(Dataset(both(launches({2}, "old"), launches({3}, "new"))));
+  EXPECT_EQ(changes.compared, 6U) << "ours only";
+  ASSERT_EQ(changes.found.size(), 6U);
+  EXPECT_EQ(changes.found[0].backend, "shm");
+  EXPECT_EQ(changes.found[0].reference, "memcpy");
+  EXPECT_DOUBLE_EQ(changes.found[0].ratio.value, 1.5);
+  EXPECT_DOUBLE_EQ(changes.found[0].ratio.ci95.lo, 0.98 * 3 / (1.02 * 2));
+  EXPECT_DOUBLE_EQ(changes.found[0].ratio.ci95.hi, 1.02 * 3 / (0.98 * 2));
+}
+
+TEST(Changes, AreNotWhatTheMachineDid) {
+  auto slow_hour = launches({2}, "new");
+  for (Result& result : slow_hour[0].results) {  // twice as long, floors too
+    result.median *= 2;
+    result.ci95 = {2 * result.ci95.lo, 2 * result.ci95.hi};
+  }
+  const Changes changes = changes_in(Dataset(both(launches({2}, "old"), slow_hour)));
+  EXPECT_EQ(changes.compared, 6U);
+  EXPECT_TRUE(changes.found.empty());
+}
+
+TEST(Changes, NeedAnIntervalThatExcludesOneInEveryPairOfLaunches) {
+  const auto count = [](const std::vector<double>& before, const std::vector<double>& after) {
+    return changes_in(Dataset(both(launches(before, "old"), launches(after, "new")))).found.size();
+  };
+  EXPECT_EQ(count({2, 2.1}, {3, 2.6}), 6U);
+  EXPECT_EQ(count({2, 2.1}, {3, 2.15}), 0U) << "one pair may be equal";
+  EXPECT_EQ(count({3}, {2}), 6U) << "faster is a change, too";
+}
+
+TEST(Changes, SayHowManyLaunchesStandBehindThem) {
+  const Changes changes = changes_in(
+      Dataset(both(launches({2, 2, 2, 2, 2, 2}, "old"), launches({3, 3, 3, 3, 3}, "new"))));
+  EXPECT_EQ(changes.found.at(0).launches, launches_for_a_claim);
+}
+
+TEST(Changes, CompareTimesWhereNoFloorStandsBeside) {
+  auto runs = both(launches({2}, "old"), launches({3}, "new"));
+  for (RunFile& run : runs) {
+    for (Result& result : run.results) {
+      result.ratio.reset();
+      result.against.reset();
+    }
+  }
+  const Changes changes = changes_in(Dataset(std::move(runs)));
+  ASSERT_EQ(changes.found.size(), 6U);
+  EXPECT_EQ(changes.found[0].reference, "");
+  EXPECT_DOUBLE_EQ(changes.found[0].ratio.value, 1.5);
+}
+
+TEST(Backends, AreFloorsOrYardsticksByTheirNames) {
+  for (const char* const floor : {"memcpy", "mpi", "mpi in memory", "mpi two-sided", "armci-mpi",
+                                  "tcp polling", "tcp blocking", "bare loop", "pwrite + fsync"}) {
+    EXPECT_EQ(kind_of(floor), Kind::floor) << floor;
+  }
+  for (const char* const own : {"shm", "tcp", "tessera", "tessera-mg", "aggregate", "mpix"}) {
+    EXPECT_EQ(kind_of(own), Kind::ours) << own;
+  }
+  for (const char* const other :
+       {"triad", "computation", "tcp overlapped", "tcp with helpers overlapped", "verbs running"}) {
+    EXPECT_EQ(kind_of(other), Kind::yardstick) << other;
+  }
+  EXPECT_EQ(kind_of("mpi overlapped"), Kind::floor) << "NAS MG's, which hides its messages";
+}
+
+TEST(Backends, HaveStylesOfTheirOwn) {
+  EXPECT_EQ(styles_of({"memcpy", "shm"}), (std::vector<int>{1, 0}));
+  EXPECT_EQ(styles_of({"Tessera, shm"}), (std::vector<int>{0}));
+  const auto all = styles_of({"round", "memcpy", "square", "tcp", "mpi"});
+  EXPECT_EQ(all, (std::vector<int>{3, 1, 4, 0, 2})) << "the unknown take what is free";
+  EXPECT_EQ(styles_of({"a", "b", "c", "d", "e", "f", "g", "h", "i"}).back(), 0);
+}
+
+TEST(Backends, AreNamedForPeople) {
+  EXPECT_EQ(display_name("shm"), "Tessera, shm");
+  EXPECT_EQ(display_name("tessera-mg"), "Tessera");
+  EXPECT_EQ(display_name("memcpy"), "memcpy");
+  EXPECT_EQ(display_name(display_name("shm")), "Tessera, shm");
+}
+
+}  // namespace
+}  // namespace tessera::bench::report

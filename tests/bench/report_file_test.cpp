@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the report says of files that it can't use; and that it reads those that the suite writes.
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "bench/report/run_file.hpp"
+#include "bench/support/measure.hpp"
+#include "tests/bench/report_examples.hpp"
+
+namespace tessera::bench::report {
+namespace {
+
+std::string complaint_about(const std::string& text) {
+  try {
+    (void)parse_run_file("x.json", text);
+  } catch (const BadFile& problem) {
+    return problem.what();
+  }
+  return "none";
+}
+
+/// Of the example, after `change`.
+std::string complaint_after(const std::function<void(Json&)>& change) {
+  Json json = example_json();
+  change(json);
+  return complaint_about(json.dump());
+}
+
+TEST(RunFile, HasWhatWasWritten) {
+  const RunFile run = parse_run_file("x.json", example_json().dump());
+  EXPECT_EQ(run.file, "x.json");
+  EXPECT_EQ(run.git, "abc");
+  EXPECT_EQ(run.ranks, 2);
+  EXPECT_EQ(run.env.at("TESSERA_TRANSPORT"), "shm");
+  EXPECT_EQ(run.host.front(), (std::pair<std::string, std::string>{"cpu", "Abacus <2>"}));
+  ASSERT_EQ(run.results.size(), 18U);
+  EXPECT_EQ(run.results[2].backend, "shm");
+  EXPECT_DOUBLE_EQ(run.results[2].median, 2 * (0.008 + 0.0123456));
+  ASSERT_TRUE(run.results[2].against);
+  EXPECT_EQ(run.results[2].against->at(1).reference, "mpi");
+  EXPECT_FALSE(run.results[1].against);
+  ASSERT_EQ(run.targets.size(), 2U);
+  EXPECT_EQ(run.targets[0].worst->value, 2);
+  EXPECT_FALSE(run.targets[1].worst);
+  EXPECT_EQ(run.targets[1].cases_without_reference, 3);
+}
+
+TEST(RunFile, ReadsWhatTheSuiteWrites) {
+  Measured floor;
+  floor.name = "memcpy";
+  floor.bytes = 8;
+  floor.samples_ns = {1000, 1010, 1020};
+  floor.stats_ns = summarise(floor.samples_ns);
+  Measured own = floor;
+  own.name = "shm";
+  Report report(RunInfo{});
+  report.add(to_records({"rma", "put", "", 8}, {floor, own}, 1));
+  Record by_rank;
+  by_rank.stats = summarise(floor.samples_ns);
+  by_rank.by_rank = {3, 4};
+  report.add({by_rank});
+  const RunFile run = to_run_file("live", report.to_json());
+  ASSERT_EQ(run.results.size(), 3U);
+  EXPECT_FALSE(run.results[0].against);
+  EXPECT_EQ(run.results[1].against->at(0).reference, "memcpy");
+  EXPECT_DOUBLE_EQ(run.results[1].against->at(0).ratio.value, 1);
+  EXPECT_EQ(run.results[2].by_rank, (std::vector<double>{3, 4}));
+}
+
+TEST(RunFile, PassesOverFieldsOfNewerVersions) {
+  Json json = example_json();
+  json["host"]["colour"] = {"grey", "green"};
+  json["results"][0]["mood"] = nullptr;
+  json["weather"] = 3;
+  const RunFile run = to_run_file("x.json", json);
+  EXPECT_EQ(run.host.back().second, "grey, green");
+}
+
+TEST(RunFile, SaysWhereTextIsNoJson) {
+  EXPECT_EQ(complaint_about("").find("x.json: line 1, column 1: "), 0U) << complaint_about("");
+  const std::string cut = complaint_about("{\"schema\":\n  \"tessera-bench/1\", \"git\"");
+  EXPECT_EQ(cut.find("x.json: line 2, column "), 0U) << cut;
+  EXPECT_NE(cut.find("unexpected end of input; expected ':'"), std::string::npos) << cut;
+  const std::string typo = complaint_about("{\n\"a\": 1,\n\"b\" 2}");
+  EXPECT_EQ(typo.find("x.json: line 3, column 5: "), 0U) << typo;
+}
+
+TEST(RunFile, RefusesEveryTruncation) {
+  const std::string whole = example_json().dump(1);
+  for (std::size_t length = 0; length + 1 < whole.size(); length += 97) {
+    EXPECT_EQ(complaint_about(whole.substr(0, length)).find("x.json: line "), 0U) << length;
+  }
+}
+
+TEST(RunFile, RefusesOtherProgramsFiles) {
+  EXPECT_EQ(complaint_about("{\"context\": 1}"),
+            "x.json: /: expected a field 'schema' with \"tessera-bench/1\", found none: no file of "
+            "tessera-bench --json");
+  EXPECT_EQ(complaint_about("{\"schema\": \"other/2\"}"),
+            "x.json: /schema: expected \"tessera-bench/1\", found \"other/2\"");
+  EXPECT_EQ(complaint_about("[1]"), "x.json: /: expected an object, found a list");
+  EXPECT_EQ(complaint_about("7"), "x.json: /: expected an object, found the number 7");
+}
+
+TEST(RunFile, SaysWhatWasExpectedWhere) {
+  EXPECT_EQ(complaint_after([](Json& json) { json["results"][3]["median"] = "fast"; }),
+            "x.json: /results/3/median: expected a number, found a string");
+  EXPECT_EQ(complaint_after([](Json& json) { json["results"][0]["median"] = nullptr; }),
+            "x.json: /results/0/median: expected a number, found null");
+  EXPECT_EQ(complaint_after([](Json& json) { json["results"][1].erase("size"); }),
+            "x.json: /results/1: expected a field 'size', found none");
+  EXPECT_EQ(complaint_after([](Json& json) { json["results"][1]["size"] = -8; }),
+            "x.json: /results/1/size: expected a whole number of at least 0, found -8");
+  EXPECT_EQ(complaint_after([](Json& json) { json["results"][1]["size"] = 8.5; }),
+            "x.json: /results/1/size: expected a whole number, found the number 8.5");
+  EXPECT_EQ(complaint_after([](Json& json) {
+              json["results"][2]["ci95_median"] = {1, 2, 3};
+            }),
+            "x.json: /results/2/ci95_median: expected two numbers, found a list of 3");
+  EXPECT_EQ(complaint_after([](Json& json) {
+              json["results"][2]["ci95_median"] = {2, 1};
+            }),
+            "x.json: /results/2/ci95_median: expected the smaller number first, found [2, 1]");
+  EXPECT_EQ(complaint_after([](Json& json) { json["results"][2]["valid"] = 1; }),
+            "x.json: /results/2/valid: expected true or false, found the number 1");
+  EXPECT_EQ(complaint_after([](Json& json) { json["launch"]["argv"] = "x"; }),
+            "x.json: /launch/argv: expected a list, found a string");
+  EXPECT_EQ(complaint_after([](Json& json) {
+              json["results"] = {{"a", 1}};
+            }),
+            "x.json: /results: expected a list, found an object");
+  EXPECT_EQ(complaint_after([](Json& json) { json["targets"][0]["asked"] = "some"; }),
+            "x.json: /targets/0/asked: expected at_most or at_least, found 'some'");
+  EXPECT_EQ(complaint_after([](Json& json) { json["results"][2]["against"][1]["to"] = 1; }),
+            "x.json: /results/2/against/1/to: expected a string, found the number 1");
+}
+
+TEST(RunFile, RefusesNumbersThatNothingCanHold) {
+  std::string text = example_json().dump();
+  const std::string size = "\"size\":8,";
+  text.replace(text.find(size), size.size(), "\"size\":18446744073709551615,");
+  EXPECT_EQ(complaint_about(text),
+            "x.json: /results/0/size: expected a whole number of at least 0, found "
+            "18446744073709551615");
+  EXPECT_EQ(complaint_about("{\"schema\": 1e999}"),
+            "x.json: number overflow parsing '1e999'; expected numbers below 1.8e308");
+}
+
+std::string complaint_about_path(const std::string& path) {
+  try {
+    (void)read_run_file(path);
+  } catch (const BadFile& problem) {
+    return problem.what();
+  }
+  return "none";
+}
+
+TEST(RunFile, SaysWhyAFileCannotBeRead) {
+  EXPECT_EQ(complaint_about_path("/nowhere/a.json"),
+            "cannot read /nowhere/a.json: No such file or directory");
+  const std::string folder = std::filesystem::temp_directory_path().string();
+  EXPECT_EQ(complaint_about_path(folder), "cannot read " + folder + ": Is a directory");
+  const auto empty =
+      std::filesystem::temp_directory_path() / fmt::format("tessera_empty_{}.json", getpid());
+  std::ofstream(empty).close();
+  EXPECT_EQ(complaint_about_path(empty.string()).find(empty.string() + ": line 1, column 1: "), 0U);
+  std::filesystem::remove(empty);
+}
+
+}  // namespace
+}  // namespace tessera::bench::report

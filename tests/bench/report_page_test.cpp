@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The page: that its tables have the records' numbers, that drawings show them where they are, that
+// no text becomes markup, and that it needs nothing else. tests/bench/report_check reads pages of
+// real runs.
+#include "bench/report/page.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/report/drawing.hpp"
+#include "bench/report/sections.hpp"
+#include "bench/report/sweep.hpp"
+#include "tests/bench/report_examples.hpp"
+
+namespace tessera::bench::report {
+namespace {
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++found;
+  }
+  return found;
+}
+
+/// What is wrong with the nesting of elements, or nothing. Knows what pages have: no comments, no
+/// CDATA, one DOCTYPE.
+std::string nesting_problem(const std::string& text) {
+  static const std::regex tag("<(/?)([A-Za-z!][A-Za-z0-9]*)((?:[^<>\"]|\"[^<\"]*\")*)>");
+  std::vector<std::string> open;
+  std::size_t tags = 0;
+  for (std::sregex_iterator each(text.begin(), text.end(), tag), end; each != end; ++each) {
+    ++tags;
+    const std::string name = (*each)[2];
+    const std::string rest = (*each)[3];
+    if (name[0] == '!' || (!rest.empty() && rest.back() == '/')) {
+      continue;
+    }
+    if ((*each)[1].length() == 0) {
+      open.push_back(name);
+    } else if (open.empty() || open.back() != name) {
+      return fmt::format("</{}> closes {}", name, open.empty() ? "nothing" : open.back());
+    } else {
+      open.pop_back();
+    }
+  }
+  if (tags != count(text, "<")) {
+    return fmt::format("{} '<', but {} tags", count(text, "<"), tags);
+  }
+  return open.empty() ? "" : "not closed: " + open.back();
+}
+
+/// The cells of a table's body, line by line.
+std::vector<std::vector<std::string>> cells_of(const std::string& table) {
+  static const std::regex cell("<t[hd][^>]*>([^<]*)</t[hd]>");
+  std::vector<std::vector<std::string>> lines;
+  std::istringstream in(table.substr(table.find("<tbody>")));
+  for (std::string line; std::getline(in, line);) {
+    lines.emplace_back();
+    for (std::sregex_iterator each(line.begin(), line.end(), cell), end; each != end; ++each) {
+      lines.back().push_back((*each)[1]);
+    }
+  }
+  lines.pop_back();  // the table's end
+  return lines;
+}
+
+TEST(ChartTable, HasTheRecordsNumbers) {
+  const RunFile run = example_run();
+  const Dataset data(one(run));
+  const auto sweeps = sweeps_of(data.variants()[0], "rma", "put");
+  ASSERT_EQ(sweeps.size(), 1U);
+  const auto lines = cells_of(table_of(chart_of(sweeps[0], Show::time)));
+  ASSERT_EQ(lines.size(), 3U);
+  for (std::size_t line = 0; line < 3; ++line) {
+    ASSERT_EQ(lines[line].size(), 7U) << "size, and a value and an interval of three";
+    EXPECT_EQ(lines[line][0], std::to_string(run.results[3 * line].size));
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Result& result = run.results[3 * line + i];
+      EXPECT_EQ(lines[line][1 + 2 * i], plain(result.median));
+      EXPECT_EQ(lines[line][2 + 2 * i],
+                fmt::format("[{}, {}]", plain(result.ci95.lo), plain(result.ci95.hi)));
+    }
+  }
+}
+
+TEST(ChartTable, HasSpeedsAndPercents) {
+  const RunFile run = example_run();
+  const Dataset data(one(run));
+  const auto sweeps = sweeps_of(data.variants()[0], "rma", "put");
+  const auto speeds = cells_of(table_of(chart_of(sweeps.at(0), Show::speed)));
+  EXPECT_EQ(speeds.at(0).at(1), plain(run.results[0].bytes_per_s * 1e-6));
+  const auto percents = cells_of(table_of(chart_of(sweeps.at(0), Show::percent_of_floor)));
+  ASSERT_EQ(percents.at(0).size(), 5U) << "two floors";
+  EXPECT_EQ(percents[0][1], "50") << "of memcpy: twice as long";
+  EXPECT_EQ(percents[0][2], fmt::format("[{}, {}]", plain(50 / 1.02), plain(50 / 0.98)));
+  EXPECT_EQ(percents[0][3], "400") << "of mpi, which takes 8 times as long as memcpy";
+}
+
+TEST(ChartTable, ComparesSpeedsWhereTheWorkDiffers) {
+  RunFile run = example_run();
+  for (Result& result : run.results) {
+    result.bytes_per_s *= result.backend == "shm" ? 2 : 1;  // as two ranks beside one
+  }
+  const Dataset data(one(run));
+  const auto sweeps = sweeps_of(data.variants()[0], "rma", "put");
+  EXPECT_EQ(cells_of(table_of(chart_of(sweeps.at(0), Show::percent_of_floor)))[0][1], "100");
+}
+
+/// One measurement of each shape, by one candidate.
+Dataset of_shapes(const std::vector<std::pair<std::string, std::int64_t>>& shapes) {
+  RunFile run = example_run();
+  run.results.resize(1);
+  const Result like = run.results[0];
+  run.results.clear();
+  for (const auto& [shape, size] : shapes) {
+    run.results.push_back(like);
+    run.results.back().shape = shape;
+    run.results.back().size = size;
+  }
+  return Dataset(one(run));
+}
+
+TEST(Sweeps, GoByRowsForEachLength) {
+  const Dataset data =
+      of_shapes({{"1 x 16 B", 16}, {"4 x 16 B", 64}, {"1 x 64 B", 64}, {"4 x 64 B", 256}});
+  const auto sweeps = sweeps_of(data.variants()[0], "rma", "put");
+  ASSERT_EQ(sweeps.size(), 2U);
+  EXPECT_EQ(sweeps[1].name(), "rma put, rows of 64 B");
+  EXPECT_EQ(sweeps[1].lines[1].x, 4);
+}
+
+TEST(Sweeps, GoByBytesOfAPieceWhereAllDiffer) {
+  const Dataset data = of_shapes({{"4 x 32 B", 128}, {"16 x 128 B", 2048}});
+  const auto sweeps = sweeps_of(data.variants()[0], "rma", "put");
+  ASSERT_EQ(sweeps.size(), 1U);
+  EXPECT_EQ(sweeps[0].lines[1].x, 128);
+}
+
+TEST(Sweeps, GoBySizeForEachOtherShape) {
+  const Dataset data = of_shapes({{"apart", 8}, {"apart", 64}, {"same", 8}, {"same", 64}});
+  EXPECT_EQ(sweeps_of(data.variants()[0], "rma", "put").size(), 2U);
+  const Dataset cubes = of_shapes({{"8 x 8 x 8", 8}, {"9 x 9 x 9", 64}});
+  EXPECT_EQ(sweeps_of(cubes.variants()[0], "rma", "put").size(), 1U);
+}
+
+Chart small_chart() {
+  Chart chart = blank_chart("A <chart>", {"Size", Unit::bytes, Spacing::logarithmic},
+                            {"Time", Unit::time, Spacing::logarithmic});
+  chart.series = {{"a & b", 0, {{8, 1, {0.9, 1.1}}, {64, 10, {9, 11}}}},
+                  {"c", 1, {{8, 100, {90, 110}}, {64, 0, {0, 0}}}}};
+  return chart;
+}
+
+TEST(Drawing, EscapesAllText) {
+  const std::string drawn = figure(small_chart());
+  EXPECT_EQ(nesting_problem(drawn), "");
+  EXPECT_FALSE(has(drawn, "A <chart>"));
+  EXPECT_TRUE(has(drawn, "A &lt;chart&gt;"));
+  EXPECT_TRUE(has(drawn, "a &amp; b"));
+}
+
+TEST(Drawing, PutsPointsWhereTheyAre) {
+  Chart chart = small_chart();
+  chart.series.resize(1);
+  const std::string drawn = draw(chart);
+  static const std::regex line("class=\"line\" d=\"M([0-9.]+),([0-9.]+)L([0-9.]+),([0-9.]+)\"");
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(drawn, found, line)) << drawn;
+  EXPECT_LT(std::stod(found[1]), std::stod(found[3])) << "larger sizes to the right";
+  EXPECT_GT(std::stod(found[2]), std::stod(found[4])) << "longer times above";
+}
+
+TEST(Drawing, LeavesOutWhatALogarithmCannotShow) {
+  const std::string drawn = draw(small_chart());
+  EXPECT_EQ(count(drawn, "class=\"mark\""), 3U);
+  EXPECT_FALSE(has(drawn, "nan"));
+  EXPECT_FALSE(has(drawn, "inf"));
+}
+
+TEST(Drawing, HasATitleADescriptionAndTheNumbersOfEachPoint) {
+  Chart chart = small_chart();
+  finish(chart);
+  const std::string drawn = draw(chart);
+  EXPECT_TRUE(has(drawn,
+                  "<title>A &lt;chart&gt;</title><desc>Tessera, a &amp; b: from 1 µs at 8 B "
+                  "to 10 µs at 64 B."));
+  EXPECT_TRUE(has(drawn, "<title>8 B: Tessera, a &amp; b 1 [0.9,1.1] µs</title>"));
+}
+
+TEST(Drawing, ShowsBarsOfCategories) {
+  Chart chart = small_chart();
+  chart.categories = {"first", "second <2>"};
+  chart.series = {{"a", 0, {{0, 1, {1, 1}}, {1, 2, {2, 2}}}}, {"b", 1, {{1, 4, {4, 4}}}}};
+  const std::string drawn = draw(chart);
+  EXPECT_EQ(count(drawn, "class=\"bar\""), 3U);
+  EXPECT_TRUE(has(drawn, "second &lt;2&gt;"));
+  EXPECT_EQ(nesting_problem(drawn), "");
+}
+
+TEST(Drawing, OfNothingIsNothing) {
+  EXPECT_EQ(figure(Chart{}), "");
+}
+
+TEST(Page, IsWellFormedAndSelfContained) {
+  const std::string text = page(Dataset(one(example_run())));
+  EXPECT_EQ(nesting_problem(text), "");
+  std::string others = text;
+  for (const std::string own : {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml"}) {
+    others = std::regex_replace(others, std::regex("xmlns=\"" + own + "\""), "");
+  }
+  for (const char* const foreign :
+       {"http:", "https:", "src=", "<script", "<link", "@import", "url("}) {
+    EXPECT_FALSE(has(others, foreign)) << foreign;
+  }
+  EXPECT_TRUE(has(text, "prefers-color-scheme: dark"));
+}
+
+TEST(Page, SaysWhereItsNumbersAreFrom) {
+  const std::string text = page(Dataset(one(example_run("runs/a.json"))));
+  for (const char* const part : {"runs/a.json", "Abacus &lt;2&gt;", "1 GiB", "TESSERA_TRANSPORT",
+                                 "performance", "0.1.0", "abc"}) {
+    EXPECT_TRUE(has(text, part)) << part;
+  }
+  EXPECT_FALSE(has(text, "No headlines"));
+}
+
+TEST(Page, ShowsObjectionsAndWrongData) {
+  RunFile run = example_run();
+  run.objections = {"oversubscribed: 4 ranks"};
+  run.results[2].valid = false;
+  run.results[2].notes = {"byte 3 is <wrong>"};
+  const std::string text = page(Dataset(one(run)));
+  EXPECT_TRUE(has(text, "No headlines"));
+  EXPECT_TRUE(has(text, "oversubscribed: 4 ranks (a.json)"));
+  EXPECT_TRUE(has(text, "a.json: rma put  8 B by shm: byte 3 is &lt;wrong&gt;"));
+}
+
+TEST(Page, HarmlesslyShowsHostileText) {
+  const std::string evil = "</title><script>alert('x')</script>&\"";
+  Json json = example_json();
+  for (const char* const field : {"suite_version", "git"}) {
+    json[field] = evil;
+  }
+  json["host"]["cpu"] = evil;
+  json["host"][evil] = evil;
+  json["launch"]["argv"] = {evil};
+  json["launch"]["binding"] = evil;
+  json["env"][evil] = evil;
+  json["headline"]["objections"] = {evil};
+  json["targets"][0]["name"] = json["targets"][0]["where"] = evil;
+  json["targets"][1]["reference"] = evil;
+  json["ratings"] = {{{"name", evil}, {"value", 1}, {"unit", evil}, {"valid", false}}};
+  for (Json& result : json["results"]) {
+    result["notes"] = {evil};
+    result["valid"] = false;
+    result["shape"] = evil;
+    for (const char* const field : {"bench", "op", "backend"}) {
+      result[field] = std::string(result[field]) + evil;
+    }
+  }
+  Json memory = json["results"][0];
+  memory["unit"] = evil;
+  json["results"].push_back(memory);
+  Json newer = json;
+  newer["git"] = evil + "2";
+  std::vector<RunFile> runs;
+  runs.push_back(to_run_file(evil + ".json", json));
+  runs.push_back(to_run_file("b.json", newer));
+  const std::string text = page(Dataset(std::move(runs)));
+  EXPECT_EQ(nesting_problem(text), "");
+  EXPECT_FALSE(has(text, "<script"));
+  EXPECT_TRUE(has(text, "&lt;script&gt;"));
+}
+
+TEST(Page, SaysThatFilesHaveNoResults) {
+  RunFile run = example_run();
+  run.results.clear();
+  run.targets.clear();
+  const std::string text = page(Dataset(one(run)));
+  EXPECT_TRUE(has(text, "These files have no results."));
+  EXPECT_EQ(nesting_problem(text), "");
+  EXPECT_EQ(count(text, "<figure"), 0U);
+}
+
+TEST(Page, TellsTargetsThatWereMetMissedOrHadNoReference) {
+  const std::string good = targets(Dataset(one(example_run("a.json", 2))));
+  EXPECT_TRUE(has(good, ">met<"));
+  EXPECT_TRUE(has(good, "no reference: armci-mpi"));
+  EXPECT_TRUE(has(targets(Dataset(one(example_run("a.json", 4)))), ">missed<"));
+}
+
+TEST(Page, ListsChangesWithTheirStanding) {
+  std::vector<RunFile> runs;
+  runs.push_back(example_run("a.json", 2, "old"));
+  runs.push_back(example_run("b.json", 3, "new"));
+  const std::string text = changes(Dataset(std::move(runs)));
+  EXPECT_TRUE(has(text, "6 of 6 results changed"));
+  EXPECT_EQ(count(text, ">slower<"), 6U);
+  EXPECT_TRUE(has(text, "a hint: 1 of at least 5 launches"));
+  EXPECT_TRUE(has(text, "<td>1.5</td>"));
+}
+
+TEST(Experiments, AreAllThereWithTheirCommandOrWhatTheyWaitFor) {
+  const Dataset data(one(example_run()));
+  std::vector<std::string> numbers;
+  for (const Paper& each :
+       {armci_paper(), protocols_paper(), armci_mpi_paper(), clustering_paper()}) {
+    EXPECT_EQ(nesting_problem(paper(data, each)), "") << each.id;
+    for (const Experiment& experiment : each.experiments) {
+      numbers.push_back(each.id + " " + experiment.number);
+      EXPECT_FALSE(experiment.shown.empty()) << numbers.back();
+      EXPECT_FALSE(experiment.command.empty() && experiment.later.empty()) << numbers.back();
+    }
+  }
+  EXPECT_EQ(numbers.size(), 23U);
+  const std::string armci = paper(data, armci_paper());
+  EXPECT_TRUE(has(armci, "rma get: bandwidth")) << "figure 17 is in the example";
+  EXPECT_TRUE(has(armci, "Not in these files.")) << "figure 14 is not";
+  EXPECT_TRUE(has(paper(data, clustering_paper()), "aren&#39;t built yet"));
+}
+
+}  // namespace
+}  // namespace tessera::bench::report
