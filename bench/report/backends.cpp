@@ -17,7 +17,7 @@ struct Known {
 };
 
 // Longer names stand before those that they begin with.
-constexpr std::array<Known, 51> known = {{
+constexpr std::array<Known, 52> known = {{
     {"tessera", Kind::ours, 0},
     {"shm", Kind::ours, 0},
     {"tcp polling", Kind::floor, 4},
@@ -67,6 +67,7 @@ constexpr std::array<Known, 51> known = {{
     {"pdgemm", Kind::floor, 2},
     {"pdgemr2d", Kind::floor, 2},
     {"pdtran", Kind::floor, 2},
+    {"loads and stores", Kind::floor, 1},
     {"triad", Kind::yardstick, 7},
     {"computation", Kind::yardstick, 7},
 }};

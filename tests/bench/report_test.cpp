@@ -23,10 +23,6 @@
 namespace tessera::bench {
 namespace {
 
-std::filesystem::path source_root() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-}
-
 Measured measured(std::string name, double median_ns) {
   Measured one;
   one.name = std::move(name);
@@ -113,8 +109,7 @@ int validate(const nlohmann::ordered_json& document) {
   const auto folder = std::filesystem::temp_directory_path();
   const auto file = folder / fmt::format("tessera_report_{}.json", getpid());
   std::ofstream(file) << document;
-  const int code = tessera::test::validate_by_schema(
-      file.string(), (source_root() / "bench/schema.json").string());
+  const int code = tessera::test::validate_by_schema(file.string(), TESSERA_BENCH_SCHEMA);
   std::filesystem::remove(file);
   return code;
 }
