@@ -193,26 +193,14 @@ int run_in_threads(const BenchOptions& options, int argc, const char* const* arg
   return code;
 }
 
-}  // namespace
-}  // namespace tessera::bench
-
-int main(int argc, char** argv) {
-  using namespace tessera::bench;  // NOLINT(google-build-using-namespace): all of main is
-  if (argc > 1 && argv[1] == std::string_view("report")) {
-    return report::run_command(argc - 1, argv + 1);
-  }
-  BenchOptions options;
-  CLI::App app{"Measures Tessera beside what its users have today."};
-  app.footer(
-      "tessera-bench report FILE... -o FILE makes a page of what --json wrote; see its --help.");
+// What all suites have in common.
+void add_run_options(CLI::App& app, BenchOptions& options, Relaunch& again) {
   add_options(app, options);
-  bool lists = false;
   app.add_option("suites", options.suites, "suites, or parts of suites (see --list)")
       ->check(check_suite)
       ->type_name("SUITE");
   app.add_option("--report", options.report, "write the results as a page (HTML)")
       ->type_name("FILE");
-  app.add_flag("--list", lists, "print the suites and their parts");
   app.add_option("--threads", options.threads, "run this many ranks as threads of one process")
       ->check(CLI::Range(1, std::numeric_limits<std::int32_t>::max()));
   app.add_option("--compare,--compare-to", options.peers,
@@ -220,13 +208,16 @@ int main(int argc, char** argv) {
       ->check(check_peers)
       ->type_name("NAME,NAME,…")
       ->capture_default_str();
-  Relaunch again;
   app.add_option("--repeat-launch", again.launches,
                  "start the run so many times, and say what all of them show")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
   app.add_option("--launcher", again.launcher, "what starts each launch of --repeat-launch")
       ->type_name("'mpirun -n 2'");
+}
+
+// What single suites have.
+void add_suite_options(CLI::App& app, BenchOptions& options) {
   app.add_option("--classes", options.mg_classes, "problem classes of suite mg")
       ->check(check_mg_classes)
       ->type_name("A,B,…")
@@ -251,6 +242,49 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->type_name("N,N,…")
       ->capture_default_str();
+}
+
+// Says what is wrong with options that are good one by one.
+bool go_together(const BenchOptions& options, const Relaunch& again) {
+  if (again.launches == 0 && !again.launcher.empty()) {
+    std::cerr << "tessera-bench: --launcher goes with --repeat-launch N\n";
+    return false;
+  }
+  if (options.suites.empty()) {
+    std::cerr << "tessera-bench: name a suite; --list prints them\n";
+    return false;
+  }
+  return true;
+}
+
+int run(const BenchOptions& options, Relaunch again, int argc, const char* const* argv) {
+  if (again.launches > 0) {
+    again.json = options.json;
+    again.arguments = without_options(std::vector<std::string>(argv + 1, argv + argc),
+                                      {"--repeat-launch", "--launcher", "--json"});
+    return relaunch(again);
+  }
+  return options.threads > 0 ? run_in_threads(options, argc, argv)
+                             : run_in_processes(options, argc, argv);
+}
+
+}  // namespace
+}  // namespace tessera::bench
+
+int main(int argc, char** argv) {
+  using namespace tessera::bench;  // NOLINT(google-build-using-namespace): all of main is
+  if (argc > 1 && argv[1] == std::string_view("report")) {
+    return report::run_command(argc - 1, argv + 1);
+  }
+  BenchOptions options;
+  Relaunch again;
+  CLI::App app{"Measures Tessera beside what its users have today."};
+  app.footer(
+      "tessera-bench report FILE... -o FILE makes a page of what --json wrote; see its --help.");
+  add_run_options(app, options, again);
+  add_suite_options(app, options);
+  bool lists = false;
+  app.add_flag("--list", lists, "print the suites and their parts");
   if (const auto code = parse_command_line(app, argc, argv)) {
     return *code;
   }
@@ -258,23 +292,11 @@ int main(int argc, char** argv) {
     list_suites();
     return EXIT_SUCCESS;
   }
-  if (again.launches == 0 && !again.launcher.empty()) {
-    std::cerr << "tessera-bench: --launcher goes with --repeat-launch N\n";
-    return exit_usage;
-  }
-  if (options.suites.empty()) {
-    std::cerr << "tessera-bench: name a suite; --list prints them\n";
+  if (!go_together(options, again)) {
     return exit_usage;
   }
   try {
-    if (again.launches > 0) {
-      again.json = options.json;
-      again.arguments = without_options(std::vector<std::string>(argv + 1, argv + argc),
-                                        {"--repeat-launch", "--launcher", "--json"});
-      return relaunch(again);
-    }
-    return options.threads > 0 ? run_in_threads(options, argc, argv)
-                               : run_in_processes(options, argc, argv);
+    return run(options, again, argc, argv);
   } catch (const std::exception& error) {
     std::cerr << "tessera-bench: " << error.what() << '\n';
     return EXIT_FAILURE;

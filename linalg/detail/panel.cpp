@@ -20,8 +20,8 @@ using rma::Status;
 
 namespace {
 
-// Buffers of this size and more lie in large pages where the system has them: each small one costs a
-// fault when it is first written, tens of thousands for a product.
+// Buffers of this size and more lie in large pages where the system has them: each small one costs
+// a fault when it is first written, tens of thousands for a product.
 constexpr std::size_t large_page = std::size_t{2} << 20U;
 constexpr std::size_t cache_line = 64;
 
