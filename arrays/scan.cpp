@@ -244,15 +244,29 @@ Status check_packing(std::string_view verb, const ChunkOperand& loose, const Chu
   return {};
 }
 
+// What a rank packs or unpacks.
+struct Packing {
+  Share share;  // of the loose elements
+  MaskReader flags;
+  Selected selected;
+};
+
 // Begins for such operands: they are fenced one by one, and the result's team meets.
-Status begin_packing(std::string_view verb, const ChunkOperand& loose, const ChunkOperand& packed,
-                     const ChunkOperand& mask) {
+Result<Packing> begin_packing(std::string_view verb, const ChunkOperand& loose,
+                              const ChunkOperand& packed, const ChunkOperand& mask) {
   Status mine = check_packing(verb, loose, packed, mask);
   for (const ChunkOperand* const operand : {&loose, &packed, &mask}) {
     mine = mine.ok() ? operand->array->fence().context(verb) : std::move(mine);
   }
   const ChunkOperand& result = loose.is_written ? loose : packed;
-  return begin_on_chunks(verb, std::span(&result, 1), std::move(mine));
+  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, std::span(&result, 1), std::move(mine)));
+  rma::Team& team = result.array->team();
+  TESSERA_ASSIGN_OR_RETURN(const Share share,
+                           share_of(team, loose.box.extent(0), result.array->element_bytes()));
+  Packing packing{share, MaskReader(mask), {}};
+  TESSERA_ASSIGN_OR_RETURN(packing.selected, count_selected(team, share, packing.flags));
+  TESSERA_RETURN_IF_ERROR(check_selected(verb, packing.selected, packed));
+  return packing;
 }
 
 }  // namespace
@@ -302,28 +316,26 @@ Result<std::int64_t> detail::Scans<T>::pack(const Part<T>& from, const ChunkOper
                                             const Part<T>& to) {
   const ChunkOperand loose = reads(from);
   const ChunkOperand packed = writes(to);
-  TESSERA_RETURN_IF_ERROR(begin_packing("pack", loose, packed, mask));
-  rma::Team& team = to.array().team();
-  TESSERA_ASSIGN_OR_RETURN(const Share share, share_of(team, loose.box.extent(0), sizeof(T)));
-  MaskReader flags(mask);
-  TESSERA_ASSIGN_OR_RETURN(Selected selected, count_selected(team, share, flags));
-  TESSERA_RETURN_IF_ERROR(check_selected("pack", selected, packed));
+  TESSERA_ASSIGN_OR_RETURN(Packing packing, begin_packing("pack", loose, packed, mask));
+  MaskReader& flags = packing.flags;
+  Selected& selected = packing.selected;
   std::vector<T> elements;
-  const Status mine = share.for_each_piece([&](std::int64_t lo, std::int64_t count) -> Status {
-    TESSERA_RETURN_IF_ERROR(flags.read(lo, count));
-    elements.resize(static_cast<std::size_t>(count));
-    TESSERA_RETURN_IF_ERROR(
-        from.array().get_box(stretch(loose, lo, count), {elements.data(), Strides{1}}));
-    std::int64_t kept = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (flags[i]) {
-        elements[static_cast<std::size_t>(kept++)] = elements[static_cast<std::size_t>(i)];
-      }
-    }
-    const Box place = stretch(packed, selected.before, kept);
-    selected.before += kept;
-    return to.array().put_box(place, {elements.data(), Strides{1}});
-  });
+  const Status mine =
+      packing.share.for_each_piece([&](std::int64_t lo, std::int64_t count) -> Status {
+        TESSERA_RETURN_IF_ERROR(flags.read(lo, count));
+        elements.resize(static_cast<std::size_t>(count));
+        TESSERA_RETURN_IF_ERROR(
+            from.array().get_box(stretch(loose, lo, count), {elements.data(), Strides{1}}));
+        std::int64_t kept = 0;
+        for (std::int64_t i = 0; i < count; ++i) {
+          if (flags[i]) {
+            elements[static_cast<std::size_t>(kept++)] = elements[static_cast<std::size_t>(i)];
+          }
+        }
+        const Box place = stretch(packed, selected.before, kept);
+        selected.before += kept;
+        return to.array().put_box(place, {elements.data(), Strides{1}});
+      });
   TESSERA_RETURN_IF_ERROR(to.array().sync(mine).context("pack"));
   return selected.all;
 }
@@ -333,32 +345,30 @@ Result<std::int64_t> detail::Scans<T>::unpack(const Part<T>& from, const ChunkOp
                                               const Part<T>& to) {
   const ChunkOperand packed = reads(from);
   const ChunkOperand loose = writes(to);
-  TESSERA_RETURN_IF_ERROR(begin_packing("unpack", loose, packed, mask));
-  rma::Team& team = to.array().team();
-  TESSERA_ASSIGN_OR_RETURN(const Share share, share_of(team, loose.box.extent(0), sizeof(T)));
-  MaskReader flags(mask);
-  TESSERA_ASSIGN_OR_RETURN(Selected selected, count_selected(team, share, flags));
-  TESSERA_RETURN_IF_ERROR(check_selected("unpack", selected, packed));
+  TESSERA_ASSIGN_OR_RETURN(Packing packing, begin_packing("unpack", loose, packed, mask));
+  MaskReader& flags = packing.flags;
+  Selected& selected = packing.selected;
   std::vector<T> elements;
   std::vector<T> moved;
-  const Status mine = share.for_each_piece([&](std::int64_t lo, std::int64_t count) -> Status {
-    TESSERA_RETURN_IF_ERROR(flags.read(lo, count));
-    const std::int64_t taken = flags.count();
-    moved.resize(static_cast<std::size_t>(taken) + 1);  // one more, so that there is a buffer
-    TESSERA_RETURN_IF_ERROR(
-        from.array().get_box(stretch(packed, selected.before, taken), {moved.data(), Strides{1}}));
-    selected.before += taken;
-    elements.resize(static_cast<std::size_t>(count));
-    const Box place = stretch(loose, lo, count);
-    TESSERA_RETURN_IF_ERROR(to.array().get_box(place, {elements.data(), Strides{1}}));
-    std::size_t next = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (flags[i]) {
-        elements[static_cast<std::size_t>(i)] = moved[next++];
-      }
-    }
-    return to.array().put_box(place, {elements.data(), Strides{1}});
-  });
+  const Status mine =
+      packing.share.for_each_piece([&](std::int64_t lo, std::int64_t count) -> Status {
+        TESSERA_RETURN_IF_ERROR(flags.read(lo, count));
+        const std::int64_t taken = flags.count();
+        moved.resize(static_cast<std::size_t>(taken) + 1);  // one more, so that there is a buffer
+        TESSERA_RETURN_IF_ERROR(from.array().get_box(stretch(packed, selected.before, taken),
+                                                     {moved.data(), Strides{1}}));
+        selected.before += taken;
+        elements.resize(static_cast<std::size_t>(count));
+        const Box place = stretch(loose, lo, count);
+        TESSERA_RETURN_IF_ERROR(to.array().get_box(place, {elements.data(), Strides{1}}));
+        std::size_t next = 0;
+        for (std::int64_t i = 0; i < count; ++i) {
+          if (flags[i]) {
+            elements[static_cast<std::size_t>(i)] = moved[next++];
+          }
+        }
+        return to.array().put_box(place, {elements.data(), Strides{1}});
+      });
   TESSERA_RETURN_IF_ERROR(to.array().sync(mine).context("unpack"));
   return selected.all;
 }

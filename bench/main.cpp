@@ -40,7 +40,6 @@
 namespace tessera::bench {
 namespace {
 
-constexpr int exit_usage = 2;
 constexpr std::int64_t least_gups_bytes = 8192;
 
 struct Chosen {

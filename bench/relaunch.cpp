@@ -21,11 +21,10 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/support/launches.hpp"
+#include "bench/support/options.hpp"
 
 namespace tessera::bench {
 namespace {
-
-constexpr int exit_usage = 2;
 
 namespace fs = std::filesystem;
 

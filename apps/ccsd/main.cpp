@@ -15,6 +15,7 @@
 #include <string>
 
 #include "apps/ccsd/program.hpp"
+#include "apps/common/command_line.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/whole_number.hpp"
 #include "rma/job.hpp"
@@ -22,12 +23,11 @@
 
 namespace {
 
+using tessera::apps::exit_failed;
+using tessera::apps::exit_usage;
 using tessera::rma::Job;
 using tessera::rma::Status;
 namespace ccsd = tessera::apps::ccsd;
-
-constexpr int exit_failed = 1;
-constexpr int exit_usage = 2;
 
 int run_in_threads(const ccsd::Arguments& arguments, std::int32_t threads) {
   ccsd::Outcome outcome;
@@ -98,10 +98,8 @@ int main(int argc, char** argv) {
   std::int32_t threads = 0;  // 0: ranks are processes
   CLI::App app{"Closed-shell coupled cluster, CCSD and CCSD(T), on Tessera arrays."};
   add_options(app, arguments, threads);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_usage;
+  if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
+    return *code;
   }
   if (arguments.fcidump_file.empty() && arguments.occupied == 0) {
     fmt::print(stderr, "tessera-ccsd: --fcidump FILE is needed, or --occupied O --virtual V\n");

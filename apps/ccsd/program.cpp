@@ -18,6 +18,7 @@
 #include "apps/ccsd/multiply_rate.hpp"
 #include "apps/ccsd/solver.hpp"
 #include "apps/ccsd/triples.hpp"
+#include "apps/common/command_line.hpp"
 #include "apps/common/report.hpp"
 #include "rma/memory.hpp"
 
@@ -31,8 +32,6 @@ using rma::Result;
 using rma::Status;
 using Clock = std::chrono::steady_clock;
 
-constexpr int exit_failed = 1;
-constexpr int exit_usage = 2;
 constexpr int physical_digits = 14;
 
 double seconds_since(Clock::time_point start) {

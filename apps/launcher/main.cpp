@@ -17,13 +17,15 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/command_line.hpp"
 #include "apps/common/whole_number.hpp"
 #include "rma/launch.hpp"
 #include "rma/version.hpp"
 
 namespace {
 
-constexpr int exit_usage = 2;
+using tessera::apps::exit_usage;
+
 constexpr int signal_exit_base = 128;
 
 // Says on standard error which ranks failed, and returns the exit code for the whole run.
@@ -61,10 +63,8 @@ int main(int argc, char** argv) {
   app.add_flag("--quiet", quiet, "Do not say which ranks failed");
   app.footer("PROGRAM ARGUMENTS…\n  What is started; all that follows it is its own.");
   app.prefix_command();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_usage;
+  if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
+    return *code;
   }
   const std::vector<std::string> program = app.remaining();
   if (program.empty() || program.front().starts_with('-')) {

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/common/command_line.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/report.hpp"
 #include "apps/common/whole_number.hpp"
@@ -28,13 +29,12 @@
 
 namespace {
 
+using tessera::apps::exit_failed;
+using tessera::apps::exit_usage;
 using tessera::apps::Report;
 using tessera::rma::Job;
 using tessera::rma::Status;
 namespace mg = tessera::apps::mg;
-
-constexpr int exit_failed = 1;
-constexpr int exit_usage = 2;
 
 struct Arguments {
   std::string class_name = "S";
@@ -138,10 +138,8 @@ int main(int argc, char** argv) {
       ->check(tessera::apps::whole_number());
   app.add_option("--json", arguments.json_file, "Write the results to this file, too");
   app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_usage;
+  if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
+    return *code;
   }
   const mg::ParsedClass parsed = mg::parse_class(arguments.class_name);
   if (!parsed.problem) {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <string>
 
+#include "apps/common/command_line.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/whole_number.hpp"
 #include "apps/spmv/run.hpp"
@@ -24,13 +25,12 @@
 
 namespace {
 
+using tessera::apps::exit_failed;
+using tessera::apps::exit_usage;
 using tessera::rma::Job;
 using tessera::rma::Result;
 using tessera::rma::Status;
 namespace spmv = tessera::apps::spmv;
-
-constexpr int exit_failed = 1;
-constexpr int exit_usage = 2;
 
 // As they are typed.
 struct Arguments {
@@ -152,10 +152,8 @@ int main(int argc, char** argv) {
   CLI::App app{"Sparse matrix-vector products on Tessera's distributed matrices."};
   app.set_version_flag("--version", std::string(tessera::rma::version()));
   add_options(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_usage;
+  if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
+    return *code;
   }
   const auto order = understand(arguments);
   if (!order.ok()) {

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/common/command_line.hpp"
 #include "apps/tool/doctor.hpp"
 #include "apps/tool/info.hpp"
 #include "apps/tool/settings.hpp"
@@ -28,9 +29,8 @@ namespace {
 
 namespace rma = tessera::rma;
 namespace tool = tessera::tool;
-
-constexpr int exit_failed = 1;
-constexpr int exit_usage = 2;
+using tessera::apps::exit_failed;
+using tessera::apps::exit_usage;
 
 struct Delivery {
   std::string json_file;  ///< "-": standard output, and nothing else there; empty: none

@@ -30,8 +30,6 @@
 namespace tessera::bench {
 namespace {
 
-constexpr int exit_usage = 2;
-
 /// One job's measurements: what all of the demo's tables share.
 class Demo {
  public:

@@ -22,8 +22,6 @@
 namespace tessera::bench::report {
 namespace {
 
-constexpr int exit_usage = 2;
-
 struct Options {
   std::vector<std::string> files;
   std::vector<std::string> baseline;

@@ -119,11 +119,10 @@ void add_options(CLI::App& app, SuiteOptions& options) {
 }
 
 std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const* argv) {
-  constexpr int bad_usage = 2;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : bad_usage;
+    return app.exit(error) == 0 ? 0 : exit_usage;
   }
   return std::nullopt;
 }

@@ -45,8 +45,11 @@ std::int64_t parse_size(const std::string& text, const char* option);
 /// Adds the shared options to `app`; they are stored in `options`, which must live as long.
 void add_options(CLI::App& app, SuiteOptions& options);
 
+/// The exit code after bad usage, and where files can't be read or written.
+inline constexpr int exit_usage = 2;
+
 /// Parses; returns the code to exit with, or nothing when the program is to go on. After --help
-/// and --version that is 0, after bad usage, which it explains on stderr, 2.
+/// and --version that is 0, after bad usage, which it explains on stderr, exit_usage.
 std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const* argv);
 
 }  // namespace tessera::bench

@@ -114,6 +114,27 @@ Status check_same_accumulate(const std::vector<Introduction>& all) {
       .hint("give it the same value on all ranks");
 }
 
+// Collective. What each rank says of itself, in rank order.
+Result<std::vector<Introduction>> introduce(Bootstrap& bootstrap, const Settings& settings) {
+  const Result<std::uint64_t> mine =
+      bootstrap.is_one_process() ? Result<std::uint64_t>(std::uint64_t{0}) : machine_key();
+  TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine.status()));
+  Introduction own{.machine = *mine, .adds_by_origin = adds_by_origin(settings) ? 1U : 0U};
+  std::copy_n(settings.profile.begin(), std::min(settings.profile.size(), own.profile.size() - 1),
+              own.profile.begin());
+  TESSERA_ASSIGN_OR_RETURN(auto all, gather(bootstrap, settings, own));
+  TESSERA_RETURN_IF_ERROR(check_same_accumulate(all));
+  return all;
+}
+
+NodeMap nodes_of(const std::vector<Introduction>& all, const Settings& settings, int& machines) {
+  std::vector<std::uint64_t> keys;
+  std::transform(all.begin(), all.end(), std::back_inserter(keys),
+                 [](const Introduction& each) { return each.machine; });
+  machines = static_cast<int>(std::set<std::uint64_t>(keys.begin(), keys.end()).size());
+  return NodeMap(keys, settings.ranks_per_node);
+}
+
 std::uint64_t arena_bytes(const Settings& settings) {
   constexpr std::uint64_t memory_multiple = 8;
   constexpr std::uint64_t least = 16ULL << 30;
@@ -270,22 +291,9 @@ std::vector<std::string> environment_lines() {
 
 }  // namespace
 
-// Also makes all ranks profile in the same way: the end of that is collective.
-Result<NodeMap> find_nodes(Bootstrap& bootstrap, Settings& settings, int& machines) {
-  const Result<std::uint64_t> mine =
-      bootstrap.is_one_process() ? Result<std::uint64_t>(std::uint64_t{0}) : machine_key();
-  TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine.status()));
-  Introduction own{.machine = *mine, .adds_by_origin = adds_by_origin(settings) ? 1U : 0U};
-  std::copy_n(settings.profile.begin(), std::min(settings.profile.size(), own.profile.size() - 1),
-              own.profile.begin());
-  TESSERA_ASSIGN_OR_RETURN(const auto all, gather(bootstrap, settings, own));
-  TESSERA_RETURN_IF_ERROR(check_same_accumulate(all));
-  settings.profile = all.front().profile.data();
-  std::vector<std::uint64_t> keys;
-  std::transform(all.begin(), all.end(), std::back_inserter(keys),
-                 [](const Introduction& each) { return each.machine; });
-  machines = static_cast<int>(std::set<std::uint64_t>(keys.begin(), keys.end()).size());
-  return NodeMap(keys, settings.ranks_per_node);
+Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& machines) {
+  TESSERA_ASSIGN_OR_RETURN(const auto all, introduce(bootstrap, settings));
+  return nodes_of(all, settings, machines);
 }
 
 Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap,
@@ -299,7 +307,9 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
     TESSERA_ASSIGN_OR_RETURN(bootstrap, choose_bootstrap(*settings));
   }
   int machines = 1;
-  TESSERA_ASSIGN_OR_RETURN(NodeMap nodes, find_nodes(*bootstrap, *settings, machines));
+  TESSERA_ASSIGN_OR_RETURN(const auto ranks, introduce(*bootstrap, *settings));
+  NodeMap nodes = nodes_of(ranks, *settings, machines);
+  settings->profile = ranks.front().profile.data();  // the end of a profile is collective
   auto job = std::make_shared<JobState>(*settings, std::move(bootstrap), std::move(nodes));
   job->self = job;
   job->machines = machines;

@@ -23,11 +23,10 @@ namespace tessera::rma::detail {
 std::vector<TransportFactory> own_transports();
 
 /// Collective. Which ranks share a machine, and in `machines` how many of those there are; with
-/// `settings.ranks_per_node` the ranks of a machine are split into emulated nodes. Rank 0's
-/// `settings.profile` becomes that of all.
+/// `settings.ranks_per_node` the ranks of a machine are split into emulated nodes.
 /// Errors: those of the bootstrap; invalid_argument where ranks would accumulate in two ways;
 /// limit_exceeded (no descriptor is free).
-Result<NodeMap> find_nodes(Bootstrap& bootstrap, Settings& settings, int& machines);
+Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& machines);
 
 /// Collective. See Job::start.
 Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap,

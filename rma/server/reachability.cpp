@@ -212,9 +212,8 @@ Result<std::string> address_for_other_machines(const Settings& settings) {
 Result<NodeConnections> try_connections(Bootstrap& bootstrap, const Settings& settings,
                                         milliseconds patience) {
   NodeConnections result;
-  Settings of_all = settings;
   TESSERA_ASSIGN_OR_RETURN(const detail::NodeMap nodes,
-                           detail::find_nodes(bootstrap, of_all, result.machines));
+                           detail::find_nodes(bootstrap, settings, result.machines));
   for (WorldRank rank{0}; rank.value < bootstrap.size(); ++rank.value) {
     result.node_of.push_back(nodes.node_of(rank));
   }

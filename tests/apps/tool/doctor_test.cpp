@@ -16,6 +16,7 @@
 #include "rma/bootstrap.hpp"
 #include "tests/fault/program.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/json_schema.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tessera::tool {
@@ -179,19 +180,11 @@ TEST(Doctor, WritesJsonThatItsSchemaAllows) {
                   {"found", "TESSERA_SPIN is not a setting and was ignored"},
                   {"remedy", "unset TESSERA_SPIN, or set TESSERA_SPIN_NS in its place"},
                   {"ranks", {0, 1, 2, 3}}}));
-  const Ending checked =
-      run({"/usr/bin/python3", "-c",
-           "import json, sys\n"
-           "try: import jsonschema\n"
-           "except ImportError: sys.exit(77)\n"
-           "schema = json.load(open(sys.argv[1]))\n"
-           "jsonschema.Draft202012Validator.check_schema(schema)\n"
-           "jsonschema.Draft202012Validator(schema).validate(json.load(open(sys.argv[2])))\n",
-           TESSERA_DOCTOR_SCHEMA, file});
-  if (checked.exit_code == 77) {
+  const int code = tessera::test::validate_by_schema(file, TESSERA_DOCTOR_SCHEMA);
+  if (code == tessera::test::no_validator) {
     GTEST_SKIP() << "python3-jsonschema is not installed";
   }
-  EXPECT_EQ(checked.exit_code, 0) << checked.output;
+  EXPECT_EQ(code, 0);
 }
 
 TEST(Doctor, WritesNothingButJsonToStandardOutput) {
