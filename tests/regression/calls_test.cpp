@@ -4,6 +4,7 @@
 // progress, errors, solvers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -77,6 +78,8 @@ TEST(Threads, SeveralOfARankTransferAtOnce) {
     constexpr int rounds = 100;
     auto sums = Array<double>::create(job, {12, 10}, {.name = "sums"}).value();
     auto counts = Array<std::int64_t>::create(job, {4}, {.name = "counts"}).value();
+    auto halves = Array<double>::create(job, {12, 10}, {.name = "halves"}).value();
+    EXPECT_TRUE(ok(fill(halves, 0.5)));
     std::vector<std::thread> threads;
     std::atomic<int> wrong = 0;
     for (int thread = 0; thread < 3; ++thread) {
@@ -86,7 +89,8 @@ TEST(Threads, SeveralOfARankTransferAtOnce) {
         for (int round = 0; round < rounds; ++round) {
           wrong += sums.accumulate(sums.box(), ones).ok() ? 0 : 1;
           wrong += counts.fetch_add({3}, 1).ok() ? 0 : 1;
-          wrong += sums.get_async(sums.box(), got).wait().ok() ? 0 : 1;
+          wrong += halves.get_async(halves.box(), got).wait().ok() ? 0 : 1;
+          wrong += std::count(got.begin(), got.end(), 0.5) == 120 ? 0 : 1;
           wrong += sums.fence().ok() ? 0 : 1;
         }
       });
@@ -101,6 +105,7 @@ TEST(Threads, SeveralOfARankTransferAtOnce) {
     EXPECT_EQ(sum(sums).value(), 120.0 * all);
     EXPECT_EQ(counts.get_element({3}).value(), all);
     EXPECT_TRUE(ok(counts.sync()));
+    EXPECT_TRUE(ok(halves.sync()));
   });
 }
 
