@@ -261,6 +261,12 @@ int Client::progress() {
   return answers;
 }
 
+void Client::flush() {
+  for (Link* const link : links()) {
+    link->flush();
+  }
+}
+
 // A path tells when something has come, so that others need not be asked.
 void Client::note_arrivals(detail::Fabric& fabric) const {
   for (const int descriptor : fabric.take_arrivals()) {
@@ -363,6 +369,9 @@ bool Client::wait(Completion& done, std::chrono::nanoseconds period) {
   waiting_.fetch_add(1);
   spin(done);
   if (!done.done()) {
+    flush();
+  }
+  if (!done.done()) {
     sleep_on_sockets(period);
     progress();
   }
@@ -435,6 +444,7 @@ void Client::communicate() noexcept {
         std::this_thread::sleep_for(gathering_time);
       }
       if (progress() == 0) {
+        flush();
         sleep_on_sockets(longest_sleep);
       }
       continue;

@@ -24,6 +24,9 @@ using Clock = std::chrono::steady_clock;
 // An answer that may fill the socket's buffers before a thread that naps looks at it.
 constexpr std::size_t least_stream_bytes = std::size_t{16} * 1024;
 
+// Sending this takes many times longer than to wake the thread to which it may be left.
+constexpr std::size_t least_left_bytes = std::size_t{512} * 1024;
+
 std::vector<std::byte> join(const FrameHeader& header, std::span<const std::byte> descriptor) {
   const auto fixed = encode(header);
   std::vector<std::byte> head(header_bytes + descriptor.size());
@@ -90,6 +93,9 @@ Status Link::loss() const {
 
 Status Link::post(const FrameHeader& header, std::span<const std::byte> descriptor,
                   std::span<const iovec> body, Completion* sent, When when) {
+  if (sent != nullptr && sent->is_in_background() && header.payload_bytes >= least_left_bytes) {
+    when = When::later;  // the communication thread copies it to the socket, or who waits
+  }
   return post_with(header, [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(send_gathered(When::soon));
     return descriptor.empty() ? writer_.post(encode(header), body, sent, when)
@@ -400,6 +406,20 @@ void Link::say_bye() {
   }
 }
 
+// Requires: sending_ is locked. What is wrong with the channel is found when it is read, too.
+void Link::send_kept() {
+  static_cast<void>(send_gathered(When::soon));
+  static_cast<void>(writer_.flush());
+  note_unsent();
+}
+
+void Link::flush() {
+  if (has_unsent() && !is_lost()) {
+    const std::lock_guard guard(sending_);
+    send_kept();
+  }
+}
+
 int Link::progress() {
   if (is_lost()) {
     return 0;
@@ -407,10 +427,7 @@ int Link::progress() {
   if (has_unsent()) {
     const std::unique_lock guard(sending_, std::try_to_lock);
     if (guard.owns_lock()) {
-      // What is wrong with the channel is found when it is read, too.
-      static_cast<void>(send_gathered(When::soon));
-      static_cast<void>(writer_.flush());
-      note_unsent();
+      send_kept();
     }
   }
   std::unique_lock guard(receiving_, std::try_to_lock);

@@ -120,6 +120,9 @@ class Link final : private FrameSink, public detail::Requests {
   /// Reads what has come and sends what there is room for, if no other thread does just now;
   /// returns how many answers came.
   int progress();
+  /// Sends what there is room for, also where it has to wait until another thread is through with
+  /// that: nobody tells a thread that sleeps that another one has sent what it waits for.
+  void flush();
   /// Looks whether the agent's machine still answers, and gives back memory that isn't used. To be
   /// called every few seconds.
   void check_host();
@@ -167,6 +170,7 @@ class Link final : private FrameSink, public detail::Requests {
   Status deliver(const FrameHeader& header, Awaited& awaited);
   void wait_for_room();
   void note_unsent();
+  void send_kept();
   void lose(const Status& reason);
 
   Client& client_;

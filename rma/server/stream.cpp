@@ -99,7 +99,7 @@ Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec>
   }
   TESSERA_RETURN_IF_ERROR(send_batch());
   std::size_t taken = 0;
-  if (kept_.empty()) {
+  if (kept_.empty() && when != When::later) {
     std::array<iovec, few> pieces;
     pieces[0] = piece_of(head);
     const std::size_t more = std::min(body.size(), few - 1);

@@ -33,9 +33,10 @@ class FrameWriter {
   FrameWriter(const FrameWriter&) = delete;
   FrameWriter& operator=(const FrameWriter&) = delete;
 
-  /// Whether a frame goes at once, or may wait for more that go with it: many small frames cost
-  /// little more than one then. Who says `soon` sees to it that somebody calls flush().
-  enum class When : std::uint8_t { now, soon };
+  /// Whether a frame goes at once; or may wait for more that go with it: many small frames cost
+  /// little more than one then; or, if it has a body of others, is left to flush(), as if there was
+  /// no room for it. Who doesn't say `now` sees to it that somebody calls flush().
+  enum class When : std::uint8_t { now, soon, later };
 
   /// Sends as much as there is room for behind what is kept, and keeps the rest. `head` is copied
   /// where need be; the memory of `body` must live until `sent` ends, once, when all is taken.

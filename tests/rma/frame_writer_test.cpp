@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rma/completion.hpp"
+#include "rma/server/stream.hpp"
+#include "tests/support/checks.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+using test::fails;
+using test::ok;
+using When = FrameWriter::When;
+
+/// Takes what it has room for, and remembers it.
+class NarrowChannel final : public Channel {
+ public:
+  explicit NarrowChannel(std::size_t room) : room_(room) {}
+
+  Result<std::size_t> send(std::span<const iovec> pieces) override {
+    std::size_t taken = 0;
+    for (const iovec& piece : pieces) {
+      const std::size_t some = std::min(piece.iov_len, room_);
+      sent_.append(static_cast<const char*>(piece.iov_base), some);
+      room_ -= some;
+      taken += some;
+    }
+    return taken;
+  }
+  Result<std::size_t> receive(std::span<const iovec>) override { return std::size_t{0}; }
+  [[nodiscard]] Status check() const override { return {}; }
+  [[nodiscard]] int descriptor() const noexcept override { return -1; }
+  [[nodiscard]] std::string peer() const override { return "nobody"; }
+
+  void make_room(std::size_t bytes) { room_ += bytes; }
+  [[nodiscard]] const std::string& sent() const { return sent_; }
+
+ private:
+  std::size_t room_;
+  std::string sent_;
+};
+
+/// A text as a frame's head or body.
+struct Text {
+  std::string text;
+  [[nodiscard]] std::span<const std::byte> bytes() const { return std::as_bytes(std::span(text)); }
+  [[nodiscard]] std::array<iovec, 1> piece() { return {iovec{text.data(), text.size()}}; }
+};
+
+/// One that is under way.
+struct Sent {
+  Sent() { done.begin(); }
+  Completion done;
+};
+
+Text long_text(char letter) {
+  return {std::string(5000, letter)};
+}
+
+TEST(FrameWriter, SendsAtOnceWhatThereIsRoomFor) {
+  NarrowChannel channel(1'000'000);
+  FrameWriter writer(channel);
+  Text body = long_text('b');
+  Sent sent;
+  EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), &sent.done, When::now)));
+  EXPECT_EQ(channel.sent(), "head" + body.text);
+  EXPECT_TRUE(sent.done.done());
+  EXPECT_FALSE(writer.is_held_up());
+}
+
+TEST(FrameWriter, KeepsWhatThereIsNoRoomForAndSendsItInOrder) {
+  NarrowChannel channel(1000);
+  FrameWriter writer(channel);
+  Text first = long_text('1');
+  Text second = long_text('2');
+  Sent one;
+  Sent two;
+  EXPECT_TRUE(ok(writer.post(Text{"a"}.bytes(), first.piece(), &one.done)));
+  EXPECT_TRUE(ok(writer.post(Text{"b"}.bytes(), second.piece(), &two.done)));
+  EXPECT_EQ(channel.sent().size(), 1000U);
+  EXPECT_TRUE(writer.is_held_up());
+  channel.make_room(4001);
+  EXPECT_TRUE(ok(writer.flush()));
+  EXPECT_TRUE(one.done.done());
+  EXPECT_FALSE(two.done.done());
+  channel.make_room(1'000'000);
+  EXPECT_TRUE(ok(writer.flush()));
+  EXPECT_TRUE(two.done.done());
+  EXPECT_EQ(channel.sent(), "a" + first.text + "b" + second.text);
+}
+
+// Long puts in the background, which the communication thread copies to the socket.
+TEST(FrameWriter, LeavesToFlushWhatMayGoLater) {
+  NarrowChannel channel(1'000'000);
+  FrameWriter writer(channel);
+  Text body = long_text('b');
+  Sent sent;
+  EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), &sent.done, When::later)));
+  EXPECT_EQ(channel.sent(), "") << "nothing is copied yet";
+  EXPECT_TRUE(writer.is_held_up()) << "so that somebody is called";
+  EXPECT_FALSE(sent.done.done());
+  EXPECT_TRUE(ok(writer.post(Text{"behind"}.bytes(), {}, nullptr, When::now)));
+  EXPECT_EQ(channel.sent(), "") << "frames stay in order";
+  EXPECT_TRUE(ok(writer.flush()));
+  EXPECT_EQ(channel.sent(), "head" + body.text + "behind");
+  EXPECT_TRUE(sent.done.done());
+  EXPECT_TRUE(writer.is_empty());
+}
+
+TEST(FrameWriter, SendsSmallFramesTogetherWhenTheyMayWait) {
+  NarrowChannel channel(1'000'000);
+  FrameWriter writer(channel);
+  EXPECT_TRUE(ok(writer.post(Text{"one "}.bytes(), {}, nullptr, When::soon)));
+  EXPECT_TRUE(ok(writer.post(Text{"two "}.bytes(), {}, nullptr, When::soon)));
+  EXPECT_EQ(channel.sent(), "");
+  EXPECT_TRUE(ok(writer.post(Text{"three"}.bytes(), {}, nullptr, When::now)));
+  EXPECT_EQ(channel.sent(), "one two three");
+}
+
+TEST(FrameWriter, TellsThoseWhoWaitWhenTheyWaitInVain) {
+  NarrowChannel channel(0);
+  FrameWriter writer(channel);
+  Text body = long_text('b');
+  Sent sent;
+  EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), &sent.done)));
+  writer.fail(Status::error(Code::peer_lost, "it is gone"));
+  EXPECT_TRUE(sent.done.done());
+  EXPECT_TRUE(fails(sent.done.take_error(), Code::peer_lost, {"it is gone"}));
+  EXPECT_TRUE(writer.is_empty());
+}
+
+}  // namespace
+}  // namespace tessera::rma::server
