@@ -186,26 +186,27 @@ int tessera_sparse_multiply_dense(const tessera_sparse* a, const tessera_array* 
 int tessera_array_multiply_sparse(const tessera_array* a, const tessera_sparse* b,
                                   const tessera_array* c);
 
-/* How elements of other nodes are read. */
+/* How elements of other nodes come here: their owners put them, or they are read. */
 typedef int tessera_spmv_mode;
 enum {
   TESSERA_SPMV_PLAIN = 0,     /* a non-blocking get for each run of neighbouring elements */
   TESSERA_SPMV_VECTOR = 1,    /* one list for each owner */
   TESSERA_SPMV_AGGREGATE = 2, /* an aggregate for each owner */
-  TESSERA_SPMV_SINGLE = 3     /* a blocking get for each element, to compare with */
+  TESSERA_SPMV_SINGLE = 3,    /* a blocking get for each element, to compare with */
+  TESSERA_SPMV_PUSH = 4       /* their owners put them, by lists told when the plan was made */
 };
 
 typedef struct tessera_spmv_options {
   int64_t struct_bytes; /* set by tessera_spmv_options_init */
   tessera_spmv_mode mode;
-  int through_network; /* 1: read from ranks of this node as from others */
+  int through_network; /* 1: treat ranks of this node as others */
   int wide_indices;    /* 1: 8 bytes an entry also where 4 do */
 } tessera_spmv_options;
 
 static inline void tessera_spmv_options_init(tessera_spmv_options* options) {
   memset(options, 0, sizeof *options);
   options->struct_bytes = (int64_t)sizeof *options;
-  options->mode = TESSERA_SPMV_VECTOR;
+  options->mode = TESSERA_SPMV_PUSH;
 }
 
 /* Collective. A plan for products of the matrix, and its duplicates, with vectors distributed as x

@@ -24,12 +24,13 @@ static_assert(static_cast<int>(SpmvMode::plain) == TESSERA_SPMV_PLAIN);
 static_assert(static_cast<int>(SpmvMode::vector) == TESSERA_SPMV_VECTOR);
 static_assert(static_cast<int>(SpmvMode::aggregate) == TESSERA_SPMV_AGGREGATE);
 static_assert(static_cast<int>(SpmvMode::single) == TESSERA_SPMV_SINGLE);
+static_assert(static_cast<int>(SpmvMode::push) == TESSERA_SPMV_PUSH);
 
 Result<SpmvOptions> convert(const tessera_spmv_options* given) {
   TESSERA_ASSIGN_OR_RETURN(
       const tessera_spmv_options options,
       options_of(given, tessera_spmv_options_init, "tessera_spmv_options_init"));
-  TESSERA_RETURN_IF_ERROR(check_choice(options.mode, TESSERA_SPMV_SINGLE + 1, "mode of reading"));
+  TESSERA_RETURN_IF_ERROR(check_choice(options.mode, TESSERA_SPMV_PUSH + 1, "mode of reading"));
   return SpmvOptions{.mode = static_cast<SpmvMode>(options.mode),
                      .share_memory = options.through_network == 0,
                      .narrow_indices = options.wide_indices == 0};

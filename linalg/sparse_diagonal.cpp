@@ -175,7 +175,8 @@ Status scale_columns(SparseMatrix<T>& matrix, Array<T>& factors) {
     const auto columns = own.columns();
     for (std::size_t lo = 0; lo < columns.size(); lo += batch) {
       const auto part = columns.subspan(lo, std::min(batch, columns.size() - lo));
-      detail::VectorGather<T> gather(factors, detail::sorted_unique(part), {});
+      detail::VectorGather<T> gather(factors, detail::sorted_unique(part),
+                                     {.mode = SpmvMode::vector});
       TESSERA_RETURN_IF_ERROR(gather.get(factors));
       for (std::size_t k = 0; k < part.size(); ++k) {
         T& value = own.values()[lo + k];

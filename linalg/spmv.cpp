@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arrays/elementwise.hpp"
+#include "linalg/detail/agreement.hpp"
 #include "linalg/detail/dense_panel.hpp"
 #include "linalg/detail/row_kernels.hpp"
 #include "linalg/detail/vector_gather.hpp"
@@ -108,12 +109,13 @@ struct SpmvPlan<T>::Parts {
 
   void lay_out(const LocalRows<T>& own, Array<T>& like);
   void find_places(const LocalRows<T>& own);
+  Status prepare_push(Array<T>& like);
   [[nodiscard]] Status check(const SparseMatrix<T>& matrix, Array<T>& in_x, Array<T>& in_y) const;
   template <class Body>
   void with_rows(const LocalRows<T>& own, Body&& body) const;
   void multiply_ranges(const LocalRows<T>& own, std::span<const RowRange> ranges, const T* from,
                        T* to) const;
-  void start_reading(Array<T>& from);
+  Status start_reading(Array<T>& from);
   Status copy_mapped(Array<T>& from);
   Status wait_for(std::size_t stage);
   Status multiply_own(const LocalRows<T>& own, Array<T>& from, T* to);
@@ -182,6 +184,15 @@ void SpmvPlan<T>::Parts::find_places(const LocalRows<T>& own) {
   }
 }
 
+// Collective.
+template <SparseElement T>
+Status SpmvPlan<T>::Parts::prepare_push(Array<T>& like) {
+  const bool pushes = options.mode == SpmvMode::push;
+  TESSERA_RETURN_IF_ERROR(
+      detail::check_same_on_all(like.team(), pushes ? 1 : 0, "way to read elements"));
+  return pushes ? gather->prepare_push(like) : Status();
+}
+
 template <SparseElement T>
 Status SpmvPlan<T>::Parts::check(const SparseMatrix<T>& matrix, Array<T>& in_x,
                                  Array<T>& in_y) const {
@@ -229,9 +240,9 @@ void SpmvPlan<T>::Parts::multiply_ranges(const LocalRows<T>& own, std::span<cons
 }
 
 template <SparseElement T>
-void SpmvPlan<T>::Parts::start_reading(Array<T>& from) {
+Status SpmvPlan<T>::Parts::start_reading(Array<T>& from) {
   const Stopwatch watch(communication_seconds);
-  gather->start(from);
+  return gather->start(from);
 }
 
 template <SparseElement T>
@@ -246,10 +257,9 @@ Status SpmvPlan<T>::Parts::wait_for(std::size_t stage) {
   return gather->wait(stage);
 }
 
-// Local but for what it reads; the order is told in the header.
+// Local but for what it reads, which is under way; the order is told in the header.
 template <SparseElement T>
 Status SpmvPlan<T>::Parts::multiply_own(const LocalRows<T>& own, Array<T>& from, T* to) {
-  start_reading(from);
   multiply_ranges(own, interior, reinterpret_cast<const T*>(from.region().local()), to);
   Status status = copy_mapped(from);
   const T* const buffer = gather->buffer().data();
@@ -266,6 +276,8 @@ Status SpmvPlan<T>::Parts::multiply_own(const LocalRows<T>& own, Array<T>& from,
 
 template <SparseElement T>
 Status SpmvPlan<T>::Parts::multiply(SparseMatrix<T>& matrix, Array<T>& from, Array<T>& to) {
+  // Before anything that may fail here alone: others wait for what is pushed.
+  TESSERA_RETURN_IF_ERROR(start_reading(from));
   TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
   TESSERA_ASSIGN_OR_RETURN(auto from_access, rma::LocalAccess::begin(from.region()));
   if (y_offset) {
@@ -291,7 +303,7 @@ Status SpmvPlan<T>::Parts::multiply_transposed(SparseMatrix<T>& matrix, Array<T>
   if (!part.empty()) {
     TESSERA_RETURN_IF_ERROR(from.get(Box({own_rows.lo}, {own_rows.hi}), part));
   }
-  std::vector<T>& buffer = gather->buffer();
+  const std::span<T> buffer = gather->buffer();
   std::fill(buffer.begin(), buffer.end(), T{});
   for (const std::vector<RowRange>& ranges : waiting) {
     with_rows(own, [&](const auto& rows) {
@@ -339,6 +351,7 @@ Result<SpmvPlan<T>> SpmvPlan<T>::create(SparseMatrix<T>& matrix, Array<T>& x, Ar
   auto own = matrix.local();
   TESSERA_RETURN_IF_ERROR(attempt(matrix.team().agree(own.status())));
   parts->lay_out(*own, x);
+  TESSERA_RETURN_IF_ERROR(attempt(parts->prepare_push(x)));
   return SpmvPlan(std::move(parts));
 }
 

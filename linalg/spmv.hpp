@@ -5,7 +5,7 @@
 // Which elements of x this rank's rows need, and from whom, follows from the pattern alone; it is
 // worked out once. A product then is
 //
-//     start reading elements of other nodes ──────────────► arrive, owner by owner
+//     send elements that other nodes need ────────────────► theirs arrive, owner by owner
 //     rows that need own elements only: straight from the slice of x
 //     copy elements of ranks that share memory
 //     rows that have all they need now; after each owner's elements the rows that waited for them
@@ -19,7 +19,8 @@
 //
 // Threads: one at a time. Ownership: move-only; shares the matrix's pattern, so that it is dropped
 // on all members in the same order as other owners of it. Memory: 4 bytes an entry (8 where x is
-// too long for that), 48 bytes an element that is read.
+// too long for that), 48 bytes an element of others; by SpmvMode::push also 16 for each run of
+// neighbouring elements that others need.
 #pragma once
 
 #include <complex>
@@ -31,17 +32,19 @@
 
 namespace tessera::linalg {
 
-/// How elements of other nodes are read.
+/// How elements of other nodes come here: their owners put them, or they are read in one of several
+/// ways. Sums of the transposed product always go to the owners, by lists where others are pushed.
 enum class SpmvMode : std::uint8_t {
-  plain,      ///< a non-blocking get for each run of neighbouring elements
-  vector,     ///< one list for each owner
-  aggregate,  ///< an aggregate for each owner (rma/aggregate.hpp), run by run
-  single,     ///< a blocking get for each element: what the others are compared with
+  plain,      ///< read: a non-blocking get for each run of neighbouring elements
+  vector,     ///< read: one list for each owner
+  aggregate,  ///< read: an aggregate for each owner (rma/aggregate.hpp), run by run
+  single,     ///< read: a blocking get for each element, which the others are compared with
+  push,       ///< put, packed, by lists that the owners were told when the plan was made
 };
 
 struct SpmvOptions {
-  SpmvMode mode = SpmvMode::vector;
-  bool share_memory = true;    ///< false: read from ranks of this node as from others
+  SpmvMode mode = SpmvMode::push;
+  bool share_memory = true;    ///< false: treat ranks of this node as others
   bool narrow_indices = true;  ///< false: 8 bytes an entry also where 4 do
 };
 
@@ -55,7 +58,8 @@ class SpmvPlan {
   /// Collective. For products of matrices with the pattern of `matrix` (it and its duplicates) with
   /// vectors distributed as `x`, of as many elements as there are columns, and `y`, as there are
   /// rows. Their contents don't count. Errors: closed, invalid_argument (extents, dimensions,
-  /// teams). Cost: O(entries · log(entries)) on each rank; no communication.
+  /// teams; some members ask for SpmvMode::push); by SpmvMode::push also no_memory. Cost: O(entries
+  /// · log(entries)) on each rank; communication by SpmvMode::push only: the lists of elements.
   static rma::Result<SpmvPlan> create(SparseMatrix<T>& matrix, arrays::Array<T>& x,
                                       arrays::Array<T>& y, const SpmvOptions& options = {});
 

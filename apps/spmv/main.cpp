@@ -123,9 +123,10 @@ void add_options(CLI::App& app, Arguments& arguments) {
                  "A file: Matrix Market, Harwell-Boeing or Rutherford-Boeing, also .gz");
   app.add_option("--generate", arguments.generate,
                  "fe2d:N, stencil27:N, convection:N[,P] or random:N[,K[,SEED]] instead of a file");
-  app.add_option("--mode", arguments.modes,
-                 "How elements of other ranks are read: default, plain (one by one), runs, vector, "
-                 "aggregate; several with commas are run in turns and compared");
+  app.add_option(
+      "--mode", arguments.modes,
+      "How elements of other ranks are read: default, plain (one by one), runs, vector, "
+      "aggregate, push (by their owners); several with commas are run in turns and compared");
   app.add_option("--iterations", arguments.iterations, "Products of each mode (20)")
       ->check(tessera::apps::whole_number());
   app.add_option("--solve", arguments.solve, "Solve A x = b besides: cg or bicgstab")

@@ -30,6 +30,7 @@ constexpr std::array known_modes = {
     Mode{"runs", {.mode = SpmvMode::plain, .share_memory = false}},
     Mode{"vector", {.mode = SpmvMode::vector, .share_memory = false}},
     Mode{"aggregate", {.mode = SpmvMode::aggregate, .share_memory = false}},
+    Mode{"push", {.mode = SpmvMode::push, .share_memory = false}},
 };
 
 // A mode's plan and what it has taken so far on this rank.
@@ -105,8 +106,8 @@ Result<std::vector<Mode>> parse_modes(const std::string& text) {
                                  [&](const Mode& mode) { return mode.name == name; });
     if (it == known_modes.end()) {
       return Status::error(Code::invalid_argument,
-                           fmt::format("--mode '{}': there are default, plain, runs, vector and "
-                                       "aggregate, or several of them with commas",
+                           fmt::format("--mode '{}': there are default, plain, runs, vector, "
+                                       "aggregate and push, or several of them with commas",
                                        name));
     }
     modes.push_back(*it);

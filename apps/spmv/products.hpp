@@ -3,12 +3,13 @@
 // y = A x again and again, by several modes in turns, and what each rank spent on communication.
 //
 //     mode        elements of x that lie on other ranks are read
-//     default     as the library thinks best: loaded where memory is shared, by one list an owner
-//                 otherwise, while rows go on that need none of them
+//     default     as the library thinks best: loaded where memory is shared, pushed otherwise,
+//                 while rows go on that need none of them
 //     plain       one by one, each waited for
 //     runs        by a non-blocking get for each run of neighbours
 //     vector      by one list an owner
 //     aggregate   by an aggregate an owner, into which the runs are put
+//     push        not: their owners put them
 //
 // All but `default` read from ranks of the same node as from others, so that they can be compared
 // anywhere. Each element is read once a product, however many rows need it.

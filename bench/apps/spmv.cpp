@@ -105,7 +105,7 @@ Problem prepare(Session& session, const std::string& name) {
   rma::require(x.sync());
   Problem problem{std::move(matrix),   std::move(x), std::move(y),
                   std::move(expected), {},           std::move(by_messages)};
-  for (const spmv::Mode& mode : spmv::parse_modes("plain,aggregate,default").value()) {
+  for (const spmv::Mode& mode : spmv::parse_modes("vector,plain,aggregate,default").value()) {
     problem.plans.emplace_back(
         mode.name,
         SpmvPlan<double>::create(problem.matrix, problem.x, problem.y, mode.options).value());

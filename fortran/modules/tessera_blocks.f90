@@ -363,10 +363,7 @@ contains
     class(tessera_halo), intent(inout) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (open_cell(self%own, kind_halo, handle, code)) code = c_halo_update(handle)
-    call finish(code, stat, errmsg)
+    call act(self%own, kind_halo, c_halo_update, stat, errmsg)
   end subroutine halo_update
 
   !> Collective. The same, started: until finish(), this rank neither touches its ghost cells nor
@@ -375,10 +372,7 @@ contains
     class(tessera_halo), intent(inout) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (open_cell(self%own, kind_halo, handle, code)) code = c_halo_start(handle)
-    call finish(code, stat, errmsg)
+    call act(self%own, kind_halo, c_halo_start, stat, errmsg)
   end subroutine halo_start
 
   !> Collective. Ends what start() has begun.
@@ -386,10 +380,7 @@ contains
     class(tessera_halo), intent(inout) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (open_cell(self%own, kind_halo, handle, code)) code = c_halo_finish(handle)
-    call finish(code, stat, errmsg)
+    call act(self%own, kind_halo, c_halo_finish, stat, errmsg)
   end subroutine halo_finish
 
   !> Local. Bytes that one update brings to this rank from others.

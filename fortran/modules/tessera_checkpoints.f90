@@ -290,10 +290,7 @@ contains
     class(tessera_checkpoint_writer), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (open_cell(self%own, kind_writer, handle, code)) code = c_writer_commit(handle)
-    call finish(code, stat, errmsg)
+    call act(self%own, kind_writer, c_writer_commit, stat, errmsg)
   end subroutine writer_commit
 
   !> Local. Gives up what was not committed.
@@ -371,14 +368,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int64_t) :: number
-    number = 0
-    if (open_cell(self%own, kind_checkpoint, handle, code)) &
-        code = c_checkpoint_array_count(handle, number)
-    value = int(number)
-    call finish(code, stat, errmsg)
+    value = number_of(self%own, kind_checkpoint, c_checkpoint_array_count, 0, stat, errmsg)
   end function checkpoint_array_count
 
   !> Local. Their names, by number from 1.
@@ -406,14 +396,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int64_t) :: number
-    number = 0
-    if (open_cell(self%own, kind_checkpoint, handle, code)) &
-        code = c_checkpoint_attribute_count(handle, number)
-    value = int(number)
-    call finish(code, stat, errmsg)
+    value = number_of(self%own, kind_checkpoint, c_checkpoint_attribute_count, 0, stat, errmsg)
   end function checkpoint_attribute_count
 
   !> Local. Their names, by number from 1.

@@ -394,10 +394,7 @@ contains
     class(tessera_reachable), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (open_cell(self%own, kind_array, handle, code)) code = c_array_fence(handle)
-    call finish(code, stat, errmsg)
+    call act(self%own, kind_array, c_array_fence, stat, errmsg)
   end subroutine array_fence
 
   !> Collective. Everybody's fence, and a barrier: all see what anybody wrote.
@@ -405,10 +402,7 @@ contains
     class(tessera_reachable), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (open_cell(self%own, kind_array, handle, code)) code = c_array_sync(handle)
-    call finish(code, stat, errmsg)
+    call act(self%own, kind_array, c_array_sync, stat, errmsg)
   end subroutine array_sync
 
   !> Collective. Refuses other uses than tessera_access_read_only and so on allow until the next

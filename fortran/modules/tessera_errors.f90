@@ -12,7 +12,7 @@ module tessera_errors
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: finish, open_cell, owned_cell, text_of, c_text
+  public :: finish, open_cell, act, number_of, owned_cell, text_of, c_text
   public :: tessera_last_error, tessera_last_error_rank, tessera_error_name, tessera_version
 
   !> The code of success, and those of errors; docs/errors.md tells what can be done about each.
@@ -32,6 +32,22 @@ module tessera_errors
     procedure :: free => free_cell
     final :: end_cell
   end type owned_cell
+
+  abstract interface
+    !> A function of C that a handle is all it needs for.
+    function c_action(handle) bind(c) result(code)
+      import :: c_ptr, c_int
+      type(c_ptr), value :: handle
+      integer(c_int) :: code
+    end function c_action
+    !> A function of C that tells one number of a handle.
+    function c_number_query(handle, number) bind(c) result(code)
+      import :: c_ptr, c_int, c_int64_t
+      type(c_ptr), value :: handle
+      integer(c_int64_t), intent(inout) :: number
+      integer(c_int) :: code
+    end function c_number_query
+  end interface
 
   interface
     function f_open(cell, kind, handle) bind(c, name="tessera_f_open") result(code)
@@ -130,6 +146,37 @@ contains
     code = f_open(cell%at, kind, handle)
     is_open = code == 0
   end function open_cell
+
+  !> A whole procedure: has `action` done with a variable's handle.
+  subroutine act(cell, kind, action, stat, errmsg)
+    type(owned_cell), intent(in) :: cell
+    integer(c_int), intent(in) :: kind
+    procedure(c_action) :: action
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(cell, kind, handle, code)) code = action(handle)
+    call finish(code, stat, errmsg)
+  end subroutine act
+
+  !> A whole function: the number that `query` tells of a variable's handle, or `none`.
+  function number_of(cell, kind, query, none, stat, errmsg) result(value)
+    type(owned_cell), intent(in) :: cell
+    integer(c_int), intent(in) :: kind
+    procedure(c_number_query) :: query
+    integer, intent(in) :: none
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = none
+    if (open_cell(cell, kind, handle, code)) code = query(handle, number)
+    value = int(number)
+    call finish(code, stat, errmsg)
+  end function number_of
 
   subroutine free_cell(self, stat, errmsg)
     class(owned_cell), intent(inout) :: self

@@ -149,14 +149,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int64_t) :: number
-    number = -1
-    if (open_cell(self%own, kind_job, handle, code)) &
-        code = c_job_rank(handle, number)
-    value = int(number)
-    call finish(code, stat, errmsg)
+    value = number_of(self%own, kind_job, c_job_rank, -1, stat, errmsg)
   end function job_rank
 
   !> Local. How many ranks there are.
@@ -165,14 +158,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int64_t) :: number
-    number = -1
-    if (open_cell(self%own, kind_job, handle, code)) &
-        code = c_job_size(handle, number)
-    value = int(number)
-    call finish(code, stat, errmsg)
+    value = number_of(self%own, kind_job, c_job_size, -1, stat, errmsg)
   end function job_size
 
   !> Local. How many nodes there are. They are numbered from 0 in the order of their lowest ranks.
@@ -181,14 +167,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int64_t) :: number
-    number = -1
-    if (open_cell(self%own, kind_job, handle, code)) &
-        code = c_job_node_count(handle, number)
-    value = int(number)
-    call finish(code, stat, errmsg)
+    value = number_of(self%own, kind_job, c_job_node_count, -1, stat, errmsg)
   end function job_node_count
 
   !> Local. The node of a rank.
@@ -322,11 +301,7 @@ contains
     class(tessera_job), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (open_cell(self%own, kind_job, handle, code)) &
-        code = c_job_barrier(handle)
-    call finish(code, stat, errmsg)
+    call act(self%own, kind_job, c_job_barrier, stat, errmsg)
   end subroutine job_barrier
 
   !> Local. How many operations of a kind (tessera_op_put and so on) this rank made, and the bytes
@@ -430,14 +405,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int64_t) :: number
-    number = -1
-    if (open_cell(self%own, kind_team, handle, code)) &
-        code = c_team_rank(handle, number)
-    value = int(number)
-    call finish(code, stat, errmsg)
+    value = number_of(self%own, kind_team, c_team_rank, -1, stat, errmsg)
   end function team_rank
 
   !> Local. How many members there are.
@@ -446,14 +414,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int64_t) :: number
-    number = -1
-    if (open_cell(self%own, kind_team, handle, code)) &
-        code = c_team_size(handle, number)
-    value = int(number)
-    call finish(code, stat, errmsg)
+    value = number_of(self%own, kind_team, c_team_size, -1, stat, errmsg)
   end function team_size
 
   !> Local. The rank of a member.
@@ -496,11 +457,7 @@ contains
     class(tessera_team), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (open_cell(self%own, kind_team, handle, code)) &
-        code = c_team_barrier(handle)
-    call finish(code, stat, errmsg)
+    call act(self%own, kind_team, c_team_barrier, stat, errmsg)
   end subroutine team_barrier
 
   !> Collective. Copies the root's buffer, of any type and shape, into everybody's.

@@ -126,10 +126,7 @@ contains
     class(tessera_mirrored), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (open_cell(self%own, kind_mirrored, handle, code)) code = c_mirrored_merge(handle)
-    call finish(code, stat, errmsg)
+    call act(self%own, kind_mirrored, c_mirrored_merge, stat, errmsg)
   end subroutine mirrored_merge
 
   !> Collective. Each element of `to` becomes the sum of those at its place in lo to hi, or all, of

@@ -10,6 +10,7 @@
 
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
+#include "linalg/detail/list_exchange.hpp"
 #include "linalg/detail/row_blocks.hpp"
 #include "rma/transfer.hpp"
 
@@ -30,50 +31,6 @@ constexpr std::size_t least_batch = std::size_t{1} << 16U;
 
 std::size_t owner_of(const Distribution& rows, std::int64_t row) {
   return static_cast<std::size_t>(rows.owner({row}).value);
-}
-
-// What an origin puts to the other ranks, and how far it is.
-struct Sending {
-  std::vector<std::int64_t> counts;  // entries for each rank
-  std::vector<std::int64_t> places;  // of the next entry, in each rank's buffer
-};
-
-// Collective. Tells how many entries this rank has for others; returns how many come here. Slot o
-// of a rank's part of `control` holds the number from origin o, and then its place.
-Result<std::int64_t> announce(Job& job, Team& team, Region& control,
-                              std::span<const std::int64_t> counts) {
-  const auto mine = static_cast<std::uint64_t>(team.rank().value) * sizeof(std::int64_t);
-  Status sent;
-  for (std::size_t rank = 0; rank < counts.size() && sent.ok(); ++rank) {
-    if (counts[rank] > 0) {
-      sent = rma::put_value(job, control.at({static_cast<std::int32_t>(rank)}, mine), counts[rank]);
-    }
-  }
-  TESSERA_RETURN_IF_ERROR(meet(control, sent));
-  auto access = rma::LocalAccess::begin(control);
-  std::int64_t total = 0;
-  if (access.ok()) {
-    auto* const slots = reinterpret_cast<std::int64_t*>(access->data());
-    for (std::size_t origin = 0; origin < counts.size(); ++origin) {
-      total += std::exchange(slots[origin], total);
-    }
-  }
-  TESSERA_RETURN_IF_ERROR(meet(control, access.ok() ? access->end() : access.status()));
-  return total;
-}
-
-// One-sided. Where this rank's entries begin in the buffers of others.
-Status ask_places(Job& job, Team& team, const Region& control, Sending& sending) {
-  const auto mine = static_cast<std::uint64_t>(team.rank().value) * sizeof(std::int64_t);
-  sending.places.assign(sending.counts.size(), 0);
-  rma::Handle all;
-  for (std::size_t rank = 0; rank < sending.counts.size(); ++rank) {
-    if (sending.counts[rank] > 0) {
-      all.collect(rma::get_async(job, control.at({static_cast<std::int32_t>(rank)}, mine),
-                                 &sending.places[rank], sizeof(std::int64_t)));
-    }
-  }
-  return all.wait();
 }
 
 // Puts one batch: sorted by destination, in order for each of them, in `sorted`.
@@ -190,27 +147,17 @@ void finish_rows(LocalCsr<T>& csr) {
 template <SparseElement T>
 Result<LocalCsr<T>> exchange(Job& job, Team& team, const Distribution& rows, std::int64_t columns,
                              std::vector<Triplet<T>> given) {
-  Sending sending;
-  sending.counts.assign(static_cast<std::size_t>(team.size()), 0);
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(team.size()));
   for (const Triplet<T>& entry : given) {
-    ++sending.counts[owner_of(rows, entry.row)];
+    ++counts[owner_of(rows, entry.row)];
   }
-  TESSERA_ASSIGN_OR_RETURN(Region control,
-                           Region::allocate(team, sending.counts.size() * sizeof(std::int64_t)));
-  TESSERA_ASSIGN_OR_RETURN(const std::int64_t expected,
-                           announce(job, team, control, sending.counts));
-  TESSERA_ASSIGN_OR_RETURN(
-      Region received,
-      Region::allocate(team, static_cast<std::size_t>(expected) * sizeof(Triplet<T>)));
-  Status sent = ask_places(job, team, control, sending);
-  if (sent.ok()) {
-    sent = put_all<T>(job, received, rows, given, sending.places);
-  }
-  TESSERA_RETURN_IF_ERROR(meet(received, sent));
+  TESSERA_ASSIGN_OR_RETURN(Placement placement, place_by_origin(job, team, counts));
+  const auto expected = static_cast<std::size_t>(placement.begins.back());
+  TESSERA_ASSIGN_OR_RETURN(Region received, Region::allocate(team, expected * sizeof(Triplet<T>)));
+  TESSERA_RETURN_IF_ERROR(meet(received, put_all<T>(job, received, rows, given, placement.places)));
   std::vector<Triplet<T>>().swap(given);
-  auto own = sort_by_row<T>(
-      rows_of(rows, team.rank()), columns,
-      {reinterpret_cast<const Triplet<T>*>(received.local()), static_cast<std::size_t>(expected)});
+  auto own = sort_by_row<T>(rows_of(rows, team.rank()), columns,
+                            {reinterpret_cast<const Triplet<T>*>(received.local()), expected});
   TESSERA_RETURN_IF_ERROR(received.free());
   finish_rows(own);
   return own;

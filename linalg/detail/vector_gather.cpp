@@ -97,7 +97,8 @@ VectorGather<T>::VectorGather(Array<T>& like, std::vector<std::int64_t> indices,
     : options_(options),
       indices_(std::move(indices)),
       positions_(indices_.size()),
-      buffer_(indices_.size()) {
+      own_buffer_(indices_.size()),
+      buffer_(own_buffer_) {
   std::vector<arrays::ElementPlace> found;
   found.reserve(indices_.size());
   for (const std::int64_t index : indices_) {
@@ -151,6 +152,32 @@ void VectorGather<T>::add(Batch& batch, std::int64_t offset) {
 }
 
 template <SparseElement T>
+Status VectorGather<T>::prepare_push(Array<T>& like) {
+  std::vector<typename VectorPush<T>::Wanted> wanted;
+  std::size_t place = mapped_.empty() ? 0 : mapped_.back().end;
+  for (const Batch& batch : remote_) {
+    wanted.push_back({batch.owner, batch.runs, place});
+    place = batch.end;
+  }
+  TESSERA_ASSIGN_OR_RETURN(push_, VectorPush<T>::create(like, buffer_.size(), wanted));
+  move_buffer(push_->buffer());
+  own_buffer_ = {};
+  return {};
+}
+
+template <SparseElement T>
+void VectorGather<T>::move_buffer(std::span<T> to) {
+  for (std::vector<Batch>* const batches : {&mapped_, &remote_}) {
+    for (Batch& batch : *batches) {
+      for (rma::Fragment& run : batch.runs) {
+        run.local = to.data() + (static_cast<T*>(run.local) - buffer_.data());
+      }
+    }
+  }
+  buffer_ = to;
+}
+
+template <SparseElement T>
 std::size_t VectorGather<T>::position_of(std::int64_t index) const noexcept {
   return positions_[static_cast<std::size_t>(
       std::lower_bound(indices_.begin(), indices_.end(), index) - indices_.begin())];
@@ -180,17 +207,22 @@ Handle VectorGather<T>::start_batch(rma::Op op, Array<T>& array, const Batch& ba
     case SpmvMode::aggregate:
       return transfer_together(array.job(), op, at, batch.runs, one);
     case SpmvMode::vector:
+    case SpmvMode::push:  // what isn't pushed: sums, and what is mapped in the plan's array only
       break;
   }
   return transfer(array.job(), op, at, batch.runs, one);
 }
 
 template <SparseElement T>
-void VectorGather<T>::start(Array<T>& from) {
+Status VectorGather<T>::start(Array<T>& from) {
+  if (push_) {
+    return push_->send(from);
+  }
   under_way_.clear();
   for (const Batch& batch : remote_) {
     under_way_.push_back(start_batch(rma::Op::get, from, batch));
   }
+  return {};
 }
 
 template <SparseElement T>
@@ -210,6 +242,9 @@ Status VectorGather<T>::copy_mapped(Array<T>& from) {
 
 template <SparseElement T>
 Status VectorGather<T>::wait(std::size_t stage) {
+  if (push_) {
+    return push_->wait(stage - 1);
+  }
   Status status = under_way_[stage - 1].wait();
   if (!status.ok()) {
     for (rma::Handle& other : under_way_) {
@@ -221,7 +256,7 @@ Status VectorGather<T>::wait(std::size_t stage) {
 
 template <SparseElement T>
 Status VectorGather<T>::get(Array<T>& from) {
-  start(from);
+  TESSERA_RETURN_IF_ERROR(start(from));
   Status status = copy_mapped(from);
   for (std::size_t stage = 1; stage < stages(); ++stage) {
     Status arrived = wait(stage);

@@ -6,15 +6,19 @@
 //     stage 0        own elements and those of ranks whose slices are mapped here
 //     stage 1, 2 …   one owner each, beginning with the next rank, so that not all begin at one
 //
+// By SpmvMode::push the stages from 1 are filled by their owners (vector_push.hpp).
+//
 // Threads: one at a time. Memory: 24 bytes a run of neighbouring elements, 16 an element and
 // itself.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "arrays/array.hpp"
+#include "linalg/detail/vector_push.hpp"
 #include "linalg/local_csr.hpp"
 #include "linalg/spmv.hpp"
 #include "rma/counters.hpp"
@@ -28,22 +32,27 @@ std::vector<std::int64_t> sorted_unique(std::span<const std::int64_t> numbers);
 template <SparseElement T>
 class VectorGather {
  public:
-  /// For vectors distributed as `like`. Requires: `indices` increase strictly and lie in it.
+  /// For vectors distributed as `like`. Requires: `indices` increase strictly and lie in it; by
+  /// SpmvMode::push, prepare_push() before elements are moved.
   VectorGather(arrays::Array<T>& like, std::vector<std::int64_t> indices,
                const SpmvOptions& options);
+  /// Collective. Tells the owners what they are to send, from then on. Errors: no_memory,
+  /// peer_lost.
+  rma::Status prepare_push(arrays::Array<T>& like);
 
   /// The place of an index in buffer(). Requires: it is one of the indices.
   [[nodiscard]] std::size_t position_of(std::int64_t index) const noexcept;
   /// The stage after which a place of the buffer is filled.
   [[nodiscard]] std::size_t stage_of(std::size_t position) const noexcept;
   [[nodiscard]] std::size_t stages() const noexcept { return remote_.size() + 1; }
-  [[nodiscard]] std::vector<T>& buffer() noexcept { return buffer_; }
+  [[nodiscard]] std::span<T> buffer() noexcept { return buffer_; }
   /// Elements of other ranks, and how many of them are in mapped slices.
   [[nodiscard]] std::int64_t from_others() const noexcept { return from_others_; }
   [[nodiscard]] std::int64_t shared() const noexcept { return shared_; }
 
-  /// One-sided. Starts the stages from 1.
-  void start(arrays::Array<T>& from);
+  /// One-sided. Starts the stages from 1. By SpmvMode::push it is what other ranks wait for, and
+  /// all must have met since they read their buffers.
+  rma::Status start(arrays::Array<T>& from);
   /// One-sided. Does stage 0.
   rma::Status copy_mapped(arrays::Array<T>& from);
   /// Waits for a stage from 1 that start() began. After an error all of them have ended.
@@ -62,12 +71,15 @@ class VectorGather {
   };
   void lay_out(arrays::Array<T>& like, std::span<const arrays::ElementPlace> found);
   void add(Batch& batch, std::int64_t offset);
+  void move_buffer(std::span<T> to);
   rma::Handle start_batch(rma::Op op, arrays::Array<T>& array, const Batch& batch) const;
 
   SpmvOptions options_;
   std::vector<std::int64_t> indices_;
   std::vector<std::size_t> positions_;  // of each index
-  std::vector<T> buffer_;
+  std::vector<T> own_buffer_;
+  std::optional<VectorPush<T>> push_;  // has the buffer, if it is there
+  std::span<T> buffer_;
   std::vector<Batch> mapped_;
   std::vector<Batch> remote_;
   std::vector<rma::Handle> under_way_;

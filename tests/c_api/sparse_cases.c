@@ -376,7 +376,7 @@ static void with_vectors(void) {
     tessera_array* const y = vector_of(type, rows, factor);
     const Dense y_expected = product(&a, TESSERA_PLAIN, &in_x, TESSERA_PLAIN);
     const Dense x_expected = product(&a, TESSERA_TRANSPOSED, &in_y, TESSERA_PLAIN);
-    for (tessera_spmv_mode mode = TESSERA_SPMV_PLAIN; mode <= TESSERA_SPMV_AGGREGATE; ++mode) {
+    for (tessera_spmv_mode mode = TESSERA_SPMV_PLAIN; mode <= TESSERA_SPMV_PUSH; ++mode) {
       tessera_spmv* plan = NULL;
       tessera_spmv_options options;
       int64_t from_others = -1;

@@ -169,9 +169,9 @@ TEST(Products, AllModesAgreeWithTheSumOfTheEntries) {
     EXPECT_TRUE(ok(check.agree(team)));
     auto x = trial(job, matrix);
     auto y = Array<double>::create(job, matrix.row_distribution(), {.name = "y"}).value();
-    const auto modes = parse_modes("default,plain,runs,vector,aggregate").value();
+    const auto modes = parse_modes("default,plain,runs,vector,aggregate,push").value();
     const auto results = run_products(matrix, x, y, modes, 2).value();
-    EXPECT_EQ(results.size(), 5U);
+    EXPECT_EQ(results.size(), 6U);
     for (const ModeResult& result : results) {
       EXPECT_EQ(result.communication.size(), static_cast<std::size_t>(job.size()));
     }

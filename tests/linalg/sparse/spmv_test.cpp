@@ -25,8 +25,8 @@ using test::random_numbers;
 using test::Team;
 using test::vector_distributions;
 
-constexpr std::initializer_list<SpmvMode> all_modes{SpmvMode::single, SpmvMode::plain,
-                                                    SpmvMode::vector, SpmvMode::aggregate};
+constexpr std::initializer_list<SpmvMode> all_modes{
+    SpmvMode::single, SpmvMode::plain, SpmvMode::vector, SpmvMode::aggregate, SpmvMode::push};
 
 // y = A x and x = Aᵀ y with one plan, twice, so that a plan is used more than once.
 template <SparseElement T>
@@ -175,6 +175,24 @@ TEST(Spmv, HasTheSameBitsForAnyTeamModeAndDistribution) {
         }
       }
     });
+  });
+}
+
+TEST(Spmv, IsPushedByAllOrNone) {
+  on_ranks([](Job& job) {
+    const SharedSeed seed(job);
+    auto [matrix, model] = build<double>(job, job.world(), 15, 15, 50, seed);
+    const std::vector<double> ones(15, 1.0);
+    const auto kind = vector_distributions(15, job.size())[0];
+    auto x = distribute(job, job.world(), kind, ones, "x");
+    auto y = distribute(job, job.world(), kind, ones, "y");
+    const bool is_last = job.rank().value == job.size() - 1;
+    const auto plan = SpmvPlan<double>::create(
+        matrix, x, y, {.mode = is_last ? SpmvMode::push : SpmvMode::vector});
+    if (job.size() > 1) {
+      EXPECT_TRUE(rma::test::fails(plan, rma::Code::invalid_argument,
+                                   {"planning products", "another way to read elements than"}));
+    }
   });
 }
 
