@@ -8,6 +8,7 @@ function(tessera_feature name found detail)
   else()
     set(found no)
   endif()
+  string(REPLACE ";" "\\;" detail "${detail}")  # of the sentence, not of the list
   set_property(GLOBAL APPEND PROPERTY TESSERA_FEATURE_NAMES "${name}")
   set_property(GLOBAL APPEND PROPERTY TESSERA_FEATURE_FOUND "${found}")
   set_property(GLOBAL APPEND PROPERTY TESSERA_FEATURE_DETAILS "${detail}")
