@@ -83,6 +83,7 @@ class Array : public ArrayBase {
   /// room. Freeing it leaves the memory as it is.
   /// Errors: also invalid_argument when `base` has too little memory on some rank.
   static rma::Result<Array> overlay(const ArrayBase& base, const Distribution& distribution,
+                                    // NOLINTNEXTLINE(performance-unnecessary-value-param): is moved
                                     std::string name = "unnamed") {
     return typed(ArrayBase::overlay(base, distribution, ElementKind::of<T>(), std::move(name)));
   }

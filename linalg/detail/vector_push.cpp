@@ -16,7 +16,6 @@ using arrays::Array;
 using rma::Code;
 using rma::Result;
 using rma::Status;
-using rma::TeamRank;
 
 namespace {
 
