@@ -124,14 +124,27 @@ TEST(Spmv, LeavesGhostCellsOfVectorsAlone) {
   });
 }
 
+/// A matrix, its model, and vectors of ones.
+struct SmallProblem {
+  SparseMatrix<double> matrix;
+  Dense<double> dense;
+  Array<double> x;
+  Array<double> y;
+};
+
+SmallProblem small_problem(Job& job) {
+  const SharedSeed seed(job);
+  auto [matrix, model] = build<double>(job, job.world(), 15, 15, 50, seed);
+  const std::vector<double> ones(15, 1.0);
+  const auto kind = vector_distributions(15, job.size())[0];
+  auto x = distribute(job, job.world(), kind, ones, "x");
+  auto y = distribute(job, job.world(), kind, ones, "y");
+  return {std::move(matrix), std::move(model.dense), std::move(x), std::move(y)};
+}
+
 TEST(Spmv, PlansServeDuplicates) {
   on_ranks([](Job& job) {
-    const SharedSeed seed(job);
-    auto [matrix, model] = build<double>(job, job.world(), 15, 15, 50, seed);
-    const std::vector<double> ones(15, 1.0);
-    const auto kind = vector_distributions(15, job.size())[0];
-    auto x = distribute(job, job.world(), kind, ones, "x");
-    auto y = distribute(job, job.world(), kind, ones, "y");
+    auto [matrix, dense, x, y] = small_problem(job);
     auto plan = SpmvPlan<double>::create(matrix, x, y).value();
     auto copy = matrix.duplicate("B").value();
     auto own = copy.local().value();
@@ -141,7 +154,7 @@ TEST(Spmv, PlansServeDuplicates) {
     EXPECT_TRUE(ok(own.end()));
     EXPECT_TRUE(ok(plan.multiply(copy, x, y)));
     const std::vector<double> factors(15, -2.0);
-    EXPECT_EQ(elements(y), (model.dense * Dense<double>(factors, 15, 1)).values);
+    EXPECT_EQ(elements(y), (dense * Dense<double>(factors, 15, 1)).values);
   });
 }
 
@@ -180,12 +193,7 @@ TEST(Spmv, HasTheSameBitsForAnyTeamModeAndDistribution) {
 
 TEST(Spmv, IsPushedByAllOrNone) {
   on_ranks([](Job& job) {
-    const SharedSeed seed(job);
-    auto [matrix, model] = build<double>(job, job.world(), 15, 15, 50, seed);
-    const std::vector<double> ones(15, 1.0);
-    const auto kind = vector_distributions(15, job.size())[0];
-    auto x = distribute(job, job.world(), kind, ones, "x");
-    auto y = distribute(job, job.world(), kind, ones, "y");
+    auto [matrix, dense, x, y] = small_problem(job);
     const bool is_last = job.rank().value == job.size() - 1;
     const auto plan = SpmvPlan<double>::create(
         matrix, x, y, {.mode = is_last ? SpmvMode::push : SpmvMode::vector});
