@@ -203,7 +203,7 @@ void add_run_options(CLI::App& app, BenchOptions& options, Relaunch& again) {
   app.add_option("--threads", options.threads, "run this many ranks as threads of one process")
       ->check(CLI::Range(1, std::numeric_limits<std::int32_t>::max()));
   app.add_option("--compare,--compare-to", options.peers,
-                 "what to measure beside: memory, mpi, armci, tcp, scalapack; all; none")
+                 "what to measure beside: memory, mpi, armci, ga, tcp, scalapack; all; none")
       ->check(check_peers)
       ->type_name("NAME,NAME,…")
       ->capture_default_str();

@@ -13,8 +13,8 @@
 namespace tessera::bench {
 namespace {
 
-constexpr std::array<std::string_view, 5> peer_names = {"memory", "mpi", "armci", "tcp",
-                                                        "scalapack"};
+constexpr std::array<std::string_view, 6> peer_names = {"memory", "mpi", "armci",
+                                                        "ga",     "tcp", "scalapack"};
 
 std::vector<std::string_view> split(std::string_view list) {
   std::vector<std::string_view> names;
@@ -78,6 +78,18 @@ const std::vector<std::unique_ptr<Floor>>& Session::library_floors() {
     }
   }
   return library_floors_;
+}
+
+GlobalArrays* Session::global_arrays() {
+  if (!has_asked_for_global_arrays_ && compares_with(Peer::ga)) {
+    has_asked_for_global_arrays_ = true;
+    std::string missing;
+    global_arrays_ = GlobalArrays::start(crew_, missing);
+    if (global_arrays_ == nullptr) {
+      remark("missing: " + missing);
+    }
+  }
+  return global_arrays_.get();
 }
 
 Table Session::table(std::string title, std::size_t subject, Quantity quantity,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bench/floors/floor.hpp"
+#include "bench/floors/global_arrays.hpp"
 #include "bench/support/crew.hpp"
 #include "bench/support/job_crew.hpp"
 #include "bench/support/measure.hpp"
@@ -30,6 +31,7 @@ enum class Peer : std::uint8_t {
   memory,     ///< memcpy, plain loops, single atomic instructions
   mpi,        ///< windows, messages, collectives
   armci,      ///< ARMCI-MPI
+  ga,         ///< Global Arrays
   tcp,        ///< bare sockets
   scalapack,  ///< pdgemm, pdgemr2d, pdtran
 };
@@ -76,6 +78,8 @@ class Session {
   /// Collective. The floors that are libraries, as far as they can be had; made when first asked
   /// for, and one set for the whole run, since not every library can be started twice.
   const std::vector<std::unique_ptr<Floor>>& library_floors();
+  /// Collective. Global Arrays, started when first asked for; null where it can't be had.
+  GlobalArrays* global_arrays();
 
   /// A table whose subject is candidate number `subject`.
   [[nodiscard]] Table table(std::string title, std::size_t subject,
@@ -115,6 +119,8 @@ class Session {
   Targets& targets_;
   bool has_floors_ = false;
   std::vector<std::unique_ptr<Floor>> library_floors_;
+  bool has_asked_for_global_arrays_ = false;
+  std::unique_ptr<GlobalArrays> global_arrays_;
 };
 
 /// Options for candidates in which ranks meet in each repetition: samples so long that the few

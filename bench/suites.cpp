@@ -4,6 +4,7 @@
 #include "bench/apps/mg.hpp"
 #include "bench/apps/spmv.hpp"
 #include "bench/arrays/checkpoint.hpp"
+#include "bench/arrays/elements.hpp"
 #include "bench/arrays/ghosts.hpp"
 #include "bench/arrays/patches.hpp"
 #include "bench/linalg/gemm.hpp"
@@ -85,9 +86,9 @@ const std::vector<Suite>& suites() {
        {{"classes", measure_mg}},
        mg_targets()},
       {"arrays",
-       "boxes of a distributed matrix beside the bare calls that move the same bytes",
-       {{"patches", measure_patches}, {"boxes", measure_boxes}},
-       patch_targets()},
+       "boxes and listed elements of distributed arrays beside bare calls, MPI and Global Arrays",
+       {{"patches", measure_patches}, {"boxes", measure_boxes}, {"elements", measure_elements}},
+       joined(patch_targets(), element_targets())},
       {"checkpoint",
        "an array to a file and back beside bare system calls",
        {{"write", measure_checkpoint_write},

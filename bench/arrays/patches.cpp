@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 
 #include "arrays/array.hpp"
 #include "arrays/patch.hpp"
+#include "bench/floors/global_arrays.hpp"
 #include "bench/floors/mpi_memory.hpp"
 #include "rma/transfer.hpp"
 
@@ -302,7 +304,94 @@ std::optional<Candidate> mpi_box(const Session& session, const MpiMemory* memory
   return candidate;
 }
 
-void measure_boxes(Session& session, const Array<double>& array, const MpiMemory* mpi,
+/// A box of these extents at the lower corner of the owner's block in Global Arrays.
+class GlobalArrayBoxes {
+ public:
+  GlobalArrayBoxes(GlobalArray& array, int owner, const arrays::Extents& extents,
+                   Operation operation)
+      : array_(array), box_(array.block_of(owner)), is_get_(operation == Operation::get) {
+    std::size_t elements = 1;
+    for (int dim = 0; dim < extents.ndims(); ++dim) {
+      const auto at = static_cast<std::size_t>(dim);
+      fits_ = fits_ && box_.hi[at] - box_.lo[at] >= extents[dim];
+      box_.hi[at] = box_.lo[at] + extents[dim];
+      elements *= static_cast<std::size_t>(extents[dim]);
+    }
+    local_.resize(elements);
+  }
+
+  [[nodiscard]] bool fits() const { return fits_; }
+
+  void move() {
+    if (is_get_) {
+      array_.get(box_, local_.data());
+    } else {
+      array_.put(box_, local_.data());
+    }
+  }
+
+  std::string verify() {
+    std::vector<double> there(local_.size());
+    for (std::size_t i = 0; i < local_.size(); ++i) {
+      local_[i] = is_get_ ? -1 : 5 + static_cast<double>(i);
+      there[i] = is_get_ ? 5 + static_cast<double>(i) : -1;
+    }
+    array_.put(box_, there.data());
+    move();
+    array_.get(box_, there.data());
+    return there == local_ ? "" : "the box has other elements than it should";
+  }
+
+ private:
+  GlobalArray& array_;
+  GlobalArray::Box box_;
+  std::vector<double> local_;
+  bool is_get_;
+  bool fits_ = true;
+};
+
+std::optional<Candidate> global_arrays_box(const Session& session, GlobalArray* array, int owner,
+                                           const arrays::Extents& extents, Operation operation) {
+  if (array == nullptr) {
+    return {};
+  }
+  const auto boxes = std::make_shared<GlobalArrayBoxes>(*array, owner, extents, operation);
+  if (!boxes->fits()) {
+    return {};
+  }
+  Candidate candidate;
+  candidate.name = GlobalArrays::name;
+  candidate.bytes = static_cast<std::size_t>(volume(extents)) * sizeof(double);
+  candidate.run = [boxes](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      boxes->move();
+    }
+  };
+  if (session.is_leader()) {
+    candidate.verify = [boxes] { return boxes->verify(); };
+  }
+  return candidate;
+}
+
+/// The same array elsewhere; null where that isn't measured.
+struct Counterparts {
+  std::unique_ptr<MpiMemory> mpi;
+  std::unique_ptr<GlobalArray> global_array;
+};
+
+Counterparts counterparts(Session& session, const arrays::Extents& extents) {
+  Counterparts made;
+  if (session.compares_with(Peer::mpi)) {
+    made.mpi = MpiMemory::create(
+        session.crew(), static_cast<std::size_t>(arrays::volume(extents)) * sizeof(double));
+  }
+  if (GlobalArrays* const library = session.global_arrays()) {
+    made.global_array = library->create(std::span(extents.begin(), extents.end()));
+  }
+  return made;
+}
+
+void measure_boxes(Session& session, const Array<double>& array, const Counterparts& others,
                    Operation operation, const std::string& name,
                    const std::vector<std::int64_t>& edges) {
   const int dims = array.extents().ndims();
@@ -314,8 +403,13 @@ void measure_boxes(Session& session, const Array<double>& array, const MpiMemory
     }
     const auto bytes = static_cast<std::size_t>(box->volume()) * sizeof(double);
     auto candidates = candidates_of(session, array, *box, operation);
-    if (auto by_mpi = mpi_box(session, mpi, array, *box, operation)) {
+    if (auto by_mpi = mpi_box(session, others.mpi.get(), array, *box, operation)) {
       candidates.insert(candidates.begin(), std::move(*by_mpi));
+    }
+    if (auto by_theirs =
+            global_arrays_box(session, others.global_array.get(), array.team().size() > 1 ? 1 : 0,
+                              box->extents(), operation)) {
+      candidates.insert(candidates.begin(), std::move(*by_theirs));
     }
     candidates.insert(candidates.begin(), one_piece(array, bytes, operation));
     if (!table) {
@@ -343,12 +437,10 @@ void measure_boxes(Session& session) {
   for (const arrays::Extents& extents :
        {arrays::Extents{128, 128, 128}, arrays::Extents{32, 32, 32, 32}}) {
     auto array = Array<double>::create(session.job(), extents, {.name = "boxes"}).value();
-    const auto bytes = static_cast<std::size_t>(array.box().volume()) * sizeof(double);
-    const auto mpi =
-        session.compares_with(Peer::mpi) ? MpiMemory::create(session.crew(), bytes) : nullptr;
+    const Counterparts others = counterparts(session, extents);
     const auto& edges = extents.ndims() == 3 ? large_edges : small_edges;
-    measure_boxes(session, array, mpi.get(), Operation::put, "put", edges);
-    measure_boxes(session, array, mpi.get(), Operation::get, "get", edges);
+    measure_boxes(session, array, others, Operation::put, "put", edges);
+    measure_boxes(session, array, others, Operation::get, "get", edges);
   }
 }
 

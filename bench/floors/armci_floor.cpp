@@ -319,16 +319,8 @@ class ArmciFloor : public Floor {
 
 std::unique_ptr<Floor> make_armci_floor(Crew& crew, const FloorOptions& options,
                                         std::string& missing) {
-  if (!mpi::is_running(crew.size())) {
-    missing = "armci-mpi: not started by mpirun or srun with these ranks";
-    return nullptr;
-  }
-  if (crew.size() < 2) {
-    missing = "armci-mpi: needs two ranks";
-    return nullptr;
-  }
-  if (!mpi::makes_windows()) {
-    missing = "armci-mpi: MPI makes no windows here; try OMPI_MCA_osc=sm,pt2pt";
+  if (const std::string reason = mpi::missing_windows(crew.size()); !reason.empty()) {
+    missing = "armci-mpi: " + reason;
     return nullptr;
   }
   return std::make_unique<ArmciFloor>(crew, options);

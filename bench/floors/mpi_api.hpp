@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "bench/support/case.hpp"
@@ -20,6 +21,9 @@ bool is_running(int ranks);
 
 /// Collective. Whether MPI makes windows among all ranks: Open MPI 4.1 does not over every network.
 bool makes_windows();
+
+/// Collective. Why a library on MPI's windows can't be used among `ranks`; empty where it can.
+std::string missing_windows(int ranks);
 
 /// Whether all that MPI would be told about the case fits its ints.
 inline bool fits_int(const Case& c) {

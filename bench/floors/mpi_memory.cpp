@@ -13,7 +13,7 @@ struct MpiMemory::Window {
 };
 
 std::unique_ptr<MpiMemory> MpiMemory::create(Crew& crew, std::size_t bytes_each) {
-  if (!mpi::is_running(crew.size()) || crew.size() < 2 || !mpi::makes_windows()) {
+  if (!mpi::missing_windows(crew.size()).empty()) {
     return nullptr;
   }
   return std::unique_ptr<MpiMemory>(new MpiMemory(std::make_unique<Window>(bytes_each)));

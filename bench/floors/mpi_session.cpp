@@ -132,6 +132,16 @@ bool makes_windows() {
   return made != 0;
 }
 
+std::string missing_windows(int ranks) {
+  if (!is_running(ranks)) {
+    return "not started by mpirun or srun with these ranks";
+  }
+  if (ranks < 2) {
+    return "needs two ranks";
+  }
+  return makes_windows() ? "" : "MPI makes no windows here; try OMPI_MCA_osc=sm,pt2pt";
+}
+
 Window::Window(std::size_t bytes, bool lock_all, bool creates)
     : own_(creates ? bytes : 0), lock_all_(lock_all) {
   if (creates) {

@@ -17,7 +17,7 @@ struct Known {
 };
 
 // Longer names stand before those that they begin with.
-constexpr std::array<Known, 52> known = {{
+constexpr std::array<Known, 53> known = {{
     {"tessera", Kind::ours, 0},
     {"shm", Kind::ours, 0},
     {"tcp polling", Kind::floor, 4},
@@ -64,6 +64,7 @@ constexpr std::array<Known, 52> known = {{
     {"mpi neighbours", Kind::floor, 2},
     {"mpi", Kind::floor, 2},
     {"armci-mpi", Kind::floor, 3},
+    {"global arrays", Kind::floor, 3},
     {"pdgemm", Kind::floor, 2},
     {"pdgemr2d", Kind::floor, 2},
     {"pdtran", Kind::floor, 2},
