@@ -33,7 +33,8 @@ Result<SpmvOptions> convert(const tessera_spmv_options* given) {
   TESSERA_RETURN_IF_ERROR(check_choice(options.mode, TESSERA_SPMV_PUSH + 1, "mode of reading"));
   return SpmvOptions{.mode = static_cast<SpmvMode>(options.mode),
                      .share_memory = options.through_network == 0,
-                     .narrow_indices = options.wide_indices == 0};
+                     .narrow_indices = options.wide_indices == 0,
+                     .returns_early = options.returns_early != 0};
 }
 
 /// The plan, for a matrix of this type. Collective over the matrix's team where there is none.

@@ -220,9 +220,12 @@ int tessera_f_sparse_vector(const Cell* cell, int op, const Cell* vector_cell) {
 }
 
 int tessera_f_spmv_create(Cell** place, const Cell* matrix_cell, const Cell* x_cell,
-                          const Cell* y_cell) {
+                          const Cell* y_cell, int returns_early) {
   tessera_sparse* matrix = nullptr;
   std::array<tessera_array*, 2> vectors = {};
+  tessera_spmv_options options;
+  tessera_spmv_options_init(&options);
+  options.returns_early = returns_early;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(matrix_cell));
     TESSERA_ASSIGN_OR_RETURN(vectors[0], open<tessera_array>(x_cell));
@@ -231,7 +234,7 @@ int tessera_f_spmv_create(Cell** place, const Cell* matrix_cell, const Cell* x_c
   };
   return make<tessera_spmv, tessera_spmv_free>(
       "tessera_spmv%create", place, matrix_cell, prepare, [&](tessera_spmv** plan) {
-        return tessera_spmv_create(matrix, vectors[0], vectors[1], nullptr, plan);
+        return tessera_spmv_create(matrix, vectors[0], vectors[1], &options, plan);
       });
 }
 

@@ -190,6 +190,8 @@ Status SpmvPlan<T>::Parts::prepare_push(Array<T>& like) {
   const bool pushes = options.mode == SpmvMode::push;
   TESSERA_RETURN_IF_ERROR(
       detail::check_same_on_all(like.team(), pushes ? 1 : 0, "way to read elements"));
+  TESSERA_RETURN_IF_ERROR(
+      detail::check_same_on_all(like.team(), options.returns_early ? 1 : 0, "moment to return"));
   return pushes ? gather->prepare_push(like) : Status();
 }
 
@@ -289,6 +291,9 @@ Status SpmvPlan<T>::Parts::multiply(SparseMatrix<T>& matrix, Array<T>& from, Arr
     std::vector<T> part(static_cast<std::size_t>(own.rows()));
     TESSERA_RETURN_IF_ERROR(multiply_own(own, from, part.data()));
     TESSERA_RETURN_IF_ERROR(to.put(Box({own_rows.lo}, {own_rows.hi}), part));
+    if (options.returns_early) {
+      TESSERA_RETURN_IF_ERROR(to.fence());
+    }
   }
   TESSERA_RETURN_IF_ERROR(from_access.end());
   return own.end();
@@ -363,7 +368,11 @@ Status SpmvPlan<T>::multiply(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y) 
   TESSERA_RETURN_IF_ERROR(x.check_open());
   TESSERA_RETURN_IF_ERROR(y.check_open());
   TESSERA_RETURN_IF_ERROR(x.sync(parts_->check(matrix, x, y)).context("y = A x"));
-  return y.sync(parts_->multiply(matrix, x, y)).context("y = A x with " + matrix.describe());
+  Status done = parts_->multiply(matrix, x, y);
+  if (!parts_->options.returns_early) {
+    done = y.sync(std::move(done));
+  }
+  return done.ok() ? Status() : std::move(done).context("y = A x with " + matrix.describe());
 }
 
 template <SparseElement T>

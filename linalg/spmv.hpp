@@ -46,6 +46,7 @@ struct SpmvOptions {
   SpmvMode mode = SpmvMode::push;
   bool share_memory = true;    ///< false: treat ranks of this node as others
   bool narrow_indices = true;  ///< false: 8 bytes an entry also where 4 do
+  bool returns_early = false;  ///< true: multiply() doesn't meet at its end; see there
 };
 
 template <SparseElement T>
@@ -58,14 +59,20 @@ class SpmvPlan {
   /// Collective. For products of matrices with the pattern of `matrix` (it and its duplicates) with
   /// vectors distributed as `x`, of as many elements as there are columns, and `y`, as there are
   /// rows. Their contents don't count. Errors: closed, invalid_argument (extents, dimensions,
-  /// teams; some members ask for SpmvMode::push); by SpmvMode::push also no_memory. Cost: O(entries
-  /// · log(entries)) on each rank; communication by SpmvMode::push only: the lists of elements.
+  /// teams; only some members ask for SpmvMode::push or to return early); by SpmvMode::push also
+  /// no_memory. Cost: O(entries · log(entries)) on each rank; communication by SpmvMode::push only:
+  /// the lists of elements.
   static rma::Result<SpmvPlan> create(SparseMatrix<T>& matrix, arrays::Array<T>& x,
                                       arrays::Array<T>& y, const SpmvOptions& options = {});
 
   /// Collective. y = matrix · x. Begins and ends with a synchronisation. Errors: closed;
   /// invalid_argument (vectors or a matrix that the plan isn't for, x and y the same array), and y
   /// is not changed then; peer_lost, and y is unspecified.
+  ///
+  /// Not at its end with SpmvOptions::returns_early: as message passing would, it returns when this
+  /// rank's rows of y are there. Until the ranks have met again (any collective operation does, a
+  /// dot product say) others may still read this rank's elements of x, so they must not be changed,
+  /// and other ranks' elements of y may not be there yet; an error is that of this rank alone.
   rma::Status multiply(SparseMatrix<T>& matrix, arrays::Array<T>& x, arrays::Array<T>& y);
 
   /// Collective. x = matrixᵀ · y, not conjugated; distributions are those of multiply(). Errors:

@@ -26,6 +26,7 @@ using rma::Status;
 
 constexpr std::array known_modes = {
     Mode{"default", {}},
+    Mode{"early", {.returns_early = true}},
     Mode{"plain", {.mode = SpmvMode::single, .share_memory = false}},
     Mode{"runs", {.mode = SpmvMode::plain, .share_memory = false}},
     Mode{"vector", {.mode = SpmvMode::vector, .share_memory = false}},
@@ -106,8 +107,8 @@ Result<std::vector<Mode>> parse_modes(const std::string& text) {
                                  [&](const Mode& mode) { return mode.name == name; });
     if (it == known_modes.end()) {
       return Status::error(Code::invalid_argument,
-                           fmt::format("--mode '{}': there are default, plain, runs, vector, "
-                                       "aggregate and push, or several of them with commas",
+                           fmt::format("--mode '{}': there are default, early, plain, runs, "
+                                       "vector, aggregate and push, or several of them with commas",
                                        name));
     }
     modes.push_back(*it);

@@ -5,14 +5,15 @@
 //     mode        elements of x that lie on other ranks are read
 //     default     as the library thinks best: loaded where memory is shared, pushed otherwise,
 //                 while rows go on that need none of them
+//     early       the same, but products don't meet at their end
 //     plain       one by one, each waited for
 //     runs        by a non-blocking get for each run of neighbours
 //     vector      by one list an owner
 //     aggregate   by an aggregate an owner, into which the runs are put
 //     push        not: their owners put them
 //
-// All but `default` read from ranks of the same node as from others, so that they can be compared
-// anywhere. Each element is read once a product, however many rows need it.
+// All but the first two read from ranks of the same node as from others, so that they can be
+// compared anywhere. Each element is read once a product, however many rows need it.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ struct Known {
 };
 
 // Longer names stand before those that they begin with.
-constexpr std::array<Known, 53> known = {{
+constexpr std::array<Known, 54> known = {{
     {"tessera", Kind::ours, 0},
     {"shm", Kind::ours, 0},
     {"tcp polling", Kind::floor, 4},
@@ -30,6 +30,7 @@ constexpr std::array<Known, 53> known = {{
     {"tessera-mg", Kind::ours, 0},
     {"fence_all", Kind::ours, 0},
     {"default", Kind::ours, 0},
+    {"early", Kind::ours, 2},
     {"all ranks", Kind::ours, 0},
     {"across nodes", Kind::ours, 0},
     {"allocate_local", Kind::ours, 0},

@@ -401,11 +401,4 @@ contains
     memory%huge_pages = flag(huge_pages)
   end function memory_options
 
-  pure function flag(given) result(value)
-    logical, intent(in), optional :: given
-    integer(c_int) :: value
-    value = 0
-    if (present(given)) value = merge(1_c_int, 0_c_int, given)
-  end function flag
-
 end module tessera_arrays

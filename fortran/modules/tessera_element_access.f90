@@ -439,13 +439,6 @@ contains
     call finish(code, stat, errmsg)
   end function array_access_mode
 
-  pure function flag(given) result(value)
-    logical, intent(in), optional :: given
-    integer(c_int) :: value
-    value = 0
-    if (present(given)) value = merge(1_c_int, 0_c_int, given)
-  end function flag
-
   !> The bits of C's dimensions.
   pure function bits_of(dimensions) result(bits)
     logical, intent(in) :: dimensions(:)

@@ -12,7 +12,7 @@ module tessera_errors
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: finish, open_cell, act, number_of, owned_cell, text_of, c_text
+  public :: finish, open_cell, act, number_of, flag, owned_cell, text_of, c_text
   public :: tessera_last_error, tessera_last_error_rank, tessera_error_name, tessera_version
 
   !> The code of success, and those of errors; docs/errors.md tells what can be done about each.
@@ -177,6 +177,14 @@ contains
     value = int(number)
     call finish(code, stat, errmsg)
   end function number_of
+
+  !> An optional argument as C has it: 1 when it is there and true.
+  pure function flag(given) result(value)
+    logical, intent(in), optional :: given
+    integer(c_int) :: value
+    value = 0
+    if (present(given)) value = merge(1_c_int, 0_c_int, given)
+  end function flag
 
   subroutine free_cell(self, stat, errmsg)
     class(owned_cell), intent(inout) :: self

@@ -519,13 +519,6 @@ contains
     call f_part(lo, hi, part%bounds)
   end function part_of
 
-  pure function flag(given) result(value)
-    logical, intent(in), optional :: given
-    integer(c_int) :: value
-    value = 0
-    if (present(given)) value = merge(1_c_int, 0_c_int, given)
-  end function flag
-
   pure function chosen(given, otherwise) result(number)
     integer, intent(in), optional :: given
     integer, intent(in) :: otherwise

@@ -204,6 +204,50 @@ TEST(Spmv, IsPushedByAllOrNone) {
   });
 }
 
+TEST(Spmv, ReturnsWhenOwnRowsAreDone) {
+  on_ranks([](Job& job) {
+    const SharedSeed seed(job);
+    on_teams(job, [&](Team& team) {
+      auto built = build<double>(job, team, 43, 37, 200, seed);
+      auto& [matrix, model] = built;
+      auto random = seed.generator(-1);
+      for (const SpmvMode mode : all_modes) {
+        for (std::size_t kind = 0; kind < 3; ++kind) {
+          auto x = distribute(job, team, vector_distributions(37, team.size())[kind],
+                              std::vector<double>(37), "x");
+          auto y = distribute(job, team, vector_distributions(43, team.size())[kind],
+                              std::vector<double>(43), "y");
+          auto plan =
+              SpmvPlan<double>::create(matrix, x, y, {.mode = mode, .returns_early = true}).value();
+          for (int round = 0; round < 3; ++round) {
+            const auto values = random_numbers<double>(37, random);
+            if (team.rank().value == round % team.size()) {
+              EXPECT_TRUE(ok(x.put(x.box(), values)));
+            }
+            // The second one begins while others may still be at the first.
+            EXPECT_TRUE(ok(plan.multiply(matrix, x, y)));
+            EXPECT_TRUE(ok(plan.multiply(matrix, x, y)));
+            EXPECT_TRUE(ok(y.sync()));
+            EXPECT_EQ(elements(y), (model.dense * Dense<double>(values, 37, 1)).values);
+          }
+        }
+      }
+    });
+  });
+}
+
+TEST(Spmv, ReturnsEarlyOnAllOrNone) {
+  on_ranks([](Job& job) {
+    auto [matrix, dense, x, y] = small_problem(job);
+    const bool is_last = job.rank().value == job.size() - 1;
+    const auto plan = SpmvPlan<double>::create(matrix, x, y, {.returns_early = is_last});
+    if (job.size() > 1) {
+      EXPECT_TRUE(rma::test::fails(plan, rma::Code::invalid_argument,
+                                   {"planning products", "another moment to return than"}));
+    }
+  });
+}
+
 TEST(Spmv, KnowsWhatItReads) {
   on_ranks([](Job& job) {
     // Row i needs i and its neighbour to the right, around.
