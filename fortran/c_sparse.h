@@ -201,9 +201,9 @@ typedef struct tessera_spmv_options {
   tessera_spmv_mode mode;
   int through_network; /* 1: treat ranks of this node as others */
   int wide_indices;    /* 1: 8 bytes an entry also where 4 do */
-  int returns_early; /* 1: a product doesn't meet at its end: until the ranks have met again, in any
-                        collective operation, x must not be changed, and other ranks' elements of
-                        y may not be there yet */
+  int neighbours_only; /* 1: in a product only neighbours meet: own elements of x must be there, and
+                          until the ranks have met again, in any collective operation, they must
+                          not be changed, and other ranks' elements of y may not be there yet */
 } tessera_spmv_options;
 
 static inline void tessera_spmv_options_init(tessera_spmv_options* options) {

@@ -34,7 +34,7 @@ Result<SpmvOptions> convert(const tessera_spmv_options* given) {
   return SpmvOptions{.mode = static_cast<SpmvMode>(options.mode),
                      .share_memory = options.through_network == 0,
                      .narrow_indices = options.wide_indices == 0,
-                     .returns_early = options.returns_early != 0};
+                     .neighbours_only = options.neighbours_only != 0};
 }
 
 /// The plan, for a matrix of this type. Collective over the matrix's team where there is none.

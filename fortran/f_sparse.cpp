@@ -220,12 +220,12 @@ int tessera_f_sparse_vector(const Cell* cell, int op, const Cell* vector_cell) {
 }
 
 int tessera_f_spmv_create(Cell** place, const Cell* matrix_cell, const Cell* x_cell,
-                          const Cell* y_cell, int returns_early) {
+                          const Cell* y_cell, int neighbours_only) {
   tessera_sparse* matrix = nullptr;
   std::array<tessera_array*, 2> vectors = {};
   tessera_spmv_options options;
   tessera_spmv_options_init(&options);
-  options.returns_early = returns_early;
+  options.neighbours_only = neighbours_only;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(matrix_cell));
     TESSERA_ASSIGN_OR_RETURN(vectors[0], open<tessera_array>(x_cell));

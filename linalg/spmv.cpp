@@ -120,6 +120,7 @@ struct SpmvPlan<T>::Parts {
   Status wait_for(std::size_t stage);
   Status multiply_own(const LocalRows<T>& own, Array<T>& from, T* to);
   Status multiply(SparseMatrix<T>& matrix, Array<T>& from, Array<T>& to);
+  Status multiply_with_neighbours(SparseMatrix<T>& matrix, Array<T>& from, Array<T>& to);
   Status multiply_transposed(SparseMatrix<T>& matrix, Array<T>& from, Array<T>& to);
 
   SpmvOptions options;
@@ -191,7 +192,10 @@ Status SpmvPlan<T>::Parts::prepare_push(Array<T>& like) {
   TESSERA_RETURN_IF_ERROR(
       detail::check_same_on_all(like.team(), pushes ? 1 : 0, "way to read elements"));
   TESSERA_RETURN_IF_ERROR(
-      detail::check_same_on_all(like.team(), options.returns_early ? 1 : 0, "moment to return"));
+      detail::check_same_on_all(like.team(), options.neighbours_only ? 1 : 0, "way to meet"));
+  if (options.neighbours_only && !pushes) {
+    return Status::error(Code::invalid_argument, "neighbours only meet by SpmvMode::push");
+  }
   return pushes ? gather->prepare_push(like) : Status();
 }
 
@@ -264,7 +268,7 @@ template <SparseElement T>
 Status SpmvPlan<T>::Parts::multiply_own(const LocalRows<T>& own, Array<T>& from, T* to) {
   multiply_ranges(own, interior, reinterpret_cast<const T*>(from.region().local()), to);
   Status status = copy_mapped(from);
-  const T* const buffer = gather->buffer().data();
+  const T* const buffer = gather->arrived().data();
   multiply_ranges(own, waiting[0], buffer, to);
   for (std::size_t stage = 1; stage < gather->stages(); ++stage) {
     Status arrived = wait_for(stage);
@@ -291,12 +295,24 @@ Status SpmvPlan<T>::Parts::multiply(SparseMatrix<T>& matrix, Array<T>& from, Arr
     std::vector<T> part(static_cast<std::size_t>(own.rows()));
     TESSERA_RETURN_IF_ERROR(multiply_own(own, from, part.data()));
     TESSERA_RETURN_IF_ERROR(to.put(Box({own_rows.lo}, {own_rows.hi}), part));
-    if (options.returns_early) {
+    if (options.neighbours_only) {
       TESSERA_RETURN_IF_ERROR(to.fence());
     }
   }
   TESSERA_RETURN_IF_ERROR(from_access.end());
   return own.end();
+}
+
+// Whoever can't take part tells its neighbours, which wait for it; and meets them all the same, so
+// that none is more than a product ahead.
+template <SparseElement T>
+Status SpmvPlan<T>::Parts::multiply_with_neighbours(SparseMatrix<T>& matrix, Array<T>& from,
+                                                    Array<T>& to) {
+  Status mine = check(matrix, from, to);
+  mine = mine.ok() ? multiply(matrix, from, to) : gather->refuse(std::move(mine));
+  const Stopwatch watch(communication_seconds);
+  Status met = gather->meet_neighbours();
+  return mine.ok() ? std::move(met) : std::move(mine);
 }
 
 // One-sided. This rank's part of the transposed product is added; `to` was zero.
@@ -365,14 +381,13 @@ Status SpmvPlan<T>::multiply(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y) 
   if (!parts_) {
     return moved_from();
   }
+  if (parts_->options.neighbours_only) {
+    return parts_->multiply_with_neighbours(matrix, x, y).context("y = A x");
+  }
   TESSERA_RETURN_IF_ERROR(x.check_open());
   TESSERA_RETURN_IF_ERROR(y.check_open());
   TESSERA_RETURN_IF_ERROR(x.sync(parts_->check(matrix, x, y)).context("y = A x"));
-  Status done = parts_->multiply(matrix, x, y);
-  if (!parts_->options.returns_early) {
-    done = y.sync(std::move(done));
-  }
-  return done.ok() ? Status() : std::move(done).context("y = A x with " + matrix.describe());
+  return y.sync(parts_->multiply(matrix, x, y)).context("y = A x with " + matrix.describe());
 }
 
 template <SparseElement T>

@@ -20,7 +20,8 @@
 // Threads: one at a time. Ownership: move-only; shares the matrix's pattern, so that it is dropped
 // on all members in the same order as other owners of it. Memory: 4 bytes an entry (8 where x is
 // too long for that), 48 bytes an element of others; by SpmvMode::push also 16 for each run of
-// neighbouring elements that others need.
+// neighbouring elements that others need, and with SpmvOptions::neighbours_only as much again as
+// these and elements of others.
 #pragma once
 
 #include <complex>
@@ -44,9 +45,9 @@ enum class SpmvMode : std::uint8_t {
 
 struct SpmvOptions {
   SpmvMode mode = SpmvMode::push;
-  bool share_memory = true;    ///< false: treat ranks of this node as others
-  bool narrow_indices = true;  ///< false: 8 bytes an entry also where 4 do
-  bool returns_early = false;  ///< true: multiply() doesn't meet at its end; see there
+  bool share_memory = true;      ///< false: treat ranks of this node as others
+  bool narrow_indices = true;    ///< false: 8 bytes an entry also where 4 do
+  bool neighbours_only = false;  ///< true: in multiply() only neighbours meet; see there
 };
 
 template <SparseElement T>
@@ -59,9 +60,9 @@ class SpmvPlan {
   /// Collective. For products of matrices with the pattern of `matrix` (it and its duplicates) with
   /// vectors distributed as `x`, of as many elements as there are columns, and `y`, as there are
   /// rows. Their contents don't count. Errors: closed, invalid_argument (extents, dimensions,
-  /// teams; only some members ask for SpmvMode::push or to return early); by SpmvMode::push also
-  /// no_memory. Cost: O(entries · log(entries)) on each rank; communication by SpmvMode::push only:
-  /// the lists of elements.
+  /// teams; only some members ask for SpmvMode::push or neighbours only; neighbours only by another
+  /// mode); by SpmvMode::push also no_memory. Cost: O(entries · log(entries)) on each rank;
+  /// communication by SpmvMode::push only: the lists of elements.
   static rma::Result<SpmvPlan> create(SparseMatrix<T>& matrix, arrays::Array<T>& x,
                                       arrays::Array<T>& y, const SpmvOptions& options = {});
 
@@ -69,10 +70,13 @@ class SpmvPlan {
   /// invalid_argument (vectors or a matrix that the plan isn't for, x and y the same array), and y
   /// is not changed then; peer_lost, and y is unspecified.
   ///
-  /// Not at its end with SpmvOptions::returns_early: as message passing would, it returns when this
-  /// rank's rows of y are there. Until the ranks have met again (any collective operation does, a
-  /// dot product say) others may still read this rank's elements of x, so they must not be changed,
-  /// and other ranks' elements of y may not be there yet; an error is that of this rank alone.
+  /// With SpmvOptions::neighbours_only, as message passing would do it, a rank meets those only
+  /// that have elements for its rows or rows for its elements. This rank's elements of x must be
+  /// there: its own writes, and others' from before the ranks last met. It returns when this rank's
+  /// rows of y are there. Until the ranks have met again (any collective operation does, a dot
+  /// product say) ranks of this node may still read this rank's elements of x, so they must not be
+  /// changed, and other ranks' elements of y may not be there yet. An error is this rank's or a
+  /// neighbour's.
   rma::Status multiply(SparseMatrix<T>& matrix, arrays::Array<T>& x, arrays::Array<T>& y);
 
   /// Collective. x = matrixᵀ · y, not conjugated; distributions are those of multiply(). Errors:

@@ -26,7 +26,7 @@ using rma::Status;
 
 constexpr std::array known_modes = {
     Mode{"default", {}},
-    Mode{"early", {.returns_early = true}},
+    Mode{"neighbours", {.neighbours_only = true}},
     Mode{"plain", {.mode = SpmvMode::single, .share_memory = false}},
     Mode{"runs", {.mode = SpmvMode::plain, .share_memory = false}},
     Mode{"vector", {.mode = SpmvMode::vector, .share_memory = false}},
@@ -107,7 +107,7 @@ Result<std::vector<Mode>> parse_modes(const std::string& text) {
                                  [&](const Mode& mode) { return mode.name == name; });
     if (it == known_modes.end()) {
       return Status::error(Code::invalid_argument,
-                           fmt::format("--mode '{}': there are default, early, plain, runs, "
+                           fmt::format("--mode '{}': there are default, neighbours, plain, runs, "
                                        "vector, aggregate and push, or several of them with commas",
                                        name));
     }

@@ -5,7 +5,7 @@
 //     mode        elements of x that lie on other ranks are read
 //     default     as the library thinks best: loaded where memory is shared, pushed otherwise,
 //                 while rows go on that need none of them
-//     early       the same, but products don't meet at their end
+//     neighbours  the same, but in a product only neighbours meet
 //     plain       one by one, each waited for
 //     runs        by a non-blocking get for each run of neighbours
 //     vector      by one list an owner

@@ -105,7 +105,8 @@ Problem prepare(Session& session, const std::string& name) {
   rma::require(x.sync());
   Problem problem{std::move(matrix),   std::move(x), std::move(y),
                   std::move(expected), {},           std::move(by_messages)};
-  for (const spmv::Mode& mode : spmv::parse_modes("vector,plain,aggregate,default,early").value()) {
+  for (const spmv::Mode& mode :
+       spmv::parse_modes("vector,plain,aggregate,default,neighbours").value()) {
     problem.plans.emplace_back(
         mode.name,
         SpmvPlan<double>::create(problem.matrix, problem.x, problem.y, mode.options).value());
@@ -177,10 +178,10 @@ void compare(Session& session, const std::string& name, const Problem& problem,
       say("speed of aggregate / plain", speed(measured[plain], measured[plain + 1])));
   if (problem.by_messages) {
     say("speed of default / MPI neighbours", speed(measured[0], measured[plain + 2]));
-    // Like that one, it doesn't meet at the end of a product.
+    // As there, only neighbours meet.
     session.targets().observe(
         message_target, name,
-        say("speed of early / MPI neighbours", speed(measured[0], measured.back())));
+        say("speed of neighbours / MPI neighbours", speed(measured[0], measured.back())));
   }
 }
 

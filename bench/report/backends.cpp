@@ -30,7 +30,7 @@ constexpr std::array<Known, 54> known = {{
     {"tessera-mg", Kind::ours, 0},
     {"fence_all", Kind::ours, 0},
     {"default", Kind::ours, 0},
-    {"early", Kind::ours, 2},
+    {"neighbours", Kind::ours, 2},
     {"all ranks", Kind::ours, 0},
     {"across nodes", Kind::ours, 0},
     {"allocate_local", Kind::ours, 0},

@@ -159,12 +159,12 @@ module tessera_sparse_matrices
       integer(c_int64_t), intent(inout) :: length
       integer(c_int) :: code
     end function
-    function f_spmv_create(place, matrix, x, y, returns_early) &
+    function f_spmv_create(place, matrix, x, y, neighbours_only) &
         bind(c, name="tessera_f_spmv_create") result(code)
       import
       type(c_ptr), intent(inout) :: place
       type(c_ptr), value :: matrix, x, y
-      integer(c_int), value :: returns_early
+      integer(c_int), value :: neighbours_only
       integer(c_int) :: code
     end function
     function f_spmv_multiply(plan, is_transposed, matrix, from, to) &
@@ -364,18 +364,19 @@ contains
   end subroutine sparse_scale_columns
 
   !> Collective. A plan for products of the matrix with vectors distributed as x and y, whose
-  !> contents don't count. Plans end before their matrices. With `returns_early` products don't meet
-  !> at their end: until the ranks have met again, in any collective operation, x must not be
-  !> changed, and other ranks' elements of y may not be there yet.
-  subroutine spmv_create(self, matrix, x, y, returns_early, stat, errmsg)
+  !> contents don't count. Plans end before their matrices. With `neighbours_only` only
+  !> neighbours meet in a product: own elements of x must be there, and until the ranks have met
+  !> again, in any collective operation, they must not be changed, and other ranks' elements of y may
+  !> not be there yet.
+  subroutine spmv_create(self, matrix, x, y, neighbours_only, stat, errmsg)
     class(tessera_spmv), intent(inout) :: self
     type(tessera_sparse), intent(in) :: matrix
     type(tessera_array), intent(in) :: x, y
-    logical, intent(in), optional :: returns_early
+    logical, intent(in), optional :: neighbours_only
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_spmv_create(self%own%at, matrix%own%at, x%own%at, y%own%at, &
-                              flag(returns_early)), stat, errmsg)
+                              flag(neighbours_only)), stat, errmsg)
   end subroutine spmv_create
 
   !> Collective. y = matrix x, the same bits for any number of ranks.

@@ -33,11 +33,11 @@ bool is_mapped(const Array<T>& array, rma::Region& region, TeamRank owner,
 
 // Single elements are what comes most often; their size is known here.
 template <SparseElement T>
-void load(const rma::Fragment& run, const std::byte* slice) {
-  if (run.bytes == sizeof(T)) {
-    std::memcpy(run.local, slice + run.remote_offset, sizeof(T));
+void copy_run(T* to, const std::byte* from, std::uint64_t bytes) {
+  if (bytes == sizeof(T)) {
+    std::memcpy(to, from, sizeof(T));
   } else {
-    std::memcpy(run.local, slice + run.remote_offset, run.bytes);
+    std::memcpy(to, from, bytes);
   }
 }
 
@@ -159,7 +159,14 @@ Status VectorGather<T>::prepare_push(Array<T>& like) {
     wanted.push_back({batch.owner, batch.runs, place});
     place = batch.end;
   }
-  TESSERA_ASSIGN_OR_RETURN(push_, VectorPush<T>::create(like, buffer_.size(), wanted));
+  auto meeting = VectorPush<T>::Meeting::everybody;
+  if (options_.neighbours_only) {
+    meeting = VectorPush<T>::Meeting::neighbours;
+    for (const TeamRank owner : mapped_neighbours(like.team().rank())) {
+      wanted.push_back({owner, {}, 0});
+    }
+  }
+  TESSERA_ASSIGN_OR_RETURN(push_, VectorPush<T>::create(like, buffer_.size(), wanted, meeting));
   move_buffer(push_->buffer());
   own_buffer_ = {};
   return {};
@@ -225,16 +232,45 @@ Status VectorGather<T>::start(Array<T>& from) {
   return {};
 }
 
+// The ranks whose slices are loaded from, but for this one.
+template <SparseElement T>
+std::vector<TeamRank> VectorGather<T>::mapped_neighbours(TeamRank self) const {
+  std::vector<TeamRank> owners;
+  for (const Batch& batch : mapped_) {
+    if (batch.owner != self) {
+      owners.push_back(batch.owner);
+    }
+  }
+  return owners;
+}
+
 template <SparseElement T>
 Status VectorGather<T>::copy_mapped(Array<T>& from) {
-  for (const Batch& batch : mapped_) {
-    const std::byte* const slice = from.region().direct(batch.owner);
-    if (slice == nullptr) {  // mapped for the array of the plan, and not for this one
-      TESSERA_RETURN_IF_ERROR(start_batch(rma::Op::get, from, batch).wait());
-      continue;
+  if (options_.neighbours_only) {
+    const std::size_t count = mapped_neighbours(from.team().rank()).size();
+    for (std::size_t number = 0; number < count; ++number) {
+      TESSERA_RETURN_IF_ERROR(push_->wait(remote_.size() + number));
     }
-    for (const rma::Fragment& run : batch.runs) {
-      load<T>(run, slice);
+  }
+  for (const Batch& batch : mapped_) {
+    TESSERA_RETURN_IF_ERROR(read(from, batch));
+  }
+  return {};
+}
+
+template <SparseElement T>
+Status VectorGather<T>::read(Array<T>& from, const Batch& batch) {
+  const std::byte* const slice = from.region().direct(batch.owner);
+  const bool is_mapped = slice != nullptr;
+  if (!is_mapped) {  // it was for the array of the plan, and isn't for this one
+    TESSERA_RETURN_IF_ERROR(start_batch(rma::Op::get, from, batch).wait());
+  }
+  for (const rma::Fragment& run : batch.runs) {
+    T* const local = static_cast<T*>(run.local);
+    if (is_mapped) {
+      copy_run(local + shift(), slice + run.remote_offset, run.bytes);
+    } else if (shift() > 0) {
+      std::memcpy(local + shift(), local, run.bytes);
     }
   }
   return {};

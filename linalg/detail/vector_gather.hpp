@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "arrays/array.hpp"
@@ -46,13 +47,24 @@ class VectorGather {
   [[nodiscard]] std::size_t stage_of(std::size_t position) const noexcept;
   [[nodiscard]] std::size_t stages() const noexcept { return remote_.size() + 1; }
   [[nodiscard]] std::span<T> buffer() noexcept { return buffer_; }
+  /// Where the stages of the last start() are; with SpmvOptions::neighbours_only there are two
+  /// buffers, in turns.
+  [[nodiscard]] std::span<const T> arrived() const noexcept {
+    return {buffer_.data() + shift(), buffer_.size()};
+  }
   /// Elements of other ranks, and how many of them are in mapped slices.
   [[nodiscard]] std::int64_t from_others() const noexcept { return from_others_; }
   [[nodiscard]] std::int64_t shared() const noexcept { return shared_; }
 
   /// One-sided. Starts the stages from 1. By SpmvMode::push it is what other ranks wait for, and
-  /// all must have met since they read their buffers.
+  /// all must have met since they read their buffers; with SpmvOptions::neighbours_only, each rank
+  /// its neighbours.
   rma::Status start(arrays::Array<T>& from);
+  /// One-sided. Instead of start(), with SpmvOptions::neighbours_only: tells the neighbours that
+  /// there will be no elements. Returns `reason`.
+  rma::Status refuse(rma::Status reason) { return push_->refuse(std::move(reason)); }
+  /// With SpmvOptions::neighbours_only, behind all stages: meets those that are left.
+  rma::Status meet_neighbours() { return push_->wait_for_all(); }
   /// One-sided. Does stage 0.
   rma::Status copy_mapped(arrays::Array<T>& from);
   /// Waits for a stage from 1 that start() began. After an error all of them have ended.
@@ -71,6 +83,9 @@ class VectorGather {
   };
   void lay_out(arrays::Array<T>& like, std::span<const arrays::ElementPlace> found);
   void add(Batch& batch, std::int64_t offset);
+  [[nodiscard]] std::size_t shift() const noexcept { return push_ ? push_->shift() : 0; }
+  [[nodiscard]] std::vector<rma::TeamRank> mapped_neighbours(rma::TeamRank self) const;
+  rma::Status read(arrays::Array<T>& from, const Batch& batch);
   void move_buffer(std::span<T> to);
   rma::Handle start_batch(rma::Op op, arrays::Array<T>& array, const Batch& batch) const;
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <complex>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "rma/notify.hpp"
@@ -21,42 +22,70 @@ namespace {
 
 constexpr std::uint64_t line_bytes = 64;
 
-// A flag is the round whose elements have come; or below zero, the round for which they won't, and
-// why.
-constexpr std::int32_t codes = 16;
-constexpr std::int32_t last_round = (1 << 26) - 1;
+// What a flag says: the round that its rank is in, how that one went, and the one before, since
+// neighbours may be a round apart. The last round is even, so that buffers go on in turns.
+struct Flag {
+  std::uint32_t round = 0;
+  Code code = Code::ok;
+  Code code_before = Code::ok;
+};
 
-std::int32_t refusal(std::int32_t round, Code code) {
-  return -(round * codes + static_cast<std::int32_t>(code));
+constexpr std::uint32_t round_bits = 23;
+constexpr std::uint32_t code_bits = 4;
+constexpr std::uint32_t last_round = (1U << round_bits) - 2;
+
+constexpr std::uint32_t mask(std::uint32_t bits) {
+  return (1U << bits) - 1;
 }
-bool is_refusal(std::int32_t flag, std::int32_t round) {
-  return flag < 0 && -flag / codes == round;
+std::int32_t pack(const Flag& flag) {
+  return static_cast<std::int32_t>(
+      flag.round | static_cast<std::uint32_t>(flag.code) << round_bits |
+      static_cast<std::uint32_t>(flag.code_before) << (round_bits + code_bits));
+}
+Flag unpack(std::int32_t word) {
+  const auto bits = static_cast<std::uint32_t>(word);
+  return {bits & mask(round_bits), static_cast<Code>(bits >> round_bits & mask(code_bits)),
+          static_cast<Code>(bits >> (round_bits + code_bits) & mask(code_bits))};
+}
+
+std::uint32_t round_after(std::uint32_t round) {
+  return round % last_round + 1;
+}
+// How a round went by a rank's flag; none while it isn't there.
+std::optional<Code> outcome(std::int32_t word, std::uint32_t round) {
+  const Flag flag = unpack(word);
+  if (flag.round == round) {
+    return flag.code;
+  }
+  return flag.round == round_after(round) ? std::optional(flag.code_before) : std::nullopt;
 }
 
 std::uint64_t whole_lines(std::uint64_t bytes) {
   return (bytes + line_bytes - 1) / line_bytes * line_bytes;
 }
 
-// What goes to an owner: the place and the flag, then offset and length of each run.
-constexpr std::size_t fixed_numbers = 2;
+// What goes to an owner: the place, the flag, the size of a buffer, then offset and length of each
+// run.
+constexpr std::size_t fixed_numbers = 3;
 
 }  // namespace
 
 template <SparseElement T>
 std::uint64_t VectorPush<T>::flag_of(std::size_t number) const noexcept {
-  return whole_lines(elements_ * sizeof(T)) + number * line_bytes;
+  return whole_lines(buffers_ * elements_ * sizeof(T)) + number * line_bytes;
 }
 
 template <SparseElement T>
 Result<VectorPush<T>> VectorPush<T>::create(Array<T>& like, std::size_t elements,
-                                            std::span<const Wanted> wanted) {
-  VectorPush push(like.job(), elements);
+                                            std::span<const Wanted> wanted, Meeting meeting) {
+  VectorPush push(like.job(), elements, meeting);
   std::vector<RankList> asked;
   for (std::size_t number = 0; number < wanted.size(); ++number) {
     const Wanted& each = wanted[number];
     RankList& list = asked.emplace_back(RankList{each.owner, {}});
     list.numbers = {static_cast<std::int64_t>(each.place * sizeof(T)),
-                    static_cast<std::int64_t>(push.flag_of(number))};
+                    static_cast<std::int64_t>(push.flag_of(number)),
+                    static_cast<std::int64_t>(elements * sizeof(T))};
     for (const rma::Fragment& run : each.runs) {
       list.numbers.push_back(static_cast<std::int64_t>(run.remote_offset));
       list.numbers.push_back(static_cast<std::int64_t>(run.bytes));
@@ -68,15 +97,47 @@ Result<VectorPush<T>> VectorPush<T>::create(Array<T>& like, std::size_t elements
   for (const RankList& list : lists) {
     push.add_reader(list);
   }
-  TESSERA_ASSIGN_OR_RETURN(push.region_, rma::Region::allocate(team, push.flag_of(wanted.size()),
-                                                               {.name = "elements of others"}));
+  if (meeting == Meeting::neighbours) {
+    TESSERA_RETURN_IF_ERROR(push.add_silent_readers(team));
+  }
+  TESSERA_ASSIGN_OR_RETURN(push.region_,
+                           rma::Region::allocate(team, push.flag_of(push.sources_.size()),
+                                                 {.name = "elements of others"}));
   return push;
+}
+
+// Collective. Ranks that read of this one and of which it doesn't read have a flag here, too; and
+// this rank has one at each that it only reads of.
+template <SparseElement T>
+Status VectorPush<T>::add_silent_readers(rma::Team& team) {
+  std::vector<RankList> given;
+  const std::size_t known = sources_.size();
+  for (const Reader& reader : readers_) {
+    const auto end = sources_.begin() + static_cast<std::ptrdiff_t>(known);
+    if (std::none_of(sources_.begin(), end,
+                     [&](const Source& source) { return source.rank == reader.rank; })) {
+      given.push_back({reader.rank, {static_cast<std::int64_t>(flag_of(sources_.size()))}});
+      sources_.push_back({reader.rank, 0});
+    }
+  }
+  TESSERA_ASSIGN_OR_RETURN(const auto lists, exchange_lists(job_, team, given));
+  for (const RankList& list : lists) {
+    Reader reader;
+    reader.rank = list.rank;
+    reader.flag = static_cast<std::uint64_t>(list.numbers[0]);
+    readers_.push_back(std::move(reader));
+  }
+  return {};
 }
 
 template <SparseElement T>
 void VectorPush<T>::add_reader(const RankList& asked) {
   const auto number = [&](std::size_t i) { return static_cast<std::uint64_t>(asked.numbers[i]); };
-  Reader reader{asked.rank, number(0), number(1), 0, {}};
+  Reader reader;
+  reader.rank = asked.rank;
+  reader.place = number(0);
+  reader.flag = number(1);
+  reader.buffer_bytes = number(2);
   for (std::size_t i = fixed_numbers; i < asked.numbers.size(); i += 2) {
     reader.runs.push_back({number(i), number(i + 1)});
     reader.bytes += reader.runs.back().bytes;
@@ -94,6 +155,10 @@ std::span<T> VectorPush<T>::buffer() const noexcept {
 
 template <SparseElement T>
 Status VectorPush<T>::send_to(const Reader& reader, const std::byte* slice) {
+  const std::int32_t value = pack({round_, Code::ok, reader.code_before});
+  if (reader.runs.empty()) {
+    return rma::raise_flag(job_, region_.at(reader.rank, reader.flag), value);
+  }
   const std::byte* from = slice + reader.runs.front().offset;
   if (reader.runs.size() > 1) {
     std::byte* to = packed_.data();
@@ -107,22 +172,40 @@ Status VectorPush<T>::send_to(const Reader& reader, const std::byte* slice) {
     }
     from = packed_.data();
   }
-  return rma::put_with_flag(job_, region_.at(reader.rank, reader.place), from,
+  const std::uint64_t place = reader.place + round_ % buffers_ * reader.buffer_bytes;
+  return rma::put_with_flag(job_, region_.at(reader.rank, place), from,
                             rma::CopyShape::contiguous(reader.bytes),
-                            region_.at(reader.rank, reader.flag), round_);
+                            region_.at(reader.rank, reader.flag), value);
+}
+
+template <SparseElement T>
+void VectorPush<T>::refuse(const Reader& reader, Code code) {
+  rma::raise_flag(job_, region_.at(reader.rank, reader.flag),
+                  pack({round_, code, reader.code_before}))
+      .ignore("it may be the one that is gone");
+}
+
+template <SparseElement T>
+Status VectorPush<T>::refuse(Status reason) {
+  round_ = round_after(round_);
+  for (Reader& reader : readers_) {
+    refuse(reader, reason.code());
+    reader.code_before = reason.code();
+  }
+  return reason;
 }
 
 // All readers hear of this rank, whatever becomes of it: they wait for it.
 template <SparseElement T>
 Status VectorPush<T>::send(Array<T>& from) {
-  round_ = round_ % last_round + 1;
+  round_ = round_after(round_);
   auto own = rma::LocalAccess::begin(from.region());
   Status result = own.status();
-  for (const Reader& reader : readers_) {
+  for (Reader& reader : readers_) {
     Status sent = own.ok() ? send_to(reader, own->data()) : own.status();
+    reader.code_before = sent.code();
     if (!sent.ok()) {
-      rma::raise_flag(job_, region_.at(reader.rank, reader.flag), refusal(round_, sent.code()))
-          .ignore("it may be the one that is gone");
+      refuse(reader, sent.code());
       result = result.ok() ? std::move(sent) : std::move(result);
     }
   }
@@ -136,16 +219,27 @@ Status VectorPush<T>::wait(std::size_t number) {
   Source& source = sources_[number];
   rma::Team& team = region_.team();
   const rma::WorldRank writer = team.world_rank(source.rank);
-  while (source.seen != round_) {
+  for (;;) {
+    if (const auto code = outcome(source.seen, round_)) {
+      return *code == Code::ok ? Status()
+                               : Status::error_at(writer, *code,
+                                                  fmt::format("rank {} could not send its elements",
+                                                              writer.value));
+    }
     TESSERA_ASSIGN_OR_RETURN(
         source.seen, rma::wait_for_flag_change(job_, region_.at(team.rank(), flag_of(number)),
                                                source.seen, writer));
-    if (is_refusal(source.seen, round_)) {
-      return Status::error_at(writer, static_cast<Code>(-source.seen % codes),
-                              fmt::format("rank {} could not send its elements", writer.value));
-    }
   }
-  return {};
+}
+
+template <SparseElement T>
+Status VectorPush<T>::wait_for_all() {
+  Status result;
+  for (std::size_t number = 0; number < sources_.size(); ++number) {
+    Status came = wait(number);
+    result = result.ok() ? std::move(came) : std::move(result);
+  }
+  return result;
 }
 
 template class VectorPush<std::int32_t>;

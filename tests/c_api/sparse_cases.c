@@ -385,7 +385,7 @@ static void with_vectors(void) {
       tessera_spmv_options_init(&options);
       options.mode = mode;
       options.through_network = mode == TESSERA_SPMV_AGGREGATE;
-      options.returns_early = mode == TESSERA_SPMV_VECTOR;
+      options.neighbours_only = mode == TESSERA_SPMV_PUSH && number % 2 == 0;
       CHECK_OK(tessera_spmv_create(matrix, x, y, &options, &plan));
       CHECK_OK(tessera_spmv_reads(plan, &from_others, &shared, &without));
       CHECK(from_others >= 0 && from_others <= columns && shared <= from_others);

@@ -40,7 +40,7 @@ TEST(SpmvCommandLine, WhatItDoesNotUnderstand) {
       {{"--matrix", "a", "--generate", "fe2d:3"}, "one of --matrix FILE and --generate"},
       {{"--generate", "fe4d:3"}, "--generate fe4d:3: is none of the kinds that there are\n"},
       {{"--generate", "fe2d:3", "--mode", "fast"},
-       "--mode 'fast': there are default, early, plain"},
+       "--mode 'fast': there are default, neighbours, plain"},
       {{"--generate", "fe2d:3", "--partition", "x"}, "--partition x: there are rows, entries"},
       {{"--generate", "fe2d:3", "--solve", "lu"}, "lu not in {cg,bicgstab}"},
       {{"--generate", "fe2d:3", "--tolerance", "0"}, "--tolerance is a number above 0\n"},

@@ -169,7 +169,7 @@ TEST(Products, AllModesAgreeWithTheSumOfTheEntries) {
     EXPECT_TRUE(ok(check.agree(team)));
     auto x = trial(job, matrix);
     auto y = Array<double>::create(job, matrix.row_distribution(), {.name = "y"}).value();
-    const auto modes = parse_modes("default,early,plain,runs,vector,aggregate,push").value();
+    const auto modes = parse_modes("default,neighbours,plain,runs,vector,aggregate,push").value();
     const auto results = run_products(matrix, x, y, modes, 2).value();
     EXPECT_EQ(results.size(), modes.size());
     for (const ModeResult& result : results) {
@@ -199,8 +199,9 @@ TEST(Products, BarsAreDrawnOnOneScale) {
 
 TEST(Products, ModesThatThereAreNot) {
   for (const char* text : {"", "fast", "plain,", "plain,fast"}) {
-    EXPECT_NE(parse_modes(text).status().message().find("there are default, early, plain, runs"),
-              std::string::npos);
+    EXPECT_NE(
+        parse_modes(text).status().message().find("there are default, neighbours, plain, runs"),
+        std::string::npos);
   }
 }
 

@@ -4,6 +4,10 @@
 // bits don't depend on who computes them.
 #include "linalg/spmv.hpp"
 
+#include <chrono>
+#include <thread>
+
+#include "arrays/elementwise.hpp"
 #include "tests/linalg/sparse/sparse_model.hpp"
 
 namespace tessera::linalg {
@@ -11,6 +15,7 @@ namespace {
 
 using arrays::Array;
 using rma::Tag;
+using rma::test::fails;
 using rma::test::on_ranks;
 using rma::test::SharedSeed;
 using test::build;
@@ -198,37 +203,50 @@ TEST(Spmv, IsPushedByAllOrNone) {
     const auto plan = SpmvPlan<double>::create(
         matrix, x, y, {.mode = is_last ? SpmvMode::push : SpmvMode::vector});
     if (job.size() > 1) {
-      EXPECT_TRUE(rma::test::fails(plan, rma::Code::invalid_argument,
-                                   {"planning products", "another way to read elements than"}));
+      EXPECT_TRUE(fails(plan, rma::Code::invalid_argument,
+                        {"planning products", "another way to read elements than"}));
     }
   });
 }
 
-TEST(Spmv, ReturnsWhenOwnRowsAreDone) {
+// Rows that read of the ranks on both sides, of one side, of none; ranks that take their time; and
+// products that begin while others are still at the one before.
+TEST(Spmv, MeetsNeighboursOnly) {
   on_ranks([](Job& job) {
     const SharedSeed seed(job);
     on_teams(job, [&](Team& team) {
-      auto built = build<double>(job, team, 43, 37, 200, seed);
-      auto& [matrix, model] = built;
-      auto random = seed.generator(-1);
-      for (const SpmvMode mode : all_modes) {
-        for (std::size_t kind = 0; kind < 3; ++kind) {
-          auto x = distribute(job, team, vector_distributions(37, team.size())[kind],
-                              std::vector<double>(37), "x");
-          auto y = distribute(job, team, vector_distributions(43, team.size())[kind],
-                              std::vector<double>(43), "y");
-          auto plan =
-              SpmvPlan<double>::create(matrix, x, y, {.mode = mode, .returns_early = true}).value();
-          for (int round = 0; round < 3; ++round) {
-            const auto values = random_numbers<double>(37, random);
-            if (team.rank().value == round % team.size()) {
-              EXPECT_TRUE(ok(x.put(x.box(), values)));
+      for (const int entries : {0, 5, 30, 200}) {
+        auto built = build<double>(job, team, 43, 37, entries, seed);
+        auto& [matrix, model] = built;
+        auto random = seed.generator(-1);
+        for (const bool shares : {true, false}) {
+          for (std::size_t kind = 0; kind < 3; ++kind) {
+            auto x = distribute(job, team, vector_distributions(37, team.size())[kind],
+                                std::vector<double>(37), "x");
+            auto y = distribute(job, team, vector_distributions(43, team.size())[kind],
+                                std::vector<double>(43), "y");
+            auto plan = SpmvPlan<double>::create(matrix, x, y,
+                                                 {.share_memory = shares, .neighbours_only = true})
+                            .value();
+            for (int round = 0; round < 4; ++round) {
+              const auto values = random_numbers<double>(37, random);
+              if (team.rank().value == round % team.size()) {
+                EXPECT_TRUE(ok(x.put(x.box(), values)));
+              }
+              EXPECT_TRUE(ok(x.sync()));
+              for (int again = 0; again < 3; ++again) {
+                if ((round + again) % team.size() == team.rank().value) {
+                  std::this_thread::sleep_for(std::chrono::microseconds(200));
+                }
+                EXPECT_TRUE(ok(plan.multiply(matrix, x, y)));
+              }
+              EXPECT_TRUE(ok(y.sync()));
+              EXPECT_EQ(elements(y), (model.dense * Dense<double>(values, 37, 1)).values);
+              EXPECT_TRUE(ok(plan.multiply_transposed(matrix, y, x)));
+              EXPECT_EQ(elements(x), (test::transposed(model.dense) *
+                                      (model.dense * Dense<double>(values, 37, 1)))
+                                         .values);
             }
-            // The second one begins while others may still be at the first.
-            EXPECT_TRUE(ok(plan.multiply(matrix, x, y)));
-            EXPECT_TRUE(ok(plan.multiply(matrix, x, y)));
-            EXPECT_TRUE(ok(y.sync()));
-            EXPECT_EQ(elements(y), (model.dense * Dense<double>(values, 37, 1)).values);
           }
         }
       }
@@ -236,15 +254,49 @@ TEST(Spmv, ReturnsWhenOwnRowsAreDone) {
   });
 }
 
-TEST(Spmv, ReturnsEarlyOnAllOrNone) {
+// A rank that can't take part is an error of its neighbours, once, and the next product is as any.
+TEST(Spmv, NeighboursHearOfErrors) {
+  on_ranks([](Job& job) {
+    // Each rank's row needs the elements of all.
+    const std::int64_t n = job.size();
+    auto builder = SparseBuilder<double>::create(job, n, n, {.name = "A"}).value();
+    for (std::int64_t j = 0; j < n; ++j) {
+      EXPECT_TRUE(ok(builder.add(job.rank().value, j, 1.0)));
+    }
+    auto matrix = builder.assemble().value();
+    auto x = Array<double>::create(job, matrix.row_distribution(), {.name = "x"}).value();
+    auto y = x.duplicate("y").value();
+    EXPECT_TRUE(ok(arrays::fill(x, 2.0)));
+    auto plan = SpmvPlan<double>::create(matrix, x, y, {.neighbours_only = true}).value();
+    const bool is_wrong = job.rank().value == job.size() - 1;
+    for (int round = 0; round < 6; ++round) {
+      const rma::Status status = plan.multiply(matrix, x, is_wrong && round % 3 == 1 ? x : y);
+      if (round % 3 != 1) {
+        EXPECT_TRUE(ok(status)) << "round " << round;
+      } else if (is_wrong) {
+        EXPECT_TRUE(fails(status, rma::Code::invalid_argument, {"is both x and y"}));
+      } else {
+        EXPECT_TRUE(fails(status, rma::Code::invalid_argument, {"could not send its elements"}));
+      }
+    }
+    EXPECT_TRUE(ok(y.sync()));
+    EXPECT_EQ(elements(y), std::vector<double>(static_cast<std::size_t>(n), 2.0 * job.size()));
+  });
+}
+
+TEST(Spmv, NeighboursOnlyOnAllOrNoneAndByPush) {
   on_ranks([](Job& job) {
     auto [matrix, dense, x, y] = small_problem(job);
     const bool is_last = job.rank().value == job.size() - 1;
-    const auto plan = SpmvPlan<double>::create(matrix, x, y, {.returns_early = is_last});
+    const auto plan = SpmvPlan<double>::create(matrix, x, y, {.neighbours_only = is_last});
     if (job.size() > 1) {
-      EXPECT_TRUE(rma::test::fails(plan, rma::Code::invalid_argument,
-                                   {"planning products", "another moment to return than"}));
+      EXPECT_TRUE(fails(plan, rma::Code::invalid_argument,
+                        {"planning products", "another way to meet than"}));
     }
+    EXPECT_TRUE(fails(
+        SpmvPlan<double>::create(matrix, x, y, {.mode = SpmvMode::vector, .neighbours_only = true}),
+        rma::Code::invalid_argument,
+        {"planning products", "neighbours only meet by SpmvMode::push"}));
   });
 }
 
