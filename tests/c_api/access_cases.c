@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <malloc.h>
-
 #include "tests/c_api/cases.h"
 #include "tests/c_api/model.h"
+#include "tests/support/heap.h"
 
 static double* element(const tessera_local_block* block, int64_t i, int64_t j) {
   return (double*)block->data + (i - block->ghost_lo[0]) * block->strides[0] +
@@ -106,8 +105,7 @@ static void tell_all_ended_ones(void) {
 }
 
 static double megabytes_in_use(void) {
-  const struct mallinfo2 memory = mallinfo2();
-  return (double)(memory.uordblks + memory.hblkhd) / (1 << 20);
+  return (double)heap_bytes() / (1 << 20);
 }
 
 /* Of 200000 accesses 0.2 MB stay; a shell for each would be 27. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The other half of language_cases.f90: the same arrays in C++.
-#include <malloc.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -13,6 +11,7 @@
 #include "arrays/array.hpp"
 #include "fortran/c_api.h"
 #include "fortran/detail/handles.hpp"
+#include "tests/support/heap.h"
 
 namespace {
 
@@ -125,8 +124,7 @@ int other_random_operations(tessera_array* handle, std::int64_t seed, int count)
 
 /// Local. What this process has allocated.
 double test_megabytes_in_use() {
-  const struct mallinfo2 memory = mallinfo2();
-  return static_cast<double>(memory.uordblks + memory.hblkhd) / (1 << 20);
+  return static_cast<double>(heap_bytes()) / (1 << 20);
 }
 
 /// Local. Whether this rank's memory of both has the same bytes.

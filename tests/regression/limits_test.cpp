@@ -3,7 +3,6 @@
 // Nothing wraps at 32 bits, runs out or grows that need not: strides, increments, element types,
 // names, handles, descriptors, memory.
 #include <gtest/gtest.h>
-#include <malloc.h>
 #include <sys/mman.h>
 
 #include <complex>
@@ -19,6 +18,7 @@
 #include "arrays/reductions.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/heap.h"
 #include "tests/support/rank_main.hpp"
 
 namespace tessera::arrays {
@@ -287,7 +287,7 @@ TEST(Limits, TransfersTakeNoMemoryThatStays) {
         EXPECT_TRUE(ok(sums.accumulate(box, buffer)));
       }
       EXPECT_TRUE(ok(sums.sync()));
-      return mallinfo2().uordblks;
+      return heap_bytes();
     };
     const int times = tessera::test::rounds(2'000);
     const auto before = move(times);

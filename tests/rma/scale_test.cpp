@@ -4,7 +4,6 @@
 // those that talk to its node: the real objects, made for a job of ten thousand nodes, and what the
 // heap says of them. docs/tuning.md has the table; the bounds here are what it promises.
 #include <gtest/gtest.h>
-#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 #include "rma/server/farewells.hpp"
 #include "tests/rma/server_rig.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/heap.h"
 
 namespace tessera::rma::server {
 namespace {
@@ -34,10 +34,9 @@ using test::ok;
 
 constexpr std::size_t many = 10'000;
 
-// What is in use of the heap of all threads.
+// Signed: differences may be below zero.
 std::int64_t heap_bytes() {
-  const auto heap = mallinfo2();
-  return static_cast<std::int64_t>(heap.uordblks + heap.hblkhd);
+  return static_cast<std::int64_t>(::heap_bytes());
 }
 
 // Memory of this process that is really there.
@@ -53,7 +52,7 @@ class Scale : public testing::Test {
  protected:
   void SetUp() override {
 #ifdef TESSERA_SANITIZED
-    GTEST_SKIP() << "the sanitizers' allocators do not say how much is in use";
+    GTEST_SKIP() << "a sanitizer has memory of its own beside the program's";
 #endif
   }
 
