@@ -133,6 +133,12 @@ void Session::record(Record record) const {
   }
 }
 
+void Session::record(MatrixPattern pattern) const {
+  if (is_leader()) {
+    report_.add(std::move(pattern));
+  }
+}
+
 void Session::rate(Rating rating) const {
   if (is_leader()) {
     report_.add(std::move(rating));

@@ -103,6 +103,7 @@ class Session {
            const std::vector<Measured>& measured) const;
   /// Adds what was not measured as a candidate, on rank 0.
   void record(Record record) const;
+  void record(MatrixPattern pattern) const;
 
   /// What an application reached, in one number; tells it last of all.
   void rate(Rating rating) const;

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +30,7 @@ using linalg::SpmvPlan;
 namespace spmv = apps::spmv;
 
 constexpr std::int64_t bytes_of_entry = 12;  // a value and a column
+constexpr std::int64_t pattern_edge = 64;    // cells of a picture, at most
 
 constexpr const char* messages = "mpi neighbours";
 constexpr const char* aggregate_target = "sparse product between nodes: speed of aggregate / plain";
@@ -56,6 +59,24 @@ LocalCsr<double> own_rows(const spmv::Generator& generator, std::int64_t lo, std
     rows.row_starts.push_back(rows.entries());
   }
   return rows;
+}
+
+/// Collective. Where all ranks' rows, of which this one has those from `first` on, have entries.
+MatrixPattern pattern_of(rma::Job& job, const std::string& name, const LocalCsr<double>& rows,
+                         std::int64_t first) {
+  const std::int64_t edge = std::min(pattern_edge, rows.columns);  // as many rows
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(edge * edge));
+  for (const auto& [row, column, value] : linalg::to_triplets(rows, first)) {
+    const std::int64_t line = row * edge / rows.columns;
+    ++counts[static_cast<std::size_t>(line * edge + column * edge / rows.columns)];
+  }
+  rma::require(job.world().allreduce(std::span(counts), rma::Reduction::sum));
+  MatrixPattern pattern{name, rows.columns, rows.columns, 0, {}};
+  pattern.entries = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  for (auto line = counts.begin(); line != counts.end(); line += edge) {
+    pattern.cells.emplace_back(line, line + edge);
+  }
+  return pattern;
 }
 
 /// Matrix and vectors, what y should be, and all that multiplies.
@@ -91,6 +112,7 @@ Problem prepare(Session& session, const std::string& name) {
   auto by_messages = session.compares_with(Peer::mpi)
                          ? make_neighbour_product(session.crew(), rows, starts)
                          : nullptr;
+  session.record(pattern_of(job, name, rows, own.lo(0)));
   std::vector<double> expected = product_of(rows);
   auto matrix = SparseMatrix<double>::create(job, std::move(rows), {.name = name}).value();
   auto x = Array<double>::create(job, matrix.row_distribution(), {.name = "x"}).value();

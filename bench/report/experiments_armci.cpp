@@ -24,8 +24,7 @@ std::vector<Experiment> microbenchmarks() {
       {"Table 1",
        "Latency of put and get",
        "On four machines a put took 2 to 12.8 µs and a get 2.1 to 17.8 µs: least where memory can "
-       "be "
-       "loaded and stored directly (Cray X1), most over Myrinet.",
+       "be loaded and stored directly (Cray X1), most over Myrinet.",
        "The same operations of 8 bytes through shared memory, over TCP and over RDMA devices.",
        shared("rma.contiguous") + "; " + net("net.latency") + "; " + verbs("verbs.latency"),
        {small_operations({"Put, complete here", "Put and fence", "Get"},
@@ -59,8 +58,8 @@ std::vector<Experiment> microbenchmarks() {
       {"Figure 18",
        "Square patches in one call",
        "A patch of n × n doubles in one strided call was faster than in a non-blocking call for "
-       "each "
-       "row, on InfiniBand by scatter and gather without a copy, on Myrinet by pipelined packing.",
+       "each row, on InfiniBand by scatter and gather without a copy, on Myrinet by pipelined "
+       "packing.",
        "The same patches, in one call and in n calls (net), and rows of growing length (verbs).",
        net("net.strided") + "; " + verbs("verbs.strided"),
        {curves_of("net", "get_patch", Show::speed), curves_of("net", "put_patch", Show::speed),
@@ -69,20 +68,17 @@ std::vector<Experiment> microbenchmarks() {
       {"Figure 19",
        "Communication hidden behind computation",
        "A computation was put between the start of a get and its wait, and grew until the whole "
-       "took "
-       "longer. Without copies 99 % of the get could be hidden, through buffers 90 %; of MPI's "
-       "messages little from 16 KiB on, where they wait for a handshake.",
+       "took longer. Without copies 99 % of the get could be hidden, through buffers 90 %; of "
+       "MPI's messages little from 16 KiB on, where they wait for a handshake.",
        "The same with gets over TCP, beside bare sockets with a helper thread at each end; and "
-       "what "
-       "a transfer over RDMA leaves of the processor.",
+       "what a transfer over RDMA leaves of the processor.",
        std::string(over_tcp) + "--bind-to none tessera-bench net.overlap net.overlap_steps; " +
            verbs("verbs.overlap"),
        {hidden_by_steps(), hidden_at_most(), left_by_transfers()}},
       {"Figure 20",
        "Aggregation of many small transfers",
        "1000 doubles in 1000 non-blocking calls took several times as long as in an aggregate, "
-       "which "
-       "was nearly as fast as one call with a list of them all.",
+       "which was nearly as fast as one call with a list of them all.",
        "The same three ways over TCP, beside one bare round trip.",
        net("net.scattered"),
        {bars_of("1000 scattered doubles over TCP", "net",
@@ -95,11 +91,9 @@ std::vector<Experiment> applications() {
       {"Figures 21 and 22",
        "NAS MG by one-sided communication and by messages",
        "With one-sided exchange MG ran 14 to 27 % faster than NPB's MPI version on InfiniBand, and "
-       "28 "
-       "to 46 % faster on Myrinet, in classes A to C.",
+       "28 to 46 % faster on Myrinet, in classes A to C.",
        "The same kernels with both exchanges in one program, in alternation; and what is exposed "
-       "of "
-       "each exchange.",
+       "of each exchange.",
        shared("mg --classes A,B") + "; " + net("mg --classes A,B"),
        {bars_of("NAS MG, time", "mg",
                 {{"class_S", "S"},
@@ -121,16 +115,15 @@ std::vector<Experiment> applications() {
                               {"class_C", "MG class C"}})}},
       {"Figure 23",
        "Sparse matrix–vector product with and without aggregation",
-       "A finite-element matrix of 41,092 rows and 1.7 million entries was multiplied, each "
-       "process "
-       "reading the elements of the vector that it lacks. Aggregated reads won on all numbers of "
-       "processes, and scaled.",
-       "Three matrices, finite elements among them: elements read one by one, by aggregates, as "
-       "the "
-       "library does by default, and by MPI's messages between neighbours. tessera-spmv --matrix "
-       "multiplies a matrix of one's own.",
+       "A picture of a finite-element matrix of 41,092 rows and 1.7 million entries; and its "
+       "products, each process reading the elements of the vector that it lacks. Aggregated reads "
+       "won on all numbers of processes, and scaled.",
+       "Three matrices, finite elements among them, and where each has its entries. Elements read "
+       "one by one, by aggregates, as the library does by default, and by MPI's messages between "
+       "neighbours. tessera-spmv --matrix multiplies a matrix of one's own.",
        net("spmv.modes"),
-       {bars_of("Product with a sparse matrix, time", "spmv",
+       {patterns_of({"fe2d:200", "stencil27:24", "random:10000,9"}),
+        bars_of("Product with a sparse matrix, time", "spmv",
                 {{"fe2d:200", "finite elements"},
                  {"stencil27:24", "27-point stencil"},
                  {"random:10000,9", "random"}},
@@ -141,8 +134,7 @@ std::vector<Experiment> applications() {
       {"Figure 24",
        "Communication of each process",
        "On 32 processes two bars for each: the time spent communicating with single reads, high "
-       "and "
-       "uneven, and with aggregates, low on all.",
+       "and uneven, and with aggregates, low on all.",
        "The same for each rank, and for each way of Figure 23.",
        net("spmv.modes"),
        {communication_by_rank()}},

@@ -11,8 +11,7 @@ constexpr const char* with_messages =
     "tessera-bench net.bandwidth net.strided";
 constexpr const char* needs_mpi_windows =
     "The comparison with the same library on MPI's windows needs the transport over MPI's "
-    "one-sided "
-    "operations, which isn't built yet. Until then ARMCI-MPI itself stands in its place.";
+    "one-sided operations, which isn't built yet. Until then ARMCI-MPI itself stands in its place.";
 constexpr const char* needs_clustering =
     "Needs servers in clusters that share request buffers and forward requests, which aren't built "
     "yet.";
@@ -28,8 +27,7 @@ Paper protocols_paper() {
            "Registering memory beside copying it",
            "What it takes to register and deregister memory, beside the bandwidth of a copy: "
            "registration is cheap on cLAN and grows with the pages on Myrinet, so that for small "
-           "and "
-           "medium sizes a copy is faster.",
+           "and medium sizes a copy is faster.",
            "Puts from memory that is registered, that was used before, and that is new to the "
            "device; and memcpy.",
            "TESSERA_RANKS_PER_NODE=1 tessera-run -n 2 tessera-bench verbs.registration; "
@@ -39,16 +37,14 @@ Paper protocols_paper() {
           {"Figures 6 and 7",
            "Get by protocol",
            "Zero-copy won on cLAN for all but small gets. On Myrinet, where registration is dear, "
-           "it "
-           "was the worst, and copies in a pipeline the best.",
+           "it was the worst, and copies in a pipeline the best.",
            "All through buffers, in a pipeline, without copies, and as the library chooses.",
            protocols,
            {curves_of("net", "get_by_protocol", Show::speed)}},
           {"Figures 8 to 11",
            "Put and get, contiguous and strided, beside messages",
            "Gets were about as fast as MPI's messages, puts faster from medium sizes on, within 5 "
-           "% "
-           "of the bare network on Myrinet. Between strided and contiguous transfers the gap was "
+           "% of the bare network on Myrinet. Between strided and contiguous transfers the gap was "
            "smaller than MPI's.",
            "The same transfers over TCP, by protocol and beside MPI.",
            std::string(protocols) + "; " + with_messages,
@@ -68,10 +64,8 @@ Paper protocols_paper() {
           {"Table 2",
            "Latency on a node and between nodes",
            "Get 0.38 µs on a node and 35 µs between nodes, where an interrupt wakes the server; "
-           "lock "
-           "1.1 and 36 µs; unlock, which nobody waits for, 0.8 and 1.6 to 1.9 µs; "
-           "read-modify-write "
-           "much as get.",
+           "lock 1.1 and 36 µs; unlock, which nobody waits for, 0.8 and 1.6 to 1.9 µs; "
+           "read-modify-write much as get.",
            "The same operations by rank 0, with a rank of its own node and with one of another.",
            "TESSERA_RANKS_PER_NODE=2 tessera-run -n 4 tessera-bench net.places",
            {bars_of("Operations of 8 bytes", "net",

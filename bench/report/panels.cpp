@@ -13,6 +13,7 @@
 
 #include "bench/report/backends.hpp"
 #include "bench/report/drawing.hpp"
+#include "bench/report/pattern_picture.hpp"
 
 namespace tessera::bench::report {
 namespace {
@@ -43,6 +44,18 @@ const Measurement* find(const Variant& variant, std::string_view bench, std::str
       std::find_if(variant.measurements.begin(), variant.measurements.end(),
                    [&](const Measurement& each) { return each.bench == bench && each.op == op; });
   return found == variant.measurements.end() ? nullptr : &*found;
+}
+
+const MatrixPattern* find_pattern(const Dataset& dataset, const std::string& name) {
+  for (const RunFile& run : dataset.runs()) {
+    const auto found =
+        std::find_if(run.patterns.begin(), run.patterns.end(),
+                     [&name](const MatrixPattern& each) { return each.name == name; });
+    if (found != run.patterns.end()) {
+      return &*found;
+    }
+  }
+  return nullptr;
 }
 
 Series& series_of(Chart& chart, const std::string& name) {
@@ -381,6 +394,18 @@ Panel times_by_ranks(std::string bench, std::vector<Bar> bars) {
           finish(chart);
           all += figure(chart);
         }
+      }
+    }
+    return all;
+  };
+}
+
+Panel patterns_of(std::vector<std::string> names) {
+  return [=](const Dataset& dataset) {
+    std::string all;
+    for (const std::string& name : names) {
+      if (const MatrixPattern* const pattern = find_pattern(dataset, name)) {
+        all += figure(*pattern);
       }
     }
     return all;

@@ -48,6 +48,9 @@ Panel gain_of_fence_all();
 /// Times on several numbers of ranks, where files have them: MG, products of sparse matrices.
 Panel times_by_ranks(std::string bench, std::vector<Bar> bars);
 
+/// Where the matrices of `names` have entries; of each the first that any file has.
+Panel patterns_of(std::vector<std::string> names);
+
 /// What each rank spent communicating.
 Panel communication_by_rank();
 

@@ -213,6 +213,40 @@ RatingLine to_rating(const Value& json) {
           json.at("valid").truth()};
 }
 
+/// Lines that are as long as the first one, and have `entries` together.
+std::vector<std::vector<std::int64_t>> to_cells(const Value& json, std::int64_t entries) {
+  std::vector<std::vector<std::int64_t>> cells;
+  std::int64_t missing = entries;
+  for (const Value& line : json.list()) {
+    cells.push_back(all_of(line, [&](const Value& cell) {
+      const std::int64_t count = cell.integer(0);
+      if (count > missing) {
+        cell.fail(fmt::format("expected no more than the matrix's {} entries together", entries));
+      }
+      missing -= count;
+      return count;
+    }));
+    if (cells.back().empty() || cells.back().size() != cells.front().size()) {
+      line.fail(fmt::format("expected as many cells as in the first line, {}, found {}",
+                            std::max<std::size_t>(cells.front().size(), 1), cells.back().size()));
+    }
+  }
+  if (cells.empty() || missing > 0) {
+    json.fail(fmt::format("expected {} entries in cells, found {}", entries, entries - missing));
+  }
+  return cells;
+}
+
+MatrixPattern to_pattern(const Value& json) {
+  MatrixPattern pattern;
+  pattern.name = json.at("name").text();
+  pattern.rows = json.at("rows").integer(1);
+  pattern.columns = json.at("columns").integer(1);
+  pattern.entries = json.at("entries").integer(0);
+  pattern.cells = to_cells(json.at("cells"), pattern.entries);
+  return pattern;
+}
+
 void check_schema(const Value& root) {
   if (!root.has("schema")) {
     root.fail(fmt::format(
@@ -278,6 +312,9 @@ RunFile to_run_file(const std::string& name, const Json& json) {
   }
   if (root.has("ratings")) {
     run.ratings = all_of(root.at("ratings"), to_rating);
+  }
+  if (root.has("patterns")) {
+    run.patterns = all_of(root.at("patterns"), to_pattern);
   }
   run.results = all_of(root.at("results"), to_result);
   return run;

@@ -17,6 +17,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "bench/support/matrix_pattern.hpp"
 #include "bench/support/record.hpp"
 #include "bench/support/statistics.hpp"
 
@@ -86,6 +87,7 @@ struct RunFile {
   double noise_percent = 0;
   std::vector<TargetLine> targets;
   std::vector<RatingLine> ratings;
+  std::vector<MatrixPattern> patterns;
   std::vector<Result> results;
 };
 

@@ -56,6 +56,11 @@ summary { color: var(--faint); cursor: pointer; font-size: 0.86rem; }
   list-style: none; font-size: 0.86rem; }
 .legend li { display: flex; align-items: center; gap: 0.35rem; }
 svg.chart { display: block; width: 100%; height: auto; }
+svg.cells { display: block; width: min(100%, 24rem); height: auto; background: var(--paper);
+  border: 1px solid var(--faint); }
+.cell { fill: currentColor; }
+.shade0 { opacity: 0.2; } .shade1 { opacity: 0.4; } .shade2 { opacity: 0.6; }
+.shade3 { opacity: 0.8; } .shade4 { opacity: 1; }
 svg.strip { display: block; }
 svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
 svg .tick-x, svg .axis-x, svg .value { text-anchor: middle; }

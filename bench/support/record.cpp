@@ -108,6 +108,14 @@ Json target_json(const TargetResult& result) {
   return json;
 }
 
+Json pattern_json(const MatrixPattern& pattern) {
+  return {{"name", pattern.name},
+          {"rows", pattern.rows},
+          {"columns", pattern.columns},
+          {"entries", pattern.entries},
+          {"cells", pattern.cells}};
+}
+
 /// A field of a comma-separated line, quoted as RFC 4180 wants it.
 std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) {
@@ -184,6 +192,10 @@ Json Report::to_json() const {
                        {"unit", rating.unit},
                        {"valid", rating.valid}});
   }
+  Json patterns = Json::array();
+  for (const MatrixPattern& pattern : patterns_) {
+    patterns.push_back(pattern_json(pattern));
+  }
   return {{"schema", schema_name},
           {"suite_version", run_.suite_version},
           {"git", run_.git},
@@ -193,6 +205,7 @@ Json Report::to_json() const {
           {"headline", headline_json(run_)},
           {"targets", std::move(targets)},
           {"ratings", std::move(ratings)},
+          {"patterns", std::move(patterns)},
           {"results", std::move(results)}};
 }
 

@@ -15,6 +15,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "bench/support/machine.hpp"
+#include "bench/support/matrix_pattern.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/statistics.hpp"
 #include "bench/support/target.hpp"
@@ -76,6 +77,8 @@ class Report {
 
   void add(std::vector<Record> records);
   void add(Rating rating) { ratings_.push_back(std::move(rating)); }
+  /// Written to JSON only.
+  void add(MatrixPattern pattern) { patterns_.push_back(std::move(pattern)); }
   /// What the run's suites were asked for; written to JSON only.
   void set_targets(std::vector<TargetResult> targets) { targets_ = std::move(targets); }
 
@@ -94,6 +97,7 @@ class Report {
   std::vector<Record> records_;
   std::vector<TargetResult> targets_;
   std::vector<Rating> ratings_;
+  std::vector<MatrixPattern> patterns_;
 };
 
 }  // namespace tessera::bench

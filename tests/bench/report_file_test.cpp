@@ -68,12 +68,17 @@ TEST(RunFile, ReadsWhatTheSuiteWrites) {
   by_rank.stats = summarise(floor.samples_ns);
   by_rank.by_rank = {3, 4};
   report.add({by_rank});
+  report.add(MatrixPattern{"band", 4, 6, 5, {{2, 0, 0}, {0, 2, 1}}});
   const RunFile run = to_run_file("live", report.to_json());
   ASSERT_EQ(run.results.size(), 3U);
   EXPECT_FALSE(run.results[0].against);
   EXPECT_EQ(run.results[1].against->at(0).reference, "memcpy");
   EXPECT_DOUBLE_EQ(run.results[1].against->at(0).ratio.value, 1);
   EXPECT_EQ(run.results[2].by_rank, (std::vector<double>{3, 4}));
+  ASSERT_EQ(run.patterns.size(), 1U);
+  EXPECT_EQ(run.patterns[0].name, "band");
+  EXPECT_EQ(run.patterns[0].columns, 6);
+  EXPECT_EQ(run.patterns[0].cells[1], (std::vector<std::int64_t>{0, 2, 1}));
 }
 
 TEST(RunFile, PassesOverFieldsOfNewerVersions) {
@@ -142,6 +147,30 @@ TEST(RunFile, SaysWhatWasExpectedWhere) {
             "x.json: /targets/0/asked: expected at_most or at_least, found 'some'");
   EXPECT_EQ(complaint_after([](Json& json) { json["results"][2]["against"][1]["to"] = 1; }),
             "x.json: /results/2/against/1/to: expected a string, found the number 1");
+}
+
+/// Of a pattern of a matrix with five entries, with these cells.
+std::string complaint_about_cells(const Json& cells) {
+  return complaint_after([&cells](Json& json) {
+    json["patterns"] = Json::array(
+        {{{"name", "a"}, {"rows", 4}, {"columns", 4}, {"entries", 5}, {"cells", cells}}});
+  });
+}
+
+TEST(RunFile, RefusesPatternsThatNoMatrixHas) {
+  EXPECT_EQ(complaint_about_cells({{1, 2}, {0, 2}}), "none");
+  EXPECT_EQ(complaint_about_cells({{1, 2}, {2}}),
+            "x.json: /patterns/0/cells/1: expected as many cells as in the first line, 2, found 1");
+  EXPECT_EQ(complaint_about_cells(Json::array({Json::array()})),
+            "x.json: /patterns/0/cells/0: expected as many cells as in the first line, 1, found 0");
+  EXPECT_EQ(complaint_about_cells({{1, 2}, {0, 3}}),
+            "x.json: /patterns/0/cells/1/1: expected no more than the matrix's 5 entries together");
+  EXPECT_EQ(complaint_about_cells({{1, 2}, {0, 1}}),
+            "x.json: /patterns/0/cells: expected 5 entries in cells, found 4");
+  EXPECT_EQ(complaint_about_cells(Json::array()),
+            "x.json: /patterns/0/cells: expected 5 entries in cells, found 0");
+  EXPECT_EQ(complaint_about_cells({{1, -2}}),
+            "x.json: /patterns/0/cells/0/1: expected a whole number of at least 0, found -2");
 }
 
 TEST(RunFile, RefusesNumbersThatNothingCanHold) {

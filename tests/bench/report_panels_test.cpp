@@ -79,6 +79,39 @@ TEST(Panels, TakeSmallOperationsFromTheRightSuite) {
   EXPECT_FALSE(has(text, "near"));
 }
 
+TEST(Panels, DrawWhereAMatrixHasEntries) {
+  RunFile run = example_run();
+  run.patterns.push_back({"band <5>", 6, 6, 12, {{4, 1, 0}, {1, 4, 1}, {0, 1, 0}}});
+  run.patterns.push_back({"full", 2, 2, 4, {{4}}});
+  const Dataset data(one(std::move(run)));
+  const std::string text = patterns_of({"band <5>", "nobody's"})(data);
+  EXPECT_TRUE(has(text, "Entries of band &lt;5&gt;<small>6 × 6, 12 entries, in 3 × 3 cells"))
+      << text;
+  EXPECT_TRUE(has(text, "shade0\" d=\"M1,0h1v1H1zM0,1h1v1H0zM2,1h1v1H2zM1,2h1v1H1z\"/>"));
+  EXPECT_TRUE(has(text, "shade4\" d=\"M0,0h1v1H0zM1,1h1v1H1z\"/>"));
+  EXPECT_TRUE(has(text, "<th>4</th><td>2</td><td>8</td>"));
+  EXPECT_TRUE(has(text, "<th>1</th><td>4</td><td>4</td>"));
+  EXPECT_FALSE(has(text, "nobody"));
+  EXPECT_TRUE(has(patterns_of({"full"})(data), "shade4\" d=\"M0,0h1v1H0z\"/>"));
+  EXPECT_EQ(patterns_of({"band"})(data), "");
+}
+
+TEST(Panels, DrawNeighboursOfAShadeAsOne) {
+  RunFile run = example_run();
+  run.patterns.push_back({"rows", 2, 8, 24, {{5, 5, 5, 0, 5, 4, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 0}}});
+  const std::string text = patterns_of({"rows"})(Dataset(one(std::move(run))));
+  EXPECT_TRUE(has(text, "shade4\" d=\"M0,0h3v1H0zM4,0h1v1H4z\"/>")) << text;
+  EXPECT_TRUE(has(text, "shade0\" d=\"M5,0h1v1H5z\"/>"));
+}
+
+TEST(Panels, DrawAMatrixWithoutEntries) {
+  RunFile run = example_run();
+  run.patterns.push_back({"empty", 3, 3, 0, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}});
+  const std::string text = patterns_of({"empty"})(Dataset(one(std::move(run))));
+  EXPECT_TRUE(has(text, "3 × 3, 0 entries")) << text;
+  EXPECT_FALSE(has(text, "<path"));
+}
+
 TEST(Panels, ShowTimesByRanksFromSeveralFiles) {
   std::vector<RunFile> runs;
   for (const int ranks : {1, 2, 4}) {

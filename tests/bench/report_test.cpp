@@ -58,6 +58,7 @@ Report example_report() {
   record.by_rank = {1, 2};
   record.stats = summarise(record.by_rank);
   report.add({record});
+  report.add(MatrixPattern{"fe2d:2", 4, 4, 10, {{3, 2}, {2, 3}}});
   Targets targets;
   targets.add({{"put", "memcpy", Target::Sense::time_at_most, 3},
                {"put / mpi", "mpi", Target::Sense::speed_at_least, 8}});
@@ -101,6 +102,7 @@ TEST(Report, WritesTheFieldsOfTheConvention) {
   EXPECT_EQ(result.at("against").size(), 1U);
   EXPECT_EQ(result.at("against").at(0), result.at("ratio"));
   EXPECT_EQ(json.at("results").at(2).at("by_rank").at(1), 2);
+  EXPECT_EQ(json.at("patterns").at(0).at("cells").at(1).at(0), 2);
   EXPECT_EQ(json.at("targets").at(0).at("cases_without_reference"), 0);
 }
 
