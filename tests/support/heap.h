@@ -7,7 +7,14 @@
 #include <stddef.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#include <sanitizer/allocator_interface.h>
+/* Of the sanitizers' allocator_interface.h, which GCC does not install. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+size_t __sanitizer_get_current_allocated_bytes(void);
+#ifdef __cplusplus
+}
+#endif
 #else
 #include <malloc.h>
 #endif
