@@ -308,7 +308,7 @@ std::map<std::string, Chart> charts_by_ranks(const Dataset& dataset, const std::
 
 }  // namespace
 
-Panel curves_of(std::string bench, std::string op, Show show) {
+Panel curves_of(const std::string& bench, const std::string& op, Show show) {
   return [=](const Dataset& dataset) {
     return figures(dataset, [&](const Variant& variant) {
       std::vector<Chart> charts;
@@ -320,7 +320,8 @@ Panel curves_of(std::string bench, std::string op, Show show) {
   };
 }
 
-Panel bars_of(std::string title, std::string bench, std::vector<Bar> bars, Spacing spacing) {
+Panel bars_of(const std::string& title, const std::string& bench, const std::vector<Bar>& bars,
+              Spacing spacing) {
   return [=](const Dataset& dataset) {
     return figures(dataset, [&](const Variant& variant) {
       Chart chart = blank_chart(title, {"", Unit::count, {}}, axis_of(Show::time));
@@ -343,7 +344,7 @@ Panel bars_of(std::string title, std::string bench, std::vector<Bar> bars, Spaci
   };
 }
 
-Panel small_operations(std::vector<std::string> columns, std::vector<SmallRow> rows) {
+Panel small_operations(const std::vector<std::string>& columns, const std::vector<SmallRow>& rows) {
   return [=](const Dataset& dataset) -> std::string {
     std::string head = "<th class=\"text\">Memory of</th>";
     for (const std::string& column : columns) {
@@ -384,7 +385,7 @@ Panel gain_of_fence_all() {
   return [](const Dataset& dataset) { return figures(dataset, fence_charts); };
 }
 
-Panel times_by_ranks(std::string bench, std::vector<Bar> bars) {
+Panel times_by_ranks(const std::string& bench, const std::vector<Bar>& bars) {
   return [=](const Dataset& dataset) {
     std::string all;
     for (const Bar& bar : bars) {
@@ -400,7 +401,7 @@ Panel times_by_ranks(std::string bench, std::vector<Bar> bars) {
   };
 }
 
-Panel patterns_of(std::vector<std::string> names) {
+Panel patterns_of(const std::vector<std::string>& names) {
   return [=](const Dataset& dataset) {
     std::string all;
     for (const std::string& name : names) {

@@ -16,7 +16,7 @@ namespace tessera::bench::report {
 using Panel = std::function<std::string(const Dataset&)>;
 
 /// All candidates of one operation over its sizes.
-Panel curves_of(std::string bench, std::string op, Show show);
+Panel curves_of(const std::string& bench, const std::string& op, Show show);
 
 /// An operation of one size, and what it is called on the chart.
 struct Bar {
@@ -24,7 +24,8 @@ struct Bar {
   std::string name;
 };
 /// Several operations side by side, all candidates of each but the yardsticks.
-Panel bars_of(std::string title, std::string bench, std::vector<Bar> bars, Spacing spacing);
+Panel bars_of(const std::string& title, const std::string& bench, const std::vector<Bar>& bars,
+              Spacing spacing);
 
 /// A line of small_operations(): a suite, and its operations for each column.
 struct SmallRow {
@@ -33,7 +34,7 @@ struct SmallRow {
   std::vector<std::string> ops;
 };
 /// A table of what operations of 8 bytes take.
-Panel small_operations(std::vector<std::string> columns, std::vector<SmallRow> rows);
+Panel small_operations(const std::vector<std::string>& columns, const std::vector<SmallRow>& rows);
 
 /// How much of a transfer computations hide, as they grow: net.overlap_steps.
 Panel hidden_by_steps();
@@ -46,10 +47,10 @@ Panel left_by_transfers();
 Panel gain_of_fence_all();
 
 /// Times on several numbers of ranks, where files have them: MG, products of sparse matrices.
-Panel times_by_ranks(std::string bench, std::vector<Bar> bars);
+Panel times_by_ranks(const std::string& bench, const std::vector<Bar>& bars);
 
 /// Where the matrices of `names` have entries; of each the first that any file has.
-Panel patterns_of(std::vector<std::string> names);
+Panel patterns_of(const std::vector<std::string>& names);
 
 /// What each rank spent communicating.
 Panel communication_by_rank();
