@@ -179,10 +179,11 @@ Status VectorPush<T>::send_to(const Reader& reader, const std::byte* slice) {
 }
 
 template <SparseElement T>
-void VectorPush<T>::refuse(const Reader& reader, Code code) {
+void VectorPush<T>::refuse(Reader& reader, Code code) {
   rma::raise_flag(job_, region_.at(reader.rank, reader.flag),
                   pack({round_, code, reader.code_before}))
       .ignore("it may be the one that is gone");
+  reader.code_before = code;
 }
 
 template <SparseElement T>
@@ -190,7 +191,6 @@ Status VectorPush<T>::refuse(Status reason) {
   round_ = round_after(round_);
   for (Reader& reader : readers_) {
     refuse(reader, reason.code());
-    reader.code_before = reason.code();
   }
   return reason;
 }
@@ -203,8 +203,9 @@ Status VectorPush<T>::send(Array<T>& from) {
   Status result = own.status();
   for (Reader& reader : readers_) {
     Status sent = own.ok() ? send_to(reader, own->data()) : own.status();
-    reader.code_before = sent.code();
-    if (!sent.ok()) {
+    if (sent.ok()) {
+      reader.code_before = Code::ok;
+    } else {
       refuse(reader, sent.code());
       result = result.ok() ? std::move(sent) : std::move(result);
     }

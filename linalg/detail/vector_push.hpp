@@ -92,7 +92,7 @@ class VectorPush {
   void add_reader(const RankList& asked);
   rma::Status add_silent_readers(rma::Team& team);
   rma::Status send_to(const Reader& reader, const std::byte* slice);
-  void refuse(const Reader& reader, rma::Code code);
+  void refuse(Reader& reader, rma::Code code);
   [[nodiscard]] std::uint64_t flag_of(std::size_t number) const noexcept;
 
   rma::Job job_;

@@ -100,6 +100,31 @@ TEST(VectorPush, TellsReadersThatARankCannotSend) {
   });
 }
 
+TEST(VectorPush, LeavesTheRoundBeforeAnErrorAsItWas) {
+  on_ranks([](Job& job) {
+    Ring ring(job);
+    auto gone = ring.vector.duplicate("gone").value();
+    EXPECT_TRUE(ok(gone.free()));
+    EXPECT_TRUE(ok(ring.push.send(ring.vector)));
+    EXPECT_TRUE(ok(job.barrier()));
+    if (job.rank().value == 0) {
+      EXPECT_TRUE(fails(ring.push.send(gone), Code::closed, {}));
+    }
+    EXPECT_TRUE(ok(job.barrier()));
+    if (job.rank().value != 0) {
+      EXPECT_TRUE(ok(ring.push.wait(0))) << "rank 0 is a round ahead";
+      EXPECT_TRUE(ok(ring.push.send(ring.vector)));
+    }
+    const Status came = ring.push.wait(0);
+    if (ring.next.value == 0) {
+      EXPECT_TRUE(fails(came, Code::closed, {"rank 0 could not send its elements"}));
+    } else {
+      EXPECT_TRUE(ok(came));
+    }
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
 TEST(VectorPush, ForgetsRoundsThatNobodyWaitedFor) {
   on_ranks([](Job& job) {
     Ring ring(job);
