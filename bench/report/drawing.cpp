@@ -189,12 +189,17 @@ std::string figure(const Chart& chart) {
   if (chart.is_empty()) {
     return "";
   }
+  return figure(chart.title, chart.subtitle, legend(chart) + draw(chart),
+                "<div class=\"wide\">" + table_of(chart) + "</div>");
+}
+
+std::string figure(std::string_view title, std::string_view subtitle, std::string_view drawn,
+                   std::string_view numbers) {
   return fmt::format(
-      "<figure><figcaption>{}{}</figcaption>{}{}<details><summary>Numbers</summary>"
-      "<div class=\"wide\">{}</div></details></figure>\n",
-      escape(chart.title),
-      chart.subtitle.empty() ? "" : "<small>" + escape(chart.subtitle) + "</small>", legend(chart),
-      draw(chart), table_of(chart));
+      "<figure><figcaption>{}{}</figcaption>{}<details><summary>Numbers</summary>{}</details>"
+      "</figure>\n",
+      escape(title), subtitle.empty() ? "" : "<small>" + escape(subtitle) + "</small>", drawn,
+      numbers);
 }
 
 std::string table(std::string_view head, std::string_view body) {

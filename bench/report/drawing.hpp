@@ -28,6 +28,11 @@ std::string table_of(const Chart& chart);
 /// All of that under the chart's title; the table folded away. Empty for an empty chart.
 std::string figure(const Chart& chart);
 
+/// What is drawn, under its title, with the table of its numbers folded away. Titles are text, the
+/// others HTML; without a subtitle there is none.
+std::string figure(std::string_view title, std::string_view subtitle, std::string_view drawn,
+                   std::string_view numbers);
+
 /// A table of HTML cells, which scrolls where it is wider than the page.
 std::string table(std::string_view head, std::string_view body);
 

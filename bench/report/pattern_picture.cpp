@@ -144,12 +144,10 @@ std::string table_of(const Shades& shades) {
 }  // namespace
 
 std::string figure(const MatrixPattern& pattern) {
-  const std::string title = "Entries of " + escape(pattern.name);
+  const std::string title = "Entries of " + pattern.name;
   const Shades shades = shades_of(pattern);
-  return fmt::format(
-      "<figure><figcaption>{}<small>{}</small></figcaption>{}{}<details><summary>Numbers</summary>"
-      "{}</details></figure>\n",
-      title, size_of(pattern), legend(shades), draw(pattern, shades, title), table_of(shades));
+  return figure(title, size_of(pattern), legend(shades) + draw(pattern, shades, escape(title)),
+                table_of(shades));
 }
 
 }  // namespace tessera::bench::report

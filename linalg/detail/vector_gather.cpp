@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "linalg/detail/copy_run.hpp"
 #include "rma/aggregate.hpp"
 #include "rma/transfer.hpp"
 
@@ -29,16 +30,6 @@ template <SparseElement T>
 bool is_mapped(const Array<T>& array, rma::Region& region, TeamRank owner,
                const SpmvOptions& options) {
   return owner == array.team().rank() || (options.share_memory && region.direct(owner) != nullptr);
-}
-
-// Single elements are what comes most often; their size is known here.
-template <SparseElement T>
-void copy_run(T* to, const std::byte* from, std::uint64_t bytes) {
-  if (bytes == sizeof(T)) {
-    std::memcpy(to, from, sizeof(T));
-  } else {
-    std::memcpy(to, from, bytes);
-  }
 }
 
 Handle transfer(rma::Job& job, rma::Op op, rma::RemoteAddress at, rma::Fragments runs,
@@ -162,8 +153,10 @@ Status VectorGather<T>::prepare_push(Array<T>& like) {
   auto meeting = VectorPush<T>::Meeting::everybody;
   if (options_.neighbours_only) {
     meeting = VectorPush<T>::Meeting::neighbours;
-    for (const TeamRank owner : mapped_neighbours(like.team().rank())) {
-      wanted.push_back({owner, {}, 0});
+    for (const Batch& batch : mapped_) {
+      if (batch.owner != like.team().rank()) {
+        wanted.push_back({batch.owner, {}, 0});
+      }
     }
   }
   TESSERA_ASSIGN_OR_RETURN(push_, VectorPush<T>::create(like, buffer_.size(), wanted, meeting));
@@ -232,27 +225,14 @@ Status VectorGather<T>::start(Array<T>& from) {
   return {};
 }
 
-// The ranks whose slices are loaded from, but for this one.
-template <SparseElement T>
-std::vector<TeamRank> VectorGather<T>::mapped_neighbours(TeamRank self) const {
-  std::vector<TeamRank> owners;
-  for (const Batch& batch : mapped_) {
-    if (batch.owner != self) {
-      owners.push_back(batch.owner);
-    }
-  }
-  return owners;
-}
-
+// The owners of slices that are loaded from come behind the others in what is waited for.
 template <SparseElement T>
 Status VectorGather<T>::copy_mapped(Array<T>& from) {
-  if (options_.neighbours_only) {
-    const std::size_t count = mapped_neighbours(from.team().rank()).size();
-    for (std::size_t number = 0; number < count; ++number) {
-      TESSERA_RETURN_IF_ERROR(push_->wait(remote_.size() + number));
-    }
-  }
+  std::size_t number = remote_.size();
   for (const Batch& batch : mapped_) {
+    if (options_.neighbours_only && batch.owner != from.team().rank()) {
+      TESSERA_RETURN_IF_ERROR(push_->wait(number++));
+    }
     TESSERA_RETURN_IF_ERROR(read(from, batch));
   }
   return {};
@@ -260,17 +240,17 @@ Status VectorGather<T>::copy_mapped(Array<T>& from) {
 
 template <SparseElement T>
 Status VectorGather<T>::read(Array<T>& from, const Batch& batch) {
-  const std::byte* const slice = from.region().direct(batch.owner);
-  const bool is_mapped = slice != nullptr;
-  if (!is_mapped) {  // it was for the array of the plan, and isn't for this one
-    TESSERA_RETURN_IF_ERROR(start_batch(rma::Op::get, from, batch).wait());
+  if (const std::byte* const slice = from.region().direct(batch.owner)) {
+    for (const rma::Fragment& run : batch.runs) {
+      copy_run<T>(static_cast<T*>(run.local) + shift(), slice + run.remote_offset, run.bytes);
+    }
+    return {};
   }
-  for (const rma::Fragment& run : batch.runs) {
-    T* const local = static_cast<T*>(run.local);
-    if (is_mapped) {
-      copy_run(local + shift(), slice + run.remote_offset, run.bytes);
-    } else if (shift() > 0) {
-      std::memcpy(local + shift(), local, run.bytes);
+  // It was mapped for the array of the plan, and isn't for this one.
+  TESSERA_RETURN_IF_ERROR(start_batch(rma::Op::get, from, batch).wait());
+  if (shift() > 0) {
+    for (const rma::Fragment& run : batch.runs) {
+      std::memcpy(static_cast<T*>(run.local) + shift(), run.local, run.bytes);
     }
   }
   return {};

@@ -84,7 +84,6 @@ class VectorGather {
   void lay_out(arrays::Array<T>& like, std::span<const arrays::ElementPlace> found);
   void add(Batch& batch, std::int64_t offset);
   [[nodiscard]] std::size_t shift() const noexcept { return push_ ? push_->shift() : 0; }
-  [[nodiscard]] std::vector<rma::TeamRank> mapped_neighbours(rma::TeamRank self) const;
   rma::Status read(arrays::Array<T>& from, const Batch& batch);
   void move_buffer(std::span<T> to);
   rma::Handle start_batch(rma::Op op, arrays::Array<T>& array, const Batch& batch) const;

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <complex>
-#include <cstring>
 #include <optional>
 #include <utility>
 
+#include "linalg/detail/copy_run.hpp"
 #include "rma/notify.hpp"
 
 namespace tessera::linalg::detail {
@@ -163,11 +163,7 @@ Status VectorPush<T>::send_to(const Reader& reader, const std::byte* slice) {
   if (reader.runs.size() > 1) {
     std::byte* to = packed_.data();
     for (const Run& run : reader.runs) {
-      if (run.bytes == sizeof(T)) {  // what comes most often, of a size that is known here
-        std::memcpy(to, slice + run.offset, sizeof(T));
-      } else {
-        std::memcpy(to, slice + run.offset, run.bytes);
-      }
+      copy_run<T>(to, slice + run.offset, run.bytes);
       to += run.bytes;
     }
     from = packed_.data();

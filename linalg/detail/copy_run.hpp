@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. Copies of neighbouring elements of a vector.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace tessera::linalg::detail {
+
+/// Copies `bytes` of elements of type T. Single ones are what comes most often, and their size is
+/// known here: they cost a load and a store, not a call.
+template <class T>
+void copy_run(void* to, const std::byte* from, std::uint64_t bytes) noexcept {
+  if (bytes == sizeof(T)) {
+    std::memcpy(to, from, sizeof(T));
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
+
+}  // namespace tessera::linalg::detail
