@@ -3,7 +3,7 @@
 #
 #   add_test_program(TARGET SOURCES … [LINK …])
 #       a test executable in <build>/tests/bin, with GoogleTest; its own main() goes before
-#       GoogleTest's. The two functions below run it.
+#       GoogleTest's. add_rank_test() runs it.
 #
 #   add_unit_test(NAME SOURCES … [LINK …] [LABELS fast] [TIMEOUT 120] [ENVIRONMENT A=1 …])
 #       builds such an executable, one process, and makes it one ctest entry of that NAME.
@@ -18,6 +18,10 @@
 #       TESSERA_TRANSPORT holds the transport; `tcp` is between emulated nodes of RANKS_PER_NODE
 #       ranks, and then NAME.tcp.fork.n4.k1 is the entry's name. `loopback` goes with threads only, and `mpi` is left
 #       out where Tessera is built without MPI; more than 4 ranks in processes are `slow`.
+#
+#   use_reference_gemv(TARGET)
+#       lets a sanitized TARGET, and the libraries in it, call tests/support/reference_gemv.cpp; for
+#       programs that compute with complex matrices.
 #
 # Each entry carries its transport and its bootstrap as labels too, so `ctest -L '^shm$'` works. A
 # program that exits with 77 is skipped.
@@ -51,6 +55,13 @@ function(add_test_program target)
   target_link_libraries(${target} PRIVATE tessera_flags ${arg_LINK} GTest::gtest_main GTest::gtest)
   set_target_properties(${target} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin)
+endfunction()
+
+function(use_reference_gemv target)
+  if(TESSERA_SANITIZE)
+    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/reference_gemv.cpp)
+    set_target_properties(${target} PROPERTIES ENABLE_EXPORTS ON)
+  endif()
 endfunction()
 
 function(add_unit_test name)
