@@ -329,7 +329,9 @@ template <class Action, class... What>
   Parts parts(job.state(), at.rank, false);
   Status status = transfer(job.state(), action, at, what..., parts);
   Handle handle(std::move(parts).operation());
-  job.state().stir();
+  if (!handle.has_ended()) {
+    job.state().stir();  // what is on its way already needs nobody
+  }
   if (!status.ok()) {
     handle.collect(Handle::failed(job, at.rank, std::move(status)));
   }

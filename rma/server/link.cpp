@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t least_stream_bytes = std::size_t{16} * 1024;
 
 // Sending this takes many times longer than to wake the thread to which it may be left.
-constexpr std::size_t least_left_bytes = std::size_t{512} * 1024;
+constexpr std::size_t least_left_bytes = std::size_t{1024} * 1024;
 
 std::vector<std::byte> join(const FrameHeader& header, std::span<const std::byte> descriptor) {
   const auto fixed = encode(header);
