@@ -21,9 +21,6 @@ using rma::TeamRank;
 
 namespace {
 
-// A neighbour's words have a cache line of their own.
-constexpr std::uint64_t control_bytes = 64;
-
 Status check_widths(const ArrayBase& array, const Extents& widths) {
   const Distribution& distribution = array.distribution();
   if (!distribution.has_ghosts()) {
@@ -51,20 +48,27 @@ struct Asked {
   unsigned long periodic = 0;
   unsigned long left_out = 0;
   unsigned long corners = 0;
+  std::int64_t letter = 0;
   std::array<std::int64_t, max_dims> widths = {};
   friend bool operator==(const Asked&, const Asked&) = default;
 };
 
-Asked asked(const HaloOptions& options, const Extents& widths) {
-  Asked all{options.periodic.to_ulong(), options.left_out.to_ulong(), options.corners ? 1UL : 0UL};
+Asked asked(const HaloOptions& options, const Extents& widths, std::int64_t letter) {
+  Asked all{options.periodic.to_ulong(), options.left_out.to_ulong(), options.corners ? 1UL : 0UL,
+            letter};
   std::copy(widths.begin(), widths.end(), all.widths.begin());
   return all;
 }
 
 Status check(ArrayBase& array, const HaloOptions& options, const Extents& widths) {
   TESSERA_RETURN_IF_ERROR(array.team().agree(check_widths(array, widths)));
-  return detail::check_same_on_all(array.team(), asked(options, widths), "update",
-                                   "all members must give the same HaloOptions");
+  return detail::check_same_on_all(
+      array.team(), asked(options, widths, array.job().settings().ghost_letter), "update",
+      "all members must give the same HaloOptions, and have the same TESSERA_GHOST_LETTER");
+}
+
+std::size_t largest_letter(ArrayBase& array) {
+  return static_cast<std::size_t>(array.job().settings().ghost_letter);
 }
 
 Status explain(Status status, const ArrayBase& array) {
@@ -111,15 +115,15 @@ Result<Halo> Halo::create(ArrayBase& array, const HaloOptions& options) {
       options.widths.ndims() == 0 ? array.distribution().ghosts() : options.widths;
   TESSERA_RETURN_IF_ERROR(attempt(check(array, options, widths)));
   const HaloPlan plan(array.distribution(), array.element_bytes(), options, widths);
-  const auto count = plan.neighbours(array.team().rank()).size();
-  auto control = rma::Region::allocate(array.team(), count * control_bytes);
+  const HaloMail mail(plan, array.team().rank(), largest_letter(array));
+  auto control = rma::Region::allocate(array.team(), mail.bytes());
   if (!control.ok()) {
     return attempt(std::move(control).status());
   }
-  return Halo(array, plan, std::move(control).take());
+  return Halo(array, plan, mail, std::move(control).take());
 }
 
-Halo::Halo(ArrayBase& array, const HaloPlan& plan, rma::Region control)
+Halo::Halo(ArrayBase& array, const HaloPlan& plan, const HaloMail& mail, rma::Region control)
     : array_(&array), control_(std::move(control)) {
   const TeamRank self = array.team().rank();
   wraps_ = plan.wraps(self);
@@ -130,50 +134,61 @@ Halo::Halo(ArrayBase& array, const HaloPlan& plan, rma::Region control)
       bytes_from_others_ += piece.shape.total_bytes();
     }
   }
-  neighbours_ = neighbours_of(plan, self);
-}
-
-// What the others expect of this rank, from their plans.
-std::vector<Halo::Neighbour> Halo::neighbours_of(const HaloPlan& plan, TeamRank rank) {
-  std::vector<Neighbour> all;
-  for (const TeamRank other : plan.neighbours(rank)) {
-    Neighbour neighbour;
-    neighbour.rank = other;
-    for (const GhostPiece& piece : plan.pieces(other)) {
-      if (piece.source == rank) {
-        neighbour.pieces.push_back(piece);
-      }
-    }
-    const auto theirs = plan.neighbours(other);
-    neighbour.place_there = std::lower_bound(theirs.begin(), theirs.end(), rank) - theirs.begin();
-    all.push_back(std::move(neighbour));
+  for (const HaloMail::Sender& sender : mail.senders()) {
+    add_neighbour(plan, sender);
   }
-  return all;
 }
 
-rma::RemoteAddress Halo::word(TeamRank rank, std::int64_t place, Word which) const {
-  const std::uint64_t within = which == Word::ready ? 0 : sizeof(std::int32_t);
-  return control_.at(rank, static_cast<std::uint64_t>(place) * control_bytes + within);
+// Within a node layers are written where they belong: there a flag is there at once, and a letter
+// would be copied twice.
+void Halo::add_neighbour(const HaloPlan& plan, const HaloMail::Sender& sender) {
+  const rma::Team& team = array_->team();
+  Neighbour neighbour;
+  neighbour.rank = sender.rank;
+  neighbour.here = sender;
+  neighbour.there = HaloMail(plan, sender.rank, largest_letter(*array_)).from(team.rank());
+  if (!array_->job().shares_node(team.world_rank(sender.rank))) {
+    if (neighbour.there.letters) {
+      neighbour.packing = packing(neighbour.there.pieces);
+      letter_.resize(std::max(letter_.size(), neighbour.there.letter_bytes));
+    }
+    if (neighbour.here.letters) {
+      neighbour.unpacking = unpacking(neighbour.here.pieces);
+    }
+  }
+  neighbours_.push_back(std::move(neighbour));
+}
+
+rma::RemoteAddress Halo::word(TeamRank rank, const HaloMail::Sender& at, Word which) const {
+  return control_.at(rank, at.flags + (which == Word::ready ? 0 : sizeof(std::int32_t)));
+}
+
+// This round's.
+std::uint64_t Halo::letter(const HaloMail::Sender& at) const {
+  return *at.letters + (round_ % 2 == 0 ? 0 : at.letter_bytes);
 }
 
 Status Halo::tell(const Neighbour& neighbour, Word which, std::int32_t value) {
-  return rma::raise_flag(array_->job(), word(neighbour.rank, neighbour.place_there, which), value);
+  return rma::raise_flag(array_->job(), word(neighbour.rank, neighbour.there, which), value);
 }
 
-// No word runs ahead: the other one starts its next round when this rank has started that.
-Status Halo::wait_for(std::size_t neighbour, Word which) {
+// A word may be a round ahead where letters come: their sender needs no word of this rank's for the
+// next one. What it says then is that this round's came, too.
+Status Halo::wait_for(const Neighbour& neighbour, Word which) {
   const rma::Team& team = array_->team();
-  const rma::WorldRank writer = team.world_rank(neighbours_[neighbour].rank);
-  const auto place = static_cast<std::int64_t>(neighbour);
-  TESSERA_ASSIGN_OR_RETURN(const std::int32_t told,
-                           rma::wait_for_flag_change(array_->job(), word(team.rank(), place, which),
-                                                     previous_round_, writer));
-  return told == round_ ? Status() : decode(told, writer);
+  const rma::WorldRank writer = team.world_rank(neighbour.rank);
+  TESSERA_ASSIGN_OR_RETURN(
+      const std::int32_t told,
+      rma::wait_for_flag_change(array_->job(), word(team.rank(), neighbour.here, which),
+                                previous_round_, writer));
+  return told > 0 ? Status() : decode(told, writer);
 }
 
+// An even number of rounds, so that letters' places go on in turns when it begins again.
 void Halo::next_round() noexcept {
+  constexpr std::int32_t last = std::numeric_limits<std::int32_t>::max() - 1;
   previous_round_ = round_;
-  round_ = round_ % std::numeric_limits<std::int32_t>::max() + 1;
+  round_ = round_ % last + 1;
 }
 
 // Those who wait for this rank would do so for ever: it is not gone.
@@ -232,14 +247,37 @@ Status Halo::copy_in_turns(std::span<const GhostPiece> pieces) {
   return {};
 }
 
-Handle Halo::send_to(const Neighbour& neighbour) {
+Handle Halo::put_layers(const Neighbour& neighbour) {
   const std::byte* const slice = array_->region().local();
   const rma::RemoteAddress there = array_->region().at(neighbour.rank);
   Handle puts;
-  for (const GhostPiece& piece : neighbour.pieces) {
+  for (const GhostPiece& piece : neighbour.there.pieces) {
     puts.collect(rma::put_async(array_->job(), there + piece.to, slice + piece.from, piece.shape));
   }
   return puts;
+}
+
+Status Halo::send_letter(const Neighbour& neighbour) {
+  const rma::RemoteAddress own = array_->region().at(array_->team().rank());
+  std::size_t bytes = 0;
+  for (const LetterPiece& piece : neighbour.packing) {
+    TESSERA_RETURN_IF_ERROR(rma::get(array_->job(), own + piece.in_slice,
+                                     letter_.data() + piece.in_letter, piece.shape));
+    bytes = piece.in_letter + piece.shape.total_bytes();
+  }
+  return rma::put_with_flag(array_->job(), control_.at(neighbour.rank, letter(neighbour.there)),
+                            letter_.data(), rma::CopyShape::contiguous(bytes),
+                            word(neighbour.rank, neighbour.there, Word::came), round_);
+}
+
+Status Halo::read_letter(const Neighbour& neighbour) {
+  const rma::RemoteAddress own = array_->region().at(array_->team().rank());
+  const std::byte* const came = control_.local() + letter(neighbour.here);
+  for (const LetterPiece& piece : neighbour.unpacking) {
+    TESSERA_RETURN_IF_ERROR(
+        rma::put(array_->job(), own + piece.in_slice, came + piece.in_letter, piece.shape));
+  }
+  return {};
 }
 
 Result<HaloUpdate> Halo::start() {
@@ -256,22 +294,35 @@ Result<HaloUpdate> Halo::start() {
 
 Status Halo::exchange(Handle& puts) {
   for (const Neighbour& neighbour : neighbours_) {
-    TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::ready, round_));
+    if (neighbour.unpacking.empty()) {
+      TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::ready, round_));
+    }
   }
   TESSERA_RETURN_IF_ERROR(copy_own(wraps_));
+  for (const Neighbour& neighbour : neighbours_) {
+    if (!neighbour.packing.empty()) {
+      TESSERA_RETURN_IF_ERROR(send_letter(neighbour));
+    }
+  }
   TESSERA_RETURN_IF_ERROR(copy_own(own_pieces_));
-  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
-    TESSERA_RETURN_IF_ERROR(wait_for(i, Word::ready));
-    puts.collect(send_to(neighbours_[i]));
-    TESSERA_RETURN_IF_ERROR(tell(neighbours_[i], Word::came, round_));
+  for (const Neighbour& neighbour : neighbours_) {
+    if (neighbour.packing.empty()) {
+      TESSERA_RETURN_IF_ERROR(wait_for(neighbour, Word::ready));
+      puts.collect(put_layers(neighbour));
+      TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::came, round_));
+    }
   }
   return {};
 }
 
 Status Halo::finish(Handle puts) {
   Status status = puts.wait();
-  for (std::size_t i = 0; i < neighbours_.size() && status.ok(); ++i) {
-    status = wait_for(i, Word::came);
+  for (auto neighbour = neighbours_.begin(); neighbour != neighbours_.end() && status.ok();
+       ++neighbour) {
+    status = wait_for(*neighbour, Word::came);
+    if (status.ok()) {
+      status = read_letter(*neighbour);
+    }
   }
   return status.ok() ? Status() : give_up(std::move(status));
 }

@@ -4,7 +4,9 @@
 //
 // Each rank puts its outer elements directly into the ghost cells of its neighbours, and behind
 // them a flag: no packing, no message that a neighbour must receive, no meeting of others than
-// neighbours. What goes where is worked out once (halo_plan.hpp).
+// neighbours. What goes where is worked out once (halo_plan.hpp). Between nodes, where a flag takes
+// long to come, few elements go as a letter instead: packed, with a flag, and at once
+// (halo_mail.hpp; TESSERA_GHOST_LETTER).
 //
 //     Halo halo = Halo::create(u, {.periodic = PeriodicDims().set()}).value();
 //     halo.update();                                  // blocking
@@ -20,6 +22,11 @@
 //                                          ◄─── own layers, then a flag
 //     finish(): sleeps until B's flag           (nobody else takes part)
 //
+//     rank A                                    neighbour B, on another node
+//     start():  letter and flag         ───►
+//                                          ◄─── letter and flag
+//     finish(): sleeps until B's flag, unpacks B's letter
+//
 // Works for any widths and any blocks: a ghost layer may be wider than the neighbour's block (it is
 // then sent by several), or than the whole array (periodic images repeat).
 //
@@ -30,7 +37,8 @@
 // exchange with each other learn of it; their ghost cells are unspecified then, and updates with
 // this Halo fail from then on.
 //
-// Cost: two flags and the pieces a neighbour; memory O(neighbours).
+// Cost: two flags and the pieces a neighbour, or a letter, a flag and two copies; memory
+// O(neighbours), and two letters for each that gets them.
 // Threads: one at a time.
 // Ownership: refers to its array, which must stay where it is and outlive it. The destructor gives
 // memory back, collectively.
@@ -42,6 +50,7 @@
 #include <vector>
 
 #include "arrays/array_base.hpp"
+#include "arrays/halo_mail.hpp"
 #include "arrays/halo_plan.hpp"
 #include "rma/handle.hpp"
 #include "rma/region.hpp"
@@ -81,7 +90,8 @@ class Halo {
   /// array in dimensions that are not periodic keep their values. Errors: as start(), finish().
   rma::Status update();
 
-  /// Collective. The same, started: waits only until the neighbours have started, too. Ghost cells
+  /// Collective. The same, started: waits only until the neighbours have started, too, and not at
+  /// all for those that get letters. Ghost cells
   /// in periodic dimensions that aren't cut are new at return, but for corners with others.
   /// The Halo must stay where it is until the update is finished.
   /// Errors: closed (the array was freed), peer_lost (see above); there is nothing to finish then.
@@ -96,26 +106,32 @@ class Halo {
  private:
   friend class HaloUpdate;
 
-  /// What this rank sends to one other, and their flags.
+  /// A neighbour in both directions.
   struct Neighbour {
+    HaloMail::Sender there;              ///< what this rank sends: the neighbour's view
+    HaloMail::Sender here;               ///< what the neighbour sends
+    std::vector<LetterPiece> packing;    ///< what is sent, if it goes as a letter; else none
+    std::vector<LetterPiece> unpacking;  ///< what comes, if it comes as a letter; else none
     rma::TeamRank rank;
-    std::int64_t place_there = 0;  ///< of this rank among the other's neighbours
-    std::vector<GhostPiece> pieces;
   };
 
-  Halo(ArrayBase& array, const HaloPlan& plan, rma::Region control);
-  static std::vector<Neighbour> neighbours_of(const HaloPlan& plan, rma::TeamRank rank);
+  Halo(ArrayBase& array, const HaloPlan& plan, const HaloMail& mail, rma::Region control);
+  void add_neighbour(const HaloPlan& plan, const HaloMail::Sender& sender);
 
   /// The words of a neighbour in this rank's part of the control region. Each holds the number of
   /// the last round in which that was so; or, below zero, why the neighbour gave up.
   enum class Word : std::uint8_t { ready, came };
-  [[nodiscard]] rma::RemoteAddress word(rma::TeamRank rank, std::int64_t place, Word which) const;
+  [[nodiscard]] rma::RemoteAddress word(rma::TeamRank rank, const HaloMail::Sender& at,
+                                        Word which) const;
+  [[nodiscard]] std::uint64_t letter(const HaloMail::Sender& at) const;
   rma::Status tell(const Neighbour& neighbour, Word which, std::int32_t value);
-  rma::Status wait_for(std::size_t neighbour, Word which);
+  rma::Status wait_for(const Neighbour& neighbour, Word which);
   void next_round() noexcept;
   rma::Status copy_own(std::span<const GhostPiece> pieces);
   rma::Status copy_in_turns(std::span<const GhostPiece> pieces);
-  rma::Handle send_to(const Neighbour& neighbour);
+  rma::Handle put_layers(const Neighbour& neighbour);
+  rma::Status send_letter(const Neighbour& neighbour);
+  rma::Status read_letter(const Neighbour& neighbour);
   rma::Status exchange(rma::Handle& puts);
   rma::Status finish(rma::Handle puts);
   rma::Status give_up(rma::Status reason);
@@ -125,6 +141,7 @@ class Halo {
   std::vector<GhostPiece> wraps_;
   std::vector<GhostPiece> own_pieces_;
   std::vector<Neighbour> neighbours_;
+  std::vector<std::byte> letter_;  ///< that is being packed
   std::size_t bytes_from_others_ = 0;
   std::int32_t previous_round_ = 0;
   std::int32_t round_ = 0;  ///< of updates; what flags are raised to

@@ -54,6 +54,7 @@ struct Settings {
   std::int64_t check_overlap = 1;               ///< 1: refuse fragment lists that overlap
   std::string armci_errors = "abort";           ///< abort or return: what armci.h's functions do
   std::int64_t blas_threads = 0;                ///< of each rank in linalg/; 0: its share of cores
+  std::int64_t ghost_letter = 65'536;           ///< bytes of ghost layers that go packed; 0: none
   std::int64_t linalg_buffer_mib = 64;          ///< of each rank for parts of other ranks' matrices
   std::int64_t armci_memget_mib = 1024;         ///< address space of each process for ARMCI_Memget
 

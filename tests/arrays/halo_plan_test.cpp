@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// HaloPlan, carried out in ordinary memory: slices of all ranks, filled with the numbers of their
-// elements, in which every ghost cell must come to hold the number of the element it stands for.
+// HaloPlan and HaloMail, carried out in ordinary memory: slices of all ranks, filled with the
+// numbers of their elements, in which every ghost cell must come to hold the number of the element
+// it stands for.
 #include "arrays/halo_plan.hpp"
+
+#include "arrays/halo_mail.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "tests/arrays/distribution_kinds.hpp"
@@ -54,8 +58,48 @@ class Model {
       copy(to, from, piece.shape, piece.shape.levels);
     }
   }
+  // All that others send to the rank, letters by way of `place`, the first or the second.
+  void pack(const HaloMail& mail, rma::TeamRank rank, std::size_t place) {
+    std::vector<std::byte>& control = controls_[static_cast<std::size_t>(rank.value)];
+    control.resize(mail.bytes());
+    for (const HaloMail::Sender& sender : mail.senders()) {
+      if (!sender.letters) {
+        carry_out(sender.pieces, rank);
+        continue;
+      }
+      auto* const slice = reinterpret_cast<std::byte*>(slice_of(sender.rank).data());
+      for (const LetterPiece& piece : packing(sender.pieces)) {
+        copy(letter_of(control, sender, place) + piece.in_letter, slice + piece.in_slice,
+             reversed(piece.shape), piece.shape.levels);
+      }
+    }
+  }
+  void unpack(const HaloMail& mail, rma::TeamRank rank, std::size_t place) {
+    std::vector<std::byte>& control = controls_[static_cast<std::size_t>(rank.value)];
+    auto* const slice = reinterpret_cast<std::byte*>(slice_of(rank).data());
+    for (const HaloMail::Sender& sender : mail.senders()) {
+      if (sender.letters) {
+        for (const LetterPiece& piece : unpacking(sender.pieces)) {
+          copy(slice + piece.in_slice, letter_of(control, sender, place) + piece.in_letter,
+               piece.shape, piece.shape.levels);
+        }
+      }
+    }
+  }
 
  private:
+  static std::byte* letter_of(std::vector<std::byte>& control, const HaloMail::Sender& sender,
+                              std::size_t place) {
+    return control.data() + *sender.letters + place * sender.letter_bytes;
+  }
+  static rma::CopyShape reversed(const rma::CopyShape& shape) {
+    rma::CopyShape other = shape;
+    for (int i = 0; i < shape.levels; ++i) {
+      auto& level = other.level[static_cast<std::size_t>(i)];
+      std::swap(level.local_stride, level.remote_stride);
+    }
+    return other;
+  }
   std::vector<std::int64_t>& slice_of(rma::TeamRank rank) {
     return slices_[static_cast<std::size_t>(rank.value)];
   }
@@ -73,6 +117,7 @@ class Model {
 
   const Distribution& distribution_;
   std::vector<std::vector<std::int64_t>> slices_;
+  std::vector<std::vector<std::byte>> controls_{static_cast<std::size_t>(distribution_.nranks())};
 };
 
 struct Case {
@@ -164,6 +209,56 @@ TEST(HaloPlan, FillsEveryGhostCellOfRandomArrays) {
                   [&](rma::TeamRank rank) { model.carry_out(plan.pieces(rank), rank); });
     for_each_rank(each.distribution, [&](rma::TeamRank rank) { check_ghosts(each, model, rank); });
   }
+}
+
+// Letters of different senders, flags and the two places of one sender overlap nowhere: all are
+// written before any is read.
+TEST(HaloMail, CarriesWhatThePlanAsksFor) {
+  Random random(9);
+  for (int i = 0; i < 1000 && !::testing::Test::HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    const Case each = pick_case(random);
+    const HaloPlan plan(each.distribution, sizeof(std::int64_t), each.options, each.widths);
+    Model model(each.distribution);
+    std::vector<HaloMail> mails;
+    const auto largest = static_cast<std::size_t>(pick(random, 0, 600));
+    for_each_rank(each.distribution, [&](rma::TeamRank rank) {
+      mails.emplace_back(plan, rank, largest);
+      set_left_out(each, model, rank);
+      model.carry_out(plan.wraps(rank), rank);
+    });
+    const std::size_t place = pick(random, 0, 1) == 0 ? 0 : 1;
+    for (const std::size_t written : {1 - place, place}) {
+      for_each_rank(each.distribution, [&](rma::TeamRank rank) {
+        model.pack(mails[static_cast<std::size_t>(rank.value)], rank, written);
+      });
+    }
+    for_each_rank(each.distribution, [&](rma::TeamRank rank) {
+      model.unpack(mails[static_cast<std::size_t>(rank.value)], rank, place);
+      std::vector<GhostPiece> own = plan.pieces(rank);
+      std::erase_if(own, [&](const GhostPiece& piece) { return piece.source != rank; });
+      model.carry_out(own, rank);
+    });
+    for_each_rank(each.distribution, [&](rma::TeamRank rank) { check_ghosts(each, model, rank); });
+  }
+}
+
+TEST(HaloMail, SendersFindTheirPlaceAtTheReceiver) {
+  const auto distribution = Distribution::regular({12, 12}, 6, {.ghosts = {1, 1}}).value();
+  const HaloPlan plan(distribution, sizeof(double), {.periodic = PeriodicDims().set()}, {1, 1});
+  const HaloMail mail(plan, {0}, 24);
+  std::vector<std::uint64_t> flags;
+  int letters = 0;
+  for (const HaloMail::Sender& sender : mail.senders()) {
+    EXPECT_EQ(&mail.from(sender.rank), &sender);
+    EXPECT_EQ(sender.flags % 64, 0U) << "a cache line of its own";
+    flags.push_back(sender.flags);
+    letters += sender.letters ? 1 : 0;
+    EXPECT_LE(sender.letters.value_or(0) + 2 * sender.letter_bytes, mail.bytes());
+  }
+  EXPECT_EQ(std::adjacent_find(flags.begin(), flags.end()), flags.end());
+  EXPECT_GT(letters, 0);
+  EXPECT_LT(letters, std::ssize(mail.senders())) << "some layers are longer than 24 bytes";
 }
 
 TEST(HaloPlan, NeighboursKnowEachOther) {

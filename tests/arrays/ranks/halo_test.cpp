@@ -94,6 +94,16 @@ TEST(Halo, FillsPeriodicGhostCellsWithCorners) {
   });
 }
 
+// Faces that are longer than a letter, beside edges and corners that fit one.
+TEST(Halo, FillsWhatIsTooLongForALetter) {
+  on_team([](Job& job, Team& team) {
+    check_update(job, team, {4 * team.size() + 1, 101, 90}, {1, 1, 1},
+                 {.periodic = PeriodicDims().set()});
+    check_update(job, team, {2, 67 * team.size(), 4500}, {0, 2, 1},
+                 {.periodic = PeriodicDims(0b110)});
+  });
+}
+
 TEST(Halo, LeavesCellsOutsideTheArrayAlone) {
   on_team([](Job& job, Team& team) {
     check_update(job, team, {12, 13, 14}, {2, 1, 1}, {});

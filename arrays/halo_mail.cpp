@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/halo_mail.hpp"
+
+#include <algorithm>
+
+namespace tessera::arrays {
+namespace {
+
+// What one sender writes shares no cache line with what another does.
+constexpr std::size_t line_bytes = 64;
+
+std::size_t in_lines(std::size_t bytes) {
+  return (bytes + line_bytes - 1) / line_bytes * line_bytes;
+}
+
+std::size_t total_bytes(const std::vector<GhostPiece>& pieces) {
+  std::size_t bytes = 0;
+  for (const GhostPiece& piece : pieces) {
+    bytes += piece.shape.total_bytes();
+  }
+  return bytes;
+}
+
+// Pieces one behind the other in a letter; `stride` and `place` tell the slice's side of a piece.
+std::vector<LetterPiece> letter_of(const std::vector<GhostPiece>& pieces,
+                                   std::int64_t rma::CopyShape::Level::*stride,
+                                   std::uint64_t GhostPiece::*place) {
+  std::vector<LetterPiece> all;
+  std::uint64_t written = 0;
+  for (const GhostPiece& piece : pieces) {
+    rma::CopyShape shape = rma::CopyShape::contiguous(piece.shape.run_bytes);
+    auto packed = static_cast<std::int64_t>(shape.run_bytes);
+    for (int i = 0; i < piece.shape.levels; ++i) {
+      const rma::CopyShape::Level& level = piece.shape.level[static_cast<std::size_t>(i)];
+      shape.repeat(level.count, packed, level.*stride);
+      packed *= level.count;
+    }
+    all.push_back({.in_letter = written, .in_slice = piece.*place, .shape = shape});
+    written += static_cast<std::uint64_t>(packed);
+  }
+  return all;
+}
+
+}  // namespace
+
+HaloMail::HaloMail(const HaloPlan& plan, rma::TeamRank rank, std::size_t largest_letter) {
+  for (const rma::TeamRank neighbour : plan.neighbours(rank)) {
+    senders_.push_back({.rank = neighbour, .flags = bytes_});
+    bytes_ += line_bytes;
+  }
+  for (const GhostPiece& piece : plan.pieces(rank)) {
+    if (piece.source != rank) {
+      const auto sender = std::ranges::lower_bound(senders_, piece.source, {}, &Sender::rank);
+      sender->pieces.push_back(piece);
+    }
+  }
+  for (Sender& sender : senders_) {
+    const std::size_t bytes = total_bytes(sender.pieces);
+    if (bytes <= largest_letter) {
+      sender.letters = bytes_;
+      sender.letter_bytes = in_lines(bytes);
+      bytes_ += 2 * sender.letter_bytes;
+    }
+  }
+}
+
+const HaloMail::Sender& HaloMail::from(rma::TeamRank rank) const {
+  return *std::ranges::lower_bound(senders_, rank, {}, &Sender::rank);
+}
+
+std::vector<LetterPiece> packing(const std::vector<GhostPiece>& pieces) {
+  return letter_of(pieces, &rma::CopyShape::Level::local_stride, &GhostPiece::from);
+}
+
+std::vector<LetterPiece> unpacking(const std::vector<GhostPiece>& pieces) {
+  return letter_of(pieces, &rma::CopyShape::Level::remote_stride, &GhostPiece::to);
+}
+
+}  // namespace tessera::arrays
