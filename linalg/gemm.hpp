@@ -17,8 +17,9 @@
 // other distributions up to rounding.
 //
 // Cost: 2 m n k operations, a member's share of them by its elements of C. Memory: up to
-// TESSERA_LINALG_BUFFER a member while it lasts, nothing that grows with the matrices but lists of
-// its own rows and columns of blocks.
+// TESSERA_LINALG_BUFFER a member while it lasts, and twice that, but no more than its part of C,
+// where that is many small blocks; nothing that grows with the matrices but lists of its own rows
+// and columns of blocks.
 #pragma once
 
 #include <complex>

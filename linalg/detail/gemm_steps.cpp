@@ -147,12 +147,12 @@ StepSizes choose_step_sizes(const OwnPart& part, std::int64_t inner, std::int64_
   StepSizes sizes{.rows = total_length(part.rows),
                   .columns = total_length(part.columns),
                   .inner = std::min(inner, full_inner)};
-  const std::int64_t for_panels = (has_scratch_tile ? elements / 2 : elements) / 2;
+  const std::int64_t for_panels = elements / 2;
   const auto is_too_large = [&] {
     const bool exceeds_panels =
         padded(sizes.inner) * (padded(sizes.rows) + padded(sizes.columns)) > for_panels;
     const bool exceeds_tile =
-        has_scratch_tile && padded(sizes.rows) * padded(sizes.columns) > elements / 2;
+        has_scratch_tile && padded(sizes.rows) * padded(sizes.columns) > 2 * elements;
     return exceeds_panels || exceeds_tile;
   };
   // Halved, not cut to fit: pieces are then of one size.

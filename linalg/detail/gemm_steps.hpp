@@ -36,8 +36,10 @@ struct StepSizes {
   std::int64_t inner = 0;
 };
 
-/// Sizes with which two panels of each factor, and a tile if `has_scratch_tile`, together have at
-/// most `elements` (but those of a few lines where that is too little).
+/// Sizes with which two panels of each factor have at most `elements` (but those of a few lines
+/// where that is too little), and a tile twice as many if `has_scratch_tile`: each panel of A is
+/// copied for every tile beside another, and of B for every one below another, so tiles should be
+/// large.
 StepSizes choose_step_sizes(const OwnPart& part, std::int64_t inner, std::int64_t elements,
                             bool has_scratch_tile);
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "linalg/detail/panel.hpp"
 
-#include <fmt/format.h>
-#include <sys/mman.h>
-
-#include <new>
 #include <utility>
 
 #include "rma/transfer.hpp"
@@ -20,11 +16,6 @@ using rma::Status;
 
 namespace {
 
-// Buffers of this size and more lie in large pages where the system has them: each small one costs
-// a fault when it is first written, tens of thousands for a product.
-constexpr std::size_t large_page = std::size_t{2} << 20U;
-constexpr std::size_t cache_line = 64;
-
 std::int64_t signed_bytes(const MatrixMap& map) {
   return static_cast<std::int64_t>(map.array->element_bytes());
 }
@@ -34,30 +25,6 @@ rma::RemoteAddress address_of(const MatrixMap& map, rma::TeamRank owner, std::in
 }
 
 }  // namespace
-
-void Scratch::Free::operator()(void* memory) const noexcept {
-  ::operator delete(memory, alignment);
-}
-
-Status Scratch::reserve(std::size_t bytes) {
-  if (bytes <= bytes_) {
-    return {};
-  }
-  memory_.reset();
-  bytes_ = 0;
-  const std::align_val_t alignment{bytes < large_page ? cache_line : large_page};
-  memory_ = {::operator new(bytes, alignment, std::nothrow), Free{alignment}};
-  if (memory_ == nullptr) {
-    return Status::error(rma::Code::no_memory, fmt::format("no memory for a buffer of {:.1f} MiB",
-                                                           static_cast<double>(bytes) / 0x1p20))
-        .hint("lower TESSERA_LINALG_BUFFER");
-  }
-  bytes_ = bytes;
-  if (bytes >= large_page) {
-    madvise(memory_.get(), bytes / large_page * large_page, MADV_HUGEPAGE);  // only a wish
-  }
-  return {};
-}
 
 void* direct_pointer(const MatrixMap& map, const Placed& placed, std::int64_t rows,
                      std::int64_t columns) {

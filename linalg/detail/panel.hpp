@@ -9,31 +9,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <new>
 
 #include "linalg/detail/matrix_map.hpp"
+#include "linalg/detail/scratch.hpp"
 #include "linalg/local_matrix.hpp"
 #include "rma/handle.hpp"
 #include "rma/status.hpp"
 
 namespace tessera::linalg::detail {
-
-/// Memory for numbers that is not initialised.
-class Scratch {
- public:
-  /// Makes it hold `bytes` at least; what was in it is lost. Errors: no_memory.
-  rma::Status reserve(std::size_t bytes);
-  [[nodiscard]] void* data() const noexcept { return memory_.get(); }
-
- private:
-  struct Free {
-    std::align_val_t alignment;
-    void operator()(void* memory) const noexcept;
-  };
-  std::unique_ptr<void, Free> memory_;
-  std::size_t bytes_ = 0;
-};
 
 /// The pointer to a matrix that lies in this node's memory, if a kernel can take it as it is; else
 /// null.

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linalg/detail/scratch.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "linalg/buffers.hpp"
+
+namespace tessera::linalg::detail {
+
+using rma::Status;
+
+namespace {
+
+// Pieces of this size and more lie in large pages where the system has them: each small one costs
+// a fault when it is first written, tens of thousands for a product. Smaller ones are malloc's.
+constexpr std::size_t large_page = std::size_t{2} << 20U;
+constexpr std::size_t cache_line = 64;
+
+ScratchPiece allocate(std::size_t bytes) {
+  const std::align_val_t alignment{bytes < large_page ? cache_line : large_page};
+  ScratchPiece piece{{::operator new(bytes, alignment, std::nothrow), {alignment}}, bytes};
+  if (piece.memory == nullptr) {
+    piece.bytes = 0;
+  } else if (bytes >= large_page) {
+    madvise(piece.memory.get(), bytes / large_page * large_page, MADV_HUGEPAGE);  // only a wish
+  }
+  return piece;
+}
+
+/// What a thread keeps. Used and spare pieces together are never more than were used at once.
+class Spares {
+ public:
+  /// The smallest piece that is large enough, else a new one; without memory if there is none.
+  ScratchPiece take(std::size_t bytes) {
+    auto best = pieces_.end();
+    for (auto each = pieces_.begin(); each != pieces_.end(); ++each) {
+      if (each->bytes >= bytes && (best == pieces_.end() || each->bytes < best->bytes)) {
+        best = each;
+      }
+    }
+    if (best != pieces_.end()) {
+      use(best->bytes);
+      return std::exchange(*best, ScratchPiece());
+    }
+    const std::size_t most_before = most_used_;
+    use(bytes);
+    trim();
+    ScratchPiece piece = allocate(bytes);
+    if (piece.memory == nullptr) {
+      used_ -= bytes;
+      most_used_ = most_before;
+    }
+    return piece;
+  }
+  void put_back(ScratchPiece piece) noexcept {
+    used_ -= piece.bytes;
+    *smallest() = std::move(piece);
+    trim();
+  }
+  void clear() noexcept {
+    pieces_ = {};
+    most_used_ = used_;
+  }
+
+ private:
+  // Panels of two steps, a tile, and some.
+  std::array<ScratchPiece, 8> pieces_;
+  std::size_t used_ = 0;
+  std::size_t most_used_ = 0;
+
+  std::array<ScratchPiece, 8>::iterator smallest() noexcept {
+    return std::ranges::min_element(pieces_, {}, &ScratchPiece::bytes);
+  }
+  void use(std::size_t bytes) noexcept {
+    used_ += bytes;
+    most_used_ = std::max(most_used_, used_);
+  }
+  void trim() noexcept {
+    std::ranges::sort(pieces_, {}, &ScratchPiece::bytes);
+    std::size_t all = used_;
+    for (const ScratchPiece& each : pieces_) {
+      all += each.bytes;
+    }
+    for (auto each = pieces_.begin(); each != pieces_.end() && all > most_used_; ++each) {
+      all -= each->bytes;
+      *each = {};
+    }
+  }
+};
+
+Spares& spares() noexcept {
+  thread_local Spares all;
+  return all;
+}
+
+}  // namespace
+
+void FreeAligned::operator()(void* memory) const noexcept {
+  ::operator delete(memory, alignment);
+}
+
+void Scratch::give_back() noexcept {
+  if (piece_.bytes >= large_page) {
+    spares().put_back(std::move(piece_));
+  }
+  piece_ = {};
+}
+
+Status Scratch::reserve(std::size_t bytes) {
+  if (bytes <= piece_.bytes) {
+    return {};
+  }
+  give_back();
+  piece_ = bytes < large_page ? allocate(bytes) : spares().take(bytes);
+  if (piece_.memory == nullptr) {
+    return Status::error(rma::Code::no_memory, fmt::format("no memory for a buffer of {:.1f} MiB",
+                                                           static_cast<double>(bytes) / 0x1p20))
+        .hint("lower TESSERA_LINALG_BUFFER");
+  }
+  return {};
+}
+
+}  // namespace tessera::linalg::detail
+
+void tessera::linalg::release_buffers() noexcept {
+  detail::spares().clear();
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. Scratch: memory for numbers that is not initialised.
+//
+// What is large is not given back to the system but kept for the thread's next operation, as BLAS
+// libraries do with theirs: fresh memory costs a fault for each page, and in a virtual machine that
+// returns free pages to its host many times that (docs/decisions/0025).
+//
+// Memory: a thread keeps no more than it used at once, until its end or release_buffers().
+// Threads: each has memory of its own; a Scratch stays with the thread that made it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "rma/status.hpp"
+
+namespace tessera::linalg::detail {
+
+struct FreeAligned {
+  std::align_val_t alignment = std::align_val_t{1};
+  void operator()(void* memory) const noexcept;
+};
+
+/// A piece of memory and how much it holds.
+struct ScratchPiece {
+  std::unique_ptr<void, FreeAligned> memory;
+  std::size_t bytes = 0;
+};
+
+class Scratch {
+ public:
+  Scratch() = default;
+  Scratch(Scratch&& other) noexcept : piece_(std::exchange(other.piece_, ScratchPiece())) {}
+  Scratch& operator=(Scratch&&) = delete;
+  ~Scratch() { give_back(); }
+
+  /// Makes it hold `bytes` at least; what was in it is lost. Errors: no_memory.
+  rma::Status reserve(std::size_t bytes);
+  [[nodiscard]] void* data() const noexcept { return piece_.memory.get(); }
+
+ private:
+  void give_back() noexcept;
+
+  ScratchPiece piece_;
+};
+
+}  // namespace tessera::linalg::detail
