@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -25,6 +24,8 @@ using rma::Status;
 using Kind = FcidumpEntry::Kind;
 
 constexpr std::size_t field_count = 5;  // a value and four orbitals
+constexpr std::string_view header_start = "&FCI";
+constexpr std::string_view other_header_start = "$FCI";  // as compilers before Fortran 90 wrote it
 // A header lists a symmetry for each orbital; beyond this the file is something else.
 constexpr std::size_t most_header_characters = std::size_t{1} << 20;
 
@@ -96,33 +97,40 @@ Result<Fcidump> Fcidump::open(const std::string& path) {
   return dump;
 }
 
+Status Fcidump::take_header(const std::string& text) {
+  auto header = parse_header(text);
+  if (!header.ok()) {
+    return std::move(header).status().context(fmt::format("{}:{}", path_, line_number_));
+  }
+  header_ = *header;
+  return {};
+}
+
 Status Fcidump::read_header() {
-  std::string text;
+  std::string text;  // behind "&FCI"
+  bool has_begun = false;
   for (std::string line; next_line(line);) {
-    text += line;
-    text += '\n';
-    const std::size_t begin = text.find_first_not_of(" \t\r\n");
-    if (begin == std::string::npos) {
-      continue;
-    }
-    std::string start = text.substr(begin, 4);
-    for (char& c : start) {
-      c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    }
-    if (start != "&FCI" && start != "$FCI") {
-      return refuse("an FCIDUMP file begins with &FCI");
-    }
-    const std::size_t end = find_header_end(text);
-    if (end != std::string::npos) {
-      auto header = parse_header(text.substr(begin + start.size(), end - begin - start.size()));
-      if (!header.ok()) {
-        return std::move(header).status().context(fmt::format("{}:{}", path_, line_number_));
+    if (!has_begun) {
+      const std::size_t begin = line.find_first_not_of(" \t\r");
+      if (begin == std::string::npos) {
+        continue;
       }
-      header_ = *header;
-      return {};
+      const std::string start = upper(line.substr(begin, header_start.size()));
+      if (start != header_start && start != other_header_start) {
+        return refuse("an FCIDUMP file begins with &FCI");
+      }
+      line.erase(0, begin + start.size());
+      has_begun = true;
+    }
+    const std::size_t end = find_header_end(line);
+    text += line.substr(0, end);
+    text += '\n';
+    if (end != std::string::npos) {
+      return take_header(text);
     }
     if (text.size() > most_header_characters) {
-      break;
+      return refuse(fmt::format("the header has no &END and no / in its first {} characters",
+                                most_header_characters));
     }
   }
   TESSERA_RETURN_IF_ERROR(check_read());

@@ -59,6 +59,7 @@ class Fcidump {
   Fcidump(std::string path, std::ifstream file) : path_(std::move(path)), file_(std::move(file)) {}
   bool next_line(std::string& line);
   rma::Status read_header();
+  rma::Status take_header(const std::string& text);
   [[nodiscard]] rma::Status refuse(const std::string& reason) const;
   [[nodiscard]] rma::Result<FcidumpEntry> parse_entry(const std::string& line) const;
   [[nodiscard]] rma::Status check_read() const;

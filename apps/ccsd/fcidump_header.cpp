@@ -129,11 +129,15 @@ Status check_flags(const Namelist& list) {
 
 }  // namespace
 
-std::size_t find_header_end(const std::string& text) {
-  std::string upper = text;
-  std::transform(upper.begin(), upper.end(), upper.begin(),
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return std::min({upper.find("&END"), upper.find("$END"), upper.find('/')});
+  return text;
+}
+
+std::size_t find_header_end(const std::string& line) {
+  const std::string capitals = upper(line);
+  return std::min({capitals.find("&END"), capitals.find("$END"), capitals.find('/')});
 }
 
 Result<FcidumpHeader> parse_header(const std::string& text) {

@@ -9,8 +9,11 @@
 
 namespace tessera::apps::ccsd {
 
-/// Local. Whether a header ends within `text`, and where: at &END, $END or /.
-std::size_t find_header_end(const std::string& text);
+/// Local. In capitals.
+std::string upper(std::string text);
+
+/// Local. Whether a header ends within `line`, and where: at &END, $END or /.
+std::size_t find_header_end(const std::string& line);
 
 /// Local. What the namelist between "&FCI" and its end says.
 /// Errors: invalid_argument for names that are unknown, missing, or ask for what is not supported.

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <limits>
 #include <string>
 
 #include "apps/ccsd/program.hpp"
@@ -58,6 +59,9 @@ int run_in_processes(const ccsd::Arguments& arguments) {
   return outcome.exit_code;
 }
 
+// As many as FCIDUMP files may have.
+constexpr std::int64_t most_orbitals = std::numeric_limits<std::int16_t>::max();
+
 void add_options(CLI::App& app, ccsd::Arguments& arguments, std::int32_t& threads) {
   using tessera::apps::whole_number;
   app.set_version_flag("--version", std::string(tessera::rma::version()));
@@ -70,10 +74,10 @@ void add_options(CLI::App& app, ccsd::Arguments& arguments, std::int32_t& thread
   auto* const occupied =
       app.add_option("--occupied", arguments.occupied,
                      "Made-up integrals of so many occupied orbitals, instead of a file")
-          ->check(whole_number());
+          ->check(whole_number(1, most_orbitals));
   auto* const virtuals =
       app.add_option("--virtual", arguments.virtuals, "and so many virtual orbitals")
-          ->check(whole_number());
+          ->check(whole_number(1, most_orbitals));
   occupied->needs(virtuals)->excludes(file);
   virtuals->needs(occupied)->excludes(file);
   app.add_option("--max-iterations", arguments.max_iterations, "Iterations before giving up")
@@ -103,6 +107,13 @@ int main(int argc, char** argv) {
   }
   if (arguments.fcidump_file.empty() && arguments.occupied == 0) {
     fmt::print(stderr, "tessera-ccsd: --fcidump FILE is needed, or --occupied O --virtual V\n");
+    return exit_usage;
+  }
+  if (arguments.fcidump_file.empty() && arguments.max_iterations == 1) {
+    fmt::print(
+        stderr,
+        "tessera-ccsd: --max-iterations 1: with made-up integrals it takes two iterations to "
+        "tell whether they lead somewhere\n");
     return exit_usage;
   }
   return threads > 0 ? run_in_threads(arguments, threads) : run_in_processes(arguments);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/ccsd/memory_plan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -10,24 +8,18 @@
 #include "apps/ccsd/multiply_rate.hpp"
 #include "apps/ccsd/solver.hpp"
 #include "apps/ccsd/triples.hpp"
-#include "rma/memory.hpp"
 
 namespace tessera::apps::ccsd {
 namespace {
 
-using rma::human_bytes;
-using rma::Status;
-
 constexpr std::int64_t element_bytes = sizeof(double);
+// More than there is anywhere; the sums of many such numbers still fit 64 bits.
+constexpr double most_bytes = 0x1p56;
 
 std::int64_t sum(const std::vector<PlannedMemory>& parts) {
   return std::accumulate(
       parts.begin(), parts.end(), std::int64_t{0},
       [](std::int64_t total, const PlannedMemory& part) { return total + part.bytes_per_rank; });
-}
-
-std::string human(std::int64_t bytes) {
-  return human_bytes(static_cast<std::uint64_t>(bytes));
 }
 
 }  // namespace
@@ -38,8 +30,10 @@ MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
   const std::int64_t v = space.virtuals;
   MemoryPlan plan;
   const auto add = [&](const Shape& shape, std::int64_t count) {
-    const std::int64_t rows = (shape.rows + ranks - 1) / ranks;
-    plan.arrays.push_back({shape.name, count * rows * shape.columns * element_bytes});
+    const auto rows = static_cast<double>((shape.rows + ranks - 1) / ranks);
+    const double bytes =
+        static_cast<double>(count * element_bytes) * rows * static_cast<double>(shape.columns);
+    plan.arrays.push_back({shape.name, static_cast<std::int64_t>(std::min(bytes, most_bytes))});
   };
   for (const Shape& shape : integral_shapes(space)) {
     add(shape, 1);
@@ -73,23 +67,6 @@ std::int64_t MemoryPlan::array_bytes_per_rank() const noexcept {
 
 std::int64_t MemoryPlan::buffer_bytes_per_rank() const noexcept {
   return sum(buffers);
-}
-
-Status MemoryPlan::check(const rma::Job& job) const {
-  const auto ranks = static_cast<std::int64_t>(job.node_ranks().size());
-  const std::int64_t needed = ranks * (array_bytes_per_rank() + buffer_bytes_per_rank());
-  const auto available = static_cast<std::int64_t>(rma::available_memory_bytes());
-  // A tenth is left to the rest of the machine, which would otherwise be swept out by our pages.
-  if (needed <= available / 10 * 9) {
-    return {};
-  }
-  return Status::error(
-             rma::Code::no_memory,
-             fmt::format("{} ranks on this node need {}, of which {} a rank are for {}; {} are "
-                         "available, of which 90 % may be used",
-                         ranks, human(needed), human(arrays.front().bytes_per_rank),
-                         arrays.front().name, human(available)))
-      .hint("use more nodes, or a smaller basis set");
 }
 
 }  // namespace tessera::apps::ccsd

@@ -9,13 +9,12 @@
 
 #include "apps/ccsd/orbital_space.hpp"
 #include "apps/ccsd/workspace.hpp"
-#include "rma/job.hpp"
 
 namespace tessera::apps::ccsd {
 
 struct PlannedMemory {
   std::string name;
-  std::int64_t bytes_per_rank = 0;  ///< on the rank that has most
+  std::int64_t bytes_per_rank = 0;  ///< on the rank that has most; 2^56 stands for more than that
 };
 
 /// What a run does besides CCSD.
@@ -34,9 +33,6 @@ struct MemoryPlan {
 
   [[nodiscard]] std::int64_t array_bytes_per_rank() const noexcept;
   [[nodiscard]] std::int64_t buffer_bytes_per_rank() const noexcept;
-
-  /// Local. Errors: no_memory when this node's ranks need more than 90 % of what is available.
-  [[nodiscard]] rma::Status check(const rma::Job& job) const;
 };
 
 }  // namespace tessera::apps::ccsd

@@ -2,9 +2,9 @@
 #include "apps/ccsd/program.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <functional>
@@ -19,6 +19,8 @@
 #include "apps/ccsd/solver.hpp"
 #include "apps/ccsd/triples.hpp"
 #include "apps/common/command_line.hpp"
+#include "apps/common/memory_check.hpp"
+#include "apps/common/progress.hpp"
 #include "apps/common/report.hpp"
 #include "rma/memory.hpp"
 
@@ -99,6 +101,16 @@ void describe_memory(Report& report, const MemoryPlan& plan) {
   report.add("memory_total", human(total) + " a rank");
 }
 
+MemoryNeed need_of(const MemoryPlan& plan, const OrbitalSpace& space) {
+  const PlannedMemory& largest = plan.arrays.front();
+  return {.bytes_per_rank = static_cast<double>(plan.array_bytes_per_rank()) +
+                            static_cast<double>(plan.buffer_bytes_per_rank()),
+          .what = fmt::format(
+              "CCSD with {} occupied and {} virtual orbitals (its {} takes {} a rank)",
+              space.occupied, space.virtuals, largest.name, human(largest.bytes_per_rank)),
+          .hint = "use more machines, or a smaller basis set"};
+}
+
 /// Collective.
 Result<Molecule> make_molecule(Input& input, Job& job) {
   return input.file ? read_molecule(job, *input.file, input.space)
@@ -169,20 +181,19 @@ void report_energies(Report& report, const std::optional<double>& reference,
   report.add("step_norm", solution.last.step_norm, "");
 }
 
-/// Made-up integrals are for measurements: some iterations will do, if they lead somewhere.
+/// Made-up integrals are for measurements: some iterations will do, if they lead somewhere, which
+/// the command line sees to that there are enough of to tell.
 bool is_good(const Solution& solution, const Arguments& arguments) {
   return solution.is_converged ||
-         (is_synthetic(arguments) && solution.last.step_norm <= solution.first_step_norm);
+         (is_synthetic(arguments) && solution.last.step_norm < solution.first_step_norm);
 }
 
 /// Collective. The energy of the triples, and how fast that was.
-Result<double> add_triples(Report& report, Molecule& molecule, Amplitudes& amplitudes,
-                           bool shows_progress) {
+Result<double> add_triples(Report& report, Molecule& molecule, Amplitudes& amplitudes, bool shows) {
   const auto start = Clock::now();
-  TESSERA_ASSIGN_OR_RETURN(
-      const double energy,
-      triples_energy(amplitudes.t2.job(), molecule.model, molecule.integrals, amplitudes,
-                     shows_progress ? print_tenths() : TriplesProgress()));
+  TESSERA_ASSIGN_OR_RETURN(const double energy,
+                           triples_energy(amplitudes.t2.job(), molecule.model, molecule.integrals,
+                                          amplitudes, shows ? print_tenths() : TriplesProgress()));
   const double seconds = seconds_since(start);
   report.add("triples_seconds", seconds, "s");
   report.add("triples_rate", triples_operations(molecule.model.space) / seconds / 1e9, "Gflop/s");
@@ -191,8 +202,7 @@ Result<double> add_triples(Report& report, Molecule& molecule, Amplitudes& ampli
 
 /// Collective. All that comes after the integrals are there. True when the result is good.
 Result<bool> correlate(const Arguments& arguments, Molecule& molecule, Report& report, Job& job) {
-  const bool shows_progress =
-      job.rank().value == 0 && !arguments.quiet && isatty(STDOUT_FILENO) != 0;
+  const bool shows = shows_progress(job, arguments.quiet);
   TESSERA_ASSIGN_OR_RETURN(auto workspace, Workspace::create(job, molecule.model.space));
   TESSERA_ASSIGN_OR_RETURN(auto engine, ContractionEngine::create(job, arguments.tile));
   TESSERA_ASSIGN_OR_RETURN(
@@ -204,7 +214,7 @@ Result<bool> correlate(const Arguments& arguments, Molecule& molecule, Report& r
   }
   const auto start = Clock::now();
   SolveOptions options{arguments.max_iterations, arguments.restart_file, arguments.checkpoint_file};
-  if (shows_progress) {
+  if (shows) {
     options.progress = print_iteration;
   }
   TESSERA_ASSIGN_OR_RETURN(const Solution solution,
@@ -212,7 +222,7 @@ Result<bool> correlate(const Arguments& arguments, Molecule& molecule, Report& r
   report.add("ccsd_seconds", seconds_since(start), "s");
   std::optional<double> triples;
   if (arguments.triples && is_good(solution, arguments)) {
-    TESSERA_ASSIGN_OR_RETURN(triples, add_triples(report, molecule, amplitudes, shows_progress));
+    TESSERA_ASSIGN_OR_RETURN(triples, add_triples(report, molecule, amplitudes, shows));
   }
   TESSERA_RETURN_IF_ERROR(report_contractions(report, engine.statistics(), job));
   if (is_synthetic(arguments)) {
@@ -229,11 +239,11 @@ void report_uncorrelated(Report& report, const Arguments& arguments, const Molec
 }
 
 int code_of(const Status& status) {
-  // What was found in the input, and not on the way.
-  return status.code() == Code::invalid_argument || status.code() == Code::no_memory ||
-                 status.code() == Code::unreachable
-             ? exit_usage
-             : exit_failed;
+  // What was found in the input, and not on the way: protocol and unsupported are what a checkpoint
+  // is that was damaged, or written by something else.
+  constexpr std::array of_input{Code::invalid_argument, Code::no_memory, Code::unreachable,
+                                Code::protocol, Code::unsupported};
+  return std::ranges::find(of_input, status.code()) != of_input.end() ? exit_usage : exit_failed;
 }
 
 }  // namespace
@@ -249,7 +259,7 @@ Outcome run(const Arguments& arguments, Job& job) {
   const MemoryPlan plan = MemoryPlan::create(
       input->space, job.size(), {arguments.tile, arguments.triples, is_synthetic(arguments)});
   describe_memory(report, plan);
-  if (Status fits = job.world().agree(plan.check(job)); !fits.ok()) {
+  if (Status fits = check_memory(job, need_of(plan, input->space)); !fits.ok()) {
     return {std::move(fits), exit_usage};
   }
   auto molecule = make_molecule(*input, job);

@@ -361,7 +361,7 @@ Result<Norms> DistributedRun::cycle(bool is_first, bool is_last) {
   return finest_sweep(true, !is_last);
 }
 
-Result<RunResult> DistributedRun::run(std::int64_t cycles) {
+Result<RunResult> DistributedRun::run(std::int64_t cycles, const CycleProgress& progress) {
   TESSERA_RETURN_IF_ERROR(zero_finest());
   halo_seconds_ = 0.0;
   TESSERA_RETURN_IF_ERROR(job_.barrier());
@@ -373,6 +373,9 @@ Result<RunResult> DistributedRun::run(std::int64_t cycles) {
       return std::move(done).status().context(fmt::format("cycle {} of {}", number, cycles));
     }
     norms = *done;
+    if (progress) {
+      progress(number);
+    }
   }
   TESSERA_ASSIGN_OR_RETURN(const double sum,
                            job_.world().allreduce(norms.sum_squares, rma::Reduction::sum));
@@ -381,12 +384,14 @@ Result<RunResult> DistributedRun::run(std::int64_t cycles) {
                            job_.world().allreduce(norms.greatest, rma::Reduction::max));
   TESSERA_ASSIGN_OR_RETURN(const double seconds,
                            job_.world().allreduce(elapsed.count(), rma::Reduction::max));
+  TESSERA_ASSIGN_OR_RETURN(const double halo_seconds,
+                           job_.world().allreduce(halo_seconds_, rma::Reduction::max));
   const auto points = static_cast<double>(problem_.edge) * static_cast<double>(problem_.edge) *
                       static_cast<double>(problem_.edge);
   return RunResult{.norm = std::sqrt(sum / points),
                    .greatest = greatest,
                    .seconds = seconds,
-                   .halo_seconds = halo_seconds_};
+                   .halo_seconds = halo_seconds};
 }
 
 }  // namespace tessera::apps::mg

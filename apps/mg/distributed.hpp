@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -39,7 +40,7 @@ struct RunResult {
   double norm = 0.0;          ///< L2 norm of the last residual
   double greatest = 0.0;      ///< its greatest absolute value
   double seconds = 0.0;       ///< of NPB's timed part: the first residual and all cycles
-  double halo_seconds = 0.0;  ///< the part of it that this rank spent exchanging and gathering
+  double halo_seconds = 0.0;  ///< what the rank that exchanged and gathered longest spent on that
 };
 
 /// An exchange of ghost cells that is done again and again.
@@ -82,6 +83,8 @@ class OneSidedExchange : public Exchange {
   std::vector<double> parts_;  // this rank's, then all
 };
 
+using CycleProgress = std::function<void(std::int64_t done)>;
+
 class DistributedRun {
  public:
   /// Collective. Allocates all levels and sets the official right-hand side. Ranks exchange
@@ -93,8 +96,8 @@ class DistributedRun {
 
   DistributedRun(DistributedRun&&) noexcept = default;
 
-  /// Collective. Runs `cycles` V-cycles from u = 0.
-  rma::Result<RunResult> run(std::int64_t cycles);
+  /// Collective. Runs `cycles` V-cycles from u = 0; each rank is told how many are done.
+  rma::Result<RunResult> run(std::int64_t cycles, const CycleProgress& progress = {});
 
  private:
   using Ghosts = std::unique_ptr<GhostExchange>;

@@ -8,9 +8,9 @@
 //     tessera-mg --class A --threads 4            four threads
 //
 // Solves ∇²u = v on a periodic cube by V-cycles (Bailey et al., RNR-94-007) and compares the norm
-// of the residual with the published one. Exit code: 0 verified, 1 not, 2 bad usage.
+// of the residual with the published one. Exit code: 0 verified, 1 not, 2 bad usage or a class that
+// doesn't fit the memory.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -19,18 +19,20 @@
 
 #include "apps/common/command_line.hpp"
 #include "apps/common/failure.hpp"
+#include "apps/common/memory_check.hpp"
+#include "apps/common/progress.hpp"
 #include "apps/common/report.hpp"
 #include "apps/common/whole_number.hpp"
 #include "apps/mg/distributed.hpp"
 #include "apps/mg/problem.hpp"
 #include "rma/job.hpp"
-#include "rma/memory.hpp"
 #include "rma/version.hpp"
 
 namespace {
 
 using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
+using tessera::apps::Progress;
 using tessera::apps::Report;
 using tessera::rma::Job;
 using tessera::rma::Status;
@@ -44,19 +46,11 @@ struct Arguments {
   bool quiet = false;
 };
 
-// Every rank sees the same machine here; the arrays check again when they are made.
-Status check_memory(const mg::Problem& problem, std::int64_t ranks) {
-  const auto needed = static_cast<std::uint64_t>(mg::memory_bytes(problem, ranks));
-  const std::uint64_t available = tessera::rma::available_memory_bytes();
-  // A tenth is left to the rest of the machine, which would otherwise be swept out by our pages.
-  if (needed <= available / 10 * 9) {
-    return {};
-  }
-  return Status::error(tessera::rma::Code::no_memory,
-                       fmt::format("class {} needs {}; {} are available, of which 90 % may be used",
-                                   problem.name, tessera::rma::human_bytes(needed),
-                                   tessera::rma::human_bytes(available)))
-      .hint("take a smaller class, or free memory");
+tessera::apps::MemoryNeed need_of(const mg::Problem& problem, std::int64_t ranks) {
+  return {.bytes_per_rank =
+              static_cast<double>(mg::memory_bytes(problem, ranks)) / static_cast<double>(ranks),
+          .what = fmt::format("class {}", problem.name),
+          .hint = "take a smaller class, or more machines"};
 }
 
 Status describe_run(Report& report, const mg::Problem& problem, std::int64_t cycles, Job& job) {
@@ -67,17 +61,26 @@ Status describe_run(Report& report, const mg::Problem& problem, std::int64_t cyc
   return tessera::apps::add_job(report, job);
 }
 
+// Sets the exit code where it isn't that of a failure.
 Status run(const Arguments& arguments, const mg::Problem& problem, Job& job, int& exit_code) {
   const bool is_standard = arguments.iterations == 0 || arguments.iterations == problem.cycles;
   const std::int64_t cycles = is_standard ? problem.cycles : arguments.iterations;
   const bool is_speaker = job.rank().value == 0;
   Report report(is_speaker && !arguments.quiet, is_speaker ? arguments.json_file : "");
   TESSERA_RETURN_IF_ERROR(describe_run(report, problem, cycles, job));
-  TESSERA_RETURN_IF_ERROR(job.world().agree(check_memory(problem, job.size())));
+  if (Status fits = check_memory(job, need_of(problem, job.size())); !fits.ok()) {
+    exit_code = exit_usage;
+    return fits;
+  }
   TESSERA_ASSIGN_OR_RETURN(auto solver, mg::DistributedRun::create(job, problem));
   // One untimed cycle touches all memory, as NPB's own warm-up does.
   TESSERA_ASSIGN_OR_RETURN(mg::RunResult result, solver.run(1));
-  TESSERA_ASSIGN_OR_RETURN(result, solver.run(cycles));
+  Progress progress(tessera::apps::shows_progress(job, arguments.quiet));
+  TESSERA_ASSIGN_OR_RETURN(result, solver.run(cycles, [&](std::int64_t done) {
+    if (progress.is_due()) {
+      progress.tell(fmt::format("cycle {} of {}", done, cycles));
+    }
+  }));
 
   const bool is_verified = !is_standard || mg::is_verified(problem, result.norm);
   report.add("seconds", result.seconds, "s");
@@ -95,7 +98,7 @@ Status run(const Arguments& arguments, const mg::Problem& problem, Job& job, int
 int run_in_threads(const Arguments& arguments, const mg::Problem& problem) {
   int exit_code = exit_failed;
   const Status status = tessera::rma::run_on_threads(arguments.threads, [&](Job& job) {
-    int code = 0;
+    int code = exit_failed;
     Status result = run(arguments, problem, job, code);
     if (job.rank().value == 0) {
       exit_code = code;
@@ -104,9 +107,8 @@ int run_in_threads(const Arguments& arguments, const mg::Problem& problem) {
   });
   if (!status.ok()) {
     fmt::print(stderr, "tessera-mg: {}\n", status.message());
-    return exit_failed;
   }
-  return exit_code;
+  return status.ok() || exit_code != 0 ? exit_code : exit_failed;
 }
 
 int run_in_processes(const Arguments& arguments, const mg::Problem& problem) {
@@ -119,7 +121,6 @@ int run_in_processes(const Arguments& arguments, const mg::Problem& problem) {
   const Status status = run(arguments, problem, *job, exit_code);
   if (!status.ok()) {
     tessera::apps::print_failure("tessera-mg", *job, status);
-    return exit_failed;
   }
   return exit_code;
 }

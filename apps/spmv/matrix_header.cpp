@@ -123,6 +123,23 @@ Status check_sizes(const LineStream& stream, const MatrixHeader& header) {
   return {};
 }
 
+// `announced` bytes, at least, by what `line` says.
+Status check_length(const LineStream& stream, std::int64_t line, double announced) {
+  if (announced > stream.most_bytes()) {
+    return to_status(
+        stream.file(),
+        {line, 0, "announces more numbers than there can be in a file of this length"});
+  }
+  return {};
+}
+
+// Numbers of one digit, each with a blank or the line's end behind it, but for the file's last.
+double least_market_bytes(const MatrixHeader& header) {
+  const int indices = header.layout == Layout::array ? 0 : 2;
+  const int values = header.field == Field::pattern ? 0 : header.field == Field::complex ? 2 : 1;
+  return 2.0 * (indices + values) * static_cast<double>(header.entries) - 1;
+}
+
 Status read_market_sizes(LineStream& stream, MatrixHeader& header) {
   std::string line;
   std::vector<Word> words;
@@ -156,7 +173,7 @@ Status read_market_sizes(LineStream& stream, MatrixHeader& header) {
     }
     header.entries = *stored;
   }
-  return {};
+  return check_length(stream, stream.lines(), least_market_bytes(header));
 }
 
 Result<MatrixHeader> read_market(LineStream& stream, const std::vector<Word>& words) {
@@ -294,16 +311,6 @@ double least_bytes(const Section& section) {
   return static_cast<double>(section.fields) * section.format.width - blanks;
 }
 
-Status check_length(const LineStream& stream, const MatrixHeader& header) {
-  const double announced =
-      least_bytes(header.pointers) + least_bytes(header.indices) + least_bytes(header.values);
-  if (announced > stream.most_bytes()) {
-    return to_status(stream.file(),
-                     {2, 0, "announces more numbers than there can be in a file of this length"});
-  }
-  return {};
-}
-
 Status read_formats(LineStream& stream, MatrixHeader& header) {
   TESSERA_ASSIGN_OR_RETURN(const std::string line, line_of(stream, "the line with the formats"));
   TESSERA_ASSIGN_OR_RETURN(header.pointers.format,
@@ -357,7 +364,9 @@ Result<MatrixHeader> read_boeing(LineStream& stream) {
     header.values.fields = header.field == Field::complex ? 2 * header.entries : header.entries;
     TESSERA_RETURN_IF_ERROR(place_section(stream, header.values, "values", (*lines)[3], next));
   }
-  TESSERA_RETURN_IF_ERROR(check_length(stream, header));
+  TESSERA_RETURN_IF_ERROR(check_length(
+      stream, 2,
+      least_bytes(header.pointers) + least_bytes(header.indices) + least_bytes(header.values)));
   return header;
 }
 

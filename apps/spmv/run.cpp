@@ -9,6 +9,8 @@
 #include <numeric>
 #include <utility>
 
+#include "apps/common/memory_check.hpp"
+#include "apps/common/progress.hpp"
 #include "apps/common/report.hpp"
 #include "apps/spmv/check.hpp"
 #include "apps/spmv/matrix_entries.hpp"
@@ -17,7 +19,6 @@
 #include "arrays/reductions.hpp"
 #include "linalg/sparse_builder.hpp"
 #include "linalg/sparse_convert.hpp"
-#include "rma/memory.hpp"
 
 namespace tessera::apps::spmv {
 namespace {
@@ -66,35 +67,18 @@ struct Source {
   }
 };
 
-// The ranks of this rank's node share its memory.
-std::int64_t ranks_on_node(const Job& job) {
-  std::int64_t count = 0;
-  for (rma::WorldRank rank{0}; rank.value < job.size(); ++rank.value) {
-    count += job.shares_node(rank) ? 1 : 0;
-  }
-  return count;
-}
-
 // While a matrix is assembled, an entry is in a triplet that was added, in one that has come, and
 // in compressed rows; rows have their start, x, y and the vectors of a solution.
-Status check_memory(const Source& source, const Job& job) {
+MemoryNeed need_of(const Source& source, const Job& job) {
   constexpr double bytes_of_entry = 100;
   constexpr double bytes_of_row = 100;
-  const double share = static_cast<double>(ranks_on_node(job)) / job.size();
-  const double needed = share * (bytes_of_entry * source.most_entries() +
-                                 bytes_of_row * static_cast<double>(source.rows()) +
-                                 bytes_of_row * static_cast<double>(source.columns()));
-  const std::uint64_t available = rma::available_memory_bytes();
-  if (needed <= 0.9 * static_cast<double>(available)) {
-    return {};
-  }
-  return Status::error(
-             rma::Code::no_memory,
-             fmt::format("the matrix of {} x {} with {:.3g} entries needs {:.3g} GiB here; {} are "
-                         "available, of which 90 % may be used",
-                         source.rows(), source.columns(), source.most_entries(), needed / (1 << 30),
-                         rma::human_bytes(available)))
-      .hint("take a smaller matrix, or more nodes");
+  const double needed = bytes_of_entry * source.most_entries() +
+                        bytes_of_row * static_cast<double>(source.rows()) +
+                        bytes_of_row * static_cast<double>(source.columns());
+  return {.bytes_per_rank = needed / job.size(),
+          .what = fmt::format("the matrix of {} x {} with {:.3g} entries", source.rows(),
+                              source.columns(), source.most_entries()),
+          .hint = "take a smaller matrix, or more machines"};
 }
 
 // What is asked of the matrix that only a square one has.
@@ -276,9 +260,14 @@ Result<bool> solve_system(const Order& order, Report& report, Problem<T>& proble
                            SpmvPlan<T>::create(matrix, exact, b, order.modes[0].options));
   TESSERA_RETURN_IF_ERROR(plan.multiply(matrix, exact, b));
   const Clock clock;
-  TESSERA_ASSIGN_OR_RETURN(
-      const SolveResult result,
-      solve(matrix, plan, b, x, {*order.method, order.tolerance, order.most_steps, order.jacobi}));
+  Progress progress(shows_progress(matrix.job(), order.quiet));
+  SolveOptions options{*order.method, order.tolerance, order.most_steps, order.jacobi};
+  options.progress = [&](std::int64_t iteration, double residual) {
+    if (progress.is_due()) {
+      progress.tell(fmt::format("iteration {}: residual {:.2e}", iteration, residual));
+    }
+  };
+  TESSERA_ASSIGN_OR_RETURN(const SolveResult result, solve(matrix, plan, b, x, options));
   const double seconds = clock.seconds();
   TESSERA_RETURN_IF_ERROR(arrays::add(T{1}, x, T{-1}, exact, b));
   TESSERA_ASSIGN_OR_RETURN(const double error, arrays::norm2(b));
@@ -335,7 +324,10 @@ Status run(const Order& order, Job& job, int& exit_code) {
   TESSERA_RETURN_IF_ERROR(shape);
   describe_source(report, order, source);
   TESSERA_RETURN_IF_ERROR(add_job(report, job));
-  TESSERA_RETURN_IF_ERROR(job.world().agree(check_memory(source, job)));
+  if (Status fits = check_memory(job, need_of(source, job)); !fits.ok()) {
+    exit_code = exit_unusable;
+    return fits;
+  }
   const bool is_complex = source.file && source.file->header().field == Field::complex;
   return is_complex ? run_with<std::complex<double>>(order, report, source, job, exit_code)
                     : run_with<double>(order, report, source, job, exit_code);

@@ -90,6 +90,9 @@ Result<bool> goes_on(System<T>& system, Array<T>& r, const SolveOptions& options
   TESSERA_ASSIGN_OR_RETURN(const double norm, arrays::norm2(r));
   result.carried_residual = system.relative(norm);
   result.has_converged = result.carried_residual <= options.tolerance;
+  if (options.progress) {
+    options.progress(result.iterations, result.carried_residual);
+  }
   if (!std::isfinite(norm)) {
     result.failure = "the residual is no longer finite";
   }

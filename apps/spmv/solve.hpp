@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "arrays/array.hpp"
@@ -27,6 +28,8 @@ struct SolveOptions {
   double tolerance = 1e-8;  ///< of |b − A x| / |b|
   std::int64_t most_iterations = 0;
   bool jacobi = false;  ///< precondition by the diagonal
+  /// Told of each iteration, and of the residual that is carried along.
+  std::function<void(std::int64_t iteration, double residual)> progress = {};
 };
 
 /// The same on all ranks.

@@ -111,6 +111,16 @@ TEST(Fcidump, RefusesHeadersByName) {
   }
 }
 
+TEST(Fcidump, DoesNotLookForAHeadersEndInAllOfAFile) {
+  std::string text = "&FCI NORB=2,NELEC=2,\n";
+  while (text.size() < std::size_t{3} << 20U) {
+    text += "0.25 1 1 1 1\n";
+  }
+  const Text file(text);
+  EXPECT_TRUE(fails(file.status, Code::invalid_argument,
+                    {"the header has no &END and no / in its first 1048576 characters"}));
+}
+
 TEST(Fcidump, RefusesLinesByTheirNumber) {
   struct Case {
     const char* line;

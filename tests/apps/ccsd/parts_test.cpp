@@ -212,13 +212,11 @@ TEST(AmplitudeFile, IsReadByAnyTeamAndOnlyForTheSameOrbitals) {
   });
 }
 
-TEST(MemoryPlan, RefusesWhatDoesNotFitBeforeItIsTaken) {
-  on_ranks([](Job& job) {
-    const MemoryPlan large = MemoryPlan::create({0, 50, 2000}, job.size(), {512, true, true});
-    EXPECT_TRUE(fails(large.check(job), Code::no_memory,
-                      {"ranks on this node need", "are for vvvv", "use more nodes"}));
-    EXPECT_TRUE(ok(MemoryPlan::create({0, 5, 8}, job.size(), {16, true, true}).check(job)));
-  });
+TEST(MemoryPlan, OfMoreThanThereIsAnywhereStaysANumber) {
+  const MemoryPlan plan = MemoryPlan::create({0, 10, 100'000}, 1, {512, false, true});
+  EXPECT_EQ(plan.arrays.front().name, "vvvv");
+  EXPECT_EQ(plan.arrays.front().bytes_per_rank, std::int64_t{1} << 56);
+  EXPECT_GE(plan.array_bytes_per_rank(), std::int64_t{1} << 56);
 }
 
 TEST(MemoryPlan, CoversWhatIsMade) {

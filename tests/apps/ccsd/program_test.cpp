@@ -124,6 +124,22 @@ TEST(CcsdProgram, GoesOnFromACheckpointOnAnotherNumberOfRanks) {
                  "opening checkpoint");
 }
 
+TEST(CcsdProgram, RefusesCheckpointsThatAreDamagedOrNone) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("amplitudes.h5");
+  const Ending written =
+      alone({"--fcidump", H2O_STO3G, "--max-iterations", "2", "--checkpoint", file});
+  if (written.output.find("HDF5") != std::string::npos) {
+    GTEST_SKIP() << written.output;
+  }
+  const std::string whole = contents_of(file);
+  write_contents(file, whole.substr(0, whole.size() / 2));
+  expect_refused(on_ranks("2", {"--fcidump", H2O_STO3G, "--restart", file}),
+                 "can't be read as HDF5: truncated file");
+  expect_refused(on_ranks("2", {"--fcidump", H2O_STO3G, "--restart", H2O_STO3G}),
+                 "can't be read as HDF5: file signature not found");
+}
+
 TEST(CcsdProgram, WritesJsonAndIsQuiet) {
   const TemporaryFolder folder;
   const Ending ending = alone({"--fcidump", H2O_STO3G, "--triples", "--quiet", "--json",
@@ -160,6 +176,9 @@ TEST(CcsdProgram, RefusesCommandLinesThatMakeNoSense) {
   expect_refused(alone({"--fcidump", "x", "--max-iterations", "0"}),
                  "expected a whole number of at least 1");
   expect_refused(alone({"--fcidump", "x", "--tile", "100000"}), "at most 16384");
+  expect_refused(alone({"--occupied", "10", "--virtual", "100000"}), "at most 32767");
+  expect_refused(alone({"--occupied", "4", "--virtual", "8", "--max-iterations", "1"}),
+                 "it takes two iterations to tell whether they lead somewhere");
 }
 
 TEST(CcsdProgram, RefusesFilesOnceAndByName) {
@@ -174,6 +193,12 @@ TEST(CcsdProgram, RefusesFilesOnceAndByName) {
   // Only one rank keeps this integral.
   write_contents(file, text + "7.0 1 1 1 1\n");
   expect_refused(on_ranks("3", {"--fcidump", file}), "the integral 1 1 1 1 is given twice");
+  write_contents(file, text + "nan 1 1 1 1\n");
+  expect_refused(on_ranks("3", {"--fcidump", file}), "the value nan is not finite");
+  write_contents(file, text + "1.0 8 1 1 1\n");
+  expect_refused(on_ranks("3", {"--fcidump", file}), "orbital 8 is out of range; there are 7");
+  write_contents(file, text + "(1.0,0.5) 1 1 1 1\n");
+  expect_refused(on_ranks("3", {"--fcidump", file}), "complex values are not supported");
   write_contents(file, text.replace(text.find(".FALSE."), 7, ".TRUE."));
   expect_refused(on_ranks("3", {"--fcidump", file}), "unrestricted integrals are not supported");
 }
@@ -202,7 +227,11 @@ TEST(CcsdProgram, TheSurvivorsTellWhichRankDiedAndInWhichIteration) {
 
 TEST(CcsdProgram, RefusesWhatDoesNotFitTheMachine) {
   expect_refused(on_ranks("2", {"--occupied", "100", "--virtual", "3000"}),
-                 "2 ranks on this node need");
+                 "on this machine, for 2 of its ranks");
+  // Emulated nodes take from the same memory.
+  expect_refused(run({TESSERA_RUN, "-n", "4", "--nodes", "2", TESSERA_CCSD},
+                     {"--occupied", "100", "--virtual", "3000"}),
+                 "on this machine, for 4 of its ranks");
 }
 
 }  // namespace

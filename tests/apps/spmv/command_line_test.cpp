@@ -72,6 +72,13 @@ TEST(SpmvCommandLine, ABadFileIsToldOnce) {
   EXPECT_EQ(run({"--matrix", path, "--threads", "3"}).exit_code, unusable);
 }
 
+TEST(SpmvCommandLine, WhatDoesNotFitTheMachineIsRefused) {
+  const Ending ending = run_on_nodes({"--generate", "random:2000000000,1000"});
+  EXPECT_NE(ending.exit_code, 0);
+  EXPECT_EQ(occurrences(ending.output, "on this machine, for 3 of its ranks"), 1U) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
+}
+
 TEST(SpmvCommandLine, MatricesThatAreNotSquare) {
   const TemporaryFolder folder;
   const std::string path = folder.file("wide.mtx");
