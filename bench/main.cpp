@@ -76,6 +76,11 @@ void list_suites() {
 /// As HPCG ends: what each application reached, in one number, and whether its results were right.
 void print_ratings(const Report& report) {
   bool is_valid = true;
+  const auto reasons =
+      report.ratings().empty() ? std::vector<std::string>() : objections(report.run());
+  for (const std::string& reason : reasons) {
+    fmt::print("# ratings are not headlines: {}\n", reason);
+  }
   for (const Rating& rating : report.ratings()) {
     fmt::print("rating {}: {:.6g} {}{}\n", rating.name, rating.value, rating.unit,
                rating.valid ? "" : " INVALID");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/apps/ccsd.hpp"
 #include "bench/apps/gups.hpp"
+#include "bench/apps/memory.hpp"
 #include "bench/apps/mg.hpp"
 #include "bench/apps/spmv.hpp"
 #include "bench/arrays/checkpoint.hpp"
@@ -12,6 +13,7 @@
 #include "bench/linalg/memory.hpp"
 #include "bench/linalg/spmv.hpp"
 #include "bench/net/parts.hpp"
+#include "bench/peak.hpp"
 #include "bench/rma/parts.hpp"
 #include "bench/session.hpp"
 #include "bench/verbs/parts.hpp"
@@ -114,11 +116,11 @@ const std::vector<Suite>& suites() {
       {"ccsd",
        "contractions of coupled cluster beside as many local products at once",
        {{"contractions", measure_ccsd}},
-       {}},
+       ccsd_targets()},
       {"memory",
-       "the most memory that operations on whole arrays take, beside their data",
-       {{"peaks", measure_memory}},
-       memory_targets()},
+       "the most memory that operations on whole arrays and applications take, beside their data",
+       {{"peaks", measure_memory}, {"applications", measure_application_memory}},
+       peak_targets()},
   };
   return all;
 }

@@ -5,10 +5,15 @@
 // accumulated where they lie. Beside it each rank multiplies matrices of its own.
 #pragma once
 
+#include <vector>
+
 #include "bench/session.hpp"
 
 namespace tessera::bench {
 
+/// Collective. As many orbitals as -m lets matrices of pairs have bytes.
 void measure_ccsd(Session& session);
+
+std::vector<Target> ccsd_targets();
 
 }  // namespace tessera::bench

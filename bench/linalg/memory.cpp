@@ -2,11 +2,9 @@
 #include "bench/linalg/memory.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,7 +16,7 @@
 #include "arrays/matrix.hpp"
 #include "arrays/random.hpp"
 #include "arrays/reductions.hpp"
-#include "bench/support/memory_watch.hpp"
+#include "bench/peak.hpp"
 #include "linalg/factor.hpp"
 #include "linalg/gemm.hpp"
 #include "linalg/permute.hpp"
@@ -30,9 +28,6 @@ namespace {
 using arrays::Array;
 using arrays::Distribution;
 using arrays::Extents;
-
-constexpr std::string_view target = "peak memory without buffers: of data / ranks";
-constexpr double mebi = 0x1p20;
 
 /// The matrices of an operation, of n × n random numbers with a large diagonal.
 using Matrices = std::vector<Array<double>>;
@@ -114,45 +109,16 @@ std::vector<Work> works_of(const rma::Job& job, std::int64_t n) {
   };
 }
 
-/// What a rank took more than before; the node's shared memory counts in equal parts.
-double more_than(const MemoryUse& before, const MemoryUse& most, std::size_t ranks_on_node) {
-  return static_cast<double>(std::max<std::int64_t>(most.own - before.own, 0)) +
-         static_cast<double>(most.shared - before.shared) / static_cast<double>(ranks_on_node);
-}
-
-/// Collective. The peak of the rank that has most, in bytes.
-double peak_of(Session& session, const Work& work, std::int64_t n) {
-  rma::Job& job = session.job();
-  rma::require(job.barrier());
-  const MemoryUse before = memory_in_use();
-  rma::require(job.barrier());
-  MemoryWatch watch;
-  {
-    Matrices matrices = make_matrices(job, work, n);
-    work.run(matrices);
-    rma::require(job.barrier());
-  }
-  return session.crew().maximum(more_than(before, watch.stop(), job.node_ranks().size()));
-}
-
-void report(Session& session, const Work& work, std::int64_t n, double peak) {
-  const double data = static_cast<double>(work.matrices * n * n * 8) / session.job().size();
-  const double ratio = (peak - static_cast<double>(work.buffers)) / data;
-  session.remark(fmt::format(
-      "{:14} n = {}: data / ranks {:8.1f} MiB, stated buffers {:6.1f} MiB, peak "
-      "{:8.1f} MiB: {:.3f}",
-      work.name, n, data / mebi, static_cast<double>(work.buffers) / mebi, peak / mebi, ratio));
-  Record record;
-  record.bench = "memory";
-  record.backend = "tessera";
-  record.op = work.name;
-  record.size = n * n * 8;
-  record.unit = "bytes";
-  record.stats = summarise(std::array{peak});
-  session.record(std::move(record));
-  if (session.is_leader()) {
-    session.targets().observe(target, work.name, {ratio, {ratio, ratio}});
-  }
+PeakWork peak_work(rma::Job& job, const Work& work, std::int64_t n) {
+  return {.name = work.name,
+          .size = fmt::format("n = {}", n),
+          .data = work.matrices * n * n * 8 / job.size(),
+          .buffers = work.buffers,
+          .run = [&job, &work, n] {
+            Matrices matrices = make_matrices(job, work, n);
+            work.run(matrices);
+            rma::require(job.barrier());
+          }};
 }
 
 }  // namespace
@@ -161,15 +127,8 @@ void measure_memory(Session& session) {
   const auto& edges = session.options().gemm_edges;
   const std::int64_t n = *std::max_element(edges.begin(), edges.end());
   for (const Work& work : works_of(session.job(), n)) {
-    report(session, work, n, peak_of(session, work, n));
+    measure_peak(session, peak_work(session.job(), work, n));
   }
-}
-
-std::vector<Target> memory_targets() {
-  return {{.name = std::string(target),
-           .reference = "data",
-           .sense = Target::Sense::time_at_most,
-           .limit = 1.3}};
 }
 
 }  // namespace tessera::bench

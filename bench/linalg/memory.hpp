@@ -3,15 +3,11 @@
 // The most memory that operations on whole arrays take, beside the data that they work on.
 #pragma once
 
-#include <vector>
-
 #include "bench/session.hpp"
 
 namespace tessera::bench {
 
 /// Collective. With square matrices of the largest of --edges.
 void measure_memory(Session& session);
-
-std::vector<Target> memory_targets();
 
 }  // namespace tessera::bench

@@ -110,6 +110,7 @@ std::vector<Experiment> applications() {
                  {"exchange_C", "C"}},
                 Spacing::logarithmic),
         times_by_ranks("mg", {{"class_S", "MG class S"},
+                              {"class_W", "MG class W"},
                               {"class_A", "MG class A"},
                               {"class_B", "MG class B"},
                               {"class_C", "MG class C"}})}},

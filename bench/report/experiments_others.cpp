@@ -118,9 +118,13 @@ Paper armci_mpi_paper() {
            "Coupled cluster",
            "CCSD and (T) of a water cluster by NWChem: ARMCI-MPI up to twice as slow as native "
            "ARMCI on InfiniBand, 30 % faster on the Cray XE.",
-           "tessera-ccsd computes these energies; its time by transport belongs here.",
-           "tessera-ccsd --occupied 16 --virtual 128",
-           {},
+           "The contractions in which coupled cluster spends its time, by numbers of ranks; "
+           "tessera-ccsd computes the energies.",
+           "TESSERA_RANKS_PER_NODE=1 mpirun -n 2 tessera-bench ccsd -m 8:32M",
+           {times_by_ranks("ccsd", {{"O = 4, V = 16", "4 occupied, 16 virtual orbitals"},
+                                    {"O = 8, V = 32", "8 occupied, 32 virtual orbitals"},
+                                    {"O = 16, V = 64", "16 occupied, 64 virtual orbitals"},
+                                    {"O = 16, V = 128", "16 occupied, 128 virtual orbitals"}})},
            needs_mpi_windows},
       }};
 }

@@ -117,6 +117,13 @@ std::string files_table(const Dataset& dataset) {
       body);
 }
 
+std::string_view verdict_on(const RatingLine& rating, const RunFile& run) {
+  if (!rating.valid) {
+    return "wrong";
+  }
+  return run.objections.empty() ? "verified" : "verified; no headline";
+}
+
 std::string ratings_table(const Dataset& dataset) {
   std::string body;
   for (const RunFile& run : dataset.runs()) {
@@ -125,7 +132,7 @@ std::string ratings_table(const Dataset& dataset) {
           "<tr><th>{}</th><td>{}</td><td class=\"text\">{}</td><td class=\"text {}\">{}</td>"
           "<td class=\"text\">{}</td></tr>\n",
           escape(rating.name), brief(rating.value), escape(rating.unit),
-          rating.valid ? "good" : "bad", rating.valid ? "verified" : "wrong", escape(run.file));
+          rating.valid ? "good" : "bad", verdict_on(rating, run), escape(run.file));
     }
   }
   return body.empty() ? ""
