@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/peak.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -10,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "bench/support/memory_watch.hpp"
+#include "linalg/buffers.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -26,6 +29,9 @@ double more_than(const MemoryUse& before, const MemoryUse& most, std::size_t ran
 /// Collective. In bytes.
 double peak_of(Session& session, const PeakWork& work) {
   rma::Job& job = session.job();
+  // What the work before left would serve this one, unseen.
+  linalg::release_buffers();
+  malloc_trim(0);
   rma::require(job.barrier());
   const MemoryUse before = memory_in_use();
   rma::require(job.barrier());
