@@ -8,9 +8,13 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "linalg/detail/box_panel.hpp"
+#include "linalg/detail/matrix_checks.hpp"
 #include "linalg/detail/same_on_all.hpp"
 #include "linalg/detail/strided_loop.hpp"
 
@@ -27,60 +31,99 @@ using rma::Status;
 namespace {
 
 struct Task {
-  ArrayBase& out;
-  ArrayBase& in;
+  const PermuteOperand& out;
+  const PermuteOperand& in;
   std::span<const int> dims;
   std::int64_t most_elements;  ///< of a part that is fetched at once
 };
 
-Status check_dims(const ArrayBase& out, const ArrayBase& in, std::span<const int> dims) {
-  const std::int64_t ndims = in.ndims();
-  std::vector<int> sorted(dims.begin(), dims.end());
-  std::sort(sorted.begin(), sorted.end());
-  bool is_permutation = std::ssize(dims) == ndims && out.ndims() == ndims;
-  for (std::size_t i = 0; is_permutation && i < sorted.size(); ++i) {
-    is_permutation = sorted[i] == static_cast<int>(i);
+std::size_t place(int dim) {
+  return static_cast<std::size_t>(dim);
+}
+
+std::string describe(const PermuteOperand& operand) {
+  return operand.box == operand.array.box()
+             ? operand.array.describe()
+             : fmt::format("{} of {}", to_string(operand.box), operand.array.describe());
+}
+
+// Whether each dimension that is longer than 1 has its counterpart, and none has two.
+bool orders(const Box& out, const Box& in, std::span<const int> dims) {
+  if (std::ssize(dims) != out.ndims()) {
+    return false;
   }
-  if (!is_permutation) {
+  std::vector<bool> is_named(place(in.ndims()), false);
+  for (int dim = 0; dim < out.ndims(); ++dim) {
+    const int from = dims[place(dim)];
+    const bool is_alone = from == no_dim && out.extent(dim) == 1;
+    const bool is_new = from >= 0 && from < in.ndims() && !is_named[place(from)];
+    if (!is_alone && !is_new) {
+      return false;
+    }
+    if (is_new) {
+      is_named[place(from)] = true;
+    }
+  }
+  for (int dim = 0; dim < in.ndims(); ++dim) {
+    if (!is_named[place(dim)] && in.extent(dim) != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Status check_dims(const PermuteOperand& out, const PermuteOperand& in, std::span<const int> dims) {
+  if (!orders(out.box, in.box, dims)) {
     return Status::error(Code::invalid_argument,
                          fmt::format("({}) does not order the dimensions of {} for {}",
-                                     fmt::join(dims, ", "), in.describe(), out.describe()))
+                                     fmt::join(dims, ", "), describe(in), describe(out)))
         .hint("give each dimension of the source once, in the order of the target");
   }
-  for (int dim = 0; dim < ndims; ++dim) {
-    const int from = dims[static_cast<std::size_t>(dim)];
-    if (out.extents()[dim] != in.extents()[from]) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("dimension {} of {} has extent {}, and dimension {} of {} "
-                                       "has {}",
-                                       dim, out.describe(), out.extents()[dim], from, in.describe(),
-                                       in.extents()[from]));
+  for (int dim = 0; dim < out.box.ndims(); ++dim) {
+    const int from = dims[place(dim)];
+    if (from != no_dim && out.box.extent(dim) != in.box.extent(from)) {
+      return Status::error(
+          Code::invalid_argument,
+          fmt::format("dimension {} of {} has extent {}, and dimension {} of {} has {}", dim,
+                      describe(out), out.box.extent(dim), from, describe(in), in.box.extent(from)));
     }
   }
   return {};
 }
 
-Status check_arguments(ArrayBase& out, ArrayBase& in, std::span<const int> dims) {
-  TESSERA_RETURN_IF_ERROR(in.check_open());
+Status check_arguments(const PermuteOperand& out, const PermuteOperand& in,
+                       std::span<const int> dims) {
+  TESSERA_RETURN_IF_ERROR(in.array.check_open());
+  for (const PermuteOperand* const operand : {&out, &in}) {
+    TESSERA_RETURN_IF_ERROR(
+        check_inside(operand->box, operand->array.extents()).context(describe(*operand)));
+  }
   TESSERA_RETURN_IF_ERROR(check_dims(out, in, dims));
-  if (out.element().name != in.element().name) {
+  if (out.array.element().name != in.array.element().name) {
     return Status::error(
         Code::invalid_argument,
-        fmt::format("{} and {} have elements of different types", out.describe(), in.describe()));
+        fmt::format("{} and {} have elements of different types", describe(out), describe(in)));
   }
-  if (out.region().id() == in.region().id()) {
+  if (detail::share_memory(out.array, out.box, in.array, in.box)) {
+    const bool is_same = &out.array == &in.array && out.box == in.box;
     return Status::error(Code::invalid_argument,
-                         fmt::format("{} is both source and target", out.describe()))
+                         is_same ? fmt::format("{} is both source and target", describe(out))
+                                 : fmt::format("{}, the target, and {}, the source, share memory",
+                                               describe(out), describe(in)))
         .hint("permute into another array");
   }
   return {};
 }
 
-// The box of `in` that belongs into a box of `out`.
-Box source_box(const Box& box, std::span<const int> dims) {
-  Box from = box;
-  for (int dim = 0; dim < box.ndims(); ++dim) {
-    from.set(dims[static_cast<std::size_t>(dim)], box.lo(dim), box.hi(dim));
+// The box of `in` that belongs into a part of the box of `out`.
+Box source_box(const Task& task, const Box& part) {
+  Box from = task.in.box;
+  for (int dim = 0; dim < part.ndims(); ++dim) {
+    const int source = task.dims[place(dim)];
+    if (source != no_dim) {
+      const std::int64_t shift = task.in.box.lo(source) - task.out.box.lo(dim);
+      from.set(source, part.lo(dim) + shift, part.hi(dim) + shift);
+    }
   }
   return from;
 }
@@ -115,30 +158,31 @@ void copy_lines(const Extents& extents, std::byte* to, const Strides& to_strides
 // A part of an own block of `out` whose source is here.
 void put_in_place(const Task& task, const Patch& block, const Box& part,
                   const detail::BoxPanel& panel, std::byte* slice) {
-  Strides from = panel.strides();
+  Strides from = Strides::zeros(part.ndims());
   for (int dim = 0; dim < part.ndims(); ++dim) {
-    from[dim] = panel.strides()[task.dims[static_cast<std::size_t>(dim)]];
+    const int source = task.dims[place(dim)];
+    from[dim] = source == no_dim ? 0 : panel.strides()[source];
   }
-  const std::size_t bytes = task.out.element_bytes();
+  const std::size_t bytes = task.out.array.element_bytes();
   std::byte* const to =
       slice + (block.offset + distance(block.box.lo(), part.lo(), block.strides)) *
                   static_cast<std::int64_t>(bytes);
-  const auto* const source = static_cast<const std::byte*>(panel.data());
+  const auto* const corner = static_cast<const std::byte*>(panel.data());
   const Extents extents = part.extents();
   switch (bytes) {
     case 4:
-      return copy_lines<4>(extents, to, block.strides, source, from);
+      return copy_lines<4>(extents, to, block.strides, corner, from);
     case 8:
-      return copy_lines<8>(extents, to, block.strides, source, from);
+      return copy_lines<8>(extents, to, block.strides, corner, from);
     case 16:
-      return copy_lines<16>(extents, to, block.strides, source, from);
+      return copy_lines<16>(extents, to, block.strides, corner, from);
     default:
-      return copy_lines(extents, to, block.strides, source, from, bytes);
+      return copy_lines(extents, to, block.strides, corner, from, bytes);
   }
 }
 
 Status permute_own(const Task& task) {
-  TESSERA_ASSIGN_OR_RETURN(auto access, rma::LocalAccess::begin(task.out.region()));
+  TESSERA_ASSIGN_OR_RETURN(auto access, rma::LocalAccess::begin(task.out.array.region()));
   struct Pending {
     detail::BoxPanel panel;
     Patch block;
@@ -159,10 +203,11 @@ Status permute_own(const Task& task) {
       }
     }
   };
-  for (const Patch& block : task.out.distribution().blocks(task.out.team().rank())) {
-    detail::for_each_part(block.box, task.most_elements, [&](const Box& part) {
+  for (const Patch& block : task.out.array.distribution().blocks(task.out.array.team().rank())) {
+    const Box own = intersect(block.box, task.out.box);
+    detail::for_each_part(own, task.most_elements, [&](const Box& part) {
       Pending& one = pending[next];
-      one.panel.start(task.in, source_box(part, task.dims));
+      one.panel.start(task.in.array, source_box(task, part));
       one.block = block;
       one.part = part;
       one.is_started = true;
@@ -177,29 +222,30 @@ Status permute_own(const Task& task) {
 
 }  // namespace
 
-Status permute(ArrayBase& out, ArrayBase& in, std::span<const int> dims,
+Status permute(const PermuteOperand& out, const PermuteOperand& in, std::span<const int> dims,
                const PermuteOptions& options) {
   const std::string_view attempt = "permute";
-  TESSERA_RETURN_IF_ERROR(out.check_open().context(attempt));
+  TESSERA_RETURN_IF_ERROR(out.array.check_open().context(attempt));
   Status mine = check_arguments(out, in, dims);
   detail::Request request;
   if (mine.ok()) {
-    request.add(out.region().id()).add(in.region().id());
+    request.add(out.array.region().id()).add(in.array.region().id()).add(out.box).add(in.box);
     for (const int dim : dims) {
       request.add(dim);
     }
   }
-  const std::array<ArrayBase*, 1> sources{&in};
-  TESSERA_RETURN_IF_ERROR(begin_together(out, sources, std::move(mine), request).context(attempt));
+  const std::array<const ArrayBase*, 1> sources{&in.array};
+  TESSERA_RETURN_IF_ERROR(
+      begin_together(out.array, sources, std::move(mine), request).context(attempt));
   const std::int64_t bytes = options.buffer_bytes > 0
                                  ? options.buffer_bytes
-                                 : out.job().settings().linalg_buffer_mib << 20U;
+                                 : out.array.job().settings().linalg_buffer_mib << 20U;
   const Task task{.out = out,
                   .in = in,
                   .dims = dims,
                   .most_elements = std::max<std::int64_t>(
-                      bytes / 2 / static_cast<std::int64_t>(out.element_bytes()), 1)};
-  return out.sync(permute_own(task)).context(attempt);
+                      bytes / 2 / static_cast<std::int64_t>(out.array.element_bytes()), 1)};
+  return out.array.sync(permute_own(task)).context(attempt);
 }
 
 }  // namespace tessera::linalg

@@ -12,7 +12,7 @@ using arrays::Box;
 using arrays::Patch;
 using rma::Status;
 
-bool BoxPanel::use_in_place(ArrayBase& array, const Box& box) {
+bool BoxPanel::use_in_place(const ArrayBase& array, const Box& box) {
   auto patches = array.distribution().patches(box);
   if (patches.remaining() != 1) {
     return false;
@@ -27,7 +27,7 @@ bool BoxPanel::use_in_place(ArrayBase& array, const Box& box) {
   return true;
 }
 
-void BoxPanel::start(ArrayBase& array, const Box& box) {
+void BoxPanel::start(const ArrayBase& array, const Box& box) {
   failed_ = Status();
   extents_ = box.extents();
   if (use_in_place(array, box)) {

@@ -16,7 +16,7 @@ class BoxPanel {
  public:
   /// Local. Starts to bring the box here; what the panel had before is gone. Requires: a fetch
   /// before is complete. Errors: no_memory, and those of gets, from wait().
-  void start(arrays::ArrayBase& array, const arrays::Box& box);
+  void start(const arrays::ArrayBase& array, const arrays::Box& box);
   /// Local. Returns when the box is here.
   rma::Status wait();
 
@@ -27,7 +27,7 @@ class BoxPanel {
   [[nodiscard]] const arrays::Strides& strides() const noexcept { return strides_; }
 
  private:
-  bool use_in_place(arrays::ArrayBase& array, const arrays::Box& box);
+  bool use_in_place(const arrays::ArrayBase& array, const arrays::Box& box);
 
   Scratch buffer_;
   rma::Handle fetching_;

@@ -11,9 +11,10 @@ using rma::Status;
 
 namespace {
 
-Status fence_all(arrays::ArrayBase& target, std::span<arrays::ArrayBase* const> sources) {
+Status fence_all(const arrays::ArrayBase& target,
+                 std::span<const arrays::ArrayBase* const> sources) {
   Status fenced = target.fence();
-  for (arrays::ArrayBase* const source : sources) {
+  for (const arrays::ArrayBase* const source : sources) {
     Status also = source->fence();
     if (fenced.ok()) {
       fenced = std::move(also);
@@ -24,8 +25,9 @@ Status fence_all(arrays::ArrayBase& target, std::span<arrays::ArrayBase* const> 
 
 }  // namespace
 
-Status begin_together(arrays::ArrayBase& target, std::span<arrays::ArrayBase* const> sources,
-                      Status mine, const Request& request) {
+Status begin_together(const arrays::ArrayBase& target,
+                      std::span<const arrays::ArrayBase* const> sources, Status mine,
+                      const Request& request) {
   rma::Team& team = target.team();
   if (mine.ok()) {
     mine = fence_all(target, sources);

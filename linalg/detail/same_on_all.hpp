@@ -51,7 +51,8 @@ class Request {
 /// Collective over the team of `target`. Fences what this rank wrote to `target` and `sources`, and
 /// makes the members' statuses and requests one. Requires: `target` is open.
 /// Errors: those of any member; invalid_argument when requests differ.
-rma::Status begin_together(arrays::ArrayBase& target, std::span<arrays::ArrayBase* const> sources,
-                           rma::Status mine, const Request& request);
+rma::Status begin_together(const arrays::ArrayBase& target,
+                           std::span<const arrays::ArrayBase* const> sources, rma::Status mine,
+                           const Request& request);
 
 }  // namespace tessera::linalg::detail

@@ -3,6 +3,7 @@
 // What gemm refuses, by the text of the message; C is unchanged, and no rank is left waiting.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -125,6 +126,29 @@ TEST(GemmErrors, MembersThatAskForDifferentThings) {
     EXPECT_TRUE(fails(gemm(Patch(f.c), Patch(f.a, box), Patch(f.b)), Code::out_of_range,
                       {"on rank " + std::to_string(job.size() - 1), "[0,99)"}));
     EXPECT_TRUE(ok(gemm(f.c, f.a, f.b)));
+  });
+}
+
+// The same elements by other indices, and other elements by the same.
+TEST(GemmErrors, KnowWhatArraysOfOneMemoryShare) {
+  on_ranks([](Job& job) {
+    const std::vector<std::vector<std::int64_t>> starts = {{0}, {0}};
+    const auto on_one = [&](const arrays::Extents& extents) {
+      return arrays::Distribution::irregular(extents, starts, job.size()).value();
+    };
+    auto a = Array<double>::create(job, on_one({4, 4}), {.name = "a"}).value();
+    auto b = Array<double>::overlay(a, on_one({2, 8}), "b").value();
+    auto factor = Array<double>::create(job, {4, 4}, {.name = "factor"}).value();
+    // Both are elements 8 to 11 of the memory.
+    EXPECT_TRUE(
+        fails(gemm(Patch(b, Box({1, 0}, {2, 4})), Patch(a, Box({2, 0}, {3, 4})), Patch(factor)),
+              Code::invalid_argument, {"C and A share"}));
+    EXPECT_TRUE(
+        fails(gemm(Patch(a, Box({2, 0}, {3, 4})), Patch(b, Box({1, 0}, {2, 4})), Patch(factor)),
+              Code::invalid_argument, {"C and A share"}));
+    // Elements 8 to 11, and 4 to 7.
+    EXPECT_TRUE(
+        ok(gemm(Patch(b, Box({1, 0}, {2, 4})), Patch(a, Box({1, 0}, {2, 4})), Patch(factor))));
   });
 }
 

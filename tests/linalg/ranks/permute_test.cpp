@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "tests/linalg/ranks/distributed.hpp"
@@ -146,6 +147,79 @@ TEST(Permute, TeamsOfSomeRanks) {
       expect_permuted(out, {1, 0}, 1);
     }
     ASSERT_TRUE(ok(job.barrier()));
+  });
+}
+
+/// Where the elements of a part come from: from `in` within `box`, from before elsewhere.
+void expect_part(Array<double>& out, const Box& box,
+                 const std::function<Index(const Index&)>& source) {
+  std::vector<double> values(static_cast<std::size_t>(out.box().volume()));
+  ASSERT_TRUE(ok(out.get(out.box(), values)));
+  Index at = Index::zeros(out.ndims());
+  std::int64_t wrong = 0;
+  for (const double value : values) {
+    const double expected =
+        box.contains(at) ? test::element<double>(source(at), 1) : test::element<double>(at, 2);
+    wrong += value == expected ? 0 : 1;
+    advance(at, out.extents(), MemoryOrder::row_major);
+  }
+  EXPECT_EQ(wrong, 0) << to_string(box);
+  ASSERT_TRUE(ok(out.sync()));
+}
+
+TEST(Permute, PartsOfMatricesLeaveTheRestAlone) {
+  on_ranks([](Job& job) {
+    const rma::test::SharedSeed seed(job);
+    Random random = seed.generator(-1);
+    for (int round = 0; round < tessera::test::rounds(12); ++round) {
+      auto in = test::make_filled<double>(job, any_distribution(random, {9, 7}, job.size()), 1,
+                                          {.name = "in"});
+      auto out = test::make_filled<double>(job, any_distribution(random, {8, 11}, job.size()), 2,
+                                           {.name = "out"});
+      const Box from({4, 2}, {8, 5});
+      const Box to({1, 6}, {4, 10});
+      ASSERT_TRUE(ok(transpose(part(out, to), part(in, from))));
+      expect_part(out, to, [](const Index& at) { return Index{at[1] - 6 + 4, at[0] - 1 + 2}; });
+    }
+  });
+}
+
+TEST(Permute, PlanesOfThreeDimensionsToMatricesAndBack) {
+  on_ranks([](Job& job) {
+    const rma::test::SharedSeed seed(job);
+    Random random = seed.generator(-1);
+    for (int round = 0; round < tessera::test::rounds(12); ++round) {
+      auto cube = test::make_filled<double>(job, any_distribution(random, {5, 6, 4}, job.size()), 1,
+                                            {.name = "cube"});
+      auto plane = test::make_filled<double>(job, any_distribution(random, {6, 5}, job.size()), 2,
+                                             {.name = "plane"});
+      ASSERT_TRUE(ok(permute(plane, part(cube, Box({0, 0, 2}, {5, 6, 3})), {1, 0})));
+      expect_part(plane, plane.box(), [](const Index& at) { return Index{at[1], at[0], 2}; });
+      auto matrix = test::make_filled<double>(job, any_distribution(random, {6, 5}, job.size()), 1,
+                                              {.name = "matrix"});
+      auto other = test::make_filled<double>(job, any_distribution(random, {5, 6, 4}, job.size()),
+                                             2, {.name = "other"});
+      const Box written({0, 0, 3}, {5, 6, 4});
+      ASSERT_TRUE(ok(permute(part(other, written), matrix, {1, 0, no_dim})));
+      expect_part(other, written, [](const Index& at) { return Index{at[1], at[0]}; });
+    }
+  });
+}
+
+TEST(Permute, WithinOneArrayWherePartsAreApart) {
+  on_ranks([](Job& job) {
+    auto a = test::make_filled<double>(job, Distribution::regular({6, 6}, job.size()).value(), 1,
+                                       {.name = "a"});
+    ASSERT_TRUE(ok(transpose(part(a, Box({0, 3}, {3, 6})), part(a, Box({3, 0}, {6, 3})))));
+    EXPECT_EQ(a.get_element({1, 5}).value(), test::element<double>(Index{5, 1}, 1));
+    EXPECT_EQ(a.get_element({5, 1}).value(), test::element<double>(Index{5, 1}, 1));
+    ASSERT_TRUE(ok(a.sync()));
+    EXPECT_TRUE(fails(transpose(part(a, Box({0, 2}, {3, 5})), part(a, Box({2, 0}, {5, 3}))),
+                      Code::invalid_argument,
+                      {"[0,3) x [2,5) of array 'a'", "the target, and [2,5) x [0,3) of array 'a'",
+                       "the source, share memory"}));
+    EXPECT_TRUE(fails(transpose(part(a, Box({0, 3}, {3, 7})), part(a, Box({3, 0}, {6, 3}))),
+                      Code::out_of_range, {"[0,3) x [3,7)"}));
   });
 }
 
