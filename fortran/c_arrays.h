@@ -105,6 +105,24 @@ int tessera_distribution_patches(const tessera_distribution* distribution, const
  * may be null. */
 int tessera_distribution_layout(const tessera_distribution* distribution, tessera_order* order,
                                 tessera_storage* storage, int64_t ghosts[]);
+/* How blocks are dealt to members: at most one each; on a grid of members that is laid over the
+ * blocks again and again; round robin; as a list tells, which restricted distributions have. */
+typedef int tessera_deal;
+enum {
+  TESSERA_DEAL_GRID = 0,
+  TESSERA_DEAL_CYCLIC_GRID = 1,
+  TESSERA_DEAL_ROUND_ROBIN = 2,
+  TESSERA_DEAL_TABLE = 3
+};
+/* Local. How blocks are dealt, how many there are along each dimension, and the grid of members,
+ * which is that of the blocks where members have none. `blocks` and `grid` have room for
+ * TESSERA_MAX_DIMS numbers. Each result may be null. */
+int tessera_distribution_grid(const tessera_distribution* distribution, tessera_deal* deal,
+                              int64_t blocks[], int64_t grid[]);
+/* Local. A member's place in the grid of members; there is room for TESSERA_MAX_DIMS numbers.
+ * Errors: unsupported where members have no grid, out_of_range for a member beyond it. */
+int tessera_distribution_coordinates(const tessera_distribution* distribution, int64_t member,
+                                     int64_t coordinates[]);
 /* Local. The shape of a member's memory, ghost cells included. Errors: unsupported for several
  * blocks a member that are not one local matrix. */
 int tessera_distribution_local_extents(const tessera_distribution* distribution, int64_t member,

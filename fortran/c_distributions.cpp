@@ -19,6 +19,7 @@ namespace {
 
 using arrays::AxisCut;
 using arrays::Deal;
+using arrays::DealKind;
 using arrays::Distribution;
 using arrays::Extents;
 using arrays::MemoryOrder;
@@ -30,6 +31,10 @@ using rma::Status;
 
 static_assert(static_cast<int>(Storage::local_matrix) == TESSERA_LOCAL_MATRIX);
 static_assert(static_cast<int>(MemoryOrder::column_major) == TESSERA_COLUMN_MAJOR);
+static_assert(static_cast<int>(DealKind::grid) == TESSERA_DEAL_GRID);
+static_assert(static_cast<int>(DealKind::cyclic_grid) == TESSERA_DEAL_CYCLIC_GRID);
+static_assert(static_cast<int>(DealKind::round_robin) == TESSERA_DEAL_ROUND_ROBIN);
+static_assert(static_cast<int>(DealKind::table) == TESSERA_DEAL_TABLE);
 
 using Options = tessera_distribution_options;
 using Starts = std::vector<std::vector<std::int64_t>>;
@@ -120,6 +125,21 @@ int about_member(const char* function, const tessera_distribution* distribution,
     TESSERA_ASSIGN_OR_RETURN(const auto of, team_rank(member, asked.nranks()));
     return act(asked, of);
   });
+}
+
+Status give_coordinates(const Deal& deal, rma::TeamRank member, std::int64_t* coordinates) {
+  if (deal.kind() != DealKind::grid && deal.kind() != DealKind::cyclic_grid) {
+    return Status::error(rma::Code::unsupported,
+                         "the members have no grid: " + arrays::to_string(deal))
+        .hint("ask tessera_distribution_block for what a member has");
+  }
+  if (member.value >= volume(deal.rank_grid())) {
+    return Status::error(rma::Code::out_of_range,
+                         fmt::format("member {} has no place in the grid of {} members",
+                                     member.value, arrays::to_string(deal.rank_grid())));
+  }
+  copy_list(deal.coordinates(member), coordinates);
+  return {};
 }
 
 }  // namespace
@@ -334,6 +354,30 @@ int tessera_distribution_layout(const tessera_distribution* distribution, tesser
     }
     return {};
   });
+}
+
+int tessera_distribution_grid(const tessera_distribution* distribution, tessera_deal* deal,
+                              int64_t blocks[], int64_t grid[]) {
+  return call_on(__func__, distribution, [&](const Distribution& asked) -> Status {
+    if (deal != nullptr) {
+      *deal = static_cast<tessera_deal>(asked.deal().kind());
+    }
+    if (blocks != nullptr) {
+      copy_list(asked.deal().blocks(), blocks);
+    }
+    if (grid != nullptr) {
+      copy_list(asked.deal().rank_grid(), grid);
+    }
+    return {};
+  });
+}
+
+int tessera_distribution_coordinates(const tessera_distribution* distribution, int64_t member,
+                                     int64_t coordinates[]) {
+  return about_member(__func__, distribution, member, coordinates,
+                      [&](const Distribution& asked, rma::TeamRank of) {
+                        return give_coordinates(asked.deal(), of, coordinates);
+                      });
 }
 
 int tessera_distribution_local_extents(const tessera_distribution* distribution, int64_t member,

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fortran/c_job.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "fortran/detail/arguments.hpp"
 #include "fortran/detail/call.hpp"
 #include "fortran/detail/handles.hpp"
 #include "rma/bootstrap.hpp"
+#include "rma/memory.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::capi {
@@ -17,15 +24,18 @@ namespace {
 using rma::Code;
 using rma::Job;
 using rma::Result;
+using rma::Settings;
 using rma::Status;
 
 static_assert(static_cast<int>(rma::Op::notify) == TESSERA_OP_NOTIFY);
 static_assert(rma::op_count == TESSERA_OP_NOTIFY + 1);
 
-Status start(std::shared_ptr<rma::Bootstrap> bootstrap, tessera_job** job) {
+Status start(std::shared_ptr<rma::Bootstrap> bootstrap, tessera_job** job,
+             std::optional<Settings> settings = {}) {
   TESSERA_RETURN_IF_ERROR(required(job, "job"));
   auto handle = std::make_unique<tessera_job>();
-  TESSERA_ASSIGN_OR_RETURN(Job started, Job::start({.bootstrap = std::move(bootstrap)}));
+  TESSERA_ASSIGN_OR_RETURN(Job started, Job::start({.bootstrap = std::move(bootstrap),
+                                                    .settings = std::move(settings)}));
   handle->contents = std::make_unique<Job>(std::move(started));
   handle->name = name_of(Mark::job);
   handle->job = handle.get();
@@ -45,6 +55,44 @@ Status free_job(tessera_job** job) {
     handle->shells.pop_back();
   }
   return status;
+}
+
+Status no_such_setting(std::string_view name) {
+  return Status::error(Code::invalid_argument, fmt::format("there is no setting '{}'", name))
+      .hint("`tessera info` prints the names of all");
+}
+
+/// The row of the table that is so called; null if there is none.
+const rma::SettingInfo* row_of(std::string_view name) {
+  const auto table = rma::setting_table();
+  const auto row = std::find_if(table.begin(), table.end(),
+                                [&](const rma::SettingInfo& one) { return one.name == name; });
+  return row == table.end() ? nullptr : &*row;
+}
+
+/// The environment's settings, changed by lines of the form "NAME=value".
+Result<Settings> settings_of(std::int64_t count, const char* const* given) {
+  TESSERA_RETURN_IF_ERROR(check_count(count, "settings"));
+  std::vector<std::string> lines;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    lines.emplace_back(*entry);
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    TESSERA_RETURN_IF_ERROR(required(given, "settings"));
+    TESSERA_RETURN_IF_ERROR(required(given[i], "setting"));
+    const std::string_view line = given[i];
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("the setting '{}' has no value", line))
+          .hint("settings are given as NAME=value");
+    }
+    if (row_of(line.substr(0, equals)) == nullptr) {
+      return no_such_setting(line.substr(0, equals));
+    }
+    lines.emplace_back(line);
+  }
+  return Settings::from(lines);
 }
 
 /// For queries of the job: asks `act`, which returns a number, and gives that out.
@@ -100,13 +148,11 @@ rma::Tally tally_of(const rma::Traffic& traffic, rma::WorldRank peer, tessera_op
 
 Result<std::string> setting(const Job& job, const char* name) {
   TESSERA_RETURN_IF_ERROR(required(name, "setting's name"));
-  for (const rma::SettingInfo& row : rma::setting_table()) {
-    if (row.name == std::string_view(name)) {
-      return value_text(job.settings(), row);
-    }
+  const rma::SettingInfo* const row = row_of(name);
+  if (row == nullptr) {
+    return no_such_setting(name);
   }
-  return Status::error(Code::invalid_argument, fmt::format("there is no setting '{}'", name))
-      .hint("`tessera info` prints the names of all");
+  return value_text(job.settings(), *row);
 }
 
 }  // namespace
@@ -127,6 +173,19 @@ int tessera_job_start_mpi(int communicator, tessera_job** job) {
 
 int tessera_job_start_alone(tessera_job** job) {
   return call(__func__, [&] { return start(rma::alone_bootstrap(), job); });
+}
+
+int tessera_job_start_with(int64_t count, const char* const settings[], const int* communicator,
+                           tessera_job** job) {
+  return call(__func__, [&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(required(job, "job"));
+    TESSERA_ASSIGN_OR_RETURN(Settings chosen, settings_of(count, settings));
+    std::shared_ptr<rma::Bootstrap> bootstrap;
+    if (communicator != nullptr) {
+      TESSERA_ASSIGN_OR_RETURN(bootstrap, rma::mpi_bootstrap(*communicator));
+    }
+    return start(std::move(bootstrap), job, std::move(chosen));
+  });
 }
 
 int tessera_job_stop(tessera_job* job) {
@@ -217,6 +276,14 @@ int tessera_job_traffic_to(const tessera_job* job, int64_t rank, tessera_op op, 
   return with_rank(__func__, job, rank, [&](const Job& running, rma::WorldRank of) -> Status {
     TESSERA_RETURN_IF_ERROR(check_choice(op, rma::op_count, "kind of operation"));
     return give(tally_of(running.traffic(), of, op), operations, bytes);
+  });
+}
+
+int tessera_memory_available(int64_t* bytes) {
+  return call(__func__, [&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(required(bytes, "result"));
+    *bytes = static_cast<std::int64_t>(rma::available_memory_bytes());
+    return {};
   });
 }
 

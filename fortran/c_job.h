@@ -25,6 +25,11 @@ int tessera_job_start(tessera_job** job);
 int tessera_job_start_mpi(int communicator, tessera_job** job);
 /* Local. This process is the whole job, whatever started it. */
 int tessera_job_start_alone(tessera_job** job);
+/* Collective, as tessera_job_start, or tessera_job_start_mpi where `communicator` is not null, with
+ * `count` settings of the form "TESSERA_LOG=debug" (docs/tuning.md), which go before those of the
+ * environment. Errors: also invalid_argument for one that is none, or that has no such value. */
+int tessera_job_start_with(int64_t count, const char* const settings[], const int* communicator,
+                           tessera_job** job);
 /* Collective. Completes this rank's operations and leaves the run. Handles may still be freed, and
  * give `closed` otherwise. Idempotent. Errors: what the last fence found. */
 int tessera_job_stop(tessera_job* job);
@@ -66,6 +71,9 @@ int tessera_job_traffic(const tessera_job* job, tessera_op op, int64_t* operatio
 int tessera_job_traffic_to(const tessera_job* job, int64_t rank, tessera_op op, int64_t* operations,
                            int64_t* bytes);
 
+/* Local. How many bytes this process can still take on its machine: what the kernel calls
+ * available, or what its control group leaves, whichever is less. Needs no job. */
+int tessera_memory_available(int64_t* bytes);
 /* Local. Memory that transports use without copying or registering it; zeroed. */
 int tessera_job_allocate_local(const tessera_job* job, int64_t bytes, void** memory);
 int tessera_job_free_local(const tessera_job* job, void* memory);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "fortran/detail/arguments.hpp"
@@ -13,12 +14,14 @@
 #include "fortran/detail/matrices.hpp"
 #include "fortran/detail/solver_options.hpp"
 #include "linalg/blas_threads.hpp"
+#include "linalg/buffers.hpp"
 #include "linalg/permute.hpp"
 
 namespace tessera::capi {
 namespace {
 
 using arrays::ArrayBase;
+using rma::Result;
 using rma::Status;
 
 Status contract(const std::array<const char*, 3>& letters, const std::array<tessera_matrix, 3>& of,
@@ -41,20 +44,36 @@ Status contract(const std::array<const char*, 3>& letters, const std::array<tess
 std::vector<int> list_of_dims(const std::int64_t* dims, int ndims) {
   std::vector<int> list;
   for (int dim = 0; dim < ndims; ++dim) {
-    list.push_back(static_cast<int>(std::clamp<std::int64_t>(dims[dim], -1, arrays::max_dims)));
+    list.push_back(static_cast<int>(
+        std::clamp<std::int64_t>(dims[dim], linalg::no_dim - 1, arrays::max_dims)));
   }
   return list;
 }
+static_assert(linalg::no_dim == TESSERA_NO_DIM);
 
-Status permute(const tessera_array* from, const std::int64_t* dims,
-               const tessera_product_options* options, ArrayBase& to) {
+Result<linalg::PermuteOperand> operand_of(const tessera_part& given) {
+  TESSERA_ASSIGN_OR_RETURN(const ArrayBase* const array, open_array(given.array));
+  TESSERA_ASSIGN_OR_RETURN(const arrays::Box box, box_of(array->extents(), given.lo, given.hi));
+  return linalg::PermuteOperand{*array, box};
+}
+
+Status permute(const tessera_part& from, const std::int64_t* dims,
+               const tessera_product_options* options, const tessera_part& to) {
+  // Without it there is no team to tell.
+  TESSERA_ASSIGN_OR_RETURN(const ArrayBase* const result, open_array(to.array));
   const auto chosen = checked(options);
-  const auto source = open_array(from);
-  const Status mine = chosen.ok() ? required(dims, "dimensions") : chosen.status();
-  TESSERA_RETURN_IF_ERROR(tell(to.team(), mine.ok() ? source.status() : mine));
-  return linalg::permute(to, **source, list_of_dims(dims, (*source)->ndims()),
+  const auto source = operand_of(from);
+  const auto target = operand_of(to);
+  Status mine = chosen.ok() ? required(dims, "dimensions") : chosen.status();
+  for (const Status& found : {source.status(), target.status()}) {
+    mine = mine.ok() ? found : mine;
+  }
+  TESSERA_RETURN_IF_ERROR(tell(result->team(), std::move(mine)));
+  return linalg::permute(*target, *source, list_of_dims(dims, result->ndims()),
                          {.buffer_bytes = chosen->buffer_bytes});
 }
+
+constexpr std::array<std::int64_t, arrays::max_dims> turned = {1, 0};
 
 }  // namespace
 
@@ -72,6 +91,10 @@ int tessera_matrix_gemm(tessera_matrix a, tessera_matrix b, const tessera_produc
   });
 }
 
+void tessera_release_buffers(void) {
+  linalg::release_buffers();
+}
+
 int tessera_array_contract(const char* a_letters, const tessera_array* a, const char* b_letters,
                            const tessera_array* b, const tessera_product_options* options,
                            const char* c_letters, const tessera_array* c) {
@@ -82,17 +105,28 @@ int tessera_array_contract(const char* a_letters, const tessera_array* a, const 
   });
 }
 
+int tessera_part_permute(tessera_part from, const int64_t dims[],
+                         const tessera_product_options* options, tessera_part to) {
+  return call(__func__, [&] { return permute(from, dims, options, to); });
+}
+
+int tessera_part_transpose(tessera_part from, const tessera_product_options* options,
+                           tessera_part to) {
+  return call(__func__, [&] { return permute(from, turned.data(), options, to); });
+}
+
 int tessera_array_permute(const tessera_array* from, const int64_t dims[],
                           const tessera_product_options* options, const tessera_array* to) {
-  return call_on(__func__, to,
-                 [&](ArrayBase& target) { return permute(from, dims, options, target); });
+  return call(__func__, [&] {
+    return permute(tessera_part_whole(from), dims, options, tessera_part_whole(to));
+  });
 }
 
 int tessera_array_transpose(const tessera_array* from, const tessera_product_options* options,
                             const tessera_array* to) {
-  static constexpr std::array<std::int64_t, arrays::max_dims> turned = {1, 0};
-  return call_on(__func__, to,
-                 [&](ArrayBase& target) { return permute(from, turned.data(), options, target); });
+  return call(__func__, [&] {
+    return permute(tessera_part_whole(from), turned.data(), options, tessera_part_whole(to));
+  });
 }
 
 int tessera_team_check_scalapack(const tessera_team* team) {

@@ -115,6 +115,9 @@ static inline void tessera_solver_options_init(tessera_solver_options* options) 
 /* Collective. C = alpha op(A) op(B) + beta C. `options` may be null, here and below. */
 int tessera_matrix_gemm(tessera_matrix a, tessera_matrix b, const tessera_product_options* options,
                         tessera_matrix c);
+/* Local. Gives the system back the large buffers that this thread keeps from its products for the
+ * next ones; linalg/buffers.hpp. */
+void tessera_release_buffers(void);
 /* Collective. C = alpha times the sum of A B over the letters that C lacks, plus beta C: a letter
  * stands for a dimension, "abcd" for four. Of the options those on transposition don't count. */
 int tessera_array_contract(const char* a_letters, const tessera_array* a, const char* b_letters,
@@ -127,6 +130,14 @@ int tessera_array_permute(const tessera_array* from, const int64_t dims[],
 /* Collective. to(i, j) = from(j, i). */
 int tessera_array_transpose(const tessera_array* from, const tessera_product_options* options,
                             const tessera_array* to);
+/* Collective. The same of parts, which may be of one array where they have no element in common. A
+ * dimension in which the box has extent 1 may be TESSERA_NO_DIM in `to`, or be left out of `from`:
+ * {2, 1} transposes a plane of three dimensions, {TESSERA_NO_DIM, 1, 0} writes one. */
+enum { TESSERA_NO_DIM = -1 };
+int tessera_part_permute(tessera_part from, const int64_t dims[],
+                         const tessera_product_options* options, tessera_part to);
+int tessera_part_transpose(tessera_part from, const tessera_product_options* options,
+                           tessera_part to);
 
 /* --- factorisations, in place ----------------------------------------------------------------- */
 

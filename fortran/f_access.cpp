@@ -60,25 +60,31 @@ Status check_pointer(const LocalBlock& block, const Descriptor& pointer) {
   return {};
 }
 
+/// Where the element at a block's lower bounds lies; null where there is none.
+std::byte* first_of(const LocalBlock& block, bool with_ghosts, std::int64_t bytes) {
+  auto* first = static_cast<std::byte*>(block.data);
+  for (int dim = 0; first != nullptr && !with_ghosts && dim < block.ndims; ++dim) {
+    first += (block.lo[dim] - block.ghost_lo[dim]) * block.strides[dim] * bytes;
+  }
+  return first;
+}
+
 /// Sets a pointer to a block, with the indices of the array as its bounds.
 void point(LocalBlock& block, bool with_ghosts, Descriptor& pointer) {
   const std::int64_t* const lo = with_ghosts ? block.ghost_lo : block.lo;
   const std::int64_t* const hi = with_ghosts ? block.ghost_hi : block.hi;
   const auto bytes = static_cast<std::int64_t>(pointer.elem_len);
-  auto* first = static_cast<std::byte*>(block.data);
+  std::byte* const first = first_of(block, with_ghosts, bytes);
   std::int64_t dense = bytes;
   for (int dim = 0; dim < block.ndims; ++dim) {
     const bool is_there = block.data != nullptr;
     pointer.dim[dim].lower_bound = lo[dim];
     pointer.dim[dim].extent = is_there ? hi[dim] - lo[dim] + 1 : 0;
     pointer.dim[dim].sm = is_there ? block.strides[dim] * bytes : dense;
-    if (is_there) {
-      first += (lo[dim] - block.ghost_lo[dim]) * block.strides[dim] * bytes;
-    }
     dense = pointer.dim[dim].sm * std::max<std::int64_t>(pointer.dim[dim].extent, 1);
   }
   // Associated, too, where there is nothing.
-  pointer.base_addr = block.data == nullptr ? static_cast<void*>(&block) : first;
+  pointer.base_addr = first == nullptr ? static_cast<void*>(&block) : first;
 }
 
 }  // namespace
@@ -114,6 +120,17 @@ int tessera_f_access_pointer(const Cell* cell, LocalBlock* block, int with_ghost
     TESSERA_RETURN_IF_ERROR(open<tessera_access>(cell).status());
     TESSERA_RETURN_IF_ERROR(check_pointer(*block, *pointer));
     point(*block, with_ghosts != 0, *pointer);
+    return {};
+  });
+}
+
+/// Null where this rank has nothing.
+int tessera_f_access_address(const Cell* cell, const LocalBlock* block, int with_ghosts,
+                             void** first) {
+  return capi::call("tessera_block%address", [&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(open<tessera_access>(cell).status());
+    TESSERA_ASSIGN_OR_RETURN(const auto kind, capi::element_kind(block->type));
+    *first = first_of(*block, with_ghosts != 0, static_cast<std::int64_t>(kind.bytes));
     return {};
   });
 }

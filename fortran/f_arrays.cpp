@@ -165,12 +165,7 @@ int tessera_f_array_create_distributed(Cell** place, const Cell* job, int64_t el
   Request request;
   tessera_distribution* layout = nullptr;
   const auto check_own = [&]() -> Status {
-    TESSERA_RETURN_IF_ERROR(check_allocated(own, "memory"));
-    for (int dim = 0; dim < own->rank; ++dim) {
-      if (own->dim[dim].extent < 0) {
-        return Status::error(Code::invalid_argument, "memory is of assumed size");
-      }
-    }
+    TESSERA_RETURN_IF_ERROR(check_counted(own, "memory"));
     return CFI_is_contiguous(own) != 0 || Dense(*own).count() == 0
                ? Status()
                : Status::error(Code::invalid_argument, "memory is not contiguous");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "fortran/c_arrays.h"
@@ -167,6 +168,41 @@ int tessera_f_distribution_shape(const Cell* cell, int64_t* ndims, int64_t* exte
     *nranks = of->nranks();
     return {};
   });
+}
+
+/// Lists in Fortran's order.
+int tessera_f_distribution_grid(const Cell* cell, int* deal, int64_t* ndims, int64_t* blocks,
+                                int64_t* grid) {
+  tessera_distribution* handle = nullptr;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(handle, open<tessera_distribution>(cell));
+    *ndims = handle->contents->ndims();
+    return {};
+  };
+  const int code = run("tessera_distribution", prepare,
+                       [&] { return tessera_distribution_grid(handle, deal, blocks, grid); });
+  if (code == TESSERA_OK) {
+    std::reverse(blocks, blocks + *ndims);
+    std::reverse(grid, grid + *ndims);
+  }
+  return code;
+}
+
+int tessera_f_distribution_coordinates(const Cell* cell, int64_t member, int64_t* ndims,
+                                       int64_t* coordinates) {
+  tessera_distribution* handle = nullptr;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(handle, open<tessera_distribution>(cell));
+    return {};
+  };
+  const int code = run("tessera_distribution%coordinates", prepare, [&] {
+    return tessera_distribution_coordinates(handle, member, coordinates);
+  });
+  if (code == TESSERA_OK) {
+    *ndims = handle->contents->ndims();
+    std::reverse(coordinates, coordinates + *ndims);
+  }
+  return code;
 }
 
 int tessera_f_distribution_locate(const Cell* cell, const Descriptor* index, int64_t* owner,

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <string>
+#include <vector>
+
 #include "fortran/c_job.h"
 #include "fortran/detail/arguments.hpp"
 #include "fortran/detail/cells.hpp"
@@ -14,13 +17,20 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 
-Status fine() {
-  return {};
+/// The texts of a list, without trailing blanks.
+std::vector<std::string> texts_of(const Descriptor& list) {
+  std::vector<std::string> texts;
+  for (std::int64_t i = 0; i < list.dim[0].extent; ++i) {
+    const auto* const text = static_cast<const char*>(list.base_addr) + i * list.dim[0].sm;
+    texts.emplace_back(text, list.elem_len);
+    texts.back().erase(texts.back().find_last_not_of(' ') + 1);
+  }
+  return texts;
 }
 
 /// Numbers that teams compute with.
 Result<std::int64_t> numbers_of(const Descriptor* given, std::string_view what) {
-  TESSERA_RETURN_IF_ERROR(check_allocated(given, what));
+  TESSERA_RETURN_IF_ERROR(check_counted(given, what));
   const std::int64_t type = element_of(*given);
   if (type < 0) {
     return Status::error(Code::invalid_argument,
@@ -38,8 +48,8 @@ int on_dense(const char* name, const Cell* cell, Descriptor* data, bool is_of_nu
   int code = TESSERA_OK;
   const int checked = capi::call(name, [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(team, open<tessera_team>(cell));
-    Status mine = is_of_numbers ? numbers_of(data, "the buffer").status()
-                                : check_allocated(data, "the buffer");
+    Status mine =
+        is_of_numbers ? numbers_of(data, "the buffer").status() : check_counted(data, "the buffer");
     TESSERA_RETURN_IF_ERROR(capi::tell(*team->contents, std::move(mine)));
     Dense dense(*data);
     code = act(team, dense);
@@ -68,14 +78,33 @@ Status check_gathered(const rma::Team& team, const Descriptor& mine, const Descr
 
 extern "C" {
 
-/// The communicator counts where `how` is 1; 0 is whatever started this process, 2 is alone.
-int tessera_f_job_start(Cell** place, int how, int communicator) {
+/// Of whatever started this process where the communicator is null; settings may be, too.
+int tessera_f_job_start(Cell** place, const int* communicator, const Descriptor* settings) {
+  std::vector<std::string> texts;
+  std::vector<const char*> lines;
+  const auto prepare = [&]() -> Status {
+    if (settings != nullptr) {
+      texts = texts_of(*settings);
+    }
+    for (const std::string& text : texts) {
+      lines.push_back(text.c_str());
+    }
+    return {};
+  };
   return make<tessera_job, tessera_job_free>(
-      "tessera_job%start", place, nullptr, fine, [&](tessera_job** job) {
-        return how == 1   ? tessera_job_start_mpi(communicator, job)
-               : how == 2 ? tessera_job_start_alone(job)
-                          : tessera_job_start(job);
+      "tessera_job%start", place, nullptr, prepare, [&](tessera_job** job) {
+        if (settings != nullptr) {
+          return tessera_job_start_with(std::ssize(lines), lines.data(), communicator, job);
+        }
+        return communicator == nullptr ? tessera_job_start(job)
+                                       : tessera_job_start_mpi(*communicator, job);
       });
+}
+
+int tessera_f_job_start_alone(Cell** place) {
+  return make<tessera_job, tessera_job_free>(
+      "tessera_job%start_alone", place, nullptr, [] { return Status(); },
+      [](tessera_job** job) { return tessera_job_start_alone(job); });
 }
 
 /// All ranks where `ranks` is null.
@@ -118,7 +147,7 @@ int tessera_f_team_allgather(const Cell* cell, const Descriptor* mine, Descripto
   return on_dense("tessera_team%allgather", cell, all, false,
                   [&](const tessera_team* team, Dense& dense) {
                     const int code = capi::call("tessera_team%allgather", [&]() -> Status {
-                      Status wrong = check_allocated(mine, "mine");
+                      Status wrong = check_counted(mine, "mine");
                       if (wrong.ok()) {
                         wrong = check_gathered(*team->contents, *mine, *all);
                       }

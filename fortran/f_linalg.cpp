@@ -112,14 +112,10 @@ int find_values(Values what, const Operands<3>& given, void* values) {
   return tessera_matrix_svd(given.matrix(0), &options, given.matrix(1), given.matrix(2), values);
 }
 
-/// The rows and columns of an operand, as Fortran counts them.
-std::array<std::int64_t, 2> shape_of(const Operand& given, const arrays::ArrayBase& array) {
-  std::array<std::int64_t, 2> shape = {};
-  for (std::size_t dim = 0; dim < 2 && array.ndims() == 2; ++dim) {
-    shape[dim] = given.lo_count == whole_array ? array.extents()[1 - static_cast<int>(dim)]
-                                               : given.hi[dim] - given.lo[dim] + 1;
-  }
-  return shape;
+/// How many eigenvalues, pivots and the like a matrix has.
+std::int64_t shorter_side(const Operands<3>& given) {
+  const auto [rows, columns] = given.matrix_shape(0);
+  return std::max<std::int64_t>(std::min(rows, columns), 0);
 }
 
 Status check_list(const Descriptor* list, std::int64_t wanted, CFI_type_t type,
@@ -150,15 +146,14 @@ CFI_type_t own_type(const arrays::ElementKind& kind) {
   return real_type(kind);
 }
 
-/// Lets `act` fill a list with a number for each of `count(shape)`, of the type of `type(kind)`.
+/// Lets `act` fill a list, as long as the matrix's shorter side, of the type of `type(kind)`.
 template <class Type, class Act>
-int with_list(const char* name, const Operand* a, Operands<3>& given, Descriptor* list,
-              const Type& type, const Act& act) {
+int with_list(const char* name, Operands<3>& given, Descriptor* list, const Type& type,
+              const Act& act) {
   std::optional<Dense> dense;
   const auto look = [&](const arrays::ArrayBase& array) -> Status {
-    const auto shape = shape_of(*a, array);
     TESSERA_RETURN_IF_ERROR(
-        check_list(list, std::min(shape[0], shape[1]), type(array.element()), "the list"));
+        check_list(list, shorter_side(given), type(array.element()), "the list"));
     dense.emplace(*list);
     return {};
   };
@@ -197,7 +192,17 @@ int tessera_f_contract(const char* a_letters, const Operand* a, const char* b_le
                        const Operand* b, const char* c_letters, const Operand* c,
                        const Descriptor* alpha, const Descriptor* beta) {
   Operands<3> given({a, b, c}, 2);
-  return given.run("tessera_contract", {{"alpha", alpha}, {"beta", beta}}, [&] {
+  const auto look = [&](const arrays::ArrayBase&) -> Status {
+    for (const std::size_t number : {0U, 1U, 2U}) {
+      if (given.is_part(number)) {
+        return Status::error(Code::invalid_argument,
+                             fmt::format("a part of {} is given", given.array(number).describe()))
+            .hint("contract whole arrays; copy the part to one");
+      }
+    }
+    return {};
+  };
+  const auto act = [&] {
     tessera_product_options options;
     tessera_product_options_init(&options);
     options.alpha = given.number(0);
@@ -205,7 +210,8 @@ int tessera_f_contract(const char* a_letters, const Operand* a, const char* b_le
     return tessera_array_contract(turned(a_letters).c_str(), given[0].array,
                                   turned(b_letters).c_str(), given[1].array, &options,
                                   turned(c_letters).c_str(), given[2].array);
-  });
+  };
+  return given.run("tessera_contract", {{"alpha", alpha}, {"beta", beta}}, act, look);
 }
 
 int tessera_f_permute(const Operand* from, const Descriptor* order, const Operand* to) {
@@ -215,18 +221,18 @@ int tessera_f_permute(const Operand* from, const Descriptor* order, const Operan
     TESSERA_ASSIGN_OR_RETURN(dims, integers_of(order, array.ndims(), "order", describe(array)));
     // Dimension d of C's is n + 1 - d of Fortran's.
     std::reverse(dims.begin(), dims.end());
+    const std::int64_t source_dims = given.array(0).ndims();
     for (std::int64_t& dim : dims) {
-      if (dim < 1 || dim > array.ndims()) {
+      if (dim < 0 || dim > source_dims) {
         return Status::error(Code::invalid_argument, fmt::format("there is no dimension {}", dim));
       }
-      dim = array.ndims() - dim;
+      dim = dim == 0 ? std::int64_t{TESSERA_NO_DIM} : source_dims - dim;
     }
     return {};
   };
   return given.run(
       "tessera_permute", {},
-      [&] { return tessera_array_permute(given[0].array, dims.data(), nullptr, given[1].array); },
-      look);
+      [&] { return tessera_part_permute(given[0], dims.data(), nullptr, given[1]); }, look);
 }
 
 /// Operands that are not needed are null.
@@ -241,10 +247,8 @@ int tessera_f_solve(int op, const Operand* a, const Operand* b, const Operand* x
 int tessera_f_lu(const Operand* a, int method, Descriptor* pivots) {
   Operands<3> given({a, nullptr, nullptr}, 0);
   Numbers rows;
-  const auto look = [&](const arrays::ArrayBase& array) -> Status {
-    const auto shape = shape_of(*a, array);
-    rows.assign(static_cast<std::size_t>(std::max<std::int64_t>(std::min(shape[0], shape[1]), 0)),
-                0);
+  const auto look = [&](const arrays::ArrayBase&) -> Status {
+    rows.assign(static_cast<std::size_t>(shorter_side(given)), 0);
     return give_integers(rows, pivots, "pivots");
   };
   const int code = given.run(
@@ -287,7 +291,7 @@ int tessera_f_solve_lu(const Operand* a, const Descriptor* pivots, const Operand
 
 int tessera_f_qr(const Operand* a, int method, Descriptor* tau) {
   Operands<3> given({a, nullptr, nullptr}, 0);
-  return with_list("tessera_qr", a, given, tau, own_type, [&](void* list) {
+  return with_list("tessera_qr", given, tau, own_type, [&](void* list) {
     const auto options = options_of({.method = method}, nullptr);
     return tessera_matrix_qr(given.matrix(0), &options, list);
   });
@@ -296,7 +300,7 @@ int tessera_f_qr(const Operand* a, int method, Descriptor* tau) {
 int tessera_f_values(int op, const Operand* a, const Operand* second, const Operand* third,
                      Descriptor* values) {
   Operands<3> given({a, second, third}, 0);
-  return with_list(values_names[static_cast<std::size_t>(op)], a, given, values, real_type,
+  return with_list(values_names[static_cast<std::size_t>(op)], given, values, real_type,
                    [&](void* list) { return find_values(Values{op}, given, list); });
 }
 

@@ -12,8 +12,6 @@
 namespace tessera::fapi {
 namespace {
 
-using rma::Status;
-
 /// A function of the C interface and what it is called in Fortran.
 template <class Function>
 struct Operation {
@@ -58,10 +56,17 @@ constexpr std::array<Operation<int(tessera_part, tessera_part, tessera_part, int
         {"tessera_part%pack", tessera_array_pack},
         {"tessera_part%unpack", tessera_array_unpack},
     }};
-constexpr std::array<Operation<int(tessera_part, int, double*)>, 3> norms = {{
+using Norm = Operation<int(tessera_part, int, double*)>;
+constexpr std::array<Norm, 3> matrix_norms = {{
     {"tessera_part%norm2", tessera_array_norm2},
     {"tessera_part%norm1", tessera_array_norm_infinity},
     {"tessera_part%norm_infinity", tessera_array_norm1},
+}};
+// Of what has no rows and columns: of vectors, and of what C refuses by its name.
+constexpr std::array<Norm, 3> other_norms = {{
+    {"tessera_part%norm2", tessera_array_norm2},
+    {"tessera_part%norm1", tessera_array_norm1},
+    {"tessera_part%norm_infinity", tessera_array_norm_infinity},
 }};
 constexpr std::array<Operation<int(tessera_part, tessera_part, int, void*)>, 2> dots = {{
     {"tessera_part%dot", tessera_array_dot},
@@ -138,9 +143,13 @@ int tessera_f_dot(int op, const Operand* a, const Operand* b, int reproducible,
 /// The largest absolute value for 3.
 int tessera_f_norm(int op, const Operand* a, int reproducible, double* norm) {
   Operands<1> given({a}, 0);
-  return given.run(op == std::ssize(norms) ? "tessera_part%norm_max" : at(norms, op).name, {}, [&] {
-    return op == std::ssize(norms) ? tessera_array_norm_max(given[0], norm)
-                                   : at(norms, op).call(given[0], reproducible, norm);
+  if (op == std::ssize(matrix_norms)) {
+    return given.run("tessera_part%norm_max", {},
+                     [&] { return tessera_array_norm_max(given[0], norm); });
+  }
+  return given.run(at(matrix_norms, op).name, {}, [&] {
+    const auto& norms = given.array(0).ndims() == 2 ? matrix_norms : other_norms;
+    return at(norms, op).call(given[0], reproducible, norm);
   });
 }
 

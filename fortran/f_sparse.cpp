@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fortran/c_sparse.h"
-
 #include <fmt/format.h>
 
 #include <optional>
 
-#include "fortran/detail/arguments.hpp"
+#include "fortran/c_sparse.h"
 #include "fortran/detail/cells.hpp"
-#include "fortran/detail/collective.hpp"
 #include "fortran/detail/descriptors.hpp"
-#include "fortran/detail/sparse.hpp"
+#include "fortran/detail/fortran_sparse.hpp"
 
 namespace tessera::fapi {
 namespace {
@@ -17,59 +14,101 @@ namespace {
 using rma::Code;
 using rma::Status;
 
-/// Numbers of rows or columns, from 1, as C has them.
-Status take_places(const Descriptor* given, std::int64_t most, std::string_view what,
-                   Numbers& places) {
-  TESSERA_ASSIGN_OR_RETURN(places, integers(given, what));
-  for (std::int64_t& place : places) {
-    if (place < 1 || place > most) {
-      return Status::error(Code::out_of_range,
-                           fmt::format("{} has {}; there are 1 to {}", what, place, most));
+Status wrong(std::string text) {
+  return Status::error(Code::invalid_argument, std::move(text));
+}
+
+/// A matrix's own rows as C wants them.
+struct OwnRows {
+  Numbers starts;
+  Numbers columns;
+  std::optional<Dense> values;
+};
+
+/// That the list of starts is one, counted from 1.
+Status check_starts(const Numbers& starts) {
+  if (!starts.empty() && starts.front() != 1) {
+    return wrong(fmt::format("row_starts begins with {}; entries count from 1", starts.front()));
+  }
+  for (std::size_t i = 1; i < starts.size(); ++i) {
+    if (starts[i] < starts[i - 1]) {
+      return wrong(
+          fmt::format("row_starts has {} after {}; it does not go down", starts[i], starts[i - 1]));
     }
-    --place;
   }
   return {};
 }
 
-Status check_kind(std::int64_t type, const Descriptor* given, std::string_view what) {
-  TESSERA_ASSIGN_OR_RETURN(const auto kind, capi::element_kind(type));
-  return check_elements(kind, given, what);
+/// That the columns of each row ascend. Requires: the starts of rows are C's.
+Status check_ascending(const OwnRows& own) {
+  for (std::size_t row = 0; row + 1 < own.starts.size(); ++row) {
+    const auto end = static_cast<std::size_t>(own.starts[row + 1]);
+    for (auto entry = static_cast<std::size_t>(own.starts[row]) + 1; entry < end; ++entry) {
+      if (own.columns[entry] <= own.columns[entry - 1]) {
+        return wrong(fmt::format("own row {} has column {} after column {}", row + 1,
+                                 own.columns[entry] + 1, own.columns[entry - 1] + 1))
+            .hint("the columns of a row go up; a builder takes entries in any order");
+      }
+    }
+  }
+  return {};
 }
 
-/// The transpose of a matrix, while a call needs it: dense arrays are turned around for C.
-template <class Act>
-int with_transpose(const tessera_sparse* matrix, const Act& act) {
-  tessera_sparse* turned = nullptr;
-  if (const int code = tessera_sparse_transpose(matrix, nullptr, &turned); code != TESSERA_OK) {
-    return code;
+Status take_own_rows(std::int64_t element, std::int64_t ncolumns, const Descriptor* row_starts,
+                     const Descriptor* columns, const Descriptor* values, OwnRows& own) {
+  TESSERA_ASSIGN_OR_RETURN(own.starts, integers(row_starts, "row_starts"));
+  TESSERA_RETURN_IF_ERROR(check_starts(own.starts));
+  TESSERA_ASSIGN_OR_RETURN(own.columns, places_of(columns, ncolumns, "columns"));
+  TESSERA_RETURN_IF_ERROR(check_kind(element, values, "values"));
+  own.values.emplace(*values);
+  for (std::int64_t& start : own.starts) {
+    --start;
   }
-  const int code = act(turned);
-  const int freed = tessera_sparse_free(&turned);
-  return code != TESSERA_OK ? code : freed;
+  if (own.starts.empty()) {
+    own.starts = {0};
+  }
+  if (own.starts.back() != std::ssize(own.columns) || own.starts.back() != own.values->count()) {
+    return wrong(fmt::format("row_starts tells of {} entries, but there are {} columns and {} "
+                             "values",
+                             own.starts.back(), own.columns.size(), own.values->count()))
+        .hint("row_starts ends with the number of entries and one more");
+  }
+  return check_ascending(own);
 }
 
 }  // namespace
 
 extern "C" {
 
+/// The team and the starts of rows may be null. Gives back rows and columns as `shape`.
 int tessera_f_sparse_builder_create(Cell** place, const Cell* job_cell, int64_t element,
-                                    int64_t rows, int64_t columns, const char* name,
-                                    const Cell* team_cell) {
+                                    const Descriptor* rows, const Descriptor* columns,
+                                    const char* name, const Cell* team,
+                                    const Descriptor* row_starts, int balance, int64_t* shape) {
   tessera_job* job = nullptr;
-  tessera_sparse_options options;
-  tessera_sparse_options_init(&options);
-  options.name = name;
+  std::array<std::int64_t, 2> extents = {};
+  SparseChoice choice;
+  const auto take = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(extents[0], one_integer(rows, "rows"));
+    TESSERA_ASSIGN_OR_RETURN(extents[1], one_integer(columns, "columns"));
+    return take_choice(name, row_starts, balance, choice);
+  };
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(job, open<tessera_job>(job_cell));
-    if (team_cell != nullptr) {
-      TESSERA_ASSIGN_OR_RETURN(options.team, open<tessera_team>(team_cell));
-    }
+    TESSERA_ASSIGN_OR_RETURN(tessera_team* const members, team_in(team));
+    TESSERA_RETURN_IF_ERROR(tell(*job, members, take()));
+    choice.options.team = members;
     return {};
   };
   return make<tessera_sparse_builder, tessera_sparse_builder_free>(
       "tessera_sparse_builder%create", place, job_cell, prepare,
       [&](tessera_sparse_builder** builder) {
-        return tessera_sparse_builder_create(job, element, rows, columns, &options, builder);
+        const int code = tessera_sparse_builder_create(job, element, extents[0], extents[1],
+                                                       &choice.options, builder);
+        if (code == TESSERA_OK) {
+          capi::copy_list(extents, shape);
+        }
+        return code;
       });
 }
 
@@ -83,14 +122,13 @@ int tessera_f_sparse_builder_add(const Cell* cell, const int64_t* shape, int64_t
   std::optional<Dense> local;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(builder, open<tessera_sparse_builder>(cell));
-    TESSERA_RETURN_IF_ERROR(take_places(rows, shape[0], "rows", row));
-    TESSERA_RETURN_IF_ERROR(take_places(columns, shape[1], "columns", column));
+    TESSERA_ASSIGN_OR_RETURN(row, places_of(rows, shape[0], "rows"));
+    TESSERA_ASSIGN_OR_RETURN(column, places_of(columns, shape[1], "columns"));
     TESSERA_RETURN_IF_ERROR(check_kind(element, values, "values"));
     local.emplace(*values);
     if (row.size() != column.size() || std::ssize(row) != local->count()) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("{} rows, {} columns and {} values", row.size(),
-                                       column.size(), local->count()));
+      return wrong(fmt::format("{} rows, {} columns and {} values", row.size(), column.size(),
+                               local->count()));
     }
     return {};
   };
@@ -98,6 +136,18 @@ int tessera_f_sparse_builder_add(const Cell* cell, const int64_t* shape, int64_t
     return tessera_sparse_builder_add_list(builder, std::ssize(row), row.data(), column.data(),
                                            local->data());
   });
+}
+
+int tessera_f_sparse_builder_reserve(const Cell* cell, const Descriptor* entries) {
+  tessera_sparse_builder* builder = nullptr;
+  std::int64_t count = 0;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(builder, open<tessera_sparse_builder>(cell));
+    TESSERA_ASSIGN_OR_RETURN(count, one_integer(entries, "entries"));
+    return {};
+  };
+  return run("tessera_sparse_builder%reserve", prepare,
+             [&] { return tessera_sparse_builder_reserve(builder, count); });
 }
 
 int tessera_f_sparse_builder_assemble(const Cell* cell, Cell** place) {
@@ -111,37 +161,111 @@ int tessera_f_sparse_builder_assemble(const Cell* cell, Cell** place) {
       [&](tessera_sparse** matrix) { return tessera_sparse_builder_assemble(builder, matrix); });
 }
 
-int tessera_f_sparse_from_dense(Cell** place, const Cell* dense_cell, double threshold) {
+/// The team may be null.
+int tessera_f_sparse_from_rows(Cell** place, const Cell* job_cell, int64_t element,
+                               const Descriptor* ncolumns, const Descriptor* row_starts,
+                               const Descriptor* columns, const Descriptor* values,
+                               const char* name, const Cell* team) {
+  tessera_job* job = nullptr;
+  std::int64_t width = 0;
+  OwnRows own;
+  SparseChoice choice;
+  const auto take = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(width, one_integer(ncolumns, "ncolumns"));
+    TESSERA_RETURN_IF_ERROR(take_own_rows(element, width, row_starts, columns, values, own));
+    return take_choice(name, nullptr, TESSERA_BALANCE_ROWS, choice);
+  };
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(job, open<tessera_job>(job_cell));
+    TESSERA_ASSIGN_OR_RETURN(tessera_team* const members, team_in(team));
+    TESSERA_RETURN_IF_ERROR(tell(*job, members, take()));
+    choice.options.team = members;
+    return {};
+  };
+  return make<tessera_sparse, tessera_sparse_free>(
+      "tessera_sparse%from_rows", place, job_cell, prepare, [&](tessera_sparse** matrix) {
+        return tessera_sparse_create(job, element, std::ssize(own.starts) - 1, width,
+                                     own.starts.data(), own.columns.data(), own.values->data(),
+                                     &choice.options, matrix);
+      });
+}
+
+/// Dense arrays are turned around for C, so that their matrix is, too, and has to be turned back.
+int tessera_f_sparse_from_dense(Cell** place, const Cell* dense_cell, double threshold,
+                                const char* name, const Descriptor* row_starts, int balance) {
   tessera_array* dense = nullptr;
+  SparseChoice choice;
+  SparseChoice between;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(dense, open<tessera_array>(dense_cell));
-    return {};
+    return capi::tell(dense->contents->array->team(), [&]() -> Status {
+      TESSERA_RETURN_IF_ERROR(take_choice(name, nullptr, TESSERA_BALANCE_ROWS, between));
+      return take_choice(name, row_starts, balance, choice);
+    }());
   };
   return make<tessera_sparse, tessera_sparse_free>(
       "tessera_sparse%from_dense", place, dense_cell, prepare, [&](tessera_sparse** matrix) {
         tessera_sparse* turned = nullptr;
-        if (const int code = tessera_sparse_from_dense(dense, threshold, nullptr, &turned);
+        if (const int code = tessera_sparse_from_dense(dense, threshold, &between.options, &turned);
             code != TESSERA_OK) {
           return code;
         }
-        const int code = tessera_sparse_transpose(turned, nullptr, matrix);
+        const int code = tessera_sparse_transpose(turned, &choice.options, matrix);
         const int freed = tessera_sparse_free(&turned);
         return code != TESSERA_OK ? code : freed;
       });
 }
 
-int tessera_f_sparse_transpose(Cell** place, const Cell* of_cell) {
+int tessera_f_sparse_transpose(Cell** place, const Cell* of_cell, const char* name,
+                               const Descriptor* row_starts, int balance) {
+  tessera_sparse* of = nullptr;
+  SparseChoice choice;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(of, open<tessera_sparse>(of_cell));
+    return tell(*of, take_choice(name, row_starts, balance, choice));
+  };
+  return make<tessera_sparse, tessera_sparse_free>(
+      "tessera_sparse%transpose", place, of_cell, prepare, [&](tessera_sparse** matrix) {
+        return tessera_sparse_transpose(of, &choice.options, matrix);
+      });
+}
+
+int tessera_f_sparse_count_sketch(Cell** place, const Cell* of_cell, const Descriptor* buckets,
+                                  const Descriptor* seed, int of_columns, const char* name,
+                                  const Descriptor* row_starts, int balance) {
+  tessera_sparse* of = nullptr;
+  std::int64_t bucket_count = 0;
+  std::int64_t start = 0;
+  SparseChoice choice;
+  const auto take = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(bucket_count, one_integer(buckets, "buckets"));
+    TESSERA_ASSIGN_OR_RETURN(start, one_integer(seed, "seed"));
+    return take_choice(name, row_starts, balance, choice);
+  };
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(of, open<tessera_sparse>(of_cell));
+    return tell(*of, take());
+  };
+  return make<tessera_sparse, tessera_sparse_free>(
+      "tessera_sparse%count_sketch", place, of_cell, prepare, [&](tessera_sparse** matrix) {
+        return tessera_sparse_count_sketch(of, bucket_count, static_cast<std::uint64_t>(start),
+                                           of_columns, &choice.options, matrix);
+      });
+}
+
+int tessera_f_sparse_duplicate(Cell** place, const Cell* of_cell, const char* name) {
   tessera_sparse* of = nullptr;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(of, open<tessera_sparse>(of_cell));
     return {};
   };
   return make<tessera_sparse, tessera_sparse_free>(
-      "tessera_sparse%transpose", place, of_cell, prepare,
-      [&](tessera_sparse** matrix) { return tessera_sparse_transpose(of, nullptr, matrix); });
+      "tessera_sparse%duplicate", place, of_cell, prepare,
+      [&](tessera_sparse** matrix) { return tessera_sparse_duplicate(of, name, matrix); });
 }
 
-int tessera_f_sparse_multiply(Cell** place, const Cell* a_cell, const Cell* b_cell) {
+int tessera_f_sparse_multiply(Cell** place, const Cell* a_cell, const Cell* b_cell,
+                              const char* name) {
   tessera_sparse* a = nullptr;
   tessera_sparse* b = nullptr;
   const auto prepare = [&]() -> Status {
@@ -151,109 +275,19 @@ int tessera_f_sparse_multiply(Cell** place, const Cell* a_cell, const Cell* b_ce
   };
   return make<tessera_sparse, tessera_sparse_free>(
       "tessera_sparse%multiply", place, a_cell, prepare,
-      [&](tessera_sparse** product) { return tessera_sparse_multiply(a, b, nullptr, product); });
+      [&](tessera_sparse** product) { return tessera_sparse_multiply(a, b, name, product); });
 }
 
-int tessera_f_sparse_to_dense(const Cell* cell, const Cell* dense_cell) {
-  tessera_sparse* matrix = nullptr;
-  tessera_array* dense = nullptr;
+/// A variable for what another language has made. The handle stays its maker's.
+int tessera_f_sparse_from_handle(Cell** place, const Cell* job, tessera_sparse* handle) {
   const auto prepare = [&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(cell));
-    TESSERA_ASSIGN_OR_RETURN(dense, open<tessera_array>(dense_cell));
-    return {};
+    TESSERA_RETURN_IF_ERROR(check_place(place));
+    TESSERA_RETURN_IF_ERROR(open<tessera_job>(job).status());
+    return capi::check(handle);
   };
-  return run("tessera_sparse%to_dense", prepare, [&] {
-    return with_transpose(
-        matrix, [&](tessera_sparse* turned) { return tessera_sparse_to_dense(turned, dense); });
-  });
-}
-
-/// c = a b: for C, the transposed c is the transposed b times the transposed a.
-int tessera_f_sparse_multiply_dense(const Cell* cell, const Cell* b_cell, const Cell* c_cell) {
-  tessera_sparse* matrix = nullptr;
-  tessera_array* b = nullptr;
-  tessera_array* c = nullptr;
-  const auto prepare = [&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(cell));
-    TESSERA_ASSIGN_OR_RETURN(b, open<tessera_array>(b_cell));
-    TESSERA_ASSIGN_OR_RETURN(c, open<tessera_array>(c_cell));
-    return {};
-  };
-  return run("tessera_sparse%multiply_dense", prepare, [&] {
-    return with_transpose(matrix, [&](tessera_sparse* turned) {
-      return tessera_array_multiply_sparse(b, turned, c);
-    });
-  });
-}
-
-int tessera_f_sparse_number(const Cell* cell, int is_shift, const Descriptor* number) {
-  tessera_sparse* matrix = nullptr;
-  const char* const name = is_shift != 0 ? "tessera_sparse%shift_diagonal" : "tessera_sparse%scale";
-  const auto prepare = [&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(cell));
-    tessera_type type = 0;
-    if (tessera_sparse_type(matrix, &type) != TESSERA_OK) {
-      return Status::error(Code::internal, "the matrix has no type");
-    }
-    return check_kind(type, number, "the number");
-  };
-  return run(name, prepare, [&] {
-    return is_shift != 0 ? tessera_sparse_shift_diagonal(matrix, number->base_addr)
-                         : tessera_sparse_scale(matrix, number->base_addr);
-  });
-}
-
-/// 0: the diagonal to a vector; 1 and 2: rows and columns times a vector's elements.
-int tessera_f_sparse_vector(const Cell* cell, int op, const Cell* vector_cell) {
-  tessera_sparse* matrix = nullptr;
-  tessera_array* vector = nullptr;
-  const auto prepare = [&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(cell));
-    TESSERA_ASSIGN_OR_RETURN(vector, open<tessera_array>(vector_cell));
-    return {};
-  };
-  return run("tessera_sparse", prepare, [&] {
-    return op == 0   ? tessera_sparse_get_diagonal(matrix, vector)
-           : op == 1 ? tessera_sparse_scale_rows(matrix, vector)
-                     : tessera_sparse_scale_columns(matrix, vector);
-  });
-}
-
-int tessera_f_spmv_create(Cell** place, const Cell* matrix_cell, const Cell* x_cell,
-                          const Cell* y_cell, int neighbours_only) {
-  tessera_sparse* matrix = nullptr;
-  std::array<tessera_array*, 2> vectors = {};
-  tessera_spmv_options options;
-  tessera_spmv_options_init(&options);
-  options.neighbours_only = neighbours_only;
-  const auto prepare = [&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(matrix_cell));
-    TESSERA_ASSIGN_OR_RETURN(vectors[0], open<tessera_array>(x_cell));
-    TESSERA_ASSIGN_OR_RETURN(vectors[1], open<tessera_array>(y_cell));
-    return {};
-  };
-  return make<tessera_spmv, tessera_spmv_free>(
-      "tessera_spmv%create", place, matrix_cell, prepare, [&](tessera_spmv** plan) {
-        return tessera_spmv_create(matrix, vectors[0], vectors[1], &options, plan);
-      });
-}
-
-int tessera_f_spmv_multiply(const Cell* cell, int is_transposed, const Cell* matrix_cell,
-                            const Cell* from_cell, const Cell* to_cell) {
-  tessera_spmv* plan = nullptr;
-  tessera_sparse* matrix = nullptr;
-  std::array<tessera_array*, 2> vectors = {};
-  const auto prepare = [&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(plan, open<tessera_spmv>(cell));
-    TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(matrix_cell));
-    TESSERA_ASSIGN_OR_RETURN(vectors[0], open<tessera_array>(from_cell));
-    TESSERA_ASSIGN_OR_RETURN(vectors[1], open<tessera_array>(to_cell));
-    return {};
-  };
-  return run("tessera_spmv%multiply", prepare, [&] {
-    return is_transposed != 0
-               ? tessera_spmv_multiply_transposed(plan, matrix, vectors[0], vectors[1])
-               : tessera_spmv_multiply(plan, matrix, vectors[0], vectors[1]);
+  return run("tessera_sparse%from_c_handle", prepare, [&] {
+    return fill_place("tessera_sparse%from_c_handle", place,
+                      {.kind = Mark::sparse, .handle = handle, .free = leave_to_owner}, job->job);
   });
 }
 

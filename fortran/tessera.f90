@@ -20,8 +20,8 @@
 ! Types. tessera_job, tessera_team, tessera_locks and tessera_counter are the parallel run;
 ! tessera_distribution tells where elements lie; tessera_array has them, tessera_part is a box of
 ! one, tessera_transfers are under way, tessera_block is what lies here, and tessera_halo exchanges
-! ghost cells; tessera_mirrored has a copy on each node; tessera_sparse_builder, tessera_sparse and
-! tessera_spmv are sparse matrices; tessera_checkpoint_writer and tessera_checkpoint are files. What
+! ghost cells; tessera_mirrored has a copy on each node; tessera_sparse_builder, tessera_sparse,
+! tessera_sparse_rows and tessera_spmv are sparse matrices; tessera_checkpoint_writer and tessera_checkpoint are files. What
 ! they do is in their type-bound procedures; linear algebra is in procedures of its own,
 ! tessera_gemm and so on.
 ! docs/fortran.md lists them all.
@@ -62,8 +62,10 @@ module tessera
   use tessera_jobs
   use tessera_linear_algebra
   use tessera_mirrored_arrays
+  use tessera_own_rows
   use tessera_parts, only: tessera_part
   use tessera_sparse_matrices
+  use tessera_sparse_products
   use tessera_transfers_under_way
   implicit none
   public

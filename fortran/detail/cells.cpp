@@ -8,9 +8,16 @@ namespace tessera::fapi {
 using rma::Code;
 using rma::Status;
 
+namespace {
+
+/// What an optional argument has that is there, but empty: one that is absent is null.
+constexpr Cell empty_variable;
+
+}  // namespace
+
 Status explain_closed(const Cell* address, Mark kind) {
   const Cell* const cell = cell_at(address);
-  if (cell == nullptr) {
+  if (cell == nullptr || cell == &empty_variable) {
     return Status::error(Code::invalid_argument,
                          fmt::format("the {} of this call was not made", capi::name_of(kind)))
         .hint("a variable is empty until one of its create, start or begin procedures was called");
@@ -114,6 +121,11 @@ int tessera_f_open(const Cell* cell, int kind, void** handle) {
     *handle = cell_at(cell)->handle;
     return {};
   });
+}
+
+/// The cell in a variable, as an optional argument: null stands for one that is absent.
+const Cell* tessera_f_given(const Cell* cell) {
+  return cell == nullptr ? &empty_variable : cell;
 }
 
 int tessera_f_free(Cell** place) {

@@ -281,6 +281,16 @@ Status check_allocated(const Descriptor* given, std::string_view what) {
   return {};
 }
 
+Status check_counted(const Descriptor* given, std::string_view what) {
+  TESSERA_RETURN_IF_ERROR(check_allocated(given, what));
+  // Only the last dimension can be so.
+  if (given->rank > 0 && given->dim[given->rank - 1].extent < 0) {
+    return wrong(fmt::format("{} is of assumed size; how many elements it has is not known", what))
+        .hint("give the section that is meant, as x(1:n)");
+  }
+  return {};
+}
+
 Status check_elements(const ElementKind& kind, const Descriptor* given, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(check_allocated(given, what));
   const TypeRow* const row = row_of(given->type);

@@ -84,6 +84,8 @@ rma::Result<void*> number_of(const arrays::ElementKind& kind, const Descriptor* 
 rma::Status check_elements(const arrays::ElementKind& kind, const Descriptor* given,
                            std::string_view what);
 rma::Status check_allocated(const Descriptor* given, std::string_view what);
+/// The same, and that the number of its elements is known.
+rma::Status check_counted(const Descriptor* given, std::string_view what);
 
 /// The elements of a descriptor side by side: its own memory if they are, else a copy that
 /// give_back() writes into it.

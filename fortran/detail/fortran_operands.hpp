@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include "fortran/c_linalg.h"
 #include "fortran/c_types.h"
@@ -71,6 +72,26 @@ inline tessera_part c_part(const Operand& part, const tessera_array* array, cons
                                       : tessera_part_box(array, box.lo.data(), box.hi.data());
 }
 
+/// Which of C's dimensions are the rows and the columns of a matrix, as Fortran counts them: the
+/// two in which it is longer than 1; where there are fewer, the first ones of Fortran's others with
+/// them. Where there are more it is no matrix, which the C interface says.
+inline std::array<int, 2> matrix_dims(const Numbers& extents) {
+  const int ndims = static_cast<int>(extents.size());
+  std::vector<int> chosen;
+  for (const bool wants_long : {true, false}) {
+    for (int dim = ndims - 1; dim >= 0; --dim) {
+      const bool is_long = extents[static_cast<std::size_t>(dim)] != 1;
+      if (is_long == wants_long && (wants_long || chosen.size() < 2)) {
+        chosen.push_back(dim);
+      }
+    }
+  }
+  if (chosen.size() < 2) {
+    return {1, 0};  // of a vector, which is no matrix either
+  }
+  return {std::max(chosen[0], chosen[1]), std::min(chosen[0], chosen[1])};
+}
+
 template <std::size_t count>
 class Operands {
  public:
@@ -88,10 +109,23 @@ class Operands {
   tessera_part operator[](std::size_t number) const {
     return c_part(*given_[number], handles_[number], boxes_[number]);
   }
-  /// The same as a matrix: Fortran's rows are counted along C's second dimension.
+  /// The same as a matrix: Fortran's rows are counted along the later one of C's dimensions.
   [[nodiscard]] tessera_matrix matrix(std::size_t number) const {
     const tessera_part part = (*this)[number];
-    return tessera_matrix_plane(part.array, part.lo, part.hi, 1, 0);
+    const auto [rows, columns] = matrix_dims(extents(number));
+    return tessera_matrix_plane(part.array, part.lo, part.hi, rows, columns);
+  }
+  /// Its rows and columns; none where it can't be a matrix.
+  [[nodiscard]] std::array<std::int64_t, 2> matrix_shape(std::size_t number) const {
+    const Numbers all = extents(number);
+    if (all.size() < 2) {
+      return {};
+    }
+    const auto [rows, columns] = matrix_dims(all);
+    return {all[static_cast<std::size_t>(rows)], all[static_cast<std::size_t>(columns)]};
+  }
+  [[nodiscard]] bool is_part(std::size_t number) const {
+    return given_[number]->lo_count != whole_array;
   }
   [[nodiscard]] void* number(std::size_t which) const { return numbers_[which]; }
   [[nodiscard]] const arrays::ArrayBase& array(std::size_t which) const {
@@ -119,6 +153,17 @@ class Operands {
   }
 
  private:
+  /// In C's order.
+  [[nodiscard]] Numbers extents(std::size_t number) const {
+    Numbers all;
+    for (int dim = 0; dim < array(number).ndims(); ++dim) {
+      const auto at = static_cast<std::size_t>(dim);
+      all.push_back(is_part(number) ? boxes_[number].hi[at] - boxes_[number].lo[at]
+                                    : array(number).extents()[dim]);
+    }
+    return all;
+  }
+
   rma::Status look(std::initializer_list<Number> numbers) {
     for (std::size_t i = 0; i < count && given_[i] != nullptr; ++i) {
       TESSERA_ASSIGN_OR_RETURN(handles_[i], open<tessera_array>(given_[i]->cell));

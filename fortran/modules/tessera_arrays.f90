@@ -14,7 +14,7 @@ module tessera_arrays
   implicit none
   private
   public :: tessera_array, tessera_element_like
-  public :: memory_options, name_text, team_cell  ! for tessera_mirrored_arrays
+  public :: memory_options, name_text, team_cell  ! for modules that make what arrays are like
 
   !> Types of elements. Those of unsigned integers, which other languages have, are reached by
   !> integers of the same size; a negative number -n stands for n bytes that are only moved.
@@ -387,7 +387,7 @@ contains
     type(tessera_team), intent(in), optional :: team
     type(c_ptr) :: cell
     cell = c_null_ptr
-    if (present(team)) cell = team%own%at
+    if (present(team)) cell = given_cell(team%own)
   end function team_cell
 
   function memory_options(order, sparse, huge_pages, access_mode, atomics) result(memory)

@@ -40,6 +40,8 @@ module tessera_blocks
     procedure :: is_empty => block_is_empty
     procedure :: lower => block_lower
     procedure :: upper => block_upper
+    procedure :: strides => block_strides
+    procedure :: address => block_address
     generic :: pointer => pointer_int8, pointer_int16, pointer_int32, pointer_int64, &
         pointer_real32, pointer_real64, pointer_complex32, pointer_complex64
     procedure, private :: pointer_int8
@@ -146,6 +148,15 @@ module tessera_blocks
       complex(c_double_complex), pointer, intent(inout) :: p(..)
       integer(c_int) :: code
     end function f_point_complex64
+    function f_access_address(access, memory, ghosts, first) &
+        bind(c, name="tessera_f_access_address") result(code)
+      import
+      type(c_ptr), value :: access
+      type(c_block), intent(in) :: memory
+      integer(c_int), value :: ghosts
+      type(c_ptr), intent(inout) :: first
+      integer(c_int) :: code
+    end function f_access_address
     function f_halo_create(place, array, masks, counts, widths, faces_only) &
         bind(c, name="tessera_f_halo_create") result(code)
       import
@@ -235,6 +246,28 @@ contains
     hi = self%memory%hi(:self%memory%ndims)
     if (with(ghosts)) hi = self%memory%ghost_hi(:self%memory%ndims)
   end function block_upper
+
+  !> Local. How many elements lie from one to the next along each dimension in memory.
+  pure function block_strides(self) result(strides)
+    class(tessera_block), intent(in) :: self
+    integer(int64), allocatable :: strides(:)
+    strides = self%memory%strides(:self%memory%ndims)
+  end function block_strides
+
+  !> Local. Where the element at lower(), or lower(ghosts=.true.), lies: for types of the program's
+  !> own, which pointer() doesn't have, by c_f_pointer where strides() are those of the shape, as
+  !> of blocks without ghost cells, and of those with them. c_null_ptr where this rank has nothing.
+  !> Of no use after end(). Errors: closed.
+  function block_address(self, ghosts, stat, errmsg) result(first)
+    class(tessera_block), intent(in) :: self
+    logical, intent(in), optional :: ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: first
+    first = c_null_ptr
+    call finish(f_access_address(self%own%at, self%memory, merge(1_c_int, 0_c_int, &
+        with(ghosts)), first), stat, errmsg)
+  end function block_address
 
   pure function with(given) result(is_so)
     logical, intent(in), optional :: given

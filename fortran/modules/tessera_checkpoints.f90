@@ -38,6 +38,7 @@ module tessera_checkpoints
     procedure :: add => writer_add
     procedure :: commit => writer_commit
     procedure :: free => writer_free
+    procedure :: c_handle => writer_c_handle
     generic :: put_attribute => writer_put_integer, writer_put_real, writer_put_text
     procedure, private :: writer_put_integer
     procedure, private :: writer_put_real
@@ -53,6 +54,7 @@ module tessera_checkpoints
     procedure :: read_into => checkpoint_read_into
     procedure :: verify => checkpoint_verify
     procedure :: free => checkpoint_free
+    procedure :: c_handle => checkpoint_c_handle
     procedure :: array_count => checkpoint_array_count
     procedure :: array_name => checkpoint_array_name
     procedure :: attribute_count => checkpoint_attribute_count
@@ -221,10 +223,8 @@ contains
     type(tessera_team), intent(in), optional :: team
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: members
-    members = c_null_ptr
-    if (present(team)) members = team%own%at
-    call finish(f_writer_create(self%own%at, job%own%at, members, c_text(path)), stat, errmsg)
+    call finish(f_writer_create(self%own%at, job%own%at, team_cell(team), c_text(path)), stat, &
+        errmsg)
   end subroutine writer_create
 
   !> Collective. Writes an array's elements under its own name, or another one. The array's team
@@ -301,6 +301,17 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine writer_free
 
+  !> Local. The handle of fortran/c_api.h, for C and C++; it stays this variable's.
+  function writer_c_handle(self, stat, errmsg) result(handle)
+    class(tessera_checkpoint_writer), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (.not. open_cell(self%own, kind_writer, handle, code)) handle = c_null_ptr
+    call finish(code, stat, errmsg)
+  end function writer_c_handle
+
   !> Collective over the team, all ranks unless given. Reads what the file tells of its arrays, and
   !> keeps it open.
   subroutine checkpoint_open(self, job, path, team, stat, errmsg)
@@ -310,10 +321,8 @@ contains
     type(tessera_team), intent(in), optional :: team
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: members
-    members = c_null_ptr
-    if (present(team)) members = team%own%at
-    call finish(f_checkpoint_open(self%own%at, job%own%at, members, c_text(path)), stat, errmsg)
+    call finish(f_checkpoint_open(self%own%at, job%own%at, team_cell(team), c_text(path)), stat, &
+        errmsg)
   end subroutine checkpoint_open
 
   !> Collective. Makes an array of the type that the file has, and reads it: with this
@@ -327,7 +336,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: layout
     layout = c_null_ptr
-    if (present(distribution)) layout = distribution%own%at
+    if (present(distribution)) layout = given_cell(distribution%own)
     call finish(f_checkpoint_read(self%own%at, c_text(name), layout, array%own%at), stat, errmsg)
   end subroutine checkpoint_read
 
@@ -361,6 +370,17 @@ contains
     character(*), intent(inout), optional :: errmsg
     call self%own%free(stat, errmsg)
   end subroutine checkpoint_free
+
+  !> Local. The handle of fortran/c_api.h, for C and C++; it stays this variable's.
+  function checkpoint_c_handle(self, stat, errmsg) result(handle)
+    class(tessera_checkpoint), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (.not. open_cell(self%own, kind_checkpoint, handle, code)) handle = c_null_ptr
+    call finish(code, stat, errmsg)
+  end function checkpoint_c_handle
 
   !> Local. How many arrays the file has.
   function checkpoint_array_count(self, stat, errmsg) result(value)

@@ -45,6 +45,24 @@ module tessera_distribution_bindings
       integer(c_int64_t), intent(inout) :: nranks
       integer(c_int) :: code
     end function
+    function f_distribution_grid(distribution, deal, ndims, blocks, grid) &
+        bind(c, name="tessera_f_distribution_grid") result(code)
+      import
+      type(c_ptr), value :: distribution
+      integer(c_int), intent(inout) :: deal
+      integer(c_int64_t), intent(inout) :: ndims
+      integer(c_int64_t), intent(inout) :: blocks(*), grid(*)
+      integer(c_int) :: code
+    end function
+    function f_distribution_coordinates(distribution, member, ndims, coordinates) &
+        bind(c, name="tessera_f_distribution_coordinates") result(code)
+      import
+      type(c_ptr), value :: distribution
+      integer(c_int64_t), value :: member
+      integer(c_int64_t), intent(inout) :: ndims
+      integer(c_int64_t), intent(inout) :: coordinates(*)
+      integer(c_int) :: code
+    end function
     function f_distribution_locate(distribution, index, owner, offset) &
         bind(c, name="tessera_f_distribution_locate") result(code)
       import

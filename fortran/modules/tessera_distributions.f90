@@ -17,6 +17,11 @@ module tessera_distributions
   !> How a member keeps several blocks: each contiguous, or all as one dense matrix.
   integer, parameter, public :: tessera_block_by_block = 0, tessera_local_matrix = 1
 
+  !> How blocks are dealt to members: at most one each; on a grid of members that is laid over the
+  !> blocks again and again; round robin; as a list tells, which restricted distributions have.
+  integer, parameter, public :: tessera_deal_grid = 0, tessera_deal_cyclic_grid = 1, &
+      tessera_deal_round_robin = 2, tessera_deal_table = 3
+
   !> The ways in which distributions are made, as C++ counts them.
   integer(c_int), parameter :: way_regular = 0, way_irregular = 1, way_block_cyclic = 2, &
       way_tiled = 3, way_tiled_irregular = 4, way_scalapack = 5, way_restricted = 6
@@ -33,11 +38,16 @@ module tessera_distributions
     procedure :: create_scalapack
     procedure :: create_restricted
     procedure :: free => free_distribution
+    procedure :: c_handle => distribution_c_handle
     procedure :: extents => extents_of
     procedure :: nranks => nranks_of
     procedure :: locate
     procedure :: block_count
     procedure :: local_elements
+    procedure :: deal => deal_of
+    procedure :: blocks => blocks_of
+    procedure :: process_grid => process_grid_of
+    procedure :: coordinates
     procedure :: block => block_of
     procedure :: is_same
     procedure :: describe
@@ -174,6 +184,18 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine free_distribution
 
+  !> Local. The handle of fortran/c_api.h, for C and C++, which see the dimensions in reverse
+  !> order; it stays this variable's.
+  function distribution_c_handle(self, stat, errmsg) result(handle)
+    class(tessera_distribution), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (.not. open_cell(self%own, kind_distribution, handle, code)) handle = c_null_ptr
+    call finish(code, stat, errmsg)
+  end function distribution_c_handle
+
   !> Local. The sizes, one for each dimension.
   function extents_of(self, stat, errmsg) result(extents)
     class(tessera_distribution), intent(in) :: self
@@ -255,6 +277,66 @@ contains
     value = number
     call finish(code, stat, errmsg)
   end function local_elements
+
+  !> Local. How its blocks are dealt: tessera_deal_grid and so on.
+  function deal_of(self, stat, errmsg) result(value)
+    class(tessera_distribution), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    integer(c_int) :: code, deal
+    integer(c_int64_t) :: ndims, blocks(tessera_max_dims), grid(tessera_max_dims)
+    deal = -1
+    ndims = 0
+    code = f_distribution_grid(self%own%at, deal, ndims, blocks, grid)
+    value = int(deal)
+    call finish(code, stat, errmsg)
+  end function deal_of
+
+  !> Local. How many blocks each dimension is cut into.
+  function blocks_of(self, stat, errmsg) result(blocks)
+    class(tessera_distribution), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64), allocatable :: blocks(:)
+    integer(c_int) :: code, deal
+    integer(c_int64_t) :: ndims, numbers(tessera_max_dims), grid(tessera_max_dims)
+    ndims = 0
+    code = f_distribution_grid(self%own%at, deal, ndims, numbers, grid)
+    blocks = numbers(:ndims)
+    call finish(code, stat, errmsg)
+  end function blocks_of
+
+  !> Local. How many members its grid has along each dimension; those of blocks where members have
+  !> no grid.
+  function process_grid_of(self, stat, errmsg) result(grid)
+    class(tessera_distribution), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64), allocatable :: grid(:)
+    integer(c_int) :: code, deal
+    integer(c_int64_t) :: ndims, blocks(tessera_max_dims), numbers(tessera_max_dims)
+    ndims = 0
+    code = f_distribution_grid(self%own%at, deal, ndims, blocks, numbers)
+    grid = numbers(:ndims)
+    call finish(code, stat, errmsg)
+  end function process_grid_of
+
+  !> Local. A member's place in the grid of members, counted from 0 as members are. Errors:
+  !> unsupported where members have no grid, out_of_range for a member beyond it.
+  function coordinates(self, member, stat, errmsg) result(place)
+    class(tessera_distribution), intent(in) :: self
+    integer, intent(in) :: member
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64), allocatable :: place(:)
+    integer(c_int) :: code
+    integer(c_int64_t) :: ndims, numbers(tessera_max_dims)
+    ndims = 0
+    code = f_distribution_coordinates(self%own%at, int(member, c_int64_t), ndims, numbers)
+    place = numbers(:ndims)
+    call finish(code, stat, errmsg)
+  end function coordinates
 
   !> Local. One of a member's blocks, counted from 1. Errors: out_of_range.
   subroutine block_of(self, member, number, patch, stat, errmsg)

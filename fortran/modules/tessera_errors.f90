@@ -12,7 +12,7 @@ module tessera_errors
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: finish, open_cell, act, number_of, flag, owned_cell, text_of, c_text
+  public :: finish, open_cell, given_cell, act, number_of, flag, owned_cell, text_of, c_text
   public :: tessera_last_error, tessera_last_error_rank, tessera_error_name, tessera_version
 
   !> The code of success, and those of errors; docs/errors.md tells what can be done about each.
@@ -57,6 +57,11 @@ module tessera_errors
       type(c_ptr), intent(inout) :: handle
       integer(c_int) :: code
     end function f_open
+    function f_given(cell) bind(c, name="tessera_f_given") result(given)
+      import
+      type(c_ptr), value :: cell
+      type(c_ptr) :: given
+    end function f_given
     function f_free(place) bind(c, name="tessera_f_free") result(code)
       import
       type(c_ptr), intent(inout) :: place
@@ -146,6 +151,14 @@ contains
     code = f_open(cell%at, kind, handle)
     is_open = code == 0
   end function open_cell
+
+  !> A variable that an optional argument is. C++ takes null for one that is absent, which an empty
+  !> one isn't: that is refused.
+  function given_cell(cell) result(given)
+    type(owned_cell), intent(in) :: cell
+    type(c_ptr) :: given
+    given = f_given(cell%at)
+  end function given_cell
 
   !> A whole procedure: has `action` done with a variable's handle.
   subroutine act(cell, kind, action, stat, errmsg)

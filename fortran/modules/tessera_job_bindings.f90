@@ -7,10 +7,22 @@ module tessera_job_bindings
   public
 
   interface
-    function f_job_start(place, how, communicator) bind(c, name="tessera_f_job_start") result(code)
+    function f_job_start(place, communicator, settings) &
+        bind(c, name="tessera_f_job_start") result(code)
       import
       type(c_ptr), intent(inout) :: place
-      integer(c_int), value :: how, communicator
+      integer(c_int), intent(in), optional :: communicator
+      type(*), dimension(..), intent(in), optional :: settings
+      integer(c_int) :: code
+    end function
+    function f_job_start_alone(place) bind(c, name="tessera_f_job_start_alone") result(code)
+      import
+      type(c_ptr), intent(inout) :: place
+      integer(c_int) :: code
+    end function
+    function c_memory_available(bytes) bind(c, name="tessera_memory_available") result(code)
+      import
+      integer(c_int64_t), intent(inout) :: bytes
       integer(c_int) :: code
     end function
     function f_job_from_handle(place, handle) bind(c, name="tessera_f_job_from_handle") result(code)

@@ -10,7 +10,7 @@ module tessera_jobs
   use tessera_job_bindings
   implicit none
   private
-  public :: tessera_job, tessera_team, tessera_locks, tessera_counter
+  public :: tessera_job, tessera_team, tessera_locks, tessera_counter, tessera_memory_available
 
   !> How reductions combine elements; for complex ones only sum and product. Bits and logic are of
   !> integers.
@@ -92,18 +92,17 @@ contains
 
   !> Collective over all ranks, or those of the MPI communicator: an integer as `use mpi` has them,
   !> or the mpi_val of mpi_f08. Without one, starts under tessera-run, mpirun or srun, or alone,
-  !> whichever it is. Errors: invalid_argument (settings), timed_out and peer_lost (others did not
-  !> come), unreachable, unsupported (built without MPI), no_memory.
-  subroutine job_start(self, communicator, stat, errmsg)
+  !> whichever it is. Settings, of the form "TESSERA_LOG=debug" (docs/tuning.md), go before those of
+  !> the environment; "TESSERA_BOOTSTRAP=alone" is start_alone. Errors: invalid_argument (settings),
+  !> timed_out and peer_lost (others did not come), unreachable, unsupported (built without MPI),
+  !> no_memory.
+  subroutine job_start(self, communicator, settings, stat, errmsg)
     class(tessera_job), intent(inout) :: self
     integer, intent(in), optional :: communicator
+    character(*), intent(in), optional :: settings(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    if (present(communicator)) then
-      call finish(f_job_start(self%own%at, 1_c_int, int(communicator, c_int)), stat, errmsg)
-    else
-      call finish(f_job_start(self%own%at, 0_c_int, 0_c_int), stat, errmsg)
-    end if
+    call finish(f_job_start(self%own%at, communicator, settings), stat, errmsg)
   end subroutine job_start
 
   !> Local. This process is the whole job, whatever started it.
@@ -111,7 +110,7 @@ contains
     class(tessera_job), intent(inout) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_job_start(self%own%at, 2_c_int, 0_c_int), stat, errmsg)
+    call finish(f_job_start_alone(self%own%at), stat, errmsg)
   end subroutine job_start_alone
 
   !> Collective. Completes this rank's operations, leaves the run and frees all that was made with
@@ -355,6 +354,16 @@ contains
         code = c_job_free_local(handle, memory)
     call finish(code, stat, errmsg)
   end subroutine job_free_local
+
+  !> Local. How many bytes this process can still take on its machine: what the kernel calls
+  !> available, or what its control group leaves, whichever is less. Needs no job.
+  function tessera_memory_available(stat, errmsg) result(bytes)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64) :: bytes
+    bytes = 0
+    call finish(c_memory_available(bytes), stat, errmsg)
+  end function tessera_memory_available
 
   !> Collective over the listed ranks, who all give the same list; local without one: the team of
   !> all ranks. Errors: invalid_argument (an empty list, a rank twice or outside the job, the

@@ -24,7 +24,7 @@ module tessera_linear_algebra
       tessera_solve_lu, tessera_solve_cholesky, tessera_solve_triangular, &
       tessera_invert_positive_definite, tessera_least_squares, tessera_eigenvalues, &
       tessera_eigen, tessera_eigenvalues_generalised, tessera_eigen_generalised, &
-      tessera_singular_values, tessera_svd
+      tessera_singular_values, tessera_svd, tessera_release_buffers
 
   !> What a matrix is taken for. Of real ones the last two are the same.
   integer, parameter, public :: tessera_plain = 0, tessera_transposed = 1, &
@@ -121,6 +121,8 @@ module tessera_linear_algebra
       type(*), dimension(..), intent(inout) :: values
       integer(c_int) :: code
     end function
+    subroutine c_release_buffers() bind(c, name="tessera_release_buffers")
+    end subroutine
   end interface
 
 contains
@@ -136,8 +138,14 @@ contains
         chosen(op_b)), stat, errmsg)
   end subroutine tessera_gemm
 
+  !> Local. Gives the system back the large buffers that this thread keeps from its products for the
+  !> next ones.
+  subroutine tessera_release_buffers()
+    call c_release_buffers()
+  end subroutine tessera_release_buffers
+
   !> C = alpha times the sum of A B over the letters that C lacks, plus beta C: a letter stands for
-  !> a dimension, "abcd" for four. Of whole arrays.
+  !> a dimension, "abcd" for four. Of whole arrays; parts are refused.
   subroutine tessera_contract(a_letters, a, b_letters, b, c_letters, c, alpha, beta, stat, errmsg)
     character(*), intent(in) :: a_letters
     class(tessera_part), intent(in) :: a
@@ -153,7 +161,9 @@ contains
   end subroutine tessera_contract
 
   !> Dimension d of `to` is dimension order(d) of `from`, as in reshape; [2, 1] transposes a
-  !> matrix. Of whole arrays with elements of any kind.
+  !> matrix. A dimension in which `to` has extent 1 may be 0 in `order`, and one in which `from` has
+  !> may be left out: [3, 1] transposes a plane of three dimensions. Of elements of any kind. Parts
+  !> may be of one array where they have no element in common.
   subroutine tessera_permute(from, order, to, stat, errmsg)
     class(tessera_part), intent(in) :: from
     type(*), dimension(..), intent(in) :: order
@@ -163,7 +173,7 @@ contains
     call finish(f_permute(operand(from), order, operand(to)), stat, errmsg)
   end subroutine tessera_permute
 
-  !> to(i, j) = from(j, i). Of whole arrays with elements of any kind.
+  !> to(i, j) = from(j, i), of matrices or parts of them with elements of any kind.
   subroutine tessera_transpose(from, to, stat, errmsg)
     class(tessera_part), intent(in) :: from, to
     integer, intent(out), optional :: stat

@@ -257,7 +257,7 @@ contains
     call finish(f_norm(op_norm2, operand(self), flag(reproducible), norm), stat, errmsg)
   end function part_norm2
 
-  !> Of a matrix: the largest sum of abs(element) over a column.
+  !> Of a matrix: the largest sum of abs(element) over a column; of a vector: the sum of all.
   function part_norm1(self, reproducible, stat, errmsg) result(norm)
     class(tessera_part), intent(in) :: self
     logical, intent(in), optional :: reproducible
@@ -268,7 +268,7 @@ contains
     call finish(f_norm(op_norm1, operand(self), flag(reproducible), norm), stat, errmsg)
   end function part_norm1
 
-  !> Of a matrix: the largest sum of abs(element) over a row.
+  !> Of a matrix: the largest sum of abs(element) over a row; of a vector: the largest of all.
   function part_norm_infinity(self, reproducible, stat, errmsg) result(norm)
     class(tessera_part), intent(in) :: self
     logical, intent(in), optional :: reproducible

@@ -171,6 +171,82 @@ static void write_and_read(void) {
   release(a);
 }
 
+/* The bytes of a file, of which there are fewer than `capacity`; their number. */
+static size_t read_bytes(const char* path, char bytes[], size_t capacity) {
+  FILE* const file = fopen(path, "rb");
+  if (!CHECK(file != NULL)) {
+    return 0;
+  }
+  const size_t count = fread(bytes, 1, capacity, file);
+  CHECK(count < capacity);
+  fclose(file);
+  return count;
+}
+
+static void write_bytes(const char* path, const char bytes[], size_t count) {
+  FILE* const file = fopen(path, "wb");
+  if (CHECK(file != NULL)) {
+    CHECK_EQUAL(fwrite(bytes, 1, count, file), count);
+    fclose(file);
+  }
+}
+
+/* Where these bytes are among those of a file. */
+static size_t find_bytes(const char bytes[], size_t count, const void* wanted, size_t size) {
+  size_t place = 0;
+  while (place + size <= count && memcmp(bytes + place, wanted, size) != 0) {
+    ++place;
+  }
+  CHECK(place + size <= count);
+  return place;
+}
+
+/* Element (4, 4) of a file of pieces of 100 bytes with another byte; then the first half of it. */
+static void damaged_files(void) {
+  char path[100];
+  static char bytes[1 << 20];
+  size_t count = 0;
+  const double value = by_index(4, 4);
+  tessera_checkpoint* file = NULL;
+  tessera_array* none = NULL;
+  if (!path_for(path, sizeof path)) {
+    return;
+  }
+  tessera_array* const a = make_matrix(9, 7, "A");
+  set_all(a, by_index);
+  write_file(path, a, a);
+  if (member == 0) {
+    count = read_bytes(path, bytes, sizeof bytes);
+    bytes[find_bytes(bytes, count, &value, sizeof value)] ^= 1;
+    write_bytes(path, bytes, count);
+  }
+  CHECK_OK(tessera_team_barrier(team));
+  CHECK_OK(tessera_checkpoint_open(job, team, path, &file));
+  CHECK_ERROR(tessera_checkpoint_read(file, "A", NULL, &none), TESSERA_PROTOCOL,
+              "array 'A' of checkpoint");
+  CHECK_HAS(tessera_last_error(), path);
+  CHECK_HAS(tessera_last_error(), "piece 2 of 6");
+  CHECK_HAS(tessera_last_error(), "is damaged: its checksum differs");
+  CHECK(none == NULL);
+  CHECK_ERROR(tessera_checkpoint_verify(file, "A"), TESSERA_PROTOCOL, "its checksum differs");
+  CHECK_OK(tessera_checkpoint_free(&file));
+  CHECK_OK(tessera_team_barrier(team));
+  if (member == 0) {
+    write_bytes(path, bytes, count / 2);
+  }
+  CHECK_OK(tessera_team_barrier(team));
+  CHECK_ERROR(tessera_checkpoint_open(job, team, path, &file), TESSERA_PROTOCOL,
+              "can't be read as HDF5");
+  CHECK_HAS(tessera_last_error(), path);
+  CHECK_HAS(tessera_last_error(), "hint: it is damaged, truncated, or no HDF5 file");
+  CHECK(file == NULL);
+  CHECK_OK(tessera_team_barrier(team));
+  if (member == 0) {
+    unlink(path);
+  }
+  release(a);
+}
+
 /* What is not committed leaves nothing behind. */
 static void give_up(void) {
   char path[100];
@@ -190,5 +266,7 @@ static void give_up(void) {
               "the writer of a checkpoint is null");
 }
 
-const Case checkpoint_cases[] = {
-    {"write_and_read", write_and_read}, {"give_up", give_up}, {NULL, NULL}};
+const Case checkpoint_cases[] = {{"write_and_read", write_and_read},
+                                 {"damaged_files", damaged_files},
+                                 {"give_up", give_up},
+                                 {NULL, NULL}};

@@ -246,10 +246,66 @@ static void grids_and_patches(void) {
   CHECK_OK(tessera_distribution_free(&parts));
 }
 
+/* Blocks and members along each dimension, and the place of each member, which has the blocks whose
+ * numbers leave that rest. */
+static void tell_their_grids(void) {
+  const int64_t extents[2] = {13, 11};
+  const int64_t block[2] = {3, 4};
+  const int64_t grid[2] = {2, 3};
+  const int64_t holders[2] = {5, 1};
+  int64_t blocks[TESSERA_MAX_DIMS] = {0};
+  int64_t found[TESSERA_MAX_DIMS] = {0};
+  int64_t place[TESSERA_MAX_DIMS] = {-1, -1};
+  tessera_deal deal = -1;
+  tessera_distribution* parts = NULL;
+  CHECK_OK(tessera_distribution_tiled(job, 7, 2, extents, block, grid, NULL, &parts));
+  CHECK_OK(tessera_distribution_grid(parts, &deal, blocks, found));
+  CHECK_EQUAL(deal, TESSERA_DEAL_CYCLIC_GRID);
+  CHECK_EQUAL(blocks[0] * 10 + blocks[1], 53);
+  CHECK_EQUAL(found[0] * 10 + found[1], 23);
+  for (int64_t of = 0; of < 6; ++of) {
+    tessera_patch first;
+    CHECK_OK(tessera_distribution_coordinates(parts, of, place));
+    CHECK_EQUAL(place[0] * 3 + place[1], of);
+    CHECK_OK(tessera_distribution_block(parts, of, 0, &first));
+    CHECK_EQUAL(first.lo[0], 3 * place[0]);
+    CHECK_EQUAL(first.lo[1], 4 * place[1]);
+  }
+  CHECK_ERROR(tessera_distribution_coordinates(parts, 6, place), TESSERA_OUT_OF_RANGE,
+              "member 6 has no place in the grid of 2 x 3 members");
+  CHECK_ERROR(tessera_distribution_coordinates(parts, 7, place), TESSERA_OUT_OF_RANGE,
+              "there is no member 7: there are 7");
+  CHECK_ERROR(tessera_distribution_coordinates(parts, 0, NULL), TESSERA_INVALID_ARGUMENT,
+              "result is null");
+  CHECK_OK(tessera_distribution_free(&parts));
+  CHECK_OK(tessera_distribution_regular(
+      job, 6, 2, extents,
+      &(tessera_distribution_options){.struct_bytes = sizeof(tessera_distribution_options),
+                                      .process_grid = (int64_t[]){3, 2}},
+      &parts));
+  CHECK_OK(tessera_distribution_grid(parts, &deal, NULL, found));
+  CHECK_EQUAL(deal, TESSERA_DEAL_GRID);
+  CHECK_EQUAL(found[0] * 10 + found[1], 32);
+  CHECK_OK(tessera_distribution_free(&parts));
+  CHECK_OK(tessera_distribution_block_cyclic(job, 4, 2, extents, block, NULL, &parts));
+  CHECK_OK(tessera_distribution_grid(parts, &deal, blocks, found));
+  CHECK_EQUAL(deal, TESSERA_DEAL_ROUND_ROBIN);
+  CHECK_EQUAL(blocks[0] * 10 + blocks[1], 53);
+  CHECK_ERROR(tessera_distribution_coordinates(parts, 0, place), TESSERA_UNSUPPORTED,
+              "the members have no grid");
+  CHECK_OK(tessera_distribution_free(&parts));
+  CHECK_OK(tessera_distribution_restricted(job, 6, 2, extents, 2, holders, NULL, &parts));
+  CHECK_OK(tessera_distribution_grid(parts, &deal, NULL, NULL));
+  CHECK_EQUAL(deal, TESSERA_DEAL_TABLE);
+  CHECK_OK(tessera_distribution_grid(parts, NULL, NULL, NULL));
+  CHECK_OK(tessera_distribution_free(&parts));
+}
+
 const Case distribution_cases[] = {{"regular_and_restricted", regular_and_restricted},
                                    {"irregular_ones", irregular_ones},
                                    {"cyclic_ones", cyclic_ones},
                                    {"are_compared_and_described", are_compared_and_described},
                                    {"dealt_by_a_list", dealt_by_a_list},
                                    {"grids_and_patches", grids_and_patches},
+                                   {"tell_their_grids", tell_their_grids},
                                    {NULL, NULL}};

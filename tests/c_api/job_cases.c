@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/c_api/cases.h"
 #include "tests/c_api/model.h"
@@ -134,6 +135,53 @@ static void starts_alone(void) {
   CHECK_OK(tessera_job_free(&alone));
 }
 
+/* Settings of the program's go before those of the environment, of this job only. */
+static void starts_with_settings(void) {
+  const char* const wanted[3] = {"TESSERA_BOOTSTRAP=alone", "TESSERA_MAX_OUTSTANDING=77",
+                                 "TESSERA_CHECK_OVERLAP=0"};
+  const char* const wrong[4] = {"TESSERA_NONE=1", "TESSERA_LOG", "TESSERA_MAX_OUTSTANDING=many",
+                                "TESSERA_SERVER=never"};
+  char text[20];
+  int64_t size = 0;
+  tessera_job* alone = NULL;
+  CHECK_OK(tessera_job_start_with(3, wanted, NULL, &alone));
+  CHECK_OK(tessera_job_size(alone, &size));
+  CHECK_EQUAL(size, 1);
+  CHECK_OK(tessera_job_setting(alone, "TESSERA_MAX_OUTSTANDING", text, sizeof text, NULL));
+  CHECK_TEXT(text, "77");
+  CHECK_OK(tessera_job_setting(alone, "TESSERA_CHECK_OVERLAP", text, sizeof text, NULL));
+  CHECK_TEXT(text, "0");
+  CHECK_OK(tessera_job_setting(job, "TESSERA_CHECK_OVERLAP", text, sizeof text, NULL));
+  CHECK_TEXT(text, "1");
+  CHECK_OK(tessera_job_free(&alone));
+  CHECK_ERROR(tessera_job_start_with(1, &wrong[0], NULL, &alone), TESSERA_INVALID_ARGUMENT,
+              "tessera_job_start_with: there is no setting 'TESSERA_NONE'");
+  CHECK_ERROR(tessera_job_start_with(1, &wrong[1], NULL, &alone), TESSERA_INVALID_ARGUMENT,
+              "the setting 'TESSERA_LOG' has no value");
+  CHECK_HAS(tessera_last_error(), "hint: settings are given as NAME=value");
+  CHECK_ERROR(tessera_job_start_with(1, &wrong[2], NULL, &alone), TESSERA_INVALID_ARGUMENT,
+              "TESSERA_MAX_OUTSTANDING");
+  CHECK_HAS(tessera_last_error(), "many");
+  CHECK_ERROR(tessera_job_start_with(1, &wrong[3], NULL, &alone), TESSERA_INVALID_ARGUMENT,
+              "block, poll or adaptive");
+  CHECK_ERROR(tessera_job_start_with(1, NULL, NULL, &alone), TESSERA_INVALID_ARGUMENT,
+              "settings is null");
+  CHECK_ERROR(tessera_job_start_with(-1, wanted, NULL, &alone), TESSERA_INVALID_ARGUMENT,
+              "-1 settings are not possible");
+  CHECK_ERROR(tessera_job_start_with(3, wanted, NULL, NULL), TESSERA_INVALID_ARGUMENT,
+              "job is null");
+  CHECK(alone == NULL);
+}
+
+/* No more than the machine has, and some. */
+static void knows_what_memory_is_left(void) {
+  int64_t bytes = -1;
+  CHECK_OK(tessera_memory_available(&bytes));
+  CHECK(bytes > 0);
+  CHECK(bytes <= (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+  CHECK_ERROR(tessera_memory_available(NULL), TESSERA_INVALID_ARGUMENT, "result is null");
+}
+
 static void names_codes_and_types(void) {
   int64_t bytes = 0;
   CHECK_TEXT(tessera_error_name(TESSERA_OK), "ok");
@@ -158,5 +206,7 @@ const Case job_cases[] = {{"knows_ranks_and_nodes", knows_ranks_and_nodes},
                           {"waits_and_fences", waits_and_fences},
                           {"gives_memory_of_the_node", gives_memory_of_the_node},
                           {"starts_alone", starts_alone},
+                          {"starts_with_settings", starts_with_settings},
+                          {"knows_what_memory_is_left", knows_what_memory_is_left},
                           {"names_codes_and_types", names_codes_and_types},
                           {NULL, NULL}};

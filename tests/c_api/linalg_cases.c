@@ -201,6 +201,44 @@ static void transposes(void) {
   }
 }
 
+static void transposes_of_parts(void) {
+  const int64_t from_lo[2] = {4, 2}, from_hi[2] = {8, 5}, to_lo[2] = {1, 1}, to_hi[2] = {4, 5};
+  const int64_t cube_extents[3] = {2, 9, 7}, lo[3] = {1, 0, 0}, hi[3] = {2, 9, 7};
+  const int64_t beside[2] = {8, 6}, dims[2] = {2, 1}, planes[3] = {TESSERA_NO_DIM, 1, 0};
+  const Dense a = dense_of(TESSERA_F64, 9, 7, small_number);
+  Dense b = dense_of(TESSERA_F64, 7, 9, small_number);
+  const Dense before = b;
+  tessera_array* const from = spread(&a, TESSERA_F64, "A");
+  tessera_array* const to = spread(&b, TESSERA_F64, "B");
+  tessera_array* const cube = make_array(TESSERA_F64, 3, cube_extents, "cube");
+  CHECK_OK(tessera_part_transpose(tessera_part_box(from, from_lo, from_hi), NULL,
+                                  tessera_part_box(to, to_lo, to_hi)));
+  b = collect(to);
+  for (int64_t i = 0; i < 7; ++i) {
+    for (int64_t j = 0; j < 9; ++j) {
+      const int is_inside = i >= 1 && i < 4 && j >= 1 && j < 5;
+      CHECK(b.at[i * 9 + j] ==
+            (is_inside ? a.at[(j - 1 + 4) * 7 + i - 1 + 2] : before.at[i * 9 + j]));
+    }
+  }
+  /* To a plane of three dimensions, and back: B is A transposed then. */
+  CHECK_OK(
+      tessera_part_permute(tessera_part_whole(to), planes, NULL, tessera_part_box(cube, lo, hi)));
+  CHECK_OK(
+      tessera_part_permute(tessera_part_box(cube, lo, hi), dims, NULL, tessera_part_whole(to)));
+  const Dense again = collect(to);
+  CHECK_REAL(difference(&again, &b), 0);
+  CHECK_ERROR(tessera_part_transpose(tessera_part_box(from, from_lo, beside), NULL,
+                                     tessera_part_box(to, to_lo, to_hi)),
+              TESSERA_INVALID_ARGUMENT, "has extent 3");
+  CHECK_ERROR(tessera_part_transpose(tessera_part_box(from, from_lo, from_hi), NULL,
+                                     tessera_part_box(from, from_lo, from_hi)),
+              TESSERA_INVALID_ARGUMENT, "dimension 0");
+  release(cube);
+  release(to);
+  release(from);
+}
+
 static void bad_operands(void) {
   const int64_t extents[2] = {9, 9};
   const Dense square = dense_of(TESSERA_F64, 9, 9, small_number);
@@ -243,6 +281,7 @@ static void who_does_the_work(void) {
   CHECK_OK(tessera_job_blas_threads(job, &threads));
   CHECK(threads >= 0);
   CHECK_OK(tessera_job_limit_blas_threads(job));
+  tessera_release_buffers();
   CHECK_ERROR(tessera_job_blas_threads(job, NULL), TESSERA_INVALID_ARGUMENT, "result is null");
 }
 
@@ -251,6 +290,7 @@ const Case linalg_cases[] = {{"products", products},
                              {"contractions", contractions},
                              {"permutations", permutations},
                              {"transposes", transposes},
+                             {"transposes_of_parts", transposes_of_parts},
                              {"bad_operands", bad_operands},
                              {"who_does_the_work", who_does_the_work},
                              {NULL, NULL}};

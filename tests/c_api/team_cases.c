@@ -116,9 +116,32 @@ static void hear_of_one_members_mistake(void) {
   CHECK_OK(tessera_team_barrier(team));
 }
 
+/* Members that call different collectives, or the same with different sizes, are told so; the team
+ * works afterwards. */
+static void tell_different_collectives(void) {
+  double values[3] = {1, 1, 1};
+  const int is_odd = member == members - 1;
+  if (members == 1) {
+    return;
+  }
+  const int code =
+      is_odd ? tessera_team_broadcast(team, values, sizeof values, 0) : tessera_team_barrier(team);
+  CHECK_ERROR(code, TESSERA_INVALID_ARGUMENT, "called different collectives");
+  CHECK_HAS(tessera_last_error(), "called barrier");
+  CHECK_HAS(tessera_last_error(), "called broadcast of 24 bytes from member 0");
+  CHECK_OK(tessera_team_barrier(team));
+  CHECK_ERROR(tessera_team_allreduce(team, values, is_odd ? 2 : 3, TESSERA_F64, TESSERA_SUM),
+              TESSERA_INVALID_ARGUMENT, "called allreduce of 16 bytes");
+  CHECK_HAS(tessera_last_error(), "called allreduce of 24 bytes");
+  int32_t one = 1;
+  CHECK_OK(tessera_team_allreduce(team, &one, 1, TESSERA_I32, TESSERA_SUM));
+  CHECK_EQUAL(one, members);
+}
+
 const Case team_cases[] = {{"are_made_of_lists", are_made_of_lists},
                            {"are_split", are_split},
                            {"exchange_bytes", exchange_bytes},
                            {"reduce_elements", reduce_elements},
                            {"hear_of_one_members_mistake", hear_of_one_members_mistake},
+                           {"tell_different_collectives", tell_different_collectives},
                            {NULL, NULL}};

@@ -2,12 +2,18 @@
 !
 ! Blocks in this process's own memory, and ghost cells.
 module access_cases
+  use, intrinsic :: iso_c_binding, only: c_associated, c_double, c_f_pointer, c_int, c_ptr
   use checks
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   use tessera
   implicit none
   private
   public :: run_access_cases
+
+  type, bind(c) :: cell
+    real(c_double) :: x = 0
+    integer(c_int) :: number = 0
+  end type cell
 
   interface
     function megabytes_in_use() bind(c, name="test_megabytes_in_use") result(megabytes)
@@ -21,6 +27,7 @@ contains
   subroutine run_access_cases()
     call run_case("access.pointers", pointers, .true.)
     call run_case("access.types", types, .true.)
+    call run_case("access.structures", structures, .true.)
     call run_case("access.ranks", ranks, .true.)
     call run_case("access.several_blocks", several_blocks, .true.)
     call run_case("access.errors", access_errors, .true.)
@@ -166,6 +173,46 @@ contains
       call block%begin(a)
     end subroutine begin
   end subroutine types
+
+  !> Elements of a type of the program's own, by their address; with ghost cells around them, too.
+  subroutine structures()
+    type(tessera_array) :: a
+    type(tessera_block) :: block
+    type(cell), pointer :: own(:, :)
+    type(cell) :: all_of_it(9, 7)
+    type(c_ptr) :: first
+    integer(int64) :: lo(2), hi(2), i, j
+    call a%create(job, tessera_element_like(cell()), [9, 7], name="A", team=team, ghosts=[1, 2])
+    call block%begin(a)
+    lo = block%lower(ghosts=.true.)
+    hi = block%upper(ghosts=.true.)
+    first = block%address(ghosts=.true.)
+    call check(c_associated(first) .neqv. block%is_empty(), "an address, or nothing")
+    if (.not. block%is_empty()) then
+      call check(all(block%strides() == [1_int64, hi(1) - lo(1) + 1]), "strides of the shape")
+      call c_f_pointer(first, own, hi - lo + 1)
+      do j = block%memory%lo(2), block%memory%hi(2)
+        do i = block%memory%lo(1), block%memory%hi(1)
+          own(i - lo(1) + 1, j - lo(2) + 1) = cell(i + 0.5_real64, int(j))
+        end do
+      end do
+      first = block%address()
+      call c_f_pointer(first, own, [1, 1])
+      lo = block%lower()
+      call check(own(1, 1)%x == lo(1) + 0.5_real64 .and. own(1, 1)%number == lo(2), "without them")
+    end if
+    call block%end()
+    call a%sync()
+    call a%get([1, 1], [9, 7], all_of_it)
+    do j = 1, 7
+      do i = 1, 9
+        call check(all_of_it(i, j)%x == i + 0.5_real64 .and. all_of_it(i, j)%number == j, "stored")
+      end do
+    end do
+    first = block%address(stat=code, errmsg=message)
+    call check_error(tessera_closed, "the local access was freed")
+    call check(.not. c_associated(first), "no address")
+  end subroutine structures
 
   subroutine ranks()
     type(tessera_array) :: a, b

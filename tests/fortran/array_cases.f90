@@ -2,6 +2,7 @@
 !
 ! Distributions, and the ways in which arrays are made.
 module array_cases
+  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_ptr
   use checks
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   use tessera
@@ -9,11 +10,23 @@ module array_cases
   private
   public :: run_array_cases
 
+  interface
+    function c_layout(distribution, order, storage, ghosts) &
+        bind(c, name="tessera_distribution_layout") result(code)
+      import
+      type(c_ptr), value :: distribution
+      integer(c_int), intent(inout) :: order, storage
+      integer(c_int64_t), intent(inout) :: ghosts(*)
+      integer(c_int) :: code
+    end function c_layout
+  end interface
+
 contains
 
   subroutine run_array_cases()
     call run_case("distribution.regular", regular, .false.)
     call run_case("distribution.kinds", kinds, .false.)
+    call run_case("distribution.grids", grids, .false.)
     call run_case("distribution.errors", distribution_errors, .false.)
     call run_case("array.types", types, .true.)
     call run_case("array.ranks", ranks, .true.)
@@ -23,6 +36,7 @@ contains
     call run_case("array.asking", asking, .true.)
     call run_case("array.empty", empty, .true.)
     call run_case("array.errors", array_errors, .true.)
+    call run_case("array.empty_variables", empty_variables, .true.)
     call run_case("array.ends", ends, .true.)
   end subroutine run_array_cases
 
@@ -121,6 +135,48 @@ contains
       end do
     end do
   end subroutine check_scalapack
+
+  !> The first dimension runs fastest through a grid of members.
+  subroutine grids()
+    type(tessera_distribution) :: d
+    integer(int64), allocatable :: place(:)
+    type(tessera_patch) :: first
+    integer :: of
+    integer(c_int) :: order, storage, status
+    integer(int64) :: ghosts(tessera_max_dims)
+    type(c_ptr) :: handle
+    call d%create_scalapack(job, 7, [13, 11], block=[3, 4], grid=[2, 3])
+    call check(d%deal() == tessera_deal_cyclic_grid, "a cyclic grid")
+    call check(all(d%blocks() == [5, 3]) .and. all(d%process_grid() == [2, 3]), "its shape")
+    do of = 0, 5
+      place = d%coordinates(of)
+      call check(all(place == [mod(of, 2), of / 2]), "a member's place")
+      call d%block(of, 1, first)
+      call check(all(first%lo(1:2) == [3, 4] * place + 1), "its first block")
+    end do
+    place = d%coordinates(6, stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, "member 6 has no place in the grid")
+    call check(size(place) == 0, "results of what failed")
+    call d%free()
+    call d%create_regular(job, 6, [13, 11], process_grid=[3, 2], ghosts=[1, 2])
+    call check(d%deal() == tessera_deal_grid .and. all(d%process_grid() == [3, 2]), "regular")
+    status = c_layout(d%c_handle(), order, storage, ghosts)
+    call check(status == 0 .and. all(ghosts(1:2) == [2, 1]), "c_handle, which C sees turned")
+    call d%free()
+    handle = d%c_handle(stat=code, errmsg=message)
+    call check_error(tessera_closed, "the distribution was freed")
+    call check(.not. c_associated(handle), "no handle")
+    call d%create_block_cyclic(job, 4, [13, 11], block=[3, 4])
+    call check(d%deal() == tessera_deal_round_robin .and. all(d%blocks() == [5, 3]), "round robin")
+    place = d%coordinates(0, stat=code, errmsg=message)
+    call check_error(tessera_unsupported, "the members have no grid")
+    call d%free()
+    call d%create_restricted(job, 5, [13, 11], holders=[3, 1])
+    call check(d%deal() == tessera_deal_table, "as a list tells")
+    call d%free()
+    of = d%deal(stat=code, errmsg=message)
+    call check_error(tessera_closed, "the distribution was freed")
+  end subroutine grids
 
   subroutine distribution_errors()
     type(tessera_distribution) :: d
@@ -384,7 +440,7 @@ contains
         "ghosts has 1 number, but the array has 2 dimensions")
     last = merge(-1, 4, member == members - 1)
     call a%create(job, tessera_real64, [5, last], team=team, stat=code, errmsg=message)
-    call check(code == tessera_invalid_argument, "what one does wrong all are told")
+    call check_error(tessera_invalid_argument, "array 'unnamed' of shape (5, -1): dimension 2")
     call make_matrix(a, 5, 4, "A")
     call a%create(job, tessera_real64, [5, 4], team=team, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "this variable has its array already")
@@ -398,6 +454,32 @@ contains
     call check_error(tessera_closed, "the array was freed")
     call a%free()
   end subroutine array_errors
+
+  !> An optional argument that is there, but was not made, is no absent one.
+  subroutine empty_variables()
+    type(tessera_team) :: none
+    type(tessera_distribution) :: d, nowhere
+    type(tessera_array) :: a
+    real(real64), target :: memory(20)
+    memory = 0
+    call a%create(job, tessera_real64, [5, 4], team=none, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "tessera_array%create: the team of this call was not made")
+    call check_has(message, "hint: a variable is empty until one of its create")
+    call d%create_regular(job, members, [5, 4])
+    call a%create_distributed(job, tessera_real64, d, team=none, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "tessera_array%create_distributed: the team of this call was not made")
+    call a%attach(job, tessera_real64, d, memory, team=none, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "tessera_array%attach: the team of this call was not made")
+    call a%create_distributed(job, tessera_real64, nowhere, team=team, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the distribution of this call was not made")
+    call none%create(job)
+    call none%free()
+    call a%create(job, tessera_real64, [5, 4], team=none, stat=code, errmsg=message)
+    call check_error(tessera_closed, "the team was freed")
+  end subroutine empty_variables
 
   !> The end of a variable frees what was made in it, and that of a copy doesn't.
   subroutine ends()

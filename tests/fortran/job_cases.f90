@@ -16,10 +16,14 @@ contains
     call run_case("job.asking", asking, .false.)
     call run_case("job.completion", completion, .false.)
     call run_case("job.errors", job_errors, .false.)
+    call run_case("job.settings", settings, .false.)
+    call run_case("job.memory", memory, .false.)
     call run_case("team.making", making_teams, .true.)
     call run_case("team.collectives", collectives, .true.)
     call run_case("team.sections", sections_in_collectives, .true.)
     call run_case("team.errors", team_errors, .true.)
+    call run_case("team.assumed_size", assumed_size, .true.)
+    call run_case("team.mismatches", mismatches, .true.)
     call run_case("locks.exclude", locks_exclude, .true.)
     call run_case("locks.errors", locks_errors, .true.)
     call run_case("counter.draws", counter_draws, .true.)
@@ -87,6 +91,35 @@ contains
     call check_error(tessera_closed, "the job was stopped")
     call other%stop()
   end subroutine job_errors
+
+  !> Settings of the program's go before those of the environment, of this job only.
+  subroutine settings()
+    type(tessera_job), save :: other
+    character(40) :: lines(4)
+    lines = ["TESSERA_MAX_OUTSTANDING=77  ", "TESSERA_BOOTSTRAP=alone     ", &
+        "TESSERA_NONE=1              ", "TESSERA_LOG                 "]
+    call other%start(settings=lines(1:2))
+    call check(other%size() == 1 .and. other%setting("TESSERA_MAX_OUTSTANDING") == "77", "both")
+    call check(job%setting("TESSERA_MAX_OUTSTANDING") /= "77", "of the other job only")
+    call other%stop()
+    call other%start(settings=lines(2:1:-1))
+    call check(other%setting("TESSERA_MAX_OUTSTANDING") == "77", "in another order")
+    call other%stop()
+    call other%start(settings=lines(3:3), stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "there is no setting 'TESSERA_NONE'")
+    call other%start(settings=lines(4:4), stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the setting 'TESSERA_LOG' has no value")
+    call other%start(settings=["TESSERA_SERVER=never"], stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "block, poll or adaptive")
+  end subroutine settings
+
+  !> Exactly it is looked at by the cases of C.
+  subroutine memory()
+    integer(int64) :: bytes
+    bytes = tessera_memory_available(stat=code)
+    call check(code == 0 .and. bytes > 2_int64**20, "there is some memory")
+    call check(tessera_memory_available() < 2_int64**60, "in bytes")
+  end subroutine memory
 
   subroutine making_teams()
     type(tessera_team) :: half, world, copy
@@ -176,6 +209,64 @@ contains
     call other%barrier(stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "the team of this call was not made")
   end subroutine team_errors
+
+  !> Nobody knows how many elements there are.
+  subroutine assumed_size()
+    real(real64) :: x(4), all_of_it(4 * members)
+    x = member + 1
+    all_of_it = 0
+    call move(x, all_of_it)
+    call check(all(x == member + 1) .and. all(all_of_it == 0), "nothing was moved")
+  contains
+    subroutine move(x, everybody)
+      real(real64), intent(inout) :: x(*), everybody(*)
+      call team%broadcast(x, 0, stat=code, errmsg=message)
+      call check_error(tessera_invalid_argument, "the buffer is of assumed size; how many elements")
+      call check_has(message, "hint: give the section that is meant, as x(1:n)")
+      call team%allreduce(x, tessera_sum, stat=code, errmsg=message)
+      call check_error(tessera_invalid_argument, "%reduce: the buffer is of assumed size")
+      call team%reduce(x, tessera_sum, 0, stat=code, errmsg=message)
+      call check_error(tessera_invalid_argument, "%reduce: the buffer is of assumed size")
+      call team%allgather(x, everybody(1:4 * members), stat=code, errmsg=message)
+      call check_error(tessera_invalid_argument, "tessera_team%allgather: mine is of assumed size")
+      call team%allgather(x(1:4), everybody, stat=code, errmsg=message)
+      call check_error(tessera_invalid_argument, "the buffer is of assumed size")
+    end subroutine move
+  end subroutine assumed_size
+
+  !> Members that call different collectives, or the same with different sizes; the team works
+  !> afterwards.
+  subroutine mismatches()
+    real(real64) :: x(3)
+    integer :: one
+    logical :: is_odd
+    if (members == 1) return
+    x = 1
+    is_odd = member == members - 1
+    if (is_odd) then
+      call team%broadcast(x, 0, stat=code, errmsg=message)
+    else
+      call team%barrier(stat=code, errmsg=message)
+    end if
+    call check_error(tessera_invalid_argument, "called different collectives")
+    call check_has(message, "called barrier")
+    call check_has(message, "called broadcast of 24 bytes from member 0")
+    call team%barrier()
+    call team%allreduce(x(:merge(2, 3, is_odd)), tessera_sum, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "called allreduce of 16 bytes")
+    call check_has(message, "called allreduce of 24 bytes")
+    ! One that is refused before it gets there.
+    if (is_odd) then
+      call team%reduce(is_odd, tessera_sum, 0, stat=code, errmsg=message)
+      call check_error(tessera_invalid_argument, "logical of 4 bytes; it has to be of numbers")
+    else
+      call team%barrier(stat=code, errmsg=message)
+      call check_error(tessera_invalid_argument, "called different collectives")
+    end if
+    one = 1
+    call team%allreduce(one, tessera_sum)
+    call check(one == members, "the team works")
+  end subroutine mismatches
 
   subroutine locks_exclude()
     type(tessera_locks) :: locks

@@ -16,6 +16,7 @@ contains
 
   subroutine run_linalg_cases()
     call run_case("linalg.gemm", gemm, .true.)
+    call run_case("linalg.planes", planes, .true.)
     call run_case("linalg.contract", contract, .true.)
     call run_case("linalg.solve", solves, .true.)
     call run_case("linalg.factor", factors, .true.)
@@ -72,7 +73,7 @@ contains
 
   subroutine gemm()
     type(tessera_array) :: a, b, c
-    real(real64) :: x(n, m), y(m, 5), z(n, 5)
+    real(real64) :: x(n, m), y(m, 5), z(n, 5), w(5, n)
     x = sample(n, m, 1)
     y = sample(m, 5, 2)
     z = sample(n, 5, 3)
@@ -84,6 +85,7 @@ contains
     call make_of(c, z)
     call tessera_gemm(a, b, c, alpha=2.0_real64, beta=-1.0_real64)
     call check_near(elements_of(c), 2 * matmul(x, y) - z, "with factors")
+    call tessera_release_buffers()
     call make_of(b, transpose(y))
     call tessera_gemm(a, b, c, op_b=tessera_transposed)
     call check_near(elements_of(c), matmul(x, y), "B transposed")
@@ -100,7 +102,47 @@ contains
     call b%zero()
     call tessera_transpose(c, b)
     call check_near(elements_of(b), transpose(z), "transpose")
+    call b%zero()
+    call tessera_transpose(c%part([2, 1], [4, 2]), b%part([4, 3], [5, 5]))
+    w = 0
+    w(4:5, 3:5) = transpose(z(2:4, 1:2))
+    call check_near(elements_of(b), w, "transpose of a part")
+    call tessera_contract("ab", a%part([1, 1], [2, 2]), "bc", b, "ac", c, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "a part of array")
   end subroutine gemm
+
+  !> Of three dimensions, in each direction.
+  subroutine planes()
+    type(tessera_array) :: cube, b, c
+    real(real64) :: x(n, n), y(n, 4), values(n), none(0)
+    integer :: pivots(n), i
+    x = definite()
+    y = sample(n, 4, 2)
+    call make_of(b, y)
+    call make_matrix(c, n, 4, "C")
+    call cube%create(job, tessera_real64, [n, 3, n], name="cube", team=team)
+    if (member == 0) call cube%put([1, 2, 1], [n, 2, n], reshape(x, [n, 1, n]))
+    call cube%sync()
+    associate (plane => cube%part([1, 2, 1], [n, 2, n]))
+      call tessera_gemm(plane, b, c)
+      call check_near(elements_of(c), matmul(x, y), "a plane times a matrix")
+      call tessera_eigenvalues(plane, values)
+      call check(abs(sum(values) - sum([(x(i, i), i = 1, n)])) < n * tolerance, &
+          "the sum of a plane's eigenvalues is its trace")
+      call tessera_eigenvalues(plane, none, stat=code, errmsg=message)
+      call check_error(tessera_invalid_argument, "has to be a list of 6 numbers")
+      call tessera_lu(plane, pivots)
+      call check(all(pivots >= 1 .and. pivots <= n), "pivots of a plane")
+    end associate
+    call cube%free()
+    call cube%create(job, tessera_real64, [2, n, 4], name="cube", team=team)
+    call cube%zero()
+    call tessera_permute(b, [0, 1, 2], cube%part([2, 1, 1], [2, n, 4]))
+    call tessera_permute(cube%part([2, 1, 1], [2, n, 4]), [2, 3], c)
+    call check_near(elements_of(c), y, "to a plane and back")
+    call tessera_gemm(cube, b, c, stat=code, errmsg=message)
+    call check(code == tessera_invalid_argument, "all of a cube is no matrix")
+  end subroutine planes
 
   subroutine contract()
     type(tessera_array) :: a, b, c, t

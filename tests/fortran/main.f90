@@ -1,11 +1,12 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
 ! All cases of the Fortran module, on all ranks of the job. With the argument `mpi` it begins with a
-! communicator of the program's.
+! communicator and settings of the program's.
 program main
   use, intrinsic :: iso_c_binding, only: c_int
   use access_cases, only: run_access_cases
   use array_cases, only: run_array_cases
+  use checkpoint_cases, only: run_checkpoint_cases
   use checks, only: failures_of_all, job
   use job_cases, only: run_job_cases
   use language_cases, only: run_language_cases
@@ -27,7 +28,8 @@ program main
   character(10) :: how
   call get_command_argument(1, how)
   if (how == "mpi") then
-    call job%start(communicator=int(test_communicator()))
+    call job%start(communicator=int(test_communicator()), settings=["TESSERA_MAX_OUTSTANDING=99"])
+    if (job%setting("TESSERA_MAX_OUTSTANDING") /= "99") error stop "its settings don't count"
   else
     call job%start()
   end if
@@ -40,6 +42,7 @@ program main
   call run_vector_cases()
   call run_linalg_cases()
   call run_sparse_cases()
+  call run_checkpoint_cases()
   call run_language_cases()
   if (failures_of_all() > 0) error stop "checks have failed"
   call job%stop()

@@ -142,6 +142,7 @@ contains
   subroutine mirrored_errors()
     type(tessera_mirrored) :: mirrored, other
     type(tessera_array) :: a, integers
+    type(tessera_team) :: none
     call make(mirrored, tessera_real64)
     call make_matrix(a, n, m, "A")
     call integers%create(job, tessera_int32, [n, m], name="I", team=team)
@@ -160,6 +161,9 @@ contains
     call check_error(tessera_invalid_argument, "array 'N' of shape (-1, 2): dimension 1")
     call other%create(job, -12_int64, [1, 2], name="N", team=team, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "mirrored array 'N': elements that are only moved")
+    call other%create(job, tessera_real64, [1, 2], team=none, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "tessera_mirrored%create: the team of this call was not made")
     call other%merge(stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "the mirrored array of this call was not made")
     ! One member alone.

@@ -24,6 +24,7 @@ contains
     call run_case("element.random", random, .true.)
     call run_case("reduction.sums", sums, .true.)
     call run_case("reduction.norms", norms, .true.)
+    call run_case("reduction.other_norms", other_norms, .true.)
     call run_case("reduction.select", selects, .true.)
     call run_case("reduction.steps", steps, .true.)
     call run_case("matrix.diagonals", diagonals, .true.)
@@ -206,6 +207,28 @@ contains
     call check(abs(a%norm_infinity(reproducible=.true.) - maxval(sum(abs(x), dim=2))) &
         < tolerance * 100, "rows")
   end subroutine norms
+
+  !> Of vectors, which have no rows and columns to change places, and of what has no such norm.
+  subroutine other_norms()
+    type(tessera_array) :: v, cube
+    type(tessera_part) :: part
+    real(real64) :: x(5), norm
+    x = [1.0_real64, -7.0_real64, 2.0_real64, -3.0_real64, 4.0_real64]
+    call make_vector(v, tessera_real64, 5, "v")
+    if (member == 0) call v%put(1, 5, x)
+    call v%sync()
+    call check(v%norm1() == 17 .and. v%norm1(reproducible=.true.) == 17, "the sum of all")
+    call check(v%norm_infinity() == 7, "the largest of all")
+    part = v%part(3, 5)
+    call check(part%norm1() == 9 .and. part%norm_infinity(reproducible=.true.) == 4, "of a part")
+    call cube%create(job, tessera_real64, [2, 3, 4], name="cube", team=team)
+    norm = cube%norm1(stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "norm1 of array 'cube'")
+    call check_has(message, "norm1 and norm_infinity are defined for matrices and vectors")
+    norm = cube%norm_infinity(stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "norm_infinity of array 'cube'")
+    call check(norm == 0, "results of what failed")
+  end subroutine other_norms
 
   subroutine selects()
     type(tessera_array) :: a

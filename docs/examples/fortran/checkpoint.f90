@@ -1,46 +1,73 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! A computation that goes on where it was stopped: run it twice.
+! A simulation that goes on where its last run stopped, also on another number of ranks: in each
+! step random numbers are added, and the result is the same however the steps were cut into runs.
 !
-! Run: tessera-run -n 4 build/docs/examples/fortran_checkpoint FILE
+! Run: tessera-run -n 4 build/docs/examples/fortran_checkpoint run.h5 10
+!      tessera-run -n 3 build/docs/examples/fortran_checkpoint run.h5 20
 program checkpoint
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use tessera
   implicit none
   type(tessera_job) :: job
-  type(tessera_array) :: a
-  type(tessera_checkpoint) :: file
-  type(tessera_checkpoint_writer) :: writer
-  character(200) :: path
-  integer(int64) :: step
-  integer :: code
-  real(real64) :: total
+  type(tessera_team) :: world
+  type(tessera_array) :: a, b, random
+  character(200) :: path, number
+  integer(int64) :: first, last, step
+  real(real64) :: difference
+  logical :: is_there
 
-  call job%start()
   call get_command_argument(1, path)
-  if (path == "") path = "fortran_checkpoint.h5"
+  call get_command_argument(2, number)
+  if (path == "") path = "run.h5"
+  last = 10
+  if (number /= "") read (number, *) last
+  call job%start()
+  call world%create(job)
+  call a%create(job, tessera_real64, [200, 300], name="A")
+  call random%duplicate(a, name="random")
+  call b%duplicate(a, name="B")
 
-  ! 1. Begin with the file, if there is one, on however many ranks.
-  call file%open(job, path, stat=code)
-  if (code == tessera_ok) then
-    call file%read("A", a)
-    call file%get_attribute("step", step)
-    call file%free()
-  else
-    call a%create(job, tessera_real64, [100, 100], name="A")
-    step = 0
-  end if
+  inquire (file=path, exist=is_there)
+  call world%broadcast(is_there, 0)  ! rank 0 looks, so that all agree
+  first = 0
+  if (is_there) call read_state()
+  do step = first, last - 1
+    call grow(a)
+  end do
+  call write_state()
 
-  ! 2. Compute.
-  call a%add_constant(1.0_real64)
-  step = step + 1
-  call a%sum(total)
-  if (job%rank() == 0) print "(a, i0, a, i0)", "step ", step, ", sum: ", nint(total)
-
-  ! 3. The new file takes the old one's place when it is complete.
-  call writer%create(job, path)
-  call writer%add(a)
-  call writer%put_attribute("step", step)
-  call writer%commit()
+  do step = 0, last - 1  ! the same in one run
+    call grow(b)
+  end do
+  call b%add(1.0_real64, a, -1.0_real64, b)
+  difference = b%norm_max()
+  if (job%rank() == 0) print "(2(a, i0), a, es7.1)", "step ", first, " to ", last, &
+      "; difference to one run: ", difference
+  if (difference > 0) error stop 1
   call job%stop()
+
+contains
+  subroutine grow(array)
+    type(tessera_array), intent(in) :: array
+    call random%fill_random(step, 0.0_real64, 1.0_real64)
+    call array%add(1.0_real64, array, 1.0_real64, random)
+  end subroutine grow
+
+  !> What an earlier run left: the array, whatever ranks wrote it, and the step that it came to.
+  subroutine read_state()
+    type(tessera_checkpoint) :: file
+    call file%open(job, path)
+    call file%read_into("A", a)
+    call file%get_attribute("step", first)
+  end subroutine read_state
+
+  !> The old file stays until the new one is complete.
+  subroutine write_state()
+    type(tessera_checkpoint_writer) :: writer
+    call writer%create(job, path)
+    call writer%add(a)
+    call writer%put_attribute("step", last)
+    call writer%commit()
+  end subroutine write_state
 end program checkpoint

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. What functions on sparse matrices take from Fortran: numbers of rows and columns, how a
+// matrix is to be made, and arrays beside one; and how its team hears of what a member got wrong.
+// Rows and columns are shifted, but not turned around: they are rows and columns for C, too.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "fortran/c_sparse.h"
+#include "fortran/detail/arguments.hpp"
+#include "fortran/detail/cells.hpp"
+#include "fortran/detail/collective.hpp"
+#include "fortran/detail/descriptors.hpp"
+#include "fortran/detail/sparse.hpp"
+
+namespace tessera::fapi {
+
+/// One integer of any kind. Errors: invalid_argument.
+inline rma::Result<std::int64_t> one_integer(const Descriptor* given, std::string_view what) {
+  TESSERA_ASSIGN_OR_RETURN(const Numbers numbers, integers(given, what));
+  if (numbers.size() != 1) {
+    return rma::Status::error(
+        rma::Code::invalid_argument,
+        fmt::format("{} has {} numbers; it has to be one", what, numbers.size()));
+  }
+  return numbers[0];
+}
+
+/// Numbers of rows or columns, from 1, as C has them. Errors: invalid_argument, out_of_range.
+inline rma::Result<Numbers> places_of(const Descriptor* given, std::int64_t most,
+                                      std::string_view what) {
+  TESSERA_ASSIGN_OR_RETURN(Numbers places, integers(given, what));
+  for (std::int64_t& place : places) {
+    if (place < 1 || place > most) {
+      return rma::Status::error(rma::Code::out_of_range,
+                                fmt::format("{} has {}; there are 1 to {}", what, place, most));
+    }
+    --place;
+  }
+  return places;
+}
+
+/// Writes a number to an integer of any kind, if there is one.
+inline rma::Status give_integer(std::int64_t number, Descriptor* to, std::string_view what) {
+  return to == nullptr ? rma::Status() : give_integers({&number, 1}, to, what);
+}
+
+/// That elements of this type are there, and how many. Errors: invalid_argument.
+inline rma::Status check_kind(std::int64_t type, const Descriptor* given, std::string_view what) {
+  TESSERA_RETURN_IF_ERROR(check_counted(given, what));
+  TESSERA_ASSIGN_OR_RETURN(const auto kind, capi::element_kind(type));
+  return check_elements(kind, given, what);
+}
+
+/// What a matrix tells of itself. Requires: the handle is open.
+struct SparseFacts {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t type = 0;
+  std::string description;
+};
+inline SparseFacts facts_of(const tessera_sparse& matrix) {
+  return std::visit(
+      []<class T>(const capi::SparseMatrix<T>& of) {
+        return SparseFacts{of.rows(), of.columns(),
+                           static_cast<std::int64_t>(rma::element_type<T>()), of.describe()};
+      },
+      *matrix.contents);
+}
+
+/// What one member gives wrongly, all are told. Requires: the handle is open.
+inline rma::Status tell(const tessera_sparse& matrix, rma::Status mine) {
+  return std::visit([&](auto& of) { return capi::tell(of.team(), std::move(mine)); },
+                    *matrix.contents);
+}
+/// The same where there is no matrix yet. Requires: the handles are open.
+inline rma::Status tell(const tessera_job& job, const tessera_team* members, rma::Status mine) {
+  rma::Team team = members == nullptr ? job.contents->world() : *members->contents;
+  return capi::tell(team, std::move(mine));
+}
+
+/// The team in a variable; null where none is given. Errors: as open().
+inline rma::Result<tessera_team*> team_in(const Cell* cell) {
+  if (cell == nullptr) {
+    return nullptr;
+  }
+  return open<tessera_team>(cell);
+}
+
+/// How a matrix is made, as C wants it; `options` points into the rest.
+struct SparseChoice {
+  Numbers row_starts;
+  tessera_sparse_options options = {};
+};
+
+/// Of what Fortran gives, where members' rows begin may be absent. Errors: invalid_argument.
+inline rma::Status take_choice(const char* name, const Descriptor* row_starts, int balance,
+                               SparseChoice& choice) {
+  tessera_sparse_options_init(&choice.options);
+  choice.options.name = name;
+  choice.options.balance = balance;
+  if (row_starts == nullptr) {
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(choice.row_starts, integers(row_starts, "row_starts"));
+  std::int64_t before = 0;
+  for (std::int64_t& start : choice.row_starts) {
+    if (start <= before || (before == 0 && start != 1)) {
+      return rma::Status::error(rma::Code::invalid_argument,
+                                before == 0
+                                    ? fmt::format("row_starts begins with {}", start)
+                                    : fmt::format("row_starts has {} after {}", start, before))
+          .hint("it begins with row 1 and goes up, a number for each member that has rows");
+    }
+    before = start;
+    --start;
+  }
+  choice.options.row_starts = choice.row_starts.data();
+  choice.options.row_start_count = std::ssize(choice.row_starts);
+  return {};
+}
+
+}  // namespace tessera::fapi

@@ -1,0 +1,116 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! Products of sparse matrices with vectors, planned once and done often; see
+! tessera_sparse_matrices.
+!
+!     type(tessera_spmv) :: plan
+!     call plan%create(a, x, y)
+!     call plan%multiply(a, x, y)      ! y = A x, as often as needed
+module tessera_sparse_products
+  use, intrinsic :: iso_c_binding
+  use tessera_arrays
+  use tessera_errors
+  use tessera_sparse_bindings
+  use tessera_sparse_matrices
+  implicit none
+  private
+  public :: tessera_spmv
+
+  !> How elements of other nodes come here: their owners put them, by lists told when the plan was
+  !> made (push); or they are read, by a non-blocking get for each run of neighbouring elements
+  !> (plain), one list for each owner (vector), an aggregate for each owner, or, to compare with, a
+  !> blocking get for each element (single).
+  integer, parameter, public :: tessera_spmv_plain = 0, tessera_spmv_vector = 1, &
+      tessera_spmv_aggregate = 2, tessera_spmv_single = 3, tessera_spmv_push = 4
+
+  !> A plan of products with vectors.
+  type :: tessera_spmv
+    type(owned_cell) :: own  ! not for programs
+  contains
+    procedure :: create => spmv_create
+    procedure :: multiply => spmv_multiply
+    procedure :: multiply_transposed => spmv_multiply_transposed
+    procedure :: reads => spmv_reads
+    procedure :: free => spmv_free
+    procedure :: c_handle => spmv_c_handle
+  end type tessera_spmv
+
+contains
+
+  !> Collective. A plan for products of the matrix, and its duplicates, with vectors distributed as
+  !> x and y, whose contents don't count. Plans end before their matrices. With `neighbours_only`
+  !> only neighbours meet in a product: own elements of x must be there, and until the ranks have
+  !> met again, in any collective operation, they must not be changed, and other ranks' elements of
+  !> y may not be there yet. `mode` is tessera_spmv_push unless given; with `through_network` ranks
+  !> of this node are treated as others; with `wide_indices` an entry takes 8 bytes also where 4 do.
+  subroutine spmv_create(self, matrix, x, y, neighbours_only, mode, through_network, &
+      wide_indices, stat, errmsg)
+    class(tessera_spmv), intent(inout) :: self
+    type(tessera_sparse), intent(in) :: matrix
+    type(tessera_array), intent(in) :: x, y
+    logical, intent(in), optional :: neighbours_only
+    integer, intent(in), optional :: mode
+    logical, intent(in), optional :: through_network, wide_indices
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_spmv_options) :: options
+    if (present(mode)) options%mode = int(mode, c_int)
+    options%through_network = flag(through_network)
+    options%wide_indices = flag(wide_indices)
+    options%neighbours_only = flag(neighbours_only)
+    call finish(f_spmv_create(self%own%at, matrix%own%at, x%own%at, y%own%at, options), stat, &
+        errmsg)
+  end subroutine spmv_create
+
+  !> Collective. y = matrix x, the same bits for any number of ranks.
+  subroutine spmv_multiply(self, matrix, x, y, stat, errmsg)
+    class(tessera_spmv), intent(in) :: self
+    type(tessera_sparse), intent(in) :: matrix
+    type(tessera_array), intent(in) :: x, y
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_spmv_multiply(self%own%at, 0_c_int, matrix%own%at, x%own%at, y%own%at), stat, &
+        errmsg)
+  end subroutine spmv_multiply
+
+  !> Collective. x = transposed matrix y.
+  subroutine spmv_multiply_transposed(self, matrix, y, x, stat, errmsg)
+    class(tessera_spmv), intent(in) :: self
+    type(tessera_sparse), intent(in) :: matrix
+    type(tessera_array), intent(in) :: y, x
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_spmv_multiply(self%own%at, 1_c_int, matrix%own%at, y%own%at, x%own%at), stat, &
+        errmsg)
+  end subroutine spmv_multiply_transposed
+
+  !> Local. Elements of x that a product reads from others, those of them that it loads from shared
+  !> memory, and own rows that need none; in integers of any kind.
+  subroutine spmv_reads(self, from_others, shared, rows_without, stat, errmsg)
+    class(tessera_spmv), intent(in) :: self
+    type(*), dimension(..), intent(inout), optional :: from_others, shared, rows_without
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_spmv_reads(self%own%at, from_others, shared, rows_without), stat, errmsg)
+  end subroutine spmv_reads
+
+  !> Collective.
+  subroutine spmv_free(self, stat, errmsg)
+    class(tessera_spmv), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%own%free(stat, errmsg)
+  end subroutine spmv_free
+
+  !> Local. The handle of fortran/c_api.h; it stays this variable's.
+  function spmv_c_handle(self, stat, errmsg) result(handle)
+    class(tessera_spmv), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (.not. open_cell(self%own, kind_spmv, handle, code)) handle = c_null_ptr
+    call finish(code, stat, errmsg)
+  end function spmv_c_handle
+
+end module tessera_sparse_products

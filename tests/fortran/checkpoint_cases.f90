@@ -1,0 +1,212 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! Files that are not there, or not what was written; round trips are among linalg_cases.
+module checkpoint_cases
+  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_int, c_int64_t, &
+      c_null_char, c_ptr
+  use checks
+  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use tessera
+  implicit none
+  private
+  public :: run_checkpoint_cases
+
+  real(real64), parameter :: mark = 1234.56789_real64
+
+  interface
+    function c_type_name(file, name, text, capacity, length) &
+        bind(c, name="tessera_checkpoint_type_name") result(code)
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(inout) :: text(*)
+      integer(c_int64_t), value :: capacity
+      integer(c_int64_t), intent(inout) :: length
+      integer(c_int) :: code
+    end function c_type_name
+    function c_add_real(writer, name, value) &
+        bind(c, name="tessera_checkpoint_writer_add_real") result(code)
+      import
+      type(c_ptr), value :: writer
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), value :: value
+      integer(c_int) :: code
+    end function c_add_real
+  end interface
+
+contains
+
+  subroutine run_checkpoint_cases()
+    call run_case("checkpoint.handles", handles, .true.)
+    call run_case("checkpoint.files", files, .true.)
+    call run_case("checkpoint.one_member", one_member, .true.)
+    call run_case("checkpoint.empty_variables", empty_variables, .true.)
+  end subroutine run_checkpoint_cases
+
+  !> Collective on the team. A name that no other run has.
+  function new_path() result(path)
+    character(:), allocatable :: path
+    character(60) :: text
+    integer(int64) :: now
+    call system_clock(now)
+    call team%broadcast(now, 0)
+    write (text, "(a, i0, a, i0, a)") "fortran-files.", now, ".", team%world_rank(0), ".h5"
+    path = trim(text)
+  end function new_path
+
+  !> Collective on the team. Whether this build could write the file, which has 9 x 7 marks.
+  function is_written(path) result(is_so)
+    character(*), intent(in) :: path
+    logical :: is_so
+    type(tessera_checkpoint_writer) :: writer
+    type(tessera_array) :: a
+    call writer%create(job, path, team, stat=code, errmsg=message)
+    is_so = code == tessera_ok
+    if (.not. is_so) call check_error(tessera_unsupported, "this library was built without HDF5")
+    if (.not. is_so) return
+    call make_matrix(a, 9, 7, "A")
+    call a%fill(mark)
+    call writer%add(a)
+    call writer%commit()
+  end function is_written
+
+  function bytes_of(path) result(bytes)
+    character(*), intent(in) :: path
+    character(:), allocatable :: bytes
+    integer :: unit, length
+    open (newunit=unit, file=path, access="stream", status="old", action="read")
+    inquire (unit, size=length)
+    allocate (character(length) :: bytes)
+    read (unit) bytes
+    close (unit)
+  end function bytes_of
+
+  subroutine write_bytes(path, bytes)
+    character(*), intent(in) :: path, bytes
+    integer :: unit
+    open (newunit=unit, file=path, access="stream", status="replace", action="write")
+    write (unit) bytes
+    close (unit)
+  end subroutine write_bytes
+
+  subroutine remove(path)
+    character(*), intent(in) :: path
+    integer :: unit
+    open (newunit=unit, file=path, status="old")
+    close (unit, status="delete")
+  end subroutine remove
+
+  !> What is to be had from C by the handles of files.
+  subroutine handles()
+    type(tessera_checkpoint_writer) :: writer
+    type(tessera_checkpoint) :: file
+    type(tessera_array) :: a
+    type(c_ptr) :: handle
+    character(:), allocatable :: path
+    character(kind=c_char) :: text(20)
+    integer(c_int64_t) :: length
+    integer(c_int) :: status
+    real(real64) :: value
+    handle = file%c_handle(stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the checkpoint of this call was not made")
+    call check(.not. c_associated(handle), "no handle")
+    handle = writer%c_handle(stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the writer of a checkpoint of this call was not")
+    path = new_path()
+    call writer%create(job, path, team, stat=code)
+    if (code == tessera_unsupported) return
+    call a%create(job, tessera_real32, [9, 7], name="A", team=team)
+    call writer%add(a)
+    status = c_add_real(writer%c_handle(), "half" // c_null_char, 0.5_real64)
+    call check(status == 0, "written by C")
+    call writer%commit()
+    call file%open(job, path, team)
+    call file%get_attribute("half", value)
+    call check(value == 0.5_real64, "what C has written")
+    status = c_type_name(file%c_handle(), "A" // c_null_char, text, 20_c_int64_t, length)
+    call check(status == 0 .and. length == 7, "the type's name in the file")
+    call check(all(text(1:7) == ["f", "l", "o", "a", "t", "3", "2"]), "it is float32")
+    call file%free()
+    call team%barrier()
+    if (member == 0) call remove(path)
+  end subroutine handles
+
+  !> One that is missing, one with another byte among its elements, and one that was cut off.
+  subroutine files()
+    type(tessera_checkpoint) :: file
+    type(tessera_array) :: a
+    character(:), allocatable :: path, bytes
+    integer :: place
+    bytes = ""
+    path = new_path()
+    if (.not. is_written(path)) return
+    call file%open(job, "missing-" // path, team, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "missing-" // path // ": No such file or directory")
+    if (member == 0) then
+      bytes = bytes_of(path)
+      place = index(bytes, transfer(mark, repeat(" ", 8)))
+      call check(place > 0, "the file has the elements")
+      call write_bytes(path, bytes(:place - 1) // "?" // bytes(place + 1:))
+    end if
+    call team%barrier()
+    call file%open(job, path, team)
+    call file%read("A", a, stat=code, errmsg=message)
+    call check_error(tessera_protocol, "array 'A' of checkpoint '" // path // "'")
+    call check_has(message, "is damaged: its checksum differs")
+    call check_has(message, "hint: use an older checkpoint")
+    call file%verify("A", stat=code, errmsg=message)
+    call check_error(tessera_protocol, "is damaged: its checksum differs")
+    call file%free()
+    call team%barrier()
+    if (member == 0) call write_bytes(path, bytes(:len(bytes) / 2))
+    call team%barrier()
+    call file%open(job, path, team, stat=code, errmsg=message)
+    call check_error(tessera_protocol, path // " can't be read as HDF5")
+    call check_has(message, "hint: it is damaged, truncated, or no HDF5 file")
+    call team%barrier()
+    if (member == 0) call remove(path)
+  end subroutine files
+
+  !> What one member alone does wrong.
+  subroutine one_member()
+    type(tessera_checkpoint) :: file
+    type(tessera_array) :: a
+    character(:), allocatable :: path
+    path = new_path()
+    if (.not. is_written(path)) return
+    call file%open(job, path, team)
+    call file%read(merge("B", "A", member == members - 1), a, stat=code, errmsg=message)
+    call check(code == tessera_invalid_argument, "what one does wrong all are told")
+    call check_has(message, "tessera_checkpoint_read")
+    call file%read("A", a)
+    call team%barrier()
+    if (member == 0) call remove(path)
+  end subroutine one_member
+
+  !> An optional argument that is there, but was not made, is no absent one.
+  subroutine empty_variables()
+    type(tessera_checkpoint_writer) :: writer
+    type(tessera_checkpoint) :: file
+    type(tessera_team) :: no_team
+    type(tessera_distribution) :: no_distribution
+    type(tessera_array) :: a
+    character(:), allocatable :: path
+    path = new_path()
+    call writer%create(job, path, no_team, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "tessera_checkpoint_writer%create: the team of this call was not made")
+    call file%open(job, path, no_team, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "tessera_checkpoint%open: the team of this call was not made")
+    if (.not. is_written(path)) return
+    call file%open(job, path, team)
+    call file%read("A", a, no_distribution, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "tessera_checkpoint%read: the distribution of this call was not made")
+    call file%read("A", a)
+    call file%free()
+    call team%barrier()
+    if (member == 0) call remove(path)
+  end subroutine empty_variables
+
+end module checkpoint_cases
