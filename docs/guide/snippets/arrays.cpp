@@ -7,6 +7,7 @@
 
 #include "arrays/array.hpp"
 #include "arrays/print.hpp"
+#include "arrays/reductions.hpp"
 #include "docs/guide/snippets/expect.hpp"
 
 using guide::expect;
@@ -52,7 +53,7 @@ void ask_where(Job& job) {
     std::cout << to_string(patch.box) << " is on rank " << patch.owner.value << '\n';
   }
   // [/where]
-  expect(theirs.contains(Index{500, 500}), "the owner has the element");
+  expect(!intersect(theirs, Box({500, 500}, {501, 501})).is_empty(), "the owner has the element");
   expect(!mine.is_empty(), "each rank has a block");
 }
 
@@ -104,6 +105,44 @@ void distribute(Job& job) {
   expect(a.distribution() == tiled, "the array has it");
 }
 
+void choose_owners(Job& job) {
+  const std::int64_t ranks = job.size();
+  // [tiles]
+  // Tiles begin at rows 0, 1 and 4, and at columns 0, 5 and 6; 2 x 2 ranks.
+  const std::vector<std::vector<std::int64_t>> bounds{{0, 1, 4}, {0, 5, 6}};
+  const auto tiles = Distribution::tiled_irregular({6, 8}, bounds, {2, 2}, ranks).value();
+  // [/tiles]
+  expect(owners(tiles) == "00000100 22222322 22222322 22222322 00000100 00000100 ", "tiles");
+  // [table]
+  // Rows in 2 even blocks, columns in blocks of 3; an owner for each of the 2 x 3 blocks.
+  const std::vector<AxisCut> cuts{AxisCut::even(6, 2).value(), AxisCut::by_size(8, 3).value()};
+  const std::vector<TeamRank> places{{0}, {1}, {1}, {3}, {3}, {0}};
+  const auto deal = Deal::table({2, 3}, places, ranks).value();
+  const auto by_table = Distribution::create(cuts, deal).value();
+  // [/table]
+  expect(owners(by_table) == "00011111 00011111 00011111 33333300 33333300 33333300 ", "as told");
+}
+
+void use_memory_that_is_there(Job& job) {
+  // [attach]
+  const auto even = Distribution::regular({1000}, job.size()).value();
+  const auto own = static_cast<std::size_t>(even.local_elements(job.world().rank()));
+  std::vector<double> memory(own, 2.0);  // this rank's part; it must outlive the array
+  auto a = Array<double>::attach(job, even, memory, {.name = "A"}).value();
+  // [/attach]
+  expect(sum(a).value() == 2000, "the memory keeps its contents");
+  require(fill(a, 3.0));
+  expect(memory.front() == 3, "what is written to the array is in the memory");
+  // [overlay]
+  auto work = Array<double>::create(job, {1000, 100}, {.name = "work"}).value();
+  const auto square = Distribution::regular({200, 200}, job.size()).value();
+  auto s = Array<float>::overlay(work, square, "S").value();  // in the memory of `work`
+  // [/overlay]
+  require(fill(s, 1.0F));
+  expect(sum(s).value() == 200 * 200, "an array as any other");
+  expect(work.get_element({0, 0}).value() != 0, "what one writes is the other's");
+}
+
 // [structure]
 struct Particle {
   double position[3];
@@ -126,5 +165,7 @@ int main() {
   make_arrays(job);
   ask_where(job);
   distribute(job);
+  choose_owners(job);
+  use_memory_that_is_there(job);
   elements_of_any_type(job);
 }

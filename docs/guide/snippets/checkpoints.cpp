@@ -2,7 +2,10 @@
 // The code of docs/guide/07-checkpoints.md.
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
+#include <string>
 
 #include "arrays/checkpoint.hpp"
 #include "arrays/random.hpp"
@@ -11,8 +14,38 @@
 
 using namespace tessera::arrays;
 using guide::expect;
+using tessera::rma::Code;
 using tessera::rma::Job;
 using tessera::rma::require;
+
+namespace {
+
+// Changes one bit of an element in the file; then it is no longer what was written.
+void damage(double element) {
+  std::fstream file("guide.h5", std::ios::in | std::ios::out | std::ios::binary);
+  std::string contents{std::istreambuf_iterator<char>(file), {}};
+  const std::string bytes(reinterpret_cast<const char*>(&element), sizeof element);
+  const std::size_t place = contents.find(bytes);
+  expect(place != std::string::npos, "elements are in the file as they are");
+  file.seekp(static_cast<std::streamoff>(place));
+  file.put(static_cast<char>(contents[place] ^ 1));
+}
+
+void check_damage(Job& job, Checkpoint& file, const Array<double>& density) {
+  const double element = density.get_element({50, 40}).value();
+  require(job.barrier());
+  if (job.rank().value == 0) {
+    damage(element);
+  }
+  require(job.barrier());
+  const auto status = file.verify("density");
+  expect(file.verify("A").ok() && status.code() == Code::protocol, "one of them is damaged");
+  if (job.rank().value == 0) {
+    std::cout << status.message() << '\n';
+  }
+}
+
+}  // namespace
 
 int main() {
   auto job = Job::start().value();
@@ -38,6 +71,12 @@ int main() {
   // [/read]
   expect(sum(again, {.reproducible = true}).value() == total && stored_step == step, "A is back");
   expect(norm_max(b).value() > 0, "B is back");
+  // [verify]
+  for (const std::string& name : file.names()) {
+    require(file.verify(name));  // reads it, compares, and keeps nothing
+  }
+  // [/verify]
+  check_damage(job, file, b);
   // [missing]
   const auto other = Checkpoint::open(job, "no-such-file.h5");
   if (!other.ok() && job.rank().value == 0) {

@@ -3,17 +3,24 @@
 #include <cmath>
 #include <cstdint>
 #include <iostream>
+#include <vector>
 
 #include "arrays/matrix.hpp"
 #include "arrays/random.hpp"
 #include "arrays/reductions.hpp"
+#include "arrays/transform.hpp"
 #include "docs/guide/snippets/expect.hpp"
 #include "linalg/contract.hpp"
+#include "linalg/count_sketch.hpp"
 #include "linalg/eigen.hpp"
 #include "linalg/gemm.hpp"
 #include "linalg/permute.hpp"
 #include "linalg/solve.hpp"
 #include "linalg/sparse_builder.hpp"
+#include "linalg/sparse_convert.hpp"
+#include "linalg/sparse_dense.hpp"
+#include "linalg/sparse_diagonal.hpp"
+#include "linalg/sparse_product.hpp"
 #include "linalg/spmv.hpp"
 #include "linalg/svd.hpp"
 
@@ -62,6 +69,21 @@ void multiply_matrices(Job& job) {
   const MatrixPatch<double> right(b, Box({0, 0}, {30, 20}));
   require(gemm(corner, left, right));
   // [/patch]
+}
+
+void multiply_planes(Job& job) {
+  auto t = random_matrix(job, {20, 5, 30}, 9);
+  auto g = Matrix::create(job, {30, 30}, {.name = "G"}).value();
+  // [plane]
+  const Box at_two({0, 2, 0}, {20, 3, 30});  // T[:, 2, :], of 20 x 5 x 30
+  const MatrixPatch<double> plane(t, at_two, {.rows = 0, .columns = 2});   // 20 x 30
+  const MatrixPatch<double> turned(t, at_two, {.rows = 2, .columns = 0});  // 30 x 20
+  require(gemm(MatrixPatch<double>(g), turned, plane));
+  // [/plane]
+  auto d = Matrix::create(job, {30}, {.name = "d"}).value();
+  require(get_diagonal(g, d));
+  const double squares = dot(part(t, at_two), part(t, at_two)).value();
+  expect(std::abs(sum(d).value() - squares) < 1e-10, "the trace is the sum of squares");
 }
 
 void contract_tensors(Job& job) {
@@ -151,9 +173,78 @@ void multiply_sparse(Job& job) {
   auto y = x.duplicate("y").value();
   auto plan = SpmvPlan<double>::create(a, x, y).value();  // once: who needs what from whom
   require(fill(x, 1.0));
-  require(plan.multiply(a, x, y));  // y = A x, as often as needed
+  require(plan.multiply(a, x, y));             // y = A x, as often as needed
+  require(plan.multiply_transposed(a, y, x));  // x = Aᵀ y
   // [/spmv]
   expect(sum(y).value() == 2, "one at each end");
+  expect(x.get_element({0}).value() == 2 && x.get_element({1}).value() == -1, "A is symmetric");
+  // [rows]
+  {
+    const auto own = a.local().value();  // this rank's rows
+    for (double& value : own.values()) {
+      value *= 2;
+    }
+  }
+  require(a.sync());
+  const LocalCsr<double> piece = a.get(Box({10, 10}, {13, 14})).value();  // any rank, any part
+  // [/rows]
+  expect(piece.entries() == 8 && piece.value[0] == 4 && piece.value[1] == -2, "doubled rows");
+}
+
+// Column 3 of the sketch is column 3, each element with its sign in its bucket.
+void check_sketch(Job& job, const Matrix& column, SparseMatrix<double>& sketch) {
+  std::vector<double> left(16);
+  std::vector<double> elements(60);
+  require(column.get(column.box(), elements));
+  for (std::int64_t row = 0; row < 60; ++row) {
+    const SketchPlace place = sketch_place(7, row, 16);
+    const double element = elements[static_cast<std::size_t>(row)];
+    left[static_cast<std::size_t>(place.bucket)] += place.is_negative ? -element : element;
+  }
+  auto brought = Matrix::create(job, {16}, {.name = "brought down"}).value();
+  std::vector<double> right(16);
+  require(get_column(sketch, 3, brought));
+  require(brought.get(brought.box(), right));
+  expect(left == right, "the sketch of column 3");
+}
+
+// Of each ten elements one is large.
+void set_some(Matrix& a) {
+  require(for_each_element(a, [](const Index& at, double& x) {
+    x = (at[0] + at[1]) % 10 == 0 ? 1.0 + static_cast<double>(at[0]) : 1e-9;
+  }));
+}
+
+void convert_sparse(Job& job) {
+  auto d = Matrix::create(job, {60, 40}, {.name = "D"}).value();
+  auto b = random_matrix(job, {40, 8}, 10);
+  auto c = Matrix::create(job, {60, 8}, {.name = "C"}).value();
+  set_some(d);
+  // [convert]
+  auto s = from_dense(d, {.name = "S"}, 1e-6).value();  // what is above 1e-6 in size
+  require(to_dense(s, d));                              // D is S, with zeros elsewhere
+  auto column = Matrix::create(job, {60}, {.name = "column"}).value();
+  require(get_column(s, 3, column));
+  const SparseSummary summary = summarise(s).value();
+  if (job.rank().value == 0) {
+    std::cout << to_string(summary);
+  }
+  // [/convert]
+  expect(s.entries() == 240 && summary.most_in_row == 4, "one of ten");
+  expect(sum(column).value() == 8 + 18 + 28 + 38 + 48 + 58, "rows 7, 17, …");
+  // [products]
+  auto st = transpose(s, {.name = "ST"}).value();
+  auto gram = multiply(st, s, "SᵀS").value();             // sparse and sparse
+  require(multiply(s, b, c));                             // sparse and dense: C = S B
+  auto small = count_sketch(s, 16, {.seed = 7}).value();  // 16 x 40
+  // [/products]
+  auto c2 = c.duplicate("C2").value();
+  require(gemm(c2, d, b));
+  expect(difference(c2, c) < 1e-12, "two ways to S B");
+  auto diagonal = Matrix::create(job, {40}, {.name = "diagonal"}).value();
+  require(get_diagonal(gram, diagonal));
+  expect(sum(diagonal).value() == dot(d, d).value(), "the trace is the sum of squares");
+  check_sketch(job, column, small);
 }
 
 }  // namespace
@@ -161,8 +252,10 @@ void multiply_sparse(Job& job) {
 int main() {
   auto job = Job::start().value();
   multiply_matrices(job);
+  multiply_planes(job);
   contract_tensors(job);
   solve_systems(job);
   find_eigenvalues(job);
   multiply_sparse(job);
+  convert_sparse(job);
 }

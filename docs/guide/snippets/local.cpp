@@ -99,6 +99,33 @@ void exchange(Job& job) {
   // [/overlap]
 }
 
+void exchange_some(Job& job) {
+  // [parts]
+  auto v = Array<double>::create(job, {48, 48}, {.name = "v", .ghosts = {2, 2}}).value();
+  const auto around = PeriodicDims().set();
+  // The inner one of both layers, without corners: what relax() needs.
+  auto cross = Halo::create(v, {.periodic = around, .corners = false, .widths = {1, 1}}).value();
+  // Ghost cells above and below its rows are set by the program, as a mirror for example.
+  auto beside = Halo::create(v, {.periodic = around, .left_out = PeriodicDims(0b01)}).value();
+  // [/parts]
+  require(fill(v, 1.0));
+  const auto access = v.local().value();
+  const auto view = access.view();
+  const auto i = access.own().lo(0);
+  const auto j = access.own().lo(1);
+  const auto mark = [&] {
+    view(i - 1, j) = view(i - 2, j) = view(i, j - 1) = view(i - 1, j - 1) = -1;
+  };
+  mark();
+  require(cross.update());
+  expect(view(i - 1, j) == 1 && view(i, j - 1) == 1, "the neighbours' elements are here");
+  expect(view(i - 2, j) == -1 && view(i - 1, j - 1) == -1, "but no second layer, nor corners");
+  mark();
+  require(beside.update());
+  expect(view(i - 1, j) == -1 && view(i - 2, j) == -1, "what lies above is the program's");
+  expect(view(i, j - 1) == 1, "what lies beside is the neighbour's");
+}
+
 }  // namespace
 
 int main() {
@@ -106,4 +133,5 @@ int main() {
   store_directly(job);
   several_blocks(job);
   exchange(job);
+  exchange_some(job);
 }

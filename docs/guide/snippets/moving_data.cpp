@@ -118,6 +118,18 @@ void overlap(Job& job) {
   // [/async]
 }
 
+void give_away(Job& job) {
+  auto a = Array<double>::create(job, {100}, {.name = "A"}).value();
+  // [detach]
+  std::vector<double> values(100, 1.0);
+  a.put_async(a.box(), values).detach();  // `values` must stay as they are …
+  require(job.wait_all());                // … until here; or until a sync, or a fence
+  // [/detach]
+  values.assign(100, 0.0);
+  require(a.sync());
+  expect(sum(a).value() == 100, "what the values were before");
+}
+
 void complete(Job& job) {
   // [flag]
   auto data = Array<double>::create(job, {100}, {.name = "data"}).value();
@@ -144,5 +156,6 @@ int main() {
   gather_elements(job);
   change_elements_at_once(job);
   overlap(job);
+  give_away(job);
   complete(job);
 }

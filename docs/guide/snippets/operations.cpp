@@ -13,6 +13,7 @@
 #include "arrays/reductions.hpp"
 #include "arrays/reshape.hpp"
 #include "arrays/scan.hpp"
+#include "arrays/steps.hpp"
 #include "arrays/transform.hpp"
 #include "docs/guide/snippets/expect.hpp"
 
@@ -80,6 +81,23 @@ void summarise(Job& job) {
   expect(std::abs(exact - total) < 1e-10, "both sums");
 }
 
+void find_steps(Job& job) {
+  auto x = Array<double>::create(job, {100}, {.name = "x"}).value();
+  auto dx = x.duplicate("dx").value();
+  auto lower = x.duplicate("lower").value();
+  auto upper = x.duplicate("upper").value();
+  require(fill(x, 3.0));
+  require(for_each_element(dx, [](const Index& at, double& d) { d = at[0] % 2 == 0 ? -0.5 : 2; }));
+  require(fill(upper, 10.0));
+  // [steps]
+  // x is 3 everywhere, dx is −0.5 and 2 in turns; the bounds are 0 and 10.
+  const double step = step_max(x, dx).value();                        // 6
+  const StepBounds steps = step_bounds(x, dx, lower, upper).value();  // 3.5 to 6
+  // [/steps]
+  expect(step == 6, "then half of them are 0");
+  expect(steps.first == 3.5 && steps.first_positive == 3.5 && steps.last == 6, "10, then 0");
+}
+
 void scan_lists(Job& job) {
   // [scan]
   auto ones = Array<std::int64_t>::create(job, {100}, {.name = "ones"}).value();
@@ -141,6 +159,7 @@ int main() {
   auto job = Job::start().value();
   compute(job);
   summarise(job);
+  find_steps(job);
   scan_lists(job);
   fill_bins(job);
   look_at_matrices(job);

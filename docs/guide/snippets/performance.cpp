@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The code of docs/guide/10-performance.md.
+#include <cstddef>
 #include <cstdint>
 #include <iostream>
+#include <span>
 #include <vector>
 
 #include "arrays/array.hpp"
 #include "arrays/elementwise.hpp"
 #include "arrays/mirrored.hpp"
+#include "arrays/reductions.hpp"
 #include "docs/guide/snippets/expect.hpp"
 
 using namespace tessera::arrays;
 using guide::expect;
 using tessera::rma::AccessMode;
+using tessera::rma::Code;
 using tessera::rma::Job;
+using tessera::rma::RegionOptions;
 using tessera::rma::require;
 
 namespace {
@@ -37,6 +42,47 @@ void read_much(Job& job) {
   expect(values[99] == 1.0, "what was filled");
 }
 
+void promise(Job& job) {
+  auto a = Array<double>::create(job, {100, 100}, {.name = "A"}).value();
+  std::vector<double> values(100 * 100, 1.0);
+  // [promise]
+  require(a.set_access_mode(AccessMode::accumulate_only));
+  require(a.accumulate(a.box(), values));
+  const auto status = a.get(a.box(), values);  // refused: somebody may still be adding
+  require(a.set_access_mode(AccessMode::any));
+  // [/promise]
+  expect(status.code() == Code::invalid_argument, "the mode refuses a get");
+  if (job.rank().value == 0) {
+    std::cout << status.message() << '\n';
+  }
+  require(a.set_access_mode(AccessMode::no_local_access));
+  expect(a.local().status().code() == Code::invalid_argument, "no local access");
+  expect(sum(a).status().code() == Code::invalid_argument, "nor operations, which need it");
+  expect(a.get_element({99, 99}).value() == job.size(), "transfers are allowed");
+}
+
+void take_memory(Job& job) {
+  // [memory]
+  const RegionOptions huge{.huge_pages = true};  // pages of 2 MiB, where the system has them
+  const RegionOptions sparse{.sparse = true};    // memory page by page, when it is first touched
+  auto a = Array<double>::create(job, {1000, 1000}, {.name = "A", .region = huge}).value();
+  auto b = Array<double>::create(job, {30'000, 30'000}, {.name = "B", .region = sparse}).value();
+  // [/memory]
+  require(fill(a, 1.0));
+  require(b.put_element({29'999, job.rank().value}, 5.0));
+  require(b.sync());
+  expect(b.get_element({29'999, 0}).value() == 5, "what was put is there");
+  expect(b.get_element({29'998, 0}).value() == 0, "the rest is zeros");
+  // [buffer]
+  constexpr std::size_t count = 1000 * 1000;
+  const std::span buffer(static_cast<double*>(job.allocate_local(count * 8).value()), count);
+  require(a.get(a.box(), buffer));
+  const double last = buffer.back();  // … and whatever else is done with it …
+  require(job.free_local(buffer.data()));
+  // [/buffer]
+  expect(last == 1, "it has all of A");
+}
+
 void add_on_nodes(Job& job) {
   auto total = Array<double>::create(job, {100, 100}, {.name = "total"}).value();
   // [mirrored]
@@ -54,5 +100,7 @@ int main() {
   auto job = Job::start().value();
   look(job);
   read_much(job);
+  promise(job);
+  take_memory(job);
   add_on_nodes(job);
 }
