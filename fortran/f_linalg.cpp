@@ -18,6 +18,8 @@ using rma::Status;
 
 /// What is chosen of solvers; the module has the same structure.
 struct SolverChoice {
+  std::int64_t block = 0;
+  std::int64_t most_bytes = 0;  // 0: what C takes
   int method = 0;
   int triangle = 0;
   int side = 0;
@@ -29,6 +31,10 @@ tessera_solver_options options_of(const SolverChoice& choice, const void* alpha)
   tessera_solver_options options;
   tessera_solver_options_init(&options);
   options.alpha = alpha;
+  options.block = choice.block;
+  if (choice.most_bytes != 0) {
+    options.most_bytes = choice.most_bytes;
+  }
   options.method = choice.method;
   options.triangle = choice.triangle;
   options.side = choice.side;
@@ -90,9 +96,8 @@ constexpr std::array<const char*, 6> values_names = {
     "tessera_eigenvalues",       "tessera_eigen",           "tessera_eigenvalues_generalised",
     "tessera_eigen_generalised", "tessera_singular_values", "tessera_svd"};
 
-int find_values(Values what, const Operands<3>& given, void* values) {
-  tessera_solver_options options;
-  tessera_solver_options_init(&options);
+int find_values(Values what, const Operands<3>& given, const tessera_solver_options& options,
+                void* values) {
   switch (what) {
     case Values::eigenvalues:
       return tessera_matrix_eigenvalues(given.matrix(0), &options, values);
@@ -244,7 +249,7 @@ int tessera_f_solve(int op, const Operand* a, const Operand* b, const Operand* x
 }
 
 /// Pivots count from 1, as LAPACK's do.
-int tessera_f_lu(const Operand* a, int method, Descriptor* pivots) {
+int tessera_f_lu(const Operand* a, const SolverChoice* choice, Descriptor* pivots) {
   Operands<3> given({a, nullptr, nullptr}, 0);
   Numbers rows;
   const auto look = [&](const arrays::ArrayBase&) -> Status {
@@ -254,7 +259,7 @@ int tessera_f_lu(const Operand* a, int method, Descriptor* pivots) {
   const int code = given.run(
       "tessera_lu", {},
       [&] {
-        const auto options = options_of({.method = method}, nullptr);
+        const auto options = options_of(*choice, nullptr);
         return tessera_matrix_lu(given.matrix(0), &options, rows.data());
       },
       look);
@@ -269,7 +274,8 @@ int tessera_f_lu(const Operand* a, int method, Descriptor* pivots) {
   });
 }
 
-int tessera_f_solve_lu(const Operand* a, const Descriptor* pivots, const Operand* b, int op) {
+int tessera_f_solve_lu(const Operand* a, const Descriptor* pivots, const Operand* b,
+                       const SolverChoice* choice) {
   Operands<2> given({a, b}, 1);
   Numbers rows;
   const auto look = [&](const arrays::ArrayBase&) -> Status {
@@ -282,26 +288,28 @@ int tessera_f_solve_lu(const Operand* a, const Descriptor* pivots, const Operand
   return given.run(
       "tessera_solve_lu", {},
       [&] {
-        const auto options = options_of({.op = op}, nullptr);
+        const auto options = options_of(*choice, nullptr);
         return tessera_matrix_solve_lu(given.matrix(0), std::ssize(rows), rows.data(), &options,
                                        given.matrix(1));
       },
       look);
 }
 
-int tessera_f_qr(const Operand* a, int method, Descriptor* tau) {
+int tessera_f_qr(const Operand* a, const SolverChoice* choice, Descriptor* tau) {
   Operands<3> given({a, nullptr, nullptr}, 0);
   return with_list("tessera_qr", given, tau, own_type, [&](void* list) {
-    const auto options = options_of({.method = method}, nullptr);
+    const auto options = options_of(*choice, nullptr);
     return tessera_matrix_qr(given.matrix(0), &options, list);
   });
 }
 
 int tessera_f_values(int op, const Operand* a, const Operand* second, const Operand* third,
-                     Descriptor* values) {
+                     const SolverChoice* choice, Descriptor* values) {
   Operands<3> given({a, second, third}, 0);
   return with_list(values_names[static_cast<std::size_t>(op)], given, values, real_type,
-                   [&](void* list) { return find_values(Values{op}, given, list); });
+                   [&](void* list) {
+                     return find_values(Values{op}, given, options_of(*choice, nullptr), list);
+                   });
 }
 
 }  // extern "C"

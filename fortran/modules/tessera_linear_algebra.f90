@@ -7,13 +7,15 @@
 !     call tessera_solve(a, b)                          ! B becomes X of A X = B
 !     call tessera_eigen(a, vectors, values)
 !
-! Rows, columns and triangles are Fortran's. The elements are real or complex, of one type in all
-! operands of an operation, which may be distributed in any ways. All are collective over the team
-! of the result, or of the first operand where none is written. Errors of all: closed;
-! invalid_argument (shapes or types that don't fit, operands that share elements with a result),
-! out_of_range: nothing was changed. no_memory and peer_lost: results are unspecified.
+! Of solvers `method` and `block` tell who does the work, and how many columns at a time; without
+! them both are chosen. Rows, columns and triangles are Fortran's. The elements are real or complex,
+! of one type in all operands of an operation, which may be distributed in any ways. All are
+! collective over the team of the result, or of the first operand where none is written. Errors of
+! all: closed; invalid_argument (shapes or types that don't fit, operands that share elements with a
+! result), out_of_range: nothing was changed. no_memory and peer_lost: results are unspecified.
 module tessera_linear_algebra
   use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int64
   use tessera_errors
   use tessera_part_bindings, only: c_operand
   use tessera_parts
@@ -39,8 +41,10 @@ module tessera_linear_algebra
   integer, parameter, public :: tessera_method_automatic = 0, tessera_method_own = 1, &
       tessera_method_scalapack = 2
 
-  !> What is chosen of solvers.
+  !> What is chosen of solvers; 0 bytes stand for what C takes.
   type, bind(c) :: c_solver_choice
+    integer(c_int64_t) :: block = 0
+    integer(c_int64_t) :: most_bytes = 0
     integer(c_int) :: method = 0
     integer(c_int) :: triangle = 0
     integer(c_int) :: side = 0
@@ -91,33 +95,35 @@ module tessera_linear_algebra
       type(*), dimension(..), intent(in), optional :: alpha
       integer(c_int) :: code
     end function
-    function f_lu(a, method, pivots) bind(c, name="tessera_f_lu") result(code)
+    function f_lu(a, choice, pivots) bind(c, name="tessera_f_lu") result(code)
       import
       type(c_operand), intent(in) :: a
-      integer(c_int), value :: method
+      type(c_solver_choice), intent(in) :: choice
       type(*), dimension(..), intent(inout) :: pivots
       integer(c_int) :: code
     end function
-    function f_solve_lu(a, pivots, b, op) bind(c, name="tessera_f_solve_lu") result(code)
+    function f_solve_lu(a, pivots, b, choice) bind(c, name="tessera_f_solve_lu") result(code)
       import
       type(c_operand), intent(in) :: a
       type(*), dimension(..), intent(in) :: pivots
       type(c_operand), intent(in) :: b
-      integer(c_int), value :: op
+      type(c_solver_choice), intent(in) :: choice
       integer(c_int) :: code
     end function
-    function f_qr(a, method, tau) bind(c, name="tessera_f_qr") result(code)
+    function f_qr(a, choice, tau) bind(c, name="tessera_f_qr") result(code)
       import
       type(c_operand), intent(in) :: a
-      integer(c_int), value :: method
+      type(c_solver_choice), intent(in) :: choice
       type(*), dimension(..), intent(inout) :: tau
       integer(c_int) :: code
     end function
-    function f_values(op, a, second, third, values) bind(c, name="tessera_f_values") result(code)
+    function f_values(op, a, second, third, choice, values) &
+        bind(c, name="tessera_f_values") result(code)
       import
       integer(c_int), value :: op
       type(c_operand), intent(in) :: a
       type(c_operand), intent(in), optional :: second, third
+      type(c_solver_choice), intent(in) :: choice
       type(*), dimension(..), intent(inout) :: values
       integer(c_int) :: code
     end function
@@ -184,168 +190,199 @@ contains
   !> A = L L^H or U^H U of a Hermitian positive definite matrix, of which a triangle, the lower one
   !> unless given, is read and replaced. Errors: also invalid_argument if A is not positive
   !> definite.
-  subroutine tessera_cholesky(a, triangle, method, stat, errmsg)
+  subroutine tessera_cholesky(a, triangle, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a
-    integer, intent(in), optional :: triangle, method
+    integer, intent(in), optional :: triangle, method, block
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_solve(op_cholesky, operand(a), choice=c_solver_choice(method=chosen(method), &
-        triangle=chosen(triangle))), stat, errmsg)
+    call finish(f_solve(op_cholesky, operand(a), choice=choice_of(method, &
+        block, triangle=triangle)), stat, errmsg)
   end subroutine tessera_cholesky
 
   !> A = P L U: L, whose diagonal is of ones, and U take A's place. In step i row i was exchanged
   !> with row pivots(i); there are min(rows, columns) of them, integers of any kind. Errors: also
   !> invalid_argument if A is singular.
-  subroutine tessera_lu(a, pivots, method, stat, errmsg)
+  subroutine tessera_lu(a, pivots, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a
     type(*), dimension(..), intent(inout) :: pivots
-    integer, intent(in), optional :: method
+    integer, intent(in), optional :: method, block
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_lu(operand(a), chosen(method), pivots), stat, errmsg)
+    call finish(f_lu(operand(a), choice_of(method, block), pivots), stat, errmsg)
   end subroutine tessera_lu
 
   !> A = Q R by reflections: R in the upper triangle, the reflectors below; `tau` gets their
   !> factors, min(rows, columns) numbers of A's type.
-  subroutine tessera_qr(a, tau, method, stat, errmsg)
+  subroutine tessera_qr(a, tau, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a
     type(*), dimension(..), intent(inout) :: tau
-    integer, intent(in), optional :: method
+    integer, intent(in), optional :: method, block
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_qr(operand(a), chosen(method), tau), stat, errmsg)
+    call finish(f_qr(operand(a), choice_of(method, block), tau), stat, errmsg)
   end subroutine tessera_qr
 
   !> The columns of B become those of X, as in all that follows: A X = B of a square A, which stays
   !> as it is. Errors: also invalid_argument if it is singular.
-  subroutine tessera_solve(a, b, method, stat, errmsg)
+  subroutine tessera_solve(a, b, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a, b
-    integer, intent(in), optional :: method
+    integer, intent(in), optional :: method, block
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_solve(op_solve, operand(a), operand(b), &
-        choice=c_solver_choice(method=chosen(method))), stat, errmsg)
+        choice=choice_of(method, block)), stat, errmsg)
   end subroutine tessera_solve
 
   !> The same of a Hermitian positive definite A, whose triangle is read.
-  subroutine tessera_solve_positive_definite(a, b, triangle, method, stat, errmsg)
+  subroutine tessera_solve_positive_definite(a, b, triangle, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a, b
-    integer, intent(in), optional :: triangle, method
+    integer, intent(in), optional :: triangle, method, block
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_solve(op_solve_positive_definite, operand(a), operand(b), &
-        choice=c_solver_choice(method=chosen(method), triangle=chosen(triangle))), stat, errmsg)
+        choice=choice_of(method, block, triangle=triangle)), stat, errmsg)
   end subroutine tessera_solve_positive_definite
 
   !> op(A) X = B with what tessera_lu left in A, and its pivots.
-  subroutine tessera_solve_lu(a, pivots, b, op, stat, errmsg)
+  subroutine tessera_solve_lu(a, pivots, b, op, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a
     type(*), dimension(..), intent(in) :: pivots
     class(tessera_part), intent(in) :: b
-    integer, intent(in), optional :: op
+    integer, intent(in), optional :: op, method, block
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_solve_lu(operand(a), pivots, operand(b), chosen(op)), stat, errmsg)
+    call finish(f_solve_lu(operand(a), pivots, operand(b), choice_of(method, block, op=op)), &
+        stat, errmsg)
   end subroutine tessera_solve_lu
 
   !> A X = B with what tessera_cholesky left in the same triangle.
-  subroutine tessera_solve_cholesky(a, b, triangle, stat, errmsg)
+  subroutine tessera_solve_cholesky(a, b, triangle, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a, b
-    integer, intent(in), optional :: triangle
+    integer, intent(in), optional :: triangle, method, block
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_solve(op_solve_cholesky, operand(a), operand(b), &
-        choice=c_solver_choice(triangle=chosen(triangle))), stat, errmsg)
+        choice=choice_of(method, block, triangle=triangle)), stat, errmsg)
   end subroutine tessera_solve_cholesky
 
   !> op(A) X = alpha B, or X op(A) = alpha B, of a triangular A.
-  subroutine tessera_solve_triangular(a, b, triangle, side, op, diagonal, alpha, stat, errmsg)
+  subroutine tessera_solve_triangular(a, b, triangle, side, op, diagonal, alpha, method, &
+      block, stat, errmsg)
     class(tessera_part), intent(in) :: a, b
-    integer, intent(in), optional :: triangle, side, op, diagonal
+    integer, intent(in), optional :: triangle, side, op, diagonal, method, block
     type(*), dimension(..), intent(in), optional :: alpha
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_solve(op_solve_triangular, operand(a), operand(b), &
-        choice=c_solver_choice(triangle=chosen(triangle), side=chosen(side), op=chosen(op), &
-        diagonal=chosen(diagonal)), alpha=alpha), stat, errmsg)
+        choice=choice_of(method, block, triangle=triangle, side=side, op=op, &
+        diagonal=diagonal), alpha=alpha), stat, errmsg)
   end subroutine tessera_solve_triangular
 
   !> A becomes its inverse, all of it, of a Hermitian positive definite A.
-  subroutine tessera_invert_positive_definite(a, triangle, stat, errmsg)
+  subroutine tessera_invert_positive_definite(a, triangle, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a
-    integer, intent(in), optional :: triangle
+    integer, intent(in), optional :: triangle, method, block
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_solve(op_invert_positive_definite, operand(a), &
-        choice=c_solver_choice(triangle=chosen(triangle))), stat, errmsg)
+        choice=choice_of(method, block, triangle=triangle)), stat, errmsg)
   end subroutine tessera_invert_positive_definite
 
   !> X with the least norm of A X - B in each column; A and B stay as they are.
-  subroutine tessera_least_squares(a, b, x, stat, errmsg)
+  subroutine tessera_least_squares(a, b, x, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a, b, x
+    integer, intent(in), optional :: method, block
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_solve(op_least_squares, operand(a), operand(b), operand(x), &
-        c_solver_choice()), stat, errmsg)
+        choice_of(method, block)), stat, errmsg)
   end subroutine tessera_least_squares
 
   !> All eigenvalues of a Hermitian matrix, of which the lower triangle is read, ascending: real
-  !> numbers of A's kind, the same on all members. Errors of this and what follows: also
-  !> limit_exceeded for a problem that one member can't solve alone.
-  subroutine tessera_eigenvalues(a, values, stat, errmsg)
+  !> numbers of A's kind, the same on all members. Without ScaLAPACK one member solves alone what
+  !> takes no more than `most_bytes`, 2**30 unless given. Errors of this and what follows: also
+  !> limit_exceeded for a problem that takes more.
+  subroutine tessera_eigenvalues(a, values, method, block, most_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a
     type(*), dimension(..), intent(inout) :: values
+    integer, intent(in), optional :: method, block
+    integer(int64), intent(in), optional :: most_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_values(op_eigenvalues, operand(a), values=values), stat, errmsg)
+    call finish(f_values(op_eigenvalues, operand(a), &
+        choice=choice_of(method, block, most_bytes), values=values), stat, errmsg)
   end subroutine tessera_eigenvalues
 
   !> And the eigenvectors, of length 1, as the columns of `vectors`.
-  subroutine tessera_eigen(a, vectors, values, stat, errmsg)
+  subroutine tessera_eigen(a, vectors, values, method, block, most_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a, vectors
     type(*), dimension(..), intent(inout) :: values
+    integer, intent(in), optional :: method, block
+    integer(int64), intent(in), optional :: most_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_values(op_eigen, operand(a), operand(vectors), values=values), stat, errmsg)
+    call finish(f_values(op_eigen, operand(a), operand(vectors), &
+        choice=choice_of(method, block, most_bytes), values=values), stat, errmsg)
   end subroutine tessera_eigen
 
   !> The same of A v = lambda B v, of a positive definite B.
-  subroutine tessera_eigenvalues_generalised(a, b, values, stat, errmsg)
+  subroutine tessera_eigenvalues_generalised(a, b, values, method, block, most_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a, b
     type(*), dimension(..), intent(inout) :: values
+    integer, intent(in), optional :: method, block
+    integer(int64), intent(in), optional :: most_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_values(op_eigenvalues_generalised, operand(a), operand(b), values=values), &
-        stat, errmsg)
+    call finish(f_values(op_eigenvalues_generalised, operand(a), operand(b), &
+        choice=choice_of(method, block, most_bytes), values=values), stat, errmsg)
   end subroutine tessera_eigenvalues_generalised
 
   !> And the eigenvectors, with v^H B v = 1.
-  subroutine tessera_eigen_generalised(a, b, vectors, values, stat, errmsg)
+  subroutine tessera_eigen_generalised(a, b, vectors, values, method, block, most_bytes, stat, &
+      errmsg)
     class(tessera_part), intent(in) :: a, b, vectors
     type(*), dimension(..), intent(inout) :: values
+    integer, intent(in), optional :: method, block
+    integer(int64), intent(in), optional :: most_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_values(op_eigen_generalised, operand(a), operand(b), operand(vectors), &
-        values), stat, errmsg)
+        choice_of(method, block, most_bytes), values), stat, errmsg)
   end subroutine tessera_eigen_generalised
 
   !> The k = min(m, n) singular values, descending.
-  subroutine tessera_singular_values(a, values, stat, errmsg)
+  subroutine tessera_singular_values(a, values, method, block, most_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a
     type(*), dimension(..), intent(inout) :: values
+    integer, intent(in), optional :: method, block
+    integer(int64), intent(in), optional :: most_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_values(op_singular_values, operand(a), values=values), stat, errmsg)
+    call finish(f_values(op_singular_values, operand(a), &
+        choice=choice_of(method, block, most_bytes), values=values), stat, errmsg)
   end subroutine tessera_singular_values
 
   !> And A = U S V^H: U is m x k, V^H is k x n.
-  subroutine tessera_svd(a, u, vh, values, stat, errmsg)
+  subroutine tessera_svd(a, u, vh, values, method, block, most_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a, u, vh
     type(*), dimension(..), intent(inout) :: values
+    integer, intent(in), optional :: method, block
+    integer(int64), intent(in), optional :: most_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_values(op_svd, operand(a), operand(u), operand(vh), values), stat, errmsg)
+    call finish(f_values(op_svd, operand(a), operand(u), operand(vh), &
+        choice_of(method, block, most_bytes), values), stat, errmsg)
   end subroutine tessera_svd
+
+  pure function choice_of(method, block, most_bytes, triangle, side, op, diagonal) result(choice)
+    integer, intent(in), optional :: method, block
+    integer(int64), intent(in), optional :: most_bytes
+    integer, intent(in), optional :: triangle, side, op, diagonal
+    type(c_solver_choice) :: choice
+    choice = c_solver_choice(method=chosen(method), block=chosen(block), &
+        triangle=chosen(triangle), side=chosen(side), op=chosen(op), diagonal=chosen(diagonal))
+    if (present(most_bytes)) choice%most_bytes = most_bytes
+  end function choice_of
 
   pure function chosen(given) result(number)
     integer, intent(in), optional :: given

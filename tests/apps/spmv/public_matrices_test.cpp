@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "tests/apps/spmv/matrix_texts.hpp"
+#include "tests/support/checks.hpp"
 
 namespace tessera::apps::spmv {
 namespace {
@@ -120,12 +121,25 @@ void expect_places(const std::string& name, const Places& expected) {
 }
 
 TEST(PublicMatrices, MatrixMarket) {
-  for (const char* name : {"cryg2500.mtx", "bcsstk13.mtx.gz"}) {
+  for (const char* name : {"cryg2500.mtx", "bcsstk13.mtx.gz", "bcsstk28.mtx.gz"}) {
     if (!is_there(name)) {
       GTEST_SKIP() << "there is no " << path_of(name);
     }
     expect_places(name, market_by_stream(path_of(name)));
   }
+}
+
+// Its rows and columns count from 2: a million lines before the first that can't be.
+TEST(PublicMatrices, AnEntryOutsideIsFoundFarDownALongFile) {
+  const std::string name = "fe2d_system.mtx.gz";
+  if (!is_there(name)) {
+    GTEST_SKIP() << "there is no " << path_of(name);
+  }
+  on_ranks([&](Job& job) {
+    EXPECT_TRUE(rma::test::fails(read_all<double>(job, path_of(name)).status(),
+                                 rma::Code::invalid_argument,
+                                 {name + ":1397148:7: column 40582 is outside 1 to 40581"}));
+  });
 }
 
 TEST(PublicMatrices, HarwellBoeing) {
