@@ -180,7 +180,7 @@ std::string turned(const char* letters) {
 extern "C" {
 
 int tessera_f_gemm(const Operand* a, const Operand* b, const Operand* c, const Descriptor* alpha,
-                   const Descriptor* beta, int op_a, int op_b) {
+                   const Descriptor* beta, int op_a, int op_b, std::int64_t buffer_bytes) {
   Operands<3> given({a, b, c}, 2);
   return given.run("tessera_gemm", {{"alpha", alpha}, {"beta", beta}}, [&] {
     tessera_product_options options;
@@ -189,13 +189,14 @@ int tessera_f_gemm(const Operand* a, const Operand* b, const Operand* c, const D
     options.beta = given.number(1);
     options.op_a = op_a;
     options.op_b = op_b;
+    options.buffer_bytes = buffer_bytes;
     return tessera_matrix_gemm(given.matrix(0), given.matrix(1), &options, given.matrix(2));
   });
 }
 
 int tessera_f_contract(const char* a_letters, const Operand* a, const char* b_letters,
                        const Operand* b, const char* c_letters, const Operand* c,
-                       const Descriptor* alpha, const Descriptor* beta) {
+                       const Descriptor* alpha, const Descriptor* beta, std::int64_t buffer_bytes) {
   Operands<3> given({a, b, c}, 2);
   const auto look = [&](const arrays::ArrayBase&) -> Status {
     for (const std::size_t number : {0U, 1U, 2U}) {
@@ -212,6 +213,7 @@ int tessera_f_contract(const char* a_letters, const Operand* a, const char* b_le
     tessera_product_options_init(&options);
     options.alpha = given.number(0);
     options.beta = given.number(1);
+    options.buffer_bytes = buffer_bytes;
     return tessera_array_contract(turned(a_letters).c_str(), given[0].array,
                                   turned(b_letters).c_str(), given[1].array, &options,
                                   turned(c_letters).c_str(), given[2].array);
@@ -219,7 +221,8 @@ int tessera_f_contract(const char* a_letters, const Operand* a, const char* b_le
   return given.run("tessera_contract", {{"alpha", alpha}, {"beta", beta}}, act, look);
 }
 
-int tessera_f_permute(const Operand* from, const Descriptor* order, const Operand* to) {
+int tessera_f_permute(const Operand* from, const Descriptor* order, const Operand* to,
+                      std::int64_t buffer_bytes) {
   Operands<2> given({from, to}, 1);
   Numbers dims;
   const auto look = [&](const arrays::ArrayBase& array) -> Status {
@@ -235,9 +238,13 @@ int tessera_f_permute(const Operand* from, const Descriptor* order, const Operan
     }
     return {};
   };
-  return given.run(
-      "tessera_permute", {},
-      [&] { return tessera_part_permute(given[0], dims.data(), nullptr, given[1]); }, look);
+  const auto act = [&] {
+    tessera_product_options options;
+    tessera_product_options_init(&options);
+    options.buffer_bytes = buffer_bytes;
+    return tessera_part_permute(given[0], dims.data(), &options, given[1]);
+  };
+  return given.run("tessera_permute", {}, act, look);
 }
 
 /// Operands that are not needed are null.

@@ -13,6 +13,9 @@
 // array that has the layout already is worked on in place. For ScaLAPACK these are arrays made with
 // Distribution::scalapack with square blocks and column-major order, for our own those on a grid of
 // one row of ranks whose blocks have all rows.
+//
+// Eigenvalues are ScaLAPACK's syev and syevd; ELPA is not used. Without ScaLAPACK one member solves
+// such a problem alone (eigen.hpp tells how large it may be).
 #pragma once
 
 #include <cstdint>

@@ -7,12 +7,15 @@
 !     call tessera_solve(a, b)                          ! B becomes X of A X = B
 !     call tessera_eigen(a, vectors, values)
 !
-! Of solvers `method` and `block` tell who does the work, and how many columns at a time; without
-! them both are chosen. Rows, columns and triangles are Fortran's. The elements are real or complex,
-! of one type in all operands of an operation, which may be distributed in any ways. All are
-! collective over the team of the result, or of the first operand where none is written. Errors of
-! all: closed; invalid_argument (shapes or types that don't fit, operands that share elements with a
-! result), out_of_range: nothing was changed. no_memory and peer_lost: results are unspecified.
+! Products and permutations take `buffer_bytes` on each member for parts of other members' operands,
+! TESSERA_LINALG_BUFFER without it. Of solvers `method` and `block` tell who does the work, and how
+! many columns at a time; without them both are chosen.
+!
+! Rows, columns and triangles are Fortran's. The elements are real or complex, of one type in all
+! operands of an operation, which may be distributed in any ways. All are collective over the team
+! of the result, or of the first operand where none is written. Errors of all: closed;
+! invalid_argument (shapes or types that don't fit, operands that share elements with a result),
+! out_of_range: nothing was changed. no_memory and peer_lost: results are unspecified.
 module tessera_linear_algebra
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64
@@ -60,15 +63,17 @@ module tessera_linear_algebra
       op_eigen_generalised = 3, op_singular_values = 4, op_svd = 5
 
   interface
-    function f_gemm(a, b, c, alpha, beta, op_a, op_b) bind(c, name="tessera_f_gemm") result(code)
+    function f_gemm(a, b, c, alpha, beta, op_a, op_b, buffer_bytes) &
+        bind(c, name="tessera_f_gemm") result(code)
       import
       type(c_operand), intent(in) :: a, b, c
       type(*), dimension(..), intent(in), optional :: alpha, beta
       integer(c_int), value :: op_a, op_b
+      integer(c_int64_t), value :: buffer_bytes
       integer(c_int) :: code
     end function
-    function f_contract(a_letters, a, b_letters, b, c_letters, c, alpha, beta) &
-        bind(c, name="tessera_f_contract") result(code)
+    function f_contract(a_letters, a, b_letters, b, c_letters, c, alpha, beta, &
+        buffer_bytes) bind(c, name="tessera_f_contract") result(code)
       import
       character(kind=c_char), intent(in) :: a_letters(*)
       type(c_operand), intent(in) :: a
@@ -77,13 +82,16 @@ module tessera_linear_algebra
       character(kind=c_char), intent(in) :: c_letters(*)
       type(c_operand), intent(in) :: c
       type(*), dimension(..), intent(in), optional :: alpha, beta
+      integer(c_int64_t), value :: buffer_bytes
       integer(c_int) :: code
     end function
-    function f_permute(from, order, to) bind(c, name="tessera_f_permute") result(code)
+    function f_permute(from, order, to, buffer_bytes) &
+        bind(c, name="tessera_f_permute") result(code)
       import
       type(c_operand), intent(in) :: from
       type(*), dimension(..), intent(in) :: order
       type(c_operand), intent(in) :: to
+      integer(c_int64_t), value :: buffer_bytes
       integer(c_int) :: code
     end function
     function f_solve(op, a, b, x, choice, alpha) bind(c, name="tessera_f_solve") result(code)
@@ -134,14 +142,15 @@ module tessera_linear_algebra
 contains
 
   !> C = alpha op(A) op(B) + beta C; alpha is 1 and beta 0 unless given, and then C is not read.
-  subroutine tessera_gemm(a, b, c, alpha, beta, op_a, op_b, stat, errmsg)
+  subroutine tessera_gemm(a, b, c, alpha, beta, op_a, op_b, buffer_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a, b, c
     type(*), dimension(..), intent(in), optional :: alpha, beta
     integer, intent(in), optional :: op_a, op_b
+    integer(int64), intent(in), optional :: buffer_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_gemm(operand(a), operand(b), operand(c), alpha, beta, chosen(op_a), &
-        chosen(op_b)), stat, errmsg)
+        chosen(op_b), bytes_of(buffer_bytes)), stat, errmsg)
   end subroutine tessera_gemm
 
   !> Local. Gives the system back the large buffers that this thread keeps from its products for the
@@ -152,7 +161,8 @@ contains
 
   !> C = alpha times the sum of A B over the letters that C lacks, plus beta C: a letter stands for
   !> a dimension, "abcd" for four. Of whole arrays; parts are refused.
-  subroutine tessera_contract(a_letters, a, b_letters, b, c_letters, c, alpha, beta, stat, errmsg)
+  subroutine tessera_contract(a_letters, a, b_letters, b, c_letters, c, alpha, beta, &
+      buffer_bytes, stat, errmsg)
     character(*), intent(in) :: a_letters
     class(tessera_part), intent(in) :: a
     character(*), intent(in) :: b_letters
@@ -160,31 +170,34 @@ contains
     character(*), intent(in) :: c_letters
     class(tessera_part), intent(in) :: c
     type(*), dimension(..), intent(in), optional :: alpha, beta
+    integer(int64), intent(in), optional :: buffer_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_contract(c_text(a_letters), operand(a), c_text(b_letters), operand(b), &
-        c_text(c_letters), operand(c), alpha, beta), stat, errmsg)
+        c_text(c_letters), operand(c), alpha, beta, bytes_of(buffer_bytes)), stat, errmsg)
   end subroutine tessera_contract
 
   !> Dimension d of `to` is dimension order(d) of `from`, as in reshape; [2, 1] transposes a
   !> matrix. A dimension in which `to` has extent 1 may be 0 in `order`, and one in which `from` has
   !> may be left out: [3, 1] transposes a plane of three dimensions. Of elements of any kind. Parts
   !> may be of one array where they have no element in common.
-  subroutine tessera_permute(from, order, to, stat, errmsg)
+  subroutine tessera_permute(from, order, to, buffer_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: from
     type(*), dimension(..), intent(in) :: order
     class(tessera_part), intent(in) :: to
+    integer(int64), intent(in), optional :: buffer_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_permute(operand(from), order, operand(to)), stat, errmsg)
+    call finish(f_permute(operand(from), order, operand(to), bytes_of(buffer_bytes)), stat, errmsg)
   end subroutine tessera_permute
 
   !> to(i, j) = from(j, i), of matrices or parts of them with elements of any kind.
-  subroutine tessera_transpose(from, to, stat, errmsg)
+  subroutine tessera_transpose(from, to, buffer_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: from, to
+    integer(int64), intent(in), optional :: buffer_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_permute(operand(from), [2, 1], operand(to)), stat, errmsg)
+    call finish(f_permute(operand(from), [2, 1], operand(to), bytes_of(buffer_bytes)), stat, errmsg)
   end subroutine tessera_transpose
 
   !> A = L L^H or U^H U of a Hermitian positive definite matrix, of which a triangle, the lower one
@@ -383,6 +396,13 @@ contains
         triangle=chosen(triangle), side=chosen(side), op=chosen(op), diagonal=chosen(diagonal))
     if (present(most_bytes)) choice%most_bytes = most_bytes
   end function choice_of
+
+  pure function bytes_of(given) result(bytes)
+    integer(int64), intent(in), optional :: given
+    integer(c_int64_t) :: bytes
+    bytes = 0
+    if (present(given)) bytes = given
+  end function bytes_of
 
   pure function chosen(given) result(number)
     integer, intent(in), optional :: given

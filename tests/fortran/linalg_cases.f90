@@ -124,7 +124,7 @@ contains
     if (member == 0) call cube%put([1, 2, 1], [n, 2, n], reshape(x, [n, 1, n]))
     call cube%sync()
     associate (plane => cube%part([1, 2, 1], [n, 2, n]))
-      call tessera_gemm(plane, b, c)
+      call tessera_gemm(plane, b, c, buffer_bytes=2048_int64)
       call check_near(elements_of(c), matmul(x, y), "a plane times a matrix")
       call tessera_eigenvalues(plane, values)
       call check(abs(sum(values) - sum([(x(i, i), i = 1, n)])) < n * tolerance, &
@@ -145,7 +145,7 @@ contains
     call cube%free()
     call cube%create(job, tessera_real64, [2, n, 4], name="cube", team=team)
     call cube%zero()
-    call tessera_permute(b, [0, 1, 2], cube%part([2, 1, 1], [2, n, 4]))
+    call tessera_permute(b, [0, 1, 2], cube%part([2, 1, 1], [2, n, 4]), buffer_bytes=64_int64)
     call tessera_permute(cube%part([2, 1, 1], [2, n, 4]), [2, 3], c)
     call check_near(elements_of(c), y, "to a plane and back")
     call tessera_gemm(cube, b, c, stat=code, errmsg=message)
