@@ -70,6 +70,7 @@ int fill_place(const char* name, Cell** place, const Cell& contents, Cell* job) 
       static_cast<Cell&>(*own) = contents;
       own->owner = place;
       own->job = own.get();
+      own->former = cell_at(*place);
       *place = own.release();
       return {};
     }

@@ -49,7 +49,8 @@ static_assert(sizeof(Cell) == cell_bytes);
 struct Job : Cell {
   std::mutex mutex;
   std::vector<std::unique_ptr<Cell>> made;
-  std::vector<Cell*> ended;  ///< those whose variables are gone, and that can be used again
+  std::vector<Cell*> ended;      ///< those whose variables are gone, and that can be used again
+  const Cell* former = nullptr;  ///< of the same variable; what was made with it refers to it yet
 };
 
 inline std::size_t use_of(const Cell* address) noexcept {
