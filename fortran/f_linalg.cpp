@@ -43,6 +43,13 @@ tessera_solver_options options_of(const SolverChoice& choice, const void* alpha)
   return options;
 }
 
+tessera_product_options product_options(std::int64_t buffer_bytes) {
+  tessera_product_options options;
+  tessera_product_options_init(&options);
+  options.buffer_bytes = buffer_bytes;
+  return options;
+}
+
 /// What is done with matrices alone; the module has the same numbers.
 enum class Solving {
   cholesky,
@@ -183,13 +190,11 @@ int tessera_f_gemm(const Operand* a, const Operand* b, const Operand* c, const D
                    const Descriptor* beta, int op_a, int op_b, std::int64_t buffer_bytes) {
   Operands<3> given({a, b, c}, 2);
   return given.run("tessera_gemm", {{"alpha", alpha}, {"beta", beta}}, [&] {
-    tessera_product_options options;
-    tessera_product_options_init(&options);
+    tessera_product_options options = product_options(buffer_bytes);
     options.alpha = given.number(0);
     options.beta = given.number(1);
     options.op_a = op_a;
     options.op_b = op_b;
-    options.buffer_bytes = buffer_bytes;
     return tessera_matrix_gemm(given.matrix(0), given.matrix(1), &options, given.matrix(2));
   });
 }
@@ -209,11 +214,9 @@ int tessera_f_contract(const char* a_letters, const Operand* a, const char* b_le
     return {};
   };
   const auto act = [&] {
-    tessera_product_options options;
-    tessera_product_options_init(&options);
+    tessera_product_options options = product_options(buffer_bytes);
     options.alpha = given.number(0);
     options.beta = given.number(1);
-    options.buffer_bytes = buffer_bytes;
     return tessera_array_contract(turned(a_letters).c_str(), given[0].array,
                                   turned(b_letters).c_str(), given[1].array, &options,
                                   turned(c_letters).c_str(), given[2].array);
@@ -239,9 +242,7 @@ int tessera_f_permute(const Operand* from, const Descriptor* order, const Operan
     return {};
   };
   const auto act = [&] {
-    tessera_product_options options;
-    tessera_product_options_init(&options);
-    options.buffer_bytes = buffer_bytes;
+    const tessera_product_options options = product_options(buffer_bytes);
     return tessera_part_permute(given[0], dims.data(), &options, given[1]);
   };
   return given.run("tessera_permute", {}, act, look);

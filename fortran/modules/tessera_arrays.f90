@@ -158,9 +158,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (.not. open_cell(self%own, kind_array, handle, code)) handle = c_null_ptr
-    call finish(code, stat, errmsg)
+    handle = handle_of(self%own, kind_array, stat, errmsg)
   end function array_c_handle
 
   !> Local. A variable for an array that C or C++ has made, and frees.
@@ -242,15 +240,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: text
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int64_t) :: length
-    character(kind=c_char) :: characters(1024)
-    characters = c_null_char
-    if (open_cell(self%own, kind_array, handle, code)) &
-        code = c_array_name(handle, characters, size(characters, kind=c_int64_t), length)
-    text = text_of(characters)
-    call finish(code, stat, errmsg)
+    text = text_from(self%own, kind_array, c_array_name, stat, errmsg)
   end function array_name
 
   !> Local. Where its elements lie.

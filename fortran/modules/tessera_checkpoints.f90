@@ -307,9 +307,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (.not. open_cell(self%own, kind_writer, handle, code)) handle = c_null_ptr
-    call finish(code, stat, errmsg)
+    handle = handle_of(self%own, kind_writer, stat, errmsg)
   end function writer_c_handle
 
   !> Collective over the team, all ranks unless given. Reads what the file tells of its arrays, and
@@ -377,9 +375,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (.not. open_cell(self%own, kind_checkpoint, handle, code)) handle = c_null_ptr
-    call finish(code, stat, errmsg)
+    handle = handle_of(self%own, kind_checkpoint, stat, errmsg)
   end function checkpoint_c_handle
 
   !> Local. How many arrays the file has.

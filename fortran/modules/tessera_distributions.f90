@@ -191,9 +191,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (.not. open_cell(self%own, kind_distribution, handle, code)) handle = c_null_ptr
-    call finish(code, stat, errmsg)
+    handle = handle_of(self%own, kind_distribution, stat, errmsg)
   end function distribution_c_handle
 
   !> Local. The sizes, one for each dimension.
@@ -373,15 +371,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: text
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int64_t) :: length
-    character(kind=c_char) :: characters(1024)
-    characters = c_null_char
-    if (open_cell(self%own, kind_distribution, handle, code)) &
-        code = c_distribution_describe(handle, characters, size(characters, kind=c_int64_t), length)
-    text = text_of(characters)
-    call finish(code, stat, errmsg)
+    text = text_from(self%own, kind_distribution, c_distribution_describe, stat, errmsg)
   end function describe
 
   !> Local. What each member has, a line for each block, as one text, in the terms of C: dimensions

@@ -12,7 +12,8 @@ module tessera_errors
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: finish, open_cell, given_cell, act, number_of, flag, owned_cell, text_of, c_text
+  public :: finish, open_cell, given_cell, act, number_of, text_from, handle_of, &
+      flag, owned_cell, text_of, c_text
   public :: tessera_last_error, tessera_last_error_rank, tessera_error_name, tessera_version
 
   !> The code of success, and those of errors; docs/errors.md tells what can be done about each.
@@ -47,6 +48,15 @@ module tessera_errors
       integer(c_int64_t), intent(inout) :: number
       integer(c_int) :: code
     end function c_number_query
+    !> A function of C that tells a text of a handle.
+    function c_text_query(handle, text, capacity, length) bind(c) result(code)
+      import :: c_ptr, c_int, c_int64_t, c_char
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(inout) :: text(*)
+      integer(c_int64_t), value :: capacity
+      integer(c_int64_t), intent(inout) :: length
+      integer(c_int) :: code
+    end function c_text_query
   end interface
 
   interface
@@ -190,6 +200,37 @@ contains
     value = int(number)
     call finish(code, stat, errmsg)
   end function number_of
+
+  !> The same: the text that `query` tells, or none.
+  function text_from(cell, kind, query, stat, errmsg) result(text)
+    type(owned_cell), intent(in) :: cell
+    integer(c_int), intent(in) :: kind
+    procedure(c_text_query) :: query
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: text
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: length
+    character(kind=c_char) :: characters(2048)
+    characters = c_null_char
+    if (open_cell(cell, kind, handle, code)) &
+        code = query(handle, characters, size(characters, kind=c_int64_t), length)
+    text = text_of(characters)
+    call finish(code, stat, errmsg)
+  end function text_from
+
+  !> The same: the handle of fortran/c_api.h, which stays the variable's.
+  function handle_of(cell, kind, stat, errmsg) result(handle)
+    type(owned_cell), intent(in) :: cell
+    integer(c_int), intent(in) :: kind
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (.not. open_cell(cell, kind, handle, code)) handle = c_null_ptr
+    call finish(code, stat, errmsg)
+  end function handle_of
 
   !> An optional argument as C has it: 1 when it is there and true.
   pure function flag(given) result(value)

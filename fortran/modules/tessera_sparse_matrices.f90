@@ -170,9 +170,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (.not. open_cell(self%own, kind_sparse_builder, handle, code)) handle = c_null_ptr
-    call finish(code, stat, errmsg)
+    handle = handle_of(self%own, kind_sparse_builder, stat, errmsg)
   end function builder_c_handle
 
   !> Collective over the team, all ranks unless given. A matrix with `ncolumns` columns of the rows
@@ -274,9 +272,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (.not. open_cell(self%own, kind_sparse, handle, code)) handle = c_null_ptr
-    call finish(code, stat, errmsg)
+    handle = handle_of(self%own, kind_sparse, stat, errmsg)
   end function sparse_c_handle
 
   !> Local. A variable for a matrix that C or C++ has made, and frees.
@@ -317,15 +313,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: text
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int64_t) :: length
-    character(kind=c_char) :: characters(1024)
-    characters = c_null_char
-    if (open_cell(self%own, kind_sparse, handle, code)) &
-        code = c_sparse_describe(handle, characters, size(characters, kind=c_int64_t), length)
-    text = text_of(characters)
-    call finish(code, stat, errmsg)
+    text = text_from(self%own, kind_sparse, c_sparse_describe, stat, errmsg)
   end function sparse_describe
 
   !> Local. The name that it was made with.
@@ -334,15 +322,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: text
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int64_t) :: length
-    character(kind=c_char) :: characters(1024)
-    characters = c_null_char
-    if (open_cell(self%own, kind_sparse, handle, code)) &
-        code = c_sparse_name(handle, characters, size(characters, kind=c_int64_t), length)
-    text = text_of(characters)
-    call finish(code, stat, errmsg)
+    text = text_from(self%own, kind_sparse, c_sparse_name, stat, errmsg)
   end function sparse_name
 
   !> Local. The team that it is spread over.
@@ -409,15 +389,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: text
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int64_t) :: length
-    character(kind=c_char) :: characters(2048)
-    characters = c_null_char
-    if (open_cell(self%own, kind_sparse, handle, code)) &
-        code = c_sparse_summary_text(handle, characters, size(characters, kind=c_int64_t), length)
-    text = text_of(characters)
-    call finish(code, stat, errmsg)
+    text = text_from(self%own, kind_sparse, c_sparse_summary_text, stat, errmsg)
   end function sparse_summary_text
 
   !> One-sided. The entries of rows lo(1) to hi(1) and columns lo(2) to hi(2), compressed, with rows

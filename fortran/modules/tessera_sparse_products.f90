@@ -108,9 +108,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (.not. open_cell(self%own, kind_spmv, handle, code)) handle = c_null_ptr
-    call finish(code, stat, errmsg)
+    handle = handle_of(self%own, kind_spmv, stat, errmsg)
   end function spmv_c_handle
 
 end module tessera_sparse_products
