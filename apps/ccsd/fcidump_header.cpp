@@ -7,11 +7,12 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "apps/ccsd/orbital_space.hpp"
 
 namespace tessera::apps::ccsd {
 namespace {
@@ -147,8 +148,8 @@ Result<FcidumpHeader> parse_header(const std::string& text) {
   TESSERA_ASSIGN_OR_RETURN(header.orbitals, number_of(list, "NORB"));
   TESSERA_ASSIGN_OR_RETURN(header.electrons, number_of(list, "NELEC"));
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t unpaired, number_of(list, "MS2", 0));
-  if (header.orbitals < 1 || header.orbitals > std::numeric_limits<std::int16_t>::max()) {
-    return refuse(fmt::format("NORB={} is not between 1 and 32767", header.orbitals));
+  if (header.orbitals < 1 || header.orbitals > most_orbitals) {
+    return refuse(fmt::format("NORB={} is not between 1 and {}", header.orbitals, most_orbitals));
   }
   if (unpaired != 0) {
     return refuse(fmt::format("MS2={}: open shells are not supported", unpaired));

@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <limits>
 #include <string>
 
+#include "apps/ccsd/orbital_space.hpp"
 #include "apps/ccsd/program.hpp"
 #include "apps/common/command_line.hpp"
 #include "apps/common/failure.hpp"
@@ -59,9 +59,6 @@ int run_in_processes(const ccsd::Arguments& arguments) {
   return outcome.exit_code;
 }
 
-// As many as FCIDUMP files may have.
-constexpr std::int64_t most_orbitals = std::numeric_limits<std::int16_t>::max();
-
 void add_options(CLI::App& app, ccsd::Arguments& arguments, std::int32_t& threads) {
   using tessera::apps::whole_number;
   app.set_version_flag("--version", std::string(tessera::rma::version()));
@@ -74,10 +71,10 @@ void add_options(CLI::App& app, ccsd::Arguments& arguments, std::int32_t& thread
   auto* const occupied =
       app.add_option("--occupied", arguments.occupied,
                      "Made-up integrals of so many occupied orbitals, instead of a file")
-          ->check(whole_number(1, most_orbitals));
+          ->check(whole_number(1, ccsd::most_orbitals));
   auto* const virtuals =
       app.add_option("--virtual", arguments.virtuals, "and so many virtual orbitals")
-          ->check(whole_number(1, most_orbitals));
+          ->check(whole_number(1, ccsd::most_orbitals));
   occupied->needs(virtuals)->excludes(file);
   virtuals->needs(occupied)->excludes(file);
   app.add_option("--max-iterations", arguments.max_iterations, "Iterations before giving up")

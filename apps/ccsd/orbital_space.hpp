@@ -15,6 +15,9 @@
 
 namespace tessera::apps::ccsd {
 
+/// More than any molecule that could be computed has.
+inline constexpr std::int64_t most_orbitals = 32'767;
+
 struct OrbitalSpace {
   std::int64_t frozen = 0;
   std::int64_t occupied = 0;  ///< without the frozen ones

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fstream>
@@ -14,7 +13,6 @@
 
 namespace tessera::apps {
 
-using rma::Result;
 using rma::Status;
 
 namespace {
@@ -57,16 +55,16 @@ Status check_memory(rma::Job& job, const MemoryNeed& need) {
     }
   }
   const std::uint64_t available = rma::available_memory_bytes();
+  Status fits;
   // A tenth is left to the rest of the machine, which would otherwise be swept out by our pages.
-  if (needed <= 0.9 * static_cast<double>(available)) {
-    return job.world().agree(Status());
+  if (needed > 0.9 * static_cast<double>(available)) {
+    fits = Status::error(rma::Code::no_memory,
+                         fmt::format("{} needs {} on this machine, for {} of its ranks; {} are "
+                                     "available, of which 90 % may be used",
+                                     need.what, human(needed), ranks, rma::human_bytes(available)))
+               .hint(need.hint);
   }
-  return job.world().agree(
-      Status::error(rma::Code::no_memory,
-                    fmt::format("{} needs {} on this machine, for {} of its ranks; {} are "
-                                "available, of which 90 % may be used",
-                                need.what, human(needed), ranks, rma::human_bytes(available)))
-          .hint(need.hint));
+  return job.world().agree(fits);
 }
 
 }  // namespace tessera::apps
