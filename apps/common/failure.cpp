@@ -13,6 +13,21 @@ namespace {
 using rma::Job;
 using rma::WorldRank;
 
+// All ranks have an error of a collective, unless one of them is lost.
+bool is_known_to_all(const rma::Status& status) {
+  return status.code() != rma::Code::peer_lost && status.code() != rma::Code::closed &&
+         status.code() != rma::Code::timed_out;
+}
+
+// The first rank says it, while the others are there: on other nodes one that left early would be
+// taken for lost, and the next one would say it again.
+void print_together(std::string_view program, const Job& job, const rma::Status& status) {
+  if (job.rank().value == 0) {
+    fmt::print(stderr, "{}: {}\n", program, status.message());
+  }
+  job.world().barrier().ignore("the program ends, one way or the other");
+}
+
 // A rank that died or left; also one that `status` tells of and the node has not noticed yet.
 bool is_gone(const Job& job, const rma::Status& status, WorldRank rank) {
   return (status.code() == rma::Code::peer_lost && status.rank() == rank) || !job.is_present(rank);
@@ -49,6 +64,10 @@ void stay_for_the_others(const Job& job) {
 }  // namespace
 
 void print_failure(std::string_view program, const Job& job, const rma::Status& status) {
+  if (is_known_to_all(status)) {
+    print_together(program, job, status);
+    return;
+  }
   const bool is_speaker = is_lowest_present(job, status);
   if (is_speaker || status.rank() == job.rank()) {
     fmt::print(stderr, "{}: {}\n", program, status.message());

@@ -92,12 +92,6 @@ int run_in_threads(std::int32_t threads, const spmv::Order& order) {
   return status.ok() || exit_code != 0 ? exit_code : exit_failed;
 }
 
-// All ranks have an error of a collective, unless one of them is lost.
-bool is_known_to_all(const Status& status) {
-  return status.code() != tessera::rma::Code::peer_lost &&
-         status.code() != tessera::rma::Code::closed;
-}
-
 int run_in_processes(const spmv::Order& order) {
   auto job = Job::start();
   if (!job.ok()) {
@@ -106,13 +100,7 @@ int run_in_processes(const spmv::Order& order) {
   }
   int exit_code = exit_failed;
   const Status status = spmv::run(order, *job, exit_code);
-  if (!status.ok() && is_known_to_all(status)) {
-    // The first rank says it, while the others are there.
-    if (job->rank().value == 0) {
-      fmt::print(stderr, "tessera-spmv: {}\n", status.message());
-    }
-    job->world().barrier().ignore("the program ends, one way or the other");
-  } else if (!status.ok()) {
+  if (!status.ok()) {
     tessera::apps::print_failure("tessera-spmv", *job, status);
   }
   return status.ok() || exit_code != 0 ? exit_code : exit_failed;
