@@ -16,6 +16,7 @@
 #include "fortran/detail/handles.hpp"
 #include "rma/bootstrap.hpp"
 #include "rma/memory.hpp"
+#include "rma/region_list.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::capi {
@@ -284,6 +285,20 @@ int tessera_memory_available(int64_t* bytes) {
     TESSERA_RETURN_IF_ERROR(required(bytes, "result"));
     *bytes = static_cast<std::int64_t>(rma::available_memory_bytes());
     return {};
+  });
+}
+
+int tessera_job_memory_in_use(const tessera_job* job, int64_t* bytes) {
+  return call_on(__func__, job, [&](const Job& running) -> Status {
+    TESSERA_RETURN_IF_ERROR(required(bytes, "result"));
+    *bytes = static_cast<std::int64_t>(rma::bytes_in_regions(running));
+    return {};
+  });
+}
+
+int tessera_job_regions(const tessera_job* job, char* text, int64_t capacity, int64_t* length) {
+  return call_on(__func__, job, [&](const Job& running) {
+    return copy_text(to_string(rma::list_regions(running)), text, capacity, length);
   });
 }
 

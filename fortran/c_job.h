@@ -74,6 +74,10 @@ int tessera_job_traffic_to(const tessera_job* job, int64_t rank, tessera_op op, 
 /* Local. How many bytes this process can still take on its machine: what the kernel calls
  * available, or what its control group leaves, whichever is less. Needs no job. */
 int tessera_memory_available(int64_t* bytes);
+/* Local. How many bytes of this rank's memory arrays take, and whatever else was made for remote
+ * access; and a table of it, a line each, as a text (see tessera_job_transport). */
+int tessera_job_memory_in_use(const tessera_job* job, int64_t* bytes);
+int tessera_job_regions(const tessera_job* job, char* text, int64_t capacity, int64_t* length);
 /* Local. Memory that transports use without copying or registering it; zeroed. */
 int tessera_job_allocate_local(const tessera_job* job, int64_t bytes, void** memory);
 int tessera_job_free_local(const tessera_job* job, void* memory);

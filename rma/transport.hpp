@@ -66,7 +66,7 @@ enum class AccessMode : std::uint8_t {
   any,              ///< put, get, accumulate, atomics and local loads and stores
   read_only,        ///< get and local loads
   accumulate_only,  ///< accumulate
-  no_local_access,  ///< everything but local loads and stores
+  no_local_access,  ///< everything but local loads and stores; pages lie on all NUMA nodes
 };
 
 /// How accumulate and read-modify-write on one word relate.

@@ -212,10 +212,17 @@ contains
     type(c_ptr) :: handle
     integer(c_int) :: code
     integer(c_int64_t) :: length
-    character(kind=c_char) :: characters(2048)
+    character(kind=c_char), allocatable :: characters(:)
+    allocate (characters(256))
     characters = c_null_char
-    if (open_cell(cell, kind, handle, code)) &
+    if (open_cell(cell, kind, handle, code)) then
+      code = query(handle, characters, size(characters, kind=c_int64_t), length)
+      if (code == tessera_ok .and. length >= size(characters)) then
+        deallocate (characters)
+        allocate (characters(length + 1))
         code = query(handle, characters, size(characters, kind=c_int64_t), length)
+      end if
+    end if
     text = text_of(characters)
     call finish(code, stat, errmsg)
   end function text_from

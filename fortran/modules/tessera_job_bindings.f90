@@ -92,6 +92,21 @@ module tessera_job_bindings
       integer(c_int64_t), intent(inout) :: length
       integer(c_int) :: code
     end function
+    function c_job_memory_in_use(job, bytes) bind(c, name="tessera_job_memory_in_use") result(code)
+      import
+      type(c_ptr), value :: job
+      integer(c_int64_t), intent(inout) :: bytes
+      integer(c_int) :: code
+    end function
+    function c_job_regions(job, text, capacity, length) &
+        bind(c, name="tessera_job_regions") result(code)
+      import
+      type(c_ptr), value :: job
+      character(kind=c_char), intent(inout) :: text(*)
+      integer(c_int64_t), value :: capacity
+      integer(c_int64_t), intent(inout) :: length
+      integer(c_int) :: code
+    end function
     function c_job_wait_all(job) bind(c, name="tessera_job_wait_all") result(code)
       import
       type(c_ptr), value :: job

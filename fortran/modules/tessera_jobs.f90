@@ -43,6 +43,8 @@ module tessera_jobs
     procedure :: fence => job_fence
     procedure :: barrier => job_barrier
     procedure :: traffic => job_traffic
+    procedure :: memory_in_use => job_memory_in_use
+    procedure :: regions => job_regions
     procedure :: allocate_local => job_allocate_local
     procedure :: free_local => job_free_local
   end type tessera_job
@@ -352,6 +354,29 @@ contains
         code = c_job_free_local(handle, memory)
     call finish(code, stat, errmsg)
   end subroutine job_free_local
+
+  !> Local. How many bytes of this rank's memory arrays take, and whatever else was made for remote
+  !> access.
+  function job_memory_in_use(self, stat, errmsg) result(bytes)
+    class(tessera_job), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64) :: bytes
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    bytes = 0
+    if (open_cell(self%own, kind_job, handle, code)) code = c_job_memory_in_use(handle, bytes)
+    call finish(code, stat, errmsg)
+  end function job_memory_in_use
+
+  !> Local. A table of it, a line each.
+  function job_regions(self, stat, errmsg) result(text)
+    class(tessera_job), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: text
+    text = text_from(self%own, kind_job, c_job_regions, stat, errmsg)
+  end function job_regions
 
   !> Local. How many bytes this process can still take on its machine: what the kernel calls
   !> available, or what its control group leaves, whichever is less. Needs no job.

@@ -42,6 +42,7 @@ class RegionState {
     return is_in_vain ? Atomics::separate : options_.atomics;
   }
   [[nodiscard]] Segment& segment() const noexcept { return *segment_; }
+  [[nodiscard]] bool is_attached() const noexcept { return is_attached_; }
   [[nodiscard]] bool is_freed() const noexcept { return freed_.load(); }
   [[nodiscard]] std::size_t bytes(TeamRank rank) const noexcept {
     return sizes_.empty() ? equal_bytes_ : sizes_[static_cast<std::size_t>(rank.value)];

@@ -21,6 +21,11 @@
 
 namespace tessera::rma::detail {
 
+enum class PagePlacement : std::uint8_t {
+  near_taker,   ///< on the NUMA node of the process that takes the memory
+  interleaved,  ///< page by page on all NUMA nodes that this process may use
+};
+
 class Arena {
  public:
   Arena(NodeMemory& memory, const LockContext& context) noexcept
@@ -40,6 +45,10 @@ class Arena {
 
   /// Asks for huge pages in [offset, offset + bytes); true when the kernel will try.
   bool advise_huge(std::uint64_t offset, std::uint64_t bytes) noexcept;
+
+  /// Tells where pages of [offset, offset + bytes) that are taken from now on shall lie. Whoever
+  /// frees the piece tells `near_taker` before. Without effect where the kernel can't.
+  void place_pages(std::uint64_t offset, std::uint64_t bytes, PagePlacement placement) noexcept;
 
   /// Gives memory back, keeps the address space. Memory that is kept is cleared instead.
   void unback(std::uint64_t offset, std::uint64_t bytes) noexcept;

@@ -59,7 +59,7 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
   if (!mine.ok()) {
     // Another node had none, or somebody died: then no member of this node goes on.
     if (segment->order_ == 0 && segment->offset_ != 0) {
-      node.arena().free(segment->offset_, segment->taken_bytes());
+      segment->give_back();
     }
     return mine;
   }
@@ -87,6 +87,7 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
 // place.
 Status ArenaSegment::plan(const std::vector<std::uint64_t>& all_sizes,
                           const RegionOptions& options) {
+  is_interleaved_ = options.access_mode == AccessMode::no_local_access;
   const std::uint64_t align = options.huge_pages ? huge_page_bytes : granule_bytes;
   std::vector<std::uint64_t> sizes;
   for (std::size_t member = 0; member < all_sizes.size(); ++member) {
@@ -146,6 +147,9 @@ Result<std::uint64_t> ArenaSegment::take_addresses(const RegionOptions& options)
     arena.free(offset, taken_bytes());
     return status;
   }
+  if (is_interleaved_) {
+    arena.place_pages(offset, extent_, detail::PagePlacement::interleaved);
+  }
   return offset;
 }
 
@@ -171,15 +175,22 @@ Status ArenaSegment::back_own(std::size_t my_bytes, const RegionOptions& options
 
 Status ArenaSegment::free() {
   if (order_ == 0) {
-    node_.arena().free(offset_, taken_bytes());
+    give_back();
   }
   return {};
 }
 
 void ArenaSegment::abandon() noexcept {
   if (last_one().let_go(node_, neighbours_, order_)) {
-    node_.arena().free(offset_, taken_bytes());
+    give_back();
   }
+}
+
+void ArenaSegment::give_back() noexcept {
+  if (is_interleaved_) {
+    node_.arena().place_pages(offset_, extent_, detail::PagePlacement::near_taker);
+  }
+  node_.arena().free(offset_, taken_bytes());
 }
 
 Result<std::unique_ptr<Segment>> AttachedSegment::create(Team& team, void* memory) {

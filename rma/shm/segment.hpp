@@ -21,7 +21,8 @@ namespace tessera::rma::shm {
 class ArenaSegment final : public Segment {
  public:
   /// Collective on `team`. The first member on the node takes the addresses for all, each member
-  /// backs its own slice (so that pages lie near it). Errors: no_memory, limit_exceeded.
+  /// backs its own slice, so that pages lie near it; those of no_local_access, which nobody is
+  /// nearer to than others, lie on all NUMA nodes by turns. Errors: no_memory, limit_exceeded.
   static Result<std::unique_ptr<Segment>> create(detail::Node& node, Team& team,
                                                  std::size_t my_bytes,
                                                  const RegionOptions& options);
@@ -38,6 +39,7 @@ class ArenaSegment final : public Segment {
   Status tell_addresses();
   Result<std::uint64_t> take_addresses(const RegionOptions& options);
   [[nodiscard]] std::uint64_t taken_bytes() const noexcept;
+  void give_back() noexcept;
   [[nodiscard]] detail::LastOne& last_one() const noexcept;
   Status back_own(std::size_t my_bytes, const RegionOptions& options, std::uint64_t own_offset);
 
@@ -52,6 +54,7 @@ class ArenaSegment final : public Segment {
   std::size_t stride_ = 0;
   std::vector<std::uint64_t> offsets_;  ///< only where slices are too unequal for a stride
   std::byte* local_ = nullptr;
+  bool is_interleaved_ = false;  ///< its pages, on the NUMA nodes
 };
 
 /// Memory that each process had before; known to the others by process and address, which mean

@@ -182,6 +182,33 @@ static void knows_what_memory_is_left(void) {
   CHECK_ERROR(tessera_memory_available(NULL), TESSERA_INVALID_ARGUMENT, "result is null");
 }
 
+static void knows_what_memory_is_in_use(void) {
+  const int64_t extents[2] = {members, 1000};
+  tessera_array_options options;
+  tessera_array* array = NULL;
+  int64_t before = -1;
+  int64_t after = -1;
+  int64_t length = 0;
+  char text[4096];
+  tessera_array_options_init(&options);
+  options.team = team;
+  options.name = "rows of a thousand";
+  options.process_grid = (int64_t[]){members, 1};
+  CHECK_OK(tessera_job_memory_in_use(job, &before));
+  CHECK_OK(tessera_array_create(job, TESSERA_F64, 2, extents, &options, &array));
+  CHECK_OK(tessera_job_memory_in_use(job, &after));
+  CHECK_EQUAL(after - before, 8000);
+  CHECK_OK(tessera_job_regions(job, text, sizeof text, &length));
+  CHECK(strstr(text, "rows of a thousand") != NULL);
+  CHECK_EQUAL(length, (int64_t)strlen(text));
+  release(array);
+  CHECK_OK(tessera_job_regions(job, text, sizeof text, NULL));
+  CHECK(strstr(text, "rows of a thousand") == NULL);
+  CHECK_OK(tessera_job_memory_in_use(job, &after));
+  CHECK_EQUAL(after, before);
+  CHECK_ERROR(tessera_job_memory_in_use(job, NULL), TESSERA_INVALID_ARGUMENT, "result is null");
+}
+
 static void names_codes_and_types(void) {
   int64_t bytes = 0;
   CHECK_TEXT(tessera_error_name(TESSERA_OK), "ok");
@@ -208,5 +235,6 @@ const Case job_cases[] = {{"knows_ranks_and_nodes", knows_ranks_and_nodes},
                           {"starts_alone", starts_alone},
                           {"starts_with_settings", starts_with_settings},
                           {"knows_what_memory_is_left", knows_what_memory_is_left},
+                          {"knows_what_memory_is_in_use", knows_what_memory_is_in_use},
                           {"names_codes_and_types", names_codes_and_types},
                           {NULL, NULL}};

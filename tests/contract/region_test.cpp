@@ -4,6 +4,9 @@
 #include "rma/region.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "rma/atomic.hpp"
+#include "rma/region_list.hpp"
 #include "rma/transfer.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/effort.hpp"
@@ -362,6 +366,79 @@ TEST(AccessMode, RefusesWhatItExcludes) {
     EXPECT_EQ(fetch_add<std::int64_t>(job, remote.at(neighbour(job), 8), 4).value(), 0);
     EXPECT_EQ(get_value<double>(job, remote.at(neighbour(job))).value(), 3);
     EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
+TEST(Region, IsListedUntilItIsFreed) {
+  on_ranks([](Job& job) {
+    const std::size_t before = bytes_in_regions(job);
+    const auto named = [&] {
+      std::vector<RegionSummary> regions = list_regions(job);
+      std::erase_if(regions, [](const RegionSummary& region) {
+        return region.name != "mine" && region.name != "the program's";
+      });
+      return regions;
+    };
+    std::vector<std::byte> memory(3000);
+    Region mine =
+        Region::allocate(job.world(), 1000 + 8 * static_cast<std::size_t>(job.rank().value),
+                         {.name = "mine"})
+            .value();
+    auto theirs =
+        Region::attach(job.world(), memory.data(), memory.size(), {.name = "the program's"});
+    if (theirs.status().code() == Code::unsupported) {
+      GTEST_SKIP() << theirs.status().message();
+    }
+    const Region borrowed = mine.borrow();
+    const std::vector<RegionSummary> both = named();
+    ASSERT_EQ(both.size(), 2U);
+    EXPECT_EQ(both[0].id, mine.id());
+    EXPECT_EQ(both[0].members, job.size());
+    EXPECT_EQ(both[0].bytes, mine.bytes(TeamRank{job.rank().value}));
+    EXPECT_FALSE(both[0].is_attached);
+    EXPECT_EQ(both[1].bytes, 3000U);
+    EXPECT_TRUE(both[1].is_attached);
+    EXPECT_EQ(bytes_in_regions(job), before + both[0].bytes);
+    const std::string table = to_string(std::span(both));
+    EXPECT_NE(table.find("region  name           members  bytes here\n"), std::string::npos)
+        << table;
+    EXPECT_NE(table.find("the program's"), std::string::npos) << table;
+    EXPECT_NE(table.find("3000, of the program's own\n"), std::string::npos) << table;
+    EXPECT_TRUE(ok(theirs->free()));
+    EXPECT_TRUE(ok(mine.free()));
+    EXPECT_TRUE(named().empty());
+    EXPECT_EQ(bytes_in_regions(job), before);
+  });
+}
+
+// What the kernel was told of the pages at an address; less than 0 where it cannot be asked.
+int placement_of(const void* at) {
+  int policy = -1;
+  const auto of_address = static_cast<unsigned long>(MPOL_F_ADDR);
+  return syscall(SYS_get_mempolicy, &policy, nullptr, 0UL, at, of_address) == 0 ? policy : -1;
+}
+
+TEST(AccessModes, MemoryThatNobodyIsNearToLiesOnAllNumaNodes) {
+  on_ranks([](Job& job) {
+    const std::string transport = test::transport_name();
+    if (transport == "loopback" || transport == "toy") {
+      GTEST_SKIP() << "SKIPPED: memory of " << transport << " is the process's own";
+    }
+    const int usual = placement_of(&job);
+    if (usual < 0) {
+      GTEST_SKIP() << "SKIPPED: this kernel tells no placement of pages";
+    }
+    for (int round = 0; round < 2; ++round) {
+      Region spread =
+          Region::allocate(job.world(), 1 << 20, {.access_mode = AccessMode::no_local_access})
+              .value();
+      EXPECT_EQ(placement_of(spread.local()), MPOL_INTERLEAVE);
+      ASSERT_TRUE(ok(spread.free()));
+      // The same addresses, most likely.
+      Region near = Region::allocate(job.world(), 1 << 20).value();
+      EXPECT_EQ(placement_of(near.local()), usual);
+      ASSERT_TRUE(ok(near.free()));
+    }
   });
 }
 

@@ -116,9 +116,23 @@ contains
   !> Exactly it is looked at by the cases of C.
   subroutine memory()
     integer(int64) :: bytes
+    type(tessera_array) :: a
+    type(tessera_job) :: nobody
     bytes = tessera_memory_available(stat=code)
     call check(code == 0 .and. bytes > 2_int64**20, "there is some memory")
     call check(tessera_memory_available() < 2_int64**60, "in bytes")
+    bytes = job%memory_in_use()
+    call a%create(job, tessera_real64, [1000, job%size()], name="a matrix of the test's", &
+        process_grid=[1, job%size()])
+    call check(job%memory_in_use() == bytes + 8000, "each has a column")
+    call check_has(job%regions(), "a matrix of the test's")
+    call a%free()
+    call check(job%memory_in_use() == bytes, "it is given back")
+    call check(index(job%regions(), "a matrix") == 0, "and in no list")
+    bytes = nobody%memory_in_use(stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the job of this call was not made")
+    call check(nobody%regions(stat=code) == "", "no job, no regions")
+    call check(code == tessera_invalid_argument, "and an error")
   end subroutine memory
 
   subroutine making_teams()
