@@ -113,6 +113,22 @@ void Deal::set_node_grid(const Extents& node_grid) noexcept {
   }
 }
 
+Deal Deal::reversed() const noexcept {
+  Deal other = *this;
+  other.order_ = arrays::reversed(order_);
+  for (Extents* const numbers : {&other.blocks_, &other.grid_, &other.node_grid_}) {
+    *numbers = numbers->reversed();
+  }
+  for (Strides* const strides :
+       {&other.block_strides_, &other.rank_strides_, &other.node_strides_}) {
+    *strides = strides->reversed();
+  }
+  for (auto* const dividers : {&other.by_grid_, &other.by_node_}) {
+    std::reverse(dividers->begin(), dividers->begin() + ndims());
+  }
+  return other;
+}
+
 Result<Deal> Deal::grid(const Extents& blocks, std::int64_t nranks, const GridOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_blocks(blocks, nranks));
   if (volume(blocks) > nranks) {

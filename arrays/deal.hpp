@@ -67,6 +67,9 @@ class Deal {
   static rma::Result<Deal> table(const Extents& blocks, std::span<const rma::TeamRank> owners,
                                  std::int64_t nranks, MemoryOrder order = MemoryOrder::row_major);
 
+  /// The same ranks for the same blocks with the dimensions the other way round.
+  [[nodiscard]] Deal reversed() const noexcept;
+
   [[nodiscard]] DealKind kind() const noexcept { return kind_; }
   [[nodiscard]] int ndims() const noexcept { return blocks_.ndims(); }
   /// Numbers of blocks along each dimension.

@@ -133,6 +133,11 @@ class Distribution {
   static rma::Result<Distribution> create(std::span<const AxisCut> cuts, const Deal& deal,
                                           const StorageOptions& options = {});
 
+  /// The same elements at the same places of the same ranks' memory with the dimensions, and what
+  /// order() says, the other way round: how Fortran sees an array of C, and ScaLAPACK a row-major
+  /// one.
+  [[nodiscard]] Distribution reversed() const;
+
   [[nodiscard]] int ndims() const noexcept { return extents().ndims(); }
   [[nodiscard]] const Extents& extents() const noexcept;
   [[nodiscard]] std::int64_t nranks() const noexcept { return deal().nranks(); }

@@ -28,6 +28,11 @@ inline constexpr int max_dims = 8;
 /// Which dimension is the fastest in memory: the last (row-major) or the first.
 enum class MemoryOrder : std::uint8_t { row_major, column_major };
 
+/// The order that memory has with the dimensions the other way round.
+[[nodiscard]] constexpr MemoryOrder reversed(MemoryOrder order) noexcept {
+  return order == MemoryOrder::row_major ? MemoryOrder::column_major : MemoryOrder::row_major;
+}
+
 /// One number a dimension; Kind tells what the numbers mean.
 template <class Kind>
 class DimList {
@@ -59,6 +64,13 @@ class DimList {
   static constexpr DimList from(const DimList<OtherKind>& other) noexcept {
     DimList list = zeros(other.ndims());
     std::copy(other.begin(), other.end(), list.values_.begin());
+    return list;
+  }
+
+  /// The last number first.
+  [[nodiscard]] constexpr DimList reversed() const noexcept {
+    DimList list = *this;
+    std::reverse(list.values_.begin(), list.values_.begin() + std::clamp(ndims_, 0, max_dims));
     return list;
   }
 

@@ -153,4 +153,15 @@ Result<Distribution> Distribution::restricted(const Extents& extents,
   return create(cuts, table, {.order = options.order, .ghosts = options.ghosts});
 }
 
+Distribution Distribution::reversed() const {
+  std::vector<AxisCut> cuts;
+  for (int dim = ndims() - 1; dim >= 0; --dim) {
+    cuts.push_back(cut(dim));
+  }
+  // Nothing can be wrong: the same parts fitted together before.
+  return *create(
+      cuts, deal().reversed(),
+      {.storage = storage(), .order = arrays::reversed(order()), .ghosts = ghosts().reversed()});
+}
+
 }  // namespace tessera::arrays

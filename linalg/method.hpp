@@ -12,7 +12,8 @@
 // Either works on a copy of its operands in a layout of its own, and brings the result back; an
 // array that has the layout already is worked on in place. For ScaLAPACK these are arrays made with
 // Distribution::scalapack with square blocks and column-major order, for our own those on a grid of
-// one row of ranks whose blocks have all rows.
+// one row of ranks whose blocks have all rows; or, where the array's dimensions are the matrix's
+// columns and rows (MatrixDims), the reverse of either, as Fortran makes them.
 //
 // Eigenvalues are ScaLAPACK's syev and syevd; ELPA is not used. Without ScaLAPACK one member solves
 // such a problem alone (eigen.hpp tells how large it may be).

@@ -19,11 +19,18 @@ using rma::Result;
 using rma::Status;
 using rma::Team;
 
+std::optional<Distribution> layout_of(const MatrixMap& map) {
+  if (map.array->ndims() != 2) {
+    return {};
+  }
+  const Distribution& layout = map.array->distribution();
+  return map.row_dim == 0 ? layout : layout.reversed();
+}
+
 namespace {
 
 bool has_layout(const MatrixMap& map, const Team& team, const Distribution& layout) {
-  return map.array->ndims() == 2 && map.row_dim == 0 && map.box == map.array->box() &&
-         map.array->distribution() == layout &&
+  return map.box == map.array->box() && layout_of(map) == layout &&
          map.array->team().shared_state() == team.shared_state();
 }
 
@@ -46,7 +53,7 @@ Result<WorkMatrix> WorkMatrix::zeros(const ArrayBase& like, const Team& team,
       ArrayBase array,
       ArrayBase::create(like.job(), layout, like.element(),
                         {.name = fmt::format("work copy of {}", like.name()), .team = team}));
-  WorkMatrix work;
+  WorkMatrix work(layout);
   work.copy_ = std::move(array);
   return work;
 }
@@ -54,8 +61,8 @@ Result<WorkMatrix> WorkMatrix::zeros(const ArrayBase& like, const Team& team,
 Result<WorkMatrix> WorkMatrix::of(const MatrixMap& from, const Team& team,
                                   const Distribution& layout, Use use) {
   if (use == Use::in_place && has_layout(from, team, layout)) {
-    WorkMatrix work;
-    work.original_ = from.array;
+    WorkMatrix work(layout);
+    work.original_ = from;
     return work;
   }
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix work, zeros(*from.array, team, layout));
@@ -104,11 +111,16 @@ Status mirror_triangle(WorkMatrix& a, blas::Triangle triangle) {
     if (!is_diagonal && is_lower == keeps_lower) {
       continue;
     }
-    // As a column-major matrix these elements are the block's, once transposed.
-    const arrays::Box from({block.box.lo(1), block.box.lo(0)}, {block.box.hi(1), block.box.hi(0)});
-    across.resize(static_cast<std::size_t>(from.volume()));
+    // The elements across the diagonal, at the places of those that they become.
+    const MatrixMap map = a.map().transposed();
+    const Interval rows = along(block, 0, map.rows());
+    const Interval columns = along(block, 1, map.columns());
+    across.resize(static_cast<std::size_t>(block.box.volume()));
     if (mine.ok()) {
-      mine = a.array().get_box(from, {across.data(), dense_strides(from.extents())});
+      arrays::Strides strides = arrays::Strides::zeros(2);
+      strides[map.row_dim] = 1;
+      strides[map.column_dim] = rows.length();
+      mine = a.array().get_box(map.part(rows, columns), {across.data(), strides});
     }
     auto* const data = reinterpret_cast<T*>(a.array().region().local()) + block.offset;
     for (std::int64_t j = 0; j < block.box.extent(1); ++j) {

@@ -24,13 +24,17 @@
 
 namespace tessera::linalg::detail {
 
+/// Of rows and columns, of an array of two dimensions; of others there is none.
+std::optional<arrays::Distribution> layout_of(const MatrixMap& map);
+
 class WorkMatrix {
  public:
   /// Whether the caller's array may be worked on itself, or must stay as it is.
   enum class Use : std::uint8_t { in_place, copy };
 
   /// Collective over `team`. The matrix in `layout`: for in_place the array itself where the matrix
-  /// is all of it, on this team and has that layout. Errors: no_memory.
+  /// is all of it, on this team and has that layout. The array's dimensions may be columns and
+  /// rows, as those of Fortran's arrays are. Errors: no_memory.
   static rma::Result<WorkMatrix> of(const MatrixMap& from, const rma::Team& team,
                                     const arrays::Distribution& layout, Use use);
   /// Collective over `team`. A matrix of zeros with elements like those of `like`.
@@ -41,12 +45,16 @@ class WorkMatrix {
   /// has, there, and gives the error of any member's `mine`. Nothing is copied to itself.
   rma::Status store(const MatrixMap& to, rma::Status mine = {});
 
-  [[nodiscard]] MatrixMap map() const noexcept { return {&array(), array().box(), 0, 1}; }
-  [[nodiscard]] arrays::ArrayBase& array() const noexcept { return copy_ ? *copy_ : *original_; }
-  [[nodiscard]] rma::Team& team() const noexcept { return array().team(); }
-  [[nodiscard]] const arrays::Distribution& layout() const noexcept {
-    return array().distribution();
+  [[nodiscard]] MatrixMap map() const noexcept {
+    return copy_ ? MatrixMap{&*copy_, copy_->box(), 0, 1} : original_;
   }
+  /// Has the elements; its dimensions may be the matrix's columns and rows.
+  [[nodiscard]] arrays::ArrayBase& array() const noexcept {
+    return copy_ ? *copy_ : *original_.array;
+  }
+  [[nodiscard]] rma::Team& team() const noexcept { return array().team(); }
+  /// Of rows and columns.
+  [[nodiscard]] const arrays::Distribution& layout() const noexcept { return layout_; }
   [[nodiscard]] bool is_copy() const noexcept { return copy_.has_value(); }
 
   /// What this rank has.
@@ -57,12 +65,13 @@ class WorkMatrix {
   }
 
  private:
-  WorkMatrix() = default;
+  explicit WorkMatrix(const arrays::Distribution& layout) : layout_(layout) {}
   rma::Status load(const MatrixMap& from) const;
   [[nodiscard]] std::byte* place_of(const arrays::Patch& block) const noexcept;
 
   mutable std::optional<arrays::ArrayBase> copy_;
-  arrays::ArrayBase* original_ = nullptr;
+  MatrixMap original_;
+  arrays::Distribution layout_;
 };
 
 /// Collective. Makes a matrix Hermitian: the other triangle from the one given.

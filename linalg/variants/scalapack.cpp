@@ -260,8 +260,11 @@ bool fits_library(const Distribution& layout, std::int64_t block) {
 
 Result<WorkMatrix> at(const MatrixMap& map, const Team& team, std::int64_t block,
                       WorkMatrix::Use use) {
-  if (use == WorkMatrix::Use::in_place && fits_library(map.array->distribution(), block)) {
-    return WorkMatrix::of(map, team, map.array->distribution(), use);
+  if (use == WorkMatrix::Use::in_place) {
+    const std::optional<Distribution> own = detail::layout_of(map);
+    if (own && fits_library(*own, block)) {
+      return WorkMatrix::of(map, team, *own, use);
+    }
   }
   constexpr std::int64_t least = 8;
   constexpr std::int64_t most = 64;

@@ -82,10 +82,25 @@ void expect_blocks(const Distribution& d) {
   EXPECT_EQ(total, volume(d.extents()));
 }
 
+// With the dimensions the other way round, each element is where it was.
+void expect_reversible(const Distribution& d) {
+  const Distribution other = d.reversed();
+  EXPECT_EQ(other.extents(), d.extents().reversed());
+  EXPECT_EQ(other.ghosts(), d.ghosts().reversed());
+  for_each_index(Box::whole(d.extents()), [&](const Index& index) {
+    ASSERT_EQ(other.locate(index.reversed()), d.locate(index)) << to_string(index);
+  });
+  for (std::int32_t rank = 0; rank < d.nranks(); ++rank) {
+    EXPECT_EQ(other.local_elements({rank}), d.local_elements({rank}));
+  }
+  EXPECT_EQ(other.reversed(), d);
+}
+
 void expect_sound(const Distribution& d) {
   SCOPED_TRACE(to_string(d));
   expect_bijection(d);
   expect_blocks(d);
+  expect_reversible(d);
 }
 
 TEST(Distribution, EverySmallRegularOneIsSound) {

@@ -11,6 +11,8 @@
 #include <limits>
 #include <vector>
 
+#include "linalg/detail/work_matrix.hpp"
+#include "linalg/variants/scalapack.hpp"
 #include "tests/linalg/ranks/systems.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
@@ -248,7 +250,40 @@ TEST(Factor, AnArrayInTheLayoutOfOurOwn) {
   });
 }
 
-// The layout that ScaLAPACK works on as it is, also with the ranks of the grid in the other order.
+// Where an array's dimensions are columns and rows, as those of Fortran's are.
+constexpr MatrixDims columns_and_rows{.rows = 1, .columns = 0};
+
+TEST(Factor, AnArrayOfColumnsAndRowsInTheLayoutOfOurOwn) {
+  on_ranks([](Job& job) {
+    const std::int64_t n = 29;
+    const auto layout =
+        Distribution::scalapack({n, n}, {n, 4}, {1, job.size()}, job.size()).value();
+    auto a = test::make_matrix<double>(
+        job, layout.reversed(), {.name = "A"},
+        [](std::int64_t j, std::int64_t i) { return test::general<double>(i, j, 4); });
+    auto b = test::make_matrix<double>(
+        job, Distribution::regular({n, n}, job.size()).value(), {.name = "B"},
+        [](std::int64_t i, std::int64_t j) { return test::general<double>(i, j, 4); });
+    const auto work = detail::WorkMatrix::of({&a, a.box(), 1, 0}, job.world(), layout,
+                                             detail::WorkMatrix::Use::in_place);
+    ASSERT_TRUE(ok(work));
+    EXPECT_FALSE(work->is_copy());
+    const auto turned = detail::WorkMatrix::of({&a, a.box(), 0, 1}, job.world(), layout,
+                                               detail::WorkMatrix::Use::in_place);
+    EXPECT_TRUE(turned->is_copy());
+    const MethodOptions how{.method = Method::own, .block = 4};
+    const auto pivots_a = lu(MatrixPatch(a, a.box(), columns_and_rows), how);
+    const auto pivots_b = lu(b, how);
+    ASSERT_TRUE(ok(pivots_a));
+    ASSERT_TRUE(ok(pivots_b));
+    EXPECT_EQ(*pivots_a, *pivots_b);
+    EXPECT_EQ(test::largest_difference(test::fetch(a, a.box(), columns_and_rows), all_of(b)), 0);
+    ASSERT_TRUE(ok(a.sync()));
+  });
+}
+
+// The layout that ScaLAPACK works on as it is, also with the ranks of the grid in the other order,
+// and of an array whose dimensions are columns and rows.
 TEST(Factor, AnArrayInTheLayoutOfScalapack) {
   on_ranks([](Job& job) {
     const rma::Status possible = check_scalapack(job, job.world());
@@ -274,9 +309,18 @@ TEST(Factor, AnArrayInTheLayoutOfScalapack) {
       auto a = test::make_matrix<double>(job, layout, {.name = "A"}, at);
       auto b = test::make_matrix<double>(job, Distribution::regular({n, n}, job.size()).value(),
                                          {.name = "B"}, at);
+      auto c = test::make_matrix<double>(job, layout.reversed(), {.name = "C"},
+                                         [&](std::int64_t j, std::int64_t i) { return at(i, j); });
+      const MatrixPatch of_c(c, c.box(), columns_and_rows);
       ASSERT_TRUE(ok(cholesky(a, {.how = {.method = Method::scalapack}})));
       ASSERT_TRUE(ok(cholesky(b, {.how = {.method = Method::own}})));
+      ASSERT_TRUE(ok(cholesky(of_c, {.how = {.method = Method::scalapack}})));
       EXPECT_LE(test::largest_difference(all_of(a), all_of(b)), 1e-12);
+      EXPECT_EQ(test::largest_difference(test::fetch(c, c.box(), columns_and_rows), all_of(a)), 0);
+      const auto work = variants::scalapack::at({&c, c.box(), 1, 0}, job.world(), 0,
+                                                detail::WorkMatrix::Use::in_place);
+      ASSERT_TRUE(ok(work));
+      EXPECT_FALSE(work->is_copy());
       ASSERT_TRUE(ok(a.sync()));
     }
   });
