@@ -45,20 +45,6 @@ Status check_same_on_all(rma::Team& team, const Distribution& distribution,
       "grids, ghosts) and options");
 }
 
-std::string_view name_of(rma::AccessMode mode) {
-  switch (mode) {
-    case rma::AccessMode::read_only:
-      return "read_only";
-    case rma::AccessMode::accumulate_only:
-      return "accumulate_only";
-    case rma::AccessMode::no_local_access:
-      return "no_local_access";
-    case rma::AccessMode::any:
-      break;
-  }
-  return "any";
-}
-
 // A view must have the extents of what it stands for, and a stride for each.
 Status view_fits(const Extents& wanted, const Extents& given, const Strides& strides) {
   if (given != wanted) {
@@ -146,6 +132,7 @@ ArrayBase::ArrayBase(ArrayBase&& other) noexcept
       members_(other.members_),
       region_id_(other.region_id_),
       reading_(std::move(other.reading_)),
+      adding_(std::move(other.adding_)),
       access_mode_(other.access_mode_),
       uses_(std::exchange(other.uses_, std::uint8_t{0})),
       is_freed_(other.is_freed_) {}
@@ -153,6 +140,7 @@ ArrayBase::ArrayBase(ArrayBase&& other) noexcept
 ArrayBase& ArrayBase::operator=(ArrayBase&& other) noexcept {
   if (this != &other) {
     reading_ = std::move(other.reading_);
+    adding_ = std::move(other.adding_);
     region_ = std::move(other.region_);  // early, as it frees the old one with the old job
     job_ = other.job_;
     name_ = std::move(other.name_);
@@ -249,66 +237,8 @@ Status ArrayBase::free() {
   is_freed_ = true;
   uses_ = 0;
   reading_.reset();
+  adding_.reset();
   return region_.free();
-}
-
-std::uint8_t ArrayBase::uses_of(rma::AccessMode mode) noexcept {
-  switch (mode) {
-    case rma::AccessMode::read_only:
-      return Use::get | Use::direct_get | Use::local_access;
-    case rma::AccessMode::accumulate_only:
-      return Use::accumulate;
-    case rma::AccessMode::no_local_access:
-      return Use::put | Use::get | Use::direct_get | Use::accumulate;
-    case rma::AccessMode::any:
-      break;
-  }
-  return Use::put | Use::get | Use::direct_get | Use::accumulate | Use::local_access;
-}
-
-Status ArrayBase::set_access_mode(rma::AccessMode mode, const ReadOptions& reading) {
-  TESSERA_RETURN_IF_ERROR(check_open());
-  const std::string doing = "setting the access mode of " + describe();
-  Status mine;
-  const bool has_path = reading.copy_on_each_node || reading.cache_bytes > 0;
-  if (region_.options().access_mode != rma::AccessMode::any &&
-      mode != region_.options().access_mode) {
-    mine =
-        Status::error(Code::invalid_argument, fmt::format("its memory was allocated as {}",
-                                                          name_of(region_.options().access_mode)))
-            .hint("leave RegionOptions::access_mode as it is for arrays whose use changes");
-  } else if (has_path && mode != rma::AccessMode::read_only) {
-    mine = Status::error(
-               Code::invalid_argument,
-               fmt::format("copies for reading are asked for an array that is {}", name_of(mode)))
-               .hint("only what nobody writes can be read from copies: use read_only");
-  }
-  TESSERA_RETURN_IF_ERROR(sync(mine).context(doing));
-  struct Asked {
-    rma::AccessMode mode;
-    bool copy;
-    bool operator==(const Asked&) const = default;
-  };
-  TESSERA_RETURN_IF_ERROR(detail::check_same_on_all(team(), Asked{mode, reading.copy_on_each_node},
-                                                    "access mode", "all members must give the same")
-                              .context(doing));
-  reading_.reset();
-  access_mode_ = mode;
-  uses_ = uses_of(mode);
-  return begin_reading(reading).context(doing);
-}
-
-Status ArrayBase::begin_reading(const ReadOptions& reading) {
-  if (reading.copy_on_each_node) {
-    TESSERA_ASSIGN_OR_RETURN(reading_, detail::make_node_copy(*this));
-  } else if (reading.cache_bytes > 0) {
-    reading_ =
-        detail::make_tile_cache(job_, region_, distribution_, element_.bytes, reading.cache_bytes);
-  }
-  if (reading_) {
-    uses_ &= static_cast<std::uint8_t>(~Use::direct_get);
-  }
-  return {};
 }
 
 Status ArrayBase::fence() const {
@@ -413,26 +343,6 @@ Status ArrayBase::check_view(std::string_view verb, const Section& section, cons
 Status ArrayBase::check_shape(std::string_view verb, const Box& box, const Extents& given,
                               const Strides& strides) const {
   return explain(view_fits(box.extents(), given, strides), verb, box);
-}
-
-std::string_view ArrayBase::to_string(Use use) noexcept {
-  return use == Use::put          ? "put"
-         : use == Use::get        ? "get"
-         : use == Use::direct_get ? "get"
-         : use == Use::accumulate ? "accumulate"
-                                  : "local access";
-}
-
-// Why `uses_` doesn't have it.
-Status ArrayBase::explain_use(Use use) const {
-  if (!is_open()) {
-    return Status::error(Code::closed,
-                         region_ ? "the array was freed" : "the array was moved from");
-  }
-  return Status::error(Code::invalid_argument,
-                       fmt::format("the array is {} now, which forbids a {}", name_of(access_mode_),
-                                   to_string(use)))
-      .hint("end that phase with set_access_mode(AccessMode::any)");
 }
 
 Status ArrayBase::check_use(Use use, const Box& box, const LocalBuffer& local) const {
@@ -556,9 +466,12 @@ Status ArrayBase::accumulate_box(const Box& box, const LocalBuffer& from,
   const auto accumulate_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
     return rma::accumulate(job_, at, from.data, shape, scale);
   };
-  if (try_single_block(Use::accumulate, box, from.data, any_room,
+  if (try_single_block(Use::direct_accumulate, box, from.data, any_room,
                        detail::GivenStrides{from.strides}, accumulate_single, status)) [[likely]] {
     return status;
+  }
+  if (adding_) [[unlikely]] {
+    return explain(adding_->accumulate_box(box, from, scale), "accumulate", box);
   }
   return for_each_patch(
       Use::accumulate, box, from,
@@ -601,8 +514,8 @@ Status ArrayBase::accumulate_dense(const Box& box, const void* from, std::int64_
   const auto accumulate_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
     return rma::accumulate(job_, at, from, shape, scale);
   };
-  if (try_single_block(Use::accumulate, box, local, room, detail::DenseRows{}, accumulate_single,
-                       status)) [[likely]] {
+  if (try_single_block(Use::direct_accumulate, box, local, room, detail::DenseRows{},
+                       accumulate_single, status)) [[likely]] {
     return status;
   }
   TESSERA_RETURN_IF_ERROR(check_room("accumulate", box, room));
@@ -643,6 +556,9 @@ Handle ArrayBase::get_box_async(const Box& box, const LocalBuffer& to) const {
 
 Handle ArrayBase::accumulate_box_async(const Box& box, const LocalBuffer& from,
                                        const rma::Scale& scale) const {
+  if (adding_) [[unlikely]] {
+    return adding_->accumulate_box_async(box, from, scale);
+  }
   Handle all;
   Status status = for_each_patch(
       Use::accumulate, box, from,

@@ -84,11 +84,13 @@ struct Transfer {
   static Transfer accumulate(const rma::Scale& scale) { return {Kind::accumulate, scale}; }
 };
 
-/// How an array is read while nobody writes it; see ArrayBase::set_access_mode().
-struct ReadOptions {
-  /// A copy of the array on each node, so that gets stay on the node (GA's read_only).
+/// What an access mode makes possible; see ArrayBase::set_access_mode().
+struct ModeOptions {
+  /// read_only: a copy of the array on each node, so that gets stay on the node (GA's read_only).
+  /// accumulate_only: a copy of zeros on each node, so that accumulates stay on the node; what was
+  /// added there is added to the array when the mode ends.
   bool copy_on_each_node = false;
-  /// So much of what this rank got from other nodes is kept (GA's read_cache).
+  /// read_only: so much of what this rank got from other nodes is kept (GA's read_cache).
   std::size_t cache_bytes = 0;
 };
 
@@ -137,8 +139,8 @@ class ArrayBase {
   [[nodiscard]] rma::Status check_transfer(const Transfer& transfer) const {
     return (uses_ & use_of(transfer)) != 0 ? rma::Status() : explain_use(use_of(transfer));
   }
-  /// This array, or the copy of it that this node's ranks have together.
-  [[nodiscard]] const ArrayBase& where_to_read() const noexcept;
+  /// This array, or the copy of it on this node that serves such transfers.
+  [[nodiscard]] const ArrayBase& where_to(Transfer::Kind kind) const noexcept;
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] int ndims() const noexcept { return distribution_.ndims(); }
@@ -162,13 +164,14 @@ class ArrayBase {
   }
 
   /// Collective. Tells what the array will be used for until the next such call: everybody's other
-  /// uses are refused with invalid_argument, and reads may be served from copies (`reading`, for
-  /// read_only). It begins with a synchronisation, so that all uses before are complete
-  /// (the access modes of seed 002 §VIII.A). An array whose region was allocated with a mode keeps
-  /// that one.
-  /// Errors: invalid_argument (options that differ among members or don't fit the mode), no_memory.
-  /// Cost: copy_on_each_node takes the array's size on each node.
-  rma::Status set_access_mode(rma::AccessMode mode, const ReadOptions& reading = {});
+  /// uses are refused with invalid_argument, and copies may serve those that are left (`options`,
+  /// for read_only and accumulate_only). It begins with a synchronisation, so that all uses before
+  /// are complete (the access modes of seed 002 §VIII.A). An array whose region was allocated with
+  /// a mode keeps that one; given again, it begins anew, which adds what the copies have. Errors:
+  /// invalid_argument (options that differ among members or don't fit the mode), no_memory. Cost:
+  /// copy_on_each_node takes the array's size on each node if there are several; to add those up,
+  /// each node sends its copy once, and all meet as often as there are nodes.
+  rma::Status set_access_mode(rma::AccessMode mode, const ModeOptions& options = {});
   [[nodiscard]] rma::AccessMode access_mode() const noexcept { return access_mode_; }
 
   /// One-sided. Returns when this rank's operations on this array are complete at their targets.
@@ -249,9 +252,15 @@ class ArrayBase {
                                     const Box& box) const;
 
  private:
-  /// What may be done with the array; none when it is closed. A direct get is one that no copy for
-  /// reading serves.
-  enum Use : std::uint8_t { put = 1, get = 2, accumulate = 4, local_access = 8, direct_get = 16 };
+  /// What may be done with the array; none when it is closed. Direct is what no copy serves.
+  enum Use : std::uint8_t {
+    put = 1,
+    get = 2,
+    accumulate = 4,
+    local_access = 8,
+    direct_get = 16,
+    direct_accumulate = 32,
+  };
   /// How the memory of an array comes about.
   struct Memory;
 
@@ -267,7 +276,8 @@ class ArrayBase {
   [[nodiscard]] rma::Status explain_closed() const;
   [[nodiscard]] rma::Status check_use(Use use, const Box& box, const LocalBuffer& local) const;
   [[nodiscard]] rma::Status explain_use(Use use) const;
-  [[nodiscard]] rma::Status begin_reading(const ReadOptions& reading);
+  [[nodiscard]] rma::Status begin_mode(const ModeOptions& options);
+  [[nodiscard]] rma::Status end_mode();
   [[nodiscard]] rma::Handle start(const Transfer& transfer, const rma::RemoteAddress& at,
                                   std::byte* local, const rma::CopyShape& shape) const;
   [[nodiscard]] rma::Handle finish(rma::Handle started, rma::Status status) const;
@@ -288,6 +298,7 @@ class ArrayBase {
   const rma::WorldRank* members_ = nullptr;  // of the team, beside the region for small transfers
   rma::RegionId region_id_ = {};
   std::unique_ptr<detail::ReadPath> reading_;
+  std::unique_ptr<ArrayBase> adding_;  // this node's sums, until the mode ends
   rma::AccessMode access_mode_ = rma::AccessMode::any;
   std::uint8_t uses_ = 0;
   bool is_freed_ = false;

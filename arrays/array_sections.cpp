@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "arrays/array_base.hpp"
-#include "arrays/detail/read_path.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::arrays {
@@ -63,10 +62,6 @@ ArrayBase::Use ArrayBase::use_of(const Transfer& transfer) noexcept {
                                                 : Use::accumulate;
 }
 
-const ArrayBase& ArrayBase::where_to_read() const noexcept {
-  return reading_ && reading_->copy() != nullptr ? *reading_->copy() : *this;
-}
-
 Handle ArrayBase::start(const Transfer& transfer, const rma::RemoteAddress& at, std::byte* local,
                         const rma::CopyShape& shape) const {
   switch (transfer.kind) {
@@ -92,8 +87,8 @@ Handle ArrayBase::transfer_async(const Section& section, const LocalBuffer& loca
         job_, std::move(wrong).context(fmt::format("{} of {} of {}", to_string(use),
                                                    arrays::to_string(section), describe())));
   }
-  if (use == Use::get && &where_to_read() != this) {
-    return where_to_read().transfer_async(section, local, transfer);
+  if (const ArrayBase& copy = where_to(transfer.kind); &copy != this) {
+    return copy.transfer_async(section, local, transfer);
   }
   const auto bytes = static_cast<std::int64_t>(element_.bytes);
   Handle all;
@@ -158,6 +153,9 @@ Handle ArrayBase::transfer_async(const Box& box, const Field& field, const Local
   }
   if (!wrong.ok()) {
     return Handle::failed(job_, explain(std::move(wrong), to_string(use), box));
+  }
+  if (const ArrayBase& copy = where_to(transfer.kind); &copy != this) {
+    return copy.transfer_async(box, field, local, transfer);
   }
   Handle all;
   for (const Patch& patch : distribution_.patches(box, team().rank().value)) {

@@ -273,8 +273,8 @@ Status transfer_elements(const ArrayBase& array, const Places& places, void* val
     status = check_places(array, places);
   }
   if (status.ok()) {
-    const ArrayBase& source = transfer.kind == Transfer::Kind::get ? array.where_to_read() : array;
-    status = ElementMover(source, transfer, static_cast<std::byte*>(values)).run(places);
+    status = ElementMover(array.where_to(transfer.kind), transfer, static_cast<std::byte*>(values))
+                 .run(places);
   }
   return status.ok() ? Status() : attempt(std::move(status));
 }

@@ -10,7 +10,7 @@
 //
 // It is for what everybody reads or adds to all the time, and what a node has room for: between two
 // merges nothing goes over the network (mirrored arrays of Global Arrays). For reading alone,
-// ArrayBase::set_access_mode with a copy on each node is simpler.
+// or adding alone, ArrayBase::set_access_mode with a copy on each node is simpler.
 //
 // A sum adds the copies in an order that the number of nodes determines: all nodes, and all runs of
 // as many, have the same bits.

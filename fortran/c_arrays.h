@@ -289,7 +289,8 @@ int tessera_array_sync(const tessera_array* array);
 
 /* Collective. Refuses other uses until the next such call. For TESSERA_ACCESS_READ_ONLY, gets may
  * be served from a copy on each node (copy_on_each_node = 1), or so many bytes of what this rank
- * got from other nodes are kept. */
+ * got from other nodes are kept. For TESSERA_ACCESS_ACCUMULATE_ONLY, copy_on_each_node = 1 keeps
+ * accumulates on the node; what was added there is added to the array when the mode ends. */
 int tessera_array_set_access_mode(const tessera_array* array, tessera_access_mode mode,
                                   int copy_on_each_node, int64_t cache_bytes);
 int tessera_array_access_mode(const tessera_array* array, tessera_access_mode* mode);

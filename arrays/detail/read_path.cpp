@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/detail/node_copy.hpp"
 #include "arrays/detail/own_blocks.hpp"
 #include "rma/transfer.hpp"
 
@@ -215,17 +216,10 @@ class TileCache : public ReadPath {
 }  // namespace
 
 Result<std::unique_ptr<ReadPath>> make_node_copy(const ArrayBase& array) {
-  TESSERA_ASSIGN_OR_RETURN(
-      rma::Team node,
-      array.team().split(array.job().node_of(array.job().rank()).value, array.team().rank().value));
-  auto copy = ArrayBase::create(array.job(), array.extents(), array.element(),
-                                {.name = array.name() + " (copy on a node)",
-                                 .team = node,
-                                 .order = array.distribution().order()});
-  const Status mine = copy.ok() ? get_own(*copy, copy->box(), array, array.box()) : copy.status();
-  TESSERA_RETURN_IF_ERROR(array.team().agree(mine));
-  TESSERA_RETURN_IF_ERROR(copy->sync());
-  return std::unique_ptr<ReadPath>(std::make_unique<NodeCopy>(std::move(copy).take()));
+  TESSERA_ASSIGN_OR_RETURN(ArrayBase copy, create_node_copy(array));
+  TESSERA_RETURN_IF_ERROR(array.team().agree(get_own(copy, copy.box(), array, array.box())));
+  TESSERA_RETURN_IF_ERROR(copy.sync());
+  return std::unique_ptr<ReadPath>(std::make_unique<NodeCopy>(std::move(copy)));
 }
 
 std::unique_ptr<ReadPath> make_tile_cache(const rma::Job& job, const rma::Region& region,

@@ -407,7 +407,8 @@ contains
 
   !> Collective. Refuses other uses than tessera_access_read_only and so on allow until the next
   !> such call. Of a read-only array gets may be served from a copy on each node, or so many bytes
-  !> of what this rank got from other nodes are kept.
+  !> of what this rank got from other nodes are kept. With tessera_access_accumulate_only a copy on
+  !> each node is added to, and to the array when the mode ends.
   subroutine array_set_access_mode(self, mode, copy_on_each_node, cache_bytes, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     integer, intent(in) :: mode

@@ -264,6 +264,33 @@ static void follows_access_modes(void) {
   release(array);
 }
 
+static double by_index_and_members(int64_t row, int64_t column) {
+  return by_index(row, column) + (row == 2 && column == 3 ? 2.0 * (double)members : 0.0);
+}
+
+static void adds_in_phases(void) {
+  tessera_array* const array = make_matrix(9, 7, "A");
+  const int64_t lo[2] = {2, 3};
+  const int64_t hi[2] = {3, 4};
+  const double one = 1;
+  double value = 0;
+  tessera_access_mode mode = -1;
+  set_all(array, by_index);
+  for (int copies = 0; copies <= 1; ++copies) {
+    CHECK_OK(tessera_array_set_access_mode(array, TESSERA_ACCESS_ACCUMULATE_ONLY, copies, 0));
+    CHECK_OK(tessera_array_access_mode(array, &mode));
+    CHECK_EQUAL(mode, TESSERA_ACCESS_ACCUMULATE_ONLY);
+    CHECK_OK(tessera_array_accumulate(array, lo, hi, &one, NULL, NULL));
+    CHECK_ERROR(tessera_array_get(array, lo, hi, &value, NULL), TESSERA_INVALID_ARGUMENT,
+                "the array is accumulate_only now, which forbids a get");
+    CHECK_ERROR(tessera_array_set_access_mode(array, TESSERA_ACCESS_NO_LOCAL, 1, 0),
+                TESSERA_INVALID_ARGUMENT, "copies on nodes are asked for");
+  }
+  CHECK_OK(tessera_array_set_access_mode(array, TESSERA_ACCESS_ANY, 0, 0));
+  CHECK_ALL(array, by_index_and_members);
+  release(array);
+}
+
 const Case access_cases[] = {{"stores_and_loads", stores_and_loads},
                              {"stores_to_each_of_several_blocks", stores_to_each_of_several_blocks},
                              {"tell_all_ended_ones", tell_all_ended_ones},
@@ -272,4 +299,5 @@ const Case access_cases[] = {{"stores_and_loads", stores_and_loads},
                              {"exchanges_what_is_asked_for", exchanges_what_is_asked_for},
                              {"leaves_out_what_is_asked_for", leaves_out_what_is_asked_for},
                              {"follows_access_modes", follows_access_modes},
+                             {"adds_in_phases", adds_in_phases},
                              {NULL, NULL}};

@@ -288,6 +288,7 @@ contains
     type(tessera_array) :: a
     integer :: lo(2), hi(2)
     integer(int64) :: total
+    real(real64) :: x
     call a%create(job, tessera_real64, [12, 5], name="holders", team=team, holders=[members - 1], &
         ghosts=[1, 2], sparse=.true.)
     call a%own_box(lo, hi)
@@ -315,7 +316,15 @@ contains
     call a%set_access_mode(tessera_access_read_only, copy_on_each_node=.true.)
     call a%get_element([12, 5], message(1:8), stat=code, errmsg=message)
     call check(code == tessera_invalid_argument, "a text is no number")
+    call a%set_access_mode(tessera_access_accumulate_only, copy_on_each_node=.true.)
+    call a%accumulate([2, 2], [3, 4], spread(spread(1.0_real64, 1, 2), 2, 3), alpha=2.0_real64)
+    call a%get_element([2, 2], x, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the array is accumulate_only now, which forbids a get")
     call a%set_access_mode(tessera_access_any)
+    call a%get_element([3, 4], x)
+    call check(x == 2.0_real64 * members, "what all added")
+    call a%get_element([3, 5], x)
+    call check(x == 0.0_real64, "nobody added there")
   end subroutine options
 
   subroutine distributed()

@@ -42,6 +42,17 @@ void read_much(Job& job) {
   expect(values[99] == 1.0, "what was filled");
 }
 
+void add_much(Job& job) {
+  auto a = Array<double>::create(job, {100, 100}, {.name = "A"}).value();
+  const std::vector<double> values(100 * 100, 1.0);
+  // [adding]
+  require(a.set_access_mode(AccessMode::accumulate_only, {.copy_on_each_node = true}));
+  require(a.accumulate(a.box(), values));       // to this node's copy
+  require(a.set_access_mode(AccessMode::any));  // adds the copies to the array
+  // [/adding]
+  expect(a.get_element({99, 99}).value() == job.size(), "what everybody added");
+}
+
 void promise(Job& job) {
   auto a = Array<double>::create(job, {100, 100}, {.name = "A"}).value();
   std::vector<double> values(100 * 100, 1.0);
@@ -100,6 +111,7 @@ int main() {
   auto job = Job::start().value();
   look(job);
   read_much(job);
+  add_much(job);
   promise(job);
   take_memory(job);
   add_on_nodes(job);

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "arrays/elementwise.hpp"
+#include "arrays/gather.hpp"
 #include "arrays/reductions.hpp"
 #include "tests/arrays/ranks/model_array.hpp"
 #include "tests/arrays/ranks/random_arrays.hpp"
@@ -232,7 +235,14 @@ TEST(AccessModes, ForbidAllElse) {
     EXPECT_TRUE(ok(array.local()));
     EXPECT_TRUE(fails(array.set_access_mode(AccessMode::any, {.cache_bytes = 1 << 20}),
                       Code::invalid_argument,
-                      {"setting the access mode of array 'A'", "copies for reading"}));
+                      {"setting the access mode of array 'A'", "a cache for reading is asked for",
+                       "use read_only"}));
+    EXPECT_TRUE(
+        fails(array.set_access_mode(AccessMode::no_local_access, {.copy_on_each_node = true}),
+              Code::invalid_argument,
+              {"copies on nodes are asked for an array that is no_local_access"}));
+    EXPECT_TRUE(fails(array.set_access_mode(AccessMode::accumulate_only, {.cache_bytes = 1}),
+                      Code::invalid_argument, {"a cache for reading is asked for"}));
     EXPECT_TRUE(ok(array.sync()));
   });
 }
@@ -259,9 +269,9 @@ TEST(AccessModes, ReadsFromCopiesGiveTheSame) {
     auto array = Array<double>::create(job, test::pick_distribution(random, extents, team.size()),
                                        {.name = "A", .team = team})
                      .value();
-    for (const ReadOptions& options :
-         {ReadOptions{.copy_on_each_node = true}, ReadOptions{.cache_bytes = 1},
-          ReadOptions{.cache_bytes = 40'000}, ReadOptions{.cache_bytes = 1 << 20}}) {
+    for (const ModeOptions& options :
+         {ModeOptions{.copy_on_each_node = true}, ModeOptions{.cache_bytes = 1},
+          ModeOptions{.cache_bytes = 40'000}, ModeOptions{.cache_bytes = 1 << 20}}) {
       EXPECT_TRUE(ok(array.set_access_mode(AccessMode::any)));
       if (team.rank().value == 0) {
         EXPECT_TRUE(ok(array.put(array.box(), fingerprints(array.box()))));
@@ -287,6 +297,87 @@ TEST(AccessModes, ReadsFromCopiesGiveTheSame) {
       EXPECT_TRUE(fails(array.get(Box({0, 0}, {61, 2}), std::span<double>()), Code::out_of_range));
     }
     EXPECT_TRUE(ok(array.free()));
+  });
+}
+
+// Adds 10 to each element of a box, 5 more to every second and third of it, 7 more to its corner.
+void add_in_all_ways(const Array<double>& array, const Box& box) {
+  const std::vector<double> ones(static_cast<std::size_t>(box.volume()) + 1, 1.0);
+  const std::span<const double> one = std::span(ones).first(1);
+  const LocalView<const double> columns(ones.data(), box.extents(), MemoryOrder::column_major);
+  EXPECT_TRUE(ok(array.accumulate(box, ones, 2.0)));
+  EXPECT_TRUE(ok(array.accumulate(box, columns, 1.0)));
+  EXPECT_TRUE(ok(array.accumulate_async(box, columns, 3.0).wait()));
+  EXPECT_TRUE(ok(array.accumulate(box, PeriodicDims(0b01), ones, 4.0)));
+  EXPECT_TRUE(ok(array.accumulate(Section(box, {2, 3}), ones, 5.0)));
+  if (!box.is_empty()) {
+    EXPECT_TRUE(ok(scatter_accumulate(array, std::vector{box.lo()}, one, 7.0)));
+  }
+}
+
+double added_at(const Index& at, const Box& box) {
+  if (!box.contains(at)) {
+    return 0.0;
+  }
+  const std::int64_t row = at[0] - box.lo(0);
+  const std::int64_t column = at[1] - box.lo(1);
+  return 10.0 + (row % 2 == 0 && column % 3 == 0 ? 5.0 : 0.0) + (row + column == 0 ? 7.0 : 0.0);
+}
+
+TEST(AccessModes, WhatIsAddedToCopiesIsInTheArrayAfterwards) {
+  on_team([](Job& job, Team& team) {
+    Random random = test::shared_random(4);
+    const Extents extents{30, 25};
+    auto array = Array<double>::create(job, test::pick_distribution(random, extents, team.size()),
+                                       {.name = "A", .team = team})
+                     .value();
+    EXPECT_TRUE(ok(fill(array, 0.5)));
+    std::vector<Box> boxes;  // of all ranks and rounds, known to all
+    for (int number = 0; number < 4 * team.size(); ++number) {
+      boxes.push_back(test::random_box(extents, random));
+    }
+    // A mode that is set once more begins anew: what was added before is in the array then.
+    for (int phase = 0; phase < 2; ++phase) {
+      EXPECT_TRUE(
+          ok(array.set_access_mode(AccessMode::accumulate_only, {.copy_on_each_node = true})));
+      for (int round = 0; round < 2; ++round) {
+        const int number = (2 * phase + round) * team.size() + team.rank().value;
+        add_in_all_ways(array, boxes[static_cast<std::size_t>(number)]);
+      }
+      EXPECT_TRUE(
+          fails(array.get_element({0, 0}), Code::invalid_argument, {"accumulate_only now"}));
+      EXPECT_TRUE(fails(array.accumulate(Box({0, 0}, {31, 2}), std::vector<double>(62)),
+                        Code::out_of_range, {"accumulate of [0,31) x [0,2) of array 'A'"}));
+    }
+    Array<double> moved = std::move(array);  // with what was added
+    EXPECT_TRUE(ok(moved.set_access_mode(AccessMode::any)));
+    std::vector<double> got(static_cast<std::size_t>(moved.box().volume()));
+    EXPECT_TRUE(ok(moved.get(moved.box(), got)));
+    std::vector<double> want(got.size(), 0.5);
+    test::for_each_index(moved.box(), [&](const Index& at) {
+      for (const Box& box : boxes) {
+        want[static_cast<std::size_t>(at[0] * extents[1] + at[1])] += added_at(at, box);
+      }
+    });
+    EXPECT_EQ(got, want);
+    EXPECT_TRUE(
+        ok(moved.set_access_mode(AccessMode::accumulate_only, {.copy_on_each_node = true})));
+    EXPECT_TRUE(ok(moved.free()));
+  });
+}
+
+TEST(AccessModes, WhatCannotBeAddedHasNoCopiesToAddTo) {
+  struct Point {
+    double x = 0.0;
+    double y = 0.0;
+  };
+  on_team([](Job& job, Team& team) {
+    auto points = Array<Point>::create(job, {6}, {.name = "P", .team = team}).value();
+    EXPECT_TRUE(fails(
+        points.set_access_mode(AccessMode::accumulate_only, {.copy_on_each_node = true}),
+        Code::invalid_argument, {"of array 'P'", "copies of 16-byte elements cannot be added up"}));
+    EXPECT_EQ(points.access_mode(), AccessMode::any);
+    EXPECT_TRUE(ok(points.free()));
   });
 }
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ArrayBase's access modes: what an array may be used for, and the copies on nodes that a mode
+// allows.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "arrays/array_base.hpp"
+#include "arrays/detail/node_copy.hpp"
+#include "arrays/detail/read_path.hpp"
+#include "arrays/detail/same_on_all.hpp"
+
+namespace tessera::arrays {
+
+using rma::AccessMode;
+using rma::Code;
+using rma::Status;
+
+namespace {
+
+std::string_view name_of(AccessMode mode) {
+  switch (mode) {
+    case AccessMode::read_only:
+      return "read_only";
+    case AccessMode::accumulate_only:
+      return "accumulate_only";
+    case AccessMode::no_local_access:
+      return "no_local_access";
+    case AccessMode::any:
+      break;
+  }
+  return "any";
+}
+
+// Whether a mode can have what the options ask for.
+Status check_options(AccessMode mode, const ModeOptions& options, const ElementKind& element) {
+  const bool adds = mode == AccessMode::accumulate_only;
+  const bool reads = mode == AccessMode::read_only;
+  if (options.cache_bytes > 0 && !reads) {
+    return Status::error(
+               Code::invalid_argument,
+               fmt::format("a cache for reading is asked for an array that is {}", name_of(mode)))
+        .hint("only what nobody writes can be read from copies: use read_only");
+  }
+  if (options.copy_on_each_node && !reads && !adds) {
+    return Status::error(
+               Code::invalid_argument,
+               fmt::format("copies on nodes are asked for an array that is {}", name_of(mode)))
+        .hint("use read_only to read from copies, accumulate_only to add to them");
+  }
+  if (options.copy_on_each_node && adds && !element.type) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("copies of {} cannot be added up", element.name));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::uint8_t ArrayBase::uses_of(AccessMode mode) noexcept {
+  constexpr std::uint8_t reads = Use::get | Use::direct_get;
+  constexpr std::uint8_t adds = Use::accumulate | Use::direct_accumulate;
+  switch (mode) {
+    case AccessMode::read_only:
+      return reads | Use::local_access;
+    case AccessMode::accumulate_only:
+      return adds;
+    case AccessMode::no_local_access:
+      return Use::put | reads | adds;
+    case AccessMode::any:
+      break;
+  }
+  return Use::put | reads | adds | Use::local_access;
+}
+
+std::string_view ArrayBase::to_string(Use use) noexcept {
+  switch (use) {
+    case Use::put:
+      return "put";
+    case Use::get:
+    case Use::direct_get:
+      return "get";
+    case Use::accumulate:
+    case Use::direct_accumulate:
+      return "accumulate";
+    case Use::local_access:
+      break;
+  }
+  return "local access";
+}
+
+// Why `uses_` doesn't have it.
+Status ArrayBase::explain_use(Use use) const {
+  if (!is_open()) {
+    return Status::error(Code::closed,
+                         region_ ? "the array was freed" : "the array was moved from");
+  }
+  return Status::error(Code::invalid_argument,
+                       fmt::format("the array is {} now, which forbids a {}", name_of(access_mode_),
+                                   to_string(use)))
+      .hint("end that phase with set_access_mode(AccessMode::any)");
+}
+
+Status ArrayBase::set_access_mode(AccessMode mode, const ModeOptions& options) {
+  TESSERA_RETURN_IF_ERROR(check_open());
+  const std::string doing = "setting the access mode of " + describe();
+  Status mine = check_options(mode, options, element_);
+  const AccessMode lasting = region_.options().access_mode;
+  if (lasting != AccessMode::any && mode != lasting) {
+    mine = Status::error(Code::invalid_argument,
+                         fmt::format("its memory was allocated as {}", name_of(lasting)))
+               .hint("leave RegionOptions::access_mode as it is for arrays whose use changes");
+  }
+  TESSERA_RETURN_IF_ERROR(sync(mine).context(doing));
+  struct Asked {
+    AccessMode mode;
+    bool copy;
+    bool operator==(const Asked&) const = default;
+  };
+  TESSERA_RETURN_IF_ERROR(detail::check_same_on_all(team(), Asked{mode, options.copy_on_each_node},
+                                                    "access mode", "all members must give the same")
+                              .context(doing));
+  TESSERA_RETURN_IF_ERROR(end_mode().context(doing));
+  access_mode_ = mode;
+  uses_ = uses_of(mode);
+  return begin_mode(options).context(doing);
+}
+
+// Collective. What was added to the nodes' copies gets to where it belongs.
+Status ArrayBase::end_mode() {
+  reading_.reset();
+  if (!adding_) {
+    return {};
+  }
+  const std::unique_ptr<ArrayBase> copy = std::move(adding_);
+  uses_ = uses_of(access_mode_);
+  TESSERA_RETURN_IF_ERROR(team().agree(copy->sync()));
+  TESSERA_RETURN_IF_ERROR(
+      detail::sum_copies(team(), *copy, box(), *this, box(), detail::FirstCopy::is_added));
+  return copy->free();
+}
+
+// Collective.
+Status ArrayBase::begin_mode(const ModeOptions& options) {
+  const bool makes_copies = options.copy_on_each_node && !detail::is_on_one_node(*this);
+  if (makes_copies && access_mode_ == AccessMode::accumulate_only) {
+    TESSERA_ASSIGN_OR_RETURN(ArrayBase copy, detail::create_node_copy(*this));
+    adding_ = std::make_unique<ArrayBase>(std::move(copy));
+    uses_ &= static_cast<std::uint8_t>(~Use::direct_accumulate);
+    return {};
+  }
+  if (makes_copies) {
+    TESSERA_ASSIGN_OR_RETURN(reading_, detail::make_node_copy(*this));
+  } else if (options.cache_bytes > 0) {
+    reading_ =
+        detail::make_tile_cache(job_, region_, distribution_, element_.bytes, options.cache_bytes);
+  }
+  if (reading_) {
+    uses_ &= static_cast<std::uint8_t>(~Use::direct_get);
+  }
+  return {};
+}
+
+const ArrayBase& ArrayBase::where_to(Transfer::Kind kind) const noexcept {
+  if (kind == Transfer::Kind::get && reading_ && reading_->copy() != nullptr) {
+    return *reading_->copy();
+  }
+  return kind == Transfer::Kind::accumulate && adding_ ? *adding_ : *this;
+}
+
+}  // namespace tessera::arrays
