@@ -27,6 +27,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/apps/cg.hpp"
 #include "bench/apps/mg.hpp"
 #include "bench/floors/mpi_session.hpp"
 #include "bench/relaunch.hpp"
@@ -225,6 +226,10 @@ void add_suite_options(CLI::App& app, BenchOptions& options) {
   app.add_option("--classes", options.mg_classes, "problem classes of suite mg")
       ->check(check_mg_classes)
       ->type_name("A,B,…")
+      ->capture_default_str();
+  app.add_option("--matrix", options.matrix, "of part spmv.cg: stencil27:N, fe2d:N or a file")
+      ->check(check_matrix)
+      ->type_name("NAME")
       ->capture_default_str();
   app.add_option_function<std::string>(
          "--table",

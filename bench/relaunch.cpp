@@ -4,6 +4,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 #include <algorithm>
 #include <array>
@@ -12,9 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <optional>
-#include <sstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -83,9 +82,15 @@ class TemporaryFolder {
   fs::path path_;
 };
 
+/// As a shell splits a line; none where it would run something, or a quote is open.
 std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream in(line);
-  return {std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
+  wordexp_t found = {};
+  if (wordexp(line.c_str(), &found, WRDE_NOCMD | WRDE_UNDEF) != 0) {
+    return {};
+  }
+  std::vector<std::string> words(found.we_wordv, found.we_wordv + found.we_wordc);
+  wordfree(&found);
+  return words;
 }
 
 }  // namespace
@@ -117,13 +122,17 @@ int relaunch(const Relaunch& relaunch) {
         "--repeat-launch starts the launches itself: call it without mpirun, srun or tessera-run, "
         "and name these by --launcher 'mpirun -n 2'");
   }
+  const std::vector<std::string> launcher = words_of(relaunch.launcher);
+  if (launcher.empty() && !relaunch.launcher.empty()) {
+    return complain(fmt::format("--launcher \"{}\" is no command", relaunch.launcher));
+  }
   const TemporaryFolder folder;
   const std::string json =
       relaunch.json.empty() ? (folder.path() / "launch.json").string() : relaunch.json;
   std::vector<nlohmann::ordered_json> reports;
   for (int launch = 1; launch <= relaunch.launches; ++launch) {
     const std::string file = numbered_file(json, launch);
-    std::vector<std::string> words = words_of(relaunch.launcher);
+    std::vector<std::string> words = launcher;
     words.push_back(fs::read_symlink("/proc/self/exe").string());
     words.insert(words.end(), relaunch.arguments.begin(), relaunch.arguments.end());
     words.insert(words.end(), {"--json", file});

@@ -11,7 +11,7 @@ namespace tessera::bench {
 
 struct Relaunch {
   int launches = 0;                    ///< 0: not asked for
-  std::string launcher;                ///< "mpirun -n 2": words between blanks; empty: none
+  std::string launcher;                ///< "mpirun -n 2", as in a shell; empty: none
   std::vector<std::string> arguments;  ///< of this program, without these two and --json
   std::string json;                    ///< "out.json": launches write out.1.json, out.2.json, …
 };

@@ -49,6 +49,7 @@ struct BenchOptions : SuiteOptions {
   std::string folder = ".";            ///< where suite checkpoint writes its files
   std::string report;                  ///< --report FILE
   std::vector<std::int64_t> gemm_edges = {1000, 2000, 4000};  ///< of suite gemm
+  std::string matrix = "stencil27:64";  ///< of part spmv.cg: a generator's name or a file
 };
 
 class Session {

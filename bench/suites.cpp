@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/apps/ccsd.hpp"
+#include "bench/apps/cg.hpp"
 #include "bench/apps/gups.hpp"
 #include "bench/apps/memory.hpp"
 #include "bench/apps/mg.hpp"
@@ -7,6 +8,7 @@
 #include "bench/arrays/checkpoint.hpp"
 #include "bench/arrays/elements.hpp"
 #include "bench/arrays/ghosts.hpp"
+#include "bench/arrays/modes.hpp"
 #include "bench/arrays/patches.hpp"
 #include "bench/linalg/gemm.hpp"
 #include "bench/linalg/layouts.hpp"
@@ -89,7 +91,10 @@ const std::vector<Suite>& suites() {
        mg_targets()},
       {"arrays",
        "boxes and listed elements of distributed arrays beside bare calls, MPI and Global Arrays",
-       {{"patches", measure_patches}, {"boxes", measure_boxes}, {"elements", measure_elements}},
+       {{"patches", measure_patches},
+        {"boxes", measure_boxes},
+        {"elements", measure_elements},
+        {"modes", between_nodes(measure_modes, "arrays.modes")}},
        joined(patch_targets(), element_targets())},
       {"checkpoint",
        "an array to a file and back beside bare system calls",
@@ -99,7 +104,9 @@ const std::vector<Suite>& suites() {
        {}},
       {"spmv",
        "sparse matrix-vector products beside a serial loop and the STREAM triad of as many ranks",
-       {{"matrices", measure_spmv}, {"modes", between_nodes(measure_spmv_modes, "spmv.modes")}},
+       {{"matrices", measure_spmv},
+        {"cg", measure_cg},
+        {"modes", between_nodes(measure_spmv_modes, "spmv.modes")}},
        joined(spmv_targets(), spmv_mode_targets())},
       {"gemm",
        "products of matrices distributed in four ways beside as many local ones at once",

@@ -88,6 +88,26 @@ class Handle : public GlobalArray {
   int handle_;
 };
 
+class CounterHandle : public GlobalCounter {
+ public:
+  CounterHandle() : handle_(create()) { GA_Zero(handle_); }
+  ~CounterHandle() override { GA_Destroy(handle_); }
+  CounterHandle(const CounterHandle&) = delete;
+  CounterHandle& operator=(const CounterHandle&) = delete;
+
+  std::int64_t draw(std::int64_t count) override {
+    std::int64_t first = 0;
+    return NGA_Read_inc64(handle_, &first, count);
+  }
+
+ private:
+  static int create() {
+    std::int64_t one = 1;
+    return NGA_Create64(C_LONG, 1, &one, unconst("counter"), nullptr);
+  }
+  int handle_;
+};
+
 class Library : public GlobalArrays {
  public:
   Library() {
@@ -102,6 +122,9 @@ class Library : public GlobalArrays {
   [[nodiscard]] std::unique_ptr<GlobalArray> create(
       std::span<const std::int64_t> extents) override {
     return std::make_unique<Handle>(extents);
+  }
+  [[nodiscard]] std::unique_ptr<GlobalCounter> create_counter() override {
+    return std::make_unique<CounterHandle>();
   }
   void sync() override { GA_Sync(); }
 };

@@ -41,6 +41,15 @@ class GlobalArray {
                                   std::span<const double> values, double alpha) = 0;
 };
 
+/// A number that ranks draw from (NGA_Read_inc).
+class GlobalCounter {
+ public:
+  /// Collective.
+  virtual ~GlobalCounter() = default;
+  /// Returns the number and adds `count` to it.
+  virtual std::int64_t draw(std::int64_t count) = 0;
+};
+
 class GlobalArrays {
  public:
   static constexpr std::string_view name = "global arrays";
@@ -53,6 +62,8 @@ class GlobalArrays {
   /// All zero.
   [[nodiscard]] virtual std::unique_ptr<GlobalArray> create(
       std::span<const std::int64_t> extents) = 0;
+  /// At 0, on rank 0.
+  [[nodiscard]] virtual std::unique_ptr<GlobalCounter> create_counter() = 0;
   /// All that any rank has put is there, and all ranks have come.
   virtual void sync() = 0;
 };

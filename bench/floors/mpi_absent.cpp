@@ -26,6 +26,10 @@ std::optional<Candidate> mpi_stream_candidate(Crew&, std::size_t, std::int64_t) 
   return std::nullopt;
 }
 
+std::optional<Started> mpi_started_get(Crew&, std::size_t) {
+  return std::nullopt;
+}
+
 Candidate mpi_helped_by_target(Crew&, Candidate candidate) {
   return candidate;
 }

@@ -120,6 +120,46 @@ std::optional<Candidate> mpi_stream_candidate(Crew& crew, std::size_t bytes,
   return candidate;
 }
 
+std::optional<Started> mpi_started_get(Crew& crew, std::size_t bytes) {
+  if (!is_possible(crew, bytes)) {
+    return std::nullopt;
+  }
+  const auto buffer = std::make_shared<Buffer>(bytes);
+  const auto request = std::make_shared<MPI_Request>(MPI_REQUEST_NULL);
+  const int rank = crew.rank();
+  const auto count = static_cast<int>(bytes);
+  Started get;
+  get.name = "mpi two-sided";
+  get.bytes = bytes;
+  get.is_cooperative = true;
+  get.computes = rank == 0;
+  get.start = [=] {
+    std::int64_t wanted = 1;
+    if (rank == 0) {
+      MPI_Irecv(buffer->data(), count, MPI_BYTE, 1, 0, MPI_COMM_WORLD, request.get());
+      MPI_Send(&wanted, 1, MPI_INT64_T, 1, 1, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+      MPI_Recv(&wanted, 1, MPI_INT64_T, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Send(buffer->data(), count, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    }
+  };
+  get.wait = [request] { MPI_Wait(request.get(), MPI_STATUS_IGNORE); };
+  get.verify = [=, start = get.start, wait = get.wait]() -> std::string {
+    for (std::size_t i = 0; i < bytes; ++i) {
+      (*buffer)[i] = rank == 1 ? pattern(i) : std::byte{255};
+    }
+    start();
+    wait();
+    for (std::size_t i = 0; i < bytes && rank == 0; ++i) {
+      if ((*buffer)[i] != pattern(i)) {
+        return fmt::format("byte {} of {} arrived wrong", i, bytes);
+      }
+    }
+    return "";
+  };
+  return get;
+}
+
 Candidate mpi_helped_by_target(Crew& crew, Candidate candidate) {
   const int rank = crew.rank();
   // Rank 0 tells when it has done its part; until then rank 1 waits for that, in MPI.

@@ -14,6 +14,7 @@
 
 #include "bench/support/candidate.hpp"
 #include "bench/support/crew.hpp"
+#include "bench/support/overlap.hpp"
 
 namespace tessera::bench {
 
@@ -24,6 +25,10 @@ std::optional<Candidate> mpi_ping_pong_candidate(Crew& crew, std::size_t bytes);
 /// Collective when run. `messages` of `bytes` each from rank 0 to rank 1, all outstanding, and 8
 /// bytes back, as OSU's bandwidth.
 std::optional<Candidate> mpi_stream_candidate(Crew& crew, std::size_t bytes, std::int64_t messages);
+
+/// Collective when run. Rank 0 asks for `bytes` by 8 bytes that rank 1 waits for, and receives them
+/// by MPI_Irecv: a get by messages, whose target does nothing else.
+std::optional<Started> mpi_started_get(Crew& crew, std::size_t bytes);
 
 /// Collective when run and checked. `candidate`, which rank 0 does alone, while rank 1 waits inside
 /// MPI: one-sided operations at their best, where MPI has no thread of its own that answers them.

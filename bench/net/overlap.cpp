@@ -151,11 +151,14 @@ std::optional<double> remark_on_step(Session& session, const std::vector<Measure
   return ours;
 }
 
-/// The seed's experiment: as the computation grows, the whole takes no longer, until it has used up
-/// all the time in which the processor would have been idle.
+/// The seed's experiment, which had MPI's messages, too: as the computation grows, the whole takes
+/// no longer, until it has used up all the time in which the processor would have been idle.
 void measure_steps(Wire& wire, std::size_t bytes) {
   Session& session = wire.session();
-  const std::vector<Started> transfers = transfers_of(wire, bytes);
+  std::vector<Started> transfers = transfers_of(wire, bytes);
+  if (auto by_messages = wire.mpi_started_get(bytes)) {
+    transfers.insert(transfers.end() - 1, std::move(*by_messages));
+  }
   Topic topic{fmt::format("Get of {} B beside a Growing Computation Latency", bytes),
               "overlap_steps", Quantity::latency, "Percent"};
   topic.sampling_limit = std::chrono::seconds(1);  // there are many lines

@@ -95,6 +95,10 @@ std::string Wire::mpi_name(const std::string& name, bool shares_memory) const {
   return shares_memory ? name + " in memory" : name;
 }
 
+std::string Wire::message_name() const {
+  return mpi_name("mpi two-sided", mpi_messages_share_memory_);
+}
+
 std::optional<Candidate> Wire::mpi(const Case& c) const {
   auto candidate = mpi_ ? mpi_->candidate(c) : std::nullopt;
   if (!candidate) {
@@ -104,24 +108,35 @@ std::optional<Candidate> Wire::mpi(const Case& c) const {
                  mpi_name("mpi", mpi_windows_share_memory_));
 }
 
-std::optional<Candidate> Wire::mpi_ping_pong(std::size_t bytes) const {
-  auto candidate = session_.compares_with(Peer::mpi)
-                       ? mpi_ping_pong_candidate(session_.crew(), bytes)
-                       : std::nullopt;
-  if (candidate) {
-    candidate->name = mpi_name(candidate->name, mpi_messages_share_memory_);
+namespace {
+
+/// What runs over MPI's messages, if it does, by the name that tells their way.
+template <class Thing>
+std::optional<Thing> named(std::optional<Thing> thing, const std::string& name) {
+  if (thing) {
+    thing->name = name;
   }
-  return candidate;
+  return thing;
+}
+
+}  // namespace
+
+std::optional<Candidate> Wire::mpi_ping_pong(std::size_t bytes) const {
+  return session_.compares_with(Peer::mpi)
+             ? named(mpi_ping_pong_candidate(session_.crew(), bytes), message_name())
+             : std::nullopt;
 }
 
 std::optional<Candidate> Wire::mpi_stream(std::size_t bytes, std::int64_t messages) const {
-  auto candidate = session_.compares_with(Peer::mpi)
-                       ? mpi_stream_candidate(session_.crew(), bytes, messages)
-                       : std::nullopt;
-  if (candidate) {
-    candidate->name = mpi_name(candidate->name, mpi_messages_share_memory_);
-  }
-  return candidate;
+  return session_.compares_with(Peer::mpi)
+             ? named(mpi_stream_candidate(session_.crew(), bytes, messages), message_name())
+             : std::nullopt;
+}
+
+std::optional<Started> Wire::mpi_started_get(std::size_t bytes) const {
+  return session_.compares_with(Peer::mpi)
+             ? named(bench::mpi_started_get(session_.crew(), bytes), message_name())
+             : std::nullopt;
 }
 
 std::vector<Measured> Wire::measure(Topic& topic, const std::string& shape, std::int64_t size,

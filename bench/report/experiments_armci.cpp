@@ -70,8 +70,9 @@ std::vector<Experiment> microbenchmarks() {
        "A computation was put between the start of a get and its wait, and grew until the whole "
        "took longer. Without copies 99 % of the get could be hidden, through buffers 90 %; of "
        "MPI's messages little from 16 KiB on, where they wait for a handshake.",
-       "The same with gets over TCP, beside bare sockets with a helper thread at each end; and "
-       "what a transfer over RDMA leaves of the processor.",
+       "The same with gets over TCP, beside bare sockets with a helper thread at each end and, of "
+       "growing computations, MPI's messages on request; and what a transfer over RDMA leaves of "
+       "the processor.",
        std::string(over_tcp) + "--bind-to none tessera-bench net.overlap net.overlap_steps; " +
            verbs("verbs.overlap"),
        {hidden_by_steps(), hidden_at_most(), left_by_transfers()}},

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/floors/global_arrays.hpp"
 #include "bench/rma/drawing.hpp"
 #include "bench/rma/fairness.hpp"
 #include "bench/rma/memories.hpp"
@@ -25,10 +26,32 @@ namespace {
 
 enum class Work { none, some };
 
-template <class Level, class Memory>
-Candidate drawing(Session& session, Memory& memory, int ranks, std::int64_t chunk, Work work) {
+/// What all draw from.
+struct Counters {
+  Memories memories;
+  std::unique_ptr<GlobalCounter> theirs;  ///< null where it isn't measured
+
+  explicit Counters(Session& session) : memories(session, TwoLevels::bytes) {
+    if (GlobalArrays* const library = session.global_arrays()) {
+      theirs = library->create_counter();
+    }
+  }
+};
+
+/// That of Global Arrays.
+class TheirLevel {
+ public:
+  explicit TheirLevel(GlobalCounter& counter) : counter_(counter) {}
+  std::int64_t draw(std::int64_t count) { return counter_.draw(count); }
+
+ private:
+  GlobalCounter& counter_;
+};
+
+template <class Level>
+Candidate drawing(Session& session, Level level, int ranks, std::int64_t chunk, Work work) {
   const auto drawing =
-      std::make_shared<Drawing<Level>>(session.crew(), Level(session.job(), memory), ranks, chunk);
+      std::make_shared<Drawing<Level>>(session.crew(), std::move(level), ranks, chunk);
   Candidate candidate;
   candidate.cooperative = true;
   candidate.operations = static_cast<double>(ranks * (work == Work::some ? chunk : 1));
@@ -42,24 +65,31 @@ Candidate drawing(Session& session, Memory& memory, int ranks, std::int64_t chun
 }
 
 /// One of each memory; where there are several nodes first that in two levels.
-std::vector<Candidate> candidates_of(Session& session, Memories& memories, int ranks,
+std::vector<Candidate> candidates_of(Session& session, Counters& counters, int ranks,
                                      std::int64_t chunk, Work work) {
-  auto candidates = memories.candidates([&](auto& memory) {
-    return drawing<OneLevel<std::decay_t<decltype(memory)>>>(session, memory, ranks, chunk, work);
+  rma::Job& job = session.job();
+  auto candidates = counters.memories.candidates([&](auto& memory) {
+    return drawing(session, OneLevel<std::decay_t<decltype(memory)>>(job, memory), ranks, chunk,
+                   work);
   });
-  if (session.job().node_count() > 1) {
-    Candidate two = drawing<TwoLevels>(session, memories.own(), ranks, chunk, work);
+  if (counters.theirs) {
+    Candidate theirs = drawing(session, TheirLevel(*counters.theirs), ranks, chunk, work);
+    theirs.name = GlobalArrays::name;
+    candidates.insert(candidates.end() - 1, std::move(theirs));
+  }
+  if (job.node_count() > 1) {
+    Candidate two = drawing(session, TwoLevels(job, counters.memories.own()), ranks, chunk, work);
     two.name = "two levels";
     candidates.insert(candidates.end() - 1, std::move(two));
   }
   return candidates;
 }
 
-void measure_draws(Session& session, Memories& memories) {
+void measure_draws(Session& session, Counters& counters) {
   const int all = session.crew().size();
   std::optional<Table> table;
   for (const int ranks : doubling_to(all)) {
-    const auto candidates = candidates_of(session, memories, ranks, 1, Work::none);
+    const auto candidates = candidates_of(session, counters, ranks, 1, Work::none);
     if (!table) {
       table.emplace(session.table("Draws From a Counter Rate", candidates.size() - 1,
                                   Quantity::rate, "Ranks"));
@@ -68,14 +98,14 @@ void measure_draws(Session& session, Memories& memories) {
                     candidates, side_by_side(session.options().measure_options()));
   }
   measure_fairness(session, {"rma", "draws_fairness", "", 8}, "tessera",
-                   [&memory = memories.own()] { (void)memory.fetch_add(0, 0, 1); });
+                   [&memory = counters.memories.own()] { (void)memory.fetch_add(0, 0, 1); });
 }
 
-void measure_chunks(Session& session, Memories& memories) {
+void measure_chunks(Session& session, Counters& counters) {
   const int all = session.crew().size();
   std::optional<Table> table;
   for (const std::int64_t chunk : {1, 2, 4, 8, 16, 32, 64}) {
-    const auto candidates = candidates_of(session, memories, all, chunk, Work::some);
+    const auto candidates = candidates_of(session, counters, all, chunk, Work::some);
     if (!table) {
       table.emplace(session.table("Tasks Drawn in Chunks, Each Some 20 ns, Rate",
                                   candidates.size() - 1, Quantity::rate, "Chunk"));
@@ -88,9 +118,9 @@ void measure_chunks(Session& session, Memories& memories) {
 }  // namespace
 
 void measure_tasks(Session& session) {
-  Memories memories(session, TwoLevels::bytes);
-  measure_draws(session, memories);
-  measure_chunks(session, memories);
+  Counters counters(session);
+  measure_draws(session, counters);
+  measure_chunks(session, counters);
 }
 
 }  // namespace tessera::bench

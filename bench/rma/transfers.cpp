@@ -200,7 +200,7 @@ void measure_contiguous(Session& session) {
 }
 
 void measure_strided(Session& session) {
-  constexpr std::array<std::size_t, 4> row_bytes = {16, 64, 1024, 65536};
+  constexpr std::array<std::size_t, 5> row_bytes = {8, 16, 64, 1024, 65536};
   constexpr std::array<std::int64_t, 7> rows = {1, 4, 16, 64, 256, 1024, 4096};
   Bench bench(session);
   for (const Operation operation : transfers) {

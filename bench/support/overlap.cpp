@@ -50,6 +50,7 @@ Candidate blocking_candidate(const Started& transfer) {
   candidate.name = transfer.name;
   candidate.bytes = transfer.bytes;
   candidate.verify = transfer.verify;
+  candidate.cooperative = transfer.is_cooperative;
   candidate.run = [transfer](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions; ++i) {
       transfer.start();
@@ -74,10 +75,13 @@ Candidate overlapped_candidate(const Started& transfer, const Computation& compu
   Candidate candidate;
   candidate.name = transfer.name + " overlapped";
   candidate.bytes = transfer.bytes;
+  candidate.cooperative = transfer.is_cooperative;
   candidate.run = [transfer, computation](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions; ++i) {
       transfer.start();
-      computation.run();
+      if (transfer.computes) {
+        computation.run();
+      }
       transfer.wait();
     }
   };

@@ -28,13 +28,15 @@
 
 namespace tessera::bench {
 
-/// One transfer that is started and waited for, by one thread.
+/// One transfer that is started and waited for, by one thread of a rank.
 struct Started {
   std::string name;
   std::size_t bytes = 0;
   std::function<void()> start;
   std::function<void()> wait;
   std::function<std::string()> verify = {};  ///< as a Candidate's
+  bool is_cooperative = false;               ///< other ranks have their part in it
+  bool computes = true;                      ///< this rank does, meanwhile
 };
 
 /// Work in registers that no memory and no other core can slow down.

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/apps/cg.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/spmv/generate.hpp"
+#include "apps/spmv/matrix_file.hpp"
+#include "apps/spmv/solve.hpp"
+#include "arrays/elementwise.hpp"
+#include "arrays/reductions.hpp"
+#include "linalg/sparse_builder.hpp"
+#include "linalg/spmv.hpp"
+
+namespace tessera::bench {
+namespace {
+
+using arrays::Array;
+using linalg::LocalCsr;
+using linalg::SparseMatrix;
+using linalg::SpmvPlan;
+namespace spmv = apps::spmv;
+
+constexpr const char* at_once = "cg at once";
+constexpr const char* distributed = "conjugate gradients";
+constexpr std::int64_t iterations = 50;  // of a solution, as HPCG's
+constexpr double sharp = 1e-10;          // residual of a solution that is looked at
+constexpr std::int64_t most_iterations = 10'000;
+
+std::string extent_of(std::int64_t rows) {
+  return fmt::format("{0} x {0}", rows);
+}
+
+template <class Give>
+SparseMatrix<double> assemble(rma::Job& job, const std::string& name, std::int64_t rows,
+                              Give&& give) {
+  auto builder = linalg::SparseBuilder<double>::create(job, rows, rows, {.name = name}).value();
+  give([&builder](std::int64_t row, std::int64_t column, double value) {
+    rma::require(builder.add(row, column, value));
+  });
+  return builder.assemble().value();
+}
+
+/// Collective. A file's matrix, each rank its part; or one that is made, each rank its rows.
+SparseMatrix<double> matrix_of(rma::Job& job, const std::string& name) {
+  if (const auto generator = spmv::parse_generator(name); generator.ok()) {
+    const arrays::Box own = arrays::Distribution::regular({generator->rows()}, job.size())
+                                .value()
+                                .box_of(job.world().rank());
+    return assemble(job, name, generator->rows(), [&](const spmv::EntrySink<double>& sink) {
+      for (std::int64_t row = own.lo(0); row < own.hi(0); ++row) {
+        generator->give_row(row, sink);
+      }
+    });
+  }
+  auto file = spmv::MatrixFile::open(job, name).value();
+  const spmv::MatrixHeader header = file.header();
+  if (header.rows != header.columns || header.symmetry != spmv::Symmetry::symmetric) {
+    rma::require(rma::Status::error(
+        rma::Code::invalid_argument,
+        fmt::format("{} is {} and {} x {}: conjugate gradients need a symmetric matrix", name,
+                    to_string(header.symmetry), header.rows, header.columns)));
+  }
+  return assemble(job, name, header.rows, [&](const spmv::EntrySink<double>& sink) {
+    rma::require(file.read<double>(sink));
+  });
+}
+
+/// A system whose solution is all ones.
+struct System {
+  SparseMatrix<double> matrix;
+  Array<double> ones;
+  Array<double> b;
+  Array<double> x;
+  SpmvPlan<double> plan;
+
+  spmv::SolveResult solve(double tolerance, std::int64_t most) {
+    rma::require(arrays::fill(x, 0.0));
+    return spmv::solve(matrix, plan, b, x, {.tolerance = tolerance, .most_iterations = most})
+        .value();
+  }
+};
+
+System prepare(rma::Job& job, const std::string& name) {
+  SparseMatrix<double> matrix = matrix_of(job, name);
+  const auto vector = [&](const char* of) {
+    return Array<double>::create(job, matrix.row_distribution(), {.name = of}).value();
+  };
+  auto ones = vector("ones");
+  auto b = vector("b");
+  auto x = vector("x");
+  rma::require(arrays::fill(ones, 1.0));
+  auto plan = SpmvPlan<double>::create(matrix, x, b).value();
+  rma::require(plan.multiply(matrix, ones, b));
+  return {std::move(matrix), std::move(ones), std::move(b), std::move(x), std::move(plan)};
+}
+
+/// The rows and columns of one rank as a system of its own, in private memory.
+struct LocalSystem {
+  LocalCsr<double> rows;
+  std::vector<double> b, x, r, p, q;
+};
+
+LocalSystem local_part(System& system) {
+  LocalSystem local;
+  const auto own = system.matrix.local().value();
+  const std::int64_t first = own.first_row();
+  local.rows.rows = local.rows.columns = own.rows();
+  for (std::int64_t i = 0; i < own.rows(); ++i) {
+    double sum = 0;
+    for (std::size_t k = 0; k < own.columns_of(i).size(); ++k) {
+      const std::int64_t column = own.columns_of(i)[k] - first;
+      if (column >= 0 && column < own.rows()) {
+        local.rows.column.push_back(column);
+        local.rows.value.push_back(own.values_of(i)[k]);
+        sum += own.values_of(i)[k];
+      }
+    }
+    local.rows.row_starts.push_back(local.rows.entries());
+    local.b.push_back(sum);  // so that its solution is all ones, too
+  }
+  for (auto* const vector : {&local.x, &local.r, &local.p, &local.q}) {
+    vector->resize(local.b.size());
+  }
+  return local;
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    sum += a[i] * b[i];
+  }
+  return sum;
+}
+
+// to = alpha a + b
+void add(double alpha, const std::vector<double>& a, const std::vector<double>& b,
+         std::vector<double>& to) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    to[i] = alpha * a[i] + b[i];
+  }
+}
+
+void multiply(const LocalCsr<double>& rows, const std::vector<double>& x, std::vector<double>& y) {
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    double sum = 0;
+    for (auto k = static_cast<std::size_t>(rows.row_starts[i]);
+         k < static_cast<std::size_t>(rows.row_starts[i + 1]); ++k) {
+      sum += rows.value[k] * x[static_cast<std::size_t>(rows.column[k])];
+    }
+    y[i] = sum;
+  }
+}
+
+/// What a user writes by hand.
+[[gnu::noinline]] void solve_locally(LocalSystem& system) {
+  auto& [rows, b, x, r, p, q] = system;
+  std::fill(x.begin(), x.end(), 0.0);
+  r = b;
+  p = b;
+  double rho = dot(r, r);
+  for (std::int64_t i = 0; i < iterations && rho > 0; ++i) {
+    multiply(rows, p, q);
+    const double alpha = rho / dot(p, q);
+    add(alpha, p, x, x);
+    add(-alpha, q, r, r);
+    const double next_rho = dot(r, r);
+    add(next_rho / rho, p, r, p);
+    rho = next_rho;
+  }
+}
+
+Candidate local_candidate(System& system) {
+  Candidate candidate;
+  candidate.name = at_once;
+  candidate.cooperative = true;
+  candidate.run =
+      [local = std::make_shared<LocalSystem>(local_part(system))](std::int64_t repetitions) {
+        for (std::int64_t i = 0; i < repetitions; ++i) {
+          solve_locally(*local);
+        }
+      };
+  return candidate;
+}
+
+std::string differs(System& system) {
+  const spmv::SolveResult result = system.solve(sharp, most_iterations);
+  if (!result.has_converged || !(result.true_residual <= 10 * sharp)) {
+    return fmt::format("residual {:.1e} after {} iterations {}", result.true_residual,
+                       result.iterations, result.failure);
+  }
+  rma::require(arrays::add(1.0, system.x, -1.0, system.ones, system.x));
+  const double error = arrays::norm_max(system.x).value();
+  constexpr double most_error = 1e-5;  // the residual's times a condition that rounding allows
+  return error <= most_error ? "" : fmt::format("an element of the solution is off by {}", error);
+}
+
+Candidate distributed_candidate(System& system) {
+  Candidate candidate;
+  candidate.name = distributed;
+  candidate.cooperative = true;
+  candidate.run = [&system](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      system.solve(0, iterations);
+    }
+  };
+  candidate.verify = [&system] { return differs(system); };
+  return candidate;
+}
+
+/// Of one solution: a product, three dot products and three sums of vectors an iteration.
+double operations_of(const SparseMatrix<double>& matrix) {
+  constexpr double of_entry = 2;
+  constexpr double of_row = 12;
+  return static_cast<double>(iterations) * (of_entry * static_cast<double>(matrix.entries()) +
+                                            of_row * static_cast<double>(matrix.rows()));
+}
+
+void report(Session& session, const std::string& name, const System& system,
+            const std::vector<Measured>& measured) {
+  const Measured& own = measured.back();
+  const Ratio ratio = ratio_of_medians(measured.front().samples_ns, own.samples_ns);
+  const double rate = operations_of(system.matrix) / own.stats_ns.median;
+  session.remark(
+      fmt::format("{}: {} rows, {} entries: {:.2f} Gop/s, speed / {}: {:.3f} [{:.3f},{:.3f}]", name,
+                  system.matrix.rows(), system.matrix.entries(), rate, at_once, ratio.value,
+                  ratio.ci95.lo, ratio.ci95.hi));
+  session.rate({"cg " + name, rate, "Gflop/s", own.valid && session.options().check});
+}
+
+}  // namespace
+
+std::string check_matrix(const std::string& name) {
+  const auto generator = spmv::parse_generator(name);
+  if (generator.ok()) {
+    return generator->is_symmetric() ? "" : "conjugate gradients need a symmetric matrix";
+  }
+  return std::filesystem::exists(name)
+             ? ""
+             : fmt::format("{}; and there is no file of that name", generator.status().message());
+}
+
+void measure_cg(Session& session) {
+  const std::string& name = session.options().matrix;
+  System system = prepare(session.job(), name);
+  Table table = session.table("Conjugate Gradients Time", 1, Quantity::latency, "Rows");
+  MeasureOptions options = together(session.options().measure_options());
+  options.prime = false;  // each solution brings its own data
+  const auto measured = session.measure(
+      table, {"cg", "cg", extent_of(system.matrix.rows()), system.matrix.entries() * 12},
+      system.matrix.rows(), {local_candidate(system), distributed_candidate(system)}, options);
+  if (session.is_leader()) {
+    report(session, name, system, measured);
+  }
+}
+
+}  // namespace tessera::bench

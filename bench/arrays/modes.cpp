@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/arrays/modes.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "arrays/array.hpp"
+#include "arrays/elementwise.hpp"
+
+namespace tessera::bench {
+namespace {
+
+using arrays::Array;
+using arrays::Box;
+using arrays::ModeOptions;
+using rma::AccessMode;
+
+constexpr std::int64_t edge = 1000;  // of the matrix
+constexpr std::int64_t patch = 8;    // of a patch
+
+/// What one way of a phase does to the matrix.
+struct Way {
+  std::string name;
+  AccessMode mode = AccessMode::any;
+  ModeOptions options = {};
+};
+
+/// A matrix, and what one rank moves to and from it.
+struct Phase {
+  Array<double> matrix;
+  std::vector<Box> boxes;
+  std::vector<double> values = std::vector<double>(patch * patch, 1.0);
+
+  Phase(Session& session, std::int64_t count)
+      : matrix(Array<double>::create(session.job(), {edge, edge}, {.name = "A"}).value()) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(session.crew().rank()) + 1);
+    std::uniform_int_distribution<std::int64_t> corner(0, edge - patch);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t row = corner(random);
+      const std::int64_t column = corner(random);
+      boxes.push_back(Box({row, column}, {row + patch, column + patch}));
+    }
+  }
+};
+
+void run(Phase& phase, const Way& way, bool adds) {
+  rma::require(phase.matrix.set_access_mode(way.mode, way.options));
+  for (const Box& box : phase.boxes) {
+    rma::require(adds ? phase.matrix.accumulate(box, phase.values)
+                      : phase.matrix.get(box, phase.values));
+  }
+  rma::require(phase.matrix.set_access_mode(AccessMode::any));
+}
+
+/// Every element that anybody adds to is of ones.
+std::string check_sums(Session& session, Phase& phase, const Way& way) {
+  rma::require(arrays::fill(phase.matrix, 0.0));
+  phase.values.assign(phase.values.size(), 1.0);
+  run(phase, way, true);
+  std::vector<double> expected(static_cast<std::size_t>(edge * edge));
+  for (const Box& box : phase.boxes) {
+    for (std::int64_t i = box.lo(0); i < box.hi(0); ++i) {
+      for (std::int64_t j = box.lo(1); j < box.hi(1); ++j) {
+        expected[static_cast<std::size_t>(i * edge + j)] += 1.0;
+      }
+    }
+  }
+  rma::require(session.job().world().allreduce(std::span(expected), rma::Reduction::sum));
+  std::vector<double> found(expected.size());
+  rma::require(phase.matrix.get(phase.matrix.box(), found));
+  rma::require(phase.matrix.sync());
+  return found == expected ? "" : "the matrix has not what was added to it";
+}
+
+std::string check_read(Phase& phase, const Way& way) {
+  rma::require(arrays::fill(phase.matrix, 3.0));
+  run(phase, way, false);
+  return phase.values == std::vector<double>(phase.values.size(), 3.0)
+             ? ""
+             : "a patch has not what the matrix has";
+}
+
+Candidate candidate(Session& session, const std::shared_ptr<Phase>& phase, const Way& way,
+                    bool adds) {
+  Candidate made;
+  made.name = way.name;
+  made.cooperative = true;
+  made.run = [=](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      run(*phase, way, adds);
+    }
+  };
+  made.verify = [=, &session] {
+    return adds ? check_sums(session, *phase, way) : check_read(*phase, way);
+  };
+  return made;
+}
+
+void measure(Session& session, bool adds, const std::vector<Way>& ways) {
+  std::optional<Table> table;
+  for (const std::int64_t count : {10, 100, 1000}) {
+    const auto phase = std::make_shared<Phase>(session, count);
+    std::vector<Candidate> candidates;
+    for (const Way& way : ways) {
+      candidates.push_back(candidate(session, phase, way, adds));
+    }
+    if (!table) {
+      table.emplace(session.table(
+          fmt::format("Phase in Which a Matrix is Only {}", adds ? "Added to" : "Read"),
+          candidates.size() - 1, Quantity::latency, "Patches"));
+    }
+    const auto measured = session.measure(
+        *table,
+        {"arrays", adds ? "phase_adding" : "phase_reading", fmt::format("{} patches", count),
+         count * patch * patch * std::int64_t{sizeof(double)}},
+        count, candidates, together(session.options().measure_options()));
+    if (session.is_leader()) {
+      const Ratio ratio = ratio_of_medians(measured.front().samples_ns, measured.back().samples_ns);
+      session.remark(fmt::format("{} patches: speed of {} / {}: {:.3f} [{:.3f},{:.3f}]", count,
+                                 measured.back().name, measured.front().name, ratio.value,
+                                 ratio.ci95.lo, ratio.ci95.hi));
+    }
+  }
+}
+
+}  // namespace
+
+void measure_modes(Session& session) {
+  const Way plain{"each to its owner"};
+  const ModeOptions copies{.copy_on_each_node = true};
+  measure(session, false,
+          {plain,
+           {"cache", AccessMode::read_only, {.cache_bytes = edge * edge * sizeof(double)}},
+           {"copies on nodes", AccessMode::read_only, copies}});
+  measure(session, true, {plain, {"copies on nodes", AccessMode::accumulate_only, copies}});
+}
+
+}  // namespace tessera::bench
