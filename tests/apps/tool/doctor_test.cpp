@@ -27,6 +27,10 @@ using fault::occurrences;
 using fault::Program;
 using nlohmann::json;
 
+// For a shell.
+constexpr const char* tessera = "'" TESSERA "'";
+constexpr const char* tessera_run = "'" TESSERA_RUN "'";
+
 constexpr int failed = 1;
 constexpr int usage = 2;
 
@@ -41,7 +45,7 @@ Ending shell(const std::string& command) {
 // The doctor in a shell, behind that command; on this machine, whatever it lacks.
 Ending diagnosis(const std::string& command, const std::string& options = "") {
   return shell(fmt::format("unset OMP_NUM_THREADS OPENBLAS_NUM_THREADS; {} {} doctor {}", command,
-                           TESSERA, options));
+                           tessera, options));
 }
 
 bool has(const Ending& ending, const std::string& text) {
@@ -116,7 +120,7 @@ TEST(Doctor, CountsThreadsOfABlas) {
 
 TEST(Doctor, LooksAtAllRanksOfTesseraRunOnce) {
   const Ending ending =
-      diagnosis(fmt::format("OPENBLAS_NUM_THREADS=1 {} -n 4 --nodes 2", TESSERA_RUN));
+      diagnosis(fmt::format("OPENBLAS_NUM_THREADS=1 {} -n 4 --nodes 2", tessera_run));
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
   EXPECT_EQ(occurrences(ending.output, "tessera doctor "), 1U) << ending.output;
   for (const char* line :
@@ -133,7 +137,7 @@ TEST(Doctor, LooksAtAllRanksOfTesseraRunOnce) {
 TEST(Doctor, NamesTheNodeThatDiffers) {
   const std::string lowered =
       R"(bash -c 'case $TESSERA_LAUNCH in *:2:4|*:3:4) ulimit -S -n 100;; esac; exec "$@"' sh)";
-  const Ending ending = diagnosis(fmt::format("{} -n 4 --nodes 2 {}", TESSERA_RUN, lowered));
+  const Ending ending = diagnosis(fmt::format("{} -n 4 --nodes 2 {}", tessera_run, lowered));
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
   EXPECT_TRUE(has(ending, "yellow descriptors: node 1: 100 may be open")) << ending.output;
   EXPECT_TRUE(has(ending, "green  descriptors: node 0: ")) << ending.output;
@@ -142,7 +146,7 @@ TEST(Doctor, NamesTheNodeThatDiffers) {
 TEST(Doctor, RefusesRanksWhoseSettingsDoNotGoTogether) {
   const std::string changed =
       R"(bash -c 'case $TESSERA_LAUNCH in *:1:2) export TESSERA_ACCUMULATE=origin;; esac; exec "$@"' sh)";
-  const Ending ending = diagnosis(fmt::format("{} -n 2 {}", TESSERA_RUN, changed));
+  const Ending ending = diagnosis(fmt::format("{} -n 2 {}", tessera_run, changed));
   EXPECT_EQ(ending.exit_code, failed) << ending.output;
   EXPECT_TRUE(has(ending,
                   "red    settings of all ranks: TESSERA_ACCUMULATE=origin holds on only "
@@ -155,7 +159,7 @@ TEST(Doctor, TellsRanksThatShareOneProcessor) {
   if (sysconf(_SC_NPROCESSORS_ONLN) == 1) {
     GTEST_SKIP() << "this machine has one processor";
   }
-  const Ending ending = diagnosis(fmt::format("taskset -c 0 {} -n 2", TESSERA_RUN));
+  const Ending ending = diagnosis(fmt::format("taskset -c 0 {} -n 2", tessera_run));
   EXPECT_EQ(ending.exit_code, failed) << ending.output;
   EXPECT_TRUE(has(ending, "red    binding: all 2 ranks are bound to processor 0 of "))
       << ending.output;
@@ -164,7 +168,7 @@ TEST(Doctor, TellsRanksThatShareOneProcessor) {
 TEST(Doctor, WritesJsonThatItsSchemaAllows) {
   const test::TemporaryFolder folder;
   const std::string file = folder.file("doctor.json");
-  const Ending ending = diagnosis(fmt::format("TESSERA_SPIN=1 {} -n 4 --nodes 2", TESSERA_RUN),
+  const Ending ending = diagnosis(fmt::format("TESSERA_SPIN=1 {} -n 4 --nodes 2", tessera_run),
                                   "--quiet --json " + file);
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
   EXPECT_EQ(ending.output, "");
@@ -262,7 +266,7 @@ TEST(Usage, IsRefusedOnceByAllRanks) {
 }
 
 TEST(Info, TellsWhereAValueIsFrom) {
-  const Ending ending = shell(fmt::format("TESSERA_CHUNK=64 {} info --json -", TESSERA));
+  const Ending ending = shell(fmt::format("TESSERA_CHUNK=64 {} info --json -", tessera));
   const json told = json::parse(ending.output);
   EXPECT_EQ(told["schema"], "tessera-info/1");
   int checked = 0;
@@ -283,7 +287,7 @@ TEST(Info, TellsWhereAValueIsFrom) {
 }
 
 TEST(Info, TellsTheBuildAndTheTransports) {
-  const Ending ending = shell(fmt::format("TESSERA_TRANSPORT=shm,tcp {} info --json -", TESSERA));
+  const Ending ending = shell(fmt::format("TESSERA_TRANSPORT=shm,tcp {} info --json -", tessera));
   const json told = json::parse(ending.output);
   EXPECT_NE(told["build"]["compiler"].get<std::string>(), "");
   EXPECT_GE(told["build"]["features"].size(), 3U);
