@@ -105,7 +105,7 @@ Candidate candidate(Session& session, const std::shared_ptr<Phase>& phase, const
 
 void measure(Session& session, bool adds, const std::vector<Way>& ways) {
   std::optional<Table> table;
-  for (const std::int64_t count : {10, 100, 1000}) {
+  for (const std::int64_t count : {100, 1000, 10'000}) {
     const auto phase = std::make_shared<Phase>(session, count);
     std::vector<Candidate> candidates;
     for (const Way& way : ways) {
