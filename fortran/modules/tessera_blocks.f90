@@ -422,11 +422,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(int64) :: bytes
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    bytes = 0
-    if (open_cell(self%own, kind_halo, handle, code)) code = c_halo_bytes(handle, bytes)
-    call finish(code, stat, errmsg)
+    bytes = long_number_of(self%own, kind_halo, c_halo_bytes, stat, errmsg)
   end function halo_bytes
 
 end module tessera_blocks

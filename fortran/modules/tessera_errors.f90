@@ -12,7 +12,7 @@ module tessera_errors
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: finish, open_cell, given_cell, act, number_of, text_from, handle_of, &
+  public :: finish, open_cell, given_cell, act, number_of, long_number_of, text_from, handle_of, &
       flag, owned_cell, text_of, c_text
   public :: tessera_last_error, tessera_last_error_rank, tessera_error_name, tessera_version
 
@@ -200,6 +200,21 @@ contains
     value = int(number)
     call finish(code, stat, errmsg)
   end function number_of
+
+  !> The same in 64 bits: the number of bytes that `query` tells, or 0.
+  function long_number_of(cell, kind, query, stat, errmsg) result(bytes)
+    type(owned_cell), intent(in) :: cell
+    integer(c_int), intent(in) :: kind
+    procedure(c_number_query) :: query
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: bytes
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    bytes = 0
+    if (open_cell(cell, kind, handle, code)) code = query(handle, bytes)
+    call finish(code, stat, errmsg)
+  end function long_number_of
 
   !> The same: the text that `query` tells, or none.
   function text_from(cell, kind, query, stat, errmsg) result(text)

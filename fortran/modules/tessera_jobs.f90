@@ -362,11 +362,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(int64) :: bytes
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    bytes = 0
-    if (open_cell(self%own, kind_job, handle, code)) code = c_job_memory_in_use(handle, bytes)
-    call finish(code, stat, errmsg)
+    bytes = long_number_of(self%own, kind_job, c_job_memory_in_use, stat, errmsg)
   end function job_memory_in_use
 
   !> Local. A table of it, a line each.
