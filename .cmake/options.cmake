@@ -10,7 +10,7 @@ option(TESSERA_MPI "Support start-up under mpirun and srun (needs an MPI library
 option(TESSERA_VERBS "Support RDMA devices (needs libibverbs)" ON)
 option(TESSERA_HDF5 "Support checkpoints (uses HDF5 where there is one)" ON)
 option(TESSERA_FORTRAN "Build the Fortran module (where there is a Fortran compiler)" ON)
-option(TESSERA_PRECOMPILE "Precompile headers of the standard library, which halves what compiling takes" ON)
+option(TESSERA_PRECOMPILE "Precompile headers of the standard library, which takes a third off a build" ON)
 option(TESSERA_WERROR "Treat warnings as errors" OFF)
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 option(TESSERA_FUZZ "Build the fuzz targets with libFuzzer (needs clang)" OFF)

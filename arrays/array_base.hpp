@@ -167,10 +167,10 @@ class ArrayBase {
   /// uses are refused with invalid_argument, and copies may serve those that are left (`options`,
   /// for read_only and accumulate_only). It begins with a synchronisation, so that all uses before
   /// are complete (the access modes of seed 002 §VIII.A). An array whose region was allocated with
-  /// a mode keeps that one; given again, it begins anew, which adds what the copies have. Errors:
-  /// invalid_argument (options that differ among members or don't fit the mode), no_memory. Cost:
-  /// copy_on_each_node takes the array's size on each node if there are several; to add those up,
-  /// each node sends its copy once, and all meet as often as there are nodes.
+  /// a mode keeps that one; given again, it begins anew, which adds what the copies have.
+  /// Errors: invalid_argument (options that differ among members or don't fit the mode), no_memory.
+  /// Cost: copy_on_each_node takes the array's size on each node if there are several; to add those
+  /// up, each node sends its copy once, and all meet as often as there are nodes.
   rma::Status set_access_mode(rma::AccessMode mode, const ModeOptions& options = {});
   [[nodiscard]] rma::AccessMode access_mode() const noexcept { return access_mode_; }
 
