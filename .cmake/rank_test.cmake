@@ -19,6 +19,10 @@
 #       ranks, and then NAME.tcp.fork.n4.k1 is the entry's name. `loopback` goes with threads only, and `mpi` is left
 #       out where Tessera is built without MPI; more than 4 ranks in processes are `slow`.
 #
+#   add_end_of_job_test(NAME PROGRAM)
+#       the program's last of two ranks ends the job with the code it is given: NAME.7 for 7, and
+#       NAME.0 for 0, where the job must end as failed.
+#
 #   use_reference_gemv(TARGET)
 #       lets a sanitized TARGET, and the libraries in it, call tests/support/reference_gemv.cpp; for
 #       programs that compute with complex matrices.
@@ -153,4 +157,15 @@ function(add_rank_test name)
       endforeach()
     endforeach()
   endforeach()
+endfunction()
+
+function(add_end_of_job_test name program)
+  foreach(given 7 0)
+    tessera_rank_command(fork 2 ${program} command ${given})
+    add_test(NAME ${name}.${given}
+      COMMAND sh -c "\"$0\" \"$@\"; echo \" ended with $?.\"" ${command})
+    tessera_test_properties(${name}.${given} 2 "fork" 30 "")
+  endforeach()
+  set_tests_properties(${name}.7 PROPERTIES PASS_REGULAR_EXPRESSION "the last words.* ended with 7[.]")
+  set_tests_properties(${name}.0 PROPERTIES PASS_REGULAR_EXPRESSION "the last words.* ended with 1[.]")
 endfunction()

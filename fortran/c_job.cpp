@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -258,6 +259,10 @@ int tessera_job_fence_all(const tessera_job* job) {
 int tessera_job_fence(const tessera_job* job, int64_t rank) {
   return with_rank(__func__, job, rank,
                    [](Job& running, rma::WorldRank of) { return running.fence(of); });
+}
+
+void tessera_end_job(int code) {
+  rma::end_job(code == 0 ? EXIT_FAILURE : code);
 }
 
 int tessera_job_barrier(const tessera_job* job) {

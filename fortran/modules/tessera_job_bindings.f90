@@ -20,6 +20,10 @@ module tessera_job_bindings
       type(c_ptr), intent(inout) :: place
       integer(c_int) :: code
     end function
+    subroutine c_end_job(code) bind(c, name="tessera_end_job")
+      import
+      integer(c_int), value :: code
+    end subroutine
     function c_memory_available(bytes) bind(c, name="tessera_memory_available") result(code)
       import
       integer(c_int64_t), intent(inout) :: bytes

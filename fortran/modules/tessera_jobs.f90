@@ -5,12 +5,13 @@
 ! Ranks and members are default integers and counted from 0, as MPI counts them.
 module tessera_jobs
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: int64
+  use, intrinsic :: iso_fortran_env, only: int64, output_unit
   use tessera_errors
   use tessera_job_bindings
   implicit none
   private
   public :: tessera_job, tessera_team, tessera_locks, tessera_counter, tessera_memory_available
+  public :: tessera_end_job
 
   !> How reductions combine elements; for complex ones only sum and product. Bits and logic are of
   !> integers.
@@ -383,6 +384,16 @@ contains
     bytes = 0
     call finish(c_memory_available(bytes), stat, errmsg)
   end function tessera_memory_available
+
+  !> Local; does not return. Ends this process with `code` (1 for 0, which would tell of success)
+  !> and all others of its job, also those that only compute: under mpirun with MPI, and under
+  !> tessera-run. Elsewhere the others are told by their own waits. What was printed is written, as
+  !> is not what other units of Fortran hold. Needs no job.
+  subroutine tessera_end_job(code)
+    integer, intent(in) :: code
+    flush (output_unit)
+    call c_end_job(int(code, c_int))
+  end subroutine tessera_end_job
 
   !> Collective over the listed ranks, who all give the same list; local without one: the team of
   !> all ranks. Errors: invalid_argument (an empty list, a rank twice or outside the job, the
