@@ -185,10 +185,41 @@ Status Halo::wait_for(const Neighbour& neighbour, Word which) {
 }
 
 // An even number of rounds, so that letters' places go on in turns when it begins again.
-void Halo::next_round() noexcept {
+std::int32_t Halo::next_round() const noexcept {
   constexpr std::int32_t last = std::numeric_limits<std::int32_t>::max() - 1;
-  previous_round_ = round_;
-  round_ = round_ % last + 1;
+  return round_ % last + 1;
+}
+
+Status Halo::check_usable() const {
+  TESSERA_RETURN_IF_ERROR(array_->check_open());
+  TESSERA_RETURN_IF_ERROR(given_up_);
+  return is_under_way_ ? Status::error(Code::invalid_argument, "an update is under way")
+                             .hint("finish() it before the next one")
+                       : Status();
+}
+
+// Neighbours that send letters have places of their own to write to, and don't ask.
+Status Halo::tell_ready(std::int32_t round) {
+  for (const Neighbour& neighbour : neighbours_) {
+    if (neighbour.unpacking.empty()) {
+      TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::ready, round));
+    }
+  }
+  return {};
+}
+
+// No neighbour takes the word for that of the round before, which it has seen: it told that its
+// layers came after that, and this rank has waited for them.
+Status Halo::post() {
+  TESSERA_RETURN_IF_ERROR(explain(check_usable(), *array_));
+  if (is_posted_) {
+    return {};
+  }
+  if (Status status = tell_ready(next_round()); !status.ok()) {
+    return explain(give_up(std::move(status)), *array_);
+  }
+  is_posted_ = true;
+  return {};
 }
 
 // Those who wait for this rank would do so for ever: it is not gone.
@@ -281,22 +312,21 @@ Status Halo::read_letter(const Neighbour& neighbour) {
 }
 
 Result<HaloUpdate> Halo::start() {
-  TESSERA_RETURN_IF_ERROR(explain(array_->check_open(), *array_));
-  TESSERA_RETURN_IF_ERROR(explain(given_up_, *array_));
-  next_round();
+  TESSERA_RETURN_IF_ERROR(explain(check_usable(), *array_));
+  previous_round_ = round_;
+  round_ = next_round();
   Handle puts;
   if (Status status = exchange(puts); !status.ok()) {
     puts.wait().ignore("one reason is enough");
     return explain(give_up(std::move(status)), *array_);
   }
+  is_under_way_ = true;
   return HaloUpdate(this, std::move(puts));
 }
 
 Status Halo::exchange(Handle& puts) {
-  for (const Neighbour& neighbour : neighbours_) {
-    if (neighbour.unpacking.empty()) {
-      TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::ready, round_));
-    }
+  if (!std::exchange(is_posted_, false)) {
+    TESSERA_RETURN_IF_ERROR(tell_ready(round_));
   }
   TESSERA_RETURN_IF_ERROR(copy_own(wraps_));
   for (const Neighbour& neighbour : neighbours_) {
@@ -316,6 +346,7 @@ Status Halo::exchange(Handle& puts) {
 }
 
 Status Halo::finish(Handle puts) {
+  is_under_way_ = false;
   Status status = puts.wait();
   for (auto neighbour = neighbours_.begin(); neighbour != neighbours_.end() && status.ok();
        ++neighbour) {

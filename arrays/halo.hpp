@@ -15,10 +15,14 @@
 //     … work on what needs no ghost cells, and changes no own elements …
 //     update.finish();
 //
+//     halo.post();                                    // or before: the ghost cells are not needed
+//     … work that changes own elements …              // until the next update
+//     HaloUpdate update = halo.start().value();       // waits for nobody who has posted
+//
 //     rank A                                    neighbour B
-//     start():  "my ghosts may be written" ───►
+//     post():   "my ghosts may be written" ───►  (start() does it, if nothing else did)
 //                                          ◄─── "my ghosts may be written"
-//               own layers, then a flag    ───►
+//     start():  own layers, then a flag    ───►
 //                                          ◄─── own layers, then a flag
 //     finish(): sleeps until B's flag           (nobody else takes part)
 //
@@ -90,12 +94,21 @@ class Halo {
   /// array in dimensions that are not periodic keep their values. Errors: as start(), finish().
   rma::Status update();
 
-  /// Collective. The same, started: waits only until the neighbours have started, too, and not at
-  /// all for those that get letters. Ghost cells
+  /// Collective. The same, started: waits only until the neighbours have started or posted, and not
+  /// at all for those that get letters. Ghost cells
   /// in periodic dimensions that aren't cut are new at return, but for corners with others.
   /// The Halo must stay where it is until the update is finished.
-  /// Errors: closed (the array was freed), peer_lost (see above); there is nothing to finish then.
+  /// Errors: closed (the array was freed), invalid_argument (an update is under way), peer_lost
+  /// (see above); there is nothing to finish then.
   rma::Result<HaloUpdate> start();
+
+  /// Tells the neighbours that they may write this rank's ghost cells for the next update; until
+  /// that is finished, this rank doesn't touch them. Own elements may still change. Ranks that come
+  /// to start() earlier than others needn't wait there then (as MPI_Win_post does for a window).
+  /// Each rank may do so or leave it; again, it does nothing. Waits for nobody.
+  /// Errors: closed, invalid_argument (an update is under way), peer_lost. Cost: a flag a
+  /// neighbour.
+  rma::Status post();
 
   /// Collective. Gives the flags' memory back; the destructor does so, too. Idempotent.
   rma::Status free() { return control_.free(); }
@@ -126,7 +139,9 @@ class Halo {
   [[nodiscard]] std::uint64_t letter(const HaloMail::Sender& at) const;
   rma::Status tell(const Neighbour& neighbour, Word which, std::int32_t value);
   rma::Status wait_for(const Neighbour& neighbour, Word which);
-  void next_round() noexcept;
+  [[nodiscard]] rma::Status check_usable() const;
+  [[nodiscard]] std::int32_t next_round() const noexcept;
+  rma::Status tell_ready(std::int32_t round);
   rma::Status copy_own(std::span<const GhostPiece> pieces);
   rma::Status copy_in_turns(std::span<const GhostPiece> pieces);
   rma::Handle put_layers(const Neighbour& neighbour);
@@ -145,7 +160,9 @@ class Halo {
   std::size_t bytes_from_others_ = 0;
   std::int32_t previous_round_ = 0;
   std::int32_t round_ = 0;  ///< of updates; what flags are raised to
-  rma::Status given_up_;    ///< why, if so
+  bool is_posted_ = false;  ///< the next one
+  bool is_under_way_ = false;
+  rma::Status given_up_;  ///< why, if so
 };
 
 }  // namespace tessera::arrays

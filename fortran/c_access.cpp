@@ -137,11 +137,6 @@ Status create_halo(const tessera_array* handle, const tessera_halo_options* give
   return {};
 }
 
-Status under_way() {
-  return Status::error(Code::invalid_argument, "an update of these ghost cells is under way")
-      .hint("end it by tessera_halo_finish");
-}
-
 Status start_update(HaloContents& halo) {
   TESSERA_ASSIGN_OR_RETURN(arrays::HaloUpdate update, halo.halo.start());
   halo.update.emplace(std::move(update));
@@ -205,15 +200,15 @@ int tessera_halo_free(tessera_halo** halo) {
 }
 
 int tessera_halo_update(tessera_halo* halo) {
-  return call_on(__func__, halo, [](HaloContents& cells) {
-    return cells.update ? under_way() : cells.halo.update();
-  });
+  return call_on(__func__, halo, [](HaloContents& cells) { return cells.halo.update(); });
+}
+
+int tessera_halo_post(tessera_halo* halo) {
+  return call_on(__func__, halo, [](HaloContents& cells) { return cells.halo.post(); });
 }
 
 int tessera_halo_start(tessera_halo* halo) {
-  return call_on(__func__, halo, [](HaloContents& cells) {
-    return cells.update ? under_way() : start_update(cells);
-  });
+  return call_on(__func__, halo, start_update);
 }
 
 int tessera_halo_finish(tessera_halo* halo) {

@@ -315,6 +315,11 @@ int tessera_halo_update(tessera_halo* halo);
  * cells nor changes its own elements. */
 int tessera_halo_start(tessera_halo* halo);
 int tessera_halo_finish(tessera_halo* halo);
+/* Tells the neighbours that they may write this rank's ghost cells for the next update, so that
+ * they needn't wait when they start it; until that is finished, this rank doesn't touch them. Each
+ * rank may do so or leave it. Waits for nobody. Errors: invalid_argument (an update is under way).
+ */
+int tessera_halo_post(tessera_halo* halo);
 /* Local. Bytes that one update brings to this rank from others. */
 int tessera_halo_bytes(const tessera_halo* halo, int64_t* bytes);
 

@@ -37,10 +37,10 @@ int tessera_job_stop(tessera_job* job);
  * those handles are gone. Sets *job to null. */
 int tessera_job_free(tessera_job** job);
 
-/* Local; does not return. Ends this process with `code` (1 for 0, which would tell of success) and all
- * others of its job, also those that only compute: under mpirun with MPI, and under tessera-run.
- * Elsewhere the others are told by their own waits. Output is flushed, exit's handlers don't run.
- * Needs no job. */
+/* Local; does not return. Ends this process with `code` (1 for 0, which would tell of success) and
+ * all others of its job, also those that only compute: under mpirun with MPI, and under
+ * tessera-run. Elsewhere the others are told by their own waits. Output is flushed, exit's handlers
+ * don't run. Needs no job. */
 void tessera_end_job(int code);
 
 /* Local. This rank, and how many there are. */

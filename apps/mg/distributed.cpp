@@ -128,6 +128,7 @@ class HaloExchange final : public GhostExchange {
  public:
   explicit HaloExchange(Halo halo) : halo_(std::move(halo)) {}
 
+  Status post() override { return halo_.post(); }
   Status start() override {
     TESSERA_ASSIGN_OR_RETURN(HaloUpdate update, halo_.start());
     update_.emplace(std::move(update));
@@ -255,6 +256,12 @@ Status DistributedRun::zero_finest() {
   return finest_->u.sync();
 }
 
+// What has read its ghost cells for the last time in a cycle.
+Status DistributedRun::post(Ghosts& ghosts) {
+  const Stopwatch watch(halo_seconds_);
+  return ghosts->post().context("exchanging ghost cells");
+}
+
 Status DistributedRun::start(Ghosts& ghosts) {
   const Stopwatch watch(halo_seconds_);
   return ghosts->start().context("exchanging ghost cells");
@@ -358,7 +365,15 @@ Result<Norms> DistributedRun::cycle(bool is_first, bool is_last) {
   if (!is_first) {
     TESSERA_RETURN_IF_ERROR(finish(finest_->ghosts_of_u));
   }
-  return finest_sweep(true, !is_last);
+  if (is_last) {
+    return finest_sweep(true, false);
+  }
+  for (MiddleLevel& level : middle_) {
+    TESSERA_RETURN_IF_ERROR(post(level.ghosts_of_r));
+  }
+  TESSERA_ASSIGN_OR_RETURN(const Norms norms, finest_sweep(true, true));
+  TESSERA_RETURN_IF_ERROR(post(finest_->ghosts_of_u));
+  return norms;
 }
 
 Result<RunResult> DistributedRun::run(std::int64_t cycles, const CycleProgress& progress) {

@@ -48,6 +48,8 @@ class GhostExchange {
  public:
   virtual ~GhostExchange() = default;
 
+  /// Local. This rank doesn't touch its ghost cells from here to the end of the next finish().
+  virtual rma::Status post() { return {}; }
   /// Collective. From here to the end of finish() no rank touches its ghost cells or changes its
   /// own points. At return, ghost cells of dimensions that aren't cut are new, but for corners with
   /// other dimensions.
@@ -129,6 +131,7 @@ class DistributedRun {
   rma::Status go_up();
   rma::Status gather_replicated();
   rma::Result<Norms> finest_sweep(bool corrects, bool restricts);
+  rma::Status post(Ghosts& ghosts);
   rma::Status start(Ghosts& ghosts);
   rma::Status finish(Ghosts& ghosts);
   /// Whether no part of the finest level, and so of none, is this rank's.

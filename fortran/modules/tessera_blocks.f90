@@ -61,6 +61,7 @@ module tessera_blocks
     procedure :: create => halo_create
     procedure :: free => halo_free
     procedure :: update => halo_update
+    procedure :: post => halo_post
     procedure :: start => halo_start
     procedure :: finish => halo_finish
     procedure :: bytes => halo_bytes
@@ -173,6 +174,11 @@ module tessera_blocks
       type(c_ptr), value :: halo
       integer(c_int) :: code
     end function c_halo_update
+    function c_halo_post(halo) bind(c, name="tessera_halo_post") result(code)
+      import
+      type(c_ptr), value :: halo
+      integer(c_int) :: code
+    end function c_halo_post
     function c_halo_start(halo) bind(c, name="tessera_halo_start") result(code)
       import
       type(c_ptr), value :: halo
@@ -398,6 +404,16 @@ contains
     character(*), intent(inout), optional :: errmsg
     call act(self%own, kind_halo, c_halo_update, stat, errmsg)
   end subroutine halo_update
+
+  !> Tells the neighbours that they may write this rank's ghost cells for the next update, so that
+  !> they needn't wait when they start it; until that is finished, this rank doesn't touch them. Each
+  !> rank may do so or leave it. Waits for nobody.
+  subroutine halo_post(self, stat, errmsg)
+    class(tessera_halo), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call act(self%own, kind_halo, c_halo_post, stat, errmsg)
+  end subroutine halo_post
 
   !> Collective. The same, started: until finish(), this rank neither touches its ghost cells nor
   !> changes its own elements.

@@ -159,8 +159,12 @@ static void exchanges_ghost_cells(void) {
   CHECK_OK(tessera_halo_create(array, &options, &halo));
   CHECK_OK(tessera_halo_update(halo));
   check_images(array);
+  if (member != 0) {
+    CHECK_OK(tessera_halo_post(halo));
+  }
   CHECK_OK(tessera_halo_start(halo));
   CHECK_ERROR(tessera_halo_start(halo), TESSERA_INVALID_ARGUMENT, "is under way");
+  CHECK_ERROR(tessera_halo_post(halo), TESSERA_INVALID_ARGUMENT, "is under way");
   CHECK_ERROR(tessera_halo_update(halo), TESSERA_INVALID_ARGUMENT, "is under way");
   CHECK_OK(tessera_halo_finish(halo));
   check_images(array);

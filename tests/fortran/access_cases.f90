@@ -307,7 +307,7 @@ contains
     type(tessera_halo) :: halo
     type(tessera_block) :: block
     real(real64), pointer :: x(:, :)
-    integer :: i, j
+    integer :: i, j, code
     call a%create(job, tessera_real64, [12, 10], name="A", team=team, ghosts=[2, 1])
     if (member == 0) then
       call a%put([1, 1], [12, 10], reshape([((rule(i, j), i = 1, 12), j = 1, 10)], [12, 10]))
@@ -325,7 +325,10 @@ contains
     call block%end()
     call check(halo%bytes() >= 0 .and. (members > 1 .or. halo%bytes() == 0), "bytes")
     call a%scale(2.0_real64)
+    if (member > 0) call halo%post()
     call halo%start()
+    call halo%post(stat=code)
+    call check(code == tessera_invalid_argument, "posted under way")
     call halo%finish()
     call block%begin(a)
     call block%pointer(x, ghosts=.true.)

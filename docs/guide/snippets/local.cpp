@@ -4,6 +4,7 @@
 #include <span>
 
 #include "arrays/array.hpp"
+#include "arrays/elementwise.hpp"
 #include "arrays/halo.hpp"
 #include "arrays/reductions.hpp"
 #include "docs/guide/snippets/expect.hpp"
@@ -97,6 +98,11 @@ void exchange(Job& job) {
   require(update.finish());
   // … and now the elements at the edges
   // [/overlap]
+  // [post]
+  require(halo.post());    // no look at ghost cells from here on
+  require(scale(u, 0.5));  // own elements may change
+  require(halo.update());  // or start() and finish(): new ghost cells
+  // [/post]
 }
 
 void exchange_some(Job& job) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arrays/array.hpp"
@@ -168,7 +169,7 @@ TEST(Halo, UpdatesColumnMajorArraysAndIrregularBlocks) {
 }
 
 // Every rank adds to its elements what it has read from its ghost cells, and goes on at its own
-// pace: an update that came too early or too late would show.
+// pace, with and without posting: an update that came too early or too late would show.
 TEST(Halo, KeepsRoundsApartWhileRanksRunFree) {
   on_team([](Job& job, Team& team) {
     constexpr std::int64_t rounds = 200;
@@ -203,9 +204,73 @@ TEST(Halo, KeepsRoundsApartWhileRanksRunFree) {
         view[Index{i}] = mine[static_cast<std::size_t>(i - own.lo(0))];
         ASSERT_EQ(view[Index{i}], next[static_cast<std::size_t>(i)]) << "round " << round;
       }
+      if ((round / 3 + team.rank().value) % 2 == 0) {
+        ASSERT_TRUE(ok(halo.post()));
+      }
       model = std::move(next);
     }
     EXPECT_TRUE(ok(access.end()));
+  });
+}
+
+// The first member starts while no other does, and all change their elements after they have
+// posted. Layers are both longer and shorter than a letter.
+TEST(Halo, WaitsForNobodyWhoHasPosted) {
+  on_team([](Job& job, Team& team) {
+    for (const std::int64_t length : {9, 2500}) {
+      const Extents extents{8 * team.size(), length};
+      const HaloOptions options{.periodic = PeriodicDims().set()};
+      auto array =
+          Array<double>::create(job, extents, {.name = "A", .team = team, .ghosts = {4, 1}})
+              .value();
+      auto halo = Halo::create(array, options).value();
+      prepare(array, {});
+      EXPECT_TRUE(ok(halo.update()));
+      const bool is_first = team.rank().value == 0;
+      if (!is_first) {
+        EXPECT_TRUE(ok(halo.post()));
+        EXPECT_TRUE(ok(halo.post())) << "once more is as good";
+      }
+      auto access = array.local().value();
+      for_each_index(access.own(), [&](const Index& index) { access.view()[index] += 1; });
+      EXPECT_TRUE(ok(access.end()));
+      if (!is_first) {
+        EXPECT_TRUE(ok(team.barrier()));
+      }
+      auto update = halo.start();
+      ASSERT_TRUE(ok(update));
+      if (is_first) {
+        EXPECT_TRUE(ok(team.barrier()));
+      }
+      EXPECT_TRUE(ok(update->finish()));
+      auto changed = array.local().value();
+      for_each_index(changed.with_ghosts(), [&](const Index& index) {
+        ASSERT_EQ(changed.view()[index], fingerprint(periodic_image(index, extents)) + 1)
+            << to_string(index);
+      });
+      EXPECT_TRUE(ok(changed.end()));
+      EXPECT_TRUE(ok(array.sync()));
+    }
+  });
+}
+
+TEST(Halo, RefusesToBeginWhatIsUnderWay) {
+  on_team([](Job& job, Team& team) {
+    auto array =
+        Array<double>::create(job, {12, 9}, {.name = "A", .team = team, .ghosts = {1, 1}}).value();
+    auto halo = Halo::create(array).value();
+    auto update = halo.start();
+    ASSERT_TRUE(ok(update));
+    const auto expected = {std::string_view("ghost cells of array 'A'"),
+                           std::string_view("an update is under way")};
+    EXPECT_TRUE(fails(halo.start(), Code::invalid_argument, expected));
+    EXPECT_TRUE(fails(halo.update(), Code::invalid_argument, expected));
+    EXPECT_TRUE(fails(halo.post(), Code::invalid_argument, expected));
+    EXPECT_TRUE(ok(update->finish()));
+    EXPECT_TRUE(ok(halo.post()));
+    EXPECT_TRUE(ok(halo.update()));
+    EXPECT_TRUE(ok(array.free()));
+    EXPECT_TRUE(fails(halo.post(), Code::closed, {"was freed"}));
   });
 }
 
