@@ -17,7 +17,6 @@ namespace {
 
 using arrays::ArrayBase;
 using rma::Code;
-using rma::Result;
 using rma::Status;
 
 /// What is chosen of an array's memory; the module has the same structure.

@@ -62,7 +62,7 @@ void build_and_multiply(rma::Job& job, const spmv::Generator& generator, std::in
 // Entries are values and columns of 64 bits. Building takes what sparse_builder.hpp says.
 PeakWork sparse_matrix(rma::Job& job, const std::string& name) {
   constexpr std::int64_t bytes_of_entry = 16;
-  constexpr std::int64_t bytes_of_row = 8 * 3;  // its start, x and y
+  constexpr std::int64_t bytes_of_row = std::int64_t{8} * 3;  // its start, x and y
   constexpr std::int64_t bytes_while_built = sizeof(linalg::Triplet<double>) + 40;
   const spmv::Generator generator = spmv::parse_generator(name).value();
   const auto even = arrays::Distribution::regular({generator.rows()}, job.size()).value();

@@ -431,7 +431,7 @@ Status send_many_messages(Stage& stage, Mailbox& mailbox) {
 Status receive_message_amid_noise(Stage& stage, Mailbox& mailbox) {
   constexpr std::uint64_t done_at = 16;
   if (stage.rank() == stage.first_survivor()) {
-    const Status told = receive_message(stage, mailbox);
+    Status told = receive_message(stage, mailbox);
     stage.line.report("told", told);
     const std::int32_t done = 1;
     for (const WorldRank rank : stage.survivors()) {

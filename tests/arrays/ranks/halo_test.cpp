@@ -98,9 +98,9 @@ TEST(Halo, FillsPeriodicGhostCellsWithCorners) {
 // Faces that are longer than a letter, beside edges and corners that fit one.
 TEST(Halo, FillsWhatIsTooLongForALetter) {
   on_team([](Job& job, Team& team) {
-    check_update(job, team, {4 * team.size() + 1, 101, 90}, {1, 1, 1},
+    check_update(job, team, {std::int64_t{4} * team.size() + 1, 101, 90}, {1, 1, 1},
                  {.periodic = PeriodicDims().set()});
-    check_update(job, team, {2, 67 * team.size(), 4500}, {0, 2, 1},
+    check_update(job, team, {2, std::int64_t{67} * team.size(), 4500}, {0, 2, 1},
                  {.periodic = PeriodicDims(0b110)});
   });
 }
@@ -218,7 +218,7 @@ TEST(Halo, KeepsRoundsApartWhileRanksRunFree) {
 TEST(Halo, WaitsForNobodyWhoHasPosted) {
   on_team([](Job& job, Team& team) {
     for (const std::int64_t length : {9, 2500}) {
-      const Extents extents{8 * team.size(), length};
+      const Extents extents{std::int64_t{8} * team.size(), length};
       const HaloOptions options{.periodic = PeriodicDims().set()};
       auto array =
           Array<double>::create(job, extents, {.name = "A", .team = team, .ghosts = {4, 1}})
@@ -320,13 +320,14 @@ TEST(Halo, RefusesOptionsThatDifferAmongRanks) {
     const bool is_last = team.rank().value + 1 == team.size();
     const std::string first = std::to_string(team.members().front().value);
     const std::string last = std::to_string(team.members().back().value);
+    std::string asked_for_another = "rank " + last;
+    asked_for_another += " asked for another update than rank " + first;
     for (const HaloOptions& other :
          {HaloOptions{.periodic = PeriodicDims(0b01)}, HaloOptions{.corners = false},
           HaloOptions{.widths = {1, 2}}, HaloOptions{.left_out = PeriodicDims(0b10)}}) {
-      EXPECT_TRUE(
-          fails(Halo::create(array, is_last ? other : HaloOptions{}), Code::invalid_argument,
-                {"array 'A'", "rank " + last + " asked for another update than rank " + first,
-                 "hint:", "HaloOptions"}));
+      EXPECT_TRUE(fails(Halo::create(array, is_last ? other : HaloOptions{}),
+                        Code::invalid_argument,
+                        {"array 'A'", asked_for_another, "hint:", "HaloOptions"}));
     }
     EXPECT_TRUE(fails(Halo::create(array, {.widths = {is_last ? 3 : 2, 2}}), Code::invalid_argument,
                       {"on rank " + last, "3 ghost layers in dimension 0"}));
