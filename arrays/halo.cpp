@@ -194,7 +194,7 @@ Status Halo::check_usable() const {
   TESSERA_RETURN_IF_ERROR(array_->check_open());
   TESSERA_RETURN_IF_ERROR(given_up_);
   return is_under_way_ ? Status::error(Code::invalid_argument, "an update is under way")
-                             .hint("finish() it before the next one")
+                             .hint("finish it before the next one")
                        : Status();
 }
 
