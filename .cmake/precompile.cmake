@@ -16,6 +16,7 @@ set(tessera_not_precompiled
   tessera_tool_parts apps/tool/info.cpp
   tessera_bench_support bench/support/topology.cpp
   test_rma_wire tests/rma/wire_test.cpp
+  test_arrays tests/arrays/ranks/array_test.cpp
   test_arrays tests/arrays/ranks/creation_test.cpp
   test_arrays tests/arrays/ranks/sections_test.cpp
   test_regression tests/regression/jobs_test.cpp
