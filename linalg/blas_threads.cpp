@@ -7,14 +7,6 @@
 #include "linalg/detail/blas_library.hpp"
 
 namespace tessera::linalg {
-namespace {
-
-// Emulated nodes share the machine's cores.
-std::int64_t ranks_on_machine(const rma::Job& job) {
-  return job.settings().ranks_per_node > 0 ? job.size() : std::ssize(job.node_ranks());
-}
-
-}  // namespace
 
 int blas_threads(const rma::Job& job) {
   if (job.settings().blas_threads > 0) {
@@ -26,7 +18,8 @@ int blas_threads(const rma::Job& job) {
   if (job.bootstrap().is_one_process()) {
     return 1;
   }
-  return static_cast<int>(std::max<std::int64_t>(job.node_processors() / ranks_on_machine(job), 1));
+  const auto ranks = static_cast<std::int32_t>(job.node_ranks().size());
+  return std::max(job.node_processor_share() / ranks, 1);
 }
 
 void limit_blas_threads(const rma::Job& job) {

@@ -65,7 +65,10 @@ const std::vector<WorldRank>& Job::node_ranks() const noexcept {
   return state_->node->ranks();
 }
 std::int32_t Job::node_processors() const noexcept {
-  return state_->node->memory().header().processors.count();
+  return state_->processors.usable;
+}
+std::int32_t Job::node_processor_share() const noexcept {
+  return state_->processors.share;
 }
 const Settings& Job::settings() const noexcept {
   return state_->settings;

@@ -69,6 +69,9 @@ class Job {
   /// How many processors this node's ranks may run on, all of them together: fewer than it has
   /// where they are bound to some.
   [[nodiscard]] std::int32_t node_processors() const noexcept;
+  /// The same, but of those that ranks of other nodes may use as well only an equal part, rounded
+  /// down: nodes that are emulated, and containers, share the processors of one kernel.
+  [[nodiscard]] std::int32_t node_processor_share() const noexcept;
   /// True while the rank has neither left nor died, as far as this node can tell.
   [[nodiscard]] bool is_present(WorldRank rank) const;
 

@@ -193,6 +193,7 @@ struct TransportContext {
   std::shared_ptr<detail::Node> shared_node = nullptr;  ///< `node`, to be kept
   const detail::NodeMap* nodes = nullptr;               ///< of the whole job
   int machines = 1;                                     ///< that the job's ranks are on
+  int processors = 1;                                   ///< this node's share of its kernel's
   bool are_connected = false;  ///< the nodes, by a transport that was named before
   /// Collective over all ranks of the job: what each gave, by rank; all give as much.
   std::function<Result<std::vector<std::byte>>(std::span<const std::byte>)> exchange = {};

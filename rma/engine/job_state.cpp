@@ -39,6 +39,7 @@ TransportContext JobState::transport_context() {
   context.shared_node = node;
   context.nodes = &nodes;
   context.machines = machines;
+  context.processors = processors.share;
   context.exchange = [this](std::span<const std::byte> mine) {
     return bootstrap->allgather(mine, std::chrono::milliseconds(settings.start_timeout_ms));
   };

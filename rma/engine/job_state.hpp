@@ -20,6 +20,7 @@
 #include "rma/engine/node_link.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/operation.hpp"
+#include "rma/engine/processors.hpp"
 #include "rma/engine/region_table.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/engine/stripes.hpp"
@@ -102,6 +103,7 @@ class JobState {
   NodeMap nodes;
   Status passed_over;  ///< why a transport that was named is not used: the first of them
   int machines = 1;    ///< that the ranks are on; fewer than nodes where those are emulated
+  NodeProcessors processors;
   std::shared_ptr<Node> node;
   std::unique_ptr<NodeLink> link;  ///< to other nodes; null where there are none
   std::optional<StripeLocks> stripes;

@@ -19,10 +19,6 @@ class NodeMap {
   NodeMap(std::span<const std::uint64_t> keys, std::int64_t ranks_per_node);
 
   [[nodiscard]] std::int32_t count() const noexcept { return count_; }
-  /// The nodes on the fullest of `machines`, where the ranks were dealt to those evenly.
-  [[nodiscard]] int most_on_one_of(int machines) const noexcept {
-    return (count_ + machines - 1) / machines;
-  }
   [[nodiscard]] NodeId node_of(WorldRank rank) const noexcept;
   /// The ranks of a node, ascending. Cost: O(log runs), and what it returns.
   [[nodiscard]] std::vector<WorldRank> ranks_of(NodeId node) const;

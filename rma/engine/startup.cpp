@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "rma/engine/processors.hpp"
 #include "rma/memory.hpp"
 #include "rma/node/fd_passing.hpp"
 
@@ -64,9 +65,15 @@ Status agree(Bootstrap& bootstrap, const Settings& settings, const Status& mine)
   return {};
 }
 
-// A number that is the same for processes that can share memory by passing descriptors: same
-// running kernel, same host name, same network name space (in which abstract sockets live).
-Result<std::uint64_t> machine_key() {
+// Numbers that are equal where a process runs on the same.
+struct Whereabouts {
+  std::uint64_t kernel = 0;
+  std::uint64_t machine = 0;  ///< within it processes can share memory by passing descriptors: same
+                              ///< running kernel, same host name, same network name space (in which
+                              ///< abstract sockets live)
+};
+
+Result<Whereabouts> whereabouts() {
   std::string identity;
   std::ifstream boot_id("/proc/sys/kernel/random/boot_id");
   if (!boot_id && (errno == EMFILE || errno == ENFILE)) {
@@ -78,17 +85,22 @@ Result<std::uint64_t> machine_key() {
   boot_id >> identity;
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
+  const std::hash<std::string> number;
+  Whereabouts own;
+  own.kernel = number(identity.empty() ? name.data() : identity);
   identity += name.data();
   struct stat network {};
   if (stat("/proc/self/ns/net", &network) == 0) {
     identity += std::to_string(network.st_ino);
   }
-  return std::hash<std::string>{}(identity);
+  own.machine = number(identity);
+  return own;
 }
 
 // What each rank says of itself first.
 struct Introduction {
-  std::uint64_t machine = 0;
+  Whereabouts where;
+  ProcessorSet processors;
   std::uint64_t adds_by_origin = 0;
   std::array<char, 16> profile{};  ///< of Settings; rank 0's counts
 };
@@ -116,10 +128,12 @@ Status check_same_accumulate(const std::vector<Introduction>& all) {
 
 // Collective. What each rank says of itself, in rank order.
 Result<std::vector<Introduction>> introduce(Bootstrap& bootstrap, const Settings& settings) {
-  const Result<std::uint64_t> mine =
-      bootstrap.is_one_process() ? Result<std::uint64_t>(std::uint64_t{0}) : machine_key();
+  const Result<Whereabouts> mine =
+      bootstrap.is_one_process() ? Result<Whereabouts>(Whereabouts{}) : whereabouts();
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine.status()));
-  Introduction own{.machine = *mine, .adds_by_origin = adds_by_origin(settings) ? 1U : 0U};
+  Introduction own{.where = *mine,
+                   .processors = own_processors(),
+                   .adds_by_origin = adds_by_origin(settings) ? 1U : 0U};
   std::copy_n(settings.profile.begin(), std::min(settings.profile.size(), own.profile.size() - 1),
               own.profile.begin());
   TESSERA_ASSIGN_OR_RETURN(auto all, gather(bootstrap, settings, own));
@@ -130,9 +144,19 @@ Result<std::vector<Introduction>> introduce(Bootstrap& bootstrap, const Settings
 NodeMap nodes_of(const std::vector<Introduction>& all, const Settings& settings, int& machines) {
   std::vector<std::uint64_t> keys;
   std::transform(all.begin(), all.end(), std::back_inserter(keys),
-                 [](const Introduction& each) { return each.machine; });
+                 [](const Introduction& each) { return each.where.machine; });
   machines = static_cast<int>(std::set<std::uint64_t>(keys.begin(), keys.end()).size());
   return NodeMap(keys, settings.ranks_per_node);
+}
+
+NodeProcessors processors_of(NodeId node, const std::vector<Introduction>& all,
+                             const NodeMap& nodes) {
+  std::vector<RankPlace> places;
+  for (const Introduction& each : all) {
+    const WorldRank rank{static_cast<std::int32_t>(places.size())};
+    places.push_back({each.where.kernel, nodes.node_of(rank), each.processors});
+  }
+  return processors_of(node, places);
 }
 
 std::uint64_t arena_bytes(const Settings& settings) {
@@ -144,21 +168,14 @@ std::uint64_t arena_bytes(const Settings& settings) {
   return std::max(least, memory_multiple * total_memory_bytes());
 }
 
-// Emulated nodes share the machine's processors, but where ranks are bound to some of them.
-bool has_core_for_each_rank(const NodeHeader& node, int nodes_on_machine) {
-  const int usable = node.processors.count();
-  const bool is_bound = usable < sysconf(_SC_NPROCESSORS_ONLN);
-  return (is_bound ? usable : usable / nodes_on_machine) >= static_cast<int>(node.ranks);
-}
-
 // With a core for each rank, the peer answers within microseconds; or it computes, and to be awake
 // when it comes is worth more than what a sleeper leaves to others, for as long as it takes to fall
 // asleep and wake up some ten times. Without, the peer can only run when we sleep.
-WaitPolicy wait_policy(const Settings& settings, const NodeHeader& node, int nodes_on_machine) {
+WaitPolicy wait_policy(const Settings& settings, int node_ranks, int node_processors) {
   constexpr std::chrono::nanoseconds long_spin{20'000};
   constexpr std::chrono::nanoseconds short_spin{300};
   constexpr std::chrono::nanoseconds long_linger{1'000'000};
-  const bool enough_cores = has_core_for_each_rank(node, nodes_on_machine);
+  const bool enough_cores = node_processors >= node_ranks;
   WaitPolicy policy;
   if (settings.spin_ns >= 0) {
     policy.spin = std::chrono::nanoseconds(settings.spin_ns);
@@ -186,7 +203,6 @@ Result<std::shared_ptr<NodeMemory>> share_in_process(Bootstrap& bootstrap, const
   const std::shared_ptr<NodeMemory>* const pointer = &own;
   TESSERA_ASSIGN_OR_RETURN(const auto all, gather(bootstrap, settings, pointer));
   std::shared_ptr<NodeMemory> memory = *all[static_cast<std::size_t>(leader.value)];
-  memory->header().processors.add_own();
   // The leader's pointer stays until all have copied it.
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, Status()));
   return memory;
@@ -230,9 +246,6 @@ Result<std::shared_ptr<NodeMemory>> share_across_processes(Bootstrap& bootstrap,
       }
     }
   }
-  if (mine.ok()) {
-    memory->header().processors.add_own();
-  }
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine));
   return memory;
 }
@@ -247,9 +260,7 @@ Status join_node(JobState& job) {
   Bootstrap& bootstrap = *job.bootstrap;
   auto share = bootstrap.is_one_process() ? share_in_process : share_across_processes;
   TESSERA_ASSIGN_OR_RETURN(auto memory, share(bootstrap, job.settings, place == 0, leader, count));
-  const int nodes_on_machine = job.nodes.most_on_one_of(job.machines);
-  // By now all ranks have said where they may run.
-  const WaitPolicy policy = wait_policy(job.settings, memory->header(), nodes_on_machine);
+  const WaitPolicy policy = wait_policy(job.settings, count, job.processors.share);
   job.node = std::make_shared<Node>(std::move(memory), std::move(ranks), place,
                                     bootstrap.is_one_process(), policy);
   return {};
@@ -313,6 +324,7 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
   auto job = std::make_shared<JobState>(*settings, std::move(bootstrap), std::move(nodes));
   job->self = job;
   job->machines = machines;
+  job->processors = processors_of(job->nodes.node_of(job->rank), ranks, job->nodes);
   job->log.set_level(log_level(job->settings));
   for (const std::string& warning : warnings) {
     if (job->rank.value == 0) {

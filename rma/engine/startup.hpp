@@ -2,8 +2,9 @@
 //
 // Start-up: from a bootstrap to a JobState whose ranks share memory and know each other.
 //
-//     1  say which machine this is; learn who shares it, and that
-//        all accumulate the same way                              (allgather)
+//     1  say which machine this is, and which processors may be
+//        used; learn who shares them, and that all accumulate
+//        the same way                                             (allgather)
 //     2  the first rank of a node makes its memory, the others map it
 //     3  agree that all have it                                   (allgather)
 //     4  take our place, make transports, agree again             (allgather)

@@ -3,14 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -22,7 +20,7 @@ namespace tessera::rma::detail {
 namespace {
 
 constexpr std::uint64_t magic_number = 0x7465'7373'6572'6131;  // "tessera1"
-constexpr std::uint32_t current_layout = 10;
+constexpr std::uint32_t current_layout = 11;
 constexpr std::uint64_t least_reserve = 64ULL << 20;
 // Life marks are locks on single bytes far beyond the end of the file, where no data can be.
 constexpr off_t life_mark_base = off_t{1} << 62;
@@ -65,27 +63,6 @@ struct flock life_mark(short type, int place) {
 }
 
 }  // namespace
-
-void UsableProcessors::add_own() noexcept {
-  cpu_set_t own;
-  CPU_ZERO(&own);
-  const bool is_known = sched_getaffinity(0, sizeof own, &own) == 0;
-  // Refused where a mask has more bits than the set, and by sandboxes: those are not bound.
-  const auto online = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-  for (std::size_t at = 0; at < most; ++at) {
-    if (is_known ? CPU_ISSET(at, &own) : at < online) {
-      words_[at / 64].fetch_or(std::uint64_t{1} << (at % 64));
-    }
-  }
-}
-
-int UsableProcessors::count() const noexcept {
-  int sum = 0;
-  for (const auto& word : words_) {
-    sum += std::popcount(word.load());
-  }
-  return sum;
-}
 
 Result<std::unique_ptr<NodeMemory>> NodeMemory::create(int ranks, std::uint64_t reserve_bytes) {
   Descriptor file(memfd_create("tessera", MFD_CLOEXEC));

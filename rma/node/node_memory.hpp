@@ -59,19 +59,6 @@ struct alignas(cache_line) StripeLock {
 };
 inline constexpr std::size_t stripe_count = 1024;
 
-/// The processors that any rank of the node may run on: as a rank's own affinity mask doesn't tell
-/// when a launcher has bound each rank to a core. Those from 1024 on don't count.
-class UsableProcessors {
- public:
-  /// Adds those of the calling process.
-  void add_own() noexcept;
-  [[nodiscard]] int count() const noexcept;
-
- private:
-  static constexpr std::size_t most = 1024;
-  std::array<std::atomic<std::uint64_t>, most / 64> words_{};
-};
-
 /// Of the table that node/directory.hpp explains.
 struct DirectoryHeader {
   /// One for each thread that visits at a time; who changes the table takes all, in their order.
@@ -110,7 +97,6 @@ struct NodeHeader {
   std::uint64_t search_hint = 0;              ///< no free granule lies before it
   RobustLock last_one_lock;                   ///< for LastOne
   std::atomic<std::uint32_t> last_region{0};  ///< the number that a region got last
-  UsableProcessors processors;
   AgentBell agent_bell;
   alignas(cache_line) DirectoryHeader directory;
   std::array<StripeLock, stripe_count> stripes;

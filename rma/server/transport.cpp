@@ -117,11 +117,9 @@ class ServerTransport final : public Transport {
   }
 
  private:
-  // Beside those of the node's ranks, and of other nodes that are emulated on the same machine.
+  // Beside those of the node's ranks.
   [[nodiscard]] bool has_core_for_agent(const TransportContext& context) const {
-    const detail::NodeHeader& node = node_->memory().header();
-    return node.processors.count() / nodes_.most_on_one_of(context.machines) >
-           static_cast<int>(node.ranks);
+    return context.processors > node_->size();
   }
 
   const std::string name_;

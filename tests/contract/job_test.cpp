@@ -73,6 +73,7 @@ TEST(Job, CountsTheProcessorsThatItsNodeMayUse) {
     }
     EXPECT_GE(job.node_processors(), 1);
     EXPECT_LE(job.node_processors(), sum);
+    EXPECT_LE(job.node_processor_share(), job.node_processors());
   });
 }
 

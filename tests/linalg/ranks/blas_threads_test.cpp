@@ -25,7 +25,7 @@ TEST(BlasThreads, OfAllRanksAreNoMoreThanCores) {
     }
     const int threads = blas_threads(job);
     EXPECT_GE(threads, 1);
-    // These tests run on one machine, whose cores emulated nodes share.
+    // These tests run on one kernel, whose processors nodes share.
     EXPECT_LE(threads * job.size(), std::max(job.node_processors(), job.size()));
     limit_blas_threads(job);
     EXPECT_EQ(detail::library_threads(), threads);
