@@ -22,7 +22,7 @@ namespace {
 struct Rules {
   std::string name;
   Calls calls = Calls::listed;
-  double wrong_allowed = 0;  ///< part of the table's words
+  std::int64_t wrong_allowed = 0;  ///< words
 };
 
 /// A way to update, in `memory`; `exact` does the same without losing any.
@@ -65,11 +65,11 @@ Candidate local_updates(Session& session, const GupsTable& table) {
 
 std::vector<Candidate> candidates_of(Session& session, OwnMemory& own, PlainMemory* plain,
                                      MpiMemory* mpi, const GupsTable& table) {
-  constexpr double hpc_challenge_allows = 0.01;
   std::vector<Candidate> candidates = {local_updates(session, table)};
   if (plain != nullptr) {
-    candidates.push_back(updating(session, *plain, own, table,
-                                  {"loads and stores", Calls::each, hpc_challenge_allows}));
+    const auto lost = words_that_may_get_lost(table, session.crew().size());
+    candidates.push_back(
+        updating(session, *plain, own, table, {"loads and stores", Calls::each, lost}));
   }
   if (mpi != nullptr) {
     candidates.push_back(updating(session, *mpi, *mpi, table, {"mpi"}));

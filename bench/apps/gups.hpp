@@ -9,7 +9,8 @@
 // a rank, so that several ways can be measured in alternation.
 //
 // HPC Challenge allows 1 % of the words to be wrong in the end, for it lets ranks lose each other's
-// updates. That goes for plain loads and stores here; all others must be exact.
+// updates. That goes for plain loads and stores here, which may lose more where the table is small
+// (words_that_may_get_lost); all others must be exact.
 #pragma once
 
 #include "bench/session.hpp"

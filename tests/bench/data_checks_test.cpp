@@ -158,7 +158,7 @@ TEST(TwoLevels, GiveEachTaskOnce) {
   EXPECT_EQ(wrong, "");
 }
 
-std::string update(Loss loss, double allowed, Calls calls) {
+std::string update(Loss loss, std::int64_t allowed, Calls calls) {
   return on_all_ranks(loss, [=](Crew& crew, rma::Job&, OwnMemory& exact, Losing& memory) {
     const GupsTable table = GupsTable::create(1 << 13, ranks);
     Updates<Losing> updates(memory, table, calls, crew.rank(), crew.size());
@@ -169,10 +169,24 @@ std::string update(Loss loss, double allowed, Calls calls) {
 TEST(DataChecks, OfUpdatesCountTheWrongWords) {
   for (const Calls calls : {Calls::each, Calls::listed}) {
     EXPECT_EQ(update(Loss::nothing, 0, calls), "");
-    EXPECT_NE(update(Loss::adds, 0.01, calls).find("of 2048 words are wrong, 20 may be"),
+    EXPECT_NE(update(Loss::adds, 20, calls).find("of 2048 words are wrong, 20 may be"),
               std::string::npos);
-    EXPECT_EQ(update(Loss::adds, 1, calls), "") << "all may be wrong";
+    EXPECT_EQ(update(Loss::adds, 2048, calls), "") << "all may be wrong";
   }
+}
+
+TEST(GupsTable, MayLoseOneInAHundredOfMany) {
+  const GupsTable table = GupsTable::create(std::int64_t{1} << 25, 2);
+  EXPECT_EQ(words_that_may_get_lost(table, 1), table.words / 100) << "nobody is in the way";
+  EXPECT_EQ(words_that_may_get_lost(table, 2), table.words / 100 + 16) << "2 * 256 * 1024 updates";
+}
+
+TEST(GupsTable, MayLoseWhatProcessorsHoldOfFew) {
+  const GupsTable table = GupsTable::create(1 << 16, 2);
+  ASSERT_EQ(table.words, 1 << 14);
+  EXPECT_EQ(words_that_may_get_lost(table, 2), 163 + 4 * 256) << "four updates a word";
+  const GupsTable smallest = GupsTable::create(1 << 13, 7);
+  EXPECT_EQ(words_that_may_get_lost(smallest, 7), smallest.words / 2) << "never most of them";
 }
 
 TEST(GupsTable, IsAPowerOfTwoInEqualParts) {
