@@ -5,8 +5,13 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
+#include <future>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/region_state.hpp"
@@ -212,31 +217,86 @@ std::vector<TransportDescription> describe_transports(const Settings& settings) 
   return descriptions;
 }
 
+namespace {
+
+/// Threads that begin when all are there, or never: a rank waits for all others.
+class ThreadsAtOnce {
+ public:
+  ThreadsAtOnce() = default;
+  ThreadsAtOnce(const ThreadsAtOnce&) = delete;
+  ThreadsAtOnce& operator=(const ThreadsAtOnce&) = delete;
+  ~ThreadsAtOnce() {
+    if (!is_open_) {
+      gate_.set_value(false);
+    }
+    for (std::thread& thread : threads_) {
+      thread.join();
+    }
+  }
+
+  /// Throws std::system_error where the system gives no more threads.
+  void add(std::function<void()> body) {
+    threads_.emplace_back([body = std::move(body), begins = begins_] {
+      if (begins.get()) {
+        body();
+      }
+    });
+  }
+  void begin() {
+    is_open_ = true;
+    gate_.set_value(true);
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return threads_.size(); }
+
+ private:
+  std::promise<bool> gate_;
+  std::shared_future<bool> begins_ = gate_.get_future().share();
+  bool is_open_ = false;
+  std::vector<std::thread> threads_;
+};
+
+Status run_each(std::int32_t ranks, const std::function<Status(Job&)>& body,
+                const ThreadRunOptions& options) {
+  ThreadGroup group(ranks);
+  std::vector<Status> results(static_cast<std::size_t>(ranks));
+  {
+    ThreadsAtOnce threads;
+    try {
+      for (std::int32_t rank = 0; rank < ranks; ++rank) {
+        threads.add([&, rank] {
+          Status& result = results[static_cast<std::size_t>(rank)];
+          auto job = Job::start({.bootstrap = group.member(WorldRank{rank}),
+                                 .settings = options.settings,
+                                 .transports = options.transports});
+          result = job.ok() ? body(*job) : job.status();
+        });
+      }
+    } catch (const std::system_error& error) {
+      return Status::error(Code::limit_exceeded,
+                           fmt::format("cannot start thread {} of {}: {}", threads.size() + 1,
+                                       ranks, error.code().message()))
+          .hint("ranks as threads are limited by ulimit -u, ulimit -v and the control group's pids");
+    }
+    threads.begin();
+  }
+  const auto failed =
+      std::find_if(results.begin(), results.end(), [](const Status& each) { return !each.ok(); });
+  return failed == results.end() ? Status() : *failed;
+}
+
+}  // namespace
+
 Status run_on_threads(std::int32_t ranks, const std::function<Status(Job&)>& body,
                       const ThreadRunOptions& options) {
   if (ranks < 1) {
     return Status::error(Code::invalid_argument,
                          fmt::format("{} ranks; there must be at least one", ranks));
   }
-  ThreadGroup group(ranks);
-  std::vector<Status> results(static_cast<std::size_t>(ranks));
-  std::vector<std::thread> threads;
-  threads.reserve(results.size());
-  for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    threads.emplace_back([&, rank] {
-      Status& result = results[static_cast<std::size_t>(rank)];
-      auto job = Job::start({.bootstrap = group.member(WorldRank{rank}),
-                             .settings = options.settings,
-                             .transports = options.transports});
-      result = job.ok() ? body(*job) : job.status();
-    });
+  try {
+    return run_each(ranks, body, options);
+  } catch (const std::bad_alloc&) {
+    return Status::error(Code::no_memory, fmt::format("no memory for {} ranks as threads", ranks));
   }
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
-  const auto failed =
-      std::find_if(results.begin(), results.end(), [](const Status& each) { return !each.ok(); });
-  return failed == results.end() ? Status() : *failed;
 }
 
 }  // namespace tessera::rma

@@ -24,6 +24,7 @@
 #include "rma/bootstrap/fork_control.hpp"
 #include "rma/bootstrap/line_relay.hpp"
 #include "rma/node/fd_passing.hpp"
+#include "rma/node/standard_streams.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -270,6 +271,7 @@ void wait_for_events(const SignalReader& signals, const LineRelay& output, int t
 Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
                                      const LaunchOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_options(arguments, options));
+  detail::keep_standard_streams();
   TESSERA_ASSIGN_OR_RETURN(const ControlMemory memory, ControlMemory::create(options.ranks));
   const std::vector<char*> argument_pointers = pointers_to(arguments);
   TESSERA_ASSIGN_OR_RETURN(LineRelay output,

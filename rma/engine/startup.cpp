@@ -18,6 +18,7 @@
 #include "rma/engine/processors.hpp"
 #include "rma/memory.hpp"
 #include "rma/node/fd_passing.hpp"
+#include "rma/node/standard_streams.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -310,6 +311,7 @@ Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& 
 Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap,
                                             std::optional<Settings> settings,
                                             const std::vector<TransportFactory>& factories) {
+  keep_standard_streams();
   std::vector<std::string> warnings;
   if (!settings) {
     TESSERA_ASSIGN_OR_RETURN(settings, Settings::from(environment_lines(), &warnings));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,6 +54,12 @@ void* map_shared(int fd, std::uint64_t bytes) {
   return base;
 }
 
+/// How large a file may be made: to try more ends the process with SIGXFSZ.
+std::uint64_t largest_file() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
 struct flock life_mark(short type, int place) {
   struct flock mark {};
   mark.l_type = type;
@@ -72,8 +79,15 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::create(int ranks, std::uint64_t 
     return Status::error(Code::limit_exceeded,
                          fmt::format("cannot create shared memory: {}", std::strerror(errno)));
   }
+  const std::uint64_t most = largest_file();
+  if (most < least_reserve) {
+    return Status::error(Code::no_memory,
+                         fmt::format("no {} of shared memory: files may have {} at most",
+                                     human_bytes(least_reserve), human_bytes(most)))
+        .hint("raise the limit on file sizes (ulimit -f)");
+  }
   // Address space may be limited (ulimit -v, sanitizers): take half until it fits.
-  std::uint64_t bytes = round_up(reserve_bytes, granule_bytes);
+  std::uint64_t bytes = round_up(std::min(reserve_bytes, most - granule_bytes), granule_bytes);
   void* base = MAP_FAILED;
   while (bytes >= least_reserve) {
     if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) {
