@@ -10,12 +10,16 @@
 //     tessera-bench report a.json -o r.html  a page of what --json wrote
 //
 // Exit code: 0 all data was right, 1 it was not or a rank failed, 2 bad usage or a file that can't
-// be written. Targets that were
-// missed don't make it fail: that is for whoever looks at the numbers.
+// be written, 77 nothing could be measured here, as without a device. Targets that were missed
+// don't make it fail: that is for whoever looks at the numbers.
 #include <CLI/CLI.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -23,6 +27,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -37,6 +42,7 @@
 #include "bench/support/machine.hpp"
 #include "bench/support/output_files.hpp"
 #include "linalg/blas_threads.hpp"
+#include "rma/bootstrap.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -72,6 +78,14 @@ void list_suites() {
       fmt::print("  {}.{}\n", suite.name, part.name);
     }
   }
+}
+
+std::string check_folder(const std::string& path) {
+  if (access(path.c_str(), W_OK | X_OK) != 0) {
+    return fmt::format("cannot write in {}: {}", path, std::generic_category().message(errno));
+  }
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) ? "" : path + " is not a folder";
 }
 
 /// As HPCG ends: what each application reached, in one number, and whether its results were right.
@@ -138,6 +152,10 @@ int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo r
     std::cerr << "tessera-bench: some data was wrong; see the lines with INVALID\n";
     return EXIT_FAILURE;
   }
+  if (report.records().empty()) {
+    std::cerr << "tessera-bench: nothing could be measured here; remarks in the tables say why\n";
+    return exit_skipped;
+  }
   return EXIT_SUCCESS;
 }
 
@@ -145,13 +163,21 @@ int run_job(rma::Job& job, Crew& crew, const BenchOptions& options, int argc,
             const char* const* argv, const std::string& mpi) {
   RunInfo run = describe_run(crew, argc, argv);
   run.launch.nodes = job.node_count();
+  run.launch.options = options.distinguishing();
   run.host.mpi = mpi;
   run.host.blas = linalg::blas_description();
   run.host.blas_threads = linalg::blas_threads(job);
   if (options.cache_bytes > 0) {
     run.host.llc_bytes = options.cache_bytes;
   }
-  return run_suites(job, crew, options, std::move(run));
+  try {
+    return run_suites(job, crew, options, std::move(run));
+  } catch (const BadInput& error) {
+    if (crew.rank() == 0) {
+      std::cerr << "tessera-bench: " << error.what() << '\n';
+    }
+    return exit_usage;
+  }
 }
 
 int run_in_processes(const BenchOptions& options, int argc, const char* const* argv) {
@@ -162,11 +188,17 @@ int run_in_processes(const BenchOptions& options, int argc, const char* const* a
     std::cerr << "tessera-bench: " << job.status().message() << '\n';
     return EXIT_FAILURE;
   }
-  JobCrew job_crew(*job);
-  Crew& crew = mpi ? mpi->crew() : job_crew;
-  const int code = run_job(*job, crew, options, argc, argv, mpi ? mpi->version() : "");
-  rma::require(job->stop());
-  return code;
+  try {
+    JobCrew job_crew(*job);
+    Crew& crew = mpi ? mpi->crew() : job_crew;
+    const int code = run_job(*job, crew, options, argc, argv, mpi ? mpi->version() : "");
+    rma::require(job->stop());
+    return code;
+  } catch (const std::exception& error) {
+    // The others wait for this rank in what it leaves, and so would it for them in leaving MPI.
+    std::cerr << "tessera-bench: " << error.what() << '\n';
+    rma::end_job(EXIT_FAILURE);
+  }
 }
 
 // Suites throw; what leaves a thread's body would end the process.
@@ -205,6 +237,7 @@ void add_run_options(CLI::App& app, BenchOptions& options, Relaunch& again) {
       ->check(check_suite)
       ->type_name("SUITE");
   app.add_option("--report", options.report, "write the results as a page (HTML)")
+      ->check(check_file_name)
       ->type_name("FILE");
   app.add_option("--threads", options.threads, "run this many ranks as threads of one process")
       ->check(CLI::Range(1, std::numeric_limits<std::int32_t>::max()));
@@ -245,6 +278,7 @@ void add_suite_options(CLI::App& app, BenchOptions& options) {
       ->type_name("SIZE")
       ->default_str("32M");
   app.add_option("--folder", options.folder, "where suite checkpoint writes its files")
+      ->check(check_folder)
       ->type_name("DIR");
   app.add_option("--edges", options.gemm_edges, "rows and columns of the matrices of suite gemm")
       ->check(CLI::Range(1, 100'000))
@@ -257,6 +291,17 @@ void add_suite_options(CLI::App& app, BenchOptions& options) {
 bool go_together(const BenchOptions& options, const Relaunch& again) {
   if (again.launches == 0 && !again.launcher.empty()) {
     std::cerr << "tessera-bench: --launcher goes with --repeat-launch N\n";
+    return false;
+  }
+  if (again.launches > 0 && !(options.csv.empty() && options.report.empty())) {
+    std::cerr
+        << "tessera-bench: each launch of --repeat-launch would write --csv and --report anew; "
+           "give --json FILE, and tessera-bench report what it writes\n";
+    return false;
+  }
+  if (const std::string twice = file_written_twice({options.json, options.csv, options.report});
+      !twice.empty()) {
+    std::cerr << "tessera-bench: " << twice << " would be written twice\n";
     return false;
   }
   if (options.suites.empty()) {

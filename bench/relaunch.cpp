@@ -148,7 +148,14 @@ int relaunch(const Relaunch& relaunch) {
       return *code;
     }
     std::ifstream in(file);
-    reports.push_back(nlohmann::ordered_json::parse(in));
+    auto report = nlohmann::ordered_json::parse(in, nullptr, false);
+    if (report.is_discarded()) {
+      return complain(
+          fmt::format("launch {} of {} wrote no results to {}: does \"{}\" start what "
+                      "follows it?",
+                      launch, relaunch.launches, file, relaunch.launcher));
+    }
+    reports.push_back(std::move(report));
   }
   print(std::cout, combine(reports));
   return EXIT_SUCCESS;

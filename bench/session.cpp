@@ -41,6 +41,17 @@ std::string check_peers(const std::string& names) {
   return "";
 }
 
+std::map<std::string, std::string> BenchOptions::distinguishing() const {
+  auto found = SuiteOptions::distinguishing();
+  if (threads > 0) {
+    found["--threads"] = "yes";  // how many says the number of ranks
+  }
+  if (folder != ".") {
+    found["--folder"] = folder;
+  }
+  return found;
+}
+
 bool Session::compares_with(Peer peer) const {
   if (options_.peers == "all") {
     return true;
@@ -121,7 +132,7 @@ void Session::add(Table& table, const Subject& subject, const std::string& line,
   if (!is_leader()) {
     return;
   }
-  report_.add(to_records(subject, measured, table.subject()));
+  report_.add(to_records(subject, measured, table.subject_in(measured)));
   if (!options_.quiet) {
     table.add(line, measured);
   }

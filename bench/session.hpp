@@ -9,7 +9,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -50,6 +52,17 @@ struct BenchOptions : SuiteOptions {
   std::string report;                  ///< --report FILE
   std::vector<std::int64_t> gemm_edges = {1000, 2000, 4000};  ///< of suite gemm
   std::string matrix = "stencil27:64";  ///< of part spmv.cg: a generator's name or a file
+
+  /// See SuiteOptions.
+  [[nodiscard]] std::map<std::string, std::string> distinguishing() const;
+  /// Targets speak of the modes that tables have by themselves, not of those asked for.
+  [[nodiscard]] bool has_default_modes() const { return sync.empty() && !attaches; }
+};
+
+/// What a suite was given and can't work on, as a damaged file. All ranks throw it at once.
+class BadInput : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 class Session {

@@ -275,7 +275,8 @@ Status run_each(std::int32_t ranks, const std::function<Status(Job&)>& body,
       return Status::error(Code::limit_exceeded,
                            fmt::format("cannot start thread {} of {}: {}", threads.size() + 1,
                                        ranks, error.code().message()))
-          .hint("ranks as threads are limited by ulimit -u, ulimit -v and the control group's pids");
+          .hint(
+              "ranks as threads are limited by ulimit -u, ulimit -v and the control group's pids");
     }
     threads.begin();
   }

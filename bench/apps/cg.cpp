@@ -49,6 +49,17 @@ SparseMatrix<double> assemble(rma::Job& job, const std::string& name, std::int64
   return builder.assemble().value();
 }
 
+/// Why there are no conjugate gradients of a file's matrix; empty when there are.
+std::string problem_of(const spmv::MatrixHeader& header) {
+  if (header.field == spmv::Field::complex) {
+    return "is complex: these conjugate gradients are of real matrices";
+  }
+  return header.rows == header.columns && header.symmetry == spmv::Symmetry::symmetric
+             ? ""
+             : fmt::format("is {} and {} x {}: conjugate gradients need a symmetric matrix",
+                           to_string(header.symmetry), header.rows, header.columns);
+}
+
 /// Collective. A file's matrix, each rank its part; or one that is made, each rank its rows.
 SparseMatrix<double> matrix_of(rma::Job& job, const std::string& name) {
   if (const auto generator = spmv::parse_generator(name); generator.ok()) {
@@ -61,16 +72,18 @@ SparseMatrix<double> matrix_of(rma::Job& job, const std::string& name) {
       }
     });
   }
-  auto file = spmv::MatrixFile::open(job, name).value();
-  const spmv::MatrixHeader header = file.header();
-  if (header.rows != header.columns || header.symmetry != spmv::Symmetry::symmetric) {
-    rma::require(rma::Status::error(
-        rma::Code::invalid_argument,
-        fmt::format("{} is {} and {} x {}: conjugate gradients need a symmetric matrix", name,
-                    to_string(header.symmetry), header.rows, header.columns)));
+  auto file = spmv::MatrixFile::open(job, name);
+  if (!file.ok()) {
+    throw BadInput(file.status().message());
+  }
+  const spmv::MatrixHeader header = file->header();
+  if (const std::string problem = problem_of(header); !problem.empty()) {
+    throw BadInput(fmt::format("{} {}", name, problem));
   }
   return assemble(job, name, header.rows, [&](const spmv::EntrySink<double>& sink) {
-    rma::require(file.read<double>(sink));
+    if (const rma::Status read = file->read<double>(sink); !read.ok()) {
+      throw BadInput(read.message());
+    }
   });
 }
 

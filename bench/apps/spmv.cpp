@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -17,6 +19,7 @@
 #include "apps/spmv/check.hpp"
 #include "apps/spmv/generate.hpp"
 #include "apps/spmv/products.hpp"
+#include "bench/apps/communication_log.hpp"
 #include "bench/apps/spmv_messages.hpp"
 #include "linalg/spmv.hpp"
 
@@ -87,7 +90,6 @@ struct Problem {
   std::vector<double> expected;  ///< of this rank's rows
   std::vector<std::pair<std::string, SpmvPlan<double>>> plans;
   std::unique_ptr<NeighbourProduct> by_messages;
-  std::vector<std::int64_t> products = {};  ///< of each plan, so far
 };
 
 std::vector<double> product_of(const LocalCsr<double>& rows) {
@@ -133,7 +135,6 @@ Problem prepare(Session& session, const std::string& name) {
         mode.name,
         SpmvPlan<double>::create(problem.matrix, problem.x, problem.y, mode.options).value());
   }
-  problem.products.resize(problem.plans.size());
   return problem;
 }
 
@@ -146,38 +147,59 @@ std::string differs(const Problem& problem, const double* y) {
   return "";
 }
 
-Candidate message_candidate(Problem& problem) {
+/// A way to multiply, and what its products spend on elements of other ranks.
+struct Way {
   Candidate candidate;
-  candidate.name = messages;
+  std::shared_ptr<CommunicationLog> log;
+};
+
+Way make_way(std::string name, std::function<void()> multiply,
+             std::function<double()> communication_seconds,
+             std::function<std::string()> what_is_wrong) {
+  auto log = std::make_shared<CommunicationLog>(std::move(communication_seconds));
+  Candidate candidate;
+  candidate.name = std::move(name);
   candidate.cooperative = true;
-  candidate.run = [&problem](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      problem.by_messages->run();
-    }
+  candidate.run = [log, multiply = std::move(multiply)](std::int64_t repetitions) {
+    log->call(repetitions, multiply);
   };
-  candidate.verify = [&problem] {
-    problem.by_messages->run();
-    return differs(problem, problem.by_messages->y().data());
+  candidate.verify = [run = candidate.run, what_is_wrong = std::move(what_is_wrong)] {
+    run(1);
+    return what_is_wrong();
   };
-  return candidate;
+  return {std::move(candidate), std::move(log)};
 }
 
-Candidate plan_candidate(Problem& problem, std::size_t number) {
-  Candidate candidate;
-  candidate.name = problem.plans[number].first;
-  candidate.cooperative = true;
-  candidate.run = [&problem, &plan = problem.plans[number].second,
-                   &products = problem.products[number]](std::int64_t repetitions) {
-    products += repetitions;
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      rma::require(plan.multiply(problem.matrix, problem.x, problem.y));
-    }
-  };
-  candidate.verify = [&problem, run = candidate.run] {
-    run(1);
-    return differs(problem, reinterpret_cast<const double*>(problem.y.region().local()));
-  };
-  return candidate;
+Way way_by_messages(Problem& problem) {
+  return make_way(
+      messages, [&problem] { problem.by_messages->run(); },
+      [&problem] { return problem.by_messages->communication_seconds(); },
+      [&problem] { return differs(problem, problem.by_messages->y().data()); });
+}
+
+Way way_by_plan(Problem& problem, std::size_t number) {
+  auto& [name, plan] = problem.plans[number];
+  return make_way(
+      name,
+      [&problem, &plan = plan] {
+        rma::require(plan.multiply(problem.matrix, problem.x, problem.y));
+      },
+      [&plan = plan] { return plan.communication_seconds(); },
+      [&problem] {
+        return differs(problem, reinterpret_cast<const double*>(problem.y.region().local()));
+      });
+}
+
+/// MPI's messages first, where MPI runs; then all plans.
+std::vector<Way> ways_of(Problem& problem) {
+  std::vector<Way> ways;
+  if (problem.by_messages) {
+    ways.push_back(way_by_messages(problem));
+  }
+  for (std::size_t number = 0; number < problem.plans.size(); ++number) {
+    ways.push_back(way_by_plan(problem, number));
+  }
+  return ways;
 }
 
 void compare(Session& session, const std::string& name, const Problem& problem,
@@ -207,28 +229,33 @@ void compare(Session& session, const std::string& name, const Problem& problem,
   }
 }
 
-/// Collective. What each rank spent on elements of others in a product of each plan, as a result of
-/// its own: the mean of all its products so far.
-void record_communication(Session& session, const std::string& name, const Problem& problem) {
-  constexpr double us_per_second = 1e6;
+/// Collective. What each rank spent on elements of others in the measured products of `way`, as a
+/// result of its own: of each product, as everywhere, the slowest rank's; and each rank's median.
+void record_communication(Session& session, const Subject& subject, const Way& way,
+                          const Measured& measured, bool is_primed) {
   Crew& crew = session.crew();
-  for (std::size_t number = 0; number < problem.plans.size(); ++number) {
-    const auto products = static_cast<double>(problem.products[number]);
-    const double own =
-        problem.plans[number].second.communication_seconds() * us_per_second / products;
-    Record record;
-    record.bench = "spmv";
-    record.backend = problem.plans[number].first;
-    record.op = "communication";
-    record.shape = name;
-    record.size = problem.matrix.entries() * bytes_of_entry;
-    for (int rank = 0; rank < crew.size(); ++rank) {
-      record.by_rank.push_back(crew.share(own, rank));
-    }
-    record.stats = summarise(record.by_rank);
-    record.notes = {fmt::format("of the ranks, each the mean of {} products", products)};
-    session.record(std::move(record));
+  const std::int64_t samples = crew.share(std::ssize(measured.samples_ns));
+  std::vector<double> products = way.log->of_last(samples, is_primed);
+  const Stats own = summarise(products);
+  Record record;
+  record.bench = subject.bench;
+  record.backend = measured.name;
+  record.op = "communication";
+  record.shape = subject.op;
+  record.size = subject.size;
+  for (int rank = 0; rank < crew.size(); ++rank) {
+    record.by_rank.push_back(crew.share(own.median, rank));
+    record.by_rank_ci95.push_back(crew.share(own.ci95_median, rank));
   }
+  rma::require(session.job().world().allreduce(std::span(products), rma::Reduction::max));
+  record.stats = summarise(products);
+  record.valid = measured.valid;
+  record.notes = measured.notes;
+  record.notes.push_back(
+      fmt::format("of the slowest rank in each of {} measured products; by_rank has the medians of "
+                  "each rank",
+                  products.size()));
+  session.record(std::move(record));
 }
 
 }  // namespace
@@ -237,22 +264,22 @@ void measure_spmv_modes(Session& session) {
   std::optional<Table> table;
   for (const char* const name : {"fe2d:200", "stencil27:24", "random:10000,9"}) {
     Problem problem = prepare(session, name);
+    const std::vector<Way> ways = ways_of(problem);
     std::vector<Candidate> candidates;
-    if (problem.by_messages) {
-      candidates.push_back(message_candidate(problem));
-    }
-    for (std::size_t number = 0; number < problem.plans.size(); ++number) {
-      candidates.push_back(plan_candidate(problem, number));
-    }
+    std::transform(ways.begin(), ways.end(), std::back_inserter(candidates),
+                   [](const Way& way) { return way.candidate; });
     if (!table) {
       table.emplace(session.table("Sparse Product Time Between Nodes", candidates.size() - 1,
                                   Quantity::latency, "Rows"));
     }
-    const auto measured = session.measure(
-        *table, {"spmv", name, "", problem.matrix.entries() * bytes_of_entry},
-        problem.matrix.rows(), candidates, together(session.options().measure_options()));
+    const Subject subject{"spmv", name, "", problem.matrix.entries() * bytes_of_entry};
+    const MeasureOptions options = together(session.options().measure_options());
+    const auto measured =
+        session.measure(*table, subject, problem.matrix.rows(), candidates, options);
     compare(session, name, problem, measured);
-    record_communication(session, name, problem);
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      record_communication(session, subject, ways[i], measured[i], options.prime);
+    }
   }
 }
 

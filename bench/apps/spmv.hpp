@@ -2,7 +2,7 @@
 //
 // Part "spmv.modes": products with sparse matrices between nodes, with the elements of other ranks
 // read one by one, by aggregates, and as the library does by default, in alternation with the same
-// product by MPI's messages where MPI runs.
+// product by MPI's messages where MPI runs; and what each rank spends communicating in them.
 #pragma once
 
 #include <vector>

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "bench/floors/mpi_api.hpp"
+#include "bench/support/clock.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -63,19 +64,18 @@ class MpiProduct final : public NeighbourProduct {
   }
 
   void run() override {
-    requests_.clear();
-    for (std::size_t rank = 0; rank < needed_.counts.size(); ++rank) {
-      transfer(rank, needed_, x_.data() + own_, true);
-    }
-    for (std::size_t i = 0; i < asked_.elements.size(); ++i) {
-      packed_[i] = x_[static_cast<std::size_t>(asked_.elements[i])];
-    }
-    for (std::size_t rank = 0; rank < asked_.counts.size(); ++rank) {
-      transfer(rank, asked_, packed_.data(), false);
-    }
+    const std::int64_t start = now_ns();
+    start_messages();
+    const std::int64_t started = now_ns();
     multiply(interior_);
+    const std::int64_t wait = now_ns();
     MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    communication_ns_ += started - start + now_ns() - wait;
     multiply(boundary_);
+  }
+  [[nodiscard]] double communication_seconds() const override {
+    constexpr double seconds_per_ns = 1e-9;
+    return static_cast<double>(communication_ns_) * seconds_per_ns;
   }
   [[nodiscard]] std::span<double> x() override { return std::span(x_).first(own_); }
   [[nodiscard]] std::span<const double> y() const override { return y_; }
@@ -102,6 +102,19 @@ class MpiProduct final : public NeighbourProduct {
       element -= lo;
     }
     packed_.resize(asked_.elements.size());
+  }
+
+  void start_messages() {
+    requests_.clear();
+    for (std::size_t rank = 0; rank < needed_.counts.size(); ++rank) {
+      transfer(rank, needed_, x_.data() + own_, true);
+    }
+    for (std::size_t i = 0; i < asked_.elements.size(); ++i) {
+      packed_[i] = x_[static_cast<std::size_t>(asked_.elements[i])];
+    }
+    for (std::size_t rank = 0; rank < asked_.counts.size(); ++rank) {
+      transfer(rank, asked_, packed_.data(), false);
+    }
   }
 
   void transfer(std::size_t rank, const Lists& lists, double* memory, bool is_receive) {
@@ -141,6 +154,7 @@ class MpiProduct final : public NeighbourProduct {
   std::vector<std::size_t> interior_;
   std::vector<std::size_t> boundary_;
   std::vector<MPI_Request> requests_;
+  std::int64_t communication_ns_ = 0;
 };
 
 }  // namespace

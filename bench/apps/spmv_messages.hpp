@@ -20,6 +20,8 @@ class NeighbourProduct {
   virtual ~NeighbourProduct() = default;
   /// Collective. One product.
   virtual void run() = 0;
+  /// What this rank's products spent so far on messages, in seconds: packing, starting, waiting.
+  [[nodiscard]] virtual double communication_seconds() const = 0;
   /// This rank's elements; x is set before products.
   [[nodiscard]] virtual std::span<double> x() = 0;
   [[nodiscard]] virtual std::span<const double> y() const = 0;

@@ -65,33 +65,39 @@ std::optional<Candidate> mpi_collective_candidate(Crew& crew, const Collective& 
   candidate.name = "mpi";
   candidate.cooperative = true;
   candidate.bytes = collective.bytes;
-  const auto buffer = std::make_shared<std::vector<double>>(collective.bytes / sizeof(double) + 1);
-  const bool gathers = collective.kind == Collective::Kind::allgather;
-  const auto all = std::make_shared<std::vector<double>>(
-      buffer->size() * (gathers ? static_cast<std::size_t>(crew.size()) : std::size_t{1}));
+  const auto buffers = std::make_shared<CollectiveBuffers>(collective, crew.rank(), crew.size());
   const auto bytes = static_cast<int>(collective.bytes);
   const auto count = static_cast<int>(collective.bytes / sizeof(double));
-  candidate.run = [=, kind = collective.kind](std::int64_t repetitions) {
+  const Collective::Kind kind = collective.kind;
+  candidate.run = [=](std::int64_t repetitions) {
+    double* const own = buffers->own().data();
+    double* const all = buffers->all().data();
     for (std::int64_t i = 0; i < repetitions; ++i) {
       switch (kind) {
         case Collective::Kind::barrier:
           MPI_Barrier(MPI_COMM_WORLD);
           break;
         case Collective::Kind::broadcast:
-          MPI_Bcast(buffer->data(), bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+          MPI_Bcast(own, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
           break;
         case Collective::Kind::allreduce:
-          MPI_Allreduce(MPI_IN_PLACE, buffer->data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+          MPI_Allreduce(MPI_IN_PLACE, own, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
           break;
         case Collective::Kind::reduce:
-          MPI_Reduce(buffer->data(), all->data(), count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+          MPI_Reduce(own, all, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
           break;
         case Collective::Kind::allgather:
-          MPI_Allgather(buffer->data(), bytes, MPI_BYTE, all->data(), bytes, MPI_BYTE,
-                        MPI_COMM_WORLD);
+          MPI_Allgather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, MPI_COMM_WORLD);
           break;
       }
     }
+  };
+  const bool is_in_place =
+      kind == Collective::Kind::broadcast || kind == Collective::Kind::allreduce;
+  candidate.verify = [buffers, is_in_place, run = candidate.run] {
+    buffers->fill();
+    run(1);
+    return buffers->problem(is_in_place ? buffers->own() : buffers->all());
   };
   return candidate;
 }

@@ -10,16 +10,10 @@
 #include <vector>
 
 #include "bench/support/candidate.hpp"
+#include "bench/support/collective.hpp"
 #include "bench/support/crew.hpp"
 
 namespace tessera::bench {
-
-/// A collective operation among all ranks, on doubles where it computes. `bytes` are each rank's.
-struct Collective {
-  enum class Kind { barrier, broadcast, allreduce, reduce, allgather };
-  Kind kind = Kind::barrier;
-  std::size_t bytes = 0;
-};
 
 /// Collective when run. MPI_Barrier, MPI_Bcast from rank 0, MPI_Allreduce in place,
 /// MPI_Reduce to rank 0, or MPI_Allgather. None where MPI doesn't run with these ranks.

@@ -36,9 +36,8 @@ void measure_contiguous(Wire& wire, Operation operation, std::int64_t outstandin
   for (const std::size_t bytes : large_sizes(wire.session())) {
     const Case c = Case::contiguous(operation, bytes);
     std::vector<Candidate> candidates = wire.tcp_streams(operation, bytes, outstanding);
-    if (operation == Operation::put) {
-      add(candidates, wire.mpi_stream(bytes, outstanding));
-    }
+    add(candidates, is_one && operation == Operation::get ? wire.mpi_get(bytes)
+                                                          : wire.mpi_stream(bytes, outstanding));
     if (is_one) {
       add(candidates, wire.mpi(c));
       add(candidates, wire.own().candidate(c, Completes::at_target));

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
 #include "bench/support/peers.hpp"
@@ -34,6 +36,25 @@ void put_and_fence(rma::Job& job, rma::Region& region, const std::vector<std::in
   }
 }
 
+void clear_own_word(rma::Job& job, rma::Region& region) {
+  const std::int64_t nothing = 0;
+  rma::require(rma::put(job, region.at(region.team().rank()), &nothing, sizeof nothing));
+  rma::require(job.fence_all());
+}
+
+/// Which of the ranks `changed` doesn't have its word; empty where all have.
+std::string unchanged(rma::Job& job, rma::Region& region,
+                      const std::vector<std::int32_t>& changed) {
+  for (const std::int32_t rank : changed) {
+    std::int64_t found = 0;
+    rma::require(rma::get(job, region.at(rma::TeamRank{rank}), &found, sizeof found));
+    if (found != 1) {
+      return fmt::format("rank {} has {} behind a fence, not 1", rank, found);
+    }
+  }
+  return "";
+}
+
 /// The `count` ranks behind this one change, of rank 0 alone or of every rank; in rank order.
 Candidate fence_candidate(Wire& wire, std::int32_t count, Callers callers, Fencing fencing) {
   const std::vector<std::int32_t> changed =
@@ -41,11 +62,24 @@ Candidate fence_candidate(Wire& wire, std::int32_t count, Callers callers, Fenci
   Candidate candidate;
   candidate.name = fencing == Fencing::together ? "fence_all" : "fence each";
   candidate.cooperative = callers == Callers::all;
-  candidate.run = [&job = wire.session().job(), &region = wire.own().region(), changed,
-                   fencing](std::int64_t repetitions) {
+  rma::Job& job = wire.session().job();
+  rma::Region& region = wire.own().region();
+  candidate.run = [&job, &region, changed, fencing](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions; ++i) {
       put_and_fence(job, region, changed, fencing);
     }
+  };
+  const bool acts = callers == Callers::all || job.rank().value == 0;
+  candidate.verify = [&crew = wire.session().crew(), &job, &region, changed, fencing, acts] {
+    clear_own_word(job, region);
+    crew.barrier();
+    std::string problem;
+    if (acts) {
+      put_and_fence(job, region, changed, fencing);
+      problem = unchanged(job, region, changed);
+    }
+    crew.barrier();
+    return problem;
   };
   return candidate;
 }
@@ -65,8 +99,8 @@ void measure(Wire& wire, Callers callers) {
       candidates.push_back(fence_candidate(wire, count, callers, Fencing::each));
     }
     candidates.push_back(fence_candidate(wire, count, callers, Fencing::together));
-    wire.measure(topic, "", count * static_cast<std::int64_t>(sizeof(std::int64_t)), count,
-                 candidates);
+    wire.measure(topic, fmt::format("ranks changed: {}", count),
+                 count * static_cast<std::int64_t>(sizeof(std::int64_t)), count, candidates);
   }
 }
 

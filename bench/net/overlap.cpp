@@ -84,6 +84,27 @@ bool is_credible(const Overlap& overlap) {
 /// The target's own business, on rank 1, while this lives.
 enum class TargetDoes { nothing, compute };
 
+/// What measurements beside such a target are called.
+const char* op_of(TargetDoes what) {
+  return what == TargetDoes::compute ? "overlap_busy" : "overlap_idle";
+}
+
+/// Records what a computation hid of a transfer, in each round. `topic` and `shape` are those of
+/// the times that it is made of.
+void record_hidden(const Session& session, const std::string& topic, const std::string& shape,
+                   const Started& transfer, const Overlap& overlap) {
+  constexpr double percent = 100;
+  Record record;
+  record.bench = std::string("net");
+  record.backend = transfer.name;
+  record.op = fmt::format("{}_hidden", topic);
+  record.shape = shape;
+  record.size = static_cast<std::int64_t>(transfer.bytes);
+  record.unit = std::string("%");
+  record.stats = summarise(hidden_by_rounds(overlap)).scaled(percent);
+  session.record(std::move(record));
+}
+
 void observe(Session& session, TargetDoes what, const std::vector<Measured>& measured,
              const std::vector<Started>& transfers) {
   for (const Started& each : transfers) {
@@ -95,13 +116,19 @@ void observe(Session& session, TargetDoes what, const std::vector<Measured>& mea
     session.remark(fmt::format("{} hides {:.3f} [{:.3f},{:.3f}] of {:.3f} ms", each.name,
                                part.value, part.ci95.lo, part.ci95.hi,
                                find(measured, each.name)->stats_ns.median * 1e-6));
+    record_hidden(session, op_of(what), "", each, overlap_of(measured, each.name));
   }
   const Overlap ours = overlap_of(measured, transfers.back().name);
   const std::string where = fmt::format("get {}", transfers.back().bytes);
   if (what == TargetDoes::nothing) {
     session.targets().observe(net_target::overlap_idle, where, hidden(ours));
   } else if (transfers.size() > 1) {
-    const Ratio ratio = hidden_ratio(ours, overlap_of(measured, transfers.front().name));
+    const Overlap raw = overlap_of(measured, transfers.front().name);
+    if (!hides_anything(raw)) {
+      session.remark(transfers.front().name + " hid nothing to speak of: no ratio to it");
+      return;
+    }
+    const Ratio ratio = hidden_ratio(ours, raw);
     session.remark(fmt::format("hidden, ours / {}: {:.3f} [{:.3f},{:.3f}]", transfers.front().name,
                                ratio.value, ratio.ci95.lo, ratio.ci95.hi));
     session.targets().observe(net_target::overlap_busy, where, ratio);
@@ -120,13 +147,19 @@ void measure(Wire& wire, TargetDoes what) {
   const Computation computation = computation_for(session, transfers);
   Topic topic{
       fmt::format("Get beside a Computation Latency, target {}", computes ? "computing" : "idle"),
-      computes ? "overlap_busy" : "overlap_idle"};
+      op_of(what)};
   topic.sampling_limit = std::chrono::seconds(15);  // a round takes 50 ms and more
   const auto size = static_cast<std::int64_t>(bytes);
   const auto measured = wire.measure(topic, "", size, size, candidates_of(transfers, computation));
   if (session.is_leader()) {
     observe(session, what, measured, transfers);
   }
+}
+
+constexpr const char* steps_op = "overlap_steps";
+
+std::string shape_of(const std::string& step) {
+  return fmt::format("computation {}", step);
 }
 
 /// Says what a computation hid of each transfer; returns what it hid of ours, if that is known.
@@ -144,6 +177,7 @@ std::optional<double> remark_on_step(Session& session, const std::vector<Measure
     const Ratio part = hidden(overlap);
     session.remark(fmt::format("{}: {} hides {:.3f} [{:.3f},{:.3f}]", step, each.name, part.value,
                                part.ci95.lo, part.ci95.hi));
+    record_hidden(session, steps_op, shape_of(step), each, overlap);
     if (&each == &transfers.back()) {
       ours = part.value;
     }
@@ -159,8 +193,8 @@ void measure_steps(Wire& wire, std::size_t bytes) {
   if (auto by_messages = wire.mpi_started_get(bytes)) {
     transfers.insert(transfers.end() - 1, std::move(*by_messages));
   }
-  Topic topic{fmt::format("Get of {} B beside a Growing Computation Latency", bytes),
-              "overlap_steps", Quantity::latency, "Percent"};
+  Topic topic{fmt::format("Get of {} B beside a Growing Computation Latency", bytes), steps_op,
+              Quantity::latency, "Percent"};
   topic.sampling_limit = std::chrono::seconds(1);  // there are many lines
   const auto size = static_cast<std::int64_t>(bytes);
   std::vector<Candidate> alone;
@@ -174,8 +208,8 @@ void measure_steps(Wire& wire, std::size_t bytes) {
     const auto computation =
         Computation::lasting(std::chrono::nanoseconds(static_cast<std::int64_t>(time_ns)));
     const std::string step = fmt::format("{} %", percent);
-    const auto measured = wire.measure(topic, "computation " + step, size, percent,
-                                       candidates_of(transfers, computation));
+    const auto measured =
+        wire.measure(topic, shape_of(step), size, percent, candidates_of(transfers, computation));
     if (session.is_leader()) {
       most = std::max(most, remark_on_step(session, measured, transfers, step).value_or(0));
     }

@@ -146,6 +146,7 @@ class Comparison {
     transfer("get", Operation::get);
     transfer("put_here", Operation::put);
     transfer("put_fence", Operation::put, Completes::at_target);
+    transfer("acc", Operation::accumulate);
     half_of_lock("lock", Half::lock);
     half_of_lock("unlock", Half::unlock);
     transfer("fetch_add", Operation::fetch_add);

@@ -133,6 +133,11 @@ std::optional<Candidate> Wire::mpi_stream(std::size_t bytes, std::int64_t messag
              : std::nullopt;
 }
 
+std::optional<Candidate> Wire::mpi_get(std::size_t bytes) const {
+  const auto get = mpi_started_get(bytes);
+  return get ? std::optional(blocking_candidate(*get)) : std::nullopt;
+}
+
 std::optional<Started> Wire::mpi_started_get(std::size_t bytes) const {
   return session_.compares_with(Peer::mpi)
              ? named(bench::mpi_started_get(session_.crew(), bytes), message_name())
@@ -153,7 +158,6 @@ std::vector<Measured> measure_line(Session& session, Topic& topic, const Subject
     topic.table.emplace(
         session.table(topic.title, candidates.size() - 1, topic.quantity, topic.size_name));
   }
-  topic.table->set_subject(candidates.size() - 1);
   options.sampling_limit = topic.sampling_limit;
   auto measured = measure_interleaved(session.sleeping_crew(), candidates, options);
   session.add(*topic.table, subject, line, measured);

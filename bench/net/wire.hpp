@@ -54,7 +54,8 @@ class Wire {
   /// MPI's messages: a round trip, and a stream from rank 0 to rank 1.
   [[nodiscard]] std::optional<Candidate> mpi_ping_pong(std::size_t bytes) const;
   [[nodiscard]] std::optional<Candidate> mpi_stream(std::size_t bytes, std::int64_t messages) const;
-  /// A get by messages, whose target waits inside MPI.
+  /// A get by messages, whose target waits inside MPI; at once, or started and waited for.
+  [[nodiscard]] std::optional<Candidate> mpi_get(std::size_t bytes) const;
   [[nodiscard]] std::optional<Started> mpi_started_get(std::size_t bytes) const;
 
   /// Collective. Measures, records, and adds line `line`; `size` is the payload. Samples are long

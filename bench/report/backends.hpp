@@ -24,9 +24,11 @@ std::string display_name(const std::string& backend);
 
 /// How many ways there are to draw a series.
 inline constexpr int styles = 8;
+/// MPI's windows and messages have it, and nothing else.
+inline constexpr int style_of_mpi = 2;
 
-/// The styles of series that stand together: each backend's usual one, and for those that have none
-/// or whose is taken, the next that is free.
+/// The styles of series that stand together: each backend's own one, which is the same on every
+/// chart; for those that aren't known, the next that is free.
 std::vector<int> styles_of(const std::vector<std::string>& backends);
 
 }  // namespace tessera::bench::report

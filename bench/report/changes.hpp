@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bench/report/dataset.hpp"
+#include "bench/support/launches.hpp"
 
 namespace tessera::bench::report {
 
@@ -29,8 +30,7 @@ struct Changes {
   std::size_t compared = 0;   ///< how many results both have
 };
 
-/// How many launches a claim takes, and one in public.
-inline constexpr std::size_t launches_for_a_claim = 5;
+/// How many launches a claim in public takes.
 inline constexpr std::size_t launches_for_a_public_claim = 10;
 
 Changes changes_of(const Variant& before, const Variant& after);

@@ -96,7 +96,10 @@ int run_command(int argc, const char* const* argv) {
   app.add_option("files", options.files, "what --json wrote; several launches are combined")
       ->required()
       ->type_name("FILE");
-  app.add_option("-o,--output", options.output, "the page")->required()->type_name("FILE");
+  app.add_option("-o,--output", options.output, "the page")
+      ->required()
+      ->check(check_file_name)
+      ->type_name("FILE");
   app.add_option("--baseline", options.baseline,
                  "what the others are compared with (else: the version of the first file)")
       ->type_name("FILE");

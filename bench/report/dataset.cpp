@@ -67,7 +67,7 @@ std::map<std::string, std::string> setting_of(const RunFile& run) {
   std::map<std::string, std::string> found = run.env;
   found.erase(std::string(launcher_variable));
   for (const auto& [key, value] : run.host) {
-    if (key == "cpu" || key == "cores") {
+    if (key == "cpu" || key == "cores" || key == "blas_threads") {
       found[key] = value;
     } else if (key == "mpi") {
       found[key] = value.substr(0, value.find(','));  // without who built it
@@ -76,21 +76,25 @@ std::map<std::string, std::string> setting_of(const RunFile& run) {
   found["ranks"] = std::to_string(run.ranks);
   found["nodes"] = std::to_string(run.nodes);
   found["binding"] = run.binding;
-  for (const std::string& word : run.argv) {
-    if (word == "--cold" || word == "--threads") {
-      found[word] = "yes";
-    }
-  }
+  found.insert(run.options.begin(), run.options.end());
   return found;
+}
+
+bool is_variable(const std::string& key) {
+  return key.front() >= 'A' && key.front() <= 'Z';
 }
 
 /// "binding none", "without mpi"; a variable of the environment as it is set.
 std::string phrase_of(const std::string& key, const std::string& value) {
-  if (key.starts_with("TESSERA_")) {
+  if (is_variable(key)) {
     return value.empty() ? key + " not set" : key + "=" + value;
   }
   if (key.starts_with("--")) {
-    return (value.empty() ? "without " : "with ") + key;
+    return value.empty() ? "without " + key
+                         : fmt::format("with {}{}", key, value == "yes" ? "" : " " + value);
+  }
+  if (key == "blas_threads") {
+    return value.empty() || value == "0" ? "BLAS threads not set" : "BLAS threads " + value;
   }
   return value.empty() ? "without " + key : key + " " + value;
 }

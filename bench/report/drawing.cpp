@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@ namespace {
 constexpr double width = 560;
 constexpr double height = 320;
 constexpr Area area = {70, 28, 546, 272};
+constexpr double letter_width = 6.6;
 
 std::string text(std::string_view kind, double x, double y, std::string_view content) {
   return fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", kind, x, y,
@@ -58,33 +60,59 @@ std::string height_axis(const Chart& chart, const Sheet& sheet) {
   return drawn + text("axis-y", 4, title_y, chart.y.title);
 }
 
-/// What has room in `available`, with an ellipsis where it was longer.
-std::string shortened(const std::string& name, double available) {
-  constexpr double letter = 6.6;
-  const auto room = static_cast<std::size_t>(std::max(available / letter, 2.0));
-  std::size_t letters = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool begins = (static_cast<unsigned char>(name[i]) & 0xC0U) != 0x80;
-    letters += begins ? 1 : 0;
-    if (begins && letters > room) {
-      return name.substr(0, i) + "…";
+/// How many letters `name` has, in UTF-8.
+std::size_t letters_of(std::string_view name) {
+  return static_cast<std::size_t>(std::count_if(name.begin(), name.end(), [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80;
+  }));
+}
+
+/// What has room in `most` letters, with an ellipsis where it was longer.
+std::string shortened(const std::string& name, std::size_t most) {
+  std::size_t end = name.size();
+  while (letters_of(std::string_view(name).substr(0, end)) > most) {
+    --end;  // from inside of a letter too
+  }
+  return end == name.size() ? name : name.substr(0, end) + "…";
+}
+
+/// In two lines of as many letters, broken at the last blank that allows it, where it is longer
+/// than one; shortened where there is none.
+std::vector<std::string> lines_of(const std::string& name, std::size_t most) {
+  if (letters_of(name) <= most) {
+    return {name};
+  }
+  for (std::size_t blank = name.rfind(' '); blank != std::string::npos && blank > 0;
+       blank = name.rfind(' ', blank - 1)) {
+    const std::string first = name.substr(0, blank);
+    if (letters_of(first) <= most) {
+      return {first, shortened(name.substr(blank + 1), most)};
     }
   }
-  return name;
+  return {shortened(name, most)};
 }
 
 std::string category_axis(const Chart& chart, const Sheet& sheet) {
   constexpr double narrowest = 26;
   constexpr double below = 33;  // the bars' values
+  constexpr double line_height = 13;
   const double each = (area.right - area.left) / static_cast<double>(chart.categories.size());
   const auto step = static_cast<std::size_t>(std::max(1.0, narrowest / each + 0.999));
+  const auto room = static_cast<std::size_t>(
+      std::max((each * static_cast<double>(step) - 4) / letter_width, 2.0));
   std::string drawn;
   for (std::size_t i = 0; i < chart.categories.size(); i += step) {
     const double x = sheet.x(static_cast<double>(i));
     const std::string& name = chart.categories[i];
-    drawn += fmt::format("<g><title>{}</title>{}</g>", escape(name),
-                         text("tick-x", x, area.bottom + below,
-                              shortened(name, each * static_cast<double>(step) - 4)));
+    // A second line stands where the axis would have its title.
+    const auto lines = chart.x.title.empty() ? lines_of(name, room)
+                                             : std::vector<std::string>{shortened(name, room)};
+    drawn += fmt::format("<g><title>{}</title>", escape(name));
+    for (std::size_t line = 0; line < lines.size(); ++line) {
+      drawn += text("tick-x", x, area.bottom + below + static_cast<double>(line) * line_height,
+                    lines[line]);
+    }
+    drawn += "</g>";
   }
   return drawn;
 }
@@ -234,10 +262,11 @@ std::string draw_interval_axis(Interval range) {
   double free_from = 0;
   for (const Tick& tick : ticks(range, Unit::ratio, Spacing::logarithmic)) {
     const double x = scale(tick.value);
-    constexpr double room = 32;
-    if (x >= free_from) {
+    const double half = letter_width * static_cast<double>(letters_of(tick.label)) / 2;
+    constexpr double gap = 6;
+    if (x - half >= free_from && x + half <= strip_width) {
       drawn += text("tick-x", x, strip_height - 5, tick.label);
-      free_from = x + room;
+      free_from = x + half + gap;
     }
   }
   return fmt::format(

@@ -10,13 +10,25 @@
 
 namespace tessera::bench::report {
 
+/// What commands take, for Part::takes.
+inline constexpr const char* takes_a_device =
+    "It takes an RDMA device; tests/rdma-vm makes one of software.";
+inline constexpr const char* takes_two_counts =
+    "It takes files of several numbers of ranks, with as many on each node.";
+
+/// Panels whose results one command makes.
+struct Part {
+  std::string command;  ///< empty where other parts tell what is missing
+  std::vector<Panel> panels;
+  std::string takes = {};  ///< what the command needs, in a sentence; empty for nothing special
+};
+
 struct Experiment {
   std::string number;  ///< "Figure 14"
   std::string title;
-  std::string shown;    ///< what the paper had, in our words
-  std::string here;     ///< what is measured instead
-  std::string command;  ///< what makes the results
-  std::vector<Panel> panels;
+  std::string shown;  ///< what the paper had, in our words
+  std::string here;   ///< what is measured instead
+  std::vector<Part> parts;
   std::string later = {};  ///< what it waits for; empty for one that can be made
 };
 

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -204,9 +205,16 @@ Chart left_chart(const Variant& variant, const char* op) {
   return chart;
 }
 
+/// How many ranks a measurement of net.fence changed; older files tell it by the bytes alone.
+double ranks_changed(const Measurement& measurement) {
+  constexpr double word = 8;
+  const auto counted = counted_of(measurement.shape);
+  return counted ? static_cast<double>(counted->number)
+                 : static_cast<double>(measurement.size) / word;
+}
+
 /// How much faster fence_all is than a fence for each rank, by how many were changed.
 std::vector<Chart> fence_charts(const Variant& variant) {
-  constexpr std::size_t word = 8;
   Chart chart = blank_chart("fence_all: gain over a fence for each rank",
                             {"Ranks changed", Unit::count, Spacing::linear}, percent_axis("Gain"));
   for (const auto& [op, name] : {std::pair{"fence_all", "called by one rank"},
@@ -217,7 +225,7 @@ std::vector<Chart> fence_charts(const Variant& variant) {
       if (ratio && ratio->ci95.lo > 0) {
         const auto gain = [](double times) { return whole * (1 / times - 1); };
         series_of(chart, name)
-            .points.push_back({static_cast<double>(each.size) / word,
+            .points.push_back({ranks_changed(each),
                                gain(ratio->value),
                                {gain(ratio->ci95.hi), gain(ratio->ci95.lo)}});
       }
@@ -226,24 +234,45 @@ std::vector<Chart> fence_charts(const Variant& variant) {
   return chart.places().size() > 1 ? std::vector{chart} : std::vector<Chart>{};
 }
 
+/// Of rank number `rank`, over all launches that tell of it: the median of theirs, and an interval
+/// that has all of theirs. None where no launch does.
+std::optional<Point> point_of_rank(const Entry& entry, std::size_t rank) {
+  std::vector<Ratio> launches;
+  for (const Result* const launch : entry.launches) {
+    if (rank < launch->by_rank.size()) {
+      const double time = launch->by_rank[rank];
+      const bool has_interval = rank < launch->by_rank_ci95.size();
+      launches.push_back({time, has_interval ? launch->by_rank_ci95[rank] : Interval{time, time}});
+    }
+  }
+  if (launches.empty()) {
+    return std::nullopt;
+  }
+  const Ratio all = joined(launches);
+  return Point{static_cast<double>(rank), all.value, all.ci95};
+}
+
+Chart rank_chart(const Measurement& measurement) {
+  Chart chart =
+      blank_chart(fmt::format("Communication of each rank in a product, {}", measurement.shape),
+                  {"Rank", Unit::count, {}}, {"Time", Unit::time, Spacing::logarithmic});
+  for (const Entry& entry : measurement.entries) {
+    std::size_t rank = 0;
+    while (const auto point = point_of_rank(entry, rank)) {
+      if (rank == chart.categories.size()) {
+        chart.categories.push_back(std::to_string(rank));
+      }
+      series_of(chart, entry.backend).points.push_back(*point);
+      ++rank;
+    }
+  }
+  return chart;
+}
+
 std::vector<Chart> rank_charts(const Variant& variant) {
   std::vector<Chart> charts;
-  for (const Measurement& each : variant.measurements) {
-    Chart chart =
-        blank_chart(fmt::format("Communication of each rank in a product, {}", each.shape),
-                    {"Rank", Unit::count, {}}, {"Time", Unit::time, Spacing::linear});
-    for (const Entry& entry : each.entries) {
-      const std::vector<double>& times = entry.first().by_rank;
-      for (std::size_t rank = 0; rank < times.size(); ++rank) {
-        if (rank == chart.categories.size()) {
-          chart.categories.push_back(std::to_string(rank));
-        }
-        series_of(chart, entry.backend)
-            .points.push_back({static_cast<double>(rank), times[rank], {times[rank], times[rank]}});
-      }
-    }
-    charts.push_back(std::move(chart));
-  }
+  std::transform(variant.measurements.begin(), variant.measurements.end(),
+                 std::back_inserter(charts), rank_chart);
   return charts;
 }
 
@@ -306,115 +335,134 @@ std::map<std::string, Chart> charts_by_ranks(const Dataset& dataset, const std::
   return charts;
 }
 
+/// A panel of figures that `of` makes of each shown variant.
+template <class Of>
+Panel panel_of(std::string what, Of of) {
+  return {std::move(what), [of](const Dataset& dataset) { return figures(dataset, of); }};
+}
+
+bool is_among(const Variant& variant, Runs runs) {
+  const bool is_one_node = variant.launches.front()->nodes == 1;
+  return runs == Runs::any || (runs == Runs::on_one_node) == is_one_node;
+}
+
 }  // namespace
 
 Panel curves_of(const std::string& bench, const std::string& op, Show show) {
-  return [=](const Dataset& dataset) {
-    return figures(dataset, [&](const Variant& variant) {
-      std::vector<Chart> charts;
-      for (const Sweep& sweep : sweeps_of(variant, bench, op)) {
-        charts.push_back(chart_of(sweep, show));
-      }
-      return charts;
-    });
-  };
+  return panel_of(fmt::format("{} of {} {}", name_of(show), bench, op),
+                  [=](const Variant& variant) {
+                    std::vector<Chart> charts;
+                    for (const Sweep& sweep : sweeps_of(variant, bench, op)) {
+                      charts.push_back(chart_of(sweep, show));
+                    }
+                    return charts;
+                  });
 }
 
 Panel bars_of(const std::string& title, const std::string& bench, const std::vector<Bar>& bars,
               Spacing spacing) {
-  return [=](const Dataset& dataset) {
-    return figures(dataset, [&](const Variant& variant) {
-      Chart chart = blank_chart(title, {"", Unit::count, {}}, axis_of(Show::time));
-      chart.y.spacing = spacing;
-      for (const Bar& bar : bars) {
-        const Measurement* const found = find(variant, bench, bar.op);
-        if (found == nullptr) {
-          continue;
-        }
-        const auto place = static_cast<double>(chart.categories.size());
-        chart.categories.push_back(bar.name);
-        for (const Entry& entry : found->entries) {
-          if (kind_of(entry.backend) != Kind::yardstick) {
-            series_of(chart, entry.backend).points.push_back({place, entry.median(), entry.ci95()});
-          }
+  return panel_of(title, [=](const Variant& variant) {
+    Chart chart = blank_chart(title, {"", Unit::count, {}}, axis_of(Show::time));
+    chart.y.spacing = spacing;
+    for (const Bar& bar : bars) {
+      const Measurement* const found = find(variant, bench, bar.op);
+      if (found == nullptr) {
+        continue;
+      }
+      const auto place = static_cast<double>(chart.categories.size());
+      chart.categories.push_back(bar.name);
+      for (const Entry& entry : found->entries) {
+        if (kind_of(entry.backend) != Kind::yardstick) {
+          series_of(chart, entry.backend).points.push_back({place, entry.median(), entry.ci95()});
         }
       }
-      return std::vector{chart};
-    });
-  };
+    }
+    return std::vector{chart};
+  });
 }
 
 Panel small_operations(const std::vector<std::string>& columns, const std::vector<SmallRow>& rows) {
-  return [=](const Dataset& dataset) -> std::string {
-    std::string head = "<th class=\"text\">Memory of</th>";
-    for (const std::string& column : columns) {
-      head += fmt::format("<th>{} (µs)</th>", escape(column));
-    }
-    std::string body;
-    for (const SmallRow& row : rows) {
-      for (const Variant* const variant : dataset.shown()) {
-        body += small_row(dataset, *variant, row);
-      }
-    }
-    return body.empty() ? ""
-                        : fmt::format(
-                              "<figure class=\"full\"><figcaption>8 bytes, median and 95 % interval"
-                              "</figcaption><div class=\"wide\"><table><thead><tr>{}</tr>"
-                              "</thead><tbody>{}</tbody></table></div></figure>\n",
-                              head, body);
-  };
+  return {"latency of operations of 8 bytes", [=](const Dataset& dataset) -> std::string {
+            std::string head = "<th class=\"text\">Memory of</th>";
+            for (const std::string& column : columns) {
+              head += fmt::format("<th>{} (µs)</th>", escape(column));
+            }
+            std::string body;
+            for (const SmallRow& row : rows) {
+              for (const Variant* const variant : dataset.shown()) {
+                body += small_row(dataset, *variant, row);
+              }
+            }
+            return body.empty()
+                       ? ""
+                       : fmt::format(
+                             "<figure class=\"full\"><figcaption>8 bytes, median and 95 % "
+                             "interval</figcaption><div class=\"wide\"><table><thead><tr>{}</tr>"
+                             "</thead><tbody>{}</tbody></table></div></figure>\n",
+                             head, body);
+          }};
 }
 
 Panel hidden_by_steps() {
-  return [](const Dataset& dataset) { return figures(dataset, step_charts); };
+  return panel_of("what growing computations hide of a get, undisturbed", step_charts);
 }
 
 Panel hidden_at_most() {
-  return [](const Dataset& dataset) { return figures(dataset, long_computation_charts); };
+  return panel_of("what a long computation hides of a get, undisturbed", long_computation_charts);
 }
 
 Panel left_by_transfers() {
-  return [](const Dataset& dataset) {
-    return figures(dataset, [](const Variant& variant) {
-      return std::vector{left_chart(variant, "overlap_put"), left_chart(variant, "overlap_get")};
-    });
-  };
+  return panel_of("what transfers over RDMA leave of the processor", [](const Variant& variant) {
+    return std::vector{left_chart(variant, "overlap_put"), left_chart(variant, "overlap_get")};
+  });
 }
 
 Panel gain_of_fence_all() {
-  return [](const Dataset& dataset) { return figures(dataset, fence_charts); };
+  return panel_of("the gain of fence_all over a fence for each of several ranks", fence_charts);
 }
 
-Panel times_by_ranks(const std::string& bench, const std::vector<Bar>& bars) {
-  return [=](const Dataset& dataset) {
-    std::string all;
-    for (const Bar& bar : bars) {
-      for (auto& entry : charts_by_ranks(dataset, bench, bar)) {
-        Chart& chart = entry.second;
-        if (chart.places().size() > 1) {
-          finish(chart);
-          all += figure(chart);
-        }
-      }
-    }
-    return all;
-  };
+Panel times_by_ranks(const std::string& what, const std::string& bench,
+                     const std::vector<Bar>& bars) {
+  return {what, [=](const Dataset& dataset) {
+            std::string all;
+            for (const Bar& bar : bars) {
+              for (auto& entry : charts_by_ranks(dataset, bench, bar)) {
+                Chart& chart = entry.second;
+                if (chart.places().size() > 1) {
+                  finish(chart);
+                  all += figure(chart);
+                }
+              }
+            }
+            return all;
+          }};
 }
 
 Panel patterns_of(const std::vector<std::string>& names) {
-  return [=](const Dataset& dataset) {
-    std::string all;
-    for (const std::string& name : names) {
-      if (const MatrixPattern* const pattern = find_pattern(dataset, name)) {
-        all += figure(*pattern);
-      }
-    }
-    return all;
-  };
+  return {"where the matrices have entries", [=](const Dataset& dataset) {
+            std::string all;
+            for (const std::string& name : names) {
+              if (const MatrixPattern* const pattern = find_pattern(dataset, name)) {
+                all += figure(*pattern);
+              }
+            }
+            return all;
+          }};
 }
 
 Panel communication_by_rank() {
-  return [](const Dataset& dataset) { return figures(dataset, rank_charts); };
+  return panel_of("communication of each rank", rank_charts);
+}
+
+Panel part_of_another(const std::string& what, const std::string& bench, const std::string& op,
+                      Runs runs) {
+  return {what, [](const Dataset&) { return std::string(); },
+          [=](const Dataset& dataset) {
+            const auto shown = dataset.shown();
+            return std::any_of(shown.begin(), shown.end(), [&](const Variant* variant) {
+              return is_among(*variant, runs) && find(*variant, bench, op) != nullptr;
+            });
+          }};
 }
 
 }  // namespace tessera::bench::report

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Panels: what the seeds' experiments are made of. A panel takes from the files what it shows and
-// gives figures as HTML, one a setting, or nothing where no file has it.
+// gives figures as HTML, one a setting, or nothing where no file has it. It knows what to call what
+// is missing then.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,14 @@
 
 namespace tessera::bench::report {
 
-using Panel = std::function<std::string(const Dataset&)>;
+struct Panel {
+  std::string what;  ///< it shows, as part of a sentence: "bandwidth of net get"
+  std::function<std::string(const Dataset&)> draw;
+  /// Whether the files have it; empty where that is whether anything is drawn.
+  std::function<bool(const Dataset&)> is_measured = {};
+
+  std::string operator()(const Dataset& dataset) const { return draw(dataset); }
+};
 
 /// All candidates of one operation over its sizes.
 Panel curves_of(const std::string& bench, const std::string& op, Show show);
@@ -46,13 +54,22 @@ Panel left_by_transfers();
 /// By how much one call for all is faster than one for each: net.fence.
 Panel gain_of_fence_all();
 
-/// Times on several numbers of ranks, where files have them: MG, products of sparse matrices.
-Panel times_by_ranks(const std::string& bench, const std::vector<Bar>& bars);
+/// Times on several numbers of ranks, where files have them: MG, products of sparse matrices. With
+/// one number of ranks there is nothing to see that bars_of() doesn't show.
+Panel times_by_ranks(const std::string& what, const std::string& bench,
+                     const std::vector<Bar>& bars);
 
 /// Where the matrices of `names` have entries; of each the first that any file has.
 Panel patterns_of(const std::vector<std::string>& names);
 
 /// What each rank spent communicating.
 Panel communication_by_rank();
+
+/// In which runs a result is looked for.
+enum class Runs { any, on_one_node, between_nodes };
+/// Draws nothing: stands for what another panel shows as far as files have it, a bar, a line of a
+/// table, and may be missing for itself.
+Panel part_of_another(const std::string& what, const std::string& bench, const std::string& op,
+                      Runs runs = Runs::any);
 
 }  // namespace tessera::bench::report

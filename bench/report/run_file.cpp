@@ -184,6 +184,14 @@ Result to_result(const Value& json) {
     result.by_rank =
         all_of(json.at("by_rank"), [](const Value& each) { return each.number_from_0(); });
   }
+  if (json.has("by_rank_ci95")) {
+    const Value intervals = json.at("by_rank_ci95");
+    result.by_rank_ci95 = all_of(intervals, [](const Value& each) { return each.interval(); });
+    if (result.by_rank_ci95.size() != result.by_rank.size()) {
+      intervals.fail(fmt::format("expected as many intervals as by_rank has numbers, {}, found {}",
+                                 result.by_rank.size(), result.by_rank_ci95.size()));
+    }
+  }
   return result;
 }
 
@@ -259,8 +267,19 @@ void check_schema(const Value& root) {
   }
 }
 
+std::map<std::string, std::string> named_texts(const Value& object) {
+  std::map<std::string, std::string> found;
+  for (const auto& [key, value] : object.fields()) {
+    found[key] = value.text();
+  }
+  return found;
+}
+
 void read_launch(const Value& launch, RunFile& run) {
   run.argv = texts(launch.at("argv"));
+  if (launch.has("options")) {
+    run.options = named_texts(launch.at("options"));
+  }
   run.ranks = launch.at("ranks").integer(1);
   run.nodes = launch.at("nodes").integer(1);
   run.binding = launch.at("binding").text();
@@ -302,9 +321,7 @@ RunFile to_run_file(const std::string& name, const Json& json) {
     run.host.emplace_back(key, value.description());
   }
   read_launch(root.at("launch"), run);
-  for (const auto& [key, value] : root.at("env").fields()) {
-    run.env[key] = value.text();
-  }
+  run.env = named_texts(root.at("env"));
   run.objections = texts(root.at("headline").at("objections"));
   run.noise_percent = root.at("headline").at("noise_percent").number_from_0();
   if (root.has("targets")) {

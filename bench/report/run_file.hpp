@@ -49,6 +49,7 @@ struct Result {
   std::optional<RatioTo> ratio;
   std::optional<std::vector<RatioTo>> against;
   std::vector<double> by_rank;
+  std::vector<Interval> by_rank_ci95;  ///< as many, or none where the file doesn't tell
 };
 
 /// What tessera-run tells each of its ranks, which is no setting.
@@ -78,6 +79,7 @@ struct RunFile {
   std::string git;
   std::vector<std::pair<std::string, std::string>> host;  ///< as written: "cpu", "kernel", …
   std::vector<std::string> argv;
+  std::map<std::string, std::string> options;  ///< of argv, those by which numbers differ
   std::int64_t ranks = 1;
   std::int64_t nodes = 1;
   std::string binding;

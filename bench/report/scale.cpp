@@ -19,6 +19,13 @@ bool is_inside(double value, Interval range) {
   return value >= range.lo - slack && value <= range.hi + slack;
 }
 
+/// No measurement is larger, nor smaller; what axes and ticks are computed of must not overflow.
+constexpr double largest = 1e100;
+
+bool can_be_drawn(double value, bool is_linear) {
+  return std::abs(value) <= largest && (is_linear || value >= 1 / largest);
+}
+
 std::vector<Tick> binary_ticks(Interval range, Unit unit) {
   constexpr int most = 8;
   const double octaves = std::log2(range.hi / range.lo);
@@ -106,7 +113,7 @@ Interval axis_range(const std::vector<double>& values, Unit unit, Spacing spacin
   const bool is_linear = spacing == Spacing::linear;
   std::optional<Interval> found;
   for (const double value : values) {
-    if (std::isfinite(value) && (is_linear || value > 0)) {
+    if (can_be_drawn(value, is_linear)) {
       found = found ? Interval{std::min(found->lo, value), std::max(found->hi, value)}
                     : Interval{value, value};
     }

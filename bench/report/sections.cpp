@@ -207,6 +207,46 @@ std::string changes_of_pair(const Dataset::Pair& pair) {
   return changes.found.empty() ? text : text + changes_table(changes);
 }
 
+/// Stands in the place of what the files don't have, and tells how to make it.
+std::string hint(const Part& part, const std::vector<std::string>& missing) {
+  return fmt::format(
+      "<p class=\"later\">Not in these files: {}. {}, with {}, measures it.{}{}</p>\n",
+      escape(fmt::format("{}", fmt::join(missing, ", "))), code(part.command), code("--json FILE"),
+      part.takes.empty() ? "" : " ", escape(part.takes));
+}
+
+struct Drawn {
+  std::string figures;
+  std::string hints;
+};
+
+Drawn draw(const Dataset& dataset, const Part& part) {
+  Drawn drawn;
+  std::vector<std::string> missing;
+  for (const Panel& panel : part.panels) {
+    const std::string figures = panel(dataset);
+    drawn.figures += figures;
+    if (panel.is_measured ? !panel.is_measured(dataset) : figures.empty()) {
+      missing.push_back(panel.what);
+    }
+  }
+  if (!missing.empty() && !part.command.empty()) {
+    drawn.hints = hint(part, missing);
+  }
+  return drawn;
+}
+
+std::string draw(const Dataset& dataset, const std::vector<Part>& parts) {
+  std::string all;
+  bool has_figures = false;
+  for (const Part& part : parts) {
+    const Drawn drawn = draw(dataset, part);
+    has_figures = has_figures || !drawn.figures.empty();
+    all += drawn.figures + drawn.hints;
+  }
+  return has_figures ? "<div class=\"figures\">" + all + "</div>\n" : all;
+}
+
 std::string experiment(const Dataset& dataset, const Experiment& experiment) {
   std::string text =
       fmt::format("<h3>{}: {}</h3>\n<p><em>The paper:</em> {}</p>\n", escape(experiment.number),
@@ -214,16 +254,7 @@ std::string experiment(const Dataset& dataset, const Experiment& experiment) {
   if (!experiment.here.empty()) {
     text += fmt::format("<p><em>Here:</em> {}</p>\n", escape(experiment.here));
   }
-  std::string figures;
-  for (const Panel& panel : experiment.panels) {
-    figures += panel(dataset);
-  }
-  if (!figures.empty()) {
-    text += "<div class=\"figures\">" + figures + "</div>\n";
-  } else if (!experiment.command.empty()) {
-    text += fmt::format("<p class=\"later\">Not in these files. {}, with {}, measures it.</p>\n",
-                        code(experiment.command), code("--json FILE"));
-  }
+  text += draw(dataset, experiment.parts);
   if (!experiment.later.empty()) {
     text += fmt::format("<p class=\"later\">{}</p>\n", escape(experiment.later));
   }
@@ -249,7 +280,7 @@ std::string objections_box(const Dataset& dataset) {
   }
   std::set<std::string> objections;
   for (const auto& [objection, names] : files) {
-    objections.insert(objection + " (" + names + ")");
+    objections.insert(fmt::format("{} ({})", objection, names));
   }
   if (!objections.empty()) {
     box +=

@@ -47,6 +47,7 @@ td.text, th.text { text-align: left; }
 td.long { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 9rem; }
 .figures { display: grid; gap: 1rem;
   grid-template-columns: repeat(auto-fill, minmax(min(100%, 30rem), 1fr)); }
+.figures .later { grid-column: 1 / -1; margin: 0; }
 figure { margin: 0; padding: 0.7rem 0.8rem; background: var(--card); border-radius: 6px;
   min-width: 0; }
 figcaption { font-weight: 600; }

@@ -68,33 +68,73 @@ Axis with_spacing(Axis axis, const std::vector<Sweep::Line>& lines) {
   return axis;
 }
 
-std::vector<Sweep> sweeps_of(const Measurements& measurements) {
-  const auto bytes_each = [](const Measurement& each) {
-    const auto pieces = pieces_of(each.shape);
-    return pieces ? pieces->bytes : 0;
+std::int64_t bytes_of_pieces(const Measurement& measurement) {
+  const auto pieces = pieces_of(measurement.shape);
+  return pieces ? pieces->bytes : 0;
+}
+
+std::string name_of_counted(const Measurement& measurement) {
+  const auto counted = counted_of(measurement.shape);
+  return std::string(counted ? counted->name : "");
+}
+
+std::string capitalised(std::string name) {
+  constexpr char to_upper = 'a' - 'A';
+  if (!name.empty() && name.front() >= 'a' && name.front() <= 'z') {
+    name.front() = static_cast<char>(name.front() - to_upper);
+  }
+  return name;
+}
+
+/// In what the measurements of an operation differ, and what tells their sweeps apart.
+enum class Differ { in_bytes_of_pieces, in_rows, in_a_count, in_size, in_size_and_shape };
+
+Differ differ(const Measurements& measurements) {
+  const auto all = [&measurements](const auto& has) {
+    return std::all_of(measurements.begin(), measurements.end(),
+                       [&has](const Measurement* each) { return has(*each); });
   };
-  const bool has_pieces =
-      std::all_of(measurements.begin(), measurements.end(),
-                  [](const Measurement* each) { return pieces_of(each->shape).has_value(); });
-  const bool differ_in_pieces = count_of(measurements, bytes_each) == measurements.size();
-  const bool differ_in_size = count_of(measurements, [](const Measurement& each) {
-                                return each.size;
-                              }) == measurements.size();
+  if (all([](const Measurement& each) { return pieces_of(each.shape).has_value(); })) {
+    return count_of(measurements, bytes_of_pieces) == measurements.size()
+               ? Differ::in_bytes_of_pieces
+               : Differ::in_rows;
+  }
+  if (all([](const Measurement& each) { return counted_of(each.shape).has_value(); }) &&
+      count_of(measurements, name_of_counted) == 1) {
+    return Differ::in_a_count;
+  }
+  const auto sizes = count_of(measurements, [](const Measurement& each) { return each.size; });
+  return sizes == measurements.size() ? Differ::in_size : Differ::in_size_and_shape;
+}
+
+void add_line(std::vector<Sweep>& sweeps, const Measurement& measurement, Differ how) {
+  const auto add = [&](const std::string& part, const Axis& axis, std::int64_t x) {
+    part_of(sweeps, measurement, part, axis)
+        .lines.push_back({&measurement, static_cast<double>(x)});
+  };
+  switch (how) {
+    case Differ::in_bytes_of_pieces:
+      return add("", {"Bytes a piece", Unit::bytes, {}}, bytes_of_pieces(measurement));
+    case Differ::in_rows: {
+      const Pieces pieces = *pieces_of(measurement.shape);
+      return add(fmt::format("rows of {} B", pieces.bytes), {"Rows", Unit::powers, {}},
+                 pieces.count);
+    }
+    case Differ::in_a_count:
+      return add("", {capitalised(name_of_counted(measurement)), Unit::count, {}},
+                 counted_of(measurement.shape)->number);
+    case Differ::in_size:
+      return add("", {"Size", Unit::bytes, {}}, measurement.size);
+    case Differ::in_size_and_shape:
+      return add(measurement.shape, {"Size", Unit::bytes, {}}, measurement.size);
+  }
+}
+
+std::vector<Sweep> sweeps_of(const Measurements& measurements) {
+  const Differ how = differ(measurements);
   std::vector<Sweep> sweeps;
   for (const Measurement* each : measurements) {
-    const auto size = static_cast<double>(each->size);
-    if (has_pieces && differ_in_pieces) {
-      const Axis axis{"Bytes a piece", Unit::bytes, {}};
-      part_of(sweeps, *each, "", axis)
-          .lines.push_back({each, static_cast<double>(pieces_of(each->shape)->bytes)});
-    } else if (has_pieces) {
-      const Pieces pieces = *pieces_of(each->shape);
-      part_of(sweeps, *each, fmt::format("rows of {} B", pieces.bytes), {"Rows", Unit::powers, {}})
-          .lines.push_back({each, static_cast<double>(pieces.count)});
-    } else {
-      part_of(sweeps, *each, differ_in_size ? "" : each->shape, {"Size", Unit::bytes, {}})
-          .lines.push_back({each, size});
-    }
+    add_line(sweeps, *each, how);
   }
   for (Sweep& sweep : sweeps) {
     sweep.x = with_spacing(sweep.x, sweep.lines);
@@ -184,6 +224,25 @@ void add_percents(Builder& builder, const Sweep::Line& line) {
   }
 }
 
+}  // namespace
+
+std::string Sweep::name() const {
+  return fmt::format("{} {}{}{}", bench, op, part.empty() ? "" : ", ", part);
+}
+
+std::optional<Counted> counted_of(std::string_view shape) {
+  constexpr std::string_view between = ": ";
+  const std::size_t colon = shape.find(between);
+  if (colon == 0 || colon == std::string_view::npos) {
+    return std::nullopt;
+  }
+  Counted counted{shape.substr(0, colon)};
+  const char* const end = shape.data() + shape.size();
+  const auto read = std::from_chars(shape.data() + colon + between.size(), end, counted.number);
+  const bool is_number = read.ec == std::errc{} && read.ptr == end && counted.number >= 0;
+  return is_number ? std::optional(counted) : std::nullopt;
+}
+
 const char* name_of(Show show) {
   switch (show) {
     case Show::time:
@@ -196,12 +255,6 @@ const char* name_of(Show show) {
       return "percent of each floor's speed";
   }
   return "";
-}
-
-}  // namespace
-
-std::string Sweep::name() const {
-  return fmt::format("{} {}{}{}", bench, op, part.empty() ? "" : ", ", part);
 }
 
 std::optional<Shown> shown_of(const Entry& entry, Show show) {

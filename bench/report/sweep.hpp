@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sweep: the measurements of one operation that differ in one number, its size or how many rows it
-// has; and the charts of it.
+// Sweep: the measurements of one operation that differ in one number, its size, how many rows it
+// has or what its shape counts; and the charts of it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,14 @@
 #include "bench/report/dataset.hpp"
 
 namespace tessera::bench::report {
+
+/// "ranks changed: 3": what was counted, and the number.
+struct Counted {
+  std::string_view name;  ///< of the shape that it was read from
+  std::int64_t number = 0;
+};
+/// None where `shape` is no such text.
+std::optional<Counted> counted_of(std::string_view shape);
 
 /// What a chart shows of a measurement.
 enum class Show {
@@ -52,6 +61,9 @@ struct Shown {
   Interval ci95;
 };
 std::optional<Shown> shown_of(const Entry& entry, Show show);
+
+/// "bandwidth"
+const char* name_of(Show show);
 
 /// The axis of `show`.
 Axis axis_of(Show show);

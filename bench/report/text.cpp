@@ -77,6 +77,17 @@ std::string with_prefix(double value, const std::array<Prefix, N>& prefixes) {
   return fmt::format("{} {}", short_number(value / best->factor), best->symbol);
 }
 
+/// An axis has no room for more than six digits.
+std::string percent_label(double value) {
+  constexpr double thousand = 1e3;
+  constexpr double million = 1e6;
+  if (std::abs(value) >= million) {
+    return short_number(value / million) + "M %";
+  }
+  return std::abs(value) >= 100 * thousand ? short_number(value / thousand) + "k %"
+                                           : short_number(value) + " %";
+}
+
 constexpr std::array<Prefix, 5> bytes_prefixes = {{{1, "B"},
                                                    {1024, "KiB"},
                                                    {1024.0 * 1024, "MiB"},
@@ -133,7 +144,7 @@ std::string label(double value, Unit unit) {
     case Unit::messages:
       return value == 0 ? "0" : with_prefix(value, message_prefixes);
     case Unit::percent:
-      return short_number(value) + " %";
+      return percent_label(value);
     case Unit::ratio:
     case Unit::count:
     case Unit::powers:

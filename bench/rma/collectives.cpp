@@ -21,17 +21,15 @@ Candidate own_collective(rma::Job& job, const Collective& collective) {
   candidate.name = "tessera";
   candidate.cooperative = true;
   candidate.bytes = collective.bytes;
-  const auto buffer = std::make_shared<std::vector<double>>(collective.bytes / sizeof(double) + 1);
-  const auto gathered = std::make_shared<std::vector<std::byte>>(
-      collective.kind == Kind::allgather
-          ? collective.bytes * static_cast<std::size_t>(job.world().size())
-          : 0);
-  candidate.run = [&job, buffer, gathered, collective](std::int64_t repetitions) {
+  const auto buffers =
+      std::make_shared<CollectiveBuffers>(collective, job.rank().value, job.size());
+  candidate.run = [&job, buffers, kind = collective.kind](std::int64_t repetitions) {
     rma::Team& team = job.world();
-    const std::span numbers = std::span(*buffer).first(collective.bytes / sizeof(double));
-    const std::span bytes = std::as_writable_bytes(std::span(*buffer)).first(collective.bytes);
+    const std::span<double> numbers = buffers->own();
+    const std::span<std::byte> bytes = std::as_writable_bytes(numbers);
+    const std::span<std::byte> gathered = std::as_writable_bytes(buffers->all());
     for (std::int64_t i = 0; i < repetitions; ++i) {
-      switch (collective.kind) {
+      switch (kind) {
         case Kind::barrier:
           rma::require(team.barrier());
           break;
@@ -46,10 +44,15 @@ Candidate own_collective(rma::Job& job, const Collective& collective) {
                                    rma::Reduction::sum, rma::TeamRank{0}));
           break;
         case Kind::allgather:
-          rma::require(team.allgather(bytes, *gathered));
+          rma::require(team.allgather(bytes, gathered));
           break;
       }
     }
+  };
+  candidate.verify = [buffers, gathers = collective.kind == Kind::allgather, run = candidate.run] {
+    buffers->fill();
+    run(1);
+    return buffers->problem(gathers ? buffers->all() : buffers->own());
   };
   return candidate;
 }

@@ -12,6 +12,8 @@
 
 #include "arrays/counter.hpp"
 #include "bench/floors/kernels.hpp"
+#include "bench/rma/contention_checks.hpp"
+#include "bench/rma/fairness.hpp"
 #include "bench/rma/own_side.hpp"
 #include "bench/rma/parts.hpp"
 #include "rma/transfer.hpp"
@@ -68,6 +70,18 @@ enum class Places {
 /// lose updates, and ours, by one rank and by all; the last is all of ours.
 std::vector<Candidate> accumulate_candidates(Session& session, OwnSide& own, Places places,
                                              std::size_t bytes) {
+  const auto checked = [&session, &own, places, bytes](Candidate candidate, Actors actors) {
+    const Sums sums{own.region(),
+                    own.target(),
+                    own.local().data(),
+                    bytes,
+                    places == Places::apart,
+                    actors == Actors::all ? session.crew().size() : 1};
+    candidate.verify = [&session, sums, run = candidate.run] {
+      return verify_sums(session.crew(), session.job(), sums, [&run] { run(1); });
+    };
+    return candidate;
+  };
   const auto rank = static_cast<std::size_t>(session.crew().rank());
   const auto ranks = static_cast<std::size_t>(session.crew().size());
   const std::size_t offset = places == Places::apart ? rank * bytes : 0;
@@ -82,14 +96,19 @@ std::vector<Candidate> accumulate_candidates(Session& session, OwnSide& own, Pla
       add_plainly(to + turn, here + turn, bytes - turn);
       add_plainly(to, here, turn);
     };
-    candidates.push_back(cooperative("one axpy", session, Actors::one, bytes, plain));
-    candidates.push_back(cooperative("all axpy", session, Actors::all, bytes, plain));
+    candidates.push_back(
+        checked(cooperative("one axpy", session, Actors::one, bytes, plain), Actors::one));
+    Candidate all = cooperative("all axpy", session, Actors::all, bytes, plain);
+    const bool loses_updates = places == Places::same;
+    candidates.push_back(loses_updates ? all : checked(all, Actors::all));
   }
   const auto ours = [=, &job = session.job(), to = own.region().at(own.target(), offset)] {
     rma::require(rma::accumulate(job, to, here, bytes, rma::Scale::of(1.0)));
   };
-  candidates.push_back(cooperative("one rank", session, Actors::one, bytes, ours));
-  candidates.push_back(cooperative("all ranks", session, Actors::all, bytes, ours));
+  candidates.push_back(
+      checked(cooperative("one rank", session, Actors::one, bytes, ours), Actors::one));
+  candidates.push_back(
+      checked(cooperative("all ranks", session, Actors::all, bytes, ours), Actors::all));
   return candidates;
 }
 
@@ -103,9 +122,10 @@ void measure_accumulate(Session& session, const std::string& bench, OwnSide& own
                                   candidates.size() - 1, Quantity::bandwidth));
     }
     const auto size = static_cast<std::int64_t>(bytes);
-    const auto measured =
-        session.measure(*table, {bench, "accumulate_contended", where, size}, size, candidates,
-                        side_by_side(session.options().measure_options()));
+    const Subject subject{bench, "accumulate_contended", where, size};
+    const auto measured = session.measure(*table, subject, size, candidates,
+                                          side_by_side(session.options().measure_options()));
+    measure_fairness(session, subject, candidates.back().name, [&] { candidates.back().run(1); });
     if (!session.is_leader()) {
       continue;
     }
@@ -122,42 +142,79 @@ void measure_accumulate(Session& session, const std::string& bench, OwnSide& own
   }
 }
 
+/// A word of the target's on another cache line than the spin lock.
+rma::RemoteAddress counted_under_lock(OwnSide& own) {
+  constexpr std::size_t a_page = 4096;
+  return own.region().at(own.target(), a_page);
+}
+
+/// A spin lock in the word at `place`, which all ranks share.
+Candidate spin_lock(Session& session, OwnSide& own, std::byte* place) {
+  const auto lock = [place] {
+    const std::atomic_ref<std::int64_t> word(*reinterpret_cast<std::int64_t*>(place));
+    while (word.exchange(1, std::memory_order_acquire) != 0) {
+    }
+  };
+  const auto unlock = [place] {
+    std::atomic_ref<std::int64_t>(*reinterpret_cast<std::int64_t*>(place))
+        .store(0, std::memory_order_release);
+  };
+  Candidate candidate = cooperative("spin lock", session, Actors::all, 0, [lock, unlock] {
+    lock();
+    unlock();
+  });
+  candidate.prepare = [&session, unlock, acts = session.is_leader()] {
+    if (acts) {
+      unlock();  // whatever stood there
+    }
+    session.crew().barrier();
+  };
+  candidate.verify = [&session, lock, unlock, word = counted_under_lock(own)] {
+    return verify_lock(session.crew(), session.job(), word, lock, unlock);
+  };
+  return candidate;
+}
+
 /// All ranks lock and unlock one lock as fast as they can.
 void measure_lock(Session& session, const std::string& bench, OwnSide& own) {
   if (!own.lock_problem().ok()) {
     session.remark("no locks: " + own.lock_problem().message());
     return;
   }
-  std::byte* const there = shared_slice(session, own);
   std::vector<Candidate> candidates;
-  if (there != nullptr) {
-    auto& word = *reinterpret_cast<std::int64_t*>(there);
-    candidates.push_back(cooperative("spin lock", session, Actors::all, 0, [&word] {
-      const std::atomic_ref<std::int64_t> lock(word);
-      while (lock.exchange(1, std::memory_order_acquire) != 0) {
-      }
-      lock.store(0, std::memory_order_release);
-    }));
+  if (std::byte* const there = shared_slice(session, own)) {
+    candidates.push_back(spin_lock(session, own, there));
   }
-  candidates.push_back(own.lock_unlock(own.target(), true));
+  Candidate ours = own.lock_unlock(own.target(), true);
+  ours.verify = [&session, &own] {
+    return verify_lock(
+        session.crew(), session.job(), counted_under_lock(own), [&own] { own.lock(own.target()); },
+        [&own] { own.unlock(own.target()); });
+  };
+  candidates.push_back(std::move(ours));
   Table table = session.table("Contended Lock and Unlock Latency", candidates.size() - 1);
-  session.measure(table, {bench, "lock_unlock_contended", "", 8}, session.crew().size(), candidates,
+  const Subject subject{bench, "lock_unlock_contended", "", 8};
+  session.measure(table, subject, session.crew().size(), candidates,
                   side_by_side(session.options().measure_options()));
+  measure_fairness(session, subject, candidates.back().name, [&] { candidates.back().run(1); });
 }
 
 /// All ranks draw from one counter.
 void measure_counter(Session& session, const std::string& bench, OwnSide& own) {
-  std::byte* const there = shared_slice(session, own);
   auto counter =
       arrays::Counter::create(session.job(), session.job().world(), own.target()).value();
+  const auto drawing = [&session](const char* name, const std::function<std::int64_t()>& draw) {
+    Candidate candidate = cooperative(name, session, Actors::all, 0, [draw] { (void)draw(); });
+    candidate.verify = [&session, draw] { return verify_draws(session.crew(), draw); };
+    return candidate;
+  };
   std::vector<Candidate> candidates;
-  if (there != nullptr) {
-    auto& word = *reinterpret_cast<std::int64_t*>(there);
-    candidates.push_back(cooperative("lock xadd", session, Actors::all, 0,
-                                     [&word] { (void)kernels::fetch_add(word, 1); }));
+  if (std::byte* const there = shared_slice(session, own)) {
+    candidates.push_back(drawing("lock xadd", [there] {
+      return kernels::fetch_add(*reinterpret_cast<std::int64_t*>(there), 1);
+    }));
   }
-  candidates.push_back(cooperative("counter", session, Actors::all, 0,
-                                   [&counter] { (void)counter.next().value(); }));
+  candidates.push_back(drawing("counter", [&counter] { return counter.next().value(); }));
   Table table = session.table("Counter Drawn From by All Ranks Latency", candidates.size() - 1,
                               Quantity::latency, "Ranks");
   session.measure(table, {bench, "counter_contended", "", 8}, session.crew().size(), candidates,

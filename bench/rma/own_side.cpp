@@ -281,6 +281,19 @@ Candidate OwnSide::atomic(const Case& c) {
         (void)rma::swap(job, word, i).value();
       }
     };
+    if (job_.rank().value == 0) {
+      candidate.verify = [=, &job]() -> std::string {
+        constexpr std::int64_t first = 5;
+        constexpr std::int64_t second = 6;
+        (void)rma::swap(job, word, first).value();
+        const std::int64_t before = rma::swap(job, word, second).value();
+        const std::int64_t after = rma::swap(job, word, std::int64_t{0}).value();
+        return before == first && after == second
+                   ? ""
+                   : fmt::format("swapping {} and {} in gave {} and {}", first, second, before,
+                                 after);
+      };
+    }
     return candidate;
   }
   if (c.operation == Operation::compare_swap) {
@@ -378,8 +391,8 @@ Candidate OwnSide::lock_unlock(rma::TeamRank owner, bool cooperative) {
   candidate.cooperative = cooperative;
   candidate.run = [this, owner](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions; ++i) {
-      require(locks_->lock(owner, 0));
-      require(locks_->unlock(owner, 0));
+      lock(owner);
+      unlock(owner);
     }
   };
   return candidate;

@@ -78,6 +78,8 @@ class OwnSide {
   /// Locks and unlocks the lock of `owner`; all ranks do when `cooperative`.
   /// Requires: lock_problem() is ok.
   [[nodiscard]] Candidate lock_unlock(rma::TeamRank owner, bool cooperative);
+  void lock(rma::TeamRank owner) { rma::require(locks_->lock(owner, 0)); }
+  void unlock(rma::TeamRank owner) { rma::require(locks_->unlock(owner, 0)); }
 
   /// A memory floor between these very buffers where the target's is mapped, else on its own.
   [[nodiscard]] std::unique_ptr<Floor> make_memory_floor();

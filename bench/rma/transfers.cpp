@@ -59,6 +59,9 @@ class Bench {
     if (auto candidate = memory_ ? memory_->candidate(c) : std::nullopt) {
       found.push_back(std::move(*candidate));
     }
+    if (auto messages = by_messages(c)) {
+      found.push_back(std::move(*messages));
+    }
     for (const auto& floor : libraries_) {
       if (auto candidate = floor->candidate(c)) {
         found.push_back(std::move(*candidate));
@@ -91,12 +94,26 @@ class Bench {
       table.emplace(session_.table(title, candidates.size() - 1, quantity, size_name));
     }
     const auto measured = session_.measure(*table, subject, line, candidates);
-    if (session_.is_leader() && subject.op == c.name()) {
+    if (session_.is_leader() && subject.op == c.name() && session_.options().has_default_modes()) {
       session_.targets().look(c, measured, measured.back());
     }
   }
 
  private:
+  /// What MPI's messages do that one-sided operations in one piece do (seed 000, figure 17): a
+  /// message and its answer, and one that is asked for.
+  [[nodiscard]] std::optional<Candidate> by_messages(const Case& c) {
+    if (c.layout != Layout::contiguous || !session_.compares_with(Peer::mpi)) {
+      return std::nullopt;
+    }
+    if (c.operation == Operation::put) {
+      return mpi_stream_candidate(session_.crew(), c.bytes(), 1);
+    }
+    const auto get =
+        c.operation == Operation::get ? mpi_started_get(session_.crew(), c.bytes()) : std::nullopt;
+    return get ? std::optional(blocking_candidate(*get)) : std::nullopt;
+  }
+
   Session& session_;
   OwnSide own_;
   std::unique_ptr<Floor> memory_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which source these programs were built from; the definitions are written at configure time.
+// Which source these programs were built from; the definitions are written at each build.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace tessera::bench {
 
 /// The project's version, for example "0.1.0".
 std::string_view suite_version();
-/// `git describe --always --dirty` when the build was configured; "unknown" outside a repository.
+/// `git describe --always --dirty` when it was built; "unknown" outside a repository.
 std::string_view git_description();
 
 }  // namespace tessera::bench

@@ -43,8 +43,10 @@ std::optional<RatioOverLaunches> ratio_over(const std::vector<Json>& reports, co
     }
     const Json& ratio = result->at("ratio");
     values.push_back(ratio.at("value"));
-    combined.faster += ratio.at("ci95").at(1).get<double>() < 1 ? 1 : 0;
-    combined.slower += ratio.at("ci95").at(0).get<double>() > 1 ? 1 : 0;
+    if (result->value("samples_n", samples_for_an_interval) >= samples_for_an_interval) {
+      combined.faster += ratio.at("ci95").at(1).get<double>() < 1 ? 1 : 0;
+      combined.slower += ratio.at("ci95").at(0).get<double>() > 1 ? 1 : 0;
+    }
     combined.reference = ratio.at("to");
   }
   combined.what = describe(first);
@@ -69,9 +71,13 @@ std::optional<TargetOverLaunches> target_over(const std::vector<Json>& reports, 
                             summarise(worst)};
 }
 
-/// What may be said: in every launch faster, or slower, or neither.
-const char* verdict(const RatioOverLaunches& ratio, int launches) {
-  return ratio.faster == launches ? "faster" : ratio.slower == launches ? "slower" : "-";
+/// What may be said: in every launch faster, or slower, or neither. A few launches only hint at it.
+std::string verdict(const RatioOverLaunches& ratio, int launches) {
+  if (ratio.faster != launches && ratio.slower != launches) {
+    return "-";
+  }
+  return fmt::format("{}{}", ratio.faster == launches ? "faster" : "slower",
+                     launches < static_cast<int>(launches_for_a_claim) ? "?" : "");
 }
 
 }  // namespace
@@ -93,8 +99,10 @@ Launches combine(const std::vector<Json>& reports) {
 }
 
 void print(std::ostream& out, const Launches& launches) {
-  fmt::print(out, "# Ratios of times over {} launches; faster and slower: in each of them\n",
-             launches.count);
+  fmt::print(out,
+             "# Ratios of times over {} launches; faster and slower: in each of them; with ?: of "
+             "fewer than {}, a hint\n",
+             launches.count, launches_for_a_claim);
   fmt::print(out, "# {:<46}{:<22}{:<18}{:>9}{:>9}{:>9}  {}\n", "Of", "backend", "to", "median",
              "least", "most", "says");
   for (const RatioOverLaunches& ratio : launches.ratios) {

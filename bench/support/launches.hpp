@@ -7,6 +7,7 @@
 // and a target is met when the median of the launches' ratios meets it.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -18,13 +19,17 @@
 
 namespace tessera::bench {
 
+/// How many launches a claim takes, that something is faster or slower.
+inline constexpr std::size_t launches_for_a_claim = 5;
+
 /// A ratio that all launches have measured.
 struct RatioOverLaunches {
   std::string what;     ///< "rma put 64 x 16 B 1024 B"
   std::string backend;  ///< "shm"
   std::string reference;
-  Stats values;    ///< of the launches' ratios
-  int faster = 0;  ///< in how many launches the interval lies below 1
+  Stats values;  ///< of the launches' ratios
+  /// In how many launches the interval lies below 1; none where it was of too few samples.
+  int faster = 0;
   int slower = 0;  ///< and in how many above
 };
 

@@ -115,13 +115,17 @@ void describe_placement(Crew& crew, Host& host, Launch& launch) {
   launch.binding = mine.cpus.count() >= online ? "none" : ranges(mine.cpus);
 }
 
-std::map<std::string, std::string> tessera_environment() {
+/// Variables of the environment on which numbers depend: Tessera's, and the BLAS' threads.
+std::map<std::string, std::string> environment_of_note() {
   std::map<std::string, std::string> found;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view setting = *entry;
     const std::size_t equals = setting.find('=');
-    if (setting.starts_with("TESSERA_") && equals != std::string_view::npos) {
-      found.emplace(setting.substr(0, equals), setting.substr(equals + 1));
+    const std::string_view name = setting.substr(0, equals);
+    const bool is_of_note =
+        name.starts_with("TESSERA_") || name == "OPENBLAS_NUM_THREADS" || name == "OMP_NUM_THREADS";
+    if (is_of_note && equals != std::string_view::npos) {
+      found.emplace(name, setting.substr(equals + 1));
     }
   }
   return found;
@@ -178,7 +182,7 @@ RunInfo describe_run(Crew& crew, int argc, const char* const* argv) {
   run.git = git_description();
   run.host = describe_host();
   run.launch.argv.assign(argv, argv + argc);
-  run.env = tessera_environment();
+  run.env = environment_of_note();
   run.timer_cost_ns = timer_cost_ns();
   describe_placement(crew, run.host, run.launch);
   crew.barrier();

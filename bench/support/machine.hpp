@@ -33,18 +33,24 @@ struct Host {
 
 struct Launch {
   std::vector<std::string> argv;
+  /// Options, by their long names, without which the same numbers mean something else: a run with
+  /// others isn't another launch of it.
+  std::map<std::string, std::string> options;
   int ranks = 1;
   int nodes = 1;
   std::string binding;          ///< "none", or the processors of rank 0, as "0" or "0-3,8"
   bool oversubscribed = false;  ///< on some node, more ranks than cores in their affinity masks
 };
 
+/// Where puts are complete before the next, in Launch::options.
+inline constexpr const char* sync_option = "--sync-option";
+
 struct RunInfo {
   std::string suite_version;
   std::string git;
   Host host;
   Launch launch;
-  std::map<std::string, std::string> env;  ///< the TESSERA_* variables of rank 0
+  std::map<std::string, std::string> env;  ///< of rank 0: TESSERA_*, threads of the BLAS
   double timer_cost_ns = 0;
   double noise_percent = 0;  ///< noise_probe_percent(), of the worst rank
 };

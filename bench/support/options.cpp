@@ -72,8 +72,29 @@ MeasureOptions SuiteOptions::measure_options() const {
   return options;
 }
 
+std::map<std::string, std::string> SuiteOptions::distinguishing() const {
+  std::map<std::string, std::string> found;
+  if (!sync.empty()) {
+    found[sync_option] = sync;
+  }
+  if (attaches) {
+    found["--win-option"] = "create";
+  }
+  if (cold) {
+    found["--cold"] = "yes";
+  }
+  if (cache_bytes > 0) {
+    found["--cache"] = std::to_string(cache_bytes);
+  }
+  return found;
+}
+
 std::size_t SuiteOptions::cold_bytes() const {
   return bench::cold_bytes(cache_bytes > 0 ? cache_bytes : largest_cache_bytes());
+}
+
+std::string check_file_name(const std::string& name) {
+  return name.empty() ? "an empty name is no file" : "";
 }
 
 void add_options(CLI::App& app, SuiteOptions& options) {
@@ -113,8 +134,12 @@ void add_options(CLI::App& app, SuiteOptions& options) {
          [&options](const std::string& text) { options.cache_bytes = parse_size(text, "--cache"); },
          "what the largest cache holds, where the system doesn't tell it right")
       ->type_name("SIZE");
-  app.add_option("--json", options.json, "write the results as JSON")->type_name("FILE");
-  app.add_option("--csv", options.csv, "write the results as CSV")->type_name("FILE");
+  app.add_option("--json", options.json, "write the results as JSON")
+      ->check(check_file_name)
+      ->type_name("FILE");
+  app.add_option("--csv", options.csv, "write the results as CSV")
+      ->check(check_file_name)
+      ->type_name("FILE");
   app.add_flag("--quiet", options.quiet, "print no tables");
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ struct SuiteOptions {
   std::string json;                  ///< --json FILE
   std::string csv;                   ///< --csv FILE
 
+  /// Those that make the same numbers mean something else, by their long names.
+  [[nodiscard]] std::map<std::string, std::string> distinguishing() const;
   /// min_size, then each power of two above it, up to max_size.
   [[nodiscard]] std::vector<std::int64_t> sizes() const;
   [[nodiscard]] MeasureOptions measure_options() const;
@@ -42,11 +45,16 @@ struct SuiteOptions {
 /// "64", "64K", "4M", "1G" as bytes; throws CLI::ValidationError with `option` when it is none.
 std::int64_t parse_size(const std::string& text, const char* option);
 
+/// What is wrong with the name of a file to be written; empty when nothing is.
+std::string check_file_name(const std::string& name);
+
 /// Adds the shared options to `app`; they are stored in `options`, which must live as long.
 void add_options(CLI::App& app, SuiteOptions& options);
 
 /// The exit code after bad usage, and where files can't be read or written.
 inline constexpr int exit_usage = 2;
+/// The exit code where nothing could be measured: what test drivers take for skipped.
+inline constexpr int exit_skipped = 77;
 
 /// Parses; returns the code to exit with, or nothing when the program is to go on. After --help
 /// and --version that is 0, after bad usage, which it explains on stderr, exit_usage.

@@ -2,13 +2,17 @@
 #include "bench/support/output_files.hpp"
 
 #include <cerrno>
+#include <filesystem>
 #include <iostream>
+#include <set>
 #include <system_error>
 
 #include <fmt/format.h>
 
 namespace tessera::bench {
 namespace {
+
+namespace fs = std::filesystem;
 
 // What the system said last; streams keep no more than that something went wrong.
 bool complain(const std::string& path, int error) {
@@ -17,6 +21,18 @@ bool complain(const std::string& path, int error) {
 }
 
 }  // namespace
+
+std::string file_written_twice(const std::vector<std::string>& names) {
+  std::set<fs::path> seen;
+  for (const std::string& name : names) {
+    std::error_code ignored;
+    if (!name.empty() && name != "/dev/null" &&
+        !seen.insert(fs::weakly_canonical(fs::absolute(name), ignored)).second) {
+      return name;
+    }
+  }
+  return "";
+}
 
 bool OutputFile::open(const std::string& path) {
   path_ = path;

@@ -94,8 +94,8 @@ double hidden_fraction(double transfer_ns, double computation_ns, double overlap
 
 namespace {
 
-/// As what a reference counts that hides less: ratios stay finite.
-constexpr double least_hidden = 0.01;
+/// What is less is noise as likely as something hidden.
+constexpr double least_hidden = 0.05;
 
 }  // namespace
 
@@ -103,6 +103,19 @@ Ratio hidden(const Overlap& overlap) {
   return number_of_medians(
       {overlap.blocking_ns, overlap.computing_ns, overlap.overlapped_ns},
       [](std::span<const double> ns) { return hidden_fraction(ns[0], ns[1], ns[2]); });
+}
+
+std::vector<double> hidden_by_rounds(const Overlap& overlap) {
+  std::vector<double> parts;
+  for (std::size_t i = 0; i < overlap.blocking_ns.size(); ++i) {
+    parts.push_back(
+        hidden_fraction(overlap.blocking_ns[i], overlap.computing_ns[i], overlap.overlapped_ns[i]));
+  }
+  return parts;
+}
+
+bool hides_anything(const Overlap& overlap) {
+  return hidden(overlap).ci95.lo >= least_hidden;
 }
 
 Ratio hidden_ratio(const Overlap& subject, const Overlap& reference) {

@@ -22,6 +22,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "bench/support/candidate.hpp"
 #include "bench/support/statistics.hpp"
@@ -86,7 +87,11 @@ struct Overlap {
 };
 /// hidden_fraction() of the medians, with its interval.
 Ratio hidden(const Overlap& overlap);
-/// What `subject` hides / what `reference` hides, or 0.01 if that is less. Requires: one set of
+/// hidden_fraction() of each round.
+std::vector<double> hidden_by_rounds(const Overlap& overlap);
+/// Whether it hides so much that others' parts can be divided by it.
+bool hides_anything(const Overlap& overlap);
+/// What `subject` hides / what `reference` hides, which hides_anything(). Requires: one set of
 /// rounds, one computation.
 Ratio hidden_ratio(const Overlap& subject, const Overlap& reference);
 

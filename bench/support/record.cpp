@@ -32,11 +32,9 @@ Json host_json(const Host& host) {
 }
 
 Json launch_json(const Launch& launch) {
-  return {{"argv", launch.argv},
-          {"ranks", launch.ranks},
-          {"nodes", launch.nodes},
-          {"binding", launch.binding},
-          {"oversubscribed", launch.oversubscribed}};
+  return {{"argv", launch.argv},       {"options", launch.options},
+          {"ranks", launch.ranks},     {"nodes", launch.nodes},
+          {"binding", launch.binding}, {"oversubscribed", launch.oversubscribed}};
 }
 
 Json headline_json(const RunInfo& run) {
@@ -51,6 +49,8 @@ Json ratio_json(const RatioTo& ratio) {
   const Interval& ci95 = ratio.ratio.ci95;
   return {{"to", ratio.reference}, {"value", ratio.ratio.value}, {"ci95", {ci95.lo, ci95.hi}}};
 }
+
+constexpr double bytes_per_gib = 1 << 30;
 
 Json record_json(const Record& record) {
   const Stats& stats = record.stats;
@@ -71,6 +71,7 @@ Json record_json(const Record& record) {
                {"max", stats.max},
                {"ci95_median", {stats.ci95_median.lo, stats.ci95_median.hi}},
                {"bytes_per_s", record.bytes_per_s},
+               {"gib_per_s", record.bytes_per_s / bytes_per_gib},
                {"valid", record.valid},
                {"notes", record.notes}};
   if (record.operations_per_s > 0) {
@@ -87,6 +88,9 @@ Json record_json(const Record& record) {
   }
   if (!record.by_rank.empty()) {
     json["by_rank"] = record.by_rank;
+  }
+  for (const Interval& ci95 : record.by_rank_ci95) {
+    json["by_rank_ci95"].push_back({ci95.lo, ci95.hi});
   }
   return json;
 }
@@ -210,20 +214,23 @@ Json Report::to_json() const {
 }
 
 void Report::write_json(std::ostream& out) const {
-  out << to_json().dump(2) << '\n';
+  // Arguments, variables and file names may be in any encoding.
+  out << to_json().dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 void Report::write_csv(std::ostream& out) const {
   out << "bench,backend,op,shape,size,samples_n,unit,mean,min,p25,median,p75,p95,p99,max,"
-         "ci95_lo,ci95_hi,bytes_per_s,ratio_to,ratio,ratio_lo,ratio_hi,valid,notes\n";
+         "ci95_lo,ci95_hi,bytes_per_s,gib_per_s,operations_per_s,ratio_to,ratio,ratio_lo,ratio_hi,"
+         "valid,notes\n";
   for (const Record& record : records_) {
     const Stats& stats = record.stats;
     fmt::print(out, "{},{},{},{},{},{},{},", csv_text(record.bench), csv_text(record.backend),
                csv_text(record.op), csv_text(record.shape), record.size, stats.samples_n,
                csv_text(record.unit));
-    fmt::print(out, "{},{},{},{},{},{},{},{},{},{},{},", stats.mean, stats.min, stats.p25,
+    fmt::print(out, "{},{},{},{},{},{},{},{},{},{},{},{},{},", stats.mean, stats.min, stats.p25,
                stats.median, stats.p75, stats.p95, stats.p99, stats.max, stats.ci95_median.lo,
-               stats.ci95_median.hi, record.bytes_per_s);
+               stats.ci95_median.hi, record.bytes_per_s, record.bytes_per_s / bytes_per_gib,
+               record.operations_per_s);
     if (record.ratio) {
       const Ratio& ratio = record.ratio->ratio;
       fmt::print(out, "{},{},{},{},", csv_text(record.ratio->reference), ratio.value, ratio.ci95.lo,

@@ -43,7 +43,8 @@ struct Record {
   std::optional<std::vector<RatioTo>> against = {};
   /// What each rank's part was, in `unit`; empty where ranks were not told apart.
   std::vector<double> by_rank = {};
-  bool valid = true;  ///< data was checked and right, or checking was off
+  std::vector<Interval> by_rank_ci95 = {};  ///< of each, where they are medians
+  bool valid = true;                        ///< data was checked and right, or checking was off
   std::vector<std::string> notes;
 };
 

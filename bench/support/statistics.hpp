@@ -53,6 +53,10 @@ struct RankInterval {
 };
 RankInterval median_ranks95(std::int64_t n);
 
+/// The fewest samples of which all bound the median with 95 % confidence. Of fewer, intervals hold
+/// all that was seen, which is less.
+inline constexpr std::int64_t samples_for_an_interval = 6;
+
 /// Order statistics of `samples`, in any order. An empty set gives samples_n = 0.
 Stats summarise(std::span<const double> samples);
 

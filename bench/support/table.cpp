@@ -2,6 +2,7 @@
 #include "bench/support/table.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -59,11 +60,13 @@ std::vector<std::string> names_of(const std::vector<Measured>& measured) {
 void print_heading(std::ostream& out, const Heading& heading, const RunInfo& run,
                    const std::string& backend) {
   const Launch& launch = run.launch;
+  const auto sync = launch.options.find(sync_option);
   fmt::print(out, "# Tessera {} v{}\n", heading.title, run.suite_version);
   fmt::print(out,
-             "# backend: {}, ranks: {}, nodes: {}, cores: {}, binding: {}, oversubscribed: {}\n",
-             backend, launch.ranks, launch.nodes, run.host.cores, launch.binding,
-             launch.oversubscribed ? "yes" : "no");
+             "# backend: {}, sync: {}, ranks: {}, nodes: {}, cores: {}, binding: {}, "
+             "oversubscribed: {}\n",
+             backend, sync == launch.options.end() ? "default" : sync->second, launch.ranks,
+             launch.nodes, run.host.cores, launch.binding, launch.oversubscribed ? "yes" : "no");
   if (const std::string chosen = protocol_settings(run); !chosen.empty()) {
     fmt::print(out, "# protocols: {}\n", chosen);
   }
@@ -84,7 +87,22 @@ double Table::in_unit(const Measured& measured, double time_ns) const {
   return time_ns > 0 ? amount * 1e3 / time_ns : 0;
 }
 
-void Table::print_columns(const std::vector<Measured>& measured) {
+std::size_t Table::subject_in(const std::vector<Measured>& measured) {
+  if (subject_name_.empty()) {
+    subject_name_ = measured.at(heading_.subject).name;
+    return heading_.subject;
+  }
+  const auto found = std::find_if(measured.begin(), measured.end(), [this](const Measured& one) {
+    return one.name == subject_name_;
+  });
+  if (found == measured.end()) {
+    throw std::logic_error(
+        fmt::format("table '{}': a line without '{}'", heading_.title, subject_name_));
+  }
+  return static_cast<std::size_t>(found - measured.begin());
+}
+
+void Table::print_columns(const std::vector<Measured>& measured, std::size_t subject) {
   fmt::print(out_, "{:<{}}{:>{}}", "# " + heading_.size_name, size_width,
              column_title(heading_.quantity), value_width);
   if (heading_.full) {
@@ -93,7 +111,7 @@ void Table::print_columns(const std::vector<Measured>& measured) {
     }
   }
   for (std::size_t i = 0; i < measured.size(); ++i) {
-    if (i == heading_.subject) {
+    if (i == subject) {
       continue;
     }
     fmt::print(out_, "{:>{}}{:>{}}", comparison_title(measured[i], heading_.quantity),
@@ -128,13 +146,14 @@ void Table::add(std::int64_t size, const std::vector<Measured>& measured) {
 }
 
 void Table::add(const std::string& line, const std::vector<Measured>& measured) {
-  const Measured& subject = measured.at(heading_.subject);
+  const std::size_t own = subject_in(measured);
+  const Measured& subject = measured[own];
   if (names_of(measured) != names_) {
     if (names_.empty()) {
       print_heading(out_, heading_, run_, subject.name);
     }
     names_ = names_of(measured);
-    print_columns(measured);
+    print_columns(measured, own);
   }
   fmt::print(out_, "{:<{}}{:>{}.4f}", line, size_width, in_unit(subject, subject.stats_ns.median),
              value_width);
@@ -142,7 +161,7 @@ void Table::add(const std::string& line, const std::vector<Measured>& measured) 
     print_full_columns(subject);
   }
   for (std::size_t i = 0; i < measured.size(); ++i) {
-    if (i != heading_.subject) {
+    if (i != own) {
       print_comparison(subject, measured[i]);
     }
   }

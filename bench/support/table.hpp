@@ -4,10 +4,9 @@
 // these.
 //
 //     # Tessera Put Latency v0.1.0
-//     # backend: shm, ranks: 2, nodes: 1, cores: 2, binding: none, oversubscribed: no
-//     # not a headline: frequency governor is unknown, not performance
-//     # Size          Latency (us)      memcpy (us)   ratio
-//     8                     0.0070           0.0014    5.00
+//     # backend: shm, sync: default, ranks: 2, nodes: 1, cores: 2, binding: none, oversubscribed:
+//     no # not a headline: frequency governor is unknown, not performance # Size          Latency
+//     (us)      memcpy (us)   ratio 8                     0.0070           0.0014    5.00
 //
 // The first two columns are OSU's. Then come, with `full`, `Avg Min P50 P99 Max Iterations`; then a
 // pair of columns for each other candidate: its value, and the subject's time divided by its time,
@@ -35,7 +34,7 @@ enum class Quantity {
 struct Heading {
   std::string title;  ///< "Put Latency"
   Quantity quantity = Quantity::latency;
-  std::size_t subject = 0;  ///< the candidate in the second column
+  std::size_t subject = 0;  ///< of the first line's candidates, the one in the second column
   bool full = false;
   std::string size_name = "Size";
   BootstrapOptions bootstrap = {};
@@ -46,16 +45,16 @@ class Table {
   /// `out` and `run` must outlive the table.
   Table(std::ostream& out, Heading heading, const RunInfo& run);
 
-  /// The candidate in the second column, from the next line on.
-  void set_subject(std::size_t subject) { heading_.subject = subject; }
-  [[nodiscard]] std::size_t subject() const { return heading_.subject; }
+  /// Which of `measured` stands in the second column: the one with the name of the first line's,
+  /// wherever it is, for not every line has all candidates. Throws std::logic_error without it.
+  [[nodiscard]] std::size_t subject_in(const std::vector<Measured>& measured);
   /// Writes one line; before the first, and when the candidates have changed, the headers.
   void add(std::int64_t size, const std::vector<Measured>& measured);
   /// The same for a line that has a name, one word of at most 9 letters: "fetch_add".
   void add(const std::string& line, const std::vector<Measured>& measured);
 
  private:
-  void print_columns(const std::vector<Measured>& measured);
+  void print_columns(const std::vector<Measured>& measured, std::size_t subject);
   void print_full_columns(const Measured& subject);
   void print_comparison(const Measured& subject, const Measured& other);
   [[nodiscard]] double in_unit(const Measured& measured, double time_ns) const;
@@ -63,6 +62,7 @@ class Table {
   std::ostream& out_;
   Heading heading_;
   const RunInfo& run_;
+  std::string subject_name_;
   std::vector<std::string> names_;  ///< of the columns that stand in the last header
 };
 

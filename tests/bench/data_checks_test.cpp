@@ -3,18 +3,24 @@
 // The data checks of parts in which all ranks act: they pass what is right, and find what is lost.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "bench/apps/gups_updates.hpp"
+#include "bench/rma/contention_checks.hpp"
 #include "bench/rma/drawing.hpp"
 #include "bench/rma/fencer.hpp"
 #include "bench/rma/memories.hpp"
 #include "bench/rma/reader.hpp"
 #include "bench/rma/sender.hpp"
+#include "bench/support/collective.hpp"
 #include "bench/support/job_crew.hpp"
+#include "rma/lock.hpp"
+#include "rma/transfer.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -156,6 +162,92 @@ TEST(TwoLevels, GiveEachTaskOnce) {
         return found;
       });
   EXPECT_EQ(wrong, "");
+}
+
+/// Ranks count under a lock; with `forgets` rank 0 sets back what it and others have counted.
+std::string count_under_lock(bool forgets) {
+  return on_all_ranks(Loss::nothing, [=](Crew& crew, rma::Job& job, OwnMemory& memory, Losing&) {
+    constexpr rma::TeamRank owner{1};
+    rma::Region region = rma::Region::allocate(job.world(), slice_bytes).value();
+    rma::LockSet locks = rma::LockSet::create(job.world(), 1).value();
+    const std::int64_t nothing = 0;
+    return verify_lock(
+        crew, job, region.at(owner), [&] { rma::require(locks.lock(owner, 0)); },
+        [&] {
+          if (forgets && crew.rank() == 0) {
+            rma::require(rma::put(job, region.at(owner), &nothing, sizeof nothing));
+            memory.complete_all();
+          }
+          rma::require(locks.unlock(owner, 0));
+        });
+  });
+}
+
+TEST(DataChecks, OfLocksFindWhatIsNotCounted) {
+  EXPECT_EQ(count_under_lock(false), "");
+  EXPECT_NE(count_under_lock(true).find("under the lock, not 150"), std::string::npos);
+}
+
+std::string add_up(bool are_apart, int adders, double too_much) {
+  return on_all_ranks(Loss::nothing, [=](Crew& crew, rma::Job& job, OwnMemory&, Losing&) {
+    constexpr std::size_t bytes = 4096;
+    rma::Region region = rma::Region::allocate(job.world(), ranks * bytes).value();
+    std::vector<double> from(bytes / sizeof(double));
+    auto* const bytes_from = reinterpret_cast<std::byte*>(from.data());
+    const std::size_t offset = are_apart ? static_cast<std::size_t>(crew.rank()) * bytes : 0;
+    const Sums sums{region, rma::TeamRank{1}, bytes_from, bytes, are_apart, adders};
+    const std::string problem = verify_sums(crew, job, sums, [&] {
+      from.back() += too_much;
+      rma::require(rma::accumulate(job, region.at(rma::TeamRank{1}, offset), bytes_from, bytes,
+                                   rma::Scale::of(1.0)));
+    });
+    crew.barrier();
+    return problem;
+  });
+}
+
+TEST(DataChecks, OfSumsFindWhatIsTooMuch) {
+  for (const bool are_apart : {false, true}) {
+    for (const int adders : {1, ranks}) {
+      EXPECT_EQ(add_up(are_apart, adders, 0), "");
+      EXPECT_NE(add_up(are_apart, adders, 0.5).find("double 511 is "), std::string::npos);
+    }
+  }
+}
+
+TEST(DataChecks, OfDrawsFindWhatIsDrawnTwice) {
+  const auto draw_by = [](std::int64_t step) {
+    return on_all_ranks(Loss::nothing, [step](Crew& crew, rma::Job&, OwnMemory& memory, Losing&) {
+      std::int64_t left_out = 0;
+      return verify_draws(crew, [&] {
+        left_out = step == 0 ? memory.fetch_add(1, 0, 1) : left_out + step;
+        return left_out;
+      });
+    });
+  };
+  EXPECT_EQ(draw_by(0), "");
+  EXPECT_EQ(draw_by(1), "1 was drawn after 1") << "by each of three";
+}
+
+TEST(CollectiveBuffers, FindAWrongElement) {
+  using Kind = Collective::Kind;
+  for (const Kind kind : {Kind::broadcast, Kind::allreduce, Kind::reduce, Kind::allgather}) {
+    std::vector<CollectiveBuffers> both = {{{kind, 1024}, 0, 2}, {{kind, 1024}, 1, 2}};
+    both[0].fill();
+    both[1].fill();
+    std::vector<double> right(both[0].own().begin(), both[0].own().end());
+    for (std::size_t i = 0; i < right.size() && kind != Kind::broadcast; ++i) {
+      right[i] += kind == Kind::allgather ? 0 : both[1].own()[i];
+    }
+    if (kind == Kind::allgather) {
+      right.insert(right.end(), both[1].own().begin(), both[1].own().end());
+    }
+    EXPECT_EQ(both[0].problem(right), "");
+    EXPECT_EQ(both[1].problem(right), "");
+    right.back() += 1;
+    EXPECT_NE(both[0].problem(right).find(" on rank 0: "), std::string::npos);
+    EXPECT_EQ(both[1].problem(right).empty(), kind == Kind::reduce) << "rank 0 has the result";
+  }
 }
 
 std::string update(Loss loss, std::int64_t allowed, Calls calls) {

@@ -8,6 +8,7 @@
 
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "bench/relaunch.hpp"
 
@@ -70,7 +71,17 @@ TEST(Launches, SayWhatMayBeSaid) {
   EXPECT_EQ(out.str().find(" faster\n"), std::string::npos) << "only in one of two";
   out.str("");
   print(out, combine({report(0.5, 5), report(0.6, 5)}));
-  EXPECT_NE(out.str().find("0.550    0.500    0.600  faster\n"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("0.550    0.500    0.600  faster?\n"), std::string::npos) << out.str();
+  out.str("");
+  print(out, combine(std::vector<Json>(launches_for_a_claim, report(0.5, 5))));
+  EXPECT_NE(out.str().find("0.500    0.500    0.500  faster\n"), std::string::npos) << out.str();
+}
+
+TEST(Launches, OfAFewSamplesSayNothing) {
+  Json few = report(0.5, 5);
+  few["results"][1]["samples_n"] = samples_for_an_interval - 1;
+  const Launches launches = combine(std::vector<Json>(launches_for_a_claim, few));
+  EXPECT_EQ(launches.ratios[0].faster, 0) << "an interval of five has less than 95 %";
 }
 
 TEST(Relaunch, TakesItsOwnOptionsOutOfTheArguments) {

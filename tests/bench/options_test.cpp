@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,16 @@ TEST(SuiteOptions, HaveDefaults) {
   EXPECT_TRUE(options.check);
   EXPECT_FALSE(options.full);
   EXPECT_TRUE(options.measure_options().prime);
+}
+
+TEST(SuiteOptions, TellWhichOfThemMakeOtherNumbers) {
+  using Options = std::map<std::string, std::string>;
+  EXPECT_EQ(parse({"-i", "30", "--quiet", "-w", "allocate"}).distinguishing(), Options());
+  EXPECT_EQ(parse({"-s", "flush", "-w", "create", "--cold", "--cache", "1M"}).distinguishing(),
+            (Options{{"--sync-option", "flush"},
+                     {"--win-option", "create"},
+                     {"--cold", "yes"},
+                     {"--cache", "1048576"}}));
 }
 
 TEST(SuiteOptions, TakeTheSpellingOfOsu) {

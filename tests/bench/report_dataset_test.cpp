@@ -64,6 +64,18 @@ TEST(Dataset, KeepsSettingsApartAndNamesTheDifference) {
   EXPECT_TRUE(data.pairs().empty());
 }
 
+TEST(Dataset, KeepsApartWhatOptionsMadeAnother) {
+  std::vector<RunFile> runs = launches({2, 2, 2});
+  runs[1].options = {{"--sync-option", "flush"}};
+  runs[2].options = {{"--cold", "yes"}};
+  const Dataset data(std::move(runs));
+  ASSERT_EQ(data.variants().size(), 3U);
+  EXPECT_EQ(data.variants()[0].setting, "2 ranks on 1 node, without --cold, without --sync-option");
+  EXPECT_EQ(data.variants()[1].setting,
+            "2 ranks on 1 node, without --cold, with --sync-option flush");
+  EXPECT_EQ(data.variants()[2].setting, "2 ranks on 1 node, with --cold, without --sync-option");
+}
+
 TEST(Dataset, OfOneVersionHasNothingToCompare) {
   EXPECT_TRUE(Dataset(launches({2, 3})).pairs().empty());
 }
@@ -208,7 +220,51 @@ TEST(Backends, HaveStylesOfTheirOwn) {
   EXPECT_EQ(styles_of({"Tessera, shm"}), (std::vector<int>{0}));
   const auto all = styles_of({"round", "memcpy", "square", "tcp", "mpi"});
   EXPECT_EQ(all, (std::vector<int>{3, 1, 4, 0, 2})) << "the unknown take what is free";
-  EXPECT_EQ(styles_of({"a", "b", "c", "d", "e", "f", "g", "h", "i"}).back(), 0);
+  EXPECT_EQ(styles_of({"a", "b", "c", "d", "e", "f", "g", "h", "i"}).back(), 1);
+}
+
+TEST(Backends, LookTheSameWithWhomeverTheyStand) {
+  // What the suites measure together.
+  const std::vector<std::vector<std::string>> charts = {
+      {"mpi neighbours", "vector", "plain", "aggregate", "default", "neighbours"},
+      {"serial loop", "plain", "aggregate", "vector"},
+      {"memcpy", "mpi", "armci-mpi", "1000 calls", "aggregate", "one list"},
+      {"tcp polling", "tcp blocking", "mpi", "1000 calls", "aggregate", "tcp"},
+      {"tcp polling", "tcp blocking", "mpi", "mpi two-sided", "tcp"},
+      {"tcp polling", "tcp blocking", "mpi in memory", "mpi two-sided in memory", "tcp"},
+      {"tcp polling", "tcp blocking", "mpi", "n calls", "tcp"},
+      {"tcp blocking", "buffered", "pipelined", "zero-copy", "default"},
+      {"tcp with helpers", "mpi two-sided", "tcp"},
+      {"tcp polling", "tcp blocking", "fence each", "fence_all"},
+      {"dgemm at once", "pdgemm", "tiled", "round robin", "local matrix", "regular"},
+      {"dgemm at once", "one rank", "tessera"},
+      {"rma", "contiguous", "mpi subarray", "global arrays", "tessera"},
+      {"loads and stores", "own table", "mpi", "one by one", "tessera"},
+      {"plain", "mpi", "global arrays", "two levels", "tessera"},
+      {"one axpy", "all axpy", "one rank", "all ranks"},
+      {"bare loop", "ordinary memory", "allocate_local"},
+      {"allocate_local", "used before", "mapped anew"},
+      {"bare loop", "contiguous", "rows"},
+      {"each to its owner", "cache", "copies on nodes"},
+      {"mpi two-sided", "mpi overlapped", "tessera-mg"},
+      {"memcpy", "mpi", "armci-mpi", "shm"},
+      {"called by one rank", "called by all ranks"},
+      {"same node", "across nodes"}};
+  for (const auto& names : charts) {
+    const std::vector<int> together = styles_of(names);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      EXPECT_EQ(together[i], styles_of({names[i]})[0]) << names[i] << " beside " << names[0];
+    }
+  }
+}
+
+TEST(Backends, LeaveItsColourToMpi) {
+  EXPECT_EQ(styles_of({"mpi neighbours"})[0], style_of_mpi);
+  for (const int style :
+       styles_of({"neighbours", "pdgemm", "a", "b", "c", "d", "e", "f", "g", "h", "i",
+                  "j",          "k",      "l", "m", "n", "o", "p", "q", "r", "s"})) {
+    EXPECT_NE(style, style_of_mpi);
+  }
 }
 
 TEST(Backends, AreNamedForPeople) {

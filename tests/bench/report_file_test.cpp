@@ -67,6 +67,7 @@ TEST(RunFile, ReadsWhatTheSuiteWrites) {
   Record by_rank;
   by_rank.stats = summarise(floor.samples_ns);
   by_rank.by_rank = {3, 4};
+  by_rank.by_rank_ci95 = {{2, 3.5}, {4, 4}};
   report.add({by_rank});
   report.add(MatrixPattern{"band", 4, 6, 5, {{2, 0, 0}, {0, 2, 1}}});
   const RunFile run = to_run_file("live", report.to_json());
@@ -75,6 +76,7 @@ TEST(RunFile, ReadsWhatTheSuiteWrites) {
   EXPECT_EQ(run.results[1].against->at(0).reference, "memcpy");
   EXPECT_DOUBLE_EQ(run.results[1].against->at(0).ratio.value, 1);
   EXPECT_EQ(run.results[2].by_rank, (std::vector<double>{3, 4}));
+  EXPECT_EQ(run.results[2].by_rank_ci95, (std::vector<Interval>{{2, 3.5}, {4, 4}}));
   ASSERT_EQ(run.patterns.size(), 1U);
   EXPECT_EQ(run.patterns[0].name, "band");
   EXPECT_EQ(run.patterns[0].columns, 6);
@@ -114,6 +116,15 @@ TEST(RunFile, RefusesOtherProgramsFiles) {
             "x.json: /schema: expected \"tessera-bench/1\", found \"other/2\"");
   EXPECT_EQ(complaint_about("[1]"), "x.json: /: expected an object, found a list");
   EXPECT_EQ(complaint_about("7"), "x.json: /: expected an object, found the number 7");
+}
+
+TEST(RunFile, RefusesIntervalsOfOtherRanks) {
+  EXPECT_EQ(complaint_after([](Json& json) {
+              json["results"][0]["by_rank"] = {1, 2};
+              json["results"][0]["by_rank_ci95"] = {{1, 2}};
+            }),
+            "x.json: /results/0/by_rank_ci95: expected as many intervals as by_rank has numbers, "
+            "2, found 1");
 }
 
 TEST(RunFile, SaysWhatWasExpectedWhere) {

@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -153,6 +155,20 @@ TEST(Sweeps, GoBySizeForEachOtherShape) {
   EXPECT_EQ(sweeps_of(cubes.variants()[0], "rma", "put").size(), 1U);
 }
 
+TEST(Sweeps, GoByWhatAShapeCounts) {
+  const Dataset data =
+      of_shapes({{"ranks changed: 0", 0}, {"ranks changed: 1", 8}, {"ranks changed: 3", 24}});
+  const auto sweeps = sweeps_of(data.variants()[0], "rma", "put");
+  ASSERT_EQ(sweeps.size(), 1U);
+  EXPECT_EQ(sweeps[0].name(), "rma put");
+  EXPECT_EQ(sweeps[0].x.title, "Ranks changed");
+  EXPECT_EQ(sweeps[0].x.unit, Unit::count);
+  EXPECT_EQ(sweeps[0].lines[2].x, 3);
+  for (const char* const other : {"ranks changed: 3 of 4", "ranks changed:3", ": 3", "ranks: -1"}) {
+    EXPECT_FALSE(counted_of(other)) << other;
+  }
+}
+
 Chart small_chart() {
   Chart chart = blank_chart("A <chart>", {"Size", Unit::bytes, Spacing::logarithmic},
                             {"Time", Unit::time, Spacing::logarithmic});
@@ -207,6 +223,28 @@ TEST(Drawing, ShowsBarsOfCategories) {
   EXPECT_EQ(nesting_problem(drawn), "");
 }
 
+TEST(Drawing, BreaksLongNamesOfCategories) {
+  Chart chart = small_chart();
+  chart.x.title = "";
+  chart.categories = {"put here", "put + fence", "inseparable", "c", "d", "e", "f"};
+  chart.series = {{"a", 0, {{0, 1, {1, 1}}, {1, 2, {2, 2}}}}};
+  const std::string drawn = draw(chart);
+  EXPECT_TRUE(has(drawn, ">put here<")) << drawn;
+  EXPECT_TRUE(has(drawn, ">put +<"));
+  EXPECT_TRUE(has(drawn, ">fence<"));
+  EXPECT_TRUE(has(drawn, "<title>inseparable</title>"));
+  EXPECT_TRUE(has(drawn, ">inseparab…<")) << "has no blank";
+  chart.x.title = "Operation";
+  EXPECT_TRUE(has(draw(chart), ">put + fen…<")) << "the second line is the title's";
+}
+
+TEST(Drawing, LeavesOutTicksOfIntervalsThatHaveNoRoom) {
+  const std::string wide = draw_interval_axis(range_of({{0.0002, {0.00016, 0.0003}}}));
+  EXPECT_FALSE(has(wide, ">0.0001<")) << "it would stick out: " << wide;
+  EXPECT_TRUE(has(wide, ">1<"));
+  EXPECT_TRUE(has(draw_interval_axis(range_of({{0.7, {0.6, 0.8}}})), ">0.6<"));
+}
+
 TEST(Drawing, OfNothingIsNothing) {
   EXPECT_EQ(figure(Chart{}), "");
 }
@@ -216,7 +254,8 @@ TEST(Page, IsWellFormedAndSelfContained) {
   EXPECT_EQ(nesting_problem(text), "");
   std::string others = text;
   for (const std::string own : {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml"}) {
-    others = std::regex_replace(others, std::regex("xmlns=\"" + own + "\""), "");
+    const std::regex attribute(fmt::format("xmlns=\"{}\"", own));
+    others = std::regex_replace(others, attribute, "");
   }
   for (const char* const foreign :
        {"http:", "https:", "src=", "<script", "<link", "@import", "url("}) {
@@ -319,14 +358,79 @@ TEST(Experiments, AreAllThereWithTheirCommandOrWhatTheyWaitFor) {
     for (const Experiment& experiment : each.experiments) {
       numbers.push_back(each.id + " " + experiment.number);
       EXPECT_FALSE(experiment.shown.empty()) << numbers.back();
-      EXPECT_FALSE(experiment.command.empty() && experiment.later.empty()) << numbers.back();
+      EXPECT_FALSE(experiment.parts.empty() && experiment.later.empty()) << numbers.back();
     }
   }
   EXPECT_EQ(numbers.size(), 23U);
   const std::string armci = paper(data, armci_paper());
   EXPECT_TRUE(has(armci, "rma get: bandwidth")) << "figure 17 is in the example";
-  EXPECT_TRUE(has(armci, "Not in these files.")) << "figure 14 is not";
+  EXPECT_TRUE(has(armci, "Not in these files: bandwidth of verbs put, ")) << "figure 14 is not";
   EXPECT_TRUE(has(paper(data, clustering_paper()), "aren&#39;t built yet"));
+}
+
+/// A run with one result of each of these operations.
+RunFile with_operations(const std::vector<std::pair<std::string, std::string>>& operations) {
+  RunFile run = example_run();
+  const Result like = run.results[2];  // ours
+  run.results.clear();
+  for (const auto& [bench, op] : operations) {
+    run.results.push_back(like);
+    run.results.back().bench = bench;
+    run.results.back().op = op;
+  }
+  return run;
+}
+
+/// The text of one experiment of a paper, without markup of code.
+std::string text_of(const Paper& of, const std::string& number, const Dataset& data) {
+  Paper only{of.id, of.title, {}};
+  std::copy_if(of.experiments.begin(), of.experiments.end(), std::back_inserter(only.experiments),
+               [&number](const Experiment& each) { return each.number == number; });
+  return std::regex_replace(paper(data, only), std::regex("</?(span|code)>"), "");
+}
+
+TEST(Experiments, TellWhatIsMissingOfThemWhereTheRestIsThere) {
+  const Dataset data(one(with_operations({{"rma", "put"}, {"net", "put_here"}})));
+  const std::string text = text_of(armci_paper(), "Table 1", data);
+  EXPECT_TRUE(has(text, "<th>own node</th>")) << text;
+  EXPECT_TRUE(has(text, "<th>another node, TCP</th>"));
+  EXPECT_TRUE(has(text,
+                  "Not in these files: the line of another node over RDMA. "
+                  "TESSERA_RANKS_PER_NODE=1 tessera-run -n 2 tessera-bench verbs.latency, "
+                  "with --json FILE, measures it. It takes an RDMA device"));
+  EXPECT_EQ(count(text, "Not in these files"), 1U) << text;
+  const std::string registration = text_of(protocols_paper(), "Figure 2", data);
+  EXPECT_TRUE(has(registration, "Not in these files: time of verbs put_registration. "));
+  EXPECT_EQ(count(registration, "Not in these files"), 1U);
+}
+
+TEST(Experiments, HaveAHintForEachCommandWhereNothingIsThere) {
+  const Dataset data(one(with_operations({{"x", "y"}})));
+  const std::string text = text_of(armci_paper(), "Figure 18", data);
+  EXPECT_EQ(count(text, "Not in these files"), 2U) << text;
+  EXPECT_EQ(count(text, "class=\"figures\""), 0U);
+}
+
+TEST(Experiments, AskForClassCByItself) {
+  const Dataset data(one(with_operations({{"mg", "class_A"}, {"mg", "class_B"}})));
+  const std::string text = text_of(armci_paper(), "Figures 21 and 22", data);
+  EXPECT_TRUE(has(text, "Not in these files: class C. ")) << text;
+  EXPECT_TRUE(
+      has(text,
+          "tessera-bench mg --classes C -i 5 -x 1, with --json FILE, measures it. It takes some "
+          "9 GiB of memory and many minutes."));
+  EXPECT_TRUE(has(text, "Not in these files: class A between nodes, class B between nodes. "));
+  EXPECT_FALSE(has(text, "on one node. ")) << "that is there";
+}
+
+TEST(Experiments, ShowCoupledClusterOfOneNumberOfRanksAndAskForASecond) {
+  const Dataset data(one(with_operations({{"ccsd", "O = 4, V = 16"}})));
+  const std::string text = text_of(armci_mpi_paper(), "Figure 6", data);
+  EXPECT_TRUE(has(text, "<figcaption>Contractions of CCSD, time")) << text;
+  EXPECT_TRUE(has(text,
+                  "Not in these files: contractions by numbers of ranks. "
+                  "TESSERA_RANKS_PER_NODE=1 tessera-run -n 4 tessera-bench ccsd -m 8:32M"));
+  EXPECT_TRUE(has(text, "(T), isn&#39;t measured"));
 }
 
 }  // namespace

@@ -60,6 +60,43 @@ TEST(Panels, ShowEachRanksCommunication) {
   EXPECT_TRUE(has(text, "<th>1</th><td>40.5</td>"));
 }
 
+TEST(Panels, ShowTheIntervalOfEachRanksCommunication) {
+  RunFile run = with_measurement("communication", "fe2d:200", 12, {{"plain", 30}});
+  run.results[0].by_rank = {20};
+  run.results[0].by_rank_ci95 = {{19, 22.5}};
+  const std::string text = communication_by_rank()(Dataset(one(run)));
+  EXPECT_TRUE(has(text, "<th>0</th><td>20</td><td class=\"ci\">[19, 22.5]</td>")) << text;
+}
+
+TEST(Panels, JoinEachRanksCommunicationOverLaunches) {
+  std::vector<RunFile> runs;
+  for (const double time : {20.0, 10.0, 60.0}) {
+    runs.push_back(with_measurement("communication", "fe2d:200", 12, {{"plain", time}}));
+    runs.back().results[0].by_rank = {time, 2 * time};
+    runs.back().results[0].by_rank_ci95 = {{time - 1, time + 1}, {2 * time - 1, 2 * time + 1}};
+  }
+  const std::string text = communication_by_rank()(Dataset(std::move(runs)));
+  EXPECT_TRUE(has(text, "<th>0</th><td>20</td><td class=\"ci\">[9, 61]</td>")) << text;
+  EXPECT_TRUE(has(text, "<th>1</th><td>40</td><td class=\"ci\">[19, 121]</td>"));
+}
+
+TEST(Panels, TakeHowManyRanksWereChangedFromTheShape) {
+  RunFile run =
+      with_measurement("fence_all", "ranks changed: 1", 8, {{"fence each", 30}, {"fence_all", 20}});
+  run.results[1].ratio = RatioTo{"fence each", {2.0 / 3, {2.0 / 3, 2.0 / 3}}};
+  for (const std::size_t i : {0U, 1U}) {
+    run.results.push_back(run.results[i]);
+    run.results.back().shape = "ranks changed: 3";
+    run.results.back().size = 24;
+  }
+  const Dataset data(one(run));
+  EXPECT_TRUE(has(gain_of_fence_all()(data), "<th>3</th><td>50</td>"));
+  const std::string times = curves_of("net", "fence_all", Show::time)(data);
+  EXPECT_TRUE(has(times, "<th>Ranks changed</th>")) << times;
+  EXPECT_TRUE(has(times, "<th>3</th><td>30</td>"));
+  EXPECT_FALSE(has(times, "3 B"));
+}
+
 TEST(Panels, ComputeTheGainOfOneFenceForAll) {
   RunFile run = with_measurement("fence_all", "", 16, {{"fence each", 30}, {"fence_all", 20}});
   run.results[1].ratio = RatioTo{"fence each", {2.0 / 3, {2.0 / 3, 2.0 / 3}}};
@@ -118,10 +155,26 @@ TEST(Panels, ShowTimesByRanksFromSeveralFiles) {
     runs.push_back(with_measurement("product", "", 8, {{"plain", 12.0 / ranks}}));
     runs.back().ranks = ranks;
   }
-  const Panel panel = times_by_ranks("net", {{"product", "Product"}});
+  const Panel panel = times_by_ranks("products", "net", {{"product", "Product"}});
   const std::string text = panel(Dataset(std::move(runs)));
   EXPECT_TRUE(has(text, "<th>4</th><td>3</td>")) << text;
   EXPECT_EQ(panel(Dataset(one(with_measurement("product", "", 8, {{"plain", 1}})))), "");
+}
+
+TEST(Panels, StandForWhatOthersDraw) {
+  RunFile run = with_measurement("class_A", "", 8, {{"tessera-mg", 1}});
+  const auto is_measured = [&run](const char* op, Runs runs) {
+    const Panel panel = part_of_another("a bar", "net", op, runs);
+    EXPECT_EQ(panel(Dataset(one(run))), "");
+    return panel.is_measured(Dataset(one(run)));
+  };
+  EXPECT_TRUE(is_measured("class_A", Runs::any));
+  EXPECT_FALSE(is_measured("class_C", Runs::any));
+  EXPECT_TRUE(is_measured("class_A", Runs::on_one_node));
+  EXPECT_FALSE(is_measured("class_A", Runs::between_nodes));
+  run.nodes = 2;
+  EXPECT_FALSE(is_measured("class_A", Runs::on_one_node));
+  EXPECT_TRUE(is_measured("class_A", Runs::between_nodes));
 }
 
 }  // namespace

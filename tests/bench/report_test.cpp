@@ -46,6 +46,7 @@ RunInfo example_run() {
   SoloCrew crew;
   const std::array argv = {"tessera-bench", "latency"};
   RunInfo run = describe_run(crew, static_cast<int>(argv.size()), argv.data());
+  run.launch.options = {{"--cache", "1048576"}};
   run.env = {{"TESSERA_TRANSPORT", "shm"}};
   return run;
 }
@@ -56,6 +57,7 @@ Report example_report() {
   Record record;
   record.bench = record.backend = record.op = "by rank";
   record.by_rank = {1, 2};
+  record.by_rank_ci95 = {{0.5, 1.5}, {2, 2.5}};
   record.stats = summarise(record.by_rank);
   report.add({record});
   report.add(MatrixPattern{"fe2d:2", 4, 4, 10, {{3, 2}, {2, 3}}});
@@ -93,6 +95,7 @@ TEST(Report, WritesTheFieldsOfTheConvention) {
   EXPECT_EQ(json.at("schema"), "tessera-bench/1");
   EXPECT_EQ(json.at("launch").at("argv").at(1), "latency");
   EXPECT_EQ(json.at("env").at("TESSERA_TRANSPORT"), "shm");
+  EXPECT_EQ(json.at("launch").at("options").at("--cache"), "1048576");
   const auto& result = json.at("results").at(1);
   EXPECT_EQ(result.at("samples_n"), 101);
   EXPECT_DOUBLE_EQ(result.at("median"), 2.0);
@@ -102,6 +105,7 @@ TEST(Report, WritesTheFieldsOfTheConvention) {
   EXPECT_EQ(result.at("against").size(), 1U);
   EXPECT_EQ(result.at("against").at(0), result.at("ratio"));
   EXPECT_EQ(json.at("results").at(2).at("by_rank").at(1), 2);
+  EXPECT_EQ(json.at("results").at(2).at("by_rank_ci95").at(1).at(1), 2.5);
   EXPECT_EQ(json.at("patterns").at(0).at("cells").at(1).at(0), 2);
   EXPECT_EQ(json.at("targets").at(0).at("cases_without_reference"), 0);
 }
@@ -154,8 +158,9 @@ TEST(Report, WritesOneCsvLineARecordWithAllColumns) {
   const auto commas = [](const std::string& line) {
     return std::count(line.begin(), line.end(), ',');
   };
-  EXPECT_EQ(commas(header), 23);
-  EXPECT_EQ(commas(floor), 23);
+  EXPECT_EQ(commas(header), 25);
+  EXPECT_EQ(commas(floor), 25);
+  EXPECT_NE(header.find(",bytes_per_s,gib_per_s,operations_per_s,"), std::string::npos);
   EXPECT_EQ(floor.find("shapes,memcpy,put_strided,64 x 16 B,1024,101,us,1,"), 0U) << floor;
   EXPECT_NE(ours.find(",memcpy,2,"), std::string::npos) << ours;
   EXPECT_NE(ours.find("true,\"a note, with a \"\"comma\"\"\""), std::string::npos) << ours;
@@ -225,7 +230,8 @@ TEST(Table, HasTheShapeOfOsu) {
   const auto text = lines(out.str());
   ASSERT_GE(text.size(), 4U);
   EXPECT_EQ(text[0], "# Tessera Put Latency v" + run.suite_version);
-  EXPECT_EQ(text[1].find("# backend: shm, ranks: 1, nodes: 1, cores: "), 0U) << text[1];
+  EXPECT_EQ(text[1].find("# backend: shm, sync: default, ranks: 1, nodes: 1, cores: "), 0U)
+      << text[1];
   for (std::size_t i = 2; i + 2 < text.size(); ++i) {
     EXPECT_TRUE(text[i].starts_with("# ")) << text[i];
   }
@@ -248,6 +254,35 @@ TEST(Table, NamesTheSettingsThatChooseProtocols) {
                 .find("\n# protocols: TESSERA_DIRECT_ROW=16 TESSERA_VERBS_GID=1\n"),
             std::string::npos);
   EXPECT_EQ(heading_with({{"TESSERA_TRANSPORT", "shm"}}).find("protocols"), std::string::npos);
+}
+
+TEST(Table, SaysWhereOperationsAreComplete) {
+  std::ostringstream out;
+  RunInfo run = example_run();
+  run.launch.options = {{sync_option, "flush"}};
+  print_heading(out, {}, run, "shm");
+  EXPECT_NE(out.str().find("# backend: shm, sync: flush, ranks: "), std::string::npos);
+}
+
+TEST(Table, IsAboutTheSameCandidateWhereverItStands) {
+  std::ostringstream out;
+  const RunInfo run = example_run();
+  Heading heading;
+  heading.subject = 1;
+  Table table(out, heading, run);
+  auto measured = two_measured();
+  table.add(8, measured);
+  measured.push_back(measured[0]);
+  measured[2].name = "mpi";
+  std::rotate(measured.begin(), measured.begin() + 1, measured.end());
+  EXPECT_EQ(table.subject_in(measured), 0U);
+  table.add(16, measured);
+  const auto text = lines(out.str());
+  EXPECT_EQ(squeezed(text[text.size() - 2]),
+            "# Size Latency (us) mpi (us) ratio memcpy (us) ratio");
+  EXPECT_EQ(squeezed(text.back()), "16 2.0000 1.0000 2.000 1.0000 2.000");
+  measured.erase(measured.begin());
+  EXPECT_THROW((void)table.subject_in(measured), std::logic_error);
 }
 
 TEST(Table, NamesALineThatHasNoSize) {

@@ -53,6 +53,9 @@ TEST(Label, HasTheUnitThatFits) {
   EXPECT_EQ(label(50'000, Unit::speed), "50 GB/s");
   EXPECT_EQ(label(0.5, Unit::messages), "500 k/s");
   EXPECT_EQ(label(90, Unit::percent), "90 %");
+  EXPECT_EQ(label(50000, Unit::percent), "50000 %");
+  EXPECT_EQ(label(200000, Unit::percent), "200k %");
+  EXPECT_EQ(label(1e7, Unit::percent), "10M %");
   EXPECT_EQ(label(1000, Unit::count), "1000");
 }
 
@@ -124,6 +127,18 @@ TEST(Ticks, AreFinerWhereThereAreFewPowersOfTen) {
   EXPECT_EQ(labels(ticks({1.5, 60}, Unit::time, Spacing::logarithmic)),
             (Labels{"2 µs", "5 µs", "10 µs", "20 µs", "50 µs"}));
   EXPECT_GE(ticks({10, 11}, Unit::time, Spacing::logarithmic).size(), 3U);
+}
+
+TEST(Ticks, EndWhateverTheValues) {
+  for (const double value : {1e300, 1e-300, 5e-324, 1.7e308}) {
+    for (const Spacing spacing : {Spacing::linear, Spacing::logarithmic}) {
+      for (const Unit unit : {Unit::time, Unit::bytes}) {
+        const Interval range = axis_range({1, value}, unit, spacing);
+        EXPECT_TRUE(std::isfinite(range.hi - range.lo)) << value;
+        EXPECT_LE(ticks(range, unit, spacing).size(), 11U) << value;
+      }
+    }
+  }
 }
 
 TEST(Ticks, AreNeverTooManyNorTooFew) {

@@ -163,6 +163,16 @@ TEST(Overlap, IsComparedInTheSameRounds) {
   EXPECT_DOUBLE_EQ(hidden_ratio(subject, reference).ci95.lo, 0.5);
 }
 
+TEST(Overlap, IsNotComparedWithWhatHidesNothing) {
+  const std::array blocking = {100.0, 100.0, 100.0};
+  const std::array computing = {200.0, 200.0, 200.0};
+  const std::array in_turn = {299.0, 300.0, 301.0};
+  const std::array half = {250.0, 251.0, 249.0};
+  EXPECT_FALSE(hides_anything({blocking, computing, in_turn}));
+  EXPECT_TRUE(hides_anything({blocking, computing, half}));
+  EXPECT_EQ(hidden_by_rounds({blocking, computing, half}), (std::vector<double>{0.5, 0.49, 0.51}));
+}
+
 TEST(Overlap, ComputationHasMoreStepsForMoreTime) {
   using std::chrono::milliseconds;
   EXPECT_GT(Computation::lasting(milliseconds(10)).steps(),

@@ -68,8 +68,8 @@ TEST(NodeMemory, KeepsToTheLimitOnFiles) {
   EXPECT_EQ(code_of_child([] {
               limit(RLIMIT_FSIZE, rlim_t{1} << 20);
               const auto memory = NodeMemory::create(2, std::uint64_t{1} << 34);
-              const bool tells = !memory.ok() && memory.status().describe().find("ulimit -f") !=
-                                                     std::string::npos;
+              const bool tells =
+                  !memory.ok() && memory.status().describe().find("ulimit -f") != std::string::npos;
               return tells ? 0 : 1;
             }),
             0);

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/rma/contention_checks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "rma/transfer.hpp"
+
+namespace tessera::bench {
+namespace {
+
+std::span<double> numbers_at(std::byte* memory, std::size_t bytes) {
+  return {reinterpret_cast<double*>(memory), bytes / sizeof(double)};
+}
+
+/// What is wrong with the target's own memory, where `part` begins; rank r added r + 1.
+std::string problem_of_part(const Sums& sums, int part) {
+  const double whole = sums.adders * (sums.adders + 1) / 2.0;
+  const double own = part < sums.adders ? part + 1.0 : 0;
+  const double expected = sums.are_apart ? own : whole;
+  const auto found =
+      numbers_at(sums.region.local() + static_cast<std::size_t>(part) * sums.bytes, sums.bytes);
+  const auto wrong =
+      std::find_if(found.begin(), found.end(), [=](double sum) { return sum != expected; });
+  return wrong == found.end()
+             ? ""
+             : fmt::format("double {} is {}, not {}", wrong - found.begin(), *wrong, expected);
+}
+
+}  // namespace
+
+std::string verify_sums(Crew& crew, rma::Job& job, const Sums& sums,
+                        const std::function<void()>& add) {
+  const int parts = sums.are_apart ? crew.size() : 1;
+  const bool is_target = crew.rank() == sums.target.value;
+  if (is_target) {
+    std::fill_n(sums.region.local(), static_cast<std::size_t>(parts) * sums.bytes, std::byte{0});
+  }
+  const auto own = numbers_at(sums.from, sums.bytes);
+  std::fill(own.begin(), own.end(), crew.rank() + 1.0);
+  crew.barrier();
+  if (crew.rank() < sums.adders) {
+    add();
+    rma::require(job.fence_all());
+  }
+  crew.barrier();
+  std::string problem;
+  for (int part = 0; is_target && problem.empty() && part < parts; ++part) {
+    problem = problem_of_part(sums, part);
+  }
+  std::fill(own.begin(), own.end(), 0);  // what is measured then adds nothing, however often
+  crew.barrier();
+  return problem;
+}
+
+std::string verify_lock(Crew& crew, rma::Job& job, const rma::RemoteAddress& word,
+                        const std::function<void()>& lock, const std::function<void()>& unlock) {
+  constexpr std::int64_t rounds = 50;
+  const auto write = [&](std::int64_t value) {
+    rma::require(rma::put(job, word, &value, sizeof value));
+    rma::require(job.fence_all());
+  };
+  const auto read = [&] {
+    std::int64_t value = 0;
+    rma::require(rma::get(job, word, &value, sizeof value));
+    return value;
+  };
+  if (crew.rank() == 0) {
+    write(0);
+  }
+  crew.barrier();
+  for (std::int64_t i = 0; i < rounds; ++i) {
+    lock();
+    write(read() + 1);
+    unlock();
+  }
+  crew.barrier();
+  const std::int64_t expected = rounds * crew.size();
+  const std::int64_t found = read();
+  crew.barrier();
+  return found == expected ? ""
+                           : fmt::format("{} ranks counted to {} under the lock, not {}",
+                                         crew.size(), found, expected);
+}
+
+std::string verify_draws(Crew& crew, const std::function<std::int64_t()>& draw) {
+  std::array<std::int64_t, 100> own = {};
+  crew.barrier();
+  std::generate(own.begin(), own.end(), draw);
+  std::vector<std::int64_t> all;
+  for (int rank = 0; rank < crew.size(); ++rank) {
+    const auto drawn = crew.share(own, rank);
+    all.insert(all.end(), drawn.begin(), drawn.end());
+  }
+  std::sort(all.begin(), all.end());
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i] != all[i - 1] + 1) {
+      return fmt::format("{} was drawn after {}", all[i], all[i - 1]);
+    }
+  }
+  return "";
+}
+
+}  // namespace tessera::bench
