@@ -50,6 +50,11 @@ Status save_amplitudes(const rma::Job& job, const std::string& path, const Orbit
   return writer.commit();
 }
 
+Status try_amplitude_file(const rma::Job& job, const std::string& path) {
+  // What is begun and not committed is removed.
+  return CheckpointWriter::create(job, path).status();
+}
+
 Status load_amplitudes(const rma::Job& job, const std::string& path, const OrbitalSpace& space,
                        Amplitudes& amplitudes) {
   TESSERA_ASSIGN_OR_RETURN(auto file, Checkpoint::open(job, path));

@@ -15,6 +15,10 @@ namespace tessera::apps::ccsd {
 rma::Status save_amplitudes(const rma::Job& job, const std::string& path, const OrbitalSpace& space,
                             Amplitudes& amplitudes);
 
+/// Collective. Whether save_amplitudes() can write that file, tried without changing anything.
+/// Errors: those of checkpoints.
+rma::Status try_amplitude_file(const rma::Job& job, const std::string& path);
+
 /// Collective. Reads what any number of ranks have written.
 /// Errors: those of checkpoints; invalid_argument when the file has other numbers of orbitals.
 rma::Status load_amplitudes(const rma::Job& job, const std::string& path, const OrbitalSpace& space,

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "apps/common/clock.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/blas_threads.hpp"
 
@@ -25,10 +25,6 @@ constexpr std::int64_t tasks_per_rank = 6;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// The box's elements in this node's memory, if they lie there in one block; else nothing.
@@ -175,7 +171,7 @@ Status ContractionEngine::multiply(const Product& product, const Step& step, std
     buffer.resize(std::max(buffer.size(), static_cast<std::size_t>(step.c.volume())));
   }
   double* const c = buffers_.c[c_side_].data();
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   TESSERA_RETURN_IF_ERROR(linalg::blas::gemm<double>(
       product.alpha, {buffers_.a[side].matrix()}, {buffers_.b[side].matrix()},
       step.begins_task ? 0.0 : 1.0, LocalMatrix<double>{c, rows, columns, columns, 1}));
@@ -226,7 +222,7 @@ Status ContractionEngine::run_together(std::span<const Product> products) {
 }
 
 Status ContractionEngine::run(std::span<const Product> products) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   Status done = run_together(products);
   if (!done.ok()) {
     std::string names;

@@ -2,18 +2,19 @@
 #include "apps/ccsd/fcidump.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "apps/ccsd/fcidump_header.hpp"
+#include "apps/common/numbers.hpp"
 
 namespace tessera::apps::ccsd {
 namespace {
@@ -28,6 +29,8 @@ constexpr std::string_view header_start = "&FCI";
 constexpr std::string_view other_header_start = "$FCI";  // as compilers before Fortran 90 wrote it
 // A header lists a symmetry for each orbital; beyond this the file is something else.
 constexpr std::size_t most_header_characters = std::size_t{1} << 20;
+// A value and four orbitals take a tenth of it.
+constexpr std::size_t longest_line = 1024;
 
 /// The fields of a line; `count` goes on where there are too many.
 struct Fields {
@@ -49,49 +52,53 @@ Fields split(std::string_view line) {
   return fields;
 }
 
-/// A real number as Fortran writes it: 1.0, -1.5E-3, +2.D+01. False: it is none.
-bool parse_real(std::string_view field, double& value) {
-  std::string text(field);
-  for (char& c : text) {
-    c = c == 'D' || c == 'd' ? 'E' : c;
-  }
-  // Infinity and nan are numbers to strtod, but not to users.
-  char* end = nullptr;
-  value = std::strtod(text.c_str(), &end);
-  return end == text.c_str() + text.size() && !text.empty();
+// The column of a field of `line`, from 1.
+std::size_t column_of(std::string_view field, std::string_view line) {
+  return static_cast<std::size_t>(field.data() - line.data()) + 1;
 }
 
 }  // namespace
 
-Status Fcidump::refuse(const std::string& reason) const {
+Status Fcidump::refuse(const std::string& reason, std::size_t column) const {
+  const std::string place = column == 0 ? "" : fmt::format("{}:", column);
   return Status::error(Code::invalid_argument,
-                       fmt::format("{}:{}: {}", path_, line_number_, reason));
+                       fmt::format("{}:{}:{} {}", path_, line_number_, place, reason));
 }
 
-Status Fcidump::check_read() const {
+Result<std::optional<std::string_view>> Fcidump::next_line(std::size_t most) {
+  buffer_.resize(std::max(buffer_.size(), most + 1));  // the stream writes a zero behind a line
+  file_.getline(buffer_.data(), static_cast<std::streamsize>(most + 1));
   if (file_.bad()) {
     return Status::error(Code::unreachable, fmt::format("cannot read {} beyond line {}: {}", path_,
                                                         line_number_, std::strerror(errno)));
   }
-  return {};
-}
-
-bool Fcidump::next_line(std::string& line) {
-  if (!std::getline(file_, line)) {
-    return false;
+  const auto taken = static_cast<std::size_t>(file_.gcount());
+  if (file_.eof() && taken == 0) {
+    return std::optional<std::string_view>();
   }
   ++line_number_;
-  return true;
+  if (file_.fail()) {
+    return refuse(fmt::format("the line has more than {} characters", most));
+  }
+  return std::optional(std::string_view(buffer_.data(), file_.eof() ? taken : taken - 1));
 }
 
 Result<Fcidump> Fcidump::open(const std::string& path) {
-  std::ifstream file(path);
-  // A folder opens, too, but nothing can be read from it.
-  if (!file || (file.peek() == std::ifstream::traits_type::eof() && file.bad())) {
-    return Status::error(Code::unreachable,
-                         fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  const auto unreadable = [&](std::string_view reason) {
+    return Status::error(Code::unreachable, fmt::format("cannot read {}: {}", path, reason));
+  };
+  // All ranks read it, so that it can't be a pipe; and opening one would wait for who writes.
+  struct stat facts = {};
+  if (::stat(path.c_str(), &facts) != 0) {
+    return unreadable(std::strerror(errno));
   }
-  file.clear();
+  if (!S_ISREG(facts.st_mode)) {
+    return unreadable("is no regular file");
+  }
+  std::ifstream file(path);
+  if (!file) {
+    return unreadable(std::strerror(errno));
+  }
   Fcidump dump(path, std::move(file));
   TESSERA_RETURN_IF_ERROR(dump.read_header());
   return dump;
@@ -107,63 +114,76 @@ Status Fcidump::take_header(const std::string& text) {
 }
 
 Status Fcidump::read_header() {
+  const auto has_no_end = fmt::format("the header has no &END and no / in its first {} characters",
+                                      most_header_characters);
   std::string text;  // behind "&FCI"
   bool has_begun = false;
-  for (std::string line; next_line(line);) {
+  std::size_t left = most_header_characters;
+  while (left > 0) {
+    const auto next = next_line(left);
+    if (!next.ok()) {
+      return next.status().code() == Code::invalid_argument ? refuse(has_no_end) : next.status();
+    }
+    if (!*next) {
+      return refuse("the file ends within its header: there is no &END and no /");
+    }
+    std::string_view line = **next;
+    left -= std::min(left, line.size() + 1);
     if (!has_begun) {
       const std::size_t begin = line.find_first_not_of(" \t\r");
-      if (begin == std::string::npos) {
+      if (begin == std::string_view::npos) {
         continue;
       }
       const std::string start = upper(line.substr(begin, header_start.size()));
       if (start != header_start && start != other_header_start) {
         return refuse("an FCIDUMP file begins with &FCI");
       }
-      line.erase(0, begin + start.size());
+      line.remove_prefix(begin + start.size());
       has_begun = true;
     }
     const std::size_t end = find_header_end(line);
     text += line.substr(0, end);
     text += '\n';
-    if (end != std::string::npos) {
+    if (end != std::string_view::npos) {
       return take_header(text);
     }
-    if (text.size() > most_header_characters) {
-      return refuse(fmt::format("the header has no &END and no / in its first {} characters",
-                                most_header_characters));
-    }
   }
-  TESSERA_RETURN_IF_ERROR(check_read());
-  return refuse("the file ends within its header: there is no &END and no /");
+  return refuse(has_no_end);
 }
 
-Result<FcidumpEntry> Fcidump::parse_entry(const std::string& line) const {
+Result<std::int64_t> Fcidump::parse_orbital(std::string_view text, std::size_t column) const {
+  std::int64_t orbital = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), orbital);
+  if (error != std::errc{} || stop != text.data() + text.size()) {
+    return refuse(fmt::format("{} is not the number of an orbital", quoted(text)), column);
+  }
+  if (orbital < 0 || orbital > header_.orbitals) {
+    return refuse(
+        fmt::format("orbital {} is out of range; there are {}", orbital, header_.orbitals), column);
+  }
+  return orbital;
+}
+
+Result<FcidumpEntry> Fcidump::parse_entry(std::string_view line) const {
   const Fields fields = split(line);
-  if (line.find('(') != std::string::npos) {
-    return refuse("complex values are not supported");
+  const std::size_t parenthesis = line.find('(');
+  if (parenthesis != std::string_view::npos) {
+    return refuse("complex values are not supported", parenthesis + 1);
   }
   if (fields.count != field_count) {
     return refuse(fmt::format("expected a value and four orbitals, found {} of these five{}",
                               fields.count, file_.eof() ? "; the file is truncated" : ""));
   }
   FcidumpEntry entry;
-  if (!parse_real(fields.field[0], entry.value)) {
-    return refuse(fmt::format("'{}' is not a real number", fields.field[0]));
+  const Parsed<double> value = parse_fortran_real(fields.field[0]);
+  if (!value.ok()) {
+    return refuse(value.fault, column_of(fields.field[0], line));
   }
-  if (!std::isfinite(entry.value)) {
-    return refuse(fmt::format("the value {} is not finite", fields.field[0]));
-  }
-  std::array<std::int64_t, 4> orbital{};
+  entry.value = value.value;
+  std::array<std::int64_t, field_count - 1> orbital{};
   for (std::size_t i = 0; i < orbital.size(); ++i) {
     const std::string_view text = fields.field[i + 1];
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), orbital[i]);
-    if (error != std::errc{} || stop != text.data() + text.size()) {
-      return refuse(fmt::format("'{}' is not the number of an orbital", text));
-    }
-    if (orbital[i] < 0 || orbital[i] > header_.orbitals) {
-      return refuse(
-          fmt::format("orbital {} is out of range; there are {}", orbital[i], header_.orbitals));
-    }
+    TESSERA_ASSIGN_OR_RETURN(orbital[i], parse_orbital(text, column_of(text, line)));
   }
   const auto [p, q, r, s] = orbital;
   const bool are_first = p > 0 && q > 0;
@@ -187,8 +207,13 @@ Status Fcidump::for_each(const Visitor& visit) {
   // Every program writes these last; with orbitals in any order they tell that nothing is missing.
   bool has_core_energy = false;
   std::vector<bool> has_diagonal(static_cast<std::size_t>(header_.orbitals));
-  for (std::string line; next_line(line);) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) {
+  while (true) {
+    TESSERA_ASSIGN_OR_RETURN(const auto next, next_line(longest_line));
+    if (!next) {
+      break;
+    }
+    const std::string_view line = *next;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
       continue;
     }
     TESSERA_ASSIGN_OR_RETURN(const FcidumpEntry entry, parse_entry(line));
@@ -200,7 +225,6 @@ Status Fcidump::for_each(const Visitor& visit) {
       return refuse(status.message());
     }
   }
-  TESSERA_RETURN_IF_ERROR(check_read());
   for (std::size_t p = 0; p < has_diagonal.size(); ++p) {
     if (!has_diagonal[p]) {
       return refuse(

@@ -12,15 +12,20 @@
 // with blanks anywhere; exponents with E or D; integrals in any order, each at least once of its
 // eight permutations, which all mean the same. Everything else is refused by name.
 //
-// The file is streamed: memory is one buffer. Errors name the file, the line and the reason:
-// invalid_argument (what the file says can't be used), unreachable (it can't be read).
+// The file is streamed: memory is one buffer, of 1 MiB. That much a header may have; lines behind
+// it have at most 1024 characters. Errors name the file, the line, the column of a number and the
+// reason: invalid_argument (what the file says can't be used), unreachable (it can't be read).
 // Threads: one. Ownership: move-only; closes its file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "rma/result.hpp"
 
@@ -57,15 +62,20 @@ class Fcidump {
 
  private:
   Fcidump(std::string path, std::ifstream file) : path_(std::move(path)), file_(std::move(file)) {}
-  bool next_line(std::string& line);
+  /// None at the end of the file. Errors: invalid_argument for one of more than `most` characters.
+  /// It is valid until the next call.
+  rma::Result<std::optional<std::string_view>> next_line(std::size_t most);
   rma::Status read_header();
   rma::Status take_header(const std::string& text);
-  [[nodiscard]] rma::Status refuse(const std::string& reason) const;
-  [[nodiscard]] rma::Result<FcidumpEntry> parse_entry(const std::string& line) const;
-  [[nodiscard]] rma::Status check_read() const;
+  /// `column` counts from 1; 0: the line.
+  [[nodiscard]] rma::Status refuse(const std::string& reason, std::size_t column = 0) const;
+  [[nodiscard]] rma::Result<FcidumpEntry> parse_entry(std::string_view line) const;
+  [[nodiscard]] rma::Result<std::int64_t> parse_orbital(std::string_view text,
+                                                        std::size_t column) const;
 
   std::string path_;
   std::ifstream file_;
+  std::vector<char> buffer_;
   FcidumpHeader header_;
   std::int64_t line_number_ = 0;
 };

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "apps/ccsd/orbital_space.hpp"
+#include "apps/common/numbers.hpp"
 
 namespace tessera::apps::ccsd {
 namespace {
@@ -21,7 +22,7 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 
-/// Names with their values, in upper case and without blanks.
+/// Names with their values, in upper case.
 using Namelist = std::map<std::string, std::string>;
 
 // They tell of symmetry or of properties, which change no integral.
@@ -46,13 +47,24 @@ std::string upper_without_blanks(std::string_view text) {
   return result;
 }
 
+// In capitals, without blanks and commas at its ends. Blanks within it stay: they end a number.
+std::string upper_value(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && (is_blank(text.back()) || text.back() == ',')) {
+    text.remove_suffix(1);
+  }
+  return upper(text);
+}
+
 // The name that stands before the `=` at `equals`, blanks between them left out.
 std::size_t start_of_name(std::string_view text, std::size_t equals) {
   std::size_t end = equals;
   while (end > 0 && is_blank(text[end - 1])) {
     --end;
   }
-  while (end > 0 && text[end - 1] != ',' && !is_blank(text[end - 1])) {
+  while (end > 0 && text[end - 1] != ',' && text[end - 1] != '=' && !is_blank(text[end - 1])) {
     --end;
   }
   return end;
@@ -73,12 +85,12 @@ Result<Namelist> parse_namelist(std::string_view text) {
     const std::size_t value_end =
         next == std::string_view::npos ? text.size() : start_of_name(text, next);
     std::string name = upper_without_blanks(text.substr(name_start, equals - name_start));
-    std::string value = upper_without_blanks(text.substr(equals + 1, value_end - equals - 1));
-    while (!value.empty() && value.back() == ',') {
-      value.pop_back();
+    std::string value = upper_value(text.substr(equals + 1, value_end - equals - 1));
+    if (name.empty()) {
+      return refuse("the header has a = without a name before it");
     }
     if (!list.emplace(name, std::move(value)).second) {
-      return refuse(fmt::format("the header has {} twice", name));
+      return refuse(fmt::format("the header has {} twice", shown(name)));
     }
     equals = next;
   }
@@ -98,30 +110,45 @@ Result<std::int64_t> number_of(const Namelist& list, const std::string& name,
   std::int64_t number = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || stop != text.data() + text.size()) {
-    return refuse(fmt::format("{}={} is not a whole number", name, text));
+    return refuse(fmt::format("{}={} is not a whole number", name, shown(text)));
   }
   return number;
 }
 
-// Fortran's truth: .TRUE., .T., T, TRUE; and 1, as some programs write.
-bool is_true(std::string_view value) {
-  value.remove_prefix(!value.empty() && value.front() == '.' ? 1 : 0);
-  return !value.empty() && (value.front() == 'T' || value == "1");
+// Fortran's truth: .TRUE., .T., T, TRUE; and 1, as some programs write. None: it is neither.
+std::optional<bool> truth_of(std::string_view value) {
+  value.remove_prefix(value.starts_with('.') ? 1 : 0);
+  value.remove_suffix(value.ends_with('.') ? 1 : 0);
+  if (value == "TRUE" || value == "T" || value == "1") {
+    return true;
+  }
+  if (value == "FALSE" || value == "F" || value == "0") {
+    return false;
+  }
+  return std::nullopt;
+}
+
+// Of a name that asks for what is not supported, unless it is false.
+Status check_false(const std::string& name, const std::string& value, std::string_view what) {
+  const std::optional<bool> truth = truth_of(value);
+  if (!truth) {
+    return refuse(fmt::format("{}={} is neither true nor false", name, shown(value)));
+  }
+  if (*truth) {
+    return refuse(fmt::format("{}={}: {} integrals are not supported", name, value, what));
+  }
+  return {};
 }
 
 Status check_flags(const Namelist& list) {
   for (const auto& [name, value] : list) {
     if (name == "UHF" || name == "IUHF") {
-      if (is_true(value)) {
-        return refuse(fmt::format("{}={}: unrestricted integrals are not supported", name, value));
-      }
+      TESSERA_RETURN_IF_ERROR(check_false(name, value, "unrestricted"));
     } else if (name == "TREL") {
-      if (is_true(value)) {
-        return refuse(fmt::format("{}={}: relativistic integrals are not supported", name, value));
-      }
+      TESSERA_RETURN_IF_ERROR(check_false(name, value, "relativistic"));
     } else if (name != "NORB" && name != "NELEC" && name != "MS2" &&
                std::find(ignored_names.begin(), ignored_names.end(), name) == ignored_names.end()) {
-      return refuse(fmt::format("the header has the unknown name {}", name))
+      return refuse(fmt::format("the header has the unknown name {}", shown(name)))
           .hint("remove it if it changes no integral");
     }
   }
@@ -130,13 +157,14 @@ Status check_flags(const Namelist& list) {
 
 }  // namespace
 
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
+std::string upper(std::string_view text) {
+  std::string capitals(text);
+  std::transform(capitals.begin(), capitals.end(), capitals.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
+  return capitals;
 }
 
-std::size_t find_header_end(const std::string& line) {
+std::size_t find_header_end(std::string_view line) {
   const std::string capitals = upper(line);
   return std::min({capitals.find("&END"), capitals.find("$END"), capitals.find('/')});
 }

@@ -18,17 +18,21 @@
 #include "apps/ccsd/program.hpp"
 #include "apps/common/command_line.hpp"
 #include "apps/common/failure.hpp"
+#include "apps/common/output.hpp"
 #include "apps/common/whole_number.hpp"
 #include "rma/job.hpp"
 #include "rma/version.hpp"
 
 namespace {
 
+using tessera::apps::complain;
 using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
 using tessera::rma::Job;
 using tessera::rma::Status;
 namespace ccsd = tessera::apps::ccsd;
+
+constexpr const char* program_name = "tessera-ccsd";
 
 int run_in_threads(const ccsd::Arguments& arguments, std::int32_t threads) {
   ccsd::Outcome outcome;
@@ -41,7 +45,7 @@ int run_in_threads(const ccsd::Arguments& arguments, std::int32_t threads) {
     return result;
   });
   if (!status.ok()) {
-    fmt::print(stderr, "tessera-ccsd: {}\n", status.message());
+    complain(program_name, status.message());
   }
   return outcome.exit_code;
 }
@@ -49,7 +53,7 @@ int run_in_threads(const ccsd::Arguments& arguments, std::int32_t threads) {
 int run_in_processes(const ccsd::Arguments& arguments) {
   auto job = Job::start();
   if (!job.ok()) {
-    fmt::print(stderr, "tessera-ccsd: {}\n", job.status().message());
+    complain(program_name, job.status().message());
     return exit_failed;
   }
   const ccsd::Outcome outcome = ccsd::run(arguments, *job);
@@ -66,35 +70,33 @@ void add_options(CLI::App& app, ccsd::Arguments& arguments, std::int32_t& thread
                                     "The molecule's integrals, in FCIDUMP format");
   app.add_option("--frozen-core", arguments.frozen_core,
                  "So many of the lowest orbitals are not correlated")
-      ->check(whole_number(0));
+      ->transform(whole_number(0));
   app.add_flag("--triples", arguments.triples, "Also the perturbative triples, (T)");
   auto* const occupied =
       app.add_option("--occupied", arguments.occupied,
                      "Made-up integrals of so many occupied orbitals, instead of a file")
-          ->check(whole_number(1, ccsd::most_orbitals));
+          ->transform(whole_number(1, ccsd::most_orbitals));
   auto* const virtuals =
       app.add_option("--virtual", arguments.virtuals, "and so many virtual orbitals")
-          ->check(whole_number(1, ccsd::most_orbitals));
+          ->transform(whole_number(1, ccsd::most_orbitals));
   occupied->needs(virtuals)->excludes(file);
   virtuals->needs(occupied)->excludes(file);
   app.add_option("--max-iterations", arguments.max_iterations, "Iterations before giving up")
-      ->check(whole_number())
+      ->transform(whole_number())
       ->capture_default_str();
   app.add_option("--checkpoint", arguments.checkpoint_file,
                  "Write the amplitudes to this file after each iteration");
   app.add_option("--restart", arguments.restart_file, "Begin with the amplitudes of this file");
   app.add_option("--tile", arguments.tile, "Rows and columns of a task's tiles")
-      ->check(whole_number(1, std::int64_t{1} << 14))
+      ->transform(whole_number(1, std::int64_t{1} << 14))
       ->capture_default_str();
   app.add_option("--threads,--ranks", threads, "Run this many ranks as threads of one process")
-      ->check(whole_number());
+      ->transform(whole_number());
   app.add_option("--json", arguments.json_file, "Write the results to this file, too");
   app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   ccsd::Arguments arguments;
   std::int32_t threads = 0;  // 0: ranks are processes
   CLI::App app{"Closed-shell coupled cluster, CCSD and CCSD(T), on Tessera arrays."};
@@ -102,16 +104,24 @@ int main(int argc, char** argv) {
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
     return *code;
   }
+  if (const auto code = tessera::apps::refuse_threads_of_ranks(program_name, threads)) {
+    return *code;
+  }
   if (arguments.fcidump_file.empty() && arguments.occupied == 0) {
-    fmt::print(stderr, "tessera-ccsd: --fcidump FILE is needed, or --occupied O --virtual V\n");
+    complain(program_name, "--fcidump FILE is needed, or --occupied O --virtual V");
     return exit_usage;
   }
   if (arguments.fcidump_file.empty() && arguments.max_iterations == 1) {
-    fmt::print(
-        stderr,
-        "tessera-ccsd: --max-iterations 1: with made-up integrals it takes two iterations to "
-        "tell whether they lead somewhere\n");
+    complain(program_name,
+             "--max-iterations 1: with made-up integrals it takes two iterations to tell whether "
+             "they lead somewhere");
     return exit_usage;
   }
   return threads > 0 ? run_in_threads(arguments, threads) : run_in_processes(arguments);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tessera::apps::finish_output(program_name, run_program(argc, argv));
 }

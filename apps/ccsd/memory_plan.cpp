@@ -43,6 +43,10 @@ MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
   }
   add({"amplitudes", o * v, o * v}, 2);
   add({"diis", o * v, o * v}, 2 * static_cast<std::int64_t>(diis_depth));
+  if (options.reads_file) {
+    // What the Fock matrix is made of, by pairs of orbitals (reference_state.hpp).
+    add({"fock", pair_count(space.orbitals()), 2 * space.doubly_occupied() + 1}, 1);
+  }
   std::stable_sort(plan.arrays.begin(), plan.arrays.end(),
                    [](const PlannedMemory& a, const PlannedMemory& b) {
                      return a.bytes_per_rank > b.bytes_per_rank;
@@ -51,6 +55,9 @@ MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
   // Rows of one occupied index, of amplitudes twice; the quantities that are on all ranks.
   plan.buffers.push_back(
       {"rows", (2 * o * v * v + o * o * v + 64 * o * v + 6 * v * v + 4 * o * o) * element_bytes});
+  if (options.reads_file) {
+    plan.buffers.push_back({"fock", pair_count(space.orbitals()) * element_bytes});
+  }
   if (options.measures_rate) {
     plan.buffers.push_back(
         {"multiply_rate", 3 * multiply_rate_order * multiply_rate_order * element_bytes});

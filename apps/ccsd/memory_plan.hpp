@@ -22,6 +22,7 @@ struct PlanOptions {
   std::int64_t tile = 0;
   bool has_triples = false;
   bool measures_rate = false;
+  bool reads_file = false;
 };
 
 struct MemoryPlan {

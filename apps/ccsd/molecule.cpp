@@ -5,6 +5,7 @@
 
 #include "apps/ccsd/reference_state.hpp"
 #include "apps/ccsd/synthetic.hpp"
+#include "apps/common/agreement.hpp"
 
 namespace tessera::apps::ccsd {
 namespace {
@@ -39,7 +40,7 @@ Result<Molecule> read_molecule(rma::Job& job, Fcidump& file, const OrbitalSpace&
   FockCollector fock(job, space);
   {
     TESSERA_ASSIGN_OR_RETURN(auto collector, IntegralCollector::create(integrals, space));
-    TESSERA_RETURN_IF_ERROR(job.world().agree(collect(file, collector, fock)));
+    TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), collect(file, collector, fock)));
     collector.finish();
   }
   TESSERA_ASSIGN_OR_RETURN(const ReferenceState state, fock.finish(job.world()));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/ccsd/multiply_rate.hpp"
 
-#include <chrono>
 #include <vector>
 
 #include "apps/ccsd/local_product.hpp"
+#include "apps/common/clock.hpp"
 #include "linalg/blas_threads.hpp"
 
 namespace tessera::apps::ccsd {
@@ -20,13 +20,13 @@ rma::Result<double> measure_multiply_rate(rma::Job& job) {
   rma::Status mine =
       add_product(matrix(c.data(), n, n), 1.0, matrix(a.data(), n, n), matrix(b.data(), n, n));
   TESSERA_RETURN_IF_ERROR(job.world().agree(mine));
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   double seconds = 0.0;
   double operations = 0.0;
   while (seconds < least_seconds && mine.ok()) {
     mine = add_product(matrix(c.data(), n, n), 1.0, matrix(a.data(), n, n), matrix(b.data(), n, n));
     operations += 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
-    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds = seconds_since(start);
   }
   TESSERA_RETURN_IF_ERROR(job.world().agree(mine));
   return job.world().allreduce(operations / seconds / 1e9, rma::Reduction::sum);

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstdio>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <utility>
 
+#include "apps/ccsd/amplitude_file.hpp"
 #include "apps/ccsd/contraction.hpp"
 #include "apps/ccsd/fcidump.hpp"
 #include "apps/ccsd/memory_plan.hpp"
@@ -18,8 +18,12 @@
 #include "apps/ccsd/multiply_rate.hpp"
 #include "apps/ccsd/solver.hpp"
 #include "apps/ccsd/triples.hpp"
-#include "apps/common/command_line.hpp"
+#include "apps/common/agreement.hpp"
+#include "apps/common/clock.hpp"
+#include "apps/common/exit_codes.hpp"
 #include "apps/common/memory_check.hpp"
+#include "apps/common/output.hpp"
+#include "apps/common/output_file.hpp"
 #include "apps/common/progress.hpp"
 #include "apps/common/report.hpp"
 #include "rma/memory.hpp"
@@ -32,13 +36,8 @@ using rma::Job;
 using rma::Reduction;
 using rma::Result;
 using rma::Status;
-using Clock = std::chrono::steady_clock;
 
 constexpr int physical_digits = 14;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string human(std::int64_t bytes) {
   return rma::human_bytes(static_cast<std::uint64_t>(bytes));
@@ -60,27 +59,30 @@ Result<Input> open_input(const Arguments& arguments, Job& job) {
     const std::int64_t occupied = arguments.occupied;
     auto space =
         OrbitalSpace::create(occupied + arguments.virtuals, 2 * occupied, arguments.frozen_core);
-    TESSERA_RETURN_IF_ERROR(job.world().agree(space.status()));
+    TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), space.status()));
     return Input{{}, *space};
   }
   auto file = Fcidump::open(arguments.fcidump_file);
-  TESSERA_RETURN_IF_ERROR(job.world().agree(file.status()));
+  TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), file.status()));
   auto space = OrbitalSpace::create(file->header().orbitals, file->header().electrons,
                                     arguments.frozen_core);
-  TESSERA_RETURN_IF_ERROR(job.world().agree(space.status()));
+  TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), space.status()));
   return Input{std::move(*file), *space};
 }
 
-void describe_run(Report& report, const Arguments& arguments, const OrbitalSpace& space,
-                  const Job& job) {
+Status describe_run(Report& report, const Arguments& arguments, const OrbitalSpace& space,
+                    Job& job) {
   report.add("method", arguments.triples ? "CCSD(T), closed shell" : "CCSD, closed shell");
   report.add("integrals", is_synthetic(arguments) ? "made up" : arguments.fcidump_file);
   report.add("frozen_orbitals", space.frozen);
   report.add("occupied_orbitals", space.occupied);
   report.add("virtual_orbitals", space.virtuals);
-  report.add("ranks", std::int64_t{job.size()});
-  report.add("nodes", std::int64_t{job.node_count()});
-  report.add("bootstrap", job.bootstrap().name());
+  return add_job(report, job);
+}
+
+void add_memory(Report& report, const std::string& name, std::int64_t bytes_per_rank) {
+  report.add("memory_" + name, human(bytes_per_rank) + " a rank",
+             {{"memory_" + name + "_bytes_per_rank", bytes_per_rank}});
 }
 
 /// What each rank will take; small arrays together.
@@ -89,16 +91,16 @@ void describe_memory(Report& report, const MemoryPlan& plan) {
   std::int64_t others = 0;
   for (const PlannedMemory& array : plan.arrays) {
     if (array.bytes_per_rank * 50 >= total) {
-      report.add("memory_" + array.name, human(array.bytes_per_rank) + " a rank");
+      add_memory(report, array.name, array.bytes_per_rank);
     } else {
       others += array.bytes_per_rank;
     }
   }
-  report.add("memory_other_arrays", human(others) + " a rank");
+  add_memory(report, "other_arrays", others);
   for (const PlannedMemory& buffer : plan.buffers) {
-    report.add("memory_buffer_" + buffer.name, human(buffer.bytes_per_rank) + " a rank");
+    add_memory(report, "buffer_" + buffer.name, buffer.bytes_per_rank);
   }
-  report.add("memory_total", human(total) + " a rank");
+  add_memory(report, "total", total);
 }
 
 MemoryNeed need_of(const MemoryPlan& plan, const OrbitalSpace& space) {
@@ -118,9 +120,8 @@ Result<Molecule> make_molecule(Input& input, Job& job) {
 }
 
 void print_iteration(const Iteration& iteration) {
-  fmt::print("  iteration {:3}   correlation {:18.12f}   step {:9.2e}\n", iteration.number,
-             iteration.energy, iteration.step_norm);
-  std::fflush(stdout);
+  tell(fmt::format("  iteration {:3}   correlation {:18.12f}   step {:9.2e}\n", iteration.number,
+                   iteration.energy, iteration.step_norm));
 }
 
 /// Prints each tenth of the triples once.
@@ -129,8 +130,7 @@ TriplesProgress print_tenths() {
     const int tenths = static_cast<int>(10.0 * share);
     if (tenths > printed) {
       printed = tenths;
-      fmt::print("  triples {:3} %\n", 10 * tenths);
-      std::fflush(stdout);
+      tell(fmt::format("  triples {:3} %\n", 10 * tenths));
     }
   };
 }
@@ -184,8 +184,10 @@ void report_energies(Report& report, const std::optional<double>& reference,
 /// Made-up integrals are for measurements: some iterations will do, if they lead somewhere, which
 /// the command line sees to that there are enough of to tell.
 bool is_good(const Solution& solution, const Arguments& arguments) {
-  return solution.is_converged ||
-         (is_synthetic(arguments) && solution.last.step_norm < solution.first_step_norm);
+  const bool is_finite = std::isfinite(solution.mp2_energy) && std::isfinite(solution.last.energy);
+  const bool is_going_on =
+      is_synthetic(arguments) && solution.last.step_norm < solution.first_step_norm;
+  return is_finite && (solution.is_converged || is_going_on);
 }
 
 /// Collective. The energy of the triples, and how fast that was.
@@ -229,13 +231,50 @@ Result<bool> correlate(const Arguments& arguments, Molecule& molecule, Report& r
     TESSERA_RETURN_IF_ERROR(report_limit(report, engine.statistics(), rate_before, job));
   }
   report_energies(report, molecule.reference_energy, solution, triples);
-  return is_good(solution, arguments);
+  return is_good(solution, arguments) && std::isfinite(triples.value_or(0.0));
 }
 
 /// A molecule without occupied or without virtual orbitals has no correlation.
 void report_uncorrelated(Report& report, const Arguments& arguments, const Molecule& molecule) {
   report_energies(report, molecule.reference_energy, {},
                   arguments.triples ? std::optional(0.0) : std::nullopt);
+}
+
+/// Local.
+Status check_amplitude_files(const Arguments& arguments, const Input& input) {
+  const bool has_file = !arguments.checkpoint_file.empty() || !arguments.restart_file.empty();
+  if (has_file && input.space.is_empty()) {
+    return Status::error(Code::invalid_argument,
+                         "--checkpoint and --restart: there are no amplitudes where no orbitals "
+                         "are correlated");
+  }
+  return check_not_overwritten(arguments.checkpoint_file, {arguments.fcidump_file});
+}
+
+/// Collective. Everything, from the input on. True when the result is good.
+Result<bool> compute(const Arguments& arguments, Report& report, Job& job) {
+  TESSERA_ASSIGN_OR_RETURN(Input input, open_input(arguments, job));
+  TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), check_amplitude_files(arguments, input)));
+  if (!arguments.checkpoint_file.empty()) {
+    TESSERA_RETURN_IF_ERROR(try_amplitude_file(job, arguments.checkpoint_file));
+  }
+  TESSERA_RETURN_IF_ERROR(describe_run(report, arguments, input.space, job));
+  const MemoryPlan plan = MemoryPlan::create(input.space, job.size(),
+                                             {.tile = arguments.tile,
+                                              .has_triples = arguments.triples,
+                                              .measures_rate = is_synthetic(arguments),
+                                              .reads_file = !is_synthetic(arguments)});
+  describe_memory(report, plan);
+  TESSERA_RETURN_IF_ERROR(check_memory(job, need_of(plan, input.space)));
+  TESSERA_ASSIGN_OR_RETURN(Molecule molecule, make_molecule(input, job));
+  bool is_verified = true;
+  if (input.space.is_empty()) {
+    report_uncorrelated(report, arguments, molecule);
+  } else {
+    TESSERA_ASSIGN_OR_RETURN(is_verified, correlate(arguments, molecule, report, job));
+  }
+  TESSERA_RETURN_IF_ERROR(add_traffic(report, job));
+  return is_verified;
 }
 
 int code_of(const Status& status) {
@@ -249,37 +288,19 @@ int code_of(const Status& status) {
 }  // namespace
 
 Outcome run(const Arguments& arguments, Job& job) {
-  const bool is_speaker = job.rank().value == 0;
-  Report report(is_speaker && !arguments.quiet, is_speaker ? arguments.json_file : "");
-  auto input = open_input(arguments, job);
-  if (!input.ok()) {
-    return {input.status(), code_of(input.status())};
+  auto report = Report::create(
+      job, {"tessera-ccsd",
+            arguments.json_file,
+            arguments.quiet,
+            {arguments.fcidump_file, arguments.restart_file, arguments.checkpoint_file}});
+  if (!report.ok()) {
+    return {report.status(), code_of(report.status())};
   }
-  describe_run(report, arguments, input->space, job);
-  const MemoryPlan plan = MemoryPlan::create(
-      input->space, job.size(), {arguments.tile, arguments.triples, is_synthetic(arguments)});
-  describe_memory(report, plan);
-  if (Status fits = check_memory(job, need_of(plan, input->space)); !fits.ok()) {
-    return {std::move(fits), exit_usage};
+  auto result = compute(arguments, *report, job);
+  if (!result.ok()) {
+    return {result.status(), code_of(result.status())};
   }
-  auto molecule = make_molecule(*input, job);
-  if (!molecule.ok()) {
-    return {molecule.status(), code_of(molecule.status())};
-  }
-  bool is_verified = true;
-  if (input->space.is_empty()) {
-    report_uncorrelated(report, arguments, *molecule);
-  } else {
-    auto result = correlate(arguments, *molecule, report, job);
-    if (!result.ok()) {
-      return {result.status(), code_of(result.status())};
-    }
-    is_verified = *result;
-  }
-  if (Status traffic = add_traffic(report, job); !traffic.ok()) {
-    return {std::move(traffic), exit_failed};
-  }
-  return {{}, report.finish(is_verified)};
+  return {{}, report->finish(*result)};
 }
 
 }  // namespace tessera::apps::ccsd

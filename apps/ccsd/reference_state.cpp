@@ -89,6 +89,12 @@ Result<ReferenceState> FockCollector::finish(rma::Team& team) {
 }
 
 Status FockCollector::check(const std::vector<double>& fock, const ReferenceState& state) const {
+  if (!std::isfinite(state.energy) ||
+      !std::ranges::all_of(fock, [](double f) { return std::isfinite(f); })) {
+    return Status::error(Code::invalid_argument,
+                         "the integrals are too large: the energy of the reference, or an "
+                         "element of the Fock matrix, is not finite");
+  }
   for (std::int64_t p = 0; p < space_.orbitals(); ++p) {
     for (std::int64_t q = 0; q < p; ++q) {
       const double f = fock[static_cast<std::size_t>(pair_index(p, q))];

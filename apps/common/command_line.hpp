@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What all programs have in common as to their command lines: how they are read, and exit codes.
+// How all programs read their command lines.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+
+#include "apps/common/exit_codes.hpp"
+#include "apps/common/output.hpp"
+#include "rma/bootstrap.hpp"
 
 namespace tessera::apps {
-
-/// The results are wrong, or there are none.
-inline constexpr int exit_failed = 1;
-/// What was typed, or a file that it names, can't be used.
-inline constexpr int exit_usage = 2;
 
 /// Local. Reads the command line. The exit code when the program is done with that: help or the
 /// version was asked for, or there was a mistake, which CLI11 then has explained.
@@ -23,6 +25,21 @@ inline std::optional<int> parse_command_line(CLI::App& app, int argc, const char
     return app.exit(error) == 0 ? 0 : exit_usage;
   }
   return std::nullopt;
+}
+
+/// Local. The exit code where ranks were asked for as `threads` (0: they weren't) of a process that
+/// tessera-run or mpirun has started as one of several: each would run a job of its own. A script
+/// under srun is no rank, but looks like one.
+inline std::optional<int> refuse_threads_of_ranks(std::string_view program, std::int32_t threads) {
+  const rma::LauncherTrace trace = rma::detect_launcher();
+  if (threads == 0 || trace.launcher.empty() || trace.launcher == "srun" || trace.ranks == 1) {
+    return std::nullopt;
+  }
+  if (trace.rank <= 0) {
+    complain(program, "--threads: " + std::string(trace.launcher) +
+                          " starts ranks already; leave one of them out");
+  }
+  return exit_usage;
 }
 
 }  // namespace tessera::apps

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/common/failure.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
-#include <cstdio>
 #include <thread>
+
+#include "apps/common/output.hpp"
 
 namespace tessera::apps {
 namespace {
@@ -23,7 +22,7 @@ bool is_known_to_all(const rma::Status& status) {
 // taken for lost, and the next one would say it again.
 void print_together(std::string_view program, const Job& job, const rma::Status& status) {
   if (job.rank().value == 0) {
-    fmt::print(stderr, "{}: {}\n", program, status.message());
+    complain(program, status.message());
   }
   job.world().barrier().ignore("the program ends, one way or the other");
 }
@@ -70,7 +69,7 @@ void print_failure(std::string_view program, const Job& job, const rma::Status& 
   }
   const bool is_speaker = is_lowest_present(job, status);
   if (is_speaker || status.rank() == job.rank()) {
-    fmt::print(stderr, "{}: {}\n", program, status.message());
+    complain(program, status.message());
   }
   if (is_speaker) {
     stay_for_the_others(job);

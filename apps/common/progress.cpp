@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include "apps/common/output.hpp"
 
 namespace tessera::apps {
 
@@ -25,8 +25,7 @@ bool Progress::is_due() {
 }
 
 void Progress::tell(std::string_view line) const {
-  fmt::print("  {}\n", line);
-  std::fflush(stdout);
+  apps::tell(fmt::format("  {}\n", line));
 }
 
 }  // namespace tessera::apps

@@ -5,20 +5,33 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <fstream>
 #include <set>
 #include <vector>
 
+#include "apps/common/agreement.hpp"
+#include "apps/common/exit_codes.hpp"
+#include "apps/common/output.hpp"
+#include "apps/common/output_file.hpp"
 #include "rma/counters.hpp"
 #include "rma/memory.hpp"
 
 namespace tessera::apps {
 
+rma::Result<Report> Report::create(rma::Job& job, ReportOptions options) {
+  Report report(std::move(options), job.rank().value == 0);
+  rma::Status usable;
+  if (report.writes_) {
+    const std::string& file = report.options_.json_file;
+    usable = check_not_overwritten(file, report.options_.other_files);
+    usable = usable.ok() ? try_output_file(file) : usable;
+  }
+  TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), usable));
+  return report;
+}
+
 void Report::print(std::string_view name, std::string_view value, std::string_view unit) const {
   if (prints_) {
-    fmt::print("{}: {}{}{}\n", name, value, unit.empty() ? "" : " ", unit);
-    std::fflush(stdout);
+    tell(fmt::format("{}: {}{}{}\n", name, value, unit.empty() ? "" : " ", unit));
   }
 }
 
@@ -49,27 +62,41 @@ void Report::add(std::string_view name, std::span<const double> values, std::str
 
 void Report::note(std::string_view text) const {
   if (prints_) {
-    fmt::print("{}", text);
-    std::fflush(stdout);
+    tell(text);
+  }
+}
+
+void Report::add(std::string_view name, std::string_view value,
+                 std::initializer_list<Number> numbers) {
+  print(name, value, "");
+  for (const auto& [key, number] : numbers) {
+    json_[std::string(key)] = number;
   }
 }
 
 int Report::finish(bool is_verified) {
-  const std::string_view verdict = is_verified ? "VERIFICATION SUCCESSFUL" : "VERIFICATION FAILED";
   json_["verification"] = is_verified;
-  bool is_written = true;
-  if (!json_file_.empty()) {
-    std::ofstream file(json_file_);
-    file << json_.dump(2) << '\n';
-    is_written = file.good();
-    if (!is_written) {
-      fmt::print(stderr, "cannot write {}\n", json_file_);
+  return end(is_verified, is_verified ? "VERIFICATION SUCCESSFUL" : "VERIFICATION FAILED");
+}
+
+int Report::finish_unverified(std::string_view reason) {
+  json_["verification"] = nullptr;
+  json_["not_verified"] = reason;
+  return end(true, fmt::format("NOT VERIFIED: {}", reason));
+}
+
+int Report::end(bool is_good, std::string_view last_line) {
+  rma::Status written;
+  if (writes_) {
+    // Names of files need not be UTF-8.
+    constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
+    written = write_output_file(options_.json_file, json_.dump(2, ' ', false, replace) + '\n');
+    if (!written.ok()) {
+      complain(options_.program, written.message());
     }
   }
-  if (prints_) {
-    fmt::print("{}\n", verdict);
-  }
-  return is_verified && is_written ? 0 : 1;
+  note(fmt::format("{}\n", last_line));
+  return is_good && written.ok() ? 0 : exit_failed;
 }
 
 namespace {
@@ -111,10 +138,14 @@ rma::Status add_traffic(Report& report, rma::Job& job) {
   }
   TESSERA_RETURN_IF_ERROR(job.world().allreduce<std::int64_t>(sums, rma::Reduction::sum));
   for (std::size_t op = 0; op < rma::op_count; ++op) {
-    if (sums[2 * op] > 0) {
-      report.add(fmt::format("traffic_{}", rma::to_string(static_cast<rma::Op>(op))),
-                 fmt::format("{} operations, {}", sums[2 * op],
-                             rma::human_bytes(static_cast<std::uint64_t>(sums[2 * op + 1]))));
+    const std::int64_t operations = sums[2 * op];
+    const std::int64_t bytes = sums[2 * op + 1];
+    if (operations > 0) {
+      const auto name = fmt::format("traffic_{}", rma::to_string(static_cast<rma::Op>(op)));
+      report.add(name,
+                 fmt::format("{} operations, {}", operations,
+                             rma::human_bytes(static_cast<std::uint64_t>(bytes))),
+                 {{name + "_operations", operations}, {name + "_bytes", bytes}});
     }
   }
   return {};

@@ -12,14 +12,16 @@
 
 namespace tessera::apps {
 
-/// Accepts decimal numbers from `least` to `most`.
+/// Accepts decimal numbers from `least` to `most`, also with zeros in front, which it takes away:
+/// CLI11 would read them as octal. For Option::transform().
 inline CLI::Validator whole_number(std::int64_t least = 1,
                                    std::int64_t most = std::numeric_limits<std::int32_t>::max()) {
-  const auto check = [least, most](const std::string& text) -> std::string {
+  const auto check = [least, most](std::string& text) -> std::string {
     std::int64_t value = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
     if (error == std::errc{} && stop == end && value >= least && value <= most) {
+      text = std::to_string(value);
       return "";
     }
     // Who gave too large a number is told the limit; all others need not know it.

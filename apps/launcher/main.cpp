@@ -6,8 +6,8 @@
 //
 // A rank that dies does not take the others with it: they learn of it from their own operations.
 // One that ends the job (rma::end_job, ARMCI_Error) does. Exit code: that of the first rank (lowest
-// number) that failed by itself, 128 + signal for one that was killed, 2 for bad usage, 127 when
-// the program can't be started.
+// number) that failed by itself, 128 + signal for one that was killed, 2 for bad usage and for a
+// file that can't be written, 127 when the program can't be started.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,14 +17,24 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/clock.hpp"
 #include "apps/common/command_line.hpp"
+#include "apps/common/output.hpp"
+#include "apps/common/output_file.hpp"
 #include "apps/common/whole_number.hpp"
+#include "apps/launcher/run_report.hpp"
 #include "rma/launch.hpp"
 #include "rma/version.hpp"
 
 namespace {
 
+using tessera::apps::complain;
+using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
+using tessera::rma::LaunchOptions;
+using tessera::rma::Status;
+
+constexpr const char* program_name = "tessera-run";
 
 constexpr int signal_exit_base = 128;
 
@@ -36,10 +46,10 @@ int report(const std::vector<tessera::rma::RankExit>& exits, bool quiet) {
       continue;  // the one that ended the job has said why
     }
     if (each.signal != 0 && !quiet) {
-      fmt::print(stderr, "tessera-run: rank {} was ended by signal {} ({})\n", each.rank,
-                 each.signal, strsignal(each.signal));
+      complain(program_name, fmt::format("rank {} was ended by signal {} ({})", each.rank,
+                                         each.signal, strsignal(each.signal)));
     } else if (each.exit_code != 0 && !quiet) {
-      fmt::print(stderr, "tessera-run: rank {} exited with code {}\n", each.rank, each.exit_code);
+      complain(program_name, fmt::format("rank {} exited with code {}", each.rank, each.exit_code));
     }
     if (code == 0) {
       code = each.signal != 0 ? signal_exit_base + each.signal : each.exit_code;
@@ -48,19 +58,54 @@ int report(const std::vector<tessera::rma::RankExit>& exits, bool quiet) {
   return code;
 }
 
-}  // namespace
+struct Arguments {
+  LaunchOptions options;
+  std::string json_file;
+  bool is_quiet = false;
+};
 
-int main(int argc, char** argv) {
+int refuse(const Status& status, int code) {
+  complain(program_name, status.message());
+  return code;
+}
+
+int run(const Arguments& arguments, const std::vector<std::string>& program) {
+  const bool writes = !arguments.json_file.empty();
+  const Status usable = writes ? tessera::apps::try_output_file(arguments.json_file) : Status();
+  if (!usable.ok()) {
+    return refuse(usable, exit_usage);
+  }
+  const auto start = tessera::apps::Clock::now();
+  const auto exits = tessera::rma::launch(program, arguments.options);
+  if (!exits.ok()) {
+    return refuse(exits.status(), exit_usage);
+  }
+  const double seconds = tessera::apps::seconds_since(start);
+  const int code = report(*exits, arguments.is_quiet);
+  if (!writes) {
+    return code;
+  }
+  const std::string text =
+      tessera::apps::describe_run({program, *exits, seconds, code}, arguments.options);
+  const Status written = tessera::apps::write_output_file(arguments.json_file, text);
+  if (!written.ok()) {
+    return refuse(written, code != 0 ? code : exit_failed);
+  }
+  return code;
+}
+
+int run_program(int argc, char** argv) {
   CLI::App app{"Starts a program as several ranks on this machine."};
-  tessera::rma::LaunchOptions options;
+  Arguments arguments;
+  LaunchOptions& options = arguments.options;
   options.whole_lines = true;
-  bool quiet = false;
   app.set_version_flag("--version", std::string(tessera::rma::version()));
   app.add_option("-n,--ranks", options.ranks, "Number of ranks")
-      ->check(tessera::apps::whole_number());
+      ->transform(tessera::apps::whole_number());
   app.add_option("--nodes", options.nodes, "Split the ranks over this many emulated nodes")
-      ->check(tessera::apps::whole_number(0));
-  app.add_flag("--quiet", quiet, "Do not say which ranks failed");
+      ->transform(tessera::apps::whole_number(0));
+  app.add_option("--json", arguments.json_file, "Write how the run went to this file");
+  app.add_flag("--quiet", arguments.is_quiet, "Do not say which ranks failed");
   app.footer("PROGRAM ARGUMENTS…\n  What is started; all that follows it is its own.");
   app.prefix_command();
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
@@ -68,15 +113,16 @@ int main(int argc, char** argv) {
   }
   const std::vector<std::string> program = app.remaining();
   if (program.empty() || program.front().starts_with('-')) {
-    fmt::print(
-        stderr, "tessera-run: {}; see tessera-run --help\n",
-        program.empty() ? "there is no program to start" : "there is no option " + program.front());
+    complain(program_name, (program.empty() ? "there is no program to start"
+                                            : "there is no option " + program.front()) +
+                               "; see tessera-run --help");
     return exit_usage;
   }
-  const auto exits = tessera::rma::launch(program, options);
-  if (!exits.ok()) {
-    fmt::print(stderr, "tessera-run: {}\n", exits.status().message());
-    return exit_usage;
-  }
-  return report(*exits, quiet);
+  return run(arguments, program);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tessera::apps::finish_output(program_name, run_program(argc, argv));
 }

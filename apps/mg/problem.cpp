@@ -6,6 +6,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "apps/mg/initial.hpp"
+
 namespace tessera::apps::mg {
 namespace {
 
@@ -61,6 +63,16 @@ ParsedClass parse_class(std::string_view text) {
 bool is_verified(const Problem& problem, double norm) {
   // Written so that a NaN is not verified.
   return std::abs(norm - problem.verified_norm) <= norm_tolerance * problem.verified_norm;
+}
+
+double initial_norm(const Problem& problem) {
+  const double edge = static_cast<double>(problem.edge);
+  return std::sqrt(2.0 * static_cast<double>(charges) / (edge * edge * edge));  // +1 and -1 each
+}
+
+bool is_reduced(const Problem& problem, double norm) {
+  // Written so that a NaN is not.
+  return std::isfinite(norm) && norm < initial_norm(problem);
 }
 
 double operations(const Problem& problem, std::int64_t cycles) {

@@ -53,6 +53,13 @@ struct ParsedClass {
 /// of cycles than problem.cycles.
 [[nodiscard]] bool is_verified(const Problem& problem, double norm);
 
+/// The L2 norm of the residual before the first V-cycle, which is that of the right-hand side.
+[[nodiscard]] double initial_norm(const Problem& problem);
+
+/// Whether `norm` is finite and less than before the first V-cycle: what can be said of numbers of
+/// cycles that no norm is published for.
+[[nodiscard]] bool is_reduced(const Problem& problem, double norm);
+
 /// The operations NPB credits to `cycles` V-cycles, 58 for each fine point and cycle.
 [[nodiscard]] double operations(const Problem& problem, std::int64_t cycles);
 

@@ -165,83 +165,116 @@ template <std::size_t Planes, bool Face, bool Corner>
   return w;
 }
 
-/// out = base + S source on [first, last). A false Face or Corner says that that weight is zero.
-template <std::size_t Planes, bool Face, bool Corner, std::size_t Ahead = 0>
-[[gnu::always_inline]] inline void stencil_rows(const StencilRows<Planes>& rows, const Stencil& s,
-                                                std::int64_t first, std::int64_t last) {
-  static_assert(Planes == 1 || Planes == 2);
-  constexpr std::size_t b = Planes - 1;
+/// out = base + S source on [first, last), point by point: where there are fewer than a pack.
+template <std::size_t Planes, bool Face, bool Corner>
+[[gnu::always_inline]] inline void stencil_points(const StencilRows<Planes>& rows, const Stencil& s,
+                                                  std::int64_t first, std::int64_t last) {
   const auto w = [&](std::size_t p, std::int64_t i) {
     return shifted_point<Planes, Face, Corner>(rows, s, p, i);
   };
-  if (last - first < pack_width) {
-    for (std::int64_t i = first; i < last; ++i) {
-      const auto sums = stencil_sums<double, Planes, Face, Corner>(rows, s, i);
-      rows.out[0][i] = sums.partial_a + (w(0, i - 1) + w(0, i + 1));
-      if constexpr (Planes == 2) {
-        rows.out[1][i] = sums.partial_b + (w(1, i - 1) + w(1, i + 1));
-      }
-    }
-    return;
-  }
-  using Sums = StencilSums<Pack>;
-  const auto block = [&](std::int64_t i) __attribute__((always_inline)) {
-    return stencil_sums<Pack, Planes, Face, Corner>(rows, s, i);
-  };
-  // `previous` counts only by its last elements, `next` only by its first ones.
-  const auto finish = [&](std::int64_t i, const Pack& previous_a, const Pack& previous_b,
-                          const Sums& sums, const Pack& next_a, const Pack& next_b)
-      __attribute__((always_inline)) {
-    store(rows.out[0] + i, sums.partial_a + (pick<pack_size - 1>(previous_a, sums.shifted_a) +
-                                             pick<1>(sums.shifted_a, next_a)));
+  for (std::int64_t i = first; i < last; ++i) {
+    const auto sums = stencil_sums<double, Planes, Face, Corner>(rows, s, i);
+    rows.out[0][i] = sums.partial_a + (w(0, i - 1) + w(0, i + 1));
     if constexpr (Planes == 2) {
-      store(rows.out[1] + i, sums.partial_b + (pick<pack_size - 1>(previous_b, sums.shifted_b) +
-                                               pick<1>(sums.shifted_b, next_b)));
+      rows.out[1][i] = sums.partial_b + (w(1, i - 1) + w(1, i + 1));
     }
-  };
-  // Head and tail are blocks of their own, which overlap the aligned ones between them: their sums
-  // are made before any store could reach their `base`, or theirs could reach another's.
-  const auto finish_alone = [&](std::int64_t at, const Sums& sums) {
-    finish(at, Pack{} + w(0, at - 1), Pack{} + w(b, at - 1), sums, Pack{} + w(0, at + pack_width),
-           Pack{} + w(b, at + pack_width));
-  };
-  const std::int64_t aligned = (first + pack_width - 1) & ~(pack_width - 1);
+  }
+}
+
+/// w of the first and the second plane.
+struct ShiftedPacks {
+  Pack a{};
+  Pack b{};
+};
+
+/// w at one point, in all elements.
+template <std::size_t Planes, bool Face, bool Corner>
+[[gnu::always_inline]] inline ShiftedPacks shifted_packs(const StencilRows<Planes>& rows,
+                                                         const Stencil& s, std::int64_t i) {
+  return {Pack{} + shifted_point<Planes, Face, Corner>(rows, s, 0, i),
+          Pack{} + shifted_point<Planes, Face, Corner>(rows, s, Planes - 1, i)};
+}
+
+/// Adds the shifted part to a block's sums, and stores it. `previous` counts only by its last
+/// elements, `next` only by its first ones.
+template <std::size_t Planes>
+[[gnu::always_inline]] inline void store_block(const StencilRows<Planes>& rows, std::int64_t i,
+                                               const ShiftedPacks& previous,
+                                               const StencilSums<Pack>& sums,
+                                               const ShiftedPacks& next) {
+  store(rows.out[0] + i, sums.partial_a + (pick<pack_size - 1>(previous.a, sums.shifted_a) +
+                                           pick<1>(sums.shifted_a, next.a)));
+  if constexpr (Planes == 2) {
+    store(rows.out[1] + i, sums.partial_b + (pick<pack_size - 1>(previous.b, sums.shifted_b) +
+                                             pick<1>(sums.shifted_b, next.b)));
+  }
+}
+
+/// The same of a block whose neighbours' sums are not at hand.
+template <std::size_t Planes, bool Face, bool Corner>
+[[gnu::always_inline]] inline void store_block_alone(const StencilRows<Planes>& rows,
+                                                     const Stencil& s, std::int64_t i,
+                                                     const StencilSums<Pack>& sums) {
+  store_block(rows, i, shifted_packs<Planes, Face, Corner>(rows, s, i - 1), sums,
+              shifted_packs<Planes, Face, Corner>(rows, s, i + pack_width));
+}
+
+/// All blocks from the aligned one at `i` on, whose sums are `current`, to `last`.
+template <std::size_t Planes, bool Face, bool Corner, std::size_t Ahead>
+[[gnu::always_inline]] inline void stencil_blocks(const StencilRows<Planes>& rows, const Stencil& s,
+                                                  std::int64_t i, std::int64_t last,
+                                                  StencilSums<Pack> current) {
   const std::int64_t tail = last - pack_width;
-  const Sums head_sums = block(first);
-  if (tail < aligned) {
-    const Sums tail_sums = block(tail);
-    finish_alone(first, head_sums);
-    finish_alone(tail, tail_sums);
-    return;
-  }
-  Sums current = block(aligned);
-  if (first != aligned) {
-    finish_alone(first, head_sums);
-  }
-  Pack previous_a = Pack{} + w(0, aligned - 1);
-  Pack previous_b = Pack{} + w(b, aligned - 1);
-  std::int64_t i = aligned;
+  ShiftedPacks previous = shifted_packs<Planes, Face, Corner>(rows, s, i - 1);
   for (; i + 2 * pack_width <= last; i += pack_width) {
-    const Sums next = block(i + pack_width);
+    const auto next = stencil_sums<Pack, Planes, Face, Corner>(rows, s, i + pack_width);
     if constexpr (Ahead > 0) {
       for (std::size_t a = 0; a < Ahead; ++a) {
         __builtin_prefetch(rows.ahead[a] + i, 0, 3);
       }
     }
-    finish(i, previous_a, previous_b, current, next.shifted_a, next.shifted_b);
-    previous_a = current.shifted_a;
-    previous_b = current.shifted_b;
+    store_block(rows, i, previous, current, {next.shifted_a, next.shifted_b});
+    previous.a = current.shifted_a;
+    previous.b = current.shifted_b;
     current.shifted_a = next.shifted_a;
     current.shifted_b = next.shifted_b;
     current.partial_a = next.partial_a;
     current.partial_b = next.partial_b;
   }
-  const Sums tail_sums = i == tail ? current : block(tail);
-  finish(i, previous_a, previous_b, current, Pack{} + w(0, i + pack_width),
-         Pack{} + w(b, i + pack_width));
+  const auto tail_sums =
+      i == tail ? current : stencil_sums<Pack, Planes, Face, Corner>(rows, s, tail);
+  store_block(rows, i, previous, current,
+              shifted_packs<Planes, Face, Corner>(rows, s, i + pack_width));
   if (i != tail) {
-    finish_alone(tail, tail_sums);
+    store_block_alone<Planes, Face, Corner>(rows, s, tail, tail_sums);
   }
+}
+
+/// out = base + S source on [first, last). A false Face or Corner says that that weight is zero.
+/// Head and tail are blocks of their own, which overlap the aligned ones between them: their sums
+/// are made before any store could reach their `base`, or theirs could reach another's.
+template <std::size_t Planes, bool Face, bool Corner, std::size_t Ahead = 0>
+[[gnu::always_inline]] inline void stencil_rows(const StencilRows<Planes>& rows, const Stencil& s,
+                                                std::int64_t first, std::int64_t last) {
+  static_assert(Planes == 1 || Planes == 2);
+  if (last - first < pack_width) {
+    stencil_points<Planes, Face, Corner>(rows, s, first, last);
+    return;
+  }
+  const std::int64_t aligned = (first + pack_width - 1) & ~(pack_width - 1);
+  const std::int64_t tail = last - pack_width;
+  const auto head_sums = stencil_sums<Pack, Planes, Face, Corner>(rows, s, first);
+  if (tail < aligned) {
+    const auto tail_sums = stencil_sums<Pack, Planes, Face, Corner>(rows, s, tail);
+    store_block_alone<Planes, Face, Corner>(rows, s, first, head_sums);
+    store_block_alone<Planes, Face, Corner>(rows, s, tail, tail_sums);
+    return;
+  }
+  const auto aligned_sums = stencil_sums<Pack, Planes, Face, Corner>(rows, s, aligned);
+  if (first != aligned) {
+    store_block_alone<Planes, Face, Corner>(rows, s, first, head_sums);
+  }
+  stencil_blocks<Planes, Face, Corner, Ahead>(rows, s, aligned, last, aligned_sums);
 }
 
 /// The four coarse rows around a fine row: planes and rows c - 1 and c, or twice the same where

@@ -63,6 +63,10 @@ TextFault fault_at(const Section& section, std::int64_t field, std::string reaso
           field % section.format.per_line * section.format.width + 1, std::move(reason)};
 }
 
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t") == std::string_view::npos;
+}
+
 bool is_in(const Section& section, std::int64_t line) {
   return line >= section.first_line && line < section.first_line + section.lines;
 }
@@ -139,6 +143,9 @@ Status parse_sections(rma::Job& job, const std::string& file, const MatrixHeader
   RunWriter<std::int64_t> pointers(columns.pointers);
   RunWriter<std::int64_t> rows(columns.rows);
   RunWriter<double> values(columns.values);
+  const std::int64_t announced =
+      header.pointers.lines + header.indices.lines + header.values.lines + header.start.line - 1;
+  const std::int64_t last_line = announced + header.right_side_lines;
   const auto read_line = [&](std::string_view line, std::int64_t number) {
     if (is_in(header.pointers, number)) {
       return for_each_field(header.pointers, line, number, [&](std::int64_t i, auto field) {
@@ -155,7 +162,12 @@ Status parse_sections(rma::Job& job, const std::string& file, const MatrixHeader
         return write_value(values, header.values, i, field);
       });
     }
-    return std::optional<TextFault>();
+    const bool is_behind = number > last_line && !is_blank(line);
+    return is_behind ? std::optional(TextFault{number, 0,
+                                               fmt::format("there is more than the {} lines that "
+                                                           "line 2 announces",
+                                                           last_line - header.start.line + 1)})
+                     : std::optional<TextFault>();
   };
   TESSERA_ASSIGN_OR_RETURN(
       const std::int64_t lines,
@@ -167,8 +179,6 @@ Status parse_sections(rma::Job& job, const std::string& file, const MatrixHeader
   TESSERA_RETURN_IF_ERROR(columns.pointers.sync(pointers.status()));
   TESSERA_RETURN_IF_ERROR(columns.rows.sync(rows.status()));
   TESSERA_RETURN_IF_ERROR(columns.values.sync(values.status()));
-  const std::int64_t announced =
-      header.pointers.lines + header.indices.lines + header.values.lines + header.start.line - 1;
   if (lines < announced) {
     return to_status(
         file, {lines, 0, fmt::format("the file ends here; line 2 announces {} lines", announced)});

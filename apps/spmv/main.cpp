@@ -18,6 +18,7 @@
 
 #include "apps/common/command_line.hpp"
 #include "apps/common/failure.hpp"
+#include "apps/common/output.hpp"
 #include "apps/common/whole_number.hpp"
 #include "apps/spmv/run.hpp"
 #include "rma/job.hpp"
@@ -25,12 +26,15 @@
 
 namespace {
 
+using tessera::apps::complain;
 using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
 using tessera::rma::Job;
 using tessera::rma::Result;
 using tessera::rma::Status;
 namespace spmv = tessera::apps::spmv;
+
+constexpr const char* program_name = "tessera-spmv";
 
 // As they are typed.
 struct Arguments {
@@ -87,7 +91,7 @@ int run_in_threads(std::int32_t threads, const spmv::Order& order) {
     return result;
   });
   if (!status.ok()) {
-    fmt::print(stderr, "tessera-spmv: {}\n", status.message());
+    complain(program_name, status.message());
   }
   return status.ok() || exit_code != 0 ? exit_code : exit_failed;
 }
@@ -95,7 +99,7 @@ int run_in_threads(std::int32_t threads, const spmv::Order& order) {
 int run_in_processes(const spmv::Order& order) {
   auto job = Job::start();
   if (!job.ok()) {
-    fmt::print(stderr, "tessera-spmv: {}\n", job.status().message());
+    complain(program_name, job.status().message());
     return exit_failed;
   }
   int exit_code = exit_failed;
@@ -116,12 +120,12 @@ void add_options(CLI::App& app, Arguments& arguments) {
       "How elements of other ranks are read: default, plain (one by one), runs, vector, "
       "aggregate, push (by their owners); several with commas are run in turns and compared");
   app.add_option("--iterations", arguments.iterations, "Products of each mode (20)")
-      ->check(tessera::apps::whole_number());
+      ->transform(tessera::apps::whole_number());
   app.add_option("--solve", arguments.solve, "Solve A x = b besides: cg or bicgstab")
       ->check(CLI::IsMember({"cg", "bicgstab"}));
   app.add_option("--tolerance", arguments.tolerance, "Of the residual, relative to b (1e-8)");
   app.add_option("--steps", arguments.steps, "The most steps of a solution (10000)")
-      ->check(tessera::apps::whole_number());
+      ->transform(tessera::apps::whole_number());
   app.add_option("--precondition", arguments.precondition, "none or jacobi, the diagonal")
       ->check(CLI::IsMember({"none", "jacobi"}));
   app.add_option("--partition", arguments.partition,
@@ -129,14 +133,12 @@ void add_options(CLI::App& app, Arguments& arguments) {
                  "scotch");
   app.add_option("--threads,--ranks", arguments.threads,
                  "Run this many ranks as threads of one process")
-      ->check(tessera::apps::whole_number());
+      ->transform(tessera::apps::whole_number());
   app.add_option("--json", arguments.json_file, "Write the results to this file, too");
   app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{"Sparse matrix-vector products on Tessera's distributed matrices."};
   app.set_version_flag("--version", std::string(tessera::rma::version()));
@@ -144,11 +146,20 @@ int main(int argc, char** argv) {
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
     return *code;
   }
+  if (const auto code = tessera::apps::refuse_threads_of_ranks(program_name, arguments.threads)) {
+    return *code;
+  }
   const auto order = understand(arguments);
   if (!order.ok()) {
-    fmt::print(stderr, "tessera-spmv: {}\n", order.status().message());
+    complain(program_name, order.status().message());
     return exit_usage;
   }
   return arguments.threads > 0 ? run_in_threads(arguments.threads, *order)
                                : run_in_processes(*order);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tessera::apps::finish_output(program_name, run_program(argc, argv));
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -325,6 +326,17 @@ Status read_formats(LineStream& stream, MatrixHeader& header) {
   return {};
 }
 
+// The number of all lines behind the head, which the second line begins with, is that of its parts.
+Status check_total(const LineStream& stream, const std::vector<std::int64_t>& lines) {
+  const double sum = std::accumulate(lines.begin() + 1, lines.end(), 0.0);
+  if (static_cast<double>(lines[0]) != sum) {
+    return to_status(
+        stream.file(),
+        {2, 1, fmt::format("announces {} lines in all, and {:.0f} of their kinds", lines[0], sum)});
+  }
+  return {};
+}
+
 Result<MatrixHeader> read_boeing(LineStream& stream) {
   MatrixHeader header;
   header.layout = Layout::compressed_columns;
@@ -355,18 +367,22 @@ Result<MatrixHeader> read_boeing(LineStream& stream) {
   std::int64_t next = stream.lines() + 1;
   TESSERA_RETURN_IF_ERROR(place_section(stream, header.pointers, "pointers", (*lines)[1], next));
   TESSERA_RETURN_IF_ERROR(place_section(stream, header.indices, "row numbers", (*lines)[2], next));
-  if (header.field != Field::pattern) {
-    if ((*lines)[3] == 0 && header.entries > 0) {
-      return to_status(stream.file(),
-                       {cards_line, 0,
-                        fmt::format("announces no values, and the type is {}", kind.substr(0, 3))});
-    }
+  const bool has_values = header.field != Field::pattern;
+  if (has_values ? (*lines)[3] == 0 && header.entries > 0 : (*lines)[3] > 0) {
+    return to_status(stream.file(), {cards_line, 0,
+                                     fmt::format("announces {}, and the type is {}",
+                                                 has_values ? "no values" : "lines of values",
+                                                 kind.substr(0, 3))});
+  }
+  if (has_values) {
     header.values.fields = header.field == Field::complex ? 2 * header.entries : header.entries;
     TESSERA_RETURN_IF_ERROR(place_section(stream, header.values, "values", (*lines)[3], next));
   }
+  header.right_side_lines = (*lines)[4];
   TESSERA_RETURN_IF_ERROR(check_length(
       stream, 2,
       least_bytes(header.pointers) + least_bytes(header.indices) + least_bytes(header.values)));
+  TESSERA_RETURN_IF_ERROR(check_total(stream, *lines));
   return header;
 }
 

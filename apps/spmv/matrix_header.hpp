@@ -56,6 +56,7 @@ struct MatrixHeader {
   Section pointers = {};       ///< of compressed_columns only, as the two below
   Section indices = {};
   Section values = {};
+  std::int64_t right_side_lines = 0;  ///< behind them, which are not read
 };
 
 /// Reads the head and leaves the stream behind it. Errors: invalid_argument, which names file, line

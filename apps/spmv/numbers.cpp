@@ -8,64 +8,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace tessera::apps::spmv {
-namespace {
-
-// What a message repeats of a file stays short.
-std::string quoted(std::string_view text) {
-  constexpr std::size_t most = 40;
-  std::string shown(text.substr(0, most));
-  std::replace_if(
-      shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
-  return fmt::format("'{}{}'", shown, text.size() > most ? "..." : "");
-}
-
-std::string_view without_plus(std::string_view text) {
-  const bool has_plus = text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+';
-  return has_plus ? text.substr(1) : text;
-}
-
-// std::from_chars does not tell too large from too small.
-Parsed<double> beyond_range(const std::string& text) {
-  const double value = std::strtod(text.c_str(), nullptr);
-  if (std::abs(value) < 1) {
-    return {value, ""};
-  }
-  return {0, quoted(text) + " is too large for a double"};
-}
-
-}  // namespace
-
-Parsed<std::int64_t> parse_whole(std::string_view text) {
-  const std::string_view digits = without_plus(text);
-  std::int64_t value = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error == std::errc::result_out_of_range) {
-    return {0, quoted(text) + " does not fit 64 bits"};
-  }
-  if (error != std::errc{} || stop != digits.data() + digits.size()) {
-    return {0, quoted(text) + " is no whole number"};
-  }
-  return {value, ""};
-}
-
-Parsed<double> parse_real(std::string_view text) {
-  const std::string_view digits = without_plus(text);
-  double value = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (stop != digits.data() + digits.size() || error == std::errc::invalid_argument) {
-    return {0, quoted(text) + " is no number"};
-  }
-  if (error == std::errc::result_out_of_range) {
-    return beyond_range(std::string(digits));
-  }
-  if (!std::isfinite(value)) {
-    return {0, quoted(text) + " is not finite"};
-  }
-  return {value, ""};
-}
-
 Parsed<double> parse_whole_as_real(std::string_view text) {
   constexpr std::int64_t most = std::int64_t{1} << std::numeric_limits<double>::digits;
   const Parsed<std::int64_t> whole = parse_whole(text);
@@ -115,8 +62,12 @@ class FormatReader {
 // The part within the outer parentheses. Numbers before P are scales, others repetitions.
 bool read_descriptor(FormatReader& reader, FortranFormat& format, int depth) {
   std::optional<std::int32_t> number = reader.number();
+  constexpr std::int32_t most_scale = 99;  // more would make all numbers zero, or too large
   if (number && reader.take("P")) {
     format.scale = *number;
+    if (std::abs(format.scale) > most_scale) {
+      return false;
+    }
     static_cast<void>(reader.take(","));
     number = reader.number();
   }
@@ -174,20 +125,11 @@ Parsed<std::int64_t> parse_fortran_whole(std::string_view field) {
 }
 
 Parsed<double> parse_fortran_real(std::string_view field, const FortranFormat& format) {
-  std::string digits = without_blanks(field);
+  std::string digits = with_exponent_of_c(without_blanks(field));
   if (digits.empty()) {
     return {0, "is blank where a number should be"};
   }
-  std::replace_if(
-      digits.begin(), digits.end(), [](char c) { return c == 'D' || c == 'd' || c == 'E'; }, 'e');
-  std::size_t exponent = digits.find('e');
-  if (exponent == std::string::npos) {
-    // The letter may be missing: 1.5+103.
-    exponent = digits.find_first_of("+-", 1);
-    if (exponent != std::string::npos) {
-      digits.insert(exponent, 1, 'e');
-    }
-  }
+  const std::size_t exponent = digits.find('e');
   const bool has_point = digits.find('.') != std::string::npos;
   const std::int32_t shift =
       (has_point ? 0 : format.digits) + (exponent == std::string::npos ? format.scale : 0);

@@ -2,30 +2,15 @@
 //
 // Numbers in matrix files: as C writes them, separated by blanks, and as Fortran does, in fields of
 // a fixed width ("(16I5)", "(1P3D24.15)").
-//
-// Nothing is guessed: what is no number, not finite, or too large to be held is refused, with the
-// reason as a sentence for the user.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
+
+#include "apps/common/numbers.hpp"
 
 namespace tessera::apps::spmv {
 
-/// A number, or why there is none.
-template <class T>
-struct Parsed {
-  T value{};
-  std::string fault;
-  [[nodiscard]] bool ok() const noexcept { return fault.empty(); }
-};
-
-/// Of all of `text`; a sign is allowed.
-Parsed<std::int64_t> parse_whole(std::string_view text);
-/// Of all of `text`: "-1.5", "1e-3", "+2". What is too small to be held becomes zero.
-Parsed<double> parse_real(std::string_view text);
 /// A whole number as a double. Refused from 2^53 on, where not every one has a double of its own.
 Parsed<double> parse_whole_as_real(std::string_view text);
 

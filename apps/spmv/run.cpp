@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <complex>
 #include <numeric>
 #include <utility>
 
+#include "apps/common/clock.hpp"
+#include "apps/common/exit_codes.hpp"
 #include "apps/common/memory_check.hpp"
 #include "apps/common/progress.hpp"
 #include "apps/common/report.hpp"
@@ -31,21 +32,12 @@ using rma::Job;
 using rma::Result;
 using rma::Status;
 
-constexpr int exit_unusable = 2;
-
-class Clock {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-// A file that is wrong, or of a kind that isn't read; not what happened to the job.
-bool is_unusable(const Status& status) {
-  return status.code() == rma::Code::invalid_argument || status.code() == rma::Code::unsupported;
+// A matrix that is wrong, of a kind that isn't read, or too large; not what happened to the job.
+int code_of(const Status& status) {
+  using rma::Code;
+  const bool is_of_input = status.code() == Code::invalid_argument ||
+                           status.code() == Code::unsupported || status.code() == Code::no_memory;
+  return is_of_input ? exit_usage : exit_failed;
 }
 
 // Where entries come from.
@@ -200,7 +192,9 @@ Status describe_matrix(Report& report, Problem<T>& problem, linalg::SparseSummar
   }
   report.add("longest_row", summary.most_in_row);
   report.add("entries_of_ranks",
-             fmt::format("{} to {}", summary.fewest_on_rank, summary.most_on_rank));
+             fmt::format("{} to {}", summary.fewest_on_rank, summary.most_on_rank),
+             {{"fewest_entries_of_rank", summary.fewest_on_rank},
+              {"most_entries_of_rank", summary.most_on_rank}});
   return {};
 }
 
@@ -259,7 +253,7 @@ Result<bool> solve_system(const Order& order, Report& report, Problem<T>& proble
   TESSERA_ASSIGN_OR_RETURN(auto plan,
                            SpmvPlan<T>::create(matrix, exact, b, order.modes[0].options));
   TESSERA_RETURN_IF_ERROR(plan.multiply(matrix, exact, b));
-  const Clock clock;
+  const auto start = Clock::now();
   Progress progress(shows_progress(matrix.job(), order.quiet));
   SolveOptions options{*order.method, order.tolerance, order.most_steps, order.jacobi};
   options.progress = [&](std::int64_t iteration, double residual) {
@@ -267,8 +261,10 @@ Result<bool> solve_system(const Order& order, Report& report, Problem<T>& proble
       progress.tell(fmt::format("iteration {}: residual {:.2e}", iteration, residual));
     }
   };
-  TESSERA_ASSIGN_OR_RETURN(const SolveResult result, solve(matrix, plan, b, x, options));
-  const double seconds = clock.seconds();
+  auto solved = solve(matrix, plan, b, x, options);
+  TESSERA_RETURN_IF_ERROR(Status(solved.status()).context(order.file));
+  const SolveResult& result = *solved;
+  const double seconds = seconds_since(start);
   TESSERA_RETURN_IF_ERROR(arrays::add(T{1}, x, T{-1}, exact, b));
   TESSERA_ASSIGN_OR_RETURN(const double error, arrays::norm2(b));
   TESSERA_ASSIGN_OR_RETURN(const double norm, arrays::norm2(exact));
@@ -287,50 +283,50 @@ Result<bool> solve_system(const Order& order, Report& report, Problem<T>& proble
   return result.has_converged && result.true_residual <= 10 * order.tolerance;
 }
 
+// Whether all that was computed is right.
 template <class T>
-Status run_with(const Order& order, Report& report, Source& source, Job& job, int& exit_code) {
-  const Clock clock;
-  auto problem = assemble<T>(order, source, job);
-  exit_code = is_unusable(problem.status()) ? exit_unusable : exit_code;
-  TESSERA_RETURN_IF_ERROR(problem.status());
-  report.add("read_seconds", clock.seconds(), "s");
-  TESSERA_RETURN_IF_ERROR(distribute_rows(order, *problem));
+Result<bool> run_with(const Order& order, Report& report, Source& source, Job& job) {
+  const auto start = Clock::now();
+  TESSERA_ASSIGN_OR_RETURN(auto problem, assemble<T>(order, source, job));
+  report.add("read_seconds", seconds_since(start), "s");
+  TESSERA_RETURN_IF_ERROR(distribute_rows(order, problem));
   linalg::SparseSummary summary;
-  TESSERA_RETURN_IF_ERROR(describe_matrix(report, *problem, summary));
-  TESSERA_ASSIGN_OR_RETURN(auto x, trial_vector(job, *problem));
-  TESSERA_ASSIGN_OR_RETURN(bool is_good, multiply(order, report, *problem, x, summary.most_in_row));
+  TESSERA_RETURN_IF_ERROR(describe_matrix(report, problem, summary));
+  TESSERA_ASSIGN_OR_RETURN(auto x, trial_vector(job, problem));
+  TESSERA_ASSIGN_OR_RETURN(bool is_good, multiply(order, report, problem, x, summary.most_in_row));
   if (order.method) {
-    TESSERA_ASSIGN_OR_RETURN(const bool is_solved, solve_system(order, report, *problem, x));
+    TESSERA_ASSIGN_OR_RETURN(const bool is_solved, solve_system(order, report, problem, x));
     is_good = is_good && is_solved;
   }
+  return is_good;
+}
+
+Result<int> run_and_report(const Order& order, Job& job) {
+  TESSERA_ASSIGN_OR_RETURN(
+      auto report,
+      Report::create(job, {"tessera-spmv", order.json_file, order.quiet, {order.file}}));
+  Source source{std::nullopt, order.generator};
+  if (!order.generator) {
+    TESSERA_ASSIGN_OR_RETURN(source.file, MatrixFile::open(job, order.file));
+  }
+  TESSERA_RETURN_IF_ERROR(check_shape(order, source));
+  describe_source(report, order, source);
+  TESSERA_RETURN_IF_ERROR(add_job(report, job));
+  TESSERA_RETURN_IF_ERROR(check_memory(job, need_of(source, job)));
+  const bool is_complex = source.file && source.file->header().field == Field::complex;
+  TESSERA_ASSIGN_OR_RETURN(const bool is_good,
+                           is_complex ? run_with<std::complex<double>>(order, report, source, job)
+                                      : run_with<double>(order, report, source, job));
   TESSERA_RETURN_IF_ERROR(add_traffic(report, job));
-  exit_code = report.finish(is_good);
-  return {};
+  return report.finish(is_good);
 }
 
 }  // namespace
 
 Status run(const Order& order, Job& job, int& exit_code) {
-  const bool is_speaker = job.rank().value == 0;
-  Report report(is_speaker && !order.quiet, is_speaker ? order.json_file : "");
-  Source source{std::nullopt, order.generator};
-  if (!order.generator) {
-    auto file = MatrixFile::open(job, order.file);
-    exit_code = is_unusable(file.status()) ? exit_unusable : exit_code;
-    TESSERA_ASSIGN_OR_RETURN(source.file, std::move(file));
-  }
-  const Status shape = check_shape(order, source);
-  exit_code = is_unusable(shape) ? exit_unusable : exit_code;
-  TESSERA_RETURN_IF_ERROR(shape);
-  describe_source(report, order, source);
-  TESSERA_RETURN_IF_ERROR(add_job(report, job));
-  if (Status fits = check_memory(job, need_of(source, job)); !fits.ok()) {
-    exit_code = exit_unusable;
-    return fits;
-  }
-  const bool is_complex = source.file && source.file->header().field == Field::complex;
-  return is_complex ? run_with<std::complex<double>>(order, report, source, job, exit_code)
-                    : run_with<double>(order, report, source, job, exit_code);
+  auto code = run_and_report(order, job);
+  exit_code = code.ok() ? *code : code_of(code.status());
+  return std::move(code).status();
 }
 
 }  // namespace tessera::apps::spmv

@@ -31,8 +31,8 @@ struct Order {
   bool quiet = false;
 };
 
-/// Collective on all ranks. Sets the program's exit code: 0 verified, 1 not, 2 for a file that
-/// can't be used. Errors: what makes going on impossible.
+/// Collective on all ranks. Sets the program's exit code: 0 verified, 1 not, 2 for files that
+/// can't be used, and too little memory. Errors: what makes going on impossible.
 rma::Status run(const Order& order, rma::Job& job, int& exit_code);
 
 }  // namespace tessera::apps::spmv

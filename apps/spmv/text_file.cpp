@@ -29,15 +29,20 @@ std::string reason_of(int error) {
   return std::generic_category().message(error);
 }
 
+// zlib puts a name in front of what it says, which is "<fd:6>" here.
+std::string reason_of(const std::string& text) {
+  const std::size_t name_end = text.find(">: ");
+  return text.starts_with('<') && name_end != std::string::npos ? text.substr(name_end + 3) : text;
+}
+
 Status unreadable(const std::string& file, std::string_view what) {
   return Status::error(Code::invalid_argument, fmt::format("{}: {}", file, what));
 }
 
-// A fault as it travels between ranks.
+// A fault as it travels between ranks. The reason may begin with the name of the file.
 struct FaultMessage {
-  std::int64_t line = std::numeric_limits<std::int64_t>::max();
   std::int64_t column = 0;
-  char reason[480] = {};  // NOLINT(modernize-avoid-c-arrays): copied as bytes
+  char reason[4608] = {};  // NOLINT(modernize-avoid-c-arrays): copied as bytes
 };
 
 std::int64_t count_line_ends(std::string_view text) {
@@ -66,20 +71,20 @@ Status to_status(const std::string& file, const TextFault& fault) {
 
 Status agree_on_fault(rma::Team& team, const std::string& file,
                       const std::optional<TextFault>& mine) {
+  constexpr std::int64_t no_line = std::numeric_limits<std::int64_t>::max();
+  TESSERA_ASSIGN_OR_RETURN(const auto lines, team.allgather_value(mine ? mine->line : no_line));
+  const auto first = std::min_element(lines.begin(), lines.end());
+  if (*first == no_line) {
+    return {};
+  }
   FaultMessage message;
   if (mine) {
-    message.line = mine->line;
     message.column = mine->column;
     mine->reason.copy(message.reason, sizeof message.reason - 1);
   }
-  TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(message));
-  const auto first = std::min_element(
-      all.begin(), all.end(),
-      [](const FaultMessage& a, const FaultMessage& b) { return a.line < b.line; });
-  if (first->line == FaultMessage().line) {
-    return {};
-  }
-  return to_status(file, {first->line, first->column, first->reason});
+  const rma::TeamRank finder{static_cast<std::int32_t>(first - lines.begin())};
+  TESSERA_RETURN_IF_ERROR(team.broadcast_value(message, finder));
+  return to_status(file, {*first, message.column, message.reason});
 }
 
 std::optional<TextFault> for_each_line(
@@ -112,7 +117,8 @@ std::optional<TextFault> for_each_line(
 
 Result<LineStream> LineStream::open(const std::string& file) {
   // zlib opens folders, and says nothing of why it can't.
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without O_NONBLOCK a pipe that nobody writes to would be waited for.
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
     return unreadable(file, reason_of(errno));
   }
@@ -127,9 +133,9 @@ Result<LineStream> LineStream::open(const std::string& file) {
     return unreadable(file, "no memory to read it");
   }
   LineStream opened(file, stream, status.st_size);
-  gzbuffer(stream, 1 << 17);
+  gzbuffer(stream, 1 << 13);
   opened.buffer_.resize(block_bytes + longest_line + 2);
-  TESSERA_RETURN_IF_ERROR(opened.fill());
+  opened.fill();
   return opened;
 }
 
@@ -142,30 +148,32 @@ double LineStream::most_bytes() const noexcept {
   return static_cast<double>(size_) * (is_compressed() ? deflated_most : 1);
 }
 
-// Reads behind what is waiting, as much as there is room for.
-Status LineStream::fill() {
+// Reads behind what is waiting, as much as there is room for. What is broken is told when all in
+// front of it has been taken; zlib keeps back what it inflated in the same call, so that is short.
+void LineStream::fill() {
+  constexpr std::size_t most_at_once = 1 << 13;
   std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
             buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
   end_ -= begin_;
   begin_ = 0;
-  while (!is_at_end_ && end_ < buffer_.size()) {
-    const int got =
-        gzread(file_.get(), buffer_.data() + end_, static_cast<unsigned>(buffer_.size() - end_));
+  while (!is_at_end_ && failure_.empty() && end_ < buffer_.size()) {
+    const std::size_t room = std::min(buffer_.size() - end_, most_at_once);
+    const int got = gzread(file_.get(), buffer_.data() + end_, static_cast<unsigned>(room));
     int error = Z_OK;
     const char* const text = gzerror(file_.get(), &error);
     if (error == Z_BUF_ERROR) {
-      return to_status(name_,
-                       {lines_ + 1, 0, "the compressed data end too early behind this line"});
-    }
-    if (got < 0) {
-      return to_status(
-          name_, {lines_ + 1, 0,
-                  fmt::format("behind this line: {}", error == Z_ERRNO ? reason_of(errno) : text)});
+      failure_ = "the compressed data end too early behind this line";
+    } else if (got < 0) {
+      const std::string reason = error == Z_ERRNO ? reason_of(errno) : reason_of(std::string(text));
+      failure_ = fmt::format("behind this line: {}", reason);
     }
     is_at_end_ = got == 0;
-    end_ += static_cast<std::size_t>(got);
+    end_ += static_cast<std::size_t>(std::max(got, 0));
   }
-  return {};
+}
+
+Status LineStream::broken() const {
+  return to_status(name_, {lines_ + 1, 0, failure_});
 }
 
 std::string_view LineStream::take(std::size_t bytes, std::int64_t lines) noexcept {
@@ -178,7 +186,10 @@ std::string_view LineStream::take(std::size_t bytes, std::int64_t lines) noexcep
 
 Result<std::optional<std::string_view>> LineStream::next_line() {
   if (waiting().find('\n') == std::string_view::npos) {
-    TESSERA_RETURN_IF_ERROR(fill());
+    fill();
+    if (!failure_.empty() && waiting().find('\n') == std::string_view::npos) {
+      return broken();
+    }
   }
   if (waiting().empty()) {
     return std::optional<std::string_view>();
@@ -198,11 +209,14 @@ Result<std::optional<std::string_view>> LineStream::next_line() {
 
 Result<TextPiece> LineStream::next_piece(std::size_t bytes) {
   if (end_ - begin_ < bytes) {
-    TESSERA_RETURN_IF_ERROR(fill());
+    fill();
   }
   std::string_view text = waiting().substr(0, bytes);
-  const bool is_rest = is_at_end_ && text.size() == waiting().size();
+  const bool is_rest = is_at_end_ && failure_.empty() && text.size() == waiting().size();
   const std::size_t last = text.rfind('\n');
+  if (!failure_.empty() && last == std::string_view::npos) {
+    return broken();
+  }
   if (!is_rest && last == std::string_view::npos) {
     return to_status(
         name_, {lines_ + 1, 0, fmt::format("the line has more than {} characters", longest_line)});
@@ -378,7 +392,8 @@ Result<std::int64_t> deal_plain(rma::Job& job, const std::string& name, const Te
 // What the first rank tells in each round of deal_compressed().
 struct Round {
   bool is_last = false;
-  std::int64_t lines = 0;  // of the file, so far
+  std::int32_t pieces = 0;  // dealt, to the first ranks
+  std::int64_t lines = 0;   // of the file, so far
 };
 // What it tells a rank of its piece.
 struct PieceHead {
@@ -425,9 +440,9 @@ class Trays {
 // On the first rank: a piece for each rank, in their order.
 Status deal_round(LineStream& stream, Trays& trays, std::int64_t round, std::int32_t ranks,
                   Round& told) {
-  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+  for (told.pieces = 0; told.pieces < ranks; ++told.pieces) {
     TESSERA_ASSIGN_OR_RETURN(const TextPiece piece, stream.next_piece(dealt_bytes));
-    TESSERA_RETURN_IF_ERROR(trays.put(rank, round, piece));
+    TESSERA_RETURN_IF_ERROR(trays.put(told.pieces, round, piece));
     told.is_last = piece.text.empty();
   }
   told.lines = stream.lines();
@@ -444,15 +459,21 @@ Result<std::int64_t> deal_compressed(rma::Job& job, LineStream* stream, const st
     Status dealt;
     if (stream != nullptr) {
       dealt = deal_round(*stream, trays, round, team.size(), told);
+      told.is_last = told.is_last || !dealt.ok();
     }
     // Behind this all have read the round before, whose trays are used next.
     TESSERA_RETURN_IF_ERROR(trays.sync(Status()));
     TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, fault));
-    TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, as_fault(dealt)));
     TESSERA_RETURN_IF_ERROR(team.broadcast_value(told, rma::TeamRank{0}));
-    fault = read(trays.mine(round));
+    if (team.rank().value < told.pieces) {
+      fault = read(trays.mine(round));
+    }
+    if (told.is_last) {
+      // What is wrong in pieces that were dealt comes before what is wrong behind them.
+      TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, fault));
+      TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, as_fault(dealt)));
+    }
   }
-  TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, fault));
   return told.lines;
 }
 

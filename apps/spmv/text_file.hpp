@@ -83,7 +83,8 @@ class LineStream {
   };
   LineStream(std::string name, gzFile_s* file, std::int64_t size)
       : name_(std::move(name)), file_(file), size_(size) {}
-  rma::Status fill();
+  void fill();
+  [[nodiscard]] rma::Status broken() const;
   [[nodiscard]] std::string_view waiting() const noexcept {
     return {buffer_.data() + begin_, end_ - begin_};
   }
@@ -96,6 +97,7 @@ class LineStream {
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   bool is_at_end_ = false;
+  std::string failure_;  // of what lies behind the buffer
   std::int64_t lines_ = 0;
   std::int64_t bytes_ = 0;
 };

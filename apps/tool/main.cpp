@@ -12,13 +12,15 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "apps/common/command_line.hpp"
+#include "apps/common/output.hpp"
+#include "apps/common/output_file.hpp"
 #include "apps/tool/doctor.hpp"
 #include "apps/tool/info.hpp"
 #include "apps/tool/settings.hpp"
@@ -29,8 +31,11 @@ namespace {
 
 namespace rma = tessera::rma;
 namespace tool = tessera::tool;
+using tessera::apps::complain;
 using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
+
+constexpr const char* program_name = "tessera";
 
 struct Delivery {
   std::string json_file;  ///< "-": standard output, and nothing else there; empty: none
@@ -43,18 +48,17 @@ int deliver(const Delivery& delivery, const nlohmann::ordered_json& json, const 
   constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
   const std::string file_text = json.dump(2, ' ', false, replace) + "\n";
   if (delivery.json_file == "-") {
-    fmt::print("{}", file_text);
+    tessera::apps::tell(file_text);
     return 0;
   }
   if (!delivery.is_quiet) {
-    fmt::print("{}", text);
+    tessera::apps::tell(text);
   }
   if (!delivery.json_file.empty()) {
-    std::ofstream file(delivery.json_file);
-    file << file_text << std::flush;
-    if (!file.good()) {
-      fmt::print(stderr, "tessera: cannot write {}\n", delivery.json_file);
-      return exit_failed;
+    const rma::Status written = tessera::apps::write_output_file(delivery.json_file, file_text);
+    if (!written.ok()) {
+      complain(program_name, written.message());
+      return exit_usage;
     }
   }
   return 0;
@@ -71,7 +75,7 @@ bool has_colour(const Delivery& delivery) {
 int run_doctor(const Delivery& delivery) {
   const auto picture = tool::take_picture();
   if (!picture.ok()) {
-    fmt::print(stderr, "tessera: {}\n", picture.status().message());
+    complain(program_name, picture.status().message());
     return exit_failed;
   }
   if (!picture->is_speaker) {
@@ -87,10 +91,10 @@ int run_info(const Delivery& delivery) {
   std::vector<std::string> warnings;
   const auto settings = tool::read_settings(warnings);
   for (const std::string& warning : warnings) {
-    fmt::print(stderr, "tessera: {}\n", warning);
+    complain(program_name, warning);
   }
   if (!settings.ok()) {
-    fmt::print(stderr, "tessera: {}\n", settings.status().message());
+    complain(program_name, settings.status().message());
     return exit_failed;
   }
   const auto info = tool::describe(*settings);
@@ -105,9 +109,7 @@ std::string subcommand_names(const CLI::App& app) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   CLI::App app{"Tells about Tessera and this machine."};
   const std::string version(rma::version());
   app.set_version_flag("--version", version);
@@ -134,11 +136,17 @@ int main(int argc, char** argv) {
     if (app.exit(error) == 0) {
       return 0;
     }
-    fmt::print(stderr, "The subcommands are: {}\n", subcommand_names(app));
+    std::cerr << "The subcommands are: " << subcommand_names(app) << '\n';
     return exit_usage;
   }
   if (doctor->parsed()) {
     return run_doctor(delivery);
   }
   return is_first ? run_info(delivery) : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tessera::apps::finish_output(program_name, run_program(argc, argv));
 }

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "apps/mg/problem.hpp"
+#include "rma/memory.hpp"
 #include "tests/fault/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -39,6 +42,49 @@ TEST(CommandLine, CountsBelowOneAreRefusedInOneSentence) {
   }
   const Ending ending = run({TESSERA_MG, "--threads", "9999999999"});
   EXPECT_NE(ending.output.find("at most 2147483647\n"), std::string::npos) << ending.output;
+}
+
+TEST(CommandLine, CountsWithZerosInFrontAreDecimal) {
+  const Ending ending = run({TESSERA_MG, "--iterations", "010", "--threads", "01"});
+  EXPECT_NE(ending.output.find("\niterations: 10\n"), std::string::npos) << ending.output;
+  EXPECT_EQ(run({TESSERA_RUN, "-n", "08", "true"}).exit_code, 0);
+  EXPECT_EQ(occurrences(run({TESSERA_RUN, "-n", "010", "false"}).output, "exited with code 1"),
+            10U);
+}
+
+TEST(CommandLine, ThreadsOfRanksAreRefused) {
+  const Ending ending = run({TESSERA_RUN, "-n", "2", "--quiet", TESSERA_MG, "--threads", "2"});
+  EXPECT_EQ(ending.exit_code, usage);
+  EXPECT_EQ(ending.output,
+            "tessera-mg: --threads: tessera-run starts ranks already; leave one of them out\n");
+}
+
+// What a shell does with `COMMAND >FILE 2>&1`, or with one of the two.
+Ending redirected(const std::string& redirections, const std::vector<std::string>& command) {
+  std::vector<std::string> words = {"sh", "-c", "\"$@\" " + redirections, "sh"};
+  words.insert(words.end(), command.begin(), command.end());
+  return run(words);
+}
+
+TEST(CommandLine, OutputThatIsLostFailsTheRunByName) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> programs = {
+      {"tessera-mg", {TESSERA_MG}},
+      {"tessera-mg", {TESSERA_MG, "--help"}},
+      {"tessera", {TESSERA, "info"}},
+      {"tessera", {TESSERA, "info", "--json", "-"}},
+      {"tessera-run", {TESSERA_RUN, "--version"}}};
+  for (const auto& [name, command] : programs) {
+    const Ending ending = redirected(">/dev/full", command);
+    EXPECT_EQ(ending.exit_code, 1) << name;
+    EXPECT_EQ(ending.output, name + ": cannot write to standard output: No space left on device\n");
+  }
+}
+
+TEST(CommandLine, MessagesThatAreLostDoNotChangeTheExitCode) {
+  EXPECT_EQ(redirected("2>/dev/full", {TESSERA_MG, "--class", "Z"}).exit_code, usage);
+  EXPECT_EQ(redirected("2>/dev/full", {TESSERA_MG, "--json", "/nowhere/x"}).exit_code, usage);
+  EXPECT_EQ(redirected("2>/dev/full", {TESSERA_RUN, "-n", "2", "false"}).exit_code, 1);
+  EXPECT_EQ(redirected(">/dev/full 2>&1", {TESSERA, "info"}).exit_code, 1);
 }
 
 TEST(CommandLine, AnUnknownSubcommandIsToldWhichThereAre) {
@@ -101,6 +147,34 @@ TEST(Mg, NamesTheTransportThatIsUsed) {
       run({"env", "TESSERA_TRANSPORT=loopback,shm", TESSERA_MG, "--threads", "2"});
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
   EXPECT_NE(ending.output.find("transport: loopback\n"), std::string::npos) << ending.output;
+}
+
+TEST(Mg, AClassThatThereIsNotIsRefusedWithThoseThatThereAre) {
+  for (const char* name : {"Z", "E", "SS", ""}) {
+    const Ending ending = run({TESSERA_MG, "--class", name});
+    EXPECT_EQ(ending.exit_code, usage);
+    EXPECT_EQ(ending.output, fmt::format("tessera-mg: unknown problem class '{}': choose one of S, "
+                                         "W, A, B, C, D\n",
+                                         name));
+  }
+}
+
+TEST(Mg, AClassThatDoesNotFitTheMachineIsRefused) {
+  constexpr std::int64_t ranks = 4;
+  const mg::Problem problem = *mg::parse_class("D").problem;
+  if (static_cast<double>(rma::available_memory_bytes()) >
+      static_cast<double>(mg::memory_bytes(problem, ranks))) {
+    GTEST_SKIP() << "this machine has memory enough for class D";
+  }
+  const Ending ending =
+      run({TESSERA_RUN, "-n", std::to_string(ranks), "--nodes", "2", TESSERA_MG, "--class", "D"});
+  EXPECT_EQ(ending.exit_code, usage) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "class D needs "), 1U) << ending.output;
+  EXPECT_NE(ending.output.find(" on this machine, for 4 of its ranks; "), std::string::npos);
+  EXPECT_NE(ending.output.find("\n  hint: take a smaller class, or more machines\n"),
+            std::string::npos)
+      << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 4U) << ending.output;
 }
 
 TEST(Mg, TheLowestSurvivorTellsOnceWhatWasLostAndWhen) {

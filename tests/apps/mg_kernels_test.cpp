@@ -468,6 +468,23 @@ TEST(SerialRun, VerifiesTheSmallClasses) {
   }
 }
 
+TEST(Problem, TheNormAtTheStartIsThatOfTheRightHandSide) {
+  const Problem problem = *parse_class("S").problem;
+  const double start = run_serial(problem, 0).value().norm;
+  EXPECT_NEAR(initial_norm(problem), start, 1e-14 * start);
+}
+
+TEST(Problem, ANormIsReducedWhenItIsFiniteAndLessThanAtTheStart) {
+  const Problem problem = *parse_class("S").problem;
+  const double start = initial_norm(problem);
+  EXPECT_TRUE(is_reduced(problem, 0.0));
+  EXPECT_TRUE(is_reduced(problem, 0.99 * start));
+  EXPECT_FALSE(is_reduced(problem, start));
+  EXPECT_FALSE(is_reduced(problem, 1e300));
+  EXPECT_FALSE(is_reduced(problem, std::numeric_limits<double>::infinity()));
+  EXPECT_FALSE(is_reduced(problem, std::numeric_limits<double>::quiet_NaN()));
+}
+
 TEST(LineBuffer, MoreThanTheAddressSpaceIsNoMemory) {
   constexpr std::int64_t too_many = std::int64_t{1} << 50;
   const auto buffer = LineBuffer::create(too_many);

@@ -4,6 +4,7 @@
 #include "apps/ccsd/fcidump.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <string>
 #include <vector>
@@ -69,7 +70,7 @@ TEST(Fcidump, ReadsHeadersOnOneLineAndOnMany) {
 
 TEST(Fcidump, TellsIntegralsOfEachKindInAnyOrder) {
   const Text file(std::string(header) +
-                  "0.5 0 0 0 0\n\n 1.5D+00 1 1 0 0\r\n+.25E1 2 2 0 0\n\t-1d-3 2 1 2 1\n"
+                  "0.5 0 0 0 0\n\n 1.5D+00 1 1 0 0\r\n+25-1 2 2 0 0\n\t-1d-3 2 1 2 1\n"
                   "-0.75 1 0 0 0\n");
   ASSERT_TRUE(ok(file.status));
   ASSERT_EQ(file.entries.size(), 5U);
@@ -99,9 +100,16 @@ TEST(Fcidump, RefusesHeadersByName) {
            {"&FCI NORB=2,NELEC=6 /\n", "NELEC=6 electrons do not fit 2 orbitals"},
            {"&FCI NORB=0,NELEC=0 /\n", "NORB=0 is not between"},
            {"&FCI NORB=2,NELEC=2,UHF=.TRUE. /\n", "UHF=.TRUE.: unrestricted integrals"},
+           {"&FCI NORB=2,NELEC=2,IUHF=2 /\n", "IUHF=2 is neither true nor false"},
+           {"&FCI NORB=2,NELEC=2,IUHF=-1 /\n", "IUHF=-1 is neither true nor false"},
+           {"&FCI NORB=2,NELEC=2,UHF=YES /\n", "UHF=YES is neither true nor false"},
+           {"&FCI NORB=2,NELEC=2,UHF=.YES. /\n", "UHF=.YES. is neither true nor false"},
+           {"&FCI NORB=2,NELEC=1 0 /\n", "NELEC=1 0 is not a whole number"},
+           {"&FCI NORB=2,NELEC=1\n0 /\n", "NELEC=1?0 is not a whole number"},
            {"&FCI NORB=2,NELEC=2,IUHF=1 /\n", "IUHF=1: unrestricted integrals"},
            {"&FCI NORB=2,NELEC=2,TREL=.T. /\n", "relativistic integrals are not supported"},
            {"&FCI NORB=2,NELEC=2,SPIN=1 /\n", "the unknown name SPIN"},
+           {"&FCI NORB=2,NELEC=2,=1 /\n", "the header has a = without a name before it"},
            {"&FCI NORB=2,NORB=2,NELEC=2 /\n", "the header has NORB twice"},
            {"&FCI NORB=2,\nNELEC=2,\n", ":2: the file ends within its header"},
            {"HELLO\n", ":1: an FCIDUMP file begins with &FCI"},
@@ -121,6 +129,43 @@ TEST(Fcidump, DoesNotLookForAHeadersEndInAllOfAFile) {
                     {"the header has no &END and no / in its first 1048576 characters"}));
 }
 
+TEST(Fcidump, ALineHasItsBounds) {
+  const std::string blanks(1012, ' ');
+  EXPECT_TRUE(ok(Text(header + ("0.25 1 1 1 1" + blanks) + "\n" + ending).status));
+  const Text file(header + ("0.25 1 1 1 1" + blanks) + " \n" + ending);
+  EXPECT_TRUE(fails(file.status, Code::invalid_argument,
+                    {"test.fcidump:2: the line has more than 1024 characters"}));
+  const Text without_end(header + std::string(std::size_t{3} << 20U, '1'));
+  EXPECT_TRUE(fails(without_end.status, Code::invalid_argument,
+                    {"test.fcidump:2: the line has more than 1024 characters"}));
+}
+
+// 32767 orbitals have their symmetries on one line, as some programs write it.
+TEST(Fcidump, AHeadersLineMayBeLong) {
+  std::string symmetries = "1";
+  for (int orbital = 2; orbital <= 32767; ++orbital) {
+    symmetries += ",1";
+  }
+  EXPECT_TRUE(ok(Text("&FCI NORB=2,NELEC=2,ORBSYM=" + symmetries + ",\n/\n" + ending).status));
+}
+
+TEST(Fcidump, AHeaderWithoutEndTakesNoMemory) {
+  for (const std::string start : {"", "&FCI NORB=2,NELEC=2,"}) {
+    const Text file(start + std::string(std::size_t{3} << 20U, 'x'));
+    EXPECT_TRUE(fails(file.status, Code::invalid_argument,
+                      {"test.fcidump:1: the header has no &END and no / in its first 1048576 "
+                       "characters"}));
+  }
+  EXPECT_TRUE(fails(Fcidump::open("/dev/zero"), Code::unreachable,
+                    {"cannot read /dev/zero: is no regular file"}));
+}
+
+// Names would otherwise be as long as the header, and as many.
+TEST(Fcidump, AHeaderOfNothingButEqualsSignsIsRefusedAtOnce) {
+  const Text file("&FCI " + std::string(1'000'000, '=') + " /\n");
+  EXPECT_TRUE(fails(file.status, Code::invalid_argument, {"a = without a name before it"}));
+}
+
 TEST(Fcidump, RefusesLinesByTheirNumber) {
   struct Case {
     const char* line;
@@ -129,13 +174,17 @@ TEST(Fcidump, RefusesLinesByTheirNumber) {
   for (const Case& each :
        std::vector<Case>{{"1.0 1 1 1\n", ":2: expected a value and four orbitals, found 4"},
                          {"1.0 1 1 1 1 1\n", "found 6"},
-                         {"(1.0,0.0) 1 1 1 1\n", ":2: complex values are not supported"},
-                         {"nan 1 1 1 1\n", "the value nan is not finite"},
-                         {"-Infinity 1 1 1 1\n", "the value -Infinity is not finite"},
-                         {"1e999 1 1 1 1\n", "the value 1e999 is not finite"},
-                         {"****** 1 1 1 1\n", "'******' is not a real number"},
-                         {"1.0x 1 1 1 1\n", "'1.0x' is not a real number"},
-                         {"1.0 3 1 1 1\n", "orbital 3 is out of range; there are 2"},
+                         {"(1.0,0.0) 1 1 1 1\n", ":2:1: complex values are not supported"},
+                         {"nan 1 1 1 1\n", ":2:1: 'nan' is not finite"},
+                         {"-Infinity 1 1 1 1\n", "'-Infinity' is not finite"},
+                         {"1e999 1 1 1 1\n", "'1e999' is too large for a double"},
+                         {"****** 1 1 1 1\n", "'******' is no number"},
+                         {"1.0x 1 1 1 1\n", "'1.0x' is no number"},
+                         {" 0x10 1 1 1 1\n", ":2:2: '0x10' is no number"},
+                         {"0x1p3 1 1 1 1\n", "'0x1p3' is no number"},
+                         {"1.0D 1 1 1 1\n", "'1.0D' is no number"},
+                         {"1.0 0x1 1 1 1\n", ":2:5: '0x1' is not the number of an orbital"},
+                         {"1.0 3 1 1 1\n", ":2:5: orbital 3 is out of range; there are 2"},
                          {"1.0 -1 1 1 1\n", "orbital -1 is out of range"},
                          {"1.0 1.5 1 1 1\n", "'1.5' is not the number of an orbital"},
                          {"1.0 1 1 1 0\n", "1 1 1 0 name no integral"},
@@ -168,6 +217,13 @@ TEST(Fcidump, SaysWhatTheReceiverRefusesWithItsLine) {
     return entry.p == 1 ? Status::error(Code::invalid_argument, "not this one") : Status();
   });
   EXPECT_TRUE(fails(status, Code::invalid_argument, {"test.fcidump:3: not this one"}));
+}
+
+TEST(Fcidump, APipeIsNotWaitedFor) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  EXPECT_TRUE(
+      fails(Fcidump::open(folder.file("pipe")), Code::unreachable, {"pipe: is no regular file"}));
 }
 
 TEST(Fcidump, AFileThatIsNotThereIsNamed) {

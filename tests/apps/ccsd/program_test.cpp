@@ -124,6 +124,22 @@ TEST(CcsdProgram, GoesOnFromACheckpointOnAnotherNumberOfRanks) {
                  "opening checkpoint");
 }
 
+TEST(CcsdProgram, RefusesACheckpointThatCannotBeWrittenBeforeTheFirstIteration) {
+  const TemporaryFolder folder;
+  for (const auto& [file, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"/nowhere/x.h5", "No such file or directory"}, {folder.path(), "it is a directory"}}) {
+    const Ending ending = on_ranks("2", {"--fcidump", H2O_STO3G, "--checkpoint", file});
+    if (ending.output.find("HDF5") != std::string::npos) {
+      GTEST_SKIP() << ending.output;
+    }
+    expect_refused(ending, fmt::format("tessera-ccsd: creating checkpoint '{}'", file));
+    EXPECT_NE(ending.output.find(reason), std::string::npos) << ending.output;
+    EXPECT_EQ(ending.output.find("iteration"), std::string::npos) << ending.output;
+    EXPECT_EQ(ending.output.find("memory_total"), std::string::npos) << ending.output;
+  }
+  EXPECT_TRUE(folder.names().empty()) << "what was tried is still there";
+}
+
 TEST(CcsdProgram, RefusesCheckpointsThatAreDamagedOrNone) {
   const TemporaryFolder folder;
   const std::string file = folder.file("amplitudes.h5");
@@ -184,7 +200,7 @@ TEST(CcsdProgram, RefusesCommandLinesThatMakeNoSense) {
 TEST(CcsdProgram, RefusesFilesOnceAndByName) {
   const TemporaryFolder folder;
   const std::string file = folder.file("bad.fcidump");
-  expect_refused(on_ranks("3", {"--fcidump", file}), "cannot read " + file);
+  expect_refused(on_ranks("3", {"--fcidump", file}), "tessera-ccsd: cannot read " + file);
   expect_refused(on_ranks("3", {"--fcidump", H2O_STO3G, "--frozen-core", "6"}),
                  "6 frozen core orbitals, but only 5 are occupied");
   std::string text = contents_of(H2O_STO3G);
@@ -194,11 +210,13 @@ TEST(CcsdProgram, RefusesFilesOnceAndByName) {
   write_contents(file, text + "7.0 1 1 1 1\n");
   expect_refused(on_ranks("3", {"--fcidump", file}), "the integral 1 1 1 1 is given twice");
   write_contents(file, text + "nan 1 1 1 1\n");
-  expect_refused(on_ranks("3", {"--fcidump", file}), "the value nan is not finite");
+  expect_refused(on_ranks("3", {"--fcidump", file}), "bad.fcidump:311:1: 'nan' is not finite");
   write_contents(file, text + "1.0 8 1 1 1\n");
   expect_refused(on_ranks("3", {"--fcidump", file}), "orbital 8 is out of range; there are 7");
   write_contents(file, text + "(1.0,0.5) 1 1 1 1\n");
   expect_refused(on_ranks("3", {"--fcidump", file}), "complex values are not supported");
+  write_contents(file, text + "0x10 1 1 1 1\n");
+  expect_refused(alone({"--fcidump", file}), "'0x10' is no number");
   write_contents(file, text.replace(text.find(".FALSE."), 7, ".TRUE."));
   expect_refused(on_ranks("3", {"--fcidump", file}), "unrestricted integrals are not supported");
 }
@@ -223,6 +241,47 @@ TEST(CcsdProgram, TheSurvivorsTellWhichRankDiedAndInWhichIteration) {
   const std::size_t said = ending.output.find("tessera-ccsd: iteration ");
   ASSERT_NE(said, std::string::npos) << ending.output;
   EXPECT_NE(ending.output.find("rank 1 died", said), std::string::npos) << ending.output;
+}
+
+TEST(CcsdProgram, RefusesIntegralsWhoseEnergyIsNotFinite) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("large.fcidump");
+  write_contents(file, "&FCI NORB=1,NELEC=2 &END\n -1e308 1 1 0 0\n 0.0 0 0 0 0\n");
+  expect_refused(on_ranks("2", {"--fcidump", file}), "the integrals are too large: the energy");
+}
+
+// The sums that the Fock matrix is made of, where nothing else is large.
+TEST(CcsdProgram, RefusesOccupiedOrbitalsThatDoNotFitTheMachine) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("full.fcidump");
+  write_contents(file, "&FCI NORB=32767,NELEC=65534 &END\n 1.0 0 0 0 0\n");
+  expect_refused(on_ranks("2", {"--fcidump", file, "--frozen-core", "32767"}),
+                 "on this machine, for 2 of its ranks");
+}
+
+TEST(CcsdProgram, RefusesToWriteOverItsInput) {
+  const TemporaryFolder folder;
+  const std::string input = folder.file("h2o");
+  const std::string text = contents_of(H2O_STO3G);
+  write_contents(input, text);
+  for (const char* option : {"--checkpoint", "--json"}) {
+    expect_refused(on_ranks("2", {"--fcidump", input, option, folder.path() + "/./h2o"}),
+                   "would write over " + input);
+    expect_refused(alone({"--fcidump", input, option, input}), "would write over this file");
+  }
+  EXPECT_EQ(contents_of(input), text);
+  expect_refused(alone({"--fcidump", input, "--json", folder.file("out"), "--checkpoint",
+                        folder.path() + "/./out"}),
+                 "would write over ");
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"h2o"});
+}
+
+TEST(CcsdProgram, RefusesAmplitudeFilesWhereThereAreNoAmplitudes) {
+  for (const char* option : {"--checkpoint", "--restart"}) {
+    expect_refused(
+        on_ranks("2", {"--fcidump", H2O_STO3G, "--frozen-core", "5", option, "/nowhere"}),
+        "there are no amplitudes where no orbitals are correlated");
+  }
 }
 
 TEST(CcsdProgram, RefusesWhatDoesNotFitTheMachine) {

@@ -145,6 +145,13 @@ TEST(BadBoeingFile, Heads) {
       {Boeing{.type = "RHA"}.text(), "3: there is no real hermitian matrix"},
       {Boeing{.cards = columns({3, 1, 1, 0, 0})}.text(),
        "2: announces no values, and the type is RUA"},
+      {Boeing{.cards = columns({99, 1, 1, 1, 0})}.text(),
+       "2:1: announces 99 lines in all, and 3 of their kinds"},
+      {Boeing{.type = "PUA"}.text(), "2: announces lines of values, and the type is PUA"},
+      {Boeing{.formats = fmt::format("{:<16}{:<16}{:<20}", "(3I3)", "(3I3)", "(100P3F6.1)")}.text(),
+       "4:33: '(100P3F6.1)' is no format of the kind (16I5) or (1P3D24.15)"},
+      {Boeing{.rest = "  1  3  4\n  1  2  2\n   1.0   2.0   3.0\n\n   4.0\n"}.text(),
+       "9: there is more than the 3 lines that line 2 announces"},
       {Boeing{.cards = columns({3, 1, 2, 1, 0})}.text(),
        "2: announces 2 lines of row numbers; 3 numbers, 3 a line, take 1"},
       {Boeing{.cards = columns({3, 1, 300'000'000'000, 300'000'000'000, 0}),
@@ -191,6 +198,31 @@ TEST(BadFile, WhatCannotBeOpened) {
   });
 }
 
+// A bad word in front of what zlib finds wrong is the first fault, whoever has it.
+TEST(BadFile, AFaultInFrontOfBrokenDeflatedData) {
+  on_ranks([](Job& job) {
+    const SharedFolder folder(job);
+    const std::string path = folder.file("broken.gz");
+    constexpr int entries = 60'000;
+    constexpr int bad_entry = 50'000;
+    std::string text = market(general, fmt::format("9 9 {}\n", entries));
+    for (int i = 0; i < entries; ++i) {
+      text +=
+          i == bad_entry ? "1 x 1\n" : fmt::format("{} {} {}\n", i % 9 + 1, i % 7 + 1, i * 0.37);
+    }
+    if (job.rank().value == 0) {
+      write_deflated(path, text);
+      std::string bytes = tessera::test::contents_of(path);
+      bytes[bytes.size() - 6] ^= 0x55;  // of the checksum
+      tessera::test::write_contents(path, bytes);
+    }
+    rma::require(job.world().barrier());
+    EXPECT_EQ(read_all<double>(job, path).status().message(),
+              fmt::format("{}:{}:3: 'x' is no whole number", path, bad_entry + 3));
+    rma::require(job.world().barrier());
+  });
+}
+
 // Cut off, or changed: what zlib finds out.
 TEST(BadFile, DeflatedDataThatAreBroken) {
   on_ranks([](Job& job) {
@@ -211,6 +243,7 @@ TEST(BadFile, DeflatedDataThatAreBroken) {
       rma::require(job.world().barrier());
       const std::string message = read_all<double>(job, path).status().message();
       EXPECT_NE(message.find(path), std::string::npos) << message;
+      EXPECT_EQ(message.find("<fd:"), std::string::npos) << message;
       if (is_cut) {
         EXPECT_NE(message.find("the compressed data end too early"), std::string::npos) << message;
       }

@@ -2,6 +2,7 @@
 //
 // What tessera-spmv says and writes, and its exit codes.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fmt/format.h>
 
@@ -122,8 +123,55 @@ TEST(SpmvCommandLine, WhatCannotBeSolvedIsToldOnce) {
   write_contents(path, "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 2 1\n");
   const Ending ending =
       run_on_nodes({"--matrix", path, "--solve", "bicgstab", "--precondition", "jacobi"});
-  EXPECT_NE(ending.exit_code, 0);
+  EXPECT_EQ(ending.exit_code, unusable);
+  EXPECT_EQ(occurrences(ending.output, "tessera-spmv: " + path + ": sparse matrix 'A' "), 1U)
+      << ending.output;
   EXPECT_EQ(occurrences(ending.output, "has a zero on its diagonal\n"), 1U) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
+}
+
+TEST(SpmvCommandLine, ItsMatrixIsNotWrittenOver) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.mtx");
+  const std::string text = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n";
+  write_contents(path, text);
+  const Ending ending = run_on_nodes({"--matrix", path, "--json", folder.path() + "/./a.mtx"});
+  EXPECT_EQ(occurrences(ending.output, "would write over " + path), 1U) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
+  EXPECT_EQ(tessera::test::contents_of(path), text);
+}
+
+TEST(SpmvCommandLine, APipeIsNotWaitedFor) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  const Ending ending = run({"--matrix", folder.file("pipe")});
+  EXPECT_EQ(ending.exit_code, unusable);
+  EXPECT_NE(ending.output.find("pipe: is no regular file\n"), std::string::npos) << ending.output;
+}
+
+TEST(SpmvCommandLine, ALongNameDoesNotHideTheReason) {
+  const TemporaryFolder folder;
+  std::string path = folder.path();
+  for (int depth = 0; depth < 3; ++depth) {
+    path += "/" + std::string(200, 'd');
+    ASSERT_EQ(::mkdir(path.c_str(), 0700), 0);
+  }
+  path += "/bad.mtx";
+  const Ending missing = run_on_nodes({"--matrix", path});
+  EXPECT_EQ(occurrences(missing.output, path + ": No such file or directory\n"), 1U)
+      << missing.output;
+  write_contents(path, "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n");
+  const Ending ending = run_on_nodes({"--matrix", path});
+  EXPECT_EQ(occurrences(ending.output, path + ":3:1: row 3 is outside 1 to 2"), 1U)
+      << ending.output;
+}
+
+TEST(SpmvCommandLine, ThreadsOfRanksAreRefused) {
+  const Ending ending = run_on_nodes({"--generate", "fe2d:5", "--threads", "2"});
+  EXPECT_EQ(occurrences(ending.output, "tessera-spmv: --threads: tessera-run starts ranks already"),
+            1U)
+      << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
 }
 
 TEST(SpmvCommandLine, AFailedVerificationIsOne) {

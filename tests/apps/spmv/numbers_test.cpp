@@ -31,10 +31,15 @@ TEST(Numbers, Real) {
     EXPECT_EQ(parsed.value, value) << text;
   }
   const std::vector<std::pair<std::string, std::string>> bad = {
-      {"", "'' is no number"},          {"x", "'x' is no number"},
-      {"1.5x", "'1.5x' is no number"},  {"+-1", "'+-1' is no number"},
-      {"1d3", "'1d3' is no number"},    {"nan", "'nan' is not finite"},
-      {"-inf", "'-inf' is not finite"}, {"1e999", "'1e999' is too large for a double"}};
+      {"", "'' is no number"},
+      {"x", "'x' is no number"},
+      {"1.5x", "'1.5x' is no number"},
+      {"+-1", "'+-1' is no number"},
+      {"1d3", "'1d3' is no number"},
+      {"0x10", "'0x10' is no number"},
+      {"nan", "'nan' is not finite"},
+      {"-inf", "'-inf' is not finite"},
+      {"1e999", "'1e999' is too large for a double"}};
   for (const auto& [text, fault] : bad) {
     EXPECT_EQ(parse_real(text).fault, fault);
   }

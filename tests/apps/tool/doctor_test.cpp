@@ -199,8 +199,9 @@ TEST(Doctor, WritesNothingButJsonToStandardOutput) {
 
 TEST(Doctor, SaysWhenItCannotWriteItsFile) {
   const Ending ending = diagnosis("", "--quiet --json /nowhere/doctor.json");
-  EXPECT_EQ(ending.exit_code, failed);
-  EXPECT_EQ(ending.output, "tessera: cannot write /nowhere/doctor.json\n");
+  EXPECT_EQ(ending.exit_code, usage);
+  EXPECT_EQ(ending.output,
+            "tessera: cannot write /nowhere/doctor.json: No such file or directory\n");
 }
 
 TEST(Doctor, QuietTellsByItsExitCodeAlone) {

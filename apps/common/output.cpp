@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/common/output.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <system_error>
+
+#include "apps/common/exit_codes.hpp"
+
+namespace tessera::apps {
+namespace {
+
+// The system's reason of the first loss. Ranks may be threads.
+std::atomic<int> first_error{0};
+
+void remember(int error) {
+  int none = 0;
+  first_error.compare_exchange_strong(none, error == 0 ? EIO : error);
+}
+
+void flush() {
+  errno = 0;
+  if (std::fflush(stdout) != 0) {
+    remember(errno);
+  }
+}
+
+}  // namespace
+
+void tell(std::string_view text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+    remember(errno);
+  }
+  flush();
+}
+
+void complain(std::string_view program, std::string_view message) {
+  const std::string line = fmt::format("{}: {}\n", program, message);
+  static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
+}
+
+int finish_output(std::string_view program, int code) {
+  std::cout.flush();
+  if (std::ferror(stdout) != 0) {
+    remember(errno);
+  }
+  flush();
+  const int error = first_error.load();
+  if (error == 0) {
+    return code;
+  }
+  complain(program, fmt::format("cannot write to standard output: {}",
+                                std::generic_category().message(error)));
+  return code != 0 ? code : exit_failed;
+}
+
+}  // namespace tessera::apps

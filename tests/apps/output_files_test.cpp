@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// --json of the programs: paths that can't be written are refused before the work, and what is in
+// the files.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/fault/program.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace tessera::apps {
+namespace {
+
+using fault::Ending;
+using fault::occurrences;
+using fault::Program;
+using nlohmann::json;
+using tessera::test::contents_of;
+using tessera::test::TemporaryFolder;
+using tessera::test::write_contents;
+
+constexpr int failed = 1;
+constexpr int usage = 2;
+
+using Words = std::vector<std::string>;
+
+struct App {
+  std::string name;
+  Words small_run;
+};
+
+std::vector<App> apps() {
+  return {{"tessera-mg", {TESSERA_MG, "--class", "S"}},
+          {"tessera-spmv", {TESSERA_SPMV, "--generate", "fe2d:10"}},
+          {"tessera-ccsd", {TESSERA_CCSD, "--fcidump", H2O_STO3G}}};
+}
+
+Ending run(Words words, const Words& more = {}) {
+  words.insert(words.end(), more.begin(), more.end());
+  return Program(words).wait();
+}
+
+Ending run_on_nodes(const App& app, const Words& more) {
+  Words words = {TESSERA_RUN, "-n", "3", "--nodes", "2", "--quiet"};
+  words.insert(words.end(), app.small_run.begin(), app.small_run.end());
+  return run(words, more);
+}
+
+TEST(OutputFiles, AFolderThatIsNotThereIsToldOnceBeforeTheRun) {
+  for (const App& app : apps()) {
+    const std::string expected =
+        app.name + ": cannot write /nowhere/at/all.json: No such file or directory\n";
+    for (const Ending& ending : {run(app.small_run, {"--json", "/nowhere/at/all.json"}),
+                                 run_on_nodes(app, {"--json", "/nowhere/at/all.json"})}) {
+      EXPECT_EQ(ending.exit_code, usage) << app.name;
+      EXPECT_EQ(ending.output, expected);
+    }
+  }
+}
+
+TEST(OutputFiles, AFolderIsNoFile) {
+  const TemporaryFolder folder;
+  for (const App& app : apps()) {
+    const Ending ending = run(app.small_run, {"--threads", "2", "--json", folder.path()});
+    EXPECT_EQ(ending.exit_code, usage);
+    EXPECT_EQ(ending.output,
+              fmt::format("{}: cannot write {}: Is a directory\n", app.name, folder.path()));
+  }
+}
+
+TEST(OutputFiles, ARunThatFailsLeavesThemAsTheyWere) {
+  const TemporaryFolder folder;
+  const std::string old_file = folder.file("old.json");
+  write_contents(old_file, "what was there");
+  for (const std::string& file : {old_file, folder.file("new.json")}) {
+    const Ending ending = run({TESSERA_SPMV, "--matrix", "/nowhere/a.mtx", "--json", file});
+    EXPECT_EQ(ending.exit_code, usage);
+    EXPECT_EQ(run({TESSERA_CCSD, "--fcidump", "/nowhere/a", "--json", file}).exit_code, usage);
+  }
+  EXPECT_EQ(contents_of(old_file), "what was there");
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"old.json"});
+}
+
+TEST(OutputFiles, AreReplacedWhole) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("result.json");
+  for (const App& app : apps()) {
+    write_contents(file, std::string(100'000, 'x'));
+    EXPECT_EQ(run(app.small_run, {"--quiet", "--json", file}).exit_code, 0);
+    EXPECT_EQ(json::parse(contents_of(file))["verification"], true) << app.name;
+  }
+}
+
+TEST(OutputFiles, ADiskThatIsFullFailsTheRunByName) {
+  struct stat facts = {};
+  if (stat("/dev/full", &facts) != 0) {
+    GTEST_SKIP() << "there is no /dev/full";
+  }
+  for (const App& app : apps()) {
+    const Ending ending = run(app.small_run, {"--json", "/dev/full"});
+    EXPECT_EQ(ending.exit_code, failed);
+    EXPECT_EQ(
+        occurrences(ending.output, app.name + ": cannot write /dev/full: No space left on device"),
+        1U)
+        << ending.output;
+  }
+}
+
+TEST(OutputFiles, StandardOutputIsOne) {
+  const Ending ending = run({TESSERA_MG, "--quiet", "--json", "/dev/stdout"});
+  EXPECT_EQ(ending.exit_code, 0);
+  EXPECT_EQ(json::parse(ending.output)["class"], "S") << ending.output;
+}
+
+TEST(OutputFiles, HaveNumbersWhereLinesHaveWords) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("result.json");
+  Ending ending = run(apps()[0].small_run, {"--threads", "2", "--json", file});
+  json result = json::parse(contents_of(file));
+  EXPECT_EQ(result["grid_edge_points"], 32);
+  EXPECT_TRUE(result["traffic_put_operations"].is_number_integer()) << result;
+  EXPECT_GT(result["traffic_put_bytes"], 1024);
+  EXPECT_NE(ending.output.find(fmt::format("\ntraffic_put: {} operations, ",
+                                           result["traffic_put_operations"].get<std::int64_t>())),
+            std::string::npos)
+      << ending.output;
+
+  ending = run(apps()[1].small_run, {"--threads", "2", "--json", file});
+  result = json::parse(contents_of(file));
+  EXPECT_EQ(result["fewest_entries_of_rank"], 392);
+  EXPECT_EQ(result["most_entries_of_rank"], 392);
+  EXPECT_NE(ending.output.find("\nentries_of_ranks: 392 to 392\n"), std::string::npos);
+
+  ending = run(apps()[2].small_run, {"--threads", "2", "--json", file});
+  result = json::parse(contents_of(file));
+  EXPECT_EQ(result["memory_buffer_tiles_bytes_per_rank"], 12 << 20);
+  EXPECT_GT(result["memory_total_bytes_per_rank"], 12 << 20);
+  EXPECT_NE(ending.output.find("\nmemory_buffer_tiles: 12.0 MiB a rank\n"), std::string::npos);
+  EXPECT_NE(ending.output.find("\ntransport: shm\n"), std::string::npos) << ending.output;
+}
+
+TEST(OutputFiles, NamesThatAreNoUtf8SpoilNothing) {
+  const TemporaryFolder folder;
+  const std::string matrix = folder.file("\xff.mtx");
+  write_contents(matrix, "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  const std::string file = folder.file("result.json");
+  EXPECT_EQ(run({TESSERA_SPMV, "--matrix", matrix, "--quiet", "--json", file}).exit_code, 0);
+  EXPECT_EQ(json::parse(contents_of(file))["rows"], 1);
+}
+
+TEST(Mg, NumbersOfCyclesThatNoNormIsPublishedForAreNotVerified) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("result.json");
+  const Ending ending = run({TESSERA_MG, "--class", "S", "--iterations", "1", "--json", file});
+  EXPECT_EQ(ending.exit_code, 0);
+  EXPECT_TRUE(ending.output.ends_with(
+      "\nNOT VERIFIED: no norm is published for 1 cycles of class S; it is less than at the "
+      "start\n"))
+      << ending.output;
+  EXPECT_EQ(ending.output.find("VERIFICATION"), std::string::npos) << ending.output;
+  const json result = json::parse(contents_of(file));
+  EXPECT_TRUE(result.contains("verification") && result["verification"].is_null()) << result;
+  EXPECT_LT(result["residual_norm"], result["initial_norm"]);
+  EXPECT_FALSE(result.contains("published_norm"));
+}
+
+TEST(Mg, TheNumberOfCyclesOfTheClassIsVerifiedIfGiven) {
+  const Ending ending = run({TESSERA_MG, "--class", "s", "--iterations", "4"});
+  EXPECT_EQ(ending.exit_code, 0);
+  EXPECT_TRUE(ending.output.ends_with("\nVERIFICATION SUCCESSFUL\n")) << ending.output;
+}
+
+// What tessera-run --json says of three ranks.
+json how_it_went(const Words& options, const std::string& script, const TemporaryFolder& folder) {
+  const std::string file = folder.file("run.json");
+  Words words = {TESSERA_RUN, "-n", "3", "--quiet", "--json", file};
+  words.insert(words.end(), options.begin(), options.end());
+  const Ending ending = run(words, {"sh", "-c", script});
+  json result = json::parse(contents_of(file));
+  EXPECT_EQ(result["exit_code"], ending.exit_code) << result;
+  EXPECT_EQ(ending.output, "");
+  return result;
+}
+
+TEST(Launcher, TellsInAFileHowEachRankEnded) {
+  const TemporaryFolder folder;
+  const std::string script = "case $TESSERA_LAUNCH in *:1:3) kill -9 $$;; *:2:3) exit 5;; esac";
+  const json result = how_it_went({}, script, folder);
+  EXPECT_EQ(result["exits"], json::parse(R"([{"rank": 0, "exit_code": 0}, {"rank": 1, "signal": 9},
+                                             {"rank": 2, "exit_code": 5}])"));
+  EXPECT_EQ(result["exit_code"], 128 + 9);
+  EXPECT_EQ(result["program"], json({"sh", "-c", script}));
+  EXPECT_EQ(result["ranks"], 3);
+  EXPECT_EQ(result["nodes"], 1);
+  EXPECT_GT(result["seconds"], 0.0);
+}
+
+TEST(Launcher, TellsInAFileWhereRanksWere) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(how_it_went({"--nodes", "2"}, "exit 0", folder)["nodes"], 2);
+  const std::string file = folder.file("run.json");
+  const Words start = {"env",
+                       "TESSERA_RANKS_PER_NODE=1",
+                       "TESSERA_TRANSPORT=shm,tcp",
+                       TESSERA_RUN,
+                       "-n",
+                       "3",
+                       "--json",
+                       file,
+                       "true"};
+  EXPECT_EQ(run(start).exit_code, 0);
+  const json result = json::parse(contents_of(file));
+  EXPECT_EQ(result["nodes"], 3);
+  EXPECT_EQ(result["transport"], "shm,tcp");
+}
+
+TEST(Launcher, TellsNoPlacesWhereSettingsAreNotUsable) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("run.json");
+  EXPECT_EQ(run({"env", "TESSERA_RANKS_PER_NODE=x", TESSERA_RUN, "--json", file, "true"}).exit_code,
+            0);
+  const json result = json::parse(contents_of(file));
+  EXPECT_TRUE(result["nodes"].is_null() && result["transport"].is_null()) << result;
+}
+
+TEST(Launcher, StartsNothingWhereItsFileCannotBeWritten) {
+  const TemporaryFolder folder;
+  const Ending ending =
+      run({TESSERA_RUN, "--json", "/nowhere/run.json", "touch", folder.file("was started")});
+  EXPECT_EQ(ending.exit_code, usage);
+  EXPECT_EQ(ending.output,
+            "tessera-run: cannot write /nowhere/run.json: No such file or directory\n");
+  EXPECT_TRUE(folder.names().empty());
+}
+
+}  // namespace
+}  // namespace tessera::apps
