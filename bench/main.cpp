@@ -21,7 +21,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -32,6 +31,8 @@
 
 #include <fmt/format.h>
 
+#include "apps/common/output.hpp"
+#include "apps/common/whole_number.hpp"
 #include "bench/apps/cg.hpp"
 #include "bench/apps/mg.hpp"
 #include "bench/floors/mpi_session.hpp"
@@ -240,7 +241,7 @@ void add_run_options(CLI::App& app, BenchOptions& options, Relaunch& again) {
       ->check(check_file_name)
       ->type_name("FILE");
   app.add_option("--threads", options.threads, "run this many ranks as threads of one process")
-      ->check(CLI::Range(1, std::numeric_limits<std::int32_t>::max()));
+      ->transform(apps::whole_number());
   app.add_option("--compare,--compare-to", options.peers,
                  "what to measure beside: memory, mpi, armci, ga, tcp, scalapack; all; none")
       ->check(check_peers)
@@ -248,7 +249,7 @@ void add_run_options(CLI::App& app, BenchOptions& options, Relaunch& again) {
       ->capture_default_str();
   app.add_option("--repeat-launch", again.launches,
                  "start the run so many times, and say what all of them show")
-      ->check(CLI::Range(1, 1000))
+      ->transform(apps::whole_number(1, 1000))
       ->type_name("N");
   app.add_option("--launcher", again.launcher, "what starts each launch of --repeat-launch")
       ->type_name("'mpirun -n 2'");
@@ -281,7 +282,7 @@ void add_suite_options(CLI::App& app, BenchOptions& options) {
       ->check(check_folder)
       ->type_name("DIR");
   app.add_option("--edges", options.gemm_edges, "rows and columns of the matrices of suite gemm")
-      ->check(CLI::Range(1, 100'000))
+      ->transform(apps::whole_number(1, 100'000))
       ->delimiter(',')
       ->type_name("N,N,…")
       ->capture_default_str();
@@ -322,11 +323,7 @@ int run(const BenchOptions& options, Relaunch again, int argc, const char* const
                              : run_in_processes(options, argc, argv);
 }
 
-}  // namespace
-}  // namespace tessera::bench
-
-int main(int argc, char** argv) {
-  using namespace tessera::bench;  // NOLINT(google-build-using-namespace): all of main is
+int run_program(int argc, const char* const* argv) {
   if (argc > 1 && argv[1] == std::string_view("report")) {
     return report::run_command(argc - 1, argv + 1);
   }
@@ -346,13 +343,19 @@ int main(int argc, char** argv) {
     list_suites();
     return EXIT_SUCCESS;
   }
-  if (!go_together(options, again)) {
-    return exit_usage;
-  }
+  return go_together(options, again) ? run(options, again, argc, argv) : exit_usage;
+}
+
+}  // namespace
+}  // namespace tessera::bench
+
+int main(int argc, char** argv) {
+  constexpr const char* name = "tessera-bench";
+  int code = EXIT_FAILURE;
   try {
-    return run(options, again, argc, argv);
+    code = tessera::bench::run_program(argc, argv);
   } catch (const std::exception& error) {
-    std::cerr << "tessera-bench: " << error.what() << '\n';
-    return EXIT_FAILURE;
+    tessera::apps::complain(name, error.what());
   }
+  return tessera::apps::finish_output(name, code);
 }

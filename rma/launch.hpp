@@ -17,6 +17,8 @@ struct LaunchOptions {
   std::int32_t nodes = 0;  ///< emulated nodes to split the ranks over; 0: leave it to the settings
   std::function<void(std::int32_t rank, int pid)> started;  ///< told of each process
   bool whole_lines = false;  ///< pass their output on by lines, where ours is not a terminal
+  /// Called at the end where `whole_lines` could not all be written, with the system's error.
+  std::function<void(int error)> on_lost_output = {};
 };
 
 /// How one rank ended.

@@ -40,6 +40,10 @@ void tell(std::string_view text) {
   flush();
 }
 
+void note_lost_output(int error) {
+  remember(error);
+}
+
 void complain(std::string_view program, std::string_view message) {
   const std::string line = fmt::format("{}: {}\n", program, message);
   static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));

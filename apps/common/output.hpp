@@ -14,6 +14,9 @@ void tell(std::string_view text);
 /// Local. Prints "PROGRAM: message" to standard error. Where that can't be, nobody is to be told.
 void complain(std::string_view program, std::string_view message);
 
+/// Local. For output that somebody else has lost, with the system's error.
+void note_lost_output(int error);
+
 /// Local. The last of main(): completes standard output, also what others have printed there, and
 /// returns the exit code: `code`, or that of a failure where output was lost.
 int finish_output(std::string_view program, int code);

@@ -99,6 +99,7 @@ int run_program(int argc, char** argv) {
   Arguments arguments;
   LaunchOptions& options = arguments.options;
   options.whole_lines = true;
+  options.on_lost_output = tessera::apps::note_lost_output;
   app.set_version_flag("--version", std::string(tessera::rma::version()));
   app.add_option("-n,--ranks", options.ranks, "Number of ranks")
       ->transform(tessera::apps::whole_number());

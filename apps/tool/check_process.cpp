@@ -50,20 +50,32 @@ Finding check_settings(const Surroundings& own) {
                                  fmt::join(configuration.changed, ", ")));
 }
 
-// A node's memory is mapped as a whole, and takes what address space there is.
-Finding check_address_space(const Surroundings& own) {
-  constexpr const char* name = "address space";
-  constexpr std::uint64_t too_little = 128 * mib;  // node memory alone takes 64
-  const std::uint64_t limit = own.limits.address_space;
+namespace {
+
+// A node's memory is one file, mapped as a whole: it takes what the limit leaves it.
+Finding check_room_for_arrays(const char* name, std::uint64_t limit, std::uint64_t too_little,
+                              const std::string& option) {
   if (limit == no_limit) {
     return green(name, "not limited");
   }
-  const std::string found = fmt::format("limited to {} (ulimit -v)", human_bytes(limit));
+  const std::string found = fmt::format("limited to {} ({})", human_bytes(limit), option);
+  const std::string remedy = option + " unlimited";
   if (limit < too_little) {
-    return red(name, found + ", which a program and its node's memory don't fit in",
-               "ulimit -v unlimited");
+    return red(name, found + ", which a program and its node's memory don't fit in", remedy);
   }
-  return yellow(name, found + ": all arrays of a node have to fit in", "ulimit -v unlimited");
+  return yellow(name, found + ": all arrays of a node have to fit in", remedy);
+}
+
+}  // namespace
+
+Finding check_address_space(const Surroundings& own) {
+  constexpr std::uint64_t too_little = 128 * mib;  // node memory alone takes 64
+  return check_room_for_arrays("address space", own.limits.address_space, too_little, "ulimit -v");
+}
+
+Finding check_file_sizes(const Surroundings& own) {
+  constexpr std::uint64_t too_little = 64 * mib;
+  return check_room_for_arrays("file sizes", own.limits.file_size, too_little, "ulimit -f");
 }
 
 // A process opens a connection to each node it talks to, and its agent accepts one from each

@@ -14,6 +14,7 @@ namespace tessera::tool {
 // Of one process (check_process.cpp).
 Finding check_settings(const Surroundings& own);
 Finding check_address_space(const Surroundings& own);
+Finding check_file_sizes(const Surroundings& own);
 Finding check_descriptors(const Surroundings& own);
 Finding check_locked_memory(const Surroundings& own);
 Finding check_mpi(const Surroundings& own);

@@ -37,6 +37,7 @@ constexpr std::array checks = {
     Check{.scope = Scope::job, .of_all = check_blas},
     Check{.scope = Scope::machine, .of_one = check_memory},
     Check{.scope = Scope::process, .of_one = check_address_space},
+    Check{.scope = Scope::process, .of_one = check_file_sizes},
     Check{.scope = Scope::machine, .of_one = check_shared_memory},
     Check{.scope = Scope::machine, .of_one = check_left_memory},
     Check{.scope = Scope::machine, .of_one = check_transparent_pages},

@@ -3,8 +3,8 @@
 
 namespace tessera::tool {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limits, address_space, descriptors, most_descriptors, locked,
-                                   most_locked, may_lock_more)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limits, address_space, file_size, descriptors, most_descriptors,
+                                   locked, most_locked, may_lock_more)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Memory, total, available, machine, shm_total, shm_free,
                                    sharing_error)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HugePages, transparent, shared, page_bytes, reserved, unused)

@@ -21,6 +21,7 @@ inline constexpr std::uint64_t unknown = no_limit;
 /// Of this process; bytes, but for descriptors.
 struct Limits {
   std::uint64_t address_space = no_limit;
+  std::uint64_t file_size = no_limit;
   std::uint64_t descriptors = no_limit;
   std::uint64_t most_descriptors = no_limit;  ///< to which it may raise that itself
   std::uint64_t locked = no_limit;

@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "apps/common/whole_number.hpp"
 #include "bench/support/build_info.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/transfer.hpp"
@@ -105,15 +106,15 @@ void add_options(CLI::App& app, SuiteOptions& options) {
       ->type_name("MIN:MAX")
       ->default_str("8:4M");
   app.add_option("-i,--iterations", options.samples, "samples of each number")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000'000}))
+      ->transform(apps::whole_number(1, 10'000'000))
       ->capture_default_str();
   app.add_option("-x,--warmup", options.warm_up_samples,
                  "samples taken before measuring; 0: until times settle")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{10'000'000}))
+      ->transform(apps::whole_number(0, 10'000'000))
       ->capture_default_str();
   app.add_option("-W,--window-size", options.window,
                  "messages outstanding at once, in windows and message rates")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
+      ->transform(apps::whole_number(1, 1'000'000))
       ->capture_default_str();
   app.add_option("-s,--sync-option", options.sync,
                  "where puts and accumulates of suite rma are complete before the next: "

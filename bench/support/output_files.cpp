@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/support/output_files.hpp"
 
-#include <cerrno>
 #include <filesystem>
-#include <iostream>
 #include <set>
 #include <system_error>
 
-#include <fmt/format.h>
+#include "apps/common/output.hpp"
+#include "apps/common/output_file.hpp"
 
 namespace tessera::bench {
 namespace {
 
 namespace fs = std::filesystem;
 
-// What the system said last; streams keep no more than that something went wrong.
-bool complain(const std::string& path, int error) {
-  std::cerr << fmt::format("cannot write {}: {}\n", path, std::generic_category().message(error));
-  return false;
+bool say(const rma::Status& status) {
+  if (!status.ok()) {
+    apps::complain("tessera-bench", status.message());
+  }
+  return status.ok();
 }
 
 }  // namespace
@@ -36,21 +36,11 @@ std::string file_written_twice(const std::vector<std::string>& names) {
 
 bool OutputFile::open(const std::string& path) {
   path_ = path;
-  if (path.empty()) {
-    return true;
-  }
-  errno = 0;
-  stream_.open(path);
-  return stream_.good() || complain(path, errno);
+  return path.empty() || say(apps::try_output_file(path));
 }
 
 bool OutputFile::close() {
-  if (!is_wanted()) {
-    return true;
-  }
-  errno = 0;
-  stream_.close();  // what the disk refuses shows here at the latest
-  return stream_.good() || complain(path_, errno != 0 ? errno : EIO);
+  return !is_wanted() || say(apps::write_output_file(path_, stream_.view()));
 }
 
 bool OutputFiles::open(Crew& crew, const SuiteOptions& options) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// OutputFiles: where a run writes its results, opened before it measures for minutes.
+// OutputFiles: where a run writes its results, tried before it measures for minutes.
 #pragma once
 
-#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,25 +17,25 @@ namespace tessera::bench {
 /// files, and /dev/null takes all.
 std::string file_written_twice(const std::vector<std::string>& names);
 
-/// A file that is opened early and written late; without a path it isn't asked for. What goes wrong
-/// is said on standard error.
+/// A file that is tried early and written late, so that what was there stays until then; without a
+/// path it isn't asked for. What goes wrong is said on standard error.
 class OutputFile {
  public:
-  /// False when it can't be opened; true for an empty path.
+  /// False when it can't be written; true for an empty path.
   [[nodiscard]] bool open(const std::string& path);
   [[nodiscard]] bool is_wanted() const { return !path_.empty(); }
   [[nodiscard]] std::ostream& stream() { return stream_; }
-  /// False when not all could be written.
+  /// Writes what the stream has got. False when not all could be written.
   [[nodiscard]] bool close();
 
  private:
   std::string path_;
-  std::ofstream stream_;
+  std::ostringstream stream_;
 };
 
 class OutputFiles {
  public:
-  /// Collective. Opens the files of --json and --csv, on rank 0. False on all ranks when one can't
+  /// Collective. Tries the files of --json and --csv, on rank 0. False on all ranks when one can't
   /// be; rank 0 has then said so on standard error.
   [[nodiscard]] bool open(Crew& crew, const SuiteOptions& options);
 

@@ -325,6 +325,9 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
     job_end.look(memory.control(), children, exits);
   }
   output.finish();
+  if (output.lost() != 0 && options.on_lost_output) {
+    options.on_lost_output(output.lost());
+  }
   if (!failure.ok()) {
     return failure;
   }

@@ -17,17 +17,18 @@ namespace {
 // A line that is longer is passed on in pieces.
 constexpr std::size_t longest_line_bytes = 1 << 20;
 
-void write_all(int to, std::string_view text) {
+}  // namespace
+
+void LineRelay::write_all(int to, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(to, text.data(), text.size());
     if (written < 0 && errno != EINTR) {
-      return;  // Nobody listens any more; the ranks go on.
+      lost_ = lost_ == 0 && to == STDOUT_FILENO && errno != EPIPE ? errno : lost_;
+      return;  // the ranks go on
     }
     text.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
   }
 }
-
-}  // namespace
 
 Result<LineRelay> LineRelay::create(std::int32_t ranks) {
   LineRelay relay;

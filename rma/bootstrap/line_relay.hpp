@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rma/node/fd_passing.hpp"
@@ -36,6 +37,10 @@ class LineRelay {
   /// Passes on the rest, with or without a line end.
   void finish();
 
+  /// The system's error of the first write to standard output that failed; 0 while none has. A
+  /// reader that has gone (`| head`) wants no more, which is no loss.
+  [[nodiscard]] int lost() const noexcept { return lost_; }
+
  private:
   struct Stream {
     std::int32_t rank = 0;
@@ -44,9 +49,11 @@ class LineRelay {
     Descriptor writing;
     std::string pending = {};  ///< the beginning of a line
   };
-  static bool read_some(Stream& stream);
+  bool read_some(Stream& stream);
+  void write_all(int to, std::string_view text);
 
   std::vector<Stream> streams_;
+  int lost_ = 0;
 };
 
 }  // namespace tessera::rma::detail

@@ -72,12 +72,26 @@ TEST(CommandLine, OutputThatIsLostFailsTheRunByName) {
       {"tessera-mg", {TESSERA_MG, "--help"}},
       {"tessera", {TESSERA, "info"}},
       {"tessera", {TESSERA, "info", "--json", "-"}},
-      {"tessera-run", {TESSERA_RUN, "--version"}}};
+      {"tessera-run", {TESSERA_RUN, "--version"}},
+      {"tessera-run", {TESSERA_RUN, "-n", "2", "echo", "a line"}}};
   for (const auto& [name, command] : programs) {
     const Ending ending = redirected(">/dev/full", command);
     EXPECT_EQ(ending.exit_code, 1) << name;
     EXPECT_EQ(ending.output, name + ": cannot write to standard output: No space left on device\n");
   }
+}
+
+TEST(CommandLine, WithoutAStandardStreamTheRunGoesOn) {
+  const std::string lost = "cannot write to standard output: Bad file descriptor\n";
+  const Ending alone = redirected(">&-", {TESSERA_MG, "--class", "S"});
+  EXPECT_EQ(alone.exit_code, 1);
+  EXPECT_EQ(alone.output, "tessera-mg: " + lost);
+  const Ending launched = redirected(">&-", {TESSERA_RUN, "-n", "2", TESSERA_MG, "--class", "S"});
+  EXPECT_EQ(launched.exit_code, 1);
+  EXPECT_EQ(launched.output, "tessera-run: " + lost);
+  EXPECT_EQ(redirected("2>&-", {TESSERA_MG, "--json", "/nowhere/x"}).exit_code, usage);
+  EXPECT_EQ(redirected("2>&-", {TESSERA_RUN, "-n", "2", "false"}).exit_code, 1);
+  EXPECT_EQ(redirected("<&-", {TESSERA_MG, "--class", "S"}).exit_code, 0);
 }
 
 TEST(CommandLine, MessagesThatAreLostDoNotChangeTheExitCode) {

@@ -51,6 +51,22 @@ TEST(CheckAddressSpace, HasAllStates) {
                 "ulimit -v unlimited"));
 }
 
+TEST(CheckFileSizes, HasAllStates) {
+  Surroundings own = healthy();
+  EXPECT_EQ(check_file_sizes(own), green("file sizes", "not limited"));
+  own.limits.file_size = 10 * gib;
+  EXPECT_EQ(
+      check_file_sizes(own),
+      yellow("file sizes", "limited to 10.0 GiB (ulimit -f): all arrays of a node have to fit in",
+             "ulimit -f unlimited"));
+  own.limits.file_size = 32 * mib;
+  EXPECT_EQ(
+      check_file_sizes(own),
+      red("file sizes",
+          "limited to 32.0 MiB (ulimit -f), which a program and its node's memory don't fit in",
+          "ulimit -f unlimited"));
+}
+
 TEST(CheckDescriptors, IsGreenWhereThereAreEnough) {
   Surroundings own = healthy();
   EXPECT_EQ(check_descriptors(own), green("descriptors", "20000 may be open (ulimit -n)"));

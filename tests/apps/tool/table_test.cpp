@@ -34,6 +34,7 @@ TEST(Examine, EachLineThatIsNotGreenHasARemedyOfOneLine) {
   Picture all = emulated(2, 4);
   for (Surroundings& each : all.ranks) {
     each.limits = {.address_space = mib,
+                   .file_size = mib,
                    .descriptors = 8,
                    .most_descriptors = 8,
                    .locked = mib,
