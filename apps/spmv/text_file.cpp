@@ -421,9 +421,11 @@ class Trays {
     const std::int64_t at = (rank * std::int64_t{2} + round % 2) * tray_bytes;
     return bytes_.put(arrays::Box({at}, {at + std::ssize(message)}), message);
   }
-  [[nodiscard]] TextPiece mine(std::int64_t round) {
-    const auto* const tray =
-        reinterpret_cast<const char*>(bytes_.region().local()) + round % 2 * tray_bytes;
+  using Access = arrays::LocalAccess<std::uint8_t>;
+  [[nodiscard]] Result<Access> mine() { return bytes_.local(); }
+  // What lies in this rank's tray of a round, as long as it has access to them.
+  [[nodiscard]] static TextPiece piece_in(const Access& trays, std::int64_t round) {
+    const auto* const tray = reinterpret_cast<const char*>(&trays.raw()[{round % 2 * tray_bytes}]);
     PieceHead head;
     std::memcpy(&head, tray, sizeof head);
     return {{tray + sizeof head, static_cast<std::size_t>(head.bytes)}, head.first_line};
@@ -466,7 +468,8 @@ Result<std::int64_t> deal_compressed(rma::Job& job, LineStream* stream, const st
     TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, fault));
     TESSERA_RETURN_IF_ERROR(team.broadcast_value(told, rma::TeamRank{0}));
     if (team.rank().value < told.pieces) {
-      fault = read(trays.mine(round));
+      TESSERA_ASSIGN_OR_RETURN(const auto own, trays.mine());
+      fault = read(Trays::piece_in(own, round));
     }
     if (told.is_last) {
       // What is wrong in pieces that were dealt comes before what is wrong behind them.

@@ -24,28 +24,18 @@ std::string reference_of(const Entry& entry) {
   return ratio && kind_of(ratio->reference) != Kind::ours ? ratio->reference : "";
 }
 
+/// None where no floor stands beside both.
 std::optional<Change> compare(const Measurement& measurement, const Entry& before,
                               const Entry& after) {
-  Change change{&measurement,
-                after.backend,
-                reference_of(after),
-                {},
-                std::min(before.launches.size(), after.launches.size())};
-  std::optional<Ratio> ratio;
-  if (!change.reference.empty()) {
-    const auto old_ratio = before.ratio_to(change.reference);
-    const auto new_ratio = after.ratio_to(change.reference);
-    ratio = old_ratio && new_ratio ? quotient(*new_ratio, *old_ratio) : std::nullopt;
-  }
-  if (!ratio) {
-    change.reference.clear();
-    ratio = quotient({after.median(), after.ci95()}, {before.median(), before.ci95()});
-  }
+  const std::string reference = reference_of(after);
+  const auto old_ratio = before.ratio_to(reference);
+  const auto new_ratio = after.ratio_to(reference);
+  const auto ratio = old_ratio && new_ratio ? quotient(*new_ratio, *old_ratio) : std::nullopt;
   if (!ratio) {
     return std::nullopt;
   }
-  change.ratio = *ratio;
-  return change;
+  return Change{&measurement, after.backend, reference, *ratio,
+                std::min(before.launches.size(), after.launches.size())};
 }
 
 }  // namespace
@@ -59,11 +49,10 @@ Changes changes_of(const Variant& before, const Variant& after) {
       if (old_entry == nullptr || kind_of(entry.backend) != Kind::ours) {
         continue;
       }
-      if (const auto change = compare(measurement, *old_entry, entry)) {
-        ++changes.compared;
-        if (change->ratio.is_a_difference()) {
-          changes.found.push_back(*change);
-        }
+      const auto change = compare(measurement, *old_entry, entry);
+      ++(change ? changes.compared : changes.alone);
+      if (change && change->ratio.is_a_difference()) {
+        changes.found.push_back(*change);
       }
     }
   }

@@ -3,9 +3,9 @@
 // Changes: what became faster or slower from the baseline to what is compared with it.
 //
 // Times of different runs say more about the hour than about the code. So what is compared is each
-// candidate's ratio to the first one of its rounds, where that is a floor or a yardstick; only what
-// has no such neighbour is compared by its time, and says so. A change counts when the interval
-// excludes 1 for every pair of launches; that is why it is made of the outermost ends.
+// candidate's ratio to the first one of its rounds, where that is a floor or a yardstick; what has
+// no such neighbour is only counted. A change counts when the interval excludes 1 for every pair of
+// launches; that is why it is made of the outermost ends.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,15 @@ namespace tessera::bench::report {
 struct Change {
   const Measurement* measurement;
   std::string backend;
-  std::string reference;  ///< what both were divided by; empty when times were compared
+  std::string reference;  ///< what both were divided by
   Ratio ratio;            ///< after / before: above 1 is slower now
   std::size_t launches;   ///< of the side that has fewer
 };
 
 struct Changes {
   std::vector<Change> found;  ///< the largest first
-  std::size_t compared = 0;   ///< how many results both have
+  std::size_t compared = 0;   ///< how many results both have beside a floor
+  std::size_t alone = 0;      ///< and how many without one, of which nothing is said
 };
 
 /// How many launches a claim in public takes.

@@ -181,8 +181,7 @@ std::string changes_table(const Changes& changes) {
         "<td class=\"text\">{}</td><td class=\"text\">{}</td></tr>\n",
         escape(name_of(*change.measurement)), escape(display_name(change.backend)),
         direction_of(change), brief(change.ratio.value), brief(change.ratio.ci95),
-        draw_interval(change.ratio, range),
-        change.reference.empty() ? "times alone" : "time / " + escape(change.reference),
+        draw_interval(change.ratio, range), "time / " + escape(change.reference),
         claim_of(change.launches));
   }
   return table(
@@ -200,10 +199,11 @@ std::string version_and_launches(const Variant& variant) {
 
 std::string changes_of_pair(const Dataset::Pair& pair) {
   const Changes changes = changes_of(*pair.before, *pair.after);
-  const std::string text =
-      fmt::format("<h3>{}</h3><p>From {} to {}: {} of {} results changed.</p>\n",
-                  escape(pair.after->setting), version_and_launches(*pair.before),
-                  version_and_launches(*pair.after), changes.found.size(), changes.compared);
+  const std::string text = fmt::format(
+      "<h3>{}</h3><p>From {} to {}: {} of {} results changed. {} more have no floor "
+      "beside them.</p>\n",
+      escape(pair.after->setting), version_and_launches(*pair.before),
+      version_and_launches(*pair.after), changes.found.size(), changes.compared, changes.alone);
   return changes.found.empty() ? text : text + changes_table(changes);
 }
 
@@ -305,8 +305,8 @@ std::string changes(const Dataset& dataset) {
   }
   std::string text =
       "<p>Ratios are after / before, above 1 slower now; only those whose interval excludes 1 for "
-      "every pair of launches. Where a floor stood in the same rounds, times were divided by its "
-      "time first.</p>\n";
+      "every pair of launches. Each time was divided first by that of a floor in the same rounds: "
+      "times alone say more of the hour than of the code.</p>\n";
   for (const Dataset::Pair& pair : pairs) {
     text += changes_of_pair(pair);
   }
