@@ -30,9 +30,9 @@ MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
   const std::int64_t v = space.virtuals;
   MemoryPlan plan;
   const auto add = [&](const Shape& shape, std::int64_t count) {
-    const auto rows = static_cast<double>((shape.rows + ranks - 1) / ranks);
-    const double bytes =
-        static_cast<double>(count * element_bytes) * rows * static_cast<double>(shape.columns);
+    const std::int64_t rows = (shape.rows + ranks - 1) / ranks;
+    const double bytes = static_cast<double>(count * element_bytes) * static_cast<double>(rows) *
+                         static_cast<double>(shape.columns);
     plan.arrays.push_back({shape.name, static_cast<std::int64_t>(std::min(bytes, most_bytes))});
   };
   for (const Shape& shape : integral_shapes(space)) {

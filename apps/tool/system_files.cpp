@@ -13,6 +13,8 @@
 #include <sstream>
 #include <string_view>
 
+#include <fmt/format.h>
+
 namespace tessera::tool {
 namespace {
 
@@ -102,7 +104,7 @@ std::optional<std::uint64_t> node_memory_of(const std::string& process) {
   constexpr std::uint64_t bytes_per_block = 512;
   std::optional<std::uint64_t> bytes;
   for (const std::string& descriptor : names_in(process + "/fd")) {
-    const std::string path = process + "/fd/" + descriptor;
+    const std::string path = fmt::format("{}/fd/{}", process, descriptor);
     std::error_code error;
     if (fs::read_symlink(path, error).string() != "/memfd:tessera (deleted)" || error) {
       continue;
@@ -167,7 +169,7 @@ std::vector<RdmaPort> read_rdma_ports(const std::string& root) {
   const std::string folder = root + "/sys/class/infiniband/";
   for (const std::string& device : names_in(folder)) {
     for (const std::string& port : names_in(folder + device + "/ports")) {
-      const std::string files = folder + device + "/ports/" + port + "/";
+      const std::string files = fmt::format("{}{}/ports/{}/", folder, device, port);
       const std::string state = read_line(files + "state");  // "4: ACTIVE"
       const std::size_t colon = state.find(": ");
       ports.push_back({.device = device,
@@ -212,7 +214,7 @@ std::vector<Holder> read_holders(const std::string& root) {
     if (!id || *id == getpid()) {
       continue;
     }
-    const std::string process = root + "/proc/" + name;
+    const std::string process = fmt::format("{}/proc/{}", root, name);
     if (const auto bytes = node_memory_of(process)) {
       holders.push_back(
           {.process = *id,

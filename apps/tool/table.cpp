@@ -10,7 +10,7 @@ namespace tessera::tool {
 namespace {
 
 std::string coloured(State state, bool has_colour) {
-  const std::string word = fmt::format("{:<6}", to_string(state));
+  std::string word = fmt::format("{:<6}", to_string(state));
   if (!has_colour) {
     return word;
   }

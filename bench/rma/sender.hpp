@@ -80,7 +80,7 @@ class Sender {
       source = sender_to_me();
       read_slice();
     }
-    const std::string wrong = source < 0 ? "" : difference(source);
+    std::string wrong = source < 0 ? "" : difference(source);
     crew_.barrier();
     return wrong;
   }

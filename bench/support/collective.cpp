@@ -34,7 +34,7 @@ double CollectiveBuffers::expected(std::size_t index) const {
   switch (collective_.kind) {
     case Collective::Kind::allreduce:
     case Collective::Kind::reduce:  // the sum of 1 to ranks, times what the first gives
-      return given(0, index) * static_cast<double>(ranks_ * (ranks_ + 1) / 2);
+      return given(0, index) * ranks_ * (ranks_ + 1) / 2;
     case Collective::Kind::allgather:
       return given(static_cast<int>(index / own_.size()), index % own_.size());
     case Collective::Kind::barrier:

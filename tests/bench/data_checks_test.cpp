@@ -196,7 +196,7 @@ std::string add_up(bool are_apart, int adders, double too_much) {
     auto* const bytes_from = reinterpret_cast<std::byte*>(from.data());
     const std::size_t offset = are_apart ? static_cast<std::size_t>(crew.rank()) * bytes : 0;
     const Sums sums{region, rma::TeamRank{1}, bytes_from, bytes, are_apart, adders};
-    const std::string problem = verify_sums(crew, job, sums, [&] {
+    std::string problem = verify_sums(crew, job, sums, [&] {
       from.back() += too_much;
       rma::require(rma::accumulate(job, region.at(rma::TeamRank{1}, offset), bytes_from, bytes,
                                    rma::Scale::of(1.0)));

@@ -251,7 +251,7 @@ std::string rewritten(const std::string& path) {
     const bool is_two_electron = s != 0;
     line = is_two_electron ? fmt::format("{} {} {} {} {}\n", value, s, r, q, p)
                            : fmt::format("{}\t{} {} 0 0\r\n", value, p, q);
-    text = line + text;
+    text.insert(0, line);
   }
   return "&fci norb = 7, nelec= 10 /\n" + text;
 }

@@ -135,8 +135,9 @@ TEST(Generate, ElementsSolveThePoissonEquation) {
     std::vector<double> right;
     std::vector<double> exact;
     for (std::int64_t i = 0; i < edge * edge; ++i) {
+      const std::int64_t row = i / edge;
       const double x = static_cast<double>(i % edge + 1) * h;
-      const double y = static_cast<double>(i / edge + 1) * h;
+      const double y = static_cast<double>(row + 1) * h;
       right.push_back(h * h * 2 * (bubble(x) + bubble(y)));
       exact.push_back(bubble(x) * bubble(y));
     }

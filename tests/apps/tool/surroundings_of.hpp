@@ -62,7 +62,7 @@ inline Picture job_of(int machines, int ranks_each) {
     own.machine = "kernel-" + own.host;
     own.launch.launcher = "mpirun";
     own.launch.bootstrap = "mpi";
-    own.launch.told_ranks = machines * ranks_each;
+    own.launch.told_ranks = std::int64_t{machines} * ranks_each;
     own.launch.rank = rank;
     own.launch.ranks = machines * ranks_each;
     own.blas.openblas_variable = "1";
