@@ -32,6 +32,7 @@
 #include <fmt/format.h>
 
 #include "apps/common/output.hpp"
+#include "apps/common/output_file.hpp"
 #include "apps/common/whole_number.hpp"
 #include "bench/apps/cg.hpp"
 #include "bench/apps/mg.hpp"
@@ -300,10 +301,14 @@ bool go_together(const BenchOptions& options, const Relaunch& again) {
            "give --json FILE, and tessera-bench report what it writes\n";
     return false;
   }
-  if (const std::string twice = file_written_twice({options.json, options.csv, options.report});
-      !twice.empty()) {
-    std::cerr << "tessera-bench: " << twice << " would be written twice\n";
-    return false;
+  for (const rma::Status& kept :
+       {apps::check_not_overwritten(options.json, {options.csv, options.report, options.matrix}),
+        apps::check_not_overwritten(options.csv, {options.report, options.matrix}),
+        apps::check_not_overwritten(options.report, {options.matrix})}) {
+    if (!kept.ok()) {
+      std::cerr << "tessera-bench: " << kept.message() << '\n';
+      return false;
+    }
   }
   if (options.suites.empty()) {
     std::cerr << "tessera-bench: name a suite; --list prints them\n";

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/support/output_files.hpp"
 
-#include <filesystem>
-#include <set>
-#include <system_error>
-
 #include "apps/common/output.hpp"
 #include "apps/common/output_file.hpp"
 
 namespace tessera::bench {
 namespace {
-
-namespace fs = std::filesystem;
 
 bool say(const rma::Status& status) {
   if (!status.ok()) {
@@ -21,18 +15,6 @@ bool say(const rma::Status& status) {
 }
 
 }  // namespace
-
-std::string file_written_twice(const std::vector<std::string>& names) {
-  std::set<fs::path> seen;
-  for (const std::string& name : names) {
-    std::error_code ignored;
-    if (!name.empty() && name != "/dev/null" &&
-        !seen.insert(fs::weakly_canonical(fs::absolute(name), ignored)).second) {
-      return name;
-    }
-  }
-  return "";
-}
 
 bool OutputFile::open(const std::string& path) {
   path_ = path;

@@ -5,17 +5,12 @@
 
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "bench/support/crew.hpp"
 #include "bench/support/options.hpp"
 #include "bench/support/record.hpp"
 
 namespace tessera::bench {
-
-/// Which of the files `names` would be written twice; empty when none would. Empty names are no
-/// files, and /dev/null takes all.
-std::string file_written_twice(const std::vector<std::string>& names);
 
 /// A file that is tried early and written late, so that what was there stays until then; without a
 /// path it isn't asked for. What goes wrong is said on standard error.
