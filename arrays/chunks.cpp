@@ -17,7 +17,6 @@ namespace tessera::arrays {
 using rma::AccessMode;
 using rma::Code;
 using rma::Handle;
-using rma::Result;
 using rma::Status;
 
 namespace {

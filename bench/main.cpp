@@ -31,6 +31,8 @@
 
 #include <fmt/format.h>
 
+#include "apps/common/command_line.hpp"
+#include "apps/common/exit_codes.hpp"
 #include "apps/common/output.hpp"
 #include "apps/common/output_file.hpp"
 #include "apps/common/whole_number.hpp"
@@ -114,7 +116,7 @@ int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo r
   OutputFiles files;
   OutputFile html;
   if (!files.open(crew, options) || !crew.share(crew.rank() != 0 || html.open(options.report))) {
-    return exit_usage;
+    return apps::exit_usage;
   }
   Report report(std::move(run));
   Targets targets;
@@ -147,7 +149,7 @@ int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo r
   }
   const bool has_html = html.close();
   if (!files.write(report) || !has_html) {
-    return exit_usage;
+    return apps::exit_usage;
   }
   print_ratings(report);
   if (!report.is_valid()) {
@@ -178,7 +180,7 @@ int run_job(rma::Job& job, Crew& crew, const BenchOptions& options, int argc,
     if (crew.rank() == 0) {
       std::cerr << "tessera-bench: " << error.what() << '\n';
     }
-    return exit_usage;
+    return apps::exit_usage;
   }
 }
 
@@ -341,14 +343,14 @@ int run_program(int argc, const char* const* argv) {
   add_suite_options(app, options);
   bool lists = false;
   app.add_flag("--list", lists, "print the suites and their parts");
-  if (const auto code = parse_command_line(app, argc, argv)) {
+  if (const auto code = apps::parse_command_line(app, argc, argv)) {
     return *code;
   }
   if (lists) {
     list_suites();
     return EXIT_SUCCESS;
   }
-  return go_together(options, again) ? run(options, again, argc, argv) : exit_usage;
+  return go_together(options, again) ? run(options, again, argc, argv) : apps::exit_usage;
 }
 
 }  // namespace

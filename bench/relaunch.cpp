@@ -19,8 +19,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/common/exit_codes.hpp"
 #include "bench/support/launches.hpp"
-#include "bench/support/options.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -37,7 +37,7 @@ bool was_launched() {
 
 int complain(const std::string& text) {
   std::cerr << "tessera-bench: " << text << '\n';
-  return exit_usage;
+  return apps::exit_usage;
 }
 
 /// The exit code of a program with its arguments; none, and errno, where it can't be started.

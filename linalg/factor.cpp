@@ -16,9 +16,7 @@ namespace tessera::linalg {
 
 using detail::ColumnBlocks;
 using detail::MatrixMap;
-using detail::Named;
 using detail::WorkMatrix;
-using rma::Code;
 using rma::Result;
 using rma::Status;
 

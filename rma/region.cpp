@@ -25,7 +25,7 @@ Region::~Region() {
   }
 }
 
-Result<Region> Region::allocate(Team& team, std::size_t my_bytes, RegionOptions options) {
+Result<Region> Region::allocate(Team& team, std::size_t my_bytes, const RegionOptions& options) {
   const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1},
                                my_bytes);
   TESSERA_ASSIGN_OR_RETURN(auto state,
@@ -34,7 +34,7 @@ Result<Region> Region::allocate(Team& team, std::size_t my_bytes, RegionOptions 
 }
 
 Result<Region> Region::attach(Team& team, void* memory, std::size_t my_bytes,
-                              RegionOptions options) {
+                              const RegionOptions& options) {
   const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1},
                                my_bytes);
   const Status mine = memory == nullptr && my_bytes > 0

@@ -62,12 +62,13 @@ class Region {
   /// Errors: invalid_argument (options differ among members), no_memory (names the rank and what
   /// is available), peer_lost.
   /// Cost: six meetings of the team; O(1) memory a rank when all sizes are equal.
-  static Result<Region> allocate(Team& team, std::size_t my_bytes, RegionOptions options = {});
+  static Result<Region> allocate(Team& team, std::size_t my_bytes,
+                                 const RegionOptions& options = {});
 
   /// Collective on `team`. As allocate, for memory that the caller owns and keeps alive until the
   /// region is freed. Errors: also unsupported where no transport can reach such memory.
   static Result<Region> attach(Team& team, void* memory, std::size_t my_bytes,
-                               RegionOptions options = {});
+                               const RegionOptions& options = {});
 
   /// Local. Another name for the same memory, which is freed by the region that it was borrowed
   /// from: this one's free() and destructor only let go of it.

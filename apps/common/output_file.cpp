@@ -51,6 +51,14 @@ int error_of_new_file(const std::string& path) {
   return 0;
 }
 
+// Where a file would come to be. Made absolute first: weakly_canonical() leaves a relative name as
+// it is when no part of it is there.
+std::filesystem::path place_of(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  return std::filesystem::weakly_canonical(absolute, error);
+}
+
 // Devices may be given twice: nothing is overwritten there.
 bool is_same_file(const std::string& a, const std::string& b) {
   struct stat facts_a = {};
@@ -61,9 +69,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
     return S_ISREG(facts_a.st_mode) && facts_a.st_dev == facts_b.st_dev &&
            facts_a.st_ino == facts_b.st_ino;
   }
-  std::error_code error;
-  return is_there_a == is_there_b &&
-         std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
+  return is_there_a == is_there_b && place_of(a) == place_of(b);
 }
 
 }  // namespace

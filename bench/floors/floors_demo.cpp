@@ -15,6 +15,8 @@
 
 #include <fmt/format.h>
 
+#include "apps/common/command_line.hpp"
+#include "apps/common/exit_codes.hpp"
 #include "bench/floors/floor.hpp"
 #include "bench/floors/memory_floor.hpp"
 #include "bench/floors/mpi_session.hpp"
@@ -227,7 +229,7 @@ int run_demo(const SuiteOptions& options, int argc, const char* const* argv) {
 
   OutputFiles files;
   if (!files.open(crew, options)) {
-    return exit_usage;
+    return apps::exit_usage;
   }
   Demo demo(crew, options, std::move(run));
   if (crew.rank() == 0 && !options.quiet) {
@@ -243,7 +245,7 @@ int run_demo(const SuiteOptions& options, int argc, const char* const* argv) {
     measure_overlap(demo, crew, options, wire);
   }
   if (crew.rank() == 0 && !files.write(demo.report())) {
-    return exit_usage;
+    return apps::exit_usage;
   }
   return demo.report().is_valid() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -255,7 +257,7 @@ int main(int argc, char** argv) {
   tessera::bench::SuiteOptions options;
   CLI::App app{"Measures the floors against each other"};
   add_options(app, options);
-  if (const auto code = tessera::bench::parse_command_line(app, argc, argv)) {
+  if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
     return *code;
   }
   return tessera::bench::run_demo(options, argc, argv);

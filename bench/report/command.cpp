@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/common/command_line.hpp"
+#include "apps/common/exit_codes.hpp"
 #include "bench/report/dataset.hpp"
 #include "bench/report/page.hpp"
 #include "bench/report/run_file.hpp"
@@ -31,7 +33,7 @@ struct Options {
 
 int refuse(const std::string& reason) {
   std::cerr << "tessera-bench report: " << reason << '\n';
-  return exit_usage;
+  return apps::exit_usage;
 }
 
 bool is_same(const std::string& a, const std::string& b) {
@@ -72,11 +74,11 @@ int write_page(const Options& options) {
   const Dataset dataset(std::move(runs), options.baseline);
   OutputFile out;
   if (!out.open(options.output)) {
-    return exit_usage;
+    return apps::exit_usage;
   }
   out.stream() << page(dataset);
   if (!out.close()) {
-    return exit_usage;
+    return apps::exit_usage;
   }
   if (!dataset.has_results()) {
     std::cerr << "tessera-bench report: the files have no results; the page says so\n";
@@ -104,7 +106,7 @@ int run_command(int argc, const char* const* argv) {
                  "what the others are compared with (else: the version of the first file)")
       ->type_name("FILE");
   app.add_flag("--quiet", options.quiet, "print nothing");
-  if (const auto code = parse_command_line(app, argc, argv)) {
+  if (const auto code = apps::parse_command_line(app, argc, argv)) {
     return *code;
   }
   try {

@@ -144,13 +144,4 @@ void add_options(CLI::App& app, SuiteOptions& options) {
   app.add_flag("--quiet", options.quiet, "print no tables");
 }
 
-std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const* argv) {
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_usage;
-  }
-  return std::nullopt;
-}
-
 }  // namespace tessera::bench

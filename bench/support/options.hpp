@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,13 +50,7 @@ std::string check_file_name(const std::string& name);
 /// Adds the shared options to `app`; they are stored in `options`, which must live as long.
 void add_options(CLI::App& app, SuiteOptions& options);
 
-/// The exit code after bad usage, and where files can't be read or written.
-inline constexpr int exit_usage = 2;
 /// The exit code where nothing could be measured: what test drivers take for skipped.
 inline constexpr int exit_skipped = 77;
-
-/// Parses; returns the code to exit with, or nothing when the program is to go on. After --help
-/// and --version that is 0, after bad usage, which it explains on stderr, exit_usage.
-std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const* argv);
 
 }  // namespace tessera::bench

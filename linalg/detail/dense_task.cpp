@@ -132,7 +132,8 @@ Result<bool> begin_dense(arrays::ArrayBase& target, const std::vector<Named>& op
 ColumnBlocks factor_blocks(const MatrixMap& map, const rma::Team& team, std::int64_t width) {
   constexpr std::int64_t least = 16;
   constexpr std::int64_t most = 128;
-  const std::int64_t chosen = std::clamp(map.columns() / (4 * team.size()), least, most);
+  const std::int64_t chosen =
+      std::clamp(map.columns() / (std::int64_t{4} * team.size()), least, most);
   return {.rows = map.rows(),
           .columns = map.columns(),
           .width = width > 0 ? width : chosen,

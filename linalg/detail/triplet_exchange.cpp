@@ -22,7 +22,6 @@ using rma::Region;
 using rma::Result;
 using rma::Status;
 using rma::Team;
-using rma::TeamRank;
 
 namespace {
 

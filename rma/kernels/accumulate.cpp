@@ -120,7 +120,8 @@ inline void step(std::byte* target, const std::byte* source, const Operation& op
 template <std::size_t Bytes, class Operation>
 inline void steps_below(std::byte* target, const std::byte* source, std::size_t bytes,
                         const Operation& operation) noexcept {
-  if constexpr (Bytes >= sizeof(typename Operation::type)) {
+  constexpr std::size_t element = sizeof(typename Operation::type);
+  if constexpr (Bytes >= element) {
     const std::size_t done = bytes & Bytes;
     if (done != 0) {
       step<Bytes>(target, source, operation);

@@ -10,8 +10,9 @@
 // Threads: all functions may be called from any thread. Sums are atomic; events take a short lock.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -19,17 +20,21 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rma/profile/tick_clock.hpp"
 #include "rma/profile/waits.hpp"
 #include "rma/rank.hpp"
 
 namespace tessera::rma::detail {
 
-/// Of steady_clock, which the processes of a machine share.
-[[nodiscard]] inline std::int64_t profile_clock_ns() noexcept {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+/// A wait, in ticks of the recorder's clock.
+struct TimedWait {
+  std::int64_t begin = 0;
+  std::int64_t duration = 0;
+  std::uint64_t bytes = 0;
+  std::int32_t peer = -1;
+  std::uint32_t thread = 0;
+  Wait wait = Wait::put;
+};
 
 class Recorder {
  public:
@@ -54,35 +59,51 @@ class Recorder {
   struct AtomicTally {
     std::atomic<std::uint64_t> count{0};
     std::atomic<std::uint64_t> bytes{0};
-    std::atomic<std::uint64_t> total_ns{0};
-    std::atomic<std::uint64_t> longest_ns{0};
+    std::atomic<std::uint64_t> total_ticks{0};
+    std::atomic<std::uint64_t> longest_ticks{0};
   };
 
   [[nodiscard]] bool is_open() const noexcept { return is_open_.load(std::memory_order_relaxed); }
-  void add(const WaitEvent& event) noexcept;
-  void keep(WaitEvent event) noexcept;
+  void add(Wait wait, std::uint64_t bytes, std::int64_t duration) noexcept {
+    AtomicTally& tally = tallies_[static_cast<std::size_t>(wait)];
+    const auto ticks = static_cast<std::uint64_t>(duration);
+    tally.count.fetch_add(1, std::memory_order_relaxed);
+    tally.bytes.fetch_add(bytes, std::memory_order_relaxed);
+    tally.total_ticks.fetch_add(ticks, std::memory_order_relaxed);
+    if (tally.longest_ticks.load(std::memory_order_relaxed) < ticks) [[unlikely]] {
+      raise_to(tally.longest_ticks, ticks);
+    }
+  }
+  static void raise_to(std::atomic<std::uint64_t>& most, std::uint64_t value) noexcept;
+  void keep(Wait wait, std::uint64_t bytes, std::int32_t peer, std::int64_t begin,
+            std::int64_t duration) noexcept;
 
+  /// How many waits the thread is in, of all jobs.
+  static inline constinit thread_local int depth_ = 0;
+
+  TickClock clock_;
   std::atomic<bool> is_open_{true};
   std::array<AtomicTally, wait_count> tallies_;
   std::size_t most_events_;
   std::atomic<std::uint64_t> dropped_{0};
   std::mutex mutex_;
-  std::vector<WaitEvent> events_;
+  std::vector<TimedWait> events_;
   std::unordered_map<std::thread::id, std::uint32_t> threads_;
 };
 
-/// Stands for a wait while it lives.
+/// Stands for a wait while it lives. Inline everywhere, the ways of exceptions too: only so is
+/// nothing stored that is known where it is used, and a barrier's cost below 60 instructions.
 class WaitScope {
  public:
   /// `peer` −1: several; `recorder` null: nothing happens.
   WaitScope(Recorder* recorder, Wait wait, WorldRank peer = WorldRank{-1},
             std::uint64_t bytes = 0) noexcept
-      : recorder_(recorder) {
+      : recorder_(recorder), bytes_(bytes), peer_(peer.value), wait_(wait) {
     if (recorder_ != nullptr) [[unlikely]] {
-      begin(wait, peer, bytes);
+      begin();
     }
   }
-  ~WaitScope() {
+  [[gnu::always_inline]] ~WaitScope() {
     if (recorder_ != nullptr) [[unlikely]] {
       end();
     }
@@ -91,11 +112,30 @@ class WaitScope {
   WaitScope& operator=(const WaitScope&) = delete;
 
  private:
-  void begin(Wait wait, WorldRank peer, std::uint64_t bytes) noexcept;
-  void end() noexcept;
+  void begin() noexcept {
+    if (!recorder_->is_open()) [[unlikely]] {
+      recorder_ = nullptr;
+      return;
+    }
+    ++Recorder::depth_;
+    begin_ = recorder_->clock_.now();
+  }
+  [[gnu::always_inline]] void end() noexcept {
+    // A thread may have been moved to a processor whose counter is a few ticks behind.
+    const std::int64_t duration = std::max<std::int64_t>(recorder_->clock_.now() - begin_, 0);
+    if (--Recorder::depth_ == 0) {
+      recorder_->add(wait_, bytes_, duration);
+    }
+    if (recorder_->most_events_ > 0) [[unlikely]] {
+      recorder_->keep(wait_, bytes_, peer_, begin_, duration);
+    }
+  }
 
   Recorder* recorder_;
-  WaitEvent event_;
+  std::int64_t begin_ = 0;  ///< ticks
+  std::uint64_t bytes_;
+  std::int32_t peer_;
+  Wait wait_;
 };
 
 }  // namespace tessera::rma::detail

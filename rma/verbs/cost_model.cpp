@@ -35,8 +35,9 @@ bool CostModel::is_better_assisted(std::size_t bytes) const noexcept {
 }
 
 bool CostModel::is_better_copied(std::size_t bytes) const noexcept {
-  const double messages = 1 + static_cast<double>(bytes / message_bytes_);
-  const double by_copying = in_kib(bytes) * times_.copied_kib + messages * times_.request;
+  const std::size_t messages = 1 + bytes / message_bytes_;
+  const double by_copying =
+      in_kib(bytes) * times_.copied_kib + static_cast<double>(messages) * times_.request;
   return by_copying < times_.registration + in_kib(bytes) * times_.registered_kib;
 }
 

@@ -169,9 +169,8 @@ std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_local(Way way, std::byte
   if (!registration.ok()) {
     return std::nullopt;
   }
-  auto held = std::make_shared<const Registration>(std::move(registration).take());
-  return Local{
-      .key = held->lkey(), .remote_key = held->rkey(), .bytes = bytes, .held = std::move(held)};
+  const auto held = std::make_shared<const Registration>(std::move(registration).take());
+  return Local{.key = held->lkey(), .remote_key = held->rkey(), .bytes = bytes, .held = held};
 }
 
 // The first part of it: what is registered at a time, so that it moves while the next one is

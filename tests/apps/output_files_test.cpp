@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "apps/common/output_file.hpp"
 #include "tests/fault/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -84,6 +86,21 @@ TEST(OutputFiles, ARunThatFailsLeavesThemAsTheyWere) {
   }
   EXPECT_EQ(contents_of(old_file), "what was there");
   EXPECT_EQ(folder.names(), std::vector<std::string>{"old.json"});
+}
+
+TEST(OutputFiles, OneThatIsNotThereYetIsTheSameByAnyName) {
+  const TemporaryFolder folder;
+  const std::filesystem::path here = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  const rma::Status same = check_not_overwritten("./new.json", {"other.json", "new.json"});
+  const rma::Status other = check_not_overwritten("./new.json", {"", "new/json", "other.json"});
+  const rma::Status devices = check_not_overwritten("/dev/null", {"/dev/null"});
+  std::filesystem::current_path(here);
+  EXPECT_EQ(
+      same.message(),
+      "./new.json: what is to be written there would write over new.json, which was given, too");
+  EXPECT_TRUE(other.ok()) << other.message();
+  EXPECT_TRUE(devices.ok()) << devices.message();
 }
 
 TEST(OutputFiles, AreReplacedWhole) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/command_line.hpp"
 #include "bench/support/machine.hpp"
 
 namespace tessera::bench {
@@ -102,9 +103,9 @@ TEST(ParseCommandLine, GivesTheExitCode) {
   const std::array good = {"suite", "-f"};
   const std::array help = {"suite", "--help"};
   const std::array bad = {"suite", "--nonsense"};
-  EXPECT_EQ(parse_command_line(app, 2, good.data()), std::nullopt);
-  EXPECT_EQ(parse_command_line(app, 2, help.data()), 0);
-  EXPECT_EQ(parse_command_line(app, 2, bad.data()), 2);
+  EXPECT_EQ(apps::parse_command_line(app, 2, good.data()), std::nullopt);
+  EXPECT_EQ(apps::parse_command_line(app, 2, help.data()), 0);
+  EXPECT_EQ(apps::parse_command_line(app, 2, bad.data()), 2);
 }
 
 TEST(SuiteOptions, GoThroughPowersOfTwo) {

@@ -16,6 +16,7 @@
 #include "rma/lock.hpp"
 #include "rma/notify.hpp"
 #include "rma/profile/rank_profile.hpp"
+#include "rma/profile/tick_clock.hpp"
 #include "rma/transfer.hpp"
 #include "tests/rma/profile_rig.hpp"
 #include "tests/support/json_schema.hpp"
@@ -333,6 +334,28 @@ TEST(RankProfile, IsTheSameAfterItsTravelAndRefusesWhatIsCutOff) {
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_FALSE(detail::RankProfile::unpack(std::span(bytes).first(length)).ok()) << length;
   }
+}
+
+TEST(TickClock, TellsTheTimesOfSteadyClock) {
+  const detail::TickClock clock;
+  const std::int64_t before = detail::profile_clock_ns();
+  const std::int64_t begin = clock.now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const std::int64_t end = clock.now();
+  const std::int64_t after = detail::profile_clock_ns();
+  const detail::TickScale scale = clock.scale();
+  constexpr std::int64_t reading_ns = 2'000;
+  EXPECT_GE(scale.time_ns(begin), before - reading_ns);
+  EXPECT_LE(scale.time_ns(end), after + reading_ns);
+  EXPECT_GE(scale.span_ns(end - begin), 20'000'000 - reading_ns);
+}
+
+TEST(TickScale, IsTheRateBetweenTwoReadings) {
+  const detail::TickScale scale({.ticks = 1'000, .ns = 50}, {.ticks = 4'000, .ns = 1'050});
+  EXPECT_EQ(scale.span_ns(300), 100);
+  EXPECT_EQ(scale.time_ns(1'300), 150);
+  EXPECT_EQ(scale.time_ns(700), -50);
+  EXPECT_EQ(detail::TickScale({.ticks = 7, .ns = 7}, {.ticks = 7, .ns = 7}).span_ns(5), 5);
 }
 
 TEST(OpKind, IsOneForEachOperationAndForm) {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// TickClock: what waits are timed with. Reading steady_clock takes some sixty instructions, twice a
+// wait; reading the counter that it is made of takes one. How long its ticks are is known when the
+// profile is written, from both clocks' readings at the beginning and then.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace tessera::rma::detail {
+
+/// Of steady_clock, which the processes of a machine share.
+[[nodiscard]] inline std::int64_t profile_clock_ns() noexcept {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// What ticks are on steady_clock.
+class TickScale {
+ public:
+  struct Reading {
+    std::int64_t ticks = 0;
+    std::int64_t ns = 0;
+  };
+  TickScale(Reading first, Reading last) noexcept : first_(first) {
+    if (last.ticks > first.ticks) {
+      ns_per_tick_ =
+          static_cast<double>(last.ns - first.ns) / static_cast<double>(last.ticks - first.ticks);
+    }
+  }
+  [[nodiscard]] std::int64_t span_ns(std::int64_t ticks) const noexcept {
+    return static_cast<std::int64_t>(static_cast<double>(ticks) * ns_per_tick_);
+  }
+  [[nodiscard]] std::int64_t time_ns(std::int64_t ticks) const noexcept {
+    return first_.ns + span_ns(ticks - first_.ticks);
+  }
+
+ private:
+  Reading first_;
+  double ns_per_tick_ = 1;
+};
+
+/// Threads: any.
+class TickClock {
+ public:
+  /// With the processor's counter where the kernel takes its time from that, too: then it counts
+  /// evenly, and alike on all processors. Else with steady_clock, and ticks are nanoseconds.
+  TickClock() noexcept;
+
+  [[nodiscard]] std::int64_t now() const noexcept {
+    return has_counter_ ? counter() : profile_clock_ns();
+  }
+  /// Reads both clocks. The longer after the construction, the truer.
+  [[nodiscard]] TickScale scale() const noexcept { return {first_, read()}; }
+
+ private:
+  // Loads before it may still be under way: a matter of nanoseconds.
+  [[nodiscard]] static std::int64_t counter() noexcept {
+#if defined(__x86_64__)
+    return static_cast<std::int64_t>(__rdtsc());
+#elif defined(__aarch64__)
+    std::int64_t ticks = 0;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return profile_clock_ns();
+#endif
+  }
+  [[nodiscard]] TickScale::Reading read() const noexcept {
+    return {now(), profile_clock_ns()};
+  }
+
+  bool has_counter_;
+  TickScale::Reading first_;
+};
+
+}  // namespace tessera::rma::detail
