@@ -18,7 +18,6 @@ namespace tessera::linalg {
 
 using detail::ColumnBlocks;
 using detail::MatrixMap;
-using detail::Named;
 using detail::Request;
 using detail::WorkMatrix;
 using rma::Code;

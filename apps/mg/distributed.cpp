@@ -262,6 +262,13 @@ Status DistributedRun::post(Ghosts& ghosts) {
   return ghosts->post().context("exchanging ghost cells");
 }
 
+Status DistributedRun::post_middle() {
+  for (MiddleLevel& level : middle_) {
+    TESSERA_RETURN_IF_ERROR(post(level.ghosts_of_r));
+  }
+  return {};
+}
+
 Status DistributedRun::start(Ghosts& ghosts) {
   const Stopwatch watch(halo_seconds_);
   return ghosts->start().context("exchanging ghost cells");
@@ -318,19 +325,24 @@ Status DistributedRun::gather_replicated() {
   return exchange_->gather(*replicated_, view).context("gathering the coarse residual");
 }
 
-Status DistributedRun::go_down() {
+// With `posts_u` the finest sweep has read the ghost cells of u that the next exchange brings.
+Status DistributedRun::go_down(bool posts_u) {
   for (std::size_t k = 0; k < middle_.size(); ++k) {
     const Grid coarse = k + 1 < middle_.size() ? grid_of(middle_[k + 1].r) : grid_of(*replicated_);
-    TESSERA_RETURN_IF_ERROR(restrict_middle(middle_[k], coarse));
+    TESSERA_RETURN_IF_ERROR(restrict_middle(middle_[k], coarse, posts_u && k == 0));
   }
   return gather_replicated();
 }
 
 // First what needs no ghost cells of other ranks, while those are on their way.
-Status DistributedRun::restrict_middle(MiddleLevel& level, const Grid& coarse) {
+Status DistributedRun::restrict_middle(MiddleLevel& level, const Grid& coarse, bool posts_u) {
   const Grid fine = grid_of(level.r);
   const Box inner = restricted_alone(coarse.box, fine.box, unsplit(level.r.distribution()));
   TESSERA_RETURN_IF_ERROR(start(level.ghosts_of_r));
+  if (posts_u) {
+    // Behind a message to the same neighbours, whose agents are awake then.
+    TESSERA_RETURN_IF_ERROR(post(finest_->ghosts_of_u));
+  }
   restrict_to(coarse, fine, inner);
   TESSERA_RETURN_IF_ERROR(finish(level.ghosts_of_r));
   for (const Box& part : without(coarse.box, inner)) {
@@ -355,7 +367,7 @@ Status DistributedRun::go_up() {
 }
 
 Result<Norms> DistributedRun::cycle(bool is_first, bool is_last) {
-  TESSERA_RETURN_IF_ERROR(go_down());
+  TESSERA_RETURN_IF_ERROR(go_down(!is_first));
   // Behind what the levels below wait for, and in front of most of their work. Before the first
   // cycle u is zero, ghost cells too.
   if (!is_first) {
@@ -368,12 +380,8 @@ Result<Norms> DistributedRun::cycle(bool is_first, bool is_last) {
   if (is_last) {
     return finest_sweep(true, false);
   }
-  for (MiddleLevel& level : middle_) {
-    TESSERA_RETURN_IF_ERROR(post(level.ghosts_of_r));
-  }
-  TESSERA_ASSIGN_OR_RETURN(const Norms norms, finest_sweep(true, true));
-  TESSERA_RETURN_IF_ERROR(post(finest_->ghosts_of_u));
-  return norms;
+  TESSERA_RETURN_IF_ERROR(post_middle());
+  return finest_sweep(true, true);
 }
 
 Result<RunResult> DistributedRun::run(std::int64_t cycles, const CycleProgress& progress) {
@@ -381,6 +389,7 @@ Result<RunResult> DistributedRun::run(std::int64_t cycles, const CycleProgress& 
   halo_seconds_ = 0.0;
   TESSERA_RETURN_IF_ERROR(job_.barrier());
   const auto start = Clock::now();
+  TESSERA_RETURN_IF_ERROR(post_middle());
   TESSERA_ASSIGN_OR_RETURN(Norms norms, finest_sweep(false, cycles > 0));
   for (std::int64_t number = 1; number <= cycles; ++number) {
     auto done = cycle(number == 1, number == cycles);

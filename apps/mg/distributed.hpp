@@ -126,12 +126,13 @@ class DistributedRun {
   rma::Status zero_finest();
 
   rma::Result<Norms> cycle(bool is_first, bool is_last);
-  rma::Status go_down();
-  rma::Status restrict_middle(MiddleLevel& level, const Grid& coarse);
+  rma::Status go_down(bool posts_u);
+  rma::Status restrict_middle(MiddleLevel& level, const Grid& coarse, bool posts_u);
   rma::Status go_up();
   rma::Status gather_replicated();
   rma::Result<Norms> finest_sweep(bool corrects, bool restricts);
   rma::Status post(Ghosts& ghosts);
+  rma::Status post_middle();
   rma::Status start(Ghosts& ghosts);
   rma::Status finish(Ghosts& ghosts);
   /// Whether no part of the finest level, and so of none, is this rank's.

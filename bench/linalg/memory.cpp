@@ -27,7 +27,6 @@ namespace {
 
 using arrays::Array;
 using arrays::Distribution;
-using arrays::Extents;
 
 /// The matrices of an operation, of n × n random numbers with a large diagonal.
 using Matrices = std::vector<Array<double>>;

@@ -15,9 +15,7 @@ namespace tessera::linalg::variants {
 
 using arrays::Box;
 using arrays::Extents;
-using arrays::Index;
 using arrays::Patch;
-using arrays::Strides;
 using detail::as_matrix;
 using detail::BoxPanel;
 using detail::DimPairs;

@@ -14,7 +14,7 @@ std::string_view to_string(Wait wait) noexcept {
 }
 
 void Recorder::note_done(Wait wait) noexcept {
-  if (is_open() && depth_ == 0) {
+  if (is_open() && depth == 0) {
     tallies_[static_cast<std::size_t>(wait)].count.fetch_add(1, std::memory_order_relaxed);
   }
 }

@@ -79,7 +79,7 @@ class Recorder {
             std::int64_t duration) noexcept;
 
   /// How many waits the thread is in, of all jobs.
-  static inline constinit thread_local int depth_ = 0;
+  static inline constinit thread_local int depth = 0;
 
   TickClock clock_;
   std::atomic<bool> is_open_{true};
@@ -117,13 +117,13 @@ class WaitScope {
       recorder_ = nullptr;
       return;
     }
-    ++Recorder::depth_;
+    ++Recorder::depth;
     begin_ = recorder_->clock_.now();
   }
   [[gnu::always_inline]] void end() noexcept {
     // A thread may have been moved to a processor whose counter is a few ticks behind.
     const std::int64_t duration = std::max<std::int64_t>(recorder_->clock_.now() - begin_, 0);
-    if (--Recorder::depth_ == 0) {
+    if (--Recorder::depth == 0) {
       recorder_->add(wait_, bytes_, duration);
     }
     if (recorder_->most_events_ > 0) [[unlikely]] {

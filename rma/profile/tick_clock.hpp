@@ -72,9 +72,7 @@ class TickClock {
     return profile_clock_ns();
 #endif
   }
-  [[nodiscard]] TickScale::Reading read() const noexcept {
-    return {now(), profile_clock_ns()};
-  }
+  [[nodiscard]] TickScale::Reading read() const noexcept;
 
   bool has_counter_;
   TickScale::Reading first_;

@@ -16,7 +16,6 @@ namespace tessera::linalg {
 namespace {
 
 using blas::Diagonal;
-using blas::Operand;
 using blas::Side;
 using blas::Triangle;
 using rma::Code;

@@ -14,7 +14,6 @@
 namespace tessera::rma::test {
 namespace {
 
-using fake::Device;
 using fake::failed;
 using fake::Network;
 using fake::QueuePair;

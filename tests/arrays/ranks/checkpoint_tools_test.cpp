@@ -24,7 +24,6 @@ using rma::Job;
 using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_ranks;
-using test::contents_of;
 using test::expect_filled;
 using test::fill_with_fingerprints;
 using test::has_hdf5;

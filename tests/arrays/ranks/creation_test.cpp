@@ -29,7 +29,6 @@ using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_team;
 using test::fingerprints;
-using test::pick;
 using test::Random;
 
 // Rank 0 writes every element; all ranks then read all of them and some boxes.

@@ -21,7 +21,6 @@ using rma::Team;
 using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_team;
-using test::KnownArray;
 using test::make_known;
 using test::pick;
 using test::Random;

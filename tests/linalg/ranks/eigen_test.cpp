@@ -28,11 +28,8 @@ using rma::test::ok;
 using rma::test::on_ranks;
 using test::Array;
 using test::Dense;
-using test::Distribution;
-using test::Extents;
 using test::Random;
 using test::Setting;
-using test::Wide;
 
 constexpr double most_epsilons = 60;
 

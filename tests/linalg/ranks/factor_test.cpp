@@ -32,7 +32,6 @@ using test::Box;
 using test::Dense;
 using test::Distribution;
 using test::Extents;
-using test::Kind;
 using test::MemoryOrder;
 using test::Random;
 using test::Setting;
