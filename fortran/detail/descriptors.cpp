@@ -264,7 +264,7 @@ Result<Numbers> index_of(const ArrayBase& array, const Descriptor* given) {
   for (std::int64_t& at : index) {
     --at;
   }
-  return reversed(std::move(index));
+  return reversed(index);
 }
 
 Status check_allocated(const Descriptor* given, std::string_view what) {

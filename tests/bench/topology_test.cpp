@@ -16,11 +16,13 @@ namespace fs = std::filesystem;
 
 /// A folder of the shape of /sys that goes with the test.
 class FakeSys : public ::testing::Test {
+ public:
+  ~FakeSys() override { fs::remove_all(sys_); }
+
  protected:
   FakeSys() : sys_(fs::temp_directory_path() / ("tessera_sys_" + std::to_string(getpid()))) {
     fs::create_directories(sys_);
   }
-  ~FakeSys() override { fs::remove_all(sys_); }
 
   void write(const std::string& path, const std::string& text) const {
     fs::create_directories((sys_ / path).parent_path());

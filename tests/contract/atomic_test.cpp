@@ -166,7 +166,7 @@ TYPED_TEST(Atomic, WordsMustBeAligned) {
 
 // --- by devices, where there are some that can; what holds is the same everywhere
 
-constexpr RegionOptions by_device{.atomics = Atomics::device};
+const RegionOptions by_device{.atomics = Atomics::device};
 
 TEST(DeviceAtomics, ReturnWhatWasThereBefore) {
   on_ranks([](Job& job) {

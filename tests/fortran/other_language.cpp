@@ -51,7 +51,8 @@ int other_sees_rule(tessera_array* handle, int n, int m) {
   }
   for (int j = 0; j < m; ++j) {
     for (int i = 0; i < n; ++i) {
-      if (seen[static_cast<std::size_t>(j * n + i)] != 100.0 * (i + 1) + (j + 1)) {
+      if (seen[static_cast<std::size_t>(j) * static_cast<std::size_t>(n) +
+               static_cast<std::size_t>(i)] != 100.0 * (i + 1) + (j + 1)) {
         return 0;
       }
     }

@@ -43,7 +43,7 @@ TEST(CachedReads, KeepTheLeadingDimensionOfTheCaller) {
     const Box box({3, 5}, {33, 12});
     const std::int64_t leading = 17;
     for (int round = 0; round < 3; ++round) {
-      std::vector<double> buffer(30 * 17, -1.0);
+      std::vector<double> buffer(std::size_t{30} * 17, -1.0);
       EXPECT_TRUE(
           ok(array.get(box, LocalView<double>(buffer.data(), {30, 7}, Strides{leading, 1}))));
       for (std::int64_t i = 0; i < 30; ++i) {

@@ -236,19 +236,19 @@ TEST(ProfileImbalance, NamesTheHottestOwnerAndWhoMovedMost) {
 
 // More regions than the slice cache has lines, used in turn: lines change their region.
 TEST(ProfileRegions, KeepTheirCountsApartWhenLinesTurn) {
-  constexpr int regions = 200;
+  constexpr std::uint64_t regions = 200;
   ProfiledRun run("json", {.count = 2});
   run.run([](Job& job) {
     std::vector<Region> all;
-    for (int i = 0; i < regions; ++i) {
+    for (std::uint64_t i = 0; i < regions; ++i) {
       const std::string name = i % 2 == 0 ? "even" : "odd";
       all.push_back(Region::allocate(job.world(), 64, {.name = name}).value());
     }
     const double value = 1;
     for (int round = 0; round < 3; ++round) {
-      for (int i = 0; i < regions; ++i) {
-        const Region& region = all[static_cast<std::size_t>(i)];
-        for (int times = 0; times <= i % 2; ++times) {
+      for (std::uint64_t i = 0; i < regions; ++i) {
+        const Region& region = all[i];
+        for (std::uint64_t times = 0; times <= i % 2; ++times) {
           require(put(job, region.at(neighbour(job)), &value, sizeof value));
         }
       }

@@ -37,6 +37,7 @@ bool is_mapped(void* address, std::size_t bytes) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(address) & ~(page - 1);
   const auto end = reinterpret_cast<std::uintptr_t>(address) + bytes;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): pages are computed with as numbers
   return msync(reinterpret_cast<void*>(begin), end - begin, MS_ASYNC) == 0;
 }
 

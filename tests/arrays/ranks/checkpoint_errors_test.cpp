@@ -269,7 +269,7 @@ TEST_F(CheckpointErrors, AByteThatChangedIsFoundOrHarmless) {
     }
     // Only what is between the parts of the file may change unseen.
     if (job.size() == 1) {
-      EXPECT_GT(found, (9 * 14 * sizeof(double) + 1000) / place_step);
+      EXPECT_GT(found, (sizeof(double) * 9 * 14 + 1000) / place_step);
     }
   });
 }
@@ -335,8 +335,7 @@ TEST_F(CheckpointErrors, AFileOfALaterFormatIsNotTriedToRead) {
 // While it lives no file may grow beyond so many bytes, for all threads of the process.
 class FileSizeLimit {
  public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
     EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
     const rlimit limit{bytes, before_.rlim_max};
     EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);

@@ -181,7 +181,8 @@ TEST(Elementwise, WorksInChunksWhereOperandsAreFar) {
     std::vector<double> all(static_cast<std::size_t>(volume(extents)));
     ASSERT_TRUE(ok(a.get(a.box(), all)));
     for (std::size_t i = 0; i < all.size(); ++i) {
-      ASSERT_EQ(all[i], 2.0 + static_cast<double>(i / 300 * 1000 + i % 300));
+      const std::size_t added = i / 300 * 1000 + i % 300;
+      ASSERT_EQ(all[i], 2.0 + static_cast<double>(added));
     }
     EXPECT_TRUE(ok(a.sync()));
   });

@@ -164,7 +164,7 @@ TEST(Gather, SaysWhichEntryIsWrongAndMovesNothing) {
 TEST(Gather, LeavesTheProgramsRandomNumbersAlone) {
   on_team([](Job& job, Team& team) {
     auto array = Array<double>::create(job, {64, 64}, {.name = "A", .team = team}).value();
-    std::vector<double> all(64 * 64);
+    std::vector<double> all(std::size_t{64} * 64);
     if (team.rank().value == 0) {
       std::srand(7);
       const int first = std::rand();

@@ -142,7 +142,7 @@ TEST(Bins, HoldWhatAllRanksPutInThemSorted) {
     ASSERT_TRUE(ok(count_bins(counts, my_bins)));
     ASSERT_TRUE(ok(counts.sync()));
     ASSERT_TRUE(ok(bin_offsets(counts, offsets)));
-    const std::int64_t all = 60 * team.size();
+    const std::int64_t all = std::int64_t{60} * team.size();
     auto contents = Array<double>::create(job, {all}, {.name = "contents", .team = team}).value();
     ASSERT_TRUE(ok(add_to_bins(contents, offsets, filled, my_bins, my_values)));
     ASSERT_TRUE(ok(contents.sync()));

@@ -38,7 +38,7 @@ std::vector<T> elements_of(const Array<T>& array, const Box& box) {
 std::vector<std::int64_t> share_of(WorldRank rank, std::int64_t elements) {
   std::vector<std::int64_t> values(static_cast<std::size_t>(elements));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<std::int64_t>(i) * 7 + (rank.value + 1) * 1'000'000;
+    values[i] = static_cast<std::int64_t>(i) * 7 + (rank.value + std::int64_t{1}) * 1'000'000;
   }
   return values;
 }

@@ -194,7 +194,7 @@ TEST(RandomElements, DependOnSeedAndIndexAlone) {
     auto alone = team.split(-1, 0).value();
     auto mine = Array<double>::create(job, extents, {.name = "mine", .team = alone}).value();
     ASSERT_TRUE(ok(fill_random(mine, 42)));
-    std::vector<double> expected(31 * 17);
+    std::vector<double> expected(std::size_t{31} * 17);
     ASSERT_TRUE(ok(mine.get(mine.box(), expected)));
     auto all = Array<double>::create(job, test::pick_distribution(random, extents, team.size()),
                                      {.name = "all", .team = team})

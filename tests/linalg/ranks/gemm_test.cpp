@@ -262,7 +262,8 @@ TEST(Gemm, BetaZeroDoesNotReadC) {
         auto a = whole<double>(job, make({12, k}), seed_a, "A");
         auto b = whole<double>(job, make({k, 14}), seed_b, "B");
         auto c = whole<double>(job, make({12, 14}), seed_c, "C");
-        const std::vector<double> nans(12 * 14, std::numeric_limits<double>::quiet_NaN());
+        const std::vector<double> nans(std::size_t{12} * 14,
+                                       std::numeric_limits<double>::quiet_NaN());
         if (job.rank().value == 0) {
           ASSERT_TRUE(ok(c.array.put(c.box, nans)));
         }

@@ -42,11 +42,13 @@ TEST(CountSketch, SpreadsRowsOverBucketsAndSigns) {
     ++in_bucket[static_cast<std::size_t>(place.bucket)];
     negative += place.is_negative ? 1 : 0;
   }
+  constexpr auto of_each = rows / buckets;
+  constexpr auto of_each_sign = rows / 2;
   // Nine standard deviations.
   for (const int count : in_bucket) {
-    EXPECT_NEAR(count, rows / buckets, 900);
+    EXPECT_NEAR(count, of_each, 900);
   }
-  EXPECT_NEAR(negative, rows / 2, 1450);
+  EXPECT_NEAR(negative, of_each_sign, 1450);
   EXPECT_NE(sketch_matrix<double>(1, 50, 7), sketch_matrix<double>(2, 50, 7));
 }
 

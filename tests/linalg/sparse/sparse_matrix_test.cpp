@@ -125,7 +125,7 @@ TEST(SparseMatrix, DuplicatesHaveValuesOfTheirOwn) {
 
 TEST(SparseMatrix, NamesTheColumnBlocksThatHaveEntries) {
   on_ranks([](Job& job) {
-    const std::int64_t n = 4 * job.size();
+    const std::int64_t n = std::int64_t{4} * job.size();
     auto builder = SparseBuilder<double>::create(job, n, n, {.name = "A"}).value();
     if (job.rank().value == 0) {
       for (std::int64_t i = 0; i < n; ++i) {

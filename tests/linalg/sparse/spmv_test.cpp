@@ -104,7 +104,7 @@ TEST(Spmv, AgreesWithTheModelWithoutSharedMemoryAndWithWideIndices) {
 
 TEST(Spmv, LeavesGhostCellsOfVectorsAlone) {
   on_ranks([](Job& job) {
-    const std::int64_t n = 6 * job.size();
+    const std::int64_t n = std::int64_t{6} * job.size();
     auto x = Array<double>::create(job, {n}, {.name = "x", .ghosts = {2}}).value();
     auto y = Array<double>::create(job, {n}, {.name = "y", .ghosts = {1}}).value();
     auto builder = SparseBuilder<double>::create(job, n, n, {.name = "A"}).value();
@@ -303,7 +303,7 @@ TEST(Spmv, NeighboursOnlyOnAllOrNoneAndByPush) {
 TEST(Spmv, KnowsWhatItReads) {
   on_ranks([](Job& job) {
     // Row i needs i and its neighbour to the right, around.
-    const std::int64_t n = 5 * job.size();
+    const std::int64_t n = std::int64_t{5} * job.size();
     auto builder = SparseBuilder<double>::create(job, n, n, {.name = "A"}).value();
     if (job.rank().value == 0) {
       for (std::int64_t i = 0; i < n; ++i) {

@@ -21,7 +21,7 @@ namespace {
 using ::tessera::test::rounds;
 
 constexpr std::size_t slice_bytes = std::size_t{1} << 20;
-constexpr RegionOptions by_device{.atomics = Atomics::device};
+const RegionOptions by_device{.atomics = Atomics::device};
 
 class DeviceAtomics : public WithinLimit {
  protected:

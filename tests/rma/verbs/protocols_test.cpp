@@ -249,7 +249,8 @@ TEST(CostModel, ReadsUnlessReadsAreMuchWeakerThanWrites) {
   weak.read_kib = 2 * weak.written_kib;
   const verbs::CostModel assisted(weak, message_bytes);
   EXPECT_TRUE(assisted.is_better_assisted(one_mib));
-  EXPECT_FALSE(assisted.is_better_assisted(16 * 1024)) << "the request costs more than it saves";
+  EXPECT_FALSE(assisted.is_better_assisted(std::size_t{16} * 1024))
+      << "the request costs more than it saves";
 }
 
 TEST(CostModel, PacksRowsThatAreShorterThanARequestIsWorth) {
@@ -272,8 +273,8 @@ TEST(CostModel, CopiesWhatIsCopiedSoonerThanRegistered) {
   times.copied_kib = 80;
   times.request = 160;  // 100 ns a KiB in all, against 20 and 20 us
   const verbs::CostModel costs(times, message_bytes);
-  EXPECT_TRUE(costs.is_better_copied(200 * 1024));
-  EXPECT_FALSE(costs.is_better_copied(300 * 1024));
+  EXPECT_TRUE(costs.is_better_copied(std::size_t{200} * 1024));
+  EXPECT_FALSE(costs.is_better_copied(std::size_t{300} * 1024));
 }
 
 TEST(DeviceTimes, AreMeasuredOnTheDeviceItself) {

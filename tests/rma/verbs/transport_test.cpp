@@ -233,7 +233,7 @@ TEST_F(VerbsTransport, SendsShortRowsAsMessages) {
   Site site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     const auto short_rows = CopyShape::rows(64, 100, 128, 192);
-    const std::vector<std::byte> sent = pattern(128 * 100, 7);
+    const std::vector<std::byte> sent = pattern(std::size_t{128} * 100, 7);
     ASSERT_TRUE(ok(put_value(job, region.at(far_member), 1.0)));
     ASSERT_TRUE(ok(job.fence(far)));
     site.network().start_trace();
@@ -476,8 +476,8 @@ TEST_F(VerbsTransport, SharesItsReceivesAmongManyPaths) {
     }
     ASSERT_TRUE(ok(job.barrier()));
     const auto* const mine = reinterpret_cast<const std::int64_t*>(region->local());
-    EXPECT_TRUE(
-        std::all_of(mine, mine + words, [&](std::int64_t each) { return each == 6 * count; }));
+    EXPECT_TRUE(std::all_of(mine, mine + words,
+                            [&](std::int64_t each) { return each == std::int64_t{6} * count; }));
     ASSERT_TRUE(ok(job.barrier()));
   });
   EXPECT_EQ(site.network().not_ready_count(), 0U);

@@ -197,11 +197,11 @@ class Sending {
     return *this;
   }
   /// With the requests that are to be posted by the same call.
-  int post(std::vector<Sending*> others = {}) {
+  int post(const std::vector<Sending*>& others = {}) {
     ibv_send_wr* bad = nullptr;
     ibv_send_wr* const list = link();
     ibv_send_wr* last = list;
-    for (Sending* other : others) {
+    for (Sending* const other : others) {
       last->next = other->link();
       last = last->next;
     }
