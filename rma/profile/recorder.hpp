@@ -46,7 +46,7 @@ class Recorder {
   /// What ended without waiting; nothing within a wait.
   void note_done(Wait wait) noexcept;
 
-  /// Nothing is recorded any more: what follows is the profile's own.
+  /// No wait that begins from now on is recorded: what follows is the profile's own.
   void close() noexcept { is_open_.store(false, std::memory_order_relaxed); }
 
   [[nodiscard]] WaitTallies tallies() const noexcept;

@@ -144,8 +144,7 @@ Wire::Step Wire::carry_atomic(QueuePair& queue, QueuePair& peer, Request& reques
     return refuse(queue, peer, IBV_WC_REM_ACCESS_ERR);
   }
   settle(queue);
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): verbs say addresses as numbers
-  auto* const word = reinterpret_cast<std::uint64_t*>(to.remote_addr);
+  auto* const word = reinterpret_cast<std::uint64_t*>(memory_at(to.remote_addr));
   const bool holds_everywhere =
       peer.device().hardware->model.attributes.atomic_cap == IBV_ATOMIC_GLOB;
   const std::uint64_t before =

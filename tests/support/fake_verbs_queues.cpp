@@ -10,11 +10,13 @@
 
 #include "tests/support/fake_verbs.hpp"
 #include "tests/support/fake_verbs_network.hpp"
+#include "tests/support/fake_verbs_pieces.hpp"
 
 namespace tessera::rma::test {
 namespace {
 
 using fake::failed;
+using fake::memory_at;
 using fake::Network;
 using fake::QueuePair;
 using fake::Request;
@@ -147,8 +149,7 @@ Request request_from(const ibv_send_wr& wr) {
 /// Inline data are read by who posts them, so that the memory may be reused at once.
 void take_inline_data(Request& request) {
   for (const ibv_sge& piece : request.pieces) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): verbs say addresses as numbers
-    const auto* const from = reinterpret_cast<const std::byte*>(piece.addr);
+    const std::byte* const from = memory_at(piece.addr);
     request.payload.insert(request.payload.end(), from, from + piece.length);
   }
 }
