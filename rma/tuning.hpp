@@ -29,6 +29,7 @@ struct Settings {
   std::string server = "adaptive";          ///< block, poll or adaptive
   std::string accumulate = "agent";         ///< agent or origin: who adds, for other nodes
   std::string interface;                    ///< network between nodes; empty: chosen
+  std::string tcp_congestion = "auto";      ///< control of TCP: auto, system or the kernel's name
   std::string verbs_device;                 ///< NAME or NAME:PORT; empty: chosen
   std::int64_t verbs_gid = -1;              ///< index of the device's GID; −1: chosen
   std::int64_t agent_threads = 1;           ///< of each node's agent

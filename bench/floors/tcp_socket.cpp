@@ -17,6 +17,8 @@
 #include <system_error>
 #include <thread>
 
+#include "rma/server/congestion.hpp"
+
 namespace tessera::bench {
 namespace {
 
@@ -87,6 +89,8 @@ TcpSocket::TcpSocket(int descriptor) : descriptor_(descriptor) {
     ::close(descriptor_);
     fail("setting TCP_NODELAY", error);
   }
+  // As Tessera's own connections, else a floor would be of another network.
+  static_cast<void>(rma::server::choose_congestion(descriptor_, "auto"));
 }
 
 TcpSocket::~TcpSocket() {

@@ -2,7 +2,8 @@
 //
 // TcpSocket: one end of a TCP connection, waiting in the way that is being measured.
 //
-// No Nagle's algorithm; the system's own socket buffers. What fails throws std::system_error, also
+// No Nagle's algorithm; the congestion control that Tessera's connections take; the system's own
+// socket buffers. What fails throws std::system_error, also
 // when the other end is gone.
 #pragma once
 

@@ -172,7 +172,7 @@ Result<std::unique_ptr<Channel>> Client::reach(NodeId node,
   const auto deadline = Clock::now() + std::min(timeout, longest_silence);
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    auto channel = connect_tcp(address, std::max(left, pause));
+    auto channel = connect_tcp(address, std::max(left, pause), options_.congestion);
     const bool is_cut_off = !channel.ok() && channel.status().code() == Code::unreachable;
     if (!is_cut_off || Clock::now() + pause > deadline) {
       return channel;

@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct ClientOptions {
   Secret secret;
   std::vector<TcpAddress> agents;   ///< by node
   std::vector<WorldRank> carriers;  ///< by node: the rank in whose process the agent is; or empty
+  std::string congestion = "auto";  ///< control of the connections: TESSERA_TCP_CONGESTION
   /// True when that node has left the job in good order.
   std::function<bool(NodeId)> has_left = [](NodeId) { return false; };
   std::chrono::milliseconds connect_timeout{10'000};

@@ -17,6 +17,8 @@
 #include <cstring>
 #include <utility>
 
+#include "rma/server/congestion.hpp"
+
 namespace tessera::rma::server {
 namespace {
 
@@ -186,11 +188,12 @@ Result<TcpAddress> interface_address(const std::string& name) {
                   name, list_of(found)));
 }
 
-Result<TcpListener> TcpListener::create(TcpAddress address) {
+Result<TcpListener> TcpListener::create(TcpAddress address, const std::string& congestion) {
   Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (socket.get() < 0) {
     return no_socket(errno);
   }
+  TESSERA_RETURN_IF_ERROR(choose_congestion(socket.get(), congestion));
   sockaddr_in own = socket_address(address);
   socklen_t size = sizeof(own);
   if (bind(socket.get(), generic(std::as_const(own)), size) != 0 ||
@@ -223,16 +226,17 @@ Result<TcpListener> listen_for_nodes(const Settings& settings, bool is_one_machi
   if (!settings.interface.empty() || !is_one_machine) {
     TESSERA_ASSIGN_OR_RETURN(address, interface_address(settings.interface));
   }
-  return TcpListener::create(address);
+  return TcpListener::create(address, settings.tcp_congestion);
 }
 
-Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address,
-                                             std::chrono::milliseconds timeout) {
+Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::milliseconds timeout,
+                                             const std::string& congestion) {
   Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (socket.get() < 0) {
     return no_socket(errno);
   }
   tune(socket.get());
+  TESSERA_RETURN_IF_ERROR(choose_congestion(socket.get(), congestion));
   const sockaddr_in peer = socket_address(address);
   int error = connect(socket.get(), generic(peer), sizeof(peer)) == 0 ? 0 : errno;
   if (error == EINPROGRESS || error == EINTR) {

@@ -41,8 +41,9 @@ Result<TcpAddress> interface_address(const std::string& name);
 
 class TcpListener {
  public:
-  /// Listens at `address`, port 0 meaning any. Errors: limit_exceeded, unreachable.
-  static Result<TcpListener> create(TcpAddress address);
+  /// Listens at `address`, port 0 meaning any, for connections with that congestion control
+  /// (choose_congestion()). Errors: limit_exceeded, unreachable, invalid_argument.
+  static Result<TcpListener> create(TcpAddress address, const std::string& congestion = "auto");
 
   [[nodiscard]] TcpAddress address() const noexcept { return address_; }
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
@@ -64,7 +65,8 @@ class TcpListener {
 Result<TcpListener> listen_for_nodes(const Settings& settings, bool is_one_machine);
 
 /// Errors: peer_lost (nobody listens there), unreachable, timed_out, limit_exceeded; with the
-/// address and the system's reason.
-Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::milliseconds timeout);
+/// address and the system's reason; invalid_argument of choose_congestion().
+Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::milliseconds timeout,
+                                             const std::string& congestion = "auto");
 
 }  // namespace tessera::rma::server

@@ -185,6 +185,7 @@ Result<std::shared_ptr<detail::FabricSource>> find_on_all(const FindFabric& find
 ClientOptions client_options(const TransportContext& context, const std::vector<Introduction>& all,
                              const std::shared_ptr<const Farewells>& farewells) {
   ClientOptions options;
+  options.congestion = context.settings->tcp_congestion;
   options.rank = context.rank;
   options.job = all[0].job;
   for (std::int32_t node = 0; node < context.nodes->count(); ++node) {
