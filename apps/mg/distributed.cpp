@@ -19,10 +19,6 @@ using arrays::AxisCut;
 using arrays::Deal;
 using arrays::Distribution;
 using arrays::Extents;
-using arrays::Halo;
-using arrays::HaloOptions;
-using arrays::HaloUpdate;
-using arrays::LocalView;
 using arrays::PeriodicDims;
 using rma::Result;
 using rma::Status;
@@ -45,14 +41,9 @@ class Stopwatch {
 };
 
 constexpr std::int64_t middle_r_ghosts = sweep_coarse_ghosts + 1;
+// What is read of r in dimensions that aren't cut.
+constexpr std::int64_t middle_r_wrapped = 1;
 constexpr int dims = 3;
-
-Index3 to_index3(const arrays::Index& index) {
-  return {index[0], index[1], index[2]};
-}
-Box to_box(const arrays::Box& box) {
-  return {to_index3(box.lo()), to_index3(box.hi())};
-}
 
 PeriodicDims all_periodic() {
   return PeriodicDims().set();
@@ -62,6 +53,27 @@ PeriodicDims all_periodic() {
 Wrap unsplit(const Distribution& distribution) {
   return {distribution.cut(0).blocks() == 1, distribution.cut(1).blocks() == 1,
           distribution.cut(2).blocks() == 1};
+}
+
+/// The same of those that sweeps and restrictions see to: z is the exchange's.
+Wrap unsplit_rows(const Distribution& distribution) {
+  Wrap wrap = unsplit(distribution);
+  wrap.z = false;
+  return wrap;
+}
+
+/// `box` with `width` more layers in the dimensions that don't wrap.
+Box grown_where_split(const Box& box, std::int64_t width, const Wrap& wrap) {
+  Box result = grown(box, width);
+  if (wrap.y) {
+    result.lo.y = box.lo.y;
+    result.hi.y = box.hi.y;
+  }
+  if (wrap.x) {
+    result.lo.x = box.lo.x;
+    result.hi.x = box.hi.x;
+  }
+  return result;
 }
 
 // Even blocks for the ranks of process_grid(); ranks beyond it get none.
@@ -106,70 +118,7 @@ Grid grid_of(Array<double>& array) {
   return {slice + ghosts[0] * plane + ghosts[1] * row + ghosts[2], box, plane, row};
 }
 
-std::int64_t largest_part(const Distribution& distribution) {
-  std::int64_t largest = 0;
-  for (std::int32_t rank = 0; rank < distribution.nranks(); ++rank) {
-    largest = std::max(largest, distribution.box_of(rma::TeamRank{rank}).volume());
-  }
-  return largest;
-}
-
-// Rows are contiguous on both sides.
-void copy_rows(const LocalView<const double>& from, const LocalView<double>& to) {
-  for (std::int64_t z = 0; z < from.extent(0); ++z) {
-    for (std::int64_t y = 0; y < from.extent(1); ++y) {
-      std::copy_n(&from[{z, y, 0}], from.extent(2), &to[{z, y, 0}]);
-    }
-  }
-}
-
-/// A Halo and the update of it that is under way.
-class HaloExchange final : public GhostExchange {
- public:
-  explicit HaloExchange(Halo halo) : halo_(std::move(halo)) {}
-
-  Status post() override { return halo_.post(); }
-  Status start() override {
-    TESSERA_ASSIGN_OR_RETURN(HaloUpdate update, halo_.start());
-    update_.emplace(std::move(update));
-    return {};
-  }
-  Status finish() override {
-    Status status = update_->finish();
-    update_.reset();
-    return status;
-  }
-
- private:
-  Halo halo_;
-  std::optional<HaloUpdate> update_;
-};
-
 }  // namespace
-
-Result<std::unique_ptr<GhostExchange>> OneSidedExchange::plan(Array<double>& array,
-                                                              const HaloOptions& options) {
-  TESSERA_ASSIGN_OR_RETURN(Halo halo, Halo::create(array, options));
-  return std::unique_ptr<GhostExchange>(std::make_unique<HaloExchange>(std::move(halo)));
-}
-
-// Every rank needs every part, so they travel as a collective, which passes them on. Parts are
-// nearly equal; all take the room of the largest.
-Status OneSidedExchange::gather(Array<double>& array, const LocalView<double>& whole) {
-  const auto ranks = static_cast<std::size_t>(array.team().size());
-  const auto part = static_cast<std::size_t>(largest_part(array.distribution()));
-  parts_.resize(part * (ranks + 1));
-  const std::span<double> mine = std::span(parts_).first(part);
-  const std::span<double> all = std::span(parts_).subspan(part);
-  Status packed = array.get(array.own_box(), mine);
-  Status met = array.team().allgather(std::as_bytes(mine), std::as_writable_bytes(all));
-  TESSERA_RETURN_IF_ERROR(packed.ok() ? met : packed);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    const arrays::Box box = array.box_of(rma::TeamRank{static_cast<std::int32_t>(rank)});
-    copy_rows({all.data() + rank * part, box.extents()}, whole.sub(box));
-  }
-  return {};
-}
 
 DistributedRun::DistributedRun(const rma::Job& job, const Problem& problem,
                                std::unique_ptr<Exchange> exchange, std::unique_ptr<Finest> finest)
@@ -185,13 +134,13 @@ Result<DistributedRun> DistributedRun::create(const rma::Job& job, const Problem
   TESSERA_ASSIGN_OR_RETURN(auto v, Array<double>::create(job, cut_for_v, {.name = "v"}));
   DistributedRun run(job, problem, std::move(exchange),
                      std::make_unique<Finest>(Finest{std::move(u), std::move(v)}));
-  TESSERA_RETURN_IF_ERROR(run.make_levels());
-  TESSERA_RETURN_IF_ERROR(run.plan_exchanges());
+  TESSERA_ASSIGN_OR_RETURN(const Distribution replicated, run.make_levels());
+  TESSERA_RETURN_IF_ERROR(run.plan_exchanges(replicated));
   TESSERA_RETURN_IF_ERROR(run.set_problem());
   return run;
 }
 
-Status DistributedRun::make_levels() {
+Result<Distribution> DistributedRun::make_levels() {
   const std::int64_t whole = replicated_edge(problem_.edge, job_.size());
   auto coarse = CoarseCycle::create(whole, problem_.smoother);
   TESSERA_RETURN_IF_ERROR(job_.world().agree(coarse.status()));
@@ -201,11 +150,7 @@ Status DistributedRun::make_levels() {
     TESSERA_RETURN_IF_ERROR(make_middle_level(level));
     TESSERA_ASSIGN_OR_RETURN(level, coarser(level, middle_r_ghosts));
   }
-  if (job_.size() > 1) {
-    TESSERA_ASSIGN_OR_RETURN(auto r, Array<double>::create(job_, level, {.name = "replicated r"}));
-    replicated_.emplace(std::move(r));
-  }
-  return {};
+  return level;
 }
 
 Status DistributedRun::make_middle_level(const Distribution& distribution) {
@@ -218,17 +163,19 @@ Status DistributedRun::make_middle_level(const Distribution& distribution) {
   return {};
 }
 
-Status DistributedRun::plan_exchanges() {
+Status DistributedRun::plan_exchanges(const Distribution& replicated) {
   const Wrap own = unsplit(finest_->u.distribution());
   PeriodicDims by_sweep;
   by_sweep.set(1, own.y);
   by_sweep.set(2, own.x);
-  TESSERA_ASSIGN_OR_RETURN(
-      finest_->ghosts_of_u,
-      exchange_->plan(finest_->u, {.periodic = all_periodic(), .left_out = by_sweep}));
+  const arrays::HaloOptions options{.periodic = all_periodic(), .left_out = by_sweep};
+  TESSERA_ASSIGN_OR_RETURN(finest_->ghosts_of_u, exchange_->plan(finest_->u, options));
   for (MiddleLevel& level : middle_) {
-    TESSERA_ASSIGN_OR_RETURN(level.ghosts_of_r,
-                             exchange_->plan(level.r, {.periodic = all_periodic()}));
+    TESSERA_ASSIGN_OR_RETURN(level.ghosts_of_r, exchange_->plan(level.r, options));
+  }
+  if (job_.size() > 1) {
+    TESSERA_ASSIGN_OR_RETURN(gathering_,
+                             exchange_->plan_gathering(job_, replicated, coarse_->residual()));
   }
   return {};
 }
@@ -283,12 +230,24 @@ Grid DistributedRun::coarse_correction() const {
   return middle_.empty() ? coarse_->correction() : middle_.front().u.view();
 }
 
-// Where the restriction of the finest level goes.
-Grid DistributedRun::next_residual() {
-  if (!middle_.empty()) {
-    return grid_of(middle_.front().r);
+// What this rank restricts to, before it has the others' parts.
+Grid DistributedRun::own_part_of_replicated() const {
+  const Grid& whole = coarse_->residual();
+  Box box = to_box(finest_->u.own_box());
+  for (std::size_t level = 0; level <= middle_.size(); ++level) {
+    box = coarsened(box);
   }
-  return replicated_ ? grid_of(*replicated_) : coarse_->residual();
+  return {whole.at(box.lo.z, box.lo.y, box.lo.x), box, whole.plane_stride, whole.row_stride};
+}
+
+// Where the restriction of a level goes: of the finest one to the first between, and so on.
+Grid DistributedRun::residual_below(std::size_t middle) {
+  return middle < middle_.size() ? grid_of(middle_[middle].r) : own_part_of_replicated();
+}
+
+// How many of its ghost layers are set with it. The replicated level sets its own.
+std::int64_t DistributedRun::wrapped_below(std::size_t middle) const {
+  return middle < middle_.size() ? middle_r_wrapped : 0;
 }
 
 Result<Norms> DistributedRun::finest_sweep(bool corrects, bool restricts) {
@@ -298,15 +257,14 @@ Result<Norms> DistributedRun::finest_sweep(bool corrects, bool restricts) {
                  .correction = {},
                  .restriction = {},
                  .norm_box = {},
-                 .wrap = unsplit(finest_->u.distribution()),
+                 .wrap = unsplit_rows(finest_->u.distribution()),
                  .wrap_width = sweep_u_ghosts};
-  task.wrap.z = false;
   if (corrects) {
     task.correction = Correction{coarse_correction(), problem_.smoother, u.box, false};
   }
   if (restricts) {
-    const Grid coarse = next_residual();
-    task.restriction = Restriction{coarse, coarse.box};
+    const Grid coarse = residual_below(0);
+    task.restriction = Restriction{coarse, coarse.box, wrapped_below(0)};
   } else {
     task.norm_box = u.box;
   }
@@ -314,39 +272,38 @@ Result<Norms> DistributedRun::finest_sweep(bool corrects, bool restricts) {
 }
 
 Status DistributedRun::gather_replicated() {
-  if (!replicated_) {
+  if (!gathering_) {
     return {};
   }
   const Stopwatch watch(halo_seconds_);
-  const Grid& whole = coarse_->residual();
-  const Index3 n = whole.box.extents();
-  const LocalView<double> view(whole.data, Extents{n.z, n.y, n.x},
-                               arrays::Strides{whole.plane_stride, whole.row_stride, 1});
-  return exchange_->gather(*replicated_, view).context("gathering the coarse residual");
+  return gathering_->run().context("gathering the coarse residual");
 }
 
 // With `posts_u` the finest sweep has read the ghost cells of u that the next exchange brings.
 Status DistributedRun::go_down(bool posts_u) {
   for (std::size_t k = 0; k < middle_.size(); ++k) {
-    const Grid coarse = k + 1 < middle_.size() ? grid_of(middle_[k + 1].r) : grid_of(*replicated_);
-    TESSERA_RETURN_IF_ERROR(restrict_middle(middle_[k], coarse, posts_u && k == 0));
+    TESSERA_RETURN_IF_ERROR(restrict_middle(k, posts_u && k == 0));
   }
   return gather_replicated();
 }
 
 // First what needs no ghost cells of other ranks, while those are on their way.
-Status DistributedRun::restrict_middle(MiddleLevel& level, const Grid& coarse, bool posts_u) {
+Status DistributedRun::restrict_middle(std::size_t middle, bool posts_u) {
+  MiddleLevel& level = middle_[middle];
   const Grid fine = grid_of(level.r);
-  const Box inner = restricted_alone(coarse.box, fine.box, unsplit(level.r.distribution()));
+  const Grid coarse = residual_below(middle + 1);
+  const Wrap wrap = unsplit_rows(level.r.distribution());
+  const std::int64_t wrapped = wrapped_below(middle + 1);
+  const Box inner = restricted_alone(coarse.box, fine.box, wrap);
   TESSERA_RETURN_IF_ERROR(start(level.ghosts_of_r));
   if (posts_u) {
     // Behind a message to the same neighbours, whose agents are awake then.
     TESSERA_RETURN_IF_ERROR(post(finest_->ghosts_of_u));
   }
-  restrict_to(coarse, fine, inner);
+  restrict_to(coarse, fine, inner, wrap, wrapped);
   TESSERA_RETURN_IF_ERROR(finish(level.ghosts_of_r));
   for (const Box& part : without(coarse.box, inner)) {
-    restrict_to(coarse, fine, part);
+    restrict_to(coarse, fine, part, wrap, wrapped);
   }
   return {};
 }
@@ -359,8 +316,11 @@ Status DistributedRun::go_up() {
     task.u = level.u.view();
     task.v = grid_of(level.r);
     const Grid below = k == middle_.size() ? coarse_->correction() : middle_[k].u.view();
+    task.wrap = unsplit_rows(level.r.distribution());
+    task.wrap_width = sweep_coarse_ghosts;
     task.correction =
-        Correction{below, problem_.smoother, grown(task.u.box, sweep_coarse_ghosts), true};
+        Correction{below, problem_.smoother,
+                   grown_where_split(task.u.box, sweep_coarse_ghosts, task.wrap), true};
     TESSERA_RETURN_IF_ERROR(sweep(task, buffers_).status());
   }
   return {};
@@ -410,12 +370,15 @@ Result<RunResult> DistributedRun::run(std::int64_t cycles, const CycleProgress& 
                            job_.world().allreduce(elapsed.count(), rma::Reduction::max));
   TESSERA_ASSIGN_OR_RETURN(const double halo_seconds,
                            job_.world().allreduce(halo_seconds_, rma::Reduction::max));
+  TESSERA_ASSIGN_OR_RETURN(const double exposed_seconds,
+                           job_.world().allreduce(halo_seconds_, rma::Reduction::min));
   const auto points = static_cast<double>(problem_.edge) * static_cast<double>(problem_.edge) *
                       static_cast<double>(problem_.edge);
   return RunResult{.norm = std::sqrt(sum / points),
                    .greatest = greatest,
                    .seconds = seconds,
-                   .halo_seconds = halo_seconds};
+                   .halo_seconds = halo_seconds,
+                   .exposed_seconds = exposed_seconds};
 }
 
 }  // namespace tessera::apps::mg

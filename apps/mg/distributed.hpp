@@ -13,6 +13,9 @@
 //     between      r 4 ghosts, u own    restrict down; correct from zero, 3 layers further, up
 //     replicated   r gathered           CoarseCycle on the whole cube
 //
+// Ghost cells in dimensions that aren't cut are a rank's own points: who writes a row writes those
+// beside it, too, and none of them are exchanged.
+//
 // That of the finest level is started at the bottom of the cycle, behind all others, and finished
 // at its top: the way up hides it. Those between restrict the points that need no ghost cells
 // meanwhile.
@@ -27,10 +30,10 @@
 #include <optional>
 #include <vector>
 
+#include "apps/mg/exchange.hpp"
 #include "apps/mg/problem.hpp"
 #include "apps/mg/serial.hpp"
 #include "arrays/array.hpp"
-#include "arrays/halo.hpp"
 #include "rma/job.hpp"
 
 namespace tessera::apps::mg {
@@ -41,48 +44,9 @@ struct RunResult {
   double greatest = 0.0;      ///< its greatest absolute value
   double seconds = 0.0;       ///< of NPB's timed part: the first residual and all cycles
   double halo_seconds = 0.0;  ///< what the rank that exchanged and gathered longest spent on that
-};
-
-/// An exchange of ghost cells that is done again and again.
-class GhostExchange {
- public:
-  virtual ~GhostExchange() = default;
-
-  /// Local. This rank doesn't touch its ghost cells from here to the end of the next finish().
-  virtual rma::Status post() { return {}; }
-  /// Collective. From here to the end of finish() no rank touches its ghost cells or changes its
-  /// own points. At return, ghost cells of dimensions that aren't cut are new, but for corners with
-  /// other dimensions.
-  virtual rma::Status start() = 0;
-  /// Collective. All ghost cells are new at return.
-  virtual rma::Status finish() = 0;
-};
-
-/// What ranks tell each other during a cycle. How it is done is all that tells one parallel version
-/// of the benchmark from another: bench/apps has one of messages.
-class Exchange {
- public:
-  virtual ~Exchange() = default;
-
-  /// Collective. Exchanges the ghost cells of `array`, which stays where it is, as arrays::Halo
-  /// does with these options.
-  virtual rma::Result<std::unique_ptr<GhostExchange>> plan(arrays::Array<double>& array,
-                                                           const arrays::HaloOptions& options) = 0;
-  /// Collective. Copies all of `array` to `whole`, on every rank. When it returns, ranks may
-  /// change their parts.
-  virtual rma::Status gather(arrays::Array<double>& array,
-                             const arrays::LocalView<double>& whole) = 0;
-};
-
-/// Puts into the neighbours' ghost cells, and gathers by a collective.
-class OneSidedExchange : public Exchange {
- public:
-  rma::Result<std::unique_ptr<GhostExchange>> plan(arrays::Array<double>& array,
-                                                   const arrays::HaloOptions& options) override;
-  rma::Status gather(arrays::Array<double>& array, const arrays::LocalView<double>& whole) override;
-
- private:
-  std::vector<double> parts_;  // this rank's, then all
+  /// The same of the rank that did so least. It computed longest, so it waited for no other's
+  /// computation: this is what the exchange adds to a run.
+  double exposed_seconds = 0.0;
 };
 
 using CycleProgress = std::function<void(std::int64_t done)>;
@@ -119,15 +83,16 @@ class DistributedRun {
 
   DistributedRun(const rma::Job& job, const Problem& problem, std::unique_ptr<Exchange> exchange,
                  std::unique_ptr<Finest> finest);
-  rma::Status make_levels();
+  /// Returns how the first replicated level is cut before it is gathered.
+  rma::Result<arrays::Distribution> make_levels();
   rma::Status make_middle_level(const arrays::Distribution& distribution);
-  rma::Status plan_exchanges();
+  rma::Status plan_exchanges(const arrays::Distribution& replicated);
   rma::Status set_problem();
   rma::Status zero_finest();
 
   rma::Result<Norms> cycle(bool is_first, bool is_last);
   rma::Status go_down(bool posts_u);
-  rma::Status restrict_middle(MiddleLevel& level, const Grid& coarse, bool posts_u);
+  rma::Status restrict_middle(std::size_t middle, bool posts_u);
   rma::Status go_up();
   rma::Status gather_replicated();
   rma::Result<Norms> finest_sweep(bool corrects, bool restricts);
@@ -138,14 +103,16 @@ class DistributedRun {
   /// Whether no part of the finest level, and so of none, is this rank's.
   [[nodiscard]] bool is_idle() const { return finest_->u.own_box().is_empty(); }
   [[nodiscard]] Grid coarse_correction() const;
-  Grid next_residual();
+  [[nodiscard]] Grid own_part_of_replicated() const;
+  Grid residual_below(std::size_t middle);
+  [[nodiscard]] std::int64_t wrapped_below(std::size_t middle) const;
 
   rma::Job job_;
   Problem problem_;
   std::unique_ptr<Exchange> exchange_;
   std::unique_ptr<Finest> finest_;
-  std::vector<MiddleLevel> middle_;                  ///< finest of them first
-  std::optional<arrays::Array<double>> replicated_;  ///< r of the largest replicated level
+  std::vector<MiddleLevel> middle_;       ///< finest of them first
+  std::unique_ptr<Gathering> gathering_;  ///< of r of the largest replicated level
   std::optional<CoarseCycle> coarse_;
   SweepBuffers buffers_;
   double halo_seconds_ = 0.0;

@@ -64,7 +64,8 @@ void smooth(const Grid& u, const Grid& r, const Stencil& s, const Box& box) {
   }
 }
 
-void restrict_to(const Grid& coarse, const Grid& fine, const Box& coarse_box) {
+void restrict_to(const Grid& coarse, const Grid& fine, const Box& coarse_box, const Wrap& wrap,
+                 std::int64_t wrap_width) {
   if (coarse_box.is_empty()) {
     return;
   }
@@ -75,7 +76,14 @@ void restrict_to(const Grid& coarse, const Grid& fine, const Box& coarse_box) {
       const std::array<const double*, 3> planes{fine.at(2 * cz, 2 * cy + 1, x),
                                                 fine.at(2 * cz + 1, 2 * cy + 1, x),
                                                 fine.at(2 * cz + 2, 2 * cy + 1, x)};
-      detail::restrict_row(coarse.at(cz, cy, coarse_box.lo.x), planes, fine.row_stride, 0, count);
+      double* const row = coarse.at(cz, cy, coarse_box.lo.x);
+      detail::restrict_row(row, planes, fine.row_stride, 0, count);
+      if (wrap.x) {
+        detail::wrap_row(row, count, wrap_width);
+      }
+    }
+    if (wrap.y) {
+      detail::wrap_rows(coarse, cz, wrap_width);
     }
   }
 }

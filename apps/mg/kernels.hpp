@@ -30,11 +30,6 @@ void residual(const Grid& r, const Grid& v, const Grid& u, const Stencil& a, con
 /// u += S r on `box`. Reads `r` one layer around it.
 void smooth(const Grid& u, const Grid& r, const Stencil& s, const Box& box);
 
-/// Full weighting: sets `coarse` on the box `coarse_box` of the coarse level. Reads `fine` on
-/// [2 lo, 2 hi + 1) of it. With the coarsened box of a fine one that is: one layer below where the
-/// fine box begins at an odd index, and one above where it ends at an even one.
-void restrict_to(const Grid& coarse, const Grid& fine, const Box& coarse_box);
-
 /// u += P coarse on the fine `box`. Reads `coarse` on [(lo - 1) / 2, (hi - 1) / 2 + 1) of it,
 /// rounded down: one layer below where the box begins at an even index, one above where it ends at
 /// an odd one.
@@ -52,6 +47,14 @@ struct Wrap {
   bool y = false;
   bool x = false;
 };
+
+/// Full weighting: sets `coarse` on the box `coarse_box` of the coarse level. Reads `fine` on
+/// [2 lo, 2 hi + 1) of it. With the coarsened box of a fine one that is: one layer below where the
+/// fine box begins at an odd index, and one above where it ends at an even one. Of the dimensions y
+/// and x of `wrap`, in which `coarse_box` must span the level, `wrap_width` ghost layers of those
+/// planes are set too, but for corners with a dimension that is not wrapped.
+void restrict_to(const Grid& coarse, const Grid& fine, const Box& coarse_box, const Wrap& wrap = {},
+                 std::int64_t wrap_width = 0);
 
 /// The points of `coarse_box` whose restriction reads no ghosts of the fine box but those of the
 /// dimensions of `wrap`.

@@ -108,6 +108,7 @@ Status run(const Arguments& arguments, const mg::Problem& problem, Job& job, int
 
   report.add("seconds", result.seconds, "s");
   report.add("halo_seconds", result.halo_seconds, "s");
+  report.add("exposed_seconds", result.exposed_seconds, "s");
   report.add("rate", mg::rate_mops(problem, cycles, result.seconds), "Mop/s");
   report.add("residual_norm", result.norm, "", norm_digits);
   report.add("initial_norm", mg::initial_norm(problem), "", norm_digits);

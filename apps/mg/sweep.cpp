@@ -505,14 +505,26 @@ void Sweep::restrict_row(std::int64_t t, std::int64_t y) {
       coarse_row_of(task_.restriction->coarse, cz, cy),
       {row_of(r2_, 2 * cz, y), row_of(r2_, 2 * cz + 1, y), row_of(r2_, 2 * cz + 2, y)},
       layout_.stride, x.lo, x.hi);
+  if (task_.wrap.x) {
+    const Grid& coarse = task_.restriction->coarse;
+    detail::wrap_row(coarse.at(cz, cy, coarse.box.lo.x), coarse.box.extents().x,
+                     task_.restriction->wrap_width);
+  }
 }
 
-/// Sets the ghost rows of the planes that stage 3 of step t has finished. Stage 1 has read the old
-/// ones two planes before, and stage 4 gets the values that redundant computation gave.
+/// Sets the ghost rows of the planes that stages 3 and 5 of step t have finished. Stage 1 has read
+/// the old ones of u two planes before, and stage 4 gets the values that redundant computation
+/// gave.
 void Sweep::wrap_planes(std::int64_t t) {
+  if (!task_.wrap.y) {
+    return;
+  }
   const Range z = pair_in(boxes_.smoothed, 2 * t - smooth_lag);
-  for (std::int64_t k = z.lo; task_.wrap.y && k < z.hi; ++k) {
+  for (std::int64_t k = z.lo; k < z.hi; ++k) {
     detail::wrap_rows(task_.u, k, task_.wrap_width);
+  }
+  if (planes(boxes_.coarse).holds(t - 2)) {
+    detail::wrap_rows(task_.restriction->coarse, t - 2, task_.restriction->wrap_width);
   }
 }
 

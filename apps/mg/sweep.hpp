@@ -37,7 +37,8 @@
 //   correction and norm       3   / 3      2  / 2       2,2 / 2           box and 1   / 1 layers
 //
 // ("a,b": a layers below lo, b above hi.) v of the finest level never changes: its ghosts are
-// exchanged once for all cycles. The coarse r that a restriction writes has no valid ghosts. In
+// exchanged once for all cycles. The coarse r that a restriction writes has no valid ghosts but
+// those that are asked for. In
 // the dimensions of `wrap`, u has valid ghosts of wrap_width afterwards, but for corners with a
 // dimension that is not wrapped, which its exchange brings.
 //
@@ -92,6 +93,9 @@ struct Correction {
 struct Restriction {
   Grid coarse;  ///< r of the level below
   Box box;      ///< in coarse indices; normally coarsened(u.box)
+  /// So many ghost layers of it are set, too, in the dimensions of the task's wrap, which `box`
+  /// must span then; but for corners with a dimension that is not wrapped.
+  std::int64_t wrap_width = 0;
 };
 
 /// One sweep of a level. A is the Laplacian of problem.hpp.

@@ -35,7 +35,7 @@ std::int64_t bytes_of(const mg::Problem& problem) {
 }
 
 constexpr const char* two_sided = "mpi two-sided";
-constexpr const char* exchange_target = "MG class A: time exchanging / MPI two-sided";
+constexpr const char* exchange_target = "MG class A: exposed exchange / MPI two-sided";
 constexpr const char* total_target = "MG class A: time / MPI two-sided";
 
 /// The triad, several times a repetition, so that a sample lasts about as long as one of MG and
@@ -56,11 +56,14 @@ Candidate long_triad(Session& session, const mg::Problem& problem) {
   return triad;
 }
 
-/// One parallel version of the benchmark, and how long this rank spent exchanging in each run.
+/// One parallel version of the benchmark, and what exchanging took in each run.
 struct Version {
   std::string name;
   mg::DistributedRun solver;
-  std::vector<double> halo_ns = {};
+  std::vector<double> exposed_ns =
+      {};  ///< of the rank that computed longest: what a run would save
+  std::vector<double> longest_ns = {};  ///< of the rank that waited longest, for others'
+                                        ///< computation too
 };
 
 Candidate mg_candidate(Version& version, const mg::Problem& problem) {
@@ -72,7 +75,8 @@ Candidate mg_candidate(Version& version, const mg::Problem& problem) {
     for (std::int64_t i = 0; i < repetitions; ++i) {
       const mg::RunResult result = version.solver.run(problem.cycles).value();
       *norm = result.norm;
-      version.halo_ns.push_back(result.halo_seconds * 1e9);
+      version.exposed_ns.push_back(result.exposed_seconds * 1e9);
+      version.longest_ns.push_back(result.halo_seconds * 1e9);
     }
   };
   candidate.verify = [&problem, norm, run = candidate.run]() -> std::string {
@@ -102,58 +106,56 @@ std::optional<Version> message_version(Session& session, const mg::Problem& prob
   return Version{name, std::move(solver).take()};
 }
 
-/// Collective. Of the last `rounds` runs, what the slowest rank spent exchanging.
-std::vector<double> exposed_ns(Crew& crew, const Version& version, std::size_t rounds) {
-  std::vector<double> slowest;
-  for (auto at = version.halo_ns.size() - rounds; at < version.halo_ns.size(); ++at) {
-    slowest.push_back(crew.maximum(version.halo_ns[at]));
-  }
-  return slowest;
-}
-
-/// A version that was measured, and what its slowest rank spent exchanging in each run.
+/// A version that was measured: its times in each run.
 struct Exchanged {
   std::string name;
   std::vector<double> exposed_ns;
+  std::vector<double> longest_ns;
   std::vector<double> total_ns;
 };
 
-/// What each version exposes of its exchange, as results of their own; the first is the reference.
+/// What exchanging took in each version, as results of their own; the first is the reference.
 void record_exchanges(const Session& session, const mg::Problem& problem,
-                      std::span<const Exchanged> all) {
+                      std::span<const Exchanged> all, const std::string& op,
+                      std::vector<double> Exchanged::*times_ns) {
   constexpr double us_per_ns = 1e-3;
   for (const Exchanged& one : all) {
     Record record;
     record.bench = "mg";
     record.backend = one.name;
-    record.op = std::string("exchange_") + problem.name;
+    record.op = op + problem.name;
     record.shape = shape_of(problem);
     record.size = bytes_of(problem);
-    record.stats = summarise(one.exposed_ns).scaled(us_per_ns);
+    record.stats = summarise(one.*times_ns).scaled(us_per_ns);
     if (&one != all.data()) {
-      record.ratio = RatioTo{all[0].name, ratio_of_medians(one.exposed_ns, all[0].exposed_ns)};
+      record.ratio = RatioTo{all[0].name, ratio_of_medians(one.*times_ns, all[0].*times_ns)};
     }
     session.record(std::move(record));
   }
 }
 
-/// Collective. What the design asks of the exchange: ours beside that of MPI's messages, which goes
-/// on meanwhile or not.
+/// What the design asks of the exchange: ours beside that of MPI's messages, which goes on
+/// meanwhile or not.
 void compare_exchanges(Session& session, const mg::Problem& problem,
                        std::span<const Exchanged> others, const Exchanged& own) {
   const auto say = [](const Ratio& ratio) {
     return fmt::format("{:.4f} [{:.4f},{:.4f}]", ratio.value, ratio.ci95.lo, ratio.ci95.hi);
   };
+  const auto ms = [](const std::vector<double>& times_ns) {
+    return summarise(times_ns).median * 1e-6;
+  };
   for (const Exchanged& other : others) {
-    const Ratio halo = ratio_of_medians(own.exposed_ns, other.exposed_ns);
+    const Ratio exposed = ratio_of_medians(own.exposed_ns, other.exposed_ns);
+    const Ratio longest = ratio_of_medians(own.longest_ns, other.longest_ns);
     const Ratio total = ratio_of_medians(own.total_ns, other.total_ns);
-    session.remark(
-        fmt::format("class {}: exchange: {:.2f} ms, {}: {:.2f} ms, ratio: {}, of all: {}",
-                    problem.name, summarise(own.exposed_ns).median * 1e-6, other.name,
-                    summarise(other.exposed_ns).median * 1e-6, say(halo), say(total)));
+    session.remark(fmt::format(
+        "class {}: exposed exchange: {:.2f} ms, {}: {:.2f} ms, ratio: {}; of the rank that waits "
+        "longest: {:.2f} ms, {:.2f} ms, {}; of all: {}",
+        problem.name, ms(own.exposed_ns), other.name, ms(other.exposed_ns), say(exposed),
+        ms(own.longest_ns), ms(other.longest_ns), say(longest), say(total)));
     if (other.name == two_sided && problem.name == 'A' && session.crew().size() == 2 &&
         session.job().node_count() == 2) {
-      session.targets().observe(exchange_target, "2 nodes", halo);
+      session.targets().observe(exchange_target, "2 nodes", exposed);
       session.targets().observe(total_target, "2 nodes", total);
     }
   }
@@ -197,20 +199,25 @@ std::vector<Version> all_versions(Session& session, const mg::Problem& problem) 
   return versions;
 }
 
-/// Collective. `measured` has a result for each version.
+/// `measured` has a result for each version.
 void compare_versions(Session& session, const mg::Problem& problem,
                       std::span<const Version> versions, std::span<const Measured> measured) {
-  const auto rounds = session.crew().share(measured.back().samples_ns.size());
+  if (!session.is_leader()) {
+    return;
+  }
   std::vector<Exchanged> exchanged;
   for (std::size_t i = 0; i < versions.size(); ++i) {
-    auto exposed = exposed_ns(session.crew(), versions[i], rounds);
-    exchanged.push_back({versions[i].name, std::move(exposed), measured[i].samples_ns});
+    const auto last = [&](const std::vector<double>& times_ns) {
+      const auto rounds = static_cast<std::ptrdiff_t>(measured[i].samples_ns.size());
+      return std::vector(times_ns.end() - rounds, times_ns.end());  // those before warmed up
+    };
+    exchanged.push_back({versions[i].name, last(versions[i].exposed_ns),
+                         last(versions[i].longest_ns), measured[i].samples_ns});
   }
-  if (session.is_leader()) {
-    record_exchanges(session, problem, exchanged);
-    compare_exchanges(session, problem, std::span(exchanged).first(exchanged.size() - 1),
-                      exchanged.back());
-  }
+  record_exchanges(session, problem, exchanged, "exposed_", &Exchanged::exposed_ns);
+  record_exchanges(session, problem, exchanged, "exchange_", &Exchanged::longest_ns);
+  compare_exchanges(session, problem, std::span(exchanged).first(exchanged.size() - 1),
+                    exchanged.back());
 }
 
 /// Exchanges wait for the slowest rank, so a few short runs say little of them.

@@ -246,6 +246,43 @@ class MpiGhosts final : public apps::mg::GhostExchange {
   bool overlaps_;
 };
 
+class MpiGathering final : public apps::mg::Gathering {
+ public:
+  MpiGathering(int own, const Distribution& distribution, const apps::mg::Grid& whole)
+      : whole_(whole), own_(static_cast<std::size_t>(own)) {
+    int total = 0;
+    for (std::int32_t rank = 0; rank < distribution.nranks(); ++rank) {
+      boxes_.push_back(apps::mg::box_of(distribution, rank));
+      counts_.push_back(static_cast<int>(boxes_.back().points()));
+      places_.push_back(total);
+      total += counts_.back();
+    }
+    mine_.resize(static_cast<std::size_t>(counts_[own_]));
+    all_.resize(static_cast<std::size_t>(total));
+  }
+
+  Status run() override {
+    apps::mg::pack(whole_, boxes_[own_], mine_.data());
+    MPI_Allgatherv(mine_.data(), counts_[own_], MPI_DOUBLE, all_.data(), counts_.data(),
+                   places_.data(), MPI_DOUBLE, MPI_COMM_WORLD);
+    for (std::size_t rank = 0; rank < boxes_.size(); ++rank) {
+      if (rank != own_) {
+        apps::mg::unpack(whole_, boxes_[rank], all_.data() + places_[rank]);
+      }
+    }
+    return {};
+  }
+
+ private:
+  apps::mg::Grid whole_;
+  std::size_t own_;
+  std::vector<apps::mg::Box> boxes_;  ///< by rank
+  std::vector<int> counts_;
+  std::vector<int> places_;
+  std::vector<double> mine_;
+  std::vector<double> all_;
+};
+
 class MpiExchange : public apps::mg::Exchange {
  public:
   explicit MpiExchange(bool overlaps) : overlaps_(overlaps) {}
@@ -257,42 +294,13 @@ class MpiExchange : public apps::mg::Exchange {
         std::make_unique<MpiGhosts>(make_phases(array, options), overlaps_));
   }
 
-  Status gather(Array<double>& array, const arrays::LocalView<double>& whole) override {
-    const int ranks = array.team().size();
-    std::vector<int> counts;
-    std::vector<int> places;
-    int total = 0;
-    for (int rank = 0; rank < ranks; ++rank) {
-      counts.push_back(static_cast<int>(box_of(array, rank).volume()));
-      places.push_back(total);
-      total += counts.back();
-    }
-    const Box own = array.own_box();
-    std::vector<double> mine(static_cast<std::size_t>(own.volume()));
-    std::vector<double> all(static_cast<std::size_t>(total));
-    if (!own.is_empty()) {
-      block_of(array, own).pack(mine.data());
-    }
-    MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, all.data(),
-                   counts.data(), places.data(), MPI_DOUBLE, MPI_COMM_WORLD);
-    for (int rank = 0; rank < ranks; ++rank) {
-      const Box box = box_of(array, rank);
-      if (!box.is_empty()) {
-        const std::int64_t at =
-            box.lo(0) * whole.stride(0) + box.lo(1) * whole.stride(1) + box.lo(2);
-        const Block block{whole.data_handle() + at, box.extents(), whole.stride(0),
-                          whole.stride(1)};
-        block.unpack(all.data() + places[static_cast<std::size_t>(rank)]);
-      }
-    }
-    return {};
+  rma::Result<std::unique_ptr<apps::mg::Gathering>> plan_gathering(
+      const rma::Job& job, const Distribution& distribution, const apps::mg::Grid& whole) override {
+    return std::unique_ptr<apps::mg::Gathering>(
+        std::make_unique<MpiGathering>(job.rank().value, distribution, whole));
   }
 
  private:
-  static Box box_of(const Array<double>& array, int rank) {
-    return array.box_of(rma::TeamRank{rank});
-  }
-
   bool overlaps_;
 };
 

@@ -102,6 +102,18 @@ class TestGrid {
   Grid view_;
 };
 
+/// `box` with `width` more layers in the dimensions of `wrap`.
+Box with_images(Box box, const Wrap& wrap, std::int64_t width) {
+  const auto grow = [&](std::int64_t Index3::*dim, bool wraps) {
+    box.lo.*dim -= wraps ? width : 0;
+    box.hi.*dim += wraps ? width : 0;
+  };
+  grow(&Index3::z, wrap.z);
+  grow(&Index3::y, wrap.y);
+  grow(&Index3::x, wrap.x);
+  return box;
+}
+
 /// Boxes of a level of 32: even and odd bounds in all dimensions, thin ones, the whole.
 std::vector<Box> boxes() {
   return {whole_box(edge),           {{0, 0, 0}, {16, 32, 32}},  {{3, 5, 7}, {20, 18, 32}},
@@ -188,6 +200,27 @@ TEST(Kernels, RestrictionAgreesWithTheReference) {
     const TestGrid target(coarse);
     restrict_to(target.view(), fine.view(), coarse);
     target.expect(expected, coarse.is_empty() ? Box{} : coarse);
+  }
+}
+
+TEST(Kernels, RestrictionSetsPeriodicImagesOfWhatItWrites) {
+  const Cube r = random_cube(edge, 5);
+  const Cube expected = reference::restricted(r);
+  constexpr std::int64_t width = 3;
+  for (const Wrap& wrap :
+       {Wrap{}, Wrap{false, true, true}, Wrap{false, true, false}, Wrap{false, false, true}}) {
+    const Box box{{6, wrap.y ? 0 : 5, wrap.x ? 0 : 4}, {25, wrap.y ? edge : 18, edge}};
+    const Box coarse = coarsened(box);
+    const TestGrid fine(box, r, grown(box, 2));
+    const TestGrid target(coarse);
+    // In two parts, as while ghost cells are on their way.
+    Box below = coarse;
+    Box above = coarse;
+    below.hi.z = above.lo.z = 7;
+    for (const Box& part : {above, below}) {
+      restrict_to(target.view(), fine.view(), part, wrap, width);
+    }
+    target.expect(expected, with_images(coarse, wrap, width));
   }
 }
 
@@ -393,7 +426,7 @@ TEST(Sweep, MakesPeriodicImagesOfRowsAndPlanesItself) {
     SweepTask task;
     task.u.box = box;
     task.correction = Correction{{}, smoother, box, false};
-    task.restriction = Restriction{target.view(), coarsened(box)};
+    task.restriction = Restriction{target.view(), coarsened(box), 2};
     task.wrap = {false, true, true};
     task.wrap_width = sweep_u_ghosts;
     const SweepBoxes reach = needed(task);
@@ -407,7 +440,7 @@ TEST(Sweep, MakesPeriodicImagesOfRowsAndPlanesItself) {
     task.v = v.view();
     SweepBuffers buffers(strip);
     rma::require(sweep(task, buffers).status());
-    target.expect(expected, coarsened(box));
+    target.expect(expected, with_images(coarsened(box), task.wrap, 2));
     fill_periodic(u.view(), sweep_u_ghosts, {true, false, false});
     u.expect(given.corrected, grown(box, sweep_u_ghosts));
   }

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/mg/exchange.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "rma/notify.hpp"
+#include "rma/region.hpp"
+#include "rma/shape.hpp"
+
+namespace tessera::apps::mg {
+
+using arrays::Array;
+using arrays::Distribution;
+using arrays::Halo;
+using arrays::HaloOptions;
+using arrays::HaloUpdate;
+using rma::Result;
+using rma::Status;
+
+namespace {
+
+/// A Halo and the update of it that is under way.
+class HaloExchange final : public GhostExchange {
+ public:
+  explicit HaloExchange(Halo halo) : halo_(std::move(halo)) {}
+
+  Status post() override { return halo_.post(); }
+  Status start() override {
+    TESSERA_ASSIGN_OR_RETURN(HaloUpdate update, halo_.start());
+    update_.emplace(std::move(update));
+    return {};
+  }
+  Status finish() override {
+    Status status = update_->finish();
+    update_.reset();
+    return status;
+  }
+
+ private:
+  Halo halo_;
+  std::optional<HaloUpdate> update_;
+};
+
+/// Where letters and flags are in every rank's part of the region: one set of letters for odd and
+/// one for even rounds, in each a place for every rank's points; then a flag of every rank.
+class MailRoom {
+ public:
+  explicit MailRoom(const Distribution& distribution) {
+    std::size_t at = 0;
+    for (std::int32_t rank = 0; rank < distribution.nranks(); ++rank) {
+      places_.push_back(at);
+      at += static_cast<std::size_t>(box_of(distribution, rank).points()) * sizeof(double);
+    }
+    set_bytes_ = at;
+  }
+
+  [[nodiscard]] std::size_t letter(std::int32_t sender, std::int32_t round) const {
+    return places_[static_cast<std::size_t>(sender)] + (round % 2 == 0 ? 0 : set_bytes_);
+  }
+  [[nodiscard]] std::size_t flag(std::int32_t sender) const {
+    return 2 * set_bytes_ + static_cast<std::size_t>(sender) * sizeof(std::int32_t);
+  }
+  [[nodiscard]] std::size_t bytes() const {
+    return flag(static_cast<std::int32_t>(places_.size()));
+  }
+
+ private:
+  std::vector<std::size_t> places_;
+  std::size_t set_bytes_ = 0;
+};
+
+/// Each rank puts its points, and behind them a flag, into the mail room of every other: one
+/// message's time, and nobody has to ask. A letter is read before the sender's next but one comes,
+/// since that sender has waited for this rank's next one, which this rank sends when it has read.
+class MailedGathering final : public Gathering {
+ public:
+  static Result<std::unique_ptr<Gathering>> create(const rma::Job& job,
+                                                   const Distribution& distribution,
+                                                   const Grid& whole) {
+    MailRoom room(distribution);
+    TESSERA_ASSIGN_OR_RETURN(rma::Region region, rma::Region::allocate(job.world(), room.bytes()));
+    return std::unique_ptr<Gathering>(std::make_unique<MailedGathering>(
+        job, distribution, whole, std::move(room), std::move(region)));
+  }
+
+  MailedGathering(const rma::Job& job, const Distribution& distribution, const Grid& whole,
+                  MailRoom room, rma::Region region)
+      : job_(job), whole_(whole), room_(std::move(room)), region_(std::move(region)) {
+    for (std::int32_t rank = 0; rank < job.size(); ++rank) {
+      boxes_.push_back(box_of(distribution, rank));
+    }
+    letter_.resize(static_cast<std::size_t>(own_box().points()));
+  }
+
+  // All begin with the rank behind them, so that not all write to one at a time.
+  Status run() override {
+    const std::int32_t previous = std::exchange(round_, next_round());
+    pack(whole_, own_box(), letter_.data());
+    for (std::int32_t step = 1; step < job_.size(); ++step) {
+      TESSERA_RETURN_IF_ERROR(send((own() + step) % job_.size()));
+    }
+    for (std::int32_t step = 1; step < job_.size(); ++step) {
+      TESSERA_RETURN_IF_ERROR(receive((own() + job_.size() - step) % job_.size(), previous));
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] std::int32_t own() const { return job_.rank().value; }
+  [[nodiscard]] const Box& own_box() const { return boxes_[static_cast<std::size_t>(own())]; }
+
+  // From 1 to an even number, so that letters' places go on in turns when it begins again.
+  [[nodiscard]] std::int32_t next_round() const {
+    constexpr std::int32_t last = std::numeric_limits<std::int32_t>::max() - 1;
+    return round_ % last + 1;
+  }
+
+  // A rank without points has read all the same: its flag says so.
+  Status send(std::int32_t to) {
+    const rma::TeamRank there{to};
+    const rma::RemoteAddress flag = region_.at(there, room_.flag(own()));
+    return letter_.empty()
+               ? rma::raise_flag(job_, flag, round_)
+               : rma::put_with_flag(
+                     job_, region_.at(there, room_.letter(own(), round_)), letter_.data(),
+                     rma::CopyShape::contiguous(letter_.size() * sizeof(double)), flag, round_);
+  }
+
+  // The flag may be a round ahead already; this round's letter has come then, too.
+  Status receive(std::int32_t from, std::int32_t previous) {
+    const rma::TeamRank here{own()};
+    TESSERA_RETURN_IF_ERROR(rma::wait_for_flag_change(job_, region_.at(here, room_.flag(from)),
+                                                      previous, rma::WorldRank{from})
+                                .status());
+    const std::byte* const letter = region_.local() + room_.letter(from, round_);
+    unpack(whole_, boxes_[static_cast<std::size_t>(from)], reinterpret_cast<const double*>(letter));
+    return {};
+  }
+
+  rma::Job job_;
+  Grid whole_;
+  MailRoom room_;
+  rma::Region region_;
+  std::vector<Box> boxes_;      ///< by rank
+  std::vector<double> letter_;  ///< this rank's
+  std::int32_t round_ = 0;
+};
+
+}  // namespace
+
+Index3 to_index3(const arrays::Index& index) {
+  return {index[0], index[1], index[2]};
+}
+
+Box to_box(const arrays::Box& box) {
+  return {to_index3(box.lo()), to_index3(box.hi())};
+}
+
+Box box_of(const Distribution& distribution, std::int32_t rank) {
+  return to_box(distribution.box_of(rma::TeamRank{rank}));
+}
+
+void pack(const Grid& grid, const Box& box, double* to) {
+  const std::int64_t length = box.extents().x;
+  for (std::int64_t z = box.lo.z; z < box.hi.z; ++z) {
+    for (std::int64_t y = box.lo.y; y < box.hi.y; ++y) {
+      to = std::copy_n(grid.at(z, y, box.lo.x), length, to);
+    }
+  }
+}
+
+void unpack(const Grid& grid, const Box& box, const double* from) {
+  const std::int64_t length = box.extents().x;
+  for (std::int64_t z = box.lo.z; z < box.hi.z; ++z) {
+    for (std::int64_t y = box.lo.y; y < box.hi.y; ++y) {
+      std::copy_n(from, length, grid.at(z, y, box.lo.x));
+      from += length;
+    }
+  }
+}
+
+Result<std::unique_ptr<GhostExchange>> OneSidedExchange::plan(Array<double>& array,
+                                                              const HaloOptions& options) {
+  TESSERA_ASSIGN_OR_RETURN(Halo halo, Halo::create(array, options));
+  return std::unique_ptr<GhostExchange>(std::make_unique<HaloExchange>(std::move(halo)));
+}
+
+Result<std::unique_ptr<Gathering>> OneSidedExchange::plan_gathering(
+    const rma::Job& job, const Distribution& distribution, const Grid& whole) {
+  return MailedGathering::create(job, distribution, whole);
+}
+
+}  // namespace tessera::apps::mg
