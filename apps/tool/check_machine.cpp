@@ -199,6 +199,18 @@ Finding check_network(const Surroundings& own) {
   return green(name, found);
 }
 
+// Tessera's own connections take another one (TESSERA_TCP_CONGESTION); MPI's and others' don't.
+Finding check_congestion(const Surroundings& own) {
+  constexpr const char* name = "TCP congestion control";
+  const std::string& control = own.network.congestion;
+  if (control.starts_with("bbr")) {
+    return yellow(name, control + ", which paces: MPI's long messages over TCP take longer",
+                  "as root, where that is for connections within the cluster: sysctl -w "
+                  "net.ipv4.tcp_congestion_control=cubic");
+  }
+  return green(name, control.empty() ? "unknown" : control);
+}
+
 Finding check_root(const Surroundings& own) {
   constexpr const char* name = "user";
   const Launch& launch = own.launch;

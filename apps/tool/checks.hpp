@@ -28,6 +28,7 @@ Finding check_reserved_pages(const Surroundings& own);
 Finding check_left_memory(const Surroundings& own);
 Finding check_devices(const Surroundings& own);
 Finding check_network(const Surroundings& own);
+Finding check_congestion(const Surroundings& own);
 Finding check_root(const Surroundings& own);
 Finding check_clock_source(const Surroundings& own);
 

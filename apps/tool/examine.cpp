@@ -29,6 +29,7 @@ constexpr std::array checks = {
     Check{.scope = Scope::job, .of_all = check_job},
     Check{.scope = Scope::job, .of_all = check_connections},
     Check{.scope = Scope::machine, .of_one = check_network},
+    Check{.scope = Scope::machine, .of_one = check_congestion},
     Check{.scope = Scope::machine, .of_one = check_devices},
     Check{.scope = Scope::process, .of_one = check_locked_memory},
     Check{.scope = Scope::job, .of_all = check_processors},

@@ -191,6 +191,7 @@ Network gather_network(const rma::Settings& settings) {
   } else {
     found.error = chosen.status().message();
   }
+  found.congestion = read_line("/proc/sys/net/ipv4/tcp_congestion_control");
   return found;
 }
 

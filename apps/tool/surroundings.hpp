@@ -73,8 +73,9 @@ struct NetworkInterface {
 
 struct Network {
   std::vector<NetworkInterface> interfaces;
-  std::string chosen;  ///< the address by which other machines would reach this one
-  std::string error;   ///< why there is none
+  std::string chosen;      ///< the address by which other machines would reach this one
+  std::string error;       ///< why there is none
+  std::string congestion;  ///< control that new TCP connections have; empty: unknown
 };
 
 struct Mpi {

@@ -81,6 +81,7 @@ Host describe_host() {
   host.memory_bytes = memory_bytes();
   host.llc_bytes = largest_cache_bytes();
   host.topology = describe_topology("/sys");
+  host.tcp_congestion = first_line("/proc/sys/net/ipv4/tcp_congestion_control");
   host.nics = adapters("/sys");
   return host;
 }
@@ -202,6 +203,12 @@ std::vector<std::string> objections(const RunInfo& run) {
   if (run.noise_percent > noise_limit_percent) {
     reasons.push_back(fmt::format("fixed work varies by {:.1f} %, more than {:.0f} %",
                                   run.noise_percent, noise_limit_percent));
+  }
+  if (run.host.tcp_congestion.starts_with("bbr")) {
+    reasons.push_back(fmt::format(
+        "TCP has {}, which paces: peers' long messages are slower for it, Tessera and the floors "
+        "take another one",
+        run.host.tcp_congestion));
   }
   if (run.host.memory_bytes > 0 &&
       4 * run.host.llc_bytes > largest_cold_bytes(run.host.memory_bytes)) {

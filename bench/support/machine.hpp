@@ -23,11 +23,12 @@ struct Host {
   std::int64_t llc_bytes = 0;  ///< largest cache; 0 when unknown
   std::int64_t memory_bytes = 0;
   std::string kernel;
-  std::string governor;  ///< "unknown" where there is no cpufreq, as in most virtual machines
-  std::string mpi;       ///< library version, or empty; set by whoever started MPI
-  std::string topology;  ///< "1 package, 1 NUMA node, 2 cores, 2 processors"
-  std::string blas;      ///< library and version, or empty; set by whoever links it
-  int blas_threads = 0;  ///< a rank; 0: as the library's own variables say
+  std::string governor;        ///< "unknown" where there is no cpufreq, as in most virtual machines
+  std::string mpi;             ///< library version, or empty; set by whoever started MPI
+  std::string topology;        ///< "1 package, 1 NUMA node, 2 cores, 2 processors"
+  std::string blas;            ///< library and version, or empty; set by whoever links it
+  int blas_threads = 0;        ///< a rank; 0: as the library's own variables say
+  std::string tcp_congestion;  ///< control that new connections have; empty when unknown
   std::vector<std::string> nics;  ///< "eth0 10000 Mbit/s", "mlx5_0 100 Gb/sec (4X EDR)"
 };
 

@@ -28,6 +28,7 @@ Json host_json(const Host& host) {
           {"topology", host.topology},
           {"blas", host.blas},
           {"blas_threads", host.blas_threads},
+          {"tcp_congestion", host.tcp_congestion},
           {"nics", host.nics}};
 }
 

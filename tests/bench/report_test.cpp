@@ -170,7 +170,14 @@ TEST(Objections, NameEachCause) {
   RunInfo run;
   run.host.governor = "performance";
   run.noise_percent = 1;
+  run.host.tcp_congestion = "cubic";
   EXPECT_TRUE(objections(run).empty());
+  run.host.tcp_congestion = "bbr";
+  ASSERT_EQ(objections(run).size(), 1U);
+  EXPECT_EQ(objections(run)[0],
+            "TCP has bbr, which paces: peers' long messages are slower for it, Tessera and the "
+            "floors take another one");
+  run.host.tcp_congestion = "";
   run.host.memory_bytes = std::int64_t{1} << 30;
   run.host.llc_bytes = std::int64_t{480} << 20;
   ASSERT_EQ(objections(run).size(), 1U);

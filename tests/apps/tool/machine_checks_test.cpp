@@ -178,6 +178,19 @@ TEST(CheckNetwork, IsRedForOneThatIsNotThere) {
                 "unset TESSERA_INTERFACE, or give it the name of one of those"));
 }
 
+TEST(CheckCongestion, IsYellowWhereThatPaces) {
+  Surroundings own = healthy();
+  EXPECT_EQ(check_congestion(own), green("TCP congestion control", "cubic"));
+  own.network.congestion = "";
+  EXPECT_EQ(check_congestion(own), green("TCP congestion control", "unknown"));
+  own.network.congestion = "bbr";
+  EXPECT_EQ(check_congestion(own),
+            yellow("TCP congestion control",
+                   "bbr, which paces: MPI's long messages over TCP take longer",
+                   "as root, where that is for connections within the cluster: sysctl -w "
+                   "net.ipv4.tcp_congestion_control=cubic"));
+}
+
 TEST(CheckRoot, WarnsRootOfMpirun) {
   Surroundings own = healthy();
   EXPECT_EQ(check_root(own), green("user", "not root"));

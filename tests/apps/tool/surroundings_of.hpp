@@ -39,6 +39,7 @@ inline Surroundings healthy() {
       {.name = "lo", .address = "127.0.0.1", .is_up = true, .is_loopback = true},
       {.name = "eth0", .address = "10.0.0.1", .is_up = true, .speed_mbit = 25'000}};
   own.network.chosen = "10.0.0.1";
+  own.network.congestion = "cubic";
   own.mpi = {.is_built_in = true, .version = "Open MPI v4.1.4, package: X", .thread_level = {}};
   own.launch.bootstrap = "alone";
   own.launch.asked = "auto";
