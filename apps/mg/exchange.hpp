@@ -26,11 +26,12 @@ class GhostExchange {
  public:
   virtual ~GhostExchange() = default;
 
-  /// Local. This rank doesn't touch its ghost cells from here to the end of the next finish().
+  /// Local. From here to the end of the next finish() this rank doesn't touch the ghost cells that
+  /// the exchange brings: those that are left out of it, it may.
   virtual rma::Status post() { return {}; }
   /// Collective. From here to the end of finish() no rank touches its ghost cells or changes its
-  /// own points. At return, ghost cells of dimensions that aren't cut are new, but for corners with
-  /// other dimensions.
+  /// own points. At return, ghost cells of dimensions that aren't cut, and aren't left out, are
+  /// new, but for corners with other dimensions.
   virtual rma::Status start() = 0;
   /// Collective. All ghost cells are new at return.
   virtual rma::Status finish() = 0;
