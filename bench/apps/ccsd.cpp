@@ -13,6 +13,10 @@
 #include <fmt/format.h>
 
 #include "apps/ccsd/contraction.hpp"
+#include "apps/ccsd/equations.hpp"
+#include "apps/ccsd/molecule.hpp"
+#include "apps/ccsd/triples.hpp"
+#include "apps/ccsd/workspace.hpp"
 #include "arrays/elementwise.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/blas_threads.hpp"
@@ -142,6 +146,34 @@ class Iteration {
   double operations_ = 0;
 };
 
+/// The energy of the triples, of a made-up molecule's first amplitudes.
+class Triples {
+ public:
+  Triples(rma::Job job, const Orbitals& of)
+      : job_(std::move(job)),
+        space_{.frozen = 0, .occupied = of.occupied, .virtuals = of.virtuals},
+        molecule_(ccsd::make_synthetic_molecule(job_, space_).value()),
+        amplitudes_(ccsd::Amplitudes::create(job_, space_, "t2").value()) {
+    auto workspace = ccsd::Workspace::create(job_, space_).value();
+    auto engine = ccsd::ContractionEngine::create(job_, of.virtual_pairs()).value();
+    auto equations =
+        ccsd::CcsdEquations::create(molecule_.model, molecule_.integrals, workspace, engine)
+            .value();
+    rma::require(equations.guess(amplitudes_));
+  }
+
+  [[nodiscard]] double operations() const { return ccsd::triples_operations(space_); }
+  double run() {
+    return ccsd::triples_energy(job_, molecule_.model, molecule_.integrals, amplitudes_).value();
+  }
+
+ private:
+  rma::Job job_;
+  ccsd::OrbitalSpace space_;
+  ccsd::Molecule molecule_;
+  ccsd::Amplitudes amplitudes_;
+};
+
 /// Local products of tiles on every rank at once, as many as have about `operations`.
 Candidate local_products(Session& session, std::int64_t tile, double operations) {
   struct Matrices {
@@ -195,67 +227,135 @@ Candidate iterations_alone(const Session& session, const Orbitals& of, std::int6
   return candidate;
 }
 
-/// How many times as fast all ranks are as one.
-void report_scaling(Session& session, const Orbitals& of, const std::vector<Measured>& measured) {
-  const Ratio speed = ratio_of_medians(measured[1].samples_ns, measured.back().samples_ns);
-  const int ranks = session.crew().size();
-  session.remark(fmt::format("{}: speed of {} ranks / one: {:.3f} [{:.3f},{:.3f}]", of.name(),
-                             ranks, speed.value, speed.ci95.lo, speed.ci95.hi));
-  if (of == sizes.back() && ranks == 2) {
-    session.targets().observe(scaling, of.name(), speed);
-  }
+/// `expected` is what one rank finds.
+Candidate triples(const std::shared_ptr<Triples>& of, double expected) {
+  Candidate candidate;
+  candidate.operations = of->operations();
+  candidate.run = [of](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      of->run();
+    }
+  };
+  candidate.verify = [of, expected] {
+    const double found = of->run();
+    return std::abs(found - expected) <= 1e-10 * std::abs(expected)
+               ? ""
+               : fmt::format("E(T) is {}, and one rank finds {}", found, expected);
+  };
+  return candidate;
 }
 
-void measure(Session& session, std::optional<Table>& table, const Orbitals& of) {
-  const std::int64_t tile = std::min<std::int64_t>(512, of.virtual_pairs());
-  linalg::limit_blas_threads(session.job());
-  Candidate own = iterations(session.job(), of, tile);
-  own.name = "tessera";
-  own.cooperative = true;
-  std::vector<Candidate> candidates{local_products(session, tile, own.operations)};
-  if (session.crew().size() > 1) {
-    candidates.push_back(iterations_alone(session, of, tile));
-  }
-  candidates.push_back(std::move(own));
-  if (!table) {
-    table.emplace(session.table("Coupled Cluster Contractions Rate", candidates.size() - 1,
-                                Quantity::rate, "Virtuals"));
-  }
-  MeasureOptions options = together(session.options().measure_options());
-  options.prime = false;  // they bring their own data
-  const auto measured =
-      session.measure(*table, {"ccsd", of.name(), "", of.virtual_pairs() * of.virtual_pairs() * 8},
-                      of.virtuals, candidates, options);
-  if (!session.is_leader()) {
-    return;
-  }
+/// How many times as fast all ranks are as one.
+Ratio report_scaling(Session& session, const std::string& what,
+                     const std::vector<Measured>& measured) {
+  const Ratio speed = ratio_of_medians(measured[1].samples_ns, measured.back().samples_ns);
+  session.remark(fmt::format("{}: speed of {} ranks / one: {:.3f} [{:.3f},{:.3f}]", what,
+                             session.crew().size(), speed.value, speed.ci95.lo, speed.ci95.hi));
+  return speed;
+}
+
+/// The rate beside that of local products, which count as many operations or nearly so.
+Ratio report_share(Session& session, const std::string& what,
+                   const std::vector<Measured>& measured) {
+  constexpr double giga = 1e9;
   const Measured& ours = measured.back();
   const Ratio times = ratio_of_medians(measured[0].samples_ns, ours.samples_ns);
   const double factor = ours.operations / measured[0].operations;
-  constexpr double giga = 1e9;
-  session.remark(fmt::format("{}: {:.1f} Gop/s, rate / {}: {:.3f} [{:.3f},{:.3f}]", of.name(),
-                             ours.operations_per_s() / giga, at_once, times.value * factor,
-                             times.ci95.lo * factor, times.ci95.hi * factor));
+  const Ratio rate{times.value * factor, {times.ci95.lo * factor, times.ci95.hi * factor}};
+  session.remark(fmt::format("{}: {:.1f} Gop/s, rate / {}: {:.3f} [{:.3f},{:.3f}]", what,
+                             ours.operations_per_s() / giga, at_once, rate.value, rate.ci95.lo,
+                             rate.ci95.hi));
+  session.rate({"ccsd " + what, ours.operations_per_s() / giga, "Gflop/s",
+                ours.valid && session.options().check});
+  return rate;
+}
+
+/// Collective. Local products first, then one rank where there are more, then all.
+std::vector<Measured> measure_beside(Session& session, std::optional<Table>& table,
+                                     const std::string& title, const Subject& subject,
+                                     std::int64_t tile, const Orbitals& of, Candidate one,
+                                     Candidate own) {
+  own.name = "tessera";
+  own.cooperative = true;
+  one.name = alone;
+  std::vector<Candidate> candidates{local_products(session, tile, own.operations)};
+  if (session.crew().size() > 1) {
+    candidates.push_back(std::move(one));
+  }
+  candidates.push_back(std::move(own));
+  if (!table) {
+    table.emplace(session.table(title, candidates.size() - 1, Quantity::rate, "Virtuals"));
+  }
+  MeasureOptions options = together(session.options().measure_options());
+  options.prime = false;  // they bring their own data
+  return session.measure(*table, subject, of.virtuals, candidates, options);
+}
+
+void measure_contractions(Session& session, std::optional<Table>& table, const Orbitals& of) {
+  const std::int64_t tile = std::min<std::int64_t>(512, of.virtual_pairs());
+  const auto measured =
+      measure_beside(session, table, "Coupled Cluster Contractions Rate",
+                     {"ccsd", of.name(), "", of.virtual_pairs() * of.virtual_pairs() * 8}, tile, of,
+                     iterations_alone(session, of, tile), iterations(session.job(), of, tile));
+  if (!session.is_leader()) {
+    return;
+  }
+  const Ratio rate = report_share(session, of.name(), measured);
   if (of == sizes.back()) {
-    session.targets().observe(
-        share, of.name(), {times.value * factor, {times.ci95.lo * factor, times.ci95.hi * factor}});
+    session.targets().observe(share, of.name(), rate);
   }
   if (measured.size() > 2) {
-    report_scaling(session, of, measured);
+    const Ratio speed = report_scaling(session, of.name(), measured);
+    if (of == sizes.back() && session.crew().size() == 2) {
+      session.targets().observe(scaling, of.name(), speed);
+    }
   }
-  session.rate({"ccsd " + of.name(), ours.operations_per_s() / giga, "Gflop/s",
-                ours.valid && session.options().check});
+}
+
+void measure_triples(Session& session, std::optional<Table>& table, const Orbitals& of) {
+  const std::int64_t tile = std::min<std::int64_t>(512, of.virtual_pairs());
+  const std::string what = "(T) " + of.name();
+  // Rank 0 in a job of its own, while the others wait; what it finds all are to find.
+  std::shared_ptr<Triples> one;
+  if (session.is_leader()) {
+    one = std::make_shared<Triples>(rma::Job::start({.bootstrap = rma::alone_bootstrap()}).value(),
+                                    of);
+  }
+  const double expected = session.crew().share(one ? one->run() : 0.0);
+  const auto measured =
+      measure_beside(session, table, "Coupled Cluster Triples Rate",
+                     {"ccsd", what, "", of.virtual_pairs() * of.mixed_pairs() * 8}, tile, of,
+                     one ? triples(one, expected) : Candidate(),
+                     triples(std::make_shared<Triples>(session.job(), of), expected));
+  if (!session.is_leader()) {
+    return;
+  }
+  report_share(session, what, measured);
+  if (measured.size() > 2) {
+    report_scaling(session, what, measured);
+  }
 }
 
 }  // namespace
 
 void measure_ccsd(Session& session) {
-  std::optional<Table> table;
-  for (const Orbitals& of : sizes) {
-    // The largest matrix has as many bytes; as for checkpoints -m says how much is enough.
+  // The largest matrix has as many bytes; as for checkpoints -m says how much is enough.
+  const auto is_wanted = [&](const Orbitals& of) {
     const std::int64_t bytes = of.virtual_pairs() * of.virtual_pairs() * 8;
-    if (of.virtuals == 16 || bytes <= 64 * session.options().max_size) {
-      measure(session, table, of);
+    return of.virtuals == 16 || bytes <= 64 * session.options().max_size;
+  };
+  linalg::limit_blas_threads(session.job());
+  std::optional<Table> contractions;
+  std::optional<Table> triples;
+  for (const Orbitals& of : sizes) {
+    if (is_wanted(of)) {
+      measure_contractions(session, contractions, of);
+    }
+  }
+  for (const Orbitals& of : sizes) {
+    // Of 128 virtual orbitals they take a minute.
+    if (is_wanted(of) && of != sizes.back()) {
+      measure_triples(session, triples, of);
     }
   }
 }
