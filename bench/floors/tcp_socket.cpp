@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <system_error>
 #include <thread>
-
-#include "rma/server/congestion.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -68,6 +68,24 @@ Address* generic(sockaddr_in& address) {
   return reinterpret_cast<Address*>(&address);
 }
 
+/// BBR sends at a rate that it estimates, which no floor of what the network can do should. cubic
+/// is what Linux has otherwise; not everybody may choose it.
+void avoid_pacing(int descriptor) {
+  constexpr std::size_t longest_name = 16;  // TCP_CA_NAME_MAX of Linux
+  std::array<char, longest_name + 1> own = {};
+  socklen_t size = longest_name;
+  if (::getsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, own.data(), &size) != 0 ||
+      !std::string_view(own.data()).starts_with("bbr")) {
+    return;
+  }
+  for (const std::string_view name : {"cubic", "reno"}) {
+    const auto length = static_cast<socklen_t>(name.size());
+    if (::setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name.data(), length) == 0) {
+      return;
+    }
+  }
+}
+
 /// Waits until the listener has somebody, or throws.
 void wait_for_caller(int descriptor, std::chrono::milliseconds limit) {
   pollfd entry = {descriptor, POLLIN, 0};
@@ -89,8 +107,7 @@ TcpSocket::TcpSocket(int descriptor) : descriptor_(descriptor) {
     ::close(descriptor_);
     fail("setting TCP_NODELAY", error);
   }
-  // As Tessera's own connections, else a floor would be of another network.
-  static_cast<void>(rma::server::choose_congestion(descriptor_, "auto"));
+  avoid_pacing(descriptor_);
 }
 
 TcpSocket::~TcpSocket() {

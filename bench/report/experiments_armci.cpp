@@ -106,7 +106,8 @@ Experiment multigrid() {
       "NAS MG by one-sided communication and by messages",
       "With one-sided exchange MG ran 14 to 27 % faster than NPB's MPI version on InfiniBand, and "
       "28 to 46 % faster on Myrinet, in classes A to C.",
-      "The same kernels with both exchanges in one program, in alternation; what each exchange adds "
+      "The same kernels with both exchanges in one program, in alternation; what each exchange "
+      "adds "
       "to a run, that is, what it takes on the rank that computes longest; and what it takes with "
       "waiting for that rank.",
       {{"",

@@ -184,11 +184,11 @@ TEST(CheckCongestion, IsYellowWhereThatPaces) {
   own.network.congestion = "";
   EXPECT_EQ(check_congestion(own), green("TCP congestion control", "unknown"));
   own.network.congestion = "bbr";
-  EXPECT_EQ(check_congestion(own),
-            yellow("TCP congestion control",
-                   "bbr, which paces: MPI's long messages over TCP take longer",
-                   "as root, where that is for connections within the cluster: sysctl -w "
-                   "net.ipv4.tcp_congestion_control=cubic"));
+  EXPECT_EQ(
+      check_congestion(own),
+      yellow("TCP congestion control", "bbr, which paces: MPI's long messages over TCP take longer",
+             "as root, where that is for connections within the cluster: sysctl -w "
+             "net.ipv4.tcp_congestion_control=cubic"));
 }
 
 TEST(CheckRoot, WarnsRootOfMpirun) {
