@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <span>
 #include <utility>
 
 #include "apps/mg/initial.hpp"

@@ -270,7 +270,7 @@ Ratio report_share(Session& session, const std::string& what,
   return rate;
 }
 
-/// Collective. Local products first, then one rank where there are more, then all.
+/// Collective. Local products first, then `one` rank where there are more, then all.
 std::vector<Measured> measure_beside(Session& session, std::optional<Table>& table,
                                      const std::string& title, const Subject& subject,
                                      std::int64_t tile, const Orbitals& of, Candidate one,
@@ -296,7 +296,8 @@ void measure_contractions(Session& session, std::optional<Table>& table, const O
   const auto measured =
       measure_beside(session, table, "Coupled Cluster Contractions Rate",
                      {"ccsd", of.name(), "", of.virtual_pairs() * of.virtual_pairs() * 8}, tile, of,
-                     iterations_alone(session, of, tile), iterations(session.job(), of, tile));
+                     session.crew().size() > 1 ? iterations_alone(session, of, tile) : Candidate(),
+                     iterations(session.job(), of, tile));
   if (!session.is_leader()) {
     return;
   }

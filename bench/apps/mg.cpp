@@ -60,10 +60,10 @@ Candidate long_triad(Session& session, const mg::Problem& problem) {
 struct Version {
   std::string name;
   mg::DistributedRun solver;
-  std::vector<double> exposed_ns =
-      {};  ///< of the rank that computed longest: what a run would save
-  std::vector<double> longest_ns = {};  ///< of the rank that waited longest, for others'
-                                        ///< computation too
+  /// Of the rank that computed longest: what a run would save.
+  std::vector<double> exposed_ns = {};
+  /// Of the rank that waited longest, for others' computation too.
+  std::vector<double> longest_ns = {};
 };
 
 Candidate mg_candidate(Version& version, const mg::Problem& problem) {
