@@ -105,7 +105,7 @@ class AgentThread {
   Status open();
   Status open_fabric();
   void run() noexcept;
-  [[nodiscard]] bool was_helped_within(std::chrono::nanoseconds time) const noexcept;
+  [[nodiscard]] std::chrono::microseconds first_nap() const noexcept;
   [[nodiscard]] bool is_helped() const noexcept;
   bool take_turn();
   [[nodiscard]] bool stays_awake() const;
@@ -119,6 +119,7 @@ class AgentThread {
   [[nodiscard]] std::chrono::milliseconds longest_sleep() const;
   void listen_again(std::chrono::steady_clock::time_point now);
   bool look_at_active();
+  void note_pressing(Conversation& conversation) noexcept;
   void accept_all();
   void begin_with_new();
   void begin(std::unique_ptr<Channel> channel);
@@ -138,6 +139,7 @@ class AgentThread {
   const int number_;
   std::atomic<int> helpers_{0};
   std::atomic<std::int64_t> helped_until_{0};  // nanoseconds of the steady clock
+  std::atomic<std::int64_t> pressed_{0};       // likewise: when a request that presses came last
   std::mutex turn_;                            // all below but what take_on() and load() use
   detail::Node& node_;
   detail::Descriptor events_{-1};  // of epoll
@@ -164,6 +166,8 @@ class AgentThread {
       std::chrono::steady_clock::now();                   // when something came
   std::chrono::steady_clock::time_point asked_ = heard_;  // when all were asked
   std::atomic<std::int64_t> sleeps_ms_{0};                // at most, when it sleeps
+  bool is_awaited_ = false;                               // what came last, by a rank
+  bool are_put_off_ = false;                              // the others: once, for that
   bool is_short_of_descriptors_ = false;                  // and has said so
   std::chrono::steady_clock::time_point listens_again_;   // when it isn't listening
   std::chrono::steady_clock::time_point dropped_;         // when silent ones were looked for last

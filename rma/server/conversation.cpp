@@ -38,6 +38,13 @@ bool is_for_own_node(Kind kind) noexcept {
   return kind == Kind::path || kind == Kind::locate || kind == Kind::bye;
 }
 
+// What puts and flags bring is waited for by a rank of this node only, if at all.
+bool presses(const FrameHeader& header) noexcept {
+  const bool only_tells =
+      header.kind == Kind::put || header.kind == Kind::accumulate || header.kind == Kind::flag;
+  return !only_tells || (header.flags & flags::wants_answer) != 0;
+}
+
 // A device would hold on to all of a sparse slice, and knows nothing of other processes' memory.
 Status check_for_device(const Place& place) {
   if (place.slice.sparse || place.slice.process != 0) {
@@ -361,6 +368,7 @@ Result<std::size_t> Conversation::throw_away(Channel& channel, std::size_t bytes
 // ---------------------------------------------------------------------------
 
 Status Conversation::end(const FrameHeader& header) {
+  was_pressed_ = was_pressed_ || presses(header);
   const bool is_stored = std::exchange(is_in_place_, false);
   if (!refusal_.ok()) {
     return answer_failure(header, refusal_);

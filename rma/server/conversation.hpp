@@ -20,6 +20,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rma/engine/channel.hpp"
@@ -83,6 +84,11 @@ class Conversation final : private FrameSink {
   [[nodiscard]] WorldRank origin() const noexcept { return handshake_.origin(); }
   /// True when the peer ended it in good order.
   [[nodiscard]] bool has_said_bye() const noexcept { return has_said_bye_; }
+  /// The last advance() ended with what a rank of this node may wait for.
+  [[nodiscard]] bool was_awaited() const noexcept { return reader_.was_awaited(); }
+  /// Whether, since it was asked before, requests came that press: the peer waits for an answer, or
+  /// a rank in a collective.
+  bool was_pressed() noexcept { return std::exchange(was_pressed_, false); }
   /// Answers a request for a lock. Errors: as advance().
   Status answer_lock(const FrameHeader& request, Result<std::uint64_t> word);
   /// What is unfinished if nothing more comes: "in the middle of its handshake"; or empty.
@@ -96,6 +102,11 @@ class Conversation final : private FrameSink {
   Status end(const FrameHeader& header) override;
   Status caught_up() override { return sent(flush()); }
   [[nodiscard]] bool is_ready() const override { return may_read(); }
+  // A rank that waits for it may be the one that reads here. A path tells of what has come once
+  // only, so all of it is read.
+  [[nodiscard]] bool is_awaited(const FrameHeader& header) const override {
+    return path_ == nullptr && (header.kind == Kind::flag || header.kind == Kind::notify);
+  }
   Result<std::size_t> receive_payload(Channel& channel, std::vector<iovec>& places,
                                       std::size_t next, iovec rest) override;
   void store_payload(std::span<const iovec> places, std::span<const std::byte> bytes) override;
@@ -152,6 +163,7 @@ class Conversation final : private FrameSink {
   bool is_of_own_node_ = false;
   bool has_begun_ = false;  // something of a handshake has come
   bool has_said_bye_ = false;
+  bool was_pressed_ = false;
   bool is_over_ = false;  // the peer said good-bye, or cannot be sent anything
   FrameHeader current_;   // whose payload comes
 

@@ -237,12 +237,13 @@ Status FrameReader::begin_with(std::span<const std::byte> bytes) {
 Result<bool> FrameReader::advance() {
   constexpr int most_receives = 16;
   bool has_come = is_held_up_;
+  is_awaited_ = false;
   if (is_held_up_) {
     TESSERA_RETURN_IF_ERROR(consume());
     TESSERA_RETURN_IF_ERROR(sink_.caught_up());
   }
   Received received{.bytes = 0, .may_be_more = true};
-  for (int i = 0; i < most_receives && received.may_be_more && !is_held_up_; ++i) {
+  for (int i = 0; i < most_receives && received.may_be_more && !is_held_up_ && !is_awaited_; ++i) {
     TESSERA_ASSIGN_OR_RETURN(received, receive());
     if (received.bytes == 0) {
       break;
@@ -361,6 +362,7 @@ Result<bool> FrameReader::take_payload() {
   }
   stage_ = Stage::header;
   TESSERA_RETURN_IF_ERROR(sink_.end(header_));
+  is_awaited_ = is_awaited_ || sink_.is_awaited(header_);
   return true;
 }
 

@@ -105,6 +105,8 @@ class FrameSink {
   /// All that has come was taken apart. An error ends the conversation.
   virtual Status caught_up() { return {}; }
 
+  /// Somebody may be waiting for just this frame, and should not wait for those behind it, too.
+  [[nodiscard]] virtual bool is_awaited(const FrameHeader& /*header*/) const { return false; }
   /// False while no other frame should begin; what has come of it waits in the reader.
   [[nodiscard]] virtual bool is_ready() const { return true; }
   /// Receives more of a payload into `places`, and of what follows it into `rest`, as
@@ -122,13 +124,16 @@ class FrameReader {
   FrameReader(const FrameReader&) = delete;
   FrameReader& operator=(const FrameReader&) = delete;
 
-  /// Takes what has come, up to a bound so that one conversation doesn't starve others, and while
-  /// the sink is ready. Returns whether anything was there. Errors: peer_lost, protocol, and the
-  /// sink's: nothing more is read.
+  /// Takes what has come: up to a bound, so that one conversation doesn't starve others, while the
+  /// sink is ready, and until a frame that is awaited has come. Returns whether anything was there.
+  /// Errors: peer_lost, protocol, and the sink's: nothing more is read.
   Result<bool> advance();
 
   /// Reads what `bytes` hold before what the channel has: bytes that a handshake read too many.
   Status begin_with(std::span<const std::byte> bytes);
+
+  /// The last advance() ended with a frame that is awaited, and there may be more.
+  [[nodiscard]] bool was_awaited() const noexcept { return is_awaited_; }
 
   /// Goes on over another channel. Requires: !is_inside_frame().
   void move_to(Channel& channel) noexcept { channel_ = &channel; }
@@ -167,6 +172,7 @@ class FrameReader {
   std::vector<std::byte> buffer_;
   std::size_t first_ = 0;
   std::size_t last_ = 0;
+  bool is_awaited_ = false;  // a frame that has come since advance() began
   bool is_held_up_ = false;  // a frame lies in the buffer, for which the sink was not ready
 };
 

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rma/server/stream.hpp"
+#include "rma/server/wire.hpp"
+#include "tests/support/checks.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+using test::ok;
+
+/// Gives what came, one batch a call, as a socket does whose sender is slow.
+class BatchChannel final : public Channel {
+ public:
+  Result<std::size_t> send(std::span<const iovec>) override { return std::size_t{0}; }
+  Result<std::size_t> receive(std::span<const iovec> into) override {
+    if (batches_.empty()) {
+      return std::size_t{0};
+    }
+    std::string& batch = batches_.front();
+    std::size_t taken = 0;
+    for (const iovec& piece : into) {
+      const std::size_t some = std::min(piece.iov_len, batch.size() - taken);
+      std::memcpy(piece.iov_base, batch.data() + taken, some);
+      taken += some;
+    }
+    batch.erase(0, taken);
+    if (batch.empty()) {
+      batches_.pop_front();
+    }
+    return taken;
+  }
+  [[nodiscard]] Status check() const override { return {}; }
+  [[nodiscard]] int descriptor() const noexcept override { return -1; }
+  [[nodiscard]] std::string peer() const override { return "nobody"; }
+
+  void feed(std::string batch) { batches_.push_back(std::move(batch)); }
+  [[nodiscard]] std::size_t left() const { return batches_.size(); }
+
+ private:
+  std::deque<std::string> batches_;
+};
+
+/// Lists the frames that have ended. Somebody waits for flags.
+class Listing final : public FrameSink {
+ public:
+  Status begin(const FrameHeader& header, std::span<const std::byte>,
+               std::vector<iovec>& into) override {
+    payload_.resize(header.payload_bytes);
+    if (!payload_.empty()) {
+      into.push_back({payload_.data(), payload_.size()});
+    }
+    return {};
+  }
+  Status end(const FrameHeader& header) override {
+    ended.push_back(header.kind);
+    return {};
+  }
+  [[nodiscard]] bool is_awaited(const FrameHeader& header) const override {
+    return header.kind == Kind::flag;
+  }
+
+  std::vector<Kind> ended;
+
+ private:
+  std::vector<std::byte> payload_;
+};
+
+std::string frame(Kind kind, std::size_t payload_bytes = 0) {
+  FrameHeader header;
+  header.kind = kind;
+  header.payload_bytes = payload_bytes;
+  const auto head = encode(header);
+  return std::string(reinterpret_cast<const char*>(head.data()), head.size()) +
+         std::string(payload_bytes, 'x');
+}
+
+// As many bytes as are asked for at once, so that the reader would go on.
+constexpr std::size_t long_payload = std::size_t{100} * 1024;
+
+TEST(FrameReader, StopsBehindAFrameThatIsAwaited) {
+  BatchChannel channel;
+  Listing sink;
+  FrameReader reader(channel, sink);
+  // A put and its flag fill the room that a call offers; the put behind them came meanwhile.
+  const std::string put = frame(Kind::put, long_payload);
+  const std::string flag = frame(Kind::flag);
+  channel.feed(put + flag + frame(Kind::put, long_payload));
+
+  EXPECT_TRUE(reader.advance().value());
+  EXPECT_EQ(sink.ended, (std::vector{Kind::put, Kind::flag}));
+  EXPECT_TRUE(reader.was_awaited());
+  EXPECT_EQ(channel.left(), 1U) << "the put behind the flag was read, too";
+
+  EXPECT_TRUE(reader.advance().value());
+  EXPECT_EQ(sink.ended, (std::vector{Kind::put, Kind::flag, Kind::put}));
+  EXPECT_FALSE(reader.was_awaited());
+  EXPECT_EQ(channel.left(), 0U);
+}
+
+TEST(FrameReader, TakesAllThatCameWithAFrameThatIsAwaited) {
+  BatchChannel channel;
+  Listing sink;
+  FrameReader reader(channel, sink);
+  channel.feed(frame(Kind::flag) + frame(Kind::put, 8) + frame(Kind::flag));
+  EXPECT_TRUE(reader.advance().value());
+  EXPECT_EQ(sink.ended, (std::vector{Kind::flag, Kind::put, Kind::flag}));
+}
+
+TEST(FrameReader, GoesOnBehindOthers) {
+  BatchChannel channel;
+  Listing sink;
+  FrameReader reader(channel, sink);
+  channel.feed(frame(Kind::put, long_payload) + frame(Kind::put, long_payload));
+  EXPECT_TRUE(reader.advance().value());
+  EXPECT_EQ(sink.ended, (std::vector{Kind::put, Kind::put}));
+  EXPECT_FALSE(reader.was_awaited());
+  EXPECT_FALSE(reader.advance().value());
+}
+
+}  // namespace
+}  // namespace tessera::rma::server
