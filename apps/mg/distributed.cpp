@@ -279,6 +279,10 @@ Status DistributedRun::gather_replicated() {
 
 // With `posts_u` the finest sweep has read the ghost cells of u that the next exchange brings.
 Status DistributedRun::go_down(bool posts_u) {
+  if (posts_u && middle_.empty()) {
+    // In front of the only message.
+    TESSERA_RETURN_IF_ERROR(post(finest_->ghosts_of_u));
+  }
   for (std::size_t k = 0; k < middle_.size(); ++k) {
     TESSERA_RETURN_IF_ERROR(restrict_middle(k, posts_u && k == 0));
   }

@@ -14,6 +14,7 @@
 #include "apps/mg/distributed.hpp"
 #include "apps/mg/problem.hpp"
 #include "bench/apps/mg_messages.hpp"
+#include "bench/apps/mg_sockets.hpp"
 #include "bench/floors/memory_floor.hpp"
 #include "bench/support/transfer.hpp"
 
@@ -89,11 +90,10 @@ Candidate mg_candidate(Version& version, const mg::Problem& problem) {
   return candidate;
 }
 
-/// Collective. A version with MPI's messages, where there is MPI and blocks are thick enough.
-std::optional<Version> message_version(Session& session, const mg::Problem& problem,
-                                       const std::string& name, bool overlaps) {
-  auto exchange =
-      session.compares_with(Peer::mpi) ? make_mpi_exchange(session.crew(), overlaps) : nullptr;
+/// Collective. A version with another exchange, if there is one and blocks are thick enough for it.
+std::optional<Version> version_with(Session& session, const mg::Problem& problem,
+                                    const std::string& name,
+                                    std::unique_ptr<mg::Exchange> exchange) {
   if (!exchange) {
     return std::nullopt;
   }
@@ -186,15 +186,33 @@ void compare_with_triad(Session& session, const mg::Problem& problem,
   }
 }
 
+/// Collective. What two ranks reach over the network that their nodes have.
+std::unique_ptr<mg::Exchange> socket_exchange(Session& session) {
+  if (!session.compares_with(Peer::tcp) || session.crew().size() != 2 ||
+      session.job().node_count() != 2) {
+    return nullptr;
+  }
+  std::string missing;
+  auto exchange = make_socket_exchange(session.crew(), missing);
+  if (!exchange) {
+    session.remark("missing: " + missing);
+  }
+  return exchange;
+}
+
 /// Tessera's version last.
 std::vector<Version> all_versions(Session& session, const mg::Problem& problem) {
   std::vector<Version> versions;
-  for (const bool overlaps : {false, true}) {
-    const std::string name = overlaps ? "mpi overlapped" : two_sided;
-    if (auto version = message_version(session, problem, name, overlaps)) {
+  const auto add = [&](const std::string& name, std::unique_ptr<mg::Exchange> exchange) {
+    if (auto version = version_with(session, problem, name, std::move(exchange))) {
       versions.push_back(std::move(*version));
     }
+  };
+  for (const bool overlaps : {false, true}) {
+    add(overlaps ? "mpi overlapped" : two_sided,
+        session.compares_with(Peer::mpi) ? make_mpi_exchange(session.crew(), overlaps) : nullptr);
   }
+  add("tcp polling", socket_exchange(session));
   versions.push_back({"tessera-mg", mg::DistributedRun::create(session.job(), problem).value()});
   return versions;
 }

@@ -323,15 +323,14 @@ std::uint64_t random_token() {
 
 }  // namespace
 
-std::unique_ptr<TcpFloor> make_tcp_floor(Crew& crew, const FloorOptions& options,
-                                         const TcpOptions& tcp_options, std::string& missing) {
-  if (crew.size() < 2 || options.buffer_bytes() > largest_buffer) {
-    missing = crew.size() < 2 ? "tcp: needs two ranks" : "tcp: buffers of at most 1 GiB";
-    return nullptr;
+std::optional<TcpSocket> connect_two(Crew& crew, bool outside, std::string& missing) {
+  if (crew.size() < 2) {
+    missing = "tcp: needs two ranks";
+    return std::nullopt;
   }
   const HostName mine = host_name();
   const bool is_one_host = crew.share(mine, 0) == crew.share(mine, target);
-  const bool is_outside = tcp_options.outside || !is_one_host;
+  const bool is_outside = outside || !is_one_host;
   TcpSocket socket;
   std::unique_ptr<TcpListener> listener;
   Offer offer;
@@ -357,9 +356,20 @@ std::unique_ptr<TcpFloor> make_tcp_floor(Crew& crew, const FloorOptions& options
   }
   if (crew.maximum(problem.empty() ? 0 : 1) > 0) {
     missing = "tcp: " + (problem.empty() ? "another rank could not connect" : problem);
+    return std::nullopt;
+  }
+  return socket;
+}
+
+std::unique_ptr<TcpFloor> make_tcp_floor(Crew& crew, const FloorOptions& options,
+                                         const TcpOptions& tcp_options, std::string& missing) {
+  if (options.buffer_bytes() > largest_buffer) {
+    missing = "tcp: buffers of at most 1 GiB";
     return nullptr;
   }
-  return std::make_unique<TcpFloor>(crew, options, tcp_options.waiting, std::move(socket));
+  auto socket = connect_two(crew, tcp_options.outside, missing);
+  return socket ? std::make_unique<TcpFloor>(crew, options, tcp_options.waiting, std::move(*socket))
+                : nullptr;
 }
 
 }  // namespace tessera::bench

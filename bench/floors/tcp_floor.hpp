@@ -97,6 +97,11 @@ struct TcpOptions {
   bool outside = false;
 };
 
+/// Collective. A connection of ranks 0 and 1, over loopback where they are on one host and not
+/// `outside`; other ranks get an end that isn't connected. None on all ranks, and the reason in
+/// `missing`, when that fails or there is one rank.
+std::optional<TcpSocket> connect_two(Crew& crew, bool outside, std::string& missing);
+
 /// Collective. Connects ranks 0 and 1: over loopback where they are on one host. A null pointer on
 /// all ranks, and the reason in `missing`, when that fails or there is one rank.
 std::unique_ptr<TcpFloor> make_tcp_floor(Crew& crew, const FloorOptions& options,

@@ -165,6 +165,31 @@ void TcpSocket::receive(std::span<std::byte> bytes, Waiting waiting) {
   }
 }
 
+std::size_t TcpSocket::try_send(std::span<const iovec> parts) {
+  msghdr message = {};
+  message.msg_iov = const_cast<iovec*>(parts.data());  // NOLINT: sendmsg() only reads
+  message.msg_iovlen = parts.size();
+  const ssize_t sent = ::sendmsg(descriptor_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+    fail("sending");
+  }
+  return static_cast<std::size_t>(std::max<ssize_t>(sent, 0));
+}
+
+std::size_t TcpSocket::try_receive(std::span<const iovec> parts) {
+  msghdr message = {};
+  message.msg_iov = const_cast<iovec*>(parts.data());  // NOLINT: likewise of recvmsg()
+  message.msg_iovlen = parts.size();
+  const ssize_t received = ::recvmsg(descriptor_, &message, MSG_DONTWAIT);
+  if (received == 0) {
+    fail("receiving", ECONNRESET);
+  }
+  if (received < 0 && errno != EAGAIN && errno != EINTR) {
+    fail("receiving");
+  }
+  return static_cast<std::size_t>(std::max<ssize_t>(received, 0));
+}
+
 TcpListener::TcpListener(std::uint32_t host)
     : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address = to_system({host, 0});

@@ -7,6 +7,8 @@
 // when the other end is gone.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -40,6 +42,10 @@ class TcpSocket {
   void receive(std::span<std::byte> bytes, Waiting waiting);
   /// Receives what there is, at least one byte. Returns 0 when the other end has closed.
   std::size_t receive_some(std::span<std::byte> bytes, Waiting waiting);
+  /// Sends from, or receives into, `parts` in order, as much as goes without waiting. Returns how
+  /// many bytes that is; 0 when it would have to wait. Fails when the other end has closed.
+  std::size_t try_send(std::span<const iovec> parts);
+  std::size_t try_receive(std::span<const iovec> parts);
   /// Ends the connection, so that whoever waits for it, here or there, is told.
   void shut_down();
 
