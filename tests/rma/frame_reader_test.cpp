@@ -11,12 +11,9 @@
 
 #include "rma/server/stream.hpp"
 #include "rma/server/wire.hpp"
-#include "tests/support/checks.hpp"
 
 namespace tessera::rma::server {
 namespace {
-
-using test::ok;
 
 /// Gives what came, one batch a call, as a socket does whose sender is slow.
 class BatchChannel final : public Channel {
