@@ -36,7 +36,7 @@ constexpr std::chrono::microseconds longest_nap{500};
 constexpr std::chrono::milliseconds pressing{10};
 // A thread that has slept is woken by each event, at the cost of who is about to look at it. So
 // just behind a help it rather looks between naps.
-constexpr std::chrono::microseconds soon{100};
+constexpr std::chrono::milliseconds soon{1};
 // Strangers at a time. In jobs of more ranks all may connect at once.
 constexpr std::size_t most_strangers = 64;
 
@@ -163,13 +163,15 @@ void AgentThread::run() noexcept {
   pthread_setname_np(pthread_self(), "tessera-agent");
   prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: naps are to be as short as they say
   std::chrono::microseconds last_nap{0};
+  const auto take_nap = [&] {
+    last_nap = std::clamp(2 * last_nap, first_nap(), longest_nap);
+    std::this_thread::sleep_for(last_nap);
+  };
   while (!shared_.is_ending) {
     if (is_helped()) {
-      last_nap = std::clamp(2 * last_nap, first_nap(), longest_nap);
-      std::this_thread::sleep_for(last_nap);
+      take_nap();
       continue;
     }
-    last_nap = {};
     bool is_busy = false;
     bool is_awake = false;
     std::chrono::milliseconds longest{};
@@ -186,8 +188,9 @@ void AgentThread::run() noexcept {
     if (is_awake) {
       give_way();
     } else if (is_within(soon, helped_until_)) {
-      std::this_thread::sleep_for(short_nap);
+      take_nap();
     } else {
+      last_nap = {};
       sleep(longest);
     }
   }
