@@ -66,21 +66,31 @@ class Line {
   void start(std::span<const iovec> out, std::span<const iovec> in) {
     out_.begin(out);
     in_.begin(in);
+    Patience patience;
     while (!out_.is_done()) {
-      const std::size_t sent = socket_.try_send(out_.left());
-      out_.drop(sent);
-      if (sent == 0 && !in_.is_done()) {
-        in_.drop(socket_.try_receive(in_.left()));
+      if (advance(out_, &TcpSocket::try_send) || advance(in_, &TcpSocket::try_receive)) {
+        continue;
       }
+      patience.pause();
     }
   }
   void finish() {
+    Patience patience;
     while (!in_.is_done()) {
-      in_.drop(socket_.try_receive(in_.left()));
+      if (!advance(in_, &TcpSocket::try_receive)) {
+        patience.pause();
+      }
     }
   }
 
  private:
+  /// Whether anything went.
+  bool advance(Pieces& pieces, std::size_t (TcpSocket::*move)(std::span<const iovec>)) {
+    const std::size_t bytes = pieces.is_done() ? 0 : (socket_.*move)(pieces.left());
+    pieces.drop(bytes);
+    return bytes > 0;
+  }
+
   TcpSocket socket_;
   Pieces out_;
   Pieces in_;

@@ -32,11 +32,7 @@ class Retry {
   explicit Retry(Waiting waiting) : waiting_(waiting) {}
   bool after(int error) {
     if (waiting_ == Waiting::polling && error == EAGAIN) {
-      // Whom we wait for may need this very core.
-      constexpr int looks_before_yielding = 200;  // some 50 µs
-      if (++looks_ > looks_before_yielding) {
-        std::this_thread::yield();
-      }
+      patience_.pause();
       return true;
     }
     return error == EINTR;
@@ -44,7 +40,7 @@ class Retry {
 
  private:
   Waiting waiting_;
-  int looks_ = 0;
+  Patience patience_;
 };
 
 int flags(Waiting waiting) {
@@ -99,6 +95,13 @@ void wait_for_caller(int descriptor, std::chrono::milliseconds limit) {
 }
 
 }  // namespace
+
+void Patience::pause() {
+  constexpr int looks_before_yielding = 200;  // some 50 µs
+  if (++looks_ > looks_before_yielding) {
+    std::this_thread::yield();
+  }
+}
 
 TcpSocket::TcpSocket(int descriptor) : descriptor_(descriptor) {
   const int on = 1;

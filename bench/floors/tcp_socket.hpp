@@ -23,6 +23,15 @@ enum class Waiting {
   blocking,  ///< sleeps in the kernel
 };
 
+/// Between two looks of who polls: whom it waits for may need this very core.
+class Patience {
+ public:
+  void pause();
+
+ private:
+  int looks_ = 0;
+};
+
 class TcpSocket {
  public:
   TcpSocket() = default;

@@ -368,7 +368,7 @@ bool AgentThread::look_at_active() {
 }
 
 void AgentThread::note_pressing(Conversation& conversation) noexcept {
-  if (conversation.was_pressed()) {
+  if (conversation.take_pressed()) {
     note_now(pressed_);
   }
 }

@@ -88,7 +88,7 @@ class Conversation final : private FrameSink {
   [[nodiscard]] bool was_awaited() const noexcept { return reader_.was_awaited(); }
   /// Whether, since it was asked before, requests came that press: the peer waits for an answer, or
   /// a rank in a collective.
-  bool was_pressed() noexcept { return std::exchange(was_pressed_, false); }
+  bool take_pressed() noexcept { return std::exchange(was_pressed_, false); }
   /// Answers a request for a lock. Errors: as advance().
   Status answer_lock(const FrameHeader& request, Result<std::uint64_t> word);
   /// What is unfinished if nothing more comes: "in the middle of its handshake"; or empty.
