@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "rma/atomic.hpp"
+#include "rma/coalescing.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/protocol/locate.hpp"
 #include "rma/transfer.hpp"
@@ -51,6 +52,19 @@ Status lost(WorldRank rank, std::string_view missing) {
                           fmt::format("rank {} is gone and {}", rank.value, missing));
 }
 
+// Listens until `ready()`, or `writer` is gone; returns ready(). What this thread has kept the
+// writer may be waiting for.
+template <class Ready>
+bool listen(const JobState& job, WorldRank writer, Ready&& ready) {
+  if (ready()) {
+    return true;
+  }
+  if (job.link != nullptr) {
+    job.link->send_held();
+  }
+  return job.node->listen_until(ready, [&] { return is_gone(job, writer); });
+}
+
 // Sleeps until the flag is as wanted, or `writer` is gone; returns what it is then.
 template <class IsWanted>
 Result<std::int32_t> listen_to_flag(JobState& job, const RemoteAddress& flag, WorldRank writer,
@@ -70,8 +84,25 @@ Result<std::int32_t> listen_to_flag(JobState& job, const RemoteAddress& flag, Wo
     return is_wanted(seen);
   };
   const detail::WaitScope wait(job.recorder, detail::Wait::notice, writer);
-  job.node->listen_until(look, [&] { return is_gone(job, writer); });
+  listen(job, writer, look);
   return seen;
+}
+
+// To another node, as one message.
+Status send_with_flag(Job& job, RemoteAddress to, const void* from, const CopyShape& shape,
+                      RemoteAddress flag, std::int32_t value) {
+  Handle data;
+  Status raised;
+  {
+    const Coalescing one_message(job);
+    data = put_async(job, to, from, shape);
+    if (data.has_ended()) {
+      TESSERA_RETURN_IF_ERROR(data.wait());  // it may have been refused
+    }
+    raised = raise_flag(job, flag, value);
+  }
+  Status copied = data.wait();
+  return copied.ok() ? raised : copied;
 }
 
 }  // namespace
@@ -85,6 +116,11 @@ Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopySha
   }
   // Nothing is sent when either is wrong.
   TESSERA_RETURN_IF_ERROR(locate_flag(job.state(), flag).status());
+  constexpr std::size_t most_together = std::size_t{64} * 1024;
+  const bool is_elsewhere = job.state().node->place_of(to.rank) < 0;
+  if (is_elsewhere && shape.total_bytes() <= most_together) {
+    return send_with_flag(job, to, from, shape, flag, value);
+  }
   TESSERA_RETURN_IF_ERROR(put(job, to, from, shape));
   return raise_flag(job, flag, value);
 }
@@ -153,9 +189,7 @@ Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint
   TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
   const std::atomic<std::uint64_t>& sent = received(state, rank);
   const detail::WaitScope wait(state.recorder, detail::Wait::notice, rank);
-  const bool came = state.node->listen_until([&] { return sent.load() >= count; },
-                                             [&] { return is_gone(state, rank); });
-  if (!came) {
+  if (!listen(state, rank, [&] { return sent.load() >= count; })) {
     return lost(rank, fmt::format("sent {} of {} notifications", sent.load(), count));
   }
   return sent.load();

@@ -60,6 +60,11 @@ class NodeLink {
   /// Errors: peer_lost, unreachable, closed.
   virtual Status raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
                             std::int32_t value) = 0;
+  /// As rma::Coalescing says, of this thread: from the first hold() to the last release() what
+  /// changes memory and isn't answered may wait for what comes behind it; send_held() sends it.
+  virtual void hold() noexcept {}
+  virtual void release() noexcept {}
+  virtual void send_held() noexcept {}
   /// Counts one more notification of this rank at another, behind all that this thread did to it
   /// before; returns how many they are. Errors: peer_lost (also of a rank that left), unreachable.
   virtual Result<std::uint64_t> notify(WorldRank rank) = 0;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rma/server/deaf_thread.hpp"
+#include "rma/server/holding.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -391,7 +392,11 @@ bool Client::is_waited_for() const {
          Clock::now().time_since_epoch().count() - last_waited_.load() < between_looks.count();
 }
 
+// What this thread holds back it sends itself.
 void Client::stir() {
+  if (Holding::is_any_kept()) {
+    return;
+  }
   if (is_asleep_.load() && waiting_.load() == 0) {
     wake();
   }

@@ -14,6 +14,7 @@
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/server/client.hpp"
+#include "rma/server/holding.hpp"
 #include "rma/server/parts.hpp"
 
 namespace tessera::rma::server {
@@ -96,25 +97,25 @@ Status Link::post(const FrameHeader& header, std::span<const std::byte> descript
   if (sent != nullptr && sent->is_in_background() && header.payload_bytes >= least_left_bytes) {
     when = When::later;  // the communication thread copies it to the socket, or who waits
   }
-  return post_with(header, [&]() -> Status {
+  return post_with(header, when, [&](When then) -> Status {
     TESSERA_RETURN_IF_ERROR(send_gathered(When::soon));
-    return descriptor.empty() ? writer_.post(encode(header), body, sent, when)
-                              : writer_.post(join(header, descriptor), body, sent, when);
+    return descriptor.empty() ? writer_.post(encode(header), body, sent, then)
+                              : writer_.post(join(header, descriptor), body, sent, then);
   });
 }
 
 Status Link::post(const FrameHeader& header, std::span<const std::byte> descriptor,
                   std::vector<std::byte> body, When when) {
-  return post_with(header, [&]() -> Status {
+  return post_with(header, when, [&](When then) -> Status {
     TESSERA_RETURN_IF_ERROR(send_gathered(When::soon));
-    return writer_.post(join(header, descriptor), std::move(body), when);
+    return writer_.post(join(header, descriptor), std::move(body), then);
   });
 }
 
 Status Link::post_copy(const FrameHeader& header, std::span<const std::byte> body, When when) {
-  return post_with(header, [&]() -> Status {
+  return post_with(header, when, [&](When then) -> Status {
     TESSERA_RETURN_IF_ERROR(send_gathered(When::soon));
-    return writer_.post_copy(encode(header), body, when);
+    return writer_.post_copy(encode(header), body, then);
   });
 }
 
@@ -128,7 +129,7 @@ bool Link::may_gather(std::uint64_t offset, std::size_t bytes) const noexcept {
 
 Status Link::gather(const FrameHeader& request, const Scale* scale, std::byte* local,
                     std::size_t bytes, Completion* done) {
-  return post_with(request, [&]() -> Status {
+  return post_with(request, When::soon, [&](When) -> Status {
     if (!gather_.takes(request, scale)) {
       TESSERA_RETURN_IF_ERROR(send_gathered(When::now));
     }
@@ -193,8 +194,12 @@ void Link::note_unsent() {
 }
 
 template <class Post>
-Status Link::post_with(const FrameHeader& header, Post&& post_frame) {
+Status Link::post_with(const FrameHeader& header, When when, Post&& post_frame) {
   wait_for_room();
+  const bool is_held = Holding::takes(*this, header);
+  if (is_held && when != When::later) {
+    when = When::together;
+  }
   Status status;
   bool keeps_first = false;
   bool is_held_up = false;
@@ -204,12 +209,12 @@ Status Link::post_with(const FrameHeader& header, Post&& post_frame) {
       return loss();
     }
     const bool kept_before = has_unsent();
-    status = post_frame();
+    status = post_frame(when);
     if (is_change(header.kind)) {
       changes_.note(header.target, header.region);
     }
     note_unsent();
-    keeps_first = !kept_before && has_unsent();
+    keeps_first = !kept_before && has_unsent() && !is_held;
     is_held_up = keeps_first && writer_.is_held_up();
   }
   if (is_held_up) {
@@ -411,6 +416,21 @@ void Link::send_kept() {
   static_cast<void>(send_gathered(When::soon));
   static_cast<void>(writer_.flush());
   note_unsent();
+}
+
+// What there is no room for, or is long, is others' from now on.
+void Link::send_held() noexcept {
+  bool is_held_up = false;
+  {
+    const std::lock_guard guard(sending_);
+    if (!is_lost() && !writer_.is_left() && writer_.kept_bytes() < least_left_bytes) {
+      send_kept();
+    }
+    is_held_up = writer_.is_held_up();
+  }
+  if (is_held_up) {
+    client_.bring_on();
+  }
 }
 
 void Link::flush() {

@@ -90,6 +90,9 @@ class Link final : private FrameSink, public detail::Requests {
   Status gather(const FrameHeader& request, const Scale* scale, std::byte* local, std::size_t bytes,
                 Completion* done);
 
+  /// Sends what a thread has held back so far (holding.hpp), or leaves it to others if it is long.
+  void send_held() noexcept;
+
   /// Sends a request that is answered: `awaited.done` ends once, unless this returns an error.
   Status ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited);
 
@@ -157,7 +160,7 @@ class Link final : private FrameSink, public detail::Requests {
   Status end(const FrameHeader& header) override;
 
   template <class Post>
-  Status post_with(const FrameHeader& header, Post&& post_frame);
+  Status post_with(const FrameHeader& header, When when, Post&& post_frame);
   Status ask_for(std::span<std::byte> answer, const FrameHeader& header,
                  std::span<const std::byte> descriptor, Completion& done);
   Status send_gathered(When when);

@@ -9,6 +9,7 @@
 #include "rma/node/node.hpp"
 #include "rma/server/client.hpp"
 #include "rma/server/farewells.hpp"
+#include "rma/server/holding.hpp"
 
 namespace tessera::rma::server {
 
@@ -25,6 +26,9 @@ class ServerLink final : public detail::NodeLink {
   Status invite(WorldRank rank, const detail::Invitation& invitation) override;
   Status raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
                     std::int32_t value) override;
+  void hold() noexcept override { Holding::begin(); }
+  void release() noexcept override { Holding::end(); }
+  void send_held() noexcept override { Holding::send(); }
   Result<std::uint64_t> notify(WorldRank rank) override;
   Result<detail::LockOutcome> lock(NodeId node, RegionId memory, std::uint64_t offset) override;
   Result<detail::LockOutcome> try_lock(NodeId node, RegionId memory, std::uint64_t offset) override;

@@ -52,6 +52,7 @@ void FrameWriter::fail(const Status& reason) {
     }
   }
   kept_.clear();
+  is_left_ = false;
   kept_bytes_ = 0;
   own_bytes_ = 0;
   batch_.clear();
@@ -60,7 +61,8 @@ void FrameWriter::fail(const Status& reason) {
 // Behind what is kept nothing is batched: it is sent when there is room, together.
 bool FrameWriter::joins_batch(std::size_t bytes, When when) const noexcept {
   constexpr std::size_t most_small = 1024;
-  return kept_.empty() && bytes <= most_small && (when == When::soon || !batch_.empty());
+  const bool may_wait = when == When::soon || when == When::together;
+  return kept_.empty() && bytes <= most_small && (may_wait || !batch_.empty());
 }
 
 Status FrameWriter::add_to_batch(std::span<const std::byte> head, std::span<const iovec> body,
@@ -87,6 +89,16 @@ Status FrameWriter::send_batch() {
   return taken.status();
 }
 
+// Out of the way of a frame that doesn't join it.
+Status FrameWriter::move_batch(When when) {
+  if (when != When::together || batch_.empty()) {
+    return send_batch();
+  }
+  keep(batch_, {}, 0, nullptr);
+  batch_.clear();
+  return {};
+}
+
 Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec> body,
                          Completion* sent, When when) {
   constexpr std::size_t few = 8;
@@ -97,9 +109,9 @@ Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec>
     }
     return {};
   }
-  TESSERA_RETURN_IF_ERROR(send_batch());
+  TESSERA_RETURN_IF_ERROR(move_batch(when));
   std::size_t taken = 0;
-  if (kept_.empty() && when != When::later) {
+  if (may_send(when)) {
     std::array<iovec, few> pieces;
     pieces[0] = piece_of(head);
     const std::size_t more = std::min(body.size(), few - 1);
@@ -113,6 +125,7 @@ Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec>
     }
   }
   const bool has_room = taken == head.size() + total(body.first(std::min(body.size(), few - 1)));
+  is_left_ = is_left_ || when == When::later;
   keep(head, body, taken, sent);
   if (has_room) {
     // A loss is found by whoever reads, too, and fail() then ends `sent` with the reason.
@@ -151,8 +164,8 @@ Result<std::size_t> FrameWriter::send_some(std::span<const std::byte> head,
     TESSERA_RETURN_IF_ERROR(add_to_batch(head, std::span(pieces).last(1), when));
     return head.size() + body.size();
   }
-  TESSERA_RETURN_IF_ERROR(send_batch());
-  return kept_.empty() ? channel_->send(pieces) : Result<std::size_t>(std::size_t{0});
+  TESSERA_RETURN_IF_ERROR(move_batch(when));
+  return may_send(when) ? channel_->send(pieces) : Result<std::size_t>(std::size_t{0});
 }
 
 void FrameWriter::keep(std::span<const std::byte> head, std::span<const iovec> body,
@@ -171,9 +184,7 @@ void FrameWriter::keep(std::span<const std::byte> head, std::span<const iovec> b
 
 Status FrameWriter::flush() {
   while (!kept_.empty()) {
-    const Kept& first = kept_.front();
-    TESSERA_ASSIGN_OR_RETURN(const std::size_t taken,
-                             channel_->send(std::span(first.pieces).subspan(first.next)));
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t taken, send_kept());
     if (taken == 0) {
       return {};
     }
@@ -182,14 +193,42 @@ Status FrameWriter::flush() {
   return send_batch();
 }
 
+// A frame of many pieces goes by itself; others together, which spares the receiver a wake-up each.
+Result<std::size_t> FrameWriter::send_kept() {
+  constexpr std::size_t most = 64;
+  const Kept& first = kept_.front();
+  const auto rest_of = [](const Kept& kept) { return std::span(kept.pieces).subspan(kept.next); };
+  if (kept_.size() == 1 || rest_of(first).size() > most) {
+    return channel_->send(rest_of(first));
+  }
+  std::array<iovec, most> together;
+  std::size_t count = 0;
+  for (const Kept& each : kept_) {
+    const auto rest = rest_of(each);
+    if (count + rest.size() > most) {
+      break;
+    }
+    std::copy(rest.begin(), rest.end(), together.begin() + static_cast<std::ptrdiff_t>(count));
+    count += rest.size();
+  }
+  return channel_->send(std::span(together).first(count));
+}
+
 void FrameWriter::advance(std::size_t taken) {
-  Kept& first = kept_.front();
   kept_bytes_ -= taken;
-  first.next += drop_front(std::span(first.pieces).subspan(first.next), taken);
-  if (first.next == first.pieces.size()) {
+  while (taken > 0) {
+    Kept& first = kept_.front();
+    const auto rest = std::span(first.pieces).subspan(first.next);
+    const std::size_t of_first = std::min(taken, total(rest));
+    taken -= of_first;
+    first.next += drop_front(rest, of_first);
+    if (first.next < first.pieces.size()) {
+      return;
+    }
     Completion* const sent = first.sent;
     own_bytes_ -= first.own_bytes();
     kept_.pop_front();
+    is_left_ = is_left_ && !kept_.empty();
     if (sent != nullptr) {
       sent->end({});
     }

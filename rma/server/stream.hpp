@@ -34,9 +34,10 @@ class FrameWriter {
   FrameWriter& operator=(const FrameWriter&) = delete;
 
   /// Whether a frame goes at once; or may wait for more that go with it: many small frames cost
-  /// little more than one then; or, if it has a body of others, is left to flush(), as if there was
-  /// no room for it. Who doesn't say `now` sees to it that somebody calls flush().
-  enum class When : std::uint8_t { now, soon, later };
+  /// little more than one then; or is kept, as if there was no room for it: until flush(), which
+  /// sends what is kept together; or, if it has a body of others, until somebody else calls
+  /// flush(), for it is long. Who doesn't say `now` sees to it that somebody calls flush().
+  enum class When : std::uint8_t { now, soon, together, later };
 
   /// Sends as much as there is room for behind what is kept, and keeps the rest. `head` is copied
   /// where need be; the memory of `body` must live until `sent` ends, once, when all is taken.
@@ -51,6 +52,9 @@ class FrameWriter {
 
   /// Sends more of what is kept. Errors: peer_lost; fail() is the caller's to call.
   Status flush();
+
+  /// Among what is kept is a frame that somebody else is to send (When::later).
+  [[nodiscard]] bool is_left() const noexcept { return is_left_; }
 
   /// Ends all that is kept with `reason`.
   void fail(const Status& reason);
@@ -76,19 +80,25 @@ class FrameWriter {
       return sizeof(Kept) + head.size() + body.size() + pieces.size() * sizeof(iovec);
     }
   };
+  [[nodiscard]] bool may_send(When when) const noexcept {
+    return kept_.empty() && (when == When::now || when == When::soon);
+  }
   [[nodiscard]] bool joins_batch(std::size_t bytes, When when) const noexcept;
   Status add_to_batch(std::span<const std::byte> head, std::span<const iovec> body, When when);
   Status send_batch();
+  Status move_batch(When when);
   Result<std::size_t> send_some(std::span<const std::byte> head, std::span<const std::byte> body,
                                 When when);
   void keep(std::span<const std::byte> head, std::span<const iovec> body, std::size_t taken,
             Completion* sent, std::vector<std::byte> own_body = {});
+  Result<std::size_t> send_kept();
   void advance(std::size_t taken);
 
   Channel* channel_;
   std::deque<Kept> kept_;
   std::size_t kept_bytes_ = 0;
   std::size_t own_bytes_ = 0;
+  bool is_left_ = false;
   std::vector<std::byte> batch_;  // small frames that go together; empty while anything is kept
 };
 

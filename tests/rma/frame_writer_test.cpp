@@ -25,6 +25,7 @@ class NarrowChannel final : public Channel {
   explicit NarrowChannel(std::size_t room) : room_(room) {}
 
   Result<std::size_t> send(std::span<const iovec> pieces) override {
+    ++sends_;
     std::size_t taken = 0;
     for (const iovec& piece : pieces) {
       const std::size_t some = std::min(piece.iov_len, room_);
@@ -41,9 +42,11 @@ class NarrowChannel final : public Channel {
 
   void make_room(std::size_t bytes) { room_ += bytes; }
   [[nodiscard]] const std::string& sent() const { return sent_; }
+  [[nodiscard]] int sends() const { return sends_; }
 
  private:
   std::size_t room_;
+  int sends_ = 0;
   std::string sent_;
 };
 
@@ -122,6 +125,82 @@ TEST(FrameWriter, SendsSmallFramesTogetherWhenTheyMayWait) {
   EXPECT_EQ(channel.sent(), "");
   EXPECT_TRUE(ok(writer.post(Text{"three"}.bytes(), {}, nullptr, When::now)));
   EXPECT_EQ(channel.sent(), "one two three");
+}
+
+TEST(FrameWriter, SendsWhatIsToGoTogetherWithOneCall) {
+  NarrowChannel channel(1'000'000);
+  FrameWriter writer(channel);
+  Text first = long_text('1');
+  Text second = long_text('2');
+  Sent one;
+  Sent two;
+  EXPECT_TRUE(ok(writer.post(Text{"small "}.bytes(), {}, nullptr, When::together)));
+  EXPECT_TRUE(ok(writer.post(Text{"a"}.bytes(), first.piece(), &one.done, When::together)));
+  EXPECT_TRUE(ok(writer.post(Text{"b"}.bytes(), second.piece(), &two.done, When::together)));
+  EXPECT_TRUE(ok(writer.post_copy(Text{"flag "}.bytes(), Text{"7"}.bytes(), When::together)));
+  EXPECT_TRUE(ok(
+      writer.post(Text{"c"}.bytes(), std::vector<std::byte>(1, std::byte{'d'}), When::together)));
+  EXPECT_EQ(channel.sends(), 0);
+  EXPECT_FALSE(one.done.done());
+  EXPECT_FALSE(writer.is_left());
+  EXPECT_TRUE(ok(writer.flush()));
+  EXPECT_EQ(channel.sent(), "small a" + first.text + "b" + second.text + "flag 7cd");
+  EXPECT_EQ(channel.sends(), 1);
+  EXPECT_TRUE(one.done.done());
+  EXPECT_TRUE(two.done.done());
+  EXPECT_TRUE(writer.is_empty());
+  EXPECT_EQ(writer.kept_bytes(), 0U);
+  EXPECT_EQ(writer.own_bytes(), 0U);
+}
+
+TEST(FrameWriter, SendsSmallFramesThatGoTogetherAsOne) {
+  NarrowChannel channel(1'000'000);
+  FrameWriter writer(channel);
+  EXPECT_TRUE(ok(writer.post(Text{"one "}.bytes(), {}, nullptr, When::together)));
+  EXPECT_TRUE(ok(writer.post(Text{"two"}.bytes(), {}, nullptr, When::together)));
+  EXPECT_EQ(channel.sends(), 0);
+  EXPECT_TRUE(ok(writer.flush()));
+  EXPECT_EQ(channel.sent(), "one two");
+  EXPECT_EQ(channel.sends(), 1);
+}
+
+// Wherever the channel is full, frames go on there and end one by one.
+TEST(FrameWriter, GoesOnWithinAnyOfThoseThatGoTogether) {
+  for (const std::size_t room : {1U, 5000U, 5001U, 5002U, 9000U, 10001U, 10002U}) {
+    NarrowChannel channel(room);
+    FrameWriter writer(channel);
+    Text first = long_text('1');
+    Text second = long_text('2');
+    Sent one;
+    Sent two;
+    EXPECT_TRUE(ok(writer.post(Text{"a"}.bytes(), first.piece(), &one.done, When::together)));
+    EXPECT_TRUE(ok(writer.post(Text{"b"}.bytes(), second.piece(), &two.done, When::together)));
+    EXPECT_TRUE(ok(writer.flush()));
+    EXPECT_EQ(channel.sent().size(), std::min<std::size_t>(room, 10002));
+    EXPECT_EQ(one.done.done(), room >= 5001) << room;
+    EXPECT_EQ(two.done.done(), room >= 10002) << room;
+    EXPECT_EQ(writer.kept_bytes(), 10002 - channel.sent().size());
+    channel.make_room(1'000'000);
+    EXPECT_TRUE(ok(writer.flush()));
+    EXPECT_EQ(channel.sent(), "a" + first.text + "b" + second.text);
+    EXPECT_TRUE(two.done.done());
+  }
+}
+
+TEST(FrameWriter, TellsWhenSomebodyElseIsToSend) {
+  NarrowChannel channel(1000);
+  FrameWriter writer(channel);
+  Text body = long_text('b');
+  Sent sent;
+  EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), &sent.done, When::later)));
+  EXPECT_TRUE(ok(writer.post(Text{"flag"}.bytes(), {}, nullptr, When::together)));
+  EXPECT_TRUE(writer.is_left());
+  EXPECT_TRUE(ok(writer.flush()));
+  EXPECT_TRUE(writer.is_left());
+  channel.make_room(1'000'000);
+  EXPECT_TRUE(ok(writer.flush()));
+  EXPECT_FALSE(writer.is_left());
+  EXPECT_EQ(channel.sent(), "head" + body.text + "flag");
 }
 
 TEST(FrameWriter, TellsThoseWhoWaitWhenTheyWaitInVain) {

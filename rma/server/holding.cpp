@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/holding.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "rma/server/link.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+struct Held {
+  int depth = 0;             // begin() without end()
+  std::vector<Link*> links;  // that have kept anything
+};
+thread_local Held held;
+
+}  // namespace
+
+void Holding::begin() noexcept {
+  ++held.depth;
+}
+
+void Holding::end() noexcept {
+  if (--held.depth == 0) {
+    send();
+  }
+}
+
+void Holding::send() noexcept {
+  while (!held.links.empty()) {
+    Link* const link = held.links.back();
+    held.links.pop_back();
+    link->send_held();
+  }
+}
+
+// What others wait for, or this thread, is not kept: it goes behind what was.
+bool Holding::takes(Link& link, const FrameHeader& header) {
+  if (held.depth == 0) {
+    return false;
+  }
+  if (!is_change(header.kind) || (header.flags & flags::wants_answer) != 0) {
+    send();
+    return false;
+  }
+  if (std::find(held.links.begin(), held.links.end(), &link) == held.links.end()) {
+    held.links.push_back(&link);
+  }
+  return true;
+}
+
+bool Holding::is_any_kept() noexcept {
+  return !held.links.empty();
+}
+
+}  // namespace tessera::rma::server
