@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "arrays/detail/same_on_all.hpp"
+#include "rma/coalescing.hpp"
 #include "rma/notify.hpp"
 #include "rma/transfer.hpp"
 
@@ -338,6 +339,7 @@ Status Halo::exchange(Handle& puts) {
   for (const Neighbour& neighbour : neighbours_) {
     if (neighbour.packing.empty()) {
       TESSERA_RETURN_IF_ERROR(wait_for(neighbour, Word::ready));
+      const rma::Coalescing one_message(array_->job());
       puts.collect(put_layers(neighbour));
       TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::came, round_));
     }

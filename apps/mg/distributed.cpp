@@ -9,6 +9,7 @@
 
 #include "apps/mg/initial.hpp"
 #include "apps/mg/kernels.hpp"
+#include "rma/coalescing.hpp"
 
 namespace tessera::apps::mg {
 
@@ -201,22 +202,25 @@ Status DistributedRun::zero_finest() {
   return finest_->u.sync();
 }
 
-// What has read its ghost cells for the last time in a cycle.
-Status DistributedRun::post(Ghosts& ghosts) {
-  const Stopwatch watch(halo_seconds_);
-  return ghosts->post().context("exchanging ghost cells");
-}
-
 Status DistributedRun::post_middle() {
+  const Stopwatch watch(halo_seconds_);
+  const rma::Coalescing one_message(job_);
   for (MiddleLevel& level : middle_) {
-    TESSERA_RETURN_IF_ERROR(post(level.ghosts_of_r));
+    TESSERA_RETURN_IF_ERROR(level.ghosts_of_r->post().context("exchanging ghost cells"));
   }
   return {};
 }
 
-Status DistributedRun::start(Ghosts& ghosts) {
+// Behind what the neighbours wait for sooner. Requires: a stopwatch runs.
+Status DistributedRun::post_u_if(bool posts_u) {
+  return posts_u ? finest_->ghosts_of_u->post().context("exchanging ghost cells") : Status();
+}
+
+Status DistributedRun::start(Ghosts& ghosts, bool posts_u) {
   const Stopwatch watch(halo_seconds_);
-  return ghosts->start().context("exchanging ghost cells");
+  const rma::Coalescing one_message(job_);
+  TESSERA_RETURN_IF_ERROR(ghosts->start().context("exchanging ghost cells"));
+  return post_u_if(posts_u);
 }
 
 Status DistributedRun::finish(Ghosts& ghosts) {
@@ -269,24 +273,27 @@ Result<Norms> DistributedRun::finest_sweep(bool corrects, bool restricts) {
   return sweep(task, buffers_);
 }
 
-Status DistributedRun::gather_replicated() {
-  if (!gathering_) {
-    return {};
-  }
+Status DistributedRun::gather_replicated(bool posts_u) {
   const Stopwatch watch(halo_seconds_);
-  return gathering_->run().context("gathering the coarse residual");
+  const auto attempt = [](Status status) {
+    return std::move(status).context("gathering the coarse residual");
+  };
+  {
+    const rma::Coalescing one_message(job_);
+    if (gathering_) {
+      TESSERA_RETURN_IF_ERROR(attempt(gathering_->start()));
+    }
+    TESSERA_RETURN_IF_ERROR(post_u_if(posts_u));
+  }
+  return gathering_ ? attempt(gathering_->finish()) : Status();
 }
 
 // With `posts_u` the finest sweep has read the ghost cells of u that the next exchange brings.
 Status DistributedRun::go_down(bool posts_u) {
-  if (posts_u && middle_.empty()) {
-    // In front of the only message.
-    TESSERA_RETURN_IF_ERROR(post(finest_->ghosts_of_u));
-  }
   for (std::size_t k = 0; k < middle_.size(); ++k) {
     TESSERA_RETURN_IF_ERROR(restrict_middle(k, posts_u && k == 0));
   }
-  return gather_replicated();
+  return gather_replicated(posts_u && middle_.empty());
 }
 
 // First what needs no ghost cells of other ranks, while those are on their way.
@@ -297,11 +304,7 @@ Status DistributedRun::restrict_middle(std::size_t middle, bool posts_u) {
   const Wrap wrap = unsplit_rows(level.r.distribution());
   const std::int64_t wrapped = wrapped_below(middle + 1);
   const Box inner = restricted_alone(coarse.box, fine.box, wrap);
-  TESSERA_RETURN_IF_ERROR(start(level.ghosts_of_r));
-  if (posts_u) {
-    // Behind a message to the same neighbours, whose agents are awake then.
-    TESSERA_RETURN_IF_ERROR(post(finest_->ghosts_of_u));
-  }
+  TESSERA_RETURN_IF_ERROR(start(level.ghosts_of_r, posts_u));
   restrict_to(coarse, fine, inner, wrap, wrapped);
   TESSERA_RETURN_IF_ERROR(finish(level.ghosts_of_r));
   for (const Box& part : without(coarse.box, inner)) {

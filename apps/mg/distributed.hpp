@@ -94,11 +94,11 @@ class DistributedRun {
   rma::Status go_down(bool posts_u);
   rma::Status restrict_middle(std::size_t middle, bool posts_u);
   rma::Status go_up();
-  rma::Status gather_replicated();
+  rma::Status gather_replicated(bool posts_u);
   rma::Result<Norms> finest_sweep(bool corrects, bool restricts);
-  rma::Status post(Ghosts& ghosts);
   rma::Status post_middle();
-  rma::Status start(Ghosts& ghosts);
+  rma::Status post_u_if(bool posts_u);
+  rma::Status start(Ghosts& ghosts, bool posts_u = false);
   rma::Status finish(Ghosts& ghosts);
   /// Whether no part of the finest level, and so of none, is this rank's.
   [[nodiscard]] bool is_idle() const { return finest_->u.own_box().is_empty(); }

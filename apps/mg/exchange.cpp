@@ -9,9 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "rma/coalescing.hpp"
+#include "rma/handle.hpp"
 #include "rma/notify.hpp"
 #include "rma/region.hpp"
 #include "rma/shape.hpp"
+#include "rma/transfer.hpp"
 
 namespace tessera::apps::mg {
 
@@ -97,18 +100,24 @@ class MailedGathering final : public Gathering {
     }
     letter_.resize(static_cast<std::size_t>(own_box().points()));
   }
+  ~MailedGathering() override { sent_.wait().ignore("finish() told, or another error was first"); }
+  MailedGathering(const MailedGathering&) = delete;
+  MailedGathering& operator=(const MailedGathering&) = delete;
 
   // All begin with the rank behind them, so that not all write to one at a time.
-  Status run() override {
-    const std::int32_t previous = std::exchange(round_, next_round());
+  Status start() override {
+    previous_ = std::exchange(round_, next_round());
     pack(whole_, own_box(), letter_.data());
     for (std::int32_t step = 1; step < job_.size(); ++step) {
       TESSERA_RETURN_IF_ERROR(send((own() + step) % job_.size()));
     }
-    for (std::int32_t step = 1; step < job_.size(); ++step) {
-      TESSERA_RETURN_IF_ERROR(receive((own() + job_.size() - step) % job_.size(), previous));
-    }
     return {};
+  }
+  Status finish() override {
+    for (std::int32_t step = 1; step < job_.size(); ++step) {
+      TESSERA_RETURN_IF_ERROR(receive((own() + job_.size() - step) % job_.size()));
+    }
+    return sent_.wait();
   }
 
  private:
@@ -124,19 +133,20 @@ class MailedGathering final : public Gathering {
   // A rank without points has read all the same: its flag says so.
   Status send(std::int32_t to) {
     const rma::TeamRank there{to};
-    const rma::RemoteAddress flag = region_.at(there, room_.flag(own()));
-    return letter_.empty()
-               ? rma::raise_flag(job_, flag, round_)
-               : rma::put_with_flag(
-                     job_, region_.at(there, room_.letter(own(), round_)), letter_.data(),
-                     rma::CopyShape::contiguous(letter_.size() * sizeof(double)), flag, round_);
+    const rma::Coalescing one_message(job_);
+    if (!letter_.empty()) {
+      sent_.collect(rma::put_async(job_, region_.at(there, room_.letter(own(), round_)),
+                                   letter_.data(),
+                                   rma::CopyShape::contiguous(letter_.size() * sizeof(double))));
+    }
+    return rma::raise_flag(job_, region_.at(there, room_.flag(own())), round_);
   }
 
   // The flag may be a round ahead already; this round's letter has come then, too.
-  Status receive(std::int32_t from, std::int32_t previous) {
+  Status receive(std::int32_t from) {
     const rma::TeamRank here{own()};
     TESSERA_RETURN_IF_ERROR(rma::wait_for_flag_change(job_, region_.at(here, room_.flag(from)),
-                                                      previous, rma::WorldRank{from})
+                                                      previous_, rma::WorldRank{from})
                                 .status());
     const std::byte* const letter = region_.local() + room_.letter(from, round_);
     unpack(whole_, boxes_[static_cast<std::size_t>(from)], reinterpret_cast<const double*>(letter));
@@ -149,7 +159,9 @@ class MailedGathering final : public Gathering {
   rma::Region region_;
   std::vector<Box> boxes_;      ///< by rank
   std::vector<double> letter_;  ///< this rank's
+  rma::Handle sent_;            ///< of the letter
   std::int32_t round_ = 0;
+  std::int32_t previous_ = 0;  ///< round
 };
 
 }  // namespace

@@ -42,8 +42,11 @@ class Gathering {
  public:
   virtual ~Gathering() = default;
 
-  /// Collective. Each rank has set its own box of the level; at return all points are new.
-  virtual rma::Status run() = 0;
+  /// Collective. Each rank has set its own box of the level, and sends it; it may be left to
+  /// finish().
+  virtual rma::Status start() { return {}; }
+  /// Collective. All points are new at return.
+  virtual rma::Status finish() = 0;
 };
 
 class Exchange {

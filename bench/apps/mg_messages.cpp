@@ -261,7 +261,7 @@ class MpiGathering final : public apps::mg::Gathering {
     all_.resize(static_cast<std::size_t>(total));
   }
 
-  Status run() override {
+  Status finish() override {
     apps::mg::pack(whole_, boxes_[own_], mine_.data());
     MPI_Allgatherv(mine_.data(), counts_[own_], MPI_DOUBLE, all_.data(), counts_.data(),
                    places_.data(), MPI_DOUBLE, MPI_COMM_WORLD);

@@ -136,11 +136,14 @@ class SocketGathering final : public apps::mg::Gathering {
         mine_(static_cast<std::size_t>(own.points())),
         came_(static_cast<std::size_t>(others.points())) {}
 
-  Status run() override {
+  Status start() override {
     apps::mg::pack(whole_, own_, mine_.data());
     const iovec out{mine_.data(), mine_.size() * sizeof(double)};
     const iovec in{came_.data(), came_.size() * sizeof(double)};
     line_->start(std::span(&out, 1), std::span(&in, 1));
+    return {};
+  }
+  Status finish() override {
     line_->finish();
     apps::mg::unpack(whole_, others_, came_.data());
     return {};
