@@ -74,7 +74,7 @@ TEST(Coalescing, BringsDataBeforeTheirFlagWhateverTheirLength) {
 TEST(Coalescing, SendsWhatIsKeptWhenItsThreadWaits) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     constexpr std::int32_t rounds = 10;
-    Region region = Region::allocate(job.world(), data_at + 16 * rounds).value();
+    Region region = Region::allocate(job.world(), data_at + std::size_t{16} * rounds).value();
     const Coalescing one_message(job);
     for (std::int32_t round = 0; round < rounds; ++round) {
       const std::int32_t first = 2 * round;
