@@ -27,12 +27,13 @@ void Holding::end() noexcept {
   }
 }
 
+// In the order in which the thread came to them: callers choose it, so that not all write to one
+// node at a time.
 void Holding::send() noexcept {
-  while (!held.links.empty()) {
-    Link* const link = held.links.back();
-    held.links.pop_back();
+  for (Link* const link : held.links) {
     link->send_held();
   }
+  held.links.clear();
 }
 
 // What others wait for, or this thread, is not kept: it goes behind what was.

@@ -18,14 +18,12 @@
 namespace tessera::rma {
 namespace {
 
+using test::neighbour;
 using test::ok;
 using test::on_ranks;
 
-TeamRank after(const Job& job) {
-  return TeamRank{(job.rank().value + 1) % job.size()};
-}
 WorldRank before(const Job& job) {
-  return WorldRank{(job.rank().value + job.size() - 1) % job.size()};
+  return WorldRank{neighbour(job, job.size() - 1).value};
 }
 
 /// A word for each rank's flag and one for each of two threads, then the data.
@@ -47,12 +45,12 @@ TEST(Coalescing, BringsDataBeforeTheirFlagWhateverTheirLength) {
         Handle sent;
         {
           const Coalescing one_message(job);
-          const auto to = [&](std::size_t at) { return region.at(after(job), data_at + at); };
+          const auto to = [&](std::size_t at) { return region.at(neighbour(job), data_at + at); };
           sent.collect(put_async(job, to(0), data.data(), bytes));
           sent.collect(put_async(job, to(bytes), data.data(), bytes));
           sent.collect(
               accumulate_async(job, to(2 * bytes), &one, sizeof one, Scale::of(std::int64_t{1})));
-          ASSERT_TRUE(ok(raise_flag(job, region.at(after(job), 0), round)));
+          ASSERT_TRUE(ok(raise_flag(job, region.at(neighbour(job), 0), round)));
         }
         ASSERT_TRUE(ok(wait_for_flag(job, own_flag(job, region, 0), round, before(job))));
         const std::byte* const came = region.local() + data_at;
@@ -69,8 +67,8 @@ TEST(Coalescing, BringsDataBeforeTheirFlagWhateverTheirLength) {
 }
 
 // Each of these would wait for what nobody sends before the next look after lost ranks, some 10 ms
-// later, if it did not send what is kept. Ranks may be rounds apart, so
-// each round has flags and words of its own.
+// later, if it did not send what is kept. Ranks may be rounds apart, so each round has flags and
+// words of its own.
 TEST(Coalescing, SendsWhatIsKeptWhenItsThreadWaits) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     constexpr std::int32_t rounds = 10;
@@ -78,28 +76,28 @@ TEST(Coalescing, SendsWhatIsKeptWhenItsThreadWaits) {
     const Coalescing one_message(job);
     for (std::int32_t round = 0; round < rounds; ++round) {
       const std::int32_t first = 2 * round;
-      ASSERT_TRUE(ok(raise_flag(job, region.at(after(job), flag_of(first)), 7)));
+      ASSERT_TRUE(ok(raise_flag(job, region.at(neighbour(job), flag_of(first)), 7)));
       ASSERT_TRUE(ok(wait_for_flag(job, own_flag(job, region, first), 7, before(job))));
 
-      ASSERT_TRUE(ok(raise_flag(job, region.at(after(job), flag_of(first + 1)), 8)));
+      ASSERT_TRUE(ok(raise_flag(job, region.at(neighbour(job), flag_of(first + 1)), 8)));
       const auto changed =
           wait_for_flag_change(job, own_flag(job, region, first + 1), 0, before(job));
       ASSERT_TRUE(ok(changed.status()));
       EXPECT_EQ(*changed, 8);
 
       const std::size_t own_word = data_at + static_cast<std::size_t>(round) * 16;
-      const RemoteAddress word = region.at(after(job), own_word);
+      const RemoteAddress word = region.at(neighbour(job), own_word);
       ASSERT_TRUE(ok(put_value(job, word, std::int64_t{round})));
       EXPECT_EQ(get_value<std::int64_t>(job, word).value(), round) << "a get sees puts before it";
 
       ASSERT_TRUE(ok(put_value(job, word + 8, std::int64_t{-round})));
-      ASSERT_TRUE(ok(notify(job, WorldRank{after(job).value})));
+      ASSERT_TRUE(ok(notify(job, WorldRank{neighbour(job).value})));
       ASSERT_TRUE(ok(wait_for_notifications(job, before(job), static_cast<std::uint64_t>(round) + 1)
                          .status()));
       std::int64_t came = 1;
       std::memcpy(&came, region.local() + own_word + 8, sizeof came);
       EXPECT_EQ(came, -round) << "notifications come behind";
-      ASSERT_TRUE(ok(job.fence(WorldRank{after(job).value})));
+      ASSERT_TRUE(ok(job.fence(WorldRank{neighbour(job).value})));
     }
   });
 }
@@ -111,9 +109,9 @@ TEST(Coalescing, BlockingPutsMayReuseTheirSourceInside) {
     std::vector<std::byte> data(bytes, std::byte{5});
     {
       const Coalescing one_message(job);
-      ASSERT_TRUE(ok(put(job, region.at(after(job), data_at), data.data(), bytes)));
+      ASSERT_TRUE(ok(put(job, region.at(neighbour(job), data_at), data.data(), bytes)));
       data.assign(bytes, std::byte{9});
-      ASSERT_TRUE(ok(raise_flag(job, region.at(after(job), 0), 1)));
+      ASSERT_TRUE(ok(raise_flag(job, region.at(neighbour(job), 0), 1)));
     }
     ASSERT_TRUE(ok(wait_for_flag(job, own_flag(job, region, 0), 1, before(job))));
     EXPECT_EQ(region.local()[data_at], std::byte{5});
@@ -161,8 +159,8 @@ TEST(Coalescing, IsOfAThread) {
         Handle sent;
         {
           const Coalescing one_message(job);
-          sent = put_async(job, region.at(after(job), at), data.data(), bytes);
-          ASSERT_TRUE(ok(raise_flag(job, region.at(after(job), flag_of(2 * number)), round)));
+          sent = put_async(job, region.at(neighbour(job), at), data.data(), bytes);
+          ASSERT_TRUE(ok(raise_flag(job, region.at(neighbour(job), flag_of(2 * number)), round)));
         }
         ASSERT_TRUE(ok(wait_for_flag(job, own_flag(job, region, 2 * number), round, before(job))));
         ASSERT_EQ(std::memcmp(region.local() + at, data.data(), bytes), 0) << "round " << round;
@@ -171,7 +169,7 @@ TEST(Coalescing, IsOfAThread) {
         const RemoteAddress seen = region.at(TeamRank{before(job).value}, flag_of(2 * number + 1));
         ASSERT_TRUE(ok(raise_flag(job, seen, round)));
         ASSERT_TRUE(ok(wait_for_flag(job, own_flag(job, region, 2 * number + 1), round,
-                                     WorldRank{after(job).value})));
+                                     WorldRank{neighbour(job).value})));
       }
     };
     std::thread other([&] { exchange(1); });

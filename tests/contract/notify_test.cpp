@@ -23,10 +23,10 @@ using test::ok;
 using test::on_ranks;
 
 WorldRank after(const Job& job) {
-  return WorldRank{(job.rank().value + 1) % job.size()};
+  return WorldRank{neighbour(job).value};
 }
 WorldRank before(const Job& job) {
-  return WorldRank{(job.rank().value + job.size() - 1) % job.size()};
+  return WorldRank{neighbour(job, job.size() - 1).value};
 }
 
 TEST(Notify, CountsForEachPairOfRanks) {
