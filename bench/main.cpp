@@ -17,16 +17,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -85,11 +82,10 @@ void list_suites() {
 }
 
 std::string check_folder(const std::string& path) {
-  if (access(path.c_str(), W_OK | X_OK) != 0) {
-    return fmt::format("cannot write in {}: {}", path, std::generic_category().message(errno));
-  }
-  std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored) ? "" : path + " is not a folder";
+  // Rights don't tell: root has all of them in /proc, too.
+  const rma::Status usable =
+      apps::try_output_file(path + "/tessera-bench." + std::to_string(getpid()));
+  return usable.ok() ? "" : std::string(usable.message());
 }
 
 /// As HPCG ends: what each application reached, in one number, and whether its results were right.
@@ -241,7 +237,7 @@ void add_run_options(CLI::App& app, BenchOptions& options, Relaunch& again) {
       ->check(check_suite)
       ->type_name("SUITE");
   app.add_option("--report", options.report, "write the results as a page (HTML)")
-      ->check(check_file_name)
+      ->check(apps::check_file_name)
       ->type_name("FILE");
   app.add_option("--threads", options.threads, "run this many ranks as threads of one process")
       ->transform(apps::whole_number());
@@ -260,7 +256,8 @@ void add_run_options(CLI::App& app, BenchOptions& options, Relaunch& again) {
 
 // What single suites have.
 void add_suite_options(CLI::App& app, BenchOptions& options) {
-  app.add_option("--classes", options.mg_classes, "problem classes of suite mg")
+  app.add_option("--classes", options.mg_classes,
+                 "problem classes of suite mg; memory.applications takes the first")
       ->check(check_mg_classes)
       ->type_name("A,B,…")
       ->capture_default_str();
@@ -284,7 +281,8 @@ void add_suite_options(CLI::App& app, BenchOptions& options) {
   app.add_option("--folder", options.folder, "where suite checkpoint writes its files")
       ->check(check_folder)
       ->type_name("DIR");
-  app.add_option("--edges", options.gemm_edges, "rows and columns of the matrices of suite gemm")
+  app.add_option("--edges", options.gemm_edges,
+                 "rows and columns of matrices of suites gemm, layouts and memory")
       ->transform(apps::whole_number(1, 100'000))
       ->delimiter(',')
       ->type_name("N,N,…")

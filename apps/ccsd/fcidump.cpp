@@ -104,19 +104,10 @@ Result<Fcidump> Fcidump::open(const std::string& path) {
   return dump;
 }
 
-Status Fcidump::take_header(const std::string& text) {
-  auto header = parse_header(text);
-  if (!header.ok()) {
-    return std::move(header).status().context(fmt::format("{}:{}", path_, line_number_));
-  }
-  header_ = *header;
-  return {};
-}
-
 Status Fcidump::read_header() {
   const auto has_no_end = fmt::format("the header has no &END and no / in its first {} characters",
                                       most_header_characters);
-  std::string text;  // behind "&FCI"
+  HeaderText header{path_};  // behind "&FCI"
   bool has_begun = false;
   std::size_t left = most_header_characters;
   while (left > 0) {
@@ -125,7 +116,9 @@ Status Fcidump::read_header() {
       return next.status().code() == Code::invalid_argument ? refuse(has_no_end) : next.status();
     }
     if (!*next) {
-      return refuse("the file ends within its header: there is no &END and no /");
+      return line_number_ == 0
+                 ? Status::error(Code::invalid_argument, path_ + ": the file is empty")
+                 : refuse("the file ends within its header: there is no &END and no /");
     }
     std::string_view line = **next;
     left -= std::min(left, line.size() + 1);
@@ -139,14 +132,17 @@ Status Fcidump::read_header() {
         return refuse("an FCIDUMP file begins with &FCI");
       }
       line.remove_prefix(begin + start.size());
+      header.line = line_number_;
+      header.column = begin + start.size() + 1;
       has_begun = true;
     }
     const std::size_t end = find_header_end(line);
-    text += line.substr(0, end);
-    text += '\n';
+    header.text += line.substr(0, end);
     if (end != std::string_view::npos) {
-      return take_header(text);
+      TESSERA_ASSIGN_OR_RETURN(header_, parse_header(header));
+      return {};
     }
+    header.text += '\n';
   }
   return refuse(has_no_end);
 }

@@ -55,6 +55,7 @@ class Fcidump {
   static rma::Result<Fcidump> open(const std::string& path);
 
   [[nodiscard]] const FcidumpHeader& header() const noexcept { return header_; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
   /// Local. Calls `visit` for each line behind the header; once. What `visit` refuses is said with
   /// file and line. Errors: also invalid_argument for a file that ends too early.
@@ -66,7 +67,6 @@ class Fcidump {
   /// It is valid until the next call.
   rma::Result<std::optional<std::string_view>> next_line(std::size_t most);
   rma::Status read_header();
-  rma::Status take_header(const std::string& text);
   /// `column` counts from 1; 0: the line.
   [[nodiscard]] rma::Status refuse(const std::string& reason, std::size_t column = 0) const;
   [[nodiscard]] rma::Result<FcidumpEntry> parse_entry(std::string_view line) const;

@@ -22,16 +22,37 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 
-/// Names with their values, in upper case.
-using Namelist = std::map<std::string, std::string>;
+/// In upper case, and where its name stands.
+struct Value {
+  std::string text;
+  std::size_t at = 0;
+};
+using Values = std::map<std::string, Value>;
+
+struct Namelist {
+  const HeaderText& header;
+  Values values = {};
+
+  /// What stands at a place of the header's text.
+  [[nodiscard]] Status refuse(std::size_t at, const std::string& reason) const {
+    const std::string_view before = std::string_view(header.text).substr(0, at);
+    const auto line = header.line + std::count(before.begin(), before.end(), '\n');
+    const std::size_t line_start = before.rfind('\n');
+    const std::size_t column =
+        line_start == std::string_view::npos ? header.column + at : at - line_start;
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{}:{}:{}: {}", header.file, line, column, reason));
+  }
+  /// The same of a name; of one that is missing, at the end.
+  [[nodiscard]] Status refuse(const std::string& name, const std::string& reason) const {
+    const auto found = values.find(name);
+    return refuse(found == values.end() ? header.text.size() : found->second.at, reason);
+  }
+};
 
 // They tell of symmetry or of properties, which change no integral.
 constexpr std::array<std::string_view, 7> ignored_names{"ORBSYM", "ISYM",  "NPROP", "PROPBITLEN",
                                                         "SYML",   "SYMLZ", "ST"};
-
-Status refuse(std::string reason) {
-  return Status::error(Code::invalid_argument, std::move(reason));
-}
 
 bool is_blank(char c) {
   return std::isspace(static_cast<unsigned char>(c)) != 0;
@@ -70,14 +91,16 @@ std::size_t start_of_name(std::string_view text, std::size_t equals) {
   return end;
 }
 
-Result<Namelist> parse_namelist(std::string_view text) {
-  Namelist list;
+Result<Namelist> parse_namelist(const HeaderText& header) {
+  Namelist list{header};
+  const std::string_view text = header.text;
   std::size_t equals = text.find('=');
-  if (!upper_without_blanks(text.substr(0, equals == std::string_view::npos
-                                               ? text.size()
-                                               : start_of_name(text, equals)))
-           .empty()) {
-    return refuse("the header has text that belongs to no name");
+  const auto in_front =
+      text.substr(0, equals == std::string_view::npos ? text.size() : start_of_name(text, equals));
+  const auto stray = std::find_if_not(in_front.begin(), in_front.end(), is_blank);
+  if (stray != in_front.end()) {
+    return list.refuse(static_cast<std::size_t>(stray - in_front.begin()),
+                       "the header has text that belongs to no name");
   }
   while (equals != std::string_view::npos) {
     const std::size_t name_start = start_of_name(text, equals);
@@ -87,10 +110,10 @@ Result<Namelist> parse_namelist(std::string_view text) {
     std::string name = upper_without_blanks(text.substr(name_start, equals - name_start));
     std::string value = upper_value(text.substr(equals + 1, value_end - equals - 1));
     if (name.empty()) {
-      return refuse("the header has a = without a name before it");
+      return list.refuse(equals, "the header has a = without a name before it");
     }
-    if (!list.emplace(name, std::move(value)).second) {
-      return refuse(fmt::format("the header has {} twice", shown(name)));
+    if (!list.values.emplace(name, Value{std::move(value), name_start}).second) {
+      return list.refuse(name_start, fmt::format("the header has {} twice", shown(name)));
     }
     equals = next;
   }
@@ -99,18 +122,18 @@ Result<Namelist> parse_namelist(std::string_view text) {
 
 Result<std::int64_t> number_of(const Namelist& list, const std::string& name,
                                std::optional<std::int64_t> otherwise = {}) {
-  const auto entry = list.find(name);
-  if (entry == list.end()) {
+  const auto entry = list.values.find(name);
+  if (entry == list.values.end()) {
     if (otherwise) {
       return *otherwise;
     }
-    return refuse(fmt::format("the header has no {}", name));
+    return list.refuse(name, fmt::format("the header has no {}", name));
   }
-  const std::string& text = entry->second;
+  const std::string& text = entry->second.text;
   std::int64_t number = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || stop != text.data() + text.size()) {
-    return refuse(fmt::format("{}={} is not a whole number", name, shown(text)));
+    return list.refuse(name, fmt::format("{}={} is not a whole number", name, shown(text)));
   }
   return number;
 }
@@ -129,26 +152,28 @@ std::optional<bool> truth_of(std::string_view value) {
 }
 
 // Of a name that asks for what is not supported, unless it is false.
-Status check_false(const std::string& name, const std::string& value, std::string_view what) {
+Status check_false(const Namelist& list, const std::string& name, std::string_view what) {
+  const std::string& value = list.values.at(name).text;
   const std::optional<bool> truth = truth_of(value);
   if (!truth) {
-    return refuse(fmt::format("{}={} is neither true nor false", name, shown(value)));
+    return list.refuse(name, fmt::format("{}={} is neither true nor false", name, shown(value)));
   }
   if (*truth) {
-    return refuse(fmt::format("{}={}: {} integrals are not supported", name, value, what));
+    return list.refuse(name,
+                       fmt::format("{}={}: {} integrals are not supported", name, value, what));
   }
   return {};
 }
 
 Status check_flags(const Namelist& list) {
-  for (const auto& [name, value] : list) {
+  for (const auto& [name, value] : list.values) {
     if (name == "UHF" || name == "IUHF") {
-      TESSERA_RETURN_IF_ERROR(check_false(name, value, "unrestricted"));
+      TESSERA_RETURN_IF_ERROR(check_false(list, name, "unrestricted"));
     } else if (name == "TREL") {
-      TESSERA_RETURN_IF_ERROR(check_false(name, value, "relativistic"));
+      TESSERA_RETURN_IF_ERROR(check_false(list, name, "relativistic"));
     } else if (name != "NORB" && name != "NELEC" && name != "MS2" &&
                std::find(ignored_names.begin(), ignored_names.end(), name) == ignored_names.end()) {
-      return refuse(fmt::format("the header has the unknown name {}", shown(name)))
+      return list.refuse(name, fmt::format("the header has the unknown name {}", shown(name)))
           .hint("remove it if it changes no integral");
     }
   }
@@ -169,7 +194,7 @@ std::size_t find_header_end(std::string_view line) {
   return std::min({capitals.find("&END"), capitals.find("$END"), capitals.find('/')});
 }
 
-Result<FcidumpHeader> parse_header(const std::string& text) {
+Result<FcidumpHeader> parse_header(const HeaderText& text) {
   TESSERA_ASSIGN_OR_RETURN(const Namelist list, parse_namelist(text));
   TESSERA_RETURN_IF_ERROR(check_flags(list));
   FcidumpHeader header;
@@ -177,17 +202,19 @@ Result<FcidumpHeader> parse_header(const std::string& text) {
   TESSERA_ASSIGN_OR_RETURN(header.electrons, number_of(list, "NELEC"));
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t unpaired, number_of(list, "MS2", 0));
   if (header.orbitals < 1 || header.orbitals > most_orbitals) {
-    return refuse(fmt::format("NORB={} is not between 1 and {}", header.orbitals, most_orbitals));
+    return list.refuse(
+        "NORB", fmt::format("NORB={} is not between 1 and {}", header.orbitals, most_orbitals));
   }
   if (unpaired != 0) {
-    return refuse(fmt::format("MS2={}: open shells are not supported", unpaired));
+    return list.refuse("MS2", fmt::format("MS2={}: open shells are not supported", unpaired));
   }
   if (header.electrons < 1 || header.electrons > 2 * header.orbitals) {
-    return refuse(fmt::format("NELEC={} electrons do not fit {} orbitals", header.electrons,
-                              header.orbitals));
+    return list.refuse("NELEC", fmt::format("NELEC={} electrons do not fit {} orbitals",
+                                            header.electrons, header.orbitals));
   }
   if (header.electrons % 2 != 0) {
-    return refuse(
+    return list.refuse(
+        "NELEC",
         fmt::format("NELEC={}: an odd number of electrons is no closed shell", header.electrons));
   }
   return header;

@@ -3,6 +3,8 @@
 // The header of an FCIDUMP file, which is a Fortran namelist: names, each with values.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,8 +18,16 @@ std::string upper(std::string_view text);
 /// Local. Whether a header ends within `line`, and where: at &END, $END or /.
 std::size_t find_header_end(std::string_view line);
 
-/// Local. What the namelist between "&FCI" and its end says.
-/// Errors: invalid_argument for names that are unknown, missing, or ask for what is not supported.
-rma::Result<FcidumpHeader> parse_header(const std::string& text);
+/// The namelist between "&FCI" and its end, and where that lies.
+struct HeaderText {
+  std::string file;
+  std::int64_t line = 1;   ///< of its first character
+  std::size_t column = 1;  ///< likewise
+  std::string text = {};
+};
+
+/// Local. What it says. Errors: invalid_argument, with file, line and column, for names that are
+/// unknown, missing (told at its end), or ask for what is not supported.
+rma::Result<FcidumpHeader> parse_header(const HeaderText& header);
 
 }  // namespace tessera::apps::ccsd

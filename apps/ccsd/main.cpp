@@ -67,7 +67,8 @@ void add_options(CLI::App& app, ccsd::Arguments& arguments, std::int32_t& thread
   using tessera::apps::whole_number;
   app.set_version_flag("--version", std::string(tessera::rma::version()));
   auto* const file = app.add_option("--fcidump", arguments.fcidump_file,
-                                    "The molecule's integrals, in FCIDUMP format");
+                                    "The molecule's integrals, in FCIDUMP format")
+                         ->check(tessera::apps::check_file_name);
   app.add_option("--frozen-core", arguments.frozen_core,
                  "So many of the lowest orbitals are not correlated")
       ->transform(whole_number(0));
@@ -85,14 +86,17 @@ void add_options(CLI::App& app, ccsd::Arguments& arguments, std::int32_t& thread
       ->transform(whole_number())
       ->capture_default_str();
   app.add_option("--checkpoint", arguments.checkpoint_file,
-                 "Write the amplitudes to this file after each iteration");
-  app.add_option("--restart", arguments.restart_file, "Begin with the amplitudes of this file");
+                 "Write the amplitudes to this file after each iteration")
+      ->check(tessera::apps::check_file_name);
+  app.add_option("--restart", arguments.restart_file, "Begin with the amplitudes of this file")
+      ->check(tessera::apps::check_file_name);
   app.add_option("--tile", arguments.tile, "Rows and columns of a task's tiles")
       ->transform(whole_number(1, std::int64_t{1} << 14))
       ->capture_default_str();
   app.add_option("--threads,--ranks", threads, "Run this many ranks as threads of one process")
       ->transform(whole_number());
-  app.add_option("--json", arguments.json_file, "Write the results to this file, too");
+  app.add_option("--json", arguments.json_file, "Write the results to this file, too")
+      ->check(tessera::apps::check_file_name);
   app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
 }
 

@@ -43,9 +43,13 @@ Result<Molecule> read_molecule(rma::Job& job, Fcidump& file, const OrbitalSpace&
     TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), collect(file, collector, fock)));
     collector.finish();
   }
-  TESSERA_ASSIGN_OR_RETURN(const ReferenceState state, fock.finish(job.world()));
+  Result<ReferenceState> state = fock.finish(job.world());
+  if (!state.ok()) {
+    return std::move(state).status().context(file.path());
+  }
   TESSERA_RETURN_IF_ERROR(job.barrier());
-  return Molecule{Model::create(space, state.orbital_energies), std::move(integrals), state.energy};
+  return Molecule{Model::create(space, state->orbital_energies), std::move(integrals),
+                  state->energy};
 }
 
 Result<Molecule> make_synthetic_molecule(rma::Job& job, const OrbitalSpace& space) {

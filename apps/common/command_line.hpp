@@ -27,6 +27,11 @@ inline std::optional<int> parse_command_line(CLI::App& app, int argc, const char
   return std::nullopt;
 }
 
+/// For Option::check(): what a script writes whose variable is not set.
+inline std::string check_file_name(const std::string& name) {
+  return name.empty() ? "an empty name is no file" : "";
+}
+
 /// Local. The exit code where ranks were asked for as `threads` (0: they weren't) of a process that
 /// tessera-run or mpirun has started as one of several: each would run a job of its own. A script
 /// under srun is no rank, but looks like one.

@@ -105,7 +105,8 @@ int run_program(int argc, char** argv) {
       ->transform(tessera::apps::whole_number());
   app.add_option("--nodes", options.nodes, "Split the ranks over this many emulated nodes")
       ->transform(tessera::apps::whole_number(0));
-  app.add_option("--json", arguments.json_file, "Write how the run went to this file");
+  app.add_option("--json", arguments.json_file, "Write how the run went to this file")
+      ->check(tessera::apps::check_file_name);
   app.add_flag("--quiet", arguments.is_quiet, "Do not say which ranks failed");
   app.footer("PROGRAM ARGUMENTS…\n  What is started; all that follows it is its own.");
   app.prefix_command();

@@ -154,13 +154,15 @@ int run_program(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{"The NAS Parallel Benchmark MG on Tessera arrays."};
   app.set_version_flag("--version", std::string(tessera::rma::version()));
-  app.add_option("--class", arguments.class_name, "Problem class: S, W, A, B, C or D");
+  app.add_option("--class", arguments.class_name, "Problem class: S, W, A, B, C or D")
+      ->capture_default_str();
   app.add_option("--iterations", arguments.iterations, "V-cycles instead of the class's number")
       ->transform(tessera::apps::whole_number());
   app.add_option("--threads,--ranks", arguments.threads,
                  "Run this many ranks as threads of one process")
       ->transform(tessera::apps::whole_number());
-  app.add_option("--json", arguments.json_file, "Write the results to this file, too");
+  app.add_option("--json", arguments.json_file, "Write the results to this file, too")
+      ->check(tessera::apps::check_file_name);
   app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
     return *code;

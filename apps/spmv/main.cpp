@@ -111,30 +111,44 @@ int run_in_processes(const spmv::Order& order) {
 }
 
 void add_options(CLI::App& app, Arguments& arguments) {
+  using tessera::apps::check_file_name;
+  using tessera::apps::whole_number;
   app.add_option("--matrix", arguments.file,
-                 "A file: Matrix Market, Harwell-Boeing or Rutherford-Boeing, also .gz");
+                 "A file: Matrix Market, Harwell-Boeing or Rutherford-Boeing, also .gz")
+      ->check(check_file_name);
   app.add_option("--generate", arguments.generate,
                  "fe2d:N, stencil27:N, convection:N[,P] or random:N[,K[,SEED]] instead of a file");
-  app.add_option(
-      "--mode", arguments.modes,
-      "How elements of other ranks are read: default, plain (one by one), runs, vector, "
-      "aggregate, push (by their owners); several with commas are run in turns and compared");
-  app.add_option("--iterations", arguments.iterations, "Products of each mode (20)")
-      ->transform(tessera::apps::whole_number());
-  app.add_option("--solve", arguments.solve, "Solve A x = b besides: cg or bicgstab")
-      ->check(CLI::IsMember({"cg", "bicgstab"}));
-  app.add_option("--tolerance", arguments.tolerance, "Of the residual, relative to b (1e-8)");
-  app.add_option("--steps", arguments.steps, "The most steps of a solution (10000)")
-      ->transform(tessera::apps::whole_number());
+  app.add_option("--mode", arguments.modes,
+                 "How elements of other ranks are read: default, neighbours (only they meet), "
+                 "plain (one by one), runs, vector, aggregate, push (by their owners); several "
+                 "with commas are run in turns and compared")
+      ->capture_default_str();
+  app.add_option("--iterations", arguments.iterations, "Products of each mode")
+      ->transform(whole_number())
+      ->capture_default_str();
+  auto* const solve =
+      app.add_option("--solve", arguments.solve, "Solve A x = b besides: cg or bicgstab")
+          ->check(CLI::IsMember({"cg", "bicgstab"}));
+  app.add_option("--tolerance", arguments.tolerance, "Of the residual, relative to b")
+      ->needs(solve)
+      ->capture_default_str();
+  app.add_option("--steps", arguments.steps, "The most steps of a solution")
+      ->transform(whole_number())
+      ->needs(solve)
+      ->capture_default_str();
   app.add_option("--precondition", arguments.precondition, "none or jacobi, the diagonal")
-      ->check(CLI::IsMember({"none", "jacobi"}));
+      ->check(CLI::IsMember({"none", "jacobi"}))
+      ->needs(solve)
+      ->capture_default_str();
   app.add_option("--partition", arguments.partition,
                  "Rows of a rank: rows (as many each), entries (as many entries each), metis, "
-                 "scotch");
+                 "scotch")
+      ->capture_default_str();
   app.add_option("--threads,--ranks", arguments.threads,
                  "Run this many ranks as threads of one process")
-      ->transform(tessera::apps::whole_number());
-  app.add_option("--json", arguments.json_file, "Write the results to this file, too");
+      ->transform(whole_number());
+  app.add_option("--json", arguments.json_file, "Write the results to this file, too")
+      ->check(check_file_name);
   app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
 }
 

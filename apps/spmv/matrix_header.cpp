@@ -77,13 +77,14 @@ Result<std::size_t> choose(const LineStream& stream, const Word& word,
   return static_cast<std::size_t>(it - known.begin());
 }
 
-Status check_kind(const LineStream& stream, const MatrixHeader& header) {
+// `column`: where the symmetry stands.
+Status check_kind(const LineStream& stream, const MatrixHeader& header, std::int64_t column) {
   const bool is_complex = header.field == Field::complex;
   const bool is_pattern = header.field == Field::pattern;
   if ((header.symmetry == Symmetry::hermitian && !is_complex) ||
       (header.symmetry == Symmetry::skew_symmetric && is_pattern) ||
       (header.layout == Layout::array && is_pattern)) {
-    return refused(stream, 0,
+    return refused(stream, column,
                    fmt::format("there is no {} {} matrix{}", to_string(header.field),
                                to_string(header.symmetry),
                                header.layout == Layout::array ? " as an array" : ""));
@@ -108,9 +109,6 @@ std::optional<std::int64_t> stored_of_array(const MatrixHeader& header) {
 }
 
 Status check_sizes(const LineStream& stream, const MatrixHeader& header) {
-  if (header.rows < 0 || header.columns < 0 || header.entries < 0) {
-    return refused(stream, 0, "sizes are not negative");
-  }
   if (header.symmetry != Symmetry::general && header.rows != header.columns) {
     return refused(stream, 0,
                    fmt::format("a {} matrix has as many rows as columns, not {} x {}",
@@ -161,6 +159,9 @@ Status read_market_sizes(LineStream& stream, MatrixHeader& header) {
     if (!parsed.ok()) {
       return refused(stream, words[i].column, parsed.fault);
     }
+    if (parsed.value < 0) {
+      return refused(stream, words[i].column, "sizes are not negative");
+    }
     sizes[i] = parsed.value;
   }
   header.rows = sizes[0];
@@ -194,7 +195,7 @@ Result<MatrixHeader> read_market(LineStream& stream, const std::vector<Word>& wo
   header.layout = static_cast<Layout>(layout);
   header.field = static_cast<Field>(field);
   header.symmetry = static_cast<Symmetry>(symmetry);
-  TESSERA_RETURN_IF_ERROR(check_kind(stream, header));
+  TESSERA_RETURN_IF_ERROR(check_kind(stream, header, words[4].column));
   TESSERA_RETURN_IF_ERROR(read_market_sizes(stream, header));
   header.size_line = stream.lines();
   return header;
@@ -260,7 +261,7 @@ Status read_type(const LineStream& stream, std::string_view type, MatrixHeader& 
       header.symmetry = Symmetry::general;
   }
   header.field = static_cast<Field>(fields.find(small[0]));
-  return check_kind(stream, header);
+  return check_kind(stream, header, 1);
 }
 
 struct SectionName {

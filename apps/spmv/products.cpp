@@ -111,6 +111,10 @@ Result<std::vector<Mode>> parse_modes(const std::string& text) {
                                        "vector, aggregate and push, or several of them with commas",
                                        name));
     }
+    if (std::any_of(modes.begin(), modes.end(),
+                    [&](const Mode& mode) { return mode.name == name; })) {
+      return Status::error(Code::invalid_argument, fmt::format("--mode has {} twice", name));
+    }
     modes.push_back(*it);
     begin = end + 1;
   }

@@ -73,6 +73,18 @@ MemoryNeed need_of(const Source& source, const Job& job) {
           .hint = "take a smaller matrix, or more machines"};
 }
 
+// Of files, whose kind says that they are not; a general one may be symmetric all the same.
+Status check_symmetry(const Order& order, const Source& source) {
+  const bool may_be = source.file ? source.file->header().symmetry != Symmetry::skew_symmetric
+                                  : source.generator->is_symmetric();
+  if (order.method != Method::cg || may_be) {
+    return {};
+  }
+  return Status::error(rma::Code::invalid_argument,
+                       fmt::format("{}: conjugate gradients need a symmetric matrix", order.file))
+      .hint("--solve bicgstab takes any");
+}
+
 // What is asked of the matrix that only a square one has.
 Status check_shape(const Order& order, const Source& source) {
   const bool is_graph = order.partition == Partition::metis || order.partition == Partition::scotch;
@@ -310,6 +322,7 @@ Result<int> run_and_report(const Order& order, Job& job) {
     TESSERA_ASSIGN_OR_RETURN(source.file, MatrixFile::open(job, order.file));
   }
   TESSERA_RETURN_IF_ERROR(check_shape(order, source));
+  TESSERA_RETURN_IF_ERROR(check_symmetry(order, source));
   describe_source(report, order, source);
   TESSERA_RETURN_IF_ERROR(add_job(report, job));
   TESSERA_RETURN_IF_ERROR(check_memory(job, need_of(source, job)));

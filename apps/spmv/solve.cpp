@@ -95,9 +95,12 @@ Result<bool> goes_on(System<T>& system, Array<T>& r, const SolveOptions& options
   }
   if (!std::isfinite(norm)) {
     result.failure = "the residual is no longer finite";
+  } else if (!result.has_converged && result.iterations >= options.most_iterations) {
+    result.failure = fmt::format(
+        "{} steps did not suffice{}", result.iterations,
+        options.method == Method::cg ? "; conjugate gradients need a symmetric matrix" : "");
   }
-  return !result.has_converged && result.failure.empty() &&
-         result.iterations < options.most_iterations;
+  return !result.has_converged && result.failure.empty();
 }
 
 template <class T>

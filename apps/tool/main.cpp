@@ -121,7 +121,8 @@ int run_program(int argc, char** argv) {
   for (CLI::App* const each : {info, doctor}) {
     each->set_version_flag("--version", version);
     each->add_option("--json", delivery.json_file,
-                     "Write JSON to this file; - for standard output, in place of the text");
+                     "Write JSON to this file; - for standard output, in place of the text")
+        ->check(tessera::apps::check_file_name);
     each->add_flag("--quiet", delivery.is_quiet, "Print nothing");
   }
   const rma::LauncherTrace trace = rma::detect_launcher();

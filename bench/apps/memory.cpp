@@ -104,7 +104,12 @@ void measure_application_memory(Session& session) {
   rma::Job& job = session.job();
   measure_peak(session, grids(job, session.options().mg_classes.front()));
   measure_peak(session, sparse_matrix(job, "stencil27:48"));
-  measure_peak(session, coupled_cluster(job, {.frozen = 0, .occupied = 8, .virtuals = 64}));
+  // The larger one takes a gibibyte and half a minute.
+  constexpr std::int64_t large = std::int64_t{128} << 20U;
+  const bool is_large = session.options().max_size >= large;
+  measure_peak(session, coupled_cluster(job, {.frozen = 0,
+                                              .occupied = is_large ? 16 : 8,
+                                              .virtuals = is_large ? 128 : 64}));
 }
 
 }  // namespace tessera::bench

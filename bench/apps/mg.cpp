@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/common/memory_check.hpp"
 #include "apps/mg/distributed.hpp"
 #include "apps/mg/problem.hpp"
 #include "bench/apps/mg_messages.hpp"
@@ -36,8 +37,8 @@ std::int64_t bytes_of(const mg::Problem& problem) {
 }
 
 constexpr const char* two_sided = "mpi two-sided";
-constexpr const char* exchange_target = "MG class A: exposed exchange / MPI two-sided";
-constexpr const char* total_target = "MG class A: time / MPI two-sided";
+constexpr const char* exchange_target = "MG: exposed exchange / MPI two-sided";
+constexpr const char* total_target = "MG: time / MPI two-sided";
 
 /// The triad, several times a repetition, so that a sample lasts about as long as one of MG and
 /// both meet the same neighbours.
@@ -90,13 +91,10 @@ Candidate mg_candidate(Version& version, const mg::Problem& problem) {
   return candidate;
 }
 
-/// Collective. A version with another exchange, if there is one and blocks are thick enough for it.
+/// Collective. A version with another exchange, if blocks are thick enough for it.
 std::optional<Version> version_with(Session& session, const mg::Problem& problem,
                                     const std::string& name,
                                     std::unique_ptr<mg::Exchange> exchange) {
-  if (!exchange) {
-    return std::nullopt;
-  }
   auto solver = mg::DistributedRun::create(session.job(), problem, std::move(exchange));
   const rma::Status status = solver.ok() ? solver->run(1).status() : solver.status();
   if (!status.ok()) {
@@ -153,10 +151,10 @@ void compare_exchanges(Session& session, const mg::Problem& problem,
         "longest: {:.2f} ms, {:.2f} ms, {}; of all: {}",
         problem.name, ms(own.exposed_ns), other.name, ms(other.exposed_ns), say(exposed),
         ms(own.longest_ns), ms(other.longest_ns), say(longest), say(total)));
-    if (other.name == two_sided && problem.name == 'A' && session.crew().size() == 2 &&
-        session.job().node_count() == 2) {
-      session.targets().observe(exchange_target, "2 nodes", exposed);
-      session.targets().observe(total_target, "2 nodes", total);
+    if (other.name == two_sided && session.crew().size() == 2 && session.job().node_count() == 2) {
+      const std::string where = fmt::format("class {}, 2 nodes", problem.name);
+      session.targets().observe(exchange_target, where, exposed);
+      session.targets().observe(total_target, where, total);
     }
   }
 }
@@ -200,19 +198,48 @@ std::unique_ptr<mg::Exchange> socket_exchange(Session& session) {
   return exchange;
 }
 
+struct NamedExchange {
+  std::string name;
+  std::unique_ptr<mg::Exchange> exchange;
+};
+
+/// Of messages and sockets, as far as they are there.
+std::vector<NamedExchange> exchanges_of_others(Session& session) {
+  std::vector<NamedExchange> found;
+  if (session.compares_with(Peer::mpi)) {
+    found.push_back({two_sided, make_mpi_exchange(session.crew(), false)});
+    found.push_back({"mpi overlapped", make_mpi_exchange(session.crew(), true)});
+  }
+  found.push_back({"tcp polling", socket_exchange(session)});
+  std::erase_if(found, [](const NamedExchange& each) { return each.exchange == nullptr; });
+  return found;
+}
+
+/// Each version has grids of its own. Errors: BadInput.
+void check_memory(Session& session, const mg::Problem& problem, std::size_t versions) {
+  const auto ranks = static_cast<std::int64_t>(session.crew().size());
+  const auto bytes = static_cast<double>(mg::memory_bytes(problem, ranks));
+  const rma::Status fits = apps::check_memory(
+      session.job(),
+      {.bytes_per_rank = static_cast<double>(versions) * bytes / static_cast<double>(ranks),
+       .what = fmt::format("class {}, {} version{} of it", problem.name, versions,
+                           versions == 1 ? "" : "s"),
+       .hint = "take a smaller class, or --compare none"});
+  if (!fits.ok()) {
+    throw BadInput(std::string(fits.message()));
+  }
+}
+
 /// Tessera's version last.
 std::vector<Version> all_versions(Session& session, const mg::Problem& problem) {
+  std::vector<NamedExchange> others = exchanges_of_others(session);
+  check_memory(session, problem, others.size() + 1);
   std::vector<Version> versions;
-  const auto add = [&](const std::string& name, std::unique_ptr<mg::Exchange> exchange) {
+  for (auto& [name, exchange] : others) {
     if (auto version = version_with(session, problem, name, std::move(exchange))) {
       versions.push_back(std::move(*version));
     }
-  };
-  for (const bool overlaps : {false, true}) {
-    add(overlaps ? "mpi overlapped" : two_sided,
-        session.compares_with(Peer::mpi) ? make_mpi_exchange(session.crew(), overlaps) : nullptr);
   }
-  add("tcp polling", socket_exchange(session));
   versions.push_back({"tessera-mg", mg::DistributedRun::create(session.job(), problem).value()});
   return versions;
 }

@@ -100,7 +100,7 @@ int run_command(int argc, const char* const* argv) {
       ->type_name("FILE");
   app.add_option("-o,--output", options.output, "the page")
       ->required()
-      ->check(check_file_name)
+      ->check(apps::check_file_name)
       ->type_name("FILE");
   app.add_option("--baseline", options.baseline,
                  "what the others are compared with (else: the version of the first file)")

@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "apps/common/command_line.hpp"
 #include "apps/common/whole_number.hpp"
 #include "bench/support/build_info.hpp"
 #include "bench/support/machine.hpp"
@@ -94,10 +95,6 @@ std::size_t SuiteOptions::cold_bytes() const {
   return bench::cold_bytes(cache_bytes > 0 ? cache_bytes : largest_cache_bytes());
 }
 
-std::string check_file_name(const std::string& name) {
-  return name.empty() ? "an empty name is no file" : "";
-}
-
 void add_options(CLI::App& app, SuiteOptions& options) {
   app.set_version_flag("--version", std::string(suite_version()));
   app.add_option_function<std::string>(
@@ -136,10 +133,10 @@ void add_options(CLI::App& app, SuiteOptions& options) {
          "what the largest cache holds, where the system doesn't tell it right")
       ->type_name("SIZE");
   app.add_option("--json", options.json, "write the results as JSON")
-      ->check(check_file_name)
+      ->check(apps::check_file_name)
       ->type_name("FILE");
   app.add_option("--csv", options.csv, "write the results as CSV")
-      ->check(check_file_name)
+      ->check(apps::check_file_name)
       ->type_name("FILE");
   app.add_flag("--quiet", options.quiet, "print no tables");
 }

@@ -44,9 +44,6 @@ struct SuiteOptions {
 /// "64", "64K", "4M", "1G" as bytes; throws CLI::ValidationError with `option` when it is none.
 std::int64_t parse_size(const std::string& text, const char* option);
 
-/// What is wrong with the name of a file to be written; empty when nothing is.
-std::string check_file_name(const std::string& name);
-
 /// Adds the shared options to `app`; they are stored in `options`, which must live as long.
 void add_options(CLI::App& app, SuiteOptions& options);
 

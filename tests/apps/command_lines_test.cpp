@@ -44,6 +44,17 @@ TEST(CommandLine, CountsBelowOneAreRefusedInOneSentence) {
   EXPECT_NE(ending.output.find("at most 2147483647\n"), std::string::npos) << ending.output;
 }
 
+TEST(CommandLine, AnEmptyNameIsNoFile) {
+  for (const std::vector<std::string>& line : {std::vector<std::string>{TESSERA_MG, "--json", ""},
+                                               {TESSERA, "info", "--json", ""},
+                                               {TESSERA_RUN, "--json", "", "true"}}) {
+    const Ending ending = run(line);
+    EXPECT_EQ(ending.exit_code, usage) << line[0];
+    EXPECT_NE(ending.output.find("--json: an empty name is no file\n"), std::string::npos)
+        << ending.output;
+  }
+}
+
 TEST(CommandLine, CountsWithZerosInFrontAreDecimal) {
   const Ending ending = run({TESSERA_MG, "--iterations", "010", "--threads", "01"});
   EXPECT_NE(ending.output.find("\niterations: 10\n"), std::string::npos) << ending.output;
@@ -173,11 +184,15 @@ TEST(Mg, AClassThatThereIsNotIsRefusedWithThoseThatThereAre) {
   }
 }
 
+bool has_memory_for_class_d(std::int64_t ranks) {
+  const mg::Problem problem = *mg::parse_class("D").problem;
+  return static_cast<double>(rma::available_memory_bytes()) >
+         static_cast<double>(mg::memory_bytes(problem, ranks));
+}
+
 TEST(Mg, AClassThatDoesNotFitTheMachineIsRefused) {
   constexpr std::int64_t ranks = 4;
-  const mg::Problem problem = *mg::parse_class("D").problem;
-  if (static_cast<double>(rma::available_memory_bytes()) >
-      static_cast<double>(mg::memory_bytes(problem, ranks))) {
+  if (has_memory_for_class_d(ranks)) {
     GTEST_SKIP() << "this machine has memory enough for class D";
   }
   const Ending ending =
@@ -190,6 +205,20 @@ TEST(Mg, AClassThatDoesNotFitTheMachineIsRefused) {
       << ending.output;
   EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 4U) << ending.output;
 }
+
+#ifdef TESSERA_BENCH_PROGRAM
+TEST(Bench, AClassThatDoesNotFitTheMachineIsRefused) {
+  if (has_memory_for_class_d(2)) {
+    GTEST_SKIP() << "this machine has memory enough for class D";
+  }
+  const Ending ending = run({TESSERA_RUN, "-n", "2", TESSERA_BENCH_PROGRAM, "mg", "--classes", "D",
+                             "--compare", "none", "--quiet"});
+  EXPECT_EQ(ending.exit_code, usage) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "tessera-bench: class D, 1 version of it needs "), 1U)
+      << ending.output;
+  EXPECT_NE(ending.output.find("take a smaller class, or --compare none\n"), std::string::npos);
+}
+#endif
 
 TEST(Mg, TheLowestSurvivorTellsOnceWhatWasLostAndWhen) {
   for (const std::size_t victim : {0U, 1U}) {

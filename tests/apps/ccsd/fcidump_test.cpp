@@ -86,37 +86,56 @@ TEST(Fcidump, TellsIntegralsOfEachKindInAnyOrder) {
   EXPECT_EQ(file.entries[4].kind, Kind::orbital_energy);
 }
 
-TEST(Fcidump, RefusesHeadersByName) {
-  struct Case {
-    const char* text;
-    const char* reason;
-  };
-  for (const Case& each : std::vector<Case>{
-           {"&FCI NELEC=2 /\n", "the header has no NORB"},
-           {"&FCI NORB=2 /\n", "the header has no NELEC"},
-           {"&FCI NORB=2,NELEC=two /\n", "NELEC=TWO is not a whole number"},
-           {"&FCI NORB=2,NELEC=3 /\n", "NELEC=3: an odd number of electrons"},
-           {"&FCI NORB=2,NELEC=2,MS2=2 /\n", "MS2=2: open shells are not supported"},
-           {"&FCI NORB=2,NELEC=6 /\n", "NELEC=6 electrons do not fit 2 orbitals"},
-           {"&FCI NORB=0,NELEC=0 /\n", "NORB=0 is not between"},
-           {"&FCI NORB=2,NELEC=2,UHF=.TRUE. /\n", "UHF=.TRUE.: unrestricted integrals"},
-           {"&FCI NORB=2,NELEC=2,IUHF=2 /\n", "IUHF=2 is neither true nor false"},
-           {"&FCI NORB=2,NELEC=2,IUHF=-1 /\n", "IUHF=-1 is neither true nor false"},
-           {"&FCI NORB=2,NELEC=2,UHF=YES /\n", "UHF=YES is neither true nor false"},
-           {"&FCI NORB=2,NELEC=2,UHF=.YES. /\n", "UHF=.YES. is neither true nor false"},
-           {"&FCI NORB=2,NELEC=1 0 /\n", "NELEC=1 0 is not a whole number"},
-           {"&FCI NORB=2,NELEC=1\n0 /\n", "NELEC=1?0 is not a whole number"},
-           {"&FCI NORB=2,NELEC=2,IUHF=1 /\n", "IUHF=1: unrestricted integrals"},
-           {"&FCI NORB=2,NELEC=2,TREL=.T. /\n", "relativistic integrals are not supported"},
-           {"&FCI NORB=2,NELEC=2,SPIN=1 /\n", "the unknown name SPIN"},
-           {"&FCI NORB=2,NELEC=2,=1 /\n", "the header has a = without a name before it"},
-           {"&FCI NORB=2,NORB=2,NELEC=2 /\n", "the header has NORB twice"},
-           {"&FCI NORB=2,\nNELEC=2,\n", ":2: the file ends within its header"},
-           {"HELLO\n", ":1: an FCIDUMP file begins with &FCI"},
-           {"", "the file ends within its header"}}) {
-    const Text file(each.text);
-    EXPECT_TRUE(fails(file.status, Code::invalid_argument, {"test.fcidump:", each.reason}));
+struct BadHeader {
+  const char* text;
+  std::string complaint;
+};
+
+void expect_complaints(const std::vector<BadHeader>& headers) {
+  for (const BadHeader& each : headers) {
+    EXPECT_TRUE(
+        fails(Text(each.text).status, Code::invalid_argument, {"test.fcidump:", each.complaint}));
   }
+}
+
+TEST(Fcidump, RefusesHeadersByName) {
+  expect_complaints(
+      {{"&FCI NELEC=2 /\n", "the header has no NORB"},
+       {"&FCI NORB=2 /\n", "the header has no NELEC"},
+       {"&FCI NORB=2,NELEC=two /\n", "NELEC=TWO is not a whole number"},
+       {"&FCI NORB=2,NELEC=3 /\n", "NELEC=3: an odd number of electrons"},
+       {"&FCI NORB=2,NELEC=2,MS2=2 /\n", "MS2=2: open shells are not supported"},
+       {"&FCI NORB=2,NELEC=6 /\n", "NELEC=6 electrons do not fit 2 orbitals"},
+       {"&FCI NORB=0,NELEC=0 /\n", "NORB=0 is not between"},
+       {"&FCI NORB=2,NELEC=2,UHF=.TRUE. /\n", "UHF=.TRUE.: unrestricted integrals"},
+       {"&FCI NORB=2,NELEC=2,IUHF=2 /\n", "IUHF=2 is neither true nor false"},
+       {"&FCI NORB=2,NELEC=2,IUHF=-1 /\n", "IUHF=-1 is neither true nor false"},
+       {"&FCI NORB=2,NELEC=2,UHF=YES /\n", "UHF=YES is neither true nor false"},
+       {"&FCI NORB=2,NELEC=2,UHF=.YES. /\n", "UHF=.YES. is neither true nor false"},
+       {"&FCI NORB=2,NELEC=1 0 /\n", "NELEC=1 0 is not a whole number"},
+       {"&FCI NORB=2,NELEC=1\n0 /\n", "NELEC=1?0 is not a whole number"},
+       {"&FCI NORB=2,NELEC=2,IUHF=1 /\n", "IUHF=1: unrestricted integrals"},
+       {"&FCI NORB=2,NELEC=2,TREL=.T. /\n", "relativistic integrals are not supported"},
+       {"&FCI NORB=2,NELEC=2,SPIN=1 /\n", "the unknown name SPIN"},
+       {"&FCI NORB=2,NELEC=2,=1 /\n", "the header has a = without a name before it"},
+       {"&FCI NORB=2,NORB=2,NELEC=2 /\n", "the header has NORB twice"},
+       {"&FCI NORB=2,\nNELEC=2,\n", ":2: the file ends within its header"},
+       {"HELLO\n", ":1: an FCIDUMP file begins with &FCI"},
+       {"", "test.fcidump: the file is empty"}});
+}
+
+// Each name by its own place, what is missing by the header's end.
+TEST(Fcidump, TellsWhereAHeaderIsWrong) {
+  expect_complaints(
+      {{"&FCI NORB=2,UHF=.TRUE.,NELEC=2 /\n", "test.fcidump:1:13: UHF=.TRUE.: unrestricted"},
+       {"\n  &FCI NORB=0,NELEC=2 /\n", "test.fcidump:2:8: NORB=0 is not between"},
+       {"&FCI\n NORB=2,\n\n  MS2 = 2,\nNELEC=2,\n&END\n", "test.fcidump:4:3: MS2=2: open shells"},
+       {"&FCI NORB=2,\nNELEC=3,\n/\n", "test.fcidump:2:1: NELEC=3: an odd number"},
+       {"&FCI NORB=2,\n NORB=3,NELEC=2 /\n", "test.fcidump:2:2: the header has NORB twice"},
+       {"&FCI NORB=2,\n =3,NELEC=2 /\n", "test.fcidump:2:2: the header has a = without a name"},
+       {"&FCI\n one NORB=2,NELEC=2 /\n",
+        "test.fcidump:2:2: the header has text that belongs to no"},
+       {"&FCI NORB=2,\n ORBSYM=1,1,\n &END\n", "test.fcidump:3:2: the header has no NELEC"}});
 }
 
 TEST(Fcidump, DoesNotLookForAHeadersEndInAllOfAFile) {

@@ -103,6 +103,17 @@ TEST(CcsdProgram, HasPsi4sEnergies) {
   }
 }
 
+TEST(CcsdProgram, HasTheSameEnergiesOnAnyRanksOfOneNodeAndOfTwo) {
+  expect_energies(alone({"--fcidump", H2O_STO3G, "--triples"}), references[0]);
+  for (const char* ranks : {"2", "3", "4"}) {
+    for (const char* nodes : {"1", "2"}) {
+      expect_energies(run({TESSERA_RUN, "-n", ranks, "--nodes", nodes, TESSERA_CCSD},
+                          {"--fcidump", H2O_STO3G, "--triples"}),
+                      references[0]);
+    }
+  }
+}
+
 TEST(CcsdProgram, GoesOnFromACheckpointOnAnotherNumberOfRanks) {
   const TemporaryFolder folder;
   const std::string file = folder.file("amplitudes.h5");
@@ -195,6 +206,10 @@ TEST(CcsdProgram, RefusesCommandLinesThatMakeNoSense) {
   expect_refused(alone({"--occupied", "10", "--virtual", "100000"}), "at most 32767");
   expect_refused(alone({"--occupied", "4", "--virtual", "8", "--max-iterations", "1"}),
                  "it takes two iterations to tell whether they lead somewhere");
+  for (const char* option : {"--fcidump", "--checkpoint", "--restart", "--json"}) {
+    expect_refused(alone({"--fcidump", H2O_STO3G, option, ""}),
+                   fmt::format("{}: an empty name is no file\n", option));
+  }
 }
 
 TEST(CcsdProgram, RefusesFilesOnceAndByName) {
