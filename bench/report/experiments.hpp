@@ -12,7 +12,8 @@ namespace tessera::bench::report {
 
 /// What commands take, for Part::takes.
 inline constexpr const char* takes_a_device =
-    "It takes an RDMA device; tests/rdma-vm makes one of software.";
+    "It takes an RDMA device. tests/rdma-vm/run --keep vm report makes one of software, and leaves "
+    "vm/csv.json.";
 inline constexpr const char* takes_two_counts =
     "It takes files of several numbers of ranks, with as many on each node.";
 

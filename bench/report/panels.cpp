@@ -341,6 +341,16 @@ Panel panel_of(std::string what, Of of) {
   return {std::move(what), [of](const Dataset& dataset) { return figures(dataset, of); }};
 }
 
+/// Whether any of its measurements has an entry of whose name begins with `by`.
+bool has(const Variant& variant, const std::string& bench, const std::string& op,
+         const std::string& by) {
+  return std::ranges::any_of(variant.measurements, [&](const Measurement& each) {
+    return each.bench == bench && each.op == op &&
+           std::ranges::any_of(each.entries,
+                               [&](const Entry& entry) { return entry.backend.starts_with(by); });
+  });
+}
+
 bool is_among(const Variant& variant, Runs runs) {
   const bool is_one_node = variant.launches.front()->nodes == 1;
   return runs == Runs::any || (runs == Runs::on_one_node) == is_one_node;
@@ -455,12 +465,12 @@ Panel communication_by_rank() {
 }
 
 Panel part_of_another(const std::string& what, const std::string& bench, const std::string& op,
-                      Runs runs) {
+                      Runs runs, const std::string& by) {
   return {what, [](const Dataset&) { return std::string(); },
           [=](const Dataset& dataset) {
             const auto shown = dataset.shown();
             return std::any_of(shown.begin(), shown.end(), [&](const Variant* variant) {
-              return is_among(*variant, runs) && find(*variant, bench, op) != nullptr;
+              return is_among(*variant, runs) && has(*variant, bench, op, by);
             });
           }};
 }

@@ -68,8 +68,9 @@ Panel communication_by_rank();
 /// In which runs a result is looked for.
 enum class Runs { any, on_one_node, between_nodes };
 /// Draws nothing: stands for what another panel shows as far as files have it, a bar, a line of a
-/// table, and may be missing for itself.
+/// table, and may be missing for itself. With `by`, whose name begins so has to be among those that
+/// were measured.
 Panel part_of_another(const std::string& what, const std::string& bench, const std::string& op,
-                      Runs runs = Runs::any);
+                      Runs runs = Runs::any, const std::string& by = {});
 
 }  // namespace tessera::bench::report

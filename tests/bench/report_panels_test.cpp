@@ -177,5 +177,14 @@ TEST(Panels, StandForWhatOthersDraw) {
   EXPECT_TRUE(is_measured("class_A", Runs::between_nodes));
 }
 
+TEST(Panels, StandForWhatOthersDrawBesideOneOfAName) {
+  const Panel panel = part_of_another("a bar", "net", "class_A", Runs::any, "mpi");
+  const RunFile alone = with_measurement("class_A", "", 8, {{"tessera-mg", 1}});
+  const RunFile beside =
+      with_measurement("class_A", "", 8, {{"mpi two-sided", 2}, {"tessera-mg", 1}});
+  EXPECT_FALSE(panel.is_measured(Dataset(one(alone))));
+  EXPECT_TRUE(panel.is_measured(Dataset(one(beside))));
+}
+
 }  // namespace
 }  // namespace tessera::bench::report
