@@ -222,7 +222,7 @@ void check_memory(Session& session, const mg::Problem& problem, std::size_t vers
   const rma::Status fits = apps::check_memory(
       session.job(),
       {.bytes_per_rank = static_cast<double>(versions) * bytes / static_cast<double>(ranks),
-       .what = fmt::format("class {}, {} version{} of it", problem.name, versions,
+       .what = fmt::format("class {} with {} exchange{}", problem.name, versions,
                            versions == 1 ? "" : "s"),
        .hint = "take a smaller class, or --compare none"});
   if (!fits.ok()) {
