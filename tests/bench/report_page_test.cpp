@@ -420,9 +420,10 @@ TEST(Experiments, AskForClassCByItselfAndForClassesWithMessages) {
       has(text,
           "tessera-bench mg --classes C -i 5 -x 1, with --json FILE, measures it. It takes some "
           "9 GiB of memory and many minutes."));
-  for (const std::string where : {"on one node", "between nodes"}) {
-    EXPECT_TRUE(has(text, "Not in these files: class S " + where + ", class W " + where +
-                              ", class A " + where + ", class B " + where + ". "));
+  for (const char* where : {"on one node", "between nodes"}) {
+    EXPECT_TRUE(has(text, fmt::format("Not in these files: class S {0}, class W {0}, class A {0}, "
+                                      "class B {0}. ",
+                                      where)));
   }
   EXPECT_TRUE(has(text, "measures it. Without MPI&#39;s messages there is nothing to compare."));
 }
