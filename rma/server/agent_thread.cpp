@@ -188,6 +188,9 @@ void AgentThread::run() noexcept {
     if (is_awake) {
       give_way();
     } else if (is_within(soon, helped_until_)) {
+      if (node_.size() > 1) {
+        last_nap = {};  // other ranks of the node may wait for what comes
+      }
       take_nap();
     } else {
       last_nap = {};
