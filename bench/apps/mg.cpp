@@ -14,6 +14,7 @@
 #include "apps/common/memory_check.hpp"
 #include "apps/mg/distributed.hpp"
 #include "apps/mg/problem.hpp"
+#include "bench/apps/call_log.hpp"
 #include "bench/apps/mg_messages.hpp"
 #include "bench/apps/mg_sockets.hpp"
 #include "bench/floors/memory_floor.hpp"
@@ -62,10 +63,10 @@ Candidate long_triad(Session& session, const mg::Problem& problem) {
 struct Version {
   std::string name;
   mg::DistributedRun solver;
-  /// Of the rank that computed longest: what a run would save.
-  std::vector<double> exposed_ns = {};
+  /// Nanoseconds of the rank that computed longest: what a run would save.
+  CallLog exposed = {};
   /// Of the rank that waited longest, for others' computation too.
-  std::vector<double> longest_ns = {};
+  CallLog longest = {};
 };
 
 Candidate mg_candidate(Version& version, const mg::Problem& problem) {
@@ -74,11 +75,15 @@ Candidate mg_candidate(Version& version, const mg::Problem& problem) {
   candidate.cooperative = true;
   const auto norm = std::make_shared<double>(0);
   candidate.run = [&version, &problem, norm](std::int64_t repetitions) {
+    constexpr double ns_per_second = 1e9;
+    for (CallLog* const log : {&version.exposed, &version.longest}) {
+      log->begin_call(static_cast<std::size_t>(repetitions));
+    }
     for (std::int64_t i = 0; i < repetitions; ++i) {
       const mg::RunResult result = version.solver.run(problem.cycles).value();
       *norm = result.norm;
-      version.exposed_ns.push_back(result.exposed_seconds * 1e9);
-      version.longest_ns.push_back(result.halo_seconds * 1e9);
+      version.exposed.add(result.exposed_seconds * ns_per_second);
+      version.longest.add(result.halo_seconds * ns_per_second);
     }
   };
   candidate.verify = [&problem, norm, run = candidate.run]() -> std::string {
@@ -246,18 +251,16 @@ std::vector<Version> all_versions(Session& session, const mg::Problem& problem) 
 
 /// `measured` has a result for each version.
 void compare_versions(Session& session, const mg::Problem& problem,
-                      std::span<const Version> versions, std::span<const Measured> measured) {
+                      std::span<const Version> versions, std::span<const Measured> measured,
+                      bool is_primed) {
   if (!session.is_leader()) {
     return;
   }
   std::vector<Exchanged> exchanged;
   for (std::size_t i = 0; i < versions.size(); ++i) {
-    const auto last = [&](const std::vector<double>& times_ns) {
-      const auto rounds = static_cast<std::ptrdiff_t>(measured[i].samples_ns.size());
-      return std::vector(times_ns.end() - rounds, times_ns.end());  // those before warmed up
-    };
-    exchanged.push_back({versions[i].name, last(versions[i].exposed_ns),
-                         last(versions[i].longest_ns), measured[i].samples_ns});
+    const auto rounds = std::ssize(measured[i].samples_ns);
+    exchanged.push_back({versions[i].name, versions[i].exposed.of_last(rounds, is_primed),
+                         versions[i].longest.of_last(rounds, is_primed), measured[i].samples_ns});
   }
   record_exchanges(session, problem, exchanged, "exposed_", &Exchanged::exposed_ns);
   record_exchanges(session, problem, exchanged, "exchange_", &Exchanged::longest_ns);
@@ -265,10 +268,10 @@ void compare_versions(Session& session, const mg::Problem& problem,
                     exchanged.back());
 }
 
-/// Exchanges wait for the slowest rank, so a few short runs say little of them.
-std::int64_t rounds_of(const mg::Problem& problem) {
-  constexpr double short_run = 5e9;  // operations: a fraction of a second
-  return mg::operations(problem, problem.cycles) < short_run ? 31 : 7;
+/// A run of a fraction of a second: classes S, W and A.
+bool is_short(const mg::Problem& problem) {
+  constexpr double operations = 5e9;
+  return mg::operations(problem, problem.cycles) < operations;
 }
 
 void measure_class(Session& session, std::optional<Table>& table, const mg::Problem& problem) {
@@ -278,12 +281,15 @@ void measure_class(Session& session, std::optional<Table>& table, const mg::Prob
     candidates.push_back(mg_candidate(version, problem));
   }
   MeasureOptions options = session.options().measure_options();
-  const std::int64_t rounds = rounds_of(problem);
+  // Exchanges wait for the slowest rank, so a few short runs say little of them.
+  const std::int64_t rounds = is_short(problem) ? 31 : 7;
   options.samples = std::min(options.samples, rounds);
   options.min_samples = rounds;
   options.warm_up_samples = 1;
   options.repetitions = 1;
-  options.prime = false;  // both are many times larger than the caches
+  // NPB runs a cycle untimed before those that count. Without, a run of a millisecond goes by whose
+  // it follows: the triad's, which leaves nothing in the caches, or its own. A long one does not.
+  options.prime = options.prime && is_short(problem);
   if (!table) {
     table.emplace(session.table("NAS MG Time", candidates.size() - 1, Quantity::latency, "Edge"));
   }
@@ -291,7 +297,7 @@ void measure_class(Session& session, std::optional<Table>& table, const mg::Prob
       *table, {"mg", std::string("class_") + problem.name, shape_of(problem), bytes_of(problem)},
       problem.edge, candidates, options);
   compare_with_triad(session, problem, measured);
-  compare_versions(session, problem, versions, std::span(measured).subspan(1));
+  compare_versions(session, problem, versions, std::span(measured).subspan(1), options.prime);
 }
 
 }  // namespace

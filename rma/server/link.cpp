@@ -418,12 +418,12 @@ void Link::send_kept() {
   note_unsent();
 }
 
-// What there is no room for, or is long, is others' from now on.
+// What there is no room for is others' from now on. Long puts in the background are theirs already.
 void Link::send_held() noexcept {
   bool is_held_up = false;
   {
     const std::lock_guard guard(sending_);
-    if (!is_lost() && !writer_.is_left() && writer_.kept_bytes() < least_left_bytes) {
+    if (!is_lost() && !writer_.is_left()) {
       send_kept();
     }
     is_held_up = writer_.is_held_up();
