@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -138,17 +140,23 @@ class Leader {
     return spent / static_cast<double>(taken);
   }
 
-  /// Rounds in turned order: A B C, C B A, A B C, …
+  /// Pairs of rounds, the second in the first one's order turned round: A C B, B C A, C A B, …
   void take_samples(double round_ns) {
     const auto limit = static_cast<double>(options_.sampling_limit.count());
     const double affordable = std::min(limit / std::max(round_ns, 1.0), 1e9);
     const std::int64_t rounds =
         std::clamp(static_cast<std::int64_t>(affordable),
                    std::min(options_.min_samples, options_.samples), options_.samples);
-    const std::size_t count = candidates_.size();
+    std::vector<std::size_t> order(candidates_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::mt19937_64 random(options_.bootstrap.seed);  // the same orders in each run
     for (std::int64_t round = 0; round < rounds; ++round) {
-      for (std::size_t place = 0; place < count; ++place) {
-        const std::size_t candidate = round % 2 == 0 ? place : count - 1 - place;
+      if (round % 2 == 0) {
+        std::shuffle(order.begin(), order.end(), random);
+      } else {
+        std::reverse(order.begin(), order.end());
+      }
+      for (const std::size_t candidate : order) {
         results_[candidate].samples_ns.push_back(sample(candidate));
       }
     }

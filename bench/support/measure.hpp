@@ -4,8 +4,9 @@
 //
 // Two numbers taken minutes apart on a shared machine say more about the neighbours than about the
 // code. Here all candidates are prepared, checked and warmed up first; then each round takes one
-// sample of each, in turned order from round to round (A B B A A B …), so that a slow drift and a
-// candidate's effect on its successor hit all alike. Rounds are the pairs of ratio_of_medians().
+// sample of each. Rounds come in pairs, in an order drawn for the pair and in the same turned round
+// (B A C, C A B, …), so that a slow drift and a candidate's effect on its successor hit all alike.
+// Rounds are the pairs of ratio_of_medians().
 //
 // A sample is a batch of repetitions that lasts at least `timer_multiple` times a clock reading;
 // what is kept is (elapsed − clock reading) / repetitions. So the percentiles of a short operation
