@@ -130,10 +130,10 @@ TEST(Measure, LetsEachCandidateFollowEachOtherAlike) {
   }
   // Within rounds, in the middle of each two, and between those.
   for (const std::string other : {"AB", "AC", "BA", "BC", "CA", "CB"}) {
-    EXPECT_NEAR(pairs[other], rounds * 2 / 6 + rounds / 2 / 9, 120) << other;
+    EXPECT_NEAR(pairs[other], rounds * (2 / 6.0 + 1 / 18.0), 120) << other;
   }
   for (const std::string itself : {"AA", "BB", "CC"}) {
-    EXPECT_NEAR(pairs[itself], rounds / 2 / 3 + rounds / 2 / 9, 120) << itself;
+    EXPECT_NEAR(pairs[itself], rounds * (1 / 6.0 + 1 / 18.0), 120) << itself;
   }
 }
 
