@@ -53,9 +53,18 @@ function(tessera_layer name)
   set_property(GLOBAL APPEND PROPERTY TESSERA_LAYERS ${name})  # for install.cmake and the summary
 endfunction()
 
+# What reads command lines and writes reports does so once a run, by headers of CLI11 and JSON that
+# take a compiler long: half as long with -O1.
+function(tessera_compile_fast)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")
+endfunction()
+
 # tessera_program(NAME SOURCES … LINK …): an executable in build/bin that is installed.
 function(tessera_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  set(mains ${arg_SOURCES})
+  list(FILTER mains INCLUDE REGEX "(^|/)main[.]cpp$")
+  tessera_compile_fast(${mains})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE tessera_flags ${arg_LINK})

@@ -27,11 +27,10 @@ struct Value {
   std::string text;
   std::size_t at = 0;
 };
-using Values = std::map<std::string, Value>;
 
 struct Namelist {
   const HeaderText& header;
-  Values values = {};
+  std::map<std::string, Value> values = {};
 
   /// What stands at a place of the header's text.
   [[nodiscard]] Status refuse(std::size_t at, const std::string& reason) const {

@@ -85,6 +85,16 @@ Status check_symmetry(const Order& order, const Source& source) {
       .hint("--solve bicgstab takes any");
 }
 
+// Whether A equals its conjugate transpose, as conjugate gradients need, for sure: by its kind.
+bool is_surely_symmetric(const Source& source) {
+  if (!source.file) {
+    return source.generator->is_symmetric();
+  }
+  const MatrixHeader& header = source.file->header();
+  return header.symmetry == Symmetry::hermitian ||
+         (header.symmetry == Symmetry::symmetric && header.field != Field::complex);
+}
+
 // What is asked of the matrix that only a square one has.
 Status check_shape(const Order& order, const Source& source) {
   const bool is_graph = order.partition == Partition::metis || order.partition == Partition::scotch;
@@ -257,8 +267,8 @@ Result<bool> multiply(const Order& order, Report& report, Problem<T>& problem, A
 
 // With b = A x for the trial vector, so that the solution is known, too.
 template <class T>
-Result<bool> solve_system(const Order& order, Report& report, Problem<T>& problem,
-                          Array<T>& exact) {
+Result<bool> solve_system(const Order& order, Report& report, const Source& source,
+                          Problem<T>& problem, Array<T>& exact) {
   SparseMatrix<T>& matrix = problem.matrix;
   TESSERA_ASSIGN_OR_RETURN(auto b, exact.duplicate("b"));
   TESSERA_ASSIGN_OR_RETURN(auto x, exact.duplicate("solution"));
@@ -289,7 +299,10 @@ Result<bool> solve_system(const Order& order, Report& report, Problem<T>& proble
   report.add("tolerance", order.tolerance, "");
   report.add("solution_error", norm > 0 ? error / norm : error, "", 14);
   if (!result.failure.empty()) {
-    report.add("solver_failure", result.failure);
+    const bool may_be_the_matrix = *order.method == Method::cg && !is_surely_symmetric(source);
+    report.add("solver_failure",
+               result.failure +
+                   (may_be_the_matrix ? "; conjugate gradients need a symmetric matrix" : ""));
   }
   // The true residual may be a little behind the one that was carried along.
   return result.has_converged && result.true_residual <= 10 * order.tolerance;
@@ -307,7 +320,7 @@ Result<bool> run_with(const Order& order, Report& report, Source& source, Job& j
   TESSERA_ASSIGN_OR_RETURN(auto x, trial_vector(job, problem));
   TESSERA_ASSIGN_OR_RETURN(bool is_good, multiply(order, report, problem, x, summary.most_in_row));
   if (order.method) {
-    TESSERA_ASSIGN_OR_RETURN(const bool is_solved, solve_system(order, report, problem, x));
+    TESSERA_ASSIGN_OR_RETURN(const bool is_solved, solve_system(order, report, source, problem, x));
     is_good = is_good && is_solved;
   }
   return is_good;

@@ -40,6 +40,8 @@ class Helper {
   virtual void begin() noexcept = 0;
   virtual void help() noexcept = 0;
   virtual void end() noexcept = 0;
+  /// Behind end(): this thread is about to sleep, so nobody knows when it helps again.
+  virtual void hand_back() noexcept = 0;
 };
 
 /// How long at least who helps stays awake: what it does is worth as much as the agent's own
@@ -133,7 +135,8 @@ class Node final : public Liveness {
     return NoHelp::is_here() ? nullptr : helper_.load(std::memory_order_acquire);
   }
 
-  /// Calls `ready` until it is true or the policy's time is over; tells which. Helps meanwhile.
+  /// Calls `ready` until it is true or the policy's time is over; tells which. Helps meanwhile, and
+  /// hands the work back in the end if it isn't: the caller sleeps then.
   /// Requires: the caller holds no lock of this node's memory.
   template <class Ready>
   bool spin(Ready&& ready) const;
@@ -177,6 +180,8 @@ class Node final : public Liveness {
                             const std::function<bool()>& is_gone);
 
  private:
+  template <class Ready>
+  bool spin_helping(Helper& needy, Ready&& ready) const;
   [[nodiscard]] RankRecord& own() const noexcept { return memory_->record(place_); }
   void empty_box();
   std::optional<Invitation> take_invitation(std::uint64_t key, WorldRank sender);
@@ -201,7 +206,16 @@ bool Node::spin(Ready&& ready) const {
   if (needy == nullptr) {
     return spin_until(policy_.spin, ready) || linger_until(policy_.linger, ready);
   }
-  const Helping helping(needy);
+  const bool is_ready = spin_helping(*needy, ready);
+  if (!is_ready) {
+    needy->hand_back();
+  }
+  return is_ready;
+}
+
+template <class Ready>
+bool Node::spin_helping(Helper& needy, Ready&& ready) const {
+  const Helping helping(&needy);
   const auto look = [&] {
     const bool is_ready = ready();
     if (!is_ready) {

@@ -41,6 +41,7 @@ class Agent final : public detail::Helper {
   void begin() noexcept override { threads_.front()->begin_help(); }
   void help() noexcept override { threads_.front()->help(); }
   void end() noexcept override { threads_.front()->end_help(); }
+  void hand_back() noexcept override { threads_.front()->take_back(); }
 
   /// Returns when all who had a conversation with it have ended theirs, or are gone. Strangers
   /// don't count.

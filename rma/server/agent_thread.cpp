@@ -163,13 +163,14 @@ void AgentThread::run() noexcept {
   pthread_setname_np(pthread_self(), "tessera-agent");
   prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: naps are to be as short as they say
   std::chrono::microseconds last_nap{0};
-  const auto take_nap = [&] {
+  const auto take_nap = [&](std::uint32_t before) {
     last_nap = std::clamp(2 * last_nap, first_nap(), longest_nap);
-    std::this_thread::sleep_for(last_nap);
+    nap(before, last_nap);
   };
   while (!shared_.is_ending) {
+    const std::uint32_t before = handed_back_.load();
     if (is_helped()) {
-      take_nap();
+      take_nap(before);
       continue;
     }
     bool is_busy = false;
@@ -191,7 +192,7 @@ void AgentThread::run() noexcept {
       if (node_.size() > 1) {
         last_nap = {};  // other ranks of the node may wait for what comes
       }
-      take_nap();
+      take_nap(before);
     } else {
       last_nap = {};
       sleep(longest);
@@ -206,6 +207,25 @@ void AgentThread::run() noexcept {
 void AgentThread::end_help() noexcept {
   note_now(helped_until_);
   helpers_.fetch_sub(1);
+}
+
+// A help that ended long ago: until the next one there is none to wait for.
+void AgentThread::take_back() noexcept {
+  if (helpers_.load() > 0) {
+    return;
+  }
+  helped_until_.store(0, std::memory_order_relaxed);
+  handed_back_.fetch_add(1);
+  if (is_napping_.load()) {
+    detail::futex_wake(handed_back_, 1);
+  }
+}
+
+// `before`: how often work was handed back, read before the reason for the nap was looked at.
+void AgentThread::nap(std::uint32_t before, std::chrono::microseconds time) noexcept {
+  is_napping_.store(true);
+  detail::futex_wait(handed_back_, before, time);
+  is_napping_.store(false);
 }
 
 // Long where nobody is waiting: neither a peer nor, while this process's rank computes, another

@@ -96,6 +96,8 @@ class AgentThread {
   void end_help() noexcept;
   /// One turn of its work, unless somebody does it just now.
   void help() noexcept;
+  /// Who has helped falls asleep: the thread naps no more, unless another helps.
+  void take_back() noexcept;
 
   /// How many peers and strangers it serves.
   [[nodiscard]] int load() const noexcept { return load_.load(std::memory_order_relaxed); }
@@ -107,6 +109,7 @@ class AgentThread {
   void run() noexcept;
   [[nodiscard]] std::chrono::microseconds first_nap() const noexcept;
   [[nodiscard]] bool is_helped() const noexcept;
+  void nap(std::uint32_t before, std::chrono::microseconds time) noexcept;
   bool take_turn();
   [[nodiscard]] bool stays_awake() const;
   bool take_events();
@@ -139,8 +142,10 @@ class AgentThread {
   const int number_;
   std::atomic<int> helpers_{0};
   std::atomic<std::int64_t> helped_until_{0};  // nanoseconds of the steady clock
-  std::atomic<std::int64_t> pressed_{0};       // likewise: when a request that presses came last
-  std::mutex turn_;                            // all below but what take_on() and load() use
+  detail::FutexWord handed_back_{0};           // how often; the thread naps on it
+  std::atomic<bool> is_napping_{false};
+  std::atomic<std::int64_t> pressed_{0};  // likewise: when a request that presses came last
+  std::mutex turn_;                       // all below but what take_on() and load() use
   detail::Node& node_;
   detail::Descriptor events_{-1};  // of epoll
   detail::Descriptor waking_{-1};  // an eventfd

@@ -366,6 +366,13 @@ void Client::spin(const Completion& done) {
   }
 }
 
+// Before this thread sleeps, which so doesn't hear the agent's peers.
+void Client::hand_back_help() const {
+  if (detail::Helper* const helper = options_.helper()) {
+    helper->hand_back();
+  }
+}
+
 bool Client::wait(Completion& done, std::chrono::nanoseconds period) {
   waiting_.fetch_add(1);
   spin(done);
@@ -373,6 +380,7 @@ bool Client::wait(Completion& done, std::chrono::nanoseconds period) {
     flush();
   }
   if (!done.done()) {
+    hand_back_help();
     sleep_on_sockets(period);
     progress();
   }

@@ -133,6 +133,7 @@ class Client {
   [[nodiscard]] bool is_waited_for() const;
   [[nodiscard]] bool is_streaming() const;
   void spin(const Completion& done);
+  void hand_back_help() const;
   void flush();
   void sleep_on_sockets(std::chrono::nanoseconds period);
   void check_hosts();

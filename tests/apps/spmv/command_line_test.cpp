@@ -189,6 +189,31 @@ TEST(SpmvCommandLine, AFailedVerificationIsOne) {
   EXPECT_TRUE(ending.output.ends_with("VERIFICATION FAILED\n")) << ending.output;
 }
 
+// Asymmetry is offered as a reason only where the matrix may have it.
+TEST(SpmvCommandLine, StepsThatDoNotSuffice) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.mtx");
+  const char* sizes_and_entries = "3 3 5\n1 1 1\n2 1 .5\n2 2 2\n3 2 .5\n3 3 3\n";
+  write_contents(
+      path, fmt::format("%%MatrixMarket matrix coordinate real general\n{}", sizes_and_entries));
+  const Ending general = run({"--matrix", path, "--solve", "cg", "--steps", "2"});
+  EXPECT_NE(general.output.find("solver_failure: 2 steps did not suffice; conjugate gradients need "
+                                "a symmetric matrix\n"),
+            std::string::npos)
+      << general.output;
+  write_contents(
+      path, fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{}", sizes_and_entries));
+  for (const std::vector<std::string>& matrix :
+       {std::vector<std::string>{"--matrix", path}, {"--generate", "fe2d:20"}}) {
+    std::vector<std::string> arguments = matrix;
+    arguments.insert(arguments.end(), {"--solve", "cg", "--steps", "2"});
+    const Ending symmetric = run(arguments);
+    EXPECT_EQ(symmetric.exit_code, failed);
+    EXPECT_NE(symmetric.output.find("solver_failure: 2 steps did not suffice\n"), std::string::npos)
+        << symmetric.output;
+  }
+}
+
 TEST(SpmvCommandLine, QuietAndJson) {
   const TemporaryFolder folder;
   const std::string path = folder.file("result.json");
