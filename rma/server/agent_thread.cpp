@@ -209,7 +209,7 @@ void AgentThread::end_help() noexcept {
   helpers_.fetch_sub(1);
 }
 
-// A help that ended long ago: until the next one there is none to wait for.
+// As if the last help had ended long ago: there is none to wait for.
 void AgentThread::take_back() noexcept {
   if (helpers_.load() > 0) {
     return;

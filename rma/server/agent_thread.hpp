@@ -142,10 +142,10 @@ class AgentThread {
   const int number_;
   std::atomic<int> helpers_{0};
   std::atomic<std::int64_t> helped_until_{0};  // nanoseconds of the steady clock
+  std::atomic<std::int64_t> pressed_{0};       // likewise: when a request that presses came last
   detail::FutexWord handed_back_{0};           // how often; the thread naps on it
   std::atomic<bool> is_napping_{false};
-  std::atomic<std::int64_t> pressed_{0};  // likewise: when a request that presses came last
-  std::mutex turn_;                       // all below but what take_on() and load() use
+  std::mutex turn_;  // all below but what take_on() and load() use
   detail::Node& node_;
   detail::Descriptor events_{-1};  // of epoll
   detail::Descriptor waking_{-1};  // an eventfd

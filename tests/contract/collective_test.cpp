@@ -38,11 +38,12 @@ constexpr std::array<std::size_t, 23> sizes{
     0,    1,    7,      255,    256,    257,    511,    512,    513,     1000,    1024,   1025,
     4096, 4097, 16'384, 16'385, 32'768, 32'769, 65'536, 65'537, 100'001, 262'145, 600'001};
 
-// The smallest slots bring small data to all of these borders. The hundreds of steps that more
-// takes would be the half of this suite's time.
+// The smallest slots bring small data to all of these borders, and four times around the pieces;
+// once under a sanitizer. The hundreds of steps that more takes would be the half of this suite's
+// time.
 bool is_worthwhile(const Job& job, std::size_t bytes) {
-  constexpr std::size_t beyond_all_borders = 16'385;
-  return bytes <= beyond_all_borders || job.settings().collective_slot_bytes > 256;
+  constexpr std::size_t most = tessera::test::is_sanitized ? 16'385 : 65'537;
+  return bytes <= most || job.settings().collective_slot_bytes > 256;
 }
 
 std::vector<std::byte> pattern(std::size_t bytes, std::int32_t rank) {
