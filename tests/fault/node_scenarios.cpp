@@ -134,7 +134,8 @@ void lone_rank_stops(rma::Job& job, const Line& line) {
 }
 
 // The first that a rank sends to another is a flag, for memory which that one has given up: it
-// need not wait for all to come when one has left.
+// need not wait for all to come when one has left. It stays until the other has seen what became
+// of it.
 Status flag_comes_too_late(rma::Job& job, const Line& line, rma::Region& region) {
   if (job.rank() == carrier) {
     return job.stop();
@@ -144,13 +145,17 @@ Status flag_comes_too_late(rma::Job& job, const Line& line, rma::Region& region)
   }
   if (job.rank() != unacquainted) {
     region.free().ignore("one has left");
-    return job.rank().value == 0 ? rma::notify(job, unacquainted).status() : Status();
+    if (job.rank().value != 0) {
+      return {};
+    }
+    TESSERA_RETURN_IF_ERROR(rma::notify(job, unacquainted).status());
+    return rma::wait_for_notifications(job, unacquainted, 1).status();
   }
   TESSERA_RETURN_IF_ERROR(rma::wait_for_notifications(job, WorldRank{0}, 1).status());
   TESSERA_RETURN_IF_ERROR(rma::raise_flag(job, region.at(TeamRank{0}), 1));
   line.report("outcome", job.fence_all());
   line.report("later", job.fence_all());
-  return {};
+  return rma::notify(job, WorldRank{0}).status();
 }
 
 }  // namespace
