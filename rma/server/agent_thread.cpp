@@ -26,12 +26,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds look_period{1000};
 // How long one peer may be heard before it is asked whether others have something to say.
 constexpr std::chrono::microseconds longest_turn{200};
-// Of the thread, while another does its work and a moment longer. Waking takes some 18 us from the
-// core that they are on, so it naps long where nobody waits for what it would do.
-constexpr std::chrono::microseconds short_nap{50};
-constexpr std::chrono::microseconds long_nap{300};
-// While helpers come again and again.
-constexpr std::chrono::microseconds longest_nap{500};
 // For how long requests that press make others likely.
 constexpr std::chrono::milliseconds pressing{10};
 // A thread that has slept is woken by each event, at the cost of who is about to look at it. So
@@ -164,7 +158,7 @@ void AgentThread::run() noexcept {
   prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: naps are to be as short as they say
   std::chrono::microseconds last_nap{0};
   const auto take_nap = [&](std::uint32_t before) {
-    last_nap = std::clamp(2 * last_nap, first_nap(), longest_nap);
+    last_nap = std::clamp(2 * last_nap, first_nap(), shared_.options.naps.longest);
     nap(before, last_nap);
   };
   while (!shared_.is_ending) {
@@ -231,7 +225,8 @@ void AgentThread::nap(std::uint32_t before, std::chrono::microseconds time) noex
 // Long where nobody is waiting: neither a peer nor, while this process's rank computes, another
 // rank of the node.
 std::chrono::microseconds AgentThread::first_nap() const noexcept {
-  return node_.size() > 1 || is_within(pressing, pressed_) ? short_nap : long_nap;
+  const Naps& naps = shared_.options.naps;
+  return node_.size() > 1 || is_within(pressing, pressed_) ? naps.waited_for : naps.by_itself;
 }
 
 // Also for a moment behind the last help: who waits often will help again.

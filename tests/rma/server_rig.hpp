@@ -57,6 +57,7 @@ using Bytes = std::vector<std::byte>;
 
 struct ServedNodeOptions {
   StayAwake stay_awake{0};
+  Naps naps{};
   std::chrono::milliseconds patience{10'000};
   Secret secret = new_secret().value();
   /// Finds the network beside TCP, if there is one.
@@ -81,6 +82,7 @@ class ServedNode {
                             .ranks = job_ranks,
                             .node = NodeId{0},
                             .stay_awake = options.stay_awake,
+                            .naps = options.naps,
                             .patience = options.patience,
                             .warn = [this](const std::string& line) { note(line); },
                             .fabrics = options.find_fabric(node_)})
