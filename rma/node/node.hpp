@@ -28,6 +28,7 @@ namespace tessera::rma::detail {
 /// How long waiters spin, and how often they look after their peers.
 struct WaitPolicy {
   std::chrono::nanoseconds spin{1000};
+  std::chrono::nanoseconds least_help{50'000};  ///< for how long at least who helps an agent spins
   std::chrono::nanoseconds linger{0};  ///< awake behind that, while nobody else needs the core
   std::chrono::nanoseconds look_period{100'000'000};
 };
@@ -43,10 +44,6 @@ class Helper {
   /// Behind end(): this thread is about to sleep, so nobody knows when it helps again.
   virtual void hand_back() noexcept = 0;
 };
-
-/// How long at least who helps stays awake: what it does is worth as much as the agent's own
-/// staying awake.
-inline constexpr std::chrono::nanoseconds least_help = std::chrono::microseconds(50);
 
 /// While one lives this thread helps nobody: it holds a lock that the work might take.
 class NoHelp {
@@ -223,7 +220,8 @@ bool Node::spin_helping(Helper& needy, Ready&& ready) const {
     }
     return is_ready;
   };
-  return spin_until(std::max(policy_.spin, least_help), look) || linger_until(policy_.linger, look);
+  return spin_until(std::max(policy_.spin, policy_.least_help), look) ||
+         linger_until(policy_.linger, look);
 }
 
 template <class Ready, class GiveUp>

@@ -344,7 +344,7 @@ void Client::sleep_on_sockets(std::chrono::nanoseconds period) {
 void Client::spin(const Completion& done) {
   detail::Helper* const helper = options_.helper();
   const auto budget =
-      helper == nullptr ? options_.spin : std::max(options_.spin, detail::least_help);
+      helper == nullptr ? options_.spin : std::max(options_.spin, options_.least_help);
   const detail::Helping helping(helper);
   // At a device a look costs little beside a turn of the agent's.
   const unsigned looks_a_turn = fabric_.load(std::memory_order_relaxed) == nullptr ? 1 : 8;

@@ -196,6 +196,7 @@ ClientOptions client_options(const TransportContext& context, const std::vector<
   options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
   options.has_left = [farewells](NodeId node) { return farewells->has_left(node); };
   options.spin = context.node->policy().spin;
+  options.least_help = context.node->policy().least_help;
   options.linger = context.node->policy().linger;
   options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
   options.paths = paths_of(*context.settings);
