@@ -10,6 +10,8 @@
 #include <limits>
 #include <optional>
 
+#include "rma/control_group.hpp"
+
 namespace tessera::rma {
 namespace {
 
@@ -34,20 +36,11 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   return file >> value ? std::optional(value) : std::nullopt;
 }
 
-// This process's control group in the unified hierarchy, as a path below /sys/fs/cgroup.
-std::string own_group() {
-  std::ifstream file("/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("0::")) {
-      return line.substr(3);
-    }
-  }
-  return "";
-}
-
 struct GroupLimit {
   std::uint64_t limit = 0;
   std::uint64_t used = 0;
+
+  [[nodiscard]] std::uint64_t left() const { return limit - std::min(limit, used); }
 };
 
 // What of the group's memory the kernel would drop for the asking: pages of files not used lately.
@@ -63,35 +56,38 @@ std::uint64_t droppable_bytes(const std::string& statistics, std::string_view na
   return 0;
 }
 
-std::uint64_t used_bytes(const std::string& usage, const std::string& statistics,
-                         std::string_view droppable) {
-  const std::uint64_t used = number_in(usage).value_or(0);
-  return used - std::min(used, droppable_bytes(statistics, droppable));
-}
+/// The files in a control group's folder that tell of its memory.
+struct GroupFiles {
+  const char* controller;
+  const char* limit;
+  const char* used;
+  const char* droppable;  ///< its line in memory.stat
+};
 
-// The tightest memory limit of the group and those above it; version 2 first, else version 1.
-std::optional<GroupLimit> group_limit() {
+// The tightest memory limit of the group and those above it.
+std::optional<GroupLimit> tightest_limit(const GroupFiles& files) {
   std::optional<GroupLimit> tightest;
-  std::string path = "/sys/fs/cgroup" + own_group();
-  while (path.size() >= std::string("/sys/fs/cgroup").size()) {
-    if (const auto limit = number_in(path + "/memory.max")) {
-      const GroupLimit here{
-          *limit, used_bytes(path + "/memory.current", path + "/memory.stat", "inactive_file")};
-      if (!tightest || here.limit - std::min(here.limit, here.used) <
-                           tightest->limit - std::min(tightest->limit, tightest->used)) {
-        tightest = here;
-      }
+  for (const std::string& folder : control_group_folders("", files.controller)) {
+    const auto limit = number_in(fmt::format("{}/{}", folder, files.limit));
+    if (!limit) {
+      continue;
     }
-    path.resize(path.find_last_of('/'));
-  }
-  if (!tightest) {
-    const std::string v1 = "/sys/fs/cgroup/memory/";
-    if (const auto limit = number_in(v1 + "memory.limit_in_bytes")) {
-      tightest = GroupLimit{*limit, used_bytes(v1 + "memory.usage_in_bytes", v1 + "memory.stat",
-                                               "total_inactive_file")};
+    const std::uint64_t used = number_in(fmt::format("{}/{}", folder, files.used)).value_or(0);
+    const std::uint64_t droppable = droppable_bytes(folder + "/memory.stat", files.droppable);
+    const GroupLimit here{*limit, used - std::min(used, droppable)};
+    if (!tightest || here.left() < tightest->left()) {
+      tightest = here;
     }
   }
   return tightest;
+}
+
+// Version 2 first, else version 1.
+std::optional<GroupLimit> group_limit() {
+  const auto unified = tightest_limit({"", "memory.max", "memory.current", "inactive_file"});
+  return unified ? unified
+                 : tightest_limit({"memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                                   "total_inactive_file"});
 }
 
 }  // namespace
@@ -106,10 +102,7 @@ std::uint64_t total_memory_bytes() {
 std::uint64_t available_memory_bytes() {
   const std::uint64_t machine = meminfo_bytes("MemAvailable:").value_or(total_memory_bytes());
   const auto group = group_limit();
-  if (!group) {
-    return machine;
-  }
-  return std::min(machine, group->limit - std::min(group->limit, group->used));
+  return group ? std::min(machine, group->left()) : machine;
 }
 
 std::string human_bytes(std::uint64_t bytes) {

@@ -116,13 +116,13 @@ Finding check_reserved_pages(const Surroundings& own) {
   constexpr const char* name = "reserved huge pages";
   constexpr std::uint64_t small_part = 10;
   const HugePages& pages = own.huge_pages;
-  if (pages.reserved == 0) {
+  if (pages.reserved_bytes == 0) {
     return green(name, "none");
   }
   const std::string found =
-      fmt::format("{} of {} set aside for hugetlbfs, {} of them unused", pages.reserved,
-                  human_bytes(pages.page_bytes), pages.unused);
-  if (pages.unused * pages.page_bytes > own.memory.machine / small_part) {
+      fmt::format("{} set aside for hugetlbfs, {} of it unused", human_bytes(pages.reserved_bytes),
+                  human_bytes(pages.unused_bytes));
+  if (pages.unused_bytes > own.memory.machine / small_part) {
     return yellow(name, found + "; jobs don't use that memory",
                   "as root: sysctl vm.nr_hugepages=0, unless another program is to have them");
   }

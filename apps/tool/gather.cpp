@@ -102,9 +102,12 @@ Limits gather_limits() {
   return found;
 }
 
-// As a node's memory is made.
-std::string sharing_error() {
-  constexpr off_t bytes = off_t{1} << 20;
+// As a node's memory is made. To make a file larger than may be would end this process.
+std::string sharing_error(std::uint64_t largest_file) {
+  const auto bytes = static_cast<off_t>(std::min(largest_file, std::uint64_t{1} << 20U));
+  if (bytes == 0) {
+    return "no file may have any bytes";
+  }
   const int file = memfd_create("tessera-doctor", MFD_CLOEXEC);
   if (file < 0) {
     return fmt::format("memfd_create: {}", std::strerror(errno));
@@ -114,7 +117,7 @@ std::string sharing_error() {
   return error == 0 ? "" : fmt::format("posix_fallocate: {}", std::strerror(error));
 }
 
-Memory gather_memory() {
+Memory gather_memory(std::uint64_t largest_file) {
   Memory found;
   found.total = rma::total_memory_bytes();
   found.available = rma::available_memory_bytes();
@@ -125,7 +128,7 @@ Memory gather_memory() {
     found.shm_total = static_cast<std::uint64_t>(shm.f_blocks) * shm.f_frsize;
     found.shm_free = static_cast<std::uint64_t>(shm.f_bavail) * shm.f_frsize;
   }
-  found.sharing_error = sharing_error();
+  found.sharing_error = sharing_error(largest_file);
   return found;
 }
 
@@ -249,7 +252,7 @@ Surroundings gather(const rma::Result<rma::Settings>& settings,
   found.machine = machine_identity(found.host);
   found.configuration = gather_configuration(settings, warnings);
   found.limits = gather_limits();
-  found.memory = gather_memory();
+  found.memory = gather_memory(found.limits.file_size);
   found.huge_pages = read_huge_pages(root);
   found.rdma = gather_rdma(used);
   found.network = gather_network(used);

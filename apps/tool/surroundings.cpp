@@ -7,7 +7,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limits, address_space, file_size, descriptors
                                    locked, most_locked, may_lock_more)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Memory, total, available, machine, shm_total, shm_free,
                                    sharing_error)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HugePages, transparent, shared, page_bytes, reserved, unused)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HugePages, transparent, shared, reserved_bytes, unused_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RdmaPort, device, port, state, link_layer, rate)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Rdma, ports, is_wanted, refusal, remedy, used)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkInterface, name, address, is_up, is_loopback, is_bridge,

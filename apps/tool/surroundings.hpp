@@ -39,11 +39,10 @@ struct Memory {
 };
 
 struct HugePages {
-  std::string transparent;  ///< "always", "madvise" or "never"; empty: the kernel has none
-  std::string shared;       ///< of shared memory: "advise", "never", …
-  std::uint64_t page_bytes = 0;
-  std::uint64_t reserved = 0;  ///< pages that are set aside for hugetlbfs
-  std::uint64_t unused = 0;    ///< of those
+  std::string transparent;           ///< "always", "madvise" or "never"; empty: the kernel has none
+  std::string shared;                ///< of shared memory: "advise", "never", …
+  std::uint64_t reserved_bytes = 0;  ///< set aside for hugetlbfs, in pages of all sizes
+  std::uint64_t unused_bytes = 0;    ///< of those
 };
 
 struct RdmaPort {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,8 @@
 #include <string_view>
 
 #include <fmt/format.h>
+
+#include "rma/control_group.hpp"
 
 namespace tessera::tool {
 namespace {
@@ -54,17 +57,6 @@ std::optional<int> whole_number(const std::string& text) {
                                                                   : std::nullopt;
 }
 
-// This process's control group in the unified hierarchy.
-std::string own_group(const std::string& root) {
-  std::ifstream file(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("0::")) {
-      return line.substr(3);
-    }
-  }
-  return "/";
-}
-
 // "150000 100000" or "max 100000", in microseconds.
 double quota_in(const std::string& path) {
   std::istringstream line(read_line(path));
@@ -97,6 +89,16 @@ bool was_launched(const std::string& process) {
     }
   }
   return false;
+}
+
+// Whether the first process, which takes on what others leave, started ranks itself: in a container
+// it may be the launcher.
+bool is_first_a_launcher(const std::string& root) {
+  constexpr std::array launchers = {"tessera-run", "mpirun", "mpiexec",         "orterun",
+                                    "prterun",     "orted",  "hydra_pmi_proxy", "slurmstepd"};
+  const std::string name = read_line(root + "/proc/1/comm");
+  return std::any_of(launchers.begin(), launchers.end(),
+                     [&](std::string_view each) { return name == each; });
 }
 
 // How much node memory it holds; none where it has no such file.
@@ -155,11 +157,9 @@ HugePages read_huge_pages(const std::string& root) {
     std::uint64_t kib = 0;
     std::from_chars(size.data() + prefix.size(), size.data() + size.size(), kib);
     const auto reserved = number_in<std::uint64_t>(folder + size + "/nr_hugepages").value_or(0);
-    if (reserved > 0) {
-      pages.page_bytes = kib * 1024;
-      pages.reserved = reserved;
-      pages.unused = number_in<std::uint64_t>(folder + size + "/free_hugepages").value_or(0);
-    }
+    const auto unused = number_in<std::uint64_t>(folder + size + "/free_hugepages").value_or(0);
+    pages.reserved_bytes += reserved * kib * 1024;
+    pages.unused_bytes += unused * kib * 1024;
   }
   return pages;
 }
@@ -190,24 +190,24 @@ void read_interface(const std::string& root, NetworkInterface& each) {
 }
 
 double read_processor_quota(const std::string& root) {
-  const std::string groups = root + "/sys/fs/cgroup";
   double least = 0;
   const auto take = [&](double quota) {
     least = quota > 0 && (least == 0 || quota < least) ? quota : least;
   };
-  // The group's own, and those above it.
-  for (std::string path = groups + own_group(root); path.size() >= groups.size();
-       path.resize(path.find_last_of('/'))) {
-    take(quota_in(path + "/cpu.max"));
+  for (const std::string& folder : rma::control_group_folders(root, "")) {
+    take(quota_in(folder + "/cpu.max"));
   }
-  const auto quota = number_in<double>(groups + "/cpu/cpu.cfs_quota_us").value_or(-1);
-  const auto period = number_in<double>(groups + "/cpu/cpu.cfs_period_us").value_or(0);
-  take(quota > 0 && period > 0 ? quota / period : 0);
+  for (const std::string& folder : rma::control_group_folders(root, "cpu")) {
+    const auto quota = number_in<double>(folder + "/cpu.cfs_quota_us").value_or(-1);
+    const auto period = number_in<double>(folder + "/cpu.cfs_period_us").value_or(0);
+    take(quota > 0 && period > 0 ? quota / period : 0);
+  }
   return least;
 }
 
 std::vector<Holder> read_holders(const std::string& root) {
   constexpr int first_process = 1;
+  const bool has_orphans = !is_first_a_launcher(root);
   std::vector<Holder> holders;
   for (const std::string& name : names_in(root + "/proc")) {
     const std::optional<int> id = whole_number(name);
@@ -216,11 +216,11 @@ std::vector<Holder> read_holders(const std::string& root) {
     }
     const std::string process = fmt::format("{}/proc/{}", root, name);
     if (const auto bytes = node_memory_of(process)) {
-      holders.push_back(
-          {.process = *id,
-           .program = read_line(process + "/comm"),
-           .bytes = *bytes,
-           .is_orphan = parent_of(process) == first_process && was_launched(process)});
+      holders.push_back({.process = *id,
+                         .program = read_line(process + "/comm"),
+                         .bytes = *bytes,
+                         .is_orphan = has_orphans && parent_of(process) == first_process &&
+                                      was_launched(process)});
     }
   }
   return holders;

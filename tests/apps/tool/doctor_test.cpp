@@ -106,6 +106,13 @@ TEST(Doctor, NamesLimitsAndWhatToDo) {
   EXPECT_TRUE(has(cramped, "red    address space: limited to 58.6 MiB")) << cramped.output;
 }
 
+// Less than what it tries to share: to make a file larger than may be ends a process.
+TEST(Doctor, SurvivesALimitOnFiles) {
+  const Ending ending = diagnosis("ulimit -f 100;");
+  EXPECT_EQ(ending.exit_code, failed) << ending.output;
+  EXPECT_TRUE(has(ending, "red    file sizes: ")) << ending.output;
+}
+
 TEST(Doctor, CountsThreadsOfABlas) {
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   const Ending ending = diagnosis(fmt::format("taskset -c 0 env OMP_NUM_THREADS={}", 8));

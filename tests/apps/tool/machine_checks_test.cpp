@@ -75,16 +75,15 @@ TEST(CheckReservedPages, IsYellowWhereMuchIsSetAsideForNobody) {
   Surroundings own = healthy();
   const char* const name = "reserved huge pages";
   EXPECT_EQ(check_reserved_pages(own), green(name, "none"));
-  own.huge_pages.page_bytes = 2 * mib;
-  own.huge_pages.reserved = 8192;
-  own.huge_pages.unused = 10;
+  own.huge_pages.reserved_bytes = 16 * gib;
+  own.huge_pages.unused_bytes = 20 * mib;
   EXPECT_EQ(check_reserved_pages(own),
-            green(name, "8192 of 2.0 MiB set aside for hugetlbfs, 10 of them unused"));
-  own.huge_pages.unused = 8192;
+            green(name, "16.0 GiB set aside for hugetlbfs, 20.0 MiB of it unused"));
+  own.huge_pages.unused_bytes = 16 * gib;
   EXPECT_EQ(check_reserved_pages(own),
             yellow(name,
-                   "8192 of 2.0 MiB set aside for hugetlbfs, 8192 of them unused; jobs don't use "
-                   "that memory",
+                   "16.0 GiB set aside for hugetlbfs, 16.0 GiB of it unused; jobs don't use that "
+                   "memory",
                    "as root: sysctl vm.nr_hugepages=0, unless another program is to have them"));
 }
 

@@ -51,15 +51,16 @@ TEST_F(SystemFiles, HugePagesAreTheChosenWordAndWhatIsSetAside) {
   const std::string folder = "/sys/kernel/mm/";
   write(folder + "transparent_hugepage/enabled", "always [madvise] never\n");
   write(folder + "transparent_hugepage/shmem_enabled", "always within_size [advise] never\n");
-  write(folder + "hugepages/hugepages-1048576kB/nr_hugepages", "0\n");
+  write(folder + "hugepages/hugepages-1048576kB/nr_hugepages", "3\n");
+  write(folder + "hugepages/hugepages-1048576kB/free_hugepages", "1\n");
   write(folder + "hugepages/hugepages-2048kB/nr_hugepages", "512\n");
   write(folder + "hugepages/hugepages-2048kB/free_hugepages", "500\n");
   const HugePages pages = read_huge_pages(root());
   EXPECT_EQ(pages.transparent, "madvise");
   EXPECT_EQ(pages.shared, "advise");
-  EXPECT_EQ(pages.page_bytes, 2U << 20U);
-  EXPECT_EQ(pages.reserved, 512U);
-  EXPECT_EQ(pages.unused, 500U);
+  constexpr std::uint64_t mib = 1U << 20U;
+  EXPECT_EQ(pages.reserved_bytes, (3 * 1024 + 512 * 2) * mib);
+  EXPECT_EQ(pages.unused_bytes, (1024 + 500 * 2) * mib);
 }
 
 TEST_F(SystemFiles, RdmaPortsHaveStateLayerAndRate) {
@@ -108,6 +109,11 @@ TEST_F(SystemFiles, TheQuotaMayBeOfTheOldHierarchy) {
   EXPECT_EQ(read_processor_quota(root()), 0);
   write("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000\n");
   EXPECT_EQ(read_processor_quota(root()), 0.5);
+  // A batch system's step, in a hierarchy that two controllers share.
+  write("/proc/self/cgroup", "9:memory:/other\n4:cpuacct,cpu:/batch/step\n0::/\n");
+  write("/sys/fs/cgroup/cpu/batch/cpu.cfs_quota_us", "25000\n");
+  write("/sys/fs/cgroup/cpu/batch/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(read_processor_quota(root()), 0.25);
 }
 
 TEST_F(SystemFiles, HoldersAreOrphansWhenTheirLauncherIsGone) {
@@ -135,6 +141,10 @@ TEST_F(SystemFiles, HoldersAreOrphansWhenTheirLauncherIsGone) {
   EXPECT_TRUE(holders[1].is_orphan);
   EXPECT_EQ(holders[2].process, 103);
   EXPECT_FALSE(holders[2].is_orphan);
+  write("/proc/1/comm", "systemd\n");
+  EXPECT_TRUE(read_holders(root())[1].is_orphan);
+  write("/proc/1/comm", "mpirun\n");  // a container's
+  EXPECT_FALSE(read_holders(root())[1].is_orphan);
 }
 
 TEST(Openblas, TellsItsNameAndThreads) {
