@@ -35,7 +35,7 @@ namespace ccsd = tessera::apps::ccsd;
 constexpr const char* program_name = "tessera-ccsd";
 
 int run_in_threads(const ccsd::Arguments& arguments, std::int32_t threads) {
-  ccsd::Outcome outcome;
+  ccsd::Outcome outcome{.status = {}, .exit_code = exit_failed};
   const Status status = tessera::rma::run_on_threads(threads, [&](Job& job) {
     ccsd::Outcome mine = ccsd::run(arguments, job);
     Status result = mine.status;
@@ -47,7 +47,7 @@ int run_in_threads(const ccsd::Arguments& arguments, std::int32_t threads) {
   if (!status.ok()) {
     complain(program_name, status.message());
   }
-  return outcome.exit_code;
+  return status.ok() || outcome.exit_code != 0 ? outcome.exit_code : exit_failed;
 }
 
 int run_in_processes(const ccsd::Arguments& arguments) {

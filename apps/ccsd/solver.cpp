@@ -36,7 +36,8 @@ Result<Solution> solve(const rma::Job& job, const Model& model, CcsdEquations& e
       TESSERA_RETURN_IF_ERROR(diis.extrapolate(amplitudes, step));
     }
     TESSERA_ASSIGN_OR_RETURN(last.energy, equations.energy(amplitudes));
-    return options.checkpoint_file.empty()
+    // The last file that is of any use stays.
+    return options.checkpoint_file.empty() || !std::isfinite(last.energy)
                ? Status()
                : save_amplitudes(job, options.checkpoint_file, model.space, amplitudes);
   };

@@ -237,6 +237,23 @@ TEST(Ccsd, OfWaterHasThePublishedEnergies) {
   on_ranks([](Job& job) { expect_energies_of_water(computed(job, H2O_STO3G, 0, nullptr)); });
 }
 
+// Without a gap the first amplitudes are infinite. A file of an earlier iteration would stay.
+TEST(Ccsd, ThatDivergesWritesNoCheckpoint) {
+  on_ranks([](Job& job) {
+    const tessera::test::SharedFolder folder(job);
+    const std::string file = folder.file("amplitudes.h5");
+    Molecule molecule = make_synthetic_molecule(job, {0, 2, 3}).value();
+    molecule.model.virtual_energies.front() = molecule.model.occupied_energies.back();
+    Evaluation run(job, std::move(molecule));
+    const auto solution = solve(job, run.molecule.model, run.equations, run.amplitudes,
+                                {.max_iterations = 9, .checkpoint_file = file});
+    ASSERT_TRUE(ok(solution));
+    EXPECT_FALSE(std::isfinite(solution->last.energy));
+    EXPECT_FALSE(solution->is_converged);
+    EXPECT_FALSE(std::filesystem::exists(file));
+  });
+}
+
 /// The same integrals from the last to the first, each in another of its permutations, in the forms
 /// of other programs.
 std::string rewritten(const std::string& path) {

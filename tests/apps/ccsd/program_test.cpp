@@ -151,6 +151,14 @@ TEST(CcsdProgram, RefusesACheckpointThatCannotBeWrittenBeforeTheFirstIteration) 
   EXPECT_TRUE(folder.names().empty()) << "what was tried is still there";
 }
 
+TEST(CcsdProgram, TellsByItsCodeThatThreadsDidNotStart) {
+  const Ending ending = run({"env", "TESSERA_SPIN_NS=soon", TESSERA_CCSD},
+                            {"--threads", "2", "--fcidump", H2O_STO3G});
+  EXPECT_EQ(ending.exit_code, failed) << ending.output;
+  EXPECT_NE(ending.output.find("TESSERA_SPIN_NS=soon is not usable"), std::string::npos)
+      << ending.output;
+}
+
 TEST(CcsdProgram, RefusesCheckpointsThatAreDamagedOrNone) {
   const TemporaryFolder folder;
   const std::string file = folder.file("amplitudes.h5");
