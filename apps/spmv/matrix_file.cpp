@@ -92,6 +92,7 @@ std::optional<TextFault> read_entry(const MatrixHeader& header, LineReader& read
   if (auto fault = reader.read_index("row", header.rows, header.size_line, row)) {
     return fault;
   }
+  const LineReader at_row = reader;
   if (auto fault = reader.read_index("column", header.columns, header.size_line, column)) {
     return fault;
   }
@@ -102,7 +103,7 @@ std::optional<TextFault> read_entry(const MatrixHeader& header, LineReader& read
     return fault;
   }
   std::string wrong = give(header.symmetry, row, column, value_of<T>(parts.data()), sink);
-  return wrong.empty() ? std::nullopt : std::optional(reader.fault(std::move(wrong)));
+  return wrong.empty() ? std::nullopt : std::optional(at_row.fault(std::move(wrong)));
 }
 
 // Of the elements of a lower half, column by column: the number of the first in a column.
@@ -180,6 +181,11 @@ Status MatrixFile::check_count(std::int64_t found_here, std::int64_t lines) {
 
 template <class T>
 Status MatrixFile::read_coordinates(const EntrySink<T>& sink) {
+  // Memory was planned for what the head says: a file of far more is not read to its end.
+  const std::int64_t most = 2 * header_.entries + 10'000;
+  const std::optional<TextFault> too_many =
+      TextFault{header_.size_line, 0,
+                fmt::format("says {} entries, and there are over {}", header_.entries, most)};
   std::int64_t found = 0;
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t lines, deal([&](const TextPiece& piece) {
                              return for_each_line(piece,
@@ -187,7 +193,9 @@ Status MatrixFile::read_coordinates(const EntrySink<T>& sink) {
                                                     if (is_blank(line) || line[0] == '%') {
                                                       return std::optional<TextFault>();
                                                     }
-                                                    ++found;
+                                                    if (++found > most) {
+                                                      return too_many;
+                                                    }
                                                     LineReader reader(line, number);
                                                     return read_entry(header_, reader, sink);
                                                   });

@@ -8,6 +8,7 @@
 #include <complex>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "linalg/sparse_builder.hpp"
 #include "rma/team.hpp"
@@ -95,6 +96,25 @@ Result<std::vector<std::int32_t>> part_rows(SparseMatrix<T>& matrix, Partition h
   return parts;
 }
 
+namespace {
+
+// Of rows that are sorted by their parts. A partitioner may leave a part without any: it has no
+// start, as blocks of rows are not empty.
+std::vector<std::int64_t> starts_of_parts(const std::vector<std::int64_t>& old_rows,
+                                          const std::vector<std::int32_t>& parts) {
+  std::vector<std::int64_t> starts;
+  std::int32_t last = -1;
+  for (std::size_t i = 0; i < old_rows.size(); ++i) {
+    const std::int32_t part = parts[static_cast<std::size_t>(old_rows[i])];
+    if (std::exchange(last, part) != part) {
+      starts.push_back(static_cast<std::int64_t>(i));
+    }
+  }
+  return starts;
+}
+
+}  // namespace
+
 template <class T>
 Result<Renumbered<T>> renumber(SparseMatrix<T>& matrix, const std::vector<std::int32_t>& parts) {
   std::vector<std::int64_t> old_rows(parts.size());
@@ -106,13 +126,8 @@ Result<Renumbered<T>> renumber(SparseMatrix<T>& matrix, const std::vector<std::i
   for (std::size_t i = 0; i < old_rows.size(); ++i) {
     new_rows[static_cast<std::size_t>(old_rows[i])] = static_cast<std::int64_t>(i);
   }
-  linalg::SparseOptions options{.name = matrix.name()};
-  for (std::int32_t part = 0; part < matrix.team().size(); ++part) {
-    const auto first = std::partition_point(
-        old_rows.begin(), old_rows.end(),
-        [&](std::int64_t row) { return parts[static_cast<std::size_t>(row)] < part; });
-    options.row_starts.push_back(first - old_rows.begin());
-  }
+  linalg::SparseOptions options{.name = matrix.name(),
+                                .row_starts = starts_of_parts(old_rows, parts)};
   TESSERA_ASSIGN_OR_RETURN(auto builder, SparseBuilder<T>::create(matrix.job(), matrix.rows(),
                                                                   matrix.columns(), options));
   TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());

@@ -61,7 +61,8 @@ struct Renumbered {
   std::vector<std::int64_t> old_rows;  ///< of each new row and column; known to all ranks
 };
 
-/// Collective. The same matrix with rows and columns renumbered so that rank i has those of part i.
+/// Collective. The same matrix with rows and columns renumbered so that rank i has those of the
+/// i-th part, of those that have any: the last ranks may get none.
 template <class T>
 rma::Result<Renumbered<T>> renumber(linalg::SparseMatrix<T>& matrix,
                                     const std::vector<std::int32_t>& parts);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <metis.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "apps/spmv/partition.hpp"
@@ -23,10 +24,11 @@ rma::Result<std::vector<std::int32_t>> partition_by_metis(const Graph& graph, st
   std::vector<idx_t> neighbours(graph.neighbours.begin(), graph.neighbours.end());
   std::vector<idx_t> weights(graph.weights.begin(), graph.weights.end());
   std::vector<idx_t> found(graph.weights.size());
-  if (parts > 1) {
-    auto vertices = static_cast<idx_t>(weights.size());
+  auto vertices = static_cast<idx_t>(weights.size());
+  // To be asked for more makes METIS complain on standard output.
+  idx_t count = std::min<idx_t>(parts, vertices);
+  if (count > 1) {
     idx_t constraints = 1;
-    idx_t count = parts;
     idx_t cut = 0;
     std::vector<idx_t> options(METIS_NOPTIONS);
     METIS_SetDefaultOptions(options.data());

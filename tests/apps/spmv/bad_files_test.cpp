@@ -86,9 +86,9 @@ TEST(BadMarketFile, Entries) {
        "4: the file ends here with 2 entries; line 2 says 3"},
       {market(general, "3 3 1\n1 1 1\n2 2 1\n"), "2: says 1 entries, and there are 2"},
       {market("coordinate real symmetric", "3 3 1\n1 2 1\n"),
-       "3:6: entry (1, 2) is above the diagonal: of symmetric matrices files have the lower half"},
+       "3:1: entry (1, 2) is above the diagonal: of symmetric matrices files have the lower half"},
       {market("coordinate real skew-symmetric", "3 3 1\n2 2 1\n"),
-       "3:6: entry (2, 2) is on the diagonal, where skew-symmetric matrices have none"},
+       "3:1: entry (2, 2) is on the diagonal, where skew-symmetric matrices have none"},
       {market(general, "3 3 1\n1 1 \x01\n"), "3:5: byte 0x01 is no text"},
       {market(general, "3 3 1\n1 1 1" + std::string(1100, ' ') + "\n"),
        "3: the line has more than 1024 characters"},
@@ -101,6 +101,16 @@ TEST(BadMarketFile, Entries) {
   };
   expect_complaints(cases);
   expect_complaints(cases, true);
+}
+
+// Memory was planned for what the head says.
+TEST(BadMarketFile, OfFarMoreEntriesThanAnnouncedIsNotReadToItsEnd) {
+  std::string entries;
+  for (int i = 0; i < 100'000; ++i) {
+    entries += "1 1 1\n";
+  }
+  expect_complaints({{market(general, "3 3 1\n" + entries + "nonsense\n"),
+                      "2: says 1 entries, and there are over 10002"}});
 }
 
 // The fault that comes first in the file is told, whoever finds it.

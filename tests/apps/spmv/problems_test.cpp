@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Generators, checks of products, partitions and solvers, against plain loops on dense matrices.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -229,6 +231,18 @@ TEST(Check, OfManyRowsIsOneSum) {
   });
 }
 
+// Renumbered so that each rank has its part, the matrix has the same product.
+void expect_same_product(Job& job, SparseMatrix<double>& matrix, ProductCheck<double>& check,
+                         const std::vector<std::int32_t>& parts) {
+  auto renumbered = renumber(matrix, parts).value();
+  EXPECT_EQ(renumbered.matrix.entries(), matrix.entries());
+  auto x = trial(job, renumbered.matrix, renumbered.old_rows);
+  auto y = x.duplicate("y").value();
+  auto plan = SpmvPlan<double>::create(renumbered.matrix, x, y).value();
+  EXPECT_TRUE(ok(plan.multiply(renumbered.matrix, x, y)));
+  EXPECT_TRUE(check.compare(y, renumbered.old_rows, 5).value().is_good());
+}
+
 void expect_partition(Job& job, Partition how) {
   const Generator generator = parse_generator("random:144,3").value();
   ProductCheck<double> check(generator.rows());
@@ -242,29 +256,49 @@ void expect_partition(Job& job, Partition how) {
     const auto rows = std::count(parts.begin(), parts.end(), part);
     EXPECT_LE(rows, 144 / job.size() + 144 / job.size() / 4 + 4);
   }
-  auto renumbered = renumber(matrix, parts).value();
-  EXPECT_EQ(renumbered.matrix.entries(), matrix.entries());
-  auto x = trial(job, renumbered.matrix, renumbered.old_rows);
-  auto y = x.duplicate("y").value();
-  auto plan = SpmvPlan<double>::create(renumbered.matrix, x, y).value();
-  EXPECT_TRUE(ok(plan.multiply(renumbered.matrix, x, y)));
-  EXPECT_TRUE(check.compare(y, renumbered.old_rows, 5).value().is_good());
+  expect_same_product(job, matrix, check, parts);
   // Parts of such a matrix are not rows that follow each other.
-  EXPECT_TRUE(job.size() == 1 || !check.compare(y, {}, 5).value().is_good());
+  EXPECT_TRUE(job.size() == 1 || !std::is_sorted(parts.begin(), parts.end()));
+}
+
+// Of so few rows that some ranks get none, as a partitioner finds them or whichever these are.
+void expect_partition_of_few(Job& job, const std::optional<Partition>& how) {
+  for (const std::int64_t rows : {2, 4, 6}) {
+    const Generator generator = parse_generator(fmt::format("random:{},1", rows)).value();
+    ProductCheck<double> check(rows);
+    auto matrix = matrix_of(job, generator, &check);
+    rma::Team team = job.world();
+    EXPECT_TRUE(ok(check.agree(team)));
+    std::vector<std::int32_t> parts(static_cast<std::size_t>(rows), job.size() - 1);
+    if (how) {
+      parts = part_rows(matrix, *how).value();
+    }
+    expect_same_product(job, matrix, check, parts);
+  }
+}
+
+TEST(Partition, PartsMayBeEmpty) {
+  on_ranks([](Job& job) { expect_partition_of_few(job, std::nullopt); });
 }
 
 TEST(Partition, ByMetisKeepsTheProduct) {
   if (!has_metis()) {
     GTEST_SKIP() << "built without METIS";
   }
-  on_ranks([](Job& job) { expect_partition(job, Partition::metis); });
+  on_ranks([](Job& job) {
+    expect_partition(job, Partition::metis);
+    expect_partition_of_few(job, Partition::metis);
+  });
 }
 
 TEST(Partition, ByScotchKeepsTheProduct) {
   if (!has_scotch()) {
     GTEST_SKIP() << "built without Scotch";
   }
-  on_ranks([](Job& job) { expect_partition(job, Partition::scotch); });
+  on_ranks([](Job& job) {
+    expect_partition(job, Partition::scotch);
+    expect_partition_of_few(job, Partition::scotch);
+  });
 }
 
 TEST(Partition, GraphsAreSymmetricAndWithoutLoops) {
