@@ -132,6 +132,13 @@ class Node final : public Liveness {
     return NoHelp::is_here() ? nullptr : helper_.load(std::memory_order_acquire);
   }
 
+  /// Before this thread sleeps without having called spin() just now.
+  void hand_back_help() const noexcept {
+    if (Helper* const needy = helper()) {
+      needy->hand_back();
+    }
+  }
+
   /// Calls `ready` until it is true or the policy's time is over; tells which. Helps meanwhile, and
   /// hands the work back in the end if it isn't: the caller sleeps then.
   /// Requires: the caller holds no lock of this node's memory.

@@ -195,6 +195,7 @@ void QueueLock::wait(Node& node, const Turn& turn) noexcept {
   if (spin_until(node.policy().spin, told)) {
     return;
   }
+  node.hand_back_help();  // who has the lock may be on another node
   Turn looking{.looked = std::chrono::steady_clock::now()};
   std::uint32_t awake = QueueEntry::waiting;
   own.state.compare_exchange_strong(awake, QueueEntry::parked);

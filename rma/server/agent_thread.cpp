@@ -169,13 +169,11 @@ void AgentThread::run() noexcept {
     }
     bool is_busy = false;
     bool is_awake = false;
-    std::chrono::milliseconds longest{};
     {
       const std::lock_guard turn(turn_);
       is_busy = take_turn();
       note_turn(is_busy);
       is_awake = stays_awake();
-      longest = longest_sleep();
     }
     if (is_busy) {
       continue;
@@ -189,7 +187,7 @@ void AgentThread::run() noexcept {
       take_nap(before);
     } else {
       last_nap = {};
-      sleep(longest);
+      sleep();
     }
   }
   const std::lock_guard turn(turn_);
@@ -330,10 +328,16 @@ std::chrono::milliseconds AgentThread::longest_sleep() const {
 
 // Whoever rings from now on wakes the thread; who did so before is seen at once. What has come is
 // left in the queue: another may take it meanwhile.
-void AgentThread::sleep(std::chrono::milliseconds longest) {
+void AgentThread::sleep() {
   std::atomic<std::uint32_t>& sleepers = node_.memory().header().agent_bell.sleepers;
   sleepers.fetch_add(1);
-  sleeps_ms_.store(longest.count());
+  std::chrono::milliseconds longest{};
+  {
+    // Who helps after this finds how long, and wakes the thread where that is too long.
+    const std::lock_guard turn(turn_);
+    longest = longest_sleep();
+    sleeps_ms_.store(longest.count());
+  }
   epoll_event event{};
   const int count =
       epoll_wait(events_.get(), &event, 1, may_sleep() ? static_cast<int>(longest.count()) : 0);
@@ -531,13 +535,13 @@ void AgentThread::serve(int fd) {
   expect(conversation);
 }
 
-// What the conversation waits for now.
+// What the conversation waits for now. Of a request that waits here itself, room is told at once.
 void AgentThread::expect(Conversation& conversation) {
+  const bool wants_room = (conversation.has_answers_waiting() && conversation.shows_room()) ||
+                          conversation.has_request_waiting();
   const std::uint32_t events =
       (conversation.may_read() ? static_cast<std::uint32_t>(EPOLLIN) : 0U) |
-      (conversation.has_answers_waiting() && conversation.shows_room()
-           ? static_cast<std::uint32_t>(EPOLLOUT)
-           : 0U);
+      (wants_room ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
   Served& served = served_[conversation.descriptor()];
   if (conversation.is_introduced() && !std::exchange(served.is_counted, true)) {
     ++introduced_;

@@ -127,7 +127,7 @@ class AgentThread {
   [[nodiscard]] bool may_sleep();
   void give_way();
   void note_turn(bool is_busy);
-  void sleep(std::chrono::milliseconds longest);
+  void sleep();
   [[nodiscard]] std::chrono::milliseconds longest_sleep() const;
   void listen_again(std::chrono::steady_clock::time_point now);
   bool look_at_active();

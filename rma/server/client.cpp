@@ -386,9 +386,10 @@ bool Client::wait(Completion& done, std::chrono::nanoseconds period) {
   }
   last_waited_ = Clock::now().time_since_epoch().count();
   waiting_.fetch_sub(1);
-  // Others left their work to this thread, and may have done so behind its last look.
-  if (is_asleep_.load() && is_busy()) {
-    stir();
+  // Others left their work to this thread, and may have done so behind its last look; whether it
+  // holds back something of its own is nothing to them.
+  if (is_asleep_.load() && waiting_.load() == 0 && is_busy()) {
+    wake();
   }
   return done.done();
 }

@@ -78,6 +78,11 @@ class Conversation final : private FrameSink {
   [[nodiscard]] bool may_read() const noexcept {
     return writer_.kept_bytes() < options_.most_kept_bytes;
   }
+  /// A request has come that was not taken up, as too many answers were waiting, and may be now.
+  /// Nothing more needs to come from the peer, so no descriptor tells of it.
+  [[nodiscard]] bool has_request_waiting() const noexcept {
+    return reader_.is_held_up() && may_read();
+  }
   [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
   [[nodiscard]] bool is_introduced() const noexcept { return is_introduced_; }
   /// Who it is. Requires: is_introduced().

@@ -372,8 +372,8 @@ std::uint64_t Link::enter(Awaited awaited) {
   return std::uint64_t{slot.generation} << 32U | at;
 }
 
-Result<Awaited*> Link::look_at(std::uint64_t operation) {
-  const std::lock_guard guard(table_);
+// Requires: table_ is locked.
+Result<Awaited*> Link::find(std::uint64_t operation) {
   const std::size_t at = operation & 0xffff'ffffU;
   if (at >= slots_.size() || !slots_[at].is_used || slots_[at].generation != operation >> 32U) {
     return Status::error(Code::protocol, fmt::format("{} answered operation {:#x}, which nobody "
@@ -383,9 +383,14 @@ Result<Awaited*> Link::look_at(std::uint64_t operation) {
   return &slots_[at].awaited;  // a deque's elements stay where they are
 }
 
-Result<Awaited> Link::take(std::uint64_t operation) {
-  TESSERA_ASSIGN_OR_RETURN(Awaited * awaited, look_at(operation));
+Result<Awaited*> Link::look_at(std::uint64_t operation) {
   const std::lock_guard guard(table_);
+  return find(operation);
+}
+
+Result<Awaited> Link::take(std::uint64_t operation) {
+  const std::lock_guard guard(table_);
+  TESSERA_ASSIGN_OR_RETURN(Awaited* const awaited, find(operation));
   const std::size_t at = operation & 0xffff'ffffU;
   slots_[at].is_used = false;
   free_slots_.push_back(static_cast<std::uint32_t>(at));

@@ -168,6 +168,7 @@ class Link final : private FrameSink, public detail::Requests {
   std::uint64_t enter(Awaited awaited);
   Result<Awaited> take(std::uint64_t operation);
   Result<Awaited*> look_at(std::uint64_t operation);
+  Result<Awaited*> find(std::uint64_t operation);
   void place_payload(const Awaited& awaited, std::size_t bytes, std::vector<iovec>& into);
   Status check_answer(const FrameHeader& header) const;
   Status deliver(const FrameHeader& header, Awaited& awaited);

@@ -145,6 +145,9 @@ class FrameReader {
   /// The last advance() ended with a frame that is awaited, and there may be more.
   [[nodiscard]] bool was_awaited() const noexcept { return is_awaited_; }
 
+  /// A frame lies here for which the sink was not ready: advance() is to be called when it is.
+  [[nodiscard]] bool is_held_up() const noexcept { return is_held_up_; }
+
   /// Goes on over another channel. Requires: !is_inside_frame().
   void move_to(Channel& channel) noexcept { channel_ = &channel; }
 

@@ -48,5 +48,46 @@ TEST(AgentHelp, ThatIsHandedBackEndsANap) {
   EXPECT_LT(Clock::now() - start, nap / 2);
 }
 
+// An answer waits for room, so the next request waits in the agent; then there is room for all, and
+// another peer is heard. Nothing comes any more that would remind of the first one.
+TEST(AgentHelp, TakesUpRequestsThatWaitedBehindAnswers) {
+  constexpr std::uint64_t requests = 5;
+  ServedNode node(
+      {.naps = {.waited_for = nap, .by_itself = nap, .longest = nap}, .answer_bytes = 1});
+  RawPeer first(node.address());
+  RawPeer one(node.address());
+  RawPeer other(node.address());
+  for (RawPeer* const peer : {&first, &one, &other}) {
+    ASSERT_TRUE(test::ok(peer->introduce(node.secret(), stranger)));
+  }
+  Bytes many;
+  for (std::uint64_t i = 1; i <= requests; ++i) {
+    const Bytes each = frame({.kind = Kind::fence, .origin = stranger, .operation = i});
+    many.insert(many.end(), each.begin(), each.end());
+  }
+  // The thread naps from now on. The first peer was heard last, so that one look finds both others.
+  node.agent().begin();
+  ask(first);
+  ASSERT_TRUE(test::eventually([&] {
+    node.agent().help();
+    return has_come(first);
+  }));
+  ASSERT_TRUE(one.send(many));
+  ASSERT_TRUE(other.send(many));
+  for (RawPeer* const peer : {&one, &other}) {
+    for (std::uint64_t i = 1; i <= requests; ++i) {
+      ASSERT_TRUE(test::eventually([&] {
+        node.agent().help();
+        return has_come(*peer);
+      })) << i;
+      const auto answer = peer->receive_frame();
+      ASSERT_TRUE(answer);
+      EXPECT_EQ(answer->first.operation, i);
+    }
+  }
+  node.agent().end();
+  node.agent().hand_back();  // or the node ends after the nap
+}
+
 }  // namespace
 }  // namespace tessera::rma::server

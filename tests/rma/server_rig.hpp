@@ -58,6 +58,7 @@ using Bytes = std::vector<std::byte>;
 struct ServedNodeOptions {
   StayAwake stay_awake{0};
   Naps naps{};
+  std::size_t answer_bytes = AgentOptions{}.answer_bytes;
   std::chrono::milliseconds patience{10'000};
   Secret secret = new_secret().value();
   /// Finds the network beside TCP, if there is one.
@@ -83,6 +84,7 @@ class ServedNode {
                             .node = NodeId{0},
                             .stay_awake = options.stay_awake,
                             .naps = options.naps,
+                            .answer_bytes = options.answer_bytes,
                             .patience = options.patience,
                             .warn = [this](const std::string& line) { note(line); },
                             .fabrics = options.find_fabric(node_)})
