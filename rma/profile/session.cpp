@@ -348,7 +348,8 @@ Status ProfileSession::write_trace(Job& job, const Region& records, const RankPr
 Status ProfileSession::write_own_trace(const RankProfile& own, const std::string& file) const {
   TraceFile trace;
   TESSERA_RETURN_IF_ERROR(trace.open(file));
-  trace.add(own, clock_at_start_, clock_at_stop_, start_ns_);
+  // By its own clock: there is no other rank's to go with.
+  trace.add(own, {}, {}, start_ns_);
   return trace.finish(job_ranks_, missing_);
 }
 
