@@ -132,6 +132,9 @@ int relaunch(const Relaunch& relaunch) {
   std::vector<nlohmann::ordered_json> reports;
   for (int launch = 1; launch <= relaunch.launches; ++launch) {
     const std::string file = numbered_file(json, launch);
+    // What an earlier run left would be taken for this one's.
+    std::error_code none_there;
+    fs::remove(file, none_there);
     std::vector<std::string> words = launcher;
     words.push_back(fs::read_symlink("/proc/self/exe").string());
     words.insert(words.end(), relaunch.arguments.begin(), relaunch.arguments.end());

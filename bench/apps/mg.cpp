@@ -182,7 +182,7 @@ void compare_with_triad(Session& session, const mg::Problem& problem,
                   problem.name, operations * 1e3 / own.stats_ns.median,
                   measured[0].bytes_per_s() * 1e-9, ratio.value, ratio.ci95.lo, ratio.ci95.hi));
   session.rate({fmt::format("mg class {}", problem.name), operations * 1e3 / own.stats_ns.median,
-                "Mop/s", own.valid && session.options().check});
+                "Mop/s", own.valid});
   if (session.crew().size() <= 2) {
     session.targets().observe(target_name(problem.name),
                               fmt::format("{} ranks", session.crew().size()), ratio);

@@ -140,7 +140,7 @@ Problem prepare(Session& session, const std::string& name) {
 
 std::string differs(const Problem& problem, const double* y) {
   for (std::size_t i = 0; i < problem.expected.size(); ++i) {
-    if (std::abs(y[i] - problem.expected[i]) > 1e-12 * (1 + std::abs(problem.expected[i]))) {
+    if (!(std::abs(y[i] - problem.expected[i]) <= 1e-12 * (1 + std::abs(problem.expected[i])))) {
       return fmt::format("row {} of this rank is {}, not {}", i, y[i], problem.expected[i]);
     }
   }

@@ -208,7 +208,7 @@ void report(Session& session, std::int64_t n, const std::vector<Measured>& measu
       n == session.options().gemm_edges.back()) {
     session.rate({fmt::format("gemm n = {}", n),
                   2 * std::pow(static_cast<double>(n), 3) / own->stats_ns.median, "Gflop/s",
-                  own->valid && session.options().check});
+                  own->valid});
   }
   const Measured* const library = find(measured, scalapack);
   if (library != nullptr && n >= least_edge) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "bench/report/backends.hpp"
+#include "bench/support/statistics.hpp"
 
 namespace tessera::bench::report {
 namespace {
@@ -24,14 +25,21 @@ std::string reference_of(const Entry& entry) {
   return ratio && kind_of(ratio->reference) != Kind::ours ? ratio->reference : "";
 }
 
-/// None where no floor stands beside both.
+/// Of fewer samples an interval says nothing.
+bool has_intervals(const Entry& entry) {
+  return std::all_of(entry.launches.begin(), entry.launches.end(), [](const Result* launch) {
+    return launch->samples_n >= samples_for_an_interval;
+  });
+}
+
+/// None where no floor stands beside both, or one has too few samples.
 std::optional<Change> compare(const Measurement& measurement, const Entry& before,
                               const Entry& after) {
   const std::string reference = reference_of(after);
   const auto old_ratio = before.ratio_to(reference);
   const auto new_ratio = after.ratio_to(reference);
   const auto ratio = old_ratio && new_ratio ? quotient(*new_ratio, *old_ratio) : std::nullopt;
-  if (!ratio) {
+  if (!ratio || !has_intervals(before) || !has_intervals(after)) {
     return std::nullopt;
   }
   return Change{&measurement, after.backend, reference, *ratio,

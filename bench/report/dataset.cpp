@@ -44,7 +44,13 @@ bool is_alike(const Measurement& a, const Measurement& b) {
          a.unit == b.unit;
 }
 
-void add_result(std::vector<Measurement>& measurements, const Result& result) {
+bool is_of(const RunFile& run, const Result& result) {
+  return std::any_of(run.results.begin(), run.results.end(),
+                     [&result](const Result& each) { return &each == &result; });
+}
+
+/// A case that a run measured twice is no second launch: the first one counts.
+void add_result(std::vector<Measurement>& measurements, const RunFile& run, const Result& result) {
   Measurement like{result.bench, result.op, result.shape, result.size, result.unit, {}};
   auto found = std::find_if(measurements.begin(), measurements.end(),
                             [&like](const Measurement& each) { return is_alike(each, like); });
@@ -57,7 +63,7 @@ void add_result(std::vector<Measurement>& measurements, const Result& result) {
   });
   if (entry == entries.end()) {
     entries.push_back({result.backend, {&result}});
-  } else {
+  } else if (!is_of(run, *entry->launches.back())) {
     entry->launches.push_back(&result);
   }
 }
@@ -244,7 +250,7 @@ void Dataset::sort_into_variants(const std::vector<std::string>& baseline) {
     }
     variants_[number].launches.push_back(&run);
     for (const Result& result : run.results) {
-      add_result(variants_[number].measurements, result);
+      add_result(variants_[number].measurements, run, result);
     }
   }
 }

@@ -337,10 +337,18 @@ RunFile to_run_file(const std::string& name, const Json& json) {
   return run;
 }
 
+// Results are five deep; who looks at what is nested does so by calling itself.
+constexpr int deepest = 64;
+
 RunFile parse_run_file(const std::string& name, std::string_view text) {
   Json json;
   try {
-    json = Json::parse(text);
+    json = Json::parse(text, [&name](int depth, Json::parse_event_t, const Json&) {
+      if (depth > deepest) {
+        throw BadFile(fmt::format("{}: nested more than {} deep", name, deepest));
+      }
+      return true;
+    });
   } catch (const Json::parse_error& error) {
     const Position at = position_of(text, error.byte > 0 ? error.byte - 1 : 0);
     throw BadFile(

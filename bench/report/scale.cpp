@@ -67,8 +67,10 @@ std::vector<Tick> linear_ticks(Interval range, Unit unit) {
   }
   std::vector<Tick> found;
   // Adding 0 makes a 0 of -0.
-  for (double i = std::ceil(range.lo / step - rounding) + 0.0; is_inside(i * step, range); ++i) {
-    found.push_back({i * step, label(i * step, unit)});
+  const double first = std::ceil(range.lo / step - rounding) + 0.0;
+  // By number: of great numbers close to each other the next may be the same double.
+  for (int i = 0; i <= 2 * static_cast<int>(wanted) && is_inside((first + i) * step, range); ++i) {
+    found.push_back({(first + i) * step, label((first + i) * step, unit)});
   }
   return found;
 }

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 /// The same measurement in another report, or null.
 const Json* find_like(const Json& results, const Json& wanted) {
-  constexpr std::array keys = {"bench", "op", "shape", "size", "backend"};
+  constexpr std::array keys = {"bench", "op", "shape", "size", "unit", "backend"};
   const auto found = std::find_if(results.begin(), results.end(), [&](const Json& result) {
     return std::all_of(keys.begin(), keys.end(),
                        [&](const char* key) { return result.at(key) == wanted.at(key); });

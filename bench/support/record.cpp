@@ -2,6 +2,7 @@
 #include "bench/support/record.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -78,13 +79,17 @@ Json record_json(const Record& record) {
   if (record.operations_per_s > 0) {
     json["operations_per_s"] = record.operations_per_s;
   }
-  if (record.ratio) {
+  // JSON has no number for what is divided by nothing.
+  const auto is_told = [](const RatioTo& each) { return std::isfinite(each.ratio.ci95.hi); };
+  if (record.ratio && is_told(*record.ratio)) {
     json["ratio"] = ratio_json(*record.ratio);
   }
   if (record.against) {
     Json& against = json["against"] = Json::array();
     for (const RatioTo& ratio : *record.against) {
-      against.push_back(ratio_json(ratio));
+      if (is_told(ratio)) {
+        against.push_back(ratio_json(ratio));
+      }
     }
   }
   if (!record.by_rank.empty()) {

@@ -106,7 +106,9 @@ void Table::print_columns(const std::vector<Measured>& measured, std::size_t sub
   fmt::print(out_, "{:<{}}{:>{}}", "# " + heading_.size_name, size_width,
              column_title(heading_.quantity), value_width);
   if (heading_.full) {
-    for (const char* name : {"Avg", "Min", "P50", "P99", "Max", "Iterations"}) {
+    // What falls as times grow has its least where they are greatest.
+    const bool is_time = heading_.quantity == Quantity::latency;
+    for (const char* name : {"Avg", "Min", "P50", is_time ? "P99" : "P1", "Max", "Iterations"}) {
       fmt::print(out_, "{:>{}}", name, value_width);
     }
   }
@@ -125,7 +127,9 @@ void Table::print_columns(const std::vector<Measured>& measured, std::size_t sub
 
 void Table::print_full_columns(const Measured& subject) {
   const Stats& stats = subject.stats_ns;
-  for (const double time_ns : {stats.mean, stats.min, stats.median, stats.p99, stats.max}) {
+  const bool is_time = heading_.quantity == Quantity::latency;
+  for (const double time_ns : {stats.mean, is_time ? stats.min : stats.max, stats.median, stats.p99,
+                               is_time ? stats.max : stats.min}) {
     fmt::print(out_, "{:>{}.4f}", in_unit(subject, time_ns), value_width);
   }
   fmt::print(out_, "{:>{}}", stats.samples_n * subject.repetitions, value_width);

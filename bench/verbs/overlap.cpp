@@ -98,7 +98,6 @@ class Trial {
     found.repetitions = repetitions_;
     found.samples_ns = samples_ns;
     found.stats_ns = summarise(samples_ns);
-    found.ratio = ratio_of_medians(samples_ns, blocking_ns_);
     found.valid = is_valid;
     return found;
   }
@@ -161,6 +160,10 @@ void measure_line(const VerbsPair& pair, Table& table, const Subject& subject,
   for (const Trial& each : trials) {
     const std::vector<Measured> both = each.measured(is_valid);
     measured.insert(measured.end(), both.begin(), both.end());
+  }
+  // As in all records: to what the line begins with. What a transfer leaves is told apart.
+  for (Measured& each : measured) {
+    each.ratio = ratio_of_medians(each.samples_ns, measured.front().samples_ns);
   }
   session.add(table, subject, subject.size, measured);
   observe_left(session, subject, trials);

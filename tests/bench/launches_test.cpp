@@ -23,6 +23,7 @@ Json result(const std::string& backend, std::int64_t size, double ratio, double 
       {"op", "put"},
       {"shape", ""},
       {"size", size},
+      {"unit", "us"},
       {"backend", backend},
       {"ratio", {{"to", "memcpy"}, {"value", ratio}, {"ci95", {ratio - spread, ratio + spread}}}}};
 }
@@ -34,6 +35,21 @@ Json report(double ratio, double worst) {
           {"targets",
            {{{"name", "put 8 B"}, {"asked", "at_most"}, {"limit", 6.0}, {"worst", worst}},
             {{"name", "nothing"}, {"asked", "at_least"}, {"limit", 1.0}}}}};
+}
+
+// A case may have a record of times, and one of something else.
+TEST(Launches, TellApartWhatIsInAnotherUnit) {
+  const auto with_shares = [](double ratio) {
+    Json both = report(ratio, 5);
+    Json share = result("shm", 8, 1.5, 0.1);
+    share["unit"] = "share";
+    both["results"].push_back(share);
+    return both;
+  };
+  const Launches launches = combine({with_shares(0.5), with_shares(0.6)});
+  ASSERT_EQ(launches.ratios.size(), 3U);
+  EXPECT_DOUBLE_EQ(launches.ratios[0].values.median, 0.55);
+  EXPECT_DOUBLE_EQ(launches.ratios[2].values.median, 1.5);
 }
 
 TEST(Launches, HaveTheMedianOfTheirRatios) {

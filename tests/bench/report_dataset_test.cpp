@@ -50,6 +50,21 @@ TEST(Dataset, CombinesLaunchesOfOneVersion) {
   EXPECT_FALSE(put.subject()->ratio_to("nobody"));
 }
 
+TEST(Dataset, CountsNoLaunchTwiceWhereACaseIsMeasuredTwice) {
+  std::vector<RunFile> runs = launches({2, 4});
+  for (RunFile& run : runs) {
+    const std::vector<Result> again = run.results;
+    run.results.insert(run.results.end(), again.begin(), again.end());
+  }
+  const Dataset data(std::move(runs));
+  ASSERT_EQ(data.variants().size(), 1U);
+  for (const Measurement& each : data.variants()[0].measurements) {
+    for (const Entry& entry : each.entries) {
+      EXPECT_EQ(entry.launches.size(), 2U) << entry.backend;
+    }
+  }
+}
+
 TEST(Dataset, KeepsSettingsApartAndNamesTheDifference) {
   std::vector<RunFile> runs = launches({2, 2, 2});
   runs[1].ranks = 4;
@@ -184,6 +199,17 @@ TEST(Changes, SayHowManyLaunchesStandBehindThem) {
   const Changes changes = changes_in(
       Dataset(both(launches({2, 2, 2, 2, 2, 2}, "old"), launches({3, 3, 3, 3, 3}, "new"))));
   EXPECT_EQ(changes.found.at(0).launches, launches_for_a_claim);
+}
+
+TEST(Changes, AreNotSaidOfAFewSamples) {
+  auto few = launches({3}, "new");
+  for (Result& result : few[0].results) {
+    result.samples_n = 5;
+  }
+  const Changes changes = changes_in(Dataset(both(launches({2}, "old"), few)));
+  EXPECT_TRUE(changes.found.empty());
+  EXPECT_EQ(changes.compared, 0U);
+  EXPECT_EQ(changes.alone, 6U);
 }
 
 TEST(Changes, AreNotSaidOfTimesAlone) {

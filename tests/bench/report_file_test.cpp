@@ -195,6 +195,11 @@ TEST(RunFile, RefusesNumbersThatNothingCanHold) {
             "x.json: number overflow parsing '1e999'; expected numbers below 1.8e308");
 }
 
+TEST(RunFile, RefusesWhatIsNestedTooDeep) {
+  const std::string nested = std::string(200'000, '[') + std::string(200'000, ']');
+  EXPECT_EQ(complaint_about("{\"host\": " + nested + "}"), "x.json: nested more than 64 deep");
+}
+
 std::string complaint_about_path(const std::string& path) {
   try {
     (void)read_run_file(path);

@@ -318,6 +318,33 @@ TEST(Table, WithFullColumnsNamesThemAsOsuDoes) {
   EXPECT_EQ(squeezed(text.back()), "4096 2.0000 2.0000 1.9500 2.0000 2.0490 2.0500 1010");
 }
 
+TEST(Table, OfBandwidthsHasItsLeastWhereTimesAreGreatest) {
+  std::ostringstream out;
+  const RunInfo run = example_run();
+  Heading heading;
+  heading.quantity = Quantity::bandwidth;
+  heading.full = true;
+  Table table(out, heading, run);
+  table.add(4096, {measured("shm", 2000)});
+  const auto text = lines(out.str());
+  EXPECT_EQ(squeezed(text[text.size() - 2]),
+            "# Size Bandwidth (MB/s) Avg Min P50 P1 Max Iterations");
+  EXPECT_EQ(squeezed(text.back()),
+            "4096 2048.0000 2048.0000 1998.0488 2048.0000 1999.0239 2100.5128 1010");
+}
+
+TEST(Report, LeavesOutRatiosToNothing) {
+  Report report(example_run());
+  std::vector<Record> records = to_records({"rma", "put", "", 8}, two_measured());
+  const double infinity = std::numeric_limits<double>::infinity();
+  records[1].ratio = RatioTo{"memcpy", {infinity, {1, infinity}}};
+  records[1].against = {{"memcpy", {infinity, {1, infinity}}}};
+  report.add(std::move(records));
+  const auto json = report.to_json();
+  EXPECT_FALSE(json["results"][1].contains("ratio"));
+  EXPECT_TRUE(json["results"][1]["against"].empty());
+}
+
 TEST(Table, GivesBandwidthsInMegabytes) {
   std::ostringstream out;
   const RunInfo run = example_run();
