@@ -103,6 +103,12 @@ constexpr std::array<const char*, 6> values_names = {
     "tessera_eigenvalues",       "tessera_eigen",           "tessera_eigenvalues_generalised",
     "tessera_eigen_generalised", "tessera_singular_values", "tessera_svd"};
 
+/// Whose team does the work: that of the vectors where there are any.
+std::size_t leader_of(Values what) {
+  const bool has_second_first = what == Values::eigen || what == Values::svd;
+  return what == Values::eigen_generalised ? 2 : has_second_first ? 1 : 0;
+}
+
 int find_values(Values what, const Operands<3>& given, const tessera_solver_options& options,
                 void* values) {
   switch (what) {
@@ -313,7 +319,7 @@ int tessera_f_qr(const Operand* a, const SolverChoice* choice, Descriptor* tau) 
 
 int tessera_f_values(int op, const Operand* a, const Operand* second, const Operand* third,
                      const SolverChoice* choice, Descriptor* values) {
-  Operands<3> given({a, second, third}, 0);
+  Operands<3> given({a, second, third}, leader_of(Values{op}));
   return with_list(values_names[static_cast<std::size_t>(op)], given, values, real_type,
                    [&](void* list) {
                      return find_values(Values{op}, given, options_of(*choice, nullptr), list);

@@ -153,8 +153,9 @@ Result<RealValues<T>> solve(const Problem& problem) {
   detail::Request request;
   request.add(problem.attempt).add(problem.options.most_bytes);
   const std::vector<Named> operands = operands_of(problem);
-  const auto uses_scalapack = detail::begin_dense(problem.target(), operands, problem.options.how,
-                                                  check_problem(operands), request);
+  const auto uses_scalapack =
+      detail::begin_dense(problem.target(), operands, problem.options.how, check_problem(operands),
+                          request, detail::spectral_work_per_element);
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(problem.attempt));
   auto values = solve_agreed<T>(problem, *uses_scalapack);
   TESSERA_RETURN_IF_ERROR(Status(values.status()).context(problem.attempt));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "linalg/detail/dense_panel.hpp"
+#include "linalg/detail/matrix_checks.hpp"
 #include "linalg/detail/row_fetch.hpp"
 #include "linalg/detail/row_kernels.hpp"
 #include "linalg/detail/vector_gather.hpp"
@@ -32,9 +33,10 @@ Status check_product(const SparseMatrix<T>& sparse, Array<T>& dense, Array<T>& r
   TESSERA_RETURN_IF_ERROR(
       detail::prepare_array(dense, dense_extents, sparse.team(), "the dense factor"));
   TESSERA_RETURN_IF_ERROR(detail::prepare_array(result, extents, sparse.team(), "the result"));
-  if (&dense == &result) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("{} is both factor and result", result.describe()));
+  if (detail::share_memory(dense, dense.box(), result, result.box())) {
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("{} is both factor and result, or they share memory", result.describe()));
   }
   return {};
 }

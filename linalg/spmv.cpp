@@ -14,6 +14,7 @@
 #include "arrays/elementwise.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/dense_panel.hpp"
+#include "linalg/detail/matrix_checks.hpp"
 #include "linalg/detail/row_kernels.hpp"
 #include "linalg/detail/vector_gather.hpp"
 #include "rma/transfer.hpp"
@@ -219,9 +220,9 @@ Status SpmvPlan<T>::Parts::check(const SparseMatrix<T>& matrix, Array<T>& in_x,
                            fits_x ? in_y.describe() : in_x.describe(), fits_x ? "y" : "x"))
         .hint("create a plan with these vectors");
   }
-  if (&in_x == &in_y) {
+  if (detail::share_memory(in_x, in_x.box(), in_y, in_y.box())) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("{} is both x and y", in_x.describe()));
+                         fmt::format("{} is both x and y, or they share memory", in_x.describe()));
   }
   return {};
 }

@@ -143,8 +143,9 @@ Result<RealValues<T>> decompose(const Problem& problem) {
   TESSERA_RETURN_IF_ERROR(problem.target().check_open().context(problem.attempt));
   detail::Request request;
   request.add(problem.attempt).add(problem.options.most_bytes);
-  const auto uses_scalapack = detail::begin_dense(
-      problem.target(), operands_of(problem), problem.options.how, check_problem(problem), request);
+  const auto uses_scalapack =
+      detail::begin_dense(problem.target(), operands_of(problem), problem.options.how,
+                          check_problem(problem), request, detail::spectral_work_per_element);
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(problem.attempt));
   auto values =
       *uses_scalapack ? decompose_distributed<T>(problem) : decompose_gathered<T>(problem);

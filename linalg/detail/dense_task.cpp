@@ -36,17 +36,38 @@ namespace {
 // What ScaLAPACK and LAPACK count in 32 bits.
 constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
 
-Status check_scalapack_sizes(const std::vector<Named>& operands, const rma::Team& team) {
+// Of `extent` in blocks that are dealt in turns, the most that one of `ranks` gets.
+std::int64_t largest_share(std::int64_t extent, std::int64_t block, std::int64_t ranks) {
+  const std::int64_t blocks = (extent + block - 1) / block;
+  return std::min(extent, (blocks + ranks - 1) / ranks * block);
+}
+
+// The elements of the rank that has most of them, on the grid that at() in scalapack.hpp takes, or,
+// where the matrix may stay in place, in its own layout.
+double largest_local(const MatrixMap& map, const rma::Team& team, std::int64_t block) {
+  const RankGrid grid = square_grid(team.size());
+  double most = static_cast<double>(largest_share(map.rows(), block, grid.rows)) *
+                static_cast<double>(largest_share(map.columns(), block, grid.columns));
+  if (const auto own = layout_of(map)) {
+    for (std::int32_t rank = 0; rank < own->nranks(); ++rank) {
+      const arrays::Extents local = own->local_extents(rma::TeamRank{rank});
+      most = std::max(most, static_cast<double>(local[0]) * static_cast<double>(local[1]));
+    }
+  }
+  return most;
+}
+
+Status check_scalapack_sizes(const std::vector<Named>& operands, const rma::Team& team,
+                             const MethodOptions& options, int work_per_element) {
+  const std::int64_t block = options.block > 0 ? options.block : widest_square_block;
   for (const Named& operand : operands) {
     const std::int64_t most = std::max(operand.map.rows(), operand.map.columns());
-    const double local = static_cast<double>(operand.map.rows()) *
-                         static_cast<double>(operand.map.columns()) / team.size();
-    // A rank's share of a cyclic grid may be somewhat larger than the average.
-    if (most > largest || local * 1.25 > static_cast<double>(largest)) {
+    if (most > largest ||
+        largest_local(operand.map, team, block) * work_per_element > static_cast<double>(largest)) {
       return Status::error(
                  Code::limit_exceeded,
                  fmt::format("{} is {} x {} on {} ranks, and ScaLAPACK counts the "
-                             "elements of a rank in 32 bits",
+                             "elements of a rank, and of its work space, in 32 bits",
                              operand.name, operand.map.rows(), operand.map.columns(), team.size()))
           .hint("use more ranks, or Method::own");
     }
@@ -102,7 +123,8 @@ Status check_pivots(std::int64_t singular, const Named& a) {
 }
 
 Result<bool> begin_dense(arrays::ArrayBase& target, const std::vector<Named>& operands,
-                         const MethodOptions& options, Status mine, Request request) {
+                         const MethodOptions& options, Status mine, Request request,
+                         int work_per_element) {
   rma::Team& team = target.team();
   bool uses_scalapack = false;
   std::vector<arrays::ArrayBase*> sources;
@@ -110,7 +132,7 @@ Result<bool> begin_dense(arrays::ArrayBase& target, const std::vector<Named>& op
     if (options.method != Method::own) {
       Status possible = check_scalapack(target.job(), team);
       if (possible.ok()) {
-        possible = check_scalapack_sizes(operands, team);
+        possible = check_scalapack_sizes(operands, team, options, work_per_element);
       }
       uses_scalapack = possible.ok();
       mine = options.method == Method::scalapack ? std::move(possible) : Status();

@@ -38,8 +38,13 @@ rma::Status check_pivots(std::int64_t singular, const Named& a);
 /// Collective over the team of `target`, which is open: agrees on `mine` and `request`, and that
 /// writes to the arrays of `operands` are complete. Returns whether ScaLAPACK does the work.
 /// Errors: those of any member; unsupported when it was asked for and isn't possible.
+/// `work_per_element`: how many numbers its work space has for each local element.
 rma::Result<bool> begin_dense(arrays::ArrayBase& target, const std::vector<Named>& operands,
-                              const MethodOptions& options, rma::Status mine, Request request);
+                              const MethodOptions& options, rma::Status mine, Request request,
+                              int work_per_element = 1);
+
+/// Of eigenvalues' and singular values' routines (pXheevd's RWORK, pXgesvd's WORK).
+inline constexpr int spectral_work_per_element = 3;
 
 /// The blocks of our own method for a matrix on a team: wide enough for the kernels, and several a
 /// rank so that all have work to the end. `width` is the caller's wish, 0 for none.

@@ -140,6 +140,14 @@ Status mirror_triangle(WorkMatrix& a, blas::Triangle triangle) {
   return a.array().sync(std::move(mine));
 }
 
+RankGrid square_grid(std::int64_t ranks) {
+  std::int64_t rows = 1;
+  for (std::int64_t divisor = 1; divisor * divisor <= ranks; ++divisor) {
+    rows = ranks % divisor == 0 ? divisor : rows;
+  }
+  return {rows, ranks / rows};
+}
+
 template Status mirror_triangle<float>(WorkMatrix&, blas::Triangle);
 template Status mirror_triangle<double>(WorkMatrix&, blas::Triangle);
 template Status mirror_triangle<std::complex<float>>(WorkMatrix&, blas::Triangle);

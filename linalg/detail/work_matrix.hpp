@@ -27,6 +27,15 @@ namespace tessera::linalg::detail {
 /// Of rows and columns, of an array of two dimensions; of others there is none.
 std::optional<arrays::Distribution> layout_of(const MatrixMap& map);
 
+struct RankGrid {
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+};
+/// All of so many ranks, as square as can be, with no fewer columns than rows.
+RankGrid square_grid(std::int64_t ranks);
+/// The widest square blocks that ScaLAPACK is given where nobody asks for any.
+inline constexpr std::int64_t widest_square_block = 64;
+
 class WorkMatrix {
  public:
   /// Whether the caller's array may be worked on itself, or must stay as it is.

@@ -267,17 +267,13 @@ Result<WorkMatrix> at(const MatrixMap& map, const Team& team, std::int64_t block
     }
   }
   constexpr std::int64_t least = 8;
-  constexpr std::int64_t most = 64;
-  std::int64_t rows = 1;  // the divisor that makes the grid as square as can be
-  for (std::int64_t divisor = 1; divisor * divisor <= team.size(); ++divisor) {
-    rows = team.size() % divisor == 0 ? divisor : rows;
-  }
-  const std::int64_t columns = team.size() / rows;
-  const std::int64_t by_size =
-      std::clamp(std::max(map.rows(), map.columns()) / (4 * columns), least, most);
-  TESSERA_ASSIGN_OR_RETURN(const Distribution layout,
-                           layout_of(map.rows(), map.columns(), block > 0 ? block : by_size,
-                                     {rows, columns}, team.size(), MemoryOrder::column_major));
+  const detail::RankGrid grid = detail::square_grid(team.size());
+  const std::int64_t by_size = std::clamp(std::max(map.rows(), map.columns()) / (4 * grid.columns),
+                                          least, detail::widest_square_block);
+  TESSERA_ASSIGN_OR_RETURN(
+      const Distribution layout,
+      layout_of(map.rows(), map.columns(), block > 0 ? block : by_size, {grid.rows, grid.columns},
+                team.size(), MemoryOrder::column_major));
   return WorkMatrix::of(map, team, layout, use);
 }
 
