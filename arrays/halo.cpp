@@ -303,6 +303,9 @@ Status Halo::send_letter(const Neighbour& neighbour) {
 }
 
 Status Halo::read_letter(const Neighbour& neighbour) {
+  if (neighbour.unpacking.empty()) {
+    return {};  // its layers came by themselves, and may have no letter's place
+  }
   const rma::RemoteAddress own = array_->region().at(array_->team().rank());
   const std::byte* const came = control_.local() + letter(neighbour.here);
   for (const LetterPiece& piece : neighbour.unpacking) {

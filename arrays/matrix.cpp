@@ -71,8 +71,11 @@ void for_each_diagonal(const Chunk& chunk, const Box& matrix, const Stretch& str
 }
 
 // The operands must fit each other as far as check_operands() can tell, and the vector's length.
+enum class Written : bool { matrix, vector };
+
 template <class T>
-Status check_with_vector(std::string_view verb, const Part<T>& a, const Part<T>& v) {
+Status check_with_vector(std::string_view verb, const Part<T>& a, const Part<T>& v,
+                         Written written) {
   TESSERA_RETURN_IF_ERROR(check_matrix(verb, a));
   TESSERA_RETURN_IF_ERROR(v.array().check_open().context(std::string(verb)));
   if (v.box().ndims() != 1 || v.box().extent(0) != diagonal_length(a)) {
@@ -85,7 +88,9 @@ Status check_with_vector(std::string_view verb, const Part<T>& a, const Part<T>&
   // Against a vector of that length the general rules hold: inside, teams, access, overlap.
   Box square = a.box();
   square.set(0, square.lo(0), square.lo(0) + diagonal_length(a));
-  const std::array operands{ChunkOperand{&a.array(), square, true}, reads_along(0, v)};
+  std::array operands{ChunkOperand{&a.array(), square, written == Written::matrix},
+                      reads_along(0, v)};
+  operands[1].is_written = written == Written::vector;
   return check_operands(verb, operands);
 }
 
@@ -93,7 +98,7 @@ Status check_with_vector(std::string_view verb, const Part<T>& a, const Part<T>&
 template <class T, class Combine>
 Status combine_diagonal(std::string_view verb, const Part<T>& a, const Part<T>& v,
                         Combine&& combine) {
-  Status found = check_with_vector(verb, a, v);
+  Status found = check_with_vector(verb, a, v, Written::matrix);
   const Status fenced = found.ok() ? v.array().fence() : Status();
   const std::array operands{writes(a)};
   std::vector<T> values;
@@ -200,8 +205,8 @@ Status detail::MatrixParts<T>::set_diagonal(const Part<T>& a, const Part<T>& v) 
 template <rma::Element T>
 Status detail::MatrixParts<T>::get_diagonal(const Part<T>& a, const Part<T>& v) {
   const std::array operands{reads(a)};
-  TESSERA_RETURN_IF_ERROR(
-      begin_on_chunks("get_diagonal", operands, check_with_vector("get_diagonal", a, v)));
+  TESSERA_RETURN_IF_ERROR(begin_on_chunks(
+      "get_diagonal", operands, check_with_vector("get_diagonal", a, v, Written::vector)));
   std::vector<T> values;
   const Status mine = for_each_chunk(operands, [&](const Chunk& chunk) {
     const Stretch stretch = diagonal_in(chunk, a.box());

@@ -269,6 +269,7 @@ namespace {
 // Sums of |a| over the elements that differ in dimension `over` only.
 template <class T>
 Result<double> largest_line_sum(std::string_view verb, const Part<T>& a, int over) {
+  TESSERA_RETURN_IF_ERROR(a.array().check_open().context(std::string(verb)));
   const int along = 1 - over;
   TESSERA_ASSIGN_OR_RETURN(auto sums,
                            Array<double>::create(a.array().job(), {a.box().extent(along)},

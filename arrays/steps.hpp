@@ -76,9 +76,10 @@ requires rma::RealElement<ElementOf<X>> rma::Result<StepBounds> step_bounds(cons
                            fold(infinity, rma::Reduction::min, [](double best, double step) {
                              return step > 0 ? std::min(best, step) : best;
                            }));
-  TESSERA_ASSIGN_OR_RETURN(bounds.last, fold(0, rma::Reduction::max, [](double best, double step) {
-                             return std::max(best, step);
-                           }));
+  TESSERA_ASSIGN_OR_RETURN(bounds.last,
+                           fold(-infinity, rma::Reduction::max,
+                                [](double best, double step) { return std::max(best, step); }));
+  bounds.last = bounds.last == -infinity ? 0 : bounds.last;
   return bounds;
 }
 

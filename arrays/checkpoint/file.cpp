@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +27,12 @@ constexpr const char* temporary_mark = ".tmp-";
 constexpr std::size_t token_digits = 16;
 constexpr std::size_t most_at_once = std::size_t{1}
                                      << 30U;  // below what the kernel takes in a call
+
+// How large a file may be made: to try more ends the process with SIGXFSZ.
+std::uint64_t largest_file() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
 
 Code code_of(int error) {
   switch (error) {
@@ -233,6 +240,9 @@ Status File::read_at(std::uint64_t offset, std::span<std::byte> to) const {
 }
 
 Status File::write_at(std::uint64_t offset, std::span<const std::byte> from) const {
+  if (offset + from.size() > largest_file()) {
+    return file_error(EFBIG, "write", path_);
+  }
   const std::uint64_t first = offset;
   const std::size_t all = from.size();
   while (!from.empty()) {
@@ -260,6 +270,9 @@ Result<std::uint64_t> File::size() const {
 }
 
 Status File::resize(std::uint64_t bytes) const {
+  if (bytes > largest_file()) {
+    return file_error(EFBIG, "resize", path_);
+  }
   return ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0
              ? Status()
              : file_error(errno, "resize", path_);

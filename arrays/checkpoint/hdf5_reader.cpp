@@ -148,7 +148,9 @@ void read_own_attributes(hid_t set, StoredArray& array) {
   array.piece_elements = value_or(Attribute(set, "tessera_piece_elements"), std::int64_t{0});
   array.checksums = Attribute(set, "tessera_checksums").list<std::uint64_t>(H5T_NATIVE_UINT64);
   const bool fits = array.piece_elements >= 0 && piece_count(array) == std::ssize(array.checksums);
-  if (!array.checksums.empty() && !fits) {
+  if (array.piece_elements < 0) {
+    array.why_not = "its pieces have less than no elements";
+  } else if (!array.checksums.empty() && !fits) {
     array.why_not = "its checksums are not as many as its pieces";
   }
   array.piece_elements =

@@ -72,6 +72,7 @@ class CheckpointState {
   Status read(const StoredArray& stored, const ArrayBase* array);
 
   [[nodiscard]] Result<const StoredArray*> find(std::string_view name) const;
+  [[nodiscard]] Status check_readable(const StoredArray& stored) const;
   [[nodiscard]] Result<const StoredArray*> find(const std::string& name,
                                                 const ElementKind& element) const;
   [[nodiscard]] std::optional<Distribution> distribution_of(const StoredArray& stored) const;
@@ -162,12 +163,16 @@ Result<const StoredArray*> CheckpointState::find(std::string_view name) const {
 Result<const StoredArray*> CheckpointState::find(const std::string& name,
                                                  const ElementKind& element) const {
   TESSERA_ASSIGN_OR_RETURN(const StoredArray* const stored, find(name));
-  if (!stored->why_not.empty()) {
-    return Status::error(catalog_.is_ours ? Code::protocol : Code::unsupported,
-                         "it can't be read: " + stored->why_not);
-  }
+  TESSERA_RETURN_IF_ERROR(check_readable(*stored));
   TESSERA_RETURN_IF_ERROR(check_type(*stored, element));
   return stored;
+}
+
+Status CheckpointState::check_readable(const StoredArray& stored) const {
+  return stored.why_not.empty()
+             ? Status()
+             : Status::error(catalog_.is_ours ? Code::protocol : Code::unsupported,
+                             "it can't be read: " + stored.why_not);
 }
 
 std::optional<Distribution> CheckpointState::distribution_of(const StoredArray& stored) const {
@@ -335,7 +340,7 @@ Status Checkpoint::verify(const std::string& name) {
     return moved_from();
   }
   const auto stored = state_->find(name);
-  Status mine = stored.status();
+  Status mine = stored.ok() ? state_->check_readable(**stored) : stored.status();
   if (mine.ok() && (*stored)->checksums.empty() && detail::piece_count(**stored) > 0) {
     mine = Status::error(Code::unsupported, "it has no checksums")
                .hint("only what Tessera wrote has them");

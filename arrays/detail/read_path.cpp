@@ -81,6 +81,9 @@ class TileCache : public ReadPath {
 
   static Extents tile_extents(const Distribution& distribution, std::int64_t element_bytes) {
     Extents tile = distribution.extents();
+    if (volume(tile) == 0) {
+      return Extents::filled(tile.ndims(), 1);  // the other extents may be of any length
+    }
     const std::int64_t most = std::max<std::int64_t>(1, tile_bytes / element_bytes);
     for (int dim = 0; dim < tile.ndims(); ++dim) {
       tile[dim] = std::max<std::int64_t>(tile[dim], 1);

@@ -159,5 +159,15 @@ TEST(ArrayErrors, EmptyArraysOfHugeExtentsAreLegal) {
   });
 }
 
+// Whose other extents' product overflows to something small.
+TEST(ArrayErrors, EmptyArraysOfHugeExtentsMayBeCached) {
+  on_team([](Job& job, Team& team) {
+    constexpr std::int64_t huge = std::int64_t{1} << 40;
+    auto array = Array<double>::create(job, {huge + 1, huge, 0}, {.name = "empty", .team = team});
+    ASSERT_TRUE(ok(array));
+    EXPECT_TRUE(ok(array->set_access_mode(rma::AccessMode::read_only, {.cache_bytes = 1 << 20})));
+  });
+}
+
 }  // namespace
 }  // namespace tessera::arrays

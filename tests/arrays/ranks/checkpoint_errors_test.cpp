@@ -332,24 +332,21 @@ TEST_F(CheckpointErrors, AFileOfALaterFormatIsNotTriedToRead) {
   });
 }
 
-// While it lives no file may grow beyond so many bytes, for all threads of the process.
+// While it lives no file may grow beyond so many bytes, for all threads of the process. Whoever
+// tries is ended by SIGXFSZ.
 class FileSizeLimit {
  public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+  explicit FileSizeLimit(rlim_t bytes) {
     EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
     const rlimit limit{bytes, before_.rlim_max};
     EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
   }
   FileSizeLimit(const FileSizeLimit&) = delete;
   FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() {
-    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before_), 0);
-    std::signal(SIGXFSZ, handler_);
-  }
+  ~FileSizeLimit() { EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before_), 0); }
 
  private:
   rlimit before_ = {};
-  void (*handler_)(int) = nullptr;
 };
 
 TEST_F(CheckpointErrors, AWriteThatFailsMidwayLeavesTheOldFile) {

@@ -189,6 +189,12 @@ TEST(Steps, LeadToTheNearestBound) {
     EXPECT_EQ(bounds.first, 0.0) << "the second element is at its bound";
     EXPECT_EQ(bounds.first_positive, 2.0);
     EXPECT_EQ(bounds.last, 3.0);
+    // The only step leads back: it is the largest one all the same.
+    ASSERT_TRUE(ok(zero(dx)));
+    EXPECT_EQ(step_bounds(x, dx, low, high).value().last, 0.0) << "there is none";
+    ASSERT_TRUE(ok(fill(part(dx, Box({2}, {3})), 1.0)));
+    ASSERT_TRUE(ok(fill(part(high, Box({2}, {3})), 1.0)));
+    EXPECT_EQ(step_bounds(x, dx, low, high).value().last, -2.0);
     ASSERT_TRUE(ok(absolute(dx)));
     EXPECT_EQ(step_max(x, dx).value(), infinity);
     ASSERT_TRUE(ok(scale(x, -1.0)));

@@ -2,6 +2,7 @@
 //
 // Diagonals, rows and columns of parts of arrays of any distributions, against vectors.
 #include "arrays/matrix.hpp"
+#include "arrays/reductions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -156,6 +157,17 @@ TEST(Matrix, SaysHowOperandsDoNotFit) {
     EXPECT_TRUE(fails(get_diagonal(a, part(v, Box({2}, {7}))), Code::out_of_range,
                       {"get_diagonal: array 'v' (float64, 6)"}));
     EXPECT_TRUE(ok(a.sync()));
+    // It reads the matrix and writes the vector.
+    EXPECT_TRUE(ok(fill(a, 2.5)));
+    EXPECT_TRUE(ok(a.set_access_mode(rma::AccessMode::read_only)));
+    const auto diagonal = part(v, Box({0}, {5}));
+    EXPECT_TRUE(ok(get_diagonal(a, diagonal)));
+    EXPECT_EQ(sum(diagonal).value(), 5 * 2.5);
+    EXPECT_TRUE(ok(a.set_access_mode(rma::AccessMode::any)));
+    EXPECT_TRUE(ok(v.set_access_mode(rma::AccessMode::read_only)));
+    EXPECT_TRUE(fails(get_diagonal(a, diagonal), Code::invalid_argument,
+                      {"of array 'v'", "does not allow to write it"}));
+    EXPECT_TRUE(ok(v.set_access_mode(rma::AccessMode::any)));
   });
 }
 

@@ -198,6 +198,18 @@ TEST(Reductions, ReproducibleOnesDoNotDependOnTheDistribution) {
   });
 }
 
+TEST(Reductions, OfWhatWasMovedFromSaySo) {
+  on_team([](Job& job, Team& team) {
+    auto a = Array<double>::create(job, {4, 3}, {.name = "a", .team = team}).value();
+    const auto taken = std::move(a);
+    // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+    for (const auto& found : {norm1(a), norm_infinity(a), norm2(a), norm_max(a)}) {
+      EXPECT_EQ(found.status().code(), Code::closed) << found.status().message();
+    }
+    // NOLINTEND(bugprone-use-after-move)
+  });
+}
+
 TEST(Reductions, NormsStayInRangeAndShowNaNs) {
   on_team([](Job& job, Team& team) {
     auto a = Array<double>::create(job, {40}, {.name = "a", .team = team}).value();
