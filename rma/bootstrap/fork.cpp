@@ -39,7 +39,10 @@ class Forked final : public Bootstrap {
     return ended >= 0 ? std::optional(WorldRank{ended}) : std::nullopt;
   }
 
-  void ask_launcher_to_end() const noexcept { control_->is_ending.store(true); }
+  void ask_launcher_to_end() const noexcept {
+    std::int32_t none = -1;
+    control_->ender.compare_exchange_strong(none, rank_.value);
+  }
 
   Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
                                            std::chrono::milliseconds timeout) override {

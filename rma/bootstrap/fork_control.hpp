@@ -24,7 +24,7 @@ struct ForkControl {
   std::atomic<std::int32_t> arrived{0};
   FutexWord round{0};
   std::atomic<std::int32_t> first_ended{-1};  ///< a rank whose process ended; set by the launcher
-  std::atomic<bool> is_ending{false};         ///< set by a rank that ends the whole job
+  std::atomic<std::int32_t> ender{-1};        ///< the first rank that ended the whole job
 
   /// Slot of `rank` in the half of the exchange area that belongs to `round_number`.
   std::byte* slot(std::uint32_t round_number, std::int32_t rank) {

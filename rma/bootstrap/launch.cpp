@@ -77,7 +77,8 @@ class ControlMemory {
   std::size_t bytes_;
 };
 
-// Blocks the signals that the launcher handles and reads them from a descriptor instead.
+// Blocks the signals that the launcher handles and reads them from a descriptor instead; that a
+// reader of the ranks' output has gone is told by the write.
 class SignalReader {
  public:
   SignalReader() {
@@ -86,13 +87,19 @@ class SignalReader {
       sigaddset(&watched_, signal);
     }
     pthread_sigmask(SIG_BLOCK, &watched_, &before_);
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &ignore, &pipe_before_);
     fd_ = Descriptor(signalfd(-1, &watched_, SFD_CLOEXEC | SFD_NONBLOCK));
   }
   ~SignalReader() { restore(); }
   SignalReader(const SignalReader&) = delete;
   SignalReader& operator=(const SignalReader&) = delete;
-  // The mask that the program had: children must start with it.
-  void restore() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  // What the program had: children must start with it.
+  void restore() const {
+    sigaction(SIGPIPE, &pipe_before_, nullptr);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
   // Returns the number of a signal that has come; 0 when there is none.
   [[nodiscard]] int next() const {
@@ -104,6 +111,7 @@ class SignalReader {
  private:
   sigset_t watched_{};
   sigset_t before_{};
+  struct sigaction pipe_before_ {};
   Descriptor fd_;
 };
 
@@ -231,7 +239,8 @@ class JobEnd {
   // Once that one has ended: its message and its code come first.
   void look(const ForkControl& control, const std::vector<Child>& children,
             std::vector<RankExit>& exits) {
-    if (!control.is_ending.load() || control.first_ended.load() < 0) {
+    const std::int32_t ender = control.ender.load();
+    if (ender < 0 || children[static_cast<std::size_t>(ender)].running) {
       return;
     }
     if (!deadline_) {

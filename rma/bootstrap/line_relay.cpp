@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -22,7 +23,10 @@ constexpr std::size_t longest_line_bytes = 1 << 20;
 void LineRelay::write_all(int to, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(to, text.data(), text.size());
-    if (written < 0 && errno != EINTR) {
+    if (written < 0 && errno == EAGAIN) {
+      pollfd room{.fd = to, .events = POLLOUT, .revents = 0};  // another made it non-blocking
+      poll(&room, 1, -1);
+    } else if (written < 0 && errno != EINTR) {
       lost_ = lost_ == 0 && to == STDOUT_FILENO && errno != EPIPE ? errno : lost_;
       return;  // the ranks go on
     }

@@ -15,11 +15,14 @@
 
 #include "tests/fault/program.hpp"
 #include "tests/fault/run.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace tessera::fault {
 namespace {
 
 using std::chrono::milliseconds;
+using tessera::test::contents_of;
+using tessera::test::TemporaryFolder;
 
 Program tessera_run(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), TESSERA_RUN);
@@ -55,6 +58,14 @@ TEST(TesseraRun, EndsAllRanksWhenOneEndsTheJob) {
   }
 }
 
+// That another one ended well before is not how the job ended.
+TEST(TesseraRun, TellsTheCodeOfWhoEndedTheJobBehindAnother) {
+  const Ending ending =
+      tessera_run({"-n", "3", FAULT_WORKER, "end-job-behind-one", "2", "1"}).wait();
+  EXPECT_EQ(ending.exit_code, 7);
+  EXPECT_NE(ending.output.find("tessera-run: rank 2 exited with code 7\n"), std::string::npos);
+}
+
 // TESSERA_LAUNCH is "descriptor:rank:ranks".
 constexpr const char* rank_number = "r=${TESSERA_LAUNCH#*:}; r=${r%%:*}; ";
 
@@ -80,6 +91,19 @@ TEST(TesseraRun, ExitsWith128AndTheSignalOfAKilledRankAndLetsTheOthersFinish) {
   EXPECT_EQ(sorted_lines(ending.output),
             (std::vector<std::string>{"rank 1 finished", "rank 2 finished",
                                       "tessera-run: rank 0 was ended by signal 9 (Killed)"}));
+}
+
+// As `| head -1` does: the ranks go on, and what they have done counts.
+TEST(TesseraRun, GoesOnWhenNobodyReadsItsOutput) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("done");
+  const std::string script =
+      "for i in 1 2 3 4 5; do echo line; sleep 0.05; done; echo x >> '" + file + "'";
+  const Ending ending = Program({"sh", "-c", R"(("$@"; echo "code $?" >&2) | head -1)", "sh",
+                                 TESSERA_RUN, "-n", "2", "sh", "-c", script})
+                            .wait();
+  EXPECT_EQ(sorted_lines(ending.output), (std::vector<std::string>{"code 0", "line"}));
+  EXPECT_EQ(contents_of(file), "x\nx\n");
 }
 
 TEST(TesseraRun, QuietSaysNothingOfFailedRanks) {

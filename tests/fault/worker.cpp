@@ -12,7 +12,7 @@
 //     start-with-files:N   the victim may open N more descriptors
 //     start-with-mib:N     the victim may have N MiB more of address space
 //
-// or end-job, end-job-of-deaf: see end_job_of_all().
+// or end-job, end-job-of-deaf: see end_job_of_all(); end-job-behind-one: see end_job_behind_one().
 //
 // Survivors exit with 0 whatever the library told them: the director judges what they report.
 #include <fmt/format.h>
@@ -27,6 +27,8 @@
 #include <fstream>
 #include <memory>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 #include "rma/bootstrap.hpp"
 #include "tests/fault/stage.hpp"
@@ -163,8 +165,29 @@ void end_job_of_all(bool is_victim, const std::string& kind) {
   wait_for_the_end();
 }
 
+// The victim, which takes a while to be gone, ends the job when the first rank has ended well, and
+// the launcher is woken all the time.
+void end_job_behind_one(int rank, bool is_victim) {
+  if (rank == 0) {
+    return;
+  }
+  if (is_victim) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const std::vector<char> much(std::size_t{200} << 20U, 'x');
+    rma::end_job(much.back() == 'x' ? 7 : 8);
+  }
+  while (true) {
+    std::puts("busy");
+    std::fflush(stdout);
+  }
+}
+
 int run(std::string_view name, int victim, int pipe) {
   const Line line(pipe, rank_from_launcher());
+  if (name == "end-job-behind-one") {
+    end_job_behind_one(rank_from_launcher(), rank_from_launcher() == victim);
+    return 0;
+  }
   if (name.starts_with("end-job")) {
     end_job_of_all(rank_from_launcher() == victim, std::string(name));
     return 1;
