@@ -88,17 +88,20 @@ bool is_plainly_disjoint(Fragments fragments, Start&& start) {
                      [&](const Fragment& each) { return written.mark(start(each), each.bytes); });
 }
 
+// True when each fragment begins at or behind the end of the one before.
+template <class Start>
+bool is_in_order(Fragments fragments, Start&& start) {
+  std::uint64_t end = 0;
+  return std::all_of(fragments.begin(), fragments.end(), [&](const Fragment& each) {
+    const bool is_behind = each.bytes == 0 || start(each) >= end;
+    end = each.bytes == 0 ? end : start(each) + each.bytes;
+    return is_behind;
+  });
+}
+
 template <class Start>
 Status check_overlap(Fragments fragments, Start&& start, std::string_view where) {
-  std::uint64_t end = 0;
-  bool in_order = true;
-  for (const Fragment& each : fragments) {
-    if (each.bytes > 0) {
-      in_order = in_order && start(each) >= end;
-      end = start(each) + each.bytes;
-    }
-  }
-  if (in_order || is_plainly_disjoint(fragments, start)) {
+  if (is_in_order(fragments, start) || is_plainly_disjoint(fragments, start)) {
     return {};
   }
   std::vector<std::size_t> order(fragments.size());
