@@ -238,7 +238,8 @@ Status ArrayBase::free() {
   uses_ = 0;
   reading_.reset();
   adding_.reset();
-  return region_.free();
+  // Who has it from another array keeps it: team() may be asked of arrays that were freed.
+  return region_.is_borrowed() ? Status() : region_.free();
 }
 
 Status ArrayBase::fence() const {

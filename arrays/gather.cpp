@@ -31,9 +31,16 @@ std::string_view verb_of(Transfer::Kind kind) {
 }
 
 Status explain_place(const ArrayBase& array, const Places& places, std::int64_t number) {
-  const auto ndims = static_cast<std::size_t>(std::clamp(places.ndims(number), 0, max_dims));
-  const Index at(std::span(places[number], ndims));
-  Status status = check_inside(at, array.extents());
+  const int given = places.ndims(number);
+  // An index has no room for more than any array has.
+  Status status =
+      given > max_dims
+          ? Status::error(Code::invalid_argument,
+                          fmt::format("it has {} numbers, and the array {} dimension{}", given,
+                                      array.ndims(), array.ndims() == 1 ? "" : "s"))
+          : check_inside(
+                Index(std::span(places[number], static_cast<std::size_t>(std::max(given, 0)))),
+                array.extents());
   return std::move(status).context(fmt::format("entry {} of the list", number));
 }
 

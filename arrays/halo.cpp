@@ -191,7 +191,16 @@ std::int32_t Halo::next_round() const noexcept {
   return round_ % last + 1;
 }
 
+Status Halo::free() {
+  is_freed_ = true;
+  return control_.free();
+}
+
 Status Halo::check_usable() const {
+  if (is_freed_ || !control_) {
+    return Status::error(Code::closed,
+                         fmt::format("this Halo was {}", is_freed_ ? "freed" : "moved from"));
+  }
   TESSERA_RETURN_IF_ERROR(array_->check_open());
   TESSERA_RETURN_IF_ERROR(given_up_);
   return is_under_way_ ? Status::error(Code::invalid_argument, "an update is under way")

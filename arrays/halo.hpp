@@ -98,8 +98,8 @@ class Halo {
   /// at all for those that get letters. Ghost cells
   /// in periodic dimensions that aren't cut are new at return, but for corners with others.
   /// The Halo must stay where it is until the update is finished.
-  /// Errors: closed (the array was freed), invalid_argument (an update is under way), peer_lost
-  /// (see above); there is nothing to finish then.
+  /// Errors: closed (the array or the Halo was freed or moved from), invalid_argument (an update is
+  /// under way), peer_lost (see above); there is nothing to finish then.
   rma::Result<HaloUpdate> start();
 
   /// Tells the neighbours that they may write this rank's ghost cells for the next update; until
@@ -111,7 +111,7 @@ class Halo {
   rma::Status post();
 
   /// Collective. Gives the flags' memory back; the destructor does so, too. Idempotent.
-  rma::Status free() { return control_.free(); }
+  rma::Status free();
 
   /// Bytes that one update brings to this rank from ranks elsewhere.
   [[nodiscard]] std::size_t bytes_from_others() const noexcept { return bytes_from_others_; }
@@ -162,6 +162,7 @@ class Halo {
   std::int32_t round_ = 0;  ///< of updates; what flags are raised to
   bool is_posted_ = false;  ///< the next one
   bool is_under_way_ = false;
+  bool is_freed_ = false;
   rma::Status given_up_;  ///< why, if so
 };
 

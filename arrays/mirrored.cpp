@@ -83,6 +83,11 @@ Status check_source(const Team& team, const ArrayBase& copy, const Box& to, cons
   return from.check_transfer(Transfer::get());
 }
 
+// Of what was moved from there is nobody to agree with.
+Status check_has_team(const ArrayBase& copy) {
+  return copy.region() ? Status() : copy.check_open();
+}
+
 // Nobody reads a copy before all its writers are done.
 Status begin(Team& team, const ArrayBase& copy, const Status& mine) {
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
@@ -127,6 +132,7 @@ Status merge_copies(Team& team, const ArrayBase& copy) {
   const auto attempt = [&](Status status) {
     return std::move(status).context("merging the copies of " + copy.describe());
   };
+  TESSERA_RETURN_IF_ERROR(attempt(check_has_team(copy)));
   Status mine = copy.check_open();
   TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, mine.ok() ? copy.check_local_access() : mine)));
   auto sum = ArrayBase::create(copy.job(), copy.extents(), copy.element(),
@@ -144,6 +150,7 @@ Status merge_copies_into(Team& team, const ArrayBase& copy, const Box& from, con
   const auto attempt = [&](Status status) {
     return std::move(status).context("merging the copies of " + copy.describe());
   };
+  TESSERA_RETURN_IF_ERROR(attempt(check_has_team(copy)));
   const Status mine = check_target(team, copy, from, to, to_box);
   TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, mine)));
   return attempt(sum_copies(team, copy, from, to, to_box, FirstCopy::replaces));
@@ -154,7 +161,10 @@ Status load_copies(Team& team, const ArrayBase& copy, const Box& to, const Array
   const auto attempt = [&](Status status) {
     return std::move(status).context("loading the copies of " + copy.describe());
   };
-  const Status mine = check_source(team, copy, to, from, from_box);
+  TESSERA_RETURN_IF_ERROR(attempt(check_has_team(copy)));
+  // What members wrote to the source themselves is there before any of them reads it.
+  Status mine = check_source(team, copy, to, from, from_box);
+  mine = mine.ok() ? from.fence() : std::move(mine);
   TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, mine)));
   return attempt(team.agree(get_own(copy, to, from, from_box)));
 }

@@ -81,8 +81,8 @@ class Mirrored {
     return detail::merge_copies_into(team_, here_, from, target.array(), target.box());
   }
 
-  /// Collective over team(). The box `to` of every copy becomes what `from` has, which nobody
-  /// writes meanwhile.
+  /// Collective over team(). The box `to` of every copy becomes what `from` has; what members wrote
+  /// there before is complete. Nobody writes it meanwhile.
   /// Errors: also invalid_argument when extents differ, or a member is not in the team of `from`.
   template <class From>
   rma::Status load(const Box& to, const From& from) {

@@ -38,6 +38,17 @@ Real within(double x, const RandomRange& range) noexcept {
 }
 
 template <rma::Element T>
+struct RealOfElement {
+  using type = T;
+};
+template <rma::ComplexElement T>
+struct RealOfElement<T> {
+  using type = typename T::value_type;
+};
+template <rma::Element T>
+using RealOf = typename RealOfElement<T>::type;
+
+template <rma::Element T>
 T element(std::uint64_t place, std::uint64_t seed, const RandomRange& range) noexcept {
   const auto words =
       philox({static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32U), 0, 0},
@@ -66,7 +77,8 @@ Status check_range(const RandomRange& range) {
         range.low >= static_cast<double>(std::numeric_limits<T>::min()) &&
         range.high <= std::min(most_exact, static_cast<double>(std::numeric_limits<T>::max()));
   } else {
-    is_good = is_good && range.low < range.high;
+    constexpr double most = std::numeric_limits<RealOf<T>>::max();
+    is_good = is_good && range.low < range.high && range.low >= -most && range.high <= most;
   }
   return is_good ? Status()
                  : Status::error(
@@ -74,8 +86,8 @@ Status check_range(const RandomRange& range) {
                        fmt::format("random elements of type {} between {} and {}",
                                    rma::to_string(rma::element_type<T>()), range.low, range.high))
                        .hint(
-                           "the lower bound comes first; bounds of integers are whole, and fit "
-                           "the type and 53 bits");
+                           "the lower bound comes first; both fit the type; bounds of integers "
+                           "are whole, and fit 53 bits");
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ extern template rma::Status fill_random(const Part<std::complex<double>>&, std::
 }  // namespace detail
 
 /// Collective. Errors: as fill(); invalid_argument for a range that is empty, not finite, or beyond
-/// what the integer type or 53 bits can hold.
+/// what the type or, of integers, 53 bits can hold.
 template <Operand A>
 rma::Status fill_random(A&& result, std::uint64_t seed, const RandomRange& range = {}) {
   return detail::fill_random(part(result), seed, range);

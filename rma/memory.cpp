@@ -2,6 +2,7 @@
 #include "rma/memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -103,6 +104,12 @@ std::uint64_t available_memory_bytes() {
   const std::uint64_t machine = meminfo_bytes("MemAvailable:").value_or(total_memory_bytes());
   const auto group = group_limit();
   return group ? std::min(machine, group->left()) : machine;
+}
+
+std::uint64_t largest_file_bytes() noexcept {
+  rlimit limit{};
+  const bool is_limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return is_limited ? limit.rlim_cur : std::numeric_limits<std::uint64_t>::max();
 }
 
 std::string human_bytes(std::uint64_t bytes) {

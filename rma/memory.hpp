@@ -16,6 +16,10 @@ std::uint64_t available_memory_bytes();
 /// Bytes of physical memory, or the control group's limit, whichever is less.
 std::uint64_t total_memory_bytes();
 
+/// Bytes that a file of this process may have, shared memory too (ulimit -f): to try more ends it
+/// with SIGXFSZ. The largest number where there is no limit.
+std::uint64_t largest_file_bytes() noexcept;
+
 /// "23.1 GiB", for messages.
 std::string human_bytes(std::uint64_t bytes);
 

@@ -73,6 +73,7 @@ class Region {
   /// Local. Another name for the same memory, which is freed by the region that it was borrowed
   /// from: this one's free() and destructor only let go of it.
   [[nodiscard]] Region borrow() const;
+  [[nodiscard]] bool is_borrowed() const noexcept { return is_borrowed_; }
 
   /// Collective. Waits until all members are here, then gives the memory back. Operations on the
   /// region must be complete everywhere. Idempotent.

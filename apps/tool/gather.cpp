@@ -87,9 +87,7 @@ Limits gather_limits() {
   if (getrlimit(RLIMIT_AS, &limit) == 0) {
     found.address_space = as_limit(limit.rlim_cur);
   }
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0) {
-    found.file_size = as_limit(limit.rlim_cur);
-  }
+  found.file_size = rma::largest_file_bytes();
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     found.descriptors = as_limit(limit.rlim_cur);
     found.most_descriptors = as_limit(limit.rlim_max);

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,8 @@
 #include <random>
 #include <system_error>
 #include <utility>
+
+#include "rma/memory.hpp"
 
 namespace tessera::arrays::detail {
 namespace {
@@ -27,12 +28,6 @@ constexpr const char* temporary_mark = ".tmp-";
 constexpr std::size_t token_digits = 16;
 constexpr std::size_t most_at_once = std::size_t{1}
                                      << 30U;  // below what the kernel takes in a call
-
-// How large a file may be made: to try more ends the process with SIGXFSZ.
-std::uint64_t largest_file() {
-  rlimit limit{};
-  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
-}
 
 Code code_of(int error) {
   switch (error) {
@@ -111,13 +106,18 @@ Result<int> open_descriptor(const std::string& path, int flags, const std::strin
   return descriptor;
 }
 
+enum class Lock : std::uint8_t { taken, anothers, impossible };
+
 // A lock of the open file, not of the process: ranks may be threads. Where the file system has no
 // such locks, a left-over file is not known as one, and stays.
-bool take_lock(int descriptor) noexcept {
+Lock take_lock(int descriptor) noexcept {
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  return ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
+  if (::fcntl(descriptor, F_OFD_SETLK, &lock) == 0) {
+    return Lock::taken;
+  }
+  return errno == EAGAIN || errno == EACCES ? Lock::anothers : Lock::impossible;
 }
 
 bool is_still_named(int descriptor, const std::string& path) noexcept {
@@ -144,11 +144,11 @@ fs::path directory_of(const std::string& path) {
   return directory.empty() ? fs::path(".") : directory;
 }
 
-// So that a checkpoint that only its owner could read remains one.
-void copy_rights(const std::string& target, int descriptor) noexcept {
+// So that a checkpoint that only its owner could read remains one, and is none meanwhile.
+void copy_rights(const std::string& target, int descriptor, mode_t besides) noexcept {
   struct stat facts = {};
   if (::stat(target.c_str(), &facts) == 0) {
-    static_cast<void>(::fchmod(descriptor, facts.st_mode & 07777U));
+    static_cast<void>(::fchmod(descriptor, (facts.st_mode & 07777U) | besides));
   }
 }
 
@@ -157,7 +157,7 @@ void remove_if_unlocked(const std::string& path) noexcept {
   if (descriptor < 0) {
     return;
   }
-  if (take_lock(descriptor) && is_still_named(descriptor, path)) {
+  if (take_lock(descriptor) == Lock::taken && is_still_named(descriptor, path)) {
     ::unlink(path.c_str());
   }
   ::close(descriptor);
@@ -208,9 +208,8 @@ Result<File> File::create_temporary(const std::string& target) {
     TESSERA_ASSIGN_OR_RETURN(const int descriptor,
                              open_descriptor(path, O_RDWR | O_CREAT | O_EXCL, "create"));
     File file(descriptor, path);
-    static_cast<void>(take_lock(descriptor));
-    if (is_still_named(descriptor, path)) {
-      copy_rights(target, descriptor);
+    if (take_lock(descriptor) != Lock::anothers && is_still_named(descriptor, path)) {
+      copy_rights(target, descriptor, S_IRUSR | S_IWUSR);  // members open it by its name
       return file;
     }
   }
@@ -240,7 +239,7 @@ Status File::read_at(std::uint64_t offset, std::span<std::byte> to) const {
 }
 
 Status File::write_at(std::uint64_t offset, std::span<const std::byte> from) const {
-  if (offset + from.size() > largest_file()) {
+  if (offset + from.size() > rma::largest_file_bytes()) {
     return file_error(EFBIG, "write", path_);
   }
   const std::uint64_t first = offset;
@@ -270,12 +269,16 @@ Result<std::uint64_t> File::size() const {
 }
 
 Status File::resize(std::uint64_t bytes) const {
-  if (bytes > largest_file()) {
+  if (bytes > rma::largest_file_bytes()) {
     return file_error(EFBIG, "resize", path_);
   }
   return ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0
              ? Status()
              : file_error(errno, "resize", path_);
+}
+
+void File::take_rights_of(const std::string& other) const noexcept {
+  copy_rights(other, descriptor_, 0);
 }
 
 Status File::sync() const {
@@ -333,7 +336,9 @@ Status replace(const std::string& temporary, const std::string& target) {
   // Some file systems have no such thing as completing a directory.
   return synced == 0 || error == EINVAL || error == EROFS
              ? Status()
-             : file_error(error, "complete directory", directory);
+             : Status::error(Code::unreachable, fmt::format("cannot complete directory {}: {}",
+                                                            directory, std::strerror(error)))
+                   .hint(target + " is the new file, unless the machine fails soon");
 }
 
 void remove_file(const std::string& path) noexcept {

@@ -36,7 +36,8 @@ class File {
   static rma::Result<File> open_to_read(const std::string& path);
   /// Opens what another member made. Errors: as file_error.
   static rma::Result<File> open_to_write(const std::string& path);
-  /// Makes and locks a temporary beside `target`, with the rights of `target` if there is one.
+  /// Makes and locks a temporary beside `target`, with the rights of `target` if there is one, and
+  /// those to read and write for its owner.
   static rma::Result<File> create_temporary(const std::string& target);
 
   /// Errors: as file_error; protocol for an end before all is read.
@@ -45,6 +46,8 @@ class File {
   [[nodiscard]] rma::Result<std::uint64_t> size() const;
   /// Makes the file so long, with zeros where nothing was written.
   [[nodiscard]] rma::Status resize(std::uint64_t bytes) const;
+  /// Gives the file exactly the rights of another one, if that exists.
+  void take_rights_of(const std::string& other) const noexcept;
   /// Returns when what this process wrote is on the device.
   [[nodiscard]] rma::Status sync() const;
 
@@ -65,7 +68,8 @@ class File {
 rma::Result<std::string> checkpoint_target(const std::string& path);
 /// Removes temporaries of `target` whose writers are no more.
 void remove_left_over(const std::string& target);
-/// Puts `temporary` in the place of `target`, whole or not at all, and makes that last.
+/// Puts `temporary` in the place of `target`, whole or not at all, and makes that last. Errors: as
+/// file_error; unreachable when it is in place and may not last.
 rma::Status replace(const std::string& temporary, const std::string& target);
 void remove_file(const std::string& path) noexcept;
 

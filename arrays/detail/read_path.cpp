@@ -221,7 +221,7 @@ class TileCache : public ReadPath {
 Result<std::unique_ptr<ReadPath>> make_node_copy(const ArrayBase& array) {
   TESSERA_ASSIGN_OR_RETURN(ArrayBase copy, create_node_copy(array));
   TESSERA_RETURN_IF_ERROR(array.team().agree(get_own(copy, copy.box(), array, array.box())));
-  TESSERA_RETURN_IF_ERROR(copy.sync());
+  TESSERA_RETURN_IF_ERROR(array.team().agree(copy.sync()));
   return std::unique_ptr<ReadPath>(std::make_unique<NodeCopy>(std::move(copy)));
 }
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,12 +53,6 @@ void* map_shared(int fd, std::uint64_t bytes) {
   return base;
 }
 
-/// How large a file may be made: to try more ends the process with SIGXFSZ.
-std::uint64_t largest_file() {
-  rlimit limit{};
-  return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
-}
-
 struct flock life_mark(short type, int place) {
   struct flock mark {};
   mark.l_type = type;
@@ -79,7 +72,7 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::create(int ranks, std::uint64_t 
     return Status::error(Code::limit_exceeded,
                          fmt::format("cannot create shared memory: {}", std::strerror(errno)));
   }
-  const std::uint64_t most = largest_file();
+  const std::uint64_t most = largest_file_bytes();
   if (most < least_reserve) {
     return Status::error(Code::no_memory,
                          fmt::format("no {} of shared memory: files may have {} at most",

@@ -4,6 +4,7 @@
 // indices that do not fit; each with the array's name.
 #include <gtest/gtest.h>
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,40 @@ TEST(ArrayErrors, AnArrayThatWasMovedFromIsClosed) {
     array = std::move(other);
     EXPECT_EQ(array.get_element({3, 3}).value(), 1.0);
     EXPECT_TRUE(ok(array.sync()));
+  });
+}
+
+TEST(ArrayErrors, AFreedOverlayIsClosedAndItsBaseIsNot) {
+  on_team([](Job& job, Team& team) {
+    auto base = Array<double>::create(job, {4, 4}, {.name = "A", .team = team}).value();
+    auto over = Array<double>::overlay(base, base.distribution(), "O").value();
+    EXPECT_TRUE(ok(over.free()));
+    EXPECT_EQ(over.team().size(), team.size());
+    expect_closed(over, {"array 'O'", "freed"});
+    EXPECT_TRUE(ok(fill(base, 1.0)));
+    auto again = Array<double>::overlay(base, base.distribution(), "O").value();
+    EXPECT_TRUE(ok(base.free()));
+    std::vector<double> buffer(16);
+    EXPECT_TRUE(fails(again.get(again.box(), buffer), Code::closed, {"array 'O'", "freed"}));
+    EXPECT_TRUE(fails(again.local(), Code::closed, {"freed"}));
+  });
+}
+
+TEST(ArrayErrors, AHaloThatIsFreedOrWasMovedFromIsClosed) {
+  on_team([](Job& job, Team& team) {
+    auto array =
+        Array<double>::create(job, {8, 8}, {.name = "A", .team = team, .ghosts = {1, 1}}).value();
+    Halo halo = Halo::create(array).value();
+    Halo other = std::move(halo);
+    for (const std::string_view word : {"moved from", "freed"}) {
+      // NOLINTBEGIN(bugprone-use-after-move): what it is for
+      Halo& closed = word == "freed" ? other : halo;
+      EXPECT_TRUE(fails(closed.post(), Code::closed, {"array 'A'", word}));
+      EXPECT_TRUE(fails(closed.start(), Code::closed, {"array 'A'", word}));
+      EXPECT_TRUE(fails(closed.update(), Code::closed, {"array 'A'", word}));
+      // NOLINTEND(bugprone-use-after-move)
+      EXPECT_TRUE(ok(other.free()));
+    }
   });
 }
 

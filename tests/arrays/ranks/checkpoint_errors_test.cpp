@@ -487,6 +487,32 @@ TEST_F(CheckpointErrors, RightsAndLinksStayAsTheyAre) {
   });
 }
 
+// Members open the new file by its name, whatever the rights of the one that it replaces.
+TEST_F(CheckpointErrors, AReadOnlyFileIsReplacedByAReadOnlyOne) {
+  on_ranks([](Job& job) {
+    const SharedFolder folder(job);
+    const std::string path = folder.file("run.h5");
+    const auto rights_of = [&](const std::string& name) {
+      struct stat facts = {};
+      EXPECT_EQ(::stat(folder.file(name).c_str(), &facts), 0);
+      return facts.st_mode & 0777U;
+    };
+    write_small(job, path);
+    on_first(job, [&] { EXPECT_EQ(::chmod(path.c_str(), 0444), 0); });
+    auto array = Array<double>::create(job, {10}, {.name = "A"}).value();
+    auto writer = CheckpointWriter::create(job, path).value();
+    on_first(job, [&] {
+      const std::vector<std::string> names = folder.own().names();
+      ASSERT_EQ(names.size(), 2U);
+      const auto is_new = [](const std::string& name) { return name != "run.h5"; };
+      EXPECT_EQ(rights_of(*std::find_if(names.begin(), names.end(), is_new)), 0644U);
+    });
+    EXPECT_TRUE(ok(writer.add(array)));
+    EXPECT_TRUE(ok(writer.commit()));
+    on_first(job, [&] { EXPECT_EQ(rights_of("run.h5"), 0444U); });
+  });
+}
+
 TEST_F(CheckpointErrors, WhatWasMovedFromIsClosed) {
   on_ranks([](Job& job) {
     const SharedFolder folder(job);

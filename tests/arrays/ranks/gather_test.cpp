@@ -152,6 +152,10 @@ TEST(Gather, SaysWhichEntryIsWrongAndMovesNothing) {
     EXPECT_TRUE(fails(gather(array, places, values), Code::invalid_argument,
                       {"entry 2 of the list", "dimension"}));
     places[2] = Index{5, 5};
+    auto widest = Array<double>::create(job, Extents::filled(8, 2), {.name = "W", .team = team});
+    const std::vector<Index> nine{Index{1, 1, 1, 1, 1, 1, 1, 1, 1}};
+    EXPECT_TRUE(fails(gather(*widest, nine, std::span(values).first(1)), Code::invalid_argument,
+                      {"array 'W'", "entry 0 of the list: it has 9 numbers, and the array 8"}));
     EXPECT_TRUE(fails(gather(array, places, std::span(values).first(3)), Code::invalid_argument,
                       {"3 values for 4 places"}));
     EXPECT_TRUE(ok(array.sync()));

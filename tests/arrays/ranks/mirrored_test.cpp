@@ -175,6 +175,36 @@ TEST(Mirrored, AllNodesAndAllRunsHaveTheSameBits) {
   });
 }
 
+TEST(Mirrored, LoadsWhatMembersHaveJustWritten) {
+  on_ranks([](Job& job) {
+    auto source = Array<double>::create(job, {50, 20}, {.name = "B"}).value();
+    const Box row({job.rank().value, 0}, {job.rank().value + 1, 20});
+    const std::vector<double> values(20, 3.5 + job.rank().value);
+    EXPECT_TRUE(ok(source.put(row, values)));
+    auto mirrored = Mirrored<double>::create(job, {job.size(), 20}, {.name = "M"}).value();
+    EXPECT_TRUE(ok(mirrored.load(part(source, Box({0, 0}, {job.size(), 20})))));
+    for (int rank = 0; rank < job.size(); ++rank) {
+      EXPECT_EQ(mirrored.here().get_element({rank, 19}).value(), 3.5 + rank);
+    }
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
+TEST(Mirrored, OneThatWasMovedFromIsClosed) {
+  on_ranks([](Job& job) {
+    auto other = Array<double>::create(job, {10, 6}, {.name = "B"}).value();
+    auto mirrored = Mirrored<double>::create(job, {10, 6}, {.name = "M"}).value();
+    auto moved = std::move(mirrored);
+    // NOLINTBEGIN(bugprone-use-after-move): what it is for
+    EXPECT_TRUE(fails(mirrored.merge(), Code::closed, {"merging the copies", "moved from"}));
+    EXPECT_TRUE(fails(mirrored.merge_into(other.box(), other), Code::closed, {"moved from"}));
+    EXPECT_TRUE(fails(mirrored.load(other), Code::closed, {"loading the copies", "moved from"}));
+    EXPECT_TRUE(ok(mirrored.free()));
+    // NOLINTEND(bugprone-use-after-move)
+    EXPECT_TRUE(ok(moved.load(other)));
+  });
+}
+
 TEST(Mirrored, WrongUsesAreRefusedOnAllRanks) {
   on_ranks([](Job& job) {
     auto mirrored = Mirrored<double>::create(job, {10, 6}, {.name = "M"}).value();

@@ -215,6 +215,10 @@ TEST(RandomElements, DependOnSeedAndIndexAlone) {
     EXPECT_TRUE(fails(fill_random(dice, 7, {.low = 0, .high = 128}), Code::invalid_argument,
                       {"fill_random: random elements of type int8 between 0 and 128"}));
     EXPECT_TRUE(fails(fill_random(all, 7, {.low = 1, .high = 1}), Code::invalid_argument));
+    auto narrow = Array<float>::create(job, {7}, {.name = "narrow", .team = team}).value();
+    EXPECT_TRUE(
+        fails(fill_random(narrow, 7, {.low = 0, .high = 1e39}), Code::invalid_argument,
+              {"random elements of type float32 between 0 and 1e+39", "both fit the type"}));
     EXPECT_TRUE(ok(all.sync()));
   });
 }
