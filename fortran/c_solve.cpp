@@ -90,7 +90,8 @@ int tessera_matrix_solve_triangular(tessera_matrix a, const tessera_solver_optio
 
 int tessera_matrix_solve_lu(tessera_matrix a, int64_t count, const int64_t pivots[],
                             const tessera_solver_options* options, tessera_matrix b) {
-  return solve_on(__func__, std::array{b, a}, options, {pivots},
+  const void* const list = count == 0 ? &count : static_cast<const void*>(pivots);  // null if none
+  return solve_on(__func__, std::array{b, a}, options, {list},
                   [&]<class T>(Tag<T>, const auto& of, const auto& chosen) {
                     const auto given = static_cast<std::size_t>(std::max<std::int64_t>(count, 0));
                     return linalg::solve_lu(of.template patch<T>(1), std::span(pivots, given),

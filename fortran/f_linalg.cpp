@@ -267,6 +267,7 @@ int tessera_f_lu(const Operand* a, const SolverChoice* choice, Descriptor* pivot
   Operands<3> given({a, nullptr, nullptr}, 0);
   Numbers rows;
   const auto look = [&](const arrays::ArrayBase&) -> Status {
+    rows.reserve(1);  // an empty list has no address, which C asks for
     rows.assign(static_cast<std::size_t>(shorter_side(given)), 0);
     return give_integers(rows, pivots, "pivots");
   };

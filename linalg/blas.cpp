@@ -66,7 +66,7 @@ Described described(const LocalMatrix<T>& matrix, bool prefers_row_major) {
 
 template <class T>
 Status check(std::string_view routine, char name, const LocalMatrix<T>& matrix) {
-  if (!matrix.fits_blas()) {
+  if (!matrix.is_row_major() && !matrix.is_column_major()) {
     return Status::error(
         Code::invalid_argument,
         fmt::format("{}: matrix {} ({} x {}) has strides {} and {}, and one has to be 1", routine,

@@ -6,12 +6,13 @@
 //     auto b = a.transposed().part(1, 2, 0, 3);      // rows 1 and 2, columns 0 to 2 of the 4 x 3
 //
 // It owns nothing and checks nothing. Transposing swaps the strides: no element moves. BLAS takes
-// matrices of which one stride is 1: fits_blas().
+// matrices of which one stride is 1, and the other one no more than it counts to: fits_blas().
 #pragma once
 
 #include <complex>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace tessera::linalg {
@@ -57,7 +58,14 @@ struct LocalMatrix {
     return (column_stride == 1 || columns <= 1) && (row_stride >= columns || rows <= 1);
   }
   [[nodiscard]] bool is_column_major() const noexcept { return transposed().is_row_major(); }
-  [[nodiscard]] bool fits_blas() const noexcept { return is_row_major() || is_column_major(); }
+  /// True when 32 bits hold the strides that count, as most BLAS libraries need it.
+  [[nodiscard]] bool has_short_strides() const noexcept {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    return (rows <= 1 || row_stride <= most) && (columns <= 1 || column_stride <= most);
+  }
+  [[nodiscard]] bool fits_blas() const noexcept {
+    return (is_row_major() || is_column_major()) && has_short_strides();
+  }
 };
 
 }  // namespace tessera::linalg

@@ -26,6 +26,13 @@ std::vector<std::int64_t> sorted_unique(std::span<const std::int64_t> numbers) {
 
 namespace {
 
+// What comes along between two elements: as long as a run's own cost, of some nanoseconds.
+constexpr std::uint64_t most_bytes_between = 32;
+
+std::uint64_t end_of(const rma::Fragment& run) {
+  return run.remote_offset + run.bytes;
+}
+
 template <SparseElement T>
 bool is_mapped(const Array<T>& array, rma::Region& region, TeamRank owner,
                const SpmvOptions& options) {
@@ -85,17 +92,15 @@ Handle transfer_together(rma::Job& job, rma::Op op, rma::RemoteAddress at, rma::
 template <SparseElement T>
 VectorGather<T>::VectorGather(Array<T>& like, std::vector<std::int64_t> indices,
                               const SpmvOptions& options)
-    : options_(options),
-      indices_(std::move(indices)),
-      positions_(indices_.size()),
-      own_buffer_(indices_.size()),
-      buffer_(own_buffer_) {
+    : options_(options), indices_(std::move(indices)), positions_(indices_.size()) {
   std::vector<arrays::ElementPlace> found;
   found.reserve(indices_.size());
   for (const std::int64_t index : indices_) {
     found.push_back(like.distribution().locate({index}));
   }
   lay_out(like, found);
+  own_buffer_.resize(filled_);
+  place_runs(own_buffer_);
 }
 
 // Owners in the order of their stages; each one's elements in the order of their indices.
@@ -123,23 +128,27 @@ void VectorGather<T>::lay_out(Array<T>& like, std::span<const arrays::ElementPla
     if (batches.empty() || batches.back().owner != owner) {
       batches.push_back({owner, {}, 0});
     }
-    positions_[place] = filled_;
-    add(batches.back(), found[place].offset);
+    positions_[place] = add(batches.back(), found[place].offset);
     from_others_ += owner == self ? 0 : 1;
     shared_ += owner != self && is_here ? 1 : 0;
   }
 }
 
-// The next place of the buffer for the element at `offset` of the owner's slice.
+// The place in the buffer of the element at `offset` of the owner's slice, behind those before it.
 template <SparseElement T>
-void VectorGather<T>::add(Batch& batch, std::int64_t offset) {
-  const std::uint64_t bytes = static_cast<std::uint64_t>(offset) * sizeof(T);
-  if (!batch.runs.empty() && batch.runs.back().remote_offset + batch.runs.back().bytes == bytes) {
-    batch.runs.back().bytes += sizeof(T);
-  } else {
-    batch.runs.push_back({&buffer_[filled_], bytes, sizeof(T)});
+std::size_t VectorGather<T>::add(Batch& batch, std::int64_t offset) {
+  const std::uint64_t most_between = options_.mode == SpmvMode::push ? most_bytes_between : 0;
+  const std::uint64_t at = static_cast<std::uint64_t>(offset) * sizeof(T);
+  if (batch.runs.empty() || at < end_of(batch.runs.back()) ||
+      at - end_of(batch.runs.back()) > most_between) {
+    batch.runs.push_back({nullptr, at, 0});
   }
-  batch.end = ++filled_;
+  rma::Fragment& run = batch.runs.back();
+  const std::uint64_t more = at + sizeof(T) - end_of(run);
+  run.bytes += more;
+  filled_ += more / sizeof(T);
+  batch.end = filled_;
+  return filled_ - 1;
 }
 
 template <SparseElement T>
@@ -160,21 +169,24 @@ Status VectorGather<T>::prepare_push(Array<T>& like) {
     }
   }
   TESSERA_ASSIGN_OR_RETURN(push_, VectorPush<T>::create(like, buffer_.size(), wanted, meeting));
-  move_buffer(push_->buffer());
+  place_runs(push_->buffer());
   own_buffer_ = {};
   return {};
 }
 
+// One behind the other.
 template <SparseElement T>
-void VectorGather<T>::move_buffer(std::span<T> to) {
+void VectorGather<T>::place_runs(std::span<T> buffer) {
+  buffer_ = buffer;
+  T* place = buffer.data();
   for (std::vector<Batch>* const batches : {&mapped_, &remote_}) {
     for (Batch& batch : *batches) {
       for (rma::Fragment& run : batch.runs) {
-        run.local = to.data() + (static_cast<T*>(run.local) - buffer_.data());
+        run.local = place;
+        place += run.bytes / sizeof(T);
       }
     }
   }
-  buffer_ = to;
 }
 
 template <SparseElement T>

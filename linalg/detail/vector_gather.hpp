@@ -6,7 +6,8 @@
 //     stage 0        own elements and those of ranks whose slices are mapped here
 //     stage 1, 2 …   one owner each, beginning with the next rank, so that not all begin at one
 //
-// By SpmvMode::push the stages from 1 are filled by their owners (vector_push.hpp).
+// By SpmvMode::push the stages from 1 are filled by their owners (vector_push.hpp), and elements
+// between two that lie near each other come along, for a run costs more than they do.
 //
 // Threads: one at a time. Memory: 24 bytes a run of neighbouring elements, 16 an element and
 // itself.
@@ -82,10 +83,10 @@ class VectorGather {
     std::size_t end = 0;              // of its part of the buffer
   };
   void lay_out(arrays::Array<T>& like, std::span<const arrays::ElementPlace> found);
-  void add(Batch& batch, std::int64_t offset);
+  std::size_t add(Batch& batch, std::int64_t offset);
   [[nodiscard]] std::size_t shift() const noexcept { return push_ ? push_->shift() : 0; }
   rma::Status read(arrays::Array<T>& from, const Batch& batch);
-  void move_buffer(std::span<T> to);
+  void place_runs(std::span<T> buffer);
   rma::Handle start_batch(rma::Op op, arrays::Array<T>& array, const Batch& batch) const;
 
   SpmvOptions options_;
@@ -97,7 +98,7 @@ class VectorGather {
   std::vector<Batch> mapped_;
   std::vector<Batch> remote_;
   std::vector<rma::Handle> under_way_;
-  std::size_t filled_ = 0;  // of buffer_, while it is laid out
+  std::size_t filled_ = 0;  // of the buffer, while it is laid out
   std::int64_t from_others_ = 0;
   std::int64_t shared_ = 0;
 };

@@ -235,6 +235,12 @@ TEST(BlasErrors, AreToldBeforeAnythingIsTouched) {
                     {"gemm: matrix A (1099511627776 x 2", "beyond the 2147483647", "hint:"}));
   EXPECT_TRUE(fails(blas::gemm<double>(1, {wide}, {wide}, 0, wide), Code::invalid_argument,
                     {"gemm: A is 2 x 3, B 2 x 3, and C 2 x 3"}));
+  const LocalMatrix<double> far{&one, 2, 3, std::int64_t{1} << 31, 1};
+  EXPECT_TRUE(far.is_row_major());
+  EXPECT_FALSE(far.fits_blas()) << "so that callers copy it";
+  EXPECT_TRUE(far.part(0, 1, 0, 3).fits_blas()) << "a single row has no stride";
+  EXPECT_TRUE(fails(blas::gemm<double>(1, {far}, {wide}, 0, wide), Code::limit_exceeded,
+                    {"strides 2147483648 and 1", "beyond the 2147483647"}));
   const LocalMatrix<double> spread{&one, 2, 3, 12, 2};
   EXPECT_TRUE(fails(blas::gemm<double>(1, {spread}, {wide}, 0, wide), Code::invalid_argument,
                     {"matrix A (2 x 3) has strides 12 and 2, and one has to be 1"}));
