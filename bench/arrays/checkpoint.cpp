@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -21,7 +21,7 @@
 #include "arrays/array.hpp"
 #include "arrays/checkpoint.hpp"
 #include "arrays/elementwise.hpp"
-#include "arrays/reductions.hpp"
+#include "arrays/random.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -51,7 +51,11 @@ class BareFile {
         path_(std::move(path)),
         first_(bytes / holders * std::min<std::int64_t>(job.rank().value, holders)),
         last_(bytes / holders * std::min<std::int64_t>(job.rank().value + 1, holders)),
-        memory_(static_cast<std::size_t>(last_ - first_), '\x55') {}
+        memory_(static_cast<std::size_t>(last_ - first_)) {
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      memory_[i] = static_cast<char>((i + static_cast<std::size_t>(first_)) % 251);
+    }
+  }
   BareFile(const BareFile&) = delete;
   BareFile& operator=(const BareFile&) = delete;
   ~BareFile() { std::remove(path_.c_str()); }
@@ -76,6 +80,16 @@ class BareFile {
       complete_folder();
     }
     rma::require(job_.world().barrier());
+  }
+
+  /// Collective. Whether what `once` leaves in the file is what this rank has.
+  template <class Once>
+  std::string verify(Once&& once) {
+    once();
+    const std::vector<char> written = memory_;
+    std::fill(memory_.begin(), memory_.end(), '\0');
+    read();
+    return memory_ == written ? "" : "the file has other bytes than were written";
   }
 
   void read() {
@@ -115,12 +129,14 @@ class BareFile {
   int descriptor_ = -1;
 };
 
+constexpr std::uint64_t seed = 1;
+
 // A square array of doubles, cut both ways where there are four ranks.
 Array<double> array_of(Session& session, std::int64_t bytes) {
   const std::int64_t columns = 1024;
   const std::int64_t rows = bytes / columns / std::int64_t{sizeof(double)};
   auto array = Array<double>::create(session.job(), {rows, columns}, {.name = "A"}).value();
-  rma::require(arrays::fill(array, 1.25));
+  rma::require(arrays::fill_random(array, seed));
   return array;
 }
 
@@ -144,6 +160,22 @@ MeasureOptions options_of(const Session& session) {
   options.repetitions = 1;
   options.warm_up_samples = 1;
   return options;
+}
+
+std::vector<double> own_elements(const Array<double>& array) {
+  std::vector<double> values(static_cast<std::size_t>(array.own_box().volume()));
+  rma::require(array.get(array.own_box(), values));
+  return values;
+}
+
+// Collective. What this rank finds different in the file from what array_of() made.
+std::string check_checkpoint(Array<double>& array, const std::string& path) {
+  rma::require(arrays::fill_random(array, seed));
+  const std::vector<double> written = own_elements(array);
+  rma::require(arrays::fill(array, -1.0));
+  auto file = Checkpoint::open(array.job(), path).value();
+  rma::require(file.read_into("A", array));
+  return own_elements(array) == written ? "" : "the file has other elements than were written";
 }
 
 void write_checkpoint(Array<double>& array, const std::string& path) {
@@ -188,11 +220,15 @@ void measure_checkpoint_write(Session& session) {
   for (const std::int64_t bytes : sizes(session)) {
     auto array = array_of(session, bytes);
     BareFile bare(session.job(), files.bare, bytes);
-    const std::vector<Candidate> candidates = {
-        together("pwrite + fsync", bytes, [&] { bare.write(); }),
-        together("tessera", bytes, [&] { write_checkpoint(array, files.checkpoint); })};
+    Candidate floor = together("pwrite + fsync", bytes, [&] { bare.write(); });
+    floor.verify = [&] { return bare.verify([&] { bare.write(); }); };
+    Candidate own = together("tessera", bytes, [&] { write_checkpoint(array, files.checkpoint); });
+    own.verify = [&] {
+      write_checkpoint(array, files.checkpoint);
+      return check_checkpoint(array, files.checkpoint);
+    };
     session.measure(table, {"checkpoint", "write", to_string(array.extents()), bytes}, bytes,
-                    candidates, options_of(session));
+                    {std::move(floor), std::move(own)}, options_of(session));
   }
   std::remove(files.checkpoint.c_str());
 }
@@ -213,17 +249,11 @@ void measure_checkpoint_read(Session& session) {
       auto file = Checkpoint::open(session.job(), files.checkpoint).value();
       rma::require(file.read_into("A", array));
     });
-    own.verify = [&] {
-      rma::require(arrays::fill(array, 0.0));
-      auto file = Checkpoint::open(session.job(), files.checkpoint).value();
-      rma::require(file.read_into("A", array));
-      const double sum = arrays::norm2(array).value();
-      const double expected = 1.25 * std::sqrt(static_cast<double>(array.box().volume()));
-      return std::abs(sum - expected) < 1e-6 * expected ? "" : "other elements than were written";
-    };
+    own.verify = [&] { return check_checkpoint(array, files.checkpoint); };
+    Candidate floor = together("pread", bytes, [&] { bare.read(); });
+    floor.verify = [&] { return bare.verify([] {}); };
     session.measure(table, {"checkpoint", "read", to_string(array.extents()), bytes}, bytes,
-                    {together("pread", bytes, [&] { bare.read(); }), std::move(own)},
-                    options_of(session));
+                    {std::move(floor), std::move(own)}, options_of(session));
   }
   std::remove(files.checkpoint.c_str());
 }

@@ -79,12 +79,43 @@ std::string check_sums(Session& session, Phase& phase, const Way& way) {
   return found == expected ? "" : "the matrix has not what was added to it";
 }
 
+/// Each element is its place in row-major order.
+void number_elements(Array<double>& matrix) {
+  const Box own = matrix.own_box();
+  std::vector<double> values;
+  for (std::int64_t i = own.lo(0); i < own.hi(0); ++i) {
+    for (std::int64_t j = own.lo(1); j < own.hi(1); ++j) {
+      values.push_back(static_cast<double>(i * edge + j));
+    }
+  }
+  rma::require(matrix.put(own, values));
+  rma::require(matrix.sync());
+}
+
+bool is_numbered(const Box& box, const std::vector<double>& values) {
+  auto value = values.begin();
+  for (std::int64_t i = box.lo(0); i < box.hi(0); ++i) {
+    for (std::int64_t j = box.lo(1); j < box.hi(1); ++j) {
+      if (*value++ != static_cast<double>(i * edge + j)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 std::string check_read(Phase& phase, const Way& way) {
-  rma::require(arrays::fill(phase.matrix, 3.0));
-  run(phase, way, false);
-  return phase.values == std::vector<double>(phase.values.size(), 3.0)
-             ? ""
-             : "a patch has not what the matrix has";
+  number_elements(phase.matrix);
+  std::string problem;
+  rma::require(phase.matrix.set_access_mode(way.mode, way.options));
+  for (const Box& box : phase.boxes) {
+    rma::require(phase.matrix.get(box, phase.values));
+    if (!is_numbered(box, phase.values)) {
+      problem = fmt::format("patch {} has not what the matrix has", to_string(box));
+    }
+  }
+  rma::require(phase.matrix.set_access_mode(AccessMode::any));
+  return problem;
 }
 
 Candidate candidate(Session& session, const std::shared_ptr<Phase>& phase, const Way& way,

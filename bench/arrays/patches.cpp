@@ -224,6 +224,7 @@ class MpiBoxes {
     move_ = memory.box_mover(operation, rank, part, local_.data());
     get_all_ = memory.box_mover(Operation::get, rank, whole(part), block_.data());
     put_all_ = memory.box_mover(Operation::put, rank, whole(part), block_.data());
+    complete_ = [&memory, rank] { memory.complete(rank); };
     for (std::size_t place = 0; place < local_.size(); ++place) {
       places_.push_back(place_in_block(part, place));
     }
@@ -240,7 +241,9 @@ class MpiBoxes {
       local_[i] = is_get_ ? -1 : -2 - static_cast<double>(i);
     }
     put_all_();
+    complete_();
     move_();
+    complete_();
     std::vector<double> wanted = block_;
     for (std::size_t i = 0; i < local_.size(); ++i) {
       if (!is_get_) {
@@ -277,6 +280,7 @@ class MpiBoxes {
   std::function<void()> move_;
   std::function<void()> get_all_;
   std::function<void()> put_all_;
+  std::function<void()> complete_;
   bool is_get_ = false;
 };
 

@@ -201,21 +201,18 @@ class ArmciFloor : public Floor {
   }
 
   [[nodiscard]] Candidate list(const Case& c) const {
-    // The list is made once, so this floor keeps to its first place even when others rotate.
-    Workspace fixed = workspace();
-    fixed.rotate = false;
     const auto at = std::make_shared<AddressList>(c, local_->bytes().data(), there_);
     switch (c.operation) {
       case Operation::get:
-        return make(c, fixed,
+        return make(c, workspace(),
                     [=](std::size_t, std::size_t) { ARMCI_GetV(&at->vector, 1, target); });
       case Operation::accumulate:
-        return make(c, fixed, [=](std::size_t, std::size_t) {
+        return make(c, workspace(), [=](std::size_t, std::size_t) {
           double scale = c.scale;
           ARMCI_AccV(ARMCI_ACC_DBL, &scale, &at->vector, 1, target);
         });
       default:
-        return make(c, fixed,
+        return make(c, workspace(),
                     [=](std::size_t, std::size_t) { ARMCI_PutV(&at->vector, 1, target); });
     }
   }

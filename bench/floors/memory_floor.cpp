@@ -133,11 +133,8 @@ Candidate MemoryFloor::rows(const Case& c) const {
 }
 
 Candidate MemoryFloor::list(const Case& c) const {
-  // The list is made once, so this floor keeps to its first place even when others rotate.
-  Workspace fixed = workspace();
-  fixed.rotate = false;
   const auto make = [&](const char* name, auto once) {
-    return transfer_candidate(name, c, fixed, verifies_, once);
+    return transfer_candidate(name, c, workspace(), verifies_, once);
   };
   const Addresses at(c, local_.data(), remote_.data());
   switch (c.operation) {

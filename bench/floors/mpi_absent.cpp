@@ -66,7 +66,7 @@ void MpiMemory::put(int, std::size_t, const void*, std::size_t) {}
 void MpiMemory::start_get(int, std::size_t, void*, std::size_t) {}
 void MpiMemory::add(int, std::size_t, std::int64_t) {}
 void MpiMemory::add(int, std::span<const std::size_t>, std::span<const std::int64_t>) {}
-void MpiMemory::complete(int) {}
+void MpiMemory::complete(int) const {}
 void MpiMemory::complete_all() {}
 
 std::function<void()> MpiMemory::box_mover(Operation, int, const Box&, double*) const {

@@ -47,7 +47,7 @@ void MpiMemory::add(int rank, std::span<const std::size_t> at,
   }
 }
 
-void MpiMemory::complete(int rank) {
+void MpiMemory::complete(int rank) const {
   MPI_Win_flush(rank, window_->window.get());
 }
 
@@ -82,7 +82,7 @@ std::function<void()> MpiMemory::box_mover(Operation operation, int rank, const 
       default:
         MPI_Put(local, count, MPI_DOUBLE, rank, 0, 1, there->get(), window);
     }
-    MPI_Win_flush(rank, window);
+    MPI_Win_flush_local(rank, window);
   };
 }
 

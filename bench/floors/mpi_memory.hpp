@@ -35,12 +35,13 @@ class MpiMemory {
   void add(int rank, std::size_t at, std::int64_t value);
   void add(int rank, std::span<const std::size_t> at, std::span<const std::int64_t> values);
   void wait(int rank) { complete(rank); }
-  void complete(int rank);
+  void complete(int rank) const;
   void complete_all();
   std::int64_t fetch_add(int rank, std::size_t at, std::int64_t increment);
 
-  /// A put, get or accumulate of a box of doubles and its flush, by a subarray type that
-  /// is made once. The slice of `rank` begins with a dense row-major block.
+  /// A put, get or accumulate of a box of doubles that is complete here, as Tessera's and those of
+  /// Global Arrays are, and at the target after complete(); by a subarray type that is made once.
+  /// The slice of `rank` begins with a dense row-major block.
   struct Box {
     std::vector<std::int64_t> block;  ///< extents of the block
     std::vector<std::int64_t> lo;     ///< where the box begins in it

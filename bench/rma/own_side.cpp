@@ -108,9 +108,8 @@ Workspace OwnSide::workspace() {
 }
 
 template <class Once>
-Candidate OwnSide::make(const Case& c, Completes completes, Once once, bool rotates) {
-  Workspace places = workspace();
-  places.rotate = places.rotate && rotates;
+Candidate OwnSide::make(const Case& c, Completes completes, Once once) {
+  const Workspace places = workspace();
   const bool verifies = job_.rank().value == 0;
   if (completes == Completes::here || c.operation == Operation::get) {
     return transfer_candidate(name_, c, places, verifies, std::move(once));
@@ -193,7 +192,6 @@ Candidate OwnSide::strided(const Case& c, Completes completes) {
 }
 
 Candidate OwnSide::vector(const Case& c, Completes completes) {
-  // The list is made once, so this keeps to its first place even when others rotate.
   std::vector<rma::Fragment> list;
   for (std::int64_t run = 0; run < c.runs; ++run) {
     list.push_back({local().data() + c.local_offset(run), c.remote_offset(run), c.run_bytes});
@@ -202,20 +200,15 @@ Candidate OwnSide::vector(const Case& c, Completes completes) {
   rma::Job& job = job_;
   switch (c.operation) {
     case Operation::get:
-      return make(
-          c, completes,
-          [=, &job](std::size_t, std::size_t) { require(rma::get(job, there, list)); }, false);
+      return make(c, completes,
+                  [=, &job](std::size_t, std::size_t) { require(rma::get(job, there, list)); });
     case Operation::accumulate:
-      return make(
-          c, completes,
-          [=, &job](std::size_t, std::size_t) {
-            require(rma::accumulate(job, there, list, rma::Scale::of(c.scale)));
-          },
-          false);
+      return make(c, completes, [=, &job](std::size_t, std::size_t) {
+        require(rma::accumulate(job, there, list, rma::Scale::of(c.scale)));
+      });
     default:
-      return make(
-          c, completes,
-          [=, &job](std::size_t, std::size_t) { require(rma::put(job, there, list)); }, false);
+      return make(c, completes,
+                  [=, &job](std::size_t, std::size_t) { require(rma::put(job, there, list)); });
   }
 }
 

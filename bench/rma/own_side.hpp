@@ -87,7 +87,7 @@ class OwnSide {
  private:
   [[nodiscard]] Workspace workspace();
   template <class Once>
-  [[nodiscard]] Candidate make(const Case& c, Completes completes, Once once, bool rotates = true);
+  [[nodiscard]] Candidate make(const Case& c, Completes completes, Once once);
   [[nodiscard]] Candidate contiguous(const Case& c, Completes completes);
   [[nodiscard]] Candidate strided(const Case& c, Completes completes);
   [[nodiscard]] Candidate vector(const Case& c, Completes completes);

@@ -93,7 +93,13 @@ class Bench {
     if (!table) {
       table.emplace(session_.table(title, candidates.size() - 1, quantity, size_name));
     }
-    const auto measured = session_.measure(*table, subject, line, candidates);
+    // MPI's messages need both ends, which begin a little apart.
+    const bool has_both_ends =
+        std::any_of(candidates.begin(), candidates.end(),
+                    [](const Candidate& candidate) { return candidate.cooperative; });
+    const MeasureOptions options = session_.options().measure_options();
+    const auto measured = session_.measure(*table, subject, line, candidates,
+                                           has_both_ends ? together(options) : options);
     // Their limits are those of shared memory, where a put that is complete here is in its place.
     const bool is_judged = subject.op == c.name() && session_.options().has_default_modes() &&
                            session_.job().node_count() == 1;

@@ -98,9 +98,7 @@ Case Case::window(Operation operation, std::size_t run_bytes, std::int64_t messa
 }
 
 std::size_t Case::remote_offset(std::int64_t index) const {
-  const bool scatters =
-      layout == Layout::vector || layout == Layout::separate || layout == Layout::aggregate;
-  const std::int64_t place = scatters ? index * scatter_step % runs : index;
+  const std::int64_t place = is_scattered() ? index * scatter_step % runs : index;
   return static_cast<std::size_t>(place) * remote_stride;
 }
 

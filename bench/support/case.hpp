@@ -77,6 +77,12 @@ struct Case {
   }
   [[nodiscard]] std::size_t remote_offset(std::int64_t index) const;
 
+  /// Whether the runs are out of order. Repetitions keep to one place then, for lists of addresses
+  /// are made once, and what takes no list is measured beside them.
+  [[nodiscard]] bool is_scattered() const {
+    return layout == Layout::vector || layout == Layout::separate || layout == Layout::aggregate;
+  }
+
   /// "put", "get_strided", "accumulate_vector"
   [[nodiscard]] std::string name() const;
   /// "64 x 16 B", or empty when contiguous.

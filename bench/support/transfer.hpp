@@ -32,8 +32,8 @@ struct Workspace {
   /// the remote end on return. Slow is fine. Empty where there is nothing to check.
   std::function<void(std::span<const std::byte>)> write_remote = {};
   std::function<void(std::span<std::byte>)> read_remote = {};
-  /// Use another part of the buffers in each repetition. For data that shall not be in the caches
-  /// the buffers should have cold_bytes() of the largest cache.
+  /// Use another part of the buffers in each repetition, but for scattered runs. For data that
+  /// shall not be in the caches the buffers should have cold_bytes() of the largest cache.
   bool rotate = false;
 };
 
@@ -55,7 +55,7 @@ class Rotation {
       : local_step_(line_up(c.local_span())), remote_step_(line_up(c.remote_span())) {
     const std::size_t fitting =
         std::min(workspace.local.size() / local_step_, workspace.remote_bytes / remote_step_);
-    slots_ = workspace.rotate ? std::max<std::size_t>(fitting, 1) : 1;
+    slots_ = workspace.rotate && !c.is_scattered() ? std::max<std::size_t>(fitting, 1) : 1;
   }
 
   Place next() {

@@ -87,6 +87,18 @@ TEST(Rotation, UsesOtherCacheLinesEachTimeAndComesBack) {
   EXPECT_EQ(rotation.next().remote, 0U);
 }
 
+// Lists are made once, so all that is measured beside them is to be as warm.
+TEST(Rotation, KeepsToOnePlaceForScatteredRuns) {
+  Buffers buffers;
+  Workspace workspace = buffers.workspace();
+  workspace.rotate = true;
+  for (const Case& c : {Case::vector(Operation::put, 8, 5), Case::separate(Operation::put, 8, 5),
+                        Case::aggregate(Operation::put, 8, 5)}) {
+    EXPECT_EQ(Rotation(c, workspace).slots(), 1U) << c.name();
+  }
+  EXPECT_GT(Rotation(Case::window(Operation::put, 8, 5), workspace).slots(), 1U);
+}
+
 TEST(VerifyTransfer, AcceptsARightPut) {
   Buffers buffers;
   const Case c = Case::strided(Operation::put, 24, 5);
