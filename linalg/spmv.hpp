@@ -20,7 +20,8 @@
 // Threads: one at a time. Ownership: move-only; shares the matrix's pattern, so that it is dropped
 // on all members in the same order as other owners of it. Memory: 4 bytes an entry (8 where x is
 // too long for that), 48 bytes an element of others; by SpmvMode::push also 16 for each run of
-// neighbouring elements that others need, and with SpmvOptions::neighbours_only as much again as
+// neighbouring elements that others need, up to 32 between two that are near each other and so come
+// together, and with SpmvOptions::neighbours_only as much again as
 // these and elements of others.
 #pragma once
 
@@ -84,7 +85,7 @@ class SpmvPlan {
   rma::Status multiply_transposed(SparseMatrix<T>& matrix, arrays::Array<T>& y,
                                   arrays::Array<T>& x);
 
-  /// Local. Requires, here and below: not moved from. Elements of x that one product reads from
+  /// Local. Requires, here and below: not moved from. Elements of x that one product needs from
   /// others, and those among them that it loads from shared memory.
   [[nodiscard]] std::int64_t elements_from_others() const noexcept;
   [[nodiscard]] std::int64_t elements_shared() const noexcept;

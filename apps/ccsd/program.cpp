@@ -278,8 +278,8 @@ Result<bool> compute(const Arguments& arguments, Report& report, Job& job) {
 }
 
 int code_of(const Status& status) {
-  // What was found in the input, and not on the way: protocol and unsupported are what a checkpoint
-  // is that was damaged, or written by something else.
+  // What is wrong with the input, or too much of it, and with files: protocol and unsupported are
+  // what a checkpoint is that was damaged, or written by something else; limit_exceeded, no space.
   constexpr std::array of_input{Code::invalid_argument, Code::no_memory,   Code::unreachable,
                                 Code::protocol,         Code::unsupported, Code::limit_exceeded};
   return std::ranges::find(of_input, status.code()) != of_input.end() ? exit_usage : exit_failed;

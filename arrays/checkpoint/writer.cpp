@@ -267,8 +267,8 @@ Status CheckpointWriterState::complete_as_leader() {
   TESSERA_ASSIGN_OR_RETURN(const FileImage image, hdf5_->finish());
   hdf5_.reset();
   TESSERA_RETURN_IF_ERROR(write_guarded(file_, image));
-  file_.take_rights_of(target_);
   TESSERA_RETURN_IF_ERROR(file_.sync());
+  file_.take_rights_of(target_);
   return replace(temporary_, target_);
 }
 

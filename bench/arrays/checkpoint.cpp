@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <utility>
@@ -52,9 +53,9 @@ class BareFile {
         first_(bytes / holders * std::min<std::int64_t>(job.rank().value, holders)),
         last_(bytes / holders * std::min<std::int64_t>(job.rank().value + 1, holders)),
         memory_(static_cast<std::size_t>(last_ - first_)) {
-    for (std::size_t i = 0; i < memory_.size(); ++i) {
-      memory_[i] = static_cast<char>((i + static_cast<std::size_t>(first_)) % 251);
-    }
+    // As little to be compressed as the array is.
+    std::mt19937_64 random(static_cast<std::uint64_t>(first_));
+    std::generate(memory_.begin(), memory_.end(), [&] { return static_cast<char>(random()); });
   }
   BareFile(const BareFile&) = delete;
   BareFile& operator=(const BareFile&) = delete;

@@ -37,6 +37,7 @@ struct Phase {
   Array<double> matrix;
   std::vector<Box> boxes;
   std::vector<double> values = std::vector<double>(patch * patch, 1.0);
+  std::int64_t checks = 0;  ///< of what was read
 
   Phase(Session& session, std::int64_t count)
       : matrix(Array<double>::create(session.job(), {edge, edge}, {.name = "A"}).value()) {
@@ -79,24 +80,24 @@ std::string check_sums(Session& session, Phase& phase, const Way& way) {
   return found == expected ? "" : "the matrix has not what was added to it";
 }
 
-/// Each element is its place in row-major order.
-void number_elements(Array<double>& matrix) {
+/// Each element is its place in row-major order, behind `first`.
+void number_elements(Array<double>& matrix, std::int64_t first) {
   const Box own = matrix.own_box();
   std::vector<double> values;
   for (std::int64_t i = own.lo(0); i < own.hi(0); ++i) {
     for (std::int64_t j = own.lo(1); j < own.hi(1); ++j) {
-      values.push_back(static_cast<double>(i * edge + j));
+      values.push_back(static_cast<double>(first + i * edge + j));
     }
   }
   rma::require(matrix.put(own, values));
   rma::require(matrix.sync());
 }
 
-bool is_numbered(const Box& box, const std::vector<double>& values) {
+bool is_numbered(const Box& box, const std::vector<double>& values, std::int64_t first) {
   auto value = values.begin();
   for (std::int64_t i = box.lo(0); i < box.hi(0); ++i) {
     for (std::int64_t j = box.lo(1); j < box.hi(1); ++j) {
-      if (*value++ != static_cast<double>(i * edge + j)) {
+      if (*value++ != static_cast<double>(first + i * edge + j)) {
         return false;
       }
     }
@@ -105,12 +106,14 @@ bool is_numbered(const Box& box, const std::vector<double>& values) {
 }
 
 std::string check_read(Phase& phase, const Way& way) {
-  number_elements(phase.matrix);
+  // Other numbers each time: what a copy or a cache still has is wrong.
+  const std::int64_t first = edge * edge * ++phase.checks;
+  number_elements(phase.matrix, first);
   std::string problem;
   rma::require(phase.matrix.set_access_mode(way.mode, way.options));
   for (const Box& box : phase.boxes) {
     rma::require(phase.matrix.get(box, phase.values));
-    if (!is_numbered(box, phase.values)) {
+    if (!is_numbered(box, phase.values, first)) {
       problem = fmt::format("patch {} has not what the matrix has", to_string(box));
     }
   }

@@ -131,8 +131,8 @@ class ArmciFloor : public Floor {
   }
 
   template <class Once>
-  [[nodiscard]] Candidate make(const Case& c, const Workspace& workspace, Once once) const {
-    return transfer_candidate("armci-mpi", c, workspace, crew_.rank() == 0, once);
+  [[nodiscard]] Candidate make(const Case& c, Once once) const {
+    return transfer_candidate("armci-mpi", c, workspace(), crew_.rank() == 0, once);
   }
 
   [[nodiscard]] Workspace workspace() const {
@@ -158,16 +158,16 @@ class ArmciFloor : public Floor {
     const auto bytes = static_cast<int>(c.run_bytes);
     switch (c.operation) {
       case Operation::get:
-        return make(c, workspace(), [=](std::size_t local, std::size_t remote) {
+        return make(c, [=](std::size_t local, std::size_t remote) {
           ARMCI_Get(there + remote, here + local, bytes, target);
         });
       case Operation::accumulate:
-        return make(c, workspace(), [=](std::size_t local, std::size_t remote) {
+        return make(c, [=](std::size_t local, std::size_t remote) {
           double scale = c.scale;
           ARMCI_Acc(ARMCI_ACC_DBL, &scale, here + local, there + remote, bytes, target);
         });
       default:
-        return make(c, workspace(), [=](std::size_t local, std::size_t remote) {
+        return make(c, [=](std::size_t local, std::size_t remote) {
           ARMCI_Put(here + local, there + remote, bytes, target);
         });
     }
@@ -179,20 +179,20 @@ class ArmciFloor : public Floor {
     const Strides strides(c);
     switch (c.operation) {
       case Operation::get:
-        return make(c, workspace(), [=](std::size_t local, std::size_t remote) {
+        return make(c, [=](std::size_t local, std::size_t remote) {
           Strides s = strides;
           ARMCI_GetS(there + remote, s.remote.data(), here + local, s.local.data(), s.count.data(),
                      1, target);
         });
       case Operation::accumulate:
-        return make(c, workspace(), [=](std::size_t local, std::size_t remote) {
+        return make(c, [=](std::size_t local, std::size_t remote) {
           Strides s = strides;
           double scale = c.scale;
           ARMCI_AccS(ARMCI_ACC_DBL, &scale, here + local, s.local.data(), there + remote,
                      s.remote.data(), s.count.data(), 1, target);
         });
       default:
-        return make(c, workspace(), [=](std::size_t local, std::size_t remote) {
+        return make(c, [=](std::size_t local, std::size_t remote) {
           Strides s = strides;
           ARMCI_PutS(here + local, s.local.data(), there + remote, s.remote.data(), s.count.data(),
                      1, target);
@@ -204,16 +204,14 @@ class ArmciFloor : public Floor {
     const auto at = std::make_shared<AddressList>(c, local_->bytes().data(), there_);
     switch (c.operation) {
       case Operation::get:
-        return make(c, workspace(),
-                    [=](std::size_t, std::size_t) { ARMCI_GetV(&at->vector, 1, target); });
+        return make(c, [=](std::size_t, std::size_t) { ARMCI_GetV(&at->vector, 1, target); });
       case Operation::accumulate:
-        return make(c, workspace(), [=](std::size_t, std::size_t) {
+        return make(c, [=](std::size_t, std::size_t) {
           double scale = c.scale;
           ARMCI_AccV(ARMCI_ACC_DBL, &scale, &at->vector, 1, target);
         });
       default:
-        return make(c, workspace(),
-                    [=](std::size_t, std::size_t) { ARMCI_PutV(&at->vector, 1, target); });
+        return make(c, [=](std::size_t, std::size_t) { ARMCI_PutV(&at->vector, 1, target); });
     }
   }
 
@@ -242,7 +240,7 @@ class ArmciFloor : public Floor {
     std::byte* here = local_->bytes().data();
     std::byte* there = there_;
     const bool changes = c.operation != Operation::get;
-    return make(c, workspace(), [=](std::size_t local, std::size_t remote) {
+    return make(c, [=](std::size_t local, std::size_t remote) {
       for (std::int64_t run = 0; run < c.runs; ++run) {
         call(here + local + c.local_offset(run), there + remote + c.remote_offset(run));
       }

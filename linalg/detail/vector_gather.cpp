@@ -26,9 +26,6 @@ std::vector<std::int64_t> sorted_unique(std::span<const std::int64_t> numbers) {
 
 namespace {
 
-// What comes along between two elements: as long as a run's own cost, of some nanoseconds.
-constexpr std::uint64_t most_bytes_between = 32;
-
 std::uint64_t end_of(const rma::Fragment& run) {
   return run.remote_offset + run.bytes;
 }
@@ -126,7 +123,7 @@ void VectorGather<T>::lay_out(Array<T>& like, std::span<const arrays::ElementPla
     const bool is_here = mapped[static_cast<std::size_t>(owner.value)];
     std::vector<Batch>& batches = is_here ? mapped_ : remote_;
     if (batches.empty() || batches.back().owner != owner) {
-      batches.push_back({owner, {}, 0});
+      batches.push_back({owner, {}, 0, !is_here && options_.mode == SpmvMode::push});
     }
     positions_[place] = add(batches.back(), found[place].offset);
     from_others_ += owner == self ? 0 : 1;
@@ -134,29 +131,52 @@ void VectorGather<T>::lay_out(Array<T>& like, std::span<const arrays::ElementPla
   }
 }
 
+// To pack a run takes its sender and its reader some nanoseconds each.
+template <SparseElement T>
+std::uint64_t VectorGather<T>::Batch::bytes_between(const rma::Fragment& run,
+                                                    std::uint64_t offset) const noexcept {
+  constexpr std::uint64_t most = 32;
+  const std::uint64_t from = end_of(run);
+  return is_pushed && offset > from && offset - from <= most ? offset - from : 0;
+}
+
+template <SparseElement T>
+std::vector<rma::Fragment> VectorGather<T>::Batch::pushed_runs() const {
+  std::vector<rma::Fragment> joined;
+  for (const rma::Fragment& run : runs) {
+    const std::uint64_t between =
+        joined.empty() ? 0 : bytes_between(joined.back(), run.remote_offset);
+    if (between > 0) {
+      joined.back().bytes += between + run.bytes;
+    } else {
+      joined.push_back(run);
+    }
+  }
+  return joined;
+}
+
 // The place in the buffer of the element at `offset` of the owner's slice, behind those before it.
 template <SparseElement T>
 std::size_t VectorGather<T>::add(Batch& batch, std::int64_t offset) {
-  const std::uint64_t most_between = options_.mode == SpmvMode::push ? most_bytes_between : 0;
   const std::uint64_t at = static_cast<std::uint64_t>(offset) * sizeof(T);
-  if (batch.runs.empty() || at < end_of(batch.runs.back()) ||
-      at - end_of(batch.runs.back()) > most_between) {
-    batch.runs.push_back({nullptr, at, 0});
+  if (!batch.runs.empty() && at == end_of(batch.runs.back())) {
+    batch.runs.back().bytes += sizeof(T);
+  } else {
+    filled_ += batch.runs.empty() ? 0 : batch.bytes_between(batch.runs.back(), at) / sizeof(T);
+    batch.runs.push_back({nullptr, at, sizeof(T)});
   }
-  rma::Fragment& run = batch.runs.back();
-  const std::uint64_t more = at + sizeof(T) - end_of(run);
-  run.bytes += more;
-  filled_ += more / sizeof(T);
-  batch.end = filled_;
+  batch.end = ++filled_;
   return filled_ - 1;
 }
 
 template <SparseElement T>
 Status VectorGather<T>::prepare_push(Array<T>& like) {
   std::vector<typename VectorPush<T>::Wanted> wanted;
+  std::vector<std::vector<rma::Fragment>> runs;
+  runs.reserve(remote_.size());  // what is wanted refers to them
   std::size_t place = mapped_.empty() ? 0 : mapped_.back().end;
   for (const Batch& batch : remote_) {
-    wanted.push_back({batch.owner, batch.runs, place});
+    wanted.push_back({batch.owner, runs.emplace_back(batch.pushed_runs()), place});
     place = batch.end;
   }
   auto meeting = VectorPush<T>::Meeting::everybody;
@@ -174,16 +194,20 @@ Status VectorGather<T>::prepare_push(Array<T>& like) {
   return {};
 }
 
-// One behind the other.
+// One behind the other, and behind what comes along.
 template <SparseElement T>
 void VectorGather<T>::place_runs(std::span<T> buffer) {
   buffer_ = buffer;
   T* place = buffer.data();
   for (std::vector<Batch>* const batches : {&mapped_, &remote_}) {
     for (Batch& batch : *batches) {
+      const rma::Fragment* before = nullptr;
       for (rma::Fragment& run : batch.runs) {
+        place +=
+            before == nullptr ? 0 : batch.bytes_between(*before, run.remote_offset) / sizeof(T);
         run.local = place;
         place += run.bytes / sizeof(T);
+        before = &run;
       }
     }
   }

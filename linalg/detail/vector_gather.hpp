@@ -6,11 +6,11 @@
 //     stage 0        own elements and those of ranks whose slices are mapped here
 //     stage 1, 2 …   one owner each, beginning with the next rank, so that not all begin at one
 //
-// By SpmvMode::push the stages from 1 are filled by their owners (vector_push.hpp), and elements
-// between two that lie near each other come along, for a run costs more than they do.
+// By SpmvMode::push the stages from 1 are filled by their owners (vector_push.hpp), and what lies
+// between two elements that are near each other comes along: it costs less than to pack them.
 //
 // Threads: one at a time. Memory: 24 bytes a run of neighbouring elements, 16 an element and
-// itself.
+// itself; by SpmvMode::push up to 32 between two.
 #pragma once
 
 #include <cstdint>
@@ -81,6 +81,13 @@ class VectorGather {
     rma::TeamRank owner;
     std::vector<rma::Fragment> runs;  // of neighbouring elements, in the buffer too
     std::size_t end = 0;              // of its part of the buffer
+    bool is_pushed = false;           // so that what lies between runs may come along
+
+    /// Bytes between `run`, the last one before it, and what begins at `offset` that come along.
+    [[nodiscard]] std::uint64_t bytes_between(const rma::Fragment& run,
+                                              std::uint64_t offset) const noexcept;
+    /// The runs with what comes along.
+    [[nodiscard]] std::vector<rma::Fragment> pushed_runs() const;
   };
   void lay_out(arrays::Array<T>& like, std::span<const arrays::ElementPlace> found);
   std::size_t add(Batch& batch, std::int64_t offset);

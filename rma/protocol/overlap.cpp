@@ -92,11 +92,15 @@ bool is_plainly_disjoint(Fragments fragments, Start&& start) {
 template <class Start>
 bool is_in_order(Fragments fragments, Start&& start) {
   std::uint64_t end = 0;
-  return std::all_of(fragments.begin(), fragments.end(), [&](const Fragment& each) {
-    const bool is_behind = each.bytes == 0 || start(each) >= end;
-    end = each.bytes == 0 ? end : start(each) + each.bytes;
-    return is_behind;
-  });
+  for (const Fragment& each : fragments) {
+    if (each.bytes > 0) {
+      if (start(each) < end) {
+        return false;
+      }
+      end = start(each) + each.bytes;
+    }
+  }
+  return true;
 }
 
 template <class Start>

@@ -177,16 +177,23 @@ TEST(Mirrored, AllNodesAndAllRunsHaveTheSameBits) {
 
 TEST(Mirrored, LoadsWhatMembersHaveJustWritten) {
   on_ranks([](Job& job) {
-    auto source = Array<double>::create(job, {50, 20}, {.name = "B"}).value();
-    const Box row({job.rank().value, 0}, {job.rank().value + 1, 20});
-    const std::vector<double> values(20, 3.5 + job.rank().value);
-    EXPECT_TRUE(ok(source.put(row, values)));
-    auto mirrored = Mirrored<double>::create(job, {job.size(), 20}, {.name = "M"}).value();
-    EXPECT_TRUE(ok(mirrored.load(part(source, Box({0, 0}, {job.size(), 20})))));
-    for (int rank = 0; rank < job.size(); ++rank) {
-      EXPECT_EQ(mirrored.here().get_element({rank, 19}).value(), 3.5 + rank);
+    constexpr std::int64_t columns = 20'000;  // so that they are still on their way
+    // All at one rank, which isn't where most come from.
+    const auto owner = static_cast<std::int32_t>(job.size() - 1);
+    auto source = Array<double>::create(job, {job.size(), columns},
+                                        {.name = "B", .holders = {rma::TeamRank{owner}}})
+                      .value();
+    const Box row({job.rank().value, 0}, {job.rank().value + 1, columns});
+    auto mirrored = Mirrored<double>::create(job, source.extents(), {.name = "M"}).value();
+    for (int round = 1; round <= 5; ++round) {
+      const std::vector<double> values(columns, round + 0.1 * job.rank().value);
+      EXPECT_TRUE(ok(source.put(row, values)));
+      EXPECT_TRUE(ok(mirrored.load(source)));
+      for (int rank = 0; rank < job.size(); ++rank) {
+        EXPECT_EQ(mirrored.here().get_element({rank, columns - 1}).value(), round + 0.1 * rank);
+      }
+      EXPECT_TRUE(ok(job.barrier()));
     }
-    EXPECT_TRUE(ok(job.barrier()));
   });
 }
 

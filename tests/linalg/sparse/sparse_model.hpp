@@ -174,7 +174,8 @@ void on_teams(Job& job, Body&& body) {
   EXPECT_TRUE(ok(job.barrier()));
 }
 
-/// Kinds of distributions of a vector: even, in small blocks round and round, all on the last rank.
+/// Kinds of distributions of a vector: even, in small blocks round and round, all on the last rank,
+/// in blocks of unlike lengths, so that there are gaps between those of a rank.
 inline std::vector<arrays::Distribution> vector_distributions(std::int64_t n, std::int32_t ranks) {
   using arrays::AxisCut;
   using arrays::Deal;
@@ -186,6 +187,9 @@ inline std::vector<arrays::Distribution> vector_distributions(std::int64_t n, st
   const std::vector<AxisCut> one{AxisCut::even(n, 1).value()};
   const std::vector<rma::TeamRank> last{{ranks - 1}};
   all.push_back(Distribution::create(one, Deal::table({1}, last, ranks).value()).value());
+  const std::vector<AxisCut> uneven{AxisCut::even(n, 2 * ranks + 1).value()};
+  all.push_back(
+      Distribution::create(uneven, Deal::round_robin({uneven[0].blocks()}, ranks).value()).value());
   return all;
 }
 

@@ -81,7 +81,7 @@ TEST(Spmv, AgreesWithTheModelForEveryDistribution) {
     on_teams(job, [&](Team& team) {
       for (const auto& [m, n] : {std::pair{29, 31}, {1, 9}, {9, 1}, {0, 4}, {4, 0}, {0, 0}}) {
         auto built = build<double>(job, team, m, n, 70, seed);
-        for (std::size_t kind_x = 0; kind_x < 3; ++kind_x) {
+        for (std::size_t kind_x = 0; kind_x < 4; ++kind_x) {
           for (std::size_t kind_y = 0; kind_y < 3; ++kind_y) {
             check_products(job, team, built, seed, {}, kind_x, kind_y);
           }
@@ -188,7 +188,7 @@ TEST(Spmv, HasTheSameBitsForAnyTeamModeAndDistribution) {
     const std::vector<double> expected = bits_on(job, alone, SpmvMode::vector, 0);
     on_teams(job, [&](Team& team) {
       for (const SpmvMode mode : all_modes) {
-        for (std::size_t kind = 0; kind < 3; ++kind) {
+        for (std::size_t kind = 0; kind < 4; ++kind) {
           EXPECT_EQ(bits_on(job, team, mode, kind), expected);
         }
       }
