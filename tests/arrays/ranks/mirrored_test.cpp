@@ -202,12 +202,12 @@ TEST(Mirrored, OneThatWasMovedFromIsClosed) {
     auto other = Array<double>::create(job, {10, 6}, {.name = "B"}).value();
     auto mirrored = Mirrored<double>::create(job, {10, 6}, {.name = "M"}).value();
     auto moved = std::move(mirrored);
-    // NOLINTBEGIN(bugprone-use-after-move): what it is for
+    // NOLINTBEGIN(bugprone-use-after-move,clang-analyzer-cplusplus.Move): what it is for
     EXPECT_TRUE(fails(mirrored.merge(), Code::closed, {"merging the copies", "moved from"}));
     EXPECT_TRUE(fails(mirrored.merge_into(other.box(), other), Code::closed, {"moved from"}));
     EXPECT_TRUE(fails(mirrored.load(other), Code::closed, {"loading the copies", "moved from"}));
     EXPECT_TRUE(ok(mirrored.free()));
-    // NOLINTEND(bugprone-use-after-move)
+    // NOLINTEND(bugprone-use-after-move,clang-analyzer-cplusplus.Move)
     EXPECT_TRUE(ok(moved.load(other)));
   });
 }
