@@ -101,11 +101,14 @@ class SignalReader {
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
-  // Returns the number of a signal that has come; 0 when there is none.
+  // Returns a signal that has come and is to be passed on; 0 when there is none. The kernel sends a
+  // terminal's (Ctrl-C, its end) to all in the foreground, the ranks too.
   [[nodiscard]] int next() const {
     signalfd_siginfo info{};
     const ssize_t got = read(fd_.get(), &info, sizeof info);
-    return got == static_cast<ssize_t>(sizeof info) ? static_cast<int>(info.ssi_signo) : 0;
+    const bool is_for_ranks = got == static_cast<ssize_t>(sizeof info) &&
+                              info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL;
+    return is_for_ranks ? static_cast<int>(info.ssi_signo) : 0;
   }
 
  private:
@@ -326,7 +329,7 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
   JobEnd job_end;
   while (running > 0) {
     wait_for_events(signals, output, job_end.time_left());
-    if (const int signal = signals.next(); signal != 0 && signal != SIGCHLD) {
+    if (const int signal = signals.next(); signal != 0) {
       pass_on(signal, children);
     }
     output.relay();

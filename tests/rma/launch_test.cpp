@@ -2,10 +2,14 @@
 #include "rma/launch.hpp"
 
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -80,6 +84,49 @@ TEST(Launch, LeavesAnotherChildOfTheCallerAlone) {
   int state = 0;
   ASSERT_EQ(waitpid(other, &state, 0), other);
   EXPECT_EQ(WEXITSTATUS(state), 5);
+}
+
+// What a terminal shows of two ranks that count interrupts, when it sends one.
+// Nothing where there are no terminals.
+std::optional<std::string> interrupted_in_a_terminal() {
+  int terminal = -1;
+  const pid_t launcher = forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (launcher < 0) {
+    return std::nullopt;
+  }
+  if (launcher == 0) {
+    _exit(launch({TESSERA_SIGNAL_COUNTER}, {.ranks = 2, .nodes = 0, .started = {}}).ok() ? 0 : 1);
+  }
+  std::string shown;
+  bool is_sent = false;
+  char byte = 0;
+  while (read(terminal, &byte, 1) == 1) {
+    shown += byte;
+    if (!is_sent && shown.find("ready") != shown.rfind("ready")) {
+      is_sent = write(terminal, "\x03", 1) == 1;  // Ctrl-C
+    }
+  }
+  close(terminal);
+  int state = 0;
+  EXPECT_EQ(waitpid(launcher, &state, 0), launcher);
+  EXPECT_EQ(state, 0);
+  return shown;
+}
+
+// A program may end in good order at the first one, and at once at the second.
+TEST(Launch, LeavesWhatATerminalSendsToTheTerminal) {
+  const auto shown = interrupted_in_a_terminal();
+  if (!shown) {
+    GTEST_SKIP() << "no pseudo-terminal: " << std::strerror(errno);
+  }
+  const auto times = [&](const std::string& words) {
+    int count = 0;
+    for (auto at = shown->find(words); at != std::string::npos; at = shown->find(words, at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(times("counted 1"), 2) << *shown;
 }
 
 }  // namespace
