@@ -67,7 +67,8 @@ Result<std::unique_ptr<detail::Path>> VerbsFabric::open_path() {
   }
   {
     const std::lock_guard guard(paths_mutex_);
-    const std::uint64_t per_path = adapter_->options.depth + adapter_->options.window;
+    const std::uint64_t per_path =
+        adapter_->options.depth + adapter_->options.window + credit_messages;
     if ((paths_.size() + 1) * per_path > static_cast<std::uint64_t>(completions_->cqe)) {
       return Status::error(Code::limit_exceeded,
                            fmt::format("{} paths are all that a completion queue of {} has room "

@@ -34,6 +34,9 @@ class VerbsPath;
 
 /// Requests of a path, at least: more than go in a batch and between two that the device tells of.
 inline constexpr std::uint32_t least_depth = 64;
+/// Messages with nothing but credits that may come besides those of a path's window: each is for
+/// half of it.
+inline constexpr std::uint32_t credit_messages = 3;
 
 /// How a get of long rows goes.
 enum class GetWay : std::uint8_t {

@@ -26,8 +26,6 @@ constexpr std::uint32_t kept_for_credits = 4;
 constexpr std::uint64_t longest_silence = 16;
 // For what completed before a path goes; others may go on completing for ever.
 constexpr int most_last_looks = 64;
-// Messages with nothing but credits that may be under way besides: each is for half a window.
-constexpr std::uint32_t credit_messages = 3;
 
 // Where what is told besides the queue pair's address lies.
 constexpr std::size_t window_at = PathAddress::encoded_bytes;

@@ -161,6 +161,8 @@ Result<QueuePair> QueuePair::create(std::shared_ptr<Device> device,
                            std::strerror(error)))
         .hint("other processes may use up the device (`rdma resource show`) or its memory");
   }
+  // Devices round up; completion queues have room for what was asked for.
+  attributes.cap.max_send_wr = std::min(attributes.cap.max_send_wr, options.depth);
   QueuePair pair(std::move(device), std::move(queue), attributes.cap, first_packet);
   TESSERA_RETURN_IF_ERROR(pair.to_init());
   return pair;

@@ -87,9 +87,12 @@ Status Receives::post_spare() {
       requests[i] = {buffer | is_receive, i + 1 < count ? &requests[i + 1] : nullptr, &pieces[i],
                      1};
     }
-    ibv_recv_wr* bad = nullptr;
+    ibv_recv_wr* bad = requests.data();
     if (const int error = device_->library()->post_srq_recv(get(), requests.data(), bad);
         error != 0) {
+      // Those before the bad one are the device's.
+      const auto first = spare_.end() - static_cast<std::ptrdiff_t>(count);
+      spare_.erase(first, first + (bad - requests.data()));
       return Status::error(Code::internal, fmt::format("receive buffers cannot be posted: {}",
                                                        std::strerror(error)));
     }
