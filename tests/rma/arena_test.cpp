@@ -187,7 +187,7 @@ TEST(Arena, BacksMemoryWhileSignalsRain) {
 }
 
 TEST(Arena, SurvivesADeathAtAnyInstructionOfAllocateAndFree) {
-  for (int steps = 0; steps < 1000; ++steps) {
+  for (int steps = 0; steps < 1000; steps += steps_between_deaths) {
     const auto memory = rig_memory(2, 64ULL << 20);
     const auto node = rig_node(memory, 0, false);
     const std::uint64_t kept = node->arena().allocate(3 * granule_bytes).value();

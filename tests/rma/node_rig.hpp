@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "rma/node/node.hpp"
+#include "tests/support/effort.hpp"
 
 namespace tessera::rma::detail {
 
@@ -79,6 +80,10 @@ class ForkedRank {
  private:
   pid_t pid_;
 };
+
+/// Instructions from one death to the next where a rank dies at any of them. A sanitizer adds
+/// several to each access, and makes a process's start many times as slow.
+inline constexpr int steps_between_deaths = tessera::test::is_sanitized ? 4 : 1;
 
 /// Runs a forked rank's `body` between two marks under the debugger's single step, so that it can
 /// be ended after exactly so many instructions.

@@ -279,7 +279,7 @@ TEST(PostBox, NeitherSenderNorReceiverWaitsForTheDead) {
 }
 
 TEST(PostBox, SurvivesADeathAtAnyInstructionOfPosting) {
-  for (int steps = 0; steps < 1000; ++steps) {
+  for (int steps = 0; steps < 1000; steps += steps_between_deaths) {
     const auto memory = rig_memory(2);
     const auto node = rig_node(memory, 0, false);
     ASSERT_TRUE(node->invite(0, {.key = 1, .offset = 10}).ok());

@@ -326,7 +326,7 @@ class QueueLockSteps : public QueueLockTest {
   int survive_every_step(const std::function<void(Node&)>& before,
                          const std::function<void(Node&)>& body, int most_steps) {
     int steps = 0;
-    for (bool more = true; more && steps < most_steps; ++steps) {
+    for (bool more = true; more && steps < most_steps; steps += steps_between_deaths) {
       make(2, false);
       std::unique_ptr<Node> its_node;
       SteppedRank rank(
