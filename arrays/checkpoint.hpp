@@ -101,9 +101,9 @@ class CheckpointWriter {
   rma::Status add_attribute(const std::string& name, const AttributeValue& value);
 
   /// Collective. Completes the file on its device and gives it its name; what had it is replaced.
-  /// Nothing can be added after that. Errors: as told above; the old file is as it
-  /// was, but where unreachable's hint says that the new one is in place: its directory could not
-  /// be completed.
+  /// Nothing can be added after that. Errors: as told above; the old file is as it was,
+  /// but where unreachable's hint says that the new one is in place: its directory could not be
+  /// completed.
   rma::Status commit();
 
  private:

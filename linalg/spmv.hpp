@@ -21,8 +21,7 @@
 // on all members in the same order as other owners of it. Memory: 4 bytes an entry (8 where x is
 // too long for that), 48 bytes an element of others; by SpmvMode::push also 16 for each run of
 // neighbouring elements that others need, up to 32 between two that are near each other and so come
-// together, and with SpmvOptions::neighbours_only as much again as
-// these and elements of others.
+// together, and with SpmvOptions::neighbours_only as much again as these and elements of others.
 #pragma once
 
 #include <complex>

@@ -34,9 +34,10 @@ struct RankExit {
 /// SIGINT, SIGTERM and SIGHUP on to them, which get a terminal's by themselves, and waits until all
 /// have ended. A rank that is killed does not take the others with it; they are told by their own
 /// waits. One that calls end_job() (rma/bootstrap.hpp) does: the others get SIGTERM, and SIGKILL
-/// when they still run after 2 s. Returns how each ended. Requires: the caller has no other
-/// children that it waits for by wait(−1). Errors: invalid_argument (no ranks, no program, more
-/// nodes than ranks), limit_exceeded.
+/// when they still run after 2 s.
+/// Returns how each ended.
+/// Requires: the caller has no other children that it waits for by wait(−1).
+/// Errors: invalid_argument (no ranks, no program, more nodes than ranks), limit_exceeded.
 Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
                                      const LaunchOptions& options);
 
