@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Precompiles headers of the standard library, fmt and GoogleTest for targets of several C++ sources:
-# parsing them is most of what compiling takes. Sources include what they use all the same; the
-# legs `headers`, `fuzz` and `tidy` of tests/run see them without. Included last of all.
+# Precompiles headers of the standard library, fmt and GoogleTest: parsing them is most of what
+# compiling takes. Once for all targets that are compiled alike. Sources include what they use all
+# the same; the legs `headers`, `fuzz` and `tidy` of tests/run see them without. Included last of all.
 
-# Fewer sources don't earn what the headers cost.
+# Fewer sources of a kind don't earn what the headers cost.
 set(tessera_least_precompiled 4)
 set(tessera_precompiled
   <algorithm> <array> <atomic> <chrono> <complex> <cstdint> <cstring> <functional> <limits> <map>
@@ -20,7 +20,9 @@ set(tessera_not_precompiled
   test_arrays tests/arrays/ranks/creation_test.cpp
   test_arrays tests/arrays/ranks/sections_test.cpp
   test_regression tests/regression/jobs_test.cpp
-  test_spmv tests/apps/spmv/public_matrices_test.cpp)
+  test_ccsd tests/apps/ccsd/equations_test.cpp
+  test_spmv tests/apps/spmv/public_matrices_test.cpp
+  rig_hello tests/rigs/hello.cpp)  # for another processor
 
 # All targets that were made in a folder and below.
 function(tessera_list_targets folder result)
@@ -33,31 +35,94 @@ function(tessera_list_targets folder result)
   set(${result} ${found} PARENT_SCOPE)
 endfunction()
 
-function(tessera_precompile target)
+# The headers of a target by `result`_headers; by `result`_key what it is compiled with, which is the
+# same for targets that can share them.
+function(tessera_describe_target target result)
   get_target_property(kind ${target} TYPE)
-  if(NOT kind MATCHES "LIBRARY|EXECUTABLE" OR kind STREQUAL INTERFACE_LIBRARY)
-    return()
-  endif()
-  get_target_property(sources ${target} SOURCES)
-  list(FILTER sources INCLUDE REGEX "[.]cpp$")
-  list(LENGTH sources count)
-  if(count LESS tessera_least_precompiled)
-    return()
-  endif()
-  set(headers ${tessera_precompiled})
+  get_target_property(options ${target} COMPILE_OPTIONS)
+  get_target_property(standard ${target} CXX_STANDARD)
+  get_target_property(all_checks ${target} TESSERA_ALL_CHECKS)
+  get_target_property(folder ${target} SOURCE_DIR)
   get_target_property(libraries ${target} LINK_LIBRARIES)
-  if(libraries MATCHES "GTest::")
+  set(headers ${tessera_precompiled})
+  set(is_program FALSE)
+  if(kind STREQUAL EXECUTABLE)
+    set(is_program TRUE)
+  endif()
+  if(libraries MATCHES "GTest::|test_support" OR folder MATCHES "^${PROJECT_SOURCE_DIR}/tests")
     list(APPEND headers <gtest/gtest.h>)
   endif()
+  set(${result}_headers ${headers} PARENT_SCOPE)
+  string(MD5 key "${headers} ${is_program} ${options} ${standard} ${all_checks}")
+  set(${result}_key ${key} PARENT_SCOPE)
+endfunction()
+
+# What fmt and GoogleTest define for those who link them, for those who don't but share the headers.
+function(tessera_define_for target headers)
+  target_compile_definitions(${target} PRIVATE
+    $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
+  get_target_property(libraries ${target} LINK_LIBRARIES)
+  if(headers MATCHES gtest AND NOT libraries MATCHES "GTest::|test_support")
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:GTest::gtest,INTERFACE_COMPILE_OPTIONS>>)
+  endif()
+endfunction()
+
+# A target of its own, for others to share its headers; `like` is one of them.
+function(tessera_add_carrier name like headers)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cpp CONTENT "// Targets have a source.\n")
+  add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
+  foreach(property COMPILE_OPTIONS CXX_STANDARD TESSERA_ALL_CHECKS)
+    get_target_property(value ${like} ${property})
+    if(NOT value MATCHES "-NOTFOUND$")
+      set_target_properties(${name} PROPERTIES ${property} "${value}")
+    endif()
+  endforeach()
+  get_target_property(kind ${like} TYPE)
+  if(kind STREQUAL EXECUTABLE)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${name} PRIVATE -fPIE)
+  endif()
+  target_link_libraries(${name} PRIVATE tessera_flags)
+  tessera_define_for(${name} "${headers}")
   list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:\\1>")
-  target_precompile_headers(${target} PRIVATE ${headers})
+  target_precompile_headers(${name} PRIVATE ${headers})
+endfunction()
+
+# Targets with C++ sources, in groups that share headers; then a carrier for each that is worth one.
+function(tessera_precompile_all)
+  tessera_list_targets(${PROJECT_SOURCE_DIR} targets)
+  set(keys)
+  foreach(target IN LISTS targets)
+    get_target_property(kind ${target} TYPE)
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "[.]cpp$")
+    if(kind MATCHES "LIBRARY|EXECUTABLE" AND NOT kind STREQUAL INTERFACE_LIBRARY AND sources)
+      tessera_describe_target(${target} described)
+      list(APPEND keys ${described_key})
+      list(APPEND targets_${described_key} ${target})
+      list(APPEND sources_${described_key} ${sources})
+      set(headers_${described_key} ${described_headers})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES keys)
+  foreach(key IN LISTS keys)
+    list(LENGTH sources_${key} count)
+    if(count LESS tessera_least_precompiled)
+      continue()
+    endif()
+    list(GET targets_${key} 0 first)
+    set(carrier tessera_precompiled_for_${first})
+    tessera_add_carrier(${carrier} ${first} "${headers_${key}}")
+    foreach(target IN LISTS targets_${key})
+      tessera_define_for(${target} "${headers_${key}}")
+      target_precompile_headers(${target} REUSE_FROM ${carrier})
+    endforeach()
+  endforeach()
 endfunction()
 
 if(TESSERA_PRECOMPILE)
-  tessera_list_targets(${PROJECT_SOURCE_DIR} targets)
-  foreach(target IN LISTS targets)
-    tessera_precompile(${target})
-  endforeach()
+  tessera_precompile_all()
   while(tessera_not_precompiled)
     list(POP_FRONT tessera_not_precompiled target source)
     if(TARGET ${target})
