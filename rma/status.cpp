@@ -37,19 +37,32 @@ std::string_view to_string(Code code) noexcept {
   return "unknown";
 }
 
+struct Status::Detail {
+  Code code = Code::internal;
+  std::optional<WorldRank> rank;
+  std::string what;
+  std::string hint;
+  const char* file = "";
+  int line = 0;
+};
+
+void Status::Free::operator()(Detail* detail) const noexcept {
+  delete detail;
+}
+
 Status::Status(const Status& other)
-    : detail_(other.detail_ ? std::make_unique<Detail>(*other.detail_) : nullptr) {}
+    : detail_(other.detail_ ? new Detail(*other.detail_) : nullptr) {}
 
 Status& Status::operator=(const Status& other) {
   if (this != &other) {
-    detail_ = other.detail_ ? std::make_unique<Detail>(*other.detail_) : nullptr;
+    detail_.reset(other.detail_ ? new Detail(*other.detail_) : nullptr);
   }
   return *this;
 }
 
 Status Status::error(Code code, std::string what, const char* file, int line) {
   Status status;
-  status.detail_ = std::make_unique<Detail>(Detail{
+  status.detail_.reset(new Detail{
       .code = code, .rank = {}, .what = std::move(what), .hint = {}, .file = file, .line = line});
   return status;
 }
@@ -82,11 +95,8 @@ std::string Status::describe() const {
                      detail_->line);
 }
 
-Status&& Status::context(std::string_view attempt) && {
-  if (detail_) {
-    detail_->what = fmt::format("{}: {}", attempt, detail_->what);
-  }
-  return std::move(*this);
+void Status::prepend(std::string_view attempt) {
+  detail_->what = fmt::format("{}: {}", attempt, detail_->what);
 }
 
 Status&& Status::hint(std::string_view remedy) && {

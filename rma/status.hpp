@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "rma/rank.hpp"
 
@@ -54,12 +55,14 @@ class [[nodiscard]] Status {
 
   /// An error of the given kind; `what` is one sentence with the cause: values, limits, errno
   /// text. `code` must not be ok.
-  static Status error(Code code, std::string what, const char* file = __builtin_FILE(),
-                      int line = __builtin_LINE());
+  [[gnu::cold]] static Status error(Code code, std::string what,
+                                    const char* file = __builtin_FILE(),
+                                    int line = __builtin_LINE());
 
   /// As error(), and names the rank that the caller should look at (the lost peer, say).
-  static Status error_at(WorldRank rank, Code code, std::string what,
-                         const char* file = __builtin_FILE(), int line = __builtin_LINE());
+  [[gnu::cold]] static Status error_at(WorldRank rank, Code code, std::string what,
+                                       const char* file = __builtin_FILE(),
+                                       int line = __builtin_LINE());
 
   [[nodiscard]] bool ok() const noexcept { return detail_ == nullptr; }
   [[nodiscard]] Code code() const noexcept;
@@ -71,7 +74,12 @@ class [[nodiscard]] Status {
   [[nodiscard]] std::string describe() const;
 
   /// Puts what was being attempted in front of the message. Does nothing to a success.
-  Status&& context(std::string_view attempt) &&;
+  Status&& context(std::string_view attempt) && {
+    if (detail_) [[unlikely]] {
+      prepend(attempt);
+    }
+    return std::move(*this);
+  }
   /// Adds the remedy, printed on a line of its own. The first hint stays; success is unchanged.
   Status&& hint(std::string_view remedy) &&;
   /// Names the rank concerned unless one is named already. Does nothing to a success.
@@ -81,32 +89,31 @@ class [[nodiscard]] Status {
   void ignore(std::string_view reason) const noexcept { static_cast<void>(reason); }
 
  private:
-  struct Detail {
-    Code code = Code::internal;
-    std::optional<WorldRank> rank;
-    std::string what;
-    std::string hint;
-    const char* file = "";
-    int line = 0;
+  struct Detail;
+  // Statuses end wherever something was called: by a test there, and code that lies elsewhere.
+  struct Free {
+    [[gnu::cold]] void operator()(Detail* detail) const noexcept;
   };
-  std::unique_ptr<Detail> detail_;
+  [[gnu::cold]] void prepend(std::string_view attempt);
+
+  std::unique_ptr<Detail, Free> detail_;
 };
 
 }  // namespace tessera::rma
 
 /// Returns from the enclosing function with the status of `expression` unless it is ok.
-#define TESSERA_RETURN_IF_ERROR(expression)                                           \
-  do {                                                                                \
-    if (::tessera::rma::Status tessera_status = (expression); !tessera_status.ok()) { \
-      return tessera_status;                                                          \
-    }                                                                                 \
+#define TESSERA_RETURN_IF_ERROR(expression)                                                        \
+  do {                                                                                             \
+    if (::tessera::rma::Status tessera_status = (expression); !tessera_status.ok()) [[unlikely]] { \
+      return tessera_status;                                                                       \
+    }                                                                                              \
   } while (false)
 
 #define TESSERA_DETAIL_CONCAT_(a, b) a##b
 #define TESSERA_DETAIL_CONCAT(a, b) TESSERA_DETAIL_CONCAT_(a, b)
 #define TESSERA_DETAIL_ASSIGN_OR_RETURN(temporary, declaration, expression) \
   auto temporary = (expression);                                            \
-  if (!temporary.ok()) {                                                    \
+  if (!temporary.ok()) [[unlikely]] {                                       \
     return std::move(temporary).status();                                   \
   }                                                                         \
   declaration = std::move(temporary).take()
