@@ -24,6 +24,9 @@ set(tessera_not_precompiled
   test_spmv tests/apps/spmv/public_matrices_test.cpp
   rig_hello tests/rigs/hello.cpp)  # for another processor
 
+# What those link who have GoogleTest.
+set(tessera_with_gtest "GTest::|test_support")
+
 # All targets that were made in a folder and below.
 function(tessera_list_targets folder result)
   get_property(found DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
@@ -49,7 +52,7 @@ function(tessera_describe_target target result)
   if(kind STREQUAL EXECUTABLE)
     set(is_program TRUE)
   endif()
-  if(libraries MATCHES "GTest::|test_support" OR folder MATCHES "^${PROJECT_SOURCE_DIR}/tests")
+  if(libraries MATCHES "${tessera_with_gtest}" OR folder MATCHES "^${PROJECT_SOURCE_DIR}/tests")
     list(APPEND headers <gtest/gtest.h>)
   endif()
   set(${result}_headers ${headers} PARENT_SCOPE)
@@ -62,7 +65,7 @@ function(tessera_define_for target headers)
   target_compile_definitions(${target} PRIVATE
     $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
   get_target_property(libraries ${target} LINK_LIBRARIES)
-  if(headers MATCHES gtest AND NOT libraries MATCHES "GTest::|test_support")
+  if(headers MATCHES gtest AND NOT libraries MATCHES "${tessera_with_gtest}")
     target_compile_options(${target} PRIVATE
       $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:GTest::gtest,INTERFACE_COMPILE_OPTIONS>>)
   endif()
