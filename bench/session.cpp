@@ -162,6 +162,12 @@ void Session::remark(const std::string& text) const {
   }
 }
 
+namespace {
+
+constexpr double some_milliseconds = 100'000;  // clock readings: about 2
+
+}  // namespace
+
 MeasureOptions together(MeasureOptions options) {
   constexpr double clock_readings = 2000;  // some 40 µs
   options.timer_multiple = clock_readings;
@@ -169,8 +175,12 @@ MeasureOptions together(MeasureOptions options) {
 }
 
 MeasureOptions side_by_side(MeasureOptions options) {
-  constexpr double clock_readings = 100'000;  // some 2 ms
-  options.timer_multiple = clock_readings;
+  options.timer_multiple = some_milliseconds;
+  return options;
+}
+
+MeasureOptions in_a_row(MeasureOptions options) {
+  options.timer_multiple = some_milliseconds;
   return options;
 }
 

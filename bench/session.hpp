@@ -144,6 +144,9 @@ MeasureOptions together(MeasureOptions options);
 /// Options for candidates in which ranks work at the same time, but never meet: samples so long
 /// that neither does a rank's waking up, without which they would work one after the other.
 MeasureOptions side_by_side(MeasureOptions options);
+/// Options for what a program does many times in a row, as a solver multiplies: samples have so
+/// many repetitions that caches, and buffers that are used in turns, are as in such a row.
+MeasureOptions in_a_row(MeasureOptions options);
 
 struct SuitePart {
   std::string name;

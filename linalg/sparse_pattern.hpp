@@ -41,13 +41,9 @@ class SparsePattern {
   [[nodiscard]] const arrays::Distribution& row_distribution() const noexcept {
     return row_distribution_;
   }
-  /// The rows of one rank begin at first_row(); 0 if it has none.
-  [[nodiscard]] std::int64_t first_row(rma::TeamRank rank) const noexcept {
-    return row_distribution_.box_of(rank).lo(0);
-  }
-  [[nodiscard]] std::int64_t row_count(rma::TeamRank rank) const noexcept {
-    return row_distribution_.box_of(rank).extent(0);
-  }
+  /// This rank's rows begin at first_row(); 0 if it has none.
+  [[nodiscard]] std::int64_t first_row() const noexcept { return own_rows_.lo(0); }
+  [[nodiscard]] std::int64_t row_count() const noexcept { return own_rows_.extent(0); }
 
   /// Slices of row_count + 1 numbers, none for ranks without rows: entries from the slice's start.
   [[nodiscard]] rma::Region& starts() noexcept { return starts_; }
@@ -62,7 +58,8 @@ class SparsePattern {
         columns_(columns),
         entries_(entries),
         starts_(std::move(starts)),
-        column_(std::move(column)) {}
+        column_(std::move(column)),
+        own_rows_(row_distribution_.box_of(team().rank())) {}
 
   mutable rma::Job job_;
   arrays::Distribution row_distribution_;
@@ -70,6 +67,7 @@ class SparsePattern {
   std::int64_t entries_;
   rma::Region starts_;
   rma::Region column_;
+  arrays::Box own_rows_;
 };
 
 }  // namespace tessera::linalg

@@ -51,9 +51,8 @@ struct Places {
   }
 };
 
-RowRange rows_on(const SparsePattern& pattern, rma::TeamRank rank) {
-  const std::int64_t first = pattern.first_row(rank);
-  return {first, first + pattern.row_count(rank)};
+RowRange own_rows_of(const SparsePattern& pattern) {
+  return {pattern.first_row(), pattern.first_row() + pattern.row_count()};
 }
 
 // This rank's part of a vector beside the rows: in its slice, if it is there in one piece.
@@ -105,7 +104,7 @@ struct SpmvPlan<T>::Parts {
         pattern(matrix.pattern()),
         x(like_x.distribution()),
         y(like_y.distribution()),
-        own_rows(rows_on(*pattern, matrix.team().rank())),
+        own_rows(own_rows_of(*pattern)),
         y_offset(offset_in_slice(y, own_rows, matrix.team().rank())) {}
 
   void lay_out(const LocalRows<T>& own, Array<T>& like);

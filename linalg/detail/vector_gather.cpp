@@ -123,7 +123,7 @@ void VectorGather<T>::lay_out(Array<T>& like, std::span<const arrays::ElementPla
     const bool is_here = mapped[static_cast<std::size_t>(owner.value)];
     std::vector<Batch>& batches = is_here ? mapped_ : remote_;
     if (batches.empty() || batches.back().owner != owner) {
-      batches.push_back({owner, {}, 0, !is_here && options_.mode == SpmvMode::push});
+      batches.push_back({owner, {}, 0, is_here || options_.mode == SpmvMode::push, {}});
     }
     positions_[place] = add(batches.back(), found[place].offset);
     from_others_ += owner == self ? 0 : 1;
@@ -131,17 +131,17 @@ void VectorGather<T>::lay_out(Array<T>& like, std::span<const arrays::ElementPla
   }
 }
 
-// To pack a run takes its sender and its reader some nanoseconds each.
+// A run of its own takes some nanoseconds, and in a message its sender and its reader as long each.
 template <SparseElement T>
 std::uint64_t VectorGather<T>::Batch::bytes_between(const rma::Fragment& run,
                                                     std::uint64_t offset) const noexcept {
   constexpr std::uint64_t most = 32;
   const std::uint64_t from = end_of(run);
-  return is_pushed && offset > from && offset - from <= most ? offset - from : 0;
+  return has_room && offset > from && offset - from <= most ? offset - from : 0;
 }
 
 template <SparseElement T>
-std::vector<rma::Fragment> VectorGather<T>::Batch::pushed_runs() const {
+std::vector<rma::Fragment> VectorGather<T>::Batch::joined_runs() const {
   std::vector<rma::Fragment> joined;
   for (const rma::Fragment& run : runs) {
     const std::uint64_t between =
@@ -176,7 +176,7 @@ Status VectorGather<T>::prepare_push(Array<T>& like) {
   runs.reserve(remote_.size());  // what is wanted refers to them
   std::size_t place = mapped_.empty() ? 0 : mapped_.back().end;
   for (const Batch& batch : remote_) {
-    wanted.push_back({batch.owner, runs.emplace_back(batch.pushed_runs()), place});
+    wanted.push_back({batch.owner, runs.emplace_back(batch.joined_runs()), place});
     place = batch.end;
   }
   auto meeting = VectorPush<T>::Meeting::everybody;
@@ -210,6 +210,9 @@ void VectorGather<T>::place_runs(std::span<T> buffer) {
         before = &run;
       }
     }
+  }
+  for (Batch& batch : mapped_) {
+    batch.copied = batch.joined_runs();
   }
 }
 
@@ -277,7 +280,7 @@ Status VectorGather<T>::copy_mapped(Array<T>& from) {
 template <SparseElement T>
 Status VectorGather<T>::read(Array<T>& from, const Batch& batch) {
   if (const std::byte* const slice = from.region().direct(batch.owner)) {
-    for (const rma::Fragment& run : batch.runs) {
+    for (const rma::Fragment& run : batch.copied) {
       copy_run<T>(static_cast<T*>(run.local) + shift(), slice + run.remote_offset, run.bytes);
     }
     return {};

@@ -6,11 +6,12 @@
 //     stage 0        own elements and those of ranks whose slices are mapped here
 //     stage 1, 2 …   one owner each, beginning with the next rank, so that not all begin at one
 //
-// By SpmvMode::push the stages from 1 are filled by their owners (vector_push.hpp), and what lies
-// between two elements that are near each other comes along: it costs less than to pack them.
+// By SpmvMode::push the stages from 1 are filled by their owners (vector_push.hpp). Where elements
+// are copied or packed, what lies between two that are near each other comes along: it costs less
+// than to leave it out.
 //
-// Threads: one at a time. Memory: 24 bytes a run of neighbouring elements, 16 an element and
-// itself; by SpmvMode::push up to 32 between two.
+// Threads: one at a time. Memory: 24 bytes a run of neighbouring elements, and as many for mapped
+// slices; 16 an element and itself; up to 32 between two, where they are copied or packed.
 #pragma once
 
 #include <cstdint>
@@ -79,15 +80,16 @@ class VectorGather {
  private:
   struct Batch {
     rma::TeamRank owner;
-    std::vector<rma::Fragment> runs;  // of neighbouring elements, in the buffer too
-    std::size_t end = 0;              // of its part of the buffer
-    bool is_pushed = false;           // so that what lies between runs may come along
+    std::vector<rma::Fragment> runs;    // of neighbouring elements, in the buffer too
+    std::size_t end = 0;                // of its part of the buffer
+    bool has_room = false;              // in the buffer for what comes along
+    std::vector<rma::Fragment> copied;  // of a mapped slice: the runs with what comes along
 
     /// Bytes between `run`, the last one before it, and what begins at `offset` that come along.
     [[nodiscard]] std::uint64_t bytes_between(const rma::Fragment& run,
                                               std::uint64_t offset) const noexcept;
     /// The runs with what comes along.
-    [[nodiscard]] std::vector<rma::Fragment> pushed_runs() const;
+    [[nodiscard]] std::vector<rma::Fragment> joined_runs() const;
   };
   void lay_out(arrays::Array<T>& like, std::span<const arrays::ElementPlace> found);
   std::size_t add(Batch& batch, std::int64_t offset);

@@ -269,7 +269,8 @@ Status JobState::fence(const RankFilter& ranks, RegionId region) {
   }
   // Loads and stores of this thread come before what it does after the fence.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  Status fenced = fence_endpoints(endpoints_to_fence(ranks, region), region);
+  const std::vector<Endpoint*> endpoints = endpoints_to_fence(ranks, region);
+  Status fenced = endpoints.empty() ? Status() : fence_endpoints(endpoints, region);
   first = first.ok() ? std::move(fenced) : std::move(first);
   // A fence comes back behind what was refused before it: that is for this one to tell.
   Status refused = outstanding.take_deferred_error();
