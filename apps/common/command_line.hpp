@@ -5,7 +5,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cctype>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,13 +19,30 @@
 
 namespace tessera::apps {
 
+/// For App::failure_message(): what CLI11 says of a mistake, behind the program's name as all that
+/// the program says.
+inline std::string explain_mistake(const CLI::App* app, const CLI::Error& error) {
+  std::string text = CLI::FailureMessage::simple(app, error);
+  if (text.size() > 1 && std::isupper(static_cast<unsigned char>(text[1])) == 0) {
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  }
+  return std::filesystem::path(app->get_name()).filename().string() + ": " + text;
+}
+
 /// Local. Reads the command line. The exit code when the program is done with that: help or the
-/// version was asked for, or there was a mistake, which CLI11 then has explained.
-inline std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const* argv) {
+/// version was asked for, or there was a mistake, which was explained. One rank says what all
+/// would.
+inline std::optional<int> parse_command_line(
+    CLI::App& app, int argc, const char* const* argv,
+    const std::function<std::string(const CLI::App*, const CLI::Error&)>& explain =
+        explain_mistake) {
+  app.failure_message(explain);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_usage;
+    const bool is_first = rma::detect_launcher().rank <= 0;
+    const int code = is_first ? app.exit(error) : error.get_exit_code();
+    return code == 0 ? 0 : exit_usage;
   }
   return std::nullopt;
 }

@@ -341,7 +341,9 @@ Status check_total(const LineStream& stream, const std::vector<std::int64_t>& li
 Result<MatrixHeader> read_boeing(LineStream& stream) {
   MatrixHeader header;
   header.layout = Layout::compressed_columns;
-  TESSERA_ASSIGN_OR_RETURN(const std::string cards, line_of(stream, "the numbers of lines"));
+  constexpr const char* second_line =
+      "the second line of a Harwell-Boeing file (one of Matrix Market begins with %%MatrixMarket)";
+  TESSERA_ASSIGN_OR_RETURN(const std::string cards, line_of(stream, second_line));
   auto lines = head_numbers(stream, cards, 0, 5);
   const std::int64_t cards_line = stream.lines();
   TESSERA_ASSIGN_OR_RETURN(const std::string kind, line_of(stream, "the type and the sizes"));

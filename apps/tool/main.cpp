@@ -109,6 +109,16 @@ std::string subcommand_names(const CLI::App& app) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// CLI11 doesn't tell what stands where a subcommand should.
+std::string explain(const CLI::App* app, const CLI::Error& error) {
+  const std::vector<std::string> words = app->remaining();
+  const std::string mistake =
+      words.empty() ? tessera::apps::explain_mistake(app, error)
+                    : fmt::format("{}: '{}' is no {}\n", program_name, words.front(),
+                                  words.front().starts_with('-') ? "option" : "subcommand");
+  return mistake + fmt::format("The subcommands are: {}\n", subcommand_names(*app));
+}
+
 int run_program(int argc, char** argv) {
   CLI::App app{"Tells about Tessera and this machine."};
   const std::string version(rma::version());
@@ -127,23 +137,13 @@ int run_program(int argc, char** argv) {
   }
   const rma::LauncherTrace trace = rma::detect_launcher();
   delivery.is_launched = !trace.launcher.empty();
-  const bool is_first = trace.rank <= 0;  // what one rank says of the command line, all would
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (!is_first) {
-      return error.get_exit_code() == 0 ? 0 : exit_usage;
-    }
-    if (app.exit(error) == 0) {
-      return 0;
-    }
-    std::cerr << "The subcommands are: " << subcommand_names(app) << '\n';
-    return exit_usage;
+  if (const auto code = tessera::apps::parse_command_line(app, argc, argv, explain)) {
+    return *code;
   }
   if (doctor->parsed()) {
     return run_doctor(delivery);
   }
-  return is_first ? run_info(delivery) : 0;
+  return trace.rank <= 0 ? run_info(delivery) : 0;  // what one rank says, all would
 }
 
 }  // namespace

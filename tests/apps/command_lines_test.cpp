@@ -113,11 +113,26 @@ TEST(CommandLine, MessagesThatAreLostDoNotChangeTheExitCode) {
 }
 
 TEST(CommandLine, AnUnknownSubcommandIsToldWhichThereAre) {
-  for (const char* word : {"docter", "inf"}) {
-    const Ending ending = run({TESSERA, word});
-    EXPECT_EQ(ending.exit_code, usage);
-    EXPECT_NE(ending.output.find("subcommands are: info, doctor\n"), std::string::npos)
-        << ending.output;
+  const auto refusal = [](const char* word) { return run({TESSERA, word}); };
+  EXPECT_EQ(refusal("docter").exit_code, usage);
+  EXPECT_EQ(refusal("docter").output,
+            "tessera: 'docter' is no subcommand\nThe subcommands are: info, doctor\n");
+  EXPECT_EQ(refusal("--docter").output,
+            "tessera: '--docter' is no option\nThe subcommands are: info, doctor\n");
+}
+
+TEST(CommandLine, MistakesAreToldByTheProgramAndOnce) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> lines = {
+      {{TESSERA_MG, "B"}, "tessera-mg: the following argument was not expected: B\n"},
+      {{TESSERA}, "tessera: a subcommand is required\n"},
+      {{TESSERA_RUN, "-n"}, "tessera-run: --ranks: 1 required INT missing\n"},
+      {{TESSERA_RUN, "-n", "3", "--quiet", TESSERA_MG, "B"},
+       "tessera-mg: the following argument was not expected: B\n"}};
+  for (const auto& [line, message] : lines) {
+    const Ending ending = run(line);
+    EXPECT_EQ(ending.exit_code, usage) << message;
+    EXPECT_EQ(ending.output.find(message), 0U) << ending.output;
+    EXPECT_EQ(occurrences(ending.output, message), 1U) << ending.output;
   }
 }
 

@@ -173,7 +173,9 @@ TEST(BadBoeingFile, Heads) {
        "4:17: the format of row numbers is not of whole numbers"},
       {Boeing{.formats = "3I3             (3I3)           (3F6.1)"}.text(),
        "4:1: '3I3' is no format of the kind (16I5) or (1P3D24.15)"},
-      {"title\n", "1: the file ends where the numbers of lines should follow"},
+      {"title\n",
+       "1: the file ends where the second line of a Harwell-Boeing file (one of Matrix "
+       "Market begins with %%MatrixMarket) should follow"},
   });
 }
 
