@@ -164,24 +164,27 @@ void Session::remark(const std::string& text) const {
 
 namespace {
 
-constexpr double some_milliseconds = 100'000;  // clock readings: about 2
+// What samples last at least, in clock readings.
+constexpr double some_40_us = 2000;
+constexpr double some_2_ms = 100'000;
 
-}  // namespace
-
-MeasureOptions together(MeasureOptions options) {
-  constexpr double clock_readings = 2000;  // some 40 µs
+MeasureOptions lasting(MeasureOptions options, double clock_readings) {
   options.timer_multiple = clock_readings;
   return options;
 }
 
+}  // namespace
+
+MeasureOptions together(MeasureOptions options) {
+  return lasting(options, some_40_us);
+}
+
 MeasureOptions side_by_side(MeasureOptions options) {
-  options.timer_multiple = some_milliseconds;
-  return options;
+  return lasting(options, some_2_ms);
 }
 
 MeasureOptions in_a_row(MeasureOptions options) {
-  options.timer_multiple = some_milliseconds;
-  return options;
+  return lasting(options, some_2_ms);
 }
 
 }  // namespace tessera::bench

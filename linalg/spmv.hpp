@@ -19,9 +19,10 @@
 //
 // Threads: one at a time. Ownership: move-only; shares the matrix's pattern, so that it is dropped
 // on all members in the same order as other owners of it. Memory: 4 bytes an entry (8 where x is
-// too long for that), 48 bytes an element of others; by SpmvMode::push also 16 for each run of
-// neighbouring elements that others need, up to 32 between two that are near each other and so come
-// together, and with SpmvOptions::neighbours_only as much again as these and elements of others.
+// too long for that), 48 bytes an element of others; up to 32 between two that are near each other
+// and so come together, from shared memory or by SpmvMode::push; by that also 16 for each run of
+// neighbouring elements that others need, and with SpmvOptions::neighbours_only as much again as
+// elements of others and what lies between them.
 #pragma once
 
 #include <complex>

@@ -113,12 +113,15 @@ TEST(CommandLine, MessagesThatAreLostDoNotChangeTheExitCode) {
 }
 
 TEST(CommandLine, AnUnknownSubcommandIsToldWhichThereAre) {
-  const auto refusal = [](const char* word) { return run({TESSERA, word}); };
-  EXPECT_EQ(refusal("docter").exit_code, usage);
-  EXPECT_EQ(refusal("docter").output,
-            "tessera: 'docter' is no subcommand\nThe subcommands are: info, doctor\n");
-  EXPECT_EQ(refusal("--docter").output,
-            "tessera: '--docter' is no option\nThe subcommands are: info, doctor\n");
+  const std::vector<std::pair<std::string, std::string>> words = {
+      {"docter", "subcommand"}, {"inf", "subcommand"}, {"--docter", "option"}};
+  for (const auto& [word, kind] : words) {
+    const Ending ending = run({TESSERA, word});
+    EXPECT_EQ(ending.exit_code, usage);
+    EXPECT_EQ(
+        ending.output,
+        fmt::format("tessera: '{}' is no {}\nThe subcommands are: info, doctor\n", word, kind));
+  }
 }
 
 TEST(CommandLine, MistakesAreToldByTheProgramAndOnce) {
