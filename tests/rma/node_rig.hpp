@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -19,9 +20,12 @@
 #include <vector>
 
 #include "rma/node/node.hpp"
+#include "tests/support/checks.hpp"
 #include "tests/support/effort.hpp"
 
 namespace tessera::rma::detail {
+
+using test::eventually;
 
 inline constexpr std::chrono::milliseconds rig_look_period{2};
 inline constexpr std::chrono::seconds rig_patience{20};
@@ -131,17 +135,24 @@ class SteppedRank {
   bool is_possible_ = false;
 };
 
-/// True when `condition` came true while one was willing to wait.
-template <class Condition>
-bool eventually(Condition&& condition) {
-  const auto limit = std::chrono::steady_clock::now() + rig_patience;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > limit) {
-      return false;
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
+/// True when `body` ended while one was willing to wait. It has a thread of its own, so that a lost
+/// lock fails the test and doesn't hang it; that thread is left behind, with what `body` holds.
+/// The thread of a body that ended is gone altogether: a rank that is forked beside a thread on its
+/// way out may inherit a lock of the sanitizer's that nobody gives back.
+template <class Body>
+bool ends_in_time(Body body) {
+  const auto has_ended = std::make_shared<std::atomic<bool>>(false);
+  std::thread runner([has_ended, body = std::move(body)]() mutable {
+    body();
+    *has_ended = true;
+  });
+  const bool in_time = eventually([&] { return has_ended->load(); });
+  if (in_time) {
+    runner.join();
+  } else {
+    runner.detach();
   }
-  return true;
+  return in_time;
 }
 
 }  // namespace tessera::rma::detail

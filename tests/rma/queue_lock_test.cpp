@@ -40,18 +40,9 @@ class QueueLockTest : public testing::Test {
     }
     EXPECT_TRUE(lock_->unlock(node));
   }
-  // True when the lock can still be taken, by a thread of its own so that a lost lock fails the
-  // test and does not hang it. The thread of a failed test is left behind.
+  // True when the lock can still be taken.
   bool is_usable() {
-    struct Shared {
-      std::atomic<bool> done{false};
-    };
-    auto shared = std::make_shared<Shared>();
-    std::thread([this, shared, memory = memory_] {
-      take_and_release(*node_);
-      shared->done = true;
-    }).detach();
-    return eventually([&] { return shared->done.load(); });
+    return ends_in_time([this, memory = memory_] { take_and_release(*node_); });
   }
 
   std::shared_ptr<NodeMemory> memory_;
@@ -188,14 +179,11 @@ TEST_F(QueueLockTest, ARingFullOfDeadWaitersBlocksNobody) {
   ASSERT_TRUE(eventually([&] { return count_->load() == capacity + 2; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
   crowd.end();
-  std::atomic<bool> told{false};
-  std::thread([this, &told] {
+  ASSERT_TRUE(ends_in_time([this, memory = memory_] {
     int dead = -1;
     EXPECT_EQ(lock_->lock(*node_, dead), Outcome::holder_died);
     EXPECT_EQ(dead, 1);
-    told = true;
-  }).detach();
-  ASSERT_TRUE(eventually([&] { return told.load(); }));
+  }));
   EXPECT_TRUE(is_usable());
 }
 
