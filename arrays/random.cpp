@@ -38,23 +38,12 @@ Real within(double x, const RandomRange& range) noexcept {
 }
 
 template <rma::Element T>
-struct RealOfElement {
-  using type = T;
-};
-template <rma::ComplexElement T>
-struct RealOfElement<T> {
-  using type = typename T::value_type;
-};
-template <rma::Element T>
-using RealOf = typename RealOfElement<T>::type;
-
-template <rma::Element T>
 T element(std::uint64_t place, std::uint64_t seed, const RandomRange& range) noexcept {
   const auto words =
       philox({static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32U), 0, 0},
              {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)});
   if constexpr (rma::ComplexElement<T>) {
-    using Real = typename T::value_type;
+    using Real = rma::RealOf<T>;
     return T(within<Real>(unit(words[0], words[1]), range),
              within<Real>(unit(words[2], words[3]), range));
   } else if constexpr (rma::IntegerElement<T>) {
@@ -77,7 +66,7 @@ Status check_range(const RandomRange& range) {
         range.low >= static_cast<double>(std::numeric_limits<T>::min()) &&
         range.high <= std::min(most_exact, static_cast<double>(std::numeric_limits<T>::max()));
   } else {
-    constexpr double most = std::numeric_limits<RealOf<T>>::max();
+    constexpr double most = std::numeric_limits<rma::RealOf<T>>::max();
     is_good = is_good && range.low < range.high && range.low >= -most && range.high <= most;
   }
   return is_good ? Status()

@@ -116,13 +116,10 @@ CBLAS_ORDER order_of(bool is_row_major) {
   return is_row_major ? CblasRowMajor : CblasColMajor;
 }
 
-template <class T>
-using RealOf = decltype(std::abs(T{}));
-
 // cblas takes complex factors by address and real ones by value.
 template <class T>
 auto factor(const T& value) {
-  if constexpr (is_complex<T>) {
+  if constexpr (rma::ComplexElement<T>) {
     return static_cast<const void*>(&value);
   } else {
     return value;
@@ -155,9 +152,9 @@ Status gemm(T alpha, const Operand<T>& a, const Operand<T>& b, T beta, const Loc
   const Described right = described(b.matrix, to.is_row_major);
   routine<T>(cblas_sgemm, cblas_dgemm, cblas_cgemm, cblas_zgemm)(
       order_of(to.is_row_major),
-      letter(left.is_row_major, to.is_row_major, is_complex<T> && a.is_conjugated),
-      letter(right.is_row_major, to.is_row_major, is_complex<T> && b.is_conjugated), to.rows,
-      to.columns, left.columns, factor(alpha), a.matrix.data, left.leading, b.matrix.data,
+      letter(left.is_row_major, to.is_row_major, rma::ComplexElement<T> && a.is_conjugated),
+      letter(right.is_row_major, to.is_row_major, rma::ComplexElement<T> && b.is_conjugated),
+      to.rows, to.columns, left.columns, factor(alpha), a.matrix.data, left.leading, b.matrix.data,
       right.leading, factor(beta), c.data, to.leading);
   return {};
 }
@@ -174,7 +171,7 @@ Status trsm(Side side, Triangle triangle, Diagonal diagonal, T alpha, const Oper
   if (b.is_empty()) {
     return {};
   }
-  if (is_complex<T> && a.is_conjugated) {
+  if (rma::ComplexElement<T> && a.is_conjugated) {
     return mismatch("trsm", "A is conjugated; conjugate B and the result instead");
   }
   const Described to = described(b, true);
@@ -213,8 +210,8 @@ Status syrk(Triangle triangle, T alpha, const LocalMatrix<const T>& a, T beta,
 template <Scalar T>
 Status herk(Triangle triangle, double alpha, const LocalMatrix<const T>& a, double beta,
             const LocalMatrix<T>& c) {
-  using Real = RealOf<T>;
-  if constexpr (is_complex<T>) {
+  using Real = rma::RealOf<T>;
+  if constexpr (rma::ComplexElement<T>) {
     TESSERA_RETURN_IF_ERROR(check("herk", 'A', a));
     TESSERA_RETURN_IF_ERROR(check_square("herk", 'C', c));
     if (a.rows != c.rows) {

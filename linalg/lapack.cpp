@@ -136,7 +136,7 @@ Status multiply_by_q(const LocalMatrix<T>& v, std::span<const T> tau, bool is_ad
   if (c.is_empty() || v.is_empty()) {
     return {};
   }
-  const char op = !is_adjoint ? 'N' : (is_complex<T> ? 'C' : 'T');
+  const char op = !is_adjoint ? 'N' : (rma::ComplexElement<T> ? 'C' : 'T');
   return status_of(
       "ormqr", routine<T>(LAPACKE_sormqr, LAPACKE_dormqr, LAPACKE_cunmqr, LAPACKE_zunmqr)(
                    LAPACK_COL_MAJOR, 'L', op, count(c.rows), count(c.columns),

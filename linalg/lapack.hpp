@@ -22,9 +22,8 @@
 
 namespace tessera::linalg {
 
-/// The real type of a matrix's eigenvalues and singular values, and a list of them.
-template <Scalar T>
-using RealOf = decltype(std::abs(T{}));
+/// A matrix's eigenvalues or singular values are real. Their type, and a list of them.
+using rma::RealOf;
 template <Scalar T>
 using RealValues = std::vector<RealOf<T>>;
 

@@ -9,22 +9,17 @@
 // matrices of which one stride is 1, and the other one no more than it counts to: fits_blas().
 #pragma once
 
-#include <complex>
-#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+
+#include "rma/element.hpp"
 
 namespace tessera::linalg {
 
 /// The types that BLAS computes with.
 template <class T>
-concept Scalar = std::same_as<T, float> || std::same_as<T, double> ||
-    std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
-
-template <class T>
-inline constexpr bool is_complex =
-    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+concept Scalar = rma::Element<T> && !rma::IntegerElement<T>;
 
 template <class T>
 struct LocalMatrix {

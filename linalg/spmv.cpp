@@ -153,7 +153,8 @@ void SpmvPlan<T>::Parts::lay_out(const LocalRows<T>& own, Array<T>& like) {
     }
   }
   gather.emplace(like, detail::sorted_unique(needed), options);
-  const std::int64_t greatest = std::max(x.local_elements(self), std::ssize(gather->buffer()));
+  const auto elements = static_cast<std::int64_t>(gather->buffer_elements());
+  const std::int64_t greatest = std::max(x.local_elements(self), elements);
   places.reset(own.columns().size(), greatest, options.narrow_indices);
   find_places(own);
 }

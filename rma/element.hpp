@@ -53,6 +53,10 @@ concept RealElement = IntegerElement<T> || std::same_as<T, float> || std::same_a
 template <class T>
 concept Element = RealElement<T> || ComplexElement<T>;
 
+/// The type of an element's real part: of a complex one its parts', else its own.
+template <Element T>
+requires(!IntegerElement<T>) using RealOf = decltype(std::real(T{}));
+
 /// The unsigned type in which integers of type T wrap as defined. Not only make_unsigned: those
 /// shorter than int become int, which their products can overflow.
 template <class T>

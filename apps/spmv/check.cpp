@@ -33,7 +33,7 @@ double weight(std::int64_t row) {
 template <class T>
 T trial_element(std::int64_t index) {
   const auto number = static_cast<std::uint64_t>(index);
-  if constexpr (is_complex_v<T>) {
+  if constexpr (rma::ComplexElement<T>) {
     return {1 + fraction(2 * number), fraction(2 * number + 1)};
   } else {
     return 1 + fraction(2 * number);

@@ -8,15 +8,12 @@
 #include <complex>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 
 #include "apps/spmv/matrix_file.hpp"
 #include "apps/spmv/matrix_header.hpp"
+#include "rma/element.hpp"
 
 namespace tessera::apps::spmv {
-
-template <class T>
-inline constexpr bool is_complex_v = std::is_same_v<T, std::complex<double>>;
 
 /// The number of parts that a value has in a file.
 inline std::int64_t parts_of(Field field) {
@@ -25,7 +22,7 @@ inline std::int64_t parts_of(Field field) {
 
 template <class T>
 T value_of(const double* parts) {
-  if constexpr (is_complex_v<T>) {
+  if constexpr (rma::ComplexElement<T>) {
     return {parts[0], parts[1]};
   } else {
     return parts[0];
@@ -50,7 +47,7 @@ std::string give(Symmetry symmetry, std::int64_t row, std::int64_t column, T val
         row + 1);
   }
   T mirrored = symmetry == Symmetry::skew_symmetric ? -value : value;
-  if constexpr (is_complex_v<T>) {
+  if constexpr (rma::ComplexElement<T>) {
     if (symmetry == Symmetry::hermitian && row == column && value.imag() != 0) {
       return fmt::format("entry ({0}, {0}) of a Hermitian matrix is not real", row + 1);
     }

@@ -121,7 +121,7 @@ Status give_entries(Source& source, const Job& job, const EntrySink<T>& sink) {
   if (source.file) {
     return source.file->template read<T>(sink);
   }
-  if constexpr (!is_complex_v<T>) {
+  if constexpr (!rma::ComplexElement<T>) {
     const std::int64_t rows = source.rows();
     const auto cut = [&](std::int64_t rank) {
       return rows / job.size() * rank + rows % job.size() * rank / job.size();

@@ -13,11 +13,6 @@
 
 namespace tessera::linalg::detail {
 
-template <class T>
-inline constexpr bool is_complex = false;
-template <class Real>
-inline constexpr bool is_complex<std::complex<Real>> = true;
-
 template <SparseElement T>
 inline T add(T a, T b) noexcept {
   if constexpr (std::is_integral_v<T>) {
@@ -33,7 +28,7 @@ inline T multiply(T a, T b) noexcept {
   if constexpr (std::is_integral_v<T>) {
     using U = rma::Wrapping<T>;
     return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
-  } else if constexpr (is_complex<T>) {
+  } else if constexpr (rma::ComplexElement<T>) {
     return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
   } else {
     return a * b;
@@ -43,7 +38,7 @@ inline T multiply(T a, T b) noexcept {
 /// sum + a * b.
 template <SparseElement T>
 inline T multiply_add(T sum, T a, T b) noexcept {
-  if constexpr (is_complex<T>) {
+  if constexpr (rma::ComplexElement<T>) {
     return T(sum.real() + a.real() * b.real() - a.imag() * b.imag(),
              sum.imag() + a.real() * b.imag() + a.imag() * b.real());
   } else {
@@ -65,7 +60,7 @@ inline T negate(T value) noexcept {
 /// True when |value| > threshold, and for what is not a number.
 template <SparseElement T>
 inline bool exceeds(T value, double threshold) noexcept {
-  if constexpr (is_complex<T>) {
+  if constexpr (rma::ComplexElement<T>) {
     return !(static_cast<double>(std::abs(value)) <= threshold);
   } else {
     const auto number = static_cast<double>(value);

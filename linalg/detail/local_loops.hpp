@@ -39,7 +39,7 @@ void exchange_rows_back(const LocalMatrix<T>& a, std::span<const Pivot> pivots) 
 /// Every element's complex conjugate; nothing for real types.
 template <class T>
 void conjugate_in_place([[maybe_unused]] const LocalMatrix<T>& a) {
-  if constexpr (is_complex<T>) {
+  if constexpr (rma::ComplexElement<T>) {
     for (std::int64_t column = 0; column < a.columns; ++column) {
       for (std::int64_t row = 0; row < a.rows; ++row) {
         a(row, column) = std::conj(a(row, column));

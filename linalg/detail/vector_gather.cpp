@@ -96,8 +96,10 @@ VectorGather<T>::VectorGather(Array<T>& like, std::vector<std::int64_t> indices,
     found.push_back(like.distribution().locate({index}));
   }
   lay_out(like, found);
-  own_buffer_.resize(filled_);
-  place_runs(own_buffer_);
+  if (options_.mode != SpmvMode::push) {
+    own_buffer_.resize(filled_);
+    use_buffer(own_buffer_);
+  }
 }
 
 // Owners in the order of their stages; each one's elements in the order of their indices.
@@ -123,7 +125,7 @@ void VectorGather<T>::lay_out(Array<T>& like, std::span<const arrays::ElementPla
     const bool is_here = mapped[static_cast<std::size_t>(owner.value)];
     std::vector<Batch>& batches = is_here ? mapped_ : remote_;
     if (batches.empty() || batches.back().owner != owner) {
-      batches.push_back({owner, {}, 0, is_here || options_.mode == SpmvMode::push, {}});
+      batches.push_back({owner, is_here || options_.mode == SpmvMode::push, {}, {}, 0, {}});
     }
     positions_[place] = add(batches.back(), found[place].offset);
     from_others_ += owner == self ? 0 : 1;
@@ -133,24 +135,27 @@ void VectorGather<T>::lay_out(Array<T>& like, std::span<const arrays::ElementPla
 
 // A run of its own takes some nanoseconds, and in a message its sender and its reader as long each.
 template <SparseElement T>
-std::uint64_t VectorGather<T>::Batch::bytes_between(const rma::Fragment& run,
-                                                    std::uint64_t offset) const noexcept {
+std::size_t VectorGather<T>::Batch::room_before(std::uint64_t offset) const noexcept {
   constexpr std::uint64_t most = 32;
-  const std::uint64_t from = end_of(run);
-  return has_room && offset > from && offset - from <= most ? offset - from : 0;
+  if (!has_room || runs.empty()) {
+    return 0;
+  }
+  const std::uint64_t from = end_of(runs.back());
+  return offset > from && offset - from <= most ? (offset - from) / sizeof(T) : 0;
 }
 
+// Runs have room between them in the buffer where what lies between them in the slice comes along.
 template <SparseElement T>
 std::vector<rma::Fragment> VectorGather<T>::Batch::joined_runs() const {
   std::vector<rma::Fragment> joined;
-  for (const rma::Fragment& run : runs) {
-    const std::uint64_t between =
-        joined.empty() ? 0 : bytes_between(joined.back(), run.remote_offset);
-    if (between > 0) {
-      joined.back().bytes += between + run.bytes;
+  std::size_t filled = end;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (places[i] > filled) {
+      joined.back().bytes = end_of(runs[i]) - joined.back().remote_offset;
     } else {
-      joined.push_back(run);
+      joined.push_back(runs[i]);
     }
+    filled = places[i] + runs[i].bytes / sizeof(T);
   }
   return joined;
 }
@@ -162,8 +167,9 @@ std::size_t VectorGather<T>::add(Batch& batch, std::int64_t offset) {
   if (!batch.runs.empty() && at == end_of(batch.runs.back())) {
     batch.runs.back().bytes += sizeof(T);
   } else {
-    filled_ += batch.runs.empty() ? 0 : batch.bytes_between(batch.runs.back(), at) / sizeof(T);
+    filled_ += batch.room_before(at);
     batch.runs.push_back({nullptr, at, sizeof(T)});
+    batch.places.push_back(filled_);
   }
   batch.end = ++filled_;
   return filled_ - 1;
@@ -188,26 +194,18 @@ Status VectorGather<T>::prepare_push(Array<T>& like) {
       }
     }
   }
-  TESSERA_ASSIGN_OR_RETURN(push_, VectorPush<T>::create(like, buffer_.size(), wanted, meeting));
-  place_runs(push_->buffer());
-  own_buffer_ = {};
+  TESSERA_ASSIGN_OR_RETURN(push_, VectorPush<T>::create(like, filled_, wanted, meeting));
+  use_buffer(push_->buffer());
   return {};
 }
 
-// One behind the other, and behind what comes along.
 template <SparseElement T>
-void VectorGather<T>::place_runs(std::span<T> buffer) {
+void VectorGather<T>::use_buffer(std::span<T> buffer) {
   buffer_ = buffer;
-  T* place = buffer.data();
   for (std::vector<Batch>* const batches : {&mapped_, &remote_}) {
     for (Batch& batch : *batches) {
-      const rma::Fragment* before = nullptr;
-      for (rma::Fragment& run : batch.runs) {
-        place +=
-            before == nullptr ? 0 : batch.bytes_between(*before, run.remote_offset) / sizeof(T);
-        run.local = place;
-        place += run.bytes / sizeof(T);
-        before = &run;
+      for (std::size_t i = 0; i < batch.runs.size(); ++i) {
+        batch.runs[i].local = buffer.data() + batch.places[i];
       }
     }
   }

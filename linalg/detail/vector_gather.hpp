@@ -10,7 +10,7 @@
 // are copied or packed, what lies between two that are near each other comes along: it costs less
 // than to leave it out.
 //
-// Threads: one at a time. Memory: 24 bytes a run of neighbouring elements, and as many for mapped
+// Threads: one at a time. Memory: 32 bytes a run of neighbouring elements, and 24 for mapped
 // slices; 16 an element and itself; up to 32 between two, where they are copied or packed.
 #pragma once
 
@@ -35,8 +35,8 @@ std::vector<std::int64_t> sorted_unique(std::span<const std::int64_t> numbers);
 template <SparseElement T>
 class VectorGather {
  public:
-  /// For vectors distributed as `like`. Requires: `indices` increase strictly and lie in it; by
-  /// SpmvMode::push, prepare_push() before elements are moved.
+  /// For vectors distributed as `like`. Requires: `indices` increase strictly and lie in it. By
+  /// SpmvMode::push there is no buffer before prepare_push().
   VectorGather(arrays::Array<T>& like, std::vector<std::int64_t> indices,
                const SpmvOptions& options);
   /// Collective. Tells the owners what they are to send, from then on. Errors: no_memory,
@@ -48,6 +48,7 @@ class VectorGather {
   /// The stage after which a place of the buffer is filled.
   [[nodiscard]] std::size_t stage_of(std::size_t position) const noexcept;
   [[nodiscard]] std::size_t stages() const noexcept { return remote_.size() + 1; }
+  [[nodiscard]] std::size_t buffer_elements() const noexcept { return filled_; }
   [[nodiscard]] std::span<T> buffer() noexcept { return buffer_; }
   /// Where the stages of the last start() are; with SpmvOptions::neighbours_only there are two
   /// buffers, in turns.
@@ -80,14 +81,14 @@ class VectorGather {
  private:
   struct Batch {
     rma::TeamRank owner;
-    std::vector<rma::Fragment> runs;    // of neighbouring elements, in the buffer too
-    std::size_t end = 0;                // of its part of the buffer
     bool has_room = false;              // in the buffer for what comes along
+    std::vector<rma::Fragment> runs;    // of neighbouring elements, in the buffer too
+    std::vector<std::size_t> places;    // in the buffer, where each run begins
+    std::size_t end = 0;                // of its part of the buffer
     std::vector<rma::Fragment> copied;  // of a mapped slice: the runs with what comes along
 
-    /// Bytes between `run`, the last one before it, and what begins at `offset` that come along.
-    [[nodiscard]] std::uint64_t bytes_between(const rma::Fragment& run,
-                                              std::uint64_t offset) const noexcept;
+    /// Elements between the last run and what begins at `offset` that come along.
+    [[nodiscard]] std::size_t room_before(std::uint64_t offset) const noexcept;
     /// The runs with what comes along.
     [[nodiscard]] std::vector<rma::Fragment> joined_runs() const;
   };
@@ -95,7 +96,7 @@ class VectorGather {
   std::size_t add(Batch& batch, std::int64_t offset);
   [[nodiscard]] std::size_t shift() const noexcept { return push_ ? push_->shift() : 0; }
   rma::Status read(arrays::Array<T>& from, const Batch& batch);
-  void place_runs(std::span<T> buffer);
+  void use_buffer(std::span<T> buffer);
   rma::Handle start_batch(rma::Op op, arrays::Array<T>& array, const Batch& batch) const;
 
   SpmvOptions options_;
@@ -107,7 +108,7 @@ class VectorGather {
   std::vector<Batch> mapped_;
   std::vector<Batch> remote_;
   std::vector<rma::Handle> under_way_;
-  std::size_t filled_ = 0;  // of the buffer, while it is laid out
+  std::size_t filled_ = 0;  // of the buffer
   std::int64_t from_others_ = 0;
   std::int64_t shared_ = 0;
 };

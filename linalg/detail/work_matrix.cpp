@@ -128,7 +128,7 @@ Status mirror_triangle(WorkMatrix& a, blas::Triangle triangle) {
         if (!is_diagonal || (keeps_lower ? i < j : i > j)) {
           const T value = across[static_cast<std::size_t>(j * block.box.extent(0) + i)];
           T& to = data[i * block.strides[0] + j * block.strides[1]];
-          if constexpr (is_complex<T>) {
+          if constexpr (rma::ComplexElement<T>) {
             to = std::conj(value);
           } else {
             to = value;

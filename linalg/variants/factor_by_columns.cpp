@@ -98,7 +98,7 @@ class Loop {
 
 template <class T>
 blas::Operand<T> adjoint(const LocalMatrix<const T>& matrix) {
-  return {.matrix = matrix.transposed(), .is_conjugated = is_complex<T>};
+  return {.matrix = matrix.transposed(), .is_conjugated = rma::ComplexElement<T>};
 }
 
 // ---- Cholesky

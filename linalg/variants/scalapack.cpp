@@ -434,9 +434,9 @@ Status Routines<T>::multiply_by_q_adjoint(WorkMatrix& a, std::span<const T> tau,
   const int k = count(std::ssize(tau));
   const auto call = [&] {
     routine<T>(psormqr_, pdormqr_, pcunmqr_, pzunmqr_)(
-        "L", is_complex<T> ? "C" : "T", &m, &n, &k, factors.elements(), &one, &one, factors.desc(),
-        own.data(), right.elements(), &one, &one, right.desc(), work.numbers.data(), &work.size,
-        &info, letters, letters);
+        "L", rma::ComplexElement<T> ? "C" : "T", &m, &n, &k, factors.elements(), &one, &one,
+        factors.desc(), own.data(), right.elements(), &one, &one, right.desc(), work.numbers.data(),
+        &work.size, &info, letters, letters);
   };
   call();
   work.grow();
@@ -468,7 +468,7 @@ struct EigenCall {
     };
     RealOf<T>* const reals = real_work.numbers.data();
     int* const integers = numbers.numbers.data();
-    if constexpr (is_complex<T>) {
+    if constexpr (rma::ComplexElement<T>) {
       if (wants_vectors) {
         leading(routine<T>(0, 0, pcheevd_, pzheevd_), reals, &real_work.size, integers,
                 &numbers.size);
@@ -544,7 +544,7 @@ Result<RealValues<T>> Routines<T>::svd(WorkMatrix& a, WorkMatrix* u, WorkMatrix*
              work.numbers.data(), &work.size, rest..., &info, letters, letters);
   };
   for (int i = 0; i < 2; ++i) {
-    if constexpr (is_complex<T>) {
+    if constexpr (rma::ComplexElement<T>) {
       call(routine<T>(0, 0, pcgesvd_, pzgesvd_), real_work.data());
     } else {
       call(routine<T>(psgesvd_, pdgesvd_, 0, 0));

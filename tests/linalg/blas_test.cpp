@@ -73,8 +73,8 @@ TYPED_TEST(Blas, GemmTakesEachOrderAndConjugation) {
     const Pair<T> a(7, 5, (choice & 1U) != 0, 1);
     const Pair<T> b(5, 9, (choice & 2U) != 0, 2);
     Pair<T> c(7, 9, (choice & 4U) != 0, 3);
-    const bool conjugates_a = is_complex<T> && (choice & 8U) != 0;
-    const bool conjugates_b = is_complex<T> && (choice & 16U) != 0;
+    const bool conjugates_a = rma::ComplexElement<T> && (choice & 8U) != 0;
+    const bool conjugates_b = rma::ComplexElement<T> && (choice & 16U) != 0;
     const Dense expected = test::product(Wide(T(2)), conjugated(a.dense, conjugates_a),
                                          conjugated(b.dense, conjugates_b), Wide(T(-0.5)), c.dense);
     EXPECT_TRUE(ok(blas::gemm<T>(T(2), {a.matrix, conjugates_a}, {b.matrix, conjugates_b}, T(-0.5),
@@ -173,7 +173,7 @@ TYPED_TEST(Blas, FactorsMultiplyToTheMatrix) {
     for (std::int64_t i = 0; i < 8; ++i) {
       whole(i, i) += 8.0;
       for (std::int64_t j = 0; j < 8; ++j) {
-        if constexpr (is_complex<T>) {
+        if constexpr (rma::ComplexElement<T>) {
           a.matrix(i, j) = T(whole(i, j));
         } else {
           a.matrix(i, j) = static_cast<T>(whole(i, j).real());

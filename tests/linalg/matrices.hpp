@@ -20,7 +20,7 @@ using Wide = std::complex<double>;
 /// The precision of T.
 template <class T>
 double epsilon() {
-  if constexpr (is_complex<T>) {
+  if constexpr (rma::ComplexElement<T>) {
     return std::numeric_limits<typename T::value_type>::epsilon();
   } else {
     return std::numeric_limits<T>::epsilon();
@@ -37,7 +37,7 @@ T number(std::uint64_t place, std::uint64_t seed) {
     return static_cast<double>(word >> 11U) * 0x1p-52 - 1;
   };
   const std::uint64_t word = place * 0x9e37'79b9'7f4a'7c15U + seed * 0x2545'f491'4f6c'dd1dU;
-  if constexpr (is_complex<T>) {
+  if constexpr (rma::ComplexElement<T>) {
     using Real = typename T::value_type;
     return {static_cast<Real>(part(word)), static_cast<Real>(part(word + 1))};
   } else {
@@ -47,7 +47,7 @@ T number(std::uint64_t place, std::uint64_t seed) {
 
 template <class T>
 T conjugate(T value) {
-  if constexpr (is_complex<T>) {
+  if constexpr (rma::ComplexElement<T>) {
     return std::conj(value);
   } else {
     return value;

@@ -97,7 +97,7 @@ void expect_lu(Job& job, const Team& team, const Setting& setting, Random& rando
     }
   }
   EXPECT_LE(test::distance_in_epsilons<T>(lower * upper, expected, size), most_epsilons);
-  EXPECT_LE(lower.largest(), is_complex<T> ? 1.5 : 1.0)
+  EXPECT_LE(lower.largest(), rma::ComplexElement<T> ? 1.5 : 1.0)
       << "a pivot is not the largest of its column";
   ASSERT_TRUE(ok(a.sync()));
 }
