@@ -207,10 +207,11 @@ void VectorGather<T>::use_buffer(std::span<T> buffer) {
       for (std::size_t i = 0; i < batch.runs.size(); ++i) {
         batch.runs[i].local = buffer.data() + batch.places[i];
       }
+      if (batches == &mapped_) {
+        batch.copied = batch.joined_runs();
+      }
+      batch.places = {};
     }
-  }
-  for (Batch& batch : mapped_) {
-    batch.copied = batch.joined_runs();
   }
 }
 

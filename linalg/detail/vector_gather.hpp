@@ -10,7 +10,7 @@
 // are copied or packed, what lies between two that are near each other comes along: it costs less
 // than to leave it out.
 //
-// Threads: one at a time. Memory: 32 bytes a run of neighbouring elements, and 24 for mapped
+// Threads: one at a time. Memory: 24 bytes a run of neighbouring elements, and as many for mapped
 // slices; 16 an element and itself; up to 32 between two, where they are copied or packed.
 #pragma once
 
@@ -83,7 +83,7 @@ class VectorGather {
     rma::TeamRank owner;
     bool has_room = false;              // in the buffer for what comes along
     std::vector<rma::Fragment> runs;    // of neighbouring elements, in the buffer too
-    std::vector<std::size_t> places;    // in the buffer, where each run begins
+    std::vector<std::size_t> places;    // of each run in the buffer, until that is there
     std::size_t end = 0;                // of its part of the buffer
     std::vector<rma::Fragment> copied;  // of a mapped slice: the runs with what comes along
 

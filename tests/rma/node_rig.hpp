@@ -25,8 +25,6 @@
 
 namespace tessera::rma::detail {
 
-using test::eventually;
-
 inline constexpr std::chrono::milliseconds rig_look_period{2};
 inline constexpr std::chrono::seconds rig_patience{20};
 
@@ -134,6 +132,12 @@ class SteppedRank {
   ForkedRank rank_;
   bool is_possible_ = false;
 };
+
+/// True when `condition` came true while one was willing to wait.
+template <class Condition>
+bool eventually(Condition&& condition) {
+  return test::eventually(std::forward<Condition>(condition), rig_patience);
+}
 
 /// True when `body` ended while one was willing to wait. It has a thread of its own, so that a lost
 /// lock fails the test and doesn't hang it; that thread is left behind, with what `body` holds.

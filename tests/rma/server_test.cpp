@@ -168,7 +168,7 @@ TEST_P(ServerTest, BurstsOfPutsArriveWithoutAnybodyWaiting) {
   }
   const auto& last =
       *reinterpret_cast<std::atomic<std::uint64_t>*>(node_.slice() + 8 * std::ptrdiff_t{999});
-  EXPECT_TRUE(test::eventually([&] { return last.load() == values.back(); }));
+  EXPECT_TRUE(detail::eventually([&] { return last.load() == values.back(); }));
   ASSERT_TRUE(ok(endpoint_.fence()));  // before that the bytes may not be read like one's own
   EXPECT_EQ(std::memcmp(node_.slice(), values.data(), 8000), 0);
 }

@@ -63,10 +63,10 @@ inline TeamRank neighbour(const Job& job, std::int32_t steps = 1) {
   return TeamRank{(job.rank().value + steps) % job.size()};
 }
 
-/// Looks again and again, and sleeps in between, until `happened()`; at most for 30 s.
+/// Looks again and again, and sleeps in between, until `happened()`; no longer than `patience`.
 template <class Happened>
-bool eventually(Happened&& happened) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+bool eventually(Happened&& happened, std::chrono::seconds patience = std::chrono::seconds(30)) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
   int looks = 0;
   while (!happened()) {
     if (std::chrono::steady_clock::now() > deadline) {
