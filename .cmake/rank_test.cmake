@@ -79,8 +79,11 @@ function(add_unit_test name)
   tessera_test_properties(${name} 1 "unit;${arg_LABELS}" "${arg_TIMEOUT}" "${arg_ENVIRONMENT}")
 endfunction()
 
+# Where ranks have a core each they stay awake while they wait, and need it.
+cmake_host_system_information(RESULT tessera_cores QUERY NUMBER_OF_LOGICAL_CORES)
+
 # Labels default to `fast`, the timeout to 120 s. A test takes as many places in `ctest -j` as it
-# has ranks.
+# has ranks; a fast one of more ranks than there are cores, which mostly sleep, takes one.
 function(tessera_test_properties name ranks labels timeout environment)
   if(NOT labels MATCHES "(^|;)(fast|slow|long)(;|$)")
     list(APPEND labels fast)
@@ -89,8 +92,12 @@ function(tessera_test_properties name ranks labels timeout environment)
   if(timeout STREQUAL "")
     set(timeout 120)
   endif()
+  set(places ${ranks})
+  if(ranks GREATER tessera_cores AND "fast" IN_LIST labels)
+    set(places 1)
+  endif()
   set_tests_properties(${name} PROPERTIES
-    LABELS "${labels}" TIMEOUT "${timeout}" PROCESSORS ${ranks} ENVIRONMENT "${environment}"
+    LABELS "${labels}" TIMEOUT "${timeout}" PROCESSORS ${places} ENVIRONMENT "${environment}"
     SKIP_RETURN_CODE ${tessera_skip_code})
 endfunction()
 

@@ -171,22 +171,25 @@ std::uint64_t arena_bytes(const Settings& settings) {
 
 // With a core for each rank, the peer answers within microseconds; or it computes, and to be awake
 // when it comes is worth more than what a sleeper leaves to others, for as long as it takes to fall
-// asleep and wake up some ten times. Without, the peer can only run when we sleep. What is done for
-// an agent is worth as much as its own staying awake; where there are more nodes than cores, the
-// other nodes' running is worth more.
+// asleep and wake up some ten times. Without, the peer can only run when we give way, and soon
+// sleep. What is done for an agent is worth as much as its own staying awake; where there are more
+// nodes than cores, the other nodes' running is worth more.
 WaitPolicy wait_policy(const Settings& settings, int node_ranks, int node_processors) {
   constexpr std::chrono::nanoseconds long_spin{20'000};
   constexpr std::chrono::nanoseconds short_spin{300};
   constexpr std::chrono::nanoseconds long_help{50'000};
   constexpr std::chrono::nanoseconds short_help{5'000};
-  constexpr std::chrono::nanoseconds long_linger{1'000'000};
+  constexpr Linger long_linger{.budget = std::chrono::milliseconds(1),
+                               .between_yields = std::chrono::microseconds(50)};
+  constexpr Linger short_linger{.budget = std::chrono::microseconds(100),
+                                .between_yields = short_spin};
   const bool enough_cores = node_processors >= node_ranks;
   WaitPolicy policy;
   if (settings.spin_ns >= 0) {
     policy.spin = std::chrono::nanoseconds(settings.spin_ns);
   } else {
     policy.spin = enough_cores ? long_spin : short_spin;
-    policy.linger = enough_cores ? long_linger : std::chrono::nanoseconds(0);
+    policy.linger = enough_cores ? long_linger : short_linger;
   }
   policy.least_help = node_processors > 0 ? long_help : short_help;
   policy.look_period = milliseconds(settings.liveness_ms);

@@ -3,11 +3,10 @@
 // Sleeping on a word of shared memory: the kernel's futex, and a short busy wait before it.
 //
 // Waiters spin briefly because a hand-over between two running processes takes well under a
-// microsecond, and then sleep, because on a machine with fewer cores than ranks the peer can only
-// run when the waiter doesn't (reference: MPI codes that only yield lose a factor 10^4 there).
+// microsecond, and then, soon (linger.hpp), sleep, because on a machine with fewer cores than ranks
+// the peer can only run when the waiter doesn't (reference: MPI codes that only yield lose a factor
+// 10^4 there).
 #pragma once
-
-#include <sched.h>
 
 #include <atomic>
 #include <chrono>
@@ -51,20 +50,6 @@ bool spin_until(std::chrono::nanoseconds budget, Ready&& ready) {
       cpu_relax();
     }
   } while (std::chrono::steady_clock::now() - start < budget);
-  return ready();
-}
-
-/// The same for longer, letting others that need this core go first again and again.
-template <class Ready>
-bool linger_until(std::chrono::nanoseconds budget, Ready&& ready) {
-  constexpr std::chrono::nanoseconds between_yields{50'000};
-  const auto start = std::chrono::steady_clock::now();
-  while (std::chrono::steady_clock::now() - start < budget) {
-    sched_yield();
-    if (spin_until(between_yields, ready)) {
-      return true;
-    }
-  }
   return ready();
 }
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "rma/node/arena.hpp"
+#include "rma/node/linger.hpp"
 #include "rma/node/node_memory.hpp"
 #include "rma/rank.hpp"
 
@@ -29,7 +30,7 @@ namespace tessera::rma::detail {
 struct WaitPolicy {
   std::chrono::nanoseconds spin{1000};
   std::chrono::nanoseconds least_help{50'000};  ///< for how long at least who helps an agent spins
-  std::chrono::nanoseconds linger{0};  ///< awake behind that, while nobody else needs the core
+  Linger linger{};  ///< awake behind that, while nobody else needs the core
   std::chrono::nanoseconds look_period{100'000'000};
 };
 

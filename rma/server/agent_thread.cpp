@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -179,7 +178,8 @@ void AgentThread::run() noexcept {
       continue;
     }
     if (is_awake) {
-      give_way();
+      // Whoever was woken by what was done may be waiting for this very core.
+      was_away_ = detail::Crowd::give_way();
     } else if (is_within(soon, helped_until_)) {
       if (node_.size() > 1) {
         last_nap = {};  // other ranks of the node may wait for what comes
@@ -280,31 +280,15 @@ bool AgentThread::take_turn() {
 bool AgentThread::stays_awake() const {
   const StayAwake wanted = shared_.options.stay_awake;
   const auto now = Clock::now();
-  return wanted == StayAwake::max() || (now - heard_ < wanted && now >= crowded_until_);
-}
-
-// Whoever was woken by what the agent did may be waiting for this very core.
-void AgentThread::give_way() {
-  constexpr std::chrono::microseconds slice{500};
-  const auto before = Clock::now();
-  sched_yield();
-  was_away_ = Clock::now() - before > slice;
+  return wanted == StayAwake::max() || (now - heard_ < wanted && !crowd_.is_here(now));
 }
 
 // Somebody who computes keeps the core for a slice of some milliseconds each time; a thread that
 // sleeps gets it when something comes. So when something came while the agent was away it stays
 // awake no more, for a time that grows.
 void AgentThread::note_turn(bool is_busy) {
-  constexpr std::chrono::microseconds least{100};
-  constexpr std::chrono::microseconds most{50'000};
-  constexpr std::chrono::milliseconds again{6};  // a slice and a bit
-  const auto now = Clock::now();
-  if (now - crowded_until_ > again) {
-    crowded_for_ = {};
-  }
   if (std::exchange(was_away_, false) && is_busy) {
-    crowded_for_ = std::clamp<Clock::duration>(2 * crowded_for_, least, most);
-    crowded_until_ = now + crowded_for_;
+    crowd_.note_loss(Clock::now());
   }
 }
 

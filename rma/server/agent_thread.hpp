@@ -125,7 +125,6 @@ class AgentThread {
   bool take_arrivals();
   void heed(int fd);
   [[nodiscard]] bool may_sleep();
-  void give_way();
   void note_turn(bool is_busy);
   void sleep();
   [[nodiscard]] std::chrono::milliseconds longest_sleep() const;
@@ -188,8 +187,10 @@ class AgentThread {
   std::chrono::steady_clock::time_point checked_;         // likewise machines that don't answer
   std::chrono::steady_clock::time_point looked_;          // likewise locks
   bool was_away_ = false;                                 // for as long as a slice
-  std::chrono::steady_clock::time_point crowded_until_;   // others want this core
-  std::chrono::steady_clock::duration crowded_for_{};     // and did so long before
+  // Requests come often, and to be awake for them matters more than for what one waits for oneself.
+  detail::Crowd crowd_{{.least = std::chrono::microseconds(100),
+                        .most = std::chrono::milliseconds(50),
+                        .forgotten = std::chrono::milliseconds(6)}};  // a slice and a bit
   std::thread thread_;
 };
 

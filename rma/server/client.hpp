@@ -53,7 +53,7 @@ struct ClientOptions {
   std::chrono::milliseconds longest_pause = 16 * longest_silence;
   std::chrono::nanoseconds spin{0};        ///< that a waiting thread stays awake
   std::chrono::nanoseconds least_help{0};  ///< at least, if it helps
-  std::chrono::nanoseconds linger{0};      ///< the same behind it, while nobody else needs the core
+  detail::Linger linger{};                 ///< the same behind it, while nobody else needs the core
   std::function<detail::Helper*()> helper = [] { return nullptr; };  ///< of waiting threads
   std::size_t kept_bytes = 4U << 20U;  ///< copied and unsent at one link before posting waits
   Paths paths{};

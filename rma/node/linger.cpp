@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/node/linger.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+namespace tessera::rma::detail {
+
+bool Crowd::give_way() noexcept {
+  constexpr std::chrono::microseconds slice{500};
+  const auto before = Clock::now();
+  sched_yield();
+  return Clock::now() - before > slice;
+}
+
+void Crowd::note_loss(Clock::time_point now) noexcept {
+  if (now - until_ > limits_.forgotten) {
+    length_ = {};
+  }
+  length_ = std::clamp(2 * length_, limits_.least, limits_.most);
+  until_ = now + length_;
+}
+
+Crowd& Crowd::of_waiter() noexcept {
+  using std::chrono::milliseconds;
+  static thread_local constinit Crowd mine(
+      {.least = milliseconds(1), .most = milliseconds(100), .forgotten = milliseconds(100)});
+  return mine;
+}
+
+}  // namespace tessera::rma::detail

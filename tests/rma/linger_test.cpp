@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/node/linger.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "tests/support/checks.hpp"
+#include "tests/support/one_processor.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Crowd::Limits limits{
+    .least = milliseconds(2), .most = milliseconds(7), .forgotten = milliseconds(100)};
+constexpr Linger for_long{.budget = seconds(20), .between_yields = std::chrono::nanoseconds(300)};
+
+// On a thread of its own, whose crowd nobody else has seen.
+template <class Body>
+void on_new_thread(Body body) {
+  std::thread(body).join();
+}
+
+TEST(Crowd, IsNotHereBeforeALoss) {
+  const Crowd crowd(limits);
+  EXPECT_FALSE(crowd.is_here(Crowd::Clock::now()));
+}
+
+TEST(Crowd, IsRememberedTwiceAsLongAtEachLossUpToALimit) {
+  Crowd crowd(limits);
+  auto now = Crowd::Clock::now();
+  for (const int length : {2, 4, 7, 7}) {
+    crowd.note_loss(now);
+    EXPECT_TRUE(crowd.is_here(now + milliseconds(length) - std::chrono::nanoseconds(1))) << length;
+    now += milliseconds(length);
+    EXPECT_FALSE(crowd.is_here(now)) << length;
+    now += limits.forgotten;
+  }
+}
+
+TEST(Crowd, IsForgottenWhenNothingWasLostForLong) {
+  Crowd crowd(limits);
+  auto now = Crowd::Clock::now();
+  crowd.note_loss(now);
+  crowd.note_loss(now);
+  now += milliseconds(4) + limits.forgotten + std::chrono::nanoseconds(1);
+  crowd.note_loss(now);
+  EXPECT_FALSE(crowd.is_here(now + milliseconds(2)));
+}
+
+TEST(Linger, LooksOnceWhereThereIsNoBudget) {
+  int looks = 0;
+  const auto look = [&] { return ++looks > 0; };
+  EXPECT_TRUE(linger_until({}, look));
+  EXPECT_EQ(looks, 1);
+  EXPECT_FALSE(linger_until({}, [] { return false; }));
+}
+
+TEST(Linger, EndsWithItsBudget) {
+  const Linger brief{.budget = milliseconds(3), .between_yields = std::chrono::nanoseconds(300)};
+  const auto start = Crowd::Clock::now();
+  on_new_thread([&] { EXPECT_FALSE(linger_until(brief, [] { return false; })); });
+  EXPECT_GE(Crowd::Clock::now() - start, brief.budget);
+}
+
+TEST(Linger, LetsOthersOnItsProcessorBringWhatItWaitsFor) {
+  on_new_thread([] {
+    const tessera::test::OnOneProcessor one;
+    std::atomic<bool> has_come{false};
+    std::thread other([&] { has_come = true; });
+    EXPECT_TRUE(linger_until(for_long, [&] { return has_come.load(); }));
+    other.join();
+  });
+}
+
+// The other one has brought it and computes on, so that a slice has passed when the waiter sees it.
+TEST(Linger, IsFollowedBySleepWhereOthersComputeOnItsProcessor) {
+  on_new_thread([] {
+    const tessera::test::OnOneProcessor one;
+    std::atomic<int> asked{0};
+    std::atomic<int> brought{0};
+    std::atomic<bool> is_over{false};
+    std::thread other([&] {
+      while (!is_over) {
+        brought = asked.load();
+      }
+    });
+    const auto is_crowded = [&] {
+      const int next = ++asked;
+      EXPECT_TRUE(linger_until(for_long, [&] { return brought == next; }));
+      return Crowd::of_waiter().is_here(Crowd::Clock::now());
+    };
+    EXPECT_TRUE(test::eventually(is_crowded));
+    is_over = true;
+    other.join();
+  });
+}
+
+TEST(Linger, LooksOnceWhileItsProcessorIsCrowded) {
+  on_new_thread([] {
+    const auto was_crowded_all_along = [] {
+      Crowd::of_waiter().note_loss(Crowd::Clock::now());
+      int looks = 0;
+      const bool has_come = linger_until(for_long, [&] { return ++looks > 1; });
+      if (!Crowd::of_waiter().is_here(Crowd::Clock::now())) {
+        return false;
+      }
+      EXPECT_FALSE(has_come);
+      EXPECT_EQ(looks, 1);
+      return true;
+    };
+    EXPECT_TRUE(test::eventually(was_crowded_all_along));
+  });
+}
+
+}  // namespace
+}  // namespace tessera::rma::detail
