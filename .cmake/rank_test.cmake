@@ -83,7 +83,8 @@ endfunction()
 cmake_host_system_information(RESULT tessera_cores QUERY NUMBER_OF_LOGICAL_CORES)
 
 # Labels default to `fast`, the timeout to 120 s. A test takes as many places in `ctest -j` as it
-# has ranks; a fast one of more ranks than there are cores, which mostly sleep, takes one.
+# has ranks; a fast one of more ranks than there are cores, which mostly sleep, takes one. Under a
+# sanitizer it needs the cores to end in time.
 function(tessera_test_properties name ranks labels timeout environment)
   if(NOT labels MATCHES "(^|;)(fast|slow|long)(;|$)")
     list(APPEND labels fast)
@@ -93,7 +94,7 @@ function(tessera_test_properties name ranks labels timeout environment)
     set(timeout 120)
   endif()
   set(places ${ranks})
-  if(ranks GREATER tessera_cores AND "fast" IN_LIST labels)
+  if(ranks GREATER tessera_cores AND "fast" IN_LIST labels AND NOT TESSERA_SANITIZE)
     set(places 1)
   endif()
   set_tests_properties(${name} PROPERTIES

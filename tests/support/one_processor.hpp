@@ -14,8 +14,7 @@ namespace tessera::test {
 /// its processors: the one that it is on.
 class OnOneProcessor {
  public:
-  OnOneProcessor() {
-    is_known_ = sched_getaffinity(0, sizeof before_, &before_) == 0;
+  OnOneProcessor() : is_known_(sched_getaffinity(0, sizeof before_, &before_) == 0) {
     const int current = sched_getcpu();
     EXPECT_TRUE(is_known_ && current >= 0) << "this test needs to know its processors";
     processor_ = static_cast<std::size_t>(current);
@@ -36,7 +35,7 @@ class OnOneProcessor {
 
  private:
   cpu_set_t before_{};
-  bool is_known_ = false;
+  bool is_known_;
   std::size_t processor_ = 0;
 };
 
