@@ -19,8 +19,8 @@ namespace tessera::rma::detail {
 
 /// How a waiter stays awake behind its first spin.
 struct Linger {
-  std::chrono::nanoseconds budget{0};  ///< for how long; 0: not at all
-  std::chrono::nanoseconds between_yields{50'000};
+  std::chrono::nanoseconds budget{0};          ///< for how long; 0: not at all
+  std::chrono::nanoseconds between_yields{0};  ///< for which it spins; 0: for a few looks
 };
 
 /// What one thread knows of others that compute on its core. Not thread-safe.
@@ -51,8 +51,8 @@ class Crowd {
   Clock::duration length_{};
 };
 
-/// Calls `ready` until it is true or it is time to sleep; tells which. Cost: a yield each
-/// `between_yields`, and two readings of the clock.
+/// Calls `ready` until it is true or it is time to sleep; tells which. Cost: one reading of the
+/// clock, and up to five with a yield each `between_yields`.
 template <class Ready>
 bool linger_until(const Linger& linger, Ready&& ready) {
   const auto start = Crowd::Clock::now();
