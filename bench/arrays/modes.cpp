@@ -51,13 +51,21 @@ struct Phase {
   }
 };
 
-void run(Phase& phase, const Way& way, bool adds) {
+/// A phase of `way` in which `act(box)` happens to each patch.
+template <typename Act>
+void for_patches(Phase& phase, const Way& way, Act act) {
   rma::require(phase.matrix.set_access_mode(way.mode, way.options));
   for (const Box& box : phase.boxes) {
-    rma::require(adds ? phase.matrix.accumulate(box, phase.values)
-                      : phase.matrix.get(box, phase.values));
+    act(box);
   }
   rma::require(phase.matrix.set_access_mode(AccessMode::any));
+}
+
+void run(Phase& phase, const Way& way, bool adds) {
+  for_patches(phase, way, [&](const Box& box) {
+    rma::require(adds ? phase.matrix.accumulate(box, phase.values)
+                      : phase.matrix.get(box, phase.values));
+  });
 }
 
 /// Every element that anybody adds to is of ones.
@@ -110,14 +118,12 @@ std::string check_read(Phase& phase, const Way& way) {
   const std::int64_t first = edge * edge * ++phase.checks;
   number_elements(phase.matrix, first);
   std::string problem;
-  rma::require(phase.matrix.set_access_mode(way.mode, way.options));
-  for (const Box& box : phase.boxes) {
+  for_patches(phase, way, [&](const Box& box) {
     rma::require(phase.matrix.get(box, phase.values));
     if (!is_numbered(box, phase.values, first)) {
       problem = fmt::format("patch {} has not what the matrix has", to_string(box));
     }
-  }
-  rma::require(phase.matrix.set_access_mode(AccessMode::any));
+  });
   return problem;
 }
 
