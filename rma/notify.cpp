@@ -8,6 +8,7 @@
 #include "rma/atomic.hpp"
 #include "rma/coalescing.hpp"
 #include "rma/engine/job_state.hpp"
+#include "rma/node/carrier.hpp"
 #include "rma/protocol/locate.hpp"
 #include "rma/transfer.hpp"
 
@@ -47,13 +48,31 @@ std::atomic_ref<std::int32_t> word_at(std::byte* address) {
   return std::atomic_ref<std::int32_t>(*reinterpret_cast<std::int32_t*>(address));
 }
 
+// What ranks of other nodes do here comes by way of this node's carrier.
+bool is_cut_off_from(const JobState& job, WorldRank rank) {
+  return job.node->place_of(rank) < 0 && detail::has_lost_carrier(*job.node);
+}
+
 Status lost(WorldRank rank, std::string_view missing) {
   return Status::error_at(rank, Code::peer_lost,
                           fmt::format("rank {} is gone and {}", rank.value, missing));
 }
 
-// Listens until `ready()`, or `writer` is gone; returns ready(). What this thread has kept the
-// writer may be waiting for.
+// Behind a wait in vain for what `writer` does.
+Status waited_in_vain(const JobState& job, WorldRank writer, std::string_view missing) {
+  if (!is_cut_off_from(job, writer) || is_gone(job, writer)) {
+    return lost(writer, missing);
+  }
+  const WorldRank carrier = detail::carrier_of(*job.node);
+  return Status::error_at(
+      carrier, Code::peer_lost,
+      fmt::format("rank {} died, whose process served this node: nothing comes from rank {} any "
+                  "more, and {}",
+                  carrier.value, writer.value, missing));
+}
+
+// Listens until `ready()`, or `writer` can do nothing about it any more; returns ready(). What this
+// thread has kept the writer may be waiting for.
 template <class Ready>
 bool listen(const JobState& job, WorldRank writer, Ready&& ready) {
   if (ready()) {
@@ -62,7 +81,8 @@ bool listen(const JobState& job, WorldRank writer, Ready&& ready) {
   if (job.link != nullptr) {
     job.link->send_held();
   }
-  return job.node->listen_until(ready, [&] { return is_gone(job, writer); });
+  return job.node->listen_until(
+      ready, [&] { return is_cut_off_from(job, writer) || is_gone(job, writer); });
 }
 
 // Sleeps until the flag is as wanted, or `writer` is gone; returns what it is then.
@@ -149,7 +169,9 @@ Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank
   TESSERA_ASSIGN_OR_RETURN(
       const std::int32_t last,
       listen_to_flag(job.state(), flag, writer, [&](std::int32_t seen) { return seen == value; }));
-  return last == value ? Status() : lost(writer, fmt::format("the flag is not {}", value));
+  return last == value
+             ? Status()
+             : waited_in_vain(job.state(), writer, fmt::format("the flag is not {}", value));
 }
 
 Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int32_t value,
@@ -158,7 +180,7 @@ Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int
       const std::int32_t last,
       listen_to_flag(job.state(), flag, writer, [&](std::int32_t seen) { return seen != value; }));
   if (last == value) {
-    return lost(writer, fmt::format("the flag is still {}", value));
+    return waited_in_vain(job.state(), writer, fmt::format("the flag is still {}", value));
   }
   return last;
 }
@@ -190,7 +212,8 @@ Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint
   const std::atomic<std::uint64_t>& sent = received(state, rank);
   const detail::WaitScope wait(state.recorder, detail::Wait::notice, rank);
   if (!listen(state, rank, [&] { return sent.load() >= count; })) {
-    return lost(rank, fmt::format("sent {} of {} notifications", sent.load(), count));
+    return waited_in_vain(state, rank,
+                          fmt::format("sent {} of {} notifications", sent.load(), count));
   }
   return sent.load();
 }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -121,7 +122,16 @@ class SignalReader {
 struct Child {
   pid_t pid = -1;
   bool running = false;
+  Descriptor ending;  ///< readable when it has ended; −1 where there is none
 };
+
+// A signal alone doesn't tell reliably: where the program has other threads, one of those that
+// don't block SIGCHLD may get it.
+void note_started(Child& child, pid_t pid) {
+  child.pid = pid;
+  child.running = true;
+  child.ending = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+}
 
 // Texts as exec wants them. The texts must outlive the result.
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
@@ -190,6 +200,7 @@ int reap(std::vector<Child>& children, std::vector<RankExit>& exits, ForkControl
       continue;
     }
     children[i].running = false;
+    children[i].ending = Descriptor();
     exits[i].exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : 0;
     exits[i].signal = WIFSIGNALED(state) ? WTERMSIG(state) : 0;
     std::int32_t none = -1;
@@ -271,9 +282,18 @@ class JobEnd {
   std::optional<Clock::time_point> deadline_;  // of SIGTERM; the last moment of all after SIGKILL
 };
 
-// Waits until a signal has come, a rank has printed something, or so many ms are over.
-void wait_for_events(const SignalReader& signals, const LineRelay& output, int timeout_ms) {
+// Waits until a signal has come, a rank has ended or printed something, or so many ms are over.
+void wait_for_events(const SignalReader& signals, const std::vector<Child>& children,
+                     const LineRelay& output, int timeout_ms) {
+  constexpr int look_period_ms = 100;  // after children of whose end no descriptor tells
   std::vector<pollfd> list{{.fd = signals.descriptor(), .events = POLLIN, .revents = 0}};
+  for (const Child& child : children) {
+    if (child.running && child.ending.get() >= 0) {
+      list.push_back({.fd = child.ending.get(), .events = POLLIN, .revents = 0});
+    } else if (child.running) {
+      timeout_ms = timeout_ms < 0 ? look_period_ms : std::min(timeout_ms, look_period_ms);
+    }
+  }
   output.add_to(list);
   poll(list.data(), list.size(), timeout_ms);
 }
@@ -305,21 +325,21 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
     const std::vector<std::string> environment =
         rank_environment(value, ranks_of_each_node(options));
     const std::vector<char*> environment_pointers = pointers_to(environment);
-    child.pid = fork();
-    if (child.pid == 0) {
+    const pid_t pid = fork();
+    if (pid == 0) {
       output.connect(rank);
       become_rank({.arguments = argument_pointers.data(),
                    .environment = environment_pointers.data(),
                    .launcher = launcher},
                   signals);
     }
-    if (child.pid < 0) {
+    if (pid < 0) {
       failure = Status::error(Code::limit_exceeded,
                               fmt::format("cannot start rank {}: {}", rank, std::strerror(errno)));
       pass_on(SIGTERM, children);
       break;
     }
-    child.running = true;
+    note_started(child, pid);
     ++running;
     output.started(rank);
     if (options.started) {
@@ -328,7 +348,7 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
   }
   JobEnd job_end;
   while (running > 0) {
-    wait_for_events(signals, output, job_end.time_left());
+    wait_for_events(signals, children, output, job_end.time_left());
     if (const int signal = signals.next(); signal != 0) {
       pass_on(signal, children);
     }

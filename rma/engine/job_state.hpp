@@ -103,6 +103,9 @@ class JobState {
   NodeMap nodes;
   Status passed_over;  ///< why a transport that was named is not used: the first of them
   int machines = 1;    ///< that the ranks are on; fewer than nodes where those are emulated
+  /// Those for whom other numbers stand for processes than for the first rank of their node; in
+  /// ascending order.
+  std::vector<WorldRank> numbered_apart;
   NodeProcessors processors;
   std::shared_ptr<Node> node;
   std::unique_ptr<NodeLink> link;  ///< to other nodes; null where there are none

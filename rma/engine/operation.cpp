@@ -9,6 +9,37 @@
 
 namespace tessera::rma::detail {
 
+namespace {
+
+// Such a one is nothing to a fence any more. An error is left where it is, for the fence.
+bool has_ended_well(Operation& operation) {
+  if (!operation.has_ended()) {
+    return false;
+  }
+  Status error = operation.wait();
+  if (error.ok()) {
+    return true;
+  }
+  operation.completion().begin();
+  operation.completion().end(std::move(error));
+  return false;
+}
+
+// A program may start operations for hours before it fences. Looks at all of them, but no sooner
+// than as many have come as were left.
+void make_room(std::vector<std::shared_ptr<Operation>>& adopted) {
+  constexpr std::size_t few = 64;
+  if (adopted.size() < std::max(adopted.capacity(), few)) {
+    return;
+  }
+  std::erase_if(adopted, [](const auto& each) { return has_ended_well(*each); });
+  if (2 * adopted.size() > adopted.capacity()) {
+    adopted.reserve(2 * adopted.capacity());
+  }
+}
+
+}  // namespace
+
 bool Operation::done() {
   job_.progress();
   return has_ended();
@@ -80,6 +111,7 @@ void Outstanding::add(const std::shared_ptr<Operation>& operation) {
 
 void Outstanding::adopt(std::shared_ptr<Operation> operation) {
   const std::lock_guard guard(mutex_);
+  make_room(adopted_);
   adopted_.push_back(std::move(operation));
   note_what_concerns_fences();
 }

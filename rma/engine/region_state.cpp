@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
@@ -92,7 +93,33 @@ Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
   return {};
 }
 
+namespace {
+
+// A process that reaches into another's memory, be it a member's or the agent's, names it by its
+// number: where that is another process's, or its own, it would be served by that one.
+Status check_process_numbers(const JobState& job, std::span<const WorldRank> members) {
+  const auto apart = std::find_if(members.begin(), members.end(), [&](WorldRank rank) {
+    return std::binary_search(job.numbered_apart.begin(), job.numbered_apart.end(), rank);
+  });
+  if (apart == members.end()) {
+    return {};
+  }
+  return Status::error_at(*apart, Code::unsupported,
+                          fmt::format("rank {} is in another process name space than the first "
+                                      "rank of its node, so memory that is attached there cannot "
+                                      "be reached",
+                                      apart->value))
+      .hint(
+          "allocate the region, or start a node's ranks in one process name space (containers: "
+          "--pid=host)");
+}
+
+}  // namespace
+
 Status RegionState::make_segment(void* memory, std::size_t bytes) {
+  if (is_attached_) {
+    TESSERA_RETURN_IF_ERROR(check_process_numbers(job(), team_.members()));
+  }
   Transport& transport = *job().transports.front();
   auto segment = is_attached_ ? transport.attach(team_, memory, bytes, options_)
                               : transport.allocate(team_, bytes, options_);

@@ -72,6 +72,7 @@ struct Whereabouts {
   std::uint64_t machine = 0;  ///< within it processes can share memory by passing descriptors: same
                               ///< running kernel, same host name, same network name space (in which
                               ///< abstract sockets live)
+  std::uint64_t numbers = 0;  ///< the same process has the same number: process name space
 };
 
 Result<Whereabouts> whereabouts() {
@@ -95,6 +96,10 @@ Result<Whereabouts> whereabouts() {
     identity += std::to_string(network.st_ino);
   }
   own.machine = number(identity);
+  struct stat numbers {};
+  if (stat("/proc/self/ns/pid", &numbers) == 0) {
+    own.numbers = numbers.st_ino;
+  }
   return own;
 }
 
@@ -148,6 +153,21 @@ NodeMap nodes_of(const std::vector<Introduction>& all, const Settings& settings,
                  [](const Introduction& each) { return each.where.machine; });
   machines = static_cast<int>(std::set<std::uint64_t>(keys.begin(), keys.end()).size());
   return NodeMap(keys, settings.ranks_per_node);
+}
+
+// Containers may share all that makes a node but the numbers of their processes.
+std::vector<WorldRank> numbered_apart(const std::vector<Introduction>& all, const NodeMap& nodes) {
+  std::vector<WorldRank> apart;
+  for (WorldRank rank{0}; rank.value < static_cast<std::int32_t>(all.size()); ++rank.value) {
+    const WorldRank first = nodes.ranks_of(nodes.node_of(rank)).front();
+    const auto numbers = [&](WorldRank each) {
+      return all[static_cast<std::size_t>(each.value)].where.numbers;
+    };
+    if (numbers(rank) != numbers(first)) {
+      apart.push_back(rank);
+    }
+  }
+  return apart;
 }
 
 NodeProcessors processors_of(NodeId node, const std::vector<Introduction>& all,
@@ -334,6 +354,7 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
   auto job = std::make_shared<JobState>(*settings, std::move(bootstrap), std::move(nodes));
   job->self = job;
   job->machines = machines;
+  job->numbered_apart = numbered_apart(ranks, job->nodes);
   job->processors = processors_of(job->nodes.node_of(job->rank), ranks, job->nodes);
   job->log.set_level(log_level(job->settings));
   for (const std::string& warning : warnings) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/lost_carrier.hpp"
 #include "rma/engine/reduce.hpp"
 #include "rma/engine/team_state.hpp"
 
@@ -93,7 +94,8 @@ std::uint32_t TeamState::accept_leaders(std::uint64_t key) {
   for (const std::int32_t index : nodes_->partners()) {
     const auto gone = [&] {
       const bool is_given_up = control_ != nullptr && control_->broken.load() != 0;
-      return is_given_up || look_after_node(index) != 0 || look_after_next_node() != 0;
+      return is_given_up || has_lost_carrier(*node_) || look_after_node(index) != 0 ||
+             look_after_next_node() != 0;
     };
     const Result<Invitation> invitation = node_->accept(key, nodes_->leader(index), gone);
     if (!invitation.ok()) {
@@ -371,7 +373,8 @@ std::uint32_t TeamState::wait_for_word(std::atomic<std::uint64_t>& word, std::in
       looked = now;
       look_after_members(generation);
       // Only what is found twice counts: what it delivered before may still be on its way.
-      const std::uint32_t gone = look_after_node(sender);
+      const std::uint32_t cut_off = word_of_lost_carrier(*node_);
+      const std::uint32_t gone = cut_off != 0 ? cut_off : look_after_node(sender);
       if (gone != 0 && gone_before != 0 && !over()) {
         return gone;
       }
@@ -397,7 +400,15 @@ std::uint32_t TeamState::look_after_node(std::int32_t index) {
     return *broken;
   }
   const std::uint32_t gone = look_after_ranks(index);
-  return gone != 0 || broken.ok() ? gone : explain(index, broken.status());
+  if (gone != 0 || broken.ok()) {
+    return gone;
+  }
+  // A node that has freed the team's memory while nobody is gone has got through its last step, or
+  // has told of its reason to give up: what it sent is on its way.
+  const std::uint32_t word = explain(index, broken.status());
+  const bool says_nothing =
+      broken.status().code() == Code::closed && word == TeamControl::left(nodes_->leader(index));
+  return says_nothing ? 0 : word;
 }
 
 std::uint32_t TeamState::look_after_ranks(std::int32_t index) {
@@ -446,6 +457,7 @@ std::uint32_t TeamState::explain(std::int32_t index, const Status& error) {
   for (std::int32_t other = 0; other < nodes_->count() && word == 0; ++other) {
     word = other == nodes_->own() ? look_after_own_node() : look_after_ranks(other);
   }
+  word = word != 0 ? word : word_of_lost_carrier(*node_);
   if (word != 0) {
     return word;
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/lost_carrier.hpp"
 #include "rma/engine/reduce.hpp"
 
 namespace tessera::rma::detail {
@@ -251,6 +252,7 @@ Result<Invitation> TeamState::accept_invitation(std::uint64_t key, WorldRank mak
   std::uint32_t word = 0;
   const auto in_vain = [&] {
     word = look_after_own_node();
+    word = word == 0 && nodes_ ? word_of_lost_carrier(*node_) : word;
     word = word == 0 && nodes_ ? look_after_next_node() : word;
     return word != 0;
   };
@@ -371,14 +373,16 @@ Status TeamState::status_of(std::uint32_t word) {
 }
 
 // Members of other nodes count only while this node's have not all come: else one that is gone may
-// have got all it needed from this node, and the step may end well.
+// have got all it needed from this node, and the step may end well. So does this node's carrier:
+// what the leader needs may have come before it died.
 void TeamState::look_after_members(std::uint32_t generation) {
   const auto has_entered = [&] {
     return control_->entered.load() == TeamControl::after(generation);
   };
   std::uint32_t word = look_after_own_node();
   if (word == 0 && nodes_ && !has_entered()) {
-    const std::uint32_t elsewhere = look_after_next_node();
+    const std::uint32_t cut_off = word_of_lost_carrier(*node_);
+    const std::uint32_t elsewhere = cut_off != 0 ? cut_off : look_after_next_node();
     word = has_entered() ? 0 : elsewhere;
   }
   if (word != 0) {

@@ -156,8 +156,12 @@ Status Directory::grow(std::uint64_t capacity) {
     }
   }
   const std::uint64_t old_offset = header().offset;
-  header().used = used;
+  // A rank that dies between the two leaves the new table with the old count, which is the larger
+  // one: it grows too early at worst. The old table with the new count would be filled until a
+  // search for what isn't there has no end.
   header().offset = offset;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  header().used = used;
   if (old_offset != 0) {
     arena_.free(old_offset, cache_line + old.size() * sizeof(Entry));
   }

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <utility>
 
+#include "rma/node/wait_ready.hpp"
+
 namespace tessera::rma::detail {
 namespace {
 
@@ -45,21 +47,6 @@ std::string random_name() {
     name += fmt::format("{:02x}", byte);
   }
   return name;
-}
-
-bool wait_readable(int fd, std::chrono::steady_clock::time_point deadline) {
-  while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
-    pollfd entry{.fd = fd, .events = POLLIN, .revents = 0};
-    const int ready = poll(&entry, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
-    if (ready > 0) {
-      return true;
-    }
-    if (ready == 0 || errno != EINTR) {
-      return false;
-    }
-  }
 }
 
 bool same_user(int connection) {
@@ -153,7 +140,7 @@ Status DescriptorServer::serve(std::span<const int> fds, int count,
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   for (int served = 0; served < count;) {
     const auto now = std::chrono::steady_clock::now();
-    if (!wait_readable(socket_.get(), std::min(deadline, now + between_asking))) {
+    if (!wait_ready(socket_.get(), POLLIN, std::min(deadline, now + between_asking))) {
       if (give_up()) {
         return Status::error(Code::peer_lost,
                              fmt::format("{} of {} processes of this node came for its shared "
@@ -191,7 +178,7 @@ Result<std::vector<Descriptor>> fetch_descriptors(const std::string& name, std::
   if (connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
     return system_error(Code::unreachable, "cannot reach the first rank of this node");
   }
-  if (!wait_readable(connection.get(), std::chrono::steady_clock::now() + timeout)) {
+  if (!wait_ready(connection.get(), POLLIN, std::chrono::steady_clock::now() + timeout)) {
     return Status::error(Code::timed_out,
                          fmt::format("the first rank of this node did not send its "
                                      "shared memory within {} ms",

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "rma/node/carrier.hpp"
+
 namespace tessera::rma::detail {
 
 Node::Node(std::shared_ptr<NodeMemory> memory, std::vector<WorldRank> ranks, int place,
@@ -67,7 +69,9 @@ bool Node::has_ended(int place) const {
 
 bool Node::is_gone(int place) const {
   if (is_guest(place)) {
-    return memory_->guest_fate(rank_at(place)).load() != GuestFate::unknown;
+    // The agent writes its fate down, and nobody does once the agent has gone with its carrier.
+    return memory_->guest_fate(rank_at(place)).load() != GuestFate::unknown ||
+           has_lost_carrier(*this);
   }
   return has_left(place) || has_ended(place);
 }

@@ -95,7 +95,7 @@ class AccumulateAction {
   static bool takes_turns(const JobState& job) { return job.accumulate_turns != nullptr; }
   /// Whether check() would find nothing wrong.
   [[nodiscard]] bool is_whole(std::size_t run_bytes) const {
-    // Elements have 4, 8 or 16 bytes; a division would cost as much as the locking.
+    // Elements have a power of two of bytes; a division would cost as much as the locking.
     return is_valid(scale_.type()) && (run_bytes & (size_of(scale_.type()) - 1)) == 0;
   }
   [[nodiscard]] Status check(std::size_t run_bytes) const {

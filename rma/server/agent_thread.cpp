@@ -527,13 +527,19 @@ void AgentThread::expect(Conversation& conversation) {
       (conversation.may_read() ? static_cast<std::uint32_t>(EPOLLIN) : 0U) |
       (wants_room ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
   Served& served = served_[conversation.descriptor()];
-  if (conversation.is_introduced() && !std::exchange(served.is_counted, true)) {
-    ++introduced_;
-    shared_.enter(conversation.origin());
-  }
+  count(served);
   if (events != served.expected) {
     served.expected = events;
     static_cast<void>(watch(conversation.descriptor(), events, EPOLL_CTL_MOD));
+  }
+}
+
+// Once, when it has introduced itself.
+void AgentThread::count(Served& served) {
+  const Conversation& conversation = *served.conversation;
+  if (conversation.is_introduced() && !std::exchange(served.is_counted, true)) {
+    ++introduced_;
+    shared_.enter(conversation.origin());
   }
 }
 
@@ -556,6 +562,8 @@ void AgentThread::drop(int fd, const std::string& why) {
     shared_.options.warn(why);
   }
   const auto found = served_.find(fd);
+  // Requests may have come with the end of the handshake, and its own end with them.
+  count(found->second);
   // A rank has one conversation with a node. Another one in its name, from wherever it came,
   // doesn't say that the rank is gone.
   const Conversation& ended = *found->second.conversation;

@@ -112,6 +112,7 @@ class AgentThread {
   [[nodiscard]] int load() const noexcept { return load_.load(std::memory_order_relaxed); }
 
  private:
+  struct Served;
   AgentThread(AgentShared& shared, int number);
   Status open();
   Status open_fabric();
@@ -136,6 +137,7 @@ class AgentThread {
   void begin(std::unique_ptr<Channel> channel);
   void serve(int fd);
   void expect(Conversation& conversation);
+  void count(Served& served);
   void finish(int fd, const Status& why);
   void answer_locks();
   [[nodiscard]] bool was_rung() const noexcept;

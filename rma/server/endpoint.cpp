@@ -29,11 +29,20 @@ Chunks packed_chunks(const CopyShape& shape, const Paths& paths) noexcept {
   return paths.chunk_bytes > 0 ? Chunks(paths.chunk_bytes) : Chunks::pipelined(shape.total_bytes());
 }
 
-// Rows that agents don't expect to be direct must fit what they take packed.
-Chunks chunks_of(const CopyShape& shape, const Paths& paths) noexcept {
-  return shape.run_bytes < paths.least_direct_row
-             ? packed_chunks(shape, paths)
-             : Chunks(shape.run_bytes >= least_piece_bytes ? direct_part_bytes : max_packed_bytes);
+// Whether the agent reaches the target's memory by copies through the kernel only: none of it is
+// mapped there, as none is here.
+bool is_attached(const Target& target) noexcept {
+  return target.segment != nullptr && target.segment->direct().base == nullptr;
+}
+
+// Rows that agents don't expect to be direct, or can't put in their place themselves, must fit what
+// they take packed.
+Chunks chunks_of(const Target& target, const CopyShape& shape, const Paths& paths) noexcept {
+  if (shape.run_bytes < paths.least_direct_row) {
+    return packed_chunks(shape, paths);
+  }
+  const bool goes_direct = shape.run_bytes >= least_piece_bytes && !is_attached(target);
+  return Chunks(goes_direct ? direct_part_bytes : max_packed_bytes);
 }
 
 Target moved(const Target& target, std::int64_t bytes) noexcept {
@@ -129,7 +138,7 @@ Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& 
     return told(done, put_part(to, source, shape, done));
   }
   return more_parts(done, [&] {
-    Chunks chunks = chunks_of(shape, link_.paths());
+    Chunks chunks = chunks_of(to, shape, link_.paths());
     return for_each_part(shape, chunks, word_bytes,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
@@ -199,7 +208,7 @@ Status ServerEndpoint::get(void* to, const Target& from, const CopyShape& shape,
     return told(done, get_part(destination, from, shape, done));
   }
   return more_parts(done, [&] {
-    Chunks chunks = chunks_of(shape, link_.paths());
+    Chunks chunks = chunks_of(from, shape, link_.paths());
     return for_each_part(shape, chunks, word_bytes,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {

@@ -194,12 +194,18 @@ Status Executor::copy(const Place& place, const CopyShape& shape, std::uint64_t 
   // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process
   auto* const remote = reinterpret_cast<std::byte*>(place.slice.place + offset);
   const WorldRank owner = place.slice.owner;
+  const int owner_place = node_.place_of(owner);
+  // As same-node ranks do: the number of a process that ended may be another process's by now,
+  if (node_.has_ended(owner_place)) {
+    return Status::error_at(
+        owner, Code::peer_lost,
+        fmt::format("rank {} died, and the memory that it attached with it", owner.value));
+  }
   if (shape.run_bytes > word_bytes) {
     return kernels::copy_across(place.slice.process, packed, remote, shape, direction).at(owner);
   }
-  // As same-node ranks do, for the kernel copies bytes and not words.
-  const RobustGuard guard(node_.memory().record(node_.place_of(owner)).attached_lock,
-                          node_.lock_context());
+  // and the kernel copies bytes and not words.
+  const RobustGuard guard(node_.memory().record(owner_place).attached_lock, node_.lock_context());
   return kernels::copy_across(place.slice.process, packed, remote, shape, direction).at(owner);
 }
 

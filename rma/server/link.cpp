@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -84,7 +85,7 @@ Link::Link(Client& client, NodeId node, std::unique_ptr<Channel> channel)
       reader_(*channel_, *this) {}
 
 Link::~Link() {
-  lose(Status::error(Code::closed, "the job was stopped"));
+  end_all(Status::error(Code::closed, "the job was stopped"));
 }
 
 Status Link::loss() const {
@@ -201,25 +202,26 @@ Status Link::post_with(const FrameHeader& header, When when, Post&& post_frame) 
     when = When::together;
   }
   Status status;
-  bool keeps_first = false;
+  bool is_left_behind = false;
   bool is_held_up = false;
   {
     const std::lock_guard guard(sending_);
     if (is_lost()) {
       return loss();
     }
-    const bool kept_before = has_unsent();
+    const bool is_looked_after = has_unsent() && !is_held_back_;
     status = post_frame(when);
     if (is_change(header.kind)) {
       changes_.note(header.target, header.region);
     }
     note_unsent();
-    keeps_first = !kept_before && has_unsent() && !is_held;
-    is_held_up = keeps_first && writer_.is_held_up();
+    is_held_back_ = is_held && !is_looked_after;
+    is_left_behind = has_unsent() && !is_held && !is_looked_after;
+    is_held_up = is_left_behind && writer_.is_held_up();
   }
   if (is_held_up) {
     client_.bring_on();
-  } else if (keeps_first) {
+  } else if (is_left_behind) {
     client_.stir();  // nobody may come by who sends it
   }
   if (status.ok()) {
@@ -304,9 +306,11 @@ Status Link::move_to(std::unique_ptr<detail::Path> path, Clock::time_point deadl
   detail::PathAddressBytes other;
   Completion done;
   TESSERA_RETURN_IF_ERROR(ask_for(other, header, mine, done));
+  // Where this fails the caller comes again and then destroys this link. Until then the agent has
+  // to see a conversation, or takes this rank for lost.
   while (!done.done()) {
     if (Clock::now() > deadline) {
-      lose(Status::error(Code::timed_out, "the agent did not open a path in time"));
+      end_all(Status::error(Code::timed_out, "the agent did not open a path in time"));
     }
     pollfd waiting{.fd = channel_->descriptor(), .events = POLLIN, .revents = 0};
     poll(&waiting, 1, 100);
@@ -314,7 +318,7 @@ Status Link::move_to(std::unique_ptr<detail::Path> path, Clock::time_point deadl
   }
   TESSERA_RETURN_IF_ERROR(done.take_error());
   if (Status connected = path->connect(other); !connected.ok()) {
-    lose(connected);  // the agent has left this connection
+    end_all(connected);  // the agent has left this connection
     return connected;
   }
   path->watch(std::move(channel_));
@@ -416,11 +420,13 @@ void Link::say_bye() {
   }
 }
 
-// Requires: sending_ is locked. What is wrong with the channel is found when it is read, too.
-void Link::send_kept() {
-  static_cast<void>(send_gathered(When::soon));
-  static_cast<void>(writer_.flush());
+// Requires: sending_ is locked. An error means that nothing more can be sent, ever; progress()
+// finds it again.
+Status Link::send_kept() {
+  Status gathered = send_gathered(When::soon);
+  Status flushed = writer_.flush();
   note_unsent();
+  return gathered.ok() ? std::move(flushed) : std::move(gathered);
 }
 
 // What there is no room for is others' from now on. Long puts in the background are theirs already.
@@ -429,7 +435,7 @@ void Link::send_held() noexcept {
   {
     const std::lock_guard guard(sending_);
     if (!is_lost() && !writer_.is_left()) {
-      send_kept();
+      send_kept().ignore("progress() finds it, and has the peer's reason");
     }
     is_held_up = writer_.is_held_up();
   }
@@ -441,7 +447,7 @@ void Link::send_held() noexcept {
 void Link::flush() {
   if (has_unsent() && !is_lost()) {
     const std::lock_guard guard(sending_);
-    send_kept();
+    send_kept().ignore("progress() finds it, and has the peer's reason");
   }
 }
 
@@ -449,10 +455,11 @@ int Link::progress() {
   if (is_lost()) {
     return 0;
   }
+  Status sent;
   if (has_unsent()) {
     const std::unique_lock guard(sending_, std::try_to_lock);
     if (guard.owns_lock()) {
-      send_kept();
+      sent = send_kept();
     }
   }
   std::unique_lock guard(receiving_, std::try_to_lock);
@@ -464,8 +471,11 @@ int Link::progress() {
   answers_ = 0;
   has_arrived_.store(false);  // what comes from now on is told again
   auto came = reader_.advance();
-  if (!came.ok()) {
-    lose(std::move(came).status());
+  while (!sent.ok() && came.ok() && *came) {
+    came = reader_.advance();  // all of it: the peer may have said why it takes nothing more
+  }
+  if (!came.ok() || !sent.ok()) {
+    lose(came.ok() ? sent : came.status());
   } else if (*came) {
     note_arrival();  // there may be more
   }
@@ -491,7 +501,16 @@ void Link::check_host() {
   }
 }
 
+// Nothing more goes either way, and the agent is told so: it waits for its peers before it ends. A
+// path tells it by itself, once it is lost or when it goes.
 void Link::lose(const Status& reason) {
+  end_all(reason);
+  if (path_ == nullptr) {
+    shutdown(channel_->descriptor(), SHUT_RDWR);
+  }
+}
+
+void Link::end_all(const Status& reason) {
   const Status told = client_.loss_of(node_, reason);
   std::vector<Awaited> waiting;
   // Who sends is through, with what awaits an answer in the table, or finds the link lost.

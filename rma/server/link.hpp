@@ -174,7 +174,8 @@ class Link final : private FrameSink, public detail::Requests {
   Status deliver(const FrameHeader& header, Awaited& awaited);
   void wait_for_room();
   void note_unsent();
-  void send_kept();
+  Status send_kept();
+  void end_all(const Status& reason);
   void lose(const Status& reason);
 
   Client& client_;
@@ -185,6 +186,8 @@ class Link final : private FrameSink, public detail::Requests {
   FrameWriter writer_;
   Gather gather_;  // goes before what is posted next
   Changes changes_;
+  bool is_held_back_ = false;  // what is unsent, by a thread that sends it when it likes: no other
+                               // was told of it
   // What the writer and the gather say, for those without the lock.
   std::atomic<bool> unsent_{false};
   std::atomic<bool> held_up_{false};

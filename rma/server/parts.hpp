@@ -31,7 +31,7 @@ struct Paths {
 /// other stages begin early.
 class Chunks {
  public:
-  explicit Chunks(std::size_t each) noexcept : first_(each), each_(each) {}
+  explicit Chunks(std::size_t each) noexcept : limit_(each), each_(each) {}
   /// For what is packed here, sent, and unpacked there, all at a time: some chunks, none so small
   /// that its own cost shows.
   static Chunks pipelined(std::size_t total) noexcept {
@@ -39,16 +39,16 @@ class Chunks {
     constexpr std::size_t most = std::size_t{256} * 1024;
     constexpr std::size_t wanted = 8;
     Chunks chunks(std::clamp(total / wanted, least, most));
-    chunks.first_ = total > chunks.each_ ? chunks.each_ / 2 : chunks.each_;
+    chunks.limit_ = total > chunks.each_ ? chunks.each_ / 2 : chunks.each_;
     return chunks;
   }
   /// Of the next part.
-  [[nodiscard]] std::size_t limit() const noexcept { return first_; }
-  void next() noexcept { first_ = each_; }
+  [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
+  void next() noexcept { limit_ = each_; }
 
  private:
-  std::size_t first_;
-  std::size_t each_;
+  std::size_t limit_;
+  std::size_t each_;  ///< of those behind the first
 };
 
 /// The same transfer with the packed rows in the place of the remote side.

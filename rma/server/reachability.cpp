@@ -17,6 +17,7 @@
 
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/startup.hpp"
+#include "rma/node/wait_ready.hpp"
 #include "rma/server/deaf_thread.hpp"
 #include "rma/server/handshake.hpp"
 #include "rma/server/tcp.hpp"
@@ -44,11 +45,6 @@ std::string first_line(const Status& status) {
   return message.substr(0, message.find('\n'));
 }
 
-bool wait_readable(int descriptor, milliseconds time) {
-  pollfd entry{.fd = descriptor, .events = POLLIN, .revents = 0};
-  return poll(&entry, 1, static_cast<int>(std::max<std::int64_t>(time.count(), 0))) > 0;
-}
-
 // Answers everybody who connects with this node's token, until it goes out of scope.
 class Doorkeeper {
  public:
@@ -67,7 +63,7 @@ class Doorkeeper {
   void answer() {
     constexpr milliseconds look_period{20};
     while (!is_ending_.load()) {
-      if (!wait_readable(listener_.descriptor(), look_period)) {
+      if (!detail::wait_ready(listener_.descriptor(), POLLIN, Clock::now() + look_period)) {
         continue;
       }
       auto caller = listener_.accept();
@@ -90,8 +86,7 @@ class Doorkeeper {
 Status expect_token(detail::Channel& channel, const Token& token, Clock::time_point deadline) {
   Token answer{};
   for (std::size_t done = 0; done < answer.size();) {
-    const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
-    if (!wait_readable(channel.descriptor(), left)) {
+    if (!detail::wait_ready(channel.descriptor(), POLLIN, deadline)) {
       return Status::error(Code::timed_out,
                            fmt::format("{} took the connection and says nothing", channel.peer()));
     }

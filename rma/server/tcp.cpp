@@ -17,6 +17,7 @@
 #include <cstring>
 #include <utility>
 
+#include "rma/node/wait_ready.hpp"
 #include "rma/server/congestion.hpp"
 
 namespace tessera::rma::server {
@@ -113,6 +114,14 @@ class TcpChannel final : public Channel {
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
       return std::size_t{0};
     }
+    // No fault of the peer's, nor of the connection: only the caller's own memory is looked at
+    // here.
+    if (errno == EFAULT) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("the local buffer of an operation is not memory that this "
+                                       "process may use: {}",
+                                       std::strerror(EFAULT)));
+    }
     return lost(std::strerror(errno));
   }
   [[nodiscard]] Status lost(const char* reason) const {
@@ -126,12 +135,7 @@ class TcpChannel final : public Channel {
 
 // Waits until a connection is made or refused; returns the system's error, 0 for none.
 Result<int> outcome_of_connecting(int fd, std::chrono::milliseconds timeout) {
-  pollfd waiting{.fd = fd, .events = POLLOUT, .revents = 0};
-  int ready = 0;
-  do {
-    ready = poll(&waiting, 1, static_cast<int>(timeout.count()));
-  } while (ready < 0 && errno == EINTR);
-  if (ready == 0) {
+  if (!detail::wait_ready(fd, POLLOUT, std::chrono::steady_clock::now() + timeout)) {
     return Status::error(Code::timed_out, fmt::format("no answer within {} ms", timeout.count()));
   }
   int error = 0;

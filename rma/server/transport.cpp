@@ -17,6 +17,7 @@
 
 #include "rma/engine/node_map.hpp"
 #include "rma/memory.hpp"
+#include "rma/node/carrier.hpp"
 #include "rma/server/agent.hpp"
 #include "rma/server/client.hpp"
 #include "rma/server/endpoint.hpp"
@@ -220,7 +221,7 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFab
   if (find != nullptr) {
     TESSERA_ASSIGN_OR_RETURN(fabrics, find_on_all(find, context));
   }
-  const bool has_agent = context.node->place() == 0;
+  const bool has_agent = context.node->place() == detail::carrier_place;
   Introduction mine;
   mine.has_device_atomics = fabrics != nullptr && fabrics->has_atomics();
   std::optional<TcpListener> listener;
@@ -272,8 +273,7 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFab
   ClientOptions options = client_options(context, all, farewells);
   options.secret = secret;
   options.fabrics = fabrics;
-  // The node's first rank carries the agent.
-  const auto carrier = static_cast<std::size_t>(context.node->ranks().front().value);
+  const auto carrier = static_cast<std::size_t>(detail::carrier_of(*context.node).value);
   return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(
       name, context, mine.has_device_atomics && all[carrier].has_device_atomics,
       std::make_shared<Client>(std::move(options)), farewells, std::move(agent)));

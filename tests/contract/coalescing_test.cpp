@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <thread>
@@ -176,6 +177,37 @@ TEST(Coalescing, IsOfAThread) {
     exchange(0);
     other.join();
     ASSERT_TRUE(ok(job.world().barrier()));
+  });
+}
+
+// What it holds back itself may wait; the flag of a thread that holds nothing goes on its way.
+TEST(Coalescing, OfOneThreadDoesNotKeepWhatOthersSend) {
+  on_ranks({.change = [](Settings&) {}}, [](Job& job) {
+    Region region = Region::allocate(job.world(), data_at + 4096).value();
+    for (const std::size_t bytes : {1000U, 2048U}) {
+      const auto round = static_cast<std::int32_t>(bytes);
+      const std::vector<std::byte> data(bytes, std::byte{1});
+      std::atomic<bool> is_holding{false};
+      std::atomic<bool> may_send{false};
+      std::thread computing([&] {
+        Handle sent;
+        {
+          const Coalescing one_message(job);
+          sent = put_async(job, region.at(neighbour(job), data_at), data.data(), bytes);
+          is_holding = true;
+          EXPECT_TRUE(test::eventually([&] { return may_send.load(); })) << "a flag was kept";
+        }
+        EXPECT_TRUE(ok(sent.wait()));
+      });
+      ASSERT_TRUE(test::eventually([&] { return is_holding.load(); }));
+      EXPECT_TRUE(ok(raise_flag(job, region.at(neighbour(job), 0), round)));
+      // Looks without a call of the library, which would send what is kept.
+      auto* const flag = reinterpret_cast<std::int32_t*>(region.local());
+      EXPECT_TRUE(test::eventually([&] { return std::atomic_ref(*flag).load() == round; }));
+      may_send = true;
+      computing.join();
+      ASSERT_TRUE(ok(job.world().barrier()));
+    }
   });
 }
 

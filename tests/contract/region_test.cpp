@@ -218,6 +218,58 @@ TEST(Region, OfMemoryThatTheProgramHas) {
   });
 }
 
+// However long, though no transport between nodes puts them in their place directly.
+TEST(Region, OfMemoryThatTheProgramHasTakesLongTransfers) {
+  if (test::transport_name() == "toy") {
+    GTEST_SKIP() << "nothing can be attached";
+  }
+  on_ranks([](Job& job) {
+    constexpr std::size_t mib = std::size_t{1} << 20U;
+    std::vector<std::byte> mine(11 * mib);
+    Region region = Region::attach(job.world(), mine.data(), mine.size()).value();
+    const RemoteAddress there = region.at(neighbour(job));
+    std::vector<std::byte> sent(9 * mib);
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      sent[i] = static_cast<std::byte>(i / 7 + static_cast<std::size_t>(job.rank().value));
+    }
+    const Status first = put(job, there, sent.data(), mib + 8);
+    if (first.code() == Code::unsupported) {
+      GTEST_SKIP() << first.message();
+    }
+    ASSERT_TRUE(ok(first));
+    std::vector<std::byte> back(sent.size());
+    ASSERT_TRUE(ok(put(job, there, sent.data(), sent.size())));
+    ASSERT_TRUE(ok(get(job, there, back.data(), back.size())));
+    EXPECT_TRUE(back == sent);
+    // Rows, and a list of long pieces.
+    const CopyShape rows = CopyShape::rows(mib, 4, 2 * static_cast<std::int64_t>(mib),
+                                           2 * static_cast<std::int64_t>(mib));
+    std::fill(back.begin(), back.end(), std::byte{0});
+    ASSERT_TRUE(ok(put(job, there + mib, sent.data(), rows)));
+    ASSERT_TRUE(ok(get(job, there + mib, back.data(), rows)));
+    const auto at = [&](std::size_t row) { return static_cast<std::ptrdiff_t>(2 * row * mib); };
+    for (std::size_t row = 0; row < 4; ++row) {
+      EXPECT_TRUE(
+          std::equal(back.begin() + at(row), back.begin() + at(row) + mib, sent.begin() + at(row)));
+    }
+    const std::vector<Fragment> pieces{{sent.data(), 3 * mib, 2 * mib},
+                                       {sent.data() + 2 * mib, 0, 3 * mib}};
+    ASSERT_TRUE(ok(put(job, there, pieces)));
+    ASSERT_TRUE(ok(get(job, there, back.data(), 5 * mib)));
+    EXPECT_TRUE(std::equal(back.begin(), back.begin() + 3 * mib, sent.begin() + 2 * mib));
+    EXPECT_TRUE(std::equal(back.begin() + 3 * mib, back.begin() + 5 * mib, sent.begin()));
+    // Adds, exactly once each.
+    const std::vector<std::int64_t> ones(3 * mib / 8, 1);
+    std::vector<std::int64_t> words(ones.size(), 4);
+    ASSERT_TRUE(ok(put(job, there, words.data(), 3 * mib)));
+    ASSERT_TRUE(ok(accumulate(job, there, ones.data(), 3 * mib, Scale::of(std::int64_t{2}))));
+    ASSERT_TRUE(ok(job.fence_all()));
+    ASSERT_TRUE(ok(get(job, there, words.data(), 3 * mib)));
+    EXPECT_EQ(words, std::vector<std::int64_t>(ones.size(), 6));
+    ASSERT_TRUE(ok(job.barrier()));
+  });
+}
+
 TEST(Region, MayBeSparseAndLargerThanTwoGibibytes) {
   if (test::transport_name() != "shm") {
     GTEST_SKIP() << test::transport_name() << " has no sparse memory";

@@ -337,6 +337,27 @@ TEST(FaultAtStart, TheArenaShrinksIntoTheAddressSpaceOfTheFirstRank) {
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
 
+// Its memory would be sought in whatever process has the number here that it has there.
+TEST(FaultAtStart, MemoryOfARankInAProcessNameSpaceOfItsOwnIsNotAttached) {
+  const Outcome outcome = direct({.scenario = "attach-apart", .victim = 1, .signal = 0});
+  EXPECT_FALSE(outcome.hung);
+  if (outcome.count("impossible") > 0) {
+    GTEST_SKIP() << "this user may make no name spaces";
+  }
+  for (const int rank : {0, 1, 2}) {
+    const Report* const attach = outcome.find(rank, "attach");
+    ASSERT_NE(attach, nullptr) << "rank " << rank;
+    EXPECT_EQ(attach->code, "unsupported") << "rank " << rank;
+    EXPECT_EQ(attach->named_rank, 1) << "rank " << rank;
+    EXPECT_NE(attach->message.find("hint: allocate the region"), std::string::npos)
+        << attach->message;
+    ASSERT_NE(outcome.find(rank, "allocate"), nullptr) << "rank " << rank;
+    EXPECT_EQ(outcome.find(rank, "allocate")->code, "ok") << "rank " << rank;
+    EXPECT_EQ(outcome.exits[static_cast<std::size_t>(rank)].exit_code, 0) << "rank " << rank;
+  }
+  EXPECT_FALSE(HasFailure()) << describe(outcome);
+}
+
 TEST(FaultAtStart, ThereAreHintsAgainstRanksOnSeveralNodes) {
   const Plan plan{.scenario = "leaves",
                   .ranks = 2,

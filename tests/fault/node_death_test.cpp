@@ -52,6 +52,39 @@ TEST(NodeDeath, AKilledFirstRankIsNamedAndOtherNodesGoOn) {
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
 
+// Ranks of other nodes live, and nothing that they do arrives any more.
+TEST(NodeDeath, WhoWaitsForAnotherNodeIsToldOfItsOwnNodesFirstRank) {
+  Plan plan = on_three_nodes("node:mate_is_cut_off", SIGKILL);
+  plan.ranks = 4;
+  const Outcome outcome = direct(plan);
+  EXPECT_FALSE(outcome.hung);
+  EXPECT_TRUE(outcome.left_behind.empty());
+  expect_report(outcome, 3, "lock", "peer_lost", 0);
+  expect_report(outcome, 3, "lock_again", "ok", -1);
+  expect_report(outcome, 3, "flag", "peer_lost", 2, "nothing comes from rank 0 any more");
+  expect_report(outcome, 3, "notice", "peer_lost", 2, "nothing comes from rank 0 any more");
+  expect_report(outcome, 3, "barrier", "peer_lost", 2);
+  expect_report(outcome, 3, "team", "peer_lost", 2);
+  for (const int rank : {0, 1, 3}) {
+    EXPECT_NE(outcome.find(rank, "stop"), nullptr) << "rank " << rank;
+  }
+  EXPECT_FALSE(HasFailure()) << describe(outcome);
+}
+
+// What a team's member sent before it freed the team may take its time to arrive.
+TEST(NodeDeath, ATeamMayBeFreedWhileAnothersLastStepIsUnderWay) {
+  Plan plan = on_three_nodes("node:team_is_freed_early", SIGSTOP);
+  plan.ranks = 4;
+  plan.continue_after = std::chrono::milliseconds(1500);
+  const Outcome outcome = direct(plan);
+  EXPECT_FALSE(outcome.hung);
+  for (const int rank : {0, 3}) {
+    expect_report(outcome, rank, "outcome", "ok", -1);
+    EXPECT_EQ(outcome.find(rank, "setting"), nullptr) << "rank " << rank;
+  }
+  EXPECT_FALSE(HasFailure()) << describe(outcome);
+}
+
 TEST(NodeDeath, AFirstRankThatStopsGoesOnServingItsNode) {
   const Outcome outcome = direct(on_three_nodes("node:carrier_stops", 0));
   EXPECT_FALSE(outcome.hung);

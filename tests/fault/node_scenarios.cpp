@@ -4,6 +4,7 @@
 // of two ranks, over tcp. The victim is rank 2, and rank 3 is with it. And of a node of rank 3
 // alone among seven such.
 #include <chrono>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -158,6 +159,79 @@ Status flag_comes_too_late(rma::Job& job, const Line& line, rma::Region& region)
   return rma::notify(job, WorldRank{0}).status();
 }
 
+// What the carrier's mate waits for comes from ranks of other nodes that live: nobody takes it in.
+struct Awaited {
+  rma::Job& job;
+  const Line& line;
+  rma::Region& region;
+  rma::LockSet& locks;
+  rma::Team& pair;  // of the mate and the first rank
+};
+
+rma::Result<rma::Team> make_pair(rma::Job& job) {
+  return rma::Team::create(job, std::vector<WorldRank>{WorldRank{0}, mate});
+}
+
+void wait_without_carrier(Awaited& all) {
+  const WorldRank first{0};
+  all.line.report("lock", all.locks.lock(TeamRank{mate.value}, 0));
+  all.line.report("lock_again", all.locks.lock(TeamRank{mate.value}, 0));
+  all.line.report("flag",
+                  rma::wait_for_flag(all.job, all.region.at(TeamRank{mate.value}), 1, first));
+  all.line.report("notice", rma::wait_for_notifications(all.job, first, 1).status());
+  all.line.report("barrier", all.pair.barrier());
+  all.line.report("team", make_pair(all.job).status());
+}
+
+Status mate_is_cut_off(rma::Job& job, const Line& line, rma::Region& region) {
+  TESSERA_ASSIGN_OR_RETURN(rma::LockSet locks, rma::LockSet::create(job.world(), 1));
+  const bool is_of_pair = job.rank() == mate || job.rank().value == 0;
+  std::optional<rma::Team> pair;
+  if (is_of_pair) {
+    TESSERA_ASSIGN_OR_RETURN(pair, make_pair(job));
+  }
+  if (job.rank().value == 0) {
+    TESSERA_RETURN_IF_ERROR(locks.lock(TeamRank{mate.value}, 0));
+  }
+  TESSERA_RETURN_IF_ERROR(job.barrier());
+  if (job.rank() == carrier) {
+    line.ready();
+    wait_for_the_end();
+  }
+  if (job.rank() == mate) {
+    Awaited all{job, line, region, locks, *pair};
+    wait_without_carrier(all);
+    TESSERA_RETURN_IF_ERROR(
+        put_value(job, region.at(TeamRank{0}, outwards_offset), outwards_value));
+    return job.fence(WorldRank{0});
+  }
+  if (job.rank().value == 0) {
+    wait_for_the_mate(job, region);
+  }
+  return {};
+}
+
+// The carrier is stopped while its mate's last step with the first rank is under way, and the first
+// rank, which has all that it needs, frees the team.
+Status team_is_freed_early(rma::Job& job, const Line& line) {
+  constexpr std::chrono::milliseconds until_stopped{300};
+  std::optional<rma::Team> pair;
+  if (job.rank() == mate || job.rank().value == 0) {
+    TESSERA_ASSIGN_OR_RETURN(pair, make_pair(job));
+    TESSERA_RETURN_IF_ERROR(pair->barrier());
+  }
+  TESSERA_RETURN_IF_ERROR(job.barrier());
+  if (job.rank() == carrier) {
+    line.ready();
+  }
+  std::this_thread::sleep_for(until_stopped);
+  if (pair) {
+    line.report("outcome", pair->barrier());
+    pair.reset();
+  }
+  return job.barrier();
+}
+
 }  // namespace
 
 Status play_on_nodes(std::string_view name, rma::Job& job, const Line& line) {
@@ -171,6 +245,10 @@ Status play_on_nodes(std::string_view name, rma::Job& job, const Line& line) {
     lone_rank_stops(job, line);
   } else if (name == "node:flag_comes_too_late") {
     return flag_comes_too_late(job, line, region);
+  } else if (name == "node:mate_is_cut_off") {
+    return mate_is_cut_off(job, line, region);
+  } else if (name == "node:team_is_freed_early") {
+    return team_is_freed_early(job, line);
   } else if (name == "node:carrier_dies") {
     carrier_dies(job, line, region);
   } else {

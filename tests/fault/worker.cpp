@@ -12,11 +12,15 @@
 //     start-with-files:N   the victim may open N more descriptors
 //     start-with-mib:N     the victim may have N MiB more of address space
 //
-// or end-job, end-job-of-deaf: see end_job_of_all(); end-job-behind-one: see end_job_behind_one().
+// or attach-apart: see attach_apart(); or end-job, end-job-of-deaf: see end_job_of_all();
+// end-job-behind-one: see end_job_behind_one().
 //
 // Survivors exit with 0 whatever the library told them: the director judges what they report.
 #include <fmt/format.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -182,8 +186,43 @@ void end_job_behind_one(int rank, bool is_victim) {
   }
 }
 
+// Goes on as the first process of a process name space of its own. False where that isn't allowed.
+bool number_apart() {
+  if (unshare(CLONE_NEWPID) != 0) {
+    return false;
+  }
+  const pid_t child = fork();
+  if (child > 0) {
+    int state = 0;
+    waitpid(child, &state, 0);
+    _exit(WIFEXITED(state) ? WEXITSTATUS(state) : 70);
+  }
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return child == 0;
+}
+
+// The victim is in a container of its own, as it were.
+void attach_apart(bool is_victim, const Line& line) {
+  if (is_victim && !number_apart()) {
+    line.report("impossible", Status());
+  }
+  auto job = rma::Job::start();
+  if (!job.ok()) {
+    line.report("start", job.status());
+    return;
+  }
+  std::vector<double> memory(8);
+  line.report("attach", rma::Region::attach(job->world(), memory.data(), 64).status());
+  line.report("allocate", rma::Region::allocate(job->world(), 64).status());
+  line.report("stop", job->stop());
+}
+
 int run(std::string_view name, int victim, int pipe) {
   const Line line(pipe, rank_from_launcher());
+  if (name == "attach-apart") {
+    attach_apart(rank_from_launcher() == victim, line);
+    return 0;
+  }
   if (name == "end-job-behind-one") {
     end_job_behind_one(rank_from_launcher(), rank_from_launcher() == victim);
     return 0;

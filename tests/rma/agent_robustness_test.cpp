@@ -443,6 +443,39 @@ TEST_F(AgentRobustness, GarbageInTheNameOfARankDoesNotTakeItsLocksAway) {
   EXPECT_EQ(done->first.kind, Kind::done) << "it holds the lock no more";
 }
 
+// The handshake's last bytes, a request for a lock and the end in one segment: the agent takes all
+// three in one go.
+TEST_F(AgentRobustness, ARankThatEndsWithItsFirstRequestKeepsNoLock) {
+  const FrameHeader lock = lock_request(Kind::lock);
+  for (const Kind last : {Kind::bye, Kind::done}) {
+    ServedNode node;
+    RawPeer peer(node.address());
+    auto side = HandshakeClient::create(
+                    node.secret(), {.job = job_number, .origin = lock.origin, .node = NodeId{0}})
+                    .value();
+    ASSERT_TRUE(peer.send(side.outgoing()));
+    side.sent(side.outgoing().size());
+    ASSERT_TRUE(ok(side.feed(peer.receive_all(challenge_bytes))));
+    Bytes all(side.outgoing().begin(), side.outgoing().end());
+    for (const Bytes& next : {frame(lock), frame({.kind = last, .origin = lock.origin})}) {
+      all.insert(all.end(), next.begin(), next.end());
+    }
+    ASSERT_TRUE(peer.send(all));
+    EXPECT_TRUE(peer.is_closed_by_the_other());
+    int dead = -1;
+    std::optional<detail::QueueLock::Outcome> outcome;
+    EXPECT_TRUE(test::eventually(
+        [&] {
+          outcome = node.lock(0).take_or_leave(node.node(), 0, dead);
+          return outcome.has_value();
+        },
+        detail::rig_patience));
+    EXPECT_EQ(outcome, detail::QueueLock::Outcome::holder_died);
+    EXPECT_EQ(dead, node.node().guest_place(lock.origin));
+    EXPECT_EQ(node.node().has_left(dead), last == Kind::bye);
+  }
+}
+
 // --- connections whose other end is gone ------------------------------------------------------
 
 int option_of(int fd, int level, int name) {

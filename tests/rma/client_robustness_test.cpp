@@ -3,16 +3,26 @@
 // What a client lives through: agents that send garbage, end, die or say nothing. Played by a
 // listener of the test's own, byte by byte. Whoever waits is told why, and other nodes go on.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <cstring>
 #include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "rma/node/wait_ready.hpp"
 #include "rma/server/endpoint.hpp"
 #include "tests/rma/server_rig.hpp"
 #include "tests/support/checks.hpp"
@@ -441,6 +451,95 @@ TEST_F(UnreachedNode, ThatNeverAnswersIsLeftAloneForAWhile) {
   const Status second = client.link_to(NodeId{0}).status();
   EXPECT_EQ(second.message(), first.message());
   EXPECT_FALSE(accept()) << "it was tried again";
+}
+
+// Signals a hundred times a second, as a profiler's.
+class Alarms {
+ public:
+  Alarms() {
+    struct sigaction ignored {};
+    ignored.sa_handler = [](int) {};
+    ignored.sa_flags = SA_RESTART;
+    sigaction(SIGALRM, &ignored, &before_);
+    const itimerval often{.it_interval = {.tv_sec = 0, .tv_usec = 10'000},
+                          .it_value = {.tv_sec = 0, .tv_usec = 10'000}};
+    setitimer(ITIMER_REAL, &often, nullptr);
+  }
+  ~Alarms() {
+    const itimerval never{};
+    setitimer(ITIMER_REAL, &never, nullptr);
+    sigaction(SIGALRM, &before_, nullptr);
+  }
+  Alarms(const Alarms&) = delete;
+  Alarms& operator=(const Alarms&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+TEST(WaitReady, EndsAtItsDeadlineAndNoSoonerWhateverSignalsCome) {
+  const Alarms alarms;
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  constexpr std::chrono::milliseconds time{200};
+  const auto begin = std::chrono::steady_clock::now();
+  std::atomic<bool> has_ended{false};
+  // In a thread of its own, which a wait that never ends doesn't keep the test from ending.
+  std::thread waiting([&] {
+    EXPECT_FALSE(detail::wait_ready(ends[0], POLLIN, begin + time));
+    has_ended = true;
+  });
+  const pthread_t waiter = waiting.native_handle();
+  EXPECT_TRUE(test::eventually([&] {
+    pthread_kill(waiter, SIGALRM);
+    return has_ended.load();
+  }));
+  waiting.join();
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, time);
+  ASSERT_EQ(write(ends[1], "x", 1), 1);
+  EXPECT_TRUE(detail::wait_ready(ends[0], POLLIN, std::chrono::steady_clock::now()));
+  close(ends[0]);
+  close(ends[1]);
+}
+
+// Somebody listens, and more have called already than there is room for.
+class DeafListener {
+ public:
+  DeafListener() {
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(loopback_host);
+    socklen_t size = sizeof address_;
+    EXPECT_EQ(bind(listener_, generic(), size), 0);
+    EXPECT_EQ(listen(listener_, 0), 0);
+    EXPECT_EQ(getsockname(listener_, generic(), &size), 0);
+    for (int& each : callers_) {
+      each = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+      static_cast<void>(connect(each, generic(), size));
+    }
+  }
+  ~DeafListener() {
+    std::for_each(callers_.begin(), callers_.end(), close);
+    close(listener_);
+  }
+  DeafListener(const DeafListener&) = delete;
+  DeafListener& operator=(const DeafListener&) = delete;
+  [[nodiscard]] TcpAddress address() const { return {loopback_host, ntohs(address_.sin_port)}; }
+
+ private:
+  sockaddr* generic() { return reinterpret_cast<sockaddr*>(&address_); }
+  int listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address_{};
+  std::array<int, 4> callers_{};
+};
+
+TEST(ConnectTcp, GivesUpInTimeWhateverSignalsCome) {
+  const DeafListener deaf;
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const Alarms alarms;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto channel = connect_tcp(deaf.address(), std::chrono::milliseconds(500));
+  EXPECT_TRUE(fails(channel.status(), Code::timed_out, {"no answer within 500 ms"}));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST_F(UnreachedNode, IsReachedAsSoonAsItAnswers) {

@@ -94,5 +94,38 @@ TEST_F(DirectoryTest, RefusesWhatTheArenaHasNoRoomForAndGoesOnAfterwards) {
   EXPECT_TRUE(directory_.insert(RegionId{1}, std::vector{slice_of(0, 0)}).ok());
 }
 
+// A rank may die at any instruction. A table that has more entries than are counted fills up, and
+// then a search for what isn't there never ends.
+TEST(DirectorySteps, NeverCountFewerEntriesThanTheTableHas) {
+  const auto memory = rig_memory(2);
+  const auto node = rig_node(memory, 0, false);
+  Directory directory(node->arena(), node->lock_context());
+  const DirectoryHeader& header = memory->header().directory;
+  // So many that the next one needs another table, in which none of these is.
+  constexpr std::uint32_t most = 512;
+  for (std::uint32_t region = 1; region <= most; ++region) {
+    ASSERT_TRUE(directory.insert(RegionId{region}, std::vector{slice_of(0, 0)}).ok());
+    directory.remove(RegionId{region}, std::vector{slice_of(0, 0)});
+  }
+  ASSERT_EQ(header.used, most);
+  const std::uint64_t first_table = header.offset;
+  std::unique_ptr<Node> theirs;
+  SteppedRank rank(
+      [&] { theirs = rig_node(memory, 1, false); },
+      [&] {
+        Directory other(theirs->arena(), theirs->lock_context());
+        static_cast<void>(other.insert(RegionId{most + 1}, std::vector{slice_of(1, 0)}));
+      });
+  if (!rank.is_possible()) {
+    GTEST_SKIP() << SteppedRank::impossible;
+  }
+  while (rank.step(1)) {
+    ASSERT_TRUE(header.offset != first_table || header.used >= most) << header.used;
+  }
+  EXPECT_NE(header.offset, first_table);
+  EXPECT_EQ(header.used, 1U);
+  rank.end();
+}
+
 }  // namespace
 }  // namespace tessera::rma::detail

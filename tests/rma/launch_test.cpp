@@ -6,13 +6,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include "tests/rma/node_rig.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -62,6 +67,24 @@ TEST(Launch, ReportsExitCodesSignalsAndProgramsThatAreNotThere) {
             127);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "tessera-run: cannot start /there/is/no/such/program: No such file or directory\n");
+}
+
+// The system gives a signal to any thread that doesn't block it.
+TEST(Launch, HearsOfTheEndAlsoWhereAnotherThreadTakesTheSignal) {
+  std::atomic<bool> is_over{false};
+  std::thread other([&] {
+    while (!is_over) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  EXPECT_TRUE(detail::ends_in_time([] {
+    for (int i = 0; i < 20; ++i) {
+      const auto exits = launch({"sleep", "0.01"}, {.ranks = 2, .nodes = 0, .started = {}});
+      EXPECT_TRUE(exits.ok());
+    }
+  }));
+  is_over = true;
+  other.join();
 }
 
 TEST(Launch, GivesTheSignalMaskOfTheCallerBack) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "rma/engine/op_kind.hpp"
 #include "rma/lock.hpp"
 #include "rma/notify.hpp"
+#include "rma/profile/job_profile.hpp"
 #include "rma/profile/rank_profile.hpp"
 #include "rma/profile/tick_clock.hpp"
 #include "rma/transfer.hpp"
@@ -286,6 +288,7 @@ TEST(ProfileEnd, WhoDoesNotStopInTimeLeavesTheOthersToThemselves) {
   for (const std::int64_t each_node : {0, 1}) {
     ProfiledRun run("json", {.count = 3, .each_node = each_node});
     run.settings.profile_wait_ms = 200;
+    std::ofstream(run.settings.profile_file) << "{\"complete\": true}";  // of an earlier job
     run.run([](Job& job) {
       require(job.barrier());
       if (job.rank().value == 1) {
@@ -297,9 +300,43 @@ TEST(ProfileEnd, WhoDoesNotStopInTimeLeavesTheOthersToThemselves) {
     EXPECT_EQ(own["complete"], false);
     EXPECT_EQ(own["by_rank"].size(), 1U);
     EXPECT_EQ(find(own["waits"], {{"wait", "barrier"}})["count"], 1);
+    EXPECT_FALSE(own["imbalance"].contains("owned_bytes")) << "others are not known";
     EXPECT_TRUE(run.json("profile.json.rank2").is_object());
     EXPECT_TRUE(run.json().is_null());
   }
+}
+
+TEST(ProfileEnd, ThatIsGoodRemovesWhatABadOneLeft) {
+  ProfiledRun run("json", {.count = 2});
+  for (const char* const name :
+       {"profile.json.rank0", "profile.json.rank1", "profile.json.rank2"}) {
+    std::ofstream(run.folder.file(name)) << "{}";
+  }
+  run.run([](Job& job) { require(job.barrier()); });
+  EXPECT_EQ(run.folder.names(), (std::vector<std::string>{"profile.json", "profile.json.rank2"}))
+      << "no rank of this job";
+}
+
+TEST(ProfileTable, KeepsNamesOnOneLineAndLettersWhole) {
+  detail::JobProfile profile{.job_ranks = 1, .missing = {}, .node_of = {0}, .ranks = {{}}};
+  profile.ranks[0].regions.resize(3);
+  profile.ranks[0].regions[0].name = "two\nlines\x1b[31m";
+  profile.ranks[0].regions[1].name = "ääääääääääääääääääääääää";   // 24 letters, 48 bytes
+  profile.ranks[0].regions[2].name = "ööööööööööööööööööööööööö";  // 25
+  for (auto& region : profile.ranks[0].regions) {
+    region.regions = 1;
+  }
+  const std::string table = profile.table();
+  EXPECT_NE(table.find("  two?lines?[31m          "), std::string::npos) << table;
+  EXPECT_NE(table.find("  ääääääääääääääääääääääää       1"), std::string::npos) << table;
+  EXPECT_NE(table.find("  ööööööööööööööööööööö...       1"), std::string::npos) << table;
+}
+
+TEST(ProfileTable, OfOneRankSaysNothingOfTheHottestOwner) {
+  detail::JobProfile profile{.job_ranks = 3, .missing = {}, .node_of = {0, 0, 0}, .ranks = {{}}};
+  EXPECT_NE(profile.table().find("hottest owner"), std::string::npos);
+  profile.missing = "rank 1 is gone";
+  EXPECT_EQ(profile.table().find("hottest owner"), std::string::npos);
 }
 
 TEST(ProfileSettings, AModeThatThereIsNotIsRefused) {

@@ -22,10 +22,10 @@ class QueueLockTest : public testing::Test {
  protected:
   static constexpr std::uint32_t capacity = 8;
 
-  void make(int ranks, bool one_process) {
+  void make(int ranks, bool one_process, int own_place = 0) {
     memory_ = rig_memory(ranks);
     one_process_ = one_process;
-    node_ = rig_node(memory_, 0, one_process);
+    node_ = rig_node(memory_, own_place, one_process);
     lock_ = new (memory_->base() + memory_->header().arena_offset) QueueLock(capacity);
     count_ = new (memory_->base() + memory_->header().arena_offset + (1U << 20))
         std::atomic<std::int64_t>(0);
@@ -192,8 +192,8 @@ TEST_F(QueueLockTest, ARingFullOfDeadWaitersBlocksNobody) {
 // The test is the agent in whose hands the guests' turns are.
 class QueueLockGuests : public QueueLockTest {
  protected:
-  void make_with_guests(int ranks, bool one_process) {
-    make(ranks, one_process);
+  void make_with_guests(int ranks, bool one_process, int own_place = 0) {
+    make(ranks, one_process, own_place);
     NodeHeader& header = memory_->header();
     header.guest_fates_offset = header.arena_offset + (2U << 20U);
     header.world_ranks = 1000;
@@ -282,6 +282,26 @@ TEST_F(QueueLockGuests, ThatAreGoneArePassedOverAndTheirLocksAreOthers) {
   EXPECT_EQ(outcome, Outcome::holder_died);
   EXPECT_EQ(told.dead_place, holder.place);
   EXPECT_EQ(node_->rank_at(told.dead_place), WorldRank{3});
+  EXPECT_TRUE(is_usable());
+}
+
+// Nobody writes their fates down any more.
+TEST_F(QueueLockGuests, AreGoneWithTheCarrierOfTheNode) {
+  make_with_guests(2, false, 1);
+  QueueLock::Turn holder = turn_of(3);
+  QueueLock::Turn waiting = turn_of(4);
+  ForkedRank carrier([&] {
+    const auto node = other(0);
+    lock_->advance(*node, holder);
+    lock_->advance(*node, waiting);
+  });
+  ASSERT_EQ(carrier.wait(), 0);
+  ASSERT_TRUE(ends_in_time([this, memory = memory_, holder] {
+    int dead = -1;
+    EXPECT_EQ(lock_->lock(*node_, dead), Outcome::holder_died);
+    EXPECT_EQ(dead, holder.place);
+  }));
+  EXPECT_FALSE(node_->has_left(holder.place));
   EXPECT_TRUE(is_usable());
 }
 

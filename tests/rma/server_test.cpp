@@ -5,8 +5,11 @@
 // the slice. No job: everything is made by hand.
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -22,6 +25,7 @@
 #include "rma/kernels/walk.hpp"
 #include "rma/server/changes.hpp"
 #include "rma/server/endpoint.hpp"
+#include "rma/server/executor.hpp"
 #include "tests/rma/server_rig.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/random_shape.hpp"
@@ -505,6 +509,84 @@ TEST_P(ServerTest, AnAgentThatEndsTellsEverybodyWhoWaits) {
   EXPECT_TRUE(fails(lost, Code::closed, {"node 0", "has left the job"}));
   EXPECT_TRUE(fails(put(0, bytes.data(), CopyShape::contiguous(8)), Code::closed));
   EXPECT_EQ(client_.link_to(NodeId{0}).value()->is_lost(), true);
+}
+
+// --- memory that is not there
+// ------------------------------------------------------------------------------------
+
+// Three megabytes, of which only the first may be touched.
+class HalfABuffer {
+ public:
+  static constexpr std::size_t bytes = 3U << 20U;
+  HalfABuffer()
+      : start_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    mprotect(static_cast<std::byte*>(start_) + (bytes / 3), bytes - bytes / 3, PROT_NONE);
+  }
+  ~HalfABuffer() { munmap(start_, bytes); }
+  HalfABuffer(const HalfABuffer&) = delete;
+  HalfABuffer& operator=(const HalfABuffer&) = delete;
+  [[nodiscard]] void* start() const { return start_; }
+
+ private:
+  void* start_;
+};
+
+// The stream is broken off inside a frame, so the link is lost; the agent waits for it no more.
+TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConversation) {
+  const HalfABuffer half;
+  constexpr WorldRank rank{2};
+  const CopyShape shape = CopyShape::contiguous(HalfABuffer::bytes);
+  for (const bool is_put : {false, true}) {
+    Client client(options_for(node_, rank));
+    Link* const link = client.link_to(NodeId{0}).value();
+    ServerEndpoint endpoint(*link, rank, owner);
+    Completion done;
+    done.begin();
+    Status told = is_put ? endpoint.put(at(0), half.start(), shape, done)
+                         : endpoint.get(half.start(), at(0), shape, done);
+    ASSERT_TRUE(ok(told));
+    ASSERT_TRUE(test::eventually([&] { return client.wait(done, std::chrono::milliseconds(1)); },
+                                 detail::rig_patience));
+    told = done.take_error();
+    EXPECT_TRUE(fails(told, Code::invalid_argument, {"the local buffer of an operation"}));
+    EXPECT_FALSE(told.rank().has_value());
+    EXPECT_TRUE(link->is_lost());
+    client.close();
+    EXPECT_TRUE(
+        test::eventually([&] { return node_.node().is_gone(node_.node().guest_place(rank)); },
+                         detail::rig_patience));
+  }
+  client_.close();
+  node_.agent().wait_until_alone();
+}
+
+// Its number may be another process's by now: here it is the test's own.
+TEST(AttachedMemory, OfARankThatDiedIsNotSoughtInAnotherProcess) {
+  const auto memory = detail::rig_memory(2);
+  const auto node = detail::rig_node(memory, 0, false);
+  detail::ForkedRank rank([&] { detail::rig_node(memory, 1, false); });
+  ASSERT_EQ(rank.wait(), 0);
+  std::array<std::uint64_t, 8> innocent{};
+  const detail::DirectorySlice slice{.owner = WorldRank{1},
+                                     .process = getpid(),
+                                     .place = reinterpret_cast<std::uintptr_t>(innocent.data()),
+                                     .bytes = sizeof innocent};
+  detail::Directory directory(node->arena(), node->lock_context());
+  ASSERT_TRUE(ok(directory.insert(region, std::span(&slice, 1))));
+  const Executor executor(*node);
+  const FrameHeader header{
+      .kind = Kind::put, .origin = origin, .target = WorldRank{1}, .region = region};
+  for (const std::size_t bytes : {8U, 64U}) {
+    const Pattern pattern = CopyShape::contiguous(bytes);
+    Bytes packed(bytes, std::byte{0x55});
+    const auto place = executor.find(header, pattern);
+    ASSERT_TRUE(ok(place));
+    EXPECT_TRUE(fails(executor.put(*place, pattern, packed.data()), Code::peer_lost,
+                      {"rank 1 died, and the memory that it attached with it"}));
+    EXPECT_TRUE(fails(executor.get(*place, pattern, packed.data()), Code::peer_lost));
+    EXPECT_EQ(packed, Bytes(bytes, std::byte{0x55}));
+  }
+  EXPECT_EQ(innocent, (std::array<std::uint64_t, 8>{}));
 }
 
 // --- strangers
