@@ -139,6 +139,10 @@ class ArrayBase {
   [[nodiscard]] rma::Status check_transfer(const Transfer& transfer) const {
     return (uses_ & use_of(transfer)) != 0 ? rma::Status() : explain_use(use_of(transfer));
   }
+  /// Local. What collectives ask of an array of which members read, or write, elements wherever
+  /// they lie. Errors: closed; invalid_argument when the access mode forbids it.
+  [[nodiscard]] rma::Status check_readable() const;
+  [[nodiscard]] rma::Status check_writable() const;
   /// This array, or the copy of it on this node that serves such transfers.
   [[nodiscard]] const ArrayBase& where_to(Transfer::Kind kind) const noexcept;
 
@@ -276,6 +280,7 @@ class ArrayBase {
   [[nodiscard]] rma::Status explain_closed() const;
   [[nodiscard]] rma::Status check_use(Use use, const Box& box, const LocalBuffer& local) const;
   [[nodiscard]] rma::Status explain_use(Use use) const;
+  void use_as(rma::AccessMode mode) noexcept;
   [[nodiscard]] rma::Status begin_mode(const ModeOptions& options);
   [[nodiscard]] rma::Status end_mode();
   [[nodiscard]] rma::Handle start(const Transfer& transfer, const rma::RemoteAddress& at,

@@ -102,6 +102,16 @@ Status ArrayBase::explain_use(Use use) const {
       .hint("end that phase with set_access_mode(AccessMode::any)");
 }
 
+Status ArrayBase::check_readable() const {
+  TESSERA_RETURN_IF_ERROR(check_transfer(Transfer::get()));
+  return check_local_access();
+}
+
+Status ArrayBase::check_writable() const {
+  TESSERA_RETURN_IF_ERROR(check_transfer(Transfer::put()));
+  return check_local_access();
+}
+
 Status ArrayBase::set_access_mode(AccessMode mode, const ModeOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_open());
   const std::string doing = "setting the access mode of " + describe();
@@ -122,9 +132,17 @@ Status ArrayBase::set_access_mode(AccessMode mode, const ModeOptions& options) {
                                                     "access mode", "all members must give the same")
                               .context(doing));
   TESSERA_RETURN_IF_ERROR(end_mode().context(doing));
+  use_as(mode);
+  Status begun = begin_mode(options);
+  if (!begun.ok()) {
+    use_as(lasting);
+  }
+  return std::move(begun).context(doing);
+}
+
+void ArrayBase::use_as(AccessMode mode) noexcept {
   access_mode_ = mode;
   uses_ = uses_of(mode);
-  return begin_mode(options).context(doing);
 }
 
 // Collective. What was added to the nodes' copies gets to where it belongs.

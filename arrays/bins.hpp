@@ -22,6 +22,7 @@
 #include "arrays/array.hpp"
 #include "arrays/axis_cut.hpp"
 #include "arrays/gather.hpp"
+#include "arrays/within_memory.hpp"
 #include "rma/element.hpp"
 
 namespace tessera::arrays {
@@ -47,6 +48,33 @@ rma::Result<std::vector<BinBatch>> batches_of_bins(const BinVector& offsets,
                                                    std::int64_t room, std::int64_t most_elements);
 rma::Status check_bin_vectors(const ArrayBase& contents, const BinVector& offsets,
                               const BinVector& counts);
+/// NaN behind all numbers.
+template <rma::RealElement T>
+bool sorts_before(T a, T b) noexcept {
+  return a < b || (a == a && b != b);
+}
+
+/// Local part of sort_bins(): this rank's share.
+template <rma::RealElement T>
+rma::Status sort_own_bins(const Array<T>& contents, const BinVector& offsets,
+                          const BinVector& counts) {
+  constexpr std::int64_t batch_bytes = 1 << 20;
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<BinBatch> batches,
+                           batches_of_bins(offsets, counts, contents.team(), contents.extents()[0],
+                                           batch_bytes / static_cast<std::int64_t>(sizeof(T))));
+  std::vector<T> values;
+  for (const BinBatch& batch : batches) {
+    const Box box({batch.lo}, {batch.hi});
+    values.resize(static_cast<std::size_t>(batch.hi - batch.lo));
+    TESSERA_RETURN_IF_ERROR(contents.get(box, values));
+    for (std::size_t b = 0; b < batch.offsets.size(); ++b) {
+      const auto first = values.begin() + (batch.offsets[b] - batch.lo);
+      std::sort(first, first + batch.counts[b], sorts_before<T>);
+    }
+    TESSERA_RETURN_IF_ERROR(contents.put(box, values));
+  }
+  return {};
+}
 }  // namespace detail
 
 /// One-sided. counts[b] += how often b is among `bins`. Errors: also out_of_range for a bin that
@@ -75,30 +103,14 @@ rma::Status add_to_bins(const Array<T>& contents, const BinVector& offsets, cons
   return scatter(contents, Places::flat(places, 1), values);
 }
 
-/// Collective over the team of `contents`. Sorts the values of each bin, the smallest first; begins
-/// and ends with a synchronisation. Each rank sorts an equal number of bins.
+/// Collective over the team of `contents`. Sorts the values of each bin, the smallest first and NaN
+/// last; begins and ends with a synchronisation. Each rank sorts an equal number of bins.
 /// Cost: O(n log n) of a bin; memory for chunk_bytes or the longest bin.
 template <rma::RealElement T>
 rma::Status sort_bins(const Array<T>& contents, const BinVector& offsets, const BinVector& counts) {
   TESSERA_RETURN_IF_ERROR(contents.sync(detail::check_bin_vectors(contents, offsets, counts)));
-  constexpr std::int64_t batch_bytes = 1 << 20;
-  const auto batches =
-      detail::batches_of_bins(offsets, counts, contents.team(), contents.extents()[0],
-                              batch_bytes / static_cast<std::int64_t>(sizeof(T)));
-  rma::Status mine = batches.status();
-  std::vector<T> values;
-  for (std::size_t i = 0; mine.ok() && i < batches->size(); ++i) {
-    const detail::BinBatch& batch = (*batches)[i];
-    const Box box({batch.lo}, {batch.hi});
-    values.resize(static_cast<std::size_t>(batch.hi - batch.lo));
-    mine = contents.get(box, values);
-    for (std::size_t b = 0; mine.ok() && b < batch.offsets.size(); ++b) {
-      const auto first = values.begin() + (batch.offsets[b] - batch.lo);
-      std::sort(first, first + batch.counts[b]);
-    }
-    mine = mine.ok() ? contents.put(box, values) : std::move(mine);
-  }
-  return contents.sync(std::move(mine));
+  return contents.sync(
+      detail::within_memory([&] { return detail::sort_own_bins(contents, offsets, counts); }));
 }
 
 }  // namespace tessera::arrays

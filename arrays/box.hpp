@@ -80,6 +80,12 @@ class Box {
   }
   /// As volume(); returns false when 63 bits do not hold it.
   [[nodiscard]] constexpr bool checked_volume(std::int64_t& elements) const noexcept {
+    for (int dim = 0; dim < ndims(); ++dim) {
+      std::int64_t length = 0;
+      if (__builtin_sub_overflow(hi_[dim], lo_[dim], &length)) {
+        return false;
+      }
+    }
     return checked_product(extents(), elements);
   }
 

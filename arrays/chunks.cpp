@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "arrays/detail/shift.hpp"
+#include "arrays/shared_memory.hpp"
+#include "arrays/within_memory.hpp"
 #include "rma/handle.hpp"
 #include "rma/region.hpp"
 
 namespace tessera::arrays {
 
-using rma::AccessMode;
 using rma::Code;
 using rma::Handle;
 using rma::Status;
@@ -28,14 +29,9 @@ std::string name_of(const ChunkOperand& operand) {
 }
 
 Status check_access(const ChunkOperand& operand) {
-  const AccessMode mode = operand.array->access_mode();
-  const bool allowed =
-      mode == AccessMode::any || (mode == AccessMode::read_only && !operand.is_written);
-  return allowed
-             ? Status()
-             : Status::error(Code::invalid_argument,
-                             fmt::format("the access mode of {} does not allow to {} it",
-                                         name_of(operand), operand.is_written ? "write" : "read"));
+  const ArrayBase& array = *operand.array;
+  return (operand.is_written ? array.check_writable() : array.check_readable())
+      .context(name_of(operand));
 }
 
 Status check_extents_of(const ChunkOperand& operand, const ChunkOperand& first) {
@@ -77,23 +73,20 @@ Status check_team(const ChunkOperand& operand, const ChunkOperand& first) {
   return {};
 }
 
-// A rank may write an element that another has still to read, unless they are the same one.
-Status check_overlap(const ChunkOperand& operand, const ChunkOperand& first) {
-  const bool same_memory =
-      operand.array->region().shared_state() == first.array->region().shared_state();
-  if (!first.is_written || !same_memory) {
+// A rank may write an element that another has still to read, unless each index stands for the same
+// element in both, which one rank reads and writes.
+Status check_overlap(const ChunkOperand& one, const ChunkOperand& other) {
+  const bool is_one_element = one.along < 0 && other.along < 0 && one.box == other.box &&
+                              detail::is_same_layout(*one.array, *other.array);
+  if (!(one.is_written || other.is_written) || is_one_element ||
+      !detail::share_memory(*one.array, one.box, *other.array, other.box)) {
     return {};
   }
-  const bool same_array = operand.array->distribution() == first.array->distribution();
-  if (same_array && operand.along < 0 && operand.box == first.box) {
-    return {};
-  }
-  if (same_array && operand.along < 0 && intersect(operand.box, first.box).is_empty()) {
-    return {};
-  }
+  const ChunkOperand& written = one.is_written ? one : other;
+  const ChunkOperand& read = one.is_written ? other : one;
   return Status::error(Code::invalid_argument,
                        fmt::format("{} is written while {}, which lies in the same memory, is read",
-                                   name_of(first), name_of(operand)))
+                                   name_of(written), name_of(read)))
       .hint("copy the part that is read into an array of its own first");
 }
 
@@ -106,8 +99,7 @@ Status check_operand(const ChunkOperand& operand, const ChunkOperand& first) {
     return {};
   }
   TESSERA_RETURN_IF_ERROR(check_extents_of(operand, first));
-  TESSERA_RETURN_IF_ERROR(check_team(operand, first));
-  return check_overlap(operand, first);
+  return check_team(operand, first);
 }
 
 // The part of operand's box that belongs to `piece`, which lies in first's box.
@@ -336,11 +328,16 @@ Status check_operands(std::string_view verb, std::span<const ChunkOperand> opera
   for (const ChunkOperand& operand : operands) {
     TESSERA_RETURN_IF_ERROR(explain(check_operand(operand, operands[0]), verb));
   }
+  for (std::size_t k = 1; k < operands.size(); ++k) {
+    for (const ChunkOperand& before : operands.first(k)) {
+      TESSERA_RETURN_IF_ERROR(explain(check_overlap(before, operands[k]), verb));
+    }
+  }
   return {};
 }
 
 Status for_each_chunk(std::span<const ChunkOperand> operands, const ChunkBody& body) {
-  return ChunkWalk(operands, body).run();
+  return detail::within_memory([&] { return ChunkWalk(operands, body).run(); });
 }
 
 Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,

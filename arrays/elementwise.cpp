@@ -38,10 +38,27 @@ Status update(std::string_view verb, const Part<T>& result, Function&& function)
   });
 }
 
-Status division_by_zero(std::int64_t times, const Box& box) {
-  return times == 0 ? Status()
-                    : Status::error(Code::invalid_argument,
-                                    fmt::format("{} of {} divisors are zero", times, box.volume()));
+// Collective. Divides by all elements of one of the operands but by zeros, which `divide(chunk)`
+// counts; what zeros there are, is told when everything else is done.
+template <class Divide>
+Status divide_on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
+                        const ChunkOperand& divisors, Divide&& divide) {
+  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands));
+  std::int64_t zeros = 0;
+  Status mine = for_each_chunk(operands, [&](const Chunk& chunk) {
+    zeros += divide(chunk);
+    return Status();
+  });
+  if (mine.ok() && zeros > 0) {
+    mine = Status::error(Code::invalid_argument,
+                         fmt::format("of the divisors in {} of {}, {} of rank {}'s are zero",
+                                     to_string(divisors.box), divisors.array->describe(), zeros,
+                                     operands[0].array->job().rank().value))
+               .hint(
+                   "integers have no result there: those elements keep their values, all others "
+                   "are computed");
+  }
+  return operands[0].array->sync(std::move(mine)).context(std::string(verb));
 }
 
 // Fetches what this rank owns of `to` from `from`, straight into place and all at once.
@@ -87,7 +104,7 @@ Status detail::Elementwise<T>::absolute(const Part<T>& result) {
 template <rma::Element T>
 Status detail::Elementwise<T>::reciprocal(const Part<T>& result) {
   const std::array operands{writes(result)};
-  return on_chunks("reciprocal", operands, [&](const Chunk& chunk) {
+  return divide_on_chunks("reciprocal", operands, operands[0], [](const Chunk& chunk) {
     std::int64_t zeros = 0;
     for_each_place<T>(chunk, [&zeros](T& x) {
       if (rma::IntegerElement<T> && x == T{0}) {
@@ -96,7 +113,7 @@ Status detail::Elementwise<T>::reciprocal(const Part<T>& result) {
         x = detail::divide(T{1}, x);
       }
     });
-    return division_by_zero(zeros, chunk.box);
+    return zeros;
   });
 }
 
@@ -125,7 +142,7 @@ Status detail::Elementwise<T>::multiply(const Part<T>& a, const Part<T>& b, cons
 template <rma::Element T>
 Status detail::Elementwise<T>::divide(const Part<T>& a, const Part<T>& b, const Part<T>& result) {
   const std::array operands{writes(result), reads(a), reads(b)};
-  return on_chunks("divide", operands, [&](const Chunk& chunk) {
+  return divide_on_chunks("divide", operands, operands[2], [](const Chunk& chunk) {
     std::int64_t zeros = 0;
     for_each_place<T, const T, const T>(chunk, [&zeros](T& to, const T& x, const T& y) {
       if (rma::IntegerElement<T> && y == T{0}) {
@@ -134,20 +151,20 @@ Status detail::Elementwise<T>::divide(const Part<T>& a, const Part<T>& b, const 
         to = detail::divide(x, y);
       }
     });
-    return division_by_zero(zeros, chunk.box);
+    return zeros;
   });
 }
 
 template <rma::Element T>
 Status detail::Elementwise<T>::maximum(const Part<T>& a, const Part<T>& b, const Part<T>& result) {
   return compute(
-      "maximum", result, [](T x, T y) { return is_less(x, y) ? y : x; }, a, b);
+      "maximum", result, [](T x, T y) { return is_less(x, y) || y != y ? y : x; }, a, b);
 }
 
 template <rma::Element T>
 Status detail::Elementwise<T>::minimum(const Part<T>& a, const Part<T>& b, const Part<T>& result) {
   return compute(
-      "minimum", result, [](T x, T y) { return is_less(y, x) ? y : x; }, a, b);
+      "minimum", result, [](T x, T y) { return is_less(y, x) || y != y ? y : x; }, a, b);
 }
 
 template <rma::Element T>

@@ -137,7 +137,7 @@ rma::Status divide(const A& a, const B& b, C&& result) {
 }
 
 /// Collective. The larger of each two elements; of complex ones, the one with the larger absolute
-/// value.
+/// value. NaN where one of the two is.
 template <Operand A, OperandLike<A> B, OperandLike<A> C>
 rma::Status maximum(const A& a, const B& b, C&& result) {
   return detail::Elements<A>::maximum(part(a), part(b), part(result));

@@ -29,12 +29,16 @@ double unit(std::uint32_t high, std::uint32_t low) noexcept {
   return static_cast<double>(bits) * 0x1p-53;
 }
 
-// Rounding may lead to the upper end, which does not belong to the range.
+// Rounding may lead to the upper end, which does not belong to the range, or below the lower one.
 template <class Real>
 Real within(double x, const RandomRange& range) noexcept {
   const auto value = static_cast<Real>(range.low + x * (range.high - range.low));
+  const auto low = static_cast<Real>(range.low);
   const auto high = static_cast<Real>(range.high);
-  return value < high ? value : std::nextafter(high, static_cast<Real>(range.low));
+  if (double{value} < range.low) {
+    return std::nextafter(low, high);
+  }
+  return value < high ? value : std::nextafter(high, low);
 }
 
 template <rma::Element T>
@@ -63,7 +67,7 @@ Status check_range(const RandomRange& range) {
     is_good =
         is_good && range.low <= range.high && range.low == std::floor(range.low) &&
         range.high == std::floor(range.high) && range.high - range.low < most_exact &&
-        range.low >= static_cast<double>(std::numeric_limits<T>::min()) &&
+        range.low >= std::max(-most_exact, static_cast<double>(std::numeric_limits<T>::min())) &&
         range.high <= std::min(most_exact, static_cast<double>(std::numeric_limits<T>::max()));
   } else {
     constexpr double most = std::numeric_limits<rma::RealOf<T>>::max();

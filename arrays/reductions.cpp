@@ -13,6 +13,7 @@
 #include "arrays/detail/arithmetic.hpp"
 #include "arrays/exact_sum.hpp"
 #include "arrays/transform.hpp"
+#include "arrays/within_memory.hpp"
 
 namespace tessera::arrays {
 
@@ -291,30 +292,26 @@ Result<double> largest_line_sum(std::string_view verb, const Part<T>& a, int ove
   return detail::Reductions<double>::norm_max(part(sums));
 }
 
-// The same with whole lines, added from the first element to the last by one rank each.
+// The largest sum of the lines that are this rank's share, each added from the first element to the
+// last.
 template <class T>
-Result<double> largest_whole_line_sum(std::string_view verb, const Part<T>& a, int over) {
+Result<double> largest_own_line_sum(const Part<T>& a, int over, const AxisCut& cut) {
   const int along = 1 - over;
-  const std::array operands{reads(a)};
-  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands));
-  rma::Team& team = team_of(a);
-  TESSERA_ASSIGN_OR_RETURN(const AxisCut cut, AxisCut::even(a.box().extent(along), team.size()));
   const std::int64_t length = a.box().extent(over);
   const std::int64_t at_once = std::max<std::int64_t>(
       1, chunk_bytes / std::max<std::int64_t>(1, length * static_cast<std::int64_t>(sizeof(T))));
   std::vector<T> lines;
   double most = 0;
-  Status status;
-  const std::int64_t end = cut.hi(team.rank().value);
-  for (std::int64_t lo = cut.lo(team.rank().value); lo < end && status.ok(); lo += at_once) {
+  const int self = team_of(a).rank().value;
+  for (std::int64_t lo = cut.lo(self); lo < cut.hi(self); lo += at_once) {
     Box box = a.box();
-    const std::int64_t count = std::min(at_once, end - lo);
+    const std::int64_t count = std::min(at_once, cut.hi(self) - lo);
     box.set(along, a.box().lo(along) + lo, a.box().lo(along) + lo + count);
     lines.resize(static_cast<std::size_t>(box.volume()));
     Strides strides = Strides::zeros(2);
     strides[over] = 1;
     strides[along] = length;
-    status = a.array().get(box, LocalView<T>(lines.data(), box.extents(), strides));
+    TESSERA_RETURN_IF_ERROR(a.array().get(box, LocalView<T>(lines.data(), box.extents(), strides)));
     for (std::int64_t line = 0; line < count; ++line) {
       double sum = 0;
       for (std::int64_t i = 0; i < length; ++i) {
@@ -323,7 +320,22 @@ Result<double> largest_whole_line_sum(std::string_view verb, const Part<T>& a, i
       most = sum > most || std::isnan(sum) ? sum : most;
     }
   }
-  TESSERA_RETURN_IF_ERROR(team.agree(status).context(std::string(verb)));
+  return most;
+}
+
+// The same with whole lines, by one rank each.
+template <class T>
+Result<double> largest_whole_line_sum(std::string_view verb, const Part<T>& a, int over) {
+  const std::array operands{reads(a)};
+  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands));
+  rma::Team& team = team_of(a);
+  TESSERA_ASSIGN_OR_RETURN(const AxisCut cut, AxisCut::even(a.box().extent(1 - over), team.size()));
+  double most = 0;
+  const Status mine = detail::within_memory([&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(most, largest_own_line_sum(a, over, cut));
+    return {};
+  });
+  TESSERA_RETURN_IF_ERROR(team.agree(mine).context(std::string(verb)));
   return largest_of_all(team, most);
 }
 

@@ -10,6 +10,7 @@
 
 #include "arrays/axis_cut.hpp"
 #include "arrays/detail/arithmetic.hpp"
+#include "arrays/shared_memory.hpp"
 #include "arrays/transform.hpp"
 
 namespace tessera::arrays {
@@ -235,11 +236,16 @@ Status check_packing(std::string_view verb, const ChunkOperand& loose, const Chu
   const std::array of_one_length{loose, mask};
   TESSERA_RETURN_IF_ERROR(check_operands(verb, of_one_length));
   TESSERA_RETURN_IF_ERROR(check_operands(verb, std::span(&packed, 1)));
-  if (loose.array->region().shared_state() == packed.array->region().shared_state()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("{}: the result lies in the memory of {}", verb,
-                                     loose.array->describe()))
-        .hint("use another array for one of the two");
+  // Ranks move elements to and from others at any time.
+  const ChunkOperand& result = packed.is_written ? packed : loose;
+  const ChunkOperand& source = packed.is_written ? loose : packed;
+  for (const ChunkOperand* const read : {&source, &mask}) {
+    if (detail::share_memory(*result.array, result.box, *read->array, read->box)) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("{}: the result lies in the memory of {}", verb,
+                                       read->array->describe()))
+          .hint("use another array for one of the two");
+    }
   }
   return {};
 }

@@ -128,14 +128,19 @@ Status check_fold(const Fold& fold) {
 }
 
 Status reduce(std::int64_t count, const tessera_part* in, const Fold& fold) {
-  TESSERA_RETURN_IF_ERROR(check_given(count, max_operands, in, true));
+  // Without a first operand there is no team to tell.
   if (count == 0) {
     return Status::error(Code::invalid_argument, "there is no operand");
   }
-  Status mine = fold.function == nullptr ? required(nullptr, "function") : check_fold(fold);
+  TESSERA_RETURN_IF_ERROR(required(in, "operands"));
+  Status mine = check_given(count, max_operands, in, fold.function != nullptr);
+  const bool is_list = mine.ok();
+  if (is_list) {
+    mine = check_fold(fold);
+  }
   OperandList operands;
-  TESSERA_RETURN_IF_ERROR(
-      list_operands(std::span(in, static_cast<std::size_t>(count)), std::move(mine), operands));
+  TESSERA_RETURN_IF_ERROR(list_operands(
+      std::span(in, is_list ? static_cast<std::size_t>(count) : 1), std::move(mine), operands));
   TESSERA_RETURN_IF_ERROR(begin_on_chunks("reduce", operands));
   rma::Team& team = operands[0].array->team();
   const auto type = static_cast<rma::ElementType>(fold.type);

@@ -23,8 +23,10 @@ using rma::Status;
 namespace {
 
 Result<Contraction> check_all(const Lettered& c, const Lettered& a, const Lettered& b) {
+  TESSERA_RETURN_IF_ERROR(c.array->check_writable().context("C"));
   for (const Lettered* const source : {&a, &b}) {
     TESSERA_RETURN_IF_ERROR(source->array->check_open().context(source->name));
+    TESSERA_RETURN_IF_ERROR(source->array->check_readable().context(source->name));
     if (source->array->region().id() == c.array->region().id()) {
       return Status::error(Code::invalid_argument,
                            fmt::format("C and {} are both {}", source->name, c.array->describe()))

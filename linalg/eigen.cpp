@@ -42,7 +42,7 @@ std::vector<Named> operands_of(const Problem& problem) {
     operands.push_back({"B", *problem.b});
   }
   if (problem.vectors) {
-    operands.push_back({"the vectors", *problem.vectors});
+    operands.push_back(detail::written("the vectors", *problem.vectors));
   }
   return operands;
 }

@@ -89,7 +89,7 @@ Status cholesky(const MatrixPatch<T>& a, const CholeskyOptions& options) {
   const MatrixMap map = detail::map_of(a);
   // Without A there is no team to agree with.
   TESSERA_RETURN_IF_ERROR(a.array().check_open().context(attempt));
-  Status mine = detail::check_operands({{"A", map}});
+  Status mine = detail::check_operands({detail::written("A", map)});
   if (mine.ok()) {
     mine = detail::check_square(map).context("A");
   }
@@ -105,9 +105,9 @@ Result<Pivots> lu(const MatrixPatch<T>& a, const MethodOptions& options) {
   const std::string_view attempt = "lu";
   const MatrixMap map = detail::map_of(a);
   TESSERA_RETURN_IF_ERROR(a.array().check_open().context(attempt));
-  const auto uses_scalapack =
-      detail::begin_dense(a.array(), {{"A", map}}, options, detail::check_operands({{"A", map}}),
-                          detail::Request().add(attempt));
+  const auto uses_scalapack = detail::begin_dense(
+      a.array(), {{"A", map}}, options, detail::check_operands({detail::written("A", map)}),
+      detail::Request().add(attempt));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   auto pivots = factor_lu<T>(map, options, *uses_scalapack);
   TESSERA_RETURN_IF_ERROR(Status(pivots.status()).context(attempt));
@@ -119,9 +119,9 @@ Result<std::vector<T>> qr(const MatrixPatch<T>& a, const MethodOptions& options)
   const std::string_view attempt = "qr";
   const MatrixMap map = detail::map_of(a);
   TESSERA_RETURN_IF_ERROR(a.array().check_open().context(attempt));
-  const auto uses_scalapack =
-      detail::begin_dense(a.array(), {{"A", map}}, options, detail::check_operands({{"A", map}}),
-                          detail::Request().add(attempt));
+  const auto uses_scalapack = detail::begin_dense(
+      a.array(), {{"A", map}}, options, detail::check_operands({detail::written("A", map)}),
+      detail::Request().add(attempt));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   auto tau = factor_qr<T>(map, options, *uses_scalapack);
   TESSERA_RETURN_IF_ERROR(Status(tau.status()).context(attempt));

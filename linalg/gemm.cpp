@@ -19,7 +19,8 @@ namespace tessera::linalg {
 
 using arrays::ArrayBase;
 using detail::check_apart;
-using detail::check_patch;
+using detail::check_source;
+using detail::check_target;
 using detail::map_of;
 using detail::MatrixMap;
 using rma::Code;
@@ -40,9 +41,9 @@ Status check_extents_fit(const MatrixMap& c, const MatrixMap& a, const MatrixMap
 }
 
 Status check_all(const MatrixMap& c, const MatrixMap& a, const MatrixMap& b) {
-  TESSERA_RETURN_IF_ERROR(check_patch(c).context("C"));
-  TESSERA_RETURN_IF_ERROR(check_patch(a).context("A"));
-  TESSERA_RETURN_IF_ERROR(check_patch(b).context("B"));
+  TESSERA_RETURN_IF_ERROR(check_target(c).context("C"));
+  TESSERA_RETURN_IF_ERROR(check_source(a).context("A"));
+  TESSERA_RETURN_IF_ERROR(check_source(b).context("B"));
   TESSERA_RETURN_IF_ERROR(check_extents_fit(c, a, b));
   TESSERA_RETURN_IF_ERROR(check_apart(c, "C", a, "A"));
   return check_apart(c, "C", b, "B");

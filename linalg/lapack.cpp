@@ -7,6 +7,7 @@
 #include <lapacke.h>
 
 #include <algorithm>
+#include <complex>
 #include <limits>
 #include <string_view>
 
@@ -83,6 +84,18 @@ Status converged(std::string_view routine_name, lapack_int info) {
   return {};
 }
 
+// 1 + the first place of a factor's diagonal that is no positive number, 0 if there is none:
+// OpenBLAS goes on with NaN.
+template <Scalar T>
+std::int64_t first_not_positive(const LocalMatrix<T>& factor) {
+  for (std::int64_t i = 0; i < factor.rows; ++i) {
+    if (!(std::real(factor.data[i * (factor.row_stride + factor.column_stride)]) > 0)) {
+      return i + 1;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 template <Scalar T>
@@ -96,7 +109,7 @@ Result<std::int64_t> cholesky(blas::Triangle triangle, const LocalMatrix<T>& a) 
       LAPACK_COL_MAJOR, triangle == blas::Triangle::upper ? 'U' : 'L', count(a.rows),
       lapack_pointer(a.data), leading(a));
   TESSERA_RETURN_IF_ERROR(status_of("potrf", info));
-  return info;
+  return info != 0 ? info : first_not_positive(a);
 }
 
 template <Scalar T>

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/shared_memory.hpp"
 #include "linalg/detail/box_panel.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/detail/same_on_all.hpp"
@@ -98,13 +99,15 @@ Status check_arguments(const PermuteOperand& out, const PermuteOperand& in,
     TESSERA_RETURN_IF_ERROR(
         check_inside(operand->box, operand->array.extents()).context(describe(*operand)));
   }
+  TESSERA_RETURN_IF_ERROR(in.array.check_readable().context(describe(in)));
+  TESSERA_RETURN_IF_ERROR(out.array.check_writable().context(describe(out)));
   TESSERA_RETURN_IF_ERROR(check_dims(out, in, dims));
   if (out.array.element().name != in.array.element().name) {
     return Status::error(
         Code::invalid_argument,
         fmt::format("{} and {} have elements of different types", describe(out), describe(in)));
   }
-  if (detail::share_memory(out.array, out.box, in.array, in.box)) {
+  if (arrays::detail::share_memory(out.array, out.box, in.array, in.box)) {
     const bool is_same = &out.array == &in.array && out.box == in.box;
     return Status::error(Code::invalid_argument,
                          is_same ? fmt::format("{} is both source and target", describe(out))

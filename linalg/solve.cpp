@@ -305,7 +305,7 @@ Status least_squares_library(const MatrixMap& a, const MatrixMap& b, const Matri
 // ---- Checks
 
 Status check_system(const MatrixMap& a, const MatrixMap& b) {
-  TESSERA_RETURN_IF_ERROR(detail::check_operands({{"A", a}, {"B", b}}));
+  TESSERA_RETURN_IF_ERROR(detail::check_operands({{"A", a}, detail::written("B", b)}));
   TESSERA_RETURN_IF_ERROR(detail::check_square(a).context("A"));
   return detail::check_extents_match({"A", a}, a.columns(), {"B", b}, b.rows(),
                                      "A is n x n and B is n x r");
@@ -315,7 +315,7 @@ Status check_triangular(const MatrixMap& a, const MatrixMap& b, Side side) {
   if (side == Side::left) {
     return check_system(a, b);
   }
-  TESSERA_RETURN_IF_ERROR(detail::check_operands({{"A", a}, {"B", b}}));
+  TESSERA_RETURN_IF_ERROR(detail::check_operands({{"A", a}, detail::written("B", b)}));
   TESSERA_RETURN_IF_ERROR(detail::check_square(a).context("A"));
   return detail::check_extents_match({"A", a}, a.rows(), {"B", b}, b.columns(),
                                      "A is n x n and, for a solution from the right, B is r x n");
@@ -340,7 +340,7 @@ Status check_pivots_of(const MatrixMap& a, std::span<const std::int64_t> pivots)
 }
 
 Status check_least_squares(const MatrixMap& a, const MatrixMap& b, const MatrixMap& x) {
-  TESSERA_RETURN_IF_ERROR(detail::check_operands({{"A", a}, {"B", b}, {"X", x}}));
+  TESSERA_RETURN_IF_ERROR(detail::check_operands({{"A", a}, {"B", b}, detail::written("X", x)}));
   if (a.rows() < a.columns()) {
     return Status::error(Code::invalid_argument,
                          fmt::format("A ({}) is {} x {}: fewer rows than columns have no one "
@@ -471,7 +471,7 @@ Status invert_positive_definite(const MatrixPatch<T>& a, const CholeskyOptions& 
   const std::string_view attempt = "invert_positive_definite";
   const MatrixMap of_a = detail::map_of(a);
   TESSERA_RETURN_IF_ERROR(a.array().check_open().context(attempt));
-  Status mine = detail::check_operands({{"A", of_a}});
+  Status mine = detail::check_operands({detail::written("A", of_a)});
   if (mine.ok()) {
     mine = detail::check_square(of_a).context("A");
   }

@@ -136,7 +136,7 @@ Result<SparseMatrix<T>> from_dense(Array<T>& dense, const SparseOptions& options
         fmt::format("making sparse matrix '{}' of {}", options.name, dense.describe()));
   };
   TESSERA_RETURN_IF_ERROR(attempt(dense.check_open()));
-  Status mine;
+  Status mine = dense.check_readable();
   if (dense.ndims() != 2 || !(threshold >= 0)) {
     mine = Status::error(Code::invalid_argument,
                          fmt::format("{} dimensions and threshold {}; it takes 2, and a threshold "
@@ -168,7 +168,7 @@ template <SparseElement T>
 Status to_dense(SparseMatrix<T>& matrix, Array<T>& dense) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
   TESSERA_RETURN_IF_ERROR(
-      matrix.sync(detail::prepare_array(dense, matrix.extents(), matrix.team(), "the dense array"))
+      matrix.sync(detail::prepare_target(dense, matrix.extents(), matrix.team(), "the dense array"))
           .context(fmt::format("writing {} as a dense array", matrix.describe())));
   // All rows are written, also those without entries: nobody fills with zeros before.
   auto own = matrix.local();

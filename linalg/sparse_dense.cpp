@@ -8,8 +8,8 @@
 #include <numeric>
 #include <vector>
 
+#include "arrays/shared_memory.hpp"
 #include "linalg/detail/dense_panel.hpp"
-#include "linalg/detail/matrix_checks.hpp"
 #include "linalg/detail/row_fetch.hpp"
 #include "linalg/detail/row_kernels.hpp"
 #include "linalg/detail/vector_gather.hpp"
@@ -31,9 +31,9 @@ template <SparseElement T>
 Status check_product(const SparseMatrix<T>& sparse, Array<T>& dense, Array<T>& result,
                      const arrays::Extents& dense_extents, const arrays::Extents& extents) {
   TESSERA_RETURN_IF_ERROR(
-      detail::prepare_array(dense, dense_extents, sparse.team(), "the dense factor"));
-  TESSERA_RETURN_IF_ERROR(detail::prepare_array(result, extents, sparse.team(), "the result"));
-  if (detail::share_memory(dense, dense.box(), result, result.box())) {
+      detail::prepare_source(dense, dense_extents, sparse.team(), "the dense factor"));
+  TESSERA_RETURN_IF_ERROR(detail::prepare_target(result, extents, sparse.team(), "the result"));
+  if (arrays::detail::share_memory(dense, dense.box(), result, result.box())) {
     return Status::error(
         Code::invalid_argument,
         fmt::format("{} is both factor and result, or they share memory", result.describe()));

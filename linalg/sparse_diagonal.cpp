@@ -100,14 +100,14 @@ Status get_diagonal(SparseMatrix<T>& matrix, Array<T>& diagonal) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
   const std::int64_t length = diagonal_length(matrix);
   return extract(matrix, "getting the diagonal of",
-                 detail::prepare_array(diagonal, {length}, matrix.team(), "the diagonal"), length,
+                 detail::prepare_target(diagonal, {length}, matrix.team(), "the diagonal"), length,
                  diagonal, [](std::int64_t row) { return row; });
 }
 
 template <SparseElement T>
 Status get_column(SparseMatrix<T>& matrix, std::int64_t column, Array<T>& result) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
-  Status given = detail::prepare_array(result, {matrix.rows()}, matrix.team(), "the result");
+  Status given = detail::prepare_target(result, {matrix.rows()}, matrix.team(), "the result");
   if (given.ok() && (column < 0 || column >= matrix.columns())) {
     given = Status::error(Code::out_of_range, fmt::format("there is no column {}", column));
   }
@@ -147,7 +147,7 @@ template <SparseElement T>
 Status scale_rows(SparseMatrix<T>& matrix, Array<T>& factors) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
   const Status given =
-      detail::prepare_array(factors, {matrix.rows()}, matrix.team(), "the factors");
+      detail::prepare_source(factors, {matrix.rows()}, matrix.team(), "the factors");
   return on_own_rows(matrix, "scaling the rows of", given, [&](const LocalRows<T>& own) {
     std::vector<T> part;
     for (std::int64_t lo = 0; lo < own.rows(); lo += detail::panel_elements) {
@@ -169,7 +169,7 @@ template <SparseElement T>
 Status scale_columns(SparseMatrix<T>& matrix, Array<T>& factors) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
   const Status given =
-      detail::prepare_array(factors, {matrix.columns()}, matrix.team(), "the factors");
+      detail::prepare_source(factors, {matrix.columns()}, matrix.team(), "the factors");
   return on_own_rows(matrix, "scaling the columns of", given, [&](const LocalRows<T>& own) {
     constexpr auto batch = static_cast<std::size_t>(detail::panel_elements);
     const auto columns = own.columns();

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "arrays/elementwise.hpp"
+#include "arrays/shared_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/dense_panel.hpp"
-#include "linalg/detail/matrix_checks.hpp"
 #include "linalg/detail/row_kernels.hpp"
 #include "linalg/detail/vector_gather.hpp"
 #include "rma/transfer.hpp"
@@ -110,7 +110,9 @@ struct SpmvPlan<T>::Parts {
   void lay_out(const LocalRows<T>& own, Array<T>& like);
   void find_places(const LocalRows<T>& own);
   Status prepare_push(Array<T>& like);
-  [[nodiscard]] Status check(const SparseMatrix<T>& matrix, Array<T>& in_x, Array<T>& in_y) const;
+  /// Of a product that writes `target`, which is one of the two.
+  [[nodiscard]] Status check(const SparseMatrix<T>& matrix, Array<T>& in_x, Array<T>& in_y,
+                             const Array<T>& target) const;
   template <class Body>
   void with_rows(const LocalRows<T>& own, Body&& body) const;
   void multiply_ranges(const LocalRows<T>& own, std::span<const RowRange> ranges, const T* from,
@@ -201,8 +203,8 @@ Status SpmvPlan<T>::Parts::prepare_push(Array<T>& like) {
 }
 
 template <SparseElement T>
-Status SpmvPlan<T>::Parts::check(const SparseMatrix<T>& matrix, Array<T>& in_x,
-                                 Array<T>& in_y) const {
+Status SpmvPlan<T>::Parts::check(const SparseMatrix<T>& matrix, Array<T>& in_x, Array<T>& in_y,
+                                 const Array<T>& target) const {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
   if (matrix.pattern() != pattern) {
     return Status::error(Code::invalid_argument,
@@ -220,11 +222,13 @@ Status SpmvPlan<T>::Parts::check(const SparseMatrix<T>& matrix, Array<T>& in_x,
                            fits_x ? in_y.describe() : in_x.describe(), fits_x ? "y" : "x"))
         .hint("create a plan with these vectors");
   }
-  if (detail::share_memory(in_x, in_x.box(), in_y, in_y.box())) {
+  if (arrays::detail::share_memory(in_x, in_x.box(), in_y, in_y.box())) {
     return Status::error(Code::invalid_argument,
                          fmt::format("{} is both x and y, or they share memory", in_x.describe()));
   }
-  return {};
+  const Array<T>& source = &target == &in_x ? in_y : in_x;
+  TESSERA_RETURN_IF_ERROR(source.check_readable().context(source.describe()));
+  return target.check_writable().context(target.describe());
 }
 
 // Calls `body(rows)` with the kind of indices that there is.
@@ -309,7 +313,7 @@ Status SpmvPlan<T>::Parts::multiply(SparseMatrix<T>& matrix, Array<T>& from, Arr
 template <SparseElement T>
 Status SpmvPlan<T>::Parts::multiply_with_neighbours(SparseMatrix<T>& matrix, Array<T>& from,
                                                     Array<T>& to) {
-  Status mine = check(matrix, from, to);
+  Status mine = check(matrix, from, to, to);
   mine = mine.ok() ? multiply(matrix, from, to) : gather->refuse(std::move(mine));
   const Stopwatch watch(communication_seconds);
   Status met = gather->meet_neighbours();
@@ -387,7 +391,7 @@ Status SpmvPlan<T>::multiply(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y) 
   }
   TESSERA_RETURN_IF_ERROR(x.check_open());
   TESSERA_RETURN_IF_ERROR(y.check_open());
-  TESSERA_RETURN_IF_ERROR(x.sync(parts_->check(matrix, x, y)).context("y = A x"));
+  TESSERA_RETURN_IF_ERROR(x.sync(parts_->check(matrix, x, y, y)).context("y = A x"));
   return y.sync(parts_->multiply(matrix, x, y)).context("y = A x with " + matrix.describe());
 }
 
@@ -398,7 +402,7 @@ Status SpmvPlan<T>::multiply_transposed(SparseMatrix<T>& matrix, Array<T>& y, Ar
   }
   TESSERA_RETURN_IF_ERROR(x.check_open());
   TESSERA_RETURN_IF_ERROR(y.check_open());
-  TESSERA_RETURN_IF_ERROR(y.sync(parts_->check(matrix, x, y)).context("x = transpose(A) y"));
+  TESSERA_RETURN_IF_ERROR(y.sync(parts_->check(matrix, x, y, x)).context("x = transpose(A) y"));
   TESSERA_RETURN_IF_ERROR(arrays::fill(x, T{}));
   return x.sync(parts_->multiply_transposed(matrix, y, x))
       .context("x = transpose(A) y with " + matrix.describe());

@@ -45,8 +45,8 @@ struct Problem {
 std::vector<Named> operands_of(const Problem& problem) {
   std::vector<Named> operands{{"A", problem.a}};
   if (problem.vectors) {
-    operands.push_back({"U", problem.vectors->u});
-    operands.push_back({"VH", problem.vectors->vh});
+    operands.push_back(detail::written("U", problem.vectors->u));
+    operands.push_back(detail::written("VH", problem.vectors->vh));
   }
   return operands;
 }

@@ -35,7 +35,7 @@ Status check_same_call(rma::Team& team, std::string_view what, std::string_view 
   return check_same_on_all(team, mine, what, "all members must call it with the same arguments");
 }
 
-Status check_array(const ArrayBase& array, const rma::Team& team) {
+Status check_array(const ArrayBase& array, const rma::Team& team, const Transfer& transfer) {
   TESSERA_RETURN_IF_ERROR(array.check_open());
   const auto theirs = array.team().members();
   const auto ours = team.members();
@@ -45,7 +45,7 @@ Status check_array(const ArrayBase& array, const rma::Team& team) {
                fmt::format("{} is on another team of ranks than the checkpoint", array.describe()))
         .hint("give the array's team when the checkpoint is created or opened");
   }
-  return {};
+  return array.check_transfer(transfer).context(array.describe());
 }
 
 }  // namespace tessera::arrays::detail

@@ -30,6 +30,6 @@ rma::Status check_same_call(rma::Team& team, std::string_view what, std::string_
                             std::uint64_t number = 0);
 
 /// Local. Errors: closed; invalid_argument when the array's team has other members than `team`.
-rma::Status check_array(const ArrayBase& array, const rma::Team& team);
+rma::Status check_array(const ArrayBase& array, const rma::Team& team, const Transfer& transfer);
 
 }  // namespace tessera::arrays::detail

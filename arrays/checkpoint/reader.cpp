@@ -322,7 +322,7 @@ Status Checkpoint::read_into(const std::string& name, ArrayBase& array) {
   const auto stored = state_->find(name, array.element());
   Status mine = stored.status();
   if (mine.ok()) {
-    mine = detail::check_array(array, state_->team());
+    mine = detail::check_array(array, state_->team(), Transfer::put());
   }
   if (mine.ok() && array.extents() != (*stored)->extents) {
     mine = Status::error(Code::invalid_argument,

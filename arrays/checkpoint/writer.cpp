@@ -185,7 +185,7 @@ Status CheckpointWriterState::add(ArrayBase& array, const std::string& name) {
   TESSERA_RETURN_IF_ERROR(check_usable());
   Status mine = check_name(name, names_);
   if (mine.ok()) {
-    mine = check_array(array, team_);
+    mine = check_array(array, team_, Transfer::get());
   }
   TESSERA_RETURN_IF_ERROR(team_.agree(mine));
   TESSERA_RETURN_IF_ERROR(check_same_call(team_, "array", name, digest_of(array)));

@@ -44,4 +44,17 @@ inline rma::Status prepare_array(arrays::ArrayBase& array, const arrays::Extents
   return array.fence();
 }
 
+/// One-sided. prepare_array() of an array that the collective only reads, and of one that it
+/// writes. Errors: also invalid_argument where the access mode forbids that.
+inline rma::Status prepare_source(arrays::ArrayBase& array, const arrays::Extents& wanted,
+                                  const rma::Team& team, std::string_view what) {
+  TESSERA_RETURN_IF_ERROR(prepare_array(array, wanted, team, what));
+  return array.check_readable().context(array.describe());
+}
+inline rma::Status prepare_target(arrays::ArrayBase& array, const arrays::Extents& wanted,
+                                  const rma::Team& team, std::string_view what) {
+  TESSERA_RETURN_IF_ERROR(prepare_array(array, wanted, team, what));
+  return array.check_writable().context(array.describe());
+}
+
 }  // namespace tessera::linalg::detail

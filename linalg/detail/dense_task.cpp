@@ -79,7 +79,9 @@ Status check_scalapack_sizes(const std::vector<Named>& operands, const rma::Team
 
 Status check_operands(const std::vector<Named>& operands) {
   for (const Named& operand : operands) {
-    TESSERA_RETURN_IF_ERROR(check_patch(operand.map).context(operand.name));
+    TESSERA_RETURN_IF_ERROR(
+        (operand.is_written ? check_target(operand.map) : check_source(operand.map))
+            .context(operand.name));
   }
   for (std::size_t i = 0; i < operands.size(); ++i) {
     for (std::size_t j = i + 1; j < operands.size(); ++j) {

@@ -22,9 +22,14 @@ namespace tessera::linalg::detail {
 struct Named {
   std::string_view name;
   MatrixMap map;
+  bool is_written = false;
 };
+inline Named written(std::string_view name, const MatrixMap& map) {
+  return {name, map, true};
+}
 
-/// Local. Errors: those of check_patch() of each; invalid_argument when two share elements.
+/// Local. Errors: those of check_source() or check_target() of each; invalid_argument when two
+/// share elements.
 rma::Status check_operands(const std::vector<Named>& operands);
 /// Local. Errors: invalid_argument unless the numbers are equal; `rule` is the hint.
 rma::Status check_extents_match(const Named& a, std::int64_t of_a, const Named& b,

@@ -123,6 +123,11 @@ struct Axis {
   [[nodiscard]] std::int64_t global(std::int64_t local) const {
     return (local / block * ranks + place) * block + local % block;
   }
+  // Of a place along the whole axis; −1 where another rank has it.
+  [[nodiscard]] std::int64_t local(std::int64_t global) const {
+    const std::int64_t which = global / block;
+    return which % ranks == place ? which / ranks * block + global % block : -1;
+  }
 };
 
 // A matrix as ScaLAPACK is told of it.
@@ -181,6 +186,24 @@ Result<std::int64_t> converged(const Grid& grid, const WorkMatrix& a, std::strin
         .hint("look for elements that are not finite");
   }
   return 0;
+}
+
+// Collective. 1 + the first place of a factor's diagonal that is no positive number, 0 if there is
+// none: libraries go on with NaN.
+template <Scalar T>
+Result<std::int64_t> first_not_positive(Matrix<T>& factor, rma::Team& team) {
+  const Axis& rows = factor.rows;
+  std::int64_t first = rows.extent + 1;
+  for (std::int64_t local = 0; local < rows.own(); ++local) {
+    const std::int64_t place = rows.global(local);
+    const std::int64_t column = factor.columns.local(place);
+    if (column >= 0 && !(std::real(factor.elements()[column * rows.own() + local]) > 0)) {
+      first = place + 1;
+      break;
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(team.allreduce(std::span<std::int64_t>(&first, 1), rma::Reduction::min));
+  return first > rows.extent ? 0 : first;
 }
 
 // Collective. Numbers that belong to the first `steps` rows (or columns) of a matrix, from the
@@ -305,7 +328,8 @@ Result<std::int64_t> Routines<T>::cholesky(WorkMatrix& a, Triangle triangle) {
   routine<T>(pspotrf_, pdpotrf_, pcpotrf_, pzpotrf_)(triangle == Triangle::upper ? "U" : "L", &n,
                                                      matrix.elements(), &one, &one, matrix.desc(),
                                                      &info, letters);
-  return agreed(grid, a, "potrf", info);
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t minor, agreed(grid, a, "potrf", info));
+  return minor != 0 ? minor : first_not_positive(matrix, a.team());
 }
 
 template <Scalar T>

@@ -33,6 +33,9 @@ TEST(Box, IsEmptyWhenOneDimensionIs) {
 TEST(Box, VolumesAreChecked) {
   std::int64_t elements = 0;
   EXPECT_FALSE(Box({0, 0}, {largest, 3}).checked_volume(elements));
+  EXPECT_FALSE(
+      Box({-5'000'000'000'000'000'000}, {5'000'000'000'000'000'000}).checked_volume(elements))
+      << "a length beyond 63 bits";
   EXPECT_TRUE(Box({0, 0}, {1000, 3}).checked_volume(elements));
   EXPECT_EQ(elements, 3000);
 }

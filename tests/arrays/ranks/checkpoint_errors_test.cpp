@@ -139,6 +139,10 @@ TEST_F(CheckpointErrors, NamesAndTypesThatDoNotFitAreRefused) {
     EXPECT_TRUE(fails(writer.add_attribute("n", 2.0), Code::invalid_argument, {"'n' already"}));
     EXPECT_TRUE(fails(writer.add_attribute("tessera_x", 2.0), Code::invalid_argument,
                       {"'tessera_x' is reserved", "hint:"}));
+    auto sums = Array<double>::create(job, {10, 10}, {.name = "sums"}).value();
+    EXPECT_TRUE(ok(sums.set_access_mode(rma::AccessMode::accumulate_only)));
+    EXPECT_TRUE(fails(writer.add(sums), Code::invalid_argument,
+                      {"adding array 'sums'", "the array is accumulate_only now"}));
     EXPECT_TRUE(ok(writer.commit()));  // what was refused has changed nothing
 
     auto file = Checkpoint::open(job, path).value();

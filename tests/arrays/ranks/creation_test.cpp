@@ -12,6 +12,7 @@
 #include "arrays/elementwise.hpp"
 #include "arrays/gather.hpp"
 #include "arrays/reductions.hpp"
+#include "arrays/transform.hpp"
 #include "tests/arrays/ranks/model_array.hpp"
 #include "tests/arrays/ranks/random_arrays.hpp"
 #include "tests/support/checks.hpp"
@@ -201,6 +202,22 @@ TEST(Creation, AnArrayWithoutATypeGetsTheOneItHas) {
   });
 }
 
+TEST(Creation, ElementsOfAnotherSizeInOneMemoryAreNotComputedFromEachOther) {
+  on_team([](Job& job, Team& team) {
+    auto base = Array<double>::create(job, {16}, {.name = "base", .team = team}).value();
+    EXPECT_TRUE(ok(fill(base, 1.0)));
+    auto halves = Array<float>::overlay(base, base.distribution(), "halves").value();
+    EXPECT_TRUE(fails(
+        transform(
+            base, [](double x) { return static_cast<float>(x); }, halves),
+        Code::invalid_argument,
+        {"array 'base' (float64, 16) is written while array 'halves' (float32, 16), which lies in "
+         "the same memory, is read",
+         "into an array of its own"}));
+    EXPECT_EQ(sum(base).value(), 16.0) << "nothing was written";
+  });
+}
+
 TEST(AccessModes, ForbidAllElse) {
   on_team([](Job& job, Team& team) {
     auto array = Array<double>::create(job, {6, 6}, {.name = "A", .team = team}).value();
@@ -215,14 +232,15 @@ TEST(AccessModes, ForbidAllElse) {
                       {"accumulate of"}));
     EXPECT_TRUE(
         fails(scale(array, 2.0), Code::invalid_argument,
-              {"the access mode of array 'A' (float64, 6 x 6) does not allow to write it"}));
+              {"array 'A' (float64, 6 x 6)", "the array is read_only now, which forbids a put"}));
     EXPECT_TRUE(ok(array.get(box, buffer)));
     EXPECT_EQ(sum(array).value(), 36.0);
 
     EXPECT_TRUE(ok(array.set_access_mode(AccessMode::accumulate_only)));
     EXPECT_TRUE(fails(array.get(box, buffer), Code::invalid_argument, {"accumulate_only now"}));
     EXPECT_TRUE(fails(array.local(), Code::invalid_argument, {"forbids a local access"}));
-    EXPECT_TRUE(fails(sum(array), Code::invalid_argument, {"does not allow to read it"}));
+    EXPECT_TRUE(fails(sum(array), Code::invalid_argument,
+                      {"sum: array 'A'", "the array is accumulate_only now, which forbids a get"}));
     EXPECT_TRUE(ok(array.accumulate(box, std::vector<double>(4, 1.0))));
 
     EXPECT_TRUE(ok(array.set_access_mode(AccessMode::no_local_access)));

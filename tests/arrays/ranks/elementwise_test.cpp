@@ -3,12 +3,15 @@
 // fill, scale, copy, dot and norm2 against sums by hand (Eigen where it fits).
 #include "arrays/elementwise.hpp"
 #include "arrays/reductions.hpp"
+#include "arrays/transform.hpp"
 
 #include <gtest/gtest.h>
 #include <Eigen/Dense>
 
+#include <cmath>
 #include <complex>
 #include <limits>
+#include <new>
 #include <vector>
 
 #include "tests/arrays/ranks/model_array.hpp"
@@ -114,6 +117,57 @@ TEST(Elementwise, SaysHowTwoOperandsDoNotFit) {
   });
 }
 
+// Also those of other blocks of the same rank.
+void expect_others_are_divided(Job& job, Team& team) {
+  const auto blocks = Distribution::block_cyclic({12}, {2}, team.size()).value();
+  auto a = Array<std::int32_t>::create(job, blocks, {.name = "a", .team = team}).value();
+  auto b = Array<std::int32_t>::create(job, blocks, {.name = "b", .team = team}).value();
+  EXPECT_TRUE(ok(fill(a, 12)));
+  EXPECT_TRUE(ok(fill(b, 3)));
+  EXPECT_TRUE(ok(fill(part(b, Box({0}, {1})), 0)));
+  EXPECT_TRUE(fails(divide(a, b, a), Code::invalid_argument,
+                    {"divide: ", "of the divisors in [0,12) of array 'b' (int32, 12), 1 of rank ",
+                     "are zero", "all others are computed"}));
+  std::vector<std::int32_t> expected(12, 4);
+  expected[0] = 12;
+  std::vector<std::int32_t> all(12);
+  EXPECT_TRUE(ok(a.get(a.box(), all)));
+  EXPECT_EQ(all, expected);
+  EXPECT_TRUE(ok(a.sync()));
+}
+
+TEST(Elementwise, TheLargerOfANumberAndNaNIsNaN) {
+  on_team([](Job& job, Team& team) {
+    auto a = Array<double>::create(job, {3}, {.name = "a", .team = team}).value();
+    auto b = Array<double>::create(job, {3}, {.name = "b", .team = team}).value();
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_TRUE(ok(fill(a, nan)));
+    EXPECT_TRUE(ok(fill(b, 0.5)));
+    for (const bool is_first : {true, false}) {
+      auto result = Array<double>::create(job, {3}, {.name = "r", .team = team}).value();
+      EXPECT_TRUE(ok(is_first ? maximum(a, b, result) : maximum(b, a, result)));
+      EXPECT_TRUE(std::isnan(sum(result).value()));
+      EXPECT_TRUE(ok(is_first ? minimum(a, b, result) : minimum(b, a, result)));
+      EXPECT_TRUE(std::isnan(sum(result).value()));
+    }
+  });
+}
+
+TEST(Elementwise, AMemberWithoutMemoryTellsTheOthers) {
+  on_team([](Job& job, Team& team) {
+    auto a = Array<double>::create(job, {64}, {.name = "a", .team = team}).value();
+    EXPECT_TRUE(ok(fill(a, 1.0)));
+    const auto step = [&](double x) {
+      if (team.rank().value == team.size() - 1) {
+        throw std::bad_alloc();
+      }
+      return x;
+    };
+    EXPECT_TRUE(fails(transform(a, step, a), Code::no_memory,
+                      {"transform", "gets no memory for what it works on at once"}));
+  });
+}
+
 TEST(Elementwise, IntegerDivisionByZeroIsTold) {
   on_team([](Job& job, Team& team) {
     auto a = Array<std::int32_t>::create(job, {5}, {.name = "a", .team = team}).value();
@@ -127,6 +181,7 @@ TEST(Elementwise, IntegerDivisionByZeroIsTold) {
     EXPECT_EQ(all, (std::vector<std::int32_t>{3, 3, 3, 7, 3}));
     EXPECT_TRUE(ok(a.sync()));
     EXPECT_TRUE(fails(reciprocal(b), Code::invalid_argument, {"reciprocal: ", "zero"}));
+    expect_others_are_divided(job, team);
     // The one quotient that doesn't fit wraps.
     EXPECT_TRUE(ok(fill(a, std::numeric_limits<std::int32_t>::min())));
     EXPECT_TRUE(ok(fill(b, -1)));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -155,6 +156,19 @@ TEST(Bins, HoldWhatAllRanksPutInThemSorted) {
       wanted.insert(wanted.end(), bin.begin(), bin.end());
     }
     EXPECT_EQ(got, wanted);
+    EXPECT_TRUE(ok(contents.sync()));
+    // NaN goes behind all numbers of its bin.
+    const auto first = static_cast<std::int64_t>(expected[0].size());
+    ASSERT_GE(first, 2);
+    const std::vector<double> nan{std::numeric_limits<double>::quiet_NaN()};
+    if (team.rank().value == 0) {
+      ASSERT_TRUE(ok(contents.put(Box({0}, {1}), nan)));
+    }
+    ASSERT_TRUE(ok(sort_bins(contents, offsets, counts)));
+    std::vector<double> bin(static_cast<std::size_t>(first));
+    ASSERT_TRUE(ok(contents.get(Box({0}, {first}), bin)));
+    EXPECT_TRUE(std::isnan(bin.back()));
+    EXPECT_TRUE(std::equal(bin.begin(), bin.end() - 1, expected[0].begin() + 1));
     EXPECT_TRUE(ok(contents.sync()));
     const std::vector<std::int64_t> full{0};
     const std::vector<double> one{1.0};

@@ -166,8 +166,13 @@ TEST(Matrix, SaysHowOperandsDoNotFit) {
     EXPECT_TRUE(ok(a.set_access_mode(rma::AccessMode::any)));
     EXPECT_TRUE(ok(v.set_access_mode(rma::AccessMode::read_only)));
     EXPECT_TRUE(fails(get_diagonal(a, diagonal), Code::invalid_argument,
-                      {"of array 'v'", "does not allow to write it"}));
+                      {"of array 'v'", "the array is read_only now, which forbids a put"}));
     EXPECT_TRUE(ok(v.set_access_mode(rma::AccessMode::any)));
+    const auto flat = Distribution::regular({5}, team.size()).value();
+    auto over = Array<double>::overlay(a, flat, "over").value();
+    EXPECT_TRUE(
+        fails(get_diagonal(a, over), Code::invalid_argument,
+              {"array 'over' (float64, 5) is written while array 'a'", "lies in the same memory"}));
   });
 }
 

@@ -169,8 +169,15 @@ TEST(Scans, SayWhatIsWrong) {
     EXPECT_TRUE(fails(pack(from, from, to), Code::invalid_argument,
                       {"pack: the mask array 'from' (float64, 9) is not of integers"}));
     EXPECT_TRUE(
-        fails(pack(part(from, Box({0}, {4})), part(mask, Box({0}, {4})), part(from, Box({4}, {9}))),
+        fails(pack(part(from, Box({0}, {5})), part(mask, Box({0}, {5})), part(from, Box({4}, {9}))),
               Code::invalid_argument, {"pack: the result lies in the memory of array 'from'"}));
+    EXPECT_TRUE(
+        ok(pack(part(from, Box({0}, {4})), part(mask, Box({0}, {4})), part(from, Box({4}, {9})))));
+    EXPECT_TRUE(fails(pack(mask, mask, mask), Code::invalid_argument,
+                      {"pack: the result lies in the memory of array 'mask'"}));
+    auto whole = Array<std::int64_t>::create(job, {9}, {.name = "whole", .team = team}).value();
+    EXPECT_TRUE(fails(pack(whole, mask, mask), Code::invalid_argument,
+                      {"pack: the result lies in the memory of array 'mask'"}));
     EXPECT_TRUE(fails(scan_add(from, mask, to), Code::invalid_argument, {"scan_add: array 'to'"}));
     EXPECT_TRUE(fails(enumerate(matrix, 1.0, 1.0), Code::invalid_argument,
                       {"enumerate: array 'matrix' (float64, 3 x 3) has 2 dimensions"}));
@@ -215,10 +222,17 @@ TEST(RandomElements, DependOnSeedAndIndexAlone) {
     EXPECT_TRUE(fails(fill_random(dice, 7, {.low = 0, .high = 128}), Code::invalid_argument,
                       {"fill_random: random elements of type int8 between 0 and 128"}));
     EXPECT_TRUE(fails(fill_random(all, 7, {.low = 1, .high = 1}), Code::invalid_argument));
+    auto wide = Array<std::int64_t>::create(job, {7}, {.name = "wide", .team = team}).value();
+    EXPECT_TRUE(fails(fill_random(wide, 7, {.low = -0x1p60, .high = -0x1p60 + 1024}),
+                      Code::invalid_argument, {"fit 53 bits"}));
     auto narrow = Array<float>::create(job, {7}, {.name = "narrow", .team = team}).value();
     EXPECT_TRUE(
         fails(fill_random(narrow, 7, {.low = 0, .high = 1e39}), Code::invalid_argument,
               {"random elements of type float32 between 0 and 1e+39", "both fit the type"}));
+    // Neither bound is a float: rounding must not lead out of the range.
+    ASSERT_TRUE(ok(fill_random(narrow, 7, {.low = 0.7, .high = 0.7000001})));
+    EXPECT_GE(double{select_min(narrow).value().value}, 0.7);
+    EXPECT_LT(double{select_max(narrow).value().value}, 0.7000001);
     EXPECT_TRUE(ok(all.sync()));
   });
 }

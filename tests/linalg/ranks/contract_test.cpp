@@ -262,6 +262,12 @@ TEST(ContractErrors, NameTheLetter) {
             {"letter 'i' is 4 in array 'sum' (float64, 4 x 6) and 5 in array 'left'"});
     EXPECT_TRUE(fails(contract("ij", c, "ij", c, "kj", b), Code::invalid_argument,
                       {"C and A are both array 'sum'", "into another array"}));
+    EXPECT_TRUE(ok(c.set_access_mode(rma::AccessMode::read_only)));
+    refused("ij", "ik", "kj", {"C: ", "read_only now"});
+    EXPECT_TRUE(ok(c.set_access_mode(rma::AccessMode::any)));
+    EXPECT_TRUE(ok(b.set_access_mode(rma::AccessMode::accumulate_only)));
+    refused("ij", "ik", "kj", {"B: ", "accumulate_only now"});
+    EXPECT_TRUE(ok(b.set_access_mode(rma::AccessMode::any)));
     EXPECT_TRUE(ok(a.free()));
     EXPECT_TRUE(fails(contract("ij", c, "ik", a, "kj", b), Code::closed,
                       {"A: array 'left' (float64, 4 x 5) was freed"}));

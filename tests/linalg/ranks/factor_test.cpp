@@ -9,9 +9,13 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
+#include "arrays/elementwise.hpp"
+#include "arrays/matrix.hpp"
 #include "linalg/detail/work_matrix.hpp"
+#include "linalg/solve.hpp"
 #include "linalg/variants/scalapack.hpp"
 #include "tests/linalg/ranks/systems.hpp"
 #include "tests/support/checks.hpp"
@@ -351,6 +355,39 @@ TEST(FactorErrors, AMatrixThatIsNotPositiveDefinite) {
                    "is not positive definite"}));
       }
     }
+  });
+}
+
+TEST(FactorErrors, NaNIsNoPositiveNumber) {
+  on_ranks([](Job& job) {
+    for (const Method method : test::methods(job, job.world())) {
+      for (const std::int64_t place : {0, 2, 5}) {
+        auto a = Array<double>::create(job, {6, 6}, {.name = "square"}).value();
+        ASSERT_TRUE(ok(fill_diagonal(a, 1.0)));
+        const std::vector<double> nan{std::numeric_limits<double>::quiet_NaN()};
+        const std::string order = std::to_string(place + 1);
+        if (job.rank().value == 0) {
+          ASSERT_TRUE(ok(a.put(Box::at({place, place}), nan)));
+        }
+        ASSERT_TRUE(ok(a.sync()));
+        EXPECT_TRUE(fails(cholesky(a, {.how = {.method = method, .block = 2}}),
+                          Code::invalid_argument,
+                          {"the leading part of " + order + " x " + order + " of A",
+                           "is not positive definite"}));
+      }
+    }
+  });
+}
+
+TEST(FactorErrors, AccessModesThatForbidIt) {
+  on_ranks([](Job& job) {
+    Square square(job);
+    ASSERT_TRUE(ok(square.a.set_access_mode(rma::AccessMode::read_only)));
+    EXPECT_TRUE(fails(lu(square.a), Code::invalid_argument,
+                      {"lu: ", "A: [0,6) x [0,6) of array 'square'", "read_only now"}));
+    auto b = Array<double>::create(job, {6, 1}, {.name = "b"}).value();
+    ASSERT_TRUE(ok(fill(b, 1.0)));
+    EXPECT_TRUE(ok(solve(square.a, b))) << "it only reads A";
   });
 }
 

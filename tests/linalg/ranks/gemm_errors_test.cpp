@@ -99,6 +99,21 @@ TEST(GemmErrors, SharedElements) {
   });
 }
 
+TEST(GemmErrors, AccessModesThatForbidIt) {
+  on_ranks([](Job& job) {
+    Fitting f(job);
+    EXPECT_TRUE(ok(f.c.set_access_mode(rma::AccessMode::read_only)));
+    f.expect_refused(Patch(f.c), Patch(f.a), Patch(f.b), Code::invalid_argument,
+                     {"gemm: ", "C: [0,8) x [0,6) of array 'sum'", "read_only now"});
+    EXPECT_TRUE(ok(f.c.set_access_mode(rma::AccessMode::any)));
+    EXPECT_TRUE(ok(f.a.set_access_mode(rma::AccessMode::accumulate_only)));
+    f.expect_refused(Patch(f.c), Patch(f.a), Patch(f.b), Code::invalid_argument,
+                     {"gemm: ", "A: [0,8) x [0,5) of array 'left'", "accumulate_only now"});
+    EXPECT_TRUE(ok(f.a.set_access_mode(rma::AccessMode::read_only)));
+    EXPECT_TRUE(ok(gemm(f.c, f.a, f.b)));
+  });
+}
+
 TEST(GemmErrors, FreedArrays) {
   on_ranks([](Job& job) {
     Fitting f(job);

@@ -211,6 +211,11 @@ TEST(SparseErrors, PlansRefuseWhatTheyAreNotFor) {
       EXPECT_TRUE(fails(plan.multiply_transposed(matrix, z, x), Code::invalid_argument,
                         {"array 'z' (float64, 6) is distributed otherwise than the vector y"}));
     }
+    EXPECT_TRUE(ok(y.set_access_mode(rma::AccessMode::read_only)));
+    EXPECT_TRUE(fails(plan.multiply(matrix, x, y), Code::invalid_argument,
+                      {"y = A x", "array 'y' (float64, 6)", "read_only now"}));
+    EXPECT_TRUE(ok(plan.multiply_transposed(matrix, y, x))) << "it only reads y";
+    EXPECT_TRUE(ok(y.set_access_mode(rma::AccessMode::any)));
     EXPECT_TRUE(ok(y.free()));
     EXPECT_TRUE(fails(plan.multiply(matrix, x, y), Code::closed, {"array 'y'"}));
   });
