@@ -107,6 +107,11 @@ void print_ratings(const Report& report, bool is_checked) {
   }
 }
 
+bool writes_to_standard_output(const BenchOptions& options) {
+  return options.json == standard_output || options.csv == standard_output ||
+         options.report == standard_output;
+}
+
 /// Collective. Runs the chosen parts, each once; returns the exit code.
 int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo run) {
   OutputFiles files;
@@ -143,9 +148,14 @@ int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo r
   if (html.is_wanted()) {
     html.stream() << report::page_of(report);
   }
+  for (const std::string& each : report.recorded_twice()) {
+    std::cerr << "tessera-bench: " << each << " was recorded twice; pages show the first only\n";
+  }
   const bool has_html = html.close();
   const bool has_files = files.write(report) && has_html;
-  print_ratings(report, options.check);
+  if (!writes_to_standard_output(options)) {
+    print_ratings(report, options.check);
+  }
   if (!report.is_valid()) {
     std::cerr << "tessera-bench: some data was wrong; see the lines with INVALID\n";
     return EXIT_FAILURE;
@@ -282,12 +292,11 @@ void add_suite_options(CLI::App& app, BenchOptions& options) {
   app.add_option("--folder", options.folder, "where suite checkpoint writes its files")
       ->check(check_folder)
       ->type_name("DIR");
-  app.add_option("--edges", options.gemm_edges,
-                 "rows and columns of matrices of suites gemm, layouts and memory")
-      ->transform(apps::whole_number(1, 100'000))
-      ->delimiter(',')
+  app.add_option_function<std::string>(
+         "--edges", [&options](const std::string& text) { options.gemm_edges = parse_edges(text); },
+         "rows and columns of matrices of suites gemm, layouts and memory")
       ->type_name("N,N,…")
-      ->capture_default_str();
+      ->default_str("1000,2000,4000");
 }
 
 // Says what is wrong with options that are good one by one.
@@ -300,6 +309,11 @@ bool go_together(const BenchOptions& options, const Relaunch& again) {
     std::cerr
         << "tessera-bench: each launch of --repeat-launch would write --csv and --report anew; "
            "give --json FILE, and tessera-bench report what it writes\n";
+    return false;
+  }
+  if (again.launches > 0 && options.json == standard_output) {
+    std::cerr << "tessera-bench: --repeat-launch writes a file for each launch, and not to "
+                 "standard output\n";
     return false;
   }
   for (const rma::Status& kept :
@@ -352,6 +366,7 @@ int run_program(int argc, const char* const* argv) {
     list_suites();
     return EXIT_SUCCESS;
   }
+  options.quiet = options.quiet || writes_to_standard_output(options);
   return go_together(options, again) ? run(options, again, argc, argv) : apps::exit_usage;
 }
 

@@ -21,7 +21,8 @@ struct PeakWork {
 };
 
 /// Collective. The peak of the rank that has most: its own pages, and its share of what the ranks
-/// of its node have together. Without the buffers it is one case of peak_targets().
+/// of its node have together. Divided by what the design allows, 1.3 × the data and the buffers, it
+/// is one case of peak_targets().
 void measure_peak(Session& session, const PeakWork& work);
 
 std::vector<Target> peak_targets();

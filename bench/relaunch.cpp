@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -40,24 +41,81 @@ int complain(const std::string& text) {
   return apps::exit_usage;
 }
 
+/// While it lives, signals that end processes wait to be taken: whoever starts a program has to
+/// end it, too, and to put away what was made for it.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigemptyset(&held_);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) {
+      sigaddset(&held_, number);
+    }
+    // Whoever ignores children isn't told of their end.
+    std::signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_BLOCK, &held_, &before_);
+  }
+  ~HeldSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  /// What programs begin with.
+  [[nodiscard]] const sigset_t& before() const { return before_; }
+  /// Waits for the next one.
+  siginfo_t take() const {
+    siginfo_t taken = {};
+    while (sigwaitinfo(&held_, &taken) < 0 && errno == EINTR) {
+    }
+    return taken;
+  }
+
+ private:
+  sigset_t held_ = {};
+  sigset_t before_ = {};
+};
+
+constexpr int shells_signal_base = 128;
+
+/// The exit code of a child, which gets the signals that would have ended this process.
+int wait_for(pid_t child, const HeldSignals& signals) {
+  int status = 0;
+  int ended_by = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    const siginfo_t taken = signals.take();
+    if (taken.si_signo == SIGCHLD) {
+      continue;
+    }
+    ended_by = taken.si_signo;
+    // A terminal has sent its own to the child, too, and a launcher takes a second one as urgent.
+    if (taken.si_code != SI_KERNEL) {
+      kill(child, taken.si_signo);
+    }
+  }
+  if (ended_by != 0) {
+    return shells_signal_base + ended_by;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : shells_signal_base + WTERMSIG(status);
+}
+
 /// The exit code of a program with its arguments; none, and errno, where it can't be started.
-std::optional<int> run_program(const std::vector<std::string>& words) {
+std::optional<int> run_program(const std::vector<std::string>& words, const HeldSignals& signals) {
   std::vector<char*> arguments;
   for (const std::string& word : words) {
     arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn changes none
   }
   arguments.push_back(nullptr);
+  posix_spawnattr_t attributes = {};
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attributes, &signals.before());
   pid_t child = 0;
-  if (const int error =
-          posix_spawnp(&child, arguments.front(), nullptr, nullptr, arguments.data(), environ)) {
+  const int error =
+      posix_spawnp(&child, arguments.front(), nullptr, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) {
     errno = error;
     return std::nullopt;
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  constexpr int shells_signal_base = 128;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : shells_signal_base + WTERMSIG(status);
+  return wait_for(child, signals);
 }
 
 /// A folder that goes with this object.
@@ -126,9 +184,12 @@ int relaunch(const Relaunch& relaunch) {
   if (launcher.empty() && !relaunch.launcher.empty()) {
     return complain(fmt::format("--launcher \"{}\" is no command", relaunch.launcher));
   }
-  const TemporaryFolder folder;
-  const std::string json =
-      relaunch.json.empty() ? (folder.path() / "launch.json").string() : relaunch.json;
+  const HeldSignals signals;
+  std::optional<TemporaryFolder> folder;
+  if (relaunch.json.empty()) {
+    folder.emplace();
+  }
+  const std::string json = folder ? (folder->path() / "launch.json").string() : relaunch.json;
   std::vector<nlohmann::ordered_json> reports;
   for (int launch = 1; launch <= relaunch.launches; ++launch) {
     const std::string file = numbered_file(json, launch);
@@ -137,10 +198,11 @@ int relaunch(const Relaunch& relaunch) {
     fs::remove(file, none_there);
     std::vector<std::string> words = launcher;
     words.push_back(fs::read_symlink("/proc/self/exe").string());
-    words.insert(words.end(), relaunch.arguments.begin(), relaunch.arguments.end());
+    // Before the others: behind `--` are suites alone.
     words.insert(words.end(), {"--json", file});
+    words.insert(words.end(), relaunch.arguments.begin(), relaunch.arguments.end());
     std::cout << fmt::format("# launch {} of {}\n", launch, relaunch.launches) << std::flush;
-    const auto code = run_program(words);
+    const auto code = run_program(words, signals);
     if (!code) {
       return complain(fmt::format("cannot start {}: {}", words.front(),
                                   std::generic_category().message(errno)));

@@ -16,23 +16,13 @@ namespace {
 constexpr std::array<std::string_view, 6> peer_names = {"memory", "mpi", "armci",
                                                         "ga",     "tcp", "scalapack"};
 
-std::vector<std::string_view> split(std::string_view list) {
-  std::vector<std::string_view> names;
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    names.push_back(list.substr(0, comma));
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return names;
-}
-
 }  // namespace
 
 std::string check_peers(const std::string& names) {
   if (names == "all" || names == "none") {
     return "";
   }
-  for (const std::string_view name : split(names)) {
+  for (const std::string_view name : words_between_commas(names)) {
     if (std::find(peer_names.begin(), peer_names.end(), name) == peer_names.end()) {
       return fmt::format("'{}' is nothing to compare with; there are {}, or all, or none", name,
                          fmt::join(peer_names, ", "));
@@ -56,7 +46,7 @@ bool Session::compares_with(Peer peer) const {
   if (options_.peers == "all") {
     return true;
   }
-  const auto names = split(options_.peers);
+  const auto names = words_between_commas(options_.peers);
   return std::find(names.begin(), names.end(), peer_names[static_cast<std::size_t>(peer)]) !=
          names.end();
 }
@@ -162,6 +152,13 @@ void Session::remark(const std::string& text) const {
   }
 }
 
+void require_memory(Session& session, const apps::MemoryNeed& need) {
+  const rma::Status fits = apps::check_memory(session.job(), need);
+  if (!fits.ok()) {
+    throw BadInput(std::string(fits.message()));
+  }
+}
+
 namespace {
 
 // What samples last at least, in clock readings.
@@ -180,10 +177,6 @@ MeasureOptions together(MeasureOptions options) {
 }
 
 MeasureOptions side_by_side(MeasureOptions options) {
-  return lasting(options, some_2_ms);
-}
-
-MeasureOptions in_a_row(MeasureOptions options) {
   return lasting(options, some_2_ms);
 }
 

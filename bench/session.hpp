@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/memory_check.hpp"
 #include "bench/floors/floor.hpp"
 #include "bench/floors/global_arrays.hpp"
 #include "bench/support/crew.hpp"
@@ -138,15 +139,17 @@ class Session {
   std::unique_ptr<GlobalArrays> global_arrays_;
 };
 
+/// Collective. Throws BadInput where a machine hasn't the memory that its ranks would need.
+void require_memory(Session& session, const apps::MemoryNeed& need);
+
 /// Options for candidates in which ranks meet in each repetition: samples so long that the few
 /// hundred nanoseconds between two ranks' starts don't count.
 MeasureOptions together(MeasureOptions options);
 /// Options for candidates in which ranks work at the same time, but never meet: samples so long
-/// that neither does a rank's waking up, without which they would work one after the other.
+/// that neither does a rank's waking up, without which they would work one after the other. Also
+/// for what a program does many times in a row, as a solver multiplies: caches, and buffers that
+/// are used in turns, are as in such a row.
 MeasureOptions side_by_side(MeasureOptions options);
-/// Options for what a program does many times in a row, as a solver multiplies: samples have so
-/// many repetitions that caches, and buffers that are used in turns, are as in such a row.
-MeasureOptions in_a_row(MeasureOptions options);
 
 struct SuitePart {
   std::string name;

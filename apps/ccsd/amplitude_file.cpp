@@ -31,6 +31,22 @@ Result<RowMatrix> create_t1(const rma::Job& job, const OrbitalSpace& space) {
   return create_row_matrix(job, "t1", space.occupied, space.virtuals);
 }
 
+/// Collective. A file of amplitudes for these orbitals.
+Result<Checkpoint> open_for(const rma::Job& job, const std::string& path,
+                            const OrbitalSpace& space) {
+  TESSERA_ASSIGN_OR_RETURN(auto file, Checkpoint::open(job, path));
+  for (const Field& field : fields) {
+    TESSERA_ASSIGN_OR_RETURN(const auto stored, file.attribute<std::int64_t>(field.name));
+    if (stored != space.*field.value) {
+      return Status::error(rma::Code::invalid_argument,
+                           fmt::format("{} has amplitudes for {} {} orbitals, not {}", path, stored,
+                                       field.name, space.*field.value))
+          .hint("restart with the molecule and the frozen core that the file was written with");
+    }
+  }
+  return file;
+}
+
 }  // namespace
 
 Status save_amplitudes(const rma::Job& job, const std::string& path, const OrbitalSpace& space,
@@ -55,18 +71,14 @@ Status try_amplitude_file(const rma::Job& job, const std::string& path) {
   return CheckpointWriter::create(job, path).status();
 }
 
+Status check_amplitude_file(const rma::Job& job, const std::string& path,
+                            const OrbitalSpace& space) {
+  return open_for(job, path, space).status();
+}
+
 Status load_amplitudes(const rma::Job& job, const std::string& path, const OrbitalSpace& space,
                        Amplitudes& amplitudes) {
-  TESSERA_ASSIGN_OR_RETURN(auto file, Checkpoint::open(job, path));
-  for (const Field& field : fields) {
-    TESSERA_ASSIGN_OR_RETURN(const auto stored, file.attribute<std::int64_t>(field.name));
-    if (stored != space.*field.value) {
-      return Status::error(rma::Code::invalid_argument,
-                           fmt::format("{} has amplitudes for {} {} orbitals, not {}", path, stored,
-                                       field.name, space.*field.value))
-          .hint("restart with the molecule and the frozen core that the file was written with");
-    }
-  }
+  TESSERA_ASSIGN_OR_RETURN(auto file, open_for(job, path, space));
   TESSERA_ASSIGN_OR_RETURN(auto t1, create_t1(job, space));
   TESSERA_RETURN_IF_ERROR(file.read_into("t1", t1));
   TESSERA_RETURN_IF_ERROR(file.read_into("t2", amplitudes.t2));

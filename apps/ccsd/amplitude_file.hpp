@@ -19,6 +19,11 @@ rma::Status save_amplitudes(const rma::Job& job, const std::string& path, const 
 /// Errors: those of checkpoints.
 rma::Status try_amplitude_file(const rma::Job& job, const std::string& path);
 
+/// Collective. Whether load_amplitudes() finds a file for these orbitals, before anything large is
+/// made for them. Errors: as load_amplitudes().
+rma::Status check_amplitude_file(const rma::Job& job, const std::string& path,
+                                 const OrbitalSpace& space);
+
 /// Collective. Reads what any number of ranks have written.
 /// Errors: those of checkpoints; invalid_argument when the file has other numbers of orbitals.
 rma::Status load_amplitudes(const rma::Job& job, const std::string& path, const OrbitalSpace& space,

@@ -118,7 +118,6 @@ class ContractionEngine::Steps {
     task_.k_first = place % plan.stretches * plan.stretch_length;
     task_.k_last = std::min(task_.k_first + plan.stretch_length, product.a.columns());
     k_ = task_.k_first;
-    ++engine_.statistics_.tasks;
   }
 
   ContractionEngine& engine_;
@@ -135,9 +134,9 @@ Result<ContractionEngine> ContractionEngine::create(rma::Job& job, std::int64_t 
   return ContractionEngine(job, std::move(counter), tile);
 }
 
-std::int64_t ContractionEngine::buffer_bytes(std::int64_t tile) noexcept {
+std::int64_t ContractionEngine::buffer_bytes(std::int64_t elements) noexcept {
   constexpr std::int64_t tiles = 6;
-  return tiles * tile * tile * static_cast<std::int64_t>(sizeof(double));
+  return tiles * elements * static_cast<std::int64_t>(sizeof(double));
 }
 
 std::vector<ContractionEngine::Plan> ContractionEngine::plan(

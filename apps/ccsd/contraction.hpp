@@ -15,7 +15,8 @@
 // It knows nothing of what the matrices mean: this is NWChem's way of contracting tensors (seed of
 // ARMCI-MPI, §VII), with tiles of matrices for those of tensors.
 //
-// Cost: 2 m n k operations a product, over all ranks. Memory: six tiles a rank, whatever runs.
+// Cost: 2 m n k operations a product, over all ranks. Memory: six tiles a rank, whatever runs;
+// of smaller matrices no more than they have.
 // Threads: run() by one. Ownership: move-only; freed collectively.
 #pragma once
 
@@ -63,7 +64,6 @@ struct ContractionStatistics {
   double operations = 0.0;        ///< floating-point operations of all ranks
   double seconds = 0.0;           ///< that this rank spent in run()
   double multiply_seconds = 0.0;  ///< of these in the local dgemm
-  std::int64_t tasks = 0;         ///< that this rank did
 };
 
 class ContractionEngine {
@@ -71,8 +71,8 @@ class ContractionEngine {
   /// Collective. Tiles have at most `tile` rows and columns.
   static rma::Result<ContractionEngine> create(rma::Job& job, std::int64_t tile);
 
-  /// What a rank's buffers take.
-  static std::int64_t buffer_bytes(std::int64_t tile) noexcept;
+  /// What a rank's buffers take at most, of tiles that have up to `elements`.
+  static std::int64_t buffer_bytes(std::int64_t elements) noexcept;
 
   /// Collective. Does all products; they may not read what others write. Requires: operands are
   /// complete, as after sync(). Complete: at return all results are, on all ranks.

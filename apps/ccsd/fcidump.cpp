@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -31,6 +31,8 @@ constexpr std::string_view other_header_start = "$FCI";  // as compilers before 
 constexpr std::size_t most_header_characters = std::size_t{1} << 20;
 // A value and four orbitals take a tenth of it.
 constexpr std::size_t longest_line = 1024;
+// Some editors of Windows put it in front of a text.
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// The fields of a line; `count` goes on where there are too many.
 struct Fields {
@@ -57,6 +59,13 @@ std::size_t column_of(std::string_view field, std::string_view line) {
   return static_cast<std::size_t>(field.data() - line.data()) + 1;
 }
 
+// Within a line, and not in front of its end.
+bool has_carriage_return(std::string_view line) {
+  const std::size_t last = line.find_last_not_of('\r');
+  return last != std::string_view::npos &&
+         line.substr(0, last).find('\r') != std::string_view::npos;
+}
+
 }  // namespace
 
 Status Fcidump::refuse(const std::string& reason, std::size_t column) const {
@@ -77,10 +86,23 @@ Result<std::optional<std::string_view>> Fcidump::next_line(std::size_t most) {
     return std::optional<std::string_view>();
   }
   ++line_number_;
-  if (file_.fail()) {
+  const bool has_end = !file_.eof() && !file_.fail();
+  std::string_view line(buffer_.data(), has_end ? taken - 1 : taken);
+  if (has_carriage_return(line)) {
+    return Status::error(Code::unsupported,
+                         fmt::format("{}:{}: lines end with CR alone, as of old Macintoshes", path_,
+                                     line_number_))
+        .hint("tr '\\r' '\\n' <FILE >NEW");
+  }
+  if (file_.fail() && !file_.eof()) {
     return refuse(fmt::format("the line has more than {} characters", most));
   }
-  return std::optional(std::string_view(buffer_.data(), file_.eof() ? taken : taken - 1));
+  contents_.add(line);
+  contents_.add("\n");
+  if (line_number_ == 1 && line.starts_with(byte_order_mark)) {
+    line.remove_prefix(byte_order_mark.size());
+  }
+  return std::optional(line);
 }
 
 Result<Fcidump> Fcidump::open(const std::string& path) {
@@ -128,7 +150,9 @@ Status Fcidump::read_header() {
         continue;
       }
       const std::string start = upper(line.substr(begin, header_start.size()));
-      if (start != header_start && start != other_header_start) {
+      const std::string_view behind = line.substr(begin + start.size(), 1);
+      if ((start != header_start && start != other_header_start) ||
+          (!behind.empty() && std::isalnum(static_cast<unsigned char>(behind[0])) != 0)) {
         return refuse("an FCIDUMP file begins with &FCI");
       }
       line.remove_prefix(begin + start.size());
@@ -136,9 +160,16 @@ Status Fcidump::read_header() {
       header.column = begin + start.size() + 1;
       has_begun = true;
     }
-    const std::size_t end = find_header_end(line);
-    header.text += line.substr(0, end);
-    if (end != std::string_view::npos) {
+    const HeaderEnd end = find_header_end(line);
+    header.text += line.substr(0, end.first);
+    if (end.first != std::string_view::npos) {
+      // Fortran would ignore an integral there.
+      const std::size_t stray = line.find_first_not_of(" \t\r", end.last);
+      if (stray != std::string_view::npos) {
+        return refuse("there is text behind the header's end, on the same line",
+                      static_cast<std::size_t>(line.data() - (**next).data()) + stray + 1)
+            .hint("integrals begin on a line of their own");
+      }
       TESSERA_ASSIGN_OR_RETURN(header_, parse_header(header));
       return {};
     }
@@ -148,16 +179,16 @@ Status Fcidump::read_header() {
 }
 
 Result<std::int64_t> Fcidump::parse_orbital(std::string_view text, std::size_t column) const {
-  std::int64_t orbital = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), orbital);
-  if (error != std::errc{} || stop != text.data() + text.size()) {
+  const Parsed<std::int64_t> orbital = parse_whole(text);
+  if (!orbital.ok()) {
     return refuse(fmt::format("{} is not the number of an orbital", quoted(text)), column);
   }
-  if (orbital < 0 || orbital > header_.orbitals) {
+  if (orbital.value < 0 || orbital.value > header_.orbitals) {
     return refuse(
-        fmt::format("orbital {} is out of range; there are {}", orbital, header_.orbitals), column);
+        fmt::format("orbital {} is out of range; there are {}", orbital.value, header_.orbitals),
+        column);
   }
-  return orbital;
+  return orbital.value;
 }
 
 Result<FcidumpEntry> Fcidump::parse_entry(std::string_view line) const {

@@ -9,8 +9,9 @@
 //       8.00236706181076939970E+00   0   0   0   0      energy of nuclei and omitted electrons
 //
 // Read are restricted, real, closed-shell files: a header on one line or many, ended by &END or /,
-// with blanks anywhere; exponents with E or D; integrals in any order, each at least once of its
-// eight permutations, which all mean the same. Everything else is refused by name.
+// with blanks anywhere and nothing behind it on its last line; exponents with E or D; integrals in
+// any order, each at least once of its eight permutations, which all mean the same. Lines end with
+// LF or CR LF. Everything else is refused by name.
 //
 // The file is streamed: memory is one buffer, of 1 MiB. That much a header may have; lines behind
 // it have at most 1024 characters. Errors name the file, the line, the column of a number and the
@@ -27,6 +28,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/common/same_file.hpp"
 #include "rma/result.hpp"
 
 namespace tessera::apps::ccsd {
@@ -56,6 +58,12 @@ class Fcidump {
 
   [[nodiscard]] const FcidumpHeader& header() const noexcept { return header_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// The last line that was read, from 1.
+  [[nodiscard]] std::int64_t line() const noexcept { return line_number_; }
+  /// What was read so far, to be compared with what other ranks read.
+  [[nodiscard]] FileMark mark() const noexcept {
+    return {true, static_cast<std::uint64_t>(line_number_), contents_.value()};
+  }
 
   /// Local. Calls `visit` for each line behind the header; once. What `visit` refuses is said with
   /// file and line. Errors: also invalid_argument for a file that ends too early.
@@ -77,6 +85,7 @@ class Fcidump {
   std::ifstream file_;
   std::vector<char> buffer_;
   FcidumpHeader header_;
+  ContentHash contents_;
   std::int64_t line_number_ = 0;
 };
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -129,12 +128,11 @@ Result<std::int64_t> number_of(const Namelist& list, const std::string& name,
     return list.refuse(name, fmt::format("the header has no {}", name));
   }
   const std::string& text = entry->second.text;
-  std::int64_t number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || stop != text.data() + text.size()) {
+  const Parsed<std::int64_t> number = parse_whole(text);
+  if (!number.ok()) {
     return list.refuse(name, fmt::format("{}={} is not a whole number", name, shown(text)));
   }
-  return number;
+  return number.value;
 }
 
 // Fortran's truth: .TRUE., .T., T, TRUE; and 1, as some programs write. None: it is neither.
@@ -188,9 +186,14 @@ std::string upper(std::string_view text) {
   return capitals;
 }
 
-std::size_t find_header_end(std::string_view line) {
+HeaderEnd find_header_end(std::string_view line) {
   const std::string capitals = upper(line);
-  return std::min({capitals.find("&END"), capitals.find("$END"), capitals.find('/')});
+  HeaderEnd end;
+  for (const std::string_view mark : {"&END", "$END", "/"}) {
+    const std::size_t at = capitals.find(mark);
+    end = at < end.first ? HeaderEnd{at, at + mark.size()} : end;
+  }
+  return end;
 }
 
 Result<FcidumpHeader> parse_header(const HeaderText& text) {

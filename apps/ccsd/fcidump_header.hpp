@@ -15,8 +15,13 @@ namespace tessera::apps::ccsd {
 /// Local. In capitals.
 std::string upper(std::string_view text);
 
-/// Local. Whether a header ends within `line`, and where: at &END, $END or /.
-std::size_t find_header_end(std::string_view line);
+/// The characters [first, last) of a line.
+struct HeaderEnd {
+  std::size_t first = std::string_view::npos;
+  std::size_t last = std::string_view::npos;
+};
+/// Local. Where a header ends within `line`, if it does: &END, $END or /.
+HeaderEnd find_header_end(std::string_view line);
 
 /// The namelist between "&FCI" and its end, and where that lies.
 struct HeaderText {

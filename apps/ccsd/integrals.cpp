@@ -46,8 +46,8 @@ Status store_once(double& place, double value, const TwoElectron& integral) {
                                    p + 1, q + 1, r + 1, s + 1, place, value));
 }
 
-Result<IntegralCollector> IntegralCollector::create(Integrals& integrals,
-                                                    const OrbitalSpace& space) {
+Result<IntegralCollector> IntegralCollector::create(Integrals& integrals, const OrbitalSpace& space,
+                                                    std::vector<std::int64_t> places) {
   constexpr Kind o = Kind::occupied;
   constexpr Kind v = Kind::virtuals;
   struct Entry {
@@ -60,7 +60,7 @@ Result<IntegralCollector> IntegralCollector::create(Integrals& integrals,
                                       {&integrals.ovov, {o, v, o, v}},
                                       {&integrals.ovvv, {o, v, v, v}},
                                       {&integrals.vvvv, {v, v, v, v}}}};
-  IntegralCollector collector(space);
+  IntegralCollector collector(space, std::move(places));
   for (const Entry& entry : entries) {
     TESSERA_ASSIGN_OR_RETURN(OwnRows rows, OwnRows::of(*entry.matrix));
     std::fill(rows.all().begin(), rows.all().end(), std::numeric_limits<double>::quiet_NaN());
@@ -87,7 +87,9 @@ double* IntegralCollector::place_in(const Block& block,
 }
 
 Status IntegralCollector::add(const TwoElectron& integral, double value) {
-  return for_each_permutation(integral, [&](const TwoElectron& each) -> Status {
+  const TwoElectron placed{place_of(integral.p), place_of(integral.q), place_of(integral.r),
+                           place_of(integral.s)};
+  return for_each_permutation(placed, [&](const TwoElectron& each) -> Status {
     const auto& [p, q, r, s] = each;
     for (const Block& block : blocks_) {
       // ⟨xy|zw⟩ = (xz|yw).

@@ -7,7 +7,7 @@
 //     ovvv  ⟨kb|cd⟩ = (kc|bd)             vvvv  ⟨ab|cd⟩ = (ac|bd), folded
 //
 // vvvv has rows for a ≥ b only, and a row holds the sums and differences that the ladder needs
-// (ladder.hpp): first ⟨ab|cd⟩ + ⟨ab|dc⟩ for c ≥ d, then ⟨ab|cd⟩ − ⟨ab|dc⟩ for c > d. These are as
+// (fold_row()): first ⟨ab|cd⟩ + ⟨ab|dc⟩ for c ≥ d, then ⟨ab|cd⟩ − ⟨ab|dc⟩ for c > d. These are as
 // many numbers as ⟨ab|cd⟩ itself has.
 //
 // IntegralCollector fills them: each rank is shown all integrals, and keeps those of its own rows.
@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "apps/ccsd/orbital_space.hpp"
@@ -66,8 +67,10 @@ rma::Status store_once(double& place, double value, const TwoElectron& integral)
 
 class IntegralCollector {
  public:
-  /// Local. Requires: `integrals` outlives the collector.
-  static rma::Result<IntegralCollector> create(Integrals& integrals, const OrbitalSpace& space);
+  /// Local. Orbital p of what is added is the places[p]-th of `space`, or the p-th if there are no
+  /// places. Requires: `integrals` outlives the collector.
+  static rma::Result<IntegralCollector> create(Integrals& integrals, const OrbitalSpace& space,
+                                               std::vector<std::int64_t> places = {});
 
   /// Local. Keeps an integral in all places of this rank that it belongs to.
   /// Errors: invalid_argument when it was given with another value before.
@@ -88,7 +91,11 @@ class IntegralCollector {
     bool is_packed = false;  ///< rows for x ≥ y only
   };
 
-  explicit IntegralCollector(const OrbitalSpace& space) : space_(space) {}
+  IntegralCollector(const OrbitalSpace& space, std::vector<std::int64_t> places)
+      : space_(space), places_(std::move(places)) {}
+  [[nodiscard]] std::int64_t place_of(std::int64_t orbital) const noexcept {
+    return places_.empty() ? orbital : places_[static_cast<std::size_t>(orbital)];
+  }
   [[nodiscard]] std::int64_t extent(Kind kind) const noexcept {
     return kind == Kind::occupied ? space_.occupied : space_.virtuals;
   }
@@ -98,6 +105,7 @@ class IntegralCollector {
   [[nodiscard]] double* place_in(const Block& block, const std::array<std::int64_t, 4>& xyzw) const;
 
   OrbitalSpace space_;
+  std::vector<std::int64_t> places_;
   std::vector<Block> blocks_;
 };
 

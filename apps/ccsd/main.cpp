@@ -26,6 +26,7 @@
 namespace {
 
 using tessera::apps::complain;
+using tessera::apps::complain_once;
 using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
 using tessera::rma::Job;
@@ -112,13 +113,13 @@ int run_program(int argc, char** argv) {
     return *code;
   }
   if (arguments.fcidump_file.empty() && arguments.occupied == 0) {
-    complain(program_name, "--fcidump FILE is needed, or --occupied O --virtual V");
+    complain_once(program_name, "--fcidump FILE is needed, or --occupied O --virtual V");
     return exit_usage;
   }
   if (arguments.fcidump_file.empty() && arguments.max_iterations == 1) {
-    complain(program_name,
-             "--max-iterations 1: with made-up integrals it takes two iterations to tell whether "
-             "they lead somewhere");
+    complain_once(program_name,
+                  "--max-iterations 1: with made-up integrals it takes two iterations to tell "
+                  "whether they lead somewhere");
     return exit_usage;
   }
   return threads > 0 ? run_in_threads(arguments, threads) : run_in_processes(arguments);

@@ -29,7 +29,10 @@ MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
   const std::int64_t o = space.occupied;
   const std::int64_t v = space.virtuals;
   MemoryPlan plan;
+  std::int64_t largest_tile = 0;
   const auto add = [&](const Shape& shape, std::int64_t count) {
+    largest_tile = std::max(
+        largest_tile, std::min(options.tile, shape.rows) * std::min(options.tile, shape.columns));
     const std::int64_t rows = (shape.rows + ranks - 1) / ranks;
     const double bytes = static_cast<double>(count * element_bytes) * static_cast<double>(rows) *
                          static_cast<double>(shape.columns);
@@ -43,6 +46,7 @@ MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
   }
   add({"amplitudes", o * v, o * v}, 2);
   add({"diis", o * v, o * v}, 2 * static_cast<std::int64_t>(diis_depth));
+  const std::int64_t tile_bytes = ContractionEngine::buffer_bytes(largest_tile);
   if (options.reads_file) {
     // What the Fock matrix is made of, by pairs of orbitals (reference_state.hpp).
     add({"fock", pair_count(space.orbitals()), 2 * space.doubly_occupied() + 1}, 1);
@@ -51,7 +55,7 @@ MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
                    [](const PlannedMemory& a, const PlannedMemory& b) {
                      return a.bytes_per_rank > b.bytes_per_rank;
                    });
-  plan.buffers.push_back({"tiles", ContractionEngine::buffer_bytes(options.tile)});
+  plan.buffers.push_back({"tiles", tile_bytes});
   // Rows of one occupied index, of amplitudes twice; the quantities that are on all ranks.
   plan.buffers.push_back(
       {"rows", (2 * o * v * v + o * o * v + 64 * o * v + 6 * v * v + 4 * o * o) * element_bytes});

@@ -6,7 +6,8 @@
 //     … electrons/2−1   occupied: i j k l
 //     … orbitals−1      virtual: a b c d
 //
-// i, j, … and a, b, … are each counted from 0 in formulas and arrays.
+// i, j, … and a, b, … are each counted from 0 in formulas and arrays. Files have the occupied
+// orbitals first, but in any order among themselves: see places_of_orbitals().
 #pragma once
 
 #include <cstdint>

@@ -26,6 +26,7 @@
 #include "apps/common/output_file.hpp"
 #include "apps/common/progress.hpp"
 #include "apps/common/report.hpp"
+#include "apps/common/same_file.hpp"
 #include "rma/memory.hpp"
 
 namespace tessera::apps::ccsd {
@@ -62,6 +63,8 @@ Result<Input> open_input(const Arguments& arguments, Job& job) {
     TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), space.status()));
     return Input{{}, *space};
   }
+  TESSERA_RETURN_IF_ERROR(
+      check_same_file(job.world(), arguments.fcidump_file, mark_of_file(arguments.fcidump_file)));
   auto file = Fcidump::open(arguments.fcidump_file);
   TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), file.status()));
   auto space = OrbitalSpace::create(file->header().orbitals, file->header().electrons,
@@ -110,7 +113,7 @@ MemoryNeed need_of(const MemoryPlan& plan, const OrbitalSpace& space) {
           .what = fmt::format(
               "CCSD with {} occupied and {} virtual orbitals (its {} takes {} a rank)",
               space.occupied, space.virtuals, largest.name, human(largest.bytes_per_rank)),
-          .hint = "use more machines, or a smaller basis set"};
+          .hint = "use more machines, a smaller basis set, or smaller tiles (--tile)"};
 }
 
 /// Collective.
@@ -255,6 +258,9 @@ Status check_amplitude_files(const Arguments& arguments, const Input& input) {
 Result<bool> compute(const Arguments& arguments, Report& report, Job& job) {
   TESSERA_ASSIGN_OR_RETURN(Input input, open_input(arguments, job));
   TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), check_amplitude_files(arguments, input)));
+  if (!arguments.restart_file.empty()) {
+    TESSERA_RETURN_IF_ERROR(check_amplitude_file(job, arguments.restart_file, input.space));
+  }
   if (!arguments.checkpoint_file.empty()) {
     TESSERA_RETURN_IF_ERROR(try_amplitude_file(job, arguments.checkpoint_file));
   }

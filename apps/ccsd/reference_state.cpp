@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -25,6 +27,30 @@ double or_zero(double value) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> places_of_orbitals(const OrbitalSpace& space,
+                                             const std::vector<double>& energies) {
+  const auto frozen = energies.begin() + space.frozen;
+  const auto occupied = energies.begin() + space.doubly_occupied();
+  const bool are_in_order = space.frozen == 0 || space.occupied == 0 ||
+                            *std::max_element(energies.begin(), frozen) <=
+                                *std::min_element(frozen, occupied) + canonical_tolerance;
+  if (are_in_order) {
+    return {};
+  }
+  const auto energy = [&](std::int64_t p) { return energies[static_cast<std::size_t>(p)]; };
+  std::vector<std::int64_t> orbitals(energies.size());
+  std::iota(orbitals.begin(), orbitals.end(), std::int64_t{0});
+  const auto first_active = orbitals.begin() + space.frozen;
+  std::ranges::stable_sort(orbitals.begin(), orbitals.begin() + space.doubly_occupied(),
+                           std::ranges::less(), energy);
+  std::sort(first_active, orbitals.begin() + space.doubly_occupied());
+  std::vector<std::int64_t> places(orbitals.size());
+  for (std::size_t place = 0; place < orbitals.size(); ++place) {
+    places[static_cast<std::size_t>(orbitals[place])] = static_cast<std::int64_t>(place);
+  }
+  return places;
+}
 
 FockCollector::FockCollector(const rma::Job& job, const OrbitalSpace& space)
     : space_(space), core_energy_(not_given) {
@@ -100,10 +126,13 @@ Status FockCollector::check(const std::vector<double>& fock, const ReferenceStat
       const double f = fock[static_cast<std::size_t>(pair_index(p, q))];
       if (!(std::abs(f) <= canonical_tolerance)) {
         return Status::error(Code::invalid_argument,
-                             fmt::format("the orbitals are not canonical: the Fock matrix has {} "
+                             fmt::format("the orbitals are not canonical, or the first {} of the "
+                                         "file are not the occupied ones: the Fock matrix has {} "
                                          "between {} and {}",
-                                         f, q + 1, p + 1))
-            .hint("write the file from a converged restricted Hartree-Fock calculation");
+                                         space_.doubly_occupied(), f, q + 1, p + 1))
+            .hint(
+                "write the file from a converged restricted Hartree-Fock calculation, its "
+                "occupied orbitals first");
       }
     }
   }
@@ -113,11 +142,15 @@ Status FockCollector::check(const std::vector<double>& fock, const ReferenceStat
     const double highest = *std::max_element(energies.begin(), first_virtual);
     const double lowest = *std::min_element(first_virtual, energies.end());
     if (highest >= lowest) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("the first {} orbitals are to be the occupied ones, but "
-                                       "their highest energy, {}, is not below the lowest other, "
-                                       "{}",
-                                       space_.doubly_occupied(), highest, lowest));
+      return Status::error(
+                 Code::invalid_argument,
+                 fmt::format("the first {} orbitals of the file are to be the occupied ones, but "
+                             "their highest energy, {}, is not below the lowest other, {}: the "
+                             "occupied ones stand elsewhere, or are not those of the ground state",
+                             space_.doubly_occupied(), highest, lowest))
+          .hint(
+              "write the file with its occupied orbitals first, of a Hartree-Fock calculation "
+              "that found the ground state");
     }
   }
   return {};

@@ -26,6 +26,12 @@ struct ReferenceState {
   std::vector<double> orbital_energies;  ///< of all orbitals, frozen ones too
 };
 
+/// Local. The place of each orbital of a file in OrbitalSpace, which has the frozen ones first:
+/// those of the lowest energies among the occupied ones. Otherwise they stay in the order of the
+/// file. None where all are in their places already.
+std::vector<std::int64_t> places_of_orbitals(const OrbitalSpace& space,
+                                             const std::vector<double>& energies);
+
 class FockCollector {
  public:
   FockCollector(const rma::Job& job, const OrbitalSpace& space);

@@ -3,7 +3,7 @@
 // Workspace: the distributed intermediates of one evaluation of the CCSD equations (equations.hpp
 // has the formulas), made once and used by every iteration.
 //
-// ShapeList tells what will be made before it is: the memory plan is made of it.
+// shapes() tells what will be made before it is: the memory plan is made of it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/common/agreement.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -21,24 +22,32 @@ bool is_of_input(Code code) {
   return code != Code::peer_lost && code != Code::closed && code != Code::timed_out;
 }
 
+// An error, and the line of the input that it is about.
+struct Finding {
+  std::int64_t line = 0;
+  Code code = Code::ok;
+};
+
+bool comes_first(const Finding& a, const Finding& b) {
+  return a.code != Code::ok && (b.code == Code::ok || a.line < b.line);
+}
+
 }  // namespace
 
-Status agree_on_input(rma::Team team, const Status& mine) {
-  TESSERA_ASSIGN_OR_RETURN(const auto codes, team.allgather_value(mine.code()));
-  for (std::size_t rank = 0; rank < codes.size(); ++rank) {
-    if (codes[rank] == Code::ok) {
-      continue;
-    }
-    if (!is_of_input(codes[rank])) {
-      return team.agree(mine);
-    }
-    Text text;
-    mine.message().copy(text.bytes, Text::most - 1);
-    const rma::TeamRank first{static_cast<std::int32_t>(rank)};
-    TESSERA_RETURN_IF_ERROR(team.broadcast_value(text, first));
-    return Status::error(codes[rank], text.bytes);
+Status agree_on_input(rma::Team team, const Status& mine, std::int64_t line) {
+  TESSERA_ASSIGN_OR_RETURN(const auto findings, team.allgather_value(Finding{line, mine.code()}));
+  if (!std::ranges::all_of(findings, is_of_input, &Finding::code)) {
+    return team.agree(mine);
   }
-  return {};
+  const auto first = std::ranges::min_element(findings, comes_first);
+  if (first->code == Code::ok) {
+    return {};
+  }
+  Text text;
+  mine.message().copy(text.bytes, Text::most - 1);
+  const rma::TeamRank finder{static_cast<std::int32_t>(first - findings.begin())};
+  TESSERA_RETURN_IF_ERROR(team.broadcast_value(text, finder));
+  return Status::error(first->code, text.bytes);
 }
 
 }  // namespace tessera::apps

@@ -29,6 +29,14 @@ inline std::string explain_mistake(const CLI::App* app, const CLI::Error& error)
   return std::filesystem::path(app->get_name()).filename().string() + ": " + text;
 }
 
+/// Local. For mistakes on the command line, which all ranks find: prints "PROGRAM: message" to
+/// standard error on the first one.
+inline void complain_once(std::string_view program, std::string_view message) {
+  if (rma::detect_launcher().rank <= 0) {
+    complain(program, message);
+  }
+}
+
 /// Local. Reads the command line. The exit code when the program is done with that: help or the
 /// version was asked for, or there was a mistake, which was explained. One rank says what all
 /// would.
@@ -60,10 +68,8 @@ inline std::optional<int> refuse_threads_of_ranks(std::string_view program, std:
   if (threads == 0 || trace.launcher.empty() || trace.launcher == "srun" || trace.ranks == 1) {
     return std::nullopt;
   }
-  if (trace.rank <= 0) {
-    complain(program, "--threads: " + std::string(trace.launcher) +
-                          " starts ranks already; leave one of them out");
-  }
+  complain_once(program, "--threads: " + std::string(trace.launcher) +
+                             " starts ranks already; leave one of them out");
   return exit_usage;
 }
 

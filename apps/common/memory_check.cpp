@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 
+#include "apps/common/agreement.hpp"
 #include "rma/memory.hpp"
 
 namespace tessera::apps {
@@ -64,7 +65,9 @@ Status check_memory(rma::Job& job, const MemoryNeed& need) {
                                      need.what, human(needed), ranks, rma::human_bytes(available)))
                .hint(need.hint);
   }
-  return job.world().agree(fits);
+  // Of several machines, the rank tells which one is meant.
+  const bool is_only_machine = ranks == job.size();
+  return is_only_machine ? agree_on_input(job.world(), fits) : job.world().agree(fits);
 }
 
 }  // namespace tessera::apps

@@ -40,11 +40,26 @@ int error_of_present_file(const std::string& path, const struct stat& facts) {
   return 0;
 }
 
+bool is_link(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_symlink(path, error);
+}
+
+// What a link that leads to nothing would make there: canonical paths are of what is there only.
+std::filesystem::path behind_links(std::filesystem::path path) {
+  constexpr int most = 40;  // as the system itself
+  for (int followed = 0; followed < most && is_link(path); ++followed) {
+    std::error_code error;
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  }
+  return path;
+}
+
 int error_of_new_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
   if (descriptor < 0) {
-    // A link to nothing, or a file that another program has made meanwhile.
-    return errno == EEXIST ? 0 : errno;
+    // Of links in a circle, or a file that another program has made meanwhile.
+    return errno != EEXIST ? errno : is_link(path) ? ELOOP : 0;
   }
   ::close(descriptor);
   ::unlink(path.c_str());
@@ -55,7 +70,7 @@ int error_of_new_file(const std::string& path) {
 // it is when no part of it is there.
 std::filesystem::path place_of(const std::string& path) {
   std::error_code error;
-  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  const std::filesystem::path absolute = std::filesystem::absolute(behind_links(path), error);
   return std::filesystem::weakly_canonical(absolute, error);
 }
 
@@ -89,7 +104,8 @@ Status check_not_overwritten(const std::string& path, const std::vector<std::str
 Status try_output_file(const std::string& path) {
   struct stat facts = {};
   const bool is_present = ::stat(path.c_str(), &facts) == 0;
-  const int error = is_present ? error_of_present_file(path, facts) : error_of_new_file(path);
+  const int error =
+      is_present ? error_of_present_file(path, facts) : error_of_new_file(behind_links(path));
   return error == 0 ? Status() : unwritable(Code::invalid_argument, path, error);
 }
 

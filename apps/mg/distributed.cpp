@@ -369,8 +369,6 @@ Result<RunResult> DistributedRun::run(std::int64_t cycles, const CycleProgress& 
   TESSERA_ASSIGN_OR_RETURN(const double sum,
                            job_.world().allreduce(norms.sum_squares, rma::Reduction::sum));
   const std::chrono::duration<double> elapsed = Clock::now() - start;
-  TESSERA_ASSIGN_OR_RETURN(const double greatest,
-                           job_.world().allreduce(norms.greatest, rma::Reduction::max));
   TESSERA_ASSIGN_OR_RETURN(const double seconds,
                            job_.world().allreduce(elapsed.count(), rma::Reduction::max));
   TESSERA_ASSIGN_OR_RETURN(const double halo_seconds,
@@ -380,7 +378,6 @@ Result<RunResult> DistributedRun::run(std::int64_t cycles, const CycleProgress& 
   const auto points = static_cast<double>(problem_.edge) * static_cast<double>(problem_.edge) *
                       static_cast<double>(problem_.edge);
   return RunResult{.norm = std::sqrt(sum / points),
-                   .greatest = greatest,
                    .seconds = seconds,
                    .halo_seconds = halo_seconds,
                    .exposed_seconds = exposed_seconds};

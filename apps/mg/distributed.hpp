@@ -41,7 +41,6 @@ namespace tessera::apps::mg {
 /// What a run gave; the same on all ranks.
 struct RunResult {
   double norm = 0.0;          ///< L2 norm of the last residual
-  double greatest = 0.0;      ///< its greatest absolute value
   double seconds = 0.0;       ///< of NPB's timed part: the first residual and all cycles
   double halo_seconds = 0.0;  ///< what the rank that exchanged and gathered longest spent on that
   /// The same of the rank that did so least. It computed longest, so it waited for no other's

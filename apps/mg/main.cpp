@@ -33,6 +33,7 @@
 namespace {
 
 using tessera::apps::complain;
+using tessera::apps::complain_once;
 using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
 using tessera::apps::Progress;
@@ -172,7 +173,7 @@ int run_program(int argc, char** argv) {
   }
   const mg::ParsedClass parsed = mg::parse_class(arguments.class_name);
   if (!parsed.problem) {
-    complain(program_name, parsed.error);
+    complain_once(program_name, parsed.error);
     return exit_usage;
   }
   return arguments.threads > 0 ? run_in_threads(arguments, *parsed.problem)

@@ -45,41 +45,54 @@ ProductCheck<T>::ProductCheck(std::int64_t rows)
     : rows_(rows),
       has_all_rows_(rows <= most_rows_compared),
       sums_(has_all_rows_ ? static_cast<std::size_t>(rows) : 1),
-      absolutes_(sums_.size()) {}
+      absolutes_(sums_.size()),
+      terms_(sums_.size()) {}
 
 template <class T>
 void ProductCheck<T>::add(std::int64_t row, std::int64_t column, T value) {
   const T term = value * trial_element<T>(column);
-  if (has_all_rows_) {
-    sums_[static_cast<std::size_t>(row)] += term;
-    absolutes_[static_cast<std::size_t>(row)] += std::abs(term);
-  } else {
-    sums_[0] += weight(row) * term;
-    absolutes_[0] += weight(row) * std::abs(term);
-  }
+  const std::size_t place = has_all_rows_ ? static_cast<std::size_t>(row) : 0;
+  const double factor = has_all_rows_ ? 1 : weight(row);
+  sums_[place] += factor * term;
+  absolutes_[place] += factor * std::abs(term);
+  ++terms_[place];
 }
 
 template <class T>
 Status ProductCheck<T>::agree(rma::Team& team) {
   TESSERA_RETURN_IF_ERROR(team.allreduce(std::span<T>(sums_), rma::Reduction::sum));
-  return team.allreduce(std::span<double>(absolutes_), rma::Reduction::sum);
+  TESSERA_RETURN_IF_ERROR(team.allreduce(std::span<double>(absolutes_), rma::Reduction::sum));
+  return team.allreduce(std::span<std::int64_t>(terms_), rma::Reduction::sum);
 }
 
 // Of a row without entries the result is exactly zero.
 template <class T>
 double ProductCheck<T>::error_of(std::int64_t row, T value) const {
-  const double difference = std::abs(value - sums_[static_cast<std::size_t>(row)]);
-  const double absolute = absolutes_[static_cast<std::size_t>(row)];
-  if (std::isnan(difference)) {
-    return std::numeric_limits<double>::infinity();
+  const T expected = sums_[static_cast<std::size_t>(row)];
+  if (value == expected) {
+    return 0;  // also of what is too large for a double, whose difference is no number
   }
-  return difference == 0 ? 0 : difference / absolute;
+  const double error = std::abs(value - expected) / absolutes_[static_cast<std::size_t>(row)];
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+// How many roundings two orders of addition may differ by.
+template <class T>
+double ProductCheck<T>::roundings_of(const MatrixCounts& matrix, std::int32_t ranks) const {
+  if (has_all_rows_) {
+    const std::int64_t most = terms_.empty() ? 0 : *std::ranges::max_element(terms_);
+    return static_cast<double>(most + ranks + 4);
+  }
+  // Those of rows, of equal places, and of all rows as one sum, where many cancel.
+  const std::int64_t summed = terms_[0] - matrix.entries;
+  return static_cast<double>(matrix.most_in_row + summed + ranks + 4) +
+         2 * std::sqrt(static_cast<double>(rows_) * static_cast<double>(matrix.most_in_row + 1));
 }
 
 template <class T>
 Result<CheckResult> ProductCheck<T>::compare(arrays::Array<T>& y,
                                              const std::vector<std::int64_t>& old_rows,
-                                             std::int64_t most_in_row) const {
+                                             const MatrixCounts& matrix) const {
   TESSERA_ASSIGN_OR_RETURN(auto access, y.local());
   const std::int64_t first = access.own().lo(0);
   const auto view = access.view();
@@ -95,13 +108,11 @@ Result<CheckResult> ProductCheck<T>::compare(arrays::Array<T>& y,
   }
   TESSERA_RETURN_IF_ERROR(access.end());
   rma::Team team = y.team();
-  // Additions of a row in two orders, and those of ranks; of all rows where they are one sum.
-  double roundings = static_cast<double>(most_in_row + team.size() + 4);
   if (!has_all_rows_) {
     TESSERA_ASSIGN_OR_RETURN(sum, team.allreduce(sum, rma::Reduction::sum));
     error = error_of(0, sum);
-    roundings += 2 * std::sqrt(static_cast<double>(rows_) * static_cast<double>(most_in_row + 1));
   }
+  const double roundings = roundings_of(matrix, team.size());
   TESSERA_ASSIGN_OR_RETURN(error, team.allreduce(error, rma::Reduction::max));
   return CheckResult{error, 2 * roundings * std::numeric_limits<double>::epsilon(),
                      has_all_rows_

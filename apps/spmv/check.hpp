@@ -9,7 +9,8 @@
 //     own
 //
 // A sum of k terms may differ by k roundings from one in another order; so much is allowed, of the
-// sum of the terms' absolute values.
+// sum of the terms' absolute values. Terms are counted as they are added: a place that is given
+// many times has many of them.
 #pragma once
 
 #include <complex>
@@ -34,6 +35,12 @@ struct CheckResult {
   [[nodiscard]] bool is_good() const noexcept { return error <= allowed; }
 };
 
+/// Of a matrix whose equal places are summed.
+struct MatrixCounts {
+  std::int64_t most_in_row = 0;  ///< of the longest row
+  std::int64_t entries = 0;
+};
+
 template <class T>
 class ProductCheck {
  public:
@@ -46,17 +53,19 @@ class ProductCheck {
   rma::Status agree(rma::Team& team);
 
   /// Collective. Compares y with what it should be. Element i of y is row old_rows[i] of the matrix
-  /// that was given, or row i if there are none; `most_in_row` is the longest row.
+  /// that was given, or row i if there are none.
   rma::Result<CheckResult> compare(arrays::Array<T>& y, const std::vector<std::int64_t>& old_rows,
-                                   std::int64_t most_in_row) const;
+                                   const MatrixCounts& matrix) const;
 
  private:
   [[nodiscard]] double error_of(std::int64_t row, T value) const;
+  [[nodiscard]] double roundings_of(const MatrixCounts& matrix, std::int32_t ranks) const;
 
   std::int64_t rows_;
   bool has_all_rows_;
-  std::vector<T> sums_;            // of all rows, or the weighted one
-  std::vector<double> absolutes_;  // of the terms
+  std::vector<T> sums_;              // of all rows, or the weighted one
+  std::vector<double> absolutes_;    // of the terms
+  std::vector<std::int64_t> terms_;  // that were added
 };
 
 extern template class ProductCheck<double>;

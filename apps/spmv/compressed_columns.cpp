@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,6 @@ class RunWriter {
       first_ = index;
     }
     run_.push_back(value);
-    ++written_;
   }
   void flush() {
     if (!run_.empty() && status_.ok()) {
@@ -47,20 +47,18 @@ class RunWriter {
     run_.clear();
   }
   [[nodiscard]] const Status& status() const { return status_; }
-  [[nodiscard]] std::int64_t written() const { return written_; }
 
  private:
   Array<T>& to_;
   std::int64_t first_ = 0;
   std::vector<T> run_;
-  std::int64_t written_ = 0;
   Status status_;
 };
 
 // Where a field of a section is.
 TextFault fault_at(const Section& section, std::int64_t field, std::string reason) {
   return {section.first_line + field / section.format.per_line,
-          field % section.format.per_line * section.format.width + 1, std::move(reason)};
+          section.format.column_of(field % section.format.per_line) + 1, std::move(reason)};
 }
 
 bool is_blank(std::string_view line) {
@@ -80,7 +78,7 @@ std::optional<TextFault> for_each_field(const Section& section, std::string_view
       std::min<std::int64_t>(section.format.per_line, section.fields - first);
   const auto width = static_cast<std::size_t>(section.format.width);
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::size_t at = static_cast<std::size_t>(i) * width;
+    const auto at = static_cast<std::size_t>(section.format.column_of(i));
     const auto field = at < line.size() ? line.substr(at, width) : std::string_view();
     std::string wrong = body(first + i, field);
     if (!wrong.empty()) {
@@ -136,55 +134,6 @@ struct Columns {
     return Columns{std::move(pointers), std::move(rows), std::move(values)};
   }
 };
-
-// Collective. Fills the vectors.
-Status parse_sections(rma::Job& job, const std::string& file, const MatrixHeader& header,
-                      LineStream* at_first, Columns& columns) {
-  RunWriter<std::int64_t> pointers(columns.pointers);
-  RunWriter<std::int64_t> rows(columns.rows);
-  RunWriter<double> values(columns.values);
-  const std::int64_t announced =
-      header.pointers.lines + header.indices.lines + header.values.lines + header.start.line - 1;
-  const std::int64_t last_line = announced + header.right_side_lines;
-  const auto read_line = [&](std::string_view line, std::int64_t number) {
-    if (is_in(header.pointers, number)) {
-      return for_each_field(header.pointers, line, number, [&](std::int64_t i, auto field) {
-        return write_index(pointers, "pointer", header.entries + 1, i, field);
-      });
-    }
-    if (is_in(header.indices, number)) {
-      return for_each_field(header.indices, line, number, [&](std::int64_t i, auto field) {
-        return write_index(rows, "row", header.rows, i, field);
-      });
-    }
-    if (is_in(header.values, number)) {
-      return for_each_field(header.values, line, number, [&](std::int64_t i, auto field) {
-        return write_value(values, header.values, i, field);
-      });
-    }
-    const bool is_behind = number > last_line && !is_blank(line);
-    return is_behind ? std::optional(TextFault{number, 0,
-                                               fmt::format("there is more than the {} lines that "
-                                                           "line 2 announces",
-                                                           last_line - header.start.line + 1)})
-                     : std::optional<TextFault>();
-  };
-  TESSERA_ASSIGN_OR_RETURN(
-      const std::int64_t lines,
-      deal_lines(job, file, at_first, header.start,
-                 [&](const TextPiece& piece) { return for_each_line(piece, read_line); }));
-  pointers.flush();
-  rows.flush();
-  values.flush();
-  TESSERA_RETURN_IF_ERROR(columns.pointers.sync(pointers.status()));
-  TESSERA_RETURN_IF_ERROR(columns.rows.sync(rows.status()));
-  TESSERA_RETURN_IF_ERROR(columns.values.sync(values.status()));
-  if (lines < announced) {
-    return to_status(
-        file, {lines, 0, fmt::format("the file ends here; line 2 announces {} lines", announced)});
-  }
-  return {};
-}
 
 // Elements of a distributed vector in the order of their indices, read ahead in batches.
 template <class T>
@@ -254,6 +203,80 @@ std::optional<TextFault> check_pointers(const MatrixHeader& header, Walk<std::in
   return std::nullopt;
 }
 
+// Collective. The pointers, which stand in front of all else: what is wrong with them is told
+// rather than the fault that a rank has `found` behind them, however many ranks there are.
+Status check_pointers_in_front(rma::Job& job, const std::string& file, const MatrixHeader& header,
+                               const Columns& columns, const Result<std::int64_t>& lines,
+                               const std::optional<TextFault>& found) {
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  rma::Team team = job.world();
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t first_fault,
+                           team.allreduce(found ? found->line : none, rma::Reduction::min));
+  const std::int64_t last = header.pointers.first_line + header.pointers.lines - 1;
+  const bool are_read = lines.ok() ? *lines >= last : first_fault != none && first_fault > last;
+  if (!are_read) {
+    return {};
+  }
+  return agree_on_fault(team, file,
+                        check_pointers(header, Walk<std::int64_t>(columns.pointers),
+                                       share_of(header.pointers.fields, team)));
+}
+
+// Collective. Fills the vectors.
+Status parse_sections(rma::Job& job, const std::string& file, const MatrixHeader& header,
+                      LineStream* at_first, Columns& columns) {
+  RunWriter<std::int64_t> pointers(columns.pointers);
+  RunWriter<std::int64_t> rows(columns.rows);
+  RunWriter<double> values(columns.values);
+  const std::int64_t last_line = header.start.line - 1 + header.pointers.lines +
+                                 header.indices.lines + header.values.lines +
+                                 header.right_side_lines;
+  const auto read_line = [&](std::string_view line, std::int64_t number) {
+    if (is_in(header.pointers, number)) {
+      return for_each_field(header.pointers, line, number, [&](std::int64_t i, auto field) {
+        return write_index(pointers, "pointer", header.entries + 1, i, field);
+      });
+    }
+    if (is_in(header.indices, number)) {
+      return for_each_field(header.indices, line, number, [&](std::int64_t i, auto field) {
+        return write_index(rows, "row", header.rows, i, field);
+      });
+    }
+    if (is_in(header.values, number)) {
+      return for_each_field(header.values, line, number, [&](std::int64_t i, auto field) {
+        return write_value(values, header.values, i, field);
+      });
+    }
+    const bool is_behind = number > last_line && !is_blank(line);
+    return is_behind ? std::optional(TextFault{number, 0,
+                                               fmt::format("there is more than the {} lines that "
+                                                           "line 2 announces",
+                                                           last_line - header.start.line + 1)})
+                     : std::optional<TextFault>();
+  };
+  std::optional<TextFault> found;
+  const auto lines = deal_lines(job, file, at_first, header.start, [&](const TextPiece& piece) {
+    found = for_each_line(piece, read_line);
+    return found;
+  });
+  pointers.flush();
+  rows.flush();
+  values.flush();
+  if (!lines.ok() && lines.status().code() != rma::Code::invalid_argument) {
+    return lines.status();
+  }
+  TESSERA_RETURN_IF_ERROR(columns.pointers.sync(pointers.status()));
+  TESSERA_RETURN_IF_ERROR(check_pointers_in_front(job, file, header, columns, lines, found));
+  TESSERA_RETURN_IF_ERROR(lines.status());
+  TESSERA_RETURN_IF_ERROR(columns.rows.sync(rows.status()));
+  TESSERA_RETURN_IF_ERROR(columns.values.sync(values.status()));
+  if (*lines < last_line) {
+    return to_status(
+        file, {*lines, 0, fmt::format("the file ends here; line 2 announces {} lines", last_line)});
+  }
+  return {};
+}
+
 // The column of an entry: the last one whose pointer is not beyond it.
 Result<std::int64_t> column_of(const Array<std::int64_t>& pointers, std::int64_t entry) {
   std::int64_t low = 0;
@@ -305,10 +328,6 @@ Status read_compressed_columns(rma::Job& job, const std::string& file, const Mat
   rma::Team team = job.world();
   TESSERA_ASSIGN_OR_RETURN(Columns columns, Columns::create(job, header));
   TESSERA_RETURN_IF_ERROR(parse_sections(job, file, header, at_first, columns));
-  TESSERA_RETURN_IF_ERROR(
-      agree_on_fault(team, file,
-                     check_pointers(header, Walk<std::int64_t>(columns.pointers),
-                                    share_of(header.pointers.fields, team))));
   std::optional<TextFault> fault;
   const Status given = give_share(header, columns, share_of(header.entries, team), sink, fault);
   TESSERA_RETURN_IF_ERROR(columns.rows.sync(given));

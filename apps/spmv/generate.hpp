@@ -8,7 +8,7 @@
 //     stencil27:N        N x N x N points, 26 in the middle and −1 for each neighbour; symmetric
 //                        positive definite
 //     convection:N,P     −∇²u + P (1, ½)·∇u on a square by upwind differences, N x N points inside;
-//                        unsymmetric. P is 100 if it isn't given
+//                        unsymmetric but for P = 0. P is 100 if it isn't given
 //     random:N,K,SEED    N rows of K entries at random places, and a diagonal that dominates;
 //                        unsymmetric. K is 8 and SEED 1 if they aren't given
 //
@@ -37,7 +37,8 @@ struct Generator {
   /// No row has more.
   [[nodiscard]] std::int64_t most_in_row() const noexcept;
   [[nodiscard]] bool is_symmetric() const noexcept {
-    return kind == GeneratorKind::fe2d || kind == GeneratorKind::stencil27;
+    return kind == GeneratorKind::fe2d || kind == GeneratorKind::stencil27 ||
+           (kind == GeneratorKind::convection && strength == 0);
   }
   /// The entries of one row; a place may come more than once, and is a sum then.
   /// Requires: 0 ≤ row < rows().

@@ -27,6 +27,7 @@
 namespace {
 
 using tessera::apps::complain;
+using tessera::apps::complain_once;
 using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
 using tessera::rma::Job;
@@ -165,7 +166,7 @@ int run_program(int argc, char** argv) {
   }
   const auto order = understand(arguments);
   if (!order.ok()) {
-    complain(program_name, order.status().message());
+    complain_once(program_name, order.status().message());
     return exit_usage;
   }
   return arguments.threads > 0 ? run_in_threads(arguments.threads, *order)

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "apps/common/agreement.hpp"
 #include "apps/spmv/matrix_entries.hpp"
 #include "rma/team.hpp"
 
@@ -148,12 +149,7 @@ Result<MatrixFile> MatrixFile::open(rma::Job& job, const std::string& file) {
       opened.header_ = header.ok() ? *header : MatrixHeader();
     }
   }
-  // The text alone: on which rank it was found tells users nothing.
-  std::optional<TextFault> fault;
-  if (!status.ok()) {
-    fault = TextFault{-1, 0, status.message()};
-  }
-  TESSERA_RETURN_IF_ERROR(agree_on_fault(team, file, fault));
+  TESSERA_RETURN_IF_ERROR(agree_on_input(team, status));
   TESSERA_RETURN_IF_ERROR(team.broadcast_value(opened.header_, rma::TeamRank{0}));
   return opened;
 }
@@ -203,18 +199,19 @@ Status MatrixFile::read_coordinates(const EntrySink<T>& sink) {
   return check_count(found, lines);
 }
 
-// One element a line, so that a line's number tells which one it has.
+// One element a line that is not blank: how many are in front of a piece tells which ones it has.
 template <class T>
 Status MatrixFile::read_array(const EntrySink<T>& sink) {
   std::int64_t found = 0;
+  std::int64_t next = 0;
   const auto read_line = [&](std::string_view line,
                              std::int64_t number) -> std::optional<TextFault> {
-    const std::int64_t element = number - header_.start.line;
+    if (is_blank(line)) {
+      return std::nullopt;
+    }
+    const std::int64_t element = next++;
     LineReader reader(line, number);
     if (element >= header_.entries) {
-      if (is_blank(line)) {
-        return std::nullopt;
-      }
       return TextFault{number, 0,
                        fmt::format("there is more than the {} elements that line {} announces",
                                    header_.entries, header_.size_line)};
@@ -233,6 +230,7 @@ Status MatrixFile::read_array(const EntrySink<T>& sink) {
     return wrong.empty() ? std::nullopt : std::optional(reader.fault(std::move(wrong)));
   };
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t lines, deal([&](const TextPiece& piece) {
+                             next = piece.filled_before - header_.start.filled;
                              return for_each_line(piece, read_line);
                            }));
   return check_count(found, lines);

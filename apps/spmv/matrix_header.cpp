@@ -30,6 +30,12 @@ std::string lower(std::string_view text) {
   return small;
 }
 
+// Some editors of Windows put it in front of a text.
+std::string_view without_byte_order_mark(std::string_view line) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return line.starts_with(mark) ? line.substr(mark.size()) : line;
+}
+
 struct Word {
   std::string text;
   std::int64_t column = 1;
@@ -406,11 +412,12 @@ std::string_view to_string(Layout layout) noexcept {
 
 Result<MatrixHeader> read_header(LineStream& stream) {
   TESSERA_ASSIGN_OR_RETURN(const std::string first, line_of(stream, "a matrix"));
-  const std::vector<Word> words = words_of(first);
+  const std::vector<Word> words = words_of(without_byte_order_mark(first));
   const bool is_market = !words.empty() && lower(words[0].text) == "%%matrixmarket";
   auto header = is_market ? read_market(stream, words) : read_boeing(stream);
   if (header.ok()) {
-    header->start = {stream.bytes(), stream.lines() + 1, stream.is_compressed()};
+    header->start = {stream.bytes(), stream.lines() + 1, stream.filled_lines(),
+                     stream.is_compressed()};
   }
   return header;
 }

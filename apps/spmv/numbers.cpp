@@ -71,14 +71,28 @@ bool read_descriptor(FormatReader& reader, FortranFormat& format, int depth) {
     static_cast<void>(reader.take(","));
     number = reader.number();
   }
+  if (number && reader.take("X")) {
+    format.skipped = *number;
+    if (format.skipped < 1 || !reader.take(",")) {
+      return false;
+    }
+    number = reader.number();
+  }
+  // Columns are skipped once: in front of several fields they would not be in front of each.
+  if (number && (*number < 1 || (*number > 1 && format.skipped > 0))) {
+    return false;
+  }
   format.per_line *= number.value_or(1);
-  if (depth == 0 && reader.take("(")) {
+  if (depth == 0 && format.skipped == 0 && reader.take("(")) {
     return read_descriptor(reader, format, depth + 1) && reader.take(")");
   }
   if (!reader.take("IDEFG")) {
     return false;
   }
   format.is_whole = reader.last() == 'I';
+  if (reader.last() == 'E') {
+    static_cast<void>(reader.take("SN"));  // scientific, engineering: differ only when written
+  }
   format.width = reader.number().value_or(0);
   if (reader.take(".")) {
     format.digits = reader.number().value_or(-1);
@@ -110,7 +124,7 @@ Parsed<FortranFormat> parse_format(std::string_view text) {
   if (!is_read || !reader.is_at_end()) {
     return {{}, quoted(plain) + " is no format of the kind (16I5) or (1P3D24.15)"};
   }
-  if (std::int64_t{format.per_line} * format.width > longest_line) {
+  if (format.column_of(format.per_line) - format.skipped > longest_line) {
     return {{}, fmt::format("{} has lines of more than {} columns", quoted(plain), longest_line)};
   }
   return {format, ""};

@@ -21,13 +21,19 @@ struct FortranFormat {
   std::int32_t digits = 0;  ///< after the point, where the field has no point
   std::int32_t scale = 0;   ///< the power of ten of fields without an exponent: the number before P
   bool is_whole = false;    ///< I; else D, E, F or G
+  std::int32_t skipped = 0;  ///< columns in front of each field that are passed over: X
 
+  /// Where a field of a line begins, both counted from 0.
+  [[nodiscard]] std::int64_t column_of(std::int64_t field) const noexcept {
+    return field * (std::int64_t{skipped} + width) + skipped;
+  }
   [[nodiscard]] std::int64_t lines_for(std::int64_t fields) const noexcept {
     return fields / per_line + (fields % per_line == 0 ? 0 : 1);
   }
 };
 
-/// "(16I5)", "(1P,4D20.12)", "(4(1PE20.12))", "(5E15.8E2)"; blanks and case don't count.
+/// "(16I5)", "(1P,4D20.12)", "(4(1PE20.12))", "(5E15.8E2)", "(3ES26.18)", "(2(1X,F7.3))"; blanks
+/// and case don't count.
 Parsed<FortranFormat> parse_format(std::string_view text);
 
 /// One field of a line. Blanks within it don't count, as Fortran reads; an empty one is refused.

@@ -40,33 +40,83 @@ Result<Partition> parse_partition(const std::string& text) {
   return found;
 }
 
-template <class T>
-Graph graph_of(const LocalCsr<T>& matrix) {
-  const auto rows = static_cast<std::size_t>(matrix.rows);
-  std::vector<std::vector<std::int64_t>> adjacent(rows);
-  Graph graph;
-  for (std::size_t row = 0; row < rows; ++row) {
-    const auto begin = static_cast<std::size_t>(matrix.row_starts[row]);
-    const auto end = static_cast<std::size_t>(matrix.row_starts[row + 1]);
-    // A row without entries weighs, too: its element of y is written.
-    graph.weights.push_back(static_cast<std::int64_t>(end - begin) + 1);
+namespace {
+
+// Calls `action(row, column)` for the entries off the diagonal, and for their mirror images.
+template <class T, class Action>
+void for_each_neighbour(const LocalCsr<T>& matrix, Action&& action) {
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    const auto begin = static_cast<std::size_t>(matrix.row_starts[static_cast<std::size_t>(row)]);
+    const auto end = static_cast<std::size_t>(matrix.row_starts[static_cast<std::size_t>(row) + 1]);
     for (std::size_t entry = begin; entry < end; ++entry) {
-      const auto column = static_cast<std::size_t>(matrix.column[entry]);
-      if (column != row) {
-        adjacent[row].push_back(matrix.column[entry]);
-        adjacent[column].push_back(static_cast<std::int64_t>(row));
+      if (matrix.column[entry] != row) {
+        action(row, matrix.column[entry]);
+        action(matrix.column[entry], row);
       }
     }
   }
-  for (std::vector<std::int64_t>& list : adjacent) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-    graph.neighbours.insert(graph.neighbours.end(), list.begin(), list.end());
-    graph.starts.push_back(std::ssize(graph.neighbours));
-    list = {};
+}
+
+// Sorts the neighbours of each vertex and leaves each once; what follows moves up.
+void leave_each_once(Graph& graph) {
+  const auto at = [&](std::int64_t place) { return graph.neighbours.begin() + place; };
+  std::int64_t begin = 0;
+  std::int64_t kept = 0;
+  for (std::size_t row = 0; row + 1 < graph.starts.size(); ++row) {
+    const std::int64_t end = graph.starts[row + 1];
+    std::sort(at(begin), at(end));
+    const auto last = std::unique(at(begin), at(end));
+    // The first rows may stay where they are: copies onto themselves are not allowed.
+    kept = (kept == begin ? last : std::copy(at(begin), last, at(kept))) - graph.neighbours.begin();
+    begin = end;
+    graph.starts[row + 1] = kept;
+  }
+  graph.neighbours.resize(static_cast<std::size_t>(kept));
+}
+
+}  // namespace
+
+// In two passes, one to count and one to fill: lists of their own would take several times as much.
+template <class T>
+Graph graph_of(const LocalCsr<T>& matrix) {
+  const auto rows = static_cast<std::size_t>(matrix.rows);
+  Graph graph;
+  graph.starts.assign(rows + 1, 0);
+  for_each_neighbour(matrix, [&](std::int64_t row, std::int64_t) {
+    ++graph.starts[static_cast<std::size_t>(row) + 1];
+  });
+  std::partial_sum(graph.starts.begin(), graph.starts.end(), graph.starts.begin());
+  graph.neighbours.resize(static_cast<std::size_t>(graph.starts.back()));
+  std::vector<std::int64_t> next(graph.starts.begin(), graph.starts.end() - 1);
+  for_each_neighbour(matrix, [&](std::int64_t row, std::int64_t column) {
+    graph.neighbours[static_cast<std::size_t>(next[static_cast<std::size_t>(row)]++)] = column;
+  });
+  leave_each_once(graph);
+  for (std::size_t row = 0; row < rows; ++row) {
+    // A row without entries weighs, too: its element of y is written.
+    graph.weights.push_back(matrix.row_starts[row + 1] - matrix.row_starts[row] + 1);
   }
   return graph;
 }
+
+namespace {
+
+// One-sided. The matrix is not kept while the partitioner works.
+template <class T>
+Result<Graph> get_graph(SparseMatrix<T>& matrix) {
+  TESSERA_ASSIGN_OR_RETURN(const auto whole, matrix.get(matrix.box()));
+  return graph_of(whole);
+}
+
+template <class T>
+Result<std::vector<std::int32_t>> part_graph(SparseMatrix<T>& matrix, Partition how,
+                                             std::int32_t parts) {
+  TESSERA_ASSIGN_OR_RETURN(const Graph graph, get_graph(matrix));
+  return how == Partition::metis ? partition_by_metis(graph, parts)
+                                 : partition_by_scotch(graph, parts);
+}
+
+}  // namespace
 
 template <class T>
 Result<std::vector<std::int32_t>> part_rows(SparseMatrix<T>& matrix, Partition how) {
@@ -80,15 +130,9 @@ Result<std::vector<std::int32_t>> part_rows(SparseMatrix<T>& matrix, Partition h
   std::vector<std::int32_t> parts(static_cast<std::size_t>(matrix.rows()));
   Status status;
   if (team.rank().value == 0 && !parts.empty()) {
-    auto whole = matrix.get(matrix.box());
-    status = whole.status();
-    if (whole.ok()) {
-      const Graph graph = graph_of(*whole);
-      auto found = how == Partition::metis ? partition_by_metis(graph, team.size())
-                                           : partition_by_scotch(graph, team.size());
-      status = found.status();
-      parts = found.ok() ? std::move(found).take() : parts;
-    }
+    auto found = part_graph(matrix, how, team.size());
+    status = found.status();
+    parts = found.ok() ? std::move(found).take() : parts;
   }
   TESSERA_RETURN_IF_ERROR(team.agree(status));
   TESSERA_RETURN_IF_ERROR(

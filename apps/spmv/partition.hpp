@@ -6,8 +6,14 @@
 //     old rows        0 1 2 3 4 5          part_rows() says   0 1 0 1 0 1
 //     new numbers     0 2 4 | 1 3 5        old_rows of the new ones; symmetric: columns, too
 //
-// The partitioners work in one process: the first rank holds all of the pattern while they do, 16
-// bytes an entry of the matrix and as many again for the graph.
+// The partitioners work in one process, the first rank's. Measured there, in bytes an entry of a
+// matrix of some millions of entries, with the making of the graph:
+//
+//                                    METIS   Scotch
+//     fe2d:700, symmetric               42       38
+//     random:300000,12, unsymmetric    150      170
+//
+// In the latter an entry has two edges, and the graph hardly shrinks when it is made coarser.
 #pragma once
 
 #include <cstdint>

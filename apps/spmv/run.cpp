@@ -59,30 +59,54 @@ struct Source {
   }
 };
 
+// Whether a graph of the pattern has one edge for each entry, for sure; else it may have two.
+bool has_symmetric_pattern(const Source& source) {
+  return source.file ? source.file->header().symmetry != Symmetry::general
+                     : source.generator->kind != GeneratorKind::random;
+}
+
+bool needs_graph(const Order& order) {
+  return order.partition == Partition::metis || order.partition == Partition::scotch;
+}
+
 // While a matrix is assembled, an entry is in a triplet that was added, in one that has come, and
 // in compressed rows; rows have their start, x, y and the vectors of a solution.
-MemoryNeed need_of(const Source& source, const Job& job) {
+// On the first rank, what the graph of all of the pattern and a partitioner's own graphs take
+// besides: partition.hpp has what was measured.
+MemoryNeed need_of(const Order& order, const Source& source, const Job& job) {
+  const double bytes_of_graph_entry = has_symmetric_pattern(source) ? 50 : 170;
   constexpr double bytes_of_entry = 100;
   constexpr double bytes_of_row = 100;
   const double needed = bytes_of_entry * source.most_entries() +
                         bytes_of_row * static_cast<double>(source.rows()) +
                         bytes_of_row * static_cast<double>(source.columns());
-  return {.bytes_per_rank = needed / job.size(),
+  const bool has_graph = needs_graph(order) && job.rank().value == 0;
+  const double graph = has_graph ? bytes_of_graph_entry * source.most_entries() : 0;
+  return {.bytes_per_rank = needed / job.size() + graph,
           .what = fmt::format("the matrix of {} x {} with {:.3g} entries", source.rows(),
                               source.columns(), source.most_entries()),
-          .hint = "take a smaller matrix, or more machines"};
+          .hint = needs_graph(order)
+                      ? "take a smaller matrix, or --partition entries: for a graph, the first "
+                        "rank holds all of the pattern"
+                      : "take a smaller matrix, or more machines"};
+}
+
+bool is_skew_symmetric(const Source& source) {
+  return source.file && source.file->header().symmetry == Symmetry::skew_symmetric;
 }
 
 // Of files, whose kind says that they are not; a general one may be symmetric all the same.
 Status check_symmetry(const Order& order, const Source& source) {
-  const bool may_be = source.file ? source.file->header().symmetry != Symmetry::skew_symmetric
-                                  : source.generator->is_symmetric();
+  const bool may_be = source.file ? !is_skew_symmetric(source) : source.generator->is_symmetric();
   if (order.method != Method::cg || may_be) {
     return {};
   }
   return Status::error(rma::Code::invalid_argument,
                        fmt::format("{}: conjugate gradients need a symmetric matrix", order.file))
-      .hint("--solve bicgstab takes any");
+      .hint(is_skew_symmetric(source)
+                ? "of a skew-symmetric one only products are computed here: bicgstab breaks down "
+                  "on it, too"
+                : "--solve bicgstab takes matrices of any symmetry");
 }
 
 // Whether A equals its conjugate transpose, as conjugate gradients need, for sure: by its kind.
@@ -97,8 +121,7 @@ bool is_surely_symmetric(const Source& source) {
 
 // What is asked of the matrix that only a square one has.
 Status check_shape(const Order& order, const Source& source) {
-  const bool is_graph = order.partition == Partition::metis || order.partition == Partition::scotch;
-  if ((!order.method && !is_graph) || source.rows() == source.columns()) {
+  if ((!order.method && !needs_graph(order)) || source.rows() == source.columns()) {
     return {};
   }
   return Status::error(
@@ -161,7 +184,7 @@ Result<Problem<T>> assemble(const Order& order, Source& source, Job& job) {
 
 template <class T>
 Status distribute_rows(const Order& order, Problem<T>& problem) {
-  if (order.partition != Partition::metis && order.partition != Partition::scotch) {
+  if (!needs_graph(order)) {
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(const auto parts, part_rows(problem.matrix, order.partition));
@@ -247,7 +270,7 @@ void report_modes(Report& report, const std::vector<ModeResult>& results) {
 
 template <class T>
 Result<bool> multiply(const Order& order, Report& report, Problem<T>& problem, Array<T>& x,
-                      std::int64_t most_in_row) {
+                      const MatrixCounts& counts) {
   TESSERA_ASSIGN_OR_RETURN(
       auto y,
       Array<T>::create(problem.matrix.job(), problem.matrix.row_distribution(), {.name = "y"}));
@@ -258,7 +281,7 @@ Result<bool> multiply(const Order& order, Report& report, Problem<T>& problem, A
   TESSERA_ASSIGN_OR_RETURN(const double norm, arrays::norm2(y, {.reproducible = true}));
   report.add("norm_of_y", norm, "", 14);
   TESSERA_ASSIGN_OR_RETURN(const CheckResult check,
-                           problem.check.compare(y, problem.old_rows, most_in_row));
+                           problem.check.compare(y, problem.old_rows, counts));
   report.add("check", check.how);
   report.add("largest_error", check.error, "");
   report.add("allowed_error", check.allowed, "");
@@ -318,7 +341,8 @@ Result<bool> run_with(const Order& order, Report& report, Source& source, Job& j
   linalg::SparseSummary summary;
   TESSERA_RETURN_IF_ERROR(describe_matrix(report, problem, summary));
   TESSERA_ASSIGN_OR_RETURN(auto x, trial_vector(job, problem));
-  TESSERA_ASSIGN_OR_RETURN(bool is_good, multiply(order, report, problem, x, summary.most_in_row));
+  const MatrixCounts counts{summary.most_in_row, problem.matrix.entries()};
+  TESSERA_ASSIGN_OR_RETURN(bool is_good, multiply(order, report, problem, x, counts));
   if (order.method) {
     TESSERA_ASSIGN_OR_RETURN(const bool is_solved, solve_system(order, report, source, problem, x));
     is_good = is_good && is_solved;
@@ -327,9 +351,11 @@ Result<bool> run_with(const Order& order, Report& report, Source& source, Job& j
 }
 
 Result<int> run_and_report(const Order& order, Job& job) {
-  TESSERA_ASSIGN_OR_RETURN(
-      auto report,
-      Report::create(job, {"tessera-spmv", order.json_file, order.quiet, {order.file}}));
+  TESSERA_ASSIGN_OR_RETURN(auto report,
+                           Report::create(job, {"tessera-spmv",
+                                                order.json_file,
+                                                order.quiet,
+                                                {order.generator ? std::string() : order.file}}));
   Source source{std::nullopt, order.generator};
   if (!order.generator) {
     TESSERA_ASSIGN_OR_RETURN(source.file, MatrixFile::open(job, order.file));
@@ -338,7 +364,7 @@ Result<int> run_and_report(const Order& order, Job& job) {
   TESSERA_RETURN_IF_ERROR(check_symmetry(order, source));
   describe_source(report, order, source);
   TESSERA_RETURN_IF_ERROR(add_job(report, job));
-  TESSERA_RETURN_IF_ERROR(check_memory(job, need_of(source, job)));
+  TESSERA_RETURN_IF_ERROR(check_memory(job, need_of(order, source, job)));
   const bool is_complex = source.file && source.file->header().field == Field::complex;
   TESSERA_ASSIGN_OR_RETURN(const bool is_good,
                            is_complex ? run_with<std::complex<double>>(order, report, source, job)

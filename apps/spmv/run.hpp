@@ -18,7 +18,7 @@ namespace tessera::apps::spmv {
 
 /// What the command line asks for.
 struct Order {
-  std::string file;  ///< of the matrix; empty: it is generated
+  std::string file;  ///< of the matrix, or what is typed for one that is generated
   std::optional<Generator> generator;
   std::vector<Mode> modes;       ///< the first one is also that of a solution
   std::int64_t iterations = 20;  ///< products of each mode

@@ -3,9 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "apps/spmv/matrix_entries.hpp"
 #include "arrays/elementwise.hpp"
@@ -44,9 +48,11 @@ class System {
     return system;
   }
 
-  [[nodiscard]] Array<T>& b() { return *b_; }
   // A zero right side has the solution zero; its residuals are taken as they are.
   [[nodiscard]] double relative(double norm) const { return b_norm_ > 0 ? norm / b_norm_ : norm; }
+
+  // The norm that is so large relative to b.
+  [[nodiscard]] double absolute(double norm) const { return b_norm_ > 0 ? norm * b_norm_ : norm; }
 
   Result<Array<T>> vector(const char* name) { return b_->duplicate(name); }
   Status multiply(Array<T>& x, Array<T>& y) { return plan_->multiply(*matrix_, x, y); }
@@ -83,6 +89,18 @@ Status add_to(Array<T>& y, T alpha, Array<T>& x) {
   return arrays::add(T{1}, y, alpha, x, y);
 }
 
+// Roundings of a residual that was so large, relative to b, hide what is to be reached. The limits
+// leave room to coarse and to hopeless tolerances.
+double greatest_residual(double tolerance) {
+  return std::clamp(10 * tolerance / std::numeric_limits<double>::epsilon(), 1e4, 1e8);
+}
+
+// Whether there is no digit in a product of two vectors with these norms: they are orthogonal.
+bool is_lost(double product, double norm, double other_norm) {
+  constexpr double noise = 64 * std::numeric_limits<double>::epsilon();
+  return !(product > noise * norm * other_norm);
+}
+
 // Writes the carried residual into the result; true while there is reason to go on.
 template <class T>
 Result<bool> goes_on(System<T>& system, Array<T>& r, const SolveOptions& options,
@@ -93,9 +111,14 @@ Result<bool> goes_on(System<T>& system, Array<T>& r, const SolveOptions& options
   if (options.progress) {
     options.progress(result.iterations, result.carried_residual);
   }
-  if (!std::isfinite(norm)) {
+  if (result.has_converged) {
+    result.failure.clear();
+  } else if (!std::isfinite(norm)) {
     result.failure = "the residual is no longer finite";
-  } else if (!result.has_converged && result.iterations >= options.most_iterations) {
+  } else if (result.carried_residual > greatest_residual(options.tolerance)) {
+    result.failure = fmt::format("diverged: in iteration {} the residual is {:.1e} times b",
+                                 result.iterations, result.carried_residual);
+  } else if (result.failure.empty() && result.iterations >= options.most_iterations) {
     result.failure = fmt::format("{} steps did not suffice", result.iterations);
   }
   return !result.has_converged && result.failure.empty();
@@ -153,16 +176,21 @@ struct BiCgStabVectors {
 template <class T>
 struct BiCgStabNumbers {
   T rho{1}, alpha{1}, omega{1};
+  double shadow_norm = 0;
 };
 
-// One step; `failure` is set where a divisor is zero.
+std::string broke_down(const SolveResult& result, std::string_view how) {
+  return fmt::format("broke down in iteration {}: {}", result.iterations + 1, how);
+}
+
+// One step; `failure` is set where a divisor is nothing but roundings.
 template <class T>
 Status step_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNumbers<T>& numbers,
                      Array<T>& x, SolveResult& result) {
   auto& [r, shadow, p, v, ready, t] = vectors;
   TESSERA_ASSIGN_OR_RETURN(const T rho, arrays::dot_conjugated(shadow, r));
-  if (rho == T{} || numbers.omega == T{}) {
-    result.failure = fmt::format("broke down in iteration {}", result.iterations + 1);
+  if (is_lost(std::abs(rho), numbers.shadow_norm, system.absolute(result.carried_residual))) {
+    result.failure = broke_down(result, "the residual is orthogonal to the first one");
     return {};
   }
   const T beta = rho / numbers.rho * (numbers.alpha / numbers.omega);
@@ -173,8 +201,9 @@ Status step_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNum
   TESSERA_RETURN_IF_ERROR(system.precondition(p, ready));
   TESSERA_RETURN_IF_ERROR(system.multiply(ready, v));
   TESSERA_ASSIGN_OR_RETURN(const T divisor, arrays::dot_conjugated(shadow, v));
-  if (divisor == T{}) {
-    result.failure = fmt::format("broke down in iteration {}", result.iterations + 1);
+  TESSERA_ASSIGN_OR_RETURN(const double v_norm, arrays::norm2(v));
+  if (is_lost(std::abs(divisor), numbers.shadow_norm, v_norm)) {
+    result.failure = broke_down(result, "A p is orthogonal to the first residual");
     return {};
   }
   numbers.alpha = rho / divisor;
@@ -183,8 +212,15 @@ Status step_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNum
   TESSERA_RETURN_IF_ERROR(system.precondition(r, ready));
   TESSERA_RETURN_IF_ERROR(system.multiply(ready, t));
   TESSERA_ASSIGN_OR_RETURN(const T along, arrays::dot_conjugated(t, r));
-  TESSERA_ASSIGN_OR_RETURN(const T square, arrays::dot_conjugated(t, t));
-  numbers.omega = square == T{} ? T{} : along / square;
+  TESSERA_ASSIGN_OR_RETURN(const double t_norm, arrays::norm2(t));
+  TESSERA_ASSIGN_OR_RETURN(const double s_norm, arrays::norm2(r));
+  if (is_lost(std::abs(along), t_norm, s_norm)) {
+    // Half a step is done, which may have led to the solution.
+    result.failure = broke_down(result, "A s is orthogonal to s, the residual half a step on");
+    ++result.iterations;
+    return {};
+  }
+  numbers.omega = along / (t_norm * t_norm);
   TESSERA_RETURN_IF_ERROR(add_to(x, numbers.omega, ready));
   TESSERA_RETURN_IF_ERROR(add_to(r, -numbers.omega, t));
   ++result.iterations;
@@ -198,6 +234,7 @@ Status run_bicgstab(System<T>& system, Array<T>& x, const SolveOptions& options,
   BiCgStabNumbers<T> numbers;
   TESSERA_RETURN_IF_ERROR(system.residual(x, vectors.r));
   TESSERA_RETURN_IF_ERROR(arrays::copy(vectors.r, vectors.shadow));
+  TESSERA_ASSIGN_OR_RETURN(numbers.shadow_norm, arrays::norm2(vectors.shadow));
   TESSERA_ASSIGN_OR_RETURN(bool is_going, goes_on(system, vectors.r, options, result));
   while (is_going) {
     TESSERA_RETURN_IF_ERROR(step_bicgstab(system, vectors, numbers, x, result));

@@ -9,9 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <system_error>
 
+#include "apps/common/agreement.hpp"
+#include "apps/common/same_file.hpp"
 #include "arrays/array.hpp"
 
 namespace tessera::apps::spmv {
@@ -39,14 +40,45 @@ Status unreadable(const std::string& file, std::string_view what) {
   return Status::error(Code::invalid_argument, fmt::format("{}: {}", file, what));
 }
 
-// A fault as it travels between ranks. The reason may begin with the name of the file.
-struct FaultMessage {
-  std::int64_t column = 0;
-  char reason[4608] = {};  // NOLINT(modernize-avoid-c-arrays): copied as bytes
+constexpr std::string_view blanks = " \t\r";
+
+// Counts the lines of a text that is given in blocks.
+class LineCounter {
+ public:
+  void add(std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t end = text.find('\n');
+      is_filled_ =
+          is_filled_ || text.substr(0, end).find_first_not_of(blanks) != std::string_view::npos;
+      is_open_ = end == std::string_view::npos;
+      if (is_open_) {
+        return;
+      }
+      finish_line();
+      text.remove_prefix(end + 1);
+    }
+  }
+  // The last line may have no end.
+  [[nodiscard]] LineCount all() const {
+    return {count_.lines + (is_open_ ? 1 : 0), count_.filled + (is_open_ && is_filled_ ? 1 : 0)};
+  }
+
+ private:
+  void finish_line() {
+    ++count_.lines;
+    count_.filled += is_filled_ ? 1 : 0;
+    is_filled_ = false;
+  }
+
+  LineCount count_;
+  bool is_filled_ = false;
+  bool is_open_ = false;
 };
 
-std::int64_t count_line_ends(std::string_view text) {
-  return std::count(text.begin(), text.end(), '\n');
+LineCount count_lines(std::string_view text) {
+  LineCounter counter;
+  counter.add(text);
+  return counter.all();
 }
 
 bool is_text(unsigned char c) {
@@ -71,20 +103,7 @@ Status to_status(const std::string& file, const TextFault& fault) {
 
 Status agree_on_fault(rma::Team& team, const std::string& file,
                       const std::optional<TextFault>& mine) {
-  constexpr std::int64_t no_line = std::numeric_limits<std::int64_t>::max();
-  TESSERA_ASSIGN_OR_RETURN(const auto lines, team.allgather_value(mine ? mine->line : no_line));
-  const auto first = std::min_element(lines.begin(), lines.end());
-  if (*first == no_line) {
-    return {};
-  }
-  FaultMessage message;
-  if (mine) {
-    message.column = mine->column;
-    mine->reason.copy(message.reason, sizeof message.reason - 1);
-  }
-  const rma::TeamRank finder{static_cast<std::int32_t>(first - lines.begin())};
-  TESSERA_RETURN_IF_ERROR(team.broadcast_value(message, finder));
-  return to_status(file, {*first, message.column, message.reason});
+  return agree_on_input(team, mine ? to_status(file, *mine) : Status(), mine ? mine->line : 0);
 }
 
 std::optional<TextFault> for_each_line(
@@ -173,14 +192,14 @@ void LineStream::fill() {
 }
 
 Status LineStream::broken() const {
-  return to_status(name_, {lines_ + 1, 0, failure_});
+  return to_status(name_, {lines() + 1, 0, failure_});
 }
 
-std::string_view LineStream::take(std::size_t bytes, std::int64_t lines) noexcept {
-  const std::string_view taken = waiting().substr(0, bytes);
-  begin_ += taken.size();
-  bytes_ += static_cast<std::int64_t>(taken.size());
-  lines_ += lines;
+TextPiece LineStream::take(std::size_t bytes) noexcept {
+  const TextPiece taken{waiting().substr(0, bytes), count_.lines + 1, count_.filled};
+  begin_ += taken.text.size();
+  bytes_ += std::ssize(taken.text);
+  count_ += count_lines(taken.text);
   return taken;
 }
 
@@ -195,7 +214,7 @@ Result<std::optional<std::string_view>> LineStream::next_line() {
     return std::optional<std::string_view>();
   }
   const std::size_t end = waiting().find('\n');
-  const TextPiece piece{take(end == std::string_view::npos ? end : end + 1, 1), lines_};
+  const TextPiece piece = take(end == std::string_view::npos ? end : end + 1);
   std::string_view found;
   const auto fault = for_each_line(piece, [&](std::string_view line, std::int64_t) {
     found = line;
@@ -211,7 +230,7 @@ Result<TextPiece> LineStream::next_piece(std::size_t bytes) {
   if (end_ - begin_ < bytes) {
     fill();
   }
-  std::string_view text = waiting().substr(0, bytes);
+  const std::string_view text = waiting().substr(0, bytes);
   const bool is_rest = is_at_end_ && failure_.empty() && text.size() == waiting().size();
   const std::size_t last = text.rfind('\n');
   if (!failure_.empty() && last == std::string_view::npos) {
@@ -219,12 +238,9 @@ Result<TextPiece> LineStream::next_piece(std::size_t bytes) {
   }
   if (!is_rest && last == std::string_view::npos) {
     return to_status(
-        name_, {lines_ + 1, 0, fmt::format("the line has more than {} characters", longest_line)});
+        name_, {lines() + 1, 0, fmt::format("the line has more than {} characters", longest_line)});
   }
-  text = is_rest ? text : text.substr(0, last + 1);
-  const bool has_open_end = !text.empty() && text.back() != '\n';
-  const std::int64_t first = lines_ + 1;
-  return TextPiece{take(text.size(), count_line_ends(text) + (has_open_end ? 1 : 0)), first};
+  return take(is_rest ? text.size() : last + 1);
 }
 
 namespace {
@@ -319,7 +335,7 @@ class PlainFile {
 struct Share {
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::int64_t lines = 0;
+  LineCount count;
 };
 
 Result<Share> find_share(const PlainFile& file, std::int64_t start, std::int64_t rank,
@@ -331,18 +347,17 @@ Result<Share> find_share(const PlainFile& file, std::int64_t start, std::int64_t
   Share share;
   TESSERA_ASSIGN_OR_RETURN(share.begin, file.line_start(start, cut(rank)));
   TESSERA_ASSIGN_OR_RETURN(share.end, file.line_start(start, cut(rank + 1)));
-  char last = '\n';
+  LineCounter counter;
   TESSERA_RETURN_IF_ERROR(file.for_each_block(share.begin, share.end, [&](std::string_view text) {
-    share.lines += count_line_ends(text);
-    last = text.back();
+    counter.add(text);
     return true;
   }));
-  share.lines += last == '\n' ? 0 : 1;
+  share.count = counter.all();
   return share;
 }
 
 // Gives the lines of a share to the reader, in pieces.
-Status read_share(const PlainFile& file, const Share& share, std::int64_t first_line,
+Status read_share(const PlainFile& file, const Share& share, LineCount before,
                   const PieceReader& read, std::optional<TextFault>& fault) {
   std::vector<char> block(block_bytes);
   std::int64_t at = share.begin;
@@ -355,9 +370,9 @@ Status read_share(const PlainFile& file, const Share& share, std::int64_t first_
     const std::size_t last = text.rfind('\n');
     const bool is_rest = at + static_cast<std::int64_t>(bytes) == share.end;
     text = is_rest || last == std::string_view::npos ? text : text.substr(0, last + 1);
-    fault = read({text, first_line});
+    fault = read({text, before.lines + 1, before.filled});
     at += static_cast<std::int64_t>(text.size());
-    first_line += count_line_ends(text);
+    before += count_lines(text);
   }
   return {};
 }
@@ -370,23 +385,24 @@ std::optional<TextFault> as_fault(const Status& status) {
 Result<std::int64_t> deal_plain(rma::Job& job, const std::string& name, const TextStart& start,
                                 const PieceReader& read) {
   rma::Team team = job.world();
+  TESSERA_RETURN_IF_ERROR(check_same_file(team, name, mark_of_file(name)));
   auto file = PlainFile::open(name);
   TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, as_fault(file.status())));
   auto share = find_share(*file, start.byte, team.rank().value, team.size());
   TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, as_fault(share.status())));
-  TESSERA_ASSIGN_OR_RETURN(const auto lines, team.allgather_value(share->lines));
-  std::int64_t first_line = start.line;
-  std::int64_t all_lines = start.line - 1;
+  TESSERA_ASSIGN_OR_RETURN(const auto counts, team.allgather_value(share->count));
+  LineCount before{start.line - 1, start.filled};
+  LineCount all = before;
   for (std::int32_t rank = 0; rank < team.size(); ++rank) {
-    const std::int64_t here = lines[static_cast<std::size_t>(rank)];
-    first_line += rank < team.rank().value ? here : 0;
-    all_lines += here;
+    const LineCount here = counts[static_cast<std::size_t>(rank)];
+    before += rank < team.rank().value ? here : LineCount();
+    all += here;
   }
   std::optional<TextFault> fault;
-  Status status = read_share(*file, *share, first_line, read, fault);
+  Status status = read_share(*file, *share, before, read, fault);
   fault = status.ok() ? fault : as_fault(status);
   TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, fault));
-  return all_lines;
+  return all.lines;
 }
 
 // What the first rank tells in each round of deal_compressed().
@@ -399,6 +415,7 @@ struct Round {
 struct PieceHead {
   std::int64_t bytes = 0;
   std::int64_t first_line = 1;
+  std::int64_t filled_before = 0;
 };
 
 // The places for pieces at all ranks: two each, so that one round is dealt while another is read.
@@ -415,7 +432,7 @@ class Trays {
 
   Status put(std::int32_t rank, std::int64_t round, const TextPiece& piece) {
     std::vector<std::uint8_t> message(sizeof(PieceHead) + piece.text.size());
-    const PieceHead head{std::ssize(piece.text), piece.first_line};
+    const PieceHead head{std::ssize(piece.text), piece.first_line, piece.filled_before};
     std::memcpy(message.data(), &head, sizeof head);
     std::memcpy(message.data() + sizeof head, piece.text.data(), piece.text.size());
     const std::int64_t at = (rank * std::int64_t{2} + round % 2) * tray_bytes;
@@ -428,10 +445,12 @@ class Trays {
     const auto* const tray = reinterpret_cast<const char*>(&trays.raw()[{round % 2 * tray_bytes}]);
     PieceHead head;
     std::memcpy(&head, tray, sizeof head);
-    return {{tray + sizeof head, static_cast<std::size_t>(head.bytes)}, head.first_line};
+    return {{tray + sizeof head, static_cast<std::size_t>(head.bytes)},
+            head.first_line,
+            head.filled_before};
   }
   // Collective. What was put before is seen after it.
-  Status sync(const Status& mine) { return bytes_.sync(mine); }
+  Status sync() { return bytes_.sync(); }
 
  private:
   static constexpr std::int64_t tray_bytes = dealt_bytes + sizeof(PieceHead);
@@ -464,7 +483,7 @@ Result<std::int64_t> deal_compressed(rma::Job& job, LineStream* stream, const st
       told.is_last = told.is_last || !dealt.ok();
     }
     // Behind this all have read the round before, whose trays are used next.
-    TESSERA_RETURN_IF_ERROR(trays.sync(Status()));
+    TESSERA_RETURN_IF_ERROR(trays.sync());
     TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, fault));
     TESSERA_RETURN_IF_ERROR(team.broadcast_value(told, rma::TeamRank{0}));
     if (team.rank().value < told.pieces) {

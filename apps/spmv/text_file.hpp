@@ -45,10 +45,23 @@ rma::Status to_status(const std::string& file, const TextFault& fault);
 rma::Status agree_on_fault(rma::Team& team, const std::string& file,
                            const std::optional<TextFault>& mine);
 
+/// Lines of a text, and those among them that are not blank.
+struct LineCount {
+  std::int64_t lines = 0;
+  std::int64_t filled = 0;
+
+  LineCount& operator+=(const LineCount& other) noexcept {
+    lines += other.lines;
+    filled += other.filled;
+    return *this;
+  }
+};
+
 /// Whole lines, with their line ends. The last line of a file may have none.
 struct TextPiece {
   std::string_view text;
   std::int64_t first_line = 1;
+  std::int64_t filled_before = 0;  ///< lines of the file that are not blank, in front of the piece
 };
 
 /// Calls `body(line, number)` for each line of a piece, without its end (LF or CR LF), until it
@@ -73,7 +86,9 @@ class LineStream {
   /// No more than that can be in the file, inflated: what is announced beyond is not allocated.
   [[nodiscard]] double most_bytes() const noexcept;
   /// Lines given so far, and their bytes.
-  [[nodiscard]] std::int64_t lines() const noexcept { return lines_; }
+  [[nodiscard]] std::int64_t lines() const noexcept { return count_.lines; }
+  /// Those of them that are not blank.
+  [[nodiscard]] std::int64_t filled_lines() const noexcept { return count_.filled; }
   [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] const std::string& file() const noexcept { return name_; }
 
@@ -88,7 +103,8 @@ class LineStream {
   [[nodiscard]] std::string_view waiting() const noexcept {
     return {buffer_.data() + begin_, end_ - begin_};
   }
-  std::string_view take(std::size_t bytes, std::int64_t lines) noexcept;
+  // Requires: whole lines.
+  TextPiece take(std::size_t bytes) noexcept;
 
   std::string name_;
   std::unique_ptr<gzFile_s, Close> file_;
@@ -98,7 +114,7 @@ class LineStream {
   std::size_t end_ = 0;
   bool is_at_end_ = false;
   std::string failure_;  // of what lies behind the buffer
-  std::int64_t lines_ = 0;
+  LineCount count_;
   std::int64_t bytes_ = 0;
 };
 
@@ -106,6 +122,7 @@ class LineStream {
 struct TextStart {
   std::int64_t byte = 0;
   std::int64_t line = 1;
+  std::int64_t filled = 0;  ///< lines in front of it that are not blank
   bool is_compressed = false;
 };
 
@@ -115,7 +132,7 @@ using PieceReader = std::function<std::optional<TextFault>(const TextPiece&)>;
 /// Collective on all ranks of the job. Gives each rank its pieces of what follows `start`; together
 /// they are the rest of the file. `at_first` is the stream at that place on the first rank, and
 /// null on others. Returns how many lines the file has. Errors: faults of any rank's reader, and of
-/// the file, the same on all ranks.
+/// the file, the same on all ranks; a plain file that is not the same on all ranks.
 rma::Result<std::int64_t> deal_lines(rma::Job& job, const std::string& file, LineStream* at_first,
                                      const TextStart& start, const PieceReader& read);
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "apps/tool/advice.hpp"
 #include "apps/tool/checks.hpp"
 
 namespace tessera::tool {
@@ -274,46 +275,100 @@ Finding check_agent(const Picture& all) {
   return green(name, "each node has a processor for it");
 }
 
+namespace {
+
+std::string says(const Blas& blas) {
+  return blas.config.empty() ? "OpenBLAS could not be asked"
+                             : fmt::format("OpenBLAS says {}", blas.threads);
+}
+
+// How many threads a rank's BLAS has, and by which variable.
+struct BlasThreads {
+  int each = 0;          ///< 0: the variable's text is no number
+  std::string variable;  ///< empty: the BLAS has chosen
+  std::string text;      ///< of the variable
+};
+
+BlasThreads threads_of(const Blas& blas) {
+  if (blas.setting > 0) {
+    return {static_cast<int>(blas.setting), "TESSERA_BLAS_THREADS", std::to_string(blas.setting)};
+  }
+  if (blas.openblas_variable.empty() && blas.omp_variable.empty()) {
+    return {blas.threads, "", ""};
+  }
+  const bool is_own = !blas.openblas_variable.empty();
+  BlasThreads found{0, is_own ? "OPENBLAS_NUM_THREADS" : "OMP_NUM_THREADS",
+                    is_own ? blas.openblas_variable : blas.omp_variable};
+  std::from_chars(found.text.data(), found.text.data() + found.text.size(), found.each);
+  found.each = std::max(found.each, 0);
+  return found;
+}
+
+// Of the ranks of a machine.
+struct BlasLoad {
+  int threads = 0;       ///< of all together
+  int most = 0;          ///< of one
+  bool is_even = true;   ///< each has as many
+  BlasThreads greatest;  ///< of the rank that has most
+};
+
+BlasLoad blas_load(const Picture& all, const Machine& machine) {
+  BlasLoad load;
+  for (const int rank : machine.ranks) {
+    const BlasThreads own = threads_of(all.ranks[static_cast<std::size_t>(rank)].blas);
+    load.is_even = load.is_even && (load.most == 0 || own.each == load.most);
+    load.threads += own.each;
+    if (own.each > load.most) {
+      load.most = own.each;
+      load.greatest = own;
+    }
+  }
+  return load;
+}
+
+}  // namespace
+
 Finding check_blas(const Picture& all) {
   constexpr const char* name = "BLAS threads";
-  const Blas& blas = all.ranks.front().blas;
-  const std::string says = blas.config.empty() ? "OpenBLAS could not be asked"
-                                               : fmt::format("OpenBLAS says {}", blas.threads);
-  std::string variable;
-  int each = blas.threads;
-  if (blas.setting > 0) {
-    variable = "TESSERA_BLAS_THREADS";
-    each = static_cast<int>(blas.setting);
-  } else if (!blas.openblas_variable.empty() || !blas.omp_variable.empty()) {
-    const bool is_own = !blas.openblas_variable.empty();
-    const std::string& text = is_own ? blas.openblas_variable : blas.omp_variable;
-    variable = is_own ? "OPENBLAS_NUM_THREADS" : "OMP_NUM_THREADS";
-    const auto end = text.data() + text.size();
-    if (std::from_chars(text.data(), end, each).ec != std::errc{} || each < 1) {
-      return yellow(name, fmt::format("{}={} is no number; {}", variable, text, says),
-                    fmt::format("export {}=1", variable));
+  for (const Surroundings& rank : all.ranks) {
+    const BlasThreads own = threads_of(rank.blas);
+    if (own.each == 0 && !own.variable.empty()) {
+      return yellow(name,
+                    fmt::format("{}={} is no number; {}", own.variable, own.text, says(rank.blas)),
+                    fmt::format("export {}=1", own.variable));
     }
   }
   const std::vector<Machine> machines = machines_of(all);
   for (const Machine& machine : machines) {
     const int ranks = count(machine.ranks.size());
     const int usable = std::max(count(machine.usable.size()), 1);
+    const BlasLoad load = blas_load(all, machine);
+    const std::string& variable = load.greatest.variable;
     // One thread a rank can't become fewer: too many ranks are another check's matter.
-    if (each == 1 || each * ranks <= usable || (variable.empty() && ranks == 1)) {
+    if (load.most <= 1 || load.threads <= usable || (variable.empty() && ranks == 1)) {
       continue;
     }
-    const std::string threads = fmt::format(
-        "{}{} for each of {} on {}{}", variable.empty() ? "" : fmt::format("{}=", variable), each,
-        plural(ranks, "rank"), plural(usable, "processor"), on_host(machines, machine));
+    const std::string setting = variable.empty() ? "" : fmt::format("{}=", variable);
+    const std::string threads =
+        load.is_even ? fmt::format("{}{} for each of {}", setting, load.most, plural(ranks, "rank"))
+                     : fmt::format("{}{} for one rank, {} for all {}", setting, load.most,
+                                   load.threads, ranks);
+    const std::string found =
+        fmt::format("{} on {}{}", threads, plural(usable, "processor"), on_host(machines, machine));
     const int share = std::max(1, usable / ranks);
     if (variable.empty()) {
-      return yellow(name, threads + ", but in Tessera's own operations, which take their share",
+      return yellow(name, found + ", but in Tessera's own operations, which take their share",
                     fmt::format("export OPENBLAS_NUM_THREADS={}", share));
     }
-    return yellow(name, fmt::format("{}; {}", threads, says),
+    const auto first = static_cast<std::size_t>(machine.ranks.front());
+    return yellow(name, fmt::format("{}; {}", found, says(all.ranks[first].blas)),
                   fmt::format("export {}={}", variable, share));
   }
-  return green(name, variable.empty() ? says : fmt::format("{}={}; {}", variable, each, says));
+  const Blas& blas = all.ranks.front().blas;
+  const BlasThreads own = threads_of(blas);
+  return green(name, own.variable.empty()
+                         ? says(blas)
+                         : fmt::format("{}={}; {}", own.variable, own.each, says(blas)));
 }
 
 Finding check_connections(const Picture& all) {
@@ -379,7 +434,6 @@ Finding check_clocks(const Picture& all) {
 
 Finding check_job(const Picture& all) {
   constexpr const char* name = "job";
-  constexpr std::string_view hint = "\n  hint: ";
   if (!all.is_job_tried) {
     return yellow(name, "not tried", "mend what is red first");
   }
@@ -388,12 +442,12 @@ Finding check_job(const Picture& all) {
     if (error.empty()) {
       continue;
     }
-    const std::size_t at = error.find(hint);
+    const Advice advice = split_hint(error);
     return red(name,
                fmt::format("{}{}", all.ranks.size() == 1 ? "" : fmt::format("on rank {}: ", rank),
-                           error.substr(0, at)),
-               at == std::string::npos ? "report it, with what `tessera doctor --json` writes"
-                                       : error.substr(at + hint.size()));
+                           advice.message),
+               advice.remedy.empty() ? "report it, with what `tessera doctor --json` writes"
+                                     : advice.remedy);
   }
   if (all.ranks.size() == 1) {
     return green(name, "one of this process alone starts, moves data and ends");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <numeric>
 
 #include "apps/tool/checks.hpp"
@@ -35,6 +36,22 @@ std::string list_of(const std::vector<T>& all) {
   std::transform(all.begin(), all.end(), std::back_inserter(texts),
                  [](const T& each) { return describe(each); });
   return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+// What keeps the kernel from making a file in memory.
+std::string remedy_for_sharing(int error) {
+  switch (error) {
+    case EFBIG:
+      return "ulimit -f unlimited: a node's memory is a file";
+    case EMFILE:
+    case ENFILE:
+      return "ulimit -n 4096, or have the system's limit of open files raised (fs.file-max)";
+    case ENOMEM:
+    case ENOSPC:
+      return "leave the container or batch job memory";
+    default:
+      return "allow memfd_create() in the sandbox or container, and leave it memory";
+  }
 }
 
 bool is_under_mpi(const Surroundings& own) {
@@ -71,7 +88,7 @@ Finding check_shared_memory(const Surroundings& own) {
   const Memory& memory = own.memory;
   if (!memory.sharing_error.empty()) {
     return red(name, fmt::format("the kernel gives none: {}", memory.sharing_error),
-               "allow memfd_create() in the sandbox or container, and leave it memory");
+               remedy_for_sharing(memory.sharing_errno));
   }
   const std::string of_nodes = "a node's memory needs no file system";
   if (memory.shm_total == unknown) {

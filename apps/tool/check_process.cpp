@@ -95,13 +95,14 @@ Finding check_descriptors(const Surroundings& own) {
   if (limit >= wanted) {
     return green(name, found);
   }
-  const std::string remedy =
-      own.limits.most_descriptors >= wanted
-          ? fmt::format("ulimit -n {}", std::max<std::uint64_t>(wanted, 4096))
-          : fmt::format(
-                "have the hard limit of {} raised to {} (nofile in "
-                "/etc/security/limits.d)",
-                own.limits.most_descriptors, std::max<std::uint64_t>(wanted, 4096));
+  const std::uint64_t comfortable = std::max<std::uint64_t>(wanted, 4096);
+  const std::uint64_t hard_limit = own.limits.most_descriptors;
+  const std::string remedy = hard_limit >= wanted
+                                 ? fmt::format("ulimit -n {}", std::min(comfortable, hard_limit))
+                                 : fmt::format(
+                                       "have the hard limit of {} raised to {} (nofile in "
+                                       "/etc/security/limits.d)",
+                                       hard_limit, comfortable);
   if (limit < least) {
     return red(name, found + ": too few to start ranks with", remedy);
   }

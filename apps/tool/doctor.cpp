@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/tool/advice.hpp"
 #include "apps/tool/gather.hpp"
 #include "apps/tool/settings.hpp"
 #include "rma/bootstrap.hpp"
@@ -35,11 +36,9 @@ milliseconds patience_with_ranks(const Settings& settings) {
 
 // A message and what it says to do about it.
 void note_error(Launch& launch, const rma::Status& status) {
-  constexpr std::string_view hint = "\n  hint: ";
-  const std::string message = status.message();
-  const std::size_t at = message.find(hint);
-  launch.error = message.substr(0, at);
-  launch.remedy = at == std::string::npos ? "" : message.substr(at + hint.size());
+  const Advice advice = split_hint(status.message());
+  launch.error = advice.message;
+  launch.remedy = advice.remedy;
 }
 
 // As a job would meet, else alone; says in `own` what came of it.

@@ -16,10 +16,13 @@
 #include <fcntl.h>
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 
+#include "apps/common/processor_quota.hpp"
+#include "apps/tool/advice.hpp"
 #include "apps/tool/openblas.hpp"
 #include "apps/tool/settings.hpp"
 #include "apps/tool/system_files.hpp"
@@ -100,19 +103,29 @@ Limits gather_limits() {
   return found;
 }
 
+void note_sharing_error(Memory& memory, const char* call, int error) {
+  memory.sharing_errno = error;
+  memory.sharing_error = fmt::format("{}: {}", call, std::strerror(error));
+}
+
 // As a node's memory is made. To make a file larger than may be would end this process.
-std::string sharing_error(std::uint64_t largest_file) {
+void try_sharing(Memory& memory, std::uint64_t largest_file) {
   const auto bytes = static_cast<off_t>(std::min(largest_file, std::uint64_t{1} << 20U));
   if (bytes == 0) {
-    return "no file may have any bytes";
+    memory.sharing_errno = EFBIG;
+    memory.sharing_error = "no file may have any bytes";
+    return;
   }
   const int file = memfd_create("tessera-doctor", MFD_CLOEXEC);
   if (file < 0) {
-    return fmt::format("memfd_create: {}", std::strerror(errno));
+    note_sharing_error(memory, "memfd_create", errno);
+    return;
   }
   const int error = posix_fallocate(file, 0, bytes);
   close(file);
-  return error == 0 ? "" : fmt::format("posix_fallocate: {}", std::strerror(error));
+  if (error != 0) {
+    note_sharing_error(memory, "posix_fallocate", error);
+  }
 }
 
 Memory gather_memory(std::uint64_t largest_file) {
@@ -126,13 +139,12 @@ Memory gather_memory(std::uint64_t largest_file) {
     found.shm_total = static_cast<std::uint64_t>(shm.f_blocks) * shm.f_frsize;
     found.shm_free = static_cast<std::uint64_t>(shm.f_bavail) * shm.f_frsize;
   }
-  found.sharing_error = sharing_error(largest_file);
+  try_sharing(found, largest_file);
   return found;
 }
 
 Rdma gather_rdma(const rma::Settings& settings) {
   constexpr std::string_view refusal = "not used: ";
-  constexpr std::string_view hint = "\n  hint: ";
   Rdma found;
   found.ports = read_rdma_ports(root);
   found.is_wanted = names_transport(settings, "verbs");
@@ -144,10 +156,9 @@ Rdma gather_rdma(const rma::Settings& settings) {
       found.used = each.text;
       continue;
     }
-    const std::string text = each.text.substr(refusal.size());
-    const std::size_t at = text.find(hint);
-    found.refusal = text.substr(0, at);
-    found.remedy = at == std::string::npos ? "" : text.substr(at + hint.size());
+    const Advice advice = split_hint(std::string_view(each.text).substr(refusal.size()));
+    found.refusal = advice.message;
+    found.remedy = advice.remedy;
   }
   return found;
 }
@@ -226,7 +237,7 @@ Processors gather_processors() {
       found.usable.push_back(static_cast<int>(at));
     }
   }
-  found.quota = read_processor_quota(root);
+  found.quota = apps::read_processor_quota(root);
   return found;
 }
 

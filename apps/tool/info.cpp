@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/tool/advice.hpp"
 #include "apps/tool/build_table.hpp"
 #include "apps/tool/settings.hpp"
 #include "rma/bootstrap.hpp"
@@ -21,7 +22,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::string_view refusal = "not used: ";
-constexpr std::string_view hint = "\n  hint: ";
 
 // Of those that need nothing of the machine there is nothing to describe but what they do.
 std::string text_of(const std::string& name, const rma::Settings& settings) {
@@ -44,10 +44,9 @@ std::string text_of(const std::string& name, const rma::Settings& settings) {
 ordered_json transports_json(const rma::Settings& settings) {
   auto rows = ordered_json::array();
   for (const std::string& name : rma::transport_names()) {
-    std::string text = text_of(name, settings);
-    if (const std::size_t at = text.find(hint); at != std::string::npos) {
-      text.replace(at, hint.size(), "; ");
-    }
+    const Advice advice = split_hint(text_of(name, settings));
+    const std::string text =
+        advice.remedy.empty() ? advice.message : advice.message + "; " + advice.remedy;
     rows.push_back({{"name", name},
                     {"available", !text.starts_with(refusal)},
                     {"chosen", names_transport(settings, name)},
@@ -56,11 +55,12 @@ ordered_json transports_json(const rma::Settings& settings) {
   return rows;
 }
 
-ordered_json settings_json(const rma::Settings& settings) {
+// `is_environment`: they are what the variables say, as far as these are set.
+ordered_json settings_json(const rma::Settings& settings, bool is_environment) {
   auto rows = ordered_json::array();
   const rma::Settings defaults;
   for (const rma::SettingInfo& row : rma::setting_table()) {
-    const bool is_set = std::getenv(std::string(row.name).c_str()) != nullptr;
+    const bool is_set = is_environment && std::getenv(std::string(row.name).c_str()) != nullptr;
     rows.push_back({{"name", row.name},
                     {"value", rma::value_text(settings, row)},
                     {"from", is_set ? "environment" : "default"},
@@ -93,7 +93,8 @@ std::string text(const ordered_json& row, const char* column) {
 
 }  // namespace
 
-ordered_json describe(const rma::Settings& settings) {
+ordered_json describe(const rma::Result<rma::Settings>& read) {
+  const rma::Settings settings = read.ok() ? *read : rma::Settings();
   const rma::LauncherTrace trace = rma::detect_launcher();
   const rma::MpiLibrary mpi = rma::mpi_library();
   ordered_json info;
@@ -105,7 +106,10 @@ ordered_json describe(const rma::Settings& settings) {
   info["memory"] = rma::human_bytes(rma::total_memory_bytes());
   info["memory_available"] = rma::human_bytes(rma::available_memory_bytes());
   info["transports"] = transports_json(settings);
-  info["settings"] = settings_json(settings);
+  info["settings"] = settings_json(settings, read.ok());
+  if (!read.ok()) {
+    info["settings_error"] = read.status().message();
+  }
   return info;
 }
 

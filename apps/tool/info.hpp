@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "rma/result.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::tool {
 
-/// Version, build, launcher, memory, MPI, transports and settings, as values. Takes some 10 ms.
-nlohmann::ordered_json describe(const rma::Settings& settings);
+/// Version, build, launcher, memory, MPI, transports and settings, as values. Of settings that a
+/// job would refuse it has the reason, and the defaults. Takes some 10 ms.
+nlohmann::ordered_json describe(const rma::Result<rma::Settings>& settings);
 
 /// What describe() gave, for people.
 std::string info_text(const nlohmann::ordered_json& info);

@@ -93,12 +93,14 @@ int run_info(const Delivery& delivery) {
   for (const std::string& warning : warnings) {
     complain(program_name, warning);
   }
+  const auto info = tool::describe(settings);
+  const int delivered = deliver(delivery, info, tool::info_text(info));
+  // The table stands above: it says which values would be taken.
   if (!settings.ok()) {
     complain(program_name, settings.status().message());
     return exit_failed;
   }
-  const auto info = tool::describe(*settings);
-  return deliver(delivery, info, tool::info_text(info));
+  return delivered;
 }
 
 std::string subcommand_names(const CLI::App& app) {

@@ -6,7 +6,7 @@ namespace tessera::tool {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limits, address_space, file_size, descriptors, most_descriptors,
                                    locked, most_locked, may_lock_more)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Memory, total, available, machine, shm_total, shm_free,
-                                   sharing_error)
+                                   sharing_error, sharing_errno)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HugePages, transparent, shared, reserved_bytes, unused_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RdmaPort, device, port, state, link_layer, rate)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Rdma, ports, is_wanted, refusal, remedy, used)

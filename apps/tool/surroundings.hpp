@@ -36,6 +36,7 @@ struct Memory {
   std::uint64_t shm_total = unknown;  ///< of /dev/shm
   std::uint64_t shm_free = 0;
   std::string sharing_error;  ///< why the kernel gives no memory to share; empty: it does
+  int sharing_errno = 0;      ///< the system's number for that
 };
 
 struct HugePages {

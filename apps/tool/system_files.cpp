@@ -16,8 +16,6 @@
 
 #include <fmt/format.h>
 
-#include "rma/control_group.hpp"
-
 namespace tessera::tool {
 namespace {
 
@@ -55,14 +53,6 @@ std::optional<int> whole_number(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size() ? std::optional(value)
                                                                   : std::nullopt;
-}
-
-// "150000 100000" or "max 100000", in microseconds.
-double quota_in(const std::string& path) {
-  std::istringstream line(read_line(path));
-  double quota = 0;
-  double period = 0;
-  return line >> quota >> period && period > 0 ? quota / period : 0;
 }
 
 std::string whole_file(const std::string& path) {
@@ -187,22 +177,6 @@ void read_interface(const std::string& root, NetworkInterface& each) {
   std::error_code error;
   each.is_bridge = fs::exists(folder + "bridge", error);
   each.speed_mbit = number_in<std::int64_t>(folder + "speed").value_or(-1);
-}
-
-double read_processor_quota(const std::string& root) {
-  double least = 0;
-  const auto take = [&](double quota) {
-    least = quota > 0 && (least == 0 || quota < least) ? quota : least;
-  };
-  for (const std::string& folder : rma::control_group_folders(root, "")) {
-    take(quota_in(folder + "/cpu.max"));
-  }
-  for (const std::string& folder : rma::control_group_folders(root, "cpu")) {
-    const auto quota = number_in<double>(folder + "/cpu.cfs_quota_us").value_or(-1);
-    const auto period = number_in<double>(folder + "/cpu.cfs_period_us").value_or(0);
-    take(quota > 0 && period > 0 ? quota / period : 0);
-  }
-  return least;
 }
 
 std::vector<Holder> read_holders(const std::string& root) {

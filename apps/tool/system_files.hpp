@@ -22,9 +22,6 @@ std::vector<RdmaPort> read_rdma_ports(const std::string& root);
 /// Adds what the kernel tells of the interface `each.name`.
 void read_interface(const std::string& root, NetworkInterface& each);
 
-/// Processors' worth of time that this process's control group gives; 0: as much as there is.
-double read_processor_quota(const std::string& root);
-
 /// Processes besides this one that hold node memory, as far as this user may know.
 std::vector<Holder> read_holders(const std::string& root);
 

@@ -262,7 +262,7 @@ Ratio report_share(Session& session, const std::string& what,
   constexpr double giga = 1e9;
   const Measured& ours = measured.back();
   const Ratio times = ratio_of_medians(measured[0].samples_ns, ours.samples_ns);
-  const double factor = ours.operations / measured[0].operations;
+  const double factor = ours.operations.value() / measured[0].operations.value();
   const Ratio rate{times.value * factor, {times.ci95.lo * factor, times.ci95.hi * factor}};
   session.remark(fmt::format("{}: {:.1f} Gop/s, rate / {}: {:.3f} [{:.3f},{:.3f}]", what,
                              ours.operations_per_s() / giga, at_once, rate.value, rate.ci95.lo,
@@ -279,7 +279,7 @@ std::vector<Measured> measure_beside(Session& session, std::optional<Table>& tab
   own.name = "tessera";
   own.cooperative = true;
   one.name = alone;
-  std::vector<Candidate> candidates{local_products(session, tile, own.operations)};
+  std::vector<Candidate> candidates{local_products(session, tile, own.operations.value())};
   if (session.crew().size() > 1) {
     candidates.push_back(std::move(one));
   }

@@ -6,18 +6,19 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "apps/common/memory_check.hpp"
 #include "apps/mg/distributed.hpp"
 #include "apps/mg/problem.hpp"
 #include "bench/apps/call_log.hpp"
 #include "bench/apps/mg_messages.hpp"
 #include "bench/apps/mg_sockets.hpp"
 #include "bench/floors/memory_floor.hpp"
+#include "bench/support/options.hpp"
 #include "bench/support/transfer.hpp"
 
 namespace tessera::bench {
@@ -224,15 +225,11 @@ std::vector<NamedExchange> exchanges_of_others(Session& session) {
 void check_memory(Session& session, const mg::Problem& problem, std::size_t versions) {
   const auto ranks = static_cast<std::int64_t>(session.crew().size());
   const auto bytes = static_cast<double>(mg::memory_bytes(problem, ranks));
-  const rma::Status fits = apps::check_memory(
-      session.job(),
-      {.bytes_per_rank = static_cast<double>(versions) * bytes / static_cast<double>(ranks),
-       .what = fmt::format("class {} with {} exchange{}", problem.name, versions,
-                           versions == 1 ? "" : "s"),
-       .hint = "take a smaller class, or --compare none"});
-  if (!fits.ok()) {
-    throw BadInput(std::string(fits.message()));
-  }
+  require_memory(session, {.bytes_per_rank =
+                               static_cast<double>(versions) * bytes / static_cast<double>(ranks),
+                           .what = fmt::format("class {} with {} exchange{}", problem.name,
+                                               versions, versions == 1 ? "" : "s"),
+                           .hint = "take a smaller class, or --compare none"});
 }
 
 /// Tessera's version last.
@@ -303,16 +300,19 @@ void measure_class(Session& session, std::optional<Table>& table, const mg::Prob
 }  // namespace
 
 std::string check_mg_classes(const std::string& classes) {
-  if (classes.find_first_not_of(',') == std::string::npos) {
-    return "name at least one class, A or A,B";
-  }
-  for (const char name : classes) {
-    if (name != ',') {
-      const mg::ParsedClass parsed = mg::parse_class(std::string(1, name));
-      if (!parsed.problem) {
-        return parsed.error;
-      }
+  std::string seen;
+  for (const std::string_view name : words_between_commas(classes)) {
+    if (name.empty()) {
+      return fmt::format("'{}': between commas a class is missing; name them as A or A,B", classes);
     }
+    const mg::ParsedClass parsed = mg::parse_class(name);
+    if (!parsed.problem) {
+      return parsed.error;
+    }
+    if (seen.find(parsed.problem->name) != std::string::npos) {
+      return fmt::format("'{}' has class {} twice", classes, parsed.problem->name);
+    }
+    seen.push_back(parsed.problem->name);
   }
   return "";
 }

@@ -273,7 +273,7 @@ void measure_spmv_modes(Session& session) {
                                   Quantity::latency, "Rows"));
     }
     const Subject subject{"spmv", name, "", problem.matrix.entries() * bytes_of_entry};
-    const MeasureOptions options = in_a_row(session.options().measure_options());
+    const MeasureOptions options = side_by_side(session.options().measure_options());
     const auto measured =
         session.measure(*table, subject, problem.matrix.rows(), candidates, options);
     compare(session, name, problem, measured);

@@ -26,6 +26,7 @@ using arrays::Extents;
 using arrays::Index;
 
 struct GhostCase {
+  std::string op;  ///< what its records are called: sweeps of two numbers have cases in common
   int dims = 3;
   std::int64_t edge = 64;
   std::int64_t width = 1;
@@ -192,10 +193,8 @@ void measure(Session& session, std::optional<Table>& table, const std::string& t
   if (!table) {
     table.emplace(session.table(title, candidates.size() - 1, Quantity::latency, line_name));
   }
-  session.measure(*table,
-                  {"rma", ghosts.dims == 2 ? "ghosts_2d" : "ghosts", ghosts.shape(),
-                   exchange.bytes_from_others()},
-                  line, candidates, together(session.options().measure_options()));
+  session.measure(*table, {"rma", ghosts.op, ghosts.shape(), exchange.bytes_from_others()}, line,
+                  candidates, together(session.options().measure_options()));
 }
 
 /// Whether each rank has at least as many layers of its own as a neighbour wants.
@@ -218,13 +217,14 @@ bool is_thick(const Session& session, const GhostCase& ghosts) {
 void measure_ghosts(Session& session) {
   std::optional<Table> table;
   for (const std::int64_t edge : {16, 64, 128, 256}) {
-    measure(session, table, "Ghost Update Latency", "Edge", {.edge = edge}, edge);
+    measure(session, table, "Ghost Update Latency", "Edge", {.op = "ghosts", .edge = edge}, edge);
   }
   for (const bool corners : {true, false}) {
     for (const int dims : {2, 3}) {
       std::optional<Table> by_width;
       for (const std::int64_t width : {1, 2, 3}) {
-        const GhostCase ghosts = {dims, dims == 2 ? 1024 : 64, width, corners};
+        const GhostCase ghosts = {dims == 2 ? "ghosts_2d" : "ghosts_by_width", dims,
+                                  dims == 2 ? 1024 : 64, width, corners};
         if (is_thick(session, ghosts)) {
           measure(session, by_width,
                   fmt::format("Ghost Update by Width, {} Dimensions, {}, Latency", dims,

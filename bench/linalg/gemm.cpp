@@ -159,7 +159,25 @@ Distribution round_robin(std::int64_t n, std::int64_t ranks) {
       .value();
 }
 
+/// Collective. Three matrices of each distribution, and of ScaLAPACK's, and the floor's own.
+void check_memory(Session& session, std::int64_t n) {
+  constexpr double matrices = 3 * 4;
+  const double of_library = session.compares_with(Peer::scalapack) ? 3 : 0;
+  const Box share = Distribution::regular({n, n}, session.job().size())
+                        .value()
+                        .box_of(session.job().world().rank());
+  const auto rows = static_cast<double>(share.extent(0));
+  const auto columns = static_cast<double>(share.extent(1));
+  const auto edge = static_cast<double>(n);
+  const double elements = (matrices + of_library) * edge * edge / session.job().size() +
+                          (rows + columns) * edge + rows * columns;
+  require_memory(session, {.bytes_per_rank = elements * sizeof(double),
+                           .what = fmt::format("gemm of {0} x {0} matrices", n),
+                           .hint = "name smaller ones by --edges"});
+}
+
 std::vector<Candidate> candidates_of(Session& session, std::int64_t n) {
+  check_memory(session, n);
   const std::int64_t ranks = session.job().size();
   std::vector<Candidate> candidates;
   candidates.push_back(floor_candidate(session, n));

@@ -123,10 +123,21 @@ struct Movement {
   std::function<std::optional<Candidate>(Crew&, std::int64_t n, const Extents& grid)> library;
 };
 
+/// Collective. Two matrices of ours, of the floor and of ScaLAPACK, and what checks them.
+void check_memory(Session& session, const std::string& part, std::int64_t n) {
+  const double matrices = session.compares_with(Peer::scalapack) ? 8 : 6;
+  const auto edge = static_cast<double>(n);
+  require_memory(session,
+                 {.bytes_per_rank = matrices * edge * edge * sizeof(double) / session.job().size(),
+                  .what = fmt::format("{} of {} x {} matrices", part, n, n),
+                  .hint = "name smaller ones by --edges"});
+}
+
 void measure(Session& session, const Movement& movement) {
   const std::int64_t ranks = session.job().size();
   std::optional<Table> table;
   for (const std::int64_t n : session.options().gemm_edges) {
+    check_memory(session, movement.op, n);
     std::vector<Candidate> candidates = {local_copies(n, ranks)};
     if (session.compares_with(Peer::scalapack)) {
       if (auto library = movement.library(session.crew(), n, square_grid(ranks))) {

@@ -18,7 +18,7 @@ struct Known {
 
 // Names that stand on one chart have different styles. Longer names stand before those that they
 // begin with.
-constexpr std::array<Known, 78> known = {{
+constexpr std::array<Known, 81> known = {{
     {"tessera", Kind::ours, 0},
     {"shm", Kind::ours, 0},
     {"tcp polling", Kind::floor, 4},
@@ -29,6 +29,8 @@ constexpr std::array<Known, 78> known = {{
     {"verbs", Kind::ours, 0},
     {"loopback", Kind::ours, 0},
     {"tessera-mg", Kind::ours, 0},
+    {"tessera-agent", Kind::ours, 0},
+    {"tessera-comm", Kind::ours, 7},
     {"fence_all", Kind::ours, 0},
     {"called by one rank", Kind::ours, 0},
     {"called by all ranks", Kind::ours, 7},
@@ -45,7 +47,8 @@ constexpr std::array<Known, 78> known = {{
     {"ordinary memory", Kind::ours, 7},
     {"used before", Kind::ours, 7},
     {"mapped anew", Kind::ours, 6},
-    {"plain", Kind::ours, 7},
+    {"plain loops", Kind::floor, 1},
+    {"plain", Kind::ours, 7},  // a mode of spmv
     {"aggregate", Kind::ours, 3},
     {"vector", Kind::ours, 6},
     {"1000 calls", Kind::ours, 7},
@@ -128,14 +131,14 @@ Kind kind_of(std::string_view backend) {
   if (backend.ends_with(" running")) {
     return Kind::yardstick;
   }
-  return found == nullptr ? Kind::ours : found->kind;
+  return found == nullptr ? Kind::unknown : found->kind;
 }
 
 std::string display_name(const std::string& backend) {
   if (kind_of(backend) != Kind::ours || backend.starts_with(ours)) {
     return backend;
   }
-  return std::string(ours) + (backend.starts_with("tessera") ? "" : ", " + backend);
+  return std::string(ours) + (backend == "tessera" ? "" : ", " + backend);
 }
 
 std::vector<int> styles_of(const std::vector<std::string>& backends) {

@@ -14,9 +14,9 @@ enum class Kind {
   ours,
   floor,      ///< does the same in another way: what ours is divided by
   yardstick,  ///< does something else: a triad, a computation
+  unknown,    ///< ours only where a file says that its measurement is about it
 };
 
-/// A name that isn't known is ours.
 Kind kind_of(std::string_view backend);
 
 /// What people read: ours are called Tessera, with what tells several of them apart.

@@ -32,18 +32,32 @@ bool has_intervals(const Entry& entry) {
   });
 }
 
-/// None where no floor stands beside both, or one has too few samples.
-std::optional<Change> compare(const Measurement& measurement, const Entry& before,
-                              const Entry& after) {
+/// Whether changes of `entry` are Tessera's: a name that isn't known may be a floor's.
+bool is_ours(const Entry& entry) {
+  const Kind kind = kind_of(entry.backend);
+  return kind == Kind::ours || (kind == Kind::unknown && entry.first().against.has_value());
+}
+
+/// Adds what can be said of a result that both have.
+void compare(const Measurement& measurement, const Entry& before, const Entry& after,
+             Changes& changes) {
   const std::string reference = reference_of(after);
   const auto old_ratio = before.ratio_to(reference);
   const auto new_ratio = after.ratio_to(reference);
   const auto ratio = old_ratio && new_ratio ? quotient(*new_ratio, *old_ratio) : std::nullopt;
-  if (!ratio || !has_intervals(before) || !has_intervals(after)) {
-    return std::nullopt;
+  if (!ratio) {
+    ++changes.alone;
+    return;
   }
-  return Change{&measurement, after.backend, reference, *ratio,
-                std::min(before.launches.size(), after.launches.size())};
+  if (!has_intervals(before) || !has_intervals(after)) {
+    ++changes.with_few_samples;
+    return;
+  }
+  ++changes.compared;
+  if (ratio->is_a_difference()) {
+    changes.found.push_back({&measurement, after.backend, reference, *ratio,
+                             std::min(before.launches.size(), after.launches.size())});
+  }
 }
 
 }  // namespace
@@ -54,13 +68,8 @@ Changes changes_of(const Variant& before, const Variant& after) {
     const Measurement* const old = before.find(measurement);
     for (const Entry& entry : measurement.entries) {
       const Entry* const old_entry = old == nullptr ? nullptr : old->find(entry.backend);
-      if (old_entry == nullptr || kind_of(entry.backend) != Kind::ours) {
-        continue;
-      }
-      const auto change = compare(measurement, *old_entry, entry);
-      ++(change ? changes.compared : changes.alone);
-      if (change && change->ratio.is_a_difference()) {
-        changes.found.push_back(*change);
+      if (old_entry != nullptr && is_ours(entry)) {
+        compare(measurement, *old_entry, entry, changes);
       }
     }
   }

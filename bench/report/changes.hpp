@@ -29,6 +29,8 @@ struct Changes {
   std::vector<Change> found;  ///< the largest first
   std::size_t compared = 0;   ///< how many results both have beside a floor
   std::size_t alone = 0;      ///< and how many without one, of which nothing is said
+  /// Nor is it of these: beside a floor, but an interval of so few samples tells nothing.
+  std::size_t with_few_samples = 0;
 };
 
 /// How many launches a claim in public takes.

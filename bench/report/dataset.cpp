@@ -9,14 +9,10 @@
 #include <fmt/format.h>
 
 #include "bench/report/backends.hpp"
+#include "bench/report/text.hpp"
 
 namespace tessera::bench::report {
 namespace {
-
-double median_of(std::vector<double> numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  return quantile(numbers, 0.5);
-}
 
 template <class Number>
 double median_over(const std::vector<const Result*>& launches, const Number& number) {
@@ -24,7 +20,7 @@ double median_over(const std::vector<const Result*>& launches, const Number& num
   for (const Result* launch : launches) {
     numbers.push_back(number(*launch));
   }
-  return median_of(std::move(numbers));
+  return median_of(numbers);
 }
 
 std::optional<Ratio> ratio_of(const Result& result, std::string_view other) {
@@ -147,7 +143,7 @@ Ratio joined(const std::vector<Ratio>& ratios) {
     values.push_back(ratio.value);
     hull = {std::min(hull.lo, ratio.ci95.lo), std::max(hull.hi, ratio.ci95.hi)};
   }
-  return {median_of(std::move(values)), hull};
+  return {median_of(values), hull};
 }
 
 double Entry::median() const {
@@ -178,6 +174,14 @@ std::optional<Ratio> Entry::ratio_to(std::string_view other) const {
     }
   }
   return ratios.size() == launches.size() ? std::optional(joined(ratios)) : std::nullopt;
+}
+
+std::string Measurement::name() const {
+  std::string text = bench + " " + op;
+  if (!shape.empty()) {
+    text += ", " + shape;
+  }
+  return size > 0 ? text + ", " + label(static_cast<double>(size), Unit::bytes) : text;
 }
 
 const Entry* Measurement::subject() const {

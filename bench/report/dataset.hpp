@@ -47,6 +47,8 @@ struct Measurement {
   std::string unit;
   std::vector<Entry> entries;
 
+  /// "rma put_strided, 64 x 16 B, 1 KiB"
+  [[nodiscard]] std::string name() const;
   /// The candidate that the benchmark is about; the last of ours where no file tells.
   [[nodiscard]] const Entry* subject() const;
   [[nodiscard]] const Entry* find(std::string_view backend) const;

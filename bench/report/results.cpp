@@ -70,9 +70,15 @@ std::vector<Comparison> comparisons_of(const Measurement& measurement) {
   return found;
 }
 
-std::string value_of(const Entry& entry) {
-  return fmt::format("<td>{}</td><td class=\"ci\">{}</td>", brief(entry.median()),
-                     brief(entry.ci95()));
+/// A number and its interval; bytes as people read them.
+std::string value_in(const std::string& unit, const Entry& entry) {
+  const Interval ci95 = entry.ci95();
+  if (unit == "bytes") {
+    const auto bytes = [](double value) { return label(value, Unit::bytes); };
+    return fmt::format("<td>{}</td><td class=\"ci\">[{}, {}]</td>", bytes(entry.median()),
+                       bytes(ci95.lo), bytes(ci95.hi));
+  }
+  return fmt::format("<td>{}</td><td class=\"ci\">{}</td>", brief(entry.median()), brief(ci95));
 }
 
 /// A time as people read it; the pointer shows its interval.
@@ -81,20 +87,10 @@ std::string time_of(const Entry& entry) {
                      label(entry.median(), Unit::time));
 }
 
-std::string operation_of(const Measurement& measurement) {
-  const std::string name = measurement.bench + " " + measurement.op;
-  if (!measurement.shape.empty()) {
-    return name + ", " + measurement.shape;
-  }
-  return measurement.size > 0
-             ? name + ", " + label(static_cast<double>(measurement.size), Unit::bytes)
-             : name;
-}
-
 /// The operation and our time stand in the first line of each measurement.
 std::string comparison_line(const Comparison& comparison, bool is_first, Interval range) {
   std::string line = is_first ? fmt::format("<tr><th>{}</th><td class=\"text\">{}</td>{}",
-                                            escape(operation_of(*comparison.measurement)),
+                                            escape(comparison.measurement->name()),
                                             escape(display_name(comparison.subject->backend)),
                                             time_of(*comparison.subject))
                               : "<tr><th></th><td></td><td></td>";
@@ -151,17 +147,16 @@ std::string other_units(const Variant& variant) {
     for (const Entry& entry : each.entries) {
       if (each.unit != "us") {
         body += fmt::format(
-            "<tr><th>{} {}</th><td>{}</td><td class=\"text\">{}</td>{}"
-            "<td class=\"text\">{}</td></tr>\n",
-            escape(each.bench), escape(each.op), label(static_cast<double>(each.size), Unit::bytes),
-            escape(display_name(entry.backend)), value_of(entry), escape(each.unit));
+            "<tr><th>{}</th><td class=\"text\">{}</td>{}<td class=\"text\">{}</td></tr>\n",
+            escape(each.name()), escape(display_name(entry.backend)), value_in(each.unit, entry),
+            each.unit == "bytes" ? "" : escape(each.unit));
       }
     }
   }
   return body.empty() ? ""
                       : fmt::format(
                             "<div class=\"wide\"><table><thead><tr><th class=\"text\">What"
-                            "</th><th>Size</th><th class=\"text\">By</th><th>Value</th>"
+                            "</th><th class=\"text\">By</th><th>Value</th>"
                             "<th>95 %</th><th class=\"text\">Unit</th></tr></thead><tbody>"
                             "{}</tbody></table></div>\n",
                             body);

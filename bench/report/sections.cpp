@@ -158,16 +158,6 @@ std::string claim_of(std::size_t launches) {
              : fmt::format("a hint: {} of at least 5 launches", launches);
 }
 
-std::string name_of(const Measurement& measurement) {
-  std::string name = measurement.bench + " " + measurement.op;
-  if (!measurement.shape.empty()) {
-    name += ", " + measurement.shape;
-  }
-  return measurement.size > 0
-             ? name + ", " + label(static_cast<double>(measurement.size), Unit::bytes)
-             : name;
-}
-
 std::string changes_table(const Changes& changes) {
   std::vector<Ratio> ratios;
   for (const Change& change : changes.found) {
@@ -179,7 +169,7 @@ std::string changes_table(const Changes& changes) {
     body += fmt::format(
         "<tr><th>{}</th><td class=\"text\">{}</td>{}<td>{}</td><td class=\"ci\">{}</td><td>{}</td>"
         "<td class=\"text\">{}</td><td class=\"text\">{}</td></tr>\n",
-        escape(name_of(*change.measurement)), escape(display_name(change.backend)),
+        escape(change.measurement->name()), escape(display_name(change.backend)),
         direction_of(change), brief(change.ratio.value), brief(change.ratio.ci95),
         draw_interval(change.ratio, range), "time / " + escape(change.reference),
         claim_of(change.launches));
@@ -201,9 +191,12 @@ std::string changes_of_pair(const Dataset::Pair& pair) {
   const Changes changes = changes_of(*pair.before, *pair.after);
   const std::string text = fmt::format(
       "<h3>{}</h3><p>From {} to {}: {} of {} results changed. {} more have no floor "
-      "beside them.</p>\n",
+      "beside them{}.</p>\n",
       escape(pair.after->setting), version_and_launches(*pair.before),
-      version_and_launches(*pair.after), changes.found.size(), changes.compared, changes.alone);
+      version_and_launches(*pair.after), changes.found.size(), changes.compared, changes.alone,
+      changes.with_few_samples == 0
+          ? ""
+          : fmt::format(", {} have too few samples", changes.with_few_samples));
   return changes.found.empty() ? text : text + changes_table(changes);
 }
 

@@ -209,7 +209,8 @@ double work_ratio(const Entry& subject, const Entry& floor) {
 void add_percents(Builder& builder, const Sweep::Line& line) {
   constexpr double whole = 100;
   const Entry* const subject = line.measurement->subject();
-  if (subject == nullptr || kind_of(subject->backend) != Kind::ours) {
+  if (subject == nullptr || kind_of(subject->backend) == Kind::floor ||
+      kind_of(subject->backend) == Kind::yardstick) {
     return;
   }
   for (const Entry& floor : line.measurement->entries) {

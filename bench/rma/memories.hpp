@@ -72,7 +72,7 @@ class OwnMemory {
 /// Loads and stores on the slices of an OwnMemory.
 class PlainMemory {
  public:
-  static constexpr std::string_view name = "plain";
+  static constexpr std::string_view name = "plain loops";
 
   /// Collective. None where not all ranks can load and store all slices, or --compare leaves
   /// memory out. `memory` must live as long.

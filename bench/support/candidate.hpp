@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace tessera::bench {
@@ -31,8 +32,9 @@ struct Candidate {
   /// Payload of one repetition over all ranks, for bandwidths; 0 when there is none.
   std::size_t bytes = 0;
 
-  /// What one repetition counts as over all ranks: messages, draws, updates; for rates.
-  double operations = 1;
+  /// What one repetition counts as over all ranks: messages, draws, updates; none where rates say
+  /// nothing that times don't.
+  std::optional<double> operations = std::nullopt;
 };
 
 }  // namespace tessera::bench

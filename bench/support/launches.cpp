@@ -33,26 +33,53 @@ std::string describe(const Json& result) {
   return fmt::format("{} {} B", text, result.at("size").get<std::int64_t>());
 }
 
-std::optional<RatioOverLaunches> ratio_over(const std::vector<Json>& reports, const Json& first) {
+/// The ratio to `reference` in the result like `first` of a report, or null.
+const Json* find_ratio(const Json& report, const Json& first, const Json& reference) {
+  const Json* const result = find_like(report.at("results"), first);
+  if (result == nullptr || !result->contains("against")) {
+    return nullptr;
+  }
+  const Json& against = result->at("against");
+  const auto found = std::find_if(against.begin(), against.end(),
+                                  [&](const Json& ratio) { return ratio.at("to") == reference; });
+  return found == against.end() ? nullptr : &*found;
+}
+
+std::optional<RatioOverLaunches> ratio_over(const std::vector<Json>& reports, const Json& first,
+                                            const Json& reference) {
   RatioOverLaunches combined;
   std::vector<double> values;
   for (const Json& report : reports) {
-    const Json* const result = find_like(report.at("results"), first);
-    if (result == nullptr || !result->contains("ratio")) {
+    const Json* const ratio = find_ratio(report, first, reference);
+    if (ratio == nullptr) {
       return std::nullopt;
     }
-    const Json& ratio = result->at("ratio");
-    values.push_back(ratio.at("value"));
-    if (result->value("samples_n", samples_for_an_interval) >= samples_for_an_interval) {
-      combined.faster += ratio.at("ci95").at(1).get<double>() < 1 ? 1 : 0;
-      combined.slower += ratio.at("ci95").at(0).get<double>() > 1 ? 1 : 0;
+    values.push_back(ratio->at("value"));
+    const Json& result = *find_like(report.at("results"), first);
+    if (result.value("samples_n", samples_for_an_interval) >= samples_for_an_interval) {
+      combined.faster += ratio->at("ci95").at(1).get<double>() < 1 ? 1 : 0;
+      combined.slower += ratio->at("ci95").at(0).get<double>() > 1 ? 1 : 0;
     }
-    combined.reference = ratio.at("to");
   }
   combined.what = describe(first);
   combined.backend = first.at("backend");
+  combined.reference = reference;
   combined.values = summarise(values);
   return combined;
+}
+
+/// Appends those of one result to all that stood beside it. Only what a table is about has any:
+/// floors are not compared with each other.
+void add_ratios(const std::vector<Json>& reports, const Json& first,
+                std::vector<RatioOverLaunches>& ratios) {
+  if (!first.contains("against")) {
+    return;
+  }
+  for (const Json& each : first.at("against")) {
+    if (auto ratio = ratio_over(reports, first, each.at("to"))) {
+      ratios.push_back(std::move(*ratio));
+    }
+  }
 }
 
 std::optional<TargetOverLaunches> target_over(const std::vector<Json>& reports, const Json& first) {
@@ -80,15 +107,28 @@ std::string verdict(const RatioOverLaunches& ratio, int launches) {
                      launches < static_cast<int>(launches_for_a_claim) ? "?" : "");
 }
 
+void print_targets(std::ostream& out, const Launches& launches) {
+  std::size_t width = 46;
+  for (const TargetOverLaunches& target : launches.targets) {
+    width = std::max(width, target.name.size());
+  }
+  fmt::print(out, "# Targets over {} launches: the median of the worst of each\n", launches.count);
+  for (const TargetOverLaunches& target : launches.targets) {
+    fmt::print(out, "# {:<{}} {} {:<8} median {} {} {}\n", target.name, width,
+               target.at_most ? "<=" : ">=", ratio_text(target.limit),
+               ratio_text(target.worst.median),
+               ratio_text(Interval{target.worst.min, target.worst.max}),
+               target.is_reached() ? "yes" : "NO");
+  }
+}
+
 }  // namespace
 
 Launches combine(const std::vector<Json>& reports) {
   Launches combined;
   combined.count = static_cast<int>(reports.size());
   for (const Json& result : reports.front().at("results")) {
-    if (auto ratio = ratio_over(reports, result)) {
-      combined.ratios.push_back(std::move(*ratio));
-    }
+    add_ratios(reports, result, combined.ratios);
   }
   for (const Json& target : reports.front().at("targets")) {
     if (auto over = target_over(reports, target)) {
@@ -99,23 +139,27 @@ Launches combine(const std::vector<Json>& reports) {
 }
 
 void print(std::ostream& out, const Launches& launches) {
+  std::size_t what = 48;
+  std::size_t backend = 22;
+  std::size_t reference = 18;
+  for (const RatioOverLaunches& ratio : launches.ratios) {
+    what = std::max(what, ratio.what.size() + 2);
+    backend = std::max(backend, ratio.backend.size() + 2);
+    reference = std::max(reference, ratio.reference.size() + 2);
+  }
   fmt::print(out,
              "# Ratios of times over {} launches; faster and slower: in each of them; with ?: of "
              "fewer than {}, a hint\n",
              launches.count, launches_for_a_claim);
-  fmt::print(out, "# {:<46}{:<22}{:<18}{:>9}{:>9}{:>9}  {}\n", "Of", "backend", "to", "median",
-             "least", "most", "says");
+  fmt::print(out, "# {:<{}}{:<{}}{:<{}}{:>9}{:>9}{:>9}  {}\n", "Of", what - 2, "backend", backend,
+             "to", reference, "median", "least", "most", "says");
   for (const RatioOverLaunches& ratio : launches.ratios) {
-    fmt::print(out, "{:<48}{:<22}{:<18}{:>9.3f}{:>9.3f}{:>9.3f}  {}\n", ratio.what, ratio.backend,
-               ratio.reference, ratio.values.median, ratio.values.min, ratio.values.max,
+    fmt::print(out, "{:<{}}{:<{}}{:<{}}{:>9}{:>9}{:>9}  {}\n", ratio.what, what, ratio.backend,
+               backend, ratio.reference, reference, ratio_text(ratio.values.median),
+               ratio_text(ratio.values.min), ratio_text(ratio.values.max),
                verdict(ratio, launches.count));
   }
-  fmt::print(out, "# Targets over {} launches: the median of the worst of each\n", launches.count);
-  for (const TargetOverLaunches& target : launches.targets) {
-    fmt::print(out, "# {:<46} {} {:<8.3f} median {:.3f} [{:.3f},{:.3f}] {}\n", target.name,
-               target.at_most ? "<=" : ">=", target.limit, target.worst.median, target.worst.min,
-               target.worst.max, target.is_reached() ? "yes" : "NO");
-  }
+  print_targets(out, launches);
 }
 
 }  // namespace tessera::bench

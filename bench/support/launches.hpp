@@ -22,7 +22,7 @@ namespace tessera::bench {
 /// How many launches a claim takes, that something is faster or slower.
 inline constexpr std::size_t launches_for_a_claim = 5;
 
-/// A ratio that all launches have measured.
+/// A ratio that all launches have measured: of the candidate that a table is about to another.
 struct RatioOverLaunches {
   std::string what;     ///< "rma put 64 x 16 B 1024 B"
   std::string backend;  ///< "shm"

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/common/processor_quota.hpp"
 #include "bench/support/build_info.hpp"
 #include "bench/support/clock.hpp"
 #include "bench/support/statistics.hpp"
@@ -57,17 +58,6 @@ std::string cpu_model() {
   return names.machine;
 }
 
-/// Whole processors granted by the control group, or `otherwise` when it sets no limit.
-int cgroup_cores(int otherwise) {
-  std::ifstream in("/sys/fs/cgroup/cpu.max");
-  double quota = 0;
-  double period = 0;
-  if (in >> quota >> period && period > 0) {
-    return std::clamp(static_cast<int>(quota / period), 1, otherwise);
-  }
-  return otherwise;
-}
-
 Host describe_host() {
   Host host;
   utsname names = {};
@@ -108,7 +98,7 @@ void describe_placement(Crew& crew, Host& host, Launch& launch) {
       ++ranks_here;
     }
   }
-  host.cores = cgroup_cores(static_cast<int>(cpus.count()));
+  host.cores = granted_cores("", static_cast<int>(cpus.count()));
   launch.nodes = static_cast<int>(nodes.size());
   launch.ranks = crew.size();
   launch.oversubscribed = crew.maximum(ranks_here > host.cores ? 1 : 0) > 0;
@@ -143,6 +133,11 @@ std::uint64_t fixed_work() {
 }
 
 }  // namespace
+
+int granted_cores(const std::string& root, int bound_to) {
+  const double quota = apps::read_processor_quota(root);
+  return quota > 0 ? std::clamp(static_cast<int>(quota), 1, std::max(bound_to, 1)) : bound_to;
+}
 
 std::int64_t largest_cache_bytes() {
   std::int64_t largest = 0;

@@ -59,6 +59,10 @@ struct RunInfo {
 /// Collective. The circumstances of this run; takes some 50 ms.
 RunInfo describe_run(Crew& crew, int argc, const char* const* argv);
 
+/// Local. Of the cores that ranks are bound to, how many whole ones their control groups grant.
+/// Paths are below `root`, which is "" but in tests.
+int granted_cores(const std::string& root, int bound_to);
+
 /// Local. The size of the largest cache of processor 0; 0 when unknown. Asks the kernel: on some
 /// virtual machines sysconf() answers ten times too much.
 std::int64_t largest_cache_bytes();

@@ -130,7 +130,6 @@ class Leader {
       spent = static_cast<double>(options_.clock() - start);
     } while (options_.warm_up_samples > 0 ? taken < options_.warm_up_samples
                                           : !warm_up.is_settled() && spent < limit);
-    results_[candidate].warm_up_movement = warm_up.movement();
     // Samples so long that the limit came before three windows say nothing either way.
     if (options_.warm_up_samples == 0 && warm_up.movement() >= WarmUp::tolerance &&
         !std::isinf(warm_up.movement())) {
@@ -207,7 +206,7 @@ double Measured::bytes_per_s() const {
 }
 
 double Measured::operations_per_s() const {
-  return stats_ns.median > 0 ? operations * 1e9 / stats_ns.median : 0;
+  return stats_ns.median > 0 ? operations.value_or(1) * 1e9 / stats_ns.median : 0;
 }
 
 std::vector<Measured> measure_interleaved(Crew& crew, const std::vector<Candidate>& candidates,

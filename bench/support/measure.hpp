@@ -19,6 +19,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,18 +48,17 @@ struct MeasureOptions {
 struct Measured {
   std::string name;
   std::size_t bytes = 0;
-  double operations = 1;           ///< of one repetition, over all ranks
-  std::int64_t repetitions = 0;    ///< in each sample
-  std::vector<double> samples_ns;  ///< per repetition, one a round
+  std::optional<double> operations;  ///< of one repetition, over all ranks, where it counts them
+  std::int64_t repetitions = 0;      ///< in each sample
+  std::vector<double> samples_ns;    ///< per repetition, one a round
   Stats stats_ns;
   Ratio ratio;                     ///< time of this one / time of the first candidate
-  double warm_up_movement = 0;     ///< how far the medians still moved when warm-up ended
   bool valid = true;               ///< false when verify() found something wrong
   std::vector<std::string> notes;  ///< what a reader of the number must know
 
   /// Bytes a second at the median, or 0.
   [[nodiscard]] double bytes_per_s() const;
-  /// Operations a second at the median, or 0.
+  /// Operations a second at the median, or 0; without a count each repetition is one.
   [[nodiscard]] double operations_per_s() const;
 };
 

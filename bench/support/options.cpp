@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <string_view>
+#include <system_error>
 
 #include "apps/common/command_line.hpp"
 #include "apps/common/whole_number.hpp"
@@ -16,6 +18,9 @@ namespace {
 
 /// "MIN:MAX", "MIN:", ":MAX" or "MAX", as the OSU benchmarks take it.
 void parse_range(const std::string& text, SuiteOptions& options) {
+  if (text.empty() || text == ":") {
+    throw CLI::ValidationError("-m", "'" + text + "' has no size; MIN:MAX or MAX is expected");
+  }
   const std::size_t colon = text.find(':');
   const std::string low = colon == std::string::npos ? "" : text.substr(0, colon);
   const std::string high = colon == std::string::npos ? text : text.substr(colon + 1);
@@ -32,14 +37,35 @@ void parse_range(const std::string& text, SuiteOptions& options) {
 
 }  // namespace
 
-std::int64_t parse_size(const std::string& text, const char* option) {
-  std::size_t used = 0;
-  std::int64_t value = -1;
-  try {
-    value = std::stoll(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
+std::vector<std::string_view> words_between_commas(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t comma = text.find(','); comma != std::string_view::npos;
+       comma = text.find(',')) {
+    words.push_back(text.substr(0, comma));
+    text.remove_prefix(comma + 1);
   }
+  words.push_back(text);
+  return words;
+}
+
+std::vector<std::int64_t> parse_edges(const std::string& text) {
+  constexpr std::int64_t most = 100'000;
+  std::vector<std::int64_t> edges;
+  for (const std::string_view word : words_between_commas(text)) {
+    std::string digits(word);
+    const std::string mistake = apps::whole_number(1, most)(digits);
+    if (!mistake.empty()) {
+      throw CLI::ValidationError("--edges", mistake);
+    }
+    edges.push_back(std::stoll(digits));
+  }
+  return edges;
+}
+
+std::int64_t parse_size(const std::string& text, const char* option) {
+  std::int64_t value = -1;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  auto used = static_cast<std::size_t>(error == std::errc{} ? stop - text.data() : 0);
   constexpr std::string_view suffixes = "KMG";
   std::int64_t factor = 1;
   if (used + 1 == text.size() && suffixes.find(text.back()) != std::string_view::npos) {
@@ -132,10 +158,12 @@ void add_options(CLI::App& app, SuiteOptions& options) {
          [&options](const std::string& text) { options.cache_bytes = parse_size(text, "--cache"); },
          "what the largest cache holds, where the system doesn't tell it right")
       ->type_name("SIZE");
-  app.add_option("--json", options.json, "write the results as JSON")
+  app.add_option("--json", options.json,
+                 "write the results as JSON; - for standard output, alone there")
       ->check(apps::check_file_name)
       ->type_name("FILE");
-  app.add_option("--csv", options.csv, "write the results as CSV")
+  app.add_option("--csv", options.csv,
+                 "write the results as CSV; - for standard output, alone there")
       ->check(apps::check_file_name)
       ->type_name("FILE");
   app.add_flag("--quiet", options.quiet, "print no tables");

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/support/measure.hpp"
@@ -41,8 +42,17 @@ struct SuiteOptions {
   [[nodiscard]] std::size_t cold_bytes() const;
 };
 
+/// As the name of a file to write: what goes there has standard output for itself.
+inline constexpr std::string_view standard_output = "-";
+
+/// "a,,b" as "a", "", "b": one word more than there are commas.
+std::vector<std::string_view> words_between_commas(std::string_view text);
+
 /// "64", "64K", "4M", "1G" as bytes; throws CLI::ValidationError with `option` when it is none.
 std::int64_t parse_size(const std::string& text, const char* option);
+
+/// "1000,2000" as numbers of rows; throws CLI::ValidationError where a word is none.
+std::vector<std::int64_t> parse_edges(const std::string& text);
 
 /// Adds the shared options to `app`; they are stored in `options`, which must live as long.
 void add_options(CLI::App& app, SuiteOptions& options);

@@ -18,10 +18,14 @@ bool say(const rma::Status& status) {
 
 bool OutputFile::open(const std::string& path) {
   path_ = path;
-  return path.empty() || say(apps::try_output_file(path));
+  return path.empty() || path == standard_output || say(apps::try_output_file(path));
 }
 
 bool OutputFile::close() {
+  if (path_ == standard_output) {
+    apps::tell(stream_.view());  // apps::finish_output() says where that fails
+    return true;
+  }
   return !is_wanted() || say(apps::write_output_file(path_, stream_.view()));
 }
 

@@ -13,7 +13,7 @@
 namespace tessera::bench {
 
 /// A file that is tried early and written late, so that what was there stays until then; without a
-/// path it isn't asked for. What goes wrong is said on standard error.
+/// path it isn't asked for, and "-" is standard output. What goes wrong is said on standard error.
 class OutputFile {
  public:
   /// False when it can't be written; true for an empty path.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -52,6 +52,12 @@ Json ratio_json(const RatioTo& ratio) {
   return {{"to", ratio.reference}, {"value", ratio.ratio.value}, {"ci95", {ci95.lo, ci95.hi}}};
 }
 
+/// What is divided by nothing has no number, which JSON couldn't hold and nobody could read.
+bool is_told(const RatioTo& each) {
+  return std::isfinite(each.ratio.value) && std::isfinite(each.ratio.ci95.lo) &&
+         std::isfinite(each.ratio.ci95.hi);
+}
+
 constexpr double bytes_per_gib = 1 << 30;
 
 Json record_json(const Record& record) {
@@ -79,8 +85,6 @@ Json record_json(const Record& record) {
   if (record.operations_per_s > 0) {
     json["operations_per_s"] = record.operations_per_s;
   }
-  // JSON has no number for what is divided by nothing.
-  const auto is_told = [](const RatioTo& each) { return std::isfinite(each.ratio.ci95.hi); };
   if (record.ratio && is_told(*record.ratio)) {
     json["ratio"] = ratio_json(*record.ratio);
   }
@@ -126,6 +130,16 @@ Json pattern_json(const MatrixPattern& pattern) {
           {"cells", pattern.cells}};
 }
 
+/// By what readers tell records apart; see find_like() of launches.cpp.
+auto key_of(const Record& record) {
+  return std::tie(record.bench, record.op, record.shape, record.size, record.unit, record.backend);
+}
+
+std::string name_of(const Record& record) {
+  return fmt::format("{} {}{}{} {} B, {}", record.bench, record.op, record.shape.empty() ? "" : " ",
+                     record.shape, record.size, record.backend);
+}
+
 /// A field of a comma-separated line, quoted as RFC 4180 wants it.
 std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) {
@@ -151,7 +165,7 @@ std::vector<Record> to_records(const Subject& subject, const std::vector<Measure
     record.size = subject.size;
     record.stats = one.stats_ns.scaled(us_per_ns);
     record.bytes_per_s = one.bytes_per_s();
-    record.operations_per_s = one.operations != 1 ? one.operations_per_s() : 0;
+    record.operations_per_s = one.operations ? one.operations_per_s() : 0;
     record.valid = one.valid;
     record.notes = one.notes;
     if (!records.empty()) {
@@ -177,7 +191,14 @@ std::vector<Record> to_records(const Subject& subject, const std::vector<Measure
 }
 
 void Report::add(std::vector<Record> records) {
-  std::move(records.begin(), records.end(), std::back_inserter(records_));
+  for (Record& record : records) {
+    if (std::any_of(records_.begin(), records_.end(),
+                    [&record](const Record& each) { return key_of(each) == key_of(record); })) {
+      record.notes.emplace_back("measured before under the same names, which pages show alone");
+      recorded_twice_.push_back(name_of(record));
+    }
+    records_.push_back(std::move(record));
+  }
 }
 
 bool Report::is_valid() const {
@@ -237,7 +258,7 @@ void Report::write_csv(std::ostream& out) const {
                stats.median, stats.p75, stats.p95, stats.p99, stats.max, stats.ci95_median.lo,
                stats.ci95_median.hi, record.bytes_per_s, record.bytes_per_s / bytes_per_gib,
                record.operations_per_s);
-    if (record.ratio) {
+    if (record.ratio && is_told(*record.ratio)) {
       const Ratio& ratio = record.ratio->ratio;
       fmt::print(out, "{},{},{},{},", csv_text(record.ratio->reference), ratio.value, ratio.ci95.lo,
                  ratio.ci95.hi);

@@ -37,7 +37,7 @@ struct Record {
   std::string unit = "us";
   Stats stats;                  ///< in `unit`
   double bytes_per_s = 0;       ///< at the median; 0 where it makes no sense
-  double operations_per_s = 0;  ///< at the median; 0 where an operation is a repetition
+  double operations_per_s = 0;  ///< at the median; 0 where none are counted
   std::optional<RatioTo> ratio;
   /// In the candidate that a table is about: its ratio to each of the others.
   std::optional<std::vector<RatioTo>> against = {};
@@ -76,6 +76,8 @@ class Report {
  public:
   explicit Report(RunInfo run) : run_(std::move(run)) {}
 
+  /// One that has the names, size and unit of an earlier one gets a note: whoever reads records by
+  /// these finds only the first.
   void add(std::vector<Record> records);
   void add(Rating rating) { ratings_.push_back(std::move(rating)); }
   /// Written to JSON only.
@@ -88,6 +90,8 @@ class Report {
   [[nodiscard]] const std::vector<Rating>& ratings() const { return ratings_; }
   /// Whether every record is valid.
   [[nodiscard]] bool is_valid() const;
+  /// What was recorded twice, once each: "rma put 8 B, shm".
+  [[nodiscard]] const std::vector<std::string>& recorded_twice() const { return recorded_twice_; }
 
   [[nodiscard]] nlohmann::ordered_json to_json() const;
   void write_json(std::ostream& out) const;
@@ -96,6 +100,7 @@ class Report {
  private:
   RunInfo run_;
   std::vector<Record> records_;
+  std::vector<std::string> recorded_twice_;
   std::vector<TargetResult> targets_;
   std::vector<Rating> ratings_;
   std::vector<MatrixPattern> patterns_;

@@ -3,27 +3,52 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <stdexcept>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace tessera::bench {
 namespace {
-
-/// The median of samples that may be reordered.
-double median_of(std::vector<double>& samples) {
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  if (samples.size() % 2 == 1) {
-    return *middle;
-  }
-  return (*std::max_element(samples.begin(), middle) + *middle) / 2;
-}
 
 /// Draws from [0, n). Not std::uniform_int_distribution, whose results differ between libraries.
 std::size_t draw(std::mt19937_64& random, std::size_t n) {
   return static_cast<std::size_t>(((random() >> 32) * n) >> 32);
+}
+
+/// The number of resamples of so many rounds, ascending.
+std::vector<double> resampled_numbers(
+    const std::vector<std::span<const double>>& sets, std::size_t rounds_drawn,
+    const std::function<double(std::span<const double> medians)>& number,
+    const BootstrapOptions& options) {
+  std::vector<std::vector<double>> drawn(sets.size(), std::vector<double>(rounds_drawn));
+  std::vector<double> medians(sets.size());
+  std::mt19937_64 random(options.seed);
+  std::vector<double> resampled(static_cast<std::size_t>(options.resamples));
+  for (double& value : resampled) {
+    for (std::size_t i = 0; i < rounds_drawn; ++i) {
+      const std::size_t round = draw(random, sets.front().size());
+      for (std::size_t set = 0; set < sets.size(); ++set) {
+        drawn[set][i] = sets[set][round];
+      }
+    }
+    std::transform(drawn.begin(), drawn.end(), medians.begin(),
+                   [](std::vector<double>& set) { return median_of(set); });
+    value = number(medians);
+  }
+  std::sort(resampled.begin(), resampled.end());
+  return resampled;
+}
+
+/// The ends of an interval around `value`, each so much of its distance nearer.
+Interval drawn_together(const Interval& interval, double value, double factor) {
+  if (factor == 1 || !std::isfinite(interval.lo) || !std::isfinite(interval.hi)) {
+    return interval;
+  }
+  return {value + factor * (interval.lo - value), value + factor * (interval.hi - value)};
 }
 
 double safe_ratio(double subject, double reference) {
@@ -42,12 +67,24 @@ Stats Stats::scaled(double factor) const {
   return result;
 }
 
+double median_of(std::span<double> samples) {
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  if (samples.size() % 2 == 1) {
+    return *middle;
+  }
+  return (*std::max_element(samples.begin(), middle) + *middle) / 2;
+}
+
 double quantile(std::span<const double> ascending, double fraction) {
   const double position = fraction * static_cast<double>(ascending.size() - 1);
   const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, ascending.size() - 1);
   const double part = position - static_cast<double>(below);
-  return ascending[below] + part * (ascending[above] - ascending[below]);
+  // Neighbours may be infinite: no ratio to nothing is.
+  return part == 0 || ascending[below] == ascending[above]
+             ? ascending[below]
+             : ascending[below] + part * (ascending[above] - ascending[below]);
 }
 
 RankInterval median_ranks95(std::int64_t n) {
@@ -82,6 +119,21 @@ Stats summarise(std::span<const double> samples) {
   return stats;
 }
 
+std::string ratio_text(double ratio) {
+  constexpr double small = 0.1;
+  if (!std::isfinite(ratio)) {
+    return "-";
+  }
+  return ratio != 0 && std::abs(ratio) < small ? fmt::format("{:.3g}", ratio)
+                                               : fmt::format("{:.3f}", ratio);
+}
+
+std::string ratio_text(const Interval& interval) {
+  return std::isfinite(interval.lo) && std::isfinite(interval.hi)
+             ? fmt::format("[{},{}]", ratio_text(interval.lo), ratio_text(interval.hi))
+             : "-";
+}
+
 Ratio number_of_medians(const std::vector<std::span<const double>>& sets,
                         const std::function<double(std::span<const double> medians)>& number,
                         const BootstrapOptions& options) {
@@ -91,33 +143,17 @@ Ratio number_of_medians(const std::vector<std::span<const double>>& sets,
   if (rounds == 0 || !are_equal) {
     throw std::invalid_argument("a ratio of medians needs equally long sets of samples");
   }
-  std::vector<std::vector<double>> drawn;
+  std::vector<double> medians;
   for (const auto& set : sets) {
-    drawn.emplace_back(set.begin(), set.end());
+    std::vector<double> samples(set.begin(), set.end());
+    medians.push_back(median_of(samples));
   }
-  const auto number_of_drawn = [&] {
-    std::vector<double> medians;
-    for (std::vector<double>& set : drawn) {
-      medians.push_back(median_of(set));
-    }
-    return number(medians);
-  };
   Ratio ratio;
-  ratio.value = number_of_drawn();
-
-  std::mt19937_64 random(options.seed);
-  std::vector<double> resampled(static_cast<std::size_t>(options.resamples));
-  for (double& value : resampled) {
-    for (std::size_t i = 0; i < rounds; ++i) {
-      const std::size_t round = draw(random, rounds);
-      for (std::size_t set = 0; set < sets.size(); ++set) {
-        drawn[set][i] = sets[set][round];
-      }
-    }
-    value = number_of_drawn();
-  }
-  std::sort(resampled.begin(), resampled.end());
-  ratio.ci95 = {quantile(resampled, 0.025), quantile(resampled, 0.975)};
+  ratio.value = number(medians);
+  const std::size_t drawn = std::min(rounds, static_cast<std::size_t>(options.rounds));
+  const std::vector<double> resampled = resampled_numbers(sets, drawn, number, options);
+  ratio.ci95 = drawn_together({quantile(resampled, 0.025), quantile(resampled, 0.975)}, ratio.value,
+                              std::sqrt(static_cast<double>(drawn) / static_cast<double>(rounds)));
   return ratio;
 }
 

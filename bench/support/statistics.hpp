@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace tessera::bench {
@@ -43,6 +44,9 @@ struct Stats {
 /// (Hyndman and Fan's type 7, the default of NumPy and R). Requires: at least one sample.
 double quantile(std::span<const double> ascending, double fraction);
 
+/// The median of samples in any order, which it changes. Requires: at least one sample.
+double median_of(std::span<double> samples);
+
 /// The 1-based ranks, in ascending order, of the samples that bound the median of `n` samples with
 /// 95 % confidence: floor((n - 1.96 sqrt n) / 2) and ceil(1 + (n + 1.96 sqrt n) / 2) (Hoefler and
 /// Belli, SC15, rule 7), clamped to [1, n]. Up to five samples always give [1, n].
@@ -69,14 +73,24 @@ struct Ratio {
   [[nodiscard]] bool is_a_difference() const { return ci95.lo > 1 || ci95.hi < 1; }
 };
 
+/// A ratio as tables have it: three places, or three digits that count where it is small; "-" for
+/// what was divided by nothing.
+std::string ratio_text(double ratio);
+/// "[0.951,0.96]"; "-" where an end has no number.
+std::string ratio_text(const Interval& interval);
+
 struct BootstrapOptions {
   std::int64_t resamples = 1000;
+  /// How many rounds a resample draws at most: what bounds the work for any number of rounds.
+  std::int64_t rounds = 1000;
   std::uint64_t seed = 20061121;  ///< fixed, so that the same samples give the same interval
 };
 
 /// median(subject) / median(reference) of samples taken in alternation: subject[i] and
 /// reference[i] belong to the same round. Rounds, not samples, are drawn in the bootstrap, so
-/// what disturbed both in one round doesn't widen the interval.
+/// what disturbed both in one round doesn't widen the interval. Of more rounds than
+/// `options.rounds` a resample draws only so many (the "m out of n" bootstrap of Bickel, Götze and
+/// van Zwet), and its distance from the ratio is scaled by √(m / n), as that of medians shrinks.
 /// Requires: equal, non-zero lengths.
 Ratio ratio_of_medians(std::span<const double> subject, std::span<const double> reference,
                        const BootstrapOptions& options = {});

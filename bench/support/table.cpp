@@ -82,7 +82,7 @@ double Table::in_unit(const Measured& measured, double time_ns) const {
   if (heading_.quantity == Quantity::latency) {
     return time_ns * 1e-3;
   }
-  const double amount = heading_.quantity == Quantity::rate ? measured.operations
+  const double amount = heading_.quantity == Quantity::rate ? measured.operations.value_or(1)
                                                             : static_cast<double>(measured.bytes);
   return time_ns > 0 ? amount * 1e3 / time_ns : 0;
 }
@@ -137,11 +137,10 @@ void Table::print_full_columns(const Measured& subject) {
 
 void Table::print_comparison(const Measured& subject, const Measured& other) {
   const Ratio ratio = ratio_of_medians(subject.samples_ns, other.samples_ns, heading_.bootstrap);
-  fmt::print(out_, "{:>{}.4f}{:>{}.3f}", in_unit(other, other.stats_ns.median),
-             comparison_width(other, heading_.quantity), ratio.value, ratio_width);
+  fmt::print(out_, "{:>{}.4f}{:>{}}", in_unit(other, other.stats_ns.median),
+             comparison_width(other, heading_.quantity), ratio_text(ratio.value), ratio_width);
   if (heading_.full) {
-    fmt::print(out_, "{:>{}}", fmt::format("[{:.3f},{:.3f}]", ratio.ci95.lo, ratio.ci95.hi),
-               value_width);
+    fmt::print(out_, "{:>{}}", ratio_text(ratio.ci95), value_width);
   }
 }
 

@@ -67,17 +67,21 @@ void Targets::observe(std::string_view name, const std::string& where, const Rat
 }
 
 void Targets::print(std::ostream& out) const {
-  fmt::print(out, "# {:<50}{:>10}{:>10}{:>20}  {:<32}{:>6}  {}\n", "Target", "asked", "worst",
-             "95 % interval", "at", "cases", "reached");
+  std::size_t width = 50;
+  for (const TargetResult& result : results_) {
+    width = std::max(width, result.target.name.size());
+  }
+  width += 2;
+  fmt::print(out, "# {:<{}}{:>10}{:>10}{:>20}  {:<32}{:>6}  {}\n", "Target", width - 2, "asked",
+             "worst", "95 % interval", "at", "cases", "reached");
   for (const TargetResult& result : results_) {
     const char* sign = result.target.sense == Target::Sense::time_at_most ? "<=" : ">=";
-    fmt::print(out, "{:<52}{:>10}", result.target.name,
+    fmt::print(out, "{:<{}}{:>10}", result.target.name, width,
                fmt::format("{} {:.2f}", sign, result.target.limit));
     if (result.worst) {
-      const Interval& interval = result.worst->ci95;
-      fmt::print(out, "{:>10.3f}{:>20}  {:<32}{:>6}  {}\n", result.worst->value,
-                 fmt::format("[{:.3f},{:.3f}]", interval.lo, interval.hi), result.where,
-                 result.cases, result.is_reached() ? "yes" : "NO");
+      fmt::print(out, "{:>10}{:>20}  {:<32}{:>6}  {}\n", ratio_text(result.worst->value),
+                 ratio_text(result.worst->ci95), result.where, result.cases,
+                 result.is_reached() ? "yes" : "NO");
     } else {
       fmt::print(out, "{:>10}{:>20}  {:<32}{:>6}  {}\n", "-", "", "", 0,
                  result.cases_without_reference == 0

@@ -41,6 +41,7 @@ struct JobProfile {
   std::vector<std::int32_t> node_of;  ///< by world rank
   std::vector<RankProfile> ranks;     ///< ascending
 
+  [[nodiscard]] bool is_complete() const noexcept { return missing.empty(); }
   /// From the first of them that started to the last that stopped, on clocks of each rank.
   [[nodiscard]] double seconds() const noexcept;
   [[nodiscard]] KindTallies kinds() const;
@@ -51,7 +52,8 @@ struct JobProfile {
   [[nodiscard]] Spread waiting() const;
   /// What ranks moved themselves, in bytes.
   [[nodiscard]] Spread moved() const;
-  /// What was moved from and to each rank's memory, over all that the known ranks did.
+  /// What was moved from and to each rank's memory, over all that the known ranks did: of a job
+  /// only where it is complete.
   [[nodiscard]] Spread owned() const;
   /// Puts, gets, accumulates and atomics, in order of from and to.
   [[nodiscard]] std::vector<Flow> flows() const;

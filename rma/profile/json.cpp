@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include "rma/profile/job_profile.hpp"
 #include "rma/version.hpp"
@@ -120,20 +121,22 @@ std::string JobProfile::json() const {
   for (const RankProfile& each : ranks) {
     ranks_known.push_back(json_of(each));
   }
+  ordered_json imbalance = {{"waiting_seconds", json_of(waiting())},
+                            {"moved_bytes", json_of(moved())}};
+  if (is_complete()) {
+    imbalance["owned_bytes"] = json_of(owned());
+  }
   const ordered_json document = {{"tessera_profile", format_number},
                                  {"version", version()},
                                  {"ranks", job_ranks},
                                  {"nodes", job_nodes},
-                                 {"complete", missing.empty()},
+                                 {"complete", is_complete()},
                                  {"missing", missing},
                                  {"seconds", seconds()},
                                  {"operations", json_of(kinds())},
                                  {"regions", regions_of(*this)},
                                  {"waits", waits_of(*this)},
-                                 {"imbalance",
-                                  {{"waiting_seconds", json_of(waiting())},
-                                   {"moved_bytes", json_of(moved())},
-                                   {"owned_bytes", json_of(owned())}}},
+                                 {"imbalance", std::move(imbalance)},
                                  {"traffic", traffic_of(ranks)},
                                  {"by_rank", std::move(ranks_known)}};
   // Names are the program's: what isn't UTF-8 is replaced.

@@ -32,6 +32,14 @@ Status check_writable(const std::string& path) {
              : cannot_write(path, errno);
 }
 
+void remove_plain_file(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::symlink_status(path, ignored).type() ==
+      std::filesystem::file_type::regular) {
+    std::filesystem::remove(path, ignored);
+  }
+}
+
 Status write_file(const std::string& path, const std::string& text) {
   std::FILE* const file = std::fopen(path.c_str(), "we");
   if (file == nullptr) {

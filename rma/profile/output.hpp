@@ -15,6 +15,9 @@ namespace tessera::rma::detail {
 /// Whether write_file() can be expected to work; leaves nothing behind. Errors: invalid_argument.
 [[nodiscard]] Status check_writable(const std::string& path);
 
+/// Local. What an earlier job wrote goes, if anything did; devices and links stay.
+void remove_plain_file(const std::string& path);
+
 /// Errors: invalid_argument; the file may be cut off then.
 [[nodiscard]] Status write_file(const std::string& path, const std::string& text);
 

@@ -90,11 +90,11 @@ void for_each_plain_field(Profile& profile, const Action& action) {
   action(profile.events);
 }
 
+// What a region takes now is nothing at a job's end.
 template <class Entry, class Action>
 void for_each_field(Entry& entry, const Action& action) {
   action(entry.name);
   action(entry.regions);
-  action(entry.bytes);
   action(entry.most_bytes);
   action(entry.tallies);
 }

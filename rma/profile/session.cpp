@@ -86,6 +86,9 @@ Status ProfileSession::start(JobState& job) {
   if (session->is_root() && session->mode_ != "summary") {
     if (const Status status = check_writable(session->file_); !status.ok()) {
       job.log.warning(status.message() + "; the run goes on, and its table will be printed");
+    } else {
+      // Whoever finds it later would take it for this job's, however this one ends.
+      remove_plain_file(session->file_);
     }
   }
   if (session->is_trace()) {
@@ -191,6 +194,8 @@ void ProfileSession::finish(JobState& state) {
   }
   if (!is_done) {
     finish_alone(job, std::move(own));
+  } else if (mode_ != "summary") {
+    remove_plain_file(own_file());  // of an earlier job, which came to a bad end
   }
 }
 
@@ -353,6 +358,10 @@ Status ProfileSession::write_own_trace(const RankProfile& own, const std::string
   return trace.finish(job_ranks_, missing_);
 }
 
+std::string ProfileSession::own_file() const {
+  return fmt::format("{}.rank{}", file_, rank_.value);
+}
+
 // Some rank is gone, or doesn't come: everybody for himself.
 void ProfileSession::finish_alone(Job& job, RankProfile own) {
   const JobProfile alone{.job_ranks = job_ranks_,
@@ -370,7 +379,7 @@ void ProfileSession::finish_alone(Job& job, RankProfile own) {
     }
     return;
   }
-  const std::string file = fmt::format("{}.rank{}", file_, rank_.value);
+  const std::string file = own_file();
   const Status status =
       is_trace() ? write_own_trace(alone.ranks.front(), file) : write_file(file, alone.json());
   job.log().warning(fmt::format("the profile of this rank alone {} {}: {}",

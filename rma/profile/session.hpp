@@ -68,6 +68,8 @@ class ProfileSession {
   Status write_trace(Job& job, const Region& records, const RankProfile& own) const;
   Status write_own_trace(const RankProfile& own, const std::string& file) const;
   void finish_alone(Job& job, RankProfile own);
+  /// Where this rank's profile is written when the ranks don't come together.
+  [[nodiscard]] std::string own_file() const;
 
   std::string mode_;
   std::string file_;  ///< with the folder in which the job started

@@ -42,11 +42,31 @@ std::string human_time(double seconds) {
                           : fmt::format("{:.1f} us", seconds / micro);
 }
 
-std::string shortened(const std::string& name) {
+// A letter of UTF-8 has one byte that doesn't begin with these bits.
+bool begins_letter(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;
+}
+
+// Names are the program's: one line, and whole letters.
+std::string shortened(std::string name) {
+  constexpr unsigned char first_printable = 0x20;
+  constexpr unsigned char rubout = 0x7f;
   if (name.empty()) {
     return "(no name)";
   }
-  return name.size() <= name_width ? name : name.substr(0, name_width - 3) + "...";
+  std::size_t letters = 0;
+  std::size_t cut = 0;  // where the last letter begins that gives way to dots
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(name[at]);
+    if (byte < first_printable || byte == rubout) {
+      name[at] = '?';
+    }
+    if (begins_letter(name[at])) {
+      cut = letters == name_width - 3 ? at : cut;
+      ++letters;
+    }
+  }
+  return letters <= name_width ? name : name.substr(0, cut) + "...";
 }
 
 // A square of ranks or nodes: what each line's did to each column's.
@@ -172,7 +192,6 @@ void print_waits(Lines out, const JobProfile& profile) {
 void print_imbalance(Lines out, const JobProfile& profile) {
   const Spread waiting = profile.waiting();
   const Spread moved = profile.moved();
-  const Spread owned = profile.owned();
   const double seconds = profile.seconds();
   const double share = seconds > 0 ? 100 * waiting.mean / seconds : 0;
   fmt::format_to(out, "\nimbalance\n");
@@ -180,9 +199,12 @@ void print_imbalance(Lines out, const JobProfile& profile) {
                  human_time(waiting.mean), share, waiting.most_of_mean(), waiting.most_rank);
   fmt::format_to(out, "  bytes that a rank moved: mean {}, max/mean {:.2f} (rank {})\n",
                  human(moved.mean), moved.most_of_mean(), moved.most_rank);
-  fmt::format_to(
-      out, "  bytes on a rank's memory: mean {}, max/mean {:.2f} (the hottest owner: rank {})\n",
-      human(owned.mean), owned.most_of_mean(), owned.most_rank);
+  if (profile.is_complete()) {
+    const Spread owned = profile.owned();
+    fmt::format_to(
+        out, "  bytes on a rank's memory: mean {}, max/mean {:.2f} (the hottest owner: rank {})\n",
+        human(owned.mean), owned.most_of_mean(), owned.most_rank);
+  }
 }
 
 }  // namespace
@@ -193,7 +215,7 @@ std::string JobProfile::table() const {
   fmt::format_to(out, "tessera profile: {} rank{} on {} node{}, {}\n", job_ranks,
                  job_ranks == 1 ? "" : "s", job_nodes, job_nodes == 1 ? "" : "s",
                  human_time(seconds()));
-  if (!missing.empty()) {
+  if (!is_complete()) {
     fmt::format_to(out, "  of rank {} alone: {}\n", ranks.front().rank, missing);
   }
   print_traffic(out, *this);

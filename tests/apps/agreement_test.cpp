@@ -37,6 +37,18 @@ TEST(AgreeOnInput, TheLowestRanksErrorIsToldToAllWithoutTheRank) {
   });
 }
 
+TEST(AgreeOnInput, TheLowestLinesErrorIsToldWhateverRankHasIt) {
+  on_ranks([](Job& job) {
+    const std::int64_t line = 100 - job.rank().value;
+    const bool is_fine = job.rank().value == 0 && job.size() > 1;
+    const Status mine =
+        is_fine ? Status()
+                : Status::error(Code::invalid_argument, fmt::format("file:{}: is not so", line));
+    const Status all = agree_on_input(job.world(), mine, is_fine ? 1 : line);
+    EXPECT_EQ(all.message(), fmt::format("file:{}: is not so", 101 - job.size()));
+  });
+}
+
 TEST(AgreeOnInput, LongTextsAreCut) {
   on_ranks([](Job& job) {
     const Status all = agree_on_input(

@@ -130,7 +130,9 @@ TEST(CommandLine, MistakesAreToldByTheProgramAndOnce) {
       {{TESSERA}, "tessera: a subcommand is required\n"},
       {{TESSERA_RUN, "-n"}, "tessera-run: --ranks: 1 required INT missing\n"},
       {{TESSERA_RUN, "-n", "3", "--quiet", TESSERA_MG, "B"},
-       "tessera-mg: the following argument was not expected: B\n"}};
+       "tessera-mg: the following argument was not expected: B\n"},
+      {{TESSERA_RUN, "-n", "3", "--quiet", TESSERA_MG, "--class", "Z"},
+       "tessera-mg: unknown problem class 'Z': choose one of S, W, A, B, C, D\n"}};
   for (const auto& [line, message] : lines) {
     const Ending ending = run(line);
     EXPECT_EQ(ending.exit_code, usage) << message;
@@ -152,6 +154,16 @@ TEST(Info, RefusesATransportThatIsNotThere) {
     EXPECT_EQ(ending.exit_code, 1) << names;
     EXPECT_NE(ending.output.find("TESSERA_TRANSPORT names"), std::string::npos) << ending.output;
   }
+}
+
+TEST(Info, HasTheTableOfSettingsBesideOneThatIsRefused) {
+  const Ending ending = run({"env", "TESSERA_BOOTSTRAP=xx", TESSERA, "info"});
+  EXPECT_EQ(ending.exit_code, 1);
+  EXPECT_NE(ending.output.find("tessera: TESSERA_BOOTSTRAP=xx is not usable"), std::string::npos);
+  // What it might be set to, where the message sends people.
+  EXPECT_NE(ending.output.find("\nTESSERA_BOOTSTRAP          auto           default"),
+            std::string::npos)
+      << ending.output;
 }
 
 TEST(Profile, AModeThatThereIsNotIsNamedWithThoseThatThereAre) {

@@ -36,8 +36,10 @@ TEST(MemoryCheck, AddsUpTheRanksOfAMachineWhateverNodesTheyAreOn) {
 TEST(MemoryCheck, OneRankThatNeedsTooMuchIsToldToAll) {
   on_ranks([](Job& job) {
     const double bytes = job.rank().value == job.size() - 1 ? 0x1p100 : 0.0;
-    EXPECT_TRUE(fails(check_memory(job, {bytes, "It", "take less"}), Code::no_memory,
-                      {"It needs 1.2e+21 GiB on this machine"}));
+    const auto fits = check_memory(job, {bytes, "It", "take less"});
+    EXPECT_TRUE(fails(fits, Code::no_memory, {"It needs 1.2e+21 GiB on this machine"}));
+    // It is the machine's memory, not that of the rank that says so.
+    EXPECT_TRUE(fits.message().starts_with("It needs ")) << fits.message();
   });
 }
 

@@ -75,6 +75,33 @@ TEST(OutputFiles, AFolderIsNoFile) {
   }
 }
 
+TEST(OutputFiles, ALinkToNothingIsTriedWhereItLeads) {
+  const TemporaryFolder folder;
+  const auto link_to = [&](const std::string& target, const char* name) {
+    std::filesystem::create_symlink(target, folder.file(name));
+    return folder.file(name);
+  };
+  const std::string good = link_to("new.json", "good");
+  EXPECT_TRUE(try_output_file(good).ok());
+  const std::string bad = link_to("/nowhere/new.json", "bad");
+  EXPECT_EQ(try_output_file(bad).message(),
+            fmt::format("cannot write {}: No such file or directory", bad));
+  const std::string circle = link_to("circle", "circle");
+  EXPECT_FALSE(try_output_file(circle).ok());
+  EXPECT_FALSE(std::filesystem::exists(folder.file("new.json")));
+  EXPECT_FALSE(check_not_overwritten(good, {folder.file("new.json")}).ok());
+}
+
+TEST(OutputFiles, AGeneratedMatrixIsNoFile) {
+  const TemporaryFolder folder;
+  const std::filesystem::path here = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  const Ending ending = run({TESSERA_SPMV, "--generate", "fe2d:10", "--json", "fe2d:10"});
+  std::filesystem::current_path(here);
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  EXPECT_EQ(json::parse(contents_of(folder.file("fe2d:10")))["rows"], 100);
+}
+
 TEST(OutputFiles, ARunThatFailsLeavesThemAsTheyWere) {
   const TemporaryFolder folder;
   const std::string old_file = folder.file("old.json");
@@ -155,9 +182,11 @@ TEST(OutputFiles, HaveNumbersWhereLinesHaveWords) {
 
   ending = run(apps()[2].small_run, {"--threads", "2", "--json", file});
   result = json::parse(contents_of(file));
-  EXPECT_EQ(result["memory_buffer_tiles_bytes_per_rank"], 12 << 20);
-  EXPECT_GT(result["memory_total_bytes_per_rank"], 12 << 20);
-  EXPECT_NE(ending.output.find("\nmemory_buffer_tiles: 12.0 MiB a rank\n"), std::string::npos);
+  // Six tiles of the largest matrix, which has 25 rows and columns.
+  EXPECT_EQ(result["memory_buffer_tiles_bytes_per_rank"], 6 * 25 * 25 * 8);
+  EXPECT_GT(result["memory_total_bytes_per_rank"], 6 * 25 * 25 * 8);
+  EXPECT_NE(ending.output.find("\nmemory_buffer_tiles: 29.3 KiB a rank\n"), std::string::npos)
+      << ending.output;
   EXPECT_NE(ending.output.find("\ntransport: shm\n"), std::string::npos) << ending.output;
 }
 

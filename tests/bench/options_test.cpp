@@ -79,6 +79,17 @@ TEST(SuiteOptions, RefuseWhatIsNoSize) {
   for (const char* text : {"abc", "8:x", "-4", "0", "4T", "8K8", "100:8", "9999999999999999999"}) {
     EXPECT_THROW((void)parse({std::string("-m=") + text}), CLI::ValidationError) << text;
   }
+  for (const char* text : {"", ":", "+8", " 8", "8:+64"}) {
+    EXPECT_THROW((void)parse({"-m", text}), CLI::ValidationError) << text;
+  }
+}
+
+TEST(Edges, AreWholeNumbersBetweenCommas) {
+  EXPECT_EQ(parse_edges("4"), (std::vector<std::int64_t>{4}));
+  EXPECT_EQ(parse_edges("100,0200"), (std::vector<std::int64_t>{100, 200}));
+  for (const char* text : {"", ",", "4,", ",4", "4,,5", "+4", "0", "100001", "4 5"}) {
+    EXPECT_THROW((void)parse_edges(text), CLI::ValidationError) << text;
+  }
 }
 
 TEST(SuiteOptions, TakeTheUsersWordForTheCache) {

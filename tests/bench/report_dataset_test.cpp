@@ -209,7 +209,40 @@ TEST(Changes, AreNotSaidOfAFewSamples) {
   const Changes changes = changes_in(Dataset(both(launches({2}, "old"), few)));
   EXPECT_TRUE(changes.found.empty());
   EXPECT_EQ(changes.compared, 0U);
-  EXPECT_EQ(changes.alone, 6U);
+  EXPECT_EQ(changes.with_few_samples, 6U);
+  EXPECT_EQ(changes.alone, 0U) << "a floor is beside each";
+}
+
+TEST(Changes, AreSeenBesidePlainLoops) {
+  auto runs = both(launches({2}, "old"), launches({3}, "new"));
+  for (RunFile& run : runs) {
+    for (Result& result : run.results) {
+      result.backend = result.backend == "memcpy" ? "plain loops" : result.backend;
+      for (auto* ratio : {&result.ratio}) {
+        if (*ratio) {
+          (*ratio)->reference = "plain loops";
+        }
+      }
+    }
+  }
+  const Changes changes = changes_in(Dataset(std::move(runs)));
+  EXPECT_EQ(changes.found.size(), 6U);
+}
+
+TEST(Changes, AreThoseOfAnUnknownNameWhereTheFileIsAboutIt) {
+  auto runs = both(launches({2}, "old"), launches({3}, "new"));
+  for (RunFile& run : runs) {
+    for (Result& result : run.results) {
+      result.backend = result.backend == "shm" ? "pigeons" : result.backend;
+    }
+  }
+  EXPECT_EQ(changes_in(Dataset(runs)).found.size(), 6U);
+  for (RunFile& run : runs) {
+    for (Result& result : run.results) {
+      result.against.reset();
+    }
+  }
+  EXPECT_EQ(changes_in(Dataset(runs)).compared, 0U) << "it may be a new floor";
 }
 
 TEST(Changes, AreNotSaidOfTimesAlone) {
@@ -227,13 +260,16 @@ TEST(Changes, AreNotSaidOfTimesAlone) {
 }
 
 TEST(Backends, AreFloorsOrYardsticksByTheirNames) {
-  for (const char* const floor : {"memcpy", "mpi", "mpi in memory", "mpi two-sided", "armci-mpi",
-                                  "tcp polling", "tcp blocking", "bare loop", "pwrite + fsync"}) {
+  for (const char* const floor :
+       {"memcpy", "mpi", "mpi in memory", "mpi two-sided", "armci-mpi", "tcp polling",
+        "tcp blocking", "bare loop", "pwrite + fsync", "plain loops"}) {
     EXPECT_EQ(kind_of(floor), Kind::floor) << floor;
   }
-  for (const char* const own : {"shm", "tcp", "tessera", "tessera-mg", "aggregate", "mpix"}) {
+  for (const char* const own :
+       {"shm", "tcp", "tessera", "tessera-mg", "aggregate", "plain", "tessera-agent"}) {
     EXPECT_EQ(kind_of(own), Kind::ours) << own;
   }
+  EXPECT_EQ(kind_of("mpix"), Kind::unknown) << "neither MPI nor ours";
   for (const char* const other :
        {"triad", "computation", "tcp overlapped", "tcp with helpers overlapped", "verbs running"}) {
     EXPECT_EQ(kind_of(other), Kind::yardstick) << other;
@@ -266,7 +302,7 @@ TEST(Backends, LookTheSameWithWhomeverTheyStand) {
       {"dgemm at once", "one rank", "tessera"},
       {"rma", "contiguous", "mpi subarray", "global arrays", "tessera"},
       {"loads and stores", "own table", "mpi", "one by one", "tessera"},
-      {"plain", "mpi", "global arrays", "two levels", "tessera"},
+      {"plain loops", "mpi", "global arrays", "two levels", "tessera"},
       {"one axpy", "all axpy", "one rank", "all ranks"},
       {"bare loop", "ordinary memory", "allocate_local"},
       {"allocate_local", "used before", "mapped anew"},
@@ -295,7 +331,10 @@ TEST(Backends, LeaveItsColourToMpi) {
 
 TEST(Backends, AreNamedForPeople) {
   EXPECT_EQ(display_name("shm"), "Tessera, shm");
-  EXPECT_EQ(display_name("tessera-mg"), "Tessera");
+  EXPECT_EQ(display_name("tessera"), "Tessera");
+  EXPECT_EQ(display_name("tessera-agent"), "Tessera, tessera-agent");
+  EXPECT_EQ(display_name("tessera-comm"), "Tessera, tessera-comm");
+  EXPECT_EQ(display_name("plain loops"), "plain loops");
   EXPECT_EQ(display_name("memcpy"), "memcpy");
   EXPECT_EQ(display_name(display_name("shm")), "Tessera, shm");
 }

@@ -208,9 +208,9 @@ TEST(Drawing, HasATitleADescriptionAndTheNumbersOfEachPoint) {
   finish(chart);
   const std::string drawn = draw(chart);
   EXPECT_TRUE(has(drawn,
-                  "<title>A &lt;chart&gt;</title><desc>Tessera, a &amp; b: from 1 µs at 8 B "
+                  "<title>A &lt;chart&gt;</title><desc>a &amp; b: from 1 µs at 8 B "
                   "to 10 µs at 64 B."));
-  EXPECT_TRUE(has(drawn, "<title>8 B: Tessera, a &amp; b 1 [0.9,1.1] µs</title>"));
+  EXPECT_TRUE(has(drawn, "<title>8 B: a &amp; b 1 [0.9,1.1] µs</title>"));
 }
 
 TEST(Drawing, ShowsBarsOfCategories) {
@@ -321,6 +321,32 @@ TEST(Page, HarmlesslyShowsHostileText) {
   EXPECT_TRUE(has(text, "&lt;script&gt;"));
 }
 
+TEST(OtherUnits, TellCasesApartAndBytesForPeople) {
+  RunFile run = example_run();
+  run.results.resize(1);
+  const Result like = run.results[0];
+  run.results.clear();
+  const auto add = [&](const std::string& op, const std::string& shape, const std::string& unit,
+                       double value) {
+    run.results.push_back(like);
+    Result& added = run.results.back();
+    added.backend = "tessera-agent";
+    added.op = op;
+    added.shape = shape;
+    added.unit = unit;
+    added.median = value;
+    added.ci95 = {value, value};
+  };
+  add("overlap_steps_hidden", "percent computed: 25", "%", 20);
+  add("overlap_steps_hidden", "percent computed: 50", "%", 40);
+  add("transpose", "", "bytes", 3 * 1048576);
+  const std::string text = single_results(Dataset(one(run)));
+  EXPECT_TRUE(has(text, "<th>rma overlap_steps_hidden, percent computed: 25, 8 B</th>")) << text;
+  EXPECT_TRUE(has(text, "<th>rma overlap_steps_hidden, percent computed: 50, 8 B</th>"));
+  EXPECT_TRUE(has(text, "<td>3 MiB</td><td class=\"ci\">[3 MiB, 3 MiB]</td>")) << text;
+  EXPECT_TRUE(has(text, ">Tessera, tessera-agent<"));
+}
+
 TEST(Page, SaysThatFilesHaveNoResults) {
   RunFile run = example_run();
   run.results.clear();
@@ -347,6 +373,19 @@ TEST(Page, ListsChangesWithTheirStanding) {
   EXPECT_EQ(count(text, ">slower<"), 6U);
   EXPECT_TRUE(has(text, "a hint: 1 of at least 5 launches"));
   EXPECT_TRUE(has(text, "<td>1.5</td>"));
+}
+
+TEST(Page, SaysOfHowManyNothingIsSaidAndWhy) {
+  std::vector<RunFile> runs;
+  runs.push_back(example_run("a.json", 2, "old"));
+  runs.push_back(example_run("b.json", 3, "new"));
+  EXPECT_TRUE(has(changes(Dataset(runs)), " 0 more have no floor beside them.</p>"));
+  for (Result& result : runs[1].results) {
+    result.samples_n = result.size == 8 ? 3 : result.samples_n;
+  }
+  const std::string text = changes(Dataset(std::move(runs)));
+  EXPECT_TRUE(has(text, "4 of 4 results changed")) << text;
+  EXPECT_TRUE(has(text, "0 more have no floor beside them, 2 have too few samples.")) << text;
 }
 
 TEST(Experiments, AreAllThereWithTheirCommandOrWhatTheyWaitFor) {

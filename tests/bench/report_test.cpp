@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <thread>
@@ -19,6 +20,7 @@
 #include "bench/support/record.hpp"
 #include "bench/support/table.hpp"
 #include "tests/support/json_schema.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -343,6 +345,74 @@ TEST(Report, LeavesOutRatiosToNothing) {
   const auto json = report.to_json();
   EXPECT_FALSE(json["results"][1].contains("ratio"));
   EXPECT_TRUE(json["results"][1]["against"].empty());
+}
+
+TEST(Report, LeavesThemOutOfCsvToo) {
+  Report report(example_run());
+  std::vector<Record> records = to_records({"rma", "put", "", 8}, two_measured());
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double no_number = std::numeric_limits<double>::quiet_NaN();
+  records[0].ratio = RatioTo{"memcpy", {1, {no_number, 1}}};
+  records[1].ratio = RatioTo{"memcpy", {infinity, {1, infinity}}};
+  report.add(std::move(records));
+  std::ostringstream out;
+  report.write_csv(out);
+  EXPECT_EQ(out.str().find("inf"), std::string::npos) << out.str();
+  EXPECT_EQ(out.str().find("nan"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find(",,,,,true,"), std::string::npos) << "no reference without a number";
+}
+
+TEST(Table, HasNoRatioToNothing) {
+  std::ostringstream out;
+  const RunInfo run = example_run();
+  Heading heading;
+  heading.subject = 1;
+  heading.full = true;
+  Table table(out, heading, run);
+  auto measured = two_measured();
+  measured[0].samples_ns.assign(101, 0);
+  table.add(8, measured);
+  EXPECT_EQ(out.str().find("inf"), std::string::npos) << out.str();
+  EXPECT_EQ(squeezed(lines(out.str()).back()).substr(0, 9), "8 2.0000 ");
+}
+
+TEST(Records, HaveARateWhereOperationsAreCounted) {
+  auto measured = two_measured();
+  measured[1].operations = 1;  // one rank of two draws
+  const auto records = to_records({"rma", "draws", "1 of 2 ranks", 8}, measured);
+  EXPECT_EQ(records[0].operations_per_s, 0);
+  EXPECT_NEAR(records[1].operations_per_s, 500'000, 1);
+}
+
+TEST(Report, TellsWhatIsRecordedTwice) {
+  Report report(example_run());
+  report.add(to_records({"rma", "ghosts", "64 x 64 x 64", 8}, two_measured()));
+  report.add(to_records({"rma", "ghosts_by_width", "64 x 64 x 64", 8}, two_measured()));
+  EXPECT_TRUE(report.recorded_twice().empty());
+  report.add(to_records({"rma", "ghosts", "64 x 64 x 64", 8}, two_measured()));
+  EXPECT_EQ(report.recorded_twice(),
+            (std::vector<std::string>{"rma ghosts 64 x 64 x 64 8 B, memcpy",
+                                      "rma ghosts 64 x 64 x 64 8 B, shm"}));
+  EXPECT_FALSE(report.records().back().notes.empty());
+  EXPECT_TRUE(report.is_valid());
+}
+
+TEST(GrantedCores, AreThoseOfTheControlGroupAndOfThoseAboveIt) {
+  const tessera::test::TemporaryFolder root;
+  const auto write = [&root](const std::string& path, const std::string& text) {
+    const std::filesystem::path file = root.path() + path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  };
+  EXPECT_EQ(granted_cores(root.path(), 8), 8) << "no limit is known";
+  write("/proc/self/cgroup", "4:cpuacct,cpu:/batch/step\n0::/batch/step\n");
+  write("/sys/fs/cgroup/batch/cpu.max", "250000 100000\n");
+  write("/sys/fs/cgroup/batch/step/cpu.max", "max 100000\n");
+  EXPECT_EQ(granted_cores(root.path(), 8), 2) << "of the group above";
+  EXPECT_EQ(granted_cores(root.path(), 1), 1);
+  write("/sys/fs/cgroup/cpu/batch/step/cpu.cfs_quota_us", "50000\n");
+  write("/sys/fs/cgroup/cpu/batch/step/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(granted_cores(root.path(), 8), 1) << "of the old hierarchy; a part of one core is one";
 }
 
 TEST(Table, GivesBandwidthsInMegabytes) {

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <ctime>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -136,6 +138,53 @@ TEST(RatioOfMedians, ClaimsNothingAboutEqualCandidates) {
     reference.push_back(100 + static_cast<double>(random() % 20));
   }
   EXPECT_FALSE(ratio_of_medians(subject, reference).is_a_difference());
+}
+
+/// What coin-like noise of 10 % to both sides makes of so many rounds.
+Ratio ratio_of_noise(std::size_t rounds, const BootstrapOptions& options = {}) {
+  std::mt19937_64 random(7);
+  std::vector<double> subject;
+  std::vector<double> reference;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    subject.push_back(90 + 0.02 * static_cast<double>(random() % 1000));
+    reference.push_back(90 + 0.02 * static_cast<double>(random() % 1000));
+  }
+  return ratio_of_medians(subject, reference, options);
+}
+
+TEST(RatioOfMedians, DrawsABoundedNumberOfRounds) {
+  constexpr std::int64_t rounds = 1'000'000;
+  std::vector<double> samples(rounds, 1);
+  std::int64_t looked_at = 0;
+  const auto count = [&looked_at](std::span<const double> medians) {
+    ++looked_at;
+    return medians[0];
+  };
+  const std::clock_t start = std::clock();
+  (void)number_of_medians({samples, samples}, count);
+  const std::clock_t taken = std::clock() - start;
+  EXPECT_EQ(looked_at, 1 + BootstrapOptions{}.resamples);
+  // All rounds of all resamples are two thousand million samples, which takes many seconds.
+  EXPECT_LT(taken, 3 * CLOCKS_PER_SEC);
+}
+
+TEST(RatioOfMedians, OfManyRoundsHasTheIntervalThatAllOfThemWouldGive) {
+  constexpr std::size_t rounds = 8000;
+  const Ratio some = ratio_of_noise(rounds);
+  const Ratio all = ratio_of_noise(rounds, {.rounds = rounds});
+  EXPECT_DOUBLE_EQ(some.value, all.value);
+  const auto width = [](const Ratio& ratio) { return ratio.ci95.hi - ratio.ci95.lo; };
+  EXPECT_NEAR(width(some) / width(all), 1, 0.2);
+  EXPECT_NEAR(width(ratio_of_noise(1000)) / width(ratio_of_noise(100'000)), 10, 3)
+      << "a hundred times as many rounds, a tenth of the width";
+}
+
+TEST(RatioOfMedians, ToNothingIsInfiniteAndNoNumberIsLost) {
+  const std::vector<double> subject(11, 1);
+  const std::vector<double> nothing(11, 0);
+  const Ratio ratio = ratio_of_medians(subject, nothing);
+  EXPECT_TRUE(std::isinf(ratio.ci95.lo));
+  EXPECT_TRUE(std::isinf(ratio.ci95.hi));
 }
 
 TEST(NumberOfMedians, IsThatOfTheRatioWhereItIsARatio) {

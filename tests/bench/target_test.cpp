@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <sstream>
 #include <string>
 
@@ -102,6 +103,28 @@ TEST(Targets, PrintsWhatWasReachedMissedAndNotMeasured) {
   EXPECT_NE(text.find("NO\n"), std::string::npos) << text;
   EXPECT_NE(text.find("not measured: no armci-mpi\n"), std::string::npos) << text;
   EXPECT_NE(text.find("not measured in this run\n"), std::string::npos) << text;
+}
+
+TEST(Targets, PrintsSmallRatiosByTheirDigitsAndKeepsColumns) {
+  Targets targets;
+  const std::string longest = "a target that has a long name, as those of sparse products have";
+  targets.add({{"idle", "a core", Target::Sense::time_at_most, 0.01},
+               {longest, "memcpy", Target::Sense::time_at_most, 3},
+               {"to nothing", "memcpy", Target::Sense::time_at_most, 3}});
+  targets.observe("idle", "server block", {0.000123, {0.0001, 0.00456}});
+  targets.observe(longest, "put 8", {2, {2, 2}});
+  const double infinity = std::numeric_limits<double>::infinity();
+  targets.observe("to nothing", "put 8", {infinity, {infinity, infinity}});
+  std::ostringstream out;
+  targets.print(out);
+  EXPECT_NE(out.str().find("  0.000123    [0.0001,0.00456]"), std::string::npos) << out.str();
+  EXPECT_EQ(out.str().find("inf"), std::string::npos) << out.str();
+  std::istringstream lines(out.str());
+  std::string heading;
+  std::getline(lines, heading);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_EQ(line.find("<= "), heading.find("asked") - 2) << line;
+  }
 }
 
 }  // namespace

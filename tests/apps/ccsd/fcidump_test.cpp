@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,39 @@ TEST(Fcidump, ReadsHeadersOnOneLineAndOnMany) {
   }
 }
 
+TEST(Fcidump, RefusesTextBehindTheHeadersEnd) {
+  for (const std::string end : {"&END", "$END", "/"}) {
+    const std::string start = "&FCI NORB=2,NELEC=2 " + end;
+    EXPECT_TRUE(ok(Text(start + " \t\r\n" + ending).status)) << end;
+    const Text file(start + " 0.25 1 1 1 1\n" + ending);
+    EXPECT_TRUE(fails(file.status, Code::invalid_argument,
+                      {"test.fcidump:1:" + std::to_string(start.size() + 2) +
+                           ": there is text behind the header's end",
+                       "integrals begin on a line of their own"}));
+  }
+}
+
+TEST(Fcidump, NamesLineEndsThatItDoesNotRead) {
+  for (std::string text : {std::string(header) + ending, std::string(header) + std::string(ending) +
+                                                             std::string(1 << 21, '\n')}) {
+    std::replace(text.begin(), text.end(), '\n', '\r');
+    EXPECT_TRUE(fails(Text(text).status, Code::unsupported,
+                      {"test.fcidump:1: lines end with CR alone", "tr '\\r' '\\n'"}));
+  }
+}
+
+TEST(Fcidump, PassesOverAByteOrderMark) {
+  const Text file("\xEF\xBB\xBF" + std::string(header) + ending);
+  EXPECT_TRUE(ok(file.status));
+  EXPECT_EQ(file.entries.size(), 3U);
+}
+
+TEST(Fcidump, TakesNumbersWithAPlus) {
+  const Text file("&FCI NORB=+2,NELEC=+2,MS2=+0 /\n" + std::string("0.25 +1 1 1 1\n") + ending);
+  EXPECT_TRUE(ok(file.status));
+  EXPECT_EQ(file.head.electrons, 2);
+}
+
 TEST(Fcidump, TellsIntegralsOfEachKindInAnyOrder) {
   const Text file(std::string(header) +
                   "0.5 0 0 0 0\n\n 1.5D+00 1 1 0 0\r\n+25-1 2 2 0 0\n\t-1d-3 2 1 2 1\n"
@@ -121,6 +155,7 @@ TEST(Fcidump, RefusesHeadersByName) {
        {"&FCI NORB=2,NORB=2,NELEC=2 /\n", "the header has NORB twice"},
        {"&FCI NORB=2,\nNELEC=2,\n", ":2: the file ends within its header"},
        {"HELLO\n", ":1: an FCIDUMP file begins with &FCI"},
+       {"&FCINORB=2,NELEC=2 /\n", ":1: an FCIDUMP file begins with &FCI"},
        {"", "test.fcidump: the file is empty"}});
 }
 

@@ -18,6 +18,7 @@
 #include "apps/ccsd/layouts.hpp"
 #include "apps/ccsd/memory_plan.hpp"
 #include "apps/ccsd/molecule.hpp"
+#include "apps/ccsd/reference_state.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -182,12 +183,26 @@ TEST(ReadMolecule, RefusesOrbitalsThatAreNotCanonical) {
   on_ranks([](Job& job) {
     EXPECT_TRUE(fails(read(job, replaced(canonical, "-0.4 2 2 0 0", "-0.4 2 2 0 0\n0.1 2 1 0 0")),
                       Code::invalid_argument,
-                      {"the orbitals are not canonical: the Fock matrix has 0.1 between 1 and 2",
+                      {"the orbitals are not canonical, or the first 1 of the file are not the "
+                       "occupied ones: the "
+                       "Fock matrix has 0.1 between 1 and 2",
                        "converged restricted Hartree-Fock"}));
     EXPECT_TRUE(fails(read(job, replaced(canonical, "-0.4 2 2 0 0", "-2.4 2 2 0 0")),
                       Code::invalid_argument,
-                      {"the first 1 orbitals are to be the occupied ones"}));
+                      {"the first 1 orbitals of the file are to be the occupied ones",
+                       "stand elsewhere, or are not those of the ground state",
+                       "with its occupied orbitals first"}));
   });
+}
+
+TEST(ReferenceState, FreezesTheLowestOccupiedOrbitalsWhereverTheyStand) {
+  using Places = std::vector<std::int64_t>;
+  const OrbitalSpace space{2, 3, 1};
+  EXPECT_EQ(places_of_orbitals(space, {-9, -8, -3, -2, -1, 1}), Places());
+  EXPECT_EQ(places_of_orbitals(space, {-8, -9, -1, -3, -2, 1}), Places());
+  EXPECT_EQ(places_of_orbitals(space, {-3, -9, -1, -8, -2, 1}), (Places{2, 0, 3, 1, 4, 5}));
+  EXPECT_EQ(places_of_orbitals({0, 5, 1}, {-3, -9, -1, -8, -2, 1}), Places());
+  EXPECT_EQ(places_of_orbitals({5, 0, 1}, {-3, -9, -1, -8, -2, 1}), Places());
 }
 
 TEST(AmplitudeFile, IsReadByAnyTeamAndOnlyForTheSameOrbitals) {
@@ -217,6 +232,18 @@ TEST(MemoryPlan, OfMoreThanThereIsAnywhereStaysANumber) {
   EXPECT_EQ(plan.arrays.front().name, "vvvv");
   EXPECT_EQ(plan.arrays.front().bytes_per_rank, std::int64_t{1} << 56);
   EXPECT_GE(plan.array_bytes_per_rank(), std::int64_t{1} << 56);
+}
+
+TEST(MemoryPlan, TilesAreNoLargerThanTheMatrices) {
+  const OrbitalSpace space{0, 2, 4};
+  const auto tiles = [&](std::int64_t tile) {
+    return MemoryPlan::create(space, 1, {.tile = tile}).buffers.front();
+  };
+  EXPECT_EQ(tiles(3).name, "tiles");
+  EXPECT_EQ(tiles(3).bytes_per_rank, 6 * 8 * 3 * 3);
+  // Of vvvv, which has 10 rows of 16 elements.
+  EXPECT_EQ(tiles(12).bytes_per_rank, 6 * 8 * 10 * 12);
+  EXPECT_EQ(tiles(16384).bytes_per_rank, 6 * 8 * 10 * 16);
 }
 
 TEST(MemoryPlan, CoversWhatIsMade) {

@@ -114,6 +114,81 @@ TEST(CcsdProgram, HasTheSameEnergiesOnAnyRanksOfOneNodeAndOfTwo) {
   }
 }
 
+/// The molecule with two of its orbitals in each other's place.
+std::string with_swapped(const std::string& text, int one, int other) {
+  std::istringstream lines(text);
+  std::string result;
+  bool is_header = true;
+  for (std::string line; std::getline(lines, line);) {
+    if (is_header) {
+      result += line + '\n';
+      is_header = line.find("&END") == std::string::npos && line.find('/') == std::string::npos;
+      continue;
+    }
+    std::istringstream fields(line);
+    std::string field;
+    fields >> field;
+    result += field;
+    for (int p = 0; fields >> p;) {
+      result += ' ' + std::to_string(p == one ? other : p == other ? one : p);
+    }
+    result += '\n';
+  }
+  return result;
+}
+
+// As in files that are sorted by symmetry.
+TEST(CcsdProgram, FreezesTheLowestOrbitalsInAnyOrderOfTheFile) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("swapped.fcidump");
+  write_contents(file, with_swapped(contents_of(H2O_STO3G), 1, 5));
+  for (const char* frozen : {"1", "2"}) {
+    const std::vector<std::string> more = {"--triples", "--frozen-core", frozen, "--fcidump"};
+    std::vector<std::string> sorted = more;
+    sorted.emplace_back(H2O_STO3G);
+    std::vector<std::string> swapped = more;
+    swapped.push_back(file);
+    const Ending expected = alone(sorted);
+    for (const char* ranks : {"1", "3"}) {
+      const Ending found = on_ranks(ranks, swapped);
+      EXPECT_EQ(found.exit_code, 0) << found.output;
+      for (const char* name : {"scf_energy", "mp2_correlation", "ccsd_correlation", "triples"}) {
+        EXPECT_NEAR(result(found, name), result(expected, name), 1e-9) << name << frozen;
+      }
+    }
+  }
+}
+
+// The Fock matrix of wrong occupied orbitals is not diagonal, though they are canonical.
+TEST(CcsdProgram, TellsThatOccupiedOrbitalsMayNotComeFirst) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("swapped.fcidump");
+  write_contents(file, with_swapped(contents_of(H2O_STO3G), 5, 6));
+  expect_refused(on_ranks("2", {"--fcidump", file}),
+                 "or the first 5 of the file are not the occupied ones: the Fock matrix has ");
+}
+
+// Copies on the disks of two nodes, of which one is stale.
+TEST(CcsdProgram, RefusesAFileThatIsNotTheSameOnAllRanks) {
+  const TemporaryFolder folder;
+  const std::string text = contents_of(H2O_STO3G);
+  std::string middle = text + std::string(1 << 18, '\n');
+  middle[middle.size() - 100'000] = ' ';
+  const std::vector<std::pair<std::string, std::string>> copies = {
+      {text, text + "\n"}, {text + std::string(1 << 18, '\n'), middle}};
+  for (const auto& [one, other] : copies) {
+    for (const char* rank : {"0", "1"}) {
+      std::filesystem::create_directory(folder.file(rank));
+      write_contents(folder.file(rank) + "/m", rank[0] == '0' ? one : other);
+    }
+    const std::string script = fmt::format(
+        "case $TESSERA_LAUNCH in *:0:3) cd {0}/0;; *) cd {0}/1;; esac; exec {1} --fcidump m",
+        folder.path(), TESSERA_CCSD);
+    const Ending ending = run({TESSERA_RUN, "-n", "3", "--nodes", "3", "sh", "-c", script}, {});
+    expect_refused(ending, "m: on ranks 1, 2 this is another file than on rank 0");
+  }
+}
+
 TEST(CcsdProgram, GoesOnFromACheckpointOnAnotherNumberOfRanks) {
   const TemporaryFolder folder;
   const std::string file = folder.file("amplitudes.h5");
@@ -129,8 +204,11 @@ TEST(CcsdProgram, GoesOnFromACheckpointOnAnotherNumberOfRanks) {
   expect_energies(second, references[0]);
   EXPECT_LT(result(second, "iterations"), result(whole, "iterations"));
 
-  expect_refused(on_ranks("2", {"--fcidump", H2O_STO3G, "--frozen-core", "1", "--restart", file}),
-                 "has amplitudes for 0 frozen orbitals, not 1");
+  const Ending other =
+      on_ranks("2", {"--fcidump", H2O_STO3G, "--frozen-core", "1", "--restart", file});
+  expect_refused(other, "has amplitudes for 0 frozen orbitals, not 1");
+  EXPECT_EQ(other.output.find("memory_total"), std::string::npos)
+      << "it is looked at before anything large is made: " << other.output;
   expect_refused(alone({"--fcidump", H2O_STO3G, "--restart", folder.file("none.h5")}),
                  "opening checkpoint");
 }
@@ -217,6 +295,28 @@ TEST(CcsdProgram, RefusesCommandLinesThatMakeNoSense) {
   for (const char* option : {"--fcidump", "--checkpoint", "--restart", "--json"}) {
     expect_refused(alone({"--fcidump", H2O_STO3G, option, ""}),
                    fmt::format("{}: an empty name is no file\n", option));
+  }
+}
+
+TEST(CcsdProgram, WhatMakesNoSenseIsSaidByOneRank) {
+  expect_refused(on_ranks("3", {}), "--fcidump FILE is needed");
+  expect_refused(on_ranks("3", {"--occupied", "4", "--virtual", "8", "--max-iterations", "1"}),
+                 "it takes two iterations");
+}
+
+TEST(CcsdProgram, TilesMayBeLargerThanTheMachine) {
+  const Ending ending = on_ranks("2", {"--fcidump", H2O_STO3G, "--tile", "16384"});
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+}
+
+// The one in front in the file, whichever ranks keep the integrals.
+TEST(CcsdProgram, TheFirstOfTwoFaultsIsToldOnAnyNumberOfRanks) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("two.fcidump");
+  write_contents(file, contents_of(H2O_STO3G) + "7.0 7 7 7 7\n7.0 1 1 1 1\n");
+  for (const char* ranks : {"1", "2", "3"}) {
+    expect_refused(on_ranks(ranks, {"--fcidump", file}),
+                   "two.fcidump:311: the integral 7 7 7 7 is given twice");
   }
 }
 

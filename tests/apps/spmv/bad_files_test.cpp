@@ -96,8 +96,9 @@ TEST(BadMarketFile, Entries) {
        "5: the file ends here with 3 entries; line 2 says 4"},
       {market("array real general", "2 1\n1\n2\n3\n"),
        "5: there is more than the 2 elements that line 2 announces"},
-      {market("array real general", "2 1\n1\n\n2\n"),
-       "4:1: the line ends where a value should follow"},
+      {market("array real general", "2 1\n\n1\n \t\n2\n\n3\n"),
+       "8: there is more than the 2 elements that line 2 announces"},
+      {market("array real general", "2 1\n1\n\nx\n"), "5:1: 'x' is no number"},
   };
   expect_complaints(cases);
   expect_complaints(cases, true);
@@ -160,6 +161,10 @@ TEST(BadBoeingFile, Heads) {
       {Boeing{.type = "PUA"}.text(), "2: announces lines of values, and the type is PUA"},
       {Boeing{.formats = fmt::format("{:<16}{:<16}{:<20}", "(3I3)", "(3I3)", "(100P3F6.1)")}.text(),
        "4:33: '(100P3F6.1)' is no format of the kind (16I5) or (1P3D24.15)"},
+      {Boeing{.cards = columns({5, 1, 1, 1, 2}),
+              .rest = "F\n  1  3  4\n  1  2  2\n   1.0   2.0   3.0\n   4.0\n"}
+           .text(),
+       "9: the file ends here; line 2 announces 10 lines"},
       {Boeing{.rest = "  1  3  4\n  1  2  2\n   1.0   2.0   3.0\n\n   4.0\n"}.text(),
        "9: there is more than the 3 lines that line 2 announces"},
       {Boeing{.cards = columns({3, 1, 2, 1, 0})}.text(),
@@ -197,6 +202,18 @@ TEST(BadBoeingFile, Numbers) {
       {with("  1  3  4\n  1  2  2\n"), "6: the file ends here; line 2 announces 7 lines"},
       {Boeing{.type = "RSA", .rest = "  1  3  4\n  1  2  1\n   1.0   2.0   3.0\n"}.text(),
        "6:7: entry (1, 2) is above the diagonal: of symmetric matrices files have the lower half"},
+  });
+}
+
+// Pointers are compared when all are there; what is wrong with them stands in front of the rest.
+TEST(BadBoeingFile, PointersAreToldBeforeWhatIsBehindThem) {
+  expect_complaints({
+      {Boeing{.rest = "  1  4  3\n  1  2  2\n   1.0   2.x   3.0\n"}.text(),
+       "5:7: pointer 3 follows 4: pointers don't decrease"},
+      {Boeing{.rest = "  1  4  3\n  1  9  2\n   1.0   2.0   3.0\n"}.text(),
+       "5:7: pointer 3 follows 4: pointers don't decrease"},
+      {Boeing{.rest = "  1  4  x\n  1  2  2\n   1.0   2.x   3.0\n"}.text(),
+       "5:7: 'x' is no whole number"},
   });
 }
 

@@ -64,6 +64,43 @@ TEST(SpmvCommandLine, WhatItDoesNotUnderstand) {
   }
 }
 
+TEST(SpmvCommandLine, WhatItDoesNotUnderstandIsSaidByOneRank) {
+  const Ending ending = run_on_nodes({"--generate", "fe4d:3"});
+  EXPECT_EQ(occurrences(ending.output, "tessera-spmv: --generate fe4d:3"), 1U) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
+}
+
+// Copies on the disks of two nodes, of which one is stale.
+TEST(SpmvCommandLine, AFileThatIsNotTheSameOnAllRanksIsRefused) {
+  const TemporaryFolder folder;
+  const std::string text = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 ";
+  for (const std::string rank : {"0", "1"}) {
+    ASSERT_EQ(::mkdir(folder.file(rank).c_str(), 0700), 0);
+    write_contents(folder.file(rank) + "/m", text + (rank == "0" ? "1\n" : "3\n"));
+  }
+  const std::string script = fmt::format(
+      "case $TESSERA_LAUNCH in *:2:3) cd {0}/1;; *) cd {0}/0;; esac; exec {1} --matrix m",
+      folder.path(), TESSERA_SPMV);
+  const Ending ending =
+      Program({TESSERA_RUN, "-n", "3", "--nodes", "2", "sh", "-c", script}).wait();
+  EXPECT_EQ(occurrences(ending.output,
+                        "tessera-spmv: m: on rank 2 this is another file than on rank 0\n"),
+            1U)
+      << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
+}
+
+TEST(SpmvCommandLine, SkewSymmetricFilesAreNotSentFromOneMethodToTheOther) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("skew.mtx");
+  write_contents(path,
+                 "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 1\n3 2 2\n");
+  const Ending ending = run({"--matrix", path, "--solve", "cg"});
+  EXPECT_EQ(ending.exit_code, unusable);
+  EXPECT_NE(ending.output.find("bicgstab breaks down on it, too"), std::string::npos)
+      << ending.output;
+}
+
 TEST(SpmvCommandLine, HelpAndVersionAreNoErrors) {
   EXPECT_EQ(run({"--help"}).exit_code, 0);
   EXPECT_EQ(run({"--version"}).output, "0.1.0\n");
@@ -87,6 +124,19 @@ TEST(SpmvCommandLine, WhatDoesNotFitTheMachineIsRefused) {
   EXPECT_NE(ending.exit_code, 0);
   EXPECT_EQ(occurrences(ending.output, "on this machine, for 3 of its ranks"), 1U) << ending.output;
   EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
+}
+
+TEST(SpmvCommandLine, APartitionersMemoryIsThatOfTheFirstRank) {
+  for (const char* partition : {"metis", "scotch"}) {
+    const Ending ending =
+        run_on_nodes({"--generate", "random:2000000000,1000", "--partition", partition});
+    if (ending.output.find("was built without it") != std::string::npos) {
+      continue;
+    }
+    EXPECT_EQ(occurrences(ending.output, "the first rank holds all of the pattern"), 1U)
+        << ending.output;
+    EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
+  }
 }
 
 TEST(SpmvCommandLine, MatricesThatAreNotSquare) {

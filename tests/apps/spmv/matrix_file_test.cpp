@@ -90,6 +90,18 @@ TEST(MatrixMarket, Arrays) {
                           ComplexEntries{{0, 0, 1}, {0, 1, {2, -3}}, {1, 0, {2, 3}}, {1, 1, 4}});
 }
 
+TEST(MatrixMarket, ArraysMayHaveBlankLines) {
+  expect_entries<double>(
+      "%%MatrixMarket matrix array real general\n\n2 2\n\n1\n \t\n2\n\n\n3\n4\n\n",
+      Entries{{0, 0, 1}, {0, 1, 3}, {1, 0, 2}, {1, 1, 4}});
+}
+
+TEST(MatrixMarket, AByteOrderMarkIsPassedOver) {
+  expect_entries<double>(
+      "\xEF\xBB\xBF%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n",
+      Entries{{0, 0, 2}});
+}
+
 TEST(MatrixMarket, WithoutEntries) {
   expect_entries<double>("%%MatrixMarket matrix coordinate real general\n3 2 0\n", Entries{});
   expect_entries<double>("%%MatrixMarket matrix coordinate real general\n0 0 0\n", Entries{});
@@ -166,6 +178,25 @@ TEST(MatrixFiles, OfManyPieces) {
       for (const auto& [row, column, value] : entries) {
         ASSERT_EQ(value, static_cast<double>(row == column ? row + 1 : 2 * (column + 1)));
         ASSERT_TRUE(row == column || row == n - 1 - column);
+      }
+    }
+  });
+}
+
+// Which element a line has depends on the blank lines in front of it, on other ranks too.
+TEST(MatrixFiles, ArraysWithBlankLinesOfManyPieces) {
+  on_ranks([](Job& job) {
+    const SharedFolder folder(job);
+    constexpr std::int64_t n = 250;
+    std::string text = fmt::format("%%MatrixMarket matrix array integer general\n{0} {0}\n", n);
+    for (std::int64_t i = 1; i <= n * n; ++i) {
+      text += fmt::format("{}{}\n", std::string(static_cast<std::size_t>(i % 3), '\n'), i);
+    }
+    for (const bool deflated : {false, true}) {
+      const auto entries = entries_of<double>(job, folder, text, deflated);
+      ASSERT_EQ(entries.size(), std::size_t{n * n});
+      for (const auto& [row, column, value] : entries) {
+        ASSERT_EQ(value, static_cast<double>(column * n + row + 1));
       }
     }
   });

@@ -81,9 +81,30 @@ TEST(FortranFormat, OfManyForms) {
   }
 }
 
+TEST(FortranFormat, FieldsBehindColumnsThatAreSkipped) {
+  for (const char* text : {"(2(1X,F7.3))", "(2(1x,1f7.3))"}) {
+    const auto parsed = parse_format(text);
+    ASSERT_TRUE(parsed.ok()) << parsed.fault;
+    EXPECT_EQ(parsed.value.per_line, 2);
+    EXPECT_EQ(parsed.value.width, 7);
+    EXPECT_EQ(parsed.value.column_of(0), 1);
+    EXPECT_EQ(parsed.value.column_of(1), 9);
+  }
+  // There are more digits in front of the point than one, but a reader need not care.
+  for (const char* text : {"(3ES26.18)", "(3EN26.18)", "(1P,3ES26.18E3)"}) {
+    const auto parsed = parse_format(text);
+    ASSERT_TRUE(parsed.ok()) << parsed.fault;
+    EXPECT_EQ(parsed.value.per_line, 3);
+    EXPECT_EQ(parsed.value.width, 26);
+    EXPECT_EQ(parsed.value.digits, 18);
+  }
+}
+
 TEST(FortranFormat, WhatIsNone) {
-  for (const char* text : {"", "()", "16I5", "(16I5", "(I)", "(0I5)", "(16X5)", "(I5)x", "(2I5,3X)",
-                           "(3E12.)", "(((I5)))", "(99999I5)", "(-3I5)"}) {
+  for (const char* text :
+       {"",        "()",         "16I5",       "(16I5",    "(I)",       "(0I5)",  "(16X5)",
+        "(I5)x",   "(2I5,3X)",   "(3E12.)",    "(((I5)))", "(99999I5)", "(-3I5)", "(-2(-3I5))",
+        "(0(I5))", "(1X,2F7.3)", "(-1X,F7.3)", "(X,F7.3)", "(1XF7.3)",  "(3IS5)"}) {
     EXPECT_NE(parse_format(text).fault.find("is no format"), std::string::npos) << text;
   }
   EXPECT_EQ(parse_format("(200I9)").fault, "'(200I9)' has lines of more than 1024 columns");

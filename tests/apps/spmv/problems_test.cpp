@@ -8,6 +8,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "apps/spmv/partition.hpp"
 #include "apps/spmv/products.hpp"
 #include "apps/spmv/solve.hpp"
+#include "arrays/elementwise.hpp"
 #include "linalg/sparse_builder.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
@@ -108,7 +110,8 @@ Array<T> trial(Job& job, const SparseMatrix<T>& matrix, const std::vector<std::i
 }
 
 TEST(Generate, MatricesHaveWhatTheyPromise) {
-  for (const char* text : {"fe2d:5", "stencil27:3", "convection:4,30", "random:20,6"}) {
+  for (const char* text :
+       {"fe2d:5", "stencil27:3", "convection:4,30", "convection:4,0", "random:20,6"}) {
     const Generator generator = parse_generator(text).value();
     Dense dense = dense_of(generator);
     bool is_symmetric = true;
@@ -178,7 +181,8 @@ TEST(Products, AllModesAgreeWithTheSumOfTheEntries) {
     for (const ModeResult& result : results) {
       EXPECT_EQ(result.communication.size(), static_cast<std::size_t>(job.size()));
     }
-    const CheckResult good = check.compare(y, {}, generator.most_in_row()).value();
+    const MatrixCounts counts{generator.most_in_row(), matrix.entries()};
+    const CheckResult good = check.compare(y, {}, counts).value();
     EXPECT_TRUE(good.is_good()) << good.error;
     // One element that is a little off is found.
     if (matrix.row_distribution().owner({3}).value == job.rank().value) {
@@ -187,7 +191,7 @@ TEST(Products, AllModesAgreeWithTheSumOfTheEntries) {
       EXPECT_TRUE(ok(access.end()));
     }
     EXPECT_TRUE(ok(y.sync()));
-    EXPECT_FALSE(check.compare(y, {}, generator.most_in_row()).value().is_good());
+    EXPECT_FALSE(check.compare(y, {}, counts).value().is_good());
   });
 }
 
@@ -222,12 +226,70 @@ TEST(Check, OfManyRowsIsOneSum) {
     EXPECT_TRUE(ok(access.end()));
     rma::Team team = job.world();
     EXPECT_TRUE(ok(check.agree(team)));
-    EXPECT_TRUE(check.compare(y, {}, 1).value().is_good());
+    EXPECT_TRUE(check.compare(y, {}, {1, rows}).value().is_good());
     if (job.rank().value == 0) {
       EXPECT_TRUE(ok(y.put(arrays::Box({7}, {8}), std::vector<double>{0.0})));
     }
     EXPECT_TRUE(ok(y.sync()));
-    EXPECT_FALSE(check.compare(y, {}, 1).value().is_good());
+    EXPECT_FALSE(check.compare(y, {}, {1, rows}).value().is_good());
+  });
+}
+
+// What is added has as many roundings as terms, though the matrix has one entry then.
+void expect_good_sum_of_equal_places(Job& job, std::int64_t rows) {
+  constexpr std::int64_t times = 20'000;
+  const double value = 0.1;
+  ProductCheck<double> check(rows);
+  double sum = 0;
+  for (std::int64_t i = 0; i < times; ++i) {
+    sum += value;
+    if (i % job.size() == job.rank().value) {
+      check.add(0, 0, value);
+    }
+  }
+  rma::Team team = job.world();
+  EXPECT_TRUE(ok(check.agree(team)));
+  auto y = Array<double>::create(job, {rows}, {.name = "y"}).value();
+  if (job.rank().value == 0) {
+    // Summed in another order: all in one go, and with less error.
+    const double product = value * static_cast<double>(times) * trial_element<double>(0);
+    EXPECT_GT(std::abs(sum * trial_element<double>(0) - product), product * 1e-14);
+    EXPECT_TRUE(ok(y.put(arrays::Box({0}, {1}), std::vector<double>{product})));
+  }
+  EXPECT_TRUE(ok(y.sync()));
+  const CheckResult good = check.compare(y, {}, {1, 1}).value();
+  EXPECT_TRUE(good.is_good()) << good.error << " of " << good.allowed;
+  if (job.rank().value == 0) {
+    EXPECT_TRUE(ok(y.put(arrays::Box({0}, {1}), std::vector<double>{sum * 1.001})));
+  }
+  EXPECT_TRUE(ok(y.sync()));
+  EXPECT_FALSE(check.compare(y, {}, {1, 1}).value().is_good());
+}
+
+TEST(Check, PlacesMayBeGivenManyTimes) {
+  on_ranks([](Job& job) {
+    expect_good_sum_of_equal_places(job, 3);
+    expect_good_sum_of_equal_places(job, (1 << 20) + 5);
+  });
+}
+
+TEST(Check, SumsThatAreTooLargeForADoubleMayBeRight) {
+  on_ranks([](Job& job) {
+    ProductCheck<double> check(1);
+    if (job.rank().value == 0) {
+      check.add(0, 0, 1.7e308);
+      check.add(0, 0, 1.7e308);
+    }
+    rma::Team team = job.world();
+    EXPECT_TRUE(ok(check.agree(team)));
+    auto y = Array<double>::create(job, {1}, {.name = "y"}).value();
+    EXPECT_FALSE(check.compare(y, {}, {1, 1}).value().is_good());
+    if (job.rank().value == 0) {
+      const std::vector<double> infinite{std::numeric_limits<double>::infinity()};
+      EXPECT_TRUE(ok(y.put(arrays::Box({0}, {1}), infinite)));
+    }
+    EXPECT_TRUE(ok(y.sync()));
+    EXPECT_TRUE(check.compare(y, {}, {1, 1}).value().is_good());
   });
 }
 
@@ -240,7 +302,7 @@ void expect_same_product(Job& job, SparseMatrix<double>& matrix, ProductCheck<do
   auto y = x.duplicate("y").value();
   auto plan = SpmvPlan<double>::create(renumbered.matrix, x, y).value();
   EXPECT_TRUE(ok(plan.multiply(renumbered.matrix, x, y)));
-  EXPECT_TRUE(check.compare(y, renumbered.old_rows, 5).value().is_good());
+  EXPECT_TRUE(check.compare(y, renumbered.old_rows, {5, matrix.entries()}).value().is_good());
 }
 
 void expect_partition(Job& job, Partition how) {
@@ -366,6 +428,58 @@ TEST(Solve, ComplexSystems) {
       EXPECT_TRUE(result.has_converged);
       EXPECT_LE(result.true_residual, 1e-11);
     }
+  });
+}
+
+// x*Ax is zero there, but for roundings, which must not be divided by.
+TEST(Solve, SkewSymmetricMatricesBreakBicgstabDownAtOnce) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t n = 60;
+    auto builder = linalg::SparseBuilder<double>::create(job, n, n).value();
+    for (std::int64_t i = job.rank().value; i < n; i += job.size()) {
+      for (std::int64_t j = 0; j < i; ++j) {
+        const double value = static_cast<double>((i * 7 + j * 13) % 17 - 8) / 7;
+        EXPECT_TRUE(ok(builder.add(i, j, value)));
+        EXPECT_TRUE(ok(builder.add(j, i, -value)));
+      }
+    }
+    auto matrix = builder.assemble().value();
+    auto exact = trial(job, matrix);
+    auto b = exact.duplicate("b").value();
+    auto x = exact.duplicate("x").value();
+    auto plan = SpmvPlan<double>::create(matrix, exact, b).value();
+    EXPECT_TRUE(ok(plan.multiply(matrix, exact, b)));
+    const SolveResult result =
+        solve(matrix, plan, b, x, {Method::bicgstab, 1e-8, 10'000, false}).value();
+    EXPECT_FALSE(result.has_converged);
+    EXPECT_LE(result.iterations, 1);
+    EXPECT_NE(result.failure.find("broke down in iteration 1: "), std::string::npos)
+        << result.failure;
+    EXPECT_LT(result.true_residual, 1e4);
+  });
+}
+
+// A matrix that is nearly skew-symmetric: the first step of conjugate gradients is a billion times
+// too long.
+TEST(Solve, StopsWhereTheResidualGrows) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t n = 50;
+    auto builder = linalg::SparseBuilder<double>::create(job, n, n).value();
+    for (std::int64_t i = job.rank().value; i < n; i += job.size()) {
+      EXPECT_TRUE(ok(builder.add(i, i, 1e-9)));
+      EXPECT_TRUE(ok(builder.add(i, i ^ 1, i % 2 == 0 ? 1.0 : -1.0)));
+    }
+    auto matrix = builder.assemble().value();
+    auto b = trial(job, matrix);
+    auto x = b.duplicate("x").value();
+    EXPECT_TRUE(ok(arrays::zero(x)));
+    auto plan = SpmvPlan<double>::create(matrix, b, x).value();
+    const SolveResult result = solve(matrix, plan, b, x, {Method::cg, 1e-8, 10'000, false}).value();
+    EXPECT_FALSE(result.has_converged);
+    EXPECT_EQ(result.iterations, 1);
+    EXPECT_NE(result.failure.find("diverged: in iteration 1 the residual is 1.0e+09 times b"),
+              std::string::npos)
+        << result.failure;
   });
 }
 

@@ -147,29 +147,49 @@ TEST(CheckBlas, IsGreenForOneThreadARankAndForOneRank) {
 
 TEST(CheckBlas, IsYellowForMoreThreadsThanProcessors) {
   Picture all = job_of(1, 2);
-  Blas& blas = all.ranks.front().blas;
-  blas.openblas_variable = "";
+  const auto set = [&all](std::string Blas::*what, const std::string& text) {
+    for (Surroundings& rank : all.ranks) {
+      rank.blas.*what = text;
+    }
+  };
+  set(&Blas::openblas_variable, "");
   EXPECT_EQ(check_blas(all),
             yellow("BLAS threads",
                    "4 for each of 2 ranks on 4 processors, but in Tessera's own operations, which "
                    "take their share",
                    "export OPENBLAS_NUM_THREADS=2"));
-  blas.omp_variable = "8";
+  set(&Blas::omp_variable, "8");
   EXPECT_EQ(check_blas(all),
             yellow("BLAS threads",
                    "OMP_NUM_THREADS=8 for each of 2 ranks on 4 processors; OpenBLAS says 4",
                    "export OMP_NUM_THREADS=2"));
-  blas.openblas_variable = "many";  // goes before the other
+  set(&Blas::openblas_variable, "many");  // goes before the other
   EXPECT_EQ(check_blas(all),
             yellow("BLAS threads", "OPENBLAS_NUM_THREADS=many is no number; OpenBLAS says 4",
                    "export OPENBLAS_NUM_THREADS=1"));
-  blas.setting = 16;
-  blas.config = "";
+  for (Surroundings& rank : all.ranks) {
+    rank.blas.setting = 16;
+    rank.blas.config = "";
+  }
   EXPECT_EQ(check_blas(all),
             yellow("BLAS threads",
                    "TESSERA_BLAS_THREADS=16 for each of 2 ranks on 4 processors; OpenBLAS could "
                    "not be asked",
                    "export TESSERA_BLAS_THREADS=2"));
+}
+
+TEST(CheckBlas, AddsUpTheThreadsOfEachMachinesRanks) {
+  Picture all = job_of(2, 3);  // of 4 processors each
+  all.ranks[4].blas.openblas_variable = "2";
+  EXPECT_EQ(check_blas(all).state, State::green) << "4 threads on 4 processors";
+  all.ranks[4].blas.openblas_variable = "3";
+  EXPECT_EQ(check_blas(all),
+            yellow("BLAS threads",
+                   "OPENBLAS_NUM_THREADS=3 for one rank, 5 for all 3 on 4 processors on h2; "
+                   "OpenBLAS says 4",
+                   "export OPENBLAS_NUM_THREADS=1"));
+  all.ranks[4].blas.openblas_variable = "x";
+  EXPECT_EQ(check_blas(all).state, State::yellow);
 }
 
 TEST(CheckConnections, SaysWhatWasTriedAndWhatNot) {

@@ -3,6 +3,8 @@
 // Each check of a machine: when it is green, yellow and red, and what it says then.
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 #include "tests/apps/tool/surroundings_of.hpp"
 
 namespace tessera::tool {
@@ -48,6 +50,19 @@ TEST(CheckSharedMemory, IsRedWhereTheKernelGivesNone) {
   EXPECT_EQ(check_shared_memory(own),
             red("shared memory", "the kernel gives none: memfd_create: Operation not permitted",
                 "allow memfd_create() in the sandbox or container, and leave it memory"));
+}
+
+TEST(CheckSharedMemory, SaysWhatKeepsTheKernelFromIt) {
+  Surroundings own = healthy();
+  own.memory.sharing_error = "no file may have any bytes";
+  own.memory.sharing_errno = EFBIG;
+  EXPECT_EQ(check_shared_memory(own),
+            red("shared memory", "the kernel gives none: no file may have any bytes",
+                "ulimit -f unlimited: a node's memory is a file"));
+  own.memory.sharing_errno = ENOMEM;
+  EXPECT_EQ(check_shared_memory(own).remedy, "leave the container or batch job memory");
+  own.memory.sharing_errno = EMFILE;
+  EXPECT_EQ(check_shared_memory(own).remedy.substr(0, 14), "ulimit -n 4096");
 }
 
 TEST(CheckTransparentPages, IsYellowWhereNodeMemoryGetsNone) {

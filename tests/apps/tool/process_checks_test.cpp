@@ -84,6 +84,10 @@ TEST(CheckDescriptors, IsYellowBelowWhatTheJobMayNeed) {
   own.limits.descriptors = 4096;
   own.launch.ranks = 5000;
   EXPECT_EQ(check_descriptors(own).remedy, "ulimit -n 10032");
+  own.launch.ranks = 1;
+  own.limits.descriptors = 256;
+  own.limits.most_descriptors = 2048;
+  EXPECT_EQ(check_descriptors(own).remedy, "ulimit -n 2048") << "more is refused";
 }
 
 TEST(CheckDescriptors, AHardLimitIsRaisedBySomebodyElse) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Messages of rma::Status have what to do about them on a line of its own.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tessera::tool {
+
+struct Advice {
+  std::string message;
+  std::string remedy;  ///< empty: there is none
+};
+
+inline Advice split_hint(std::string_view text) {
+  constexpr std::string_view hint = "\n  hint: ";
+  const std::size_t at = text.find(hint);
+  return {std::string(text.substr(0, at)),
+          std::string(at == std::string_view::npos ? "" : text.substr(at + hint.size()))};
+}
+
+}  // namespace tessera::tool
