@@ -76,10 +76,13 @@ Status check_team(const ChunkOperand& operand, const ChunkOperand& first) {
 // A rank may write an element that another has still to read, unless each index stands for the same
 // element in both, which one rank reads and writes.
 Status check_overlap(const ChunkOperand& one, const ChunkOperand& other) {
+  if (!(one.is_written || other.is_written) ||
+      !detail::share_memory(*one.array, one.box, *other.array, other.box)) {
+    return {};
+  }
   const bool is_one_element = one.along < 0 && other.along < 0 && one.box == other.box &&
                               detail::is_same_layout(*one.array, *other.array);
-  if (!(one.is_written || other.is_written) || is_one_element ||
-      !detail::share_memory(*one.array, one.box, *other.array, other.box)) {
+  if (is_one_element) {
     return {};
   }
   const ChunkOperand& written = one.is_written ? one : other;

@@ -6,22 +6,25 @@
 
 #include <new>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 #include "rma/status.hpp"
 
 namespace tessera::arrays::detail {
 
-/// Local. What body() returns. Errors: also no_memory, when it gets none.
+/// Local. What body() returns. Errors: also no_memory with the text `refusal`, when it gets none.
 template <class Body>
-rma::Status within_memory(Body&& body) {
-  constexpr auto refusal = "this rank gets no memory for what it works on at once";
+rma::Status within_memory(
+    Body&& body,
+    std::string_view refusal = "this rank gets no memory for what it works on at once") {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    return rma::Status::error(rma::Code::no_memory, refusal);
+    // As below.
   } catch (const std::length_error&) {  // of a container that cannot count so far
-    return rma::Status::error(rma::Code::no_memory, refusal);
   }
+  return rma::Status::error(rma::Code::no_memory, std::string(refusal));
 }
 
 }  // namespace tessera::arrays::detail

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/common/command_line.hpp"
 #include "apps/common/exit_codes.hpp"
@@ -296,7 +297,7 @@ void add_suite_options(CLI::App& app, BenchOptions& options) {
          "--edges", [&options](const std::string& text) { options.gemm_edges = parse_edges(text); },
          "rows and columns of matrices of suites gemm, layouts and memory")
       ->type_name("N,N,…")
-      ->default_str("1000,2000,4000");
+      ->default_str(fmt::format("{}", fmt::join(options.gemm_edges, ",")));
 }
 
 // Says what is wrong with options that are good one by one.

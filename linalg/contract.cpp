@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <new>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/blas_threads.hpp"
 #include "linalg/detail/same_on_all.hpp"
 #include "linalg/variants/contract_stationary_c.hpp"
@@ -38,11 +38,8 @@ Result<Contraction> check_all(const Lettered& c, const Lettered& a, const Letter
 
 template <Scalar T>
 Status compute(const variants::ContractTask<T>& task) {
-  try {
-    return variants::contract_stationary_c(task);
-  } catch (const std::bad_alloc&) {
-    return Status::error(Code::no_memory, "no memory for lists of dimensions");
-  }
+  return arrays::detail::within_memory([&] { return variants::contract_stationary_c(task); },
+                                       "no memory for lists of dimensions");
 }
 
 }  // namespace

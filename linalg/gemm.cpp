@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <complex>
-#include <new>
 #include <string>
 #include <string_view>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/blas_threads.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/detail/same_on_all.hpp"
@@ -66,11 +66,8 @@ detail::Request request_of(const MatrixMap& c, const MatrixMap& a, const MatrixM
 
 template <Scalar T>
 Status compute(const variants::GemmTask<T>& task) {
-  try {
-    return variants::gemm_stationary_c(task);
-  } catch (const std::bad_alloc&) {
-    return Status::error(Code::no_memory, "no memory for the lists of this rank's blocks");
-  }
+  return arrays::detail::within_memory([&] { return variants::gemm_stationary_c(task); },
+                                       "no memory for the lists of this rank's blocks");
 }
 
 }  // namespace

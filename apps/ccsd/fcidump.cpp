@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "apps/ccsd/fcidump_header.hpp"
+#include "apps/common/byte_order_mark.hpp"
 #include "apps/common/numbers.hpp"
 
 namespace tessera::apps::ccsd {
@@ -31,8 +32,6 @@ constexpr std::string_view other_header_start = "$FCI";  // as compilers before 
 constexpr std::size_t most_header_characters = std::size_t{1} << 20;
 // A value and four orbitals take a tenth of it.
 constexpr std::size_t longest_line = 1024;
-// Some editors of Windows put it in front of a text.
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// The fields of a line; `count` goes on where there are too many.
 struct Fields {
@@ -99,10 +98,7 @@ Result<std::optional<std::string_view>> Fcidump::next_line(std::size_t most) {
   }
   contents_.add(line);
   contents_.add("\n");
-  if (line_number_ == 1 && line.starts_with(byte_order_mark)) {
-    line.remove_prefix(byte_order_mark.size());
-  }
-  return std::optional(line);
+  return std::optional(line_number_ == 1 ? without_byte_order_mark(line) : line);
 }
 
 Result<Fcidump> Fcidump::open(const std::string& path) {

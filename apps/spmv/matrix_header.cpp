@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "apps/common/byte_order_mark.hpp"
+
 namespace tessera::apps::spmv {
 namespace {
 
@@ -28,12 +30,6 @@ std::string lower(std::string_view text) {
   std::transform(small.begin(), small.end(), small.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return small;
-}
-
-// Some editors of Windows put it in front of a text.
-std::string_view without_byte_order_mark(std::string_view line) {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";
-  return line.starts_with(mark) ? line.substr(mark.size()) : line;
 }
 
 struct Word {

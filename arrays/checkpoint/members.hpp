@@ -29,7 +29,8 @@ rma::Status share(rma::Team& team, std::string& text);
 rma::Status check_same_call(rma::Team& team, std::string_view what, std::string_view text,
                             std::uint64_t number = 0);
 
-/// Local. Errors: closed; invalid_argument when the array's team has other members than `team`.
+/// Local. Errors: closed; invalid_argument when the array's team has other members than `team`, or
+/// its access mode forbids `transfer`.
 rma::Status check_array(const ArrayBase& array, const rma::Team& team, const Transfer& transfer);
 
 }  // namespace tessera::arrays::detail

@@ -33,9 +33,8 @@ std::string describe(const Json& result) {
   return fmt::format("{} {} B", text, result.at("size").get<std::int64_t>());
 }
 
-/// The ratio to `reference` in the result like `first` of a report, or null.
-const Json* find_ratio(const Json& report, const Json& first, const Json& reference) {
-  const Json* const result = find_like(report.at("results"), first);
+/// The ratio of `result`, which may be null, to `reference`; or null.
+const Json* find_ratio(const Json* result, const Json& reference) {
   if (result == nullptr || !result->contains("against")) {
     return nullptr;
   }
@@ -50,13 +49,13 @@ std::optional<RatioOverLaunches> ratio_over(const std::vector<Json>& reports, co
   RatioOverLaunches combined;
   std::vector<double> values;
   for (const Json& report : reports) {
-    const Json* const ratio = find_ratio(report, first, reference);
+    const Json* const result = find_like(report.at("results"), first);
+    const Json* const ratio = find_ratio(result, reference);
     if (ratio == nullptr) {
       return std::nullopt;
     }
     values.push_back(ratio->at("value"));
-    const Json& result = *find_like(report.at("results"), first);
-    if (result.value("samples_n", samples_for_an_interval) >= samples_for_an_interval) {
+    if (result->value("samples_n", samples_for_an_interval) >= samples_for_an_interval) {
       combined.faster += ratio->at("ci95").at(1).get<double>() < 1 ? 1 : 0;
       combined.slower += ratio->at("ci95").at(0).get<double>() > 1 ? 1 : 0;
     }
