@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "arrays/detail/read_path.hpp"
-#include "arrays/detail/same_on_all.hpp"
 #include "arrays/detail/single_block.hpp"
 #include "arrays/process_grid.hpp"
+#include "arrays/same_on_all.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::arrays {

@@ -9,7 +9,7 @@
 #include "arrays/array_base.hpp"
 #include "arrays/detail/node_copy.hpp"
 #include "arrays/detail/read_path.hpp"
-#include "arrays/detail/same_on_all.hpp"
+#include "arrays/same_on_all.hpp"
 
 namespace tessera::arrays {
 

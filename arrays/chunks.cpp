@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arrays/detail/shift.hpp"
+#include "arrays/request.hpp"
 #include "arrays/shared_memory.hpp"
 #include "arrays/within_memory.hpp"
 #include "rma/handle.hpp"
@@ -316,6 +317,15 @@ Status explain(Status status, std::string_view verb) {
   return status.ok() ? Status() : std::move(status).context(std::string(verb));
 }
 
+detail::Request request_of(std::string_view verb, std::span<const ChunkOperand> operands) {
+  detail::Request request;
+  request.add(verb);
+  for (const ChunkOperand& operand : operands) {
+    request.add(*operand.array, operand.box).add(operand.along);
+  }
+  return request;
+}
+
 Status fence_all(std::span<const ChunkOperand> operands) {
   Status fenced;
   for (const ChunkOperand& operand : operands) {
@@ -349,10 +359,17 @@ Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> oper
   if (!operands[0].array->region()) {
     return mine;
   }
+  detail::Request request;
   if (mine.ok()) {
+    request = request_of(verb, operands);
     mine = explain(fence_all(operands), verb);
   }
-  return operands[0].array->team().agree(mine);
+  Status all = operands[0].array->team().agree(mine, request.value());
+  if (all.ok() || !mine.ok()) {
+    return all;
+  }
+  // Who is told of another's mistake, or of a rank that is lost, is told where, too.
+  return std::move(all).context(fmt::format("{} of {}", verb, name_of(operands[0])));
 }
 
 Status on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,

@@ -7,7 +7,7 @@
 #include <array>
 #include <limits>
 
-#include "arrays/detail/same_on_all.hpp"
+#include "arrays/same_on_all.hpp"
 #include "rma/coalescing.hpp"
 #include "rma/notify.hpp"
 #include "rma/transfer.hpp"

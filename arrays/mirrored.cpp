@@ -8,7 +8,7 @@
 
 #include "arrays/detail/node_copy.hpp"
 #include "arrays/detail/own_blocks.hpp"
-#include "arrays/detail/same_on_all.hpp"
+#include "arrays/same_on_all.hpp"
 
 namespace tessera::arrays::detail {
 

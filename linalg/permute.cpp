@@ -232,14 +232,14 @@ Status permute(const PermuteOperand& out, const PermuteOperand& in, std::span<co
   Status mine = check_arguments(out, in, dims);
   detail::Request request;
   if (mine.ok()) {
-    request.add(out.array.region().id()).add(in.array.region().id()).add(out.box).add(in.box);
+    request.add(out.array, out.box).add(in.array, in.box);
     for (const int dim : dims) {
       request.add(dim);
     }
   }
   const std::array<const ArrayBase*, 1> sources{&in.array};
   TESSERA_RETURN_IF_ERROR(
-      begin_together(out.array, sources, std::move(mine), request).context(attempt));
+      detail::begin_together(out.array, sources, std::move(mine), request).context(attempt));
   const std::int64_t bytes = options.buffer_bytes > 0
                                  ? options.buffer_bytes
                                  : out.array.job().settings().linalg_buffer_mib << 20U;

@@ -78,9 +78,9 @@ Result<SparseBuilder<T>> SparseBuilder<T>::create(const rma::Job& job, std::int6
       (arrays::fingerprint(*blocks) * 31 + static_cast<std::uint64_t>(columns)) * 31 +
       static_cast<std::uint64_t>(options.balance) * 31 +
       static_cast<std::uint64_t>(rma::element_type<T>());
-  TESSERA_RETURN_IF_ERROR(
-      attempt(detail::check_same_on_all(team, mine, "sparse matrix")
-                  .hint("all members must give the same element type, extents and options")));
+  TESSERA_RETURN_IF_ERROR(attempt(detail::check_same_on_all(
+      team, mine, "sparse matrix",
+      "all members must give the same element type, extents and options")));
   return SparseBuilder(job, std::move(team), *blocks, columns, options);
 }
 

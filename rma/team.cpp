@@ -128,8 +128,9 @@ Status Team::reduce(void* elements, std::int64_t count, ElementType type, Reduct
                   [=, this] { return state_->allreduce(elements, count, type, reduction, &root); });
 }
 
-Status Team::agree(const Status& mine) {
-  return recorded(*state_, detail::Wait::agree, 0, [this, &mine] { return state_->agree(mine); });
+Status Team::agree(const Status& mine, std::uint64_t asked) {
+  return recorded(*state_, detail::Wait::agree, 0,
+                  [this, &mine, asked] { return state_->agree(mine, asked); });
 }
 
 }  // namespace tessera::rma

@@ -120,8 +120,9 @@ class Team {
   }
 
   /// Collective. Makes the members' statuses one: ok() everywhere if all were, else everywhere the
-  /// error of the lowest failing member, with its rank.
-  Status agree(const Status& mine);
+  /// error of the lowest failing member, with its rank. Members that were asked for something may
+  /// say for what, by a hash of it: where all are ok() and two differ, invalid_argument everywhere.
+  Status agree(const Status& mine, std::uint64_t asked = 0);
 
   [[nodiscard]] detail::TeamState& state() const noexcept { return *state_; }
   [[nodiscard]] const std::shared_ptr<detail::TeamState>& shared_state() const noexcept {

@@ -7,7 +7,7 @@
 #include <array>
 
 #include "arrays/checkpoint/checksum.hpp"
-#include "arrays/detail/same_on_all.hpp"
+#include "arrays/same_on_all.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -32,7 +32,7 @@ Status share(rma::Team& team, std::string& text) {
 Status check_same_call(rma::Team& team, std::string_view what, std::string_view text,
                        std::uint64_t number) {
   const std::array<std::uint64_t, 2> mine = {checksum(std::as_bytes(std::span(text))), number};
-  return check_same_on_all(team, mine, what, "all members must call it with the same arguments");
+  return check_same_on_all(team, mine, what);
 }
 
 Status check_array(const ArrayBase& array, const rma::Team& team, const Transfer& transfer) {

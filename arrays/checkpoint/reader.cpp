@@ -15,7 +15,7 @@
 #include "arrays/checkpoint/members.hpp"
 #include "arrays/checkpoint/pieces.hpp"
 #include "arrays/checkpoint/stored_distribution.hpp"
-#include "arrays/detail/same_on_all.hpp"
+#include "arrays/same_on_all.hpp"
 
 namespace tessera::arrays {
 namespace detail {

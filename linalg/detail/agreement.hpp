@@ -3,13 +3,9 @@
 // Internal. How collectives of this layer agree.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdint>
-#include <string_view>
-#include <vector>
 
+#include "arrays/same_on_all.hpp"
 #include "rma/region.hpp"
 #include "rma/result.hpp"
 #include "rma/team.hpp"
@@ -23,22 +19,7 @@ inline rma::Status meet(rma::Region& region, const rma::Status& mine) {
   return region.team().agree(mine.ok() ? fenced : mine);
 }
 
-/// Collective. Errors, on all members: invalid_argument when one was asked for another `what` than
-/// the first.
-template <class T>
-rma::Status check_same_on_all(rma::Team& team, const T& mine, std::string_view what) {
-  TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(mine));
-  const auto other =
-      std::find_if(all.begin(), all.end(), [&](const T& each) { return !(each == all.front()); });
-  if (other == all.end()) {
-    return {};
-  }
-  return rma::Status::error(
-      rma::Code::invalid_argument,
-      fmt::format("rank {} asked for another {} than rank {}",
-                  team.members()[static_cast<std::size_t>(other - all.begin())].value, what,
-                  team.members()[0].value));
-}
+using arrays::detail::check_same_on_all;
 
 /// True when both teams have the same ranks in the same places.
 inline bool same_members(const rma::Team& a, const rma::Team& b) {

@@ -79,7 +79,7 @@ Status check_apart(const MatrixMap& one, std::string_view one_name, const Matrix
 }
 
 void add(Request& request, const MatrixMap& map) {
-  request.add(map.array->region().id()).add(map.box).add(map.row_dim).add(map.column_dim);
+  request.add(*map.array, map.box).add(map.row_dim).add(map.column_dim);
 }
 
 }  // namespace tessera::linalg::detail

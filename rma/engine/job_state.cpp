@@ -101,6 +101,9 @@ Status JobState::check_rank(WorldRank peer) const {
 }
 
 Result<Route*> JobState::route_to(WorldRank peer) {
+  if (stopped.load()) {
+    return Status::error(Code::closed, "the job was stopped");
+  }
   {
     const std::shared_lock guard(routes_mutex_);
     const auto known = routes_.find(peer);
@@ -109,9 +112,6 @@ Result<Route*> JobState::route_to(WorldRank peer) {
     }
   }
   TESSERA_RETURN_IF_ERROR(check_rank(peer));
-  if (stopped.load()) {
-    return Status::error(Code::closed, "the job was stopped");
-  }
   // Not under the lock: a peer that doesn't answer concerns those only who want it. Of two threads
   // that make the same route one is in vain.
   TESSERA_ASSIGN_OR_RETURN(Route made, make_route(peer));
@@ -140,6 +140,9 @@ Result<Route> JobState::make_route(WorldRank peer) {
 }
 
 CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const {
+  if (stopped.load(std::memory_order_relaxed)) {
+    return nullptr;
+  }
   if (CachedSlice* const line = find_to_turn(regions, owner, region)) {
     const RegionState* const found = regions.find(region);
     if (found == nullptr) {
@@ -216,6 +219,12 @@ Status JobState::stop() {
   return last;
 }
 
+void JobState::leave_to_parent() noexcept {
+  stopped.store(true);
+  regions.forsake();
+  left_to_parent_ = self.lock();
+}
+
 Membership::~Membership() {
   if (const Status status = state_->stop(); !status.ok()) {
     state_->log.warning("stopping the job: " + status.message());
@@ -226,13 +235,20 @@ bool JobState::wait(Completion& done, std::chrono::nanoseconds nap) {
   return waking != nullptr ? waking->wait(done, nap) : done.wait_for(nap);
 }
 
-Status JobState::finish(Completion& done) {
+// Short sleeps: some transports move only when progress() is called.
+void JobState::complete(Completion& done) {
   constexpr std::chrono::microseconds nap{50};
   while (!done.done()) {
-    if (progress() == 0) {
+    if (is_left_to_parent()) [[unlikely]] {
+      done.end(Status::error(Code::closed, "the parent of this process waits for it"));
+    } else if (progress() == 0) {
       wait(done, nap);
     }
   }
+}
+
+Status JobState::finish(Completion& done) {
+  complete(done);
   return done.take_error();
 }
 
@@ -243,6 +259,9 @@ void JobState::stir() {
 }
 
 int JobState::progress() {
+  if (is_left_to_parent()) [[unlikely]] {
+    return 0;
+  }
   int ended = 0;
   for (const auto& transport : transports) {
     ended += transport->progress();

@@ -17,6 +17,7 @@
 #include "rma/engine/accumulate_turns.hpp"
 #include "rma/engine/address_book.hpp"
 #include "rma/engine/counter_store.hpp"
+#include "rma/engine/fork_guard.hpp"
 #include "rma/engine/node_link.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/operation.hpp"
@@ -76,7 +77,9 @@ class JobState {
   int progress();
   /// Sleeps until something has moved, for `nap` at most. Returns done.done().
   bool wait(Completion& done, std::chrono::nanoseconds nap);
-  /// Waits until `done` has nothing under way; returns its error.
+  /// Waits until `done` has nothing under way.
+  void complete(Completion& done);
+  /// The same; returns its error.
   Status finish(Completion& done);
   /// Non-blocking operations were started: see Transport::stir.
   void stir();
@@ -90,6 +93,11 @@ class JobState {
 
   /// See Job::stop.
   Status stop();
+  /// In a child made by fork(): as behind stop(), but no other rank is told, no thread is waited
+  /// for, and the job is never destroyed. Operations that were under way are closed.
+  void leave_to_parent() noexcept;
+  /// What lies in memory that is shared is the parent's to free.
+  [[nodiscard]] bool is_left_to_parent() const noexcept { return left_to_parent_ != nullptr; }
 
   /// Completes at its target what this rank did at such ranks, in `region` or in all of them.
   Status fence(const RankFilter& ranks, RegionId region = any_region);
@@ -121,6 +129,7 @@ class JobState {
   Team world_team;
   std::unique_ptr<AccumulateTurns> accumulate_turns;  ///< null where agents accumulate
   std::atomic<bool> stopped{false};
+  std::optional<ForkGuard> fork_guard;  ///< from the start on
 
   std::mutex local_memory_mutex;
   std::unordered_map<const void*, std::uint64_t> local_memory;  ///< address → bytes
@@ -132,6 +141,7 @@ class JobState {
   Result<Route> make_route(WorldRank peer);
   CachedSlice* look_up_slice(WorldRank owner, RegionId region) const;
 
+  std::shared_ptr<JobState> left_to_parent_;  ///< itself, for ever, in a child made by fork()
   std::shared_mutex routes_mutex_;
   std::atomic<bool> has_routes_{false};
   std::unordered_map<WorldRank, Route> routes_;

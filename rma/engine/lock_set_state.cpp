@@ -122,6 +122,9 @@ Status LockSetState::free() {
   if (!is_made_.exchange(false)) {
     return {};
   }
+  if (team_.state().job().is_left_to_parent()) {
+    return Status::error(Code::closed, "the locks are the parent's of this process");
+  }
   const WaitScope wait(team_.state().job().recorder, Wait::memory);
   Status done = wait_for_unlocks();
   TESSERA_RETURN_IF_ERROR(team_.barrier());

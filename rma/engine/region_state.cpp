@@ -240,6 +240,10 @@ Status RegionState::free() {
   if (freed_.exchange(true)) {
     return {};
   }
+  if (job().is_left_to_parent()) {
+    static_cast<void>(segment_.release());
+    return Status::error(Code::closed, "the region is the parent's of this process");
+  }
   const WaitScope wait(job().recorder, Wait::memory);
   // What this rank did may still be on its way to another node, where it would find no slice.
   Status fenced = job().link == nullptr ? Status() : fence();

@@ -93,12 +93,21 @@ void RegionTable::remove(RegionId id) {
 
 void RegionTable::clear() {
   const std::lock_guard guard(mutex_);
-  Table& table = *tables_.back();
+  make_empty(*tables_.back());
+  live_ = 0;
+  begin_epoch();
+}
+
+void RegionTable::forsake() noexcept {
+  static constexpr RegionEpoch over;
+  make_empty(*current_.load());
+  epoch_.store(&over, std::memory_order_release);
+}
+
+void RegionTable::make_empty(Table& table) noexcept {
   for (std::uint32_t i = 0; i <= table.mask; ++i) {
     make_empty(table.entries[i]);
   }
-  live_ = 0;
-  begin_epoch();
 }
 
 std::vector<RegionState*> RegionTable::states() const {

@@ -49,6 +49,9 @@ class RegionTable {
   void remove(RegionId id);
   /// Removes all entries, so that every later operation finds its region closed.
   void clear();
+  /// The same in a child made by fork(), where whoever has the lock of writers isn't there. Nothing
+  /// may be looked up, inserted or removed behind it but by find() and epoch().
+  void forsake() noexcept;
 
   /// All states, for what concerns every region.
   [[nodiscard]] std::vector<RegionState*> states() const;
@@ -68,6 +71,7 @@ class RegionTable {
 
   static Entry* entry_of(const Table& table, RegionId id) noexcept;
   static void place(Table& table, RegionId id, RegionState* state);
+  static void make_empty(Table& table) noexcept;
   static void make_empty(Entry& entry) noexcept;
   void grow_if_full();
   void begin_epoch();

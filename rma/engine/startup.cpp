@@ -362,6 +362,7 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
       job->log.warning(warning);
     }
   }
+  job->fork_guard.emplace(*job);
   TESSERA_RETURN_IF_ERROR(join_node(*job).context("sharing the node's memory"));
   TESSERA_RETURN_IF_ERROR(agree(*job->bootstrap, job->settings, equip(*job, factories)));
 

@@ -16,13 +16,6 @@
 namespace tessera::rma::detail {
 namespace {
 
-// What a member says in agree(): a fixed prefix, then the text.
-struct Verdict {
-  std::uint32_t code = 0;
-  std::int32_t rank = -1;  // that the status names, or −1
-  std::uint32_t text_bytes = 0;
-};
-
 // FNV-1a over the ranks, in their order.
 std::uint64_t hash_ranks(const std::vector<WorldRank>& members) {
   std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
@@ -95,7 +88,7 @@ TeamState::TeamState(JobState& job, std::shared_ptr<JobState> keep_job,
                   cache_line) {}
 
 TeamState::~TeamState() {
-  if (control_ == nullptr) {
+  if (control_ == nullptr || job_.is_left_to_parent()) {
     return;
   }
   // Sorted: members that gave the team in differing orders share this, too.
@@ -643,42 +636,6 @@ Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type
   } while (done < bytes);
   if (size() == 1) {
     finish_alone(static_cast<std::byte*>(elements), bytes, type, reduction);
-  }
-  return {};
-}
-
-// On several nodes only what is said about success travels with all; the text of the member that
-// fails follows when there is one.
-Status TeamState::agree(const Status& mine) {
-  Payload payload{.kind = Payload::Kind::of_each, .bytes = sizeof(Verdict), .turn = turn_++};
-  std::byte* const own = slot(payload.turn, order_);
-  const std::string text = mine.ok() ? "" : mine.message();
-  const Verdict verdict{.code = static_cast<std::uint32_t>(mine.code()),
-                        .rank = mine.rank() ? mine.rank()->value : -1,
-                        .text_bytes = static_cast<std::uint32_t>(
-                            std::min(text.size(), slot_bytes_ - sizeof(Verdict)))};
-  std::memcpy(own, &verdict, sizeof verdict);
-  std::memcpy(own + sizeof verdict, text.data(), verdict.text_bytes);
-  TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::agree}, payload));
-  for (std::int32_t member = 0; member < size(); ++member) {
-    Verdict each;
-    std::memcpy(&each, piece(TeamRank{member}, payload), sizeof each);
-    if (each.code == static_cast<std::uint32_t>(Code::ok)) {
-      continue;
-    }
-    const std::byte* said = piece(TeamRank{member}, payload);
-    if (nodes_) {
-      payload.kind = Payload::Kind::of_root;
-      payload.bytes = sizeof each + each.text_bytes;
-      TESSERA_RETURN_IF_ERROR(
-          meet({.kind = CollectiveCall::Kind::part, .root = TeamRank{member}}, payload));
-      said = piece_of_root(TeamRank{member}, payload);
-    }
-    const WorldRank failing = members_[static_cast<std::size_t>(member)];
-    std::string what(reinterpret_cast<const char*>(said + sizeof each), each.text_bytes);
-    return Status::error_at(each.rank >= 0 ? WorldRank{each.rank} : failing,
-                            static_cast<Code>(each.code),
-                            fmt::format("on rank {}: {}", failing.value, what));
   }
   return {};
 }

@@ -171,7 +171,7 @@ class TeamState {
   Status allgather(std::span<const std::byte> mine, std::span<std::byte> all);
   Status allreduce(void* elements, std::int64_t count, ElementType type, Reduction reduction,
                    const TeamRank* only_root);
-  Status agree(const Status& mine);
+  Status agree(const Status& mine, std::uint64_t asked);
 
  private:
   /// What leaders do when all members of all nodes have come; a word.
@@ -185,6 +185,15 @@ class TeamState {
     std::size_t bytes = 0;
     std::uint32_t turn = 0;
     const LeadersWork* among_leaders = nullptr;  ///< behind all that, if anything
+  };
+
+  /// What a member says in agree(): a fixed prefix, then the text.
+  struct Verdict {
+    std::uint32_t code = 0;
+    std::int32_t rank = -1;  ///< that the status names, or −1
+    std::uint32_t text_bytes = 0;
+    std::uint32_t unused = 0;
+    std::uint64_t asked = 0;
   };
 
   TeamState(JobState& job, std::shared_ptr<JobState> keep_job, std::vector<WorldRank> members);
@@ -219,6 +228,10 @@ class TeamState {
   [[nodiscard]] std::byte* slot(std::uint32_t turn, std::int32_t order) const noexcept;
   Status reduce_chunk(std::byte* elements, std::size_t bytes, const CollectiveCall& call,
                       bool keep_result);
+
+  [[nodiscard]] Verdict verdict_of(TeamRank member, const Payload& payload) const noexcept;
+  [[nodiscard]] Status different_requests(TeamRank first, TeamRank other) const;
+  Status failure_of(TeamRank member, Payload payload);
 
   /// Where a member's piece of the last step is.
   [[nodiscard]] const std::byte* piece(TeamRank member, const Payload& payload) const noexcept {

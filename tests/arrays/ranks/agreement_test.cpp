@@ -133,6 +133,50 @@ TEST(Agreement, ABoxThatIsWrongOnOneRankFailsOnAll) {
   });
 }
 
+// What the last member asks for is right in itself, but the others ask for something else.
+template <class Outcome>
+void expect_differs(const Team& team, const Outcome& outcome, const std::string& verb) {
+  EXPECT_TRUE(fails(
+      outcome, Code::invalid_argument,
+      {verb + " of ", "array 'a'",
+       "rank " + last_rank(team) + " asked for something else than rank " + first_rank(team)}))
+      << verb;
+}
+
+TEST(Agreement, BoxesAndArraysThatDifferAmongMembersFailOnAll) {
+  on_team([](Job& job, Team& team) {
+    if (team.size() == 1) {
+      return;
+    }
+    auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();
+    auto b = Array<double>::create(job, {8, 8}, {.name = "b", .team = team}).value();
+    auto c = Array<double>::create(job, {8, 8}, {.name = "c", .team = team}).value();
+    auto v = Array<double>::create(job, {8}, {.name = "v", .team = team}).value();
+    const Part<double> rows = part(a, is_last(team) ? Box({0, 0}, {4, 8}) : Box({4, 0}, {8, 8}));
+    const Array<double>& other = is_last(team) ? b : c;
+    ASSERT_TRUE(ok(fill(a, 1.0)));
+    ASSERT_TRUE(ok(fill(b, 2.0)));
+    ASSERT_TRUE(ok(fill(c, 3.0)));
+    expect_differs(team, fill(rows, 5.0), "fill");
+    expect_differs(team, scale(rows, 5.0), "scale");
+    expect_differs(team, copy(other, a), "copy");
+    expect_differs(team, add(1.0, a, 1.0, other, a), "add");
+    expect_differs(team, dot(a, other), "dot");
+    expect_differs(team, norm2(rows), "norm2");
+    expect_differs(team, select_max(rows), "select");
+    expect_differs(team, for_each_element(rows, [](const Index&, double& x) { x = 9; }),
+                   "for_each_element");
+    expect_differs(team,
+                   reduce(
+                       0.0, rma::Reduction::sum, [](double s, double x) { return s + x; }, rows),
+                   "reduce");
+    expect_differs(team, is_last(team) ? scale_rows(a, v) : scale_columns(a, v),
+                   is_last(team) ? "scale_rows" : "scale_columns");
+    const double untouched = static_cast<double>(a.box().volume());
+    EXPECT_EQ(dot(a, a).value(), untouched) << "nothing was written";
+  });
+}
+
 TEST(Agreement, AMatrixThatIsWrongOnOneRankFailsOnAll) {
   on_team([](Job& job, Team& team) {
     auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Members of a team compare what each of them was asked for.
+// Members of a team compare what each of them was asked for.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,8 +17,9 @@ namespace tessera::arrays::detail {
 /// first; T is comparable and can be copied byte by byte. Cost: one allgather.
 /// Errors: invalid_argument, and those of the allgather.
 template <class T>
-rma::Status check_same_on_all(rma::Team& team, const T& mine, std::string_view what,
-                              std::string_view hint) {
+rma::Status check_same_on_all(
+    rma::Team& team, const T& mine, std::string_view what,
+    std::string_view hint = "all members must call it with the same arguments") {
   TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(mine));
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (all[i] != all[0]) {

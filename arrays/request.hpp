@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a member was asked for, as one word: Team::agree() compares those of all members,
+// so a collective operation that they call with different arguments is an error on each of them.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+#include "arrays/array_base.hpp"
+#include "arrays/box.hpp"
+
+namespace tessera::arrays::detail {
+
+/// A hash of arguments. Cost: two multiplications for each eight bytes.
+class Request {
+ public:
+  /// T has no padding: its bytes are what is compared.
+  template <class T>
+  requires std::is_trivially_copyable_v<T> Request& add(const T& value) noexcept {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
+    for (std::size_t at = 0; at < sizeof(T); at += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes + at, std::min(sizeof word, sizeof(T) - at));
+      mix(word);
+    }
+    return *this;
+  }
+  Request& add(const Box& box) noexcept {
+    add(box.ndims());
+    for (int dim = 0; dim < box.ndims() && dim < max_dims; ++dim) {
+      add(box.lo(dim)).add(box.hi(dim));
+    }
+    return *this;
+  }
+  Request& add(std::string_view text) noexcept {
+    for (const char letter : text) {
+      add(letter);
+    }
+    return add(text.size());
+  }
+  /// Requires: the array is open, and all members of the team that compares are members of its.
+  Request& add(const ArrayBase& array, const Box& box) noexcept {
+    return add(array.region().id()).add(box);
+  }
+  [[nodiscard]] std::uint64_t value() const noexcept { return hash_; }
+
+ private:
+  void mix(std::uint64_t word) noexcept {
+    hash_ = (hash_ ^ word) * 0x100'0000'01b3U;
+    hash_ = std::rotl(hash_, 17) * 0x9e37'79b9'7f4a'7c15U;
+  }
+
+  std::uint64_t hash_ = 0xcbf2'9ce4'8422'2325U;
+};
+
+}  // namespace tessera::arrays::detail

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/fork_guard.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "rma/engine/job_state.hpp"
+
+namespace tessera::rma::detail {
+namespace {
+
+// The jobs of this process: several where ranks are threads.
+struct Jobs {
+  std::mutex mutex;
+  std::vector<JobState*> all;
+};
+
+// Never destroyed: jobs may end behind the end of main().
+Jobs& jobs() {
+  static auto* const here = new Jobs;
+  return *here;
+}
+
+void before_fork() {
+  jobs().mutex.lock();
+}
+void in_parent() {
+  jobs().mutex.unlock();
+}
+void in_child() {
+  for (JobState* const job : jobs().all) {
+    job->leave_to_parent();
+  }
+  jobs().all.clear();
+  jobs().mutex.unlock();
+}
+
+}  // namespace
+
+ForkGuard::ForkGuard(JobState& job) : job_(job) {
+  static const int is_watching = pthread_atfork(before_fork, in_parent, in_child);
+  static_cast<void>(is_watching);  // without memory for that, a child is as it would be without us
+  const std::lock_guard guard(jobs().mutex);
+  jobs().all.push_back(&job);
+}
+
+ForkGuard::~ForkGuard() {
+  const std::lock_guard guard(jobs().mutex);
+  std::vector<JobState*>& all = jobs().all;
+  all.erase(std::remove(all.begin(), all.end(), &job_), all.end());
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How members of a team make their statuses one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "rma/engine/team_state.hpp"
+
+namespace tessera::rma::detail {
+
+// On several nodes only what is said about success travels with all; the text of the member that
+// fails follows when there is one.
+Status TeamState::agree(const Status& mine, std::uint64_t asked) {
+  const Payload payload{.kind = Payload::Kind::of_each, .bytes = sizeof(Verdict), .turn = turn_++};
+  std::byte* const own = slot(payload.turn, order_);
+  const std::string text = mine.ok() ? "" : mine.message();
+  const Verdict verdict{.code = static_cast<std::uint32_t>(mine.code()),
+                        .rank = mine.rank() ? mine.rank()->value : -1,
+                        .text_bytes = static_cast<std::uint32_t>(
+                            std::min(text.size(), slot_bytes_ - sizeof(Verdict))),
+                        .asked = asked};
+  std::memcpy(own, &verdict, sizeof verdict);
+  std::memcpy(own + sizeof verdict, text.data(), verdict.text_bytes);
+  TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::agree}, payload));
+  TeamRank first;
+  TeamRank other;
+  for (TeamRank member; member.value < size(); ++member.value) {
+    const Verdict each = verdict_of(member, payload);
+    if (each.code != static_cast<std::uint32_t>(Code::ok)) {
+      return failure_of(member, payload);
+    }
+    if (other == first && each.asked != verdict_of(first, payload).asked) {
+      other = member;
+    }
+  }
+  return other == first ? Status() : different_requests(first, other);
+}
+
+TeamState::Verdict TeamState::verdict_of(TeamRank member, const Payload& payload) const noexcept {
+  Verdict verdict;
+  std::memcpy(&verdict, piece(member, payload), sizeof verdict);
+  return verdict;
+}
+
+Status TeamState::different_requests(TeamRank first, TeamRank other) const {
+  return Status::error(Code::invalid_argument,
+                       fmt::format("rank {} asked for something else than rank {}",
+                                   members_[static_cast<std::size_t>(other.value)].value,
+                                   members_[static_cast<std::size_t>(first.value)].value))
+      .hint("all members must give the same arrays, boxes and options");
+}
+
+// Collective. What a member said that failed.
+Status TeamState::failure_of(TeamRank member, Payload payload) {
+  const Verdict verdict = verdict_of(member, payload);
+  const std::byte* said = piece(member, payload);
+  if (nodes_) {
+    payload.kind = Payload::Kind::of_root;
+    payload.bytes = sizeof verdict + verdict.text_bytes;
+    TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::part, .root = member}, payload));
+    said = piece_of_root(member, payload);
+  }
+  const WorldRank failing = members_[static_cast<std::size_t>(member.value)];
+  const std::string what(reinterpret_cast<const char*>(said + sizeof verdict), verdict.text_bytes);
+  return Status::error_at(verdict.rank >= 0 ? WorldRank{verdict.rank} : failing,
+                          static_cast<Code>(verdict.code),
+                          fmt::format("on rank {}: {}", failing.value, what));
+}
+
+}  // namespace tessera::rma::detail

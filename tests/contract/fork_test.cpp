@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A child that a rank makes by fork() is no rank: it is refused, disturbs nobody, and may end as
+// programs do. Its parent goes on.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <thread>
+#include <utility>
+
+#include "rma/handle.hpp"
+#include "rma/lock.hpp"
+#include "rma/region.hpp"
+#include "rma/transfer.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::rma {
+namespace {
+
+using test::neighbour;
+using test::ok;
+using test::on_ranks;
+
+// What a rank has when it forks.
+struct Belongings {
+  Job job;
+  Region region;
+  Team team;
+  LockSet locks;
+  Handle under_way;
+  std::array<std::int64_t, 512> fetched{};
+};
+
+constexpr int all_refused = 0;
+// The number of the first thing that was not refused as closed. Whatever it has is destroyed.
+int act_as_a_rank(Belongings own) {
+  const auto next = neighbour(own.job);
+  const RemoteAddress at = own.region.at(next);
+  int number = 0;
+  for (const Status& status :
+       {put_value(own.job, at, std::int64_t{-1}), get_value<std::int64_t>(own.job, at).status(),
+        own.job.barrier(), own.team.barrier(), own.region.fence(), own.under_way.wait(),
+        Region::allocate(own.job.world(), 8).status()}) {
+    ++number;
+    // What was under way may have ended before.
+    if (status.code() != Code::closed && !(number == 6 && status.ok())) {
+      return number;
+    }
+  }
+  return all_refused;
+}
+
+// The exit code; −1 where it doesn't end in time.
+int wait_for(pid_t child) {
+  constexpr std::chrono::seconds patience{20};
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  int state = 0;
+  while (waitpid(child, &state, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+      return -1;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return WIFEXITED(state) ? WEXITSTATUS(state) : -WTERMSIG(state);
+}
+
+TEST(Fork, AChildIsNoRankAndItsParentGoesOn) {
+  on_ranks([](Job& job) {
+    Belongings own{.job = job,
+                   .region = Region::allocate(job.world(), 4096).value(),
+                   .team = Team::create(job, job.world().members()).value(),
+                   .locks = LockSet::create(job.world(), 1).value(),
+                   .under_way = {}};
+    const TeamRank next = neighbour(job);
+    ASSERT_TRUE(ok(put_value(job, own.region.at(next), std::int64_t{7})));
+    ASSERT_TRUE(ok(own.locks.lock(next, 0)));
+    ASSERT_TRUE(ok(own.locks.unlock(next, 0)));
+    ASSERT_TRUE(ok(job.barrier()));
+    own.under_way = get_async(job, own.region.at(next), own.fetched.data(), sizeof own.fetched);
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      _exit(act_as_a_rank(std::move(own)));
+    }
+    EXPECT_EQ(wait_for(child), all_refused);
+    EXPECT_TRUE(ok(own.under_way.wait()));
+    EXPECT_EQ(own.fetched.front(), 7);
+    EXPECT_TRUE(ok(job.barrier()));
+    EXPECT_TRUE(ok(own.team.barrier()));
+    EXPECT_TRUE(ok(own.locks.lock(next, 0)));
+    EXPECT_TRUE(ok(own.locks.unlock(next, 0)));
+    EXPECT_TRUE(ok(put_value(job, own.region.at(next), std::int64_t{8})));
+    EXPECT_TRUE(ok(own.region.fence()));
+    EXPECT_TRUE(ok(job.barrier()));
+    EXPECT_EQ(get_value<std::int64_t>(job, own.region.at(next)).value(), 8);
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
+}  // namespace
+}  // namespace tessera::rma
