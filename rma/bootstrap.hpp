@@ -89,7 +89,8 @@ Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator);
 /// Collective. As mpi_bootstrap over all processes; initialises MPI with MPI_THREAD_FUNNELED unless
 /// the program did, and finalises it at leave() in that case.
 /// Errors: as mpi_bootstrap; unreachable when a launcher's variables tell of more processes than
-/// MPI knows (srun or mpirun of another MPI, which silently starts single processes).
+/// MPI knows (srun or mpirun of another MPI, or tessera-run, which silently start single
+/// processes); closed when MPI was ended already, for instance with an earlier job that started it.
 Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap();
 
 /// Collective. As Bootstrap::allgather, for texts of any length, each rank's its own; what the

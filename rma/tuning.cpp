@@ -132,6 +132,7 @@ constexpr std::array table{
                 &Settings::armci_memget_mib, 0, 1 << 20},
 };
 
+constexpr std::string_view prefix = "TESSERA_";
 // Variables that our launcher sets for its children; not for users.
 constexpr std::array internal_names{std::string_view{"TESSERA_LAUNCH"}};
 
@@ -151,12 +152,17 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::string_view nearest_name(std::string_view name) {
-  return std::min_element(table.begin(), table.end(),
-                          [&](const SettingInfo& a, const SettingInfo& b) {
-                            return distance(name, a.name) < distance(name, b.name);
-                          })
-      ->name;
+// A setting that may be meant: at least half of its letters are right, or all that are there.
+std::string what_is_meant(std::string_view name) {
+  const auto nearest =
+      std::min_element(table.begin(), table.end(), [&](const SettingInfo& a, const SettingInfo& b) {
+        return distance(name, a.name) < distance(name, b.name);
+      });
+  const std::size_t letters = name.size() - prefix.size();
+  const bool is_near = 2 * distance(name, nearest->name) <= letters;
+  const bool is_begun = letters > 0 && nearest->name.starts_with(name);
+  return is_near || is_begun ? fmt::format("did you mean {}?", nearest->name)
+                             : "`tessera info` lists the settings";
 }
 
 Status assign(Settings& settings, const SettingInfo& row, std::string_view text) {
@@ -235,7 +241,7 @@ Result<Settings> Settings::from(std::span<const std::string> environment,
   for (const std::string& entry : environment) {
     const std::string_view line = entry;
     const std::size_t equals = line.find('=');
-    if (!line.starts_with("TESSERA_") || equals == std::string_view::npos) {
+    if (!line.starts_with(prefix) || equals == std::string_view::npos) {
       continue;
     }
     const std::string_view name = line.substr(0, equals);
@@ -245,8 +251,8 @@ Result<Settings> Settings::from(std::span<const std::string> environment,
       TESSERA_RETURN_IF_ERROR(assign(settings, *row, line.substr(equals + 1)));
     } else if (warnings != nullptr && std::find(internal_names.begin(), internal_names.end(),
                                                 name) == internal_names.end()) {
-      warnings->push_back(fmt::format("{} is not a setting and was ignored; did you mean {}?", name,
-                                      nearest_name(name)));
+      warnings->push_back(
+          fmt::format("{} is not a setting and was ignored; {}", name, what_is_meant(name)));
     }
   }
   TESSERA_RETURN_IF_ERROR(check_words(settings));

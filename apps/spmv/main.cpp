@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -58,7 +57,9 @@ Result<spmv::Order> understand(const Arguments& arguments) {
   spmv::Order order;
   if (arguments.file.empty() == arguments.generate.empty()) {
     return Status::error(Code::invalid_argument,
-                         "one of --matrix FILE and --generate KIND:NUMBERS is needed");
+                         arguments.file.empty()
+                             ? "one of --matrix FILE and --generate KIND:NUMBERS is needed"
+                             : "--matrix and --generate exclude each other: there is one matrix");
   }
   order.file = arguments.file.empty() ? arguments.generate : arguments.file;
   if (!arguments.generate.empty()) {
@@ -69,8 +70,9 @@ Result<spmv::Order> understand(const Arguments& arguments) {
   if (!arguments.solve.empty()) {
     order.method = arguments.solve == "cg" ? spmv::Method::cg : spmv::Method::bicgstab;
   }
-  if (!(arguments.tolerance > 0) || !std::isfinite(arguments.tolerance)) {
-    return Status::error(Code::invalid_argument, "--tolerance is a number above 0");
+  // Of 1 and more, no step at all would do.
+  if (!(arguments.tolerance > 0) || !(arguments.tolerance < 1)) {
+    return Status::error(Code::invalid_argument, "--tolerance is a number between 0 and 1");
   }
   order.iterations = arguments.iterations;
   order.most_steps = arguments.steps;

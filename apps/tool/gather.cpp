@@ -215,7 +215,7 @@ Launch gather_launch(const rma::Settings& settings) {
   found.told_rank = trace.rank;
   found.allocated = number_in_variable("SLURM_NTASKS");
   // A step of Slurm may start processes by PMIx, whose variables don't say how many there are.
-  if (found.told_ranks == 0 && !found.launcher.empty() && found.launcher != "tessera-run") {
+  if (found.told_ranks == 0 && !found.launcher.empty()) {
     found.told_ranks = number_in_variable("SLURM_STEP_NUM_TASKS");
   }
   found.asked = settings.bootstrap;

@@ -34,6 +34,11 @@ std::int64_t number_in_variables(std::initializer_list<const char*> names, std::
   return otherwise;
 }
 
+const char* behind_colon(const char* text) {
+  const char* const colon = text == nullptr ? nullptr : std::strchr(text, ':');
+  return colon == nullptr ? nullptr : colon + 1;
+}
+
 // What started processes that find each other by MPI.
 LauncherTrace detect_mpi_launcher() {
   const std::int64_t rank =
@@ -62,8 +67,8 @@ LauncherTrace detect_launcher() {
     return detect_mpi_launcher();
   }
   // "descriptor:rank:ranks"
-  const char* const colon = std::strchr(launch, ':');
-  return {"tessera-run", 0, number_in(colon == nullptr ? nullptr : colon + 1).value_or(-1)};
+  const char* const rank = behind_colon(launch);
+  return {"tessera-run", number_in(behind_colon(rank)).value_or(0), number_in(rank).value_or(-1)};
 }
 
 Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings) {

@@ -111,6 +111,34 @@ class Mpi final : public Bootstrap {
   bool finalize_;
 };
 
+// MPI starts once in a process: who ended it, be it with a first job, has none for another.
+Status start_mpi() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) {
+    return Status::error(Code::closed, "MPI was ended in this process, and starts only once")
+        .hint(
+            "a job that starts MPI ends it: keep that job, or call MPI_Init before the first one "
+            "and MPI_Finalize behind the last");
+  }
+  int provided = 0;
+  const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  return code == MPI_SUCCESS ? Status() : mpi_error("MPI_Init_thread", code);
+}
+
+Status sees_only_itself(const LauncherTrace& trace) {
+  const char* const remedy =
+      trace.launcher == "tessera-run"
+          ? "a program that starts MPI itself is started with mpirun, not with tessera-run"
+          : "start it with the launcher of the MPI it was built with; under Slurm try srun "
+            "--mpi=pmix, or mpirun inside the allocation";
+  return Status::error(Code::unreachable,
+                       fmt::format("{} says that it started {} processes, but this program's MPI "
+                                   "sees only itself",
+                                   trace.launcher, trace.ranks))
+      .hint(remedy);
+}
+
 Result<std::shared_ptr<Bootstrap>> make(MPI_Comm user, bool finalize) {
   MPI_Comm own = MPI_COMM_NULL;
   if (const int code = MPI_Comm_dup(user, &own); code != MPI_SUCCESS) {
@@ -169,27 +197,13 @@ Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator) {
 Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap() {
   // Asked before MPI starts: a process that is alone with it gets variables as from mpirun -n 1.
   const LauncherTrace trace = detect_launcher();
-  bool ours = false;
-  if (!detail::mpi_is_running()) {
-    int provided = 0;
-    if (const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-        code != MPI_SUCCESS) {
-      return mpi_error("MPI_Init_thread", code);
-    }
-    ours = true;
+  const bool ours = !detail::mpi_is_running();
+  if (ours) {
+    TESSERA_RETURN_IF_ERROR(start_mpi());
   }
   auto bootstrap = make(MPI_COMM_WORLD, ours);
-  if (!bootstrap.ok()) {
-    return bootstrap;
-  }
-  if (trace.ranks > 1 && (*bootstrap)->size() == 1) {
-    return Status::error(Code::unreachable,
-                         fmt::format("{} says that it started {} processes, but this program's MPI "
-                                     "sees only itself",
-                                     trace.launcher, trace.ranks))
-        .hint(
-            "start it with the launcher of the MPI it was built with; under Slurm try "
-            "srun --mpi=pmix, or mpirun inside the allocation");
+  if (bootstrap.ok() && trace.ranks > 1 && (*bootstrap)->size() == 1) {
+    return sees_only_itself(trace);
   }
   return bootstrap;
 }

@@ -19,7 +19,7 @@ Result<std::unique_ptr<Agent>> Agent::create(std::shared_ptr<detail::Node> node,
     agent->threads_.push_back(std::move(thread));
   }
   for (const auto& thread : agent->threads_) {
-    thread->start();
+    TESSERA_RETURN_IF_ERROR(thread->start());
   }
   return agent;
 }

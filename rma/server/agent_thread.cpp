@@ -89,8 +89,9 @@ Result<std::unique_ptr<AgentThread>> AgentThread::create(AgentShared& shared, in
   return thread;
 }
 
-void AgentThread::start() {
-  thread_ = start_deaf([this] { run(); });
+Status AgentThread::start() {
+  TESSERA_ASSIGN_OR_RETURN(thread_, start_deaf([this] { run(); }));
+  return {};
 }
 
 AgentThread::~AgentThread() {

@@ -95,7 +95,8 @@ class AgentThread {
   AgentThread(const AgentThread&) = delete;
   AgentThread& operator=(const AgentThread&) = delete;
 
-  void start();
+  /// Errors: limit_exceeded.
+  Status start();
   /// Wakes it, to look whether it shall end.
   void wake() const noexcept;
   /// Serves that peer from now on.

@@ -25,7 +25,12 @@ Client::Client(ClientOptions options)
     : options_(std::move(options)),
       by_node_(options_.agents.size()),
       active_(options_.agents.size()) {
-  thread_ = start_deaf([this] { communicate(); });
+  Result<std::thread> thread = start_deaf([this] { communicate(); });
+  if (thread.ok()) {
+    thread_ = std::move(thread).take();
+  } else {
+    started_ = std::move(thread).status();
+  }
 }
 
 Client::~Client() {
@@ -35,7 +40,9 @@ Client::~Client() {
     is_stirred_ = true;
   }
   work_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
 }
 
 Result<Link*> Client::link_to(NodeId node) {

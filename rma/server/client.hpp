@@ -73,6 +73,9 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
+  /// Whether its thread runs; without it nothing else may be called. Errors: limit_exceeded.
+  [[nodiscard]] const Status& started() const noexcept { return started_; }
+
   /// The link to `node`; connects when there is none, while others go on with other nodes.
   /// Errors: unreachable, timed_out, protocol, limit_exceeded; and for ever after peer_lost for a
   /// node whose agent is gone, closed for one that has left. A node that was tried in vain is not
@@ -162,6 +165,7 @@ class Client {
   std::atomic<bool> is_napping_{false};
   std::atomic<bool> is_ending_{false};
   std::thread thread_;
+  Status started_;
 };
 
 }  // namespace tessera::rma::server

@@ -3,24 +3,41 @@
 // Threads of the library's own take no signals: those are for the program's threads.
 #pragma once
 
+#include <fmt/format.h>
 #include <pthread.h>
 
 #include <csignal>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "rma/result.hpp"
+
 namespace tessera::rma::server {
 
-/// Starts `body` in a thread in which all signals are blocked.
+/// Starts `body` in a thread in which all signals are blocked. Those of the caller are as before,
+/// whatever comes of it. Errors: limit_exceeded where the system gives no more threads.
 template <class Body>
-std::thread start_deaf(Body&& body) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(std::forward<Body>(body));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
+Result<std::thread> start_deaf(Body&& body) {
+  struct SignalsKept {
+    SignalsKept() {
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+    }
+    ~SignalsKept() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+    SignalsKept(const SignalsKept&) = delete;
+    SignalsKept& operator=(const SignalsKept&) = delete;
+    sigset_t before;
+  };
+  const SignalsKept signals;
+  try {
+    return std::thread(std::forward<Body>(body));
+  } catch (const std::system_error& error) {
+    return Status::error(Code::limit_exceeded, fmt::format("cannot start a thread of Tessera's: {}",
+                                                           error.code().message()))
+        .hint("threads are limited by ulimit -u, ulimit -v and the control group's pids");
+  }
 }
 
 }  // namespace tessera::rma::server

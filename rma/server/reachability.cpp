@@ -49,15 +49,21 @@ std::string first_line(const Status& status) {
 class Doorkeeper {
  public:
   Doorkeeper(TcpListener listener, const Token& token)
-      : listener_(std::move(listener)), token_(token) {
-    thread_ = server::start_deaf([this] { answer(); });
-  }
+      : listener_(std::move(listener)), token_(token) {}
   ~Doorkeeper() {
     is_ending_.store(true);
-    thread_.join();
+    if (thread_.joinable()) {
+      thread_.join();
+    }
   }
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
+
+  /// Errors: limit_exceeded.
+  Status start() {
+    TESSERA_ASSIGN_OR_RETURN(thread_, server::start_deaf([this] { answer(); }));
+    return {};
+  }
 
  private:
   void answer() {
@@ -82,6 +88,18 @@ class Doorkeeper {
   std::atomic<bool> is_ending_{false};
   std::thread thread_;
 };
+
+// `place` is where the others find the door; as it is, where it doesn't open.
+Status open_door(const Settings& settings, bool is_only_machine, std::optional<Doorkeeper>& door,
+                 Place& place) {
+  TESSERA_ASSIGN_OR_RETURN(auto listener, server::listen_for_nodes(settings, is_only_machine));
+  TESSERA_ASSIGN_OR_RETURN(const auto secret, server::new_secret());
+  Place open{.address = listener.address()};
+  std::copy(secret.bytes().begin(), secret.bytes().end(), open.token.begin());
+  TESSERA_RETURN_IF_ERROR(door.emplace(std::move(listener), open.token).start());
+  place = open;
+  return {};
+}
 
 Status expect_token(detail::Channel& channel, const Token& token, Clock::time_point deadline) {
   Token answer{};
@@ -146,7 +164,14 @@ void try_all(const std::vector<Place>& places, NodeId own, milliseconds patience
   };
   std::vector<std::thread> threads;
   for (std::size_t count = std::min(most_at_once, places.size()); threads.size() < count;) {
-    threads.push_back(server::start_deaf(work));
+    Result<std::thread> thread = server::start_deaf(work);
+    if (!thread.ok()) {
+      break;  // fewer at a time, then
+    }
+    threads.push_back(std::move(thread).take());
+  }
+  if (threads.empty()) {
+    work();
   }
   for (std::thread& thread : threads) {
     thread.join();
@@ -221,14 +246,8 @@ Result<NodeConnections> try_connections(Bootstrap& bootstrap, const Settings& se
   Trials trials;
   std::optional<Doorkeeper> door;
   if (is_first) {
-    auto listening = server::listen_for_nodes(settings, result.machines == 1);
-    const auto secret = server::new_secret();
-    if (listening.ok() && secret.ok()) {
-      mine.address = listening->address();
-      std::copy(secret->bytes().begin(), secret->bytes().end(), mine.token.begin());
-      door.emplace(std::move(listening).take(), mine.token);
-    } else {
-      trials.note(own, listening.ok() ? secret.status() : listening.status(), {});
+    if (Status opened = open_door(settings, result.machines == 1, door, mine); !opened.ok()) {
+      trials.note(own, opened, {});
     }
   }
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Place> places,

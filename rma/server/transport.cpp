@@ -273,10 +273,12 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFab
   ClientOptions options = client_options(context, all, farewells);
   options.secret = secret;
   options.fabrics = fabrics;
+  auto client = std::make_shared<Client>(std::move(options));
+  TESSERA_RETURN_IF_ERROR(client->started());
   const auto carrier = static_cast<std::size_t>(detail::carrier_of(*context.node).value);
   return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(
-      name, context, mine.has_device_atomics && all[carrier].has_device_atomics,
-      std::make_shared<Client>(std::move(options)), farewells, std::move(agent)));
+      name, context, mine.has_device_atomics && all[carrier].has_device_atomics, std::move(client),
+      farewells, std::move(agent)));
 }
 
 }  // namespace

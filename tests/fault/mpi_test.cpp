@@ -66,6 +66,15 @@ TEST(UnderMpirun, JobsComeAndGoWithinTheProgramsMpi) {
       << ending.output;
 }
 
+TEST(UnderMpirun, ASecondJobIsRefusedWhereTheFirstHasEndedMpi) {
+  const Ending ending = mpirun("2", "twice");
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  EXPECT_EQ(count_of(ending.output,
+                     "again: closed: MPI was ended in this process, and starts only once\n"),
+            2)
+      << ending.output;
+}
+
 TEST(UnderMpirun, ARankThatDiesEndsTheRunAndLeavesNothing) {
   const Ending ending = mpirun("3", "die");
   EXPECT_NE(ending.exit_code, 0) << ending.output;
@@ -93,6 +102,17 @@ TEST(UnderTesseraRun, MpiIsNotStarted) {
   const Ending ending = run({TESSERA_RUN, "-n", "2", MPI_FAULT_WORKER, "plain"});
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
   EXPECT_EQ(count_of(ending.output, "stopped, finalized 0\n"), 2) << ending.output;
+}
+
+// They would be two jobs of one rank.
+TEST(UnderTesseraRun, AProgramThatStartedMpiSaysThatItSeesOnlyItself) {
+  const Ending ending = run({TESSERA_RUN, "-n", "2", MPI_FAULT_WORKER, "behind_mpi"});
+  EXPECT_EQ(count_of(ending.output,
+                     "behind MPI: unreachable: tessera-run says that it started 2 processes, but "
+                     "this program's MPI sees only itself\n  hint: a program that starts MPI "
+                     "itself is started with mpirun"),
+            2)
+      << ending.output;
 }
 
 }  // namespace

@@ -45,6 +45,25 @@ int work_and_stop() {
   return 0;
 }
 
+// MPI starts once, and the first job has ended it.
+int start_twice() {
+  if (const int wrong = work_and_stop(); wrong != 0) {
+    return wrong;
+  }
+  const auto again = Job::start();
+  std::printf("again: %s\n", again.ok() ? "ok" : again.status().describe().c_str());
+  return 0;
+}
+
+// MPI belongs to the program, whose launcher may not be MPI's.
+int start_behind_mpi(int* argc, char*** argv) {
+  MPI_Init(argc, argv);
+  const auto job = Job::start();
+  std::printf("behind MPI: %s\n", job.ok() ? "ok" : job.status().describe().c_str());
+  MPI_Finalize();
+  return 0;
+}
+
 // MPI belongs to the program: jobs come and go, also over a part of the processes, and MPI stays.
 int work_within_a_users_mpi(int* argc, char*** argv) {
   MPI_Init(argc, argv);
@@ -104,6 +123,12 @@ int main(int argc, char** argv) {
   const std::string_view scenario = argc > 1 ? argv[1] : "";
   if (scenario == "users_mpi") {
     return work_within_a_users_mpi(&argc, &argv);
+  }
+  if (scenario == "behind_mpi") {
+    return start_behind_mpi(&argc, &argv);
+  }
+  if (scenario == "twice") {
+    return start_twice();
   }
   return scenario == "die" ? die_in_the_middle() : work_and_stop();
 }

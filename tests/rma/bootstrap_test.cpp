@@ -79,7 +79,7 @@ TEST(DetectLauncher, TellsWhichProcessThisIs) {
 
 TEST(DetectLauncher, KnowsEachLauncherByItsVariables) {
   EXPECT_EQ(trace({}), " 0");
-  EXPECT_EQ(trace({{"TESSERA_LAUNCH", "3:0:2"}}), "tessera-run 0");
+  EXPECT_EQ(trace({{"TESSERA_LAUNCH", "3:0:2"}}), "tessera-run 2");
   EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "4"}}), "mpirun 4");
   EXPECT_EQ(trace({{"PMI_SIZE", "8"}}), "mpirun 8");
   EXPECT_EQ(trace({{"MPI_LOCALNRANKS", "2"}}), "mpirun 2");
@@ -105,7 +105,7 @@ TEST(DetectLauncher, TakesTheInnermostOfSeveral) {
                    {"SLURM_STEP_ID", "0"},
                    {"SLURM_NTASKS", "4"}}),
             "mpirun 2");
-  EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "2"}, {"TESSERA_LAUNCH", "3:0:2"}}), "tessera-run 0");
+  EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "2"}, {"TESSERA_LAUNCH", "3:0:2"}}), "tessera-run 2");
 }
 
 TEST(DetectLauncher, IgnoresWhatIsNoNumber) {

@@ -532,6 +532,38 @@ class DeafListener {
   std::array<int, 4> callers_{};
 };
 
+// No new thread gets a stack while one of these is there.
+class NoThreads {
+ public:
+  NoThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t endless = before_;
+    pthread_attr_setstacksize(&endless, std::size_t{1} << 50U);
+    pthread_setattr_default_np(&endless);
+  }
+  ~NoThreads() { pthread_setattr_default_np(&before_); }
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+
+ private:
+  pthread_attr_t before_{};
+};
+
+TEST(ClientWithoutThreads, SaysSoAndLeavesSignalsAsTheyWere) {
+  sigset_t before;
+  sigset_t after;
+  pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  {
+    const NoThreads none;
+    const Client client{ClientOptions{}};
+    EXPECT_TRUE(fails(client.started(), Code::limit_exceeded,
+                      {"cannot start a thread of Tessera's", "ulimit -u"}));
+  }
+  pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  EXPECT_EQ(sigismember(&before, SIGUSR1), sigismember(&after, SIGUSR1));
+  EXPECT_TRUE(ok(Client{ClientOptions{}}.started()));
+}
+
 TEST(ConnectTcp, GivesUpInTimeWhateverSignalsCome) {
   const DeafListener deaf;
   std::this_thread::sleep_for(std::chrono::milliseconds(50));

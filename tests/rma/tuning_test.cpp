@@ -107,6 +107,16 @@ TEST(Settings, AnUnknownNameIsReportedWithTheNearestOne) {
                           "TESSERA_LIVENESS_MS?"}));
 }
 
+TEST(Settings, WhatIsLikeNoNameGetsNoSuggestion) {
+  std::vector<std::string> warnings;
+  ASSERT_TRUE(read({"TESSERA_FOO=1", "TESSERA_=1", "TESSERA_SPIN=5"}, &warnings).ok());
+  EXPECT_EQ(warnings,
+            (std::vector<std::string>{
+                "TESSERA_FOO is not a setting and was ignored; `tessera info` lists the settings",
+                "TESSERA_ is not a setting and was ignored; `tessera info` lists the settings",
+                "TESSERA_SPIN is not a setting and was ignored; did you mean TESSERA_SPIN_NS?"}));
+}
+
 TEST(Settings, EveryMisspelledRowFindsItselfAgain) {
   for (const SettingInfo& row : setting_table()) {
     std::string name(row.name);

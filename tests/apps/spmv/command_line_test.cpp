@@ -38,14 +38,16 @@ Ending run_on_nodes(std::vector<std::string> words) {
 TEST(SpmvCommandLine, WhatItDoesNotUnderstand) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> lines = {
       {{}, "one of --matrix FILE and --generate KIND:NUMBERS is needed\n"},
-      {{"--matrix", "a", "--generate", "fe2d:3"}, "one of --matrix FILE and --generate"},
+      {{"--matrix", "a", "--generate", "fe2d:3"}, "--matrix and --generate exclude each other"},
       {{"--generate", "fe4d:3"}, "--generate fe4d:3: is none of the kinds that there are\n"},
       {{"--generate", "fe2d:3", "--mode", "fast"},
        "--mode 'fast': there are default, neighbours, plain"},
       {{"--generate", "fe2d:3", "--partition", "x"}, "--partition x: there are rows, entries"},
       {{"--generate", "fe2d:3", "--solve", "lu"}, "lu not in {cg,bicgstab}"},
       {{"--generate", "fe2d:3", "--solve", "cg", "--tolerance", "0"},
-       "--tolerance is a number above 0\n"},
+       "--tolerance is a number between 0 and 1\n"},
+      {{"--generate", "fe2d:3", "--solve", "cg", "--tolerance", "1"},
+       "--tolerance is a number between 0 and 1\n"},
       {{"--generate", "fe2d:3", "--steps", "9"}, "--steps requires --solve\n"},
       {{"--generate", "fe2d:3", "--tolerance", "1e-3"}, "--tolerance requires --solve\n"},
       {{"--generate", "fe2d:3", "--precondition", "jacobi"}, "--precondition requires --solve\n"},
