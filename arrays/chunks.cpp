@@ -317,13 +317,10 @@ Status explain(Status status, std::string_view verb) {
   return status.ok() ? Status() : std::move(status).context(std::string(verb));
 }
 
-detail::Request request_of(std::string_view verb, std::span<const ChunkOperand> operands) {
-  detail::Request request;
-  request.add(verb);
+void add(detail::Request& request, std::span<const ChunkOperand> operands) {
   for (const ChunkOperand& operand : operands) {
     request.add(*operand.array, operand.box).add(operand.along);
   }
-  return request;
 }
 
 Status fence_all(std::span<const ChunkOperand> operands) {
@@ -353,15 +350,17 @@ Status for_each_chunk(std::span<const ChunkOperand> operands, const ChunkBody& b
   return detail::within_memory([&] { return ChunkWalk(operands, body).run(); });
 }
 
-Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
-                       Status found) {
+Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> operands, Status found,
+                       std::span<const ChunkOperand> beside) {
   Status mine = found.ok() ? check_operands(verb, operands) : std::move(found);
   if (!operands[0].array->region()) {
     return mine;
   }
   detail::Request request;
   if (mine.ok()) {
-    request = request_of(verb, operands);
+    request.add(verb);
+    add(request, operands);
+    add(request, beside);
     mine = explain(fence_all(operands), verb);
   }
   Status all = operands[0].array->team().agree(mine, request.value());
@@ -373,8 +372,8 @@ Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> oper
 }
 
 Status on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
-                 const ChunkBody& body, Status found) {
-  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands, std::move(found)));
+                 const ChunkBody& body, Status found, std::span<const ChunkOperand> beside) {
+  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands, std::move(found), beside));
   return explain(operands[0].array->sync(for_each_chunk(operands, body)), verb);
 }
 

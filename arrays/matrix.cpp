@@ -113,7 +113,7 @@ Status combine_diagonal(std::string_view verb, const Part<T>& a, const Part<T>& 
     });
     return Status();
   };
-  return on_chunks(verb, operands, combine_chunk, std::move(found));
+  return on_chunks(verb, operands, combine_chunk, std::move(found), std::array{reads(v)});
 }
 
 template <class T, class Change>
@@ -205,8 +205,9 @@ Status detail::MatrixParts<T>::set_diagonal(const Part<T>& a, const Part<T>& v) 
 template <rma::Element T>
 Status detail::MatrixParts<T>::get_diagonal(const Part<T>& a, const Part<T>& v) {
   const std::array operands{reads(a)};
-  TESSERA_RETURN_IF_ERROR(begin_on_chunks(
-      "get_diagonal", operands, check_with_vector("get_diagonal", a, v, Written::vector)));
+  TESSERA_RETURN_IF_ERROR(begin_on_chunks("get_diagonal", operands,
+                                          check_with_vector("get_diagonal", a, v, Written::vector),
+                                          std::array{writes(v)}));
   std::vector<T> values;
   const Status mine = for_each_chunk(operands, [&](const Chunk& chunk) {
     const Stretch stretch = diagonal_in(chunk, a.box());

@@ -265,7 +265,8 @@ Result<Packing> begin_packing(std::string_view verb, const ChunkOperand& loose,
     mine = mine.ok() ? operand->array->fence().context(verb) : std::move(mine);
   }
   const ChunkOperand& result = loose.is_written ? loose : packed;
-  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, std::span(&result, 1), std::move(mine)));
+  const std::array all{loose, packed, mask};
+  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, std::span(&result, 1), std::move(mine), all));
   rma::Team& team = result.array->team();
   TESSERA_ASSIGN_OR_RETURN(const Share share,
                            share_of(team, loose.box.extent(0), result.array->element_bytes()));

@@ -5,15 +5,17 @@
 
 namespace tessera::rma {
 
-Coalescing::Coalescing(Job& job) noexcept : link_(job.state().link.get()) {
-  if (link_ != nullptr) {
-    link_->hold();
+Coalescing::Coalescing(Job& job) noexcept
+    : job_(job.state().link == nullptr ? nullptr : &job.state()) {
+  if (job_ != nullptr) {
+    job_->link->hold();
   }
 }
 
+// A child made by fork() has copies of what its parent sends.
 Coalescing::~Coalescing() {
-  if (link_ != nullptr) {
-    link_->release();
+  if (job_ != nullptr && !job_->is_left_to_parent()) {
+    job_->link->release();
   }
 }
 

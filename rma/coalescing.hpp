@@ -34,7 +34,7 @@ class Coalescing {
   Coalescing& operator=(const Coalescing&) = delete;
 
  private:
-  detail::NodeLink* link_;  // null: the job has one node
+  detail::JobState* job_;  // null: the job has one node
 };
 
 }  // namespace tessera::rma

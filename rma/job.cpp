@@ -91,7 +91,7 @@ bool Job::shares_node(WorldRank rank) const noexcept {
 
 bool Job::is_present(WorldRank rank) const {
   const int place = state_->node->place_of(rank);
-  if (place < 0 && state_->link != nullptr) {
+  if (place < 0 && state_->link != nullptr && !state_->is_left_to_parent()) {
     const auto fate = state_->link->fate_of(rank);
     return fate.ok() && *fate == detail::Fate::here;
   }
@@ -162,6 +162,7 @@ Result<void*> Job::raw_pointer(const RemoteAddress& at) const {
 }
 
 Result<void*> Job::allocate_local(std::size_t bytes) {
+  TESSERA_RETURN_IF_ERROR(state_->check_running());
   detail::Arena& arena = state_->node->arena();
   TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena.allocate(bytes));
   if (Status status = arena.back(offset, bytes); !status.ok()) {
@@ -177,6 +178,9 @@ Result<void*> Job::allocate_local(std::size_t bytes) {
 Status Job::free_local(void* memory) {
   if (memory == nullptr) {
     return {};
+  }
+  if (state_->is_left_to_parent()) {
+    return state_->check_running();
   }
   std::uint64_t bytes = 0;
   {

@@ -187,6 +187,7 @@ Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int
 
 Result<std::uint64_t> notify(Job& job, WorldRank rank) {
   JobState& state = job.state();
+  TESSERA_RETURN_IF_ERROR(state.check_running());
   TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
   const int place = state.node->place_of(rank);
   if (place < 0) {
@@ -208,6 +209,7 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
 
 Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint64_t count) {
   JobState& state = job.state();
+  TESSERA_RETURN_IF_ERROR(state.check_running());
   TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
   const std::atomic<std::uint64_t>& sent = received(state, rank);
   const detail::WaitScope wait(state.recorder, detail::Wait::notice, rank);

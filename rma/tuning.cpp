@@ -152,17 +152,20 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// A setting that may be meant: at least half of its letters are right, or all that are there.
+// A setting that may be meant: half of its letters are right, or the first of them are all there.
 std::string what_is_meant(std::string_view name) {
-  const auto nearest =
-      std::min_element(table.begin(), table.end(), [&](const SettingInfo& a, const SettingInfo& b) {
-        return distance(name, a.name) < distance(name, b.name);
-      });
+  const auto distance_to = [&](const SettingInfo& row) { return distance(name, row.name); };
+  const auto* meant = std::min_element(
+      table.begin(), table.end(),
+      [&](const SettingInfo& a, const SettingInfo& b) { return distance_to(a) < distance_to(b); });
   const std::size_t letters = name.size() - prefix.size();
-  const bool is_near = 2 * distance(name, nearest->name) <= letters;
-  const bool is_begun = letters > 0 && nearest->name.starts_with(name);
-  return is_near || is_begun ? fmt::format("did you mean {}?", nearest->name)
-                             : "`tessera info` lists the settings";
+  if (2 * distance_to(*meant) > letters) {
+    meant = std::find_if(table.begin(), table.end(), [&](const SettingInfo& row) {
+      return letters > 0 && row.name.starts_with(name);
+    });
+  }
+  return meant != table.end() ? fmt::format("did you mean {}?", meant->name)
+                              : "`tessera info` lists the settings";
 }
 
 Status assign(Settings& settings, const SettingInfo& row, std::string_view text) {

@@ -135,7 +135,9 @@ Finding check_launcher(const Picture& all) {
   const Surroundings& own = all.ranks.front();
   const Launch& launch = own.launch;
   const std::string launcher = launch.launcher.empty() ? "nobody" : launch.launcher;
-  if (launch.told_ranks > launch.ranks && launch.ranks == 1) {
+  // tessera-run's processes find each other, or the job doesn't start: the error says why.
+  const bool fails_to_start = launch.launcher == "tessera-run" && !launch.error.empty();
+  if (launch.told_ranks > launch.ranks && launch.ranks == 1 && !fails_to_start) {
     return red(name,
                fmt::format("{} started {} processes, and each of them is alone: they would be {} "
                            "jobs of one rank",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
@@ -130,6 +131,7 @@ class CheckpointWriterState {
   std::vector<std::string> attribute_names_;
   Status failure_;
   bool is_over_ = false;
+  pid_t maker_ = getpid();
 };
 
 Status CheckpointWriterState::begin() {
@@ -175,7 +177,8 @@ Status CheckpointWriterState::ended_by(Status status) {
 
 void CheckpointWriterState::give_up() noexcept {
   hdf5_.reset();
-  if (is_leader(team_) && !is_over_ && file_.is_open()) {
+  // A child made by fork() leaves its parent's file in place.
+  if (is_leader(team_) && !is_over_ && file_.is_open() && getpid() == maker_) {
     remove_file(temporary_);
   }
   file_.close();

@@ -34,7 +34,6 @@ void in_child() {
   for (JobState* const job : jobs().all) {
     job->leave_to_parent();
   }
-  jobs().all.clear();
   jobs().mutex.unlock();
 }
 

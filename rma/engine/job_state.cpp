@@ -100,10 +100,12 @@ Status JobState::check_rank(WorldRank peer) const {
       fmt::format("there is no rank {}: the job has ranks 0 to {}", peer.value, size - 1));
 }
 
+Status JobState::check_running() const {
+  return stopped.load() ? Status::error(Code::closed, "the job was stopped") : Status();
+}
+
 Result<Route*> JobState::route_to(WorldRank peer) {
-  if (stopped.load()) {
-    return Status::error(Code::closed, "the job was stopped");
-  }
+  TESSERA_RETURN_IF_ERROR(check_running());
   {
     const std::shared_lock guard(routes_mutex_);
     const auto known = routes_.find(peer);
@@ -222,7 +224,7 @@ Status JobState::stop() {
 void JobState::leave_to_parent() noexcept {
   stopped.store(true);
   regions.forsake();
-  left_to_parent_ = self.lock();
+  left_to_parent = self.lock();
 }
 
 Membership::~Membership() {

@@ -56,6 +56,8 @@ class JobState {
   /// Errors: invalid_argument for a name that no factory has.
   Status make_transports(const std::vector<TransportFactory>& factories);
 
+  /// Errors: closed when the job was stopped.
+  [[nodiscard]] Status check_running() const;
   /// Errors: invalid_argument where the job has no such rank.
   [[nodiscard]] Status check_rank(WorldRank peer) const;
 
@@ -97,12 +99,13 @@ class JobState {
   /// for, and the job is never destroyed. Operations that were under way are closed.
   void leave_to_parent() noexcept;
   /// What lies in memory that is shared is the parent's to free.
-  [[nodiscard]] bool is_left_to_parent() const noexcept { return left_to_parent_ != nullptr; }
+  [[nodiscard]] bool is_left_to_parent() const noexcept { return left_to_parent != nullptr; }
 
   /// Completes at its target what this rank did at such ranks, in `region` or in all of them.
   Status fence(const RankFilter& ranks, RegionId region = any_region);
 
   std::weak_ptr<JobState> self;  ///< for what users hold and what must keep the job alive
+  std::shared_ptr<JobState> left_to_parent;  ///< itself, for ever, in a child made by fork()
   Settings settings;
   std::shared_ptr<Bootstrap> bootstrap;
   WorldRank rank;
@@ -141,7 +144,6 @@ class JobState {
   Result<Route> make_route(WorldRank peer);
   CachedSlice* look_up_slice(WorldRank owner, RegionId region) const;
 
-  std::shared_ptr<JobState> left_to_parent_;  ///< itself, for ever, in a child made by fork()
   std::shared_mutex routes_mutex_;
   std::atomic<bool> has_routes_{false};
   std::unordered_map<WorldRank, Route> routes_;

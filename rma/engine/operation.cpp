@@ -41,6 +41,9 @@ void make_room(std::vector<std::shared_ptr<Operation>>& adopted) {
 }  // namespace
 
 bool Operation::done() {
+  if (job_.is_left_to_parent()) [[unlikely]] {
+    wait_for_all();
+  }
   job_.progress();
   return has_ended();
 }
@@ -58,6 +61,13 @@ bool Operation::concerns(const RankFilter& ranks) const {
 void Operation::wait_for_own() {
   const WaitScope wait(completion_.done() ? nullptr : job_.recorder, Wait::handle, peer_);
   job_.complete(completion_);
+}
+
+void Operation::wait_for_all() {
+  wait_for_own();
+  for (const auto& each : collected_) {
+    each->wait_for_all();
+  }
 }
 
 Status Operation::wait() {

@@ -38,6 +38,8 @@ class Operation {
   /// Waits for this one without those that it collected, and leaves the error where it is. May be
   /// called by threads that do not own the handle.
   void wait_for_own();
+  /// The same, with what it has collected.
+  void wait_for_all();
 
   /// True when this or a collected operation goes to such a rank.
   [[nodiscard]] bool concerns(const RankFilter& ranks) const;

@@ -9,9 +9,7 @@ namespace tessera::rma::detail {
 namespace {
 
 Status unknown_region(const JobState& job, RegionId region) {
-  if (job.stopped.load()) {
-    return Status::error(Code::closed, "the job was stopped");
-  }
+  TESSERA_RETURN_IF_ERROR(job.check_running());
   return Status::error(Code::closed,
                        fmt::format("region {} is not known on rank {}: it was freed, or this rank "
                                    "is not in its team",

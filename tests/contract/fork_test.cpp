@@ -15,6 +15,7 @@
 
 #include "rma/handle.hpp"
 #include "rma/lock.hpp"
+#include "rma/notify.hpp"
 #include "rma/region.hpp"
 #include "rma/transfer.hpp"
 #include "tests/support/checks.hpp"
@@ -33,6 +34,7 @@ struct Belongings {
   Region region;
   Team team;
   LockSet locks;
+  void* local;
   Handle under_way;
   std::array<std::int64_t, 512> fetched{};
 };
@@ -40,13 +42,19 @@ struct Belongings {
 constexpr int all_refused = 0;
 // The number of the first thing that was not refused as closed. Whatever it has is destroyed.
 int act_as_a_rank(Belongings own) {
-  const auto next = neighbour(own.job);
+  const TeamRank next = neighbour(own.job);
+  const WorldRank world_next = own.job.world().world_rank(next);
   const RemoteAddress at = own.region.at(next);
+  if (!own.under_way.done()) {
+    return -1;
+  }
   int number = 0;
   for (const Status& status :
        {put_value(own.job, at, std::int64_t{-1}), get_value<std::int64_t>(own.job, at).status(),
         own.job.barrier(), own.team.barrier(), own.region.fence(), own.under_way.wait(),
-        Region::allocate(own.job.world(), 8).status()}) {
+        Region::allocate(own.job.world(), 8).status(), notify(own.job, world_next).status(),
+        wait_for_notifications(own.job, world_next, 1000).status(), own.locks.lock(next, 0),
+        own.job.free_local(own.local), own.job.allocate_local(8).status()}) {
     ++number;
     // What was under way may have ended before.
     if (status.code() != Code::closed && !(number == 6 && status.ok())) {
@@ -78,7 +86,9 @@ TEST(Fork, AChildIsNoRankAndItsParentGoesOn) {
                    .region = Region::allocate(job.world(), 4096).value(),
                    .team = Team::create(job, job.world().members()).value(),
                    .locks = LockSet::create(job.world(), 1).value(),
+                   .local = job.allocate_local(sizeof(std::int64_t)).value(),
                    .under_way = {}};
+    *static_cast<std::int64_t*>(own.local) = 99;
     const TeamRank next = neighbour(job);
     ASSERT_TRUE(ok(put_value(job, own.region.at(next), std::int64_t{7})));
     ASSERT_TRUE(ok(own.locks.lock(next, 0)));
@@ -91,6 +101,8 @@ TEST(Fork, AChildIsNoRankAndItsParentGoesOn) {
       _exit(act_as_a_rank(std::move(own)));
     }
     EXPECT_EQ(wait_for(child), all_refused);
+    EXPECT_EQ(*static_cast<std::int64_t*>(own.local), 99);
+    EXPECT_TRUE(ok(job.free_local(own.local)));
     EXPECT_TRUE(ok(own.under_way.wait()));
     EXPECT_EQ(own.fetched.front(), 7);
     EXPECT_TRUE(ok(job.barrier()));

@@ -109,12 +109,16 @@ TEST(Settings, AnUnknownNameIsReportedWithTheNearestOne) {
 
 TEST(Settings, WhatIsLikeNoNameGetsNoSuggestion) {
   std::vector<std::string> warnings;
-  ASSERT_TRUE(read({"TESSERA_FOO=1", "TESSERA_=1", "TESSERA_SPIN=5"}, &warnings).ok());
+  ASSERT_TRUE(
+      read({"TESSERA_FOO=1", "TESSERA_=1", "TESSERA_SPIN=5", "TESSERA_ARMCI=return"}, &warnings)
+          .ok());
   EXPECT_EQ(warnings,
             (std::vector<std::string>{
                 "TESSERA_FOO is not a setting and was ignored; `tessera info` lists the settings",
                 "TESSERA_ is not a setting and was ignored; `tessera info` lists the settings",
-                "TESSERA_SPIN is not a setting and was ignored; did you mean TESSERA_SPIN_NS?"}));
+                "TESSERA_SPIN is not a setting and was ignored; did you mean TESSERA_SPIN_NS?",
+                "TESSERA_ARMCI is not a setting and was ignored; did you mean "
+                "TESSERA_ARMCI_ERRORS?"}));
 }
 
 TEST(Settings, EveryMisspelledRowFindsItselfAgain) {

@@ -172,6 +172,19 @@ TEST(Agreement, BoxesAndArraysThatDifferAmongMembersFailOnAll) {
                    "reduce");
     expect_differs(team, is_last(team) ? scale_rows(a, v) : scale_columns(a, v),
                    is_last(team) ? "scale_rows" : "scale_columns");
+    auto w = Array<double>::create(job, {8}, {.name = "w", .team = team}).value();
+    auto flags = Array<std::int8_t>::create(job, {8}, {.name = "flags", .team = team}).value();
+    auto others = Array<std::int8_t>::create(job, {8}, {.name = "others", .team = team}).value();
+    ASSERT_TRUE(ok(fill(w, 4.0)));
+    expect_differs(team, copy_in_order(other, a), "copy_in_order");
+    const Array<double>& vector = is_last(team) ? v : w;
+    expect_differs(team, add_diagonal(a, vector), "add_diagonal");
+    expect_differs(team, get_diagonal(a, vector), "get_diagonal");
+    auto packed = Array<double>::create(job, {8}, {.name = "a", .team = team}).value();
+    const Array<std::int8_t>& mask = is_last(team) ? flags : others;
+    expect_differs(team, pack(v, mask, packed), "pack");
+    expect_differs(team, unpack(part(v, Box({0}, {is_last(team) ? 8 : 7})), flags, packed),
+                   "unpack");
     const double untouched = static_cast<double>(a.box().volume());
     EXPECT_EQ(dot(a, a).value(), untouched) << "nothing was written";
   });
