@@ -85,14 +85,6 @@ Status not_running() {
       .hint("call ARMCI_Init first, and nothing of ARMCI's after ARMCI_Finalize");
 }
 
-void end_with(int code) {
-  const int failed = code == 0 ? EXIT_FAILURE : code;
-  if (Session::is_left_to_parent()) {
-    std::_Exit(failed);  // a child made by fork() ends itself, and not its parent's job
-  }
-  end_job(failed);
-}
-
 int fail(const char* function, Status error) {
   const Code cause = error.code();
   const int code = c_code(cause);
@@ -102,7 +94,7 @@ int fail(const char* function, Status error) {
     return code;
   }
   fmt::print(stderr, "tessera: {}{}: {}\n", whose(), function, told.describe());
-  end_with(EXIT_FAILURE);
+  end_job(EXIT_FAILURE);
 }
 
 }  // namespace tessera::rma::armci

@@ -14,9 +14,6 @@
 
 namespace tessera::rma::armci {
 
-/// Ends the job with that code, or 1 for 0; a child made by fork() ends alone.
-[[noreturn]] void end_with(int code);
-
 /// The code that `function` returns for an error. By default prints it and ends the job instead.
 int fail(const char* function, Status error);
 

@@ -5,8 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "rma/engine/job_state.hpp"
-
 namespace tessera::rma::armci {
 namespace {
 
@@ -38,14 +36,7 @@ Status Session::begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap) {
   return {};
 }
 
-bool Session::is_left_to_parent() noexcept {
-  return running != nullptr && running->job.state().is_left_to_parent();
-}
-
 Status Session::end(Holder holder) {
-  if (is_left_to_parent()) {
-    return {};
-  }
   int& times = begun_by(holder);
   times = holder == Holder::armci ? std::max(times - 1, 0) : 0;
   if (running == nullptr || is_held_by(Holder::armci) || is_held_by(Holder::messages)) {

@@ -40,8 +40,6 @@ class Session {
   /// often as it was begun, messages until the first end. Does nothing for who is none.
   static Status end(Holder holder);
   static bool is_held_by(Holder holder) noexcept;
-  /// In a child made by fork(): the session is its parent's, and ends there.
-  static bool is_left_to_parent() noexcept;
 
   explicit Session(Job started) : job(std::move(started)) {}
   Session(const Session&) = delete;

@@ -25,6 +25,10 @@ int own_number() {
   return session == nullptr ? -1 : session->job.rank().value;
 }
 
+[[noreturn]] void end_with(int code) {
+  end_job(code == 0 ? EXIT_FAILURE : code);
+}
+
 }  // namespace
 }  // namespace tessera::rma::armci
 
@@ -101,11 +105,8 @@ void armci_msg_init(int* argc, char*** argv) {
 }
 
 void armci_msg_finalize(void) {
-  const bool is_child = Session::is_left_to_parent();
   armci::finish("armci_msg_finalize", Session::end(Holder::messages));
-  if (!is_child) {
-    armci::end_mpi();
-  }
+  armci::end_mpi();
 }
 
 }  // extern "C"
