@@ -23,10 +23,7 @@ namespace tessera::rma {
 namespace {
 
 using detail::JobState;
-
-bool all_ranks(WorldRank) {
-  return true;
-}
+using detail::TargetRanks;
 
 }  // namespace
 
@@ -104,20 +101,20 @@ Result<std::string_view> Job::transport_to(WorldRank rank) {
 }
 
 Status Job::wait_all() {
-  return state_->outstanding.complete_adopted(all_ranks);
+  return state_->outstanding.complete_adopted(TargetRanks::all());
 }
 
 Status Job::wait_rank(WorldRank rank) {
-  return state_->outstanding.complete_adopted([=](WorldRank each) { return each == rank; });
+  return state_->outstanding.complete_adopted(TargetRanks::one(rank));
 }
 
 Status Job::fence_all() {
-  return state_->fence(all_ranks);
+  return state_->fence(TargetRanks::all());
 }
 
 Status Job::fence(WorldRank rank) {
   TESSERA_RETURN_IF_ERROR(state_->check_rank(rank));
-  return state_->fence([=](WorldRank each) { return each == rank; });
+  return state_->fence(TargetRanks::one(rank));
 }
 
 Status Job::barrier() {

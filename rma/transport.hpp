@@ -58,6 +58,7 @@ struct Capabilities {
   bool accumulate = false;      ///< Endpoint::accumulate, for any CopyShape
   bool atomics = false;         ///< Endpoint::fetch_add, swap and compare_swap on 32 and 64 bits
   bool strict = false;          ///< native accumulates and atomics keep Atomics::strict
+  bool always_fenced = false;   ///< Endpoint::is_fenced is always true: fences pass it over
   bool device_atomics = false;  ///< devices of this rank and of its node's agent do 8-byte atomics
 };
 

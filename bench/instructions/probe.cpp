@@ -58,6 +58,7 @@ bool run_on_job(Job& job, std::string_view operation, std::int64_t count) {
       return locks.unlock(owner, 0);
     });
   } else if (operation == "fence") {
+    require(job.transport_to(job.rank()).status());  // its route needs no fence
     repeat(count, [&] { return job.fence_all(); });
   } else if (operation == "barrier") {
     repeat(count, [&] { return job.world().barrier(); });

@@ -119,7 +119,9 @@ Result<Route*> JobState::route_to(WorldRank peer) {
   TESSERA_ASSIGN_OR_RETURN(Route made, make_route(peer));
   const std::lock_guard guard(routes_mutex_);
   Route* const route = &routes_.try_emplace(peer, std::move(made)).first->second;
-  has_routes_.store(true);
+  if (!route->transport->capabilities().always_fenced) {
+    has_routes_to_fence_.store(true);
+  }
   return route;
 }
 
@@ -199,7 +201,7 @@ Status JobState::stop() {
   if (stopped.load()) {
     return {};
   }
-  Status last = fence([](WorldRank) { return true; });
+  Status last = fence(TargetRanks::all());
   if (accumulate_turns != nullptr) {
     accumulate_turns->settle();
   }
@@ -271,11 +273,11 @@ int JobState::progress() {
   return ended;
 }
 
-Status JobState::fence(const RankFilter& ranks, RegionId region) {
+Status JobState::fence(const TargetRanks& ranks, RegionId region) {
   if (stopped.load(std::memory_order_relaxed)) {
     return Status::error(Code::closed, "the job was stopped");
   }
-  if (!outstanding.concerns_fences() && !has_routes_.load(std::memory_order_acquire)) {
+  if (!outstanding.concerns_fences() && !has_routes_to_fence_.load(std::memory_order_acquire)) {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // as below
     if (recorder != nullptr) [[unlikely]] {
       recorder->note_done(Wait::fence);
@@ -299,13 +301,25 @@ Status JobState::fence(const RankFilter& ranks, RegionId region) {
 }
 
 // Beginning behind this rank, so that not all ranks ask the same peer at once (seed 001 §5).
-std::vector<Endpoint*> JobState::endpoints_to_fence(const RankFilter& ranks, RegionId region) {
+std::vector<Endpoint*> JobState::endpoints_to_fence(const TargetRanks& ranks, RegionId region) {
   std::vector<std::pair<std::int32_t, Endpoint*>> found;
+  const auto add_unless_fenced = [&](const auto& known) {
+    const auto& [peer, route] = known;
+    if (!route.endpoint->is_fenced(region)) {
+      found.emplace_back((peer.value - rank.value + size) % size, route.endpoint.get());
+    }
+  };
   {
     const std::shared_lock guard(routes_mutex_);
-    for (auto& [peer, route] : routes_) {
-      if (ranks(peer) && !route.endpoint->is_fenced(region)) {
-        found.emplace_back((peer.value - rank.value + size) % size, route.endpoint.get());
+    if (const auto only = ranks.only()) {
+      if (const auto known = routes_.find(*only); known != routes_.end()) {
+        add_unless_fenced(*known);
+      }
+    } else {
+      for (const auto& known : routes_) {
+        if (ranks.has(known.first)) {
+          add_unless_fenced(known);
+        }
       }
     }
   }

@@ -102,7 +102,7 @@ class JobState {
   [[nodiscard]] bool is_left_to_parent() const noexcept { return left_to_parent != nullptr; }
 
   /// Completes at its target what this rank did at such ranks, in `region` or in all of them.
-  Status fence(const RankFilter& ranks, RegionId region = any_region);
+  Status fence(const TargetRanks& ranks, RegionId region = any_region);
 
   std::weak_ptr<JobState> self;  ///< for what users hold and what must keep the job alive
   std::shared_ptr<JobState> left_to_parent;  ///< itself, for ever, in a child made by fork()
@@ -139,13 +139,14 @@ class JobState {
 
  private:
   TransportContext transport_context();
-  [[nodiscard]] std::vector<Endpoint*> endpoints_to_fence(const RankFilter& ranks, RegionId region);
+  [[nodiscard]] std::vector<Endpoint*> endpoints_to_fence(const TargetRanks& ranks,
+                                                          RegionId region);
   Status fence_endpoints(const std::vector<Endpoint*>& endpoints, RegionId region);
   Result<Route> make_route(WorldRank peer);
   CachedSlice* look_up_slice(WorldRank owner, RegionId region) const;
 
   std::shared_mutex routes_mutex_;
-  std::atomic<bool> has_routes_{false};
+  std::atomic<bool> has_routes_to_fence_{false};
   std::unordered_map<WorldRank, Route> routes_;
 };
 

@@ -53,9 +53,9 @@ bool Operation::has_ended() const {
                                            [](const auto& each) { return each->has_ended(); });
 }
 
-bool Operation::concerns(const RankFilter& ranks) const {
-  return ranks(peer_) || std::any_of(collected_.begin(), collected_.end(),
-                                     [&](const auto& each) { return each->concerns(ranks); });
+bool Operation::concerns(const TargetRanks& ranks) const {
+  return ranks.has(peer_) || std::any_of(collected_.begin(), collected_.end(),
+                                         [&](const auto& each) { return each->concerns(ranks); });
 }
 
 void Operation::wait_for_own() {
@@ -120,7 +120,7 @@ void Outstanding::adopt(std::shared_ptr<Operation> operation) {
   note_what_concerns_fences();
 }
 
-Status Outstanding::complete_adopted(const RankFilter& ranks) {
+Status Outstanding::complete_adopted(const TargetRanks& ranks) {
   std::vector<std::shared_ptr<Operation>> mine;
   {
     const std::lock_guard guard(mutex_);

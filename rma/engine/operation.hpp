@@ -7,6 +7,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "rma/completion.hpp"
@@ -18,7 +20,30 @@ namespace tessera::rma::detail {
 class JobState;
 
 /// Which target ranks a wait or fence concerns.
-using RankFilter = std::function<bool(WorldRank)>;
+class TargetRanks {
+ public:
+  static TargetRanks all() noexcept { return {}; }
+  static TargetRanks one(WorldRank rank) noexcept {
+    TargetRanks ranks;
+    ranks.only_ = rank;
+    return ranks;
+  }
+  static TargetRanks such(std::function<bool(WorldRank)> are) {
+    TargetRanks ranks;
+    ranks.are_ = std::move(are);
+    return ranks;
+  }
+
+  [[nodiscard]] bool has(WorldRank rank) const {
+    return only_ ? rank == *only_ : are_ == nullptr || are_(rank);
+  }
+  /// The one rank, where only one was named: it can be looked up.
+  [[nodiscard]] std::optional<WorldRank> only() const noexcept { return only_; }
+
+ private:
+  std::optional<WorldRank> only_;
+  std::function<bool(WorldRank)> are_;  // null: all
+};
 
 /// One non-blocking operation, or several that one handle collected.
 class Operation {
@@ -42,7 +67,7 @@ class Operation {
   void wait_for_all();
 
   /// True when this or a collected operation goes to such a rank.
-  [[nodiscard]] bool concerns(const RankFilter& ranks) const;
+  [[nodiscard]] bool concerns(const TargetRanks& ranks) const;
 
   void collect(std::shared_ptr<Operation> other) { collected_.push_back(std::move(other)); }
 
@@ -68,7 +93,7 @@ class Outstanding {
   void adopt(std::shared_ptr<Operation> operation);
   /// Waits for adopted operations to such ranks; returns the first error. A collection with parts
   /// to several ranks is completed as a whole with any of them.
-  Status complete_adopted(const RankFilter& ranks);
+  Status complete_adopted(const TargetRanks& ranks);
 
   /// Keeps an error for the next fence to report.
   void defer_error(Status error);

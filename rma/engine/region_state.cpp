@@ -233,7 +233,8 @@ void RegionState::withdraw() {
 }
 
 Status RegionState::fence() {
-  return job().fence([&](WorldRank rank) { return team_.team_rank(rank).value >= 0; }, id_);
+  return job().fence(
+      TargetRanks::such([&](WorldRank rank) { return team_.team_rank(rank).value >= 0; }), id_);
 }
 
 Status RegionState::free() {

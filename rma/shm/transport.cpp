@@ -86,8 +86,12 @@ class ShmTransport final : public Transport {
  private:
   // Accumulate and atomics are the library's own on mapped slices; on attached memory it composes
   // them under the node's locks.
-  Capabilities can_{
-      .load_store = true, .attach = true, .strided = true, .accumulate = false, .atomics = false};
+  Capabilities can_{.load_store = true,
+                    .attach = true,
+                    .strided = true,
+                    .accumulate = false,
+                    .atomics = false,
+                    .always_fenced = true};
   detail::Node& node_;
 };
 

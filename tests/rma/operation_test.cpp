@@ -18,10 +18,6 @@ namespace {
 using test::fails;
 using test::ok;
 
-bool everybody(WorldRank /*rank*/) {
-  return true;
-}
-
 // Else a program that fences seldom would need memory for each operation that it ever started.
 TEST(AdoptedOperations, AreForgottenWhenTheyHaveEndedWell) {
   Cluster cluster({0});
@@ -39,8 +35,9 @@ TEST(AdoptedOperations, AreForgottenWhenTheyHaveEndedWell) {
   const auto kept = std::count_if(watched.begin(), watched.end(),
                                   [](const auto& each) { return !each.expired(); });
   EXPECT_LE(kept, 256);
-  EXPECT_TRUE(fails(outstanding.complete_adopted(everybody), Code::internal, {"the eighth"}));
-  EXPECT_TRUE(ok(outstanding.complete_adopted(everybody)));
+  EXPECT_TRUE(
+      fails(outstanding.complete_adopted(TargetRanks::all()), Code::internal, {"the eighth"}));
+  EXPECT_TRUE(ok(outstanding.complete_adopted(TargetRanks::all())));
   job->node->leave();
 }
 
@@ -62,7 +59,8 @@ TEST(AdoptedOperations, AreKeptUntilTheyEnd) {
   for (const auto& each : under_way) {
     each->completion().end({});
   }
-  EXPECT_TRUE(fails(outstanding.complete_adopted(everybody), Code::internal, {"the last"}));
+  EXPECT_TRUE(
+      fails(outstanding.complete_adopted(TargetRanks::all()), Code::internal, {"the last"}));
   job->node->leave();
 }
 

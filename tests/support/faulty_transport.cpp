@@ -163,12 +163,12 @@ class FaultyEndpoint final : public Endpoint {
 class FaultyTransport final : public Transport {
  public:
   FaultyTransport(std::unique_ptr<Transport> inner, std::shared_ptr<FaultPlan> plan)
-      : inner_(std::move(inner)), injector_(std::move(plan)) {}
+      : inner_(std::move(inner)), injector_(std::move(plan)), can_(inner_->capabilities()) {
+    can_.always_fenced = false;  // fences fail here, and must be asked for
+  }
 
   [[nodiscard]] std::string_view name() const noexcept override { return "faulty"; }
-  [[nodiscard]] const Capabilities& capabilities() const noexcept override {
-    return inner_->capabilities();
-  }
+  [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
   [[nodiscard]] bool reaches(WorldRank peer) const override { return inner_->reaches(peer); }
 
   Result<std::unique_ptr<Segment>> allocate(Team& team, std::size_t my_bytes,
@@ -200,6 +200,7 @@ class FaultyTransport final : public Transport {
 
   std::unique_ptr<Transport> inner_;
   Injector injector_;
+  Capabilities can_;
 };
 
 }  // namespace
