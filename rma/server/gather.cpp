@@ -30,15 +30,28 @@ void Gather::add(const FrameHeader& request, const Scale* scale, std::byte* loca
   body_.insert(body_.end(), local, local + bytes);
 }
 
+// One alone goes as what it is, which takes the agent less than a list: a put and its fence, say.
+void Gather::describe_one(List& list) const {
+  if (scale_) {
+    encode_accumulate(*scale_, CopyShape::contiguous(list.bytes), list.descriptor);
+  } else if (request_.kind == Kind::get) {
+    list.header.words[1] = list.bytes;
+  }
+}
+
 Gather::List Gather::take() {
   List list;
   list.header = request_;
-  list.header.offset = 0;
   list.bytes = std::exchange(bytes_, 0);
-  if (scale_) {
-    encode_accumulate(*scale_, fragments_, list.descriptor);
+  if (fragments_.size() == 1) {
+    describe_one(list);
   } else {
-    encode_fragments(fragments_, list.descriptor);
+    list.header.offset = 0;
+    if (scale_) {
+      encode_accumulate(*scale_, fragments_, list.descriptor);
+    } else {
+      encode_fragments(fragments_, list.descriptor);
+    }
   }
   list.header.descriptor_bytes = static_cast<std::uint32_t>(list.descriptor.size());
   if (request_.kind == Kind::get) {

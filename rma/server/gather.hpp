@@ -62,6 +62,8 @@ class Gather {
   void fail(const Status& reason);
 
  private:
+  void describe_one(List& list) const;
+
   FrameHeader request_;  // the first one
   std::optional<Scale> scale_;
   std::vector<Fragment> fragments_;

@@ -24,7 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // An answer that may fill the socket's buffers before a thread that naps looks at it.
-constexpr std::size_t least_stream_bytes = std::size_t{16} * 1024;
+constexpr std::size_t least_stream_bytes = std::size_t{64} * 1024;
 
 // Sending this takes many times longer than to wake the thread to which it may be left.
 constexpr std::size_t least_left_bytes = std::size_t{1024} * 1024;
@@ -173,7 +173,7 @@ void Link::ask_again(const GatheredGets& gets) {
 }
 
 Link::When Link::when() {
-  constexpr std::int64_t pause_ns = 25'000;  // longer than it takes to send one
+  constexpr std::int64_t pause_ns = 60'000;  // longer than a put and its fence take
   constexpr int least_burst = 4;
   if (has_company()) {
     return When::soon;

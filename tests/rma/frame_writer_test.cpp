@@ -127,6 +127,42 @@ TEST(FrameWriter, SendsSmallFramesTogetherWhenTheyMayWait) {
   EXPECT_EQ(channel.sent(), "one two three");
 }
 
+// A put that is complete here and its fence, or a window of puts: a call of the system each would
+// take longer than copying them.
+TEST(FrameWriter, CopiesWhatMayWaitUntilItIsWorthACall) {
+  NarrowChannel channel(1'000'000);
+  FrameWriter writer(channel);
+  Text body{std::string(16 * 1024, 'b')};
+  for (int frames = 0; frames < 3; ++frames) {
+    Sent sent;
+    EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), &sent.done, When::soon)));
+    EXPECT_TRUE(sent.done.done()) << "the memory is the caller's again";
+  }
+  EXPECT_EQ(channel.sends(), 0);
+  EXPECT_TRUE(ok(writer.post(Text{"fence"}.bytes(), {}, nullptr, When::now)));
+  EXPECT_EQ(channel.sends(), 1);
+  std::string all;
+  for (int frames = 0; frames < 3; ++frames) {
+    all += "head" + body.text;
+  }
+  EXPECT_EQ(channel.sent(), all + "fence");
+  for (int frames = 0; frames < 6; ++frames) {
+    EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), nullptr, When::soon)));
+  }
+  EXPECT_EQ(channel.sends(), 2) << "full";
+  EXPECT_FALSE(writer.is_empty());
+}
+
+TEST(FrameWriter, SendsFromWhereItLiesWhatIsTooLongToCopy) {
+  NarrowChannel channel(1'000'000);
+  FrameWriter writer(channel);
+  Text body{std::string(17 * 1024, 'b')};
+  EXPECT_TRUE(ok(writer.post(Text{"small "}.bytes(), {}, nullptr, When::soon)));
+  EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), nullptr, When::soon)));
+  EXPECT_EQ(channel.sent(), "small head" + body.text);
+  EXPECT_TRUE(writer.is_empty());
+}
+
 TEST(FrameWriter, SendsWhatIsToGoTogetherWithOneCall) {
   NarrowChannel channel(1'000'000);
   FrameWriter writer(channel);
