@@ -254,7 +254,8 @@ void add_run_options(CLI::App& app, BenchOptions& options, Relaunch& again) {
   app.add_option("--threads", options.threads, "run this many ranks as threads of one process")
       ->transform(apps::whole_number());
   app.add_option("--compare,--compare-to", options.peers,
-                 "what to measure beside: memory, mpi, armci, ga, tcp, scalapack; all; none")
+                 "what to measure beside: memory, mpi, armci, ga, tcp, scalapack, shmem; all (but "
+                 "shmem); none")
       ->check(check_peers)
       ->type_name("NAME,NAME,…")
       ->capture_default_str();

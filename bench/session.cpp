@@ -13,19 +13,27 @@
 namespace tessera::bench {
 namespace {
 
-constexpr std::array<std::string_view, 6> peer_names = {"memory", "mpi", "armci",
-                                                        "ga",     "tcp", "scalapack"};
+constexpr std::array<std::string_view, 7> peer_names = {"memory", "mpi",       "armci", "ga",
+                                                        "tcp",    "scalapack", "shmem"};
+constexpr std::string_view all_peers = "all";
+
+// OpenSHMEM takes the process's malloc() into its hands, and ends the job where it can't start.
+constexpr bool is_among_all(Peer peer) {
+  return peer != Peer::shmem;
+}
 
 }  // namespace
 
 std::string check_peers(const std::string& names) {
-  if (names == "all" || names == "none") {
+  if (names == "none") {
     return "";
   }
   for (const std::string_view name : words_between_commas(names)) {
-    if (std::find(peer_names.begin(), peer_names.end(), name) == peer_names.end()) {
-      return fmt::format("'{}' is nothing to compare with; there are {}, or all, or none", name,
-                         fmt::join(peer_names, ", "));
+    if (name != all_peers &&
+        std::find(peer_names.begin(), peer_names.end(), name) == peer_names.end()) {
+      return fmt::format(
+          "'{}' is nothing to compare with; there are {}, or all (but shmem), or none", name,
+          fmt::join(peer_names, ", "));
     }
   }
   return "";
@@ -43,12 +51,11 @@ std::map<std::string, std::string> BenchOptions::distinguishing() const {
 }
 
 bool Session::compares_with(Peer peer) const {
-  if (options_.peers == "all") {
-    return true;
-  }
   const auto names = words_between_commas(options_.peers);
-  return std::find(names.begin(), names.end(), peer_names[static_cast<std::size_t>(peer)]) !=
-         names.end();
+  const auto has = [&names](std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return has(peer_names[static_cast<std::size_t>(peer)]) || (is_among_all(peer) && has(all_peers));
 }
 
 FloorOptions Session::floor_options() const {
@@ -65,7 +72,8 @@ const std::vector<std::unique_ptr<Floor>>& Session::library_floors() {
   if (!has_floors_) {
     has_floors_ = true;
     const std::array makers = {std::pair(Peer::mpi, &make_mpi_floor),
-                               std::pair(Peer::armci, &make_armci_floor)};
+                               std::pair(Peer::armci, &make_armci_floor),
+                               std::pair(Peer::shmem, &make_shmem_floor)};
     for (const auto& [peer, make] : makers) {
       std::string missing;
       if (!compares_with(peer)) {

@@ -37,6 +37,7 @@ enum class Peer : std::uint8_t {
   ga,         ///< Global Arrays
   tcp,        ///< bare sockets
   scalapack,  ///< pdgemm, pdgemr2d, pdtran
+  shmem,      ///< OpenSHMEM; only where it is named
 };
 
 /// What is wrong with a list such as "memory,mpi"; empty when nothing is.
@@ -46,7 +47,7 @@ std::string check_peers(const std::string& names);
 struct BenchOptions : SuiteOptions {
   std::vector<std::string> suites;     ///< "rma", or one part: "rma.strided"
   int threads = 0;                     ///< ranks as threads of one process; 0: as they were started
-  std::string peers = "all";           ///< --compare: "all", "none", or names
+  std::string peers = "all";           ///< --compare: names, "all" but OpenSHMEM, or "none"
   std::int64_t gups_bytes = 32 << 20;  ///< of suite gups: each rank's part of the table
   std::string mg_classes = "A";        ///< of suite mg
   std::string folder = ".";            ///< where suite checkpoint writes its files

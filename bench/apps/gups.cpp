@@ -64,7 +64,7 @@ Candidate local_updates(Session& session, const GupsTable& table) {
 }
 
 std::vector<Candidate> candidates_of(Session& session, OwnMemory& own, PlainMemory* plain,
-                                     MpiMemory* mpi, const GupsTable& table) {
+                                     MpiMemory* mpi, ShmemMemory* shmem, const GupsTable& table) {
   std::vector<Candidate> candidates = {local_updates(session, table)};
   if (plain != nullptr) {
     const auto lost = words_that_may_get_lost(table, session.crew().size());
@@ -73,6 +73,10 @@ std::vector<Candidate> candidates_of(Session& session, OwnMemory& own, PlainMemo
   }
   if (mpi != nullptr) {
     candidates.push_back(updating(session, *mpi, *mpi, table, {"mpi"}));
+  }
+  if (shmem != nullptr) {
+    candidates.push_back(
+        updating(session, *shmem, *shmem, table, {std::string(ShmemMemory::name)}));
   }
   candidates.push_back(updating(session, own, own, table, {"one by one", Calls::each}));
   candidates.push_back(updating(session, own, own, table, {"tessera"}));
@@ -89,7 +93,8 @@ void measure_gups(Session& session) {
   const auto plain = PlainMemory::create(session, own);
   const auto mpi =
       session.compares_with(Peer::mpi) ? MpiMemory::create(session.crew(), bytes_each) : nullptr;
-  const auto candidates = candidates_of(session, own, plain.get(), mpi.get(), table);
+  const auto shmem = make_shmem_memory(session, bytes_each);
+  const auto candidates = candidates_of(session, own, plain.get(), mpi.get(), shmem.get(), table);
   Table text = session.table("Random Updates Rate", candidates.size() - 1, Quantity::rate, "Words");
   const auto measured = session.measure(
       text, {"gups", "updates", fmt::format("{} words", table.words), table.words * 8}, table.words,

@@ -9,11 +9,10 @@
 #include <array>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "bench/floors/floor.hpp"
 #include "bench/floors/mapping.hpp"
 #include "bench/floors/mpi_api.hpp"
+#include "bench/support/fetch_add.hpp"
 #include "bench/support/transfer.hpp"
 
 extern "C" {
@@ -271,22 +270,8 @@ class ArmciFloor : public Floor {
   }
 
   [[nodiscard]] Candidate fetch_add() const {
-    Candidate candidate;
-    candidate.name = "armci-mpi";
-    candidate.bytes = sizeof(long);
-    candidate.run = [this](std::int64_t repetitions) {
-      for (std::int64_t i = 0; i < repetitions; ++i) {
-        (void)add(1);
-      }
-    };
-    if (crew_.rank() == 0) {
-      candidate.verify = [this]() -> std::string {
-        const long before = add(2);
-        const long after = add(0);
-        return after - before == 2 ? "" : fmt::format("adding 2 to {} gave {}", before, after);
-      };
-    }
-    return candidate;
+    return fetch_add_candidate("armci-mpi", crew_.rank() == 0,
+                               [this](int increment) { return add(increment); });
   }
 
   [[nodiscard]] Candidate lock_unlock() const {

@@ -56,14 +56,17 @@ struct FloorSet {
   [[nodiscard]] std::vector<Candidate> candidates(const Case& c) const;
 };
 
-/// Collective. All floors that can be had; those on MPI only where MPI runs with as many ranks as
-/// `crew`, at least two (see MpiSession).
+/// Collective. All floors of memory, MPI and ARMCI-MPI that can be had; those on MPI only where MPI
+/// runs with as many ranks as `crew`, at least two (see MpiSession).
 FloorSet make_floors(Crew& crew, const FloorOptions& options);
 
 /// Collective. Each gives a null pointer and says why in `missing`, or the floor.
 std::unique_ptr<Floor> make_mpi_floor(Crew& crew, const FloorOptions& options,
                                       std::string& missing);
 std::unique_ptr<Floor> make_armci_floor(Crew& crew, const FloorOptions& options,
+                                        std::string& missing);
+/// Starts OpenSHMEM, which ends the job where it can't; so it is none of make_floors().
+std::unique_ptr<Floor> make_shmem_floor(Crew& crew, const FloorOptions& options,
                                         std::string& missing);
 
 }  // namespace tessera::bench

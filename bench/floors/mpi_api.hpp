@@ -22,6 +22,9 @@ bool is_running(int ranks);
 /// Collective. Whether MPI makes windows among all ranks: Open MPI 4.1 does not over every network.
 bool makes_windows();
 
+/// Why a library on MPI can't be used among `ranks`; empty where it can.
+std::string missing_ranks(int ranks);
+
 /// Collective. Why a library on MPI's windows can't be used among `ranks`; empty where it can.
 std::string missing_windows(int ranks);
 

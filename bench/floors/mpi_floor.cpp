@@ -7,13 +7,12 @@
 #include <cstring>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "bench/floors/floor.hpp"
 #include "bench/floors/mapping.hpp"
 #include "bench/floors/mpi_api.hpp"
 #include "bench/floors/mpi_two_sided.hpp"
 #include "bench/support/compare_swap.hpp"
+#include "bench/support/fetch_add.hpp"
 #include "bench/support/transfer.hpp"
 
 namespace tessera::bench {
@@ -226,22 +225,8 @@ class MpiFloor : public Floor {
   }
 
   [[nodiscard]] Candidate fetch_add() const {
-    Candidate candidate;
-    candidate.name = "mpi";
-    candidate.bytes = sizeof(std::int64_t);
-    candidate.run = [this](std::int64_t repetitions) {
-      for (std::int64_t i = 0; i < repetitions; ++i) {
-        (void)add(1);
-      }
-    };
-    if (is_origin_) {
-      candidate.verify = [this]() -> std::string {
-        const std::int64_t before = add(2);
-        const std::int64_t after = add(0);
-        return after - before == 2 ? "" : fmt::format("adding 2 to {} gave {}", before, after);
-      };
-    }
-    return candidate;
+    return fetch_add_candidate("mpi", is_origin_,
+                               [this](std::int64_t increment) { return add(increment); });
   }
 
   [[nodiscard]] Candidate swap() const {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "bench/floors/mpi_api.hpp"
+#include "bench/floors/shmem_session.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -71,7 +72,7 @@ class World : public MpiSession {
  public:
   explicit World(bool finalizes) : finalizes_(finalizes) {}
   ~World() override {
-    if (finalizes_) {
+    if (finalizes_ && !end_shmem_and_mpi()) {
       MPI_Finalize();
     }
   }
@@ -132,12 +133,16 @@ bool makes_windows() {
   return made != 0;
 }
 
-std::string missing_windows(int ranks) {
+std::string missing_ranks(int ranks) {
   if (!is_running(ranks)) {
     return "not started by mpirun or srun with these ranks";
   }
-  if (ranks < 2) {
-    return "needs two ranks";
+  return ranks < 2 ? "needs two ranks" : "";
+}
+
+std::string missing_windows(int ranks) {
+  if (std::string reason = missing_ranks(ranks); !reason.empty()) {
+    return reason;
   }
   return makes_windows() ? "" : "MPI makes no windows here; try OMPI_MCA_osc=sm,pt2pt";
 }

@@ -15,6 +15,8 @@
 
 #include <fmt/format.h>
 
+#include "bench/support/fetch_add.hpp"
+
 namespace tessera::bench {
 namespace {
 
@@ -258,21 +260,8 @@ std::optional<Candidate> TcpFloor::ping_pong(std::size_t bytes) {
 }
 
 Candidate TcpFloor::fetch_add() {
-  Candidate candidate;
-  candidate.name = name_;
-  candidate.bytes = sizeof(std::int64_t);
-  candidate.run = [this](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      (void)add(1);
-    }
-  };
-  if (is_origin_) {
-    candidate.verify = [this]() -> std::string {
-      const std::int64_t before = add(2);
-      const std::int64_t after = add(0);
-      return after - before == 2 ? "" : fmt::format("adding 2 to {} gave {}", before, after);
-    };
-  }
+  Candidate candidate = fetch_add_candidate(
+      name_, is_origin_, [this](std::int64_t increment) { return add(increment); });
   share_work(candidate, 1);
   return candidate;
 }

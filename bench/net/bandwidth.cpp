@@ -39,7 +39,7 @@ void measure_contiguous(Wire& wire, Operation operation, std::int64_t outstandin
     add(candidates, is_one && operation == Operation::get ? wire.mpi_get(bytes)
                                                           : wire.mpi_stream(bytes, outstanding));
     if (is_one) {
-      add(candidates, wire.mpi(c));
+      add(candidates, wire.windows(c));
       add(candidates, wire.own().candidate(c, Completes::at_target));
     } else {
       add(candidates, wire.own().stream(operation, bytes, outstanding));
@@ -71,7 +71,7 @@ void measure_window(Wire& wire, Operation operation, const std::string& title) {
     if (operation != Operation::get) {
       add(candidates, wire.mpi_stream(bytes, messages));
     }
-    add(candidates, wire.mpi(c));
+    add(candidates, wire.windows(c));
     add(candidates, wire.own().candidate(c, completes(wire.session(), Completes::at_target)));
     wire.measure(topic, c.shape(), size * messages, size, candidates);
   }
@@ -88,7 +88,7 @@ void measure_rows(Wire& wire, Operation operation, std::size_t row_bytes) {
     const Case c = Case::strided(operation, row_bytes, rows);
     const Case whole = Case::contiguous(operation, c.bytes());
     std::vector<Candidate> candidates = wire.tcp_floors(whole);
-    add(candidates, wire.mpi(c));
+    add(candidates, wire.windows(c));
     add(candidates, renamed(*wire.own().candidate(whole, Completes::at_target), "contiguous"));
     add(candidates, wire.own().candidate(c, Completes::at_target));
     const auto measured =
@@ -112,7 +112,7 @@ void measure_patches(Wire& wire, Operation operation) {
     Case by_row = c;
     by_row.layout = Layout::separate;
     std::vector<Candidate> candidates = wire.tcp_floors(Case::contiguous(operation, c.bytes()));
-    add(candidates, wire.mpi(c));
+    add(candidates, wire.windows(c));
     add(candidates, renamed(*wire.own().candidate(by_row, Completes::at_target), "n calls"));
     add(candidates, wire.own().candidate(c, Completes::at_target));
     wire.measure(topic, c.shape(), static_cast<std::int64_t>(c.bytes()), n, candidates);
@@ -130,7 +130,7 @@ void measure_doubles(Wire& wire, Operation operation) {
   const Case separate = Case::separate(operation, 8, runs);
   const Case aggregate = Case::aggregate(operation, 8, runs);
   std::vector<Candidate> candidates = wire.tcp_floors(Case::contiguous(operation, 8));
-  add(candidates, wire.mpi(list));
+  add(candidates, wire.windows(list));
   add(candidates, renamed(*wire.own().candidate(separate, Completes::at_target), "1000 calls"));
   add(candidates, renamed(*wire.own().candidate(aggregate, Completes::at_target), "aggregate"));
   add(candidates, wire.own().candidate(list, Completes::at_target));

@@ -31,7 +31,7 @@ void measure_transfers(Wire& wire, Operation operation, const std::string& title
     if (operation != Operation::accumulate) {
       add(candidates, wire.mpi_ping_pong(bytes));
     }
-    add(candidates, wire.mpi(c));
+    add(candidates, wire.windows(c));
     add(candidates, wire.own().candidate(c, Completes::at_target));
     const auto size = static_cast<std::int64_t>(bytes);
     const auto measured = wire.measure(topic, "", size, size, candidates);
@@ -57,7 +57,7 @@ void measure_atomic(Wire& wire, Operation operation, const std::string& title) {
     return;
   }
   std::vector<Candidate> candidates = wire.tcp_floors(c);
-  add(candidates, wire.mpi(c));
+  add(candidates, wire.windows(c));
   add(candidates, std::move(own));
   Topic topic{title, c.name()};
   wire.measure(topic, "", 8, 8, candidates);

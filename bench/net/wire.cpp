@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bench/floors/mpi_two_sided.hpp"
+#include "bench/floors/shmem_memory.hpp"
 #include "bench/net/parts.hpp"
 
 namespace tessera::bench {
@@ -33,36 +34,55 @@ std::function<void(Session&)> between_nodes(std::function<void(Session&)> part,
 }
 
 Wire::Wire(Session& session) : session_(session), own_(session.job(), net_options(session)) {
-  Crew& crew = session.crew();
   for (const Waiting waiting : {Waiting::polling, Waiting::blocking}) {
     std::string missing;
     if (!session.compares_with(Peer::tcp)) {
       continue;
     }
-    if (auto floor = make_tcp_floor(crew, net_options(session), {.waiting = waiting}, missing)) {
+    if (auto floor =
+            make_tcp_floor(session.crew(), net_options(session), {.waiting = waiting}, missing)) {
       tcp_.push_back(std::move(floor));
     } else {
       session.remark("missing: " + missing);
     }
   }
-  if (!session.compares_with(Peer::mpi)) {
-    return;
+  if (session.compares_with(Peer::mpi)) {
+    start_mpi();
   }
+  if (session.compares_with(Peer::shmem)) {
+    start_shmem();
+  }
+}
+
+void Wire::start_mpi() {
+  Crew& crew = session_.crew();
   std::string missing;
-  mpi_ = make_mpi_floor(crew, net_options(session), missing);
+  mpi_ = make_mpi_floor(crew, net_options(session_), missing);
   if (!mpi_) {
-    session.remark("missing: " + missing);
+    session_.remark("missing: " + missing);
   }
   const MpiPath path = mpi_path(crew);
   mpi_messages_share_memory_ = path.messages_share_memory;
   mpi_windows_share_memory_ = path.windows_share_memory && mpi_ != nullptr;
   if (mpi_messages_share_memory_) {
-    session.remark(
+    session_.remark(
         "mpi: its messages go through shared memory here; OMPI_MCA_btl=self,tcp takes them to TCP");
   }
   if (mpi_windows_share_memory_) {
-    session.remark(
+    session_.remark(
         "mpi: its windows are shared memory here; OMPI_MCA_osc=pt2pt takes them to the network");
+  }
+}
+
+void Wire::start_shmem() {
+  std::string missing;
+  shmem_ = make_shmem_floor(session_.crew(), net_options(session_), missing);
+  if (!shmem_) {
+    session_.remark("missing: " + missing);
+  }
+  shmem_shares_memory_ = shmem_shares_memory(session_.crew());
+  if (shmem_shares_memory_) {
+    session_.remark("openshmem: it uses shared memory here; UCX_TLS=tcp,self takes it to TCP");
   }
 }
 
@@ -90,22 +110,30 @@ std::vector<Candidate> Wire::tcp_streams(Operation operation, std::size_t bytes,
   return found;
 }
 
+namespace {
+
 // The names say in every table that this is no network.
-std::string Wire::mpi_name(const std::string& name, bool shares_memory) const {
+std::string name_by_way(const std::string& name, bool shares_memory) {
   return shares_memory ? name + " in memory" : name;
 }
 
+}  // namespace
+
 std::string Wire::message_name() const {
-  return mpi_name("mpi two-sided", mpi_messages_share_memory_);
+  return name_by_way("mpi two-sided", mpi_messages_share_memory_);
 }
 
-std::optional<Candidate> Wire::mpi(const Case& c) const {
-  auto candidate = mpi_ ? mpi_->candidate(c) : std::nullopt;
-  if (!candidate) {
-    return std::nullopt;
-  }
-  return renamed(mpi_helped_by_target(session_.crew(), std::move(*candidate)),
-                 mpi_name("mpi", mpi_windows_share_memory_));
+std::vector<Candidate> Wire::windows(const Case& c) const {
+  std::vector<Candidate> found;
+  const auto add_of = [&](Floor* floor, bool shares_memory) {
+    if (auto candidate = floor != nullptr ? floor->candidate(c) : std::nullopt) {
+      found.push_back(renamed(mpi_helped_by_target(session_.crew(), std::move(*candidate)),
+                              name_by_way(std::string(floor->name()), shares_memory)));
+    }
+  };
+  add_of(mpi_.get(), mpi_windows_share_memory_);
+  add_of(shmem_.get(), shmem_shares_memory_);
+  return found;
 }
 
 namespace {

@@ -36,7 +36,7 @@ std::vector<Measured> measure_line(Session& session, Topic& topic, const Subject
 
 class Wire {
  public:
-  /// Collective. Says in remarks which floors are missing and where MPI does not use the network.
+  /// Collective. Says in remarks which floors are missing and which do not use the network.
   explicit Wire(Session& session);
 
   [[nodiscard]] Session& session() { return session_; }
@@ -49,8 +49,8 @@ class Wire {
   /// Raw TCP with several messages outstanding; see TcpFloor::stream().
   [[nodiscard]] std::vector<Candidate> tcp_streams(Operation operation, std::size_t bytes,
                                                    std::int64_t messages) const;
-  /// MPI's windows, while the target waits inside MPI.
-  [[nodiscard]] std::optional<Candidate> mpi(const Case& c) const;
+  /// MPI's windows and OpenSHMEM, while the target waits inside MPI.
+  [[nodiscard]] std::vector<Candidate> windows(const Case& c) const;
   /// MPI's messages: a round trip, and a stream from rank 0 to rank 1.
   [[nodiscard]] std::optional<Candidate> mpi_ping_pong(std::size_t bytes) const;
   [[nodiscard]] std::optional<Candidate> mpi_stream(std::size_t bytes, std::int64_t messages) const;
@@ -64,15 +64,18 @@ class Wire {
                                 std::int64_t line, const std::vector<Candidate>& candidates) const;
 
  private:
-  [[nodiscard]] std::string mpi_name(const std::string& name, bool shares_memory) const;
+  void start_mpi();
+  void start_shmem();
   [[nodiscard]] std::string message_name() const;
 
   Session& session_;
   OwnSide own_;
   std::vector<std::unique_ptr<TcpFloor>> tcp_;  ///< polling, blocking
   std::unique_ptr<Floor> mpi_;
+  std::unique_ptr<Floor> shmem_;
   bool mpi_messages_share_memory_ = false;
   bool mpi_windows_share_memory_ = false;
+  bool shmem_shares_memory_ = false;
 };
 
 /// Buffers for four of the largest messages at once.

@@ -18,7 +18,7 @@ struct Known {
 
 // Names that stand on one chart have different styles. Longer names stand before those that they
 // begin with.
-constexpr std::array<Known, 81> known = {{
+constexpr std::array<Known, 82> known = {{
     {"tessera", Kind::ours, 0},
     {"shm", Kind::ours, 0},
     {"tcp polling", Kind::floor, 4},
@@ -94,6 +94,7 @@ constexpr std::array<Known, 81> known = {{
     {"mpi", Kind::floor, style_of_mpi},
     {"armci-mpi", Kind::floor, 5},
     {"global arrays", Kind::floor, 3},
+    {"openshmem", Kind::floor, 4},
     {"pdgemm", Kind::floor, 4},
     {"pdgemr2d", Kind::floor, 4},
     {"pdtran", Kind::floor, 4},

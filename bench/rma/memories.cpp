@@ -2,6 +2,7 @@
 #include "bench/rma/memories.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace tessera::bench {
 
@@ -41,6 +42,19 @@ Memories::Memories(Session& session, std::size_t bytes_each)
     : own_(session.job(), bytes_each),
       plain_(PlainMemory::create(session, own_)),
       mpi_(session.compares_with(Peer::mpi) ? MpiMemory::create(session.crew(), bytes_each)
-                                            : nullptr) {}
+                                            : nullptr),
+      shmem_(make_shmem_memory(session, bytes_each)) {}
+
+std::unique_ptr<ShmemMemory> make_shmem_memory(Session& session, std::size_t bytes_each) {
+  if (!session.compares_with(Peer::shmem)) {
+    return nullptr;
+  }
+  std::string missing;
+  auto memory = ShmemMemory::create(session.crew(), bytes_each, missing);
+  if (memory == nullptr) {
+    session.remark("missing: " + missing);
+  }
+  return memory;
+}
 
 }  // namespace tessera::bench

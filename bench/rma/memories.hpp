@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Memory of which every rank has a slice, by whoever moves it: OwnMemory is Tessera's, PlainMemory
-// what processors do by themselves where slices are mapped, MpiMemory (bench/floors/) MPI's. They
-// have the same functions, so that parts in which all ranks act are written once, as templates.
+// what processors do by themselves where slices are mapped, MpiMemory and ShmemMemory
+// (bench/floors/) MPI's and OpenSHMEM's. They have the same functions, so that parts in which all
+// ranks act are written once, as templates.
 //
 // Creation and destruction are collective. Their crew is Session::crew(): MPI needs targets that
 // wait inside of it.
@@ -18,6 +19,7 @@
 
 #include "bench/floors/kernels.hpp"
 #include "bench/floors/mpi_memory.hpp"
+#include "bench/floors/shmem_memory.hpp"
 #include "bench/session.hpp"
 #include "rma/atomic.hpp"
 #include "rma/region.hpp"
@@ -131,6 +133,9 @@ class Memories {
     if (mpi_) {
       add(*mpi_);
     }
+    if (shmem_) {
+      add(*shmem_);
+    }
     add(own_);
     return made;
   }
@@ -139,6 +144,10 @@ class Memories {
   OwnMemory own_;
   std::unique_ptr<PlainMemory> plain_;
   std::unique_ptr<MpiMemory> mpi_;
+  std::unique_ptr<ShmemMemory> shmem_;
 };
+
+/// Collective. Null where --compare doesn't name OpenSHMEM, or with a remark where it can't be had.
+std::unique_ptr<ShmemMemory> make_shmem_memory(Session& session, std::size_t bytes_each);
 
 }  // namespace tessera::bench

@@ -9,6 +9,7 @@
 
 #include "bench/floors/mapping.hpp"
 #include "bench/support/compare_swap.hpp"
+#include "bench/support/fetch_add.hpp"
 #include "rma/aggregate.hpp"
 #include "rma/atomic.hpp"
 #include "rma/element.hpp"
@@ -263,12 +264,12 @@ Candidate OwnSide::aggregate(const Case& c, Completes completes) {
 }
 
 Candidate OwnSide::atomic(const Case& c) {
-  Candidate candidate;
-  candidate.name = name_;
-  candidate.bytes = sizeof(std::int64_t);
   const RemoteAddress word = region_.at(target_);
   rma::Job& job = job_;
   if (c.operation == Operation::swap) {
+    Candidate candidate;
+    candidate.name = name_;
+    candidate.bytes = sizeof(std::int64_t);
     candidate.run = [=, &job](std::int64_t repetitions) {
       for (std::int64_t i = 0; i < repetitions; ++i) {
         (void)rma::swap(job, word, i).value();
@@ -295,19 +296,9 @@ Candidate OwnSide::atomic(const Case& c) {
                                     return rma::compare_swap(job, word, expected, desired).value();
                                   });
   }
-  candidate.run = [=, &job](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      (void)rma::fetch_add(job, word, std::int64_t{1}).value();
-    }
-  };
-  if (job_.rank().value == 0) {
-    candidate.verify = [=, &job]() -> std::string {
-      const std::int64_t before = rma::fetch_add(job, word, std::int64_t{2}).value();
-      const std::int64_t after = rma::fetch_add(job, word, std::int64_t{0}).value();
-      return after - before == 2 ? "" : fmt::format("adding 2 to {} gave {}", before, after);
-    };
-  }
-  return candidate;
+  return fetch_add_candidate(name_, job_.rank().value == 0, [=, &job](std::int64_t increment) {
+    return rma::fetch_add(job, word, increment).value();
+  });
 }
 
 std::optional<Candidate> OwnSide::stream(Operation operation, std::size_t bytes,

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "bench/floors/mpi_collectives.hpp"
+#include "bench/floors/shmem_memory.hpp"
 #include "bench/rma/fencer.hpp"
 #include "bench/rma/memories.hpp"
 #include "bench/rma/parts.hpp"
@@ -73,6 +74,11 @@ void measure_barrier(Session& session) {
     if (session.compares_with(Peer::mpi)) {
       if (auto mpi = mpi_barrier_candidate(session.crew(), ranks)) {
         candidates.push_back(std::move(*mpi));
+      }
+    }
+    if (session.compares_with(Peer::shmem)) {
+      if (auto shmem = shmem_barrier_candidate(session.crew(), ranks)) {
+        candidates.push_back(std::move(*shmem));
       }
     }
     candidates.push_back(own_barrier(session, ranks, true));

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Stands in for OpenSHMEM in a build without it.
+#include "bench/floors/floor.hpp"
+#include "bench/floors/shmem_memory.hpp"
+#include "bench/floors/shmem_session.hpp"
+
+namespace tessera::bench {
+namespace {
+
+constexpr const char* reason = "openshmem: this build has no OpenSHMEM (Debian: libopenmpi-dev)";
+
+}  // namespace
+
+bool end_shmem_and_mpi() {
+  return false;
+}
+
+std::unique_ptr<Floor> make_shmem_floor(Crew&, const FloorOptions&, std::string& missing) {
+  missing = reason;
+  return nullptr;
+}
+
+struct ShmemMemory::Heap {};
+
+std::unique_ptr<ShmemMemory> ShmemMemory::create(Crew&, std::size_t, std::string& missing) {
+  missing = reason;
+  return nullptr;
+}
+
+ShmemMemory::~ShmemMemory() = default;
+
+void ShmemMemory::put(int, std::size_t, const void*, std::size_t) {}
+void ShmemMemory::start_get(int, std::size_t, void*, std::size_t) {}
+void ShmemMemory::add(int, std::size_t, std::int64_t) {}
+void ShmemMemory::add(int, std::span<const std::size_t>, std::span<const std::int64_t>) {}
+void ShmemMemory::complete(int) {}
+void ShmemMemory::complete_all() {}
+
+std::int64_t ShmemMemory::fetch_add(int, std::size_t, std::int64_t) {
+  return 0;
+}
+
+bool shmem_shares_memory(Crew&) {
+  return false;
+}
+
+std::optional<Candidate> shmem_barrier_candidate(Crew&, int) {
+  return std::nullopt;
+}
+
+}  // namespace tessera::bench

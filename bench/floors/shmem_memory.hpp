@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ShmemMemory: OpenSHMEM's symmetric memory, for parts in which all ranks act. Counterpart of
+// OwnMemory (bench/rma/memories.hpp), with the same functions. This header includes no <shmem.h>.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "bench/support/candidate.hpp"
+#include "bench/support/crew.hpp"
+
+namespace tessera::bench {
+
+class ShmemMemory {
+ public:
+  static constexpr std::string_view name = "openshmem";
+
+  /// Collective. Null with the reason in `missing` where it can't be had.
+  static std::unique_ptr<ShmemMemory> create(Crew& crew, std::size_t bytes_each,
+                                             std::string& missing);
+  /// Collective.
+  ~ShmemMemory();
+  ShmemMemory(const ShmemMemory&) = delete;
+  ShmemMemory& operator=(const ShmemMemory&) = delete;
+
+  /// Started; complete, also at the target, after complete().
+  void put(int rank, std::size_t at, const void* from, std::size_t bytes);
+  void start_get(int rank, std::size_t at, void* to, std::size_t bytes);
+  /// Started: one word, or `values.size()` words at the places `at`.
+  void add(int rank, std::size_t at, std::int64_t value);
+  void add(int rank, std::span<const std::size_t> at, std::span<const std::int64_t> values);
+  void wait(int rank) { complete(rank); }
+  /// OpenSHMEM completes what goes to all ranks at once.
+  void complete(int rank);
+  void complete_all();
+  std::int64_t fetch_add(int rank, std::size_t at, std::int64_t increment);
+
+ private:
+  struct Heap;
+  explicit ShmemMemory(std::unique_ptr<Heap> heap);
+  std::unique_ptr<Heap> heap_;
+};
+
+/// Collective. Whether rank 0 can load and store what OpenSHMEM's rank 1 has: then it uses no
+/// network. False where OpenSHMEM can't be had.
+bool shmem_shares_memory(Crew& crew);
+
+/// Collective, also when run. shmem_barrier of the first `ranks` ranks, which also completes what
+/// they have put. None where OpenSHMEM can't be had.
+std::optional<Candidate> shmem_barrier_candidate(Crew& crew, int ranks);
+
+}  // namespace tessera::bench

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Fetch-and-add as all candidates do it: one is added to a word, again and again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/support/candidate.hpp"
+
+namespace tessera::bench {
+
+/// `add(increment)` gives the value from before; `verifies` says whether this rank is the one to
+/// check.
+template <class Add>
+Candidate fetch_add_candidate(std::string name, bool verifies, Add add) {
+  Candidate candidate;
+  candidate.name = std::move(name);
+  candidate.bytes = sizeof(std::int64_t);
+  candidate.run = [add](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      static_cast<void>(add(1));
+    }
+  };
+  if (verifies) {
+    candidate.verify = [add]() -> std::string {
+      const std::int64_t before = add(2);
+      const std::int64_t after = add(0);
+      return after - before == 2 ? "" : fmt::format("adding 2 to {} gave {}", before, after);
+    };
+  }
+  return candidate;
+}
+
+}  // namespace tessera::bench
