@@ -44,6 +44,11 @@ std::map<std::string, std::string> BenchOptions::distinguishing() const {
   if (threads > 0) {
     found["--threads"] = "yes";  // how many says the number of ranks
   }
+  // It takes part in what MPI does beside it.
+  if (const auto names = words_between_commas(peers);
+      std::find(names.begin(), names.end(), "shmem") != names.end()) {
+    found["--compare shmem"] = "yes";
+  }
   if (folder != ".") {
     found["--folder"] = folder;
   }

@@ -72,7 +72,10 @@ class World : public MpiSession {
  public:
   explicit World(bool finalizes) : finalizes_(finalizes) {}
   ~World() override {
-    if (finalizes_ && !end_shmem_and_mpi()) {
+    end_shmem();
+    int is_finalized = 0;
+    MPI_Finalized(&is_finalized);
+    if (finalizes_ && is_finalized == 0) {
       MPI_Finalize();
     }
   }

@@ -12,9 +12,7 @@ constexpr const char* reason = "openshmem: this build has no OpenSHMEM (Debian: 
 
 }  // namespace
 
-bool end_shmem_and_mpi() {
-  return false;
-}
+void end_shmem() {}
 
 std::unique_ptr<Floor> make_shmem_floor(Crew&, const FloorOptions&, std::string& missing) {
   missing = reason;

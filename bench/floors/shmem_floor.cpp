@@ -186,10 +186,8 @@ class ShmemFloor : public Floor {
 
 std::unique_ptr<Floor> make_shmem_floor(Crew& crew, const FloorOptions& options,
                                         std::string& missing) {
-  missing = shmem::missing(crew.size());
-  if (missing.empty() && options.attaches) {
-    missing = "puts into memory of its own only, not the user's (-w create)";
-  }
+  missing = options.attaches ? "puts into memory of its own only, not the user's (-w create)"
+                             : shmem::missing(crew.size());
   if (missing.empty()) {
     if (auto floor = std::make_unique<ShmemFloor>(crew, options); floor->has_room()) {
       return floor;

@@ -5,7 +5,9 @@
 #include <link.h>
 
 #include <cstring>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,28 +21,34 @@ bool& is_started() {
   return started;
 }
 
-int keep_loaded(dl_phdr_info* info, std::size_t /*size*/, void* /*data*/) {
+int note_part(dl_phdr_info* info, std::size_t /*size*/, void* parts) {
   if (std::string_view(info->dlpi_name).find("mca_spml_") != std::string_view::npos) {
-    dlopen(info->dlpi_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    static_cast<std::vector<std::string>*>(parts)->emplace_back(info->dlpi_name);
   }
   return 0;
 }
 
+// Open MPI 4.1 unloads this part of OpenSHMEM while free() still calls a function in it.
+void keep_loaded() {
+  std::vector<std::string> parts;
+  dl_iterate_phdr(note_part, &parts);
+  for (const std::string& part : parts) {
+    dlopen(part.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+  }
+}
+
 void start() {
   shmem_init();
-  // Open MPI 4.1 unloads this part of OpenSHMEM while free() still calls a function in it.
-  dl_iterate_phdr(keep_loaded, nullptr);
+  keep_loaded();
   is_started() = true;
 }
 
 }  // namespace
 
-bool end_shmem_and_mpi() {
-  if (!is_started()) {
-    return false;
+void end_shmem() {
+  if (is_started()) {
+    shmem_finalize();
   }
-  shmem_finalize();
-  return true;
 }
 
 namespace shmem {

@@ -5,8 +5,7 @@
 
 namespace tessera::bench {
 
-/// Collective. Ends OpenSHMEM, and MPI with it. False where OpenSHMEM wasn't started, and all is as
-/// before.
-bool end_shmem_and_mpi();
+/// Collective. Ends OpenSHMEM where it was started; Open MPI's ends MPI, too.
+void end_shmem();
 
 }  // namespace tessera::bench

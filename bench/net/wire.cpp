@@ -80,7 +80,7 @@ void Wire::start_shmem() {
   if (!shmem_) {
     session_.remark("missing: " + missing);
   }
-  shmem_shares_memory_ = shmem_shares_memory(session_.crew());
+  shmem_shares_memory_ = shmem_ != nullptr && shmem_shares_memory(session_.crew());
   if (shmem_shares_memory_) {
     session_.remark("openshmem: it uses shared memory here; UCX_TLS=tcp,self takes it to TCP");
   }

@@ -94,7 +94,7 @@ constexpr std::array<Known, 82> known = {{
     {"mpi", Kind::floor, style_of_mpi},
     {"armci-mpi", Kind::floor, 5},
     {"global arrays", Kind::floor, 3},
-    {"openshmem", Kind::floor, 4},
+    {"openshmem", Kind::floor, 3},
     {"pdgemm", Kind::floor, 4},
     {"pdgemr2d", Kind::floor, 4},
     {"pdtran", Kind::floor, 4},

@@ -4,8 +4,8 @@
 // carried out when its payload is complete, and their answers, all in the order of the stream.
 //
 // Puts of long rows and long deliveries are received in their place, gets of long rows are sent
-// from it; short rows go packed through a buffer. What one peer may have waiting is bounded: while
-// answers wait for room, no more requests are looked at.
+// from it unless a few KiB (FrameWriter); short rows go packed through a buffer. What one peer may
+// have waiting is bounded: while answers wait for room, no more requests are looked at.
 //
 // Nothing that comes is believed. A frame that no Tessera sends ends the conversation, and the peer
 // is told why; a request that makes sense and cannot be carried out is answered with its error. A
@@ -65,6 +65,7 @@ class Conversation final : private FrameSink {
     if (!reader_.is_inside_frame()) {
       packed_.look();
     }
+    writer_.look();
   }
   /// As Channel::check.
   [[nodiscard]] Status check_peer_lives() const { return channel_->check(); }

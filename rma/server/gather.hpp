@@ -6,9 +6,9 @@
 // A put, get or accumulate of a few bytes costs a header, a check and perhaps an answer of its own,
 // each many times what its bytes cost. While such operations of one kind on one slice follow each
 // other they are gathered here, and sent as a list: when one comes that doesn't fit, when there are
-// many, when somebody waits, or soon in any case. What is sent next on the stream goes behind it,
-// so the order of a rank's operations stays as it was. Each operation ends, and fails, by itself:
-// gets that failed as a list are asked for one by one.
+// many, when somebody waits, or soon in any case; one alone as a request of its own. What is sent
+// next on the stream goes behind it, so the order of a rank's operations stays as it was. Each
+// operation ends, and fails, by itself: gets that failed as a list are asked for one by one.
 //
 // Threads: one at a time.
 #pragma once

@@ -191,7 +191,9 @@ Link::When Link::when() {
 void Link::note_unsent() {
   unsent_ = !writer_.is_empty() || !gather_.is_empty();
   held_up_.store(writer_.is_held_up(), std::memory_order_relaxed);
-  crowded_.store(writer_.own_bytes() >= client_.options().kept_bytes, std::memory_order_relaxed);
+  // A batch is bounded by itself, and is sent by whoever comes.
+  crowded_.store(writer_.is_held_up() && writer_.own_bytes() >= client_.options().kept_bytes,
+                 std::memory_order_relaxed);
 }
 
 template <class Post>
@@ -417,6 +419,10 @@ void Link::say_bye() {
   if (post(bye, {}, {}, &sent, When::now).ok()) {
     wait(sent);
     sent.take_error().ignore("it is gone now in any case");
+    // It was taken, perhaps behind others for which there was no room.
+    while (has_unsent() && !is_lost()) {
+      wait_a_little();
+    }
   }
 }
 
@@ -492,6 +498,9 @@ void Link::check_host() {
   if (const std::unique_lock guard(receiving_, std::try_to_lock);
       guard.owns_lock() && !reader_.is_inside_frame()) {
     packed_.look();
+  }
+  if (const std::unique_lock guard(sending_, std::try_to_lock); guard.owns_lock()) {
+    writer_.look();
   }
   if (!is_lost()) {
     if (const Status status = channel_->check(); !status.ok()) {

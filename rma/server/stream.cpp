@@ -41,6 +41,15 @@ std::size_t drop_front(std::span<iovec> pieces, std::size_t bytes) noexcept {
 // once more. What is told to go together does so anyhow, from where it lies.
 constexpr std::size_t most_copied = std::size_t{16} * 1024 + 512;
 constexpr std::size_t most_copied_together = 1024;
+constexpr std::size_t full_batch = 4 * most_copied;
+
+// Grows as vectors do, but not beyond what a batch may have.
+void make_room(std::vector<std::byte>& batch, std::size_t bytes) {
+  const std::size_t needed = batch.size() + bytes;
+  if (needed > batch.capacity()) {
+    batch.reserve(std::max(needed, std::min(2 * needed, full_batch + most_copied)));
+  }
+}
 
 }  // namespace
 
@@ -72,13 +81,20 @@ bool FrameWriter::joins_batch(std::size_t bytes, When when) const noexcept {
 
 Status FrameWriter::add_to_batch(std::span<const std::byte> head, std::span<const iovec> body,
                                  When when) {
-  constexpr std::size_t full = 4 * most_copied;
+  has_batched_ = true;
+  make_room(batch_, head.size() + total(body));
   batch_.insert(batch_.end(), head.begin(), head.end());
   for (const iovec& piece : body) {
     const auto* const bytes = static_cast<const std::byte*>(piece.iov_base);
     batch_.insert(batch_.end(), bytes, bytes + piece.iov_len);
   }
-  return when == When::now || batch_.size() >= full ? send_batch() : Status();
+  return when == When::now || batch_.size() >= full_batch ? send_batch() : Status();
+}
+
+void FrameWriter::look() noexcept {
+  if (!std::exchange(has_batched_, false) && batch_.empty()) {
+    batch_ = {};
+  }
 }
 
 Status FrameWriter::send_batch() {

@@ -4,7 +4,8 @@
 // takes frames apart as their bytes come and puts payloads where they belong.
 //
 // Large payloads go straight between the channel and the memory that they come from or go to
-// (gathered send, scattered receive); what is copied on the way is at most the reader's buffer.
+// (gathered send, scattered receive). Copied on the way are at most the reader's buffer, and frames
+// of up to 16 KiB that may wait for others: together they cost one call of the system.
 //
 // Threads: one at a time for each object.
 #pragma once
@@ -49,6 +50,9 @@ class FrameWriter {
   /// The same with a body of which the writer copies what there is no room for.
   Status post_copy(std::span<const std::byte> head, std::span<const std::byte> body,
                    When when = When::now);
+
+  /// Gives a batch's memory back when there was none since the last call.
+  void look() noexcept;
 
   /// Sends more of what is kept. Errors: peer_lost; fail() is the caller's to call.
   Status flush();
@@ -99,7 +103,8 @@ class FrameWriter {
   std::size_t kept_bytes_ = 0;
   std::size_t own_bytes_ = 0;
   bool is_left_ = false;
-  std::vector<std::byte> batch_;  // small frames that go together; empty while anything is kept
+  std::vector<std::byte> batch_;  // copies of frames that go together; empty while anything is kept
+  bool has_batched_ = false;      // since look()
 };
 
 /// Who the frames are for.

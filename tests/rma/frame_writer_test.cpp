@@ -151,6 +151,11 @@ TEST(FrameWriter, CopiesWhatMayWaitUntilItIsWorthACall) {
   }
   EXPECT_EQ(channel.sends(), 2) << "full";
   EXPECT_FALSE(writer.is_empty());
+  EXPECT_FALSE(writer.is_held_up()) << "there is room";
+  writer.look();
+  writer.look();
+  EXPECT_TRUE(ok(writer.flush()));
+  EXPECT_EQ(channel.sent().size(), 3 * all.size() + 5);
 }
 
 TEST(FrameWriter, SendsFromWhereItLiesWhatIsTooLongToCopy) {
