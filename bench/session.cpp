@@ -17,6 +17,16 @@ constexpr std::array<std::string_view, 7> peer_names = {"memory", "mpi",       "
                                                         "tcp",    "scalapack", "shmem"};
 constexpr std::string_view all_peers = "all";
 
+constexpr std::string_view name_of(Peer peer) {
+  return peer_names[static_cast<std::size_t>(peer)];
+}
+
+/// Whether --compare has that word.
+bool names_peer(const std::string& peers, std::string_view name) {
+  const auto names = words_between_commas(peers);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 // OpenSHMEM takes the process's malloc() into its hands, and ends the job where it can't start.
 constexpr bool is_among_all(Peer peer) {
   return peer != Peer::shmem;
@@ -45,8 +55,7 @@ std::map<std::string, std::string> BenchOptions::distinguishing() const {
     found["--threads"] = "yes";  // how many says the number of ranks
   }
   // It takes part in what MPI does beside it.
-  if (const auto names = words_between_commas(peers);
-      std::find(names.begin(), names.end(), "shmem") != names.end()) {
+  if (names_peer(peers, name_of(Peer::shmem))) {
     found["--compare shmem"] = "yes";
   }
   if (folder != ".") {
@@ -56,11 +65,8 @@ std::map<std::string, std::string> BenchOptions::distinguishing() const {
 }
 
 bool Session::compares_with(Peer peer) const {
-  const auto names = words_between_commas(options_.peers);
-  const auto has = [&names](std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  return has(peer_names[static_cast<std::size_t>(peer)]) || (is_among_all(peer) && has(all_peers));
+  return names_peer(options_.peers, name_of(peer)) ||
+         (is_among_all(peer) && names_peer(options_.peers, all_peers));
 }
 
 FloorOptions Session::floor_options() const {

@@ -32,7 +32,6 @@ void ShmemMemory::put(int, std::size_t, const void*, std::size_t) {}
 void ShmemMemory::start_get(int, std::size_t, void*, std::size_t) {}
 void ShmemMemory::add(int, std::size_t, std::int64_t) {}
 void ShmemMemory::add(int, std::span<const std::size_t>, std::span<const std::int64_t>) {}
-void ShmemMemory::complete(int) {}
 void ShmemMemory::complete_all() {}
 
 std::int64_t ShmemMemory::fetch_add(int, std::size_t, std::int64_t) {

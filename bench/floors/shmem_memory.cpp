@@ -49,10 +49,6 @@ void ShmemMemory::add(int rank, std::span<const std::size_t> at,
   }
 }
 
-void ShmemMemory::complete(int /*rank*/) {
-  shmem_quiet();
-}
-
 void ShmemMemory::complete_all() {
   shmem_quiet();
 }

@@ -43,11 +43,11 @@ constexpr std::size_t most_copied = std::size_t{16} * 1024 + 512;
 constexpr std::size_t most_copied_together = 1024;
 constexpr std::size_t full_batch = 4 * most_copied;
 
-// Grows as vectors do, but not beyond what a batch may have.
+// Grows as vectors do, but not beyond what a batch has: one more frame when it is not yet full.
 void make_room(std::vector<std::byte>& batch, std::size_t bytes) {
   const std::size_t needed = batch.size() + bytes;
   if (needed > batch.capacity()) {
-    batch.reserve(std::max(needed, std::min(2 * needed, full_batch + most_copied)));
+    batch.reserve(std::min(2 * needed, full_batch + most_copied));
   }
 }
 
