@@ -63,6 +63,7 @@ Suite net_suite() {
        {"scattered", between_nodes(measure_net_scattered)},
        {"overlap", between_nodes(measure_net_overlap)},
        {"overlap_steps", between_nodes(measure_net_overlap_steps)},
+       {"progress", between_nodes(measure_net_progress)},
        {"fence", between_nodes(measure_net_fence)},
        {"contention", between_nodes([](Session& session) { measure_contention(session, "net"); })},
        {"collectives",

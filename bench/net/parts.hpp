@@ -41,6 +41,8 @@ void measure_net_scattered(Session& session);
 void measure_net_overlap(Session& session);
 /// The same for smaller gets, with computations that grow: where the whole begins to take longer.
 void measure_net_overlap_steps(Session& session);
+/// Small operations at moments that nobody expects, while the target computes.
+void measure_net_progress(Session& session);
 /// fence_all with changes at none, some and all of the other ranks; by rank 0 and by all ranks.
 void measure_net_fence(Session& session);
 /// What the agent takes of a processor when there is nothing to do.

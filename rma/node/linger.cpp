@@ -23,9 +23,7 @@ void Crowd::note_loss(Clock::time_point now) noexcept {
 }
 
 Crowd& Crowd::of_waiter() noexcept {
-  using std::chrono::milliseconds;
-  static thread_local constinit Crowd mine(
-      {.least = milliseconds(1), .most = milliseconds(100), .forgotten = milliseconds(100)});
+  static thread_local constinit Crowd mine;
   return mine;
 }
 

@@ -28,11 +28,15 @@ class Crowd {
  public:
   using Clock = std::chrono::steady_clock;
   struct Limits {
-    Clock::duration least;  ///< how long a first loss is remembered; each further one twice as long
-    Clock::duration most;
-    Clock::duration forgotten;  ///< behind that time, for the next loss to count as a first one
+    /// How long a first loss is remembered; each further one twice as long.
+    Clock::duration least = std::chrono::milliseconds(1);
+    Clock::duration most = std::chrono::milliseconds(100);
+    /// Behind that time the next loss counts as a first one. Longer than what is lost and the time
+    /// between two losses: some milliseconds each, for an agent whose node's rank computes.
+    Clock::duration forgotten = std::chrono::milliseconds(100);
   };
 
+  constexpr Crowd() noexcept = default;
   constexpr explicit Crowd(const Limits& limits) noexcept : limits_(limits) {}
 
   /// Lets others go first. True when one of them had the core for a slice.

@@ -190,10 +190,7 @@ class AgentThread {
   std::chrono::steady_clock::time_point checked_;         // likewise machines that don't answer
   std::chrono::steady_clock::time_point looked_;          // likewise locks
   bool was_away_ = false;                                 // for as long as a slice
-  // Requests come often, and to be awake for them matters more than for what one waits for oneself.
-  detail::Crowd crowd_{{.least = std::chrono::microseconds(100),
-                        .most = std::chrono::milliseconds(50),
-                        .forgotten = std::chrono::milliseconds(6)}};  // a slice and a bit
+  detail::Crowd crowd_;
   std::thread thread_;
 };
 

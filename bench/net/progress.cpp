@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What small operations take that come now and then to a rank that computes: its node's agent has
+// to get a processor first. Beside bare sockets, where a thread at the target sleeps until a
+// request comes. MPI's windows are no floor here: a target that doesn't call MPI need not answer
+// before it does.
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/net/parts.hpp"
+#include "bench/net/wire.hpp"
+#include "bench/support/clock.hpp"
+#include "bench/support/overlap.hpp"
+
+namespace tessera::bench {
+namespace {
+
+/// Moments that fall anywhere in a time slice of the system's, which lasts some milliseconds.
+class Moments {
+ public:
+  void wait() { std::this_thread::sleep_for(std::chrono::microseconds(pause_us_(random_))); }
+
+ private:
+  std::minstd_rand random_;
+  std::uniform_int_distribution<int> pause_us_{200, 3000};
+};
+
+/// The same at moments that nobody expects, the waiting for which is not timed.
+Candidate now_and_then(Candidate candidate, Moments& moments, PausableClock& clock) {
+  candidate.run = [run = std::move(candidate.run), &moments, &clock](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      clock.pause([&] { moments.wait(); });
+      run(1);
+    }
+  };
+  return candidate;
+}
+
+/// A median says little where one of some has to wait long.
+void remark_on_late(const Session& session, const char* operation,
+                    const std::vector<Measured>& measured) {
+  constexpr double us_per_ns = 1e-3;
+  for (const Measured& each : measured) {
+    const Stats us = each.stats_ns.scaled(us_per_ns);
+    session.remark(
+        fmt::format("{}, {}: 95 % within {:.1f} us, 99 % within {:.1f}, all within {:.1f}",
+                    operation, each.name, us.p95, us.p99, us.max));
+  }
+}
+
+void measure(Wire& wire, Operation operation, const char* name) {
+  Session& session = wire.session();
+  const Case c = Case::contiguous(operation, 8);
+  std::vector<Candidate> candidates;
+  if (TcpFloor* const tcp = wire.tcp(Waiting::blocking)) {
+    add(candidates, tcp->candidate(c));
+  }
+  add(candidates, wire.own().candidate(c, Completes::at_target));
+  Moments moments;
+  PausableClock clock;
+  for (Candidate& each : candidates) {
+    each = now_and_then(std::move(each), moments, clock);
+  }
+  MeasureOptions options = session.options().measure_options();
+  options.clock = clock.clock();
+  options.repetitions = 1;
+  options.prime = false;  // a request that was just answered may find the agent awake
+  Topic topic{fmt::format("{} Latency now and then, target computing", name),
+              "progress_" + c.name()};
+  topic.sampling_limit = std::chrono::seconds(5);
+  const auto measured =
+      measure_line(session, topic, {"net", topic.op, "", 8}, 8, candidates, options);
+  if (session.is_leader()) {
+    remark_on_late(session, name, measured);
+  }
+}
+
+}  // namespace
+
+void measure_net_progress(Session& session) {
+  Wire wire(session);
+  std::optional<BackgroundComputation> busy;
+  if (session.crew().rank() == 1) {
+    busy.emplace();
+  }
+  measure(wire, Operation::get, "Get");
+  measure(wire, Operation::put, "Put and Fence");
+  measure(wire, Operation::fetch_add, "Fetch-and-Add");
+}
+
+}  // namespace tessera::bench
