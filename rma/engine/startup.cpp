@@ -192,8 +192,8 @@ std::uint64_t arena_bytes(const Settings& settings) {
 // With a core for each rank, the peer answers within microseconds; or it computes, and to be awake
 // when it comes is worth more than what a sleeper leaves to others, for as long as it takes to fall
 // asleep and wake up some ten times. Without, the peer can only run when we give way, and soon
-// sleep. What is done for an agent is worth as much as its own staying awake; where there are more
-// nodes than cores, the other nodes' running is worth more.
+// sleep. What is done for an agent is worth as much as its own staying awake; without a core for
+// each rank the others' running is worth more.
 WaitPolicy wait_policy(const Settings& settings, int node_ranks, int node_processors) {
   constexpr std::chrono::nanoseconds long_spin{20'000};
   constexpr std::chrono::nanoseconds short_spin{300};
@@ -211,7 +211,7 @@ WaitPolicy wait_policy(const Settings& settings, int node_ranks, int node_proces
     policy.spin = enough_cores ? long_spin : short_spin;
     policy.linger = enough_cores ? long_linger : short_linger;
   }
-  policy.least_help = node_processors > 0 ? long_help : short_help;
+  policy.least_help = enough_cores ? long_help : short_help;
   policy.look_period = milliseconds(settings.liveness_ms);
   return policy;
 }
