@@ -106,7 +106,7 @@ Result<Distribution> Distribution::create(std::span<const AxisCut> cuts, const D
   data->is_one_block_per_rank = is_single;
   data->ghosts = options.ghosts.is_empty() ? Extents::zeros(extents.ndims()) : options.ghosts;
   TESSERA_RETURN_IF_ERROR(detail::measure(*data).context(doing));
-  return Distribution(std::move(data));
+  return Distribution(Made(), std::move(data));
 }
 
 Result<Distribution> Distribution::regular(const Extents& extents, std::int64_t nranks,

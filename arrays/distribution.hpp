@@ -192,7 +192,9 @@ class Distribution {
   [[nodiscard]] const detail::DistributionData& data() const noexcept { return *data_; }
 
  private:
-  explicit Distribution(std::shared_ptr<const detail::DistributionData> data) noexcept
+  /// Or {0}, which are extents, would be a pointer to no data as well.
+  struct Made {};
+  Distribution(Made, std::shared_ptr<const detail::DistributionData> data) noexcept
       : data_(std::move(data)) {}
 
   std::shared_ptr<const detail::DistributionData> data_;

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/common/clock.hpp"
@@ -94,7 +95,16 @@ int run(const Arguments& arguments, const std::vector<std::string>& program) {
   return code;
 }
 
+/// What mpirun's users are used to. As short options it is -n with p ranks.
+bool asks_as_of_mpirun(int argc, char** argv) {
+  return argc > 1 && std::string_view(argv[1]) == "-np";
+}
+
 int run_program(int argc, char** argv) {
+  if (asks_as_of_mpirun(argc, argv)) {
+    complain(program_name, "there is no option -np; the number of ranks is -n N");
+    return exit_usage;
+  }
   CLI::App app{"Starts a program as several ranks on this machine."};
   Arguments arguments;
   LaunchOptions& options = arguments.options;

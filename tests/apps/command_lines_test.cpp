@@ -44,6 +44,12 @@ TEST(CommandLine, CountsBelowOneAreRefusedInOneSentence) {
   EXPECT_NE(ending.output.find("at most 2147483647\n"), std::string::npos) << ending.output;
 }
 
+TEST(CommandLine, WhoWritesAsForMpirunLearnsTheOption) {
+  const Ending ending = run({TESSERA_RUN, "-np", "2", "true"});
+  EXPECT_EQ(ending.exit_code, usage);
+  EXPECT_EQ(ending.output, "tessera-run: there is no option -np; the number of ranks is -n N\n");
+}
+
 TEST(CommandLine, AnEmptyNameIsNoFile) {
   for (const std::vector<std::string>& line : {std::vector<std::string>{TESSERA_MG, "--json", ""},
                                                {TESSERA, "info", "--json", ""},

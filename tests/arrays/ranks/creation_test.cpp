@@ -71,6 +71,17 @@ TEST(Creation, NamedLayoutsHoldEveryElementOnce) {
 }
 
 // Element (i, j) is where ScaLAPACK's own formulas put it.
+// {0} is a list of extents, and no pointer to anything.
+TEST(Creation, AnArrayMayHaveNoElements) {
+  on_team([](Job& job, Team& team) {
+    auto array = Array<double>::create(job, {0}, {.name = "A", .team = team});
+    ASSERT_TRUE(ok(array));
+    EXPECT_EQ(array->extents(), Extents{0});
+    EXPECT_EQ(sum(*array).value(), 0.0);
+    EXPECT_TRUE(ok(array->free()));
+  });
+}
+
 TEST(Creation, ScalapackLayoutIsScalapacks) {
   const std::int64_t m = 11;
   const std::int64_t n = 7;
