@@ -14,9 +14,7 @@ std::size_t FloorOptions::buffer_bytes() const {
 std::vector<Candidate> FloorSet::candidates(const Case& c) const {
   std::vector<Candidate> found;
   for (const auto& floor : floors) {
-    if (auto candidate = floor->candidate(c)) {
-      found.push_back(std::move(*candidate));
-    }
+    add(found, floor->candidate(c));
   }
   return found;
 }

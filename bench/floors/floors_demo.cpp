@@ -136,13 +136,9 @@ struct Wire {
   [[nodiscard]] std::vector<Candidate> candidates(std::optional<Candidate> first,
                                                   const Make& make) const {
     std::vector<Candidate> found;
-    if (first) {
-      found.push_back(std::move(*first));
-    }
+    add(found, std::move(first));
     for (const auto& floor : floors) {
-      if (auto candidate = make(*floor)) {
-        found.push_back(std::move(*candidate));
-      }
+      add(found, make(*floor));
     }
     return found;
   }

@@ -189,11 +189,8 @@ std::vector<Candidate> candidates_of(Session& session, std::int64_t n) {
       session, "tiled", cyclic(n, ranks, Storage::block_by_block, MemoryOrder::row_major)));
   candidates.push_back(gemm_candidate(session, "round robin", round_robin(n, ranks)));
   const Extents grid = square_grid(ranks);
-  if (!session.compares_with(Peer::scalapack)) {
-    return candidates;
-  }
-  if (auto library = scalapack_candidate(session.crew(), scalapack, {n, block, grid[0], grid[1]})) {
-    candidates.push_back(std::move(*library));
+  if (session.compares_with(Peer::scalapack)) {
+    add(candidates, scalapack_candidate(session.crew(), scalapack, {n, block, grid[0], grid[1]}));
   }
   return candidates;
 }

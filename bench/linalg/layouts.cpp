@@ -140,9 +140,7 @@ void measure(Session& session, const Movement& movement) {
     check_memory(session, movement.op, n);
     std::vector<Candidate> candidates = {local_copies(n, ranks)};
     if (session.compares_with(Peer::scalapack)) {
-      if (auto library = movement.library(session.crew(), n, square_grid(ranks))) {
-        candidates.push_back(std::move(*library));
-      }
+      add(candidates, movement.library(session.crew(), n, square_grid(ranks)));
     }
     candidates.push_back(movement.own(session, n));
     for (Candidate& each : candidates) {

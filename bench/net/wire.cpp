@@ -203,16 +203,6 @@ std::vector<std::size_t> large_sizes(const Session& session) {
   return found;
 }
 
-void add(std::vector<Candidate>& candidates, std::optional<Candidate> candidate) {
-  if (candidate) {
-    candidates.push_back(std::move(*candidate));
-  }
-}
-
-void add(std::vector<Candidate>& candidates, std::vector<Candidate> more) {
-  std::move(more.begin(), more.end(), std::back_inserter(candidates));
-}
-
 Candidate renamed(Candidate candidate, std::string name) {
   candidate.name = std::move(name);
   return candidate;

@@ -84,9 +84,6 @@ FloorOptions net_options(const Session& session);
 /// Of -m, the powers of 4 from 1 KiB on.
 std::vector<std::size_t> large_sizes(const Session& session);
 
-/// Appends a candidate that may be missing.
-void add(std::vector<Candidate>& candidates, std::optional<Candidate> candidate);
-void add(std::vector<Candidate>& candidates, std::vector<Candidate> more);
 /// The same candidate under another name.
 Candidate renamed(Candidate candidate, std::string name);
 

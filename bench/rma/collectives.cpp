@@ -70,9 +70,7 @@ void measure(Session& session, const Name& name, Kind kind, const std::vector<st
     const Collective collective{kind, bytes};
     std::vector<Candidate> candidates;
     if (session.compares_with(Peer::mpi)) {
-      if (auto mpi = mpi_collective_candidate(session.crew(), collective)) {
-        candidates.push_back(std::move(*mpi));
-      }
+      add(candidates, mpi_collective_candidate(session.crew(), collective));
     }
     candidates.push_back(own_collective(session.job(), collective));
     if (!table) {

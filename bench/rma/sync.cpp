@@ -72,14 +72,10 @@ void measure_barrier(Session& session) {
   for (const int ranks : doubling_to(all)) {
     std::vector<Candidate> candidates;
     if (session.compares_with(Peer::mpi)) {
-      if (auto mpi = mpi_barrier_candidate(session.crew(), ranks)) {
-        candidates.push_back(std::move(*mpi));
-      }
+      add(candidates, mpi_barrier_candidate(session.crew(), ranks));
     }
     if (session.compares_with(Peer::shmem)) {
-      if (auto shmem = shmem_barrier_candidate(session.crew(), ranks)) {
-        candidates.push_back(std::move(*shmem));
-      }
+      add(candidates, shmem_barrier_candidate(session.crew(), ranks));
     }
     candidates.push_back(own_barrier(session, ranks, true));
     candidates.push_back(own_barrier(session, ranks, false));

@@ -56,16 +56,10 @@ class Bench {
   /// The floors that know `c`, memory first.
   [[nodiscard]] std::vector<Candidate> floors(const Case& c) {
     std::vector<Candidate> found;
-    if (auto candidate = memory_ ? memory_->candidate(c) : std::nullopt) {
-      found.push_back(std::move(*candidate));
-    }
-    if (auto messages = by_messages(c)) {
-      found.push_back(std::move(*messages));
-    }
+    add(found, memory_ ? memory_->candidate(c) : std::nullopt);
+    add(found, by_messages(c));
     for (const auto& floor : libraries_) {
-      if (auto candidate = floor->candidate(c)) {
-        found.push_back(std::move(*candidate));
-      }
+      add(found, floor->candidate(c));
     }
     return found;
   }

@@ -6,8 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tessera::bench {
 
@@ -36,5 +39,15 @@ struct Candidate {
   /// nothing that times don't.
   std::optional<double> operations = std::nullopt;
 };
+
+/// Appends a candidate that may be missing.
+inline void add(std::vector<Candidate>& candidates, std::optional<Candidate> candidate) {
+  if (candidate) {
+    candidates.push_back(std::move(*candidate));
+  }
+}
+inline void add(std::vector<Candidate>& candidates, std::vector<Candidate> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(candidates));
+}
 
 }  // namespace tessera::bench
