@@ -70,7 +70,6 @@ TEST(Creation, NamedLayoutsHoldEveryElementOnce) {
   });
 }
 
-// Element (i, j) is where ScaLAPACK's own formulas put it.
 // {0} is a list of extents, and no pointer to anything.
 TEST(Creation, AnArrayMayHaveNoElements) {
   on_team([](Job& job, Team& team) {
@@ -82,6 +81,7 @@ TEST(Creation, AnArrayMayHaveNoElements) {
   });
 }
 
+// Element (i, j) is where ScaLAPACK's own formulas put it.
 TEST(Creation, ScalapackLayoutIsScalapacks) {
   const std::int64_t m = 11;
   const std::int64_t n = 7;
