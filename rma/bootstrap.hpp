@@ -120,12 +120,16 @@ LauncherTrace detect_launcher();
 /// program initialised it, else what the launcher's variables tell, else alone.
 Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings);
 
+/// Local. Whether a rank made this process by fork() while its job ran: it is no rank then, and the
+/// job is its parent's.
+bool is_child_of_rank() noexcept;
+
 /// Local; does not return. Ends this process with `code` (1 where the system would tell 0 of it, as
-/// of 256), and all others of its job: by MPI_Abort
-/// where MPI runs, else by tessera-run. Under other launchers, and for threads, only this process
-/// ends, and the others are told by their own waits. Output is flushed; no handlers of exit() run,
-/// which would wait for processes that are about to end. Nothing is left behind: a node's memory
-/// has no name and goes with its last process.
+/// of 256), and all others of its job: by MPI_Abort where MPI runs, else by tessera-run. Under
+/// other launchers, and for threads, only this process ends, and the others are told by their own
+/// waits. A child of a rank ends alone. Output is flushed; no handlers of exit() run, which would
+/// wait for processes that are about to end. Nothing is left behind: a node's memory has no name
+/// and goes with its last process.
 [[noreturn]] void end_job(int code);
 
 }  // namespace tessera::rma

@@ -136,6 +136,7 @@ Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const 
   const RegionId region = state_->addresses->find(pointer);
   const detail::RegionState* const found = state_->regions.find(region);
   if (found == nullptr) {
+    TESSERA_RETURN_IF_ERROR(state_->check_running());
     return Status::error_at(
         rank, Code::out_of_range,
         fmt::format("address {} of rank {} lies in no region", pointer, rank.value));

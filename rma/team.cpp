@@ -11,10 +11,6 @@
 namespace tessera::rma {
 namespace {
 
-Status stopped_error() {
-  return Status::error(Code::closed, "the job was stopped");
-}
-
 // Of what is reduced; counts that are refused have none.
 std::uint64_t bytes_of(std::int64_t count, ElementType type) {
   return count < 0 ? 0 : static_cast<std::uint64_t>(count) * size_of(type);
@@ -49,9 +45,7 @@ std::string_view to_string(Reduction reduction) noexcept {
 
 Result<Team> Team::create(Job& job, std::span<const WorldRank> members) {
   detail::JobState& state = job.state();
-  if (state.stopped.load()) {
-    return stopped_error();
-  }
+  TESSERA_RETURN_IF_ERROR(state.check_running());
   const detail::WaitScope wait(state.recorder, detail::Wait::team);
   TESSERA_ASSIGN_OR_RETURN(
       auto team, detail::TeamState::create(state, job.shared_state(),

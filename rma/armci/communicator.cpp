@@ -101,7 +101,7 @@ Status start_mpi_if_launched(int* argc, char*** argv) {
 }
 
 void end_mpi() {
-  if (is_running()) {
+  if (is_running() && !is_child_of_rank()) {
     MPI_Finalize();
   }
 }

@@ -23,7 +23,7 @@ Result<std::shared_ptr<Communicator>> team_communicator(const std::shared_ptr<Co
 
 /// Starts MPI where mpirun or srun launched the program and it has not done so itself.
 Status start_mpi_if_launched(int* argc, char*** argv);
-/// Ends MPI where it runs.
+/// Ends MPI where it runs, and is not the one of the process that made this one by fork().
 void end_mpi();
 
 }  // namespace tessera::rma::armci

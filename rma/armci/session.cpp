@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "rma/bootstrap.hpp"
+
 namespace tessera::rma::armci {
 namespace {
 
@@ -39,7 +41,8 @@ Status Session::begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap) {
 Status Session::end(Holder holder) {
   int& times = begun_by(holder);
   times = holder == Holder::armci ? std::max(times - 1, 0) : 0;
-  if (running == nullptr || is_held_by(Holder::armci) || is_held_by(Holder::messages)) {
+  if (running == nullptr || is_held_by(Holder::armci) || is_held_by(Holder::messages) ||
+      is_child_of_rank()) {
     return {};
   }
   const std::unique_ptr<Session> last(running);

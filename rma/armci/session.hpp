@@ -37,7 +37,8 @@ class Session {
   /// bootstrap is chosen.
   static Status begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap = {});
   /// Collective. The session ends with its last holder: ARMCI is one until it has been ended as
-  /// often as it was begun, messages until the first end. Does nothing for who is none.
+  /// often as it was begun, messages until the first end. Does nothing for who is none. In a child
+  /// made by fork() nothing is ended: all is the parent's.
   static Status end(Holder holder);
   static bool is_held_by(Holder holder) noexcept;
 

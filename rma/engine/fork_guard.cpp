@@ -52,4 +52,11 @@ ForkGuard::~ForkGuard() {
   all.erase(std::remove(all.begin(), all.end(), &job_), all.end());
 }
 
+bool ForkGuard::is_in_child() noexcept {
+  const std::lock_guard guard(jobs().mutex);
+  const std::vector<JobState*>& all = jobs().all;
+  return std::any_of(all.begin(), all.end(),
+                     [](const JobState* job) { return job->is_left_to_parent(); });
+}
+
 }  // namespace tessera::rma::detail

@@ -18,6 +18,9 @@ class ForkGuard {
   ForkGuard(const ForkGuard&) = delete;
   ForkGuard& operator=(const ForkGuard&) = delete;
 
+  /// Whether one of this process's jobs is its parent's.
+  static bool is_in_child() noexcept;
+
  private:
   JobState& job_;
 };

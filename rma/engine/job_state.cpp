@@ -101,7 +101,17 @@ Status JobState::check_rank(WorldRank peer) const {
 }
 
 Status JobState::check_running() const {
-  return stopped.load() ? Status::error(Code::closed, "the job was stopped") : Status();
+  return stopped.load() ? stopped_error() : Status();
+}
+
+Status JobState::stopped_error() const {
+  return is_left_to_parent()
+             ? Status::error(Code::closed,
+                             fmt::format("this process is a child that rank {} made by fork(), "
+                                         "and no rank",
+                                         rank.value))
+                   .hint("let the rank do it, and the child tell it what")
+             : Status::error(Code::closed, "the job was stopped");
 }
 
 Result<Route*> JobState::route_to(WorldRank peer) {
@@ -275,7 +285,7 @@ int JobState::progress() {
 
 Status JobState::fence(const TargetRanks& ranks, RegionId region) {
   if (stopped.load(std::memory_order_relaxed)) {
-    return Status::error(Code::closed, "the job was stopped");
+    return stopped_error();
   }
   if (!outstanding.concerns_fences() && !has_routes_to_fence_.load(std::memory_order_acquire)) {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // as below

@@ -58,6 +58,9 @@ class JobState {
 
   /// Errors: closed when the job was stopped.
   [[nodiscard]] Status check_running() const;
+  /// What a stopped job's operations end with: closed. Says so where this process is a rank's
+  /// child.
+  [[nodiscard]] Status stopped_error() const;
   /// Errors: invalid_argument where the job has no such rank.
   [[nodiscard]] Status check_rank(WorldRank peer) const;
 

@@ -177,8 +177,8 @@ Status LockSetState::missing(TeamRank owner, std::int64_t index) const {
                          fmt::format("there is no lock {} at rank {}, which has {}", index,
                                      team_.world_rank(owner).value, count(owner)));
   }
-  return Status::error(Code::closed, team_.state().job().stopped.load() ? "the job was stopped"
-                                                                        : "the locks were freed");
+  TESSERA_RETURN_IF_ERROR(team_.state().job().check_running());
+  return Status::error(Code::closed, "the locks were freed");
 }
 
 Status LockSetState::lock(TeamRank owner, std::int64_t index) {

@@ -437,7 +437,7 @@ Status TeamState::finish_meeting(std::uint32_t generation) {
 
 Status TeamState::meet(const CollectiveCall& call, const Payload& payload) {
   if (job_.stopped.load(std::memory_order_relaxed)) {
-    return Status::error(Code::closed, "the job was stopped");
+    return job_.stopped_error();
   }
   TeamControl& control = *control_;
   const std::uint32_t generation = control.generation.load();

@@ -4,6 +4,9 @@
  */
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "rma/armci/armcix.h"
 #include "rma/armci/message.h"
@@ -208,6 +211,30 @@ static void loads_and_stores_where_there_are_none(void) {
   shared_free(at);
 }
 
+/* As a program ends that forgets that it is one: by all that ends ARMCI, and by an error. */
+static void child_of_a_process(void* const* at) {
+  long word = 1;
+  const int is_refused = ARMCI_Put(&word, at[neighbour(1)], sizeof word, neighbour(1)) == FAIL3;
+  const int has_ended = ARMCI_Finalize() == 0;
+  armci_msg_finalize();
+  ARMCI_Error("ended on purpose, in a child", is_refused && has_ended ? 5 : 6);
+}
+
+static void a_child_ends_alone(void) {
+  void** const at = shared_allocate(64);
+  int state = -1;
+  const pid_t child = fork();
+  if (child == 0) {
+    child_of_a_process(at);
+  }
+  CHECK_EQUAL(waitpid(child, &state, 0), child);
+  CHECK(WIFEXITED(state));
+  CHECK_EQUAL(WEXITSTATUS(state), 5);
+  armci_msg_barrier();
+  CHECK_OK(ARMCI_Put(&state, at[neighbour(1)], sizeof state, neighbour(1)));
+  shared_free(at);
+}
+
 const Case error_cases[] = {
     {"arguments_that_make_no_sense", arguments_that_make_no_sense},
     {"memory_that_is_nobodys", memory_that_is_nobodys},
@@ -218,6 +245,7 @@ const Case error_cases[] = {
     {"processes_that_are_not_there", processes_that_are_not_there},
     {"collectives_agree_that_they_fail", collectives_agree_that_they_fail},
     {"messages_longer_than_the_buffer", messages_longer_than_the_buffer},
+    {"a_child_ends_alone", a_child_ends_alone},
     {"errors_can_be_forgotten", errors_can_be_forgotten},
     {"loads_and_stores_where_there_are_none", loads_and_stores_where_there_are_none},
     {NULL, NULL}};
