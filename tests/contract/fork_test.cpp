@@ -10,10 +10,12 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
 
+#include "rma/coalescing.hpp"
 #include "rma/handle.hpp"
 #include "rma/lock.hpp"
 #include "rma/notify.hpp"
@@ -119,6 +121,29 @@ TEST(Fork, AChildIsNoRankAndItsParentGoesOn) {
     EXPECT_TRUE(ok(own.region.fence()));
     EXPECT_TRUE(ok(job.barrier()));
     EXPECT_EQ(get_value<std::int64_t>(job, own.region.at(next)).value(), 8);
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
+TEST(Fork, WhatAParentKeepsBackIsSentOnce) {
+  on_ranks([](Job& job) {
+    Region region = Region::allocate(job.world(), sizeof(std::int64_t)).value();
+    const std::int64_t one = 1;
+    std::optional<Coalescing> one_message(std::in_place, job);
+    Handle added = accumulate_async(job, region.at(neighbour(job)), &one, sizeof one,
+                                    Scale::one(ElementType::i64));
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      one_message.reset();
+      const Status waited = added.wait();  // on one node it has ended before
+      _exit(waited.ok() || waited.code() == Code::closed ? all_refused : 1);
+    }
+    EXPECT_EQ(wait_for(child), all_refused);
+    one_message.reset();
+    EXPECT_TRUE(ok(added.wait()));
+    EXPECT_TRUE(ok(job.barrier()));
+    EXPECT_EQ(get_value<std::int64_t>(job, region.at(job.world().rank())).value(), 1);
     EXPECT_TRUE(ok(job.barrier()));
   });
 }
