@@ -2,6 +2,7 @@
 #include "rma/engine/operation.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
@@ -51,6 +52,15 @@ bool Operation::done() {
 bool Operation::has_ended() const {
   return completion_.done() && std::all_of(collected_.begin(), collected_.end(),
                                            [](const auto& each) { return each->has_ended(); });
+}
+
+void Operation::collect(std::shared_ptr<Operation> other) {
+  std::vector<std::shared_ptr<Operation>> others = std::exchange(other->collected_, {});
+  if (others.size() > collected_.size()) {
+    collected_.swap(others);
+  }
+  collected_.push_back(std::move(other));
+  std::move(others.begin(), others.end(), std::back_inserter(collected_));
 }
 
 bool Operation::concerns(const TargetRanks& ranks) const {
@@ -120,23 +130,37 @@ void Outstanding::adopt(std::shared_ptr<Operation> operation) {
   note_what_concerns_fences();
 }
 
+// All stay in the list until they have ended: another thread that comes meanwhile waits for them,
+// too.
 Status Outstanding::complete_adopted(const TargetRanks& ranks) {
-  std::vector<std::shared_ptr<Operation>> mine;
-  {
-    const std::lock_guard guard(mutex_);
-    const auto first_mine = std::stable_partition(
-        adopted_.begin(), adopted_.end(), [&](const auto& each) { return !each->concerns(ranks); });
-    mine.assign(std::make_move_iterator(first_mine), std::make_move_iterator(adopted_.end()));
-    adopted_.erase(first_mine, adopted_.end());
-    note_what_concerns_fences();
+  const std::vector<std::shared_ptr<Operation>> adopted = adopted_to(ranks);
+  for (const auto& each : adopted) {
+    each->wait_for_all();
   }
+  return adopted.empty() ? Status() : forget_adopted(ranks);
+}
+
+std::vector<std::shared_ptr<Operation>> Outstanding::adopted_to(const TargetRanks& ranks) {
+  std::vector<std::shared_ptr<Operation>> found;
+  const std::lock_guard guard(mutex_);
+  std::copy_if(adopted_.begin(), adopted_.end(), std::back_inserter(found),
+               [&](const auto& each) { return each->concerns(ranks); });
+  return found;
+}
+
+// The first error is told to one thread.
+Status Outstanding::forget_adopted(const TargetRanks& ranks) {
   Status first;
-  for (const auto& each : mine) {
-    Status error = each->wait();
-    if (first.ok()) {
-      first = std::move(error);
+  const std::lock_guard guard(mutex_);
+  std::erase_if(adopted_, [&](const auto& each) {
+    if (!each->has_ended() || !each->concerns(ranks)) {
+      return false;
     }
-  }
+    Status error = each->wait();
+    first = first.ok() ? std::move(error) : std::move(first);
+    return true;
+  });
+  note_what_concerns_fences();
   return first;
 }
 

@@ -56,7 +56,7 @@ class Operation {
 
   /// Looks, after moving what can be moved.
   bool done();
-  /// True when this and all collected operations, and what those collected, have ended.
+  /// True when this and all collected operations have ended.
   [[nodiscard]] bool has_ended() const;
   /// Waits for this and all collected operations; returns and forgets the first error.
   Status wait();
@@ -69,7 +69,9 @@ class Operation {
   /// True when this or a collected operation goes to such a rank.
   [[nodiscard]] bool concerns(const TargetRanks& ranks) const;
 
-  void collect(std::shared_ptr<Operation> other) { collected_.push_back(std::move(other)); }
+  /// Takes what the other has collected, too, so that chains of handles become lists: in all a
+  /// step or two for each operation, in whatever order handles collect each other.
+  void collect(std::shared_ptr<Operation> other);
 
  private:
   JobState& job_;
@@ -106,6 +108,9 @@ class Outstanding {
  private:
   std::shared_ptr<Operation> add_unless_full(const std::shared_ptr<Operation>& operation);
   void forget_ended();
+  std::vector<std::shared_ptr<Operation>> adopted_to(const TargetRanks& ranks);
+  /// Those that have ended; returns the first error.
+  Status forget_adopted(const TargetRanks& ranks);
   void note_what_concerns_fences() noexcept;
 
   std::size_t limit_;

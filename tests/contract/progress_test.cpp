@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <barrier>
 #include <chrono>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -127,6 +129,30 @@ TEST(LitmusThreads, FencesAndDetachedOperationsMayComeFromManyThreads) {
       EXPECT_EQ(get_value<std::int64_t>(job, region.at(job.world().rank(), 64 * place)).value(),
                 60);
     }
+  });
+}
+
+// Both begin to wait at a time: neither may leave the other's operation to the other.
+TEST(LitmusThreads, WaitsCompleteWhatTheirThreadDetached) {
+  on_ranks([](Job& job) {
+    constexpr std::size_t bytes = 256 * 1024;
+    Region region = Region::allocate(job.world(), bytes).value();
+    std::memset(region.local(), 7, bytes);
+    ASSERT_TRUE(ok(job.barrier()));
+    std::barrier together(thread_count);
+    on_threads([&](int thread) {
+      std::vector<unsigned char> fetched(bytes);
+      for (int round = 0; round < 30; ++round) {
+        fetched.back() = 1;
+        get_async(job, region.at(neighbour(job)), fetched.data(), bytes).detach();
+        together.arrive_and_wait();
+        const Status status = thread % 2 == 0 ? job.wait_all() : job.fence_all();
+        EXPECT_TRUE(ok(status));
+        EXPECT_EQ(fetched.back(), 7);
+        together.arrive_and_wait();
+      }
+    });
+    ASSERT_TRUE(ok(job.barrier()));
   });
 }
 

@@ -6,7 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <memory>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/rma/cluster_rig.hpp"
@@ -61,6 +65,52 @@ TEST(AdoptedOperations, AreKeptUntilTheyEnd) {
   }
   EXPECT_TRUE(
       fails(outstanding.complete_adopted(TargetRanks::all()), Code::internal, {"the last"}));
+  job->node->leave();
+}
+
+// Whoever comes second waits for what the first is waiting for: it has to be complete behind both.
+TEST(AdoptedOperations, AreWaitedForByAllWhoComplete) {
+  Cluster cluster({0});
+  const auto job = cluster.start(WorldRank{0}, true, 256);
+  Outstanding outstanding(4);
+  const auto operation = make_operation(*job, WorldRank{0});
+  operation->completion().begin();
+  outstanding.adopt(operation);
+  std::atomic<int> errors{0};
+  const auto complete = [&] {
+    const Status status = outstanding.complete_adopted(TargetRanks::all());
+    EXPECT_TRUE(operation->completion().done());
+    errors += status.ok() ? 0 : 1;
+  };
+  std::thread first(complete);
+  std::thread second(complete);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_TRUE(outstanding.concerns_fences());
+  operation->completion().end(Status::error(Code::internal, "told once"));
+  first.join();
+  second.join();
+  EXPECT_EQ(errors, 1);
+  EXPECT_FALSE(outstanding.concerns_fences());
+  job->node->leave();
+}
+
+// Each handle takes the one before, as a loop may do it that builds a list from behind.
+TEST(CollectedOperations, MayBeChainedWithoutEnd) {
+  Cluster cluster({0});
+  const auto job = cluster.start(WorldRank{0}, true, 256);
+  constexpr int count = 300'000;
+  auto all = make_operation(*job, WorldRank{0});
+  for (int i = 1; i < count; ++i) {
+    auto next = make_operation(*job, WorldRank{0});
+    next->completion().begin();
+    next->completion().end(i == 7 ? Status::error(Code::internal, "the seventh") : Status());
+    next->collect(std::move(all));
+    all = std::move(next);
+  }
+  EXPECT_TRUE(all->has_ended());
+  EXPECT_TRUE(all->concerns(TargetRanks::one(WorldRank{0})));
+  EXPECT_TRUE(fails(all->wait(), Code::internal, {"the seventh"}));
+  all.reset();
   job->node->leave();
 }
 
