@@ -89,8 +89,7 @@ bool Job::shares_node(WorldRank rank) const noexcept {
 bool Job::is_present(WorldRank rank) const {
   const int place = state_->node->place_of(rank);
   if (place < 0 && state_->link != nullptr && !state_->is_left_to_parent()) {
-    const auto fate = state_->link->fate_of(rank);
-    return fate.ok() && *fate == detail::Fate::here;
+    return !state_->link->is_gone(rank);
   }
   return place < 0 || !state_->node->is_gone(place);
 }

@@ -56,7 +56,9 @@ class Team {
 
   /// Collective over the ranks of `members`, which all give the same list; the calling rank is in
   /// it. A TeamRank is a place in the list. Errors: invalid_argument (an empty list, a rank twice
-  /// or outside the job, the caller missing), peer_lost.
+  /// or outside the job, the caller missing), peer_lost; limit_exceeded where a node's lowest
+  /// member has no descriptor to reach the others by for some seconds: those it couldn't tell so
+  /// wait until it leaves.
   static Result<Team> create(Job& job, std::span<const WorldRank> members);
 
   /// Collective on this team. Members that give the same `color` form a team, ordered by `key` and

@@ -25,6 +25,11 @@ namespace tessera::rma::detail {
 /// What became of a rank of another node.
 enum class Fate : std::uint8_t { here, left, died };
 
+/// Whether an error of a connection is that this process has no descriptor or memory for it.
+inline bool is_own_lack(const Status& error) {
+  return error.code() == Code::limit_exceeded || error.code() == Code::no_memory;
+}
+
 /// Memory of a node that other nodes are told of.
 struct PublishedMemory {
   std::uint64_t offset = 0;  ///< in the node's memory
@@ -78,13 +83,17 @@ class NodeLink {
   /// request is on its way. Requires: this rank holds it. Errors: as lock().
   virtual Status unlock(NodeId node, RegionId memory, std::uint64_t offset) = 0;
 
-  /// Errors: peer_lost, unreachable (nobody on its node answers).
+  /// Costs a descriptor while it asks. Errors: peer_lost, unreachable (nobody on its node answers),
+  /// and what this process lacks, which says nothing of the rank: see is_own_lack().
   virtual Result<Fate> fate_of(WorldRank rank) = 0;
   /// True when that rank left or died, or nobody answers for it.
   [[nodiscard]] bool is_gone(WorldRank rank) {
     const auto fate = fate_of(rank);
-    return !fate.ok() || *fate != Fate::here;
+    return fate.ok() ? *fate != Fate::here : !is_own_lack(fate.status());
   }
+
+  /// Makes the connection that deliver() and the others would make. Errors: as they have.
+  virtual Status connect(NodeId node) = 0;
 
   /// The 32-bit word at `offset` of the memory that `node` published as `memory`. Errors: as
   /// deliver().

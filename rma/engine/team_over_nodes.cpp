@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
@@ -20,6 +22,8 @@ namespace tessera::rma::detail {
 namespace {
 
 constexpr std::uint64_t least_slot_bytes = 256;  // as in tuning.cpp
+// Other threads may close some.
+constexpr std::chrono::seconds patience_without_descriptors{2};
 
 // The word of a leader that could not set up its node's part of the team.
 std::uint32_t word_of_failure(WorldRank self, const Status& status) {
@@ -63,11 +67,32 @@ void TeamState::withdraw_control(RegionId memory) noexcept {
   }
 }
 
+// Connects before any of them is invited: who is told that this node has nothing to offer doesn't
+// wait for it.
+Status TeamState::reach_partners() {
+  constexpr std::chrono::milliseconds pause{10};
+  const auto deadline = std::chrono::steady_clock::now() + patience_without_descriptors;
+  for (const std::int32_t index : nodes_->partners()) {
+    Status reached = job_.link->connect(nodes_->node(index));
+    while (!reached.ok() && is_own_lack(reached) && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(pause);
+      reached = job_.link->connect(nodes_->node(index));
+    }
+    if (!reached.ok() && is_own_lack(reached)) {
+      return std::move(reached).context(
+          fmt::format("making a team with rank {}", nodes_->leader(index).value));
+    }
+  }
+  return {};  // who can't be reached for other reasons is found by what follows
+}
+
 // Collective among the leaders. Whatever went wrong on a node, its leader says so to those that
 // would wait for it: by its part of the forming step, or by what stands in its control.
-Status TeamState::join_nodes(std::uint64_t key, const Status& mine) {
+Status TeamState::join_nodes(std::uint64_t key, const Status& made) {
+  const Status reached = reach_partners();
+  const Status& mine = made.ok() ? reached : made;
   std::uint32_t word = invite_leaders(key, mine.ok() ? RegionId{control_->memory} : RegionId{0});
-  word = word != 0 ? word : accept_leaders(key);
+  word = word != 0 ? word : accept_leaders(key, reached.ok());
   if (!mine.ok()) {
     word = word_of_failure(job_.rank, mine);
     tell_leaders(word, 0, 0);
@@ -83,17 +108,20 @@ std::uint32_t TeamState::invite_leaders(std::uint64_t key, RegionId memory) {
   for (const std::int32_t index : nodes_->partners()) {
     const Status sent = job_.link->invite(
         nodes_->leader(index), {.key = key, .sender = job_.rank.value, .memory = memory.value});
-    if (!sent.ok() && word == 0) {
+    if (!sent.ok() && !is_own_lack(sent) && word == 0) {
       word = explain(index, sent);
     }
   }
   return word;
 }
 
-std::uint32_t TeamState::accept_leaders(std::uint64_t key) {
+// Where this node couldn't reach all, one of them may be unable to invite it: then not for ever.
+std::uint32_t TeamState::accept_leaders(std::uint64_t key, bool is_patient) {
+  const auto deadline = std::chrono::steady_clock::now() + patience_without_descriptors;
   for (const std::int32_t index : nodes_->partners()) {
     const auto gone = [&] {
-      const bool is_given_up = control_ != nullptr && control_->broken.load() != 0;
+      const bool is_given_up = (control_ != nullptr && control_->broken.load() != 0) ||
+                               (!is_patient && std::chrono::steady_clock::now() > deadline);
       return is_given_up || has_lost_carrier(*node_) || look_after_node(index) != 0 ||
              look_after_next_node() != 0;
     };
@@ -414,6 +442,9 @@ std::uint32_t TeamState::look_after_node(std::int32_t index) {
 std::uint32_t TeamState::look_after_ranks(std::int32_t index) {
   for (const WorldRank rank : nodes_->ranks(index)) {
     const Result<Fate> fate = job_.link->fate_of(rank);
+    if (!fate.ok() && is_own_lack(fate.status())) {
+      continue;
+    }
     if (!fate.ok() || *fate == Fate::died) {
       return TeamControl::died(rank);  // That nobody answers for it is the same to us.
     }

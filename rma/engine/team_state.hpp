@@ -243,9 +243,10 @@ class TeamState {
   // For members on several nodes (team_over_nodes.cpp).
   Result<RegionId> publish_control(std::uint64_t offset);
   void withdraw_control(RegionId memory) noexcept;
-  Status join_nodes(std::uint64_t key, const Status& mine);
+  Status join_nodes(std::uint64_t key, const Status& made);
+  Status reach_partners();
   std::uint32_t invite_leaders(std::uint64_t key, RegionId memory);
-  std::uint32_t accept_leaders(std::uint64_t key);
+  std::uint32_t accept_leaders(std::uint64_t key, bool is_patient);
   void tell_leaders(std::uint32_t word, std::uint32_t generation, int first_round);
   Status meet_over_nodes(std::uint32_t generation, const CollectiveCall& call,
                          const Payload& payload);

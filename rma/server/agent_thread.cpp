@@ -56,16 +56,19 @@ bool is_within(std::chrono::nanoseconds time, const Moment& moment) noexcept {
 void AgentShared::enter(WorldRank origin) {
   conversations_.fetch_add(1);
   const std::lock_guard guard(mutex_);
-  ++conversations_of_[origin.value];
+  if (++conversations_of_[origin.value] == 1) {
+    node->memory().guest_fate(origin) = detail::GuestFate::unknown;
+  }
 }
 
-bool AgentShared::leave(WorldRank origin) {
+bool AgentShared::leave(WorldRank origin, detail::GuestFate fate) {
   const std::lock_guard guard(mutex_);
   const auto found = conversations_of_.find(origin.value);
   if (--found->second > 0) {
     return false;
   }
   conversations_of_.erase(found);
+  node->memory().guest_fate(origin) = fate;
   return true;
 }
 
@@ -577,8 +580,8 @@ void AgentThread::drop(int fd, const std::string& why) {
   listens_again_ = Clock::time_point();  // there is a descriptor now
   if (was_counted) {
     --introduced_;
-    if (shared_.leave(origin)) {
-      locks_.finish(origin, fate);
+    if (shared_.leave(origin, fate)) {
+      locks_.forget(origin);
     }
     shared_.note_left();
   }

@@ -66,8 +66,9 @@ struct AgentShared {
 
   /// A peer has introduced itself.
   void enter(WorldRank origin);
-  /// It is gone. True when no other conversation is in that rank's name.
-  bool leave(WorldRank origin);
+  /// It is over. True when no other is in that rank's name, which counts as gone until it comes
+  /// back (visit.hpp): its locks are others'.
+  bool leave(WorldRank origin, detail::GuestFate fate);
   /// All was done that there was to do when it had left.
   void note_left();
   /// Returns when this was noted of all who entered.

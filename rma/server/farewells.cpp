@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/server/farewells.hpp"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "rma/node/directory.hpp"
+#include "rma/server/visit.hpp"
 
 namespace tessera::rma::server {
 
@@ -102,13 +101,12 @@ std::vector<std::byte> Farewells::fates_here() const {
 
 // One of the nodes that are told, until it has confirmed that.
 struct Farewells::Told {
-  Client& client;
-  std::unique_ptr<Link> visit;  // none where there is a link for other reasons
+  std::optional<Visit> visit;  // none where there is a link for other reasons
   Link* link = nullptr;
   Completion received;
 
-  Told(Client& its_client, std::unique_ptr<Link> its_visit, Link* its_link)
-      : client(its_client), visit(std::move(its_visit)), link(its_link) {}
+  Told(std::optional<Visit> its_visit, Link* its_link)
+      : visit(std::move(its_visit)), link(its_link) {}
 };
 
 void Farewells::say(Client& client, std::chrono::milliseconds patience) const {
@@ -135,15 +133,14 @@ void Farewells::say(Client& client, std::chrono::milliseconds patience) const {
 // One that cannot be told is gone itself.
 void Farewells::tell(Client& client, NodeId node, const std::vector<std::byte>& fates,
                      std::chrono::milliseconds patience, std::deque<Told>& told) const {
-  std::unique_ptr<Link> visit;
+  std::optional<Visit> visit;
   Link* link = client.made_link(node);
   if (link == nullptr) {
-    auto made = client.visit(node, patience);
-    if (!made.ok()) {
+    auto paid = Visit::pay(client, node, patience);
+    if (!paid.ok()) {
       return;
     }
-    visit = std::move(made).take();
-    link = visit.get();
+    link = &visit.emplace(std::move(paid).take()).link();
   }
   const auto at = static_cast<std::size_t>(own_node().value);
   const FrameHeader farewell{.kind = Kind::deliver,
@@ -157,7 +154,7 @@ void Farewells::tell(Client& client, NodeId node, const std::vector<std::byte>& 
     return;
   }
   const FrameHeader fence{.kind = Kind::fence, .origin = client.options().rank};
-  Told& one = told.emplace_back(client, std::move(visit), link);
+  Told& one = told.emplace_back(std::move(visit), link);
   one.received.begin();
   Awaited awaited;
   awaited.done = &one.received;
@@ -167,43 +164,12 @@ void Farewells::tell(Client& client, NodeId node, const std::vector<std::byte>& 
 }
 
 void Farewells::finish(Told& told) {
-  if (told.visit != nullptr) {
-    wait_for_visit(*told.visit, told.received);
-    end_visit(*told.visit, told.client.options().rank);
+  if (told.visit) {
+    told.visit->wait(told.received);
   } else {
     told.link->wait(told.received);
   }
   told.received.take_error().ignore("who cannot confirm is gone");
-}
-
-void Farewells::end_visit(Link& visit, WorldRank self) {
-  Completion sent;
-  sent.begin();
-  const FrameHeader bye{.kind = Kind::bye, .origin = self};
-  if (visit.post(bye, {}, {}, &sent, Link::When::now).ok()) {
-    wait_for_visit(visit, sent);
-    sent.take_error().ignore("it is gone now in any case");
-  }
-}
-
-// Nobody but this thread looks after a visit.
-void Farewells::wait_for_visit(Link& visit, Completion& done) {
-  constexpr int look_ms = 100;
-  constexpr std::chrono::seconds check_period{5};
-  auto checked = std::chrono::steady_clock::now();
-  while (!done.done()) {
-    if (visit.progress() > 0 || done.done()) {
-      continue;
-    }
-    pollfd socket{.fd = visit.descriptor(),
-                  .events = static_cast<short>(visit.has_unsent() ? POLLIN | POLLOUT : POLLIN),
-                  .revents = 0};
-    poll(&socket, 1, look_ms);
-    if (const auto now = std::chrono::steady_clock::now(); now - checked > check_period) {
-      checked = now;
-      visit.check_host();
-    }
-  }
 }
 
 }  // namespace tessera::rma::server

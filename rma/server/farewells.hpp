@@ -62,8 +62,6 @@ class Farewells {
   void tell(Client& client, NodeId node, const std::vector<std::byte>& fates,
             std::chrono::milliseconds patience, std::deque<Told>& told) const;
   static void finish(Told& told);
-  static void end_visit(Link& visit, WorldRank self);
-  static void wait_for_visit(Link& visit, Completion& done);
   void wait_for_ranks_of_node() const;
   [[nodiscard]] NodeId own_node() const { return nodes_.node_of(node_->ranks().front()); }
   [[nodiscard]] std::vector<std::byte> fates_here() const;

@@ -138,9 +138,8 @@ std::chrono::milliseconds LockKeeper::next_look() const {
   return is_ring_full ? pause_for_room : look_period;
 }
 
-void LockKeeper::finish(WorldRank guest, detail::GuestFate fate) {
+void LockKeeper::forget(WorldRank guest) {
   std::erase_if(waiting_, [&](const Waiting& each) { return each.request.origin == guest; });
-  node_.memory().guest_fate(guest) = fate;
 }
 
 }  // namespace tessera::rma::server

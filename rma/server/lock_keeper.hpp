@@ -31,7 +31,7 @@ class LockKeeper {
       : node_(node), directory_(node.arena(), node.lock_context(), lane) {}
 
   /// Receives what came of a request for a lock: a word as lock_word() gives it, or an error. An
-  /// error of its own is its peer's end, which finish() tells.
+  /// error of its own is its peer's end, which forget() is told of.
   using Answer = std::function<void(const FrameHeader& request, Result<std::uint64_t> word)>;
 
   /// Answers at once when the lock is free or is not to be waited for, else by a later look().
@@ -46,8 +46,8 @@ class LockKeeper {
   /// How long the agent may sleep; max(): nobody waits.
   [[nodiscard]] std::chrono::milliseconds next_look() const;
 
-  /// From now on this rank of another node counts as gone: its locks are others'.
-  void finish(WorldRank guest, detail::GuestFate fate);
+  /// This rank of another node is gone: it waits no more.
+  void forget(WorldRank guest);
 
  private:
   struct Waiting {

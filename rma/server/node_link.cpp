@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rma/server/lock_keeper.hpp"
+#include "rma/server/visit.hpp"
 
 namespace tessera::rma::server {
 
@@ -126,7 +127,7 @@ Result<Fate> ServerLink::fate_of(WorldRank rank) {
     return *known;
   }
   const FrameHeader header{.kind = Kind::probe, .origin = client_->options().rank, .target = rank};
-  const auto fate = ask_word(nodes_.node_of(rank), header);
+  const auto fate = ask_in_passing(nodes_.node_of(rank), header);
   if (!fate.ok()) {
     // Its node may have left meanwhile, and said so before its agent ended.
     const auto known = farewells_->fate_of(rank);
@@ -146,18 +147,42 @@ Result<std::uint32_t> ServerLink::read_word(NodeId node, RegionId memory, std::u
   return static_cast<std::uint32_t>(word);
 }
 
-Result<std::uint64_t> ServerLink::ask_word(NodeId node, FrameHeader header) {
-  TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(node));
+Status ServerLink::connect(NodeId node) {
+  return client_->link_to(node).status();
+}
+
+namespace {
+
+// `way` is a Link or a Visit, whose wait() brings the answer.
+template <class Way>
+Result<std::uint64_t> ask_for_word(Way& way, Link& link, const FrameHeader& header) {
   Completion done;
   done.begin();
   std::int64_t word = 0;
   Awaited awaited;
   awaited.done = &done;
   awaited.word = &word;
-  TESSERA_RETURN_IF_ERROR(link->ask(header, {}, std::move(awaited)));
-  link->wait(done);
+  TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(awaited)));
+  way.wait(done);
   TESSERA_RETURN_IF_ERROR(done.take_error());
   return static_cast<std::uint64_t>(word);
+}
+
+}  // namespace
+
+Result<std::uint64_t> ServerLink::ask_word(NodeId node, const FrameHeader& header) {
+  TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(node));
+  return ask_for_word(*link, *link, header);
+}
+
+// Who waits long looks after every node now and then: it doesn't need a link to each.
+Result<std::uint64_t> ServerLink::ask_in_passing(NodeId node, const FrameHeader& header) {
+  if (client_->made_link(node) != nullptr) {
+    return ask_word(node, header);
+  }
+  TESSERA_ASSIGN_OR_RETURN(Visit visit,
+                           Visit::pay(*client_, node, client_->options().connect_timeout));
+  return ask_for_word(visit, visit.link(), header);
 }
 
 }  // namespace tessera::rma::server

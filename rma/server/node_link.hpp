@@ -26,6 +26,7 @@ class ServerLink final : public detail::NodeLink {
   Status invite(WorldRank rank, const detail::Invitation& invitation) override;
   Status raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
                     std::int32_t value) override;
+  Status connect(NodeId node) override;
   void hold() noexcept override { Holding::begin(); }
   void release() noexcept override { Holding::end(); }
   void send_held() noexcept override { Holding::send(); }
@@ -41,7 +42,8 @@ class ServerLink final : public detail::NodeLink {
                                          std::uint64_t offset) const;
   // What teams publish belongs to the node, in whose name its first rank stands.
   [[nodiscard]] WorldRank first_rank_of(NodeId node) const;
-  Result<std::uint64_t> ask_word(NodeId node, FrameHeader header);
+  Result<std::uint64_t> ask_word(NodeId node, const FrameHeader& header);
+  Result<std::uint64_t> ask_in_passing(NodeId node, const FrameHeader& header);
 
   std::shared_ptr<Client> client_;
   std::shared_ptr<detail::Node> node_;

@@ -173,6 +173,7 @@ class ClusterLink final : public NodeLink, private Liveness {
     return status;
   }
   Result<Fate> fate_of(WorldRank rank) override { return fate(rank); }
+  Status connect(NodeId) override { return {}; }
   Result<std::uint32_t> read_word(NodeId node, RegionId memory, std::uint64_t offset) override {
     const RobustGuard guard(cluster_.board().lock, context_);
     TESSERA_ASSIGN_OR_RETURN(const std::byte* const start, place(node, memory, offset, 4, 0));

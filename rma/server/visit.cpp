@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/visit.hpp"
+
+#include <poll.h>
+
+#include <utility>
+
+#include "rma/server/client.hpp"
+
+namespace tessera::rma::server {
+
+Result<Visit> Visit::pay(Client& client, NodeId node, std::chrono::milliseconds timeout) {
+  TESSERA_ASSIGN_OR_RETURN(auto link, client.visit(node, timeout));
+  return Visit(std::move(link), client.options().rank);
+}
+
+Visit::~Visit() {
+  if (link_ == nullptr) {
+    return;
+  }
+  Completion sent;
+  sent.begin();
+  const FrameHeader bye{.kind = Kind::bye, .origin = self_};
+  if (link_->post(bye, {}, {}, &sent, Link::When::now).ok()) {
+    wait(sent);
+    sent.take_error().ignore("it is gone now in any case");
+  }
+}
+
+void Visit::wait(Completion& done) {
+  constexpr int look_ms = 100;
+  constexpr std::chrono::seconds check_period{5};
+  auto checked = std::chrono::steady_clock::now();
+  while (!done.done()) {
+    if (link_->progress() > 0 || done.done()) {
+      continue;
+    }
+    pollfd socket{.fd = link_->descriptor(),
+                  .events = static_cast<short>(link_->has_unsent() ? POLLIN | POLLOUT : POLLIN),
+                  .revents = 0};
+    poll(&socket, 1, look_ms);
+    if (const auto now = std::chrono::steady_clock::now(); now - checked > check_period) {
+      checked = now;
+      link_->check_host();
+    }
+  }
+}
+
+}  // namespace tessera::rma::server

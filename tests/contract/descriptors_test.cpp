@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A rank that has no descriptor for a connection goes on without: nobody takes that for a death,
+// and who waits long keeps none.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "rma/notify.hpp"
+#include "rma/region.hpp"
+#include "rma/team.hpp"
+#include "rma/transfer.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::rma {
+namespace {
+
+using test::ok;
+using test::on_ranks;
+
+constexpr std::chrono::milliseconds late{300};  // several looks after the others
+constexpr WorldRank stranger{3};  // of six nodes the one that rank 0 doesn't connect to
+
+/// While it lives, this process can open nothing.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = open("/dev/null", O_RDONLY);
+    close(next);
+    const rlimit none{static_cast<rlim_t>(next), before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+std::ptrdiff_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return std::distance(begin(all), end(all));
+}
+
+/// Six ranks that are processes, each on a node of its own.
+bool fits(Job& job) {
+  const auto processes = job.world().allgather_value(getpid());
+  return processes.ok() && job.size() == 6 && job.node_count() == 6 &&
+         processes->front() != processes->back();
+}
+
+constexpr const char* elsewhere = "six processes on six nodes have that: contract.descriptors";
+
+TEST(Descriptors, ThatAreMissingAreNobodysDeath) {
+  on_ranks([](Job& job) {
+    if (!fits(job)) {
+      GTEST_SKIP() << elsewhere;
+    }
+    Region region = Region::allocate(job.world(), 64).value();
+    if (job.rank() == stranger) {  // it connects while rank 0's agent can take it on
+      ASSERT_TRUE(ok(put_value(job, region.at(TeamRank{0}, 8), 1)));
+    }
+    ASSERT_TRUE(ok(job.barrier()));
+    if (job.rank().value == 0) {
+      const NoDescriptors none;
+      EXPECT_TRUE(ok(wait_for_flag(job, region.at(TeamRank{0}), 1, stranger)));
+      EXPECT_TRUE(ok(wait_for_notifications(job, stranger, 1).status()));
+      EXPECT_TRUE(job.is_present(stranger));
+      EXPECT_TRUE(ok(job.barrier()));
+    } else {
+      std::this_thread::sleep_for(job.rank() == stranger ? late : late / 2);
+      if (job.rank() == stranger) {
+        EXPECT_TRUE(ok(raise_flag(job, region.at(TeamRank{0}), 1)));
+        EXPECT_TRUE(ok(notify(job, WorldRank{0}).status()));
+        std::this_thread::sleep_for(late);
+      }
+      EXPECT_TRUE(ok(job.barrier()));
+    }
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
+TEST(Descriptors, AreNotKeptByWhoWaits) {
+  on_ranks([](Job& job) {
+    if (!fits(job)) {
+      GTEST_SKIP() << elsewhere;
+    }
+    ASSERT_TRUE(ok(job.barrier()));
+    const std::ptrdiff_t before = open_descriptors();
+    if (job.rank() == stranger) {
+      std::this_thread::sleep_for(late);
+    }
+    ASSERT_TRUE(ok(job.barrier()));
+    EXPECT_TRUE(test::eventually([before] { return open_descriptors() <= before; }));
+    ASSERT_TRUE(ok(job.barrier()));
+  });
+}
+
+TEST(Descriptors, ThatAreFreeLaterAreEnoughForATeam) {
+  on_ranks([](Job& job) {
+    if (!fits(job)) {
+      GTEST_SKIP() << elsewhere;
+    }
+    constexpr std::array members{WorldRank{0}, stranger};
+    ASSERT_TRUE(ok(job.barrier()));
+    if (job.rank() == stranger) {
+      EXPECT_TRUE(ok(Team::create(job, members).value().barrier()));
+    } else if (job.rank().value == 0) {
+      std::thread user([] {
+        const NoDescriptors none;
+        std::this_thread::sleep_for(late);
+      });
+      std::this_thread::sleep_for(late / 3);
+      EXPECT_TRUE(ok(Team::create(job, members).value().barrier()));
+      user.join();
+    }
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
+}  // namespace
+}  // namespace tessera::rma
