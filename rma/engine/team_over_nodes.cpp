@@ -32,11 +32,6 @@ std::uint32_t word_of_failure(WorldRank self, const Status& status) {
                  : TeamControl::died(self) | TeamControl::no_memory_bit;
 }
 
-// Mailboxes stand behind the control itself.
-std::uint64_t mail_start(std::int32_t node_members) {
-  return sizeof(TeamControl) + LastOne::bytes(static_cast<std::size_t>(node_members));
-}
-
 }  // namespace
 
 Status TeamState::find_nodes() {
@@ -208,6 +203,7 @@ bool TeamState::wait_for_arrivals(std::uint32_t generation) {
   const auto others = static_cast<std::uint32_t>(node_members_) - 1;
   const auto over = [&] { return control.arrived.load() == others || !is_under_way(generation); };
   if (!node_->spin(over)) {
+    LongWait long_wait = begin_to_wait(generation);
     control.leader_sleeps.store(1);
     auto looked = std::chrono::steady_clock::now();
     while (true) {
@@ -220,6 +216,7 @@ bool TeamState::wait_for_arrivals(std::uint32_t generation) {
       if (now - looked >= node_->policy().look_period && !over()) {
         looked = now;
         look_after_members(generation);
+        tell_of(long_wait, generation);
       }
     }
     control.leader_sleeps.store(0);
@@ -384,6 +381,7 @@ std::uint32_t TeamState::wait_for_word(std::atomic<std::uint64_t>& word, std::in
     return is_enough(word.load(std::memory_order_acquire)) || !is_under_way(generation);
   };
   if (!node_->spin(over)) {
+    LongWait long_wait = begin_to_wait(generation);
     static_assert(std::endian::native == std::endian::little);
     auto& low_half = reinterpret_cast<FutexWord&>(word);
     std::uint32_t gone_before = 0;
@@ -400,6 +398,7 @@ std::uint32_t TeamState::wait_for_word(std::atomic<std::uint64_t>& word, std::in
       }
       looked = now;
       look_after_members(generation);
+      tell_of(long_wait, generation, sender);
       // Only what is found twice counts: what it delivered before may still be on its way.
       const std::uint32_t cut_off = word_of_lost_carrier(*node_);
       const std::uint32_t gone = cut_off != 0 ? cut_off : look_after_node(sender);

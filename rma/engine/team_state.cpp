@@ -2,6 +2,7 @@
 #include "rma/engine/team_state.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -45,6 +46,7 @@ std::uint64_t CollectiveCall::fingerprint() const noexcept {
 
 std::string CollectiveCall::describe(std::uint64_t packed, std::uint64_t bytes) {
   const auto type = static_cast<ElementType>(packed >> 8U & 0xffU);
+  const auto reduction = static_cast<Reduction>(packed >> 16U & 0xffU);
   const auto root = static_cast<std::int32_t>(packed >> 32U);
   switch (static_cast<Kind>((packed & 0xffU) - 1)) {
     case Kind::form:
@@ -56,11 +58,13 @@ std::string CollectiveCall::describe(std::uint64_t packed, std::uint64_t bytes) 
     case Kind::allgather:
       return fmt::format("allgather of {} bytes", bytes);
     case Kind::allreduce:
-      return fmt::format("allreduce of {} bytes of {}", bytes, to_string(type));
+      return fmt::format("allreduce of {} bytes of {} by {}", bytes, to_string(type),
+                         to_string(reduction));
     case Kind::reduce:
-      return fmt::format("reduce of {} bytes of {} to member {}", bytes, to_string(type), root);
+      return fmt::format("reduce of {} bytes of {} by {} to member {}", bytes, to_string(type),
+                         to_string(reduction), root);
     case Kind::agree:
-      return "agreement on a result";
+      return "agreement on a result (as in sync or fill)";
     case Kind::part:
       return "continuation of a collective";
     case Kind::refused:
@@ -196,10 +200,18 @@ LastOne& TeamState::last_one() const noexcept {
   return *reinterpret_cast<LastOne*>(reinterpret_cast<std::byte*>(control_) + sizeof(TeamControl));
 }
 
-std::uint64_t TeamState::first_slot_offset() const noexcept {
+std::uint64_t TeamState::marks_start(std::int32_t node_members) noexcept {
   static_assert(sizeof(TeamControl) % cache_line == 0);
-  return sizeof(TeamControl) + LastOne::bytes(static_cast<std::size_t>(node_members_)) +
-         (nodes_ ? nodes_->mail_bytes(nodes_->own(), slot_bytes_) : 0);
+  return sizeof(TeamControl) + LastOne::bytes(static_cast<std::size_t>(node_members));
+}
+
+std::uint64_t TeamState::mail_start(std::int32_t node_members) noexcept {
+  const std::uint64_t marks = static_cast<std::uint64_t>(node_members) * sizeof(std::uint32_t);
+  return marks_start(node_members) + (marks + cache_line - 1) / cache_line * cache_line;
+}
+
+std::uint64_t TeamState::first_slot_offset() const noexcept {
+  return mail_start(node_members_) + (nodes_ ? nodes_->mail_bytes(nodes_->own(), slot_bytes_) : 0);
 }
 
 std::uint64_t TeamState::control_bytes() const noexcept {
@@ -394,12 +406,53 @@ std::uint32_t TeamState::look_after_own_node() const {
   return 0;
 }
 
+std::atomic<std::uint32_t>& TeamState::mark_of(std::int32_t order) const noexcept {
+  auto* const marks = reinterpret_cast<std::atomic<std::uint32_t>*>(
+      reinterpret_cast<std::byte*>(control_) + marks_start(node_members_));
+  return marks[order];
+}
+
+LongWait TeamState::begin_to_wait(std::uint32_t generation) const noexcept {
+  mark_of(order_).store(generation + 1, std::memory_order_relaxed);
+  return {};
+}
+
+std::vector<std::int32_t> TeamState::missing_here(std::uint32_t generation) const {
+  std::vector<std::int32_t> missing;
+  for (const WorldRank member : members_) {
+    const std::int32_t order = order_of(member);
+    if (order >= 0 && mark_of(order).load(std::memory_order_relaxed) != generation + 1) {
+      missing.push_back(member.value);
+    }
+  }
+  return missing;
+}
+
+// `sender` is the index of the node that is waited for, or −1.
+void TeamState::tell_of(LongWait& wait, std::uint32_t generation, std::int32_t sender) const {
+  const auto now = LongWait::Clock::now();
+  if (!wait.is_due(now) || !job_.log.wants(LogLevel::info)) {
+    return;
+  }
+  const TeamControl::Check& check = control_->check[generation % 2];
+  const std::vector<std::int32_t> missing = missing_here(generation);
+  const std::string whom =
+      !missing.empty() ? fmt::format("on this node rank {} has not come", fmt::join(missing, ", "))
+      : sender >= 0
+          ? fmt::format("nothing has come from rank {}'s node", nodes_->leader(sender).value)
+          : std::string("all of this node have come");
+  job_.log.info(fmt::format("has waited {} s in {} of a team of {}: {}", wait.length(now).count(),
+                            CollectiveCall::describe(check.call.load(), check.bytes.load()), size(),
+                            whom));
+}
+
 Status TeamState::wait_for_others(std::uint32_t generation) {
   TeamControl& control = *control_;
   const auto over = [&] {
     return control.generation.load(std::memory_order_acquire) != generation;
   };
   if (!node_->spin(over)) {
+    LongWait long_wait = begin_to_wait(generation);
     control.sleepers.fetch_add(1);
     auto looked = std::chrono::steady_clock::now();
     while (!over()) {
@@ -408,6 +461,7 @@ Status TeamState::wait_for_others(std::uint32_t generation) {
       if (now - looked >= node_->policy().look_period && !over()) {
         looked = now;
         look_after_members(generation);
+        tell_of(long_wait, generation);
       }
     }
     control.sleepers.fetch_sub(1);

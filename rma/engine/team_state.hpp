@@ -45,6 +45,7 @@
 #include <vector>
 
 #include "rma/engine/lanes.hpp"
+#include "rma/engine/long_wait.hpp"
 #include "rma/engine/team_nodes.hpp"
 #include "rma/node/last_one.hpp"
 #include "rma/node/node.hpp"
@@ -206,6 +207,9 @@ class TeamState {
   Status form();
   Result<std::uint64_t> make_control(std::uint64_t key);
   Status invite_node(const Invitation& invitation);
+  /// Where parts of a control's memory begin; other nodes write into mailboxes.
+  [[nodiscard]] static std::uint64_t marks_start(std::int32_t node_members) noexcept;
+  [[nodiscard]] static std::uint64_t mail_start(std::int32_t node_members) noexcept;
   [[nodiscard]] std::uint64_t first_slot_offset() const noexcept;
   [[nodiscard]] std::uint64_t control_bytes() const noexcept;
   [[nodiscard]] LastOne& last_one() const noexcept;
@@ -215,6 +219,11 @@ class TeamState {
   Status finish_meeting(std::uint32_t generation);
   Status refuse(Status error);
   Status wait_for_others(std::uint32_t generation);
+  /// Who waits long in a step marks that it has come to it, for those who say whom they wait for.
+  [[nodiscard]] LongWait begin_to_wait(std::uint32_t generation) const noexcept;
+  [[nodiscard]] std::atomic<std::uint32_t>& mark_of(std::int32_t order) const noexcept;
+  [[nodiscard]] std::vector<std::int32_t> missing_here(std::uint32_t generation) const;
+  void tell_of(LongWait& wait, std::uint32_t generation, std::int32_t sender = -1) const;
   void look_after_members(std::uint32_t generation);
   [[nodiscard]] std::uint32_t look_after_own_node() const;
   void check_call(TeamControl::Check& check, const CollectiveCall& call) const;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// LongWait: when a wait has taken so long that who looks into a job that stands still wants to know
+// of it. It is told in the log, with TESSERA_LOG=info.
+#pragma once
+
+#include <chrono>
+
+namespace tessera::rma::detail {
+
+class LongWait {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// True once behind 5 s, behind 10, 20 and so on.
+  [[nodiscard]] bool is_due(Clock::time_point now) noexcept {
+    const bool is = now - began_ >= next_;
+    next_ = is ? 2 * next_ : next_;
+    return is;
+  }
+  [[nodiscard]] std::chrono::seconds length(Clock::time_point now) const noexcept {
+    return std::chrono::duration_cast<std::chrono::seconds>(now - began_);
+  }
+
+ private:
+  Clock::time_point began_ = Clock::now();
+  Clock::duration next_ = std::chrono::seconds(5);
+};
+
+}  // namespace tessera::rma::detail
