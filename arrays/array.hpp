@@ -46,6 +46,24 @@
 
 namespace tessera::arrays {
 
+namespace detail {
+
+/// T, where numbers of that type can be computed with; else the compiler says which can.
+template <class T>
+struct Computable {
+  static_assert(rma::Element<T>,
+                "accumulate and arithmetic are for std::int8_t to std::int64_t, std::uint8_t to "
+                "std::uint64_t, float, double, std::complex<float> and std::complex<double>; of "
+                "long and long long only one is std::int64_t, and char is none of them");
+  using type = T;
+};
+
+/// A number of the language, of a type that can't be computed with.
+template <class T>
+concept OtherNumber = std::is_arithmetic_v<T> && !rma::Element<T>;
+
+}  // namespace detail
+
 /// Whole numbers that can be changed in one step at their owner.
 template <class T>
 concept AtomicElement = rma::IntegerElement<T> && sizeof(T) >= 4;
@@ -111,7 +129,8 @@ class Array : public ArrayBase {
     return put_box(box, buffer(from));
   }
 
-  /// One-sided. Reads the elements of `box`. Complete: the data is here at return.
+  /// One-sided. Reads the elements of `box`. Complete: the data is here at return. Errors: also
+  /// invalid_argument when strides of the view put two elements into one place.
   rma::Status get(const Box& box, std::span<T> to) const {
     return get_dense(box, to.data(), std::ssize(to));
   }
@@ -130,6 +149,18 @@ class Array : public ArrayBase {
                          T alpha = T{1}) const requires rma::Element<T> {
     TESSERA_RETURN_IF_ERROR(check_view("accumulate", box, from.extents(), from.strides()));
     return accumulate_box(box, buffer(from), rma::Scale::of(alpha));
+  }
+
+  /// Not for this T, which the compiler says in one sentence.
+  template <class... Arguments>
+  rma::Status accumulate(const Arguments&...) const requires detail::OtherNumber<T> {
+    static_assert(sizeof(detail::Computable<T>) > 0);
+    return {};
+  }
+  template <class... Arguments>
+  rma::Handle accumulate_async(const Arguments&...) const requires detail::OtherNumber<T> {
+    static_assert(sizeof(detail::Computable<T>) > 0);
+    return {};
   }
 
   /// The same, started only. Complete: locally after wait() of the handle.

@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/detail/local_overlap.hpp"
 #include "arrays/detail/read_path.hpp"
 #include "arrays/detail/single_block.hpp"
 #include "arrays/process_grid.hpp"
+#include "arrays/request.hpp"
 #include "arrays/same_on_all.hpp"
 #include "rma/transfer.hpp"
 
@@ -36,9 +38,14 @@ Status check_bytes(const Distribution& distribution, std::size_t element_bytes) 
 
 // All members must have asked for the same array: a hash of all of it tells.
 Status check_same_on_all(rma::Team& team, const Distribution& distribution,
-                         std::size_t element_bytes, const std::string& element_name) {
-  const std::uint64_t mine = (fingerprint(distribution) * 31 + element_bytes) * 31 +
-                             std::hash<std::string>{}(element_name);
+                         const ElementKind& element, const rma::RegionOptions& options) {
+  const std::uint64_t mine = detail::Request()
+                                 .add(fingerprint(distribution))
+                                 .add(element.bytes)
+                                 .add(element.name)
+                                 .add(options.access_mode)
+                                 .add(options.atomics)
+                                 .hash();
   return detail::check_same_on_all(
       team, mine, "array",
       "all members must give the same element type, extents, distribution (cuts, owners, orders, "
@@ -222,8 +229,7 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
     mine = memory.check_room(bytes);
   }
   TESSERA_RETURN_IF_ERROR(attempt(team.agree(mine)));
-  TESSERA_RETURN_IF_ERROR(
-      attempt(check_same_on_all(team, distribution, element.bytes, element.name)));
+  TESSERA_RETURN_IF_ERROR(attempt(check_same_on_all(team, distribution, element, options.region)));
   rma::RegionOptions region_options = options.region;
   region_options.name = options.name;
   auto region = memory.take(team, bytes, region_options);
@@ -252,7 +258,7 @@ Status ArrayBase::fence() const {
 Status ArrayBase::sync(Status mine) const {
   TESSERA_RETURN_IF_ERROR(check_open());
   Status fenced = region_.fence();
-  return team().agree(mine.ok() ? fenced : mine);
+  return team().agree(mine.ok() ? fenced : mine, detail::Request("sync").asked());
 }
 
 std::string ArrayBase::describe() const {
@@ -353,7 +359,8 @@ Status ArrayBase::check_use(Use use, const Box& box, const LocalBuffer& local) c
   if (local.data == nullptr && !box.is_empty()) [[unlikely]] {
     return Status::error(Code::invalid_argument, "the local buffer is null");
   }
-  return {};
+  // What is read may lie in one place; what a get writes may not.
+  return use == Use::get ? detail::check_apart(box.extents(), local.strides) : Status();
 }
 
 // The walk: one call of `action(patch, local pointer, shape, is_only)` for each patch.
@@ -389,6 +396,9 @@ bool ArrayBase::try_single_block(Use use, const Box& box, void* local, std::int6
   if ((uses_ & use) == 0 || local == nullptr ||
       !detail::find_single_block(distribution_.data(), box, element_.bytes, local_stride, single) ||
       single.elements > room) {
+    return false;
+  }
+  if (use == Use::direct_get && single.may_overlap && !local_stride.are_apart(box)) [[unlikely]] {
     return false;
   }
   const rma::RemoteAddress at{members_[single.owner.value], region_id_,

@@ -80,7 +80,7 @@ Handle ArrayBase::transfer_async(const Section& section, const LocalBuffer& loca
   const Use use = use_of(transfer);
   Status wrong = check_inside(section, extents());
   if (wrong.ok()) {
-    wrong = check_use(use, section.box(), local);
+    wrong = check_use(use, Box::whole(section.extents()), local);
   }
   if (!wrong.ok()) {
     return Handle::failed(
@@ -110,7 +110,7 @@ Handle ArrayBase::transfer_async(const Box& box, PeriodicDims periodic, const Lo
                                  const Transfer& transfer) const {
   const Use use = use_of(transfer);
   auto pieces = PeriodicPieces::split(box, extents(), periodic);
-  const Status usable = check_use(use, box, local);
+  const Status usable = pieces.ok() ? check_use(use, box, local) : Status();
   if (!pieces.ok() || !usable.ok()) {
     Status wrong = pieces.ok() ? usable : std::move(pieces).status();
     return Handle::failed(job_, explain(std::move(wrong), to_string(use), box));

@@ -351,19 +351,19 @@ Status for_each_chunk(std::span<const ChunkOperand> operands, const ChunkBody& b
 }
 
 Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> operands, Status found,
-                       std::span<const ChunkOperand> beside) {
+                       std::span<const ChunkOperand> beside, const detail::Request& given) {
   Status mine = found.ok() ? check_operands(verb, operands) : std::move(found);
   if (!operands[0].array->region()) {
     return mine;
   }
-  detail::Request request;
+  detail::Request request(verb);
   if (mine.ok()) {
-    request.add(verb);
+    request.add(given.hash());
     add(request, operands);
     add(request, beside);
     mine = explain(fence_all(operands), verb);
   }
-  Status all = operands[0].array->team().agree(mine, request.value());
+  Status all = operands[0].array->team().agree(mine, request.asked());
   if (all.ok() || !mine.ok()) {
     return all;
   }
@@ -372,8 +372,9 @@ Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> oper
 }
 
 Status on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
-                 const ChunkBody& body, Status found, std::span<const ChunkOperand> beside) {
-  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands, std::move(found), beside));
+                 const ChunkBody& body, Status found, std::span<const ChunkOperand> beside,
+                 const detail::Request& given) {
+  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands, std::move(found), beside, given));
   return explain(operands[0].array->sync(for_each_chunk(operands, body)), verb);
 }
 

@@ -28,6 +28,7 @@
 #include "arrays/array_base.hpp"
 #include "arrays/box.hpp"
 #include "arrays/part.hpp"
+#include "arrays/request.hpp"
 
 namespace tessera::arrays {
 
@@ -89,17 +90,20 @@ rma::Status for_each_chunk(std::span<const ChunkOperand> operands, const ChunkBo
 /// Collective over the team of the first operand: check_operands(), a synchronisation, the work,
 /// and a synchronisation. Errors: of any member, on all. `found` is an error that the caller has
 /// found itself; it names `verb` already.
-/// `beside` are operands that it fetches itself; members give the same ones.
+/// `beside` are operands that it fetches itself, and `given` has all else that members must give
+/// alike: scalars, options.
 rma::Status on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
                       const ChunkBody& body, rma::Status found = {},
-                      std::span<const ChunkOperand> beside = {});
+                      std::span<const ChunkOperand> beside = {}, const detail::Request& given = {});
 
 /// Collective. The first half of on_chunks(): checks, and makes what others wrote to the operands
 /// visible. A member with an error of its own meets the others, too, so that none waits for it.
 /// Nobody can meet over an array that was moved from: it has no team.
-/// All give the same operands, also `beside` them; those are open where nothing is found.
+/// All give the same operands, also `beside` them, and the same of what else is `given`; operands
+/// are open where nothing is found.
 rma::Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
-                            rma::Status found = {}, std::span<const ChunkOperand> beside = {});
+                            rma::Status found = {}, std::span<const ChunkOperand> beside = {},
+                            const detail::Request& given = {});
 
 /// The loops over a chunk's elements: runs with one stride an operand, and levels above them. As
 /// few levels as the operands' strides allow; the run is along the first operand's fastest

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/request.hpp"
 #include "rma/atomic.hpp"
 #include "rma/transfer.hpp"
 
@@ -67,7 +68,8 @@ Status Counter::reset(std::int64_t value) {
   if (!region_) {
     return moved_from();
   }
-  TESSERA_RETURN_IF_ERROR(region_.team().barrier());
+  TESSERA_RETURN_IF_ERROR(region_.team().agree(
+      Status(), detail::Request("reset").add(region_.id()).add(value).asked()));
   Status put;
   if (region_.team().rank() == owner_) {
     put = rma::put_value(job_, region_.at(owner_), value);

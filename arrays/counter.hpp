@@ -30,8 +30,9 @@ class Counter {
   /// One-sided. Returns the value and adds `count` to it. Errors: as rma::fetch_add; closed.
   rma::Result<std::int64_t> next(std::int64_t count = 1) const;
 
-  /// Collective. Sets the value; nobody may draw meanwhile. Errors: those of any member, on all;
-  /// also what a fence would find.
+  /// Collective. Sets the value, of which all members give the same; nobody may draw meanwhile.
+  /// Errors: those of any member, on all; invalid_argument for values that differ, and nothing is
+  /// set then; also what a fence would find.
   rma::Status reset(std::int64_t value = 0);
 
   /// Collective. Idempotent.

@@ -19,23 +19,27 @@ namespace {
 
 // result = function(a, …), with the name of the operation for messages.
 template <class T, class Function, class... In>
-Status compute(std::string_view verb, const Part<T>& result, Function&& function, const In&... in) {
+Status compute(std::string_view verb, const Part<T>& result, Function&& function,
+               const detail::Request& scalars, const In&... in) {
   const std::array operands{writes(result), reads(in)...};
-  return on_chunks(verb, operands, [&](const Chunk& chunk) {
+  const auto compute_chunk = [&](const Chunk& chunk) {
     detail::for_each_place<T, const typename In::value_type...>(
         chunk, [&](T& to, const auto&... values) { to = function(values...); });
     return Status();
-  });
+  };
+  return on_chunks(verb, operands, compute_chunk, {}, {}, scalars);
 }
 
 // element = function(element)
 template <class T, class Function>
-Status update(std::string_view verb, const Part<T>& result, Function&& function) {
+Status update(std::string_view verb, const Part<T>& result, Function&& function,
+              const detail::Request& scalars) {
   const std::array operands{writes(result)};
-  return on_chunks(verb, operands, [&](const Chunk& chunk) {
+  const auto update_chunk = [&](const Chunk& chunk) {
     detail::for_each_place<T>(chunk, [&](T& element) { element = function(element); });
     return Status();
-  });
+  };
+  return on_chunks(verb, operands, update_chunk, {}, {}, scalars);
 }
 
 // Collective. Divides by all elements of one of the operands but by zeros, which `divide(chunk)`
@@ -80,25 +84,28 @@ Status fetch_own(const Part<T>& from, const Part<T>& to) {
 template <rma::Element T>
 Status detail::Elementwise<T>::fill(const Part<T>& result, T value) {
   const std::array operands{writes(result)};
-  return on_chunks("fill", operands, [&](const Chunk& chunk) {
+  const auto fill_chunk = [&](const Chunk& chunk) {
     for_each_place<T>(chunk, [value](T& element) { element = value; });
     return Status();
-  });
+  };
+  return on_chunks("fill", operands, fill_chunk, {}, {}, Request().add(value));
 }
 
 template <rma::Element T>
 Status detail::Elementwise<T>::scale(const Part<T>& result, T alpha) {
-  return update("scale", result, [alpha](T x) { return detail::multiply(alpha, x); });
+  return update(
+      "scale", result, [alpha](T x) { return detail::multiply(alpha, x); }, Request().add(alpha));
 }
 
 template <rma::Element T>
 Status detail::Elementwise<T>::add_constant(const Part<T>& result, T value) {
-  return update("add_constant", result, [value](T x) { return detail::add(x, value); });
+  return update(
+      "add_constant", result, [value](T x) { return detail::add(x, value); }, Request().add(value));
 }
 
 template <rma::Element T>
 Status detail::Elementwise<T>::absolute(const Part<T>& result) {
-  return update("absolute", result, [](T x) { return detail::absolute(x); });
+  return update("absolute", result, [](T x) { return detail::absolute(x); }, {});
 }
 
 template <rma::Element T>
@@ -130,13 +137,13 @@ Status detail::Elementwise<T>::add(T alpha, const Part<T>& a, T beta, const Part
   return compute(
       "add", result,
       [=](T x, T y) { return detail::add(detail::multiply(alpha, x), detail::multiply(beta, y)); },
-      a, b);
+      Request().add(alpha).add(beta), a, b);
 }
 
 template <rma::Element T>
 Status detail::Elementwise<T>::multiply(const Part<T>& a, const Part<T>& b, const Part<T>& result) {
   return compute(
-      "multiply", result, [](T x, T y) { return detail::multiply(x, y); }, a, b);
+      "multiply", result, [](T x, T y) { return detail::multiply(x, y); }, {}, a, b);
 }
 
 template <rma::Element T>
@@ -158,13 +165,13 @@ Status detail::Elementwise<T>::divide(const Part<T>& a, const Part<T>& b, const 
 template <rma::Element T>
 Status detail::Elementwise<T>::maximum(const Part<T>& a, const Part<T>& b, const Part<T>& result) {
   return compute(
-      "maximum", result, [](T x, T y) { return is_less(x, y) || y != y ? y : x; }, a, b);
+      "maximum", result, [](T x, T y) { return is_less(x, y) || y != y ? y : x; }, {}, a, b);
 }
 
 template <rma::Element T>
 Status detail::Elementwise<T>::minimum(const Part<T>& a, const Part<T>& b, const Part<T>& result) {
   return compute(
-      "minimum", result, [](T x, T y) { return is_less(y, x) || y != y ? y : x; }, a, b);
+      "minimum", result, [](T x, T y) { return is_less(y, x) || y != y ? y : x; }, {}, a, b);
 }
 
 template <rma::Element T>
@@ -176,7 +183,7 @@ Status detail::Elementwise<T>::median(const Part<T>& a, const Part<T>& b, const 
         const auto [low, high] = std::minmax(x, y, is_less<T>);
         return is_less(z, low) ? low : is_less(high, z) ? high : z;
       },
-      a, b, c);
+      {}, a, b, c);
 }
 
 template struct detail::Elementwise<std::int8_t>;

@@ -17,7 +17,8 @@
 // Integers wrap.
 //
 // Errors of all: invalid_argument (operands that do not fit each other, an access mode that forbids
-// it), out_of_range, closed, peer_lost.
+// it, operands or scalars that differ among members, whose bits are compared), out_of_range,
+// closed, peer_lost.
 #pragma once
 
 #include <complex>
@@ -64,7 +65,7 @@ extern template struct Elementwise<std::complex<float>>;
 extern template struct Elementwise<std::complex<double>>;
 
 template <Operand A>
-using Elements = Elementwise<ElementOf<A>>;
+using Elements = Elementwise<NumberOf<A>>;
 }  // namespace detail
 
 /// Operands of one element type.

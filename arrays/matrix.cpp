@@ -117,14 +117,15 @@ Status combine_diagonal(std::string_view verb, const Part<T>& a, const Part<T>& 
 }
 
 template <class T, class Change>
-Status change_diagonal(std::string_view verb, const Part<T>& a, Change&& change) {
+Status change_diagonal(std::string_view verb, const Part<T>& a, T value, Change&& change) {
   const std::array operands{writes(a)};
   const auto change_chunk = [&](const Chunk& chunk) {
     for_each_diagonal<T>(chunk, a.box(), diagonal_in(chunk, a.box()),
-                         [&](T& element, std::int64_t) { element = change(element); });
+                         [&](T& element, std::int64_t) { element = change(element, value); });
     return Status();
   };
-  return on_chunks(verb, operands, change_chunk, check_matrix(verb, a));
+  return on_chunks(verb, operands, change_chunk, check_matrix(verb, a), {},
+                   detail::Request().add(value));
 }
 
 template <class T>
@@ -224,12 +225,13 @@ Status detail::MatrixParts<T>::get_diagonal(const Part<T>& a, const Part<T>& v) 
 
 template <rma::Element T>
 Status detail::MatrixParts<T>::shift_diagonal(const Part<T>& a, T value) {
-  return change_diagonal("shift_diagonal", a, [=](T x) { return detail::add(x, value); });
+  return change_diagonal("shift_diagonal", a, value,
+                         [](T x, T shift) { return detail::add(x, shift); });
 }
 
 template <rma::Element T>
 Status detail::MatrixParts<T>::fill_diagonal(const Part<T>& a, T value) {
-  return change_diagonal("fill_diagonal", a, [=](T) { return value; });
+  return change_diagonal("fill_diagonal", a, value, [](T, T fill) { return fill; });
 }
 
 template <rma::Element T>

@@ -10,8 +10,9 @@
 // (i, i) for i < min(m, n), counted from the part's lower corner.
 //
 // All are collective over the matrix's team, and begin and end with a synchronisation. Errors of
-// all: as in elementwise.hpp; invalid_argument for another number of dimensions, or a vector of
-// another length. Cost: O(own elements that are touched), and the vector's elements that meet them.
+// all: as in elementwise.hpp, for scalars too; invalid_argument for another number of dimensions,
+// or a vector of another length. Cost: O(own elements that are touched), and the vector's elements
+// that meet them.
 #pragma once
 
 #include <complex>
@@ -49,7 +50,7 @@ extern template struct MatrixParts<std::complex<float>>;
 extern template struct MatrixParts<std::complex<double>>;
 
 template <Operand A>
-using MatrixPartsOf = MatrixParts<ElementOf<A>>;
+using MatrixPartsOf = MatrixParts<NumberOf<A>>;
 }  // namespace detail
 
 /// Collective. a(i, i) += v(i).

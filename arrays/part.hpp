@@ -55,4 +55,8 @@ concept Operand = requires(const A& operand) {
 template <Operand A>
 using ElementOf = typename std::remove_cvref_t<A>::value_type;
 
+/// The same of an operand of arithmetic. The compiler says which types there are for that.
+template <Operand A>
+using NumberOf = typename detail::Computable<ElementOf<A>>::type;
+
 }  // namespace tessera::arrays

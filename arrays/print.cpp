@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "arrays/request.hpp"
+
 namespace tessera::arrays {
 
 using rma::Code;
@@ -168,11 +170,20 @@ Status check(const ArrayBase& array, const Box& box, const PrintOptions& options
   return {};
 }
 
+// Collective. All members see what was written, and ask for the same.
+Status begin(const ArrayBase& array, const Box& box, const PrintOptions& options) {
+  TESSERA_RETURN_IF_ERROR(array.check_open());
+  Status mine = check(array, box, options);
+  mine = mine.ok() ? array.fence() : std::move(mine);
+  const detail::Request request = detail::Request("print").add(array, box).add(options.root);
+  return array.team().agree(mine, request.asked());
+}
+
 }  // namespace
 
 Status print(const ArrayBase& array, const Box& box, std::ostream& out,
              const PrintOptions& options) {
-  TESSERA_RETURN_IF_ERROR(array.sync(check(array, box, options)).context("print"));
+  TESSERA_RETURN_IF_ERROR(begin(array, box, options).context("print"));
   const bool is_root = array.team().rank() == options.root;
   return array.sync(is_root ? Printer(array, box, out, options).run() : Status()).context("print");
 }

@@ -27,7 +27,8 @@ struct PrintOptions {
 };
 
 /// Collective. For elements that are only moved: their bytes in hexadecimal.
-/// Errors: as a get; invalid_argument for a root or digits that make no sense.
+/// Errors: as a get; invalid_argument for a root or digits that make no sense, and for boxes or
+/// roots that differ among members.
 rma::Status print(const ArrayBase& array, const Box& box, std::ostream& out,
                   const PrintOptions& options = {});
 

@@ -107,7 +107,8 @@ Status detail::fill_random(const Part<T>& part, std::uint64_t seed, const Random
   const auto set = [&](const Index& at, T& value) {
     value = element<T>(static_cast<std::uint64_t>(distance(origin, at, places)), seed, range);
   };
-  return visit_elements("fill_random", part, set, check_range<T>(range).context("fill_random"));
+  return visit_elements("fill_random", part, set, check_range<T>(range).context("fill_random"),
+                        Request().add(seed).add(range.low).add(range.high));
 }
 
 template Status detail::fill_random(const Part<std::int8_t>&, std::uint64_t, const RandomRange&);

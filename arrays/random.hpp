@@ -60,10 +60,11 @@ extern template rma::Status fill_random(const Part<std::complex<double>>&, std::
 }  // namespace detail
 
 /// Collective. Errors: as fill(); invalid_argument for a range that is empty, not finite, or beyond
-/// what the type or, of integers, 53 bits can hold.
+/// what the type or, of integers, 53 bits can hold, and for seeds or ranges that differ among
+/// members.
 template <Operand A>
 rma::Status fill_random(A&& result, std::uint64_t seed, const RandomRange& range = {}) {
-  return detail::fill_random(part(result), seed, range);
+  return detail::fill_random<NumberOf<A>>(part(result), seed, range);
 }
 
 }  // namespace tessera::arrays

@@ -93,10 +93,15 @@ class ExactProducts {
   ExactSum imaginary_;
 };
 
+// What members must give alike.
+detail::Request given(const ReduceOptions& options) {
+  return detail::Request().add(options.reproducible);
+}
+
 // Collective. Begins, and lets `body` see this rank's elements; errors are everybody's.
 Status see_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
-                  const ChunkBody& body) {
-  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands));
+                  const ChunkBody& body, const ReduceOptions& options = {}) {
+  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands, {}, {}, given(options)));
   return operands[0].array->team().agree(for_each_chunk(operands, body)).context(std::string(verb));
 }
 
@@ -136,13 +141,14 @@ Result<T> exact_sum_of(std::string_view verb, const Part<T>& a, const Part<T>& b
                        Factors&& factors) {
   const std::array operands{reads(a), reads(b)};
   ExactProducts<T> products;
-  TESSERA_RETURN_IF_ERROR(see_chunks(verb, operands, [&](const Chunk& chunk) {
+  const auto add_chunk = [&](const Chunk& chunk) {
     detail::for_each_place<const T, const T>(chunk, [&](const T& x, const T& y) {
       const auto [first, second] = factors(x, y);
       products.add(first, second);
     });
     return Status();
-  }));
+  };
+  TESSERA_RETURN_IF_ERROR(see_chunks(verb, operands, add_chunk, {.reproducible = true}));
   TESSERA_RETURN_IF_ERROR(products.combine(team_of(a)));
   return products.value();
 }
@@ -185,7 +191,7 @@ Result<double> sum_of_squares(const Part<T>& a, double scale, const ReduceOption
   const std::array operands{reads(a)};
   ExactProducts<double> exact;
   LaneSum<double> plain;
-  TESSERA_RETURN_IF_ERROR(see_chunks("norm2", operands, [&](const Chunk& chunk) {
+  const auto add_chunk = [&](const Chunk& chunk) {
     if (options.reproducible) {
       detail::for_each_place<const T>(chunk, [&](const T& x) {
         exact.add(std::real(x) * scale, std::real(x) * scale);
@@ -200,7 +206,8 @@ Result<double> sum_of_squares(const Part<T>& a, double scale, const ReduceOption
       });
     }
     return Status();
-  }));
+  };
+  TESSERA_RETURN_IF_ERROR(see_chunks("norm2", operands, add_chunk, options));
   if (options.reproducible) {
     TESSERA_RETURN_IF_ERROR(exact.combine(team_of(a)));
     return exact.value();
@@ -267,16 +274,12 @@ Result<double> detail::Reductions<T>::norm2(const Part<T>& a, const ReduceOption
 
 namespace {
 
-// Sums of |a| over the elements that differ in dimension `over` only.
+// Adds up |a| over what this rank has of each line; there is one for each index of dimension
+// `along`.
 template <class T>
-Result<double> largest_line_sum(std::string_view verb, const Part<T>& a, int over) {
-  TESSERA_RETURN_IF_ERROR(a.array().check_open().context(std::string(verb)));
-  const int along = 1 - over;
-  TESSERA_ASSIGN_OR_RETURN(auto sums,
-                           Array<double>::create(a.array().job(), {a.box().extent(along)},
-                                                 {.name = "sums of lines", .team = team_of(a)}));
+Status add_line_sums(const Part<T>& a, int along, Array<double>& sums) {
   const std::array operands{reads(a)};
-  TESSERA_RETURN_IF_ERROR(see_chunks(verb, operands, [&](const Chunk& chunk) {
+  return for_each_chunk(operands, [&](const Chunk& chunk) {
     const LocalView<const T> view = chunk.view<const T>(0);
     std::vector<double> partial(static_cast<std::size_t>(view.extent(along)));
     Index at = Index::zeros(2);
@@ -287,8 +290,17 @@ Result<double> largest_line_sum(std::string_view verb, const Part<T>& a, int ove
         chunk.operands[0].strides[1] == 1 ? MemoryOrder::row_major : MemoryOrder::column_major));
     const std::int64_t lo = chunk.box.lo(along) - a.box().lo(along);
     return sums.accumulate(Box({lo}, {lo + view.extent(along)}), partial);
-  }));
-  TESSERA_RETURN_IF_ERROR(sums.sync());
+  });
+}
+
+template <class T>
+Result<double> largest_line_sum(std::string_view verb, const Part<T>& a, int over) {
+  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, std::array{reads(a)}));
+  const int along = 1 - over;
+  TESSERA_ASSIGN_OR_RETURN(auto sums,
+                           Array<double>::create(a.array().job(), {a.box().extent(along)},
+                                                 {.name = "sums of lines", .team = team_of(a)}));
+  TESSERA_RETURN_IF_ERROR(sums.sync(add_line_sums(a, along, sums)).context(std::string(verb)));
   return detail::Reductions<double>::norm_max(part(sums));
 }
 
@@ -327,7 +339,7 @@ Result<double> largest_own_line_sum(const Part<T>& a, int over, const AxisCut& c
 template <class T>
 Result<double> largest_whole_line_sum(std::string_view verb, const Part<T>& a, int over) {
   const std::array operands{reads(a)};
-  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands));
+  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands, {}, {}, given({.reproducible = true})));
   rma::Team& team = team_of(a);
   TESSERA_ASSIGN_OR_RETURN(const AxisCut cut, AxisCut::even(a.box().extent(1 - over), team.size()));
   double most = 0;
@@ -359,7 +371,7 @@ Result<double> sum_of_magnitudes(const Part<T>& a, const ReduceOptions& options)
   const std::array operands{reads(a)};
   ExactProducts<double> exact;
   double plain = 0;
-  TESSERA_RETURN_IF_ERROR(see_chunks("norm1", operands, [&](const Chunk& chunk) {
+  const auto add_chunk = [&](const Chunk& chunk) {
     detail::for_each_place<const T>(chunk, [&](const T& x) {
       if (options.reproducible) {
         exact.add(magnitude(x), 1);
@@ -368,7 +380,8 @@ Result<double> sum_of_magnitudes(const Part<T>& a, const ReduceOptions& options)
       }
     });
     return Status();
-  }));
+  };
+  TESSERA_RETURN_IF_ERROR(see_chunks("norm1", operands, add_chunk, options));
   if (options.reproducible) {
     TESSERA_RETURN_IF_ERROR(exact.combine(team_of(a)));
     return exact.value();
@@ -436,7 +449,8 @@ Result<Selected<T>> detail::Reductions<T>::select(const Part<T>& a, bool largest
   const std::array operands{reads(a)};
   const Strides places = dense_strides(a.box().extents());
   Candidate<T> best;
-  TESSERA_RETURN_IF_ERROR(see_chunks("select", operands, [&](const Chunk& chunk) {
+  const std::string_view verb = largest ? "select_max" : "select_min";
+  TESSERA_RETURN_IF_ERROR(see_chunks(verb, operands, [&](const Chunk& chunk) {
     const LocalView<const T> view = chunk.view<const T>(0);
     const std::int64_t first = distance(a.box().lo(), chunk.box.lo(), places);
     Index at = Index::zeros(view.ndims());
@@ -452,8 +466,8 @@ Result<Selected<T>> detail::Reductions<T>::select(const Part<T>& a, bool largest
     best = is_better(candidate, best, largest) ? candidate : best;
   }
   if (best.place < 0) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("select of {}: there are no elements", a.array().describe()));
+    return Status::error(Code::invalid_argument, fmt::format("{} of {}: there are no elements",
+                                                             verb, a.array().describe()));
   }
   return Selected<T>{best.value, index_at(best.place, a.box())};
 }

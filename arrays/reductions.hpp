@@ -16,7 +16,10 @@
 // and rounded once (exact_sum.hpp), so that any number of ranks and any distribution give the same
 // bits; it takes some ten times as long in cache, and little more where memory is the limit.
 //
-// Errors of all: as in elementwise.hpp.
+// Sums have the elements' type: integers wrap, so those of narrow ones may need reduce()
+// (transform.hpp) with a wider value.
+//
+// Errors of all: as in elementwise.hpp; the same options on all members.
 #pragma once
 
 #include <complex>
@@ -69,10 +72,11 @@ extern template struct Reductions<std::complex<float>>;
 extern template struct Reductions<std::complex<double>>;
 
 template <Operand A>
-using ReductionsOf = Reductions<ElementOf<A>>;
+using ReductionsOf = Reductions<NumberOf<A>>;
 }  // namespace detail
 
-/// Collective. The sum of all elements; zero if there are none.
+/// Collective. The sum of all elements; zero if there are none. Of integers modulo 2 to the bits of
+/// the type.
 template <Operand A>
 rma::Result<ElementOf<A>> sum(const A& a, const ReduceOptions& options = {}) {
   return detail::ReductionsOf<A>::sum(part(a), options);

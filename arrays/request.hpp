@@ -14,13 +14,19 @@
 
 #include "arrays/array_base.hpp"
 #include "arrays/box.hpp"
+#include "rma/team.hpp"
 
 namespace tessera::arrays::detail {
 
-/// A hash of arguments. Cost: two multiplications for each eight bytes.
+/// A hash of arguments, and the verb that they are given to. Cost: two multiplications for each
+/// eight bytes.
 class Request {
  public:
-  /// T has no padding: its bytes are what is compared.
+  Request() = default;
+  /// `verb` lives longer.
+  explicit Request(std::string_view verb) noexcept : verb_(verb) { add(verb); }
+  /// T has no padding: its bytes are what is compared, so that equal NaNs are equal, and -0 is
+  /// not 0.
   template <class T>
   requires std::is_trivially_copyable_v<T> Request& add(const T& value) noexcept {
     const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
@@ -48,7 +54,8 @@ class Request {
   Request& add(const ArrayBase& array, const Box& box) noexcept {
     return add(array.region().id()).add(box);
   }
-  [[nodiscard]] std::uint64_t value() const noexcept { return hash_; }
+  [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
+  [[nodiscard]] rma::Asked asked() const noexcept { return {hash_, verb_}; }
 
  private:
   void mix(std::uint64_t word) noexcept {
@@ -57,6 +64,7 @@ class Request {
   }
 
   std::uint64_t hash_ = 0xcbf2'9ce4'8422'2325U;
+  std::string_view verb_;
 };
 
 }  // namespace tessera::arrays::detail

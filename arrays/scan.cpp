@@ -108,8 +108,8 @@ Status check_vectors(std::string_view verb, std::span<const ChunkOperand> operan
 
 // Begins a scan: everything fits, and what others wrote is here.
 Status begin(std::string_view verb, std::span<const ChunkOperand> operands,
-             const ChunkOperand& mask) {
-  return begin_on_chunks(verb, operands, check_vectors(verb, operands, mask));
+             const ChunkOperand& mask, const detail::Request& given = {}) {
+  return begin_on_chunks(verb, operands, check_vectors(verb, operands, mask), {}, given);
 }
 
 // What a rank's share leaves to those behind it.
@@ -289,8 +289,8 @@ Status detail::Scans<T>::enumerate(const Part<T>& result, T start, T step) {
       element = detail::add(start, detail::multiply(static_cast<T>(at[0] - first), step));
     }
   };
-  return visit_elements("enumerate", result, set,
-                        check_vector(writes(result)).context("enumerate"));
+  return visit_elements("enumerate", result, set, check_vector(writes(result)).context("enumerate"),
+                        Request().add(start).add(step));
 }
 
 template <rma::Element T>
@@ -309,7 +309,7 @@ template <rma::Element T>
 Status detail::Scans<T>::add(const Part<T>& from, const ChunkOperand& mask, const Part<T>& to,
                              ScanKind kind) {
   const std::array operands{writes(to), reads(from), mask};
-  TESSERA_RETURN_IF_ERROR(begin("scan_add", operands, mask));
+  TESSERA_RETURN_IF_ERROR(begin("scan_add", operands, mask, Request().add(kind)));
   const auto write = [kind](T& result, const Carry<T>& before, const Carry<T>& now, bool begins) {
     result = kind == ScanKind::inclusive ? now.value : begins ? T{} : before.value;
   };

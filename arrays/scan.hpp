@@ -12,8 +12,9 @@
 // Operands are distributed as they like. All are collective over the team of the result, and begin
 // and end with a synchronisation. Each rank works on an equal part of the vector, twice: once for
 // what it means to those behind, then for the result.
-// Errors: as in elementwise.hpp; invalid_argument for other than vectors, a mask that isn't of
-// integers, or a result that is too short. Cost: O(length / ranks), buffers of chunk_bytes.
+// Errors: as in elementwise.hpp, for scalars and kinds too; invalid_argument for other than
+// vectors, a mask that isn't of integers, or a result that is too short. Cost: O(length / ranks),
+// buffers of chunk_bytes.
 #pragma once
 
 #include <complex>
@@ -58,7 +59,7 @@ extern template struct Scans<std::complex<float>>;
 extern template struct Scans<std::complex<double>>;
 
 template <Operand A>
-using ScansOf = Scans<ElementOf<A>>;
+using ScansOf = Scans<NumberOf<A>>;
 }  // namespace detail
 
 /// Collective. result[i] = start + i · step, i counted from the part's beginning.

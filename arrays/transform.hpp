@@ -12,7 +12,10 @@
 //
 // All are collective over the team of the first operand, and begin and end with a synchronisation:
 // what others wrote before is seen, what is computed is seen by all after. Ghost cells are neither
-// read nor written. Errors of all: see check_operands() in chunks.hpp; peer_lost.
+// read nor written. Functions can't be compared: where members give different ones, or ones that
+// captured different values, each rank applies its own to what it owns, and nothing tells.
+// Errors of all: see check_operands() in chunks.hpp; invalid_argument when members give other
+// operands, or another start or reduction; peer_lost.
 #pragma once
 
 #include <algorithm>
@@ -78,10 +81,11 @@ rma::Status transform(Out&& out, Function&& function, const In&... in) {
 
 namespace detail {
 
-/// Collective. for_each_element() by another name, and for a rank that has found something wrong.
+/// Collective. for_each_element() by another name, for a rank that has found something wrong, and
+/// with what members must give alike.
 template <Operand A, class Function>
 rma::Status visit_elements(std::string_view verb, A&& operand, Function&& function,
-                           rma::Status found) {
+                           rma::Status found, const Request& given = {}) {
   const std::array operands{writes(operand)};
   const auto visit = [&](const Chunk& chunk) {
     const auto view = chunk.view<ElementOf<A>>(0);
@@ -96,7 +100,7 @@ rma::Status visit_elements(std::string_view verb, A&& operand, Function&& functi
     } while (advance(within, extents, MemoryOrder::row_major));
     return rma::Status();
   };
-  return on_chunks(verb, operands, visit, std::move(found));
+  return on_chunks(verb, operands, visit, std::move(found), {}, given);
 }
 
 }  // namespace detail
@@ -113,7 +117,8 @@ template <rma::Element Value, class Function, Operand A, Operand... In>
 rma::Result<Value> reduce(Value start, rma::Reduction reduction, Function&& function, const A& a,
                           const In&... in) {
   const std::array operands{reads(a), reads(in)...};
-  TESSERA_RETURN_IF_ERROR(begin_on_chunks("reduce", operands));
+  TESSERA_RETURN_IF_ERROR(
+      begin_on_chunks("reduce", operands, {}, {}, detail::Request().add(start).add(reduction)));
   Value value = start;
   rma::Team& team = part(a).array().team();
   TESSERA_RETURN_IF_ERROR(team.agree(for_each_chunk(operands, [&](const Chunk& chunk) {

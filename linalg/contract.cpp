@@ -53,7 +53,7 @@ Status contract(std::string_view c_letters, Array<T>& c, std::string_view a_lett
   TESSERA_RETURN_IF_ERROR(c.check_open().context(attempt));
   const Result<Contraction> dims =
       check_all({"C", c_letters, &c}, {"A", a_letters, &a}, {"B", b_letters, &b});
-  detail::Request request;
+  detail::Request request("contract");
   if (dims.ok()) {
     request.add(c_letters).add(a_letters).add(b_letters).add(options.alpha).add(options.beta);
     request.add(c.region().id()).add(a.region().id()).add(b.region().id());

@@ -150,8 +150,8 @@ template <Scalar T>
 Result<RealValues<T>> solve(const Problem& problem) {
   // Without it there is no team to agree with.
   TESSERA_RETURN_IF_ERROR(problem.target().check_open().context(problem.attempt));
-  detail::Request request;
-  request.add(problem.attempt).add(problem.options.most_bytes);
+  detail::Request request(problem.attempt);
+  request.add(problem.options.most_bytes);
   const std::vector<Named> operands = operands_of(problem);
   const auto uses_scalapack =
       detail::begin_dense(problem.target(), operands, problem.options.how, check_problem(operands),

@@ -95,7 +95,7 @@ Status cholesky(const MatrixPatch<T>& a, const CholeskyOptions& options) {
   }
   const auto uses_scalapack =
       detail::begin_dense(a.array(), {{"A", map}}, options.how, std::move(mine),
-                          detail::Request().add(attempt).add(options.triangle));
+                          detail::Request(attempt).add(options.triangle));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   return factor_cholesky<T>(map, options, *uses_scalapack).context(attempt);
 }
@@ -107,7 +107,7 @@ Result<Pivots> lu(const MatrixPatch<T>& a, const MethodOptions& options) {
   TESSERA_RETURN_IF_ERROR(a.array().check_open().context(attempt));
   const auto uses_scalapack = detail::begin_dense(
       a.array(), {{"A", map}}, options, detail::check_operands({detail::written("A", map)}),
-      detail::Request().add(attempt));
+      detail::Request(attempt));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   auto pivots = factor_lu<T>(map, options, *uses_scalapack);
   TESSERA_RETURN_IF_ERROR(Status(pivots.status()).context(attempt));
@@ -121,7 +121,7 @@ Result<std::vector<T>> qr(const MatrixPatch<T>& a, const MethodOptions& options)
   TESSERA_RETURN_IF_ERROR(a.array().check_open().context(attempt));
   const auto uses_scalapack = detail::begin_dense(
       a.array(), {{"A", map}}, options, detail::check_operands({detail::written("A", map)}),
-      detail::Request().add(attempt));
+      detail::Request(attempt));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   auto tau = factor_qr<T>(map, options, *uses_scalapack);
   TESSERA_RETURN_IF_ERROR(Status(tau.status()).context(attempt));

@@ -56,7 +56,7 @@ MatrixMap with_op(const MatrixMap& map, Op op) {
 template <Scalar T>
 detail::Request request_of(const MatrixMap& c, const MatrixMap& a, const MatrixMap& b,
                            const GemmOptions<T>& options) {
-  detail::Request request;
+  detail::Request request("gemm");
   add(request, c);
   add(request, a);
   add(request, b);
@@ -90,7 +90,7 @@ Status gemm(const MatrixPatch<T>& c, const MatrixPatch<T>& a, const MatrixPatch<
   // Without C there is no team to agree with.
   TESSERA_RETURN_IF_ERROR(c.array().check_open().context(attempt));
   Status mine = check_all(task.c, task.factors.a, task.factors.b);
-  detail::Request request;
+  detail::Request request("gemm");
   if (mine.ok()) {
     request = request_of(task.c, task.factors.a, task.factors.b, options);
   }

@@ -230,7 +230,7 @@ Status permute(const PermuteOperand& out, const PermuteOperand& in, std::span<co
   const std::string_view attempt = "permute";
   TESSERA_RETURN_IF_ERROR(out.array.check_open().context(attempt));
   Status mine = check_arguments(out, in, dims);
-  detail::Request request;
+  detail::Request request(attempt);
   if (mine.ok()) {
     request.add(out.array, out.box).add(in.array, in.box);
     for (const int dim : dims) {

@@ -365,8 +365,8 @@ Status solve_triangular(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
   const MatrixMap of_b = detail::map_of(b);
   // Without B there is no team to agree with; so in all of these.
   TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
-  Request request;
-  request.add(attempt).add(options.side).add(options.triangle).add(options.op);
+  Request request(attempt);
+  request.add(options.side).add(options.triangle).add(options.op);
   request.add(options.diagonal).add(options.alpha);
   const auto uses_scalapack =
       detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options.how,
@@ -388,8 +388,8 @@ Status solve_lu(const MatrixPatch<T>& a, std::span<const std::int64_t> pivots,
   if (mine.ok()) {
     mine = check_pivots_of(of_a, pivots);
   }
-  Request request;
-  request.add(attempt).add(options.op);
+  Request request(attempt);
+  request.add(options.op);
   for (const std::int64_t pivot : pivots) {
     request.add(pivot);
   }
@@ -418,7 +418,7 @@ Status solve_cholesky(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
   TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
   const auto uses_scalapack =
       detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options.how,
-                          check_system(of_a, of_b), Request().add(attempt).add(options.triangle));
+                          check_system(of_a, of_b), Request(attempt).add(options.triangle));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   if (*uses_scalapack) {
     auto factor = library::at(of_a, b.array().team(), options.how.block, Use::in_place);
@@ -440,7 +440,7 @@ Status solve(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MethodOptio
   const MatrixMap of_b = detail::map_of(b);
   TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
   const auto uses_scalapack = detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options,
-                                                  check_system(of_a, of_b), Request().add(attempt));
+                                                  check_system(of_a, of_b), Request(attempt));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   return (*uses_scalapack ? solve_general_library<T>(of_a, of_b, options)
                           : solve_general_own<T>(of_a, of_b, options))
@@ -456,7 +456,7 @@ Status solve_positive_definite(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
   TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
   const auto uses_scalapack =
       detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options.how,
-                          check_system(of_a, of_b), Request().add(attempt).add(options.triangle));
+                          check_system(of_a, of_b), Request(attempt).add(options.triangle));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   if (*uses_scalapack) {
     auto factor = library_cholesky<T>(of_a, b.array().team(), options);
@@ -477,7 +477,7 @@ Status invert_positive_definite(const MatrixPatch<T>& a, const CholeskyOptions& 
   }
   const auto uses_scalapack =
       detail::begin_dense(a.array(), {{"A", of_a}}, options.how, std::move(mine),
-                          Request().add(attempt).add(options.triangle));
+                          Request(attempt).add(options.triangle));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   return (*uses_scalapack ? invert_definite_library<T>(of_a, options)
                           : invert_definite_own<T>(of_a, options))
@@ -494,7 +494,7 @@ Status least_squares(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const Mat
   TESSERA_RETURN_IF_ERROR(x.array().check_open().context(attempt));
   const auto uses_scalapack =
       detail::begin_dense(x.array(), {{"A", of_a}, {"B", of_b}, {"X", of_x}}, options,
-                          check_least_squares(of_a, of_b, of_x), Request().add(attempt));
+                          check_least_squares(of_a, of_b, of_x), Request(attempt));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   return (*uses_scalapack ? least_squares_library<T>(of_a, of_b, of_x, options)
                           : least_squares_own<T>(of_a, of_b, of_x, options))

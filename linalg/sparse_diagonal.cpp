@@ -7,6 +7,7 @@
 #include <complex>
 #include <vector>
 
+#include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/dense_panel.hpp"
 #include "linalg/detail/vector_gather.hpp"
@@ -15,6 +16,7 @@ namespace tessera::linalg {
 
 using arrays::Array;
 using arrays::Box;
+using arrays::detail::Request;
 using rma::Code;
 using rma::Status;
 
@@ -35,14 +37,16 @@ T* find(const LocalRows<T>& own, std::int64_t i, std::int64_t column) {
              : nullptr;
 }
 
-// A collective that works on own rows: checks `given` on all, works, and synchronises.
+// A collective that works on own rows: checks `given` and `request` on all, works, and
+// synchronises. `doing` is for messages.
 template <SparseElement T, class Work>
-Status on_own_rows(SparseMatrix<T>& matrix, std::string_view verb, const Status& given,
-                   Work&& work) {
+Status on_own_rows(SparseMatrix<T>& matrix, std::string_view doing, const Status& given,
+                   Request request, Work&& work) {
   const auto attempt = [&](Status status) {
-    return std::move(status).context(fmt::format("{} {}", verb, matrix.describe()));
+    return std::move(status).context(fmt::format("{} {}", doing, matrix.describe()));
   };
-  TESSERA_RETURN_IF_ERROR(attempt(matrix.sync(given)));
+  request.add(matrix.values().id());
+  TESSERA_RETURN_IF_ERROR(attempt(detail::meet(matrix.values(), given, request)));
   auto own = matrix.local();
   Status done = own.ok() ? work(*own) : own.status();
   if (done.ok()) {
@@ -70,9 +74,9 @@ Status put_by_row(const LocalRows<T>& own, std::int64_t limit, Array<T>& to, Val
 
 // Collective. The elements of one column a row.
 template <SparseElement T, class Column>
-Status extract(SparseMatrix<T>& matrix, std::string_view verb, const Status& given,
-               std::int64_t limit, Array<T>& result, Column&& column) {
-  TESSERA_RETURN_IF_ERROR(on_own_rows(matrix, verb, given, [&](const LocalRows<T>& own) {
+Status extract(SparseMatrix<T>& matrix, std::string_view doing, const Status& given,
+               const Request& request, std::int64_t limit, Array<T>& result, Column&& column) {
+  TESSERA_RETURN_IF_ERROR(on_own_rows(matrix, doing, given, request, [&](const LocalRows<T>& own) {
     return put_by_row(own, limit, result, [&](std::int64_t i) {
       const T* const found = find(own, i, column(own.first_row() + i));
       return found == nullptr ? T{} : *found;
@@ -100,8 +104,8 @@ Status get_diagonal(SparseMatrix<T>& matrix, Array<T>& diagonal) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
   const std::int64_t length = diagonal_length(matrix);
   return extract(matrix, "getting the diagonal of",
-                 detail::prepare_target(diagonal, {length}, matrix.team(), "the diagonal"), length,
-                 diagonal, [](std::int64_t row) { return row; });
+                 detail::prepare_target(diagonal, {length}, matrix.team(), "the diagonal"),
+                 Request("get_diagonal"), length, diagonal, [](std::int64_t row) { return row; });
 }
 
 template <SparseElement T>
@@ -111,19 +115,20 @@ Status get_column(SparseMatrix<T>& matrix, std::int64_t column, Array<T>& result
   if (given.ok() && (column < 0 || column >= matrix.columns())) {
     given = Status::error(Code::out_of_range, fmt::format("there is no column {}", column));
   }
-  return extract(matrix, "getting a column of", given, matrix.rows(), result,
-                 [column](std::int64_t) { return column; });
+  return extract(matrix, "getting a column of", given, Request("get_column").add(column),
+                 matrix.rows(), result, [column](std::int64_t) { return column; });
 }
 
 template <SparseElement T>
 Status shift_diagonal(SparseMatrix<T>& matrix, std::type_identity_t<T> shift) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
-  constexpr std::string_view verb = "shifting the diagonal of";
+  constexpr std::string_view doing = "shifting the diagonal of";
+  const Request request = Request("shift_diagonal").add(shift);
   const std::int64_t length = diagonal_length(matrix);
-  TESSERA_RETURN_IF_ERROR(on_own_rows(matrix, verb, Status(), [&](const LocalRows<T>& own) {
-    return check_diagonal(own, length);
-  }));
-  return on_own_rows(matrix, verb, Status(), [&](const LocalRows<T>& own) {
+  TESSERA_RETURN_IF_ERROR(
+      on_own_rows(matrix, doing, Status(), request,
+                  [&](const LocalRows<T>& own) { return check_diagonal(own, length); }));
+  return on_own_rows(matrix, doing, Status(), request, [&](const LocalRows<T>& own) {
     for (std::int64_t i = 0; i < own.rows() && own.first_row() + i < length; ++i) {
       T* const value = find(own, i, own.first_row() + i);
       *value = detail::add(*value, shift);
@@ -135,7 +140,8 @@ Status shift_diagonal(SparseMatrix<T>& matrix, std::type_identity_t<T> shift) {
 template <SparseElement T>
 Status scale(SparseMatrix<T>& matrix, std::type_identity_t<T> factor) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
-  return on_own_rows(matrix, "scaling", Status(), [&](const LocalRows<T>& own) {
+  const Request request = Request("scale").add(factor);
+  return on_own_rows(matrix, "scaling", Status(), request, [&](const LocalRows<T>& own) {
     for (T& value : own.values()) {
       value = detail::multiply(factor, value);
     }
@@ -148,7 +154,8 @@ Status scale_rows(SparseMatrix<T>& matrix, Array<T>& factors) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
   const Status given =
       detail::prepare_source(factors, {matrix.rows()}, matrix.team(), "the factors");
-  return on_own_rows(matrix, "scaling the rows of", given, [&](const LocalRows<T>& own) {
+  const Request request("scale_rows");
+  return on_own_rows(matrix, "scaling the rows of", given, request, [&](const LocalRows<T>& own) {
     std::vector<T> part;
     for (std::int64_t lo = 0; lo < own.rows(); lo += detail::panel_elements) {
       const std::int64_t hi = std::min(lo + detail::panel_elements, own.rows());
@@ -170,21 +177,23 @@ Status scale_columns(SparseMatrix<T>& matrix, Array<T>& factors) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
   const Status given =
       detail::prepare_source(factors, {matrix.columns()}, matrix.team(), "the factors");
-  return on_own_rows(matrix, "scaling the columns of", given, [&](const LocalRows<T>& own) {
-    constexpr auto batch = static_cast<std::size_t>(detail::panel_elements);
-    const auto columns = own.columns();
-    for (std::size_t lo = 0; lo < columns.size(); lo += batch) {
-      const auto part = columns.subspan(lo, std::min(batch, columns.size() - lo));
-      detail::VectorGather<T> gather(factors, detail::sorted_unique(part),
-                                     {.mode = SpmvMode::vector});
-      TESSERA_RETURN_IF_ERROR(gather.get(factors));
-      for (std::size_t k = 0; k < part.size(); ++k) {
-        T& value = own.values()[lo + k];
-        value = detail::multiply(value, gather.buffer()[gather.position_of(part[k])]);
-      }
-    }
-    return Status();
-  });
+  const Request request("scale_columns");
+  return on_own_rows(
+      matrix, "scaling the columns of", given, request, [&](const LocalRows<T>& own) {
+        constexpr auto batch = static_cast<std::size_t>(detail::panel_elements);
+        const auto columns = own.columns();
+        for (std::size_t lo = 0; lo < columns.size(); lo += batch) {
+          const auto part = columns.subspan(lo, std::min(batch, columns.size() - lo));
+          detail::VectorGather<T> gather(factors, detail::sorted_unique(part),
+                                         {.mode = SpmvMode::vector});
+          TESSERA_RETURN_IF_ERROR(gather.get(factors));
+          for (std::size_t k = 0; k < part.size(); ++k) {
+            T& value = own.values()[lo + k];
+            value = detail::multiply(value, gather.buffer()[gather.position_of(part[k])]);
+          }
+        }
+        return Status();
+      });
 }
 
 template Status get_diagonal(SparseMatrix<std::int32_t>&, Array<std::int32_t>&);

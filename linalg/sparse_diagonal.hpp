@@ -4,8 +4,8 @@
 // any distribution, on the matrix's team. The results have the same bits for any number of ranks.
 //
 // All are collective; they begin and end with a synchronisation, as operations on arrays do.
-// Errors of all: closed and, where extents or teams do not fit, invalid_argument; nothing is
-// changed then. peer_lost, and what was to be changed is unspecified.
+// Errors of all: closed and, where extents or teams do not fit or numbers differ among members,
+// invalid_argument; nothing is changed then. peer_lost, and what was to be changed is unspecified.
 #pragma once
 
 #include <cstdint>

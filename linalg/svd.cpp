@@ -141,8 +141,8 @@ template <Scalar T>
 Result<RealValues<T>> decompose(const Problem& problem) {
   // Without it there is no team to agree with.
   TESSERA_RETURN_IF_ERROR(problem.target().check_open().context(problem.attempt));
-  detail::Request request;
-  request.add(problem.attempt).add(problem.options.most_bytes);
+  detail::Request request(problem.attempt);
+  request.add(problem.options.most_bytes);
   const auto uses_scalapack =
       detail::begin_dense(problem.target(), operands_of(problem), problem.options.how,
                           check_problem(problem), request, detail::spectral_work_per_element);

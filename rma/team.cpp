@@ -122,9 +122,9 @@ Status Team::reduce(void* elements, std::int64_t count, ElementType type, Reduct
                   [=, this] { return state_->allreduce(elements, count, type, reduction, &root); });
 }
 
-Status Team::agree(const Status& mine, std::uint64_t asked) {
+Status Team::agree(const Status& mine, const Asked& asked) {
   return recorded(*state_, detail::Wait::agree, 0,
-                  [this, &mine, asked] { return state_->agree(mine, asked); });
+                  [this, &mine, &asked] { return state_->agree(mine, asked); });
 }
 
 }  // namespace tessera::rma

@@ -48,6 +48,12 @@ inline constexpr int reduction_count = 10;
 /// "abs_min" and the like, for messages.
 std::string_view to_string(Reduction reduction) noexcept;
 
+/// What a member was asked for, as it says to the others in Team::agree().
+struct Asked {
+  std::uint64_t hash = 0;      ///< of all that members have to give alike
+  std::string_view verb = {};  ///< what it was asked to do, for messages
+};
+
 class Team {
  public:
   /// No team; only assignment and destruction are allowed.
@@ -123,8 +129,8 @@ class Team {
 
   /// Collective. Makes the members' statuses one: ok() everywhere if all were, else everywhere the
   /// error of the lowest failing member, with its rank. Members that were asked for something may
-  /// say for what, by a hash of it: where all are ok() and two differ, invalid_argument everywhere.
-  Status agree(const Status& mine, std::uint64_t asked = 0);
+  /// say for what: where all are ok() and two differ, invalid_argument everywhere.
+  Status agree(const Status& mine, const Asked& asked = {});
 
   [[nodiscard]] detail::TeamState& state() const noexcept { return *state_; }
   [[nodiscard]] const std::shared_ptr<detail::TeamState>& shared_state() const noexcept {

@@ -10,6 +10,7 @@
 
 #include "arrays/box.hpp"
 #include "arrays/detail/distribution_data.hpp"
+#include "arrays/detail/local_overlap.hpp"
 #include "rma/shape.hpp"
 
 namespace tessera::arrays::detail {
@@ -18,6 +19,7 @@ struct SingleBlock {
   rma::TeamRank owner;
   std::int64_t offset = 0;    ///< of the box's lower corner in the owner's slice, in bytes
   std::int64_t elements = 1;  ///< in the box
+  bool may_overlap = false;   ///< its elements in local memory; false where that is impossible
   rma::CopyShape shape;
 };
 
@@ -26,12 +28,16 @@ struct DenseRows {
   [[nodiscard]] std::int64_t operator()(int /*dim*/, std::int64_t elements_below) const noexcept {
     return elements_below;
   }
+  [[nodiscard]] static bool are_apart(const Box& /*box*/) noexcept { return true; }
 };
 /// Local strides as given.
 struct GivenStrides {
   const Strides& strides;
   [[nodiscard]] std::int64_t operator()(int dim, std::int64_t /*elements_below*/) const noexcept {
     return strides[dim];
+  }
+  [[nodiscard]] bool are_apart(const Box& box) const {
+    return check_apart(box.extents(), strides).ok();
   }
 };
 
@@ -82,6 +88,7 @@ inline bool find_single_block(const DistributionData& data, const Box& box,
     if (count > 1) {
       const std::int64_t stride = local_stride(dim, found.elements) * bytes;
       if (stride != next_local || remote_stride != next_remote) {
+        found.may_overlap = found.may_overlap || stride < next_local;
         found.shape.repeat(count, stride, remote_stride);
       } else if (found.shape.levels == 0) {
         run *= count;

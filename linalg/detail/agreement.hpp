@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "arrays/request.hpp"
 #include "arrays/same_on_all.hpp"
 #include "rma/region.hpp"
 #include "rma/result.hpp"
@@ -13,10 +14,12 @@
 namespace tessera::linalg::detail {
 
 /// Collective on the region's team. All that anybody wrote to the region is complete at return.
-/// An error of any member's own work, `mine`, goes before those of the fences.
-inline rma::Status meet(rma::Region& region, const rma::Status& mine) {
+/// An error of any member's own work, `mine`, goes before those of the fences. `request` is what
+/// all members must have been asked for.
+inline rma::Status meet(rma::Region& region, const rma::Status& mine,
+                        const arrays::detail::Request& request = arrays::detail::Request("sync")) {
   rma::Status fenced = region.fence();
-  return region.team().agree(mine.ok() ? fenced : mine);
+  return region.team().agree(mine.ok() ? fenced : mine, request.asked());
 }
 
 using arrays::detail::check_same_on_all;

@@ -20,13 +20,16 @@ Status check_patch(const MatrixMap& map) {
   TESSERA_RETURN_IF_ERROR(map.array->check_open());
   TESSERA_RETURN_IF_ERROR(check_inside(map.box, map.array->extents()).context(describe(map)));
   const int ndims = map.box.ndims();
+  if (ndims == 1) {
+    return Status::error(Code::invalid_argument, describe(map) + " is a vector, not a matrix")
+        .hint("make it n x 1, a matrix of one column");
+  }
   const auto is_dim = [&](int dim) { return dim >= 0 && dim < ndims; };
   if (!is_dim(map.row_dim) || !is_dim(map.column_dim) || map.row_dim == map.column_dim) {
     return Status::error(Code::invalid_argument,
                          fmt::format("{}: rows along dimension {} and columns along {} make no "
-                                     "matrix of {} dimension{}",
-                                     describe(map), map.row_dim, map.column_dim, ndims,
-                                     ndims == 1 ? "" : "s"))
+                                     "matrix of {} dimensions",
+                                     describe(map), map.row_dim, map.column_dim, ndims))
         .hint("MatrixDims names two different dimensions, the others have extent 1 in the box");
   }
   for (int dim = 0; dim < ndims; ++dim) {

@@ -27,7 +27,7 @@ Status begin_together(const arrays::ArrayBase& target,
   if (mine.ok()) {
     mine = fence_all(target, sources);
   }
-  return target.team().agree(mine, request.value());
+  return target.team().agree(mine, request.asked());
 }
 
 }  // namespace tessera::linalg::detail

@@ -6,22 +6,25 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "rma/engine/team_state.hpp"
 
 namespace tessera::rma::detail {
 
-// On several nodes only what is said about success travels with all; the text of the member that
-// fails follows when there is one.
-Status TeamState::agree(const Status& mine, std::uint64_t asked) {
+// On several nodes only what is said about success travels with all; texts follow when there is
+// something to tell.
+Status TeamState::agree(const Status& mine, const Asked& asked) {
   const Payload payload{.kind = Payload::Kind::of_each, .bytes = sizeof(Verdict), .turn = turn_++};
   std::byte* const own = slot(payload.turn, order_);
-  const std::string text = mine.ok() ? "" : mine.message();
+  const std::string message = mine.ok() ? "" : mine.message();
+  const std::string_view text = mine.ok() ? asked.verb : message;
   const Verdict verdict{.code = static_cast<std::uint32_t>(mine.code()),
                         .rank = mine.rank() ? mine.rank()->value : -1,
                         .text_bytes = static_cast<std::uint32_t>(
                             std::min(text.size(), slot_bytes_ - sizeof(Verdict))),
-                        .asked = asked};
+                        .asked = asked.hash};
   std::memcpy(own, &verdict, sizeof verdict);
   std::memcpy(own + sizeof verdict, text.data(), verdict.text_bytes);
   TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::agree}, payload));
@@ -36,7 +39,7 @@ Status TeamState::agree(const Status& mine, std::uint64_t asked) {
       other = member;
     }
   }
-  return other == first ? Status() : different_requests(first, other);
+  return other == first ? Status() : different_requests(first, other, payload);
 }
 
 TeamState::Verdict TeamState::verdict_of(TeamRank member, const Payload& payload) const noexcept {
@@ -45,17 +48,36 @@ TeamState::Verdict TeamState::verdict_of(TeamRank member, const Payload& payload
   return verdict;
 }
 
-Status TeamState::different_requests(TeamRank first, TeamRank other) const {
+// Collective among members that all found the same two.
+Status TeamState::different_requests(TeamRank first, TeamRank other, const Payload& payload) {
+  const Verdict verdict = verdict_of(other, payload);  // what is fetched takes its place
+  TESSERA_ASSIGN_OR_RETURN(const std::string first_verb,
+                           text_of(first, verdict_of(first, payload), payload));
+  TESSERA_ASSIGN_OR_RETURN(const std::string verb, text_of(other, verdict, payload));
+  std::string differs = fmt::format("rank {} asked for something else than rank {}",
+                                    members_[static_cast<std::size_t>(other.value)].value,
+                                    members_[static_cast<std::size_t>(first.value)].value);
+  if (verb == first_verb) {
+    return Status::error(Code::invalid_argument, std::move(differs))
+        .hint("all members must give the same arrays, boxes, scalars and options");
+  }
   return Status::error(Code::invalid_argument,
-                       fmt::format("rank {} asked for something else than rank {}",
-                                   members_[static_cast<std::size_t>(other.value)].value,
-                                   members_[static_cast<std::size_t>(first.value)].value))
-      .hint("all members must give the same arrays, boxes and options");
+                       fmt::format("{}: for {}, not for {}", differs, verb, first_verb))
+      .hint("all members must call the same operations in the same order");
 }
 
 // Collective. What a member said that failed.
-Status TeamState::failure_of(TeamRank member, Payload payload) {
+Status TeamState::failure_of(TeamRank member, const Payload& payload) {
   const Verdict verdict = verdict_of(member, payload);
+  TESSERA_ASSIGN_OR_RETURN(const std::string what, text_of(member, verdict, payload));
+  const WorldRank failing = members_[static_cast<std::size_t>(member.value)];
+  return Status::error_at(verdict.rank >= 0 ? WorldRank{verdict.rank} : failing,
+                          static_cast<Code>(verdict.code),
+                          fmt::format("on rank {}: {}", failing.value, what));
+}
+
+// Collective. Of a member of another node it is fetched.
+Result<std::string> TeamState::text_of(TeamRank member, const Verdict& verdict, Payload payload) {
   const std::byte* said = piece(member, payload);
   if (nodes_) {
     payload.kind = Payload::Kind::of_root;
@@ -63,11 +85,7 @@ Status TeamState::failure_of(TeamRank member, Payload payload) {
     TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::part, .root = member}, payload));
     said = piece_of_root(member, payload);
   }
-  const WorldRank failing = members_[static_cast<std::size_t>(member.value)];
-  const std::string what(reinterpret_cast<const char*>(said + sizeof verdict), verdict.text_bytes);
-  return Status::error_at(verdict.rank >= 0 ? WorldRank{verdict.rank} : failing,
-                          static_cast<Code>(verdict.code),
-                          fmt::format("on rank {}: {}", failing.value, what));
+  return std::string(reinterpret_cast<const char*>(said + sizeof verdict), verdict.text_bytes);
 }
 
 }  // namespace tessera::rma::detail

@@ -42,6 +42,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "rma/engine/lanes.hpp"
@@ -172,7 +173,7 @@ class TeamState {
   Status allgather(std::span<const std::byte> mine, std::span<std::byte> all);
   Status allreduce(void* elements, std::int64_t count, ElementType type, Reduction reduction,
                    const TeamRank* only_root);
-  Status agree(const Status& mine, std::uint64_t asked);
+  Status agree(const Status& mine, const Asked& asked);
 
  private:
   /// What leaders do when all members of all nodes have come; a word.
@@ -188,7 +189,7 @@ class TeamState {
     const LeadersWork* among_leaders = nullptr;  ///< behind all that, if anything
   };
 
-  /// What a member says in agree(): a fixed prefix, then the text.
+  /// What a member says in agree(): a fixed prefix, then its error or what it was asked to do.
   struct Verdict {
     std::uint32_t code = 0;
     std::int32_t rank = -1;  ///< that the status names, or −1
@@ -239,8 +240,9 @@ class TeamState {
                       bool keep_result);
 
   [[nodiscard]] Verdict verdict_of(TeamRank member, const Payload& payload) const noexcept;
-  [[nodiscard]] Status different_requests(TeamRank first, TeamRank other) const;
-  Status failure_of(TeamRank member, Payload payload);
+  Status different_requests(TeamRank first, TeamRank other, const Payload& payload);
+  Status failure_of(TeamRank member, const Payload& payload);
+  Result<std::string> text_of(TeamRank member, const Verdict& verdict, Payload payload);
 
   /// Where a member's piece of the last step is.
   [[nodiscard]] const std::byte* piece(TeamRank member, const Payload& payload) const noexcept {

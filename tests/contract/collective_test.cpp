@@ -369,19 +369,22 @@ TEST(Agree, GivesTheErrorOfTheLowestFailingMemberToAll) {
 
 TEST(Agree, TellsAllWhereMembersWereAskedForDifferentThings) {
   on_ranks([](Job& job) {
-    EXPECT_TRUE(ok(job.world().agree(Status(), 7)));
+    EXPECT_TRUE(ok(job.world().agree(Status(), {7})));
     const std::int32_t last = job.size() - 1;
     const bool is_odd = job.rank().value == last;
     if (last > 0) {
-      EXPECT_TRUE(fails(
-          job.world().agree(Status(), is_odd ? 8 : 7), Code::invalid_argument,
-          {"rank " + std::to_string(last) + " asked for something else than rank 0", "hint:"}));
+      EXPECT_TRUE(
+          fails(job.world().agree(Status(), {is_odd ? 8U : 7U, is_odd ? "a fill" : "a sum"}),
+                Code::invalid_argument,
+                {"rank " + std::to_string(last) +
+                     " asked for something else than rank 0: for a fill, not for a sum",
+                 "hint:"}));
     }
     // What a member finds wrong comes before what another asked for.
-    EXPECT_TRUE(fails(
-        job.world().agree(is_odd ? Status::error(Code::closed, "gone") : Status(), is_odd ? 0 : 7),
-        Code::closed, {"on rank " + std::to_string(last) + ": gone"}));
-    EXPECT_TRUE(ok(job.world().agree(Status(), 1)));
+    EXPECT_TRUE(fails(job.world().agree(is_odd ? Status::error(Code::closed, "gone") : Status(),
+                                        Asked{is_odd ? 0U : 7U}),
+                      Code::closed, {"on rank " + std::to_string(last) + ": gone"}));
+    EXPECT_TRUE(ok(job.world().agree(Status(), {1})));
   });
 }
 

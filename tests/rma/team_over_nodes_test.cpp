@@ -245,18 +245,18 @@ TEST_P(OverNodes, AgreeGivesTheErrorOfTheLowestFailingMemberToAll) {
 TEST_P(OverNodes, AgreeTellsAllWhereTwoWereAskedForDifferentThings) {
   Cluster cluster(GetParam());
   on_cluster(cluster, slot, [&](JobState& job, Team& team) {
-    ASSERT_TRUE(ok(team.agree(Status(), 7)));
+    ASSERT_TRUE(ok(team.agree(Status(), {7})));
     for (std::int32_t odd = 1; odd < team.size(); ++odd) {
-      const Status agreed = team.agree(Status(), job.rank.value < odd ? 7 : 8);
+      const Status agreed = team.agree(Status(), {job.rank.value < odd ? 7U : 8U});
       ASSERT_TRUE(fails(agreed, Code::invalid_argument,
                         {"rank " + std::to_string(odd) + " asked for something else than rank 0"}));
       // What a member finds wrong comes before what another asked for.
       const bool fails_here = job.rank.value == odd;
       ASSERT_TRUE(fails(team.agree(fails_here ? Status::error(Code::closed, "gone") : Status(),
-                                   fails_here ? 0 : 7),
+                                   Asked{fails_here ? 0U : 7U}),
                         Code::closed, {"on rank " + std::to_string(odd) + ": gone"}));
     }
-    ASSERT_TRUE(ok(team.agree(Status(), 1)));
+    ASSERT_TRUE(ok(team.agree(Status(), {1})));
   });
 }
 

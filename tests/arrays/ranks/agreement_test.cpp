@@ -4,7 +4,10 @@
 // waiting. The one rank is the last.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -19,6 +22,7 @@
 #include "arrays/reshape.hpp"
 #include "arrays/scan.hpp"
 #include "arrays/steps.hpp"
+#include "arrays/transform.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
 
@@ -124,7 +128,7 @@ TEST(Agreement, ABoxThatIsWrongOnOneRankFailsOnAll) {
     expect_told(team, norm2(wrong), "norm2");
     expect_told(team, norm1(wrong), "norm1");
     expect_told(team, norm1(wrong, {.reproducible = true}), "norm1");
-    expect_told(team, select_max(wrong), "select");
+    expect_told(team, select_max(wrong), "select_max");
     expect_told(team, step_max(wrong, b), "reduce");
     std::ostringstream text;
     EXPECT_TRUE(fails(print(wrong, text), Code::out_of_range,
@@ -163,7 +167,7 @@ TEST(Agreement, BoxesAndArraysThatDifferAmongMembersFailOnAll) {
     expect_differs(team, add(1.0, a, 1.0, other, a), "add");
     expect_differs(team, dot(a, other), "dot");
     expect_differs(team, norm2(rows), "norm2");
-    expect_differs(team, select_max(rows), "select");
+    expect_differs(team, select_max(rows), "select_max");
     expect_differs(team, for_each_element(rows, [](const Index&, double& x) { x = 9; }),
                    "for_each_element");
     expect_differs(team,
@@ -187,6 +191,124 @@ TEST(Agreement, BoxesAndArraysThatDifferAmongMembersFailOnAll) {
                    "unpack");
     const double untouched = static_cast<double>(a.box().volume());
     EXPECT_EQ(dot(a, a).value(), untouched) << "nothing was written";
+  });
+}
+
+// Each collective is called with a scalar, seed or option that differs on the last member.
+TEST(Agreement, ScalarsThatDifferAmongMembersFailOnAll) {
+  on_team([](Job& job, Team& team) {
+    if (team.size() == 1) {
+      return;
+    }
+    auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();
+    auto b = Array<double>::create(job, {8, 8}, {.name = "b", .team = team}).value();
+    const double mine = is_last(team) ? 2 : 3;
+    ASSERT_TRUE(ok(fill(a, 1.0)));
+    expect_differs(team, fill(a, mine), "fill");
+    expect_differs(team, fill(a, is_last(team) ? -0.0 : 0.0), "fill");
+    expect_differs(team, scale(a, mine), "scale");
+    expect_differs(team, add_constant(a, mine), "add_constant");
+    expect_differs(team, add(mine, a, 1.0, b, a), "add");
+    expect_differs(team, add(1.0, a, mine, b, a), "add");
+    expect_differs(team, shift_diagonal(a, mine), "shift_diagonal");
+    expect_differs(team, fill_diagonal(a, mine), "fill_diagonal");
+    expect_differs(team, fill_random(a, is_last(team) ? 1 : 2), "fill_random");
+    expect_differs(team, fill_random(a, 1, {.low = mine, .high = 9}), "fill_random");
+    expect_differs(team, fill_random(a, 1, {.low = 0, .high = mine}), "fill_random");
+    const auto larger = [](double s, double x) { return std::max(s, x); };
+    expect_differs(team, reduce(mine, rma::Reduction::max, larger, a), "reduce");
+    expect_differs(
+        team, reduce(0.0, is_last(team) ? rma::Reduction::max : rma::Reduction::min, larger, a),
+        "reduce");
+    EXPECT_EQ(dot(a, a).value(), 64) << "nothing was written";
+  });
+}
+
+TEST(Agreement, OptionsThatDifferAmongMembersFailOnAll) {
+  on_team([](Job& job, Team& team) {
+    if (team.size() == 1) {
+      return;
+    }
+    auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();
+    auto v = Array<double>::create(job, {8}, {.name = "array 'a'", .team = team}).value();
+    auto w = Array<double>::create(job, {8}, {.name = "array 'a'", .team = team}).value();
+    auto flags = Array<std::int8_t>::create(job, {8}, {.name = "flags", .team = team}).value();
+    ASSERT_TRUE(ok(fill(a, 1.0)));
+    const ReduceOptions mine{.reproducible = is_last(team)};
+    expect_differs(team, sum(a, mine), "sum");
+    expect_differs(team, dot(a, a, mine), "dot");
+    expect_differs(team, norm1(a, mine), "norm1");
+    expect_differs(team, norm2(a, mine), "norm2");
+    expect_differs(team, norm_infinity(a, mine), "norm_infinity");
+    expect_differs(team, norm1(v, mine), "norm1");
+    expect_differs(team,
+                   scan_add(v, flags, w, is_last(team) ? ScanKind::inclusive : ScanKind::exclusive),
+                   "scan_add");
+    expect_differs(team, enumerate(v, is_last(team) ? 1.0 : 2.0, 1.0), "enumerate");
+    expect_differs(team, enumerate(v, 1.0, is_last(team) ? 1.0 : 2.0), "enumerate");
+    std::ostringstream text;
+    EXPECT_TRUE(fails(print(a, text, {.root = TeamRank{is_last(team) ? 1 : 0}}),
+                      Code::invalid_argument,
+                      {"print: rank " + last_rank(team) + " asked for something else"}));
+    EXPECT_EQ(text.str(), "");
+    auto counter = Counter::create(job, team).value();
+    EXPECT_TRUE(fails(counter.reset(is_last(team) ? 1 : 2), Code::invalid_argument,
+                      {"asked for something else", "scalars"}));
+    EXPECT_EQ(sum(a).value(), 64) << "nobody was left behind";
+  });
+}
+
+TEST(Agreement, ScalarsWithTheSameBitsAreTheSame) {
+  on_team([](Job& job, Team& team) {
+    auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_TRUE(ok(fill(a, nan)));
+    EXPECT_TRUE(std::isnan(sum(a).value()));
+    EXPECT_TRUE(ok(fill(a, -0.0)));
+    EXPECT_TRUE(ok(scale(a, std::numeric_limits<double>::infinity())));
+  });
+}
+
+// Members that call different operations are told which.
+TEST(Agreement, OperationsThatDifferAmongMembersAreNamed) {
+  on_team([](Job& job, Team& team) {
+    if (team.size() == 1) {
+      return;
+    }
+    auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();
+    auto b = Array<double>::create(job, {8, 8}, {.name = "b", .team = team}).value();
+    const std::string who =
+        "rank " + last_rank(team) + " asked for something else than rank " + first_rank(team);
+    const auto expect_named = [&](const rma::Status& status, const std::string& verbs) {
+      EXPECT_TRUE(fails(status, Code::invalid_argument, {who + ": " + verbs, "same order"}))
+          << verbs;
+    };
+    expect_named(is_last(team) ? fill(a, 1.0) : sum(a).status(), "for fill, not for sum");
+    expect_named(is_last(team) ? norm2(a).status() : norm1(a).status(), "for norm2, not for norm1");
+    expect_named(is_last(team) ? select_max(a).status() : select_min(a).status(),
+                 "for select_max, not for select_min");
+    expect_named(is_last(team) ? copy(a, b) : a.sync(), "for copy, not for sync");
+    expect_named(is_last(team) ? transform(
+                                     b, [](double x) { return x; }, a)
+                               : symmetrize(b),
+                 "for transform, not for symmetrize");
+    EXPECT_TRUE(ok(a.sync()));
+  });
+}
+
+// Messages of collectives that don't fit have words that users know.
+TEST(Agreement, OtherCollectivesAreToldFromOperationsOnArrays) {
+  on_team([](Job& job, Team& team) {
+    if (team.size() == 1) {
+      return;
+    }
+    auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();
+    EXPECT_TRUE(fails(is_last(team) ? team.barrier() : a.sync(), Code::invalid_argument,
+                      {"barrier", "agreement on a result (as in sync or fill)"}));
+    const auto reduction = is_last(team) ? rma::Reduction::max : rma::Reduction::sum;
+    EXPECT_TRUE(fails(team.allreduce(1.0, reduction), Code::invalid_argument,
+                      {"float64 by sum", "float64 by max"}));
+    EXPECT_TRUE(ok(a.sync()));
   });
 }
 

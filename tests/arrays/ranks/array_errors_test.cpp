@@ -4,7 +4,9 @@
 // indices that do not fit; each with the array's name.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,12 @@ using rma::Team;
 using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_team;
+
+// The compiler refuses arithmetic on these by one sentence; they are only moved.
+static_assert(detail::OtherNumber<char> && detail::OtherNumber<bool>);
+static_assert(detail::OtherNumber<long double>);
+static_assert(detail::OtherNumber<long long> != std::is_same_v<long long, std::int64_t>);
+static_assert(!detail::OtherNumber<double> && !detail::OtherNumber<std::int8_t>);
 
 // Everything that may be asked of an array that is no more says so, with these words.
 void expect_closed(Array<double>& array, std::initializer_list<std::string_view> words) {
@@ -181,6 +189,58 @@ TEST(ArrayErrors, AViewNeedsAsManyStridesAsExtents) {
         fails(array.put_async(box, LocalView<const double>(buffer.data(), {2, 2}, Strides{4, 2, 1}))
                   .wait(),
               Code::invalid_argument, {"the view has 3 strides for 2 dimensions"}));
+  });
+}
+
+// A get of 2 x 3 elements, of one owner and of several, in each of its forms.
+void expect_no_get(const Array<double>& array, const Strides& strides, std::string_view why) {
+  std::vector<double> buffer(100, -1);
+  const LocalView<double> view(buffer.data() + 50, {2, 3}, strides);
+  const std::initializer_list<std::string_view> words{
+      "array 'A'", "elements would overlap in local memory", why, "hint:"};
+  const Box box({0, 0}, {2, 3});
+  EXPECT_TRUE(fails(array.get(box, view), Code::invalid_argument, words));
+  EXPECT_TRUE(fails(array.get_async(box, view).wait(), Code::invalid_argument, words));
+  EXPECT_TRUE(fails(array.get(Box({3, 3}, {5, 6}), view), Code::invalid_argument, words));
+  EXPECT_TRUE(
+      fails(array.get(Section(Box({0, 0}, {4, 6}), {2, 2}), view), Code::invalid_argument, words));
+  EXPECT_TRUE(fails(array.get(Box({-1, 0}, {1, 3}), PeriodicDims().set(), view),
+                    Code::invalid_argument, words));
+  EXPECT_EQ(buffer, std::vector<double>(100, -1)) << "nothing was written";
+  if (array.team().rank().value == 0) {
+    EXPECT_TRUE(ok(array.put(box, LocalView<const double>(view)))) << "what is read may overlap";
+    EXPECT_TRUE(ok(array.accumulate(box, LocalView<const double>(view))));
+  }
+}
+
+TEST(ArrayErrors, AGetDoesNotPutTwoElementsIntoOnePlace) {
+  on_team([](Job& job, Team& team) {
+    for (const MemoryOrder order : {MemoryOrder::row_major, MemoryOrder::column_major}) {
+      auto array = Array<double>::create(job, {8, 8}, {.name = "A", .team = team, .order = order});
+      ASSERT_TRUE(ok(array));
+      expect_no_get(*array, {2, 1},
+                    "a row of 3 elements along dimension 1 (stride 1), but stride 2");
+      expect_no_get(*array, {1, 1}, "but stride 1");
+      expect_no_get(*array, {0, 0}, "2 of them along dimension 0, but stride 0");
+      expect_no_get(*array, {4, 0}, "3 of them along dimension 1, but stride 0");
+      expect_no_get(*array, {-2, 1}, "but stride -2");
+      ASSERT_TRUE(ok(array->sync()));
+    }
+  });
+}
+
+TEST(ArrayErrors, AGetIntoAnyOtherStridesIsLegal) {
+  on_team([](Job& job, Team& team) {
+    auto array = Array<double>::create(job, {8, 8}, {.name = "A", .team = team}).value();
+    std::vector<double> buffer(100);
+    for (const Strides& strides : {Strides{3, 1}, Strides{1, 2}, Strides{-3, 1}, Strides{3, -1},
+                                   Strides{7, 2}, Strides{3, 2}}) {
+      const LocalView<double> view(buffer.data() + 50, {2, 3}, strides);
+      EXPECT_TRUE(ok(array.get(Box({0, 0}, {2, 3}), view))) << strides[0];
+      EXPECT_TRUE(ok(array.get_async(Box({3, 3}, {5, 6}), view).wait())) << strides[0];
+    }
+    const LocalView<double> row(buffer.data(), {1, 3}, Strides{0, 1});
+    EXPECT_TRUE(ok(array.get(Box({0, 0}, {1, 3}), row))) << "a stride that nothing goes along";
   });
 }
 

@@ -105,7 +105,7 @@ template <class T>
 void check_selection(const KnownPart<T>& a) {
   if (a.values.empty()) {
     EXPECT_TRUE(fails(select_max(a.operand()), Code::invalid_argument,
-                      {"select of array 'a'", "there are no elements"}));
+                      {"select_max of array 'a'", "there are no elements"}));
     return;
   }
   const auto largest = std::max_element(a.values.begin(), a.values.end(), is_less<T>);

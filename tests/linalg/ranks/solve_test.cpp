@@ -315,6 +315,15 @@ TEST(SolveErrors, ExtentsThatDoNotMatch) {
   });
 }
 
+TEST(SolveErrors, AVectorIsToBeAMatrixOfOneColumn) {
+  on_ranks([](Job& job) {
+    auto a = Array<double>::create(job, {8, 8}, {.name = "a"}).value();
+    auto v = Array<double>::create(job, {8}, {.name = "v"}).value();
+    EXPECT_TRUE(fails(solve(a, v), Code::invalid_argument,
+                      {"solve: ", "array 'v' (float64, 8) is a vector", "make it n x 1"}));
+  });
+}
+
 TEST(SolveErrors, ArraysThatShareElements) {
   on_ranks([](Job& job) {
     Fitting f(job);

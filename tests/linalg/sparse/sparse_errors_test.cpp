@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What is wrong is refused by all members, in words that name it, and nothing is changed.
+#include "arrays/reductions.hpp"
 #include "linalg/count_sketch.hpp"
 #include "linalg/sparse_convert.hpp"
 #include "linalg/sparse_dense.hpp"
@@ -73,6 +74,28 @@ TEST(SparseErrors, MembersMustAskForTheSameMatrix) {
     EXPECT_TRUE(fails(SparseMatrix<double>::create(job, rows, {.name = "A"}),
                       Code::invalid_argument,
                       {"creating sparse matrix 'A'", "another number of columns than rank 0"}));
+  });
+}
+
+TEST(SparseErrors, MembersMustGiveTheSameScalars) {
+  on_ranks([](Job& job) {
+    if (job.size() == 1) {
+      return;
+    }
+    auto matrix = identity(job, 6);
+    auto column = Array<double>::create(job, {6}, {.name = "column"}).value();
+    const double mine = is_last(job) ? 2 : 3;
+    const std::string differs = "rank " + last_rank(job) + " asked for something else than rank 0";
+    EXPECT_TRUE(
+        fails(scale(matrix, mine), Code::invalid_argument, {"scaling sparse matrix 'A'", differs}));
+    EXPECT_TRUE(fails(shift_diagonal(matrix, mine), Code::invalid_argument,
+                      {"shifting the diagonal of sparse matrix 'A'", differs}));
+    EXPECT_TRUE(fails(get_column(matrix, is_last(job) ? 2 : 3, column), Code::invalid_argument,
+                      {"getting a column of sparse matrix 'A'", differs}));
+    EXPECT_TRUE(fails(is_last(job) ? scale(matrix, 1.0) : get_diagonal(matrix, column),
+                      Code::invalid_argument, {differs + ": for scale, not for get_diagonal"}));
+    ASSERT_TRUE(ok(get_diagonal(matrix, column)));
+    EXPECT_EQ(arrays::sum(column).value(), 6) << "nothing was written";
   });
 }
 
