@@ -91,6 +91,7 @@ Status begin_access(const tessera_array* handle, std::int64_t number, tessera_lo
                     tessera_access** access) {
   TESSERA_RETURN_IF_ERROR(required(block, "block"));
   TESSERA_RETURN_IF_ERROR(required(access, "access"));
+  TESSERA_RETURN_IF_ERROR(check_running(*handle->job));
   ArrayBase& array = *handle->contents->array;
   TESSERA_RETURN_IF_ERROR(array.check_local_access());
   const Distribution& distribution = array.distribution();

@@ -191,7 +191,10 @@ int tessera_job_start_with(int64_t count, const char* const settings[], const in
 }
 
 int tessera_job_stop(tessera_job* job) {
-  return call_on(__func__, job, [](Job& running) { return running.stop(); });
+  return call_on(__func__, job, [&](Job& running) {
+    job->was_stopped = true;
+    return running.stop();
+  });
 }
 
 int tessera_job_free(tessera_job** job) {

@@ -30,8 +30,9 @@ int tessera_job_start_alone(tessera_job** job);
  * environment. Errors: also invalid_argument for one that is none, or that has no such value. */
 int tessera_job_start_with(int64_t count, const char* const settings[], const int* communicator,
                            tessera_job** job);
-/* Collective. Completes this rank's operations and leaves the run. Handles may still be freed, and
- * give `closed` otherwise. Idempotent. Errors: what the last fence found. */
+/* Collective. Completes this rank's operations and leaves the run. Handles may still be freed,
+ * which is local then, and asked about what they stand for; what reaches elements, own ones too, or
+ * other ranks gives `closed`. Idempotent. Errors: what the last fence found. */
 int tessera_job_stop(tessera_job* job);
 /* Collective unless it was stopped. Stops the job and frees everything that was made with it; all
  * those handles are gone. Sets *job to null. */

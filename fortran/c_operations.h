@@ -87,8 +87,10 @@ int tessera_array_reduce(int64_t count, const tessera_part operands[], tessera_t
 
 /* --- what operands come to -------------------------------------------------------------------- */
 
-/* Collective. The sum of all elements, and of all a b and conj(a) b. With `reproducible` 1 the same
- * bits for any number of ranks and any distribution. */
+/* Collective. The sum of all elements, and of all a b and conj(a) b, of the elements' type:
+ * integers wrap, those of TESSERA_I8 beyond 127. A wider sum is made by tessera_array_reduce, whose
+ * type may be another. With `reproducible` 1 the same bits for any number of ranks and any
+ * distribution. */
 int tessera_array_sum(tessera_part a, int reproducible, void* sum);
 int tessera_array_dot(tessera_part a, tessera_part b, int reproducible, void* dot);
 int tessera_array_dot_conjugated(tessera_part a, tessera_part b, int reproducible, void* dot);

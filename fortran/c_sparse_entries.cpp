@@ -69,6 +69,7 @@ Status begin_rows(tessera_job* job, SparseMatrix<T>& matrix, tessera_sparse_bloc
                   tessera_sparse_rows** rows) {
   TESSERA_RETURN_IF_ERROR(required(block, "block"));
   TESSERA_RETURN_IF_ERROR(required(rows, "access"));
+  TESSERA_RETURN_IF_ERROR(check_running(*job));
   TESSERA_ASSIGN_OR_RETURN(LocalRows<T> own, matrix.local());
   *block = {own.first_row(),  own.rows(),           own.entries(),
             own.row_starts(), own.columns().data(), own.values().data()};

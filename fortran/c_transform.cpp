@@ -11,6 +11,7 @@
 #include "arrays/array_base.hpp"
 #include "arrays/chunks.hpp"
 #include "arrays/random.hpp"
+#include "arrays/request.hpp"
 #include "fortran/c_operations.h"
 #include "fortran/detail/arguments.hpp"
 #include "fortran/detail/call.hpp"
@@ -141,11 +142,13 @@ Status reduce(std::int64_t count, const tessera_part* in, const Fold& fold) {
   OperandList operands;
   TESSERA_RETURN_IF_ERROR(list_operands(
       std::span(in, is_list ? static_cast<std::size_t>(count) : 1), std::move(mine), operands));
-  TESSERA_RETURN_IF_ERROR(begin_on_chunks("reduce", operands));
-  rma::Team& team = operands[0].array->team();
   const auto type = static_cast<rma::ElementType>(fold.type);
   std::vector<std::byte> value(rma::size_of(type));
   std::memcpy(value.data(), fold.value, value.size());
+  // Where to begin is each member's own.
+  const auto given = arrays::detail::Request().add(fold.type).add(fold.reduction);
+  TESSERA_RETURN_IF_ERROR(begin_on_chunks("reduce", operands, {}, {}, given));
+  rma::Team& team = operands[0].array->team();
   TESSERA_RETURN_IF_ERROR(team.agree(for_each_chunk(operands, [&](const Chunk& chunk) {
     for_each_line(chunk, operands, [&](std::int64_t length, void** at, const auto* strides) {
       fold.function(length, at, strides, value.data(), fold.context);

@@ -246,8 +246,10 @@ int tessera_f_job_from_handle(Cell** place, tessera_job* handle) {
   });
 }
 
-int tessera_f_array_shape(const Cell* cell, int64_t* ndims, int64_t* extents, int64_t* element) {
-  return capi::call("tessera_array", [&]() -> Status {
+/// `name` is the procedure's, here and where several share a function.
+int tessera_f_array_shape(const char* name, const Cell* cell, int64_t* ndims, int64_t* extents,
+                          int64_t* element) {
+  return capi::call(name, [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(const ArrayBase* const array, open_array(cell));
     capi::copy_list(reversed(array->extents()), extents);
     *ndims = array->ndims();

@@ -21,6 +21,12 @@ using rma::Status;
 /// Which of C's functions makes it; the module has the same numbers.
 enum class Way { regular, irregular, block_cyclic, tiled, tiled_irregular, scalapack, restricted };
 
+constexpr std::array<const char*, 7> create_names = {
+    "tessera_distribution%create_regular",         "tessera_distribution%create_irregular",
+    "tessera_distribution%create_block_cyclic",    "tessera_distribution%create_tiled",
+    "tessera_distribution%create_tiled_irregular", "tessera_distribution%create_scalapack",
+    "tessera_distribution%create_restricted"};
+
 /// What Fortran gives, as C wants it.
 struct Request {
   Numbers extents;
@@ -153,15 +159,17 @@ int tessera_f_distribution_create(Cell** place, const Cell* job_cell, int way, i
     return starts == nullptr ? Status() : take_starts(starts, request);
   };
   return make<tessera_distribution, tessera_distribution_free>(
-      "tessera_distribution%create", place, job_cell, prepare, [&](tessera_distribution** made) {
+      create_names[static_cast<std::size_t>(way)], place, job_cell, prepare,
+      [&](tessera_distribution** made) {
         return create(static_cast<Way>(way), job, nranks, request,
                       {.ranks_per_node = ranks_per_node, .order = order, .storage = storage}, made);
       });
 }
 
-int tessera_f_distribution_shape(const Cell* cell, int64_t* ndims, int64_t* extents,
-                                 int64_t* nranks) {
-  return capi::call("tessera_distribution", [&]() -> Status {
+/// `name` is the procedure's, here and below.
+int tessera_f_distribution_shape(const char* name, const Cell* cell, int64_t* ndims,
+                                 int64_t* extents, int64_t* nranks) {
+  return capi::call(name, [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(const Distribution* const of, distribution_of(cell));
     capi::copy_list(reversed(of->extents()), extents);
     *ndims = of->ndims();
@@ -171,16 +179,16 @@ int tessera_f_distribution_shape(const Cell* cell, int64_t* ndims, int64_t* exte
 }
 
 /// Lists in Fortran's order.
-int tessera_f_distribution_grid(const Cell* cell, int* deal, int64_t* ndims, int64_t* blocks,
-                                int64_t* grid) {
+int tessera_f_distribution_grid(const char* name, const Cell* cell, int* deal, int64_t* ndims,
+                                int64_t* blocks, int64_t* grid) {
   tessera_distribution* handle = nullptr;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(handle, open<tessera_distribution>(cell));
     *ndims = handle->contents->ndims();
     return {};
   };
-  const int code = run("tessera_distribution", prepare,
-                       [&] { return tessera_distribution_grid(handle, deal, blocks, grid); });
+  const int code =
+      run(name, prepare, [&] { return tessera_distribution_grid(handle, deal, blocks, grid); });
   if (code == TESSERA_OK) {
     std::reverse(blocks, blocks + *ndims);
     std::reverse(grid, grid + *ndims);

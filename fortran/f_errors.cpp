@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "fortran/c_types.h"
 #include "fortran/detail/arguments.hpp"
@@ -7,11 +10,48 @@
 namespace tessera::fapi {
 namespace {
 
-/// Whether a text comes from the C interface and may hold its bounds and shapes.
-bool is_in_terms_of_c(int code, std::string_view text) {
-  return (code == TESSERA_INVALID_ARGUMENT || code == TESSERA_OUT_OF_RANGE) &&
-         (text.starts_with("tessera_array_") || text.starts_with("tessera_distribution_") ||
-          text.starts_with("tessera_halo_") || text.starts_with("tessera_locks_"));
+constexpr std::string_view turned_note =
+    "\n  note: dimensions are in C's order here, the last one is Fortran's first; indices count "
+    "from "
+    "0, and upper bounds are not included";
+/// Of functions that are given Fortran's rows and columns as such.
+constexpr std::string_view matrix_note =
+    "\n  note: rows and columns are Fortran's, but the dimensions of arrays are in C's order, the "
+    "last one is Fortran's first; indices count from 0, and upper bounds are not included";
+
+/// Texts of the C interface, by their beginnings, that may hold its bounds and shapes. The first
+/// one that fits counts.
+struct NoteRow {
+  std::string_view beginning;
+  std::string_view note;
+};
+constexpr std::array<NoteRow, 14> notes = {{
+    {"tessera_sparse_from_dense", turned_note},
+    {"tessera_sparse_to_dense", turned_note},
+    {"tessera_sparse_multiply_dense", turned_note},
+    {"tessera_sparse_", matrix_note},
+    {"tessera_spmv_", matrix_note},
+    {"tessera_matrix_", matrix_note},
+    {"tessera_array_", turned_note},
+    {"tessera_part_", turned_note},
+    {"tessera_distribution_", turned_note},
+    {"tessera_halo_", turned_note},
+    {"tessera_mirrored_", turned_note},
+    {"tessera_checkpoint_array_", turned_note},
+    {"tessera_checkpoint_attribute_", turned_note},
+    {"tessera_checkpoint_read", turned_note},
+}};
+
+/// What has to be said of a text; empty for those of the module itself.
+std::string_view note_on(int code, std::string_view text) {
+  const bool is_procedure = text.substr(0, text.find(':')).find('%') != std::string_view::npos;
+  if ((code != TESSERA_INVALID_ARGUMENT && code != TESSERA_OUT_OF_RANGE) || is_procedure) {
+    return {};
+  }
+  const auto* const row = std::find_if(notes.begin(), notes.end(), [&](const NoteRow& one) {
+    return text.starts_with(one.beginning);
+  });
+  return row == notes.end() ? std::string_view() : row->note;
 }
 
 }  // namespace
@@ -21,11 +61,7 @@ extern "C" {
 /// The text of this thread's last error for a program in Fortran, as texts of the C interface.
 void tessera_f_error_text(int code, char* text, int64_t capacity, int64_t* length) {
   std::string whole = tessera_last_error();
-  if (is_in_terms_of_c(code, whole)) {
-    whole +=
-        "\n  note: dimensions are in C's order here, the last one is Fortran's first; indices "
-        "count from 0, and upper bounds are not included";
-  }
+  whole += note_on(code, whole);
   capi::copy_text(whole, text, capacity, length).ignore("its arguments are ours");
 }
 

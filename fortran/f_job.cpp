@@ -164,13 +164,13 @@ int tessera_f_team_allgather(const Cell* cell, const Descriptor* mine, Descripto
 /// At all members where `root` is null.
 int tessera_f_team_reduce(const Cell* cell, Descriptor* elements, int reduction,
                           const int64_t* root) {
-  return on_dense(
-      "tessera_team%reduce", cell, elements, true, [&](const tessera_team* team, Dense& dense) {
-        const std::int64_t type = element_of(*elements);
-        return root == nullptr
-                   ? tessera_team_allreduce(team, dense.data(), dense.count(), type, reduction)
-                   : tessera_team_reduce(team, dense.data(), dense.count(), type, reduction, *root);
-      });
+  const char* const name = root == nullptr ? "tessera_team%allreduce" : "tessera_team%reduce";
+  return on_dense(name, cell, elements, true, [&](const tessera_team* team, Dense& dense) {
+    const std::int64_t type = element_of(*elements);
+    return root == nullptr
+               ? tessera_team_allreduce(team, dense.data(), dense.count(), type, reduction)
+               : tessera_team_reduce(team, dense.data(), dense.count(), type, reduction, *root);
+  });
 }
 
 int tessera_f_locks_create(Cell** place, const Cell* team_cell, int64_t count) {
@@ -182,6 +182,24 @@ int tessera_f_locks_create(Cell** place, const Cell* team_cell, int64_t count) {
   return make<tessera_locks, tessera_locks_free>(
       "tessera_locks%create", place, team_cell, prepare,
       [&](tessera_locks** locks) { return tessera_locks_create(team, count, locks); });
+}
+
+/// The handle of locks, of which the member `owner` has one that Fortran counts as `index`.
+int tessera_f_open_lock(const char* name, const Cell* cell, int64_t owner, int64_t index,
+                        tessera_locks** locks) {
+  return capi::call(name, [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(*locks, open<tessera_locks>(cell));
+    const capi::LocksContents& set = *(*locks)->contents;
+    TESSERA_ASSIGN_OR_RETURN(const auto member, capi::team_rank(owner, set.team.size()));
+    const std::int64_t count = set.locks.count(member);
+    if (index < 1 || index > count) {
+      return Status::error(Code::out_of_range, fmt::format("there is no lock {} at member {}: it "
+                                                           "has {}",
+                                                           index, owner, count))
+          .hint("locks count from 1, members from 0");
+    }
+    return {};
+  });
 }
 
 int tessera_f_counter_create(Cell** place, const Cell* team_cell, int64_t owner) {

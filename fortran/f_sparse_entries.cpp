@@ -364,7 +364,10 @@ int tessera_f_sparse_vector(const Cell* cell, int op, const Cell* vector_cell) {
     TESSERA_ASSIGN_OR_RETURN(vector, open<tessera_array>(vector_cell));
     return {};
   };
-  return run("tessera_sparse", prepare, [&] {
+  const char* const name = op == 0   ? "tessera_sparse%get_diagonal"
+                           : op == 1 ? "tessera_sparse%scale_rows"
+                                     : "tessera_sparse%scale_columns";
+  return run(name, prepare, [&] {
     return op == 0   ? tessera_sparse_get_diagonal(matrix, vector)
            : op == 1 ? tessera_sparse_scale_rows(matrix, vector)
                      : tessera_sparse_scale_columns(matrix, vector);

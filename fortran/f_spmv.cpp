@@ -61,7 +61,9 @@ int tessera_f_spmv_multiply(const Cell* cell, int is_transposed, const Cell* mat
     TESSERA_ASSIGN_OR_RETURN(vectors[1], open<tessera_array>(to_cell));
     return {};
   };
-  return run("tessera_spmv%multiply", prepare, [&] {
+  const char* const name =
+      is_transposed != 0 ? "tessera_spmv%multiply_transposed" : "tessera_spmv%multiply";
+  return run(name, prepare, [&] {
     return is_transposed != 0
                ? tessera_spmv_multiply_transposed(plan, matrix, vectors[0], vectors[1])
                : tessera_spmv_multiply(plan, matrix, vectors[0], vectors[1]);

@@ -129,7 +129,7 @@ int finish(Kind kind, const Asked& asked) {
 /// dimension.
 Result<Numbers> places_of(const ArrayBase& array, const Descriptor* given) {
   const int ndims = array.ndims();
-  TESSERA_RETURN_IF_ERROR(check_allocated(given, "places"));
+  TESSERA_RETURN_IF_ERROR(check_counted(given, "places"));
   const bool is_list = given->rank == 1 && ndims == 1;
   if (!is_list && (given->rank != 2 || given->dim[0].extent != ndims)) {
     return Status::error(Code::invalid_argument,
@@ -331,6 +331,7 @@ int tessera_f_transfer_list(const Cell* cell, int kind, const Descriptor* places
   std::optional<Dense> local;
   const auto take = [&](const ArrayBase& of) -> Status {
     TESSERA_ASSIGN_OR_RETURN(where, places_of(of, places));
+    TESSERA_RETURN_IF_ERROR(check_counted(values, "values"));
     TESSERA_RETURN_IF_ERROR(check_elements(of.element(), values, "values"));
     TESSERA_ASSIGN_OR_RETURN(factor, number_of(of.element(), alpha, "alpha"));
     count = std::ssize(where) / of.ndims();

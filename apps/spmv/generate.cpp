@@ -100,7 +100,7 @@ constexpr std::array known_kinds = {Known{"fe2d", 1}, Known{"stencil27", 1}, Kno
                                     Known{"random", 3}};
 
 Status refused(const std::string& text, std::string_view why) {
-  return Status::error(rma::Code::invalid_argument, fmt::format("--generate {}: {}", text, why))
+  return Status::error(rma::Code::invalid_argument, fmt::format("generator {}: {}", text, why))
       .hint("there are fe2d:N, stencil27:N, convection:N[,P] and random:N[,K[,SEED]]");
 }
 

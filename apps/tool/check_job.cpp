@@ -264,14 +264,16 @@ Finding check_agent(const Picture& all) {
         ++ranks;
       }
     }
-    if (count(usable.size()) / on_a_machine <= ranks) {
-      return yellow(name,
-                    fmt::format("that of {} has no processor to itself: {} for {}",
-                                node_name(all, rma::NodeId{node}),
-                                plural(count(usable.size()) / on_a_machine, "processor"),
-                                plural(ranks, "rank")),
-                    "leave a processor of each node free where other nodes' requests should not "
-                    "wait for computations");
+    if (count(usable.size()) < on_a_machine * (ranks + 1)) {
+      const std::string nodes_text =
+          on_a_machine == 1 ? std::string() : fmt::format("{} of ", plural(on_a_machine, "node"));
+      return yellow(
+          name,
+          fmt::format("that of {} has no processor to itself: {} for {}{}",
+                      node_name(all, rma::NodeId{node}), plural(count(usable.size()), "processor"),
+                      nodes_text, plural(ranks, "rank")),
+          "leave a processor of each node free where other nodes' requests should not "
+          "wait for computations");
     }
   }
   return green(name, "each node has a processor for it");

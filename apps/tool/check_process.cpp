@@ -26,22 +26,29 @@ std::string remedy_for(const std::string& warning) {
                      warning.substr(begin, warning.find('?', begin) - begin));
 }
 
+// Which names are no settings. Requires: there are some.
+std::string ignored_text(const std::vector<std::string>& warnings) {
+  const std::string& first = warnings.front();
+  const std::size_t more = warnings.size() - 1;
+  return first.substr(0, first.find(';')) +
+         (more == 0 ? "" : fmt::format("; so are {} more", more));
+}
+
 }  // namespace
 
 Finding check_settings(const Surroundings& own) {
   constexpr const char* name = "settings";
   const Configuration& configuration = own.configuration;
   if (!configuration.error.empty()) {
-    return red(name, configuration.error,
+    const std::string also = configuration.warnings.empty()
+                                 ? std::string()
+                                 : "; and " + ignored_text(configuration.warnings);
+    return red(name, configuration.error + also,
                "unset the variable, or give it a value that `tessera info` names");
   }
   if (!configuration.warnings.empty()) {
-    const std::string& first = configuration.warnings.front();
-    const std::size_t more = configuration.warnings.size() - 1;
-    return yellow(name,
-                  fmt::format("{}{}", first.substr(0, first.find(';')),
-                              more == 0 ? "" : fmt::format("; so are {} more", more)),
-                  remedy_for(first));
+    return yellow(name, ignored_text(configuration.warnings),
+                  remedy_for(configuration.warnings.front()));
   }
   if (configuration.changed.empty()) {
     return green(name, "all have their defaults");

@@ -33,6 +33,9 @@ Result<ArrayOptions> convert(const Options& given, std::int64_t ndims) {
       check_choice(given.access_mode, TESSERA_ACCESS_NO_LOCAL + 1, "access mode"));
   TESSERA_RETURN_IF_ERROR(check_choice(given.atomics, TESSERA_ATOMICS_DEVICE + 1, "atomics"));
   ArrayOptions options;
+  if (given.holder_count != 0) {
+    TESSERA_RETURN_IF_ERROR(required(given.holders, "holders"));
+  }
   if (given.holders != nullptr) {
     TESSERA_ASSIGN_OR_RETURN(options.holders, team_ranks(given.holder_count, given.holders));
   }

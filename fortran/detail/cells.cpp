@@ -15,6 +15,52 @@ constexpr Cell empty_variable;
 
 }  // namespace
 
+namespace {
+
+/// What a type of the module is called, and the procedure that frees its variables.
+struct TypeName {
+  const char* type;
+  const char* free = "free";
+};
+
+/// In the order of the kinds.
+constexpr std::array<TypeName, 16> type_names = {{{"tessera_job", "stop"},
+                                                  {"tessera_team"},
+                                                  {"tessera_locks"},
+                                                  {"tessera_counter"},
+                                                  {"tessera_distribution"},
+                                                  {"tessera_array"},
+                                                  {"tessera_block", "end"},
+                                                  {"tessera_halo"},
+                                                  {"tessera_transfers"},
+                                                  {"tessera_sparse"},
+                                                  {"tessera_sparse_builder"},
+                                                  {"tessera_sparse_rows", "end"},
+                                                  {"tessera_spmv"},
+                                                  {"tessera_checkpoint_writer"},
+                                                  {"tessera_checkpoint"},
+                                                  {"tessera_mirrored"}}};
+
+constexpr std::size_t number_of(Mark kind) {
+  return static_cast<std::size_t>(kind) - static_cast<std::size_t>(Mark::job);
+}
+static_assert(number_of(Mark::mirrored) + 1 == type_names.size());
+
+const TypeName& type_name(Mark kind) {
+  return type_names[number_of(kind)];
+}
+
+}  // namespace
+
+ProcedureName::ProcedureName(Mark kind, std::string_view procedure) {
+  *fmt::format_to_n(text_.begin(), text_.size() - 1, "{}%{}", type_name(kind).type, procedure).out =
+      '\0';
+}
+
+ProcedureName ProcedureName::of_free(Mark kind) {
+  return {kind, type_name(kind).free};
+}
+
 Status explain_closed(const Cell* address, Mark kind) {
   const Cell* const cell = cell_at(address);
   if (cell == nullptr || cell == &empty_variable) {
@@ -36,7 +82,7 @@ Status check_place(Cell* const* place) {
   if (is_open(*place) && cell_at(*place)->owner == place) {
     return Status::error(Code::invalid_argument, fmt::format("this variable has its {} already",
                                                              capi::name_of(cell_at(*place)->kind)))
-        .hint("free it first");
+        .hint("free it first, or the variables are in the wrong order");
   }
   return {};
 }
@@ -103,7 +149,8 @@ int free_place(Cell** place) {
     return TESSERA_OK;
   }
   return run(
-      "free", [&] { return is_open(*place) ? Status() : explain_closed(cell, cell->kind); },
+      ProcedureName::of_free(cell->kind).text(),
+      [&] { return is_open(*place) ? Status() : explain_closed(cell, cell->kind); },
       [&] { return cell->free(cell->handle); });
 }
 
@@ -111,17 +158,17 @@ int free_place(Cell** place) {
 
 extern "C" {
 
-/// The handle of the C interface in a cell.
-int tessera_f_open(const Cell* cell, int kind, void** handle) {
-  return capi::call("tessera", [&]() -> Status {
-    if (!is_open(cell)) {
-      // Fortran counts the kinds from 0.
-      const auto first = static_cast<std::uint64_t>(Mark::job);
-      return explain_closed(cell, static_cast<Mark>(first + static_cast<std::uint64_t>(kind)));
-    }
-    *handle = cell_at(cell)->handle;
-    return {};
-  });
+/// The handle of the C interface in a cell, for the procedure that is `called` so.
+int tessera_f_open(const Cell* cell, int kind, const char* called, int64_t length, void** handle) {
+  if (!is_open(cell)) {
+    // Fortran counts the kinds from 0.
+    const auto first = static_cast<std::uint64_t>(Mark::job);
+    const auto mark = static_cast<Mark>(first + static_cast<std::uint64_t>(kind));
+    const ProcedureName name(mark, {called, static_cast<std::size_t>(length)});
+    return capi::call(name.text(), [&] { return explain_closed(cell, mark); });
+  }
+  *handle = cell_at(cell)->handle;
+  return TESSERA_OK;
 }
 
 /// The cell in a variable, as an optional argument: null stands for one that is absent.

@@ -14,9 +14,11 @@
 // Threads: as handles.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "fortran/c_checkpoint.h"
@@ -72,6 +74,18 @@ inline bool is_open(const Cell* address) noexcept {
          use_of(address) == cell->use;
 }
 rma::Status explain_closed(const Cell* cell, Mark kind);
+
+/// "tessera_array%sync", as errors name a procedure of a kind of variables.
+class ProcedureName {
+ public:
+  ProcedureName(Mark kind, std::string_view procedure);
+  /// Of the procedure that frees what the variable has.
+  static ProcedureName of_free(Mark kind);
+  [[nodiscard]] const char* text() const noexcept { return text_.data(); }
+
+ private:
+  std::array<char, 64> text_ = {};  // no allocation: it is of use where memory is short, too
+};
 
 /// Which kind a handle is. Those of files are known to the files that make them only.
 template <class Handle>

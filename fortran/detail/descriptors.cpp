@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 namespace tessera::fapi {
 
@@ -334,6 +336,63 @@ Numbers shape_of(const Descriptor& given) {
   return shape;
 }
 
+/// "1:9, 1:7".
+std::string ranges_text(const Numbers& extents) {
+  std::vector<std::string> ranges;
+  for (const std::int64_t extent : extents) {
+    ranges.push_back(fmt::format("1:{}", extent));
+  }
+  return fmt::format("{}", fmt::join(ranges, ", "));
+}
+
+std::int64_t count_of(const Numbers& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+/// Whether a buffer is a list, or an element of one, that may have all of a section: programs older
+/// than Fortran 90 have no others. `section` is without dimensions of one element.
+bool may_hold(const Numbers& shape, const Numbers& section) {
+  const std::int64_t count = count_of(section);
+  const bool is_long_enough = shape.empty() || shape[0] < 0 || shape[0] >= count;
+  return shape.size() < 2 && shape.size() < section.size() && count > 0 && is_long_enough;
+}
+
+/// What to give instead of that.
+std::string hint_on_list(const Numbers& shape, const Numbers& section) {
+  const std::int64_t count = count_of(section);
+  const std::string list =
+      shape.empty() ? fmt::format("x(k:k+{})", count - 1) : fmt::format("x(1:{})", count);
+  if (section.size() < 2) {
+    return "give the section that is meant, as " + list;
+  }
+  return fmt::format("give p, where p({}) => {}, and x is a TARGET", ranges_text(section), list);
+}
+
+Status wrong_shape(const Numbers& shape, const Numbers& wanted, std::string_view what) {
+  const Numbers section = without_ones(wanted);
+  const bool is_unknown = !shape.empty() && shape.back() < 0;
+  const std::string text =
+      is_unknown      ? fmt::format("{} is of assumed size; its shape is not known", what)
+      : shape.empty() ? fmt::format("{} is one element, the section of the array has the shape {}",
+                                    what, list_text(wanted))
+                      : fmt::format("{} has the shape {}, the section of the array {}", what,
+                                    list_text(shape), list_text(wanted));
+  if (may_hold(shape, section)) {
+    return wrong(text).hint(hint_on_list(shape, section));
+  }
+  const Numbers& ranges = shape.size() == section.size() ? section : wanted;
+  return wrong(text).hint(
+      is_unknown ? fmt::format("give the section that is meant, as x({})", ranges_text(ranges))
+                 : "shapes agree but for dimensions of one element");
+}
+
+/// Errors: invalid_argument for shapes that differ in more than dimensions of one element.
+Status check_shape(const Numbers& shape, const Numbers& wanted, std::string_view what) {
+  const bool is_known = shape.empty() || shape.back() >= 0;
+  return is_known && without_ones(shape) == without_ones(wanted) ? Status()
+                                                                 : wrong_shape(shape, wanted, what);
+}
+
 /// Elements from one to the next in each dimension that has others than one. Errors:
 /// invalid_argument for parts of structures whose size is no multiple of the part's.
 Result<Numbers> steps_of(const Descriptor& given, std::string_view what) {
@@ -363,16 +422,8 @@ Result<Numbers> steps_of(const Descriptor& given, std::string_view what) {
 Result<Memory> memory_of(const ElementKind& kind, std::span<const std::int64_t> extents,
                          const Descriptor* buffer, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(check_elements(kind, buffer, what));
-  const Numbers shape = shape_of(*buffer);
-  if (!shape.empty() && shape.back() < 0) {
-    return wrong(fmt::format("{} is of assumed size; its shape is not known", what));
-  }
   const Numbers wanted = reversed(Numbers(extents.begin(), extents.end()));
-  if (without_ones(shape) != without_ones(wanted)) {
-    return wrong(fmt::format("{} has the shape {}, the section of the array {}", what,
-                             list_text(shape), list_text(wanted)))
-        .hint("shapes agree but for dimensions of one element");
-  }
+  TESSERA_RETURN_IF_ERROR(check_shape(shape_of(*buffer), wanted, what));
   TESSERA_ASSIGN_OR_RETURN(const Numbers steps, steps_of(*buffer, what));
   Memory memory;
   memory.data = buffer->base_addr;

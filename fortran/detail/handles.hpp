@@ -14,6 +14,7 @@
 // Threads: shells are made and looked at by any thread; freeing one while it is used is a mistake.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -127,6 +128,7 @@ struct tessera_job : tessera::capi::Shell<tessera::capi::Mark::job, tessera::rma
   std::mutex mutex;  ///< of what follows
   std::vector<std::unique_ptr<tessera::capi::AnyShell>> shells;
   std::vector<tessera_access*> ended;  ///< shells that can be used again
+  std::atomic<bool> was_stopped = false;
 };
 
 /// Gone once it was waited for. Keeps the job, so that it may be waited for after it.
@@ -214,8 +216,15 @@ Handle* make_handle(tessera_job* job, typename Handle::Contents contents) {
                              name_of(Handle::kind));
 }
 
+/// For what a stopped job would let a program do: local access. Errors: closed.
+inline rma::Status check_running(const tessera_job& job) {
+  return job.was_stopped ? rma::Status::error(rma::Code::closed, "the job was stopped")
+                         : rma::Status();
+}
+
 /// Sets `*place` to null and frees what it stood for: release(contents) gives it back. A null
-/// handle stands for nothing. Errors: as check(), and those of `release`, which free it, too.
+/// handle stands for nothing. Errors: as check(), and those of `release`, which free it, too; that
+/// the job was stopped is none.
 template <class Handle, class Release>
 rma::Status free_handle(Handle** place, const Release& release) {
   if (place == nullptr) {
@@ -229,7 +238,8 @@ rma::Status free_handle(Handle** place, const Release& release) {
   rma::Status status = release(*shell.contents);
   shell.contents.reset();
   *place = nullptr;
-  return status;
+  const bool was_stopped = status.code() == rma::Code::closed && shell.job->was_stopped;
+  return was_stopped ? rma::Status() : status;
 }
 
 }  // namespace tessera::capi

@@ -78,9 +78,10 @@ module tessera_array_bindings
       type(c_ptr), value :: job, handle
       integer(c_int) :: code
     end function
-    function f_array_shape(array, ndims, extents, element) &
+    function f_array_shape(called, array, ndims, extents, element) &
         bind(c, name="tessera_f_array_shape") result(code)
       import
+      character(kind=c_char), intent(in) :: called(*)
       type(c_ptr), value :: array
       integer(c_int64_t), intent(inout) :: ndims
       integer(c_int64_t), intent(inout) :: extents(*)

@@ -158,7 +158,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    handle = handle_of(self%own, kind_array, stat, errmsg)
+    handle = handle_of(self%own, kind_array, "c_handle", stat, errmsg)
   end function array_c_handle
 
   !> Local. A variable for an array that C or C++ has made, and frees.
@@ -182,7 +182,8 @@ contains
     ndims = 0
     of_type = 0
     numbers = 0
-    code = f_array_shape(self%own%at, ndims, numbers, of_type)
+    code = f_array_shape("tessera_array%ndims" // c_null_char, self%own%at, &
+        ndims, numbers, of_type)
     value = int(ndims)
     call finish(code, stat, errmsg)
   end function array_ndims
@@ -198,7 +199,8 @@ contains
     ndims = 0
     of_type = 0
     numbers = 0
-    code = f_array_shape(self%own%at, ndims, numbers, of_type)
+    code = f_array_shape("tessera_array%extents" // c_null_char, self%own%at, &
+        ndims, numbers, of_type)
     extents = numbers(:ndims)
     call finish(code, stat, errmsg)
   end function array_extents
@@ -214,7 +216,8 @@ contains
     ndims = 0
     of_type = 0
     numbers = 0
-    code = f_array_shape(self%own%at, ndims, numbers, of_type)
+    code = f_array_shape("tessera_array%element" // c_null_char, self%own%at, &
+        ndims, numbers, of_type)
     element = of_type
     call finish(code, stat, errmsg)
   end function array_element
@@ -240,7 +243,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: text
-    text = text_from(self%own, kind_array, c_array_name, stat, errmsg)
+    text = text_from(self%own, kind_array, "name", c_array_name, stat, errmsg)
   end function array_name
 
   !> Local. Where its elements lie.

@@ -402,7 +402,7 @@ contains
     class(tessera_halo), intent(inout) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call act(self%own, kind_halo, c_halo_update, stat, errmsg)
+    call act(self%own, kind_halo, "update", c_halo_update, stat, errmsg)
   end subroutine halo_update
 
   !> Tells the neighbours that they may write this rank's ghost cells for the next update, so that
@@ -412,7 +412,7 @@ contains
     class(tessera_halo), intent(inout) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call act(self%own, kind_halo, c_halo_post, stat, errmsg)
+    call act(self%own, kind_halo, "post", c_halo_post, stat, errmsg)
   end subroutine halo_post
 
   !> Collective. The same, started: until finish(), this rank neither touches its ghost cells nor
@@ -421,7 +421,7 @@ contains
     class(tessera_halo), intent(inout) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call act(self%own, kind_halo, c_halo_start, stat, errmsg)
+    call act(self%own, kind_halo, "start", c_halo_start, stat, errmsg)
   end subroutine halo_start
 
   !> Collective. Ends what start() has begun.
@@ -429,7 +429,7 @@ contains
     class(tessera_halo), intent(inout) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call act(self%own, kind_halo, c_halo_finish, stat, errmsg)
+    call act(self%own, kind_halo, "finish", c_halo_finish, stat, errmsg)
   end subroutine halo_finish
 
   !> Local. Bytes that one update brings to this rank from others.
@@ -438,7 +438,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(int64) :: bytes
-    bytes = long_number_of(self%own, kind_halo, c_halo_bytes, stat, errmsg)
+    bytes = long_number_of(self%own, kind_halo, "bytes", c_halo_bytes, stat, errmsg)
   end function halo_bytes
 
 end module tessera_blocks

@@ -253,8 +253,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
-    if (open_cell(self%own, kind_writer, handle, code)) code = c_writer_add_integer(handle, &
-        c_text(name), value)
+    if (open_cell(self%own, kind_writer, "put_attribute", handle, code)) &
+        code = c_writer_add_integer(handle, c_text(name), value)
     call finish(code, stat, errmsg)
   end subroutine writer_put_integer
 
@@ -267,8 +267,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
-    if (open_cell(self%own, kind_writer, handle, code)) code = c_writer_add_real(handle, &
-        c_text(name), value)
+    if (open_cell(self%own, kind_writer, "put_attribute", handle, code)) &
+        code = c_writer_add_real(handle, c_text(name), value)
     call finish(code, stat, errmsg)
   end subroutine writer_put_real
 
@@ -280,8 +280,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
-    if (open_cell(self%own, kind_writer, handle, code)) code = c_writer_add_text(handle, &
-        c_text(name), c_text(value))
+    if (open_cell(self%own, kind_writer, "put_attribute", handle, code)) &
+        code = c_writer_add_text(handle, c_text(name), c_text(value))
     call finish(code, stat, errmsg)
   end subroutine writer_put_text
 
@@ -290,7 +290,7 @@ contains
     class(tessera_checkpoint_writer), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call act(self%own, kind_writer, c_writer_commit, stat, errmsg)
+    call act(self%own, kind_writer, "commit", c_writer_commit, stat, errmsg)
   end subroutine writer_commit
 
   !> Local. Gives up what was not committed.
@@ -307,7 +307,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    handle = handle_of(self%own, kind_writer, stat, errmsg)
+    handle = handle_of(self%own, kind_writer, "c_handle", stat, errmsg)
   end function writer_c_handle
 
   !> Collective over the team, all ranks unless given. Reads what the file tells of its arrays, and
@@ -356,8 +356,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
-    if (open_cell(self%own, kind_checkpoint, handle, code)) code = c_checkpoint_verify(handle, &
-        c_text(name))
+    if (open_cell(self%own, kind_checkpoint, "verify", handle, code)) &
+        code = c_checkpoint_verify(handle, c_text(name))
     call finish(code, stat, errmsg)
   end subroutine checkpoint_verify
 
@@ -375,7 +375,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    handle = handle_of(self%own, kind_checkpoint, stat, errmsg)
+    handle = handle_of(self%own, kind_checkpoint, "c_handle", stat, errmsg)
   end function checkpoint_c_handle
 
   !> Local. How many arrays the file has.
@@ -384,7 +384,8 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    value = number_of(self%own, kind_checkpoint, c_checkpoint_array_count, 0, stat, errmsg)
+    value = number_of(self%own, kind_checkpoint, "array_count", c_checkpoint_array_count, 0, stat, &
+        errmsg)
   end function checkpoint_array_count
 
   !> Local. Their names, by number from 1.
@@ -399,7 +400,7 @@ contains
     integer(c_int64_t) :: length
     character(kind=c_char) :: characters(4096)
     characters = c_null_char
-    if (open_cell(self%own, kind_checkpoint, handle, code)) &
+    if (open_cell(self%own, kind_checkpoint, "array_name", handle, code)) &
         code = c_checkpoint_array_name(handle, number - 1_c_int64_t, characters, &
             size(characters, kind=c_int64_t), length)
     text = text_of(characters)
@@ -412,7 +413,8 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    value = number_of(self%own, kind_checkpoint, c_checkpoint_attribute_count, 0, stat, errmsg)
+    value = number_of(self%own, kind_checkpoint, "attribute_count", c_checkpoint_attribute_count, &
+        0, stat, errmsg)
   end function checkpoint_attribute_count
 
   !> Local. Their names, by number from 1.
@@ -427,7 +429,7 @@ contains
     integer(c_int64_t) :: length
     character(kind=c_char) :: characters(4096)
     characters = c_null_char
-    if (open_cell(self%own, kind_checkpoint, handle, code)) &
+    if (open_cell(self%own, kind_checkpoint, "attribute_name", handle, code)) &
         code = c_checkpoint_attribute_name(handle, number - 1_c_int64_t, characters, &
             size(characters, kind=c_int64_t), length)
     text = text_of(characters)
@@ -462,8 +464,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
-    if (open_cell(self%own, kind_checkpoint, handle, code)) code = c_checkpoint_integer(handle, &
-        c_text(name), value)
+    if (open_cell(self%own, kind_checkpoint, "get_attribute", handle, code)) &
+        code = c_checkpoint_integer(handle, c_text(name), value)
     call finish(code, stat, errmsg)
   end subroutine checkpoint_get_integer
 
@@ -476,8 +478,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
-    if (open_cell(self%own, kind_checkpoint, handle, code)) code = c_checkpoint_real(handle, &
-        c_text(name), value)
+    if (open_cell(self%own, kind_checkpoint, "get_attribute", handle, code)) &
+        code = c_checkpoint_real(handle, c_text(name), value)
     call finish(code, stat, errmsg)
   end subroutine checkpoint_get_real
 
@@ -493,7 +495,7 @@ contains
     integer(c_int64_t) :: length
     character(kind=c_char) :: characters(4096)
     characters = c_null_char
-    if (open_cell(self%own, kind_checkpoint, handle, code)) &
+    if (open_cell(self%own, kind_checkpoint, "get_attribute", handle, code)) &
         code = c_checkpoint_text(handle, c_text(name), characters, size(characters, &
             kind=c_int64_t), length)
     value = text_of(characters)

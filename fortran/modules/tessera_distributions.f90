@@ -191,7 +191,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    handle = handle_of(self%own, kind_distribution, stat, errmsg)
+    handle = handle_of(self%own, kind_distribution, "c_handle", stat, errmsg)
   end function distribution_c_handle
 
   !> Local. The sizes, one for each dimension.
@@ -202,7 +202,8 @@ contains
     integer(int64), allocatable :: extents(:)
     integer(c_int) :: code
     integer(c_int64_t) :: ndims, nranks, numbers(tessera_max_dims)
-    code = f_distribution_shape(self%own%at, ndims, numbers, nranks)
+    code = f_distribution_shape("tessera_distribution%extents" // c_null_char, self%own%at, &
+        ndims, numbers, nranks)
     if (code /= 0) ndims = 0
     extents = numbers(:ndims)
     call finish(code, stat, errmsg)
@@ -218,7 +219,8 @@ contains
     integer(c_int64_t) :: ndims, nranks, numbers(tessera_max_dims)
     numbers = 0
     nranks = 0
-    code = f_distribution_shape(self%own%at, ndims, numbers, nranks)
+    code = f_distribution_shape("tessera_distribution%nranks" // c_null_char, self%own%at, &
+        ndims, numbers, nranks)
     value = int(nranks)
     call finish(code, stat, errmsg)
   end function nranks_of
@@ -253,7 +255,7 @@ contains
     integer(c_int) :: code
     integer(c_int64_t) :: number
     number = 0
-    if (open_cell(self%own, kind_distribution, handle, code)) &
+    if (open_cell(self%own, kind_distribution, "block_count", handle, code)) &
         code = c_distribution_block_count(handle, int(member, c_int64_t), number)
     value = int(number)
     call finish(code, stat, errmsg)
@@ -270,7 +272,7 @@ contains
     integer(c_int) :: code
     integer(c_int64_t) :: number
     number = 0
-    if (open_cell(self%own, kind_distribution, handle, code)) &
+    if (open_cell(self%own, kind_distribution, "local_elements", handle, code)) &
         code = c_distribution_local_elements(handle, int(member, c_int64_t), number)
     value = number
     call finish(code, stat, errmsg)
@@ -286,7 +288,8 @@ contains
     integer(c_int64_t) :: ndims, blocks(tessera_max_dims), grid(tessera_max_dims)
     deal = -1
     ndims = 0
-    code = f_distribution_grid(self%own%at, deal, ndims, blocks, grid)
+    code = f_distribution_grid("tessera_distribution%deal" // c_null_char, self%own%at, &
+        deal, ndims, blocks, grid)
     value = int(deal)
     call finish(code, stat, errmsg)
   end function deal_of
@@ -300,7 +303,8 @@ contains
     integer(c_int) :: code, deal
     integer(c_int64_t) :: ndims, numbers(tessera_max_dims), grid(tessera_max_dims)
     ndims = 0
-    code = f_distribution_grid(self%own%at, deal, ndims, numbers, grid)
+    code = f_distribution_grid("tessera_distribution%blocks" // c_null_char, self%own%at, &
+        deal, ndims, numbers, grid)
     blocks = numbers(:ndims)
     call finish(code, stat, errmsg)
   end function blocks_of
@@ -315,7 +319,8 @@ contains
     integer(c_int) :: code, deal
     integer(c_int64_t) :: ndims, blocks(tessera_max_dims), numbers(tessera_max_dims)
     ndims = 0
-    code = f_distribution_grid(self%own%at, deal, ndims, blocks, numbers)
+    code = f_distribution_grid("tessera_distribution%process_grid" // c_null_char, self%own%at, &
+        deal, ndims, blocks, numbers)
     grid = numbers(:ndims)
     call finish(code, stat, errmsg)
   end function process_grid_of
@@ -357,8 +362,8 @@ contains
     type(c_ptr) :: handle, others
     integer(c_int) :: code, same
     same = 0
-    if (open_cell(self%own, kind_distribution, handle, code)) then
-      if (open_cell(other%own, kind_distribution, others, code)) &
+    if (open_cell(self%own, kind_distribution, "is_same", handle, code)) then
+      if (open_cell(other%own, kind_distribution, "is_same", others, code)) &
           code = c_distribution_compare(handle, others, same)
     end if
     value = same /= 0
@@ -371,7 +376,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: text
-    text = text_from(self%own, kind_distribution, c_distribution_describe, stat, errmsg)
+    text = text_from(self%own, kind_distribution, "describe", c_distribution_describe, stat, errmsg)
   end function describe
 
   !> Local. What each member has, a line for each block, as one text, in the terms of C: dimensions
@@ -388,7 +393,7 @@ contains
     character(kind=c_char) :: nothing(1)
     character(kind=c_char), allocatable :: characters(:)
     text = ""
-    if (open_cell(self%own, kind_distribution, handle, code)) then
+    if (open_cell(self%own, kind_distribution, "table", handle, code)) then
       code = c_distribution_print(handle, lines(), nothing, 0_c_int64_t, length)
       if (code == 0) then
         allocate (characters(length + 1))

@@ -394,7 +394,7 @@ contains
     class(tessera_reachable), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call act(self%own, kind_array, c_array_fence, stat, errmsg)
+    call act(self%own, kind_array, "fence", c_array_fence, stat, errmsg)
   end subroutine array_fence
 
   !> Collective. Everybody's fence, and a barrier: all see what anybody wrote.
@@ -402,7 +402,7 @@ contains
     class(tessera_reachable), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call act(self%own, kind_array, c_array_sync, stat, errmsg)
+    call act(self%own, kind_array, "sync", c_array_sync, stat, errmsg)
   end subroutine array_sync
 
   !> Collective. Refuses other uses than tessera_access_read_only and so on allow until the next
@@ -421,7 +421,7 @@ contains
     integer(c_int64_t) :: bytes
     bytes = 0
     if (present(cache_bytes)) bytes = cache_bytes
-    if (open_cell(self%own, kind_array, handle, code)) &
+    if (open_cell(self%own, kind_array, "set_access_mode", handle, code)) &
         code = c_array_set_access_mode(handle, int(mode, c_int), flag(copy_on_each_node), bytes)
     call finish(code, stat, errmsg)
   end subroutine array_set_access_mode
@@ -435,7 +435,8 @@ contains
     type(c_ptr) :: handle
     integer(c_int) :: code, number
     number = 0
-    if (open_cell(self%own, kind_array, handle, code)) code = c_array_access_mode(handle, number)
+    if (open_cell(self%own, kind_array, "access_mode", handle, code)) &
+        code = c_array_access_mode(handle, number)
     mode = int(number)
     call finish(code, stat, errmsg)
   end function array_access_mode

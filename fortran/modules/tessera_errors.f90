@@ -60,10 +60,13 @@ module tessera_errors
   end interface
 
   interface
-    function f_open(cell, kind, handle) bind(c, name="tessera_f_open") result(code)
+    function f_open(cell, kind, called, length, handle) &
+        bind(c, name="tessera_f_open") result(code)
       import
       type(c_ptr), value :: cell
       integer(c_int), value :: kind
+      character(kind=c_char), intent(in) :: called(*)
+      integer(c_int64_t), value :: length
       type(c_ptr), intent(inout) :: handle
       integer(c_int) :: code
     end function f_open
@@ -150,15 +153,17 @@ contains
     if (.not. present(stat)) error stop text
   end subroutine finish
 
-  !> Whether a variable's handle of the C interface could be had; `code` tells why not.
-  function open_cell(cell, kind, handle, code) result(is_open)
+  !> Whether a variable's handle of the C interface could be had; `code` tells why not. `called` is
+  !> the procedure of the variable's that errors name: "sync".
+  function open_cell(cell, kind, called, handle, code) result(is_open)
     type(owned_cell), intent(in) :: cell
     integer(c_int), intent(in) :: kind
+    character(*), intent(in) :: called
     type(c_ptr), intent(out) :: handle
     integer(c_int), intent(out) :: code
     logical :: is_open
     handle = c_null_ptr
-    code = f_open(cell%at, kind, handle)
+    code = f_open(cell%at, kind, called, len(called, c_int64_t), handle)
     is_open = code == 0
   end function open_cell
 
@@ -171,22 +176,24 @@ contains
   end function given_cell
 
   !> A whole procedure: has `action` done with a variable's handle.
-  subroutine act(cell, kind, action, stat, errmsg)
+  subroutine act(cell, kind, called, action, stat, errmsg)
     type(owned_cell), intent(in) :: cell
     integer(c_int), intent(in) :: kind
+    character(*), intent(in) :: called
     procedure(c_action) :: action
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
-    if (open_cell(cell, kind, handle, code)) code = action(handle)
+    if (open_cell(cell, kind, called, handle, code)) code = action(handle)
     call finish(code, stat, errmsg)
   end subroutine act
 
   !> A whole function: the number that `query` tells of a variable's handle, or `none`.
-  function number_of(cell, kind, query, none, stat, errmsg) result(value)
+  function number_of(cell, kind, called, query, none, stat, errmsg) result(value)
     type(owned_cell), intent(in) :: cell
     integer(c_int), intent(in) :: kind
+    character(*), intent(in) :: called
     procedure(c_number_query) :: query
     integer, intent(in) :: none
     integer, intent(out), optional :: stat
@@ -196,15 +203,16 @@ contains
     integer(c_int) :: code
     integer(c_int64_t) :: number
     number = none
-    if (open_cell(cell, kind, handle, code)) code = query(handle, number)
+    if (open_cell(cell, kind, called, handle, code)) code = query(handle, number)
     value = int(number)
     call finish(code, stat, errmsg)
   end function number_of
 
   !> The same in 64 bits: the number of bytes that `query` tells, or 0.
-  function long_number_of(cell, kind, query, stat, errmsg) result(bytes)
+  function long_number_of(cell, kind, called, query, stat, errmsg) result(bytes)
     type(owned_cell), intent(in) :: cell
     integer(c_int), intent(in) :: kind
+    character(*), intent(in) :: called
     procedure(c_number_query) :: query
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -212,14 +220,15 @@ contains
     type(c_ptr) :: handle
     integer(c_int) :: code
     bytes = 0
-    if (open_cell(cell, kind, handle, code)) code = query(handle, bytes)
+    if (open_cell(cell, kind, called, handle, code)) code = query(handle, bytes)
     call finish(code, stat, errmsg)
   end function long_number_of
 
   !> The same: the text that `query` tells, or none.
-  function text_from(cell, kind, query, stat, errmsg) result(text)
+  function text_from(cell, kind, called, query, stat, errmsg) result(text)
     type(owned_cell), intent(in) :: cell
     integer(c_int), intent(in) :: kind
+    character(*), intent(in) :: called
     procedure(c_text_query) :: query
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -230,7 +239,7 @@ contains
     character(kind=c_char), allocatable :: characters(:)
     allocate (characters(256))
     characters = c_null_char
-    if (open_cell(cell, kind, handle, code)) then
+    if (open_cell(cell, kind, called, handle, code)) then
       code = query(handle, characters, size(characters, kind=c_int64_t), length)
       if (code == tessera_ok .and. length >= size(characters)) then
         deallocate (characters)
@@ -243,14 +252,15 @@ contains
   end function text_from
 
   !> The same: the handle of fortran/c_api.h, which stays the variable's.
-  function handle_of(cell, kind, stat, errmsg) result(handle)
+  function handle_of(cell, kind, called, stat, errmsg) result(handle)
     type(owned_cell), intent(in) :: cell
     integer(c_int), intent(in) :: kind
+    character(*), intent(in) :: called
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
-    if (.not. open_cell(cell, kind, handle, code)) handle = c_null_ptr
+    if (.not. open_cell(cell, kind, called, handle, code)) handle = c_null_ptr
     call finish(code, stat, errmsg)
   end function handle_of
 

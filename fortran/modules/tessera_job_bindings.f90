@@ -246,6 +246,15 @@ module tessera_job_bindings
       integer(c_int64_t), value :: count
       integer(c_int) :: code
     end function
+    function f_open_lock(called, cell, owner, index, locks) &
+        bind(c, name="tessera_f_open_lock") result(code)
+      import
+      character(kind=c_char), intent(in) :: called(*)
+      type(c_ptr), value :: cell
+      integer(c_int64_t), value :: owner, index
+      type(c_ptr), intent(inout) :: locks
+      integer(c_int) :: code
+    end function
     function c_locks_count(locks, owner, count) bind(c, name="tessera_locks_count") result(code)
       import
       type(c_ptr), value :: locks

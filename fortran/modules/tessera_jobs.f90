@@ -131,7 +131,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    handle = handle_of(self%own, kind_job, stat, errmsg)
+    handle = handle_of(self%own, kind_job, "c_handle", stat, errmsg)
   end function job_c_handle
 
   !> Local. A variable for a job that C or C++ has started, and stops after the last use of this.
@@ -149,7 +149,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    value = number_of(self%own, kind_job, c_job_rank, -1, stat, errmsg)
+    value = number_of(self%own, kind_job, "rank", c_job_rank, -1, stat, errmsg)
   end function job_rank
 
   !> Local. How many ranks there are.
@@ -158,7 +158,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    value = number_of(self%own, kind_job, c_job_size, -1, stat, errmsg)
+    value = number_of(self%own, kind_job, "size", c_job_size, -1, stat, errmsg)
   end function job_size
 
   !> Local. How many nodes there are. They are numbered from 0 in the order of their lowest ranks.
@@ -167,7 +167,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    value = number_of(self%own, kind_job, c_job_node_count, -1, stat, errmsg)
+    value = number_of(self%own, kind_job, "node_count", c_job_node_count, -1, stat, errmsg)
   end function job_node_count
 
   !> Local. The node of a rank.
@@ -181,7 +181,7 @@ contains
     integer(c_int) :: code
     integer(c_int64_t) :: number
     number = -1
-    if (open_cell(self%own, kind_job, handle, code)) &
+    if (open_cell(self%own, kind_job, "node", handle, code)) &
         code = c_job_node(handle, int(rank, c_int64_t), number)
     value = int(number)
     call finish(code, stat, errmsg)
@@ -198,7 +198,7 @@ contains
     integer(c_int) :: code
     integer(c_int) :: number
     number = 0
-    if (open_cell(self%own, kind_job, handle, code)) &
+    if (open_cell(self%own, kind_job, "shares_node", handle, code)) &
         code = c_job_shares_node(handle, int(rank, c_int64_t), number)
     value = number /= 0
     call finish(code, stat, errmsg)
@@ -215,7 +215,7 @@ contains
     integer(c_int) :: code
     integer(c_int) :: number
     number = 0
-    if (open_cell(self%own, kind_job, handle, code)) &
+    if (open_cell(self%own, kind_job, "is_present", handle, code)) &
         code = c_job_is_present(handle, int(rank, c_int64_t), number)
     value = number /= 0
     call finish(code, stat, errmsg)
@@ -233,7 +233,7 @@ contains
     integer(c_int64_t) :: length
     character(kind=c_char) :: characters(1024)
     characters = c_null_char
-    if (open_cell(self%own, kind_job, handle, code)) &
+    if (open_cell(self%own, kind_job, "transport", handle, code)) &
         code = c_job_transport(handle, int(rank, c_int64_t), characters, size(characters, &
             kind=c_int64_t), length)
     text = text_of(characters)
@@ -252,7 +252,7 @@ contains
     integer(c_int64_t) :: length
     character(kind=c_char) :: characters(1024)
     characters = c_null_char
-    if (open_cell(self%own, kind_job, handle, code)) &
+    if (open_cell(self%own, kind_job, "setting", handle, code)) &
         code = c_job_setting(handle, c_text(name), characters, size(characters, kind=c_int64_t), &
             length)
     text = text_of(characters)
@@ -267,7 +267,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
-    if (open_cell(self%own, kind_job, handle, code)) then
+    if (open_cell(self%own, kind_job, "wait", handle, code)) then
       if (present(rank)) then
         code = c_job_wait_rank(handle, int(rank, c_int64_t))
       else
@@ -286,7 +286,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
-    if (open_cell(self%own, kind_job, handle, code)) then
+    if (open_cell(self%own, kind_job, "fence", handle, code)) then
       if (present(rank)) then
         code = c_job_fence(handle, int(rank, c_int64_t))
       else
@@ -301,7 +301,7 @@ contains
     class(tessera_job), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call act(self%own, kind_job, c_job_barrier, stat, errmsg)
+    call act(self%own, kind_job, "barrier", c_job_barrier, stat, errmsg)
   end subroutine job_barrier
 
   !> Local. How many operations of a kind (tessera_op_put and so on) this rank made, and the bytes
@@ -317,7 +317,7 @@ contains
     integer(c_int) :: code
     operations = 0
     bytes = 0
-    if (open_cell(self%own, kind_job, handle, code)) then
+    if (open_cell(self%own, kind_job, "traffic", handle, code)) then
       if (present(rank)) then
         code = c_job_traffic_to(handle, int(rank, c_int64_t), int(op, c_int), operations, bytes)
       else
@@ -338,7 +338,7 @@ contains
     type(c_ptr) :: handle
     integer(c_int) :: code
     memory = c_null_ptr
-    if (open_cell(self%own, kind_job, handle, code)) &
+    if (open_cell(self%own, kind_job, "allocate_local", handle, code)) &
         code = c_job_allocate_local(handle, bytes, memory)
     call finish(code, stat, errmsg)
   end subroutine job_allocate_local
@@ -351,7 +351,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
-    if (open_cell(self%own, kind_job, handle, code)) &
+    if (open_cell(self%own, kind_job, "free_local", handle, code)) &
         code = c_job_free_local(handle, memory)
     call finish(code, stat, errmsg)
   end subroutine job_free_local
@@ -363,7 +363,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(int64) :: bytes
-    bytes = long_number_of(self%own, kind_job, c_job_memory_in_use, stat, errmsg)
+    bytes = long_number_of(self%own, kind_job, "memory_in_use", c_job_memory_in_use, stat, errmsg)
   end function job_memory_in_use
 
   !> Local. A table of it, a line each.
@@ -372,7 +372,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: text
-    text = text_from(self%own, kind_job, c_job_regions, stat, errmsg)
+    text = text_from(self%own, kind_job, "regions", c_job_regions, stat, errmsg)
   end function job_regions
 
   !> Local. How many bytes this process can still take on its machine: what the kernel calls
@@ -433,7 +433,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    handle = handle_of(self%own, kind_team, stat, errmsg)
+    handle = handle_of(self%own, kind_team, "c_handle", stat, errmsg)
   end function team_c_handle
 
   !> Local. This rank's place in the team, from 0.
@@ -442,7 +442,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    value = number_of(self%own, kind_team, c_team_rank, -1, stat, errmsg)
+    value = number_of(self%own, kind_team, "rank", c_team_rank, -1, stat, errmsg)
   end function team_rank
 
   !> Local. How many members there are.
@@ -451,7 +451,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    value = number_of(self%own, kind_team, c_team_size, -1, stat, errmsg)
+    value = number_of(self%own, kind_team, "size", c_team_size, -1, stat, errmsg)
   end function team_size
 
   !> Local. The rank of a member.
@@ -465,7 +465,7 @@ contains
     integer(c_int) :: code
     integer(c_int64_t) :: number
     number = -1
-    if (open_cell(self%own, kind_team, handle, code)) &
+    if (open_cell(self%own, kind_team, "world_rank", handle, code)) &
         code = c_team_world_rank(handle, int(member, c_int64_t), number)
     value = int(number)
     call finish(code, stat, errmsg)
@@ -482,7 +482,7 @@ contains
     integer(c_int) :: code
     integer(c_int64_t) :: number
     number = -1
-    if (open_cell(self%own, kind_team, handle, code)) &
+    if (open_cell(self%own, kind_team, "member", handle, code)) &
         code = c_team_member(handle, int(rank, c_int64_t), number)
     value = int(number)
     call finish(code, stat, errmsg)
@@ -494,7 +494,7 @@ contains
     class(tessera_team), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call act(self%own, kind_team, c_team_barrier, stat, errmsg)
+    call act(self%own, kind_team, "barrier", c_team_barrier, stat, errmsg)
   end subroutine team_barrier
 
   !> Collective. Copies the root's buffer, of any type and shape, into everybody's.
@@ -568,7 +568,7 @@ contains
     integer(c_int) :: code
     integer(c_int64_t) :: number
     number = -1
-    if (open_cell(self%own, kind_locks, handle, code)) &
+    if (open_cell(self%own, kind_locks, "count", handle, code)) &
         code = c_locks_count(handle, int(owner, c_int64_t), number)
     value = int(number)
     call finish(code, stat, errmsg)
@@ -583,7 +583,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
-    if (open_cell(self%own, kind_locks, handle, code)) &
+    if (open_lock(self%own, "tessera_locks%lock" // c_null_char, owner, index, handle, &
+        code)) &
         code = c_locks_lock(handle, int(owner, c_int64_t), index - 1_c_int64_t)
     call finish(code, stat, errmsg)
   end subroutine locks_lock
@@ -599,7 +600,8 @@ contains
     integer(c_int) :: code
     integer(c_int) :: number
     number = 0
-    if (open_cell(self%own, kind_locks, handle, code)) &
+    if (open_lock(self%own, "tessera_locks%try_lock" // c_null_char, owner, index, handle, &
+        code)) &
         code = c_locks_try_lock(handle, int(owner, c_int64_t), index - 1_c_int64_t, number)
     value = number /= 0
     call finish(code, stat, errmsg)
@@ -613,10 +615,26 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
-    if (open_cell(self%own, kind_locks, handle, code)) &
+    if (open_lock(self%own, "tessera_locks%unlock" // c_null_char, owner, index, handle, &
+        code)) &
         code = c_locks_unlock(handle, int(owner, c_int64_t), index - 1_c_int64_t)
     call finish(code, stat, errmsg)
   end subroutine locks_unlock
+
+  !> Whether the locks could be had, and a member has the one that is meant; `code` tells why not.
+  !> `called` ends with C's zero.
+  function open_lock(cell, called, owner, index, handle, code) result(is_open)
+    type(owned_cell), intent(in) :: cell
+    character(*), intent(in) :: called
+    integer, intent(in) :: owner, index
+    type(c_ptr), intent(out) :: handle
+    integer(c_int), intent(out) :: code
+    logical :: is_open
+    handle = c_null_ptr
+    code = f_open_lock(called, cell%at, int(owner, c_int64_t), int(index, c_int64_t), &
+        handle)
+    is_open = code == 0
+  end function open_lock
 
   !> Collective on `team`. A counter at zero, in the memory of its member `owner`, 0 unless given.
   subroutine counter_create(self, team, owner, stat, errmsg)

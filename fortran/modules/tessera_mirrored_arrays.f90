@@ -126,7 +126,7 @@ contains
     class(tessera_mirrored), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call act(self%own, kind_mirrored, c_mirrored_merge, stat, errmsg)
+    call act(self%own, kind_mirrored, "merge", c_mirrored_merge, stat, errmsg)
   end subroutine mirrored_merge
 
   !> Collective. Each element of `to` becomes the sum of those at its place in lo to hi, or all, of

@@ -213,8 +213,8 @@ contains
     call finish(f_median(operand(a), operand(b), operand(c), operand(self)), stat, errmsg)
   end subroutine part_median
 
-  !> `value`, of the array's type, becomes the sum of all elements; if reproducible the same bits
-  !> for any number of ranks and any distribution.
+  !> `value`, of the array's type, becomes the sum of all elements, which wraps for integers; if
+  !> reproducible the same bits for any number of ranks and any distribution.
   subroutine part_sum(self, value, reproducible, stat, errmsg)
     class(tessera_part), intent(in) :: self
     type(*), dimension(..), intent(inout) :: value

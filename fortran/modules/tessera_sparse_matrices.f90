@@ -142,7 +142,7 @@ contains
     type(c_ptr) :: handle
     integer(c_int) :: code
     entries = 0
-    if (open_cell(self%own, kind_sparse_builder, handle, code)) &
+    if (open_cell(self%own, kind_sparse_builder, "added", handle, code)) &
         code = c_builder_added(handle, entries)
     call finish(code, stat, errmsg)
   end function builder_added
@@ -170,7 +170,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    handle = handle_of(self%own, kind_sparse_builder, stat, errmsg)
+    handle = handle_of(self%own, kind_sparse_builder, "c_handle", stat, errmsg)
   end function builder_c_handle
 
   !> Collective over the team, all ranks unless given. A matrix with `ncolumns` columns of the rows
@@ -272,7 +272,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    handle = handle_of(self%own, kind_sparse, stat, errmsg)
+    handle = handle_of(self%own, kind_sparse, "c_handle", stat, errmsg)
   end function sparse_c_handle
 
   !> Local. A variable for a matrix that C or C++ has made, and frees.
@@ -303,7 +303,8 @@ contains
     type(c_ptr) :: handle
     integer(c_int) :: code
     element = 0
-    if (open_cell(self%own, kind_sparse, handle, code)) code = c_sparse_type(handle, element)
+    if (open_cell(self%own, kind_sparse, "element", handle, code)) &
+        code = c_sparse_type(handle, element)
     call finish(code, stat, errmsg)
   end function sparse_element
 
@@ -313,7 +314,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: text
-    text = text_from(self%own, kind_sparse, c_sparse_describe, stat, errmsg)
+    text = text_from(self%own, kind_sparse, "describe", c_sparse_describe, stat, errmsg)
   end function sparse_describe
 
   !> Local. The name that it was made with.
@@ -322,7 +323,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: text
-    text = text_from(self%own, kind_sparse, c_sparse_name, stat, errmsg)
+    text = text_from(self%own, kind_sparse, "name", c_sparse_name, stat, errmsg)
   end function sparse_name
 
   !> Local. The team that it is spread over.
@@ -363,7 +364,7 @@ contains
     integer(c_int64_t) :: count, nothing(1)
     integer(c_int64_t), allocatable :: found(:)
     count = 0
-    if (open_cell(self%own, kind_sparse, handle, code)) &
+    if (open_cell(self%own, kind_sparse, "column_blocks", handle, code)) &
         code = c_sparse_column_blocks(handle, 0_c_int64_t, nothing, count)
     allocate (found(count))
     if (code == 0) code = c_sparse_column_blocks(handle, count, found, count)
@@ -379,7 +380,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
-    if (open_cell(self%own, kind_sparse, handle, code)) code = c_sparse_summarise(handle, summary)
+    if (open_cell(self%own, kind_sparse, "summarise", handle, code)) &
+        code = c_sparse_summarise(handle, summary)
     call finish(code, stat, errmsg)
   end subroutine sparse_summarise
 
@@ -389,7 +391,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: text
-    text = text_from(self%own, kind_sparse, c_sparse_summary_text, stat, errmsg)
+    text = text_from(self%own, kind_sparse, "summary_text", c_sparse_summary_text, stat, errmsg)
   end function sparse_summary_text
 
   !> One-sided. The entries of rows lo(1) to hi(1) and columns lo(2) to hi(2), compressed, with rows
@@ -414,7 +416,7 @@ contains
     class(tessera_sparse), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call act(self%own, kind_sparse, c_sparse_sync, stat, errmsg)
+    call act(self%own, kind_sparse, "sync", c_sparse_sync, stat, errmsg)
   end subroutine sparse_sync
 
   !> Collective. dense = matrix, with zeros where it has no entries. Cost: a transposed copy for

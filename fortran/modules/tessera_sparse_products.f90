@@ -108,7 +108,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    handle = handle_of(self%own, kind_spmv, stat, errmsg)
+    handle = handle_of(self%own, kind_spmv, "c_handle", stat, errmsg)
   end function spmv_c_handle
 
 end module tessera_sparse_products

@@ -128,6 +128,9 @@ static void are_made_with_options(void) {
   CHECK_OK(tessera_array_access_mode(array, &mode));
   CHECK_EQUAL(mode, TESSERA_ACCESS_NO_LOCAL);
   release(array);
+  options.holders = NULL;
+  CHECK_ERROR(tessera_array_create(job, TESSERA_F64, 2, extents, &options, &array),
+              TESSERA_INVALID_ARGUMENT, "the pointer to the holders is null");
 }
 
 static void use_memory_of_others(void) {

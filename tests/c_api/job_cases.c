@@ -135,6 +135,50 @@ static void starts_alone(void) {
   CHECK_OK(tessera_job_free(&alone));
 }
 
+/* What is left of a job that was stopped is freed quietly, and nothing else is done with it. */
+static void keeps_what_is_left(void) {
+  tessera_job* alone = NULL;
+  tessera_team* all = NULL;
+  tessera_array* array = NULL;
+  tessera_array* copy = NULL;
+  tessera_sparse* matrix = NULL;
+  tessera_locks* locks = NULL;
+  tessera_counter* counter = NULL;
+  tessera_mirrored* mirrored = NULL;
+  tessera_access* access = NULL;
+  tessera_local_block block;
+  tessera_sparse_rows* rows = NULL;
+  tessera_sparse_block own_rows;
+  int64_t ndims = 0;
+  const int64_t extents[2] = {4, 3};
+  CHECK_OK(tessera_job_start_alone(&alone));
+  CHECK_OK(tessera_team_world(alone, &all));
+  CHECK_OK(tessera_array_create(alone, TESSERA_F64, 2, extents, NULL, &array));
+  CHECK_OK(tessera_sparse_from_dense(array, 0, NULL, &matrix));
+  CHECK_OK(tessera_locks_create(all, 1, &locks));
+  CHECK_OK(tessera_counter_create(all, 0, &counter));
+  CHECK_OK(tessera_mirrored_create(alone, TESSERA_F64, 2, extents, NULL, &mirrored));
+  CHECK_OK(tessera_job_stop(alone));
+  CHECK_OK(tessera_array_ndims(array, &ndims));
+  CHECK_EQUAL(ndims, 2);
+  CHECK_ERROR(tessera_access_begin(array, 0, &block, &access), TESSERA_CLOSED,
+              "local access to array 'unnamed' (float64, 4 x 3): the job was stopped");
+  CHECK(access == NULL);
+  CHECK_ERROR(tessera_sparse_rows_begin(matrix, &own_rows, &rows), TESSERA_CLOSED,
+              "the job was stopped");
+  CHECK_ERROR(tessera_locks_lock(locks, 0, 0), TESSERA_CLOSED, "stopped");
+  copy = array;
+  CHECK_OK(tessera_array_free(&array));
+  CHECK(array == NULL);
+  CHECK_ERROR(tessera_array_free(&copy), TESSERA_CLOSED, "the array 'unnamed' was freed");
+  CHECK_OK(tessera_sparse_free(&matrix));
+  CHECK_OK(tessera_locks_free(&locks));
+  CHECK_OK(tessera_counter_free(&counter));
+  CHECK_OK(tessera_mirrored_free(&mirrored));
+  CHECK_OK(tessera_team_free(&all));
+  CHECK_OK(tessera_job_free(&alone));
+}
+
 /* Settings of the program's go before those of the environment, of this job only. */
 static void starts_with_settings(void) {
   const char* const wanted[3] = {"TESSERA_BOOTSTRAP=alone", "TESSERA_MAX_OUTSTANDING=77",
@@ -233,6 +277,7 @@ const Case job_cases[] = {{"knows_ranks_and_nodes", knows_ranks_and_nodes},
                           {"waits_and_fences", waits_and_fences},
                           {"gives_memory_of_the_node", gives_memory_of_the_node},
                           {"starts_alone", starts_alone},
+                          {"keeps_what_is_left", keeps_what_is_left},
                           {"starts_with_settings", starts_with_settings},
                           {"knows_what_memory_is_left", knows_what_memory_is_left},
                           {"knows_what_memory_is_in_use", knows_what_memory_is_in_use},

@@ -35,6 +35,39 @@ static void sums_and_products(void) {
   release(a);
 }
 
+static void add_narrow(int64_t count, const void* const in[], const int64_t strides[], void* value,
+                       void* context) {
+  (void)context;
+  for (int64_t i = 0; i < count; ++i) {
+    *(int64_t*)value += ((const int8_t*)in[0])[i * strides[0]];
+  }
+}
+
+/* Sums have the elements' type; a fold has its own. */
+static void narrow_sums_wrap(void) {
+  const int64_t extent = 100;
+  const int8_t two = 2;
+  int8_t sum = 0;
+  int64_t wide = 0;
+  tessera_array_options options;
+  tessera_array* a = NULL;
+  tessera_array_options_init(&options);
+  options.team = team;
+  CHECK_OK(tessera_array_create(job, TESSERA_I8, 1, &extent, &options, &a));
+  const tessera_part whole = tessera_part_whole(a);
+  CHECK_OK(tessera_array_fill(whole, &two));
+  CHECK_OK(tessera_array_sum(whole, 0, &sum));
+  CHECK_EQUAL(sum, 200 - 256);
+  CHECK_OK(tessera_array_reduce(1, &whole, TESSERA_I64, TESSERA_SUM, add_narrow, NULL, &wide));
+  CHECK_EQUAL(wide, 200);
+  if (members > 1) {
+    const tessera_reduction other = member == 0 ? TESSERA_SUM : TESSERA_MAX;
+    CHECK_ERROR(tessera_array_reduce(1, &whole, TESSERA_I64, other, add_narrow, NULL, &wide),
+                TESSERA_INVALID_ARGUMENT, "asked for something else than rank");
+  }
+  release(a);
+}
+
 static void conjugated_products(void) {
   const double values[2 * 2] = {1, 2, 3, -1};
   double dot[2] = {0, 0};
@@ -142,6 +175,7 @@ static void steps(void) {
 }
 
 const Case reduction_cases[] = {{"sums_and_products", sums_and_products},
+                                {"narrow_sums_wrap", narrow_sums_wrap},
                                 {"conjugated_products", conjugated_products},
                                 {"norms", norms},
                                 {"selections", selections},

@@ -24,6 +24,9 @@ static void put_and_get_boxes(void) {
       CHECK_REAL(transposed[i + 3 * j], by_index(i + 2, j + 1));
     }
   }
+  const int64_t too_short[2] = {3, 1};
+  CHECK_ERROR(tessera_array_get(array, (int64_t[]){2, 1}, (int64_t[]){5, 5}, transposed, too_short),
+              TESSERA_INVALID_ARGUMENT, "a row of 4 elements along dimension 1");
   release(array);
 }
 

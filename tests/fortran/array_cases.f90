@@ -453,14 +453,19 @@ contains
     call make_matrix(a, 5, 4, "A")
     call a%create(job, tessera_real64, [5, 4], team=team, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "this variable has its array already")
+    call check_has(message, "hint: free it first, or the variables are in the wrong order")
     call b%get_element([1, 1], last, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "the array of this call was not made")
+    call b%sync(stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "tessera_array%sync: the array of this call was not")
+    last = b%ndims(stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "tessera_array%ndims: the array of this call was ")
     b = a
     call a%free()
     call b%get_element([1, 1], last, stat=code, errmsg=message)
     call check_error(tessera_closed, "the array was freed")
     call b%free(stat=code, errmsg=message)
-    call check_error(tessera_closed, "the array was freed")
+    call check_error(tessera_closed, "tessera_array%free: the array was freed")
     call a%free()
   end subroutine array_errors
 

@@ -100,7 +100,7 @@ contains
   subroutine handles()
     type(tessera_checkpoint_writer) :: writer
     type(tessera_checkpoint) :: file
-    type(tessera_array) :: a
+    type(tessera_array) :: a, other
     type(c_ptr) :: handle
     character(:), allocatable :: path
     character(kind=c_char) :: text(20)
@@ -126,6 +126,10 @@ contains
     status = c_type_name(file%c_handle(), "A" // c_null_char, text, 20_c_int64_t, length)
     call check(status == 0 .and. length == 7, "the type's name in the file")
     call check(all(text(1:7) == ["f", "l", "o", "a", "t", "3", "2"]), "it is float32")
+    call other%create(job, tessera_real32, [9, 6], name="other", team=team)
+    call file%read_into("A", other, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "tessera_checkpoint_read_into")
+    call check_has(message, "note: dimensions are in C's order here")
     call file%free()
     call team%barrier()
     if (member == 0) call remove(path)
@@ -142,6 +146,7 @@ contains
     if (.not. is_written(path)) return
     call file%open(job, "missing-" // path, team, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "missing-" // path // ": No such file or directory")
+    call check(index(message, "note:") == 0, "nothing of dimensions")
     if (member == 0) then
       bytes = bytes_of(path)
       place = index(bytes, transfer(mark, repeat(" ", 8)))

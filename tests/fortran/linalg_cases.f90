@@ -318,7 +318,8 @@ contains
     call make_of(b, sample(n, m, 1))
     call make_of(c, sample(n, m, 1))
     call tessera_gemm(a, b, c, stat=code, errmsg=message)
-    call check(code == tessera_invalid_argument, "shapes that do not fit")
+    call check_error(tessera_invalid_argument, "op(A) is 6 x 4")
+    call check_has(message, "note: rows and columns are Fortran's, but the dimensions of arrays are")
     call tessera_gemm(a, b, c, alpha=1, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
         "alpha is integer(int32), but the array has real(real64)")
@@ -327,6 +328,10 @@ contains
     call check(code == tessera_invalid_argument, "integers")
     call tessera_solve(a%part([1, 1], [n, m + 1]), b, stat=code, errmsg=message)
     call check_error(tessera_out_of_range, "(1:6, 1:5) lies outside of the array")
+    call check(index(message, "note:") == 0, "in Fortran's terms")
+    call tessera_permute(a, [1, 2], i, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "tessera_part_permute")
+    call check_has(message, "note: dimensions are in C's order here")
   end subroutine linalg_errors
 
   subroutine round_trip()

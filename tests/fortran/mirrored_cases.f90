@@ -155,6 +155,7 @@ contains
     call check_error(tessera_invalid_argument, "of lo and hi one is given without the other")
     call mirrored%merge_into(a%part([1, 1], [2, 2]), stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "merging the copies of array 'M'")
+    call check_has(message, "note: dimensions are in C's order here")
     call mirrored%merge_into(integers, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "elements of different types")
     call other%create(job, tessera_real64, [-1, 2], name="N", team=team, stat=code, errmsg=message)

@@ -373,6 +373,7 @@ contains
     type(tessera_sparse_builder) :: builder
     type(tessera_sparse) :: a
     type(tessera_team) :: empty
+    type(tessera_array) :: vector
     call builder%create(job, tessera_real64, n, m, team=empty, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "the team of this call was not made")
     call builder%create(job, tessera_real64, n, m, team=team)
@@ -392,6 +393,13 @@ contains
     call check(code == tessera_closed, "after assemble")
     call a%scale(1, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "the number is integer(int32)")
+    call make_vector(vector, tessera_real64, n + m, "v")
+    call a%scale_rows(vector, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "tessera_sparse_scale_rows")
+    call check_has(message, "note: rows and columns are Fortran's")
+    call a%to_dense(vector, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "tessera_sparse_to_dense")
+    call check_has(message, "note: dimensions are in C's order here")
   end subroutine sparse_errors
 
 end module sparse_cases

@@ -24,6 +24,7 @@ contains
     call run_case("transfer.lists", lists, .true.)
     call run_case("transfer.texts", texts, .true.)
     call run_case("transfer.errors", transfer_errors, .true.)
+    call run_case("transfer.old_buffers", old_buffers, .true.)
     call run_case("transfer.list_errors", list_errors, .true.)
   end subroutine run_transfer_cases
 
@@ -381,6 +382,75 @@ contains
     call freed%get([1, 1], [9, 7], x, stat=code, errmsg=message)
     call check_error(tessera_closed, "tessera_array%get: the array was freed")
   end subroutine transfer_errors
+
+  !> As programs have them that are older than Fortran 90: hints say what works, and it does.
+  subroutine old_buffers()
+    type(tessera_array) :: a
+    real(real64), target :: work(300)
+    call make_matrix(a, 9, 7, "A")
+    call a%fill(3.0_real64)
+    work = 0
+    call by_leading_dimension(a, work(11), 20)
+    call check(count(work == 3) == 63 .and. work(11) == 3 .and. work(20) == 0, "columns of 20")
+    call by_beginning(a, work)
+    call check(all(work(1:63) == 3), "the first 63")
+    work = 0
+    call by_place(a, work, 101)
+    call check(all(work(101:163) == 3) .and. count(work == 3) == 63, "63 from the 101st on")
+    call lists_of_assumed_size(a, [1, 1, 2, 2], work)
+  end subroutine old_buffers
+
+  subroutine by_leading_dimension(a, x, n)
+    type(tessera_array), intent(in) :: a
+    integer, intent(in) :: n
+    real(real64), intent(inout) :: x(n, *)
+    call a%get([1, 1], [9, 7], x, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "is of assumed size; its shape is not known")
+    call check_has(message, "hint: give the section that is meant, as x(1:9, 1:7)")
+    call a%get([1, 1], [9, 7], x(1:9, 1:7))
+  end subroutine by_leading_dimension
+
+  subroutine by_beginning(a, x)
+    type(tessera_array), intent(in) :: a
+    real(real64), intent(inout), target :: x(*)
+    real(real64), pointer :: p(:, :)
+    call a%get([1, 1], [9, 7], x, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "is of assumed size; its shape is not known")
+    call check_has(message, "hint: give p, where p(1:9, 1:7) => x(1:63), and x is a TARGET")
+    call a%get([1, 1], [9, 7], x(1:63), stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "has the shape (63), the section of the array (9, 7)")
+    call check_has(message, "hint: give p, where p(1:9, 1:7) => x(1:63), and x is a TARGET")
+    call a%get([4, 1], [4, 7], x, stat=code, errmsg=message)
+    call check_has(message, "hint: give the section that is meant, as x(1:7)")
+    p(1:9, 1:7) => x(1:63)
+    call a%get([1, 1], [9, 7], p)
+  end subroutine by_beginning
+
+  !> As GA's programs have it, whose buffers are elements of one large array.
+  subroutine by_place(a, x, k)
+    type(tessera_array), intent(in) :: a
+    real(real64), intent(inout), target :: x(*)
+    integer, intent(in) :: k
+    real(real64), pointer :: p(:, :)
+    call a%get([1, 1], [9, 7], x(k), stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the buffer is one element, the section of the array")
+    call check_has(message, "has the shape (9, 7)")
+    call check_has(message, "hint: give p, where p(1:9, 1:7) => x(k:k+62), and x is a TARGET")
+    call a%get([4, 1], [4, 7], x(k), stat=code, errmsg=message)
+    call check_has(message, "hint: give the section that is meant, as x(k:k+6)")
+    p(1:9, 1:7) => x(k:k+62)
+    call a%get([1, 1], [9, 7], p)
+  end subroutine by_place
+
+  subroutine lists_of_assumed_size(a, places, values)
+    type(tessera_array), intent(in) :: a
+    integer, intent(in) :: places(2, *)
+    real(real64), intent(inout) :: values(*)
+    call a%gather(places, values, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "places is of assumed size")
+    call a%gather(places(:, :2), values, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "values is of assumed size")
+  end subroutine lists_of_assumed_size
 
   subroutine take_assumed_size(a, x)
     type(tessera_array), intent(in) :: a

@@ -12,6 +12,7 @@ program snippets
   call transfers_under_way()
   call a%sync()  ! all have looked before it changes
   call own_elements()
+  call ghost_cells()
   call errors()
   call job%stop()
 
@@ -44,7 +45,7 @@ contains
     real(real64), pointer :: x(:, :)
 
     call block%begin(a)
-    call block%pointer(x)  ! bounds are the global indices
+    call block%pointer(x)  ! bounds are the indices of the array
     do j = lbound(x, 2), ubound(x, 2)
       do i = lbound(x, 1), ubound(x, 1)
         x(i, j) = i + 1000 * j
@@ -56,6 +57,24 @@ contains
     call a%get_element([1000, 2], corner)
     call expect(nint(corner) == 3000, "what its owner stored")
   end subroutine own_elements
+
+  subroutine ghost_cells()
+    type(tessera_array) :: u
+    integer :: lo(2), hi(2)
+    ! [ghosts]
+    type(tessera_block) :: block
+    real(real64), pointer :: x(:, :), wide(:, :)
+
+    call u%create(job, tessera_real64, [1000, 1000], ghosts=[1, 1], name="u")
+    call u%own_box(lo, hi)
+    call block%begin(u)
+    call block%pointer(x)                    ! x(lo(1):hi(1), lo(2):hi(2))
+    call block%pointer(wide, ghosts=.true.)  ! wide(lo(1)-1:hi(1)+1, lo(2)-1:hi(2)+1)
+    ! [/ghosts]
+    call expect(all(lbound(x) == lo) .and. all(ubound(x) == hi), "what this rank owns")
+    call expect(all(lbound(wide) == lo - 1) .and. all(ubound(wide) == hi + 1), "and around it")
+    call block%end()
+  end subroutine ghost_cells
 
   subroutine errors()
     real(real64) :: column(1000)

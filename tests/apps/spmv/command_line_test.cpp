@@ -39,7 +39,7 @@ TEST(SpmvCommandLine, WhatItDoesNotUnderstand) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> lines = {
       {{}, "one of --matrix FILE and --generate KIND:NUMBERS is needed\n"},
       {{"--matrix", "a", "--generate", "fe2d:3"}, "--matrix and --generate exclude each other"},
-      {{"--generate", "fe4d:3"}, "--generate fe4d:3: is none of the kinds that there are\n"},
+      {{"--generate", "fe4d:3"}, "generator fe4d:3: is none of the kinds that there are\n"},
       {{"--generate", "fe2d:3", "--mode", "fast"},
        "--mode 'fast': there are default, neighbours, plain"},
       {{"--generate", "fe2d:3", "--partition", "x"}, "--partition x: there are rows, entries"},
@@ -68,7 +68,7 @@ TEST(SpmvCommandLine, WhatItDoesNotUnderstand) {
 
 TEST(SpmvCommandLine, WhatItDoesNotUnderstandIsSaidByOneRank) {
   const Ending ending = run_on_nodes({"--generate", "fe4d:3"});
-  EXPECT_EQ(occurrences(ending.output, "tessera-spmv: --generate fe4d:3"), 1U) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "tessera-spmv: generator fe4d:3"), 1U) << ending.output;
   EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
 }
 

@@ -132,9 +132,18 @@ TEST(CheckAgent, IsYellowWhereRanksTakeAllProcessors) {
   EXPECT_EQ(
       check_agent(job_of(2, 4)),
       yellow("agent", "that of h1 has no processor to itself: 4 processors for 4 ranks", remedy));
-  EXPECT_EQ(
-      check_agent(emulated(4, 1)),
-      yellow("agent", "that of node 0 has no processor to itself: 1 processor for 1 rank", remedy));
+  EXPECT_EQ(check_agent(emulated(4, 1)),
+            yellow("agent",
+                   "that of node 0 has no processor to itself: 4 processors for 4 nodes of 1 rank",
+                   remedy));
+  Picture small = emulated(3, 1);
+  for (Surroundings& each : small.ranks) {
+    each.processors = {.usable = {0, 1}, .online = 2, .quota = 0};
+  }
+  EXPECT_EQ(check_agent(small),
+            yellow("agent",
+                   "that of node 0 has no processor to itself: 2 processors for 3 nodes of 1 rank",
+                   remedy));
 }
 
 TEST(CheckBlas, IsGreenForOneThreadARankAndForOneRank) {

@@ -33,6 +33,14 @@ TEST(CheckSettings, IsRedForAValueThatJobsRefuse) {
   EXPECT_EQ(check_settings(own),
             red("settings", "TESSERA_SPIN_NS=soon is not usable: expected -1 or more (ns)",
                 "unset the variable, or give it a value that `tessera info` names"));
+  own.configuration.warnings = {
+      "TESSERA_X is not a setting and was ignored; did you mean TESSERA_LOG?"};
+  EXPECT_EQ(
+      check_settings(own),
+      red("settings",
+          "TESSERA_SPIN_NS=soon is not usable: expected -1 or more (ns); and TESSERA_X is not "
+          "a setting and was ignored",
+          "unset the variable, or give it a value that `tessera info` names"));
 }
 
 TEST(CheckAddressSpace, HasAllStates) {
