@@ -10,6 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/floors/mpi_two_sided.hpp"
+#include "bench/floors/shmem_memory.hpp"
+
 namespace tessera::bench {
 namespace {
 
@@ -64,6 +67,54 @@ std::map<std::string, std::string> BenchOptions::distinguishing() const {
   return found;
 }
 
+Session::Session(rma::Job& job, Crew& crew, const BenchOptions& options, Report& report,
+                 Targets& targets)
+    : job_(job),
+      crew_(crew),
+      sleeping_crew_(job),
+      options_(options),
+      report_(report),
+      targets_(targets),
+      paths_(paths_between_nodes()) {
+  remark_on_paths();
+}
+
+PathsInMemory Session::paths_between_nodes() {
+  if (job_.node_count() == 1) {
+    return {};
+  }
+  const MpiPath mpi = mpi_path(crew_);
+  const bool has_messages = compares_with(Peer::mpi) || compares_with(Peer::scalapack);
+  const bool has_windows =
+      compares_with(Peer::mpi) || compares_with(Peer::armci) || compares_with(Peer::ga);
+  return {.mpi_messages = has_messages && mpi.messages_share_memory,
+          .mpi_windows = has_windows && mpi.windows_share_memory,
+          .openshmem = compares_with(Peer::shmem) && shmem_shares_memory(crew_)};
+}
+
+void Session::remark_on_paths() const {
+  if (paths_.mpi_messages) {
+    remark(
+        "mpi: its messages go through shared memory here; OMPI_MCA_btl=self,tcp with "
+        "OMPI_MCA_pml=ob1 takes them to TCP");
+  }
+  if (paths_.mpi_windows) {
+    remark("mpi: its windows are shared memory here; OMPI_MCA_osc=pt2pt takes them to the network");
+  }
+  if (paths_.openshmem) {
+    remark("openshmem: it uses shared memory here; UCX_TLS=tcp,self takes it to TCP");
+  }
+}
+
+void Session::observe_beside(const std::string& backend, std::string_view target,
+                             const std::string& where, const Ratio& ratio) const {
+  if (goes_through_memory(backend, paths_)) {
+    targets_.miss_reference(target);
+  } else {
+    targets_.observe(target, where, ratio);
+  }
+}
+
 bool Session::compares_with(Peer peer) const {
   return names_peer(options_.peers, name_of(peer)) ||
          (is_among_all(peer) && names_peer(options_.peers, all_peers));
@@ -112,15 +163,41 @@ GlobalArrays* Session::global_arrays() {
   return global_arrays_.get();
 }
 
-Table Session::table(std::string title, std::size_t subject, Quantity quantity,
-                     std::string size_name) const {
+Case Session::as_asked(const Case& c) const {
+  return c.completing(options_.completes(usual_completion(c.layout, job_.node_count())));
+}
+
+void Session::remark_on_answers(const std::string& those, const Case& c) const {
+  if (!has_answers_beside(c)) {
+    remark(
+        fmt::format("left out beside what is complete here: {}, which are always answered", those));
+  }
+}
+
+Heading Session::heading(std::string title, std::size_t subject, Quantity quantity,
+                         std::string size_name) const {
   Heading heading;
   heading.title = std::move(title);
   heading.quantity = quantity;
   heading.subject = subject;
   heading.full = options_.full;
   heading.size_name = std::move(size_name);
-  return {std::cout, heading, report_.run()};
+  return heading;
+}
+
+Table Session::table(std::string title, std::size_t subject, Quantity quantity,
+                     std::string size_name) const {
+  return {std::cout, heading(std::move(title), subject, quantity, std::move(size_name)),
+          report_.run()};
+}
+
+Table Session::table_of(const Case& c, std::string title, std::size_t subject, Quantity quantity,
+                        std::string size_name) const {
+  Heading of_cases = heading(std::move(title), subject, quantity, std::move(size_name));
+  if (c.operation == Operation::put || c.operation == Operation::accumulate) {
+    of_cases.sync = sync_name(c.completes);
+  }
+  return {std::cout, of_cases, report_.run()};
 }
 
 std::vector<Measured> Session::measure(Table& table, const Subject& subject, std::int64_t line,
@@ -141,16 +218,25 @@ void Session::add(Table& table, const Subject& subject, const std::string& line,
   if (!is_leader()) {
     return;
   }
-  report_.add(to_records(subject, measured, table.subject_in(measured)));
+  std::vector<Measured> named = measured;
+  for (Measured& each : named) {
+    each.name = shown(each.name);
+  }
+  report_.add(to_records(subject, named, table.subject_in(named)));
   if (!options_.quiet) {
-    table.add(line, measured);
+    table.add(line, named);
   }
 }
 
 void Session::record(Record record) const {
-  if (is_leader()) {
-    report_.add({std::move(record)});
+  if (!is_leader()) {
+    return;
   }
+  record.backend = shown(record.backend);
+  if (record.ratio) {
+    record.ratio->reference = shown(record.ratio->reference);
+  }
+  report_.add({std::move(record)});
 }
 
 void Session::record(MatrixPattern pattern) const {

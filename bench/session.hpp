@@ -13,6 +13,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/common/memory_check.hpp"
@@ -22,6 +23,7 @@
 #include "bench/support/job_crew.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/options.hpp"
+#include "bench/support/paths.hpp"
 #include "bench/support/record.hpp"
 #include "bench/support/table.hpp"
 #include "bench/support/target.hpp"
@@ -69,14 +71,9 @@ class BadInput : public std::runtime_error {
 
 class Session {
  public:
-  /// All must outlive the session.
-  Session(rma::Job& job, Crew& crew, const BenchOptions& options, Report& report, Targets& targets)
-      : job_(job),
-        crew_(crew),
-        sleeping_crew_(job),
-        options_(options),
-        report_(report),
-        targets_(targets) {}
+  /// Collective. All must outlive the session. Says which of what is compared with goes through
+  /// memory between nodes.
+  Session(rma::Job& job, Crew& crew, const BenchOptions& options, Report& report, Targets& targets);
 
   [[nodiscard]] rma::Job& job() const { return job_; }
   [[nodiscard]] Crew& crew() const { return crew_; }
@@ -88,6 +85,16 @@ class Session {
   [[nodiscard]] bool is_leader() const { return crew_.rank() == 0; }
   /// Whether --compare asks for it. What a part's own ratios are taken to stays in any case.
   [[nodiscard]] bool compares_with(Peer peer) const;
+
+  /// `c`, complete where -s says, or where its layout usually is among so many nodes.
+  [[nodiscard]] Case as_asked(const Case& c) const;
+  /// Whether what is always answered, as a message over a socket, does the same as `c`. On one node
+  /// it stands beside all: what is complete here has arrived there.
+  [[nodiscard]] bool has_answers_beside(const Case& c) const {
+    return c.operation == Operation::get || c.needs_fence() || job_.node_count() == 1;
+  }
+  /// Says that `those` are missing beside `c`, where they are.
+  void remark_on_answers(const std::string& those, const Case& c) const;
 
   /// What buffers a transfer of up to the largest size of -m needs.
   [[nodiscard]] FloorOptions floor_options() const;
@@ -101,6 +108,18 @@ class Session {
   [[nodiscard]] Table table(std::string title, std::size_t subject,
                             Quantity quantity = Quantity::latency,
                             std::string size_name = "Size") const;
+  /// The same of cases like `c`; its heading says where they are complete.
+  [[nodiscard]] Table table_of(const Case& c, std::string title, std::size_t subject,
+                               Quantity quantity, std::string size_name) const;
+
+  /// What a backend is called in tables, records and remarks; see bench/support/paths.hpp.
+  [[nodiscard]] std::string shown(const std::string& backend) const {
+    return name_by_path(backend, paths_);
+  }
+  /// Tells a target's ratio to `backend`; where that goes through memory between nodes, only that
+  /// the target's reference was missing.
+  void observe_beside(const std::string& backend, std::string_view target, const std::string& where,
+                      const Ratio& ratio) const;
 
   /// Collective. Measures the candidates, records them, and adds a line to `table`.
   std::vector<Measured> measure(Table& table, const Subject& subject, std::int64_t line,
@@ -128,12 +147,18 @@ class Session {
   void remark(const std::string& text) const;
 
  private:
+  [[nodiscard]] PathsInMemory paths_between_nodes();
+  void remark_on_paths() const;
+  [[nodiscard]] Heading heading(std::string title, std::size_t subject, Quantity quantity,
+                                std::string size_name) const;
+
   rma::Job& job_;
   Crew& crew_;
   JobCrew sleeping_crew_;
   const BenchOptions& options_;
   Report& report_;
   Targets& targets_;
+  PathsInMemory paths_;
   bool has_floors_ = false;
   std::vector<std::unique_ptr<Floor>> library_floors_;
   bool has_asked_for_global_arrays_ = false;

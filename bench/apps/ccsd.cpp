@@ -263,7 +263,7 @@ Ratio report_share(Session& session, const std::string& what,
   const Measured& ours = measured.back();
   const Ratio times = ratio_of_medians(measured[0].samples_ns, ours.samples_ns);
   const double factor = ours.operations.value() / measured[0].operations.value();
-  const Ratio rate{times.value * factor, {times.ci95.lo * factor, times.ci95.hi * factor}};
+  const Ratio rate = times.scaled(factor);
   session.remark(fmt::format("{}: {:.1f} Gop/s, rate / {}: {:.3f} [{:.3f},{:.3f}]", what,
                              ours.operations_per_s() / giga, at_once, rate.value, rate.ci95.lo,
                              rate.ci95.hi));

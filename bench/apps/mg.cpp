@@ -155,12 +155,12 @@ void compare_exchanges(Session& session, const mg::Problem& problem,
     session.remark(fmt::format(
         "class {}: exposed exchange: {:.2f} ms, {}: {:.2f} ms, ratio: {}; of the rank that waits "
         "longest: {:.2f} ms, {:.2f} ms, {}; of all: {}",
-        problem.name, ms(own.exposed_ns), other.name, ms(other.exposed_ns), say(exposed),
-        ms(own.longest_ns), ms(other.longest_ns), say(longest), say(total)));
+        problem.name, ms(own.exposed_ns), session.shown(other.name), ms(other.exposed_ns),
+        say(exposed), ms(own.longest_ns), ms(other.longest_ns), say(longest), say(total)));
     if (other.name == two_sided && session.crew().size() == 2 && session.job().node_count() == 2) {
       const std::string where = fmt::format("class {}, 2 nodes", problem.name);
-      session.targets().observe(exchange_target, where, exposed);
-      session.targets().observe(total_target, where, total);
+      session.observe_beside(two_sided, exchange_target, where, exposed);
+      session.observe_beside(two_sided, total_target, where, total);
     }
   }
 }
@@ -174,9 +174,8 @@ void compare_with_triad(Session& session, const mg::Problem& problem,
   const Measured& own = measured.back();
   const double operations = mg::operations(problem, problem.cycles);
   const auto triad_bytes = static_cast<double>(measured[0].bytes);
-  Ratio ratio = ratio_of_medians(measured[0].samples_ns, own.samples_ns);
-  const double factor = operations / triad_bytes;
-  ratio = {ratio.value * factor, {ratio.ci95.lo * factor, ratio.ci95.hi * factor}};
+  const Ratio ratio =
+      ratio_of_medians(measured[0].samples_ns, own.samples_ns).scaled(operations / triad_bytes);
   session.remark(
       fmt::format("class {}: rate: {:.1f} Mop/s, triad: {:.2f} GB/s, operations per byte: {:.4f} "
                   "[{:.4f},{:.4f}]",

@@ -223,8 +223,8 @@ void compare(Session& session, const std::string& name, const Problem& problem,
   if (problem.by_messages) {
     say("speed of default / MPI neighbours", speed(measured[0], measured[plain + 2]));
     // As there, only neighbours meet.
-    session.targets().observe(
-        message_target, name,
+    session.observe_beside(
+        messages, message_target, name,
         say("speed of neighbours / MPI neighbours", speed(measured[0], measured.back())));
   }
 }

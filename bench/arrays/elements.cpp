@@ -202,8 +202,8 @@ void measure(Session& session, const Matrices& matrices, Operation operation,
         count, candidates, together(session.options().measure_options()));
     if (session.is_leader() && candidates.size() > 1 && operation == Operation::get &&
         count == rated_count) {
-      session.targets().observe(rated, fmt::format("{} ranks", ranks),
-                                ratio_of_medians(measured[0].samples_ns, measured[1].samples_ns));
+      session.observe_beside(measured[0].name, rated, fmt::format("{} ranks", ranks),
+                             ratio_of_medians(measured[0].samples_ns, measured[1].samples_ns));
     }
   }
 }

@@ -223,8 +223,9 @@ void measure_ghosts(Session& session) {
     for (const int dims : {2, 3}) {
       std::optional<Table> by_width;
       for (const std::int64_t width : {1, 2, 3}) {
-        const GhostCase ghosts = {dims == 2 ? "ghosts_2d" : "ghosts_by_width", dims,
-                                  dims == 2 ? 1024 : 64, width, corners};
+        const std::string op = dims == 2 ? "ghosts_2d" : "ghosts_by_width";
+        const GhostCase ghosts = {corners ? op : op + "_faces", dims, dims == 2 ? 1024 : 64, width,
+                                  corners};
         if (is_thick(session, ghosts)) {
           measure(session, by_width,
                   fmt::format("Ghost Update by Width, {} Dimensions, {}, Latency", dims,

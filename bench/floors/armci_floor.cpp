@@ -72,6 +72,7 @@ class ArmciFloor : public Floor {
     if (crew.rank() == 0) {
       touch();
     }
+    crew.barrier();  // until then the target is inside MPI, which moves data only there
   }
 
   ~ArmciFloor() override {
@@ -131,7 +132,15 @@ class ArmciFloor : public Floor {
 
   template <class Once>
   [[nodiscard]] Candidate make(const Case& c, Once once) const {
-    return transfer_candidate("armci-mpi", c, workspace(), crew_.rank() == 0, once);
+    const bool verifies = crew_.rank() == 0;
+    if (!c.needs_fence()) {
+      return transfer_candidate("armci-mpi", c, workspace(), verifies, once);
+    }
+    return transfer_candidate("armci-mpi", c, workspace(), verifies,
+                              [once](std::size_t local, std::size_t remote) {
+                                once(local, remote);
+                                ARMCI_Fence(target);
+                              });
   }
 
   [[nodiscard]] Workspace workspace() const {
@@ -238,15 +247,11 @@ class ArmciFloor : public Floor {
   [[nodiscard]] Candidate each_run(const Case& c, Call call) const {
     std::byte* here = local_->bytes().data();
     std::byte* there = there_;
-    const bool changes = c.operation != Operation::get;
     return make(c, [=](std::size_t local, std::size_t remote) {
       for (std::int64_t run = 0; run < c.runs; ++run) {
         call(here + local + c.local_offset(run), there + remote + c.remote_offset(run));
       }
       ARMCI_WaitProc(target);
-      if (changes) {
-        ARMCI_Fence(target);
-      }
     });
   }
 
@@ -299,7 +304,8 @@ class ArmciFloor : public Floor {
 
 std::unique_ptr<Floor> make_armci_floor(Crew& crew, const FloorOptions& options,
                                         std::string& missing) {
-  if (const std::string reason = mpi::missing_windows(crew.size()); !reason.empty()) {
+  const std::string reason = options.attaches ? own_memory_only : mpi::missing_windows(crew.size());
+  if (!reason.empty()) {
     missing = "armci-mpi: " + reason;
     return nullptr;
   }

@@ -35,6 +35,10 @@ struct FloorOptions {
   [[nodiscard]] std::size_t buffer_bytes() const;
 };
 
+/// Why a library is missing where FloorOptions::attaches.
+inline constexpr const char* own_memory_only =
+    "puts into memory of its own only, not the user's (-w create)";
+
 /// Remote buffers are touched by the origin in pieces of this size before they are measured.
 inline constexpr std::size_t touch_bytes = 64U << 20;
 

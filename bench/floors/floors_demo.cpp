@@ -64,6 +64,11 @@ class Demo {
     return {std::cout, heading, report_.run()};
   }
 
+  /// `c`, complete where -s says.
+  [[nodiscard]] Case as_asked(const Case& c) const {
+    return c.completing(options_.completes(c.completes));
+  }
+
   [[nodiscard]] const Report& report() const { return report_; }
 
  private:
@@ -75,7 +80,8 @@ class Demo {
 void measure_cases(Demo& demo, FloorSet& floors, const std::string& title,
                    const std::vector<Case>& cases) {
   std::optional<Table> table;
-  for (const Case& c : cases) {
+  for (const Case& usual : cases) {
+    const Case c = demo.as_asked(usual);
     const std::vector<Candidate> candidates = floors.candidates(c);
     if (candidates.empty()) {
       continue;
@@ -214,11 +220,13 @@ int run_demo(const SuiteOptions& options, int argc, const char* const* argv) {
   SoloCrew solo;
   Crew& crew = mpi ? mpi->crew() : solo;
   FloorOptions floor_options;
+  floor_options.attaches = options.attaches;
   floor_options.cold = options.cold;
   floor_options.cold_bytes = options.cold_bytes();
   FloorSet floors = make_floors(crew, floor_options);
   RunInfo run = describe_run(crew, argc, argv);
   run.host.mpi = mpi ? mpi->version() : "";
+  run.launch.options = options.distinguishing();
   if (options.cache_bytes > 0) {
     run.host.llc_bytes = options.cache_bytes;
   }

@@ -62,7 +62,7 @@ std::optional<Candidate> mpi_collective_candidate(Crew& crew, const Collective& 
     return std::nullopt;
   }
   Candidate candidate;
-  candidate.name = "mpi";
+  candidate.name = "mpi collective";
   candidate.cooperative = true;
   candidate.bytes = collective.bytes;
   const auto buffers = std::make_shared<CollectiveBuffers>(collective, crew.rank(), crew.size());
@@ -116,7 +116,7 @@ std::optional<Candidate> mpi_barrier_candidate(Crew& crew, int ranks) {
     delete mine;
   });
   Candidate candidate;
-  candidate.name = "mpi";
+  candidate.name = "mpi collective";
   candidate.cooperative = true;
   candidate.run = [team, acts](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions && acts; ++i) {

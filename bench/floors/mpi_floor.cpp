@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One-sided MPI as its users write it: MPI_Win_allocate, one passive epoch (lock_all), the
-// operation, MPI_Win_flush. Rows are subarray types and lists hindexed-block types, made once.
+// operation, MPI_Win_flush (MPI_Win_flush_local where a case is complete here). Rows are subarray
+// types and lists hindexed-block types, made once.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -27,6 +28,12 @@ struct Layer {
   MPI_Datatype type = MPI_BYTE;
   int count = 0;
 };
+
+/// What ends an operation where its case says.
+using Flush = int (*)(int rank, MPI_Win window);
+Flush flush_of(const Case& c) {
+  return c.completes == Completes::at_target ? MPI_Win_flush : MPI_Win_flush_local;
+}
 
 /// The element that MPI is told about: accumulate adds doubles, the rest moves bytes.
 struct Unit {
@@ -99,6 +106,7 @@ class MpiFloor : public Floor {
     if (is_origin_) {
       touch();
     }
+    crew.barrier();  // Open MPI moves what was put while its target is in a call, too
   }
 
   [[nodiscard]] std::string_view name() const override { return "mpi"; }
@@ -147,6 +155,7 @@ class MpiFloor : public Floor {
     };
     workspace.read_remote = [window = window_.get()](auto bytes) {
       const auto count = static_cast<int>(bytes.size());
+      MPI_Win_flush(target, window);
       MPI_Get(bytes.data(), count, MPI_BYTE, target, 0, count, MPI_BYTE, window);
       MPI_Win_flush(target, window);
     };
@@ -159,6 +168,7 @@ class MpiFloor : public Floor {
     };
     std::byte* here = local_.bytes().data();
     const MPI_Win window = window_.get();
+    const Flush flush = flush_of(c);
     const Layer l = layer(c, false);
     const Layer r = layer(c, true);
     switch (c.operation) {
@@ -166,19 +176,19 @@ class MpiFloor : public Floor {
         return make([=](std::size_t local, std::size_t remote) {
           MPI_Get(here + local, l.count, l.type, target, static_cast<MPI_Aint>(remote), r.count,
                   r.type, window);
-          MPI_Win_flush(target, window);
+          flush(target, window);
         });
       case Operation::accumulate:
         return make([=](std::size_t local, std::size_t remote) {
           MPI_Accumulate(here + local, l.count, l.type, target, static_cast<MPI_Aint>(remote),
                          r.count, r.type, MPI_SUM, window);
-          MPI_Win_flush(target, window);
+          flush(target, window);
         });
       default:
         return make([=](std::size_t local, std::size_t remote) {
           MPI_Put(here + local, l.count, l.type, target, static_cast<MPI_Aint>(remote), r.count,
                   r.type, window);
-          MPI_Win_flush(target, window);
+          flush(target, window);
         });
     }
   }
@@ -207,14 +217,15 @@ class MpiFloor : public Floor {
     std::byte* here = local_.bytes().data();
     const MPI_Win window = window_.get();
     const Layer part = contiguous_layer(c);
-    return transfer_candidate(
-        "mpi", c, workspace(), is_origin_, [=](std::size_t local, std::size_t remote) {
-          for (std::int64_t run = 0; run < c.runs; ++run) {
-            call(here + local + c.local_offset(run), part,
-                 static_cast<MPI_Aint>(remote + c.remote_offset(run)), window);
-          }
-          MPI_Win_flush(target, window);
-        });
+    return transfer_candidate("mpi", c, workspace(), is_origin_,
+                              [=, flush = flush_of(c)](std::size_t local, std::size_t remote) {
+                                for (std::int64_t run = 0; run < c.runs; ++run) {
+                                  call(here + local + c.local_offset(run), part,
+                                       static_cast<MPI_Aint>(remote + c.remote_offset(run)),
+                                       window);
+                                }
+                                flush(target, window);
+                              });
   }
 
   [[nodiscard]] std::int64_t add(std::int64_t increment) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// OpenSHMEM as its users write it: shmem_putmem and shmem_quiet, or shmem_getmem; of several runs a
-// non-blocking call each, then shmem_quiet. It has no accumulate, and no lists in one call.
+// OpenSHMEM as its users write it: shmem_putmem and shmem_quiet (without it where a case is
+// complete here), or shmem_getmem; of several runs a non-blocking call each, then shmem_quiet. It
+// has no accumulate, and no lists in one call.
 #include <algorithm>
 #include <memory>
 
@@ -33,6 +34,7 @@ class ShmemFloor : public Floor {
     if (is_origin_ && has_room()) {
       touch();
     }
+    crew.barrier();  // until then the target is where it helps
   }
 
   [[nodiscard]] bool has_room() const { return remote_.get() != nullptr && lock_.get() != nullptr; }
@@ -82,6 +84,7 @@ class ShmemFloor : public Floor {
       shmem_quiet();
     };
     workspace.read_remote = [there = remote_.get()](auto bytes) {
+      shmem_quiet();
       shmem_getmem(bytes.data(), there, bytes.size(), target);
     };
     return workspace;
@@ -100,9 +103,12 @@ class ShmemFloor : public Floor {
         shmem_getmem(here + local, there + remote, bytes, target);
       });
     }
-    return make(c, [=, bytes = c.run_bytes](std::size_t local, std::size_t remote) {
+    return make(c, [=, bytes = c.run_bytes, waits = c.needs_fence()](std::size_t local,
+                                                                     std::size_t remote) {
       shmem_putmem(there + remote, here + local, bytes, target);
-      shmem_quiet();
+      if (waits) {
+        shmem_quiet();
+      }
     });
   }
 
@@ -186,8 +192,7 @@ class ShmemFloor : public Floor {
 
 std::unique_ptr<Floor> make_shmem_floor(Crew& crew, const FloorOptions& options,
                                         std::string& missing) {
-  missing = options.attaches ? "puts into memory of its own only, not the user's (-w create)"
-                             : shmem::missing(crew.size());
+  missing = options.attaches ? own_memory_only : shmem::missing(crew.size());
   if (missing.empty()) {
     if (auto floor = std::make_unique<ShmemFloor>(crew, options); floor->has_room()) {
       return floor;

@@ -227,8 +227,8 @@ void report(Session& session, std::int64_t n, const std::vector<Measured>& measu
   }
   const Measured* const library = find(measured, scalapack);
   if (library != nullptr && n >= least_edge) {
-    session.targets().observe(
-        scalapack_target, fmt::format("{} {}", local_matrix, n),
+    session.observe_beside(
+        scalapack, scalapack_target, fmt::format("{} {}", local_matrix, n),
         ratio_of_medians(library->samples_ns, find(measured, local_matrix)->samples_ns));
   }
 }

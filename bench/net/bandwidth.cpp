@@ -40,7 +40,7 @@ void measure_contiguous(Wire& wire, Operation operation, std::int64_t outstandin
                                                           : wire.mpi_stream(bytes, outstanding));
     if (is_one) {
       add(candidates, wire.windows(c));
-      add(candidates, wire.own().candidate(c, Completes::at_target));
+      add(candidates, wire.own().candidate(c));
     } else {
       add(candidates, wire.own().stream(operation, bytes, outstanding));
     }
@@ -55,6 +55,22 @@ void measure_contiguous(Wire& wire, Operation operation, std::int64_t outstandin
   }
 }
 
+/// Sockets and MPI's messages, where they do the same as `c`.
+std::vector<Candidate> answered_windows(Wire& wire, const Case& c, std::size_t bytes,
+                                        std::int64_t messages) {
+  if (!wire.session().has_answers_beside(c)) {
+    return {};
+  }
+  // Sockets don't add: beside accumulates they put as many bytes.
+  const bool gets = c.operation == Operation::get;
+  std::vector<Candidate> found =
+      wire.tcp_streams(gets ? Operation::get : Operation::put, bytes, messages);
+  if (!gets) {
+    add(found, wire.mpi_stream(bytes, messages));
+  }
+  return found;
+}
+
 /// As osu_put_bw, osu_get_bw and osu_acc_bw: -W messages outstanding, as many of them as fit.
 void measure_window(Wire& wire, Operation operation, const std::string& title) {
   const SuiteOptions& options = wire.session().options();
@@ -64,15 +80,10 @@ void measure_window(Wire& wire, Operation operation, const std::string& title) {
   for (const std::size_t bytes : large_sizes(wire.session())) {
     const auto size = static_cast<std::int64_t>(bytes);
     const std::int64_t messages = std::clamp(room / size, std::int64_t{1}, options.window);
-    const Case c = Case::window(operation, bytes, messages);
-    // Sockets don't add: beside accumulates they put as many bytes.
-    std::vector<Candidate> candidates = wire.tcp_streams(
-        operation == Operation::get ? Operation::get : Operation::put, bytes, messages);
-    if (operation != Operation::get) {
-      add(candidates, wire.mpi_stream(bytes, messages));
-    }
+    const Case c = wire.session().as_asked(Case::window(operation, bytes, messages));
+    std::vector<Candidate> candidates = answered_windows(wire, c, bytes, messages);
     add(candidates, wire.windows(c));
-    add(candidates, wire.own().candidate(c, completes(wire.session(), Completes::at_target)));
+    add(candidates, wire.own().candidate(c));
     wire.measure(topic, c.shape(), size * messages, size, candidates);
   }
 }
@@ -89,8 +100,8 @@ void measure_rows(Wire& wire, Operation operation, std::size_t row_bytes) {
     const Case whole = Case::contiguous(operation, c.bytes());
     std::vector<Candidate> candidates = wire.tcp_floors(whole);
     add(candidates, wire.windows(c));
-    add(candidates, renamed(*wire.own().candidate(whole, Completes::at_target), "contiguous"));
-    add(candidates, wire.own().candidate(c, Completes::at_target));
+    add(candidates, renamed(*wire.own().candidate(whole), "contiguous"));
+    add(candidates, wire.own().candidate(c));
     const auto measured =
         wire.measure(topic, c.shape(), static_cast<std::int64_t>(c.bytes()), rows, candidates);
     if (wire.session().is_leader() && row_bytes == long_row && rows == many_rows) {
@@ -113,8 +124,8 @@ void measure_patches(Wire& wire, Operation operation) {
     by_row.layout = Layout::separate;
     std::vector<Candidate> candidates = wire.tcp_floors(Case::contiguous(operation, c.bytes()));
     add(candidates, wire.windows(c));
-    add(candidates, renamed(*wire.own().candidate(by_row, Completes::at_target), "n calls"));
-    add(candidates, wire.own().candidate(c, Completes::at_target));
+    add(candidates, renamed(*wire.own().candidate(by_row), "n calls"));
+    add(candidates, wire.own().candidate(c));
     wire.measure(topic, c.shape(), static_cast<std::int64_t>(c.bytes()), n, candidates);
   }
 }
@@ -131,9 +142,9 @@ void measure_doubles(Wire& wire, Operation operation) {
   const Case aggregate = Case::aggregate(operation, 8, runs);
   std::vector<Candidate> candidates = wire.tcp_floors(Case::contiguous(operation, 8));
   add(candidates, wire.windows(list));
-  add(candidates, renamed(*wire.own().candidate(separate, Completes::at_target), "1000 calls"));
-  add(candidates, renamed(*wire.own().candidate(aggregate, Completes::at_target), "aggregate"));
-  add(candidates, wire.own().candidate(list, Completes::at_target));
+  add(candidates, renamed(*wire.own().candidate(separate), "1000 calls"));
+  add(candidates, renamed(*wire.own().candidate(aggregate), "aggregate"));
+  add(candidates, wire.own().candidate(list));
   const auto measured =
       wire.measure(topic, list.shape(), static_cast<std::int64_t>(list.bytes()), runs, candidates);
   const Measured* const round_trip = find(measured, "tcp polling");
@@ -163,6 +174,8 @@ void measure_net_bandwidth(Session& session) {
 
 void measure_net_window(Session& session) {
   Wire wire(session);
+  session.remark_on_answers("sockets and MPI's messages",
+                            session.as_asked(Case::window(Operation::put, 8, 1)));
   measure_window(wire, Operation::put, "Put");
   measure_window(wire, Operation::get, "Get");
   measure_window(wire, Operation::accumulate, "Accumulate");

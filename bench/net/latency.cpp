@@ -32,7 +32,7 @@ void measure_transfers(Wire& wire, Operation operation, const std::string& title
       add(candidates, wire.mpi_ping_pong(bytes));
     }
     add(candidates, wire.windows(c));
-    add(candidates, wire.own().candidate(c, Completes::at_target));
+    add(candidates, wire.own().candidate(c));
     const auto size = static_cast<std::int64_t>(bytes);
     const auto measured = wire.measure(topic, "", size, size, candidates);
     if (operation == Operation::get && bytes == 8) {
@@ -45,7 +45,8 @@ void measure_transfers(Wire& wire, Operation operation, const std::string& title
 void measure_unfenced_put(Wire& wire) {
   Topic topic{"Put Latency, complete here", "put_here"};
   std::vector<Candidate> candidates;
-  add(candidates, wire.own().candidate(Case::contiguous(Operation::put, 8)));
+  add(candidates,
+      wire.own().candidate(Case::contiguous(Operation::put, 8).completing(Completes::here)));
   wire.measure(topic, "", 8, 8, candidates);
 }
 
@@ -95,7 +96,7 @@ void measure_net_rate(Session& session) {
       std::string rates;
       for (const Measured& one : measured) {
         constexpr double us_per_ns = 1e-3;
-        rates += fmt::format(" {} {:.3f},", one.name,
+        rates += fmt::format(" {} {:.3f},", session.shown(one.name),
                              static_cast<double>(messages) / (one.stats_ns.median * us_per_ns));
       }
       rates.pop_back();

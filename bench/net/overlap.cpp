@@ -73,12 +73,10 @@ Overlap overlap_of(const std::vector<Measured>& measured, const std::string& nam
           find(measured, name + " overlapped")->samples_ns};
 }
 
-/// Whether the computation took no longer alone than beside a transfer. Else others disturbed it,
-/// and what hid behind it is not known.
 bool is_credible(const Overlap& overlap) {
-  constexpr double tolerance = 1.05;
-  return summarise(overlap.computing_ns).median <=
-         tolerance * summarise(overlap.overlapped_ns).median;
+  return is_credible_overlap(summarise(overlap.blocking_ns).median,
+                             summarise(overlap.computing_ns).median,
+                             summarise(overlap.overlapped_ns).median);
 }
 
 /// The target's own business, on rank 1, while this lives.
@@ -109,7 +107,8 @@ void observe(Session& session, TargetDoes what, const std::vector<Measured>& mea
              const std::vector<Started>& transfers) {
   for (const Started& each : transfers) {
     if (!is_credible(overlap_of(measured, each.name))) {
-      session.remark("the computation took longer alone than beside a transfer: nothing is told");
+      session.remark(
+          "the computation or the transfer took longer alone than both together: nothing is told");
       return;
     }
     const Ratio part = hidden(overlap_of(measured, each.name));
@@ -162,27 +161,22 @@ std::string shape_of(const std::string& step) {
   return fmt::format("computation {}", step);
 }
 
-/// Says what a computation hid of each transfer; returns what it hid of ours, if that is known.
-std::optional<double> remark_on_step(Session& session, const std::vector<Measured>& measured,
-                                     const std::vector<Started>& transfers,
-                                     const std::string& step) {
-  std::optional<double> ours;
+/// Says what a computation hid of each transfer.
+void remark_on_step(Session& session, const std::vector<Measured>& measured,
+                    const std::vector<Started>& transfers, const std::string& step) {
   for (const Started& each : transfers) {
     const Overlap overlap = overlap_of(measured, each.name);
     if (!is_credible(overlap)) {
       session.remark(
-          fmt::format("{}: {}: the computation took longer alone than beside it", step, each.name));
+          fmt::format("{}: {}: it or the computation took longer alone than both together", step,
+                      session.shown(each.name)));
       continue;
     }
     const Ratio part = hidden(overlap);
-    session.remark(fmt::format("{}: {} hides {:.3f} [{:.3f},{:.3f}]", step, each.name, part.value,
-                               part.ci95.lo, part.ci95.hi));
+    session.remark(fmt::format("{}: {} hides {:.3f} [{:.3f},{:.3f}]", step,
+                               session.shown(each.name), part.value, part.ci95.lo, part.ci95.hi));
     record_hidden(session, steps_op, shape_of(step), each, overlap);
-    if (&each == &transfers.back()) {
-      ours = part.value;
-    }
   }
-  return ours;
 }
 
 /// The seed's experiment, which had MPI's messages, too: as the computation grows, the whole takes
@@ -202,7 +196,6 @@ void measure_steps(Wire& wire, std::size_t bytes) {
     alone.push_back(blocking_candidate(each));
   }
   const double transfer_ns = wire.measure(topic, "", size, 0, alone).back().stats_ns.median;
-  double most = 0;
   for (const std::int64_t percent : {25, 50, 75, 100, 150}) {
     const double time_ns = transfer_ns * static_cast<double>(percent) / 100;
     const auto computation =
@@ -211,10 +204,9 @@ void measure_steps(Wire& wire, std::size_t bytes) {
     const auto measured =
         wire.measure(topic, shape_of(step), size, percent, candidates_of(transfers, computation));
     if (session.is_leader()) {
-      most = std::max(most, remark_on_step(session, measured, transfers, step).value_or(0));
+      remark_on_step(session, measured, transfers, step);
     }
   }
-  session.remark(fmt::format("get {}: the step that hid most hid {:.3f} of it", bytes, most));
 }
 
 }  // namespace

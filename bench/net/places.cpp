@@ -46,10 +46,7 @@ class Place {
         locks_(locks),
         batch_(job.shares_node(job.world().world_rank(target)) ? locks_each : 1) {}
 
-  [[nodiscard]] Candidate transfer(Operation operation, Completes completes = Completes::here) {
-    return renamed(*own_.candidate(Case::contiguous(operation, sizeof(std::int64_t)), completes),
-                   name_);
-  }
+  [[nodiscard]] Candidate transfer(const Case& c) { return renamed(*own_.candidate(c), name_); }
 
   /// Requires: `clock` times it, and outlives it.
   [[nodiscard]] Candidate half_of_lock(Half half, PausableClock& clock) {
@@ -120,10 +117,11 @@ class Comparison {
   }
 
   void transfer(const std::string& line, Operation operation,
-                Completes completes = Completes::here) {
+                Completes completes = Completes::at_target) {
+    const Case c = Case::contiguous(operation, sizeof(std::int64_t)).completing(completes);
     std::vector<Candidate> candidates;
     for (const auto& place : places_) {
-      candidates.push_back(place->transfer(operation, completes));
+      candidates.push_back(place->transfer(c));
     }
     measure(line, candidates, now_ns);
   }
@@ -144,9 +142,9 @@ class Comparison {
   /// All that is compared.
   void run() {
     transfer("get", Operation::get);
-    transfer("put_here", Operation::put);
-    transfer("put_fence", Operation::put, Completes::at_target);
-    transfer("acc", Operation::accumulate);
+    transfer("put_here", Operation::put, Completes::here);
+    transfer("put_fence", Operation::put);
+    transfer("acc_fence", Operation::accumulate);
     half_of_lock("lock", Half::lock);
     half_of_lock("unlock", Half::unlock);
     transfer("fetch_add", Operation::fetch_add);

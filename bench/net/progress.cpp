@@ -62,7 +62,7 @@ void measure(Wire& wire, Operation operation, const char* name) {
   if (TcpFloor* const tcp = wire.tcp(Waiting::blocking)) {
     add(candidates, tcp->candidate(c));
   }
-  add(candidates, wire.own().candidate(c, Completes::at_target));
+  add(candidates, wire.own().candidate(c));
   Moments moments;
   PausableClock clock;
   for (Candidate& each : candidates) {

@@ -79,9 +79,7 @@ class ProtocolSide {
         job_(start(session.job(), protocol)),
         own_(job_, session.floor_options()) {}
 
-  [[nodiscard]] Candidate candidate(const Case& c) {
-    return renamed(*own_.candidate(c, Completes::at_target), name_);
-  }
+  [[nodiscard]] Candidate candidate(const Case& c) { return renamed(*own_.candidate(c), name_); }
 
  private:
   static rma::Job start(rma::Job& first, const Protocol& protocol) {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "bench/floors/mpi_two_sided.hpp"
-#include "bench/floors/shmem_memory.hpp"
 #include "bench/net/parts.hpp"
 
 namespace tessera::bench {
@@ -46,44 +45,20 @@ Wire::Wire(Session& session) : session_(session), own_(session.job(), net_option
       session.remark("missing: " + missing);
     }
   }
-  if (session.compares_with(Peer::mpi)) {
-    start_mpi();
-  }
-  if (session.compares_with(Peer::shmem)) {
-    start_shmem();
-  }
+  mpi_ = start(Peer::mpi, &make_mpi_floor);
+  shmem_ = start(Peer::shmem, &make_shmem_floor);
 }
 
-void Wire::start_mpi() {
-  Crew& crew = session_.crew();
+std::unique_ptr<Floor> Wire::start(Peer peer, decltype(make_mpi_floor)* make) {
+  if (!session_.compares_with(peer)) {
+    return nullptr;
+  }
   std::string missing;
-  mpi_ = make_mpi_floor(crew, net_options(session_), missing);
-  if (!mpi_) {
+  auto floor = make(session_.crew(), net_options(session_), missing);
+  if (!floor) {
     session_.remark("missing: " + missing);
   }
-  const MpiPath path = mpi_path(crew);
-  mpi_messages_share_memory_ = path.messages_share_memory;
-  mpi_windows_share_memory_ = path.windows_share_memory && mpi_ != nullptr;
-  if (mpi_messages_share_memory_) {
-    session_.remark(
-        "mpi: its messages go through shared memory here; OMPI_MCA_btl=self,tcp takes them to TCP");
-  }
-  if (mpi_windows_share_memory_) {
-    session_.remark(
-        "mpi: its windows are shared memory here; OMPI_MCA_osc=pt2pt takes them to the network");
-  }
-}
-
-void Wire::start_shmem() {
-  std::string missing;
-  shmem_ = make_shmem_floor(session_.crew(), net_options(session_), missing);
-  if (!shmem_) {
-    session_.remark("missing: " + missing);
-  }
-  shmem_shares_memory_ = shmem_ != nullptr && shmem_shares_memory(session_.crew());
-  if (shmem_shares_memory_) {
-    session_.remark("openshmem: it uses shared memory here; UCX_TLS=tcp,self takes it to TCP");
-  }
+  return floor;
 }
 
 TcpFloor* Wire::tcp(Waiting waiting) const {
@@ -110,55 +85,24 @@ std::vector<Candidate> Wire::tcp_streams(Operation operation, std::size_t bytes,
   return found;
 }
 
-namespace {
-
-// The names say in every table that this is no network.
-std::string name_by_way(const std::string& name, bool shares_memory) {
-  return shares_memory ? name + " in memory" : name;
-}
-
-}  // namespace
-
-std::string Wire::message_name() const {
-  return name_by_way("mpi two-sided", mpi_messages_share_memory_);
-}
-
 std::vector<Candidate> Wire::windows(const Case& c) const {
   std::vector<Candidate> found;
-  const auto add_of = [&](Floor* floor, bool shares_memory) {
+  for (Floor* const floor : {mpi_.get(), shmem_.get()}) {
     if (auto candidate = floor != nullptr ? floor->candidate(c) : std::nullopt) {
-      found.push_back(renamed(mpi_helped_by_target(session_.crew(), std::move(*candidate)),
-                              name_by_way(std::string(floor->name()), shares_memory)));
+      found.push_back(mpi_helped_by_target(session_.crew(), std::move(*candidate)));
     }
-  };
-  add_of(mpi_.get(), mpi_windows_share_memory_);
-  add_of(shmem_.get(), shmem_shares_memory_);
+  }
   return found;
 }
 
-namespace {
-
-/// What runs over MPI's messages, if it does, by the name that tells their way.
-template <class Thing>
-std::optional<Thing> named(std::optional<Thing> thing, const std::string& name) {
-  if (thing) {
-    thing->name = name;
-  }
-  return thing;
-}
-
-}  // namespace
-
 std::optional<Candidate> Wire::mpi_ping_pong(std::size_t bytes) const {
-  return session_.compares_with(Peer::mpi)
-             ? named(mpi_ping_pong_candidate(session_.crew(), bytes), message_name())
-             : std::nullopt;
+  return session_.compares_with(Peer::mpi) ? mpi_ping_pong_candidate(session_.crew(), bytes)
+                                           : std::nullopt;
 }
 
 std::optional<Candidate> Wire::mpi_stream(std::size_t bytes, std::int64_t messages) const {
-  return session_.compares_with(Peer::mpi)
-             ? named(mpi_stream_candidate(session_.crew(), bytes, messages), message_name())
-             : std::nullopt;
+  return session_.compares_with(Peer::mpi) ? mpi_stream_candidate(session_.crew(), bytes, messages)
+                                           : std::nullopt;
 }
 
 std::optional<Candidate> Wire::mpi_get(std::size_t bytes) const {
@@ -167,9 +111,8 @@ std::optional<Candidate> Wire::mpi_get(std::size_t bytes) const {
 }
 
 std::optional<Started> Wire::mpi_started_get(std::size_t bytes) const {
-  return session_.compares_with(Peer::mpi)
-             ? named(bench::mpi_started_get(session_.crew(), bytes), message_name())
-             : std::nullopt;
+  return session_.compares_with(Peer::mpi) ? bench::mpi_started_get(session_.crew(), bytes)
+                                           : std::nullopt;
 }
 
 std::vector<Measured> Wire::measure(Topic& topic, const std::string& shape, std::int64_t size,

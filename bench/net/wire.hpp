@@ -36,7 +36,7 @@ std::vector<Measured> measure_line(Session& session, Topic& topic, const Subject
 
 class Wire {
  public:
-  /// Collective. Says in remarks which floors are missing and which do not use the network.
+  /// Collective. Says in remarks which floors are missing.
   explicit Wire(Session& session);
 
   [[nodiscard]] Session& session() { return session_; }
@@ -64,18 +64,14 @@ class Wire {
                                 std::int64_t line, const std::vector<Candidate>& candidates) const;
 
  private:
-  void start_mpi();
-  void start_shmem();
-  [[nodiscard]] std::string message_name() const;
+  /// Null where it isn't asked for, or is missing.
+  [[nodiscard]] std::unique_ptr<Floor> start(Peer peer, decltype(make_mpi_floor)* make);
 
   Session& session_;
   OwnSide own_;
   std::vector<std::unique_ptr<TcpFloor>> tcp_;  ///< polling, blocking
   std::unique_ptr<Floor> mpi_;
   std::unique_ptr<Floor> shmem_;
-  bool mpi_messages_share_memory_ = false;
-  bool mpi_windows_share_memory_ = false;
-  bool shmem_shares_memory_ = false;
 };
 
 /// Buffers for four of the largest messages at once.

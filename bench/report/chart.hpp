@@ -39,11 +39,16 @@ struct Chart {
   Axis x;
   Axis y;
   std::vector<Series> series;
-  /// The names of x = 0, 1, …; a chart that has them shows bars, else curves.
+  /// The names of x = 0, 1, …; a chart that has them shows bars or dots, else curves.
   std::vector<std::string> categories = {};
   std::optional<double> level = std::nullopt;  ///< a line at that y
 
   [[nodiscard]] bool is_empty() const;
+  /// A bar is as long as its number only where the axis begins at 0. On a logarithmic one dots
+  /// stand in its place.
+  [[nodiscard]] bool has_bars() const {
+    return !categories.empty() && y.spacing == Spacing::linear;
+  }
   /// Every x, ascending, once.
   [[nodiscard]] std::vector<double> places() const;
   /// Every y and the ends of its interval.

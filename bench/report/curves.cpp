@@ -95,18 +95,21 @@ struct Columns {
   }
 };
 
-std::string bar(const Chart& chart, const Series& series, const Point& point, const Sheet& sheet,
-                const Area& area, double left, double width) {
+std::string column(const Chart& chart, const Series& series, const Point& point, const Sheet& sheet,
+                   const Area& area, double left, double width) {
   constexpr double gap = 2;
   constexpr double room_for_a_number = 46;
   constexpr double below = 15;
   const double top = sheet.y(point.y);
   const double middle = left + width / 2;
-  std::string drawn = fmt::format(
-      "<g class=\"s{}\"><title>{}</title><rect class=\"bar\" x=\"{:.1f}\" y=\"{:.1f}\" "
-      "width=\"{:.1f}\" height=\"{:.1f}\"/>",
-      series.style, escape(say(chart, series, point)), left + gap / 2, top,
-      std::max(width - gap, 1.0), std::max(area.bottom - top, 0.0));
+  std::string drawn = fmt::format("<g class=\"s{}\"><title>{}</title>", series.style,
+                                  escape(say(chart, series, point)));
+  drawn += chart.has_bars() ? fmt::format(
+                                  "<rect class=\"bar\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
+                                  "height=\"{:.1f}\"/>",
+                                  left + gap / 2, top, std::max(width - gap, 1.0),
+                                  std::max(area.bottom - top, 0.0))
+                            : marker(series.style, middle, top);
   drawn += whisker(middle, height_of(sheet, point.ci95.lo), height_of(sheet, point.ci95.hi));
   if (width >= room_for_a_number) {
     drawn += fmt::format("<text class=\"value\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", middle,
@@ -133,16 +136,16 @@ std::string curves(const Chart& chart, const Sheet& sheet) {
   return drawn;
 }
 
-std::string bars(const Chart& chart, const Sheet& sheet, const Area& area) {
-  const Columns columns{(area.right - area.left) / static_cast<double>(chart.categories.size()),
-                        chart.series.size()};
+std::string columns(const Chart& chart, const Sheet& sheet, const Area& area) {
+  const Columns share{(area.right - area.left) / static_cast<double>(chart.categories.size()),
+                      chart.series.size()};
   std::string drawn;
   for (std::size_t number = 0; number < chart.series.size(); ++number) {
     const Series& series = chart.series[number];
     for (const Point& point : series.points) {
       if (can_show(sheet, point)) {
-        drawn += bar(chart, series, point, sheet, area, columns.left_of(sheet.x(point.x), number),
-                     columns.bar_width());
+        drawn += column(chart, series, point, sheet, area, share.left_of(sheet.x(point.x), number),
+                        share.bar_width());
       }
     }
   }

@@ -26,9 +26,9 @@ struct Area {
 
 /// The bands, lines and markers of all series.
 std::string curves(const Chart& chart, const Sheet& sheet);
-/// Bars side by side over each category, with their intervals, and their values below where there
-/// is room.
-std::string bars(const Chart& chart, const Sheet& sheet, const Area& area);
+/// Bars, or dots on a logarithmic axis, side by side over each category, with their intervals, and
+/// their values below where there is room.
+std::string columns(const Chart& chart, const Sheet& sheet, const Area& area);
 
 /// Marker number `style` around a place.
 std::string marker(int style, double x, double y);

@@ -119,13 +119,14 @@ void add_target(std::vector<TargetVerdict>& verdicts,
     return each.line.name == line.name;
   });
   if (found == verdicts.end()) {
-    found = verdicts.insert(verdicts.end(), {line, std::nullopt, 0, 0});
+    found = verdicts.insert(verdicts.end(), {line, std::nullopt, 0, 0, false});
   }
   found->cases_without_reference += line.cases_without_reference;
   if (line.worst) {
     found->line = found->launches == 0 ? line : found->line;
     ++found->launches;
     worst[line.name].push_back(*line.worst);
+    found->has_few_samples = found->has_few_samples || line.worst->has_few_samples();
   }
 }
 
@@ -204,7 +205,7 @@ const Entry* Measurement::find(std::string_view backend) const {
 }
 
 bool TargetVerdict::is_met() const {
-  return worst && !is_worse(line, worst->value, line.limit);
+  return worst && !has_few_samples && !is_worse(line, worst->value, line.limit);
 }
 
 std::vector<TargetVerdict> Variant::targets() const {
@@ -231,7 +232,7 @@ const Measurement* Variant::find(const Measurement& like) const {
 }
 
 Dataset::Dataset(std::vector<RunFile> runs, const std::vector<std::string>& baseline)
-    : runs_(std::move(runs)) {
+    : has_baseline_files_(!baseline.empty()), runs_(std::move(runs)) {
   sort_into_variants(baseline);
   name_settings();
 }
@@ -259,10 +260,14 @@ void Dataset::sort_into_variants(const std::vector<std::string>& baseline) {
   }
 }
 
+std::string Dataset::setting_value(std::size_t variant, const std::string& key) const {
+  const auto found = settings_[variant].find(key);
+  return found == settings_[variant].end() ? "" : found->second;
+}
+
 void Dataset::name_settings() {
   const auto value_of = [this](std::size_t variant, const std::string& key) {
-    const auto found = settings_[variant].find(key);
-    return found == settings_[variant].end() ? "" : found->second;
+    return setting_value(variant, key);
   };
   for (std::size_t i = 0; i < variants_.size(); ++i) {
     variants_[i].setting = fmt::format("{} on {}", plural(value_of(i, "ranks"), "rank"),
@@ -315,6 +320,46 @@ std::vector<Dataset::Pair> Dataset::pairs() const {
           !after->is_baseline && share_results(variants_[i], *after)) {
         found.push_back({&variants_[i], after});
       }
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> Dataset::keys_that_differ(std::size_t a, std::size_t b) const {
+  std::set<std::string> keys;
+  for (const std::size_t variant : {a, b}) {
+    for (const auto& entry : settings_[variant]) {
+      if (setting_value(a, entry.first) != setting_value(b, entry.first)) {
+        keys.insert(entry.first);
+      }
+    }
+  }
+  return {keys.begin(), keys.end()};
+}
+
+std::string Dataset::mismatch(std::size_t baseline, std::size_t other) const {
+  std::string text;
+  for (const std::string& key : keys_that_differ(baseline, other)) {
+    text += fmt::format("{}{} in the baseline, {} here", text.empty() ? "" : "; ",
+                        phrase_of(key, setting_value(baseline, key)),
+                        phrase_of(key, setting_value(other, key)));
+  }
+  return fmt::format("{}: {}", variants_[other].launches.front()->file,
+                     text.empty() ? "the same setting, but no result that is in both" : text);
+}
+
+std::vector<std::string> Dataset::mismatches() const {
+  std::vector<std::string> found;
+  for (std::size_t other = 0; has_baseline_files_ && other < variants_.size(); ++other) {
+    std::optional<std::size_t> nearest;
+    for (std::size_t i = 0; i < variants_.size() && !variants_[other].is_baseline; ++i) {
+      if (variants_[i].is_baseline && (!nearest || keys_that_differ(i, other).size() <
+                                                       keys_that_differ(*nearest, other).size())) {
+        nearest = i;
+      }
+    }
+    if (nearest) {
+      found.push_back(mismatch(*nearest, other));
     }
   }
   return found;

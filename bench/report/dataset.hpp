@@ -60,6 +60,7 @@ struct TargetVerdict {
   std::optional<Ratio> worst;
   std::size_t launches = 0;  ///< that measured it
   std::int64_t cases_without_reference = 0;
+  bool has_few_samples = false;  ///< in some launch, so that nothing is decided
 
   [[nodiscard]] bool is_met() const;
 };
@@ -96,12 +97,21 @@ class Dataset {
     const Variant* after;
   };
   [[nodiscard]] std::vector<Pair> pairs() const;
+  /// Of each shown variant beside a baseline of files, what keeps it from being compared, a
+  /// sentence: the settings that differ from those of the nearest, or that no result is in both.
+  /// Empty where no files were named.
+  [[nodiscard]] std::vector<std::string> mismatches() const;
   [[nodiscard]] bool has_results() const;
 
  private:
   void sort_into_variants(const std::vector<std::string>& baseline);
   void name_settings();
+  /// The names of settings in which two variants differ.
+  [[nodiscard]] std::vector<std::string> keys_that_differ(std::size_t a, std::size_t b) const;
+  [[nodiscard]] std::string mismatch(std::size_t baseline, std::size_t other) const;
+  [[nodiscard]] std::string setting_value(std::size_t variant, const std::string& key) const;
 
+  bool has_baseline_files_;
   std::vector<RunFile> runs_;
   std::vector<Variant> variants_;
   std::vector<std::map<std::string, std::string>> settings_;  ///< of each variant

@@ -160,34 +160,44 @@ Scale strip_scale(Interval range) {
 
 std::string draw(const Chart& chart) {
   const Sheet sheet = sheet_of(chart);
-  const bool has_bars = !chart.categories.empty();
+  const bool has_categories = !chart.categories.empty();
   std::string drawn = fmt::format(
       "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" "
       "role=\"img\" aria-label=\"{}\"><title>{}</title><desc>{}</desc>",
       width, height, escape(chart.title), escape(chart.title), escape(chart.description));
   drawn += height_axis(chart, sheet);
-  drawn += has_bars ? category_axis(chart, sheet) : length_axis(chart, sheet);
-  const double title_below = has_bars ? 46 : 38;
+  drawn += has_categories ? category_axis(chart, sheet) : length_axis(chart, sheet);
+  const double title_below = has_categories ? 46 : 38;
   drawn += text("axis-x", (area.left + area.right) / 2, area.bottom + title_below, chart.x.title);
   drawn += level_line(chart, sheet);
-  drawn += has_bars ? bars(chart, sheet, area) : curves(chart, sheet);
+  drawn += has_categories ? columns(chart, sheet, area) : curves(chart, sheet);
   drawn += fmt::format("<path class=\"axis\" d=\"M{0},{1}V{2}H{3}\"/></svg>", area.left, area.top,
                        area.bottom, area.right);
   return drawn;
 }
 
+namespace {
+
+std::string legend_sample(const Chart& chart, const Series& series) {
+  if (chart.has_bars()) {
+    return "<rect class=\"bar\" x=\"9\" y=\"1\" width=\"14\" height=\"10\"/>";
+  }
+  const std::string line =
+      chart.categories.empty()
+          ? fmt::format("<path class=\"line\" d=\"M1,6H31\"{}/>", dashes(series.style))
+          : "";
+  return line + marker(series.style, 16, 6);
+}
+
+}  // namespace
+
 std::string legend(const Chart& chart) {
-  const bool has_bars = !chart.categories.empty();
   std::string drawn;
   for (const Series& series : chart.series) {
-    const std::string sample =
-        has_bars ? "<rect class=\"bar\" x=\"9\" y=\"1\" width=\"14\" height=\"10\"/>"
-                 : fmt::format("<path class=\"line\" d=\"M1,6H31\"{}/>{}", dashes(series.style),
-                               marker(series.style, 16, 6));
     drawn += fmt::format(
         "<li><svg class=\"s{}\" xmlns=\"http://www.w3.org/2000/svg\" width=\"32\" height=\"12\" "
         "aria-hidden=\"true\">{}</svg>{}</li>",
-        series.style, sample, escape(series.name));
+        series.style, legend_sample(chart, series), escape(series.name));
   }
   return "<ul class=\"legend\">" + drawn + "</ul>";
 }

@@ -23,8 +23,8 @@ std::string net(const std::string& parts) {
 Part verbs(const std::string& parts, std::vector<Panel> panels) {
   return {over_devices + parts, std::move(panels), takes_a_device};
 }
-Panel mpi_beside(const std::string& bench, const std::string& op) {
-  return part_of_another("MPI beside them", bench, op, Runs::any, "mpi");
+Panel mpi_beside(const std::string& bench, const std::string& op, Runs runs = Runs::any) {
+  return part_of_another("MPI beside them", bench, op, runs, "mpi");
 }
 /// A second number of ranks, beside net().
 Part more_ranks(const std::string& parts, Panel panel) {
@@ -40,10 +40,11 @@ std::vector<Experiment> microbenchmarks() {
        "The same operations of 8 bytes through shared memory, over TCP and over RDMA devices.",
        {{"",
          {small_operations({"Put, complete here", "Put and fence", "Get"},
-                           {{"own node", "rma", {"put", "put_fence", "get"}},
+                           {{"own node", "rma", {"put", "put_fence", "get"}, Runs::on_one_node},
                             {"another node, TCP", "net", {"put_here", "put", "get"}},
                             {"another node, RDMA", "verbs", {"put", "put_fence", "get"}}})}},
-        {shared("rma.contiguous"), {part_of_another("the line of the own node", "rma", "put")}},
+        {shared("rma.contiguous"),
+         {part_of_another("the line of the own node", "rma", "put", Runs::on_one_node)}},
         {net("net.latency"),
          {part_of_another("the line of another node over TCP", "net", "put_here")}},
         verbs("verbs.latency",
@@ -73,8 +74,9 @@ std::vector<Experiment> microbenchmarks() {
        "memory copy, and far ahead of messages.",
        "Gets and puts on one node beside memcpy between the same buffers, and beside MPI.",
        {{shared("rma.contiguous"),
-         {curves_of("rma", "get", Show::speed), curves_of("rma", "put", Show::speed),
-          mpi_beside("rma", "get")}}}},
+         {curves_of("rma", "get", Show::speed, Runs::on_one_node),
+          curves_of("rma", "put", Show::speed, Runs::on_one_node),
+          mpi_beside("rma", "get", Runs::on_one_node)}}}},
       {"Figure 18",
        "Square patches in one call",
        "A patch of n × n doubles in one strided call was faster than in a non-blocking call for "
@@ -103,7 +105,7 @@ std::vector<Experiment> microbenchmarks() {
        "The same three ways over TCP, beside one bare round trip.",
        {{net("net.scattered"),
          {bars_of("1000 scattered doubles over TCP", "net",
-                  {{"get_vector", "get"}, {"put_vector", "put"}}, Spacing::logarithmic)}}}},
+                  {{"get_vector", "get"}, {"put_vector", "put"}})}}}},
   };
 }
 
@@ -137,22 +139,19 @@ Experiment multigrid() {
                   {"class_W", "W"},
                   {"class_A", "A"},
                   {"class_B", "B"},
-                  {"class_C", "C"}},
-                 Spacing::logarithmic),
+                  {"class_C", "C"}}),
          bars_of("NAS MG, exposed exchange", "mg",
                  {{"exposed_S", "S"},
                   {"exposed_W", "W"},
                   {"exposed_A", "A"},
                   {"exposed_B", "B"},
-                  {"exposed_C", "C"}},
-                 Spacing::logarithmic),
+                  {"exposed_C", "C"}}),
          bars_of("NAS MG, exchange of the rank that waits longest", "mg",
                  {{"exchange_S", "S"},
                   {"exchange_W", "W"},
                   {"exchange_A", "A"},
                   {"exchange_B", "B"},
-                  {"exchange_C", "C"}},
-                 Spacing::logarithmic)}},
+                  {"exchange_C", "C"}})}},
        {shared(short_classes), multigrid_classes("on one node", Runs::on_one_node),
         "Without MPI's messages there is nothing to compare."},
        {net(short_classes), multigrid_classes("between nodes", Runs::between_nodes)},
@@ -182,8 +181,7 @@ std::vector<Experiment> sparse_products() {
           bars_of("Product with a sparse matrix, time", "spmv",
                   {{"fe2d:200", "finite elements"},
                    {"stencil27:24", "27-point stencil"},
-                   {"random:10000,9", "random"}},
-                  Spacing::logarithmic),
+                   {"random:10000,9", "random"}}),
           mpi_beside("spmv", "fe2d:200")}},
         more_ranks("spmv.modes", times_by_ranks("products by numbers of ranks", "spmv",
                                                 {{"fe2d:200", "Finite elements"},

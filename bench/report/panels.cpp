@@ -15,6 +15,7 @@
 #include "bench/report/backends.hpp"
 #include "bench/report/drawing.hpp"
 #include "bench/report/pattern_picture.hpp"
+#include "bench/support/overlap.hpp"
 
 namespace tessera::bench::report {
 namespace {
@@ -75,23 +76,25 @@ double clamped(double percent) {
   return std::clamp(percent, 0.0, whole);
 }
 
-/// What a computation hides of a transfer, (blocking + computing - overlapped) / blocking, with
-/// ends that the intervals of the three allow at most; none where the computation took longer alone
-/// than beside the transfer, by others' doing.
+/// What a computation hides of a transfer, (blocking + computing - overlapped) / blocking, at most
+/// what it lasts, with ends that the intervals of the three allow; none where one of the two took
+/// longer alone than both together, by others' doing.
 std::optional<Part> hidden_part(const Entry& blocking, const Entry& computing,
                                 const Entry& overlapped) {
-  constexpr double tolerance = 1.05;
   const Interval alone = blocking.ci95();
   if (blocking.median() <= 0 || alone.lo <= 0 ||
-      computing.median() > tolerance * overlapped.median()) {
+      !is_credible_overlap(blocking.median(), computing.median(), overlapped.median())) {
     return std::nullopt;
   }
   const double lost = computing.ci95().lo - overlapped.ci95().hi;
   const double won = computing.ci95().hi - overlapped.ci95().lo;
   const double lo = 1 + lost / (lost < 0 ? alone.lo : alone.hi);
   const double hi = 1 + won / (won > 0 ? alone.lo : alone.hi);
-  const double value = 1 + (computing.median() - overlapped.median()) / blocking.median();
-  return Part{clamped(whole * value), {clamped(whole * lo), clamped(whole * hi)}};
+  const double value = hidden_fraction(blocking.median(), computing.median(), overlapped.median());
+  const auto percent = [most = std::min(computing.ci95().hi / alone.lo, 1.0)](double part) {
+    return whole * std::clamp(part, 0.0, most);
+  };
+  return Part{whole * value, {percent(lo), percent(hi)}};
 }
 
 struct HiddenPart {
@@ -130,10 +133,11 @@ std::optional<double> step_of(std::string_view shape) {
   return read.ec == std::errc{} ? std::optional(percent) : std::nullopt;
 }
 
-/// The most that any step hid of each size, and for each size what each step hid.
+/// What the longest step hid of each size, and for each size what each step hid. Not the step that
+/// hid most: the highest of several numbers is the one that chance helped most.
 std::vector<Chart> step_charts(const Variant& variant) {
-  Chart most = blank_chart("The most that any computation hides of a get, by its size",
-                           {"Size", Unit::bytes, Spacing::logarithmic}, percent_axis("Hidden"));
+  Chart longest = blank_chart("What the longest computation hides of a get, by its size",
+                              {"Size", Unit::bytes, Spacing::logarithmic}, percent_axis("Hidden"));
   std::map<std::int64_t, Chart> by_size;
   for (const Measurement& each : variant.measurements) {
     const auto step = step_of(each.shape);
@@ -151,19 +155,16 @@ std::vector<Chart> step_charts(const Variant& variant) {
             .first->second;
     for (const auto& [name, part] : hidden_parts(each)) {
       series_of(chart, name).points.push_back({*step, part.value, part.ci95});
-      auto& points = series_of(most, name).points;
-      const auto same = std::find_if(points.begin(), points.end(),
-                                     [size](const Point& point) { return point.x == size; });
-      if (same == points.end()) {
-        points.push_back({size, part.value, part.ci95});
-      } else if (same->y < part.value) {
-        *same = {size, part.value, part.ci95};
-      }
     }
   }
-  std::vector<Chart> charts = {most};
-  for (auto& entry : by_size) {
-    charts.push_back(std::move(entry.second));
+  std::vector<Chart> charts = {longest};
+  for (auto& [size, chart] : by_size) {
+    for (const Series& series : chart.series) {
+      Point last = *std::ranges::max_element(series.points, {}, &Point::x);
+      last.x = static_cast<double>(size);
+      series_of(charts.front(), series.name).points.push_back(last);
+    }
+    charts.push_back(std::move(chart));
   }
   return charts;
 }
@@ -358,10 +359,13 @@ bool is_among(const Variant& variant, Runs runs) {
 
 }  // namespace
 
-Panel curves_of(const std::string& bench, const std::string& op, Show show) {
+Panel curves_of(const std::string& bench, const std::string& op, Show show, Runs runs) {
   return panel_of(fmt::format("{} of {} {}", name_of(show), bench, op),
                   [=](const Variant& variant) {
                     std::vector<Chart> charts;
+                    if (!is_among(variant, runs)) {
+                      return charts;
+                    }
                     for (const Sweep& sweep : sweeps_of(variant, bench, op)) {
                       charts.push_back(chart_of(sweep, show));
                     }
@@ -369,11 +373,9 @@ Panel curves_of(const std::string& bench, const std::string& op, Show show) {
                   });
 }
 
-Panel bars_of(const std::string& title, const std::string& bench, const std::vector<Bar>& bars,
-              Spacing spacing) {
+Panel bars_of(const std::string& title, const std::string& bench, const std::vector<Bar>& bars) {
   return panel_of(title, [=](const Variant& variant) {
     Chart chart = blank_chart(title, {"", Unit::count, {}}, axis_of(Show::time));
-    chart.y.spacing = spacing;
     for (const Bar& bar : bars) {
       const Measurement* const found = find(variant, bench, bar.op);
       if (found == nullptr) {
@@ -400,7 +402,7 @@ Panel small_operations(const std::vector<std::string>& columns, const std::vecto
             std::string body;
             for (const SmallRow& row : rows) {
               for (const Variant* const variant : dataset.shown()) {
-                body += small_row(dataset, *variant, row);
+                body += is_among(*variant, row.runs) ? small_row(dataset, *variant, row) : "";
               }
             }
             return body.empty()

@@ -23,8 +23,11 @@ struct Panel {
   std::string operator()(const Dataset& dataset) const { return draw(dataset); }
 };
 
+/// In which runs a result is looked for.
+enum class Runs { any, on_one_node, between_nodes };
+
 /// All candidates of one operation over its sizes.
-Panel curves_of(const std::string& bench, const std::string& op, Show show);
+Panel curves_of(const std::string& bench, const std::string& op, Show show, Runs runs = Runs::any);
 
 /// An operation of one size, and what it is called on the chart.
 struct Bar {
@@ -32,14 +35,14 @@ struct Bar {
   std::string name;
 };
 /// Several operations side by side, all candidates of each but the yardsticks.
-Panel bars_of(const std::string& title, const std::string& bench, const std::vector<Bar>& bars,
-              Spacing spacing);
+Panel bars_of(const std::string& title, const std::string& bench, const std::vector<Bar>& bars);
 
 /// A line of small_operations(): a suite, and its operations for each column.
 struct SmallRow {
   std::string name;
   std::string bench;
   std::vector<std::string> ops;
+  Runs runs = Runs::any;
 };
 /// A table of what operations of 8 bytes take.
 Panel small_operations(const std::vector<std::string>& columns, const std::vector<SmallRow>& rows);
@@ -65,8 +68,6 @@ Panel patterns_of(const std::vector<std::string>& names);
 /// What each rank spent communicating.
 Panel communication_by_rank();
 
-/// In which runs a result is looked for.
-enum class Runs { any, on_one_node, between_nodes };
 /// Draws nothing: stands for what another panel shows as far as files have it, a bar, a line of a
 /// table, and may be missing for itself. With `by`, whose name begins so has to be among those that
 /// were measured.

@@ -210,7 +210,8 @@ TargetLine to_target(const Value& json) {
     target.cases_without_reference = json.at("cases_without_reference").integer(0);
   }
   if (json.has("worst")) {
-    target.worst = Ratio{json.at("worst").number(), json.at("ci95").interval()};
+    target.worst = Ratio{json.at("worst").number(), json.at("ci95").interval(),
+                         json.has("samples_n") ? json.at("samples_n").integer(1) : 0};
     target.where = json.at("where").text();
   }
   return target;
@@ -282,6 +283,10 @@ void read_launch(const Value& launch, RunFile& run) {
   }
   run.ranks = launch.at("ranks").integer(1);
   run.nodes = launch.at("nodes").integer(1);
+  // Files from before tell it by their command alone.
+  if (std::find(run.argv.begin(), run.argv.end(), no_check_option) != run.argv.end()) {
+    run.options.emplace(no_check_option, "yes");
+  }
   run.binding = launch.at("binding").text();
   run.is_oversubscribed = launch.at("oversubscribed").truth();
 }
@@ -309,6 +314,11 @@ std::string reason_of(const Json::parse_error& error) {
 }
 
 }  // namespace
+
+bool RunFile::has_few_samples() const {
+  return std::any_of(results.begin(), results.end(),
+                     [](const Result& each) { return each.samples_n < samples_for_an_interval; });
+}
 
 RunFile to_run_file(const std::string& name, const Json& json) {
   const Value root(name, json, "");

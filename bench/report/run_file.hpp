@@ -62,7 +62,7 @@ struct TargetLine {
   double limit = 0;
   std::int64_t cases = 0;
   std::int64_t cases_without_reference = 0;
-  std::optional<Ratio> worst;
+  std::optional<Ratio> worst;  ///< without samples_n where the file doesn't tell
   std::string where;
 };
 
@@ -74,6 +74,11 @@ struct RatingLine {
 };
 
 struct RunFile {
+  /// Whether --no-check left the check of the data out.
+  [[nodiscard]] bool is_unchecked() const { return options.contains(no_check_option); }
+  /// Whether some interval of it has all samples, and less than 95 %.
+  [[nodiscard]] bool has_few_samples() const;
+
   std::string file;
   std::string suite_version;
   std::string git;

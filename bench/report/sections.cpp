@@ -43,6 +43,18 @@ std::set<std::string> wrong_results(const Dataset& dataset) {
   return found;
 }
 
+/// Files of which `says` is true, in a box; empty where there are none.
+std::string box_of(const Dataset& dataset, const std::string& words,
+                   bool (RunFile::*says)() const) {
+  std::set<std::string> found;
+  for (const RunFile& run : dataset.runs()) {
+    if ((run.*says)()) {
+      found.insert(run.file);
+    }
+  }
+  return found.empty() ? "" : "<div class=\"box\">" + words + list(found) + "</div>\n";
+}
+
 /// The settings of one shown variant, as lines of names and values.
 std::vector<std::pair<std::string, std::string>> facts_of(const Variant& variant) {
   const RunFile& run = *variant.launches.front();
@@ -121,7 +133,17 @@ std::string_view verdict_on(const RatingLine& rating, const RunFile& run) {
   if (!rating.valid) {
     return "wrong";
   }
+  if (run.is_unchecked()) {
+    return "not checked; no headline";
+  }
   return run.objections.empty() ? "verified" : "verified; no headline";
+}
+
+std::string_view class_of(const RatingLine& rating, const RunFile& run) {
+  if (!rating.valid) {
+    return "bad";
+  }
+  return run.is_unchecked() ? "faint" : "good";
 }
 
 std::string ratings_table(const Dataset& dataset) {
@@ -131,8 +153,8 @@ std::string ratings_table(const Dataset& dataset) {
       body += fmt::format(
           "<tr><th>{}</th><td>{}</td><td class=\"text\">{}</td><td class=\"text {}\">{}</td>"
           "<td class=\"text\">{}</td></tr>\n",
-          escape(rating.name), brief(rating.value), escape(rating.unit),
-          rating.valid ? "good" : "bad", verdict_on(rating, run), escape(run.file));
+          escape(rating.name), brief(rating.value), escape(rating.unit), class_of(rating, run),
+          verdict_on(rating, run), escape(run.file));
     }
   }
   return body.empty() ? ""
@@ -264,6 +286,16 @@ std::string objections_box(const Dataset& dataset) {
         "concluded:" +
         list(wrong) + "</div>\n";
   }
+  box += box_of(dataset,
+                "<strong>Not checked.</strong> Nobody looked whether the data of these files was "
+                "right:",
+                &RunFile::is_unchecked);
+  box += box_of(dataset,
+                fmt::format("<strong>Few samples.</strong> Some results of these files have fewer "
+                            "than {}: their intervals have all that was seen, which is less than "
+                            "95 %:",
+                            samples_for_an_interval),
+                &RunFile::has_few_samples);
   std::map<std::string, std::string> files;  // by what stands against them
   for (const RunFile& run : dataset.runs()) {
     for (const std::string& objection : run.objections) {
@@ -290,6 +322,11 @@ std::string machines(const Dataset& dataset) {
 
 std::string changes(const Dataset& dataset) {
   const auto pairs = dataset.pairs();
+  if (const auto reasons = dataset.mismatches(); pairs.empty() && !reasons.empty()) {
+    return "<p>A baseline was given, but nothing is compared with it: only what ran under the same "
+           "setting is.</p>" +
+           list({reasons.begin(), reasons.end()}) + "\n";
+  }
   if (pairs.empty()) {
     return "<p>There is nothing to compare: under each setting all files with the same results are "
            "of one version. Files "

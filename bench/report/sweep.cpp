@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -309,7 +310,28 @@ std::vector<Sweep> sweeps_of(const Variant& variant, std::string_view bench) {
   return sweeps;
 }
 
+namespace {
+
+/// Bars need an axis from 0, on which the shortest of them can still be seen.
+void choose_spacing(Chart& chart) {
+  constexpr double widest = 20;
+  double least = std::numeric_limits<double>::max();
+  double most = 0;
+  for (const Series& series : chart.series) {
+    for (const Point& point : series.points) {
+      least = std::min(least, point.y);
+      most = std::max(most, point.y);
+    }
+  }
+  if (!chart.categories.empty() && most <= widest * least) {
+    chart.y.spacing = Spacing::linear;
+  }
+}
+
+}  // namespace
+
 void finish(Chart& chart) {
+  choose_spacing(chart);
   std::vector<std::string> names;
   for (const Series& each : chart.series) {
     names.push_back(each.name);

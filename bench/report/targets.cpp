@@ -15,6 +15,9 @@ namespace tessera::bench::report {
 namespace {
 
 std::string verdict_of(const TargetVerdict& verdict) {
+  if (verdict.has_few_samples) {
+    return "<td class=\"text faint\">too few samples</td>";
+  }
   if (verdict.worst) {
     return verdict.is_met() ? "<td class=\"text good\">met</td>"
                             : "<td class=\"text bad\">missed</td>";

@@ -44,7 +44,7 @@ Candidate cooperative(const std::string& name, Session& session, Actors actors, 
 Ratio rate_ratio(const Measured& one, const Measured& all) {
   const Ratio times = ratio_of_medians(one.samples_ns, all.samples_ns);
   const double factor = static_cast<double>(all.bytes) / static_cast<double>(one.bytes);
-  return {times.value * factor, {times.ci95.lo * factor, times.ci95.hi * factor}};
+  return times.scaled(factor);
 }
 
 void add_plainly(std::byte* to, const std::byte* from, std::size_t bytes) {
@@ -104,6 +104,7 @@ std::vector<Candidate> accumulate_candidates(Session& session, OwnSide& own, Pla
   }
   const auto ours = [=, &job = session.job(), to = own.region().at(own.target(), offset)] {
     rma::require(rma::accumulate(job, to, here, bytes, rma::Scale::of(1.0)));
+    rma::require(job.fence(to.rank));  // else it would be counted what is only on its way
   };
   candidates.push_back(
       checked(cooperative("one rank", session, Actors::one, bytes, ours), Actors::one));
@@ -118,7 +119,7 @@ void measure_accumulate(Session& session, const std::string& bench, OwnSide& own
   for (const std::size_t bytes : {64U << 10, 256U << 10, 4U << 20}) {
     const auto candidates = accumulate_candidates(session, own, places, bytes);
     if (!table) {
-      table.emplace(session.table("Accumulate on One Target, " + where + ", Bandwidth",
+      table.emplace(session.table("Accumulate and Fence on One Target, " + where + ", Bandwidth",
                                   candidates.size() - 1, Quantity::bandwidth));
     }
     const auto size = static_cast<std::int64_t>(bytes);
@@ -192,7 +193,8 @@ void measure_lock(Session& session, const std::string& bench, OwnSide& own) {
         [&own] { own.unlock(own.target()); });
   };
   candidates.push_back(std::move(ours));
-  Table table = session.table("Contended Lock and Unlock Latency", candidates.size() - 1);
+  Table table = session.table("Contended Lock and Unlock Latency", candidates.size() - 1,
+                              Quantity::latency, "Ranks");
   const Subject subject{bench, "lock_unlock_contended", "", 8};
   session.measure(table, subject, session.crew().size(), candidates,
                   side_by_side(session.options().measure_options()));

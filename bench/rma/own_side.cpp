@@ -55,14 +55,6 @@ rma::Region make_region(rma::Job& job, const Mapping* attached, std::size_t byte
 
 }  // namespace
 
-Completes completes(const Session& session, Completes otherwise) {
-  const std::string& asked = session.options().sync;
-  if (asked.empty()) {
-    return otherwise;
-  }
-  return asked == "flush" ? Completes::at_target : Completes::here;
-}
-
 OwnSide::OwnSide(rma::Job& job, const FloorOptions& options)
     : OwnSide(job, options, rma::TeamRank{job.size() > 1 ? 1 : 0}) {}
 
@@ -109,10 +101,10 @@ Workspace OwnSide::workspace() {
 }
 
 template <class Once>
-Candidate OwnSide::make(const Case& c, Completes completes, Once once) {
+Candidate OwnSide::make(const Case& c, Once once) {
   const Workspace places = workspace();
   const bool verifies = job_.rank().value == 0;
-  if (completes == Completes::here || c.operation == Operation::get) {
+  if (!c.needs_fence()) {
     return transfer_candidate(name_, c, places, verifies, std::move(once));
   }
   return transfer_candidate(name_, c, places, verifies,
@@ -123,7 +115,7 @@ Candidate OwnSide::make(const Case& c, Completes completes, Once once) {
                             });
 }
 
-std::optional<Candidate> OwnSide::candidate(const Case& c, Completes completes) {
+std::optional<Candidate> OwnSide::candidate(const Case& c) {
   if (c.operation == Operation::lock_unlock) {
     return locks_.ok() ? std::optional(lock_unlock(target_, false)) : std::nullopt;
   }
@@ -135,64 +127,63 @@ std::optional<Candidate> OwnSide::candidate(const Case& c, Completes completes) 
   }
   switch (c.layout) {
     case Layout::contiguous:
-      return contiguous(c, completes);
+      return contiguous(c);
     case Layout::strided:
-      return strided(c, completes);
+      return strided(c);
     case Layout::vector:
-      return vector(c, completes);
+      return vector(c);
     case Layout::separate:
     case Layout::window:
-      return separate(c, completes);
+      return separate(c);
     case Layout::aggregate:
-      return c.operation == Operation::accumulate ? std::nullopt
-                                                  : std::optional(aggregate(c, completes));
+      return c.operation == Operation::accumulate ? std::nullopt : std::optional(aggregate(c));
   }
   return std::nullopt;
 }
 
-Candidate OwnSide::contiguous(const Case& c, Completes completes) {
+Candidate OwnSide::contiguous(const Case& c) {
   std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
   switch (c.operation) {
     case Operation::get:
-      return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
+      return make(c, [=, &job](std::size_t local, std::size_t remote) {
         require(rma::get(job, there + remote, here + local, c.run_bytes));
       });
     case Operation::accumulate:
-      return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
+      return make(c, [=, &job](std::size_t local, std::size_t remote) {
         require(rma::accumulate(job, there + remote, here + local, c.run_bytes,
                                 rma::Scale::of(c.scale)));
       });
     default:
-      return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
+      return make(c, [=, &job](std::size_t local, std::size_t remote) {
         require(rma::put(job, there + remote, here + local, c.run_bytes));
       });
   }
 }
 
-Candidate OwnSide::strided(const Case& c, Completes completes) {
+Candidate OwnSide::strided(const Case& c) {
   std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
   const rma::CopyShape shape = shape_of(c);
   switch (c.operation) {
     case Operation::get:
-      return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
+      return make(c, [=, &job](std::size_t local, std::size_t remote) {
         require(rma::get(job, there + remote, here + local, shape));
       });
     case Operation::accumulate:
-      return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
+      return make(c, [=, &job](std::size_t local, std::size_t remote) {
         require(rma::accumulate(job, there + remote, here + local, shape, rma::Scale::of(c.scale)));
       });
     default:
-      return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
+      return make(c, [=, &job](std::size_t local, std::size_t remote) {
         require(rma::put(job, there + remote, here + local, shape));
       });
   }
 }
 
-Candidate OwnSide::vector(const Case& c, Completes completes) {
+Candidate OwnSide::vector(const Case& c) {
   std::vector<rma::Fragment> list;
   for (std::int64_t run = 0; run < c.runs; ++run) {
     list.push_back({local().data() + c.local_offset(run), c.remote_offset(run), c.run_bytes});
@@ -201,44 +192,42 @@ Candidate OwnSide::vector(const Case& c, Completes completes) {
   rma::Job& job = job_;
   switch (c.operation) {
     case Operation::get:
-      return make(c, completes,
-                  [=, &job](std::size_t, std::size_t) { require(rma::get(job, there, list)); });
+      return make(c, [=, &job](std::size_t, std::size_t) { require(rma::get(job, there, list)); });
     case Operation::accumulate:
-      return make(c, completes, [=, &job](std::size_t, std::size_t) {
+      return make(c, [=, &job](std::size_t, std::size_t) {
         require(rma::accumulate(job, there, list, rma::Scale::of(c.scale)));
       });
     default:
-      return make(c, completes,
-                  [=, &job](std::size_t, std::size_t) { require(rma::put(job, there, list)); });
+      return make(c, [=, &job](std::size_t, std::size_t) { require(rma::put(job, there, list)); });
   }
 }
 
-Candidate OwnSide::separate(const Case& c, Completes completes) {
+Candidate OwnSide::separate(const Case& c) {
   rma::Job& job = job_;
   const std::size_t bytes = c.run_bytes;
   const rma::Scale scale = rma::Scale::of(c.scale);
   switch (c.operation) {
     case Operation::get:
-      return each_run(c, completes, [&job, bytes](RemoteAddress theirs, std::byte* mine) {
+      return each_run(c, [&job, bytes](RemoteAddress theirs, std::byte* mine) {
         return rma::get_async(job, theirs, mine, bytes);
       });
     case Operation::accumulate:
-      return each_run(c, completes, [&job, bytes, scale](RemoteAddress theirs, std::byte* mine) {
+      return each_run(c, [&job, bytes, scale](RemoteAddress theirs, std::byte* mine) {
         return rma::accumulate_async(job, theirs, mine, bytes, scale);
       });
     default:
-      return each_run(c, completes, [&job, bytes](RemoteAddress theirs, std::byte* mine) {
+      return each_run(c, [&job, bytes](RemoteAddress theirs, std::byte* mine) {
         return rma::put_async(job, theirs, mine, bytes);
       });
   }
 }
 
 template <class Start>
-Candidate OwnSide::each_run(const Case& c, Completes completes, Start start) {
+Candidate OwnSide::each_run(const Case& c, Start start) {
   std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
-  return make(c, completes, [=, &job](std::size_t local, std::size_t remote) {
+  return make(c, [=, &job](std::size_t local, std::size_t remote) {
     for (std::int64_t run = 0; run < c.runs; ++run) {
       start(there + (remote + c.remote_offset(run)), here + local + c.local_offset(run)).detach();
     }
@@ -246,13 +235,13 @@ Candidate OwnSide::each_run(const Case& c, Completes completes, Start start) {
   });
 }
 
-Candidate OwnSide::aggregate(const Case& c, Completes completes) {
+Candidate OwnSide::aggregate(const Case& c) {
   std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   const bool gets = c.operation == Operation::get;
   // One for all repetitions, as a program would keep it.
   const auto gathered = std::make_shared<rma::Aggregate>(job_);
-  return make(c, completes, [=](std::size_t local, std::size_t remote) {
+  return make(c, [=](std::size_t local, std::size_t remote) {
     for (std::int64_t run = 0; run < c.runs; ++run) {
       std::byte* const mine = here + local + c.local_offset(run);
       const RemoteAddress theirs = there + (remote + c.remote_offset(run));
@@ -303,7 +292,8 @@ Candidate OwnSide::atomic(const Case& c) {
 
 std::optional<Candidate> OwnSide::stream(Operation operation, std::size_t bytes,
                                          std::int64_t messages, Completes completes) {
-  const Case whole = Case::contiguous(operation, bytes * static_cast<std::size_t>(messages));
+  const Case whole =
+      Case::contiguous(operation, bytes * static_cast<std::size_t>(messages)).completing(completes);
   if (!fits(whole, workspace())) {
     return std::nullopt;
   }
@@ -311,7 +301,7 @@ std::optional<Candidate> OwnSide::stream(Operation operation, std::size_t bytes,
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
   const bool gets = operation == Operation::get;
-  return make(whole, completes, [=, &job](std::size_t local, std::size_t remote) {
+  return make(whole, [=, &job](std::size_t local, std::size_t remote) {
     rma::Handle all;
     for (std::int64_t i = 0; i < messages; ++i) {
       const std::size_t at = static_cast<std::size_t>(i) * bytes;
@@ -351,14 +341,14 @@ std::optional<Started> OwnSide::started(Operation operation, std::size_t bytes) 
 }
 
 std::optional<Candidate> OwnSide::put_from_new_memory(std::size_t bytes, PausableClock& clock) {
-  const Case c = Case::contiguous(Operation::put, bytes);
+  const Case c = Case::contiguous(Operation::put, bytes).completing(Completes::here);
   if (!fits(c, workspace())) {
     return std::nullopt;
   }
   rma::Job& job = job_;
   const std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
-  return make(c, Completes::here, [=, &job, &clock](std::size_t local, std::size_t remote) {
+  return make(c, [=, &job, &clock](std::size_t local, std::size_t remote) {
     std::optional<Mapping> fresh;
     clock.pause([&] {
       fresh.emplace(bytes, Sharing::own);

@@ -29,15 +29,6 @@
 
 namespace tessera::bench {
 
-/// Where a put or an accumulate is complete before the next repetition begins.
-enum class Completes {
-  here,       ///< the source may be reused: what the call promises
-  at_target,  ///< after a fence: what MPI_Win_flush and an answer over TCP promise
-};
-
-/// What -s asks for, or `otherwise`.
-Completes completes(const Session& session, Completes otherwise);
-
 /// What the local buffer is made of.
 enum class LocalMemory {
   ordinary,   ///< private, as a user's that has not heard of allocate_local
@@ -61,8 +52,7 @@ class OwnSide {
   [[nodiscard]] std::span<std::byte> local() const { return local_; }
 
   /// None when the buffers are too small, or there are no locks.
-  [[nodiscard]] std::optional<Candidate> candidate(const Case& c,
-                                                   Completes completes = Completes::here);
+  [[nodiscard]] std::optional<Candidate> candidate(const Case& c);
   /// `messages` puts or gets of `bytes` each side by side, all outstanding, and one wait for all;
   /// behind puts also a fence, unless they complete here. None when the buffers are too small.
   [[nodiscard]] std::optional<Candidate> stream(Operation operation, std::size_t bytes,
@@ -87,14 +77,14 @@ class OwnSide {
  private:
   [[nodiscard]] Workspace workspace();
   template <class Once>
-  [[nodiscard]] Candidate make(const Case& c, Completes completes, Once once);
-  [[nodiscard]] Candidate contiguous(const Case& c, Completes completes);
-  [[nodiscard]] Candidate strided(const Case& c, Completes completes);
-  [[nodiscard]] Candidate vector(const Case& c, Completes completes);
-  [[nodiscard]] Candidate separate(const Case& c, Completes completes);
+  [[nodiscard]] Candidate make(const Case& c, Once once);
+  [[nodiscard]] Candidate contiguous(const Case& c);
+  [[nodiscard]] Candidate strided(const Case& c);
+  [[nodiscard]] Candidate vector(const Case& c);
+  [[nodiscard]] Candidate separate(const Case& c);
   template <class Start>
-  [[nodiscard]] Candidate each_run(const Case& c, Completes completes, Start start);
-  [[nodiscard]] Candidate aggregate(const Case& c, Completes completes);
+  [[nodiscard]] Candidate each_run(const Case& c, Start start);
+  [[nodiscard]] Candidate aggregate(const Case& c);
   [[nodiscard]] Candidate atomic(const Case& c);
 
   rma::Job& job_;

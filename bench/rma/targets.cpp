@@ -52,7 +52,7 @@ std::vector<Target> shm_targets() {
   return {
       {"put, get 8 B: time / memcpy", "memcpy", Sense::time_at_most, 6, is_word},
       {"put, get 8 B: speed / ARMCI-MPI", "armci-mpi", Sense::speed_at_least, 8, is_word},
-      {"put, get 8 B: speed / MPI and flush", "mpi", Sense::speed_at_least, 8, is_word},
+      {"put, get 8 B: speed / MPI and flush_local", "mpi", Sense::speed_at_least, 8, is_word},
       {"put, get 4 KiB: speed / ARMCI-MPI", "armci-mpi", Sense::speed_at_least, 3.5, is_page_copy},
       {"put, get from 32 KiB: speed / memcpy", "memcpy", Sense::speed_at_least, 0.95, is_long_copy},
       {"put, get rows from 64 B: speed / loop", "memcpy", Sense::speed_at_least, 0.90,

@@ -66,11 +66,10 @@ class Bench {
 
   /// Collective. Measures `c` and adds a line to `table`, which is made for the first case.
   void measure(std::optional<Table>& table, const std::string& title, Quantity quantity,
-               const Case& c, std::int64_t line) {
+               const Case& unasked, std::int64_t line) {
+    const Case c = session_.as_asked(unasked);
     const bool has_rows = c.layout != Layout::contiguous && c.layout != Layout::window;
-    if (auto mine =
-            own_.candidate(c, completes(session_, c.layout == Layout::window ? Completes::at_target
-                                                                             : Completes::here))) {
+    if (auto mine = own_.candidate(c)) {
       measure(table, title, quantity, {c.name(), c.name(), c.shape(), 0}, c, std::move(*mine), line,
               has_rows ? "Rows" : "Size");
     }
@@ -85,7 +84,7 @@ class Bench {
     subject.bench = "rma";
     subject.size = static_cast<std::int64_t>(c.bytes());
     if (!table) {
-      table.emplace(session_.table(title, candidates.size() - 1, quantity, size_name));
+      table.emplace(session_.table_of(c, title, candidates.size() - 1, quantity, size_name));
     }
     // MPI's messages need both ends, which begin a little apart.
     const bool has_both_ends =
@@ -110,7 +109,8 @@ class Bench {
       return std::nullopt;
     }
     if (c.operation == Operation::put) {
-      return mpi_stream_candidate(session_.crew(), c.bytes(), 1);
+      return session_.has_answers_beside(c) ? mpi_stream_candidate(session_.crew(), c.bytes(), 1)
+                                            : std::nullopt;
     }
     const auto get =
         c.operation == Operation::get ? mpi_started_get(session_.crew(), c.bytes()) : std::nullopt;
@@ -168,7 +168,7 @@ void measure_aggregation(Session& session) {
   for (const Operation operation : {Operation::put, Operation::get}) {
     std::vector<Candidate> candidates = bench.floors(Case::vector(operation, 8, scattered_words));
     const auto add = [&](const Case& c, const char* name) {
-      candidates.push_back(*bench.own().candidate(c, Completes::at_target));
+      candidates.push_back(*bench.own().candidate(c));
       candidates.back().name = name;
     };
     add(Case::separate(operation, 8, scattered_words), one_by_one);
@@ -196,6 +196,8 @@ void measure_aggregation(Session& session) {
 void measure_contiguous(Session& session) {
   const std::vector<std::int64_t> sizes = session.options().sizes();
   Bench bench(session);
+  session.remark_on_answers("MPI's messages",
+                            session.as_asked(Case::contiguous(Operation::put, 8)));
   for (const Operation operation : transfers) {
     // Small sizes as times, the same with the large ones as rates: OSU has a program for each.
     for (const Quantity quantity : {Quantity::latency, Quantity::bandwidth}) {
@@ -216,7 +218,7 @@ void measure_contiguous(Session& session) {
   std::optional<Table> fenced;
   const Case word = Case::contiguous(Operation::put, 8);
   bench.measure(fenced, "Put and Fence Latency", Quantity::latency, {"rma", "put_fence", "", 8},
-                word, *bench.own().candidate(word, Completes::at_target), 8);
+                word, *bench.own().candidate(word), 8);
 }
 
 void measure_strided(Session& session) {

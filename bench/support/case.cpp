@@ -97,6 +97,12 @@ Case Case::window(Operation operation, std::size_t run_bytes, std::int64_t messa
   return result;
 }
 
+Case Case::completing(Completes where) const {
+  Case result = *this;
+  result.completes = where;
+  return result;
+}
+
 std::size_t Case::remote_offset(std::int64_t index) const {
   const std::int64_t place = is_scattered() ? index * scatter_step % runs : index;
   return static_cast<std::size_t>(place) * remote_stride;

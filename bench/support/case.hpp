@@ -15,6 +15,9 @@
 // window is OSU's: runs side by side at both ends, each moved by a non-blocking call of its own.
 //
 // Accumulate works on doubles: remote += scale * local.
+//
+// Where a put or an accumulate is complete belongs to the case: one that is under way to its target
+// and one that has arrived there are two things to measure.
 #pragma once
 
 #include <cstddef>
@@ -33,12 +36,25 @@ enum class Operation {
   lock_unlock,   ///< of a free mutex
 };
 
+/// Where a put or an accumulate is complete before the next repetition begins.
+enum class Completes {
+  here,       ///< the source may be reused: what the call promises
+  at_target,  ///< after a fence: what MPI_Win_flush and an answer over TCP promise
+};
+
 enum class Layout { contiguous, strided, vector, separate, aggregate, window };
 
 /// Whether it works on one word or lock, and moves no runs.
 constexpr bool is_atomic(Operation operation) {
   return operation == Operation::fetch_add || operation == Operation::swap ||
          operation == Operation::compare_swap || operation == Operation::lock_unlock;
+}
+
+/// Where puts and accumulates of a layout are complete, unless somebody asks for another place. On
+/// one node what is complete here has arrived. Between nodes it is on its way, and so would those
+/// be compared that wait for it and those that don't.
+constexpr Completes usual_completion(Layout layout, int nodes) {
+  return layout == Layout::window || nodes > 1 ? Completes::at_target : Completes::here;
 }
 
 struct Case {
@@ -49,6 +65,7 @@ struct Case {
   std::size_t local_stride = 8;   ///< bytes
   std::size_t remote_stride = 8;  ///< bytes
   double scale = 1.0;             ///< of accumulate
+  Completes completes = Completes::at_target;
 
   static Case contiguous(Operation operation, std::size_t bytes);
   /// Rows packed in the local buffer, and two row lengths apart in the remote one.
@@ -65,6 +82,13 @@ struct Case {
   static Case aggregate(Operation operation, std::size_t run_bytes, std::int64_t runs);
   /// `messages` runs side by side, all outstanding at once.
   static Case window(Operation operation, std::size_t run_bytes, std::int64_t messages);
+  /// The same, complete there.
+  [[nodiscard]] Case completing(Completes where) const;
+
+  /// Whether a fence belongs to it. A get is complete where it arrives.
+  [[nodiscard]] bool needs_fence() const {
+    return completes == Completes::at_target && operation != Operation::get;
+  }
 
   /// Payload.
   [[nodiscard]] std::size_t bytes() const { return run_bytes * static_cast<std::size_t>(runs); }

@@ -83,6 +83,7 @@ void add_ratios(const std::vector<Json>& reports, const Json& first,
 
 std::optional<TargetOverLaunches> target_over(const std::vector<Json>& reports, const Json& first) {
   std::vector<double> worst;
+  bool has_few_samples = false;
   for (const Json& report : reports) {
     const Json& targets = report.at("targets");
     const auto found = std::find_if(targets.begin(), targets.end(), [&](const Json& target) {
@@ -92,9 +93,11 @@ std::optional<TargetOverLaunches> target_over(const std::vector<Json>& reports, 
       return std::nullopt;
     }
     worst.push_back(found->at("worst"));
+    has_few_samples = has_few_samples ||
+                      found->value("samples_n", samples_for_an_interval) < samples_for_an_interval;
   }
   return TargetOverLaunches{first.at("name"), first.at("asked") == "at_most", first.at("limit"),
-                            summarise(worst)};
+                            summarise(worst), has_few_samples};
 }
 
 /// What may be said: in every launch faster, or slower, or neither. A few launches only hint at it.
@@ -117,7 +120,9 @@ void print_targets(std::ostream& out, const Launches& launches) {
                target.at_most ? "<=" : ">=", ratio_text(target.limit),
                ratio_text(target.worst.median),
                ratio_text(Interval{target.worst.min, target.worst.max}),
-               target.is_reached() ? "yes" : "NO");
+               target.has_few_samples ? "too few samples"
+               : target.is_reached()  ? "yes"
+                                      : "NO");
   }
 }
 

@@ -38,10 +38,11 @@ struct TargetOverLaunches {
   std::string name;
   bool at_most = false;  ///< as opposed to at least
   double limit = 1;
-  Stats worst;  ///< of the launches' worst
+  Stats worst;                   ///< of the launches' worst
+  bool has_few_samples = false;  ///< in some launch, so that nothing is decided
 
   [[nodiscard]] bool is_reached() const {
-    return at_most ? worst.median <= limit : worst.median >= limit;
+    return !has_few_samples && (at_most ? worst.median <= limit : worst.median >= limit);
   }
 };
 

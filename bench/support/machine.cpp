@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -106,16 +107,13 @@ void describe_placement(Crew& crew, Host& host, Launch& launch) {
   launch.binding = mine.cpus.count() >= online ? "none" : ranges(mine.cpus);
 }
 
-/// Variables of the environment on which numbers depend: Tessera's, and the BLAS' threads.
 std::map<std::string, std::string> environment_of_note() {
   std::map<std::string, std::string> found;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view setting = *entry;
     const std::size_t equals = setting.find('=');
     const std::string_view name = setting.substr(0, equals);
-    const bool is_of_note =
-        name.starts_with("TESSERA_") || name == "OPENBLAS_NUM_THREADS" || name == "OMP_NUM_THREADS";
-    if (is_of_note && equals != std::string_view::npos) {
+    if (is_of_note(name) && equals != std::string_view::npos) {
       found.emplace(name, setting.substr(equals + 1));
     }
   }
@@ -133,6 +131,27 @@ std::uint64_t fixed_work() {
 }
 
 }  // namespace
+
+bool is_of_note(std::string_view variable) {
+  constexpr std::array<std::string_view, 2> blas = {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"};
+  // What chooses between memory, TCP and devices for MPI and OpenSHMEM, and how they wait: with it
+  // they are another floor. Not all that begins like these, for launchers set many.
+  constexpr std::array<std::string_view, 10> ways = {"OMPI_MCA_btl",
+                                                     "OMPI_MCA_pml",
+                                                     "OMPI_MCA_osc",
+                                                     "OMPI_MCA_mtl",
+                                                     "OMPI_MCA_mpi_yield_when_idle",
+                                                     "UCX_TLS",
+                                                     "UCX_NET_DEVICES",
+                                                     "FI_PROVIDER",
+                                                     "OMPI_MCA_coll",
+                                                     "OMPI_MCA_spml"};
+  const auto is_among = [variable](const auto& names) {
+    return std::find(names.begin(), names.end(), variable) != names.end();
+  };
+  return variable.starts_with("TESSERA_") || variable.starts_with("MPIR_CVAR_") || is_among(blas) ||
+         is_among(ways);
+}
 
 int granted_cores(const std::string& root, int bound_to) {
   const double quota = apps::read_processor_quota(root);
@@ -191,6 +210,9 @@ std::vector<std::string> objections(const RunInfo& run) {
   if (run.launch.oversubscribed) {
     reasons.push_back(fmt::format("oversubscribed: {} ranks on {} node(s), {} core(s) here",
                                   run.launch.ranks, run.launch.nodes, run.host.cores));
+  }
+  if (!run.is_checked()) {
+    reasons.emplace_back("data was not checked (--no-check)");
   }
   if (run.host.governor != "performance") {
     reasons.push_back(fmt::format("frequency governor is {}, not performance", run.host.governor));

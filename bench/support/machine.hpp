@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/support/crew.hpp"
@@ -46,18 +47,28 @@ struct Launch {
 /// Where puts are complete before the next, in Launch::options.
 inline constexpr const char* sync_option = "--sync-option";
 
+/// That the data was not checked, in Launch::options.
+inline constexpr const char* no_check_option = "--no-check";
+
 struct RunInfo {
   std::string suite_version;
   std::string git;
   Host host;
   Launch launch;
-  std::map<std::string, std::string> env;  ///< of rank 0: TESSERA_*, threads of the BLAS
+  /// Of rank 0: TESSERA_*, threads of the BLAS, and what chooses the way of MPI.
+  std::map<std::string, std::string> env;
   double timer_cost_ns = 0;
   double noise_percent = 0;  ///< noise_probe_percent(), of the worst rank
+
+  /// Whether data was checked, as far as there is any.
+  [[nodiscard]] bool is_checked() const { return !launch.options.contains(no_check_option); }
 };
 
 /// Collective. The circumstances of this run; takes some 50 ms.
 RunInfo describe_run(Crew& crew, int argc, const char* const* argv);
+
+/// Whether numbers depend on a variable of that name; those that do tell runs from each other.
+bool is_of_note(std::string_view variable);
 
 /// Local. Of the cores that ranks are bound to, how many whole ones their control groups grant.
 /// Paths are below `root`, which is "" but in tests.

@@ -105,6 +105,9 @@ std::map<std::string, std::string> SuiteOptions::distinguishing() const {
   if (!sync.empty()) {
     found[sync_option] = sync;
   }
+  if (!check) {
+    found[no_check_option] = "yes";
+  }
   if (attaches) {
     found["--win-option"] = "create";
   }
@@ -115,6 +118,17 @@ std::map<std::string, std::string> SuiteOptions::distinguishing() const {
     found["--cache"] = std::to_string(cache_bytes);
   }
   return found;
+}
+
+Completes SuiteOptions::completes(Completes otherwise) const {
+  if (sync.empty()) {
+    return otherwise;
+  }
+  return sync == sync_name(Completes::at_target) ? Completes::at_target : Completes::here;
+}
+
+const char* sync_name(Completes where) {
+  return where == Completes::at_target ? "flush" : "flush_local";
 }
 
 std::size_t SuiteOptions::cold_bytes() const {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/support/case.hpp"
 #include "bench/support/measure.hpp"
 
 namespace CLI {
@@ -38,9 +39,14 @@ struct SuiteOptions {
   /// min_size, then each power of two above it, up to max_size.
   [[nodiscard]] std::vector<std::int64_t> sizes() const;
   [[nodiscard]] MeasureOptions measure_options() const;
+  /// What -s asks for, or `otherwise`.
+  [[nodiscard]] Completes completes(Completes otherwise) const;
   /// Bytes of a buffer that the caches can't hold; see bench/support/transfer.hpp.
   [[nodiscard]] std::size_t cold_bytes() const;
 };
+
+/// The word of -s for it.
+const char* sync_name(Completes where);
 
 /// As the name of a file to write: what goes there has standard output for itself.
 inline constexpr std::string_view standard_output = "-";

@@ -89,7 +89,12 @@ Candidate overlapped_candidate(const Started& transfer, const Computation& compu
 }
 
 double hidden_fraction(double transfer_ns, double computation_ns, double overlapped_ns) {
-  return std::clamp((transfer_ns + computation_ns - overlapped_ns) / transfer_ns, 0.0, 1.0);
+  const double most = std::min(computation_ns / transfer_ns, 1.0);
+  return std::clamp((transfer_ns + computation_ns - overlapped_ns) / transfer_ns, 0.0, most);
+}
+
+bool is_credible_overlap(double transfer_ns, double computation_ns, double overlapped_ns) {
+  return std::max(transfer_ns, computation_ns) <= overlap_tolerance * overlapped_ns;
 }
 
 namespace {

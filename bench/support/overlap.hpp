@@ -74,10 +74,17 @@ Candidate computing_candidate(const Computation& computation);
 /// Starts, computes, waits.
 Candidate overlapped_candidate(const Started& transfer, const Computation& computation);
 
+/// How much more of the same work may take alone than as a part of a whole, before others must have
+/// disturbed it.
+inline constexpr double overlap_tolerance = 1.05;
+
 /// The part of the transfer that the computation hid, from 0 to 1. No computation hides more than
-/// it lasts: to see all that can be hidden, it has to last at least as long as the transfer.
-/// Requires: `transfer_ns` > 0.
+/// it lasts, whatever was measured: to see all that can be hidden, it has to last at least as long
+/// as the transfer. Requires: `transfer_ns` > 0.
 double hidden_fraction(double transfer_ns, double computation_ns, double overlapped_ns);
+/// Whether neither the transfer nor the computation took longer alone than both together. Else
+/// others disturbed them, and what hid is not known.
+bool is_credible_overlap(double transfer_ns, double computation_ns, double overlapped_ns);
 
 /// The three candidates of one transfer, as measured.
 struct Overlap {

@@ -82,6 +82,9 @@ Json record_json(const Record& record) {
                {"gib_per_s", record.bytes_per_s / bytes_per_gib},
                {"valid", record.valid},
                {"notes", record.notes}};
+  if (stats.samples_n < samples_for_an_interval) {
+    json["confidence"] = confidence_of_all(stats.samples_n);
+  }
   if (record.operations_per_s > 0) {
     json["operations_per_s"] = record.operations_per_s;
   }
@@ -118,6 +121,9 @@ Json target_json(const TargetResult& result) {
     json["worst"] = result.worst->value;
     json["ci95"] = {result.worst->ci95.lo, result.worst->ci95.hi};
     json["where"] = result.where;
+    if (result.worst->samples_n > 0) {
+      json["samples_n"] = result.worst->samples_n;
+    }
   }
   return json;
 }
@@ -211,6 +217,7 @@ Json Report::to_json() const {
   Json results = Json::array();
   for (const Record& record : records_) {
     results.push_back(record_json(record));
+    results.back()["checked"] = run_.is_checked();
   }
   Json targets = Json::array();
   for (const TargetResult& target : targets_) {
@@ -221,7 +228,8 @@ Json Report::to_json() const {
     ratings.push_back({{"name", rating.name},
                        {"value", rating.value},
                        {"unit", rating.unit},
-                       {"valid", rating.valid}});
+                       {"valid", rating.valid},
+                       {"checked", run_.is_checked()}});
   }
   Json patterns = Json::array();
   for (const MatrixPattern& pattern : patterns_) {
@@ -265,7 +273,8 @@ void Report::write_csv(std::ostream& out) const {
     } else {
       out << ",,,,";
     }
-    fmt::print(out, "{},{}\n", record.valid,
+    const char* const right = run_.is_checked() ? "true" : "unchecked";
+    fmt::print(out, "{},{}\n", record.valid ? right : "false",
                csv_text(fmt::format("{}", fmt::join(record.notes, "; "))));
   }
 }

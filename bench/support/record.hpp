@@ -44,7 +44,7 @@ struct Record {
   /// What each rank's part was, in `unit`; empty where ranks were not told apart.
   std::vector<double> by_rank = {};
   std::vector<Interval> by_rank_ci95 = {};  ///< of each, where they are medians
-  bool valid = true;                        ///< data was checked and right, or checking was off
+  bool valid = true;                        ///< nothing was found wrong; see RunInfo::is_checked()
   std::vector<std::string> notes;
 };
 

@@ -96,6 +96,10 @@ RankInterval median_ranks95(std::int64_t n) {
   return {std::clamp<std::int64_t>(lo, 1, n), std::clamp<std::int64_t>(hi, 1, n)};
 }
 
+double confidence_of_all(std::int64_t n) {
+  return n > 0 ? 1 - std::exp2(1 - static_cast<double>(n)) : 0;
+}
+
 Stats summarise(std::span<const double> samples) {
   Stats stats;
   if (samples.empty()) {
@@ -150,6 +154,7 @@ Ratio number_of_medians(const std::vector<std::span<const double>>& sets,
   }
   Ratio ratio;
   ratio.value = number(medians);
+  ratio.samples_n = static_cast<std::int64_t>(rounds);
   const std::size_t drawn = std::min(rounds, static_cast<std::size_t>(options.rounds));
   const std::vector<double> resampled = resampled_numbers(sets, drawn, number, options);
   ratio.ci95 = drawn_together({quantile(resampled, 0.025), quantile(resampled, 0.975)}, ratio.value,

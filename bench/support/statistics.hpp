@@ -61,6 +61,10 @@ RankInterval median_ranks95(std::int64_t n);
 /// all that was seen, which is less.
 inline constexpr std::int64_t samples_for_an_interval = 6;
 
+/// How likely the median lies among all of `n` samples: what intervals of too few samples have in
+/// the place of 95 %.
+double confidence_of_all(std::int64_t n);
+
 /// Order statistics of `samples`, in any order. An empty set gives samples_n = 0.
 Stats summarise(std::span<const double> samples);
 
@@ -68,9 +72,18 @@ Stats summarise(std::span<const double> samples);
 struct Ratio {
   double value = 1;
   Interval ci95 = {1, 1};
+  std::int64_t samples_n = 0;  ///< that it was made of; 0 for what was not sampled
 
   /// Whether "faster" or "slower" may be said at all.
   [[nodiscard]] bool is_a_difference() const { return ci95.lo > 1 || ci95.hi < 1; }
+  /// Whether there were fewer samples than an interval of 95 % takes.
+  [[nodiscard]] bool has_few_samples() const {
+    return samples_n > 0 && samples_n < samples_for_an_interval;
+  }
+  /// In another unit.
+  [[nodiscard]] Ratio scaled(double factor) const {
+    return {value * factor, {ci95.lo * factor, ci95.hi * factor}, samples_n};
+  }
 };
 
 /// A ratio as tables have it: three places, or three digits that count where it is small; "-" for

@@ -47,6 +47,10 @@ int comparison_width(const Measured& measured, Quantity quantity) {
   return std::max(value_width, static_cast<int>(comparison_title(measured, quantity).size()) + 2);
 }
 
+std::string fixed(double value) {
+  return fmt::format("{:.4f}", value);
+}
+
 std::vector<std::string> names_of(const std::vector<Measured>& measured) {
   std::vector<std::string> names;
   for (const Measured& one : measured) {
@@ -57,16 +61,31 @@ std::vector<std::string> names_of(const std::vector<Measured>& measured) {
 
 }  // namespace
 
+std::string column(const std::string& text, int width) {
+  return fmt::format(" {:>{}}", text, width - 1);
+}
+
+namespace {
+
+std::string sync_of(const Heading& heading, const Launch& launch) {
+  const auto asked = launch.options.find(sync_option);
+  if (!heading.sync.empty()) {
+    return heading.sync;
+  }
+  return asked == launch.options.end() ? "default" : asked->second;
+}
+
+}  // namespace
+
 void print_heading(std::ostream& out, const Heading& heading, const RunInfo& run,
                    const std::string& backend) {
   const Launch& launch = run.launch;
-  const auto sync = launch.options.find(sync_option);
   fmt::print(out, "# Tessera {} v{}\n", heading.title, run.suite_version);
   fmt::print(out,
              "# backend: {}, sync: {}, ranks: {}, nodes: {}, cores: {}, binding: {}, "
              "oversubscribed: {}\n",
-             backend, sync == launch.options.end() ? "default" : sync->second, launch.ranks,
-             launch.nodes, run.host.cores, launch.binding, launch.oversubscribed ? "yes" : "no");
+             backend, sync_of(heading, launch), launch.ranks, launch.nodes, run.host.cores,
+             launch.binding, launch.oversubscribed ? "yes" : "no");
   if (const std::string chosen = protocol_settings(run); !chosen.empty()) {
     fmt::print(out, "# protocols: {}\n", chosen);
   }
@@ -103,23 +122,24 @@ std::size_t Table::subject_in(const std::vector<Measured>& measured) {
 }
 
 void Table::print_columns(const std::vector<Measured>& measured, std::size_t subject) {
-  fmt::print(out_, "{:<{}}{:>{}}", "# " + heading_.size_name, size_width,
-             column_title(heading_.quantity), value_width);
+  fmt::print(out_, "{:<{}}{}", "# " + heading_.size_name, size_width,
+             column(column_title(heading_.quantity), value_width));
   if (heading_.full) {
     // What falls as times grow has its least where they are greatest.
     const bool is_time = heading_.quantity == Quantity::latency;
     for (const char* name : {"Avg", "Min", "P50", is_time ? "P99" : "P1", "Max", "Iterations"}) {
-      fmt::print(out_, "{:>{}}", name, value_width);
+      out_ << column(name, value_width);
     }
   }
   for (std::size_t i = 0; i < measured.size(); ++i) {
     if (i == subject) {
       continue;
     }
-    fmt::print(out_, "{:>{}}{:>{}}", comparison_title(measured[i], heading_.quantity),
-               comparison_width(measured[i], heading_.quantity), "ratio", ratio_width);
+    out_ << column(comparison_title(measured[i], heading_.quantity),
+                   comparison_width(measured[i], heading_.quantity))
+         << column("ratio", ratio_width);
     if (heading_.full) {
-      fmt::print(out_, "{:>{}}", "ratio CI95", value_width);
+      out_ << column("ratio CI95", value_width);
     }
   }
   out_ << '\n';
@@ -130,17 +150,18 @@ void Table::print_full_columns(const Measured& subject) {
   const bool is_time = heading_.quantity == Quantity::latency;
   for (const double time_ns : {stats.mean, is_time ? stats.min : stats.max, stats.median, stats.p99,
                                is_time ? stats.max : stats.min}) {
-    fmt::print(out_, "{:>{}.4f}", in_unit(subject, time_ns), value_width);
+    out_ << column(fixed(in_unit(subject, time_ns)), value_width);
   }
-  fmt::print(out_, "{:>{}}", stats.samples_n * subject.repetitions, value_width);
+  out_ << column(fmt::format("{}", stats.samples_n * subject.repetitions), value_width);
 }
 
 void Table::print_comparison(const Measured& subject, const Measured& other) {
   const Ratio ratio = ratio_of_medians(subject.samples_ns, other.samples_ns, heading_.bootstrap);
-  fmt::print(out_, "{:>{}.4f}{:>{}}", in_unit(other, other.stats_ns.median),
-             comparison_width(other, heading_.quantity), ratio_text(ratio.value), ratio_width);
+  out_ << column(fixed(in_unit(other, other.stats_ns.median)),
+                 comparison_width(other, heading_.quantity))
+       << column(ratio_text(ratio.value), ratio_width);
   if (heading_.full) {
-    fmt::print(out_, "{:>{}}", ratio_text(ratio.ci95), value_width);
+    out_ << column(ratio_text(ratio.ci95), value_width);
   }
 }
 
@@ -155,11 +176,16 @@ void Table::add(const std::string& line, const std::vector<Measured>& measured) 
     if (names_.empty()) {
       print_heading(out_, heading_, run_, subject.name);
     }
+    if (names_.empty() && subject.stats_ns.samples_n < samples_for_an_interval) {
+      fmt::print(out_,
+                 "# fewer than {} samples: intervals have all that was seen, less than 95 %\n",
+                 samples_for_an_interval);
+    }
     names_ = names_of(measured);
     print_columns(measured, own);
   }
-  fmt::print(out_, "{:<{}}{:>{}.4f}", line, size_width, in_unit(subject, subject.stats_ns.median),
-             value_width);
+  fmt::print(out_, "{:<{}}{}", line, size_width,
+             column(fixed(in_unit(subject, subject.stats_ns.median)), value_width));
   if (heading_.full) {
     print_full_columns(subject);
   }

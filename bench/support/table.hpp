@@ -37,6 +37,8 @@ struct Heading {
   std::size_t subject = 0;  ///< of the first line's candidates, the one in the second column
   bool full = false;
   std::string size_name = "Size";
+  std::string sync =
+      "";  ///< the word of -s for the table's cases; empty: what the run was asked for
   BootstrapOptions bootstrap = {};
 };
 
@@ -65,6 +67,9 @@ class Table {
   std::string subject_name_;
   std::vector<std::string> names_;  ///< of the columns that stand in the last header
 };
+
+/// `text` at the right end of a column of that width, with a blank before it however long it is.
+std::string column(const std::string& text, int width);
 
 /// Writes the `# ` lines that say what was measured and where.
 void print_heading(std::ostream& out, const Heading& heading, const RunInfo& run,

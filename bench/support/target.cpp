@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
+#include "bench/support/table.hpp"
+
 namespace tessera::bench {
 namespace {
 
@@ -30,7 +32,7 @@ std::string describe(const Case& c) {
 }  // namespace
 
 bool TargetResult::is_reached() const {
-  return worst && !is_worse(target.sense, worst->value, target.limit);
+  return worst && !has_few_samples() && !is_worse(target.sense, worst->value, target.limit);
 }
 
 void Targets::add(std::vector<Target> targets) {
@@ -66,24 +68,47 @@ void Targets::observe(std::string_view name, const std::string& where, const Rat
   }
 }
 
+void Targets::miss_reference(std::string_view name) {
+  for (TargetResult& result : results_) {
+    result.cases_without_reference += result.target.name == name ? 1 : 0;
+  }
+}
+
+namespace {
+
+std::string verdict_of(const TargetResult& result) {
+  if (result.has_few_samples()) {
+    return fmt::format("too few samples: {} of {}", result.worst->samples_n,
+                       samples_for_an_interval);
+  }
+  return result.is_reached() ? "yes" : "NO";
+}
+
+}  // namespace
+
 void Targets::print(std::ostream& out) const {
+  if (results_.empty()) {
+    return;
+  }
+  constexpr int narrow = 10;
+  constexpr int wide = 20;
   std::size_t width = 50;
   for (const TargetResult& result : results_) {
     width = std::max(width, result.target.name.size());
   }
   width += 2;
-  fmt::print(out, "# {:<{}}{:>10}{:>10}{:>20}  {:<32}{:>6}  {}\n", "Target", width - 2, "asked",
-             "worst", "95 % interval", "at", "cases", "reached");
+  fmt::print(out, "# {:<{}}{}{}{}  {:<32}{:>6}  {}\n", "Target", width - 2, column("asked", narrow),
+             column("worst", narrow), column("95 % interval", wide), "at", "cases", "reached");
   for (const TargetResult& result : results_) {
     const char* sign = result.target.sense == Target::Sense::time_at_most ? "<=" : ">=";
-    fmt::print(out, "{:<{}}{:>10}", result.target.name, width,
-               fmt::format("{} {:.2f}", sign, result.target.limit));
+    fmt::print(out, "{:<{}}{}", result.target.name, width,
+               column(fmt::format("{} {:.2f}", sign, result.target.limit), narrow));
     if (result.worst) {
-      fmt::print(out, "{:>10}{:>20}  {:<32}{:>6}  {}\n", ratio_text(result.worst->value),
-                 ratio_text(result.worst->ci95), result.where, result.cases,
-                 result.is_reached() ? "yes" : "NO");
+      fmt::print(out, "{}{}  {:<32}{:>6}  {}\n", column(ratio_text(result.worst->value), narrow),
+                 column(ratio_text(result.worst->ci95), wide), result.where, result.cases,
+                 verdict_of(result));
     } else {
-      fmt::print(out, "{:>10}{:>20}  {:<32}{:>6}  {}\n", "-", "", "", 0,
+      fmt::print(out, "{}{}  {:<32}{:>6}  {}\n", column("-", narrow), column("", wide), "", 0,
                  result.cases_without_reference == 0
                      ? "not measured in this run"
                      : fmt::format("not measured: no {}", result.target.reference));

@@ -49,6 +49,8 @@ struct TargetResult {
   std::int64_t cases_without_reference = 0;
 
   [[nodiscard]] bool is_reached() const;
+  /// Whether the worst is of too few samples to say that it was reached or missed.
+  [[nodiscard]] bool has_few_samples() const { return worst && worst->has_few_samples(); }
 };
 
 class Targets {
@@ -59,6 +61,9 @@ class Targets {
   void look(const Case& c, const std::vector<Measured>& measured, const Measured& subject);
   /// Tells the ratio of a target that no case stands for, in the target's sense.
   void observe(std::string_view name, const std::string& where, const Ratio& ratio);
+
+  /// Tells that a case of such a target was measured without its reference.
+  void miss_reference(std::string_view name);
 
   [[nodiscard]] const std::vector<TargetResult>& results() const { return results_; }
   void print(std::ostream& out) const;

@@ -35,7 +35,7 @@ void measure_large(VerbsPair& pair, Operation operation, std::int64_t outstandin
   for (const std::size_t bytes :
        asked_for(pair.session(), {64 << 10, 256 << 10, 1 << 20, 4 << 20})) {
     const auto ours = [=](OwnSide& side) {
-      return is_one ? side.candidate(Case::contiguous(operation, bytes))
+      return is_one ? side.candidate(Case::contiguous(operation, bytes).completing(Completes::here))
                     : side.stream(operation, bytes, outstanding, Completes::here);
     };
     std::vector<Candidate> candidates;

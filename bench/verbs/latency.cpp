@@ -41,14 +41,14 @@ void measure_small(VerbsPair& pair, Topic topic, const std::function<Line(std::s
 void measure_verbs_latency(VerbsPair& pair) {
   const auto of = [&pair](Operation operation) {
     return [&pair, operation](std::size_t bytes) {
-      const Case c = Case::contiguous(operation, bytes);
+      const Case c = Case::contiguous(operation, bytes).completing(Completes::here);
       return Line{pair.bare(c), pair.allocated().candidate(c)};
     };
   };
   measure_small(pair, {"Put Latency, complete here", "put"}, of(Operation::put));
   measure_small(pair, {"Put and Fence Latency", "put_fence"}, [&pair](std::size_t bytes) {
     const Case c = Case::contiguous(Operation::put, bytes);
-    return Line{pair.bare_put_and_read(bytes), pair.allocated().candidate(c, Completes::at_target)};
+    return Line{pair.bare_put_and_read(bytes), pair.allocated().candidate(c)};
   });
   measure_small(pair, {"Get Latency", "get"}, of(Operation::get));
 }

@@ -28,9 +28,8 @@ void measure_rows(VerbsPair& pair, Operation operation, const std::string& title
     std::vector<Candidate> candidates;
     add(candidates,
         operation == Operation::put ? pair.bare_put_and_read(c.bytes()) : pair.bare(whole));
-    candidates.push_back(
-        renamed(*pair.allocated().candidate(whole, Completes::at_target), "contiguous"));
-    candidates.push_back(renamed(*pair.allocated().candidate(c, Completes::at_target), "rows"));
+    candidates.push_back(renamed(*pair.allocated().candidate(whole), "contiguous"));
+    candidates.push_back(renamed(*pair.allocated().candidate(c), "rows"));
     pair.measure(topic, c.shape(), static_cast<std::int64_t>(c.bytes()),
                  static_cast<std::int64_t>(row_bytes), candidates);
   }

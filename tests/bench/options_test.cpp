@@ -47,6 +47,10 @@ TEST(SuiteOptions, TellWhichOfThemMakeOtherNumbers) {
                      {"--cache", "1048576"}}));
 }
 
+TEST(SuiteOptions, TellWhatWasNotChecked) {
+  EXPECT_EQ(parse({"--no-check"}).distinguishing().count("--no-check"), 1U);
+}
+
 TEST(SuiteOptions, TakeTheSpellingOfOsu) {
   const SuiteOptions options = parse({"-m", "64:1M", "-i", "30", "-x", "5", "-f"});
   EXPECT_EQ(options.min_size, 64);
@@ -66,6 +70,14 @@ TEST(SuiteOptions, TakeTheSpellingOfOsuForWindows) {
   EXPECT_THROW((void)parse({"-W", "0"}), CLI::ValidationError);
   EXPECT_THROW((void)parse({"-s", "pscw"}), CLI::ValidationError);
   EXPECT_THROW((void)parse({"-w", "dynamic"}), CLI::ValidationError);
+}
+
+TEST(SuiteOptions, SayWherePutsAreCompleteForAllTables) {
+  for (const Completes usual : {Completes::here, Completes::at_target}) {
+    EXPECT_EQ(parse({}).completes(usual), usual);
+    EXPECT_EQ(parse({"-s", "flush"}).completes(usual), Completes::at_target);
+    EXPECT_EQ(parse({"-s", "flush_local"}).completes(usual), Completes::here);
+  }
 }
 
 TEST(SuiteOptions, TakeHalfARange) {

@@ -213,14 +213,32 @@ TEST(Drawing, HasATitleADescriptionAndTheNumbersOfEachPoint) {
   EXPECT_TRUE(has(drawn, "<title>8 B: a &amp; b 1 [0.9,1.1] µs</title>"));
 }
 
-TEST(Drawing, ShowsBarsOfCategories) {
+TEST(Drawing, ShowsBarsOrDotsOfCategories) {
   Chart chart = small_chart();
   chart.categories = {"first", "second <2>"};
   chart.series = {{"a", 0, {{0, 1, {1, 1}}, {1, 2, {2, 2}}}}, {"b", 1, {{1, 4, {4, 4}}}}};
   const std::string drawn = draw(chart);
-  EXPECT_EQ(count(drawn, "class=\"bar\""), 3U);
-  EXPECT_TRUE(has(drawn, "second &lt;2&gt;"));
-  EXPECT_EQ(nesting_problem(drawn), "");
+  EXPECT_EQ(count(drawn, "class=\"bar\""), 0U) << "a logarithmic axis has no 0";
+  EXPECT_EQ(count(drawn, "class=\"mark\""), 3U);
+  EXPECT_FALSE(has(legend(chart), "class=\"bar\""));
+  chart.y.spacing = Spacing::linear;
+  const std::string from_0 = draw(chart);
+  EXPECT_EQ(count(from_0, "class=\"bar\""), 3U);
+  EXPECT_TRUE(has(from_0, "second &lt;2&gt;"));
+  EXPECT_EQ(nesting_problem(from_0), "");
+  EXPECT_TRUE(has(legend(chart), "class=\"bar\""));
+}
+
+TEST(Drawing, HasBarsWhereAnAxisFrom0ShowsThemAll) {
+  const auto finished = [](double longest) {
+    Chart chart = small_chart();
+    chart.categories = {"first", "second"};
+    chart.series = {{"a", 0, {{0, 1, {1, 1}}, {1, longest, {longest, longest}}}}};
+    finish(chart);
+    return chart;
+  };
+  EXPECT_TRUE(finished(10).has_bars());
+  EXPECT_FALSE(finished(1000).has_bars());
 }
 
 TEST(Drawing, BreaksLongNamesOfCategories) {
@@ -282,6 +300,46 @@ TEST(Page, ShowsObjectionsAndWrongData) {
   EXPECT_TRUE(has(text, "No headlines"));
   EXPECT_TRUE(has(text, "oversubscribed: 4 ranks (a.json)"));
   EXPECT_TRUE(has(text, "a.json: rma put  8 B by shm: byte 3 is &lt;wrong&gt;"));
+}
+
+/// A page of one run with a rating, as `option` had it made.
+std::string page_with_rating(const std::string& option) {
+  Json json = example_json();
+  json["ratings"] = {{{"name", "mg class A"}, {"value", 9}, {"unit", "Mop/s"}, {"valid", true}}};
+  json["launch"]["argv"].push_back(option);
+  return page(Dataset(one(to_run_file("a.json", json))));
+}
+
+TEST(Page, CallsVerifiedOnlyWhatWasChecked) {
+  const std::string checked = page_with_rating("-c");
+  EXPECT_TRUE(has(checked, "<td class=\"text good\">verified</td>"));
+  EXPECT_FALSE(has(checked, "Not checked."));
+  const std::string unchecked = page_with_rating("--no-check");
+  EXPECT_FALSE(has(unchecked, "verified"));
+  EXPECT_TRUE(has(unchecked, "<td class=\"text faint\">not checked; no headline</td>"));
+  EXPECT_TRUE(has(unchecked, "Not checked.</strong>"));
+}
+
+TEST(Page, SaysWhatIntervalsOfFewSamplesAre) {
+  Json json = example_json();
+  EXPECT_FALSE(has(page(Dataset(one(to_run_file("a.json", json)))), "Few samples."));
+  json["results"][0]["samples_n"] = 5;
+  json["targets"][0]["samples_n"] = 5;
+  const std::string few = page(Dataset(one(to_run_file("a.json", json))));
+  EXPECT_TRUE(has(few, "Few samples.</strong>"));
+  EXPECT_TRUE(has(few, "too few samples")) << "neither met nor missed";
+}
+
+TEST(Page, SaysWhatKeepsABaselineFromBeingCompared) {
+  const auto text_beside = [](int ranks) {
+    std::vector<RunFile> runs = {example_run("old.json"), example_run("new.json", 3, "def")};
+    runs[0].ranks = ranks;
+    return page(Dataset(std::move(runs), {"old.json"}));
+  };
+  EXPECT_FALSE(has(text_beside(2), "A baseline was given"));
+  const std::string text = text_beside(4);
+  EXPECT_TRUE(has(text, "A baseline was given, but nothing is compared")) << text;
+  EXPECT_TRUE(has(text, "<li>new.json: ranks 4 in the baseline, ranks 2 here</li>")) << text;
 }
 
 TEST(Page, HarmlesslyShowsHostileText) {

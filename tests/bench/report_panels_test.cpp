@@ -177,6 +177,18 @@ TEST(Panels, StandForWhatOthersDraw) {
   EXPECT_TRUE(is_measured("class_A", Runs::between_nodes));
 }
 
+TEST(Panels, ShowOneNodeOnlyWhatRanOnOne) {
+  RunFile run = with_measurement("put", "", 8, {{"memcpy", 1}, {"tcp", 2}});
+  run.results.push_back(with_measurement("put", "", 16, {{"tcp", 2}}).results.front());
+  const Panel curves = curves_of("net", "put", Show::time, Runs::on_one_node);
+  const Panel row = small_operations({"Put"}, {{"own node", "net", {"put"}, Runs::on_one_node}});
+  EXPECT_NE(curves(Dataset(one(run))), "");
+  EXPECT_NE(row(Dataset(one(run))), "");
+  run.nodes = 2;
+  EXPECT_EQ(curves(Dataset(one(run))), "");
+  EXPECT_EQ(row(Dataset(one(run))), "");
+}
+
 TEST(Panels, StandForWhatOthersDrawBesideOneOfAName) {
   const Panel panel = part_of_another("a bar", "net", "class_A", Runs::any, "mpi");
   const RunFile alone = with_measurement("class_A", "", 8, {{"tessera-mg", 1}});

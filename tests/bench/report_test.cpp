@@ -92,6 +92,43 @@ TEST(Report, IsInvalidWithOneInvalidRecord) {
   EXPECT_FALSE(report.is_valid());
 }
 
+TEST(Environment, IsOfNoteWhereItChoosesAWay) {
+  for (const char* const name : {"TESSERA_SERVER", "OMP_NUM_THREADS", "OMPI_MCA_btl",
+                                 "OMPI_MCA_pml", "OMPI_MCA_osc", "UCX_TLS", "MPIR_CVAR_NOLOCAL"}) {
+    EXPECT_TRUE(is_of_note(name)) << name;
+  }
+  for (const char* const name :
+       {"OMPI_MCA_ess", "OMPI_MCA_btl_base_verbose", "UCX_LOG_LEVEL", "PATH"}) {
+    EXPECT_FALSE(is_of_note(name)) << name;
+  }
+}
+
+TEST(Report, SaysThatNothingWasChecked) {
+  RunInfo run = example_run();
+  run.launch.options[no_check_option] = "yes";
+  Report report(run);
+  report.add(to_records({"rma", "put", "", 8}, two_measured()));
+  report.add(Rating{"gups", 1, "GUPS", true});
+  EXPECT_EQ(report.to_json().at("results").at(0).at("checked"), false);
+  EXPECT_EQ(report.to_json().at("ratings").at(0).at("checked"), false);
+  EXPECT_EQ(report.to_json().at("headline").at("allowed"), false);
+  std::ostringstream csv;
+  report.write_csv(csv);
+  EXPECT_NE(csv.str().find(",unchecked,"), std::string::npos) << csv.str();
+  EXPECT_EQ(example_report().to_json().at("results").at(0).at("checked"), true);
+}
+
+TEST(Report, SaysHowSureAnIntervalOfFewSamplesIs) {
+  auto few = two_measured();
+  few[0].stats_ns.samples_n = 5;
+  few[1].stats_ns.samples_n = 6;
+  Report report(example_run());
+  report.add(to_records({"rma", "put", "", 8}, few));
+  const auto json = report.to_json();
+  EXPECT_DOUBLE_EQ(json.at("results").at(0).at("confidence"), 0.9375);
+  EXPECT_FALSE(json.at("results").at(1).contains("confidence"));
+}
+
 TEST(Report, WritesTheFieldsOfTheConvention) {
   const auto json = example_report().to_json();
   EXPECT_EQ(json.at("schema"), "tessera-bench/1");
@@ -247,6 +284,37 @@ TEST(Table, HasTheShapeOfOsu) {
   EXPECT_EQ(squeezed(text[text.size() - 2]), "# Size Latency (us) memcpy (us) ratio");
   EXPECT_EQ(squeezed(text.back()), "4096 2.0000 1.0000 2.000");
   EXPECT_EQ(text.back().find("2.0000") + 6, 30U);  // columns of 10 and 20, as OSU prints them
+}
+
+TEST(Table, KeepsABlankBetweenColumns) {
+  EXPECT_EQ(column("2.000", 10), "     2.000");
+  EXPECT_EQ(column("12345678.9", 10), " 12345678.9");
+}
+
+TEST(Table, SaysThatSamplesAreFew) {
+  std::ostringstream out;
+  const RunInfo run = example_run();
+  Table table(out, {}, run);
+  auto few = two_measured();
+  for (Measured& each : few) {
+    each.stats_ns.samples_n = 5;
+  }
+  table.add(8, few);
+  EXPECT_NE(out.str().find("# fewer than 6 samples"), std::string::npos) << out.str();
+}
+
+TEST(Table, SaysWhereItsOwnCasesAreComplete) {
+  RunInfo run = example_run();
+  run.launch.options[sync_option] = "flush_local";
+  const auto heading_of = [&run](const std::string& sync) {
+    std::ostringstream out;
+    Heading heading;
+    heading.sync = sync;
+    print_heading(out, heading, run, "shm");
+    return out.str();
+  };
+  EXPECT_NE(heading_of("").find("sync: flush_local,"), std::string::npos);
+  EXPECT_NE(heading_of("flush").find("sync: flush,"), std::string::npos);
 }
 
 TEST(Table, NamesTheSettingsThatChooseProtocols) {

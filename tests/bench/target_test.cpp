@@ -85,6 +85,32 @@ TEST(Targets, WhatNoCaseStandsForIsObserved) {
   EXPECT_TRUE(targets.results()[0].is_reached());
 }
 
+TEST(Targets, AreDecidedByEnoughSamplesOnly) {
+  Targets targets = one_target(Target::Sense::time_at_most, 3);
+  targets.observe(targets.results()[0].target.name, "put 8", {2, {2, 2}, 5});
+  EXPECT_FALSE(targets.results()[0].is_reached());
+  std::ostringstream out;
+  targets.print(out);
+  EXPECT_NE(out.str().find("too few samples"), std::string::npos) << out.str();
+}
+
+TEST(Targets, WithoutAnyPrintNothing) {
+  std::ostringstream out;
+  Targets().print(out);
+  EXPECT_EQ(out.str(), "");
+}
+
+TEST(Targets, AreNotMeasuredWithoutTheirReference) {
+  Targets targets;
+  targets.add({{"time / messages", "mpi two-sided", Target::Sense::time_at_most, 1}});
+  targets.miss_reference("time / messages");
+  targets.miss_reference("something else");
+  EXPECT_EQ(targets.results()[0].cases_without_reference, 1);
+  std::ostringstream out;
+  targets.print(out);
+  EXPECT_NE(out.str().find("not measured: no mpi two-sided"), std::string::npos) << out.str();
+}
+
 TEST(Targets, PrintsWhatWasReachedMissedAndNotMeasured) {
   Targets targets;
   targets.add({{"good", "memcpy", Target::Sense::time_at_most, 3},

@@ -151,6 +151,19 @@ TEST(Overlap, HiddenFractionIsWhatTheComputationCovered) {
   EXPECT_DOUBLE_EQ(hidden_fraction(100, 200, 350), 0.0);
 }
 
+TEST(Overlap, HidesNoMoreThanTheComputationLasts) {
+  EXPECT_DOUBLE_EQ(hidden_fraction(100, 25, 80), 0.25);
+  EXPECT_DOUBLE_EQ(hidden_fraction(100, 25, 100), 0.25);
+  EXPECT_DOUBLE_EQ(hidden_fraction(100, 25, 110), 0.15);
+}
+
+TEST(Overlap, IsNotBelievedWhereAPartTookLongerThanTheWhole) {
+  EXPECT_TRUE(is_credible_overlap(100, 25, 100));
+  EXPECT_TRUE(is_credible_overlap(100, 25, 96));
+  EXPECT_FALSE(is_credible_overlap(100, 25, 80));
+  EXPECT_FALSE(is_credible_overlap(100, 200, 180));
+}
+
 TEST(Overlap, IsComparedInTheSameRounds) {
   const std::array blocking = {100.0, 100.0, 100.0};
   const std::array computing = {200.0, 200.0, 200.0};

@@ -49,6 +49,21 @@ TEST(Case, OfRowsIsPackedHereAndSpacedThere) {
   EXPECT_EQ(c.shape(), "64 x 16 B");
 }
 
+TEST(Case, IsCompleteWhereItSays) {
+  const Case put = Case::contiguous(Operation::put, 8);
+  EXPECT_TRUE(put.needs_fence());
+  EXPECT_FALSE(put.completing(Completes::here).needs_fence());
+  EXPECT_FALSE(Case::contiguous(Operation::get, 8).needs_fence());
+}
+
+TEST(Case, IsUsuallyCompleteHereOnOneNodeOnly) {
+  for (const Layout layout : {Layout::contiguous, Layout::strided, Layout::vector}) {
+    EXPECT_EQ(usual_completion(layout, 1), Completes::here);
+    EXPECT_EQ(usual_completion(layout, 2), Completes::at_target);
+  }
+  EXPECT_EQ(usual_completion(Layout::window, 1), Completes::at_target);
+}
+
 TEST(Case, OfAVectorVisitsEveryPlaceOnceOutOfOrder) {
   const Case c = Case::vector(Operation::get, 8, 1000);
   std::set<std::size_t> places;
