@@ -212,7 +212,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   converse(*conversation, *channel, 65'536 * std::to_integer<std::size_t>(input[1]));
   // Its locks are others' now, and nobody answers it any more.
   conversation.reset();
-  locks.finish(peer_rank, detail::GuestFate::lost);
+  node.node().memory().guest_fate(peer_rank) = detail::GuestFate::lost;
+  locks.forget(peer_rank);
   locks.look([](const FrameHeader&, const Result<std::uint64_t>&) { must(false); });
   node.check();
   return 0;
