@@ -77,8 +77,10 @@ class ThreadGroup {
   std::unique_ptr<Meeting> meeting_;
 };
 
-/// Local. For a process that tessera-run (rma/launch.hpp) started. Errors: invalid_argument when
-/// this process was not started so.
+/// Local. For a process that tessera-run (rma/launch.hpp) started, or one that this one starts.
+/// With its first exchange a process is the rank, and says so in its environment (TESSERA_LAUNCH):
+/// what it starts later is none. Errors: invalid_argument when this process was not started so, or
+/// by a rank; protocol for a TESSERA_LAUNCH that describes no job.
 Result<std::shared_ptr<Bootstrap>> fork_bootstrap();
 
 /// Collective over the communicator. For MPI processes; `fortran_communicator` is what
@@ -108,7 +110,8 @@ struct MpiLibrary {
 /// Local. Whether MPI was started or not, here or by the program.
 MpiLibrary mpi_library();
 
-/// What can be told about the launcher from a process's environment.
+/// What can be told about the launcher from a process's environment. Nothing of one that a rank of
+/// tessera-run's has started.
 struct LauncherTrace {
   std::string_view launcher;  ///< "", "tessera-run", "mpirun", "srun"
   std::int64_t ranks = 0;     ///< that the launcher says it started; 0: it doesn't say
@@ -117,7 +120,8 @@ struct LauncherTrace {
 LauncherTrace detect_launcher();
 
 /// Collective. The bootstrap that fits: `settings.bootstrap` when it names one, else MPI if the
-/// program initialised it, else what the launcher's variables tell, else alone.
+/// program initialised it, else what the launcher's variables tell, else alone. A program that a
+/// rank of tessera-run's starts is alone.
 Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings);
 
 /// Local. Whether a rank made this process by fork() while its job ran: it is no rank then, and the
@@ -125,11 +129,14 @@ Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings);
 bool is_child_of_rank() noexcept;
 
 /// Local; does not return. Ends this process with `code` (1 where the system would tell 0 of it, as
-/// of 256), and all others of its job: by MPI_Abort where MPI runs, else by tessera-run. Under
-/// other launchers, and for threads, only this process ends, and the others are told by their own
-/// waits. A child of a rank ends alone. Output is flushed; no handlers of exit() run, which would
-/// wait for processes that are about to end. Nothing is left behind: a node's memory has no name
-/// and goes with its last process.
+/// of 256), and all others of its job: by tessera-run where it started this process, and by
+/// MPI_Abort where MPI runs. Under other launchers, and for threads, only this process ends, and
+/// the others are told by their own waits. A child of a rank ends alone. C's standard output and
+/// standard error are flushed, and so are its other streams; but not within more than a second
+/// those that other threads use, and those that the system flushes behind one of them: who waits
+/// for input keeps its stream. No handlers of exit() run, which would wait for processes that are
+/// about to end. Nothing is left behind: a node's memory has no name and goes with its last
+/// process.
 [[noreturn]] void end_job(int code);
 
 }  // namespace tessera::rma

@@ -1,20 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/memory.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <optional>
 
 #include "rma/control_group.hpp"
+#include "rma/node/fd_passing.hpp"
 
 namespace tessera::rma {
 namespace {
+
+// Without a free descriptor all files seem to be missing, and no limit would be seen.
+Status check_descriptors() {
+  const detail::Descriptor one(open("/proc/meminfo", O_RDONLY | O_CLOEXEC));
+  if (one.get() < 0 && (errno == EMFILE || errno == ENFILE)) {
+    return Status::error(
+               Code::limit_exceeded,
+               fmt::format("cannot read how much memory is available: {}", std::strerror(errno)))
+        .hint("raise the limit on open files (ulimit -n)");
+  }
+  return {};
+}
 
 // A line "Name:   123 kB" of /proc/meminfo.
 std::optional<std::uint64_t> meminfo_bytes(const std::string& name) {
@@ -100,10 +116,16 @@ std::uint64_t total_memory_bytes() {
   return group ? std::min(machine, group->limit) : machine;
 }
 
-std::uint64_t available_memory_bytes() {
+Result<std::uint64_t> find_available_memory() {
+  TESSERA_RETURN_IF_ERROR(check_descriptors());
   const std::uint64_t machine = meminfo_bytes("MemAvailable:").value_or(total_memory_bytes());
   const auto group = group_limit();
   return group ? std::min(machine, group->left()) : machine;
+}
+
+std::uint64_t available_memory_bytes() {
+  const Result<std::uint64_t> found = find_available_memory();
+  return found.ok() ? *found : 0;
 }
 
 std::uint64_t largest_file_bytes() noexcept {

@@ -7,10 +7,16 @@
 #include <cstdint>
 #include <string>
 
+#include "rma/result.hpp"
+
 namespace tessera::rma {
 
 /// Bytes that can still be allocated: what the kernel calls available, or what the control group
-/// of this process leaves, whichever is less. Reads /proc and /sys; about 50 µs.
+/// of this process leaves, whichever is less. Reads /proc and /sys; about 50 µs. Errors:
+/// limit_exceeded (no descriptor is free).
+Result<std::uint64_t> find_available_memory();
+
+/// The same; 0 where it can't be known.
 std::uint64_t available_memory_bytes();
 
 /// Bytes of physical memory, or the control group's limit, whichever is less.

@@ -9,8 +9,11 @@
 // number) that failed by itself, 128 + signal for one that was killed, 2 for bad usage and for a
 // file that can't be written, 127 when the program can't be started.
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
@@ -65,6 +68,13 @@ struct Arguments {
   bool is_quiet = false;
 };
 
+/// Whether standard error takes a line at once. What a signal has ended must not wait for the
+/// reader that it was waiting for.
+bool takes_complaints() {
+  pollfd room{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  return poll(&room, 1, 0) > 0;
+}
+
 int refuse(const Status& status, int code) {
   complain(program_name, status.message());
   return code;
@@ -76,13 +86,22 @@ int run(const Arguments& arguments, const std::vector<std::string>& program) {
   if (!usable.ok()) {
     return refuse(usable, exit_usage);
   }
+  LaunchOptions options = arguments.options;
+  bool is_unread = false;
+  options.on_lost_output = [&](int error) {
+    is_unread = error == EINTR && !takes_complaints();
+    if (!is_unread) {
+      tessera::apps::note_lost_output(error);
+    }
+  };
   const auto start = tessera::apps::Clock::now();
-  const auto exits = tessera::rma::launch(program, arguments.options);
+  const auto exits = tessera::rma::launch(program, options);
   if (!exits.ok()) {
     return refuse(exits.status(), exit_usage);
   }
   const double seconds = tessera::apps::seconds_since(start);
-  const int code = report(*exits, arguments.is_quiet);
+  const int ranks_code = report(*exits, arguments.is_quiet || is_unread);
+  const int code = is_unread && ranks_code == 0 ? exit_failed : ranks_code;
   if (!writes) {
     return code;
   }
@@ -109,7 +128,6 @@ int run_program(int argc, char** argv) {
   Arguments arguments;
   LaunchOptions& options = arguments.options;
   options.whole_lines = true;
-  options.on_lost_output = tessera::apps::note_lost_output;
   app.set_version_flag("--version", std::string(tessera::rma::version()));
   app.add_option("-n,--ranks", options.ranks, "Number of ranks")
       ->transform(tessera::apps::whole_number());

@@ -2,6 +2,7 @@
 #include "rma/bootstrap/detect.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <charconv>
@@ -61,10 +62,19 @@ LauncherTrace detect_mpi_launcher() {
 
 }  // namespace
 
+bool detail::is_below_rank() {
+  const char* const launch = std::getenv(launch_variable);
+  const auto rank_process = number_in(behind_colon(behind_colon(behind_colon(launch))));
+  return rank_process && *rank_process != getpid();
+}
+
 LauncherTrace detect_launcher() {
   const char* const launch = std::getenv(detail::launch_variable);
   if (launch == nullptr) {
     return detect_mpi_launcher();
+  }
+  if (detail::is_below_rank()) {
+    return {};  // and of MPI's no more, whose launcher may have started tessera-run
   }
   // "descriptor:rank:ranks"
   const char* const rank = behind_colon(launch);

@@ -1,12 +1,58 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <future>
+#include <memory>
+#include <thread>
 
 #include "rma/bootstrap.hpp"
 #include "rma/bootstrap/detect.hpp"
 #include "rma/engine/fork_guard.hpp"
 
 namespace tessera::rma {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Who waits for input holds its stream's lock meanwhile, and who flushes waits for the lock.
+void flush_when_free(FILE* stream, Clock::time_point deadline) {
+  while (ftrylockfile(stream) != 0) {
+    if (Clock::now() >= deadline) {
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::fflush(stream);
+  funlockfile(stream);
+}
+
+// Only the system knows the program's own streams, and it waits for each: a thread does that, and
+// is left behind where it waits for long. Without one they stay as they are.
+void flush_others(Clock::time_point deadline) {
+  try {
+    const auto flushed = std::make_shared<std::promise<void>>();
+    const std::future<void> end = flushed->get_future();
+    std::thread([flushed] {
+      std::fflush(nullptr);
+      flushed->set_value();
+    }).detach();
+    end.wait_until(deadline);
+  } catch (const std::exception&) {
+    return;  // no thread, or no memory for one
+  }
+}
+
+void flush_output() {
+  constexpr std::chrono::seconds patience{1};  // less than the launcher's with who ends the job
+  const Clock::time_point deadline = Clock::now() + patience;
+  flush_when_free(stdout, deadline);
+  flush_when_free(stderr, deadline);
+  flush_others(deadline);
+}
+
+}  // namespace
 
 bool is_child_of_rank() noexcept {
   return detail::ForkGuard::is_in_child();
@@ -16,10 +62,13 @@ void end_job(int code) {
   // Of a code the system keeps eight bits: 256 would be told as success.
   constexpr int kept = 0xff;
   code = code != 0 && (code & kept) == 0 ? EXIT_FAILURE : code;
-  std::fflush(nullptr);
-  if (!is_child_of_rank()) {
+  const bool is_alone = is_child_of_rank();
+  if (!is_alone) {
+    detail::ask_launcher_to_end(code);  // first: what follows may take a while
+  }
+  flush_output();
+  if (!is_alone) {
     detail::abort_mpi(code);
-    detail::ask_launcher_to_end();
   }
   std::_Exit(code);
 }

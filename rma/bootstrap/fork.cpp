@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -24,8 +26,8 @@ using detail::ForkControl;
 
 class Forked final : public Bootstrap {
  public:
-  Forked(ForkControl* control, std::size_t mapped, WorldRank rank)
-      : control_(control), mapped_(mapped), rank_(rank) {}
+  Forked(ForkControl* control, std::size_t mapped, WorldRank rank, int fd)
+      : control_(control), mapped_(mapped), rank_(rank), fd_(fd) {}
   ~Forked() override { munmap(control_, mapped_); }
   Forked(const Forked&) = delete;
   Forked& operator=(const Forked&) = delete;
@@ -39,13 +41,16 @@ class Forked final : public Bootstrap {
     return ended >= 0 ? std::optional(WorldRank{ended}) : std::nullopt;
   }
 
-  void ask_launcher_to_end() const noexcept {
+  void ask_launcher_to_end(int code) const noexcept {
     std::int32_t none = -1;
-    control_->ender.compare_exchange_strong(none, rank_.value);
+    if (control_->ender.compare_exchange_strong(none, rank_.value)) {
+      control_->end_code.store(code);
+    }
   }
 
   Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
                                            std::chrono::milliseconds timeout) override {
+    become_rank();
     const auto ranks = static_cast<std::size_t>(size());
     std::vector<std::byte> all(mine.size() * ranks);
     std::size_t done = 0;
@@ -63,6 +68,20 @@ class Forked final : public Bootstrap {
   }
 
  private:
+  // For programs that this one will start, which would be taken for this rank.
+  void become_rank() {
+    if (fd_ < 0) {
+      return;
+    }
+    const std::string plain = fmt::format("{}:{}:{}", fd_, rank_.value, control_->ranks);
+    const char* const now = std::getenv(detail::launch_variable);
+    if (now != nullptr && now == plain) {
+      fcntl(fd_, F_SETFD, FD_CLOEXEC);
+      setenv(detail::launch_variable, fmt::format("{}:{}", plain, getpid()).c_str(), 1);
+    }
+    fd_ = -1;
+  }
+
   // Puts `part` into this rank's slot and waits until all ranks have done so. Two halves of slots
   // alternate: a rank can be at most one round ahead of the slowest reader.
   Result<std::uint32_t> exchange(std::span<const std::byte> part,
@@ -112,22 +131,26 @@ class Forked final : public Bootstrap {
   ForkControl* control_;
   std::size_t mapped_;
   WorldRank rank_;
+  int fd_;  ///< of the memory; −1 once that this process is the rank
 };
 
-// The three numbers of "descriptor:rank:ranks"; all −1 when the text is something else.
+// The first three numbers of "descriptor:rank:ranks:process", of which the last may be missing; all
+// −1 when the text is something else.
 std::array<int, 3> parse_launch_variable(const char* text) {
-  std::array<int, 3> numbers{-1, -1, -1};
+  std::array<int, 4> numbers{};
   const char* at = text;
   const char* const end = text + std::strlen(text);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const auto [next, error] = std::from_chars(at, end, numbers[i]);
-    const bool last = i + 1 == numbers.size();
-    if (error != std::errc{} || (last ? next != end : next == end || *next != ':')) {
-      return {-1, -1, -1};
+    if (error == std::errc{} && next == end && i >= 2) {
+      return {numbers[0], numbers[1], numbers[2]};
     }
-    at = last ? next : next + 1;
+    if (error != std::errc{} || next == end || *next != ':') {
+      break;
+    }
+    at = next + 1;
   }
-  return numbers;
+  return {-1, -1, -1};
 }
 
 Result<std::shared_ptr<Forked>> find_launcher() {
@@ -135,6 +158,13 @@ Result<std::shared_ptr<Forked>> find_launcher() {
   if (text == nullptr) {
     return Status::error(Code::invalid_argument, "this process was not started by tessera-run")
         .hint("start it as: tessera-run -n 4 program");
+  }
+  if (detail::is_below_rank()) {
+    return Status::error(Code::invalid_argument,
+                         "this process is no rank: a rank of tessera-run's started it")
+        .hint(
+            "it is a job of its own without TESSERA_BOOTSTRAP=fork; for several ranks start it as: "
+            "tessera-run -n 4 program");
   }
   const auto [fd, rank, ranks] = parse_launch_variable(text);
   struct stat file {};
@@ -155,7 +185,7 @@ Result<std::shared_ptr<Forked>> find_launcher() {
     munmap(base, bytes);
     return Status::error(Code::protocol, "tessera-run and the program are of different versions");
   }
-  return std::make_shared<Forked>(control, bytes, WorldRank{rank});
+  return std::make_shared<Forked>(control, bytes, WorldRank{rank}, fd);
 }
 
 }  // namespace
@@ -165,9 +195,9 @@ Result<std::shared_ptr<Bootstrap>> fork_bootstrap() {
   return found;
 }
 
-void detail::ask_launcher_to_end() {
+void detail::ask_launcher_to_end(int code) {
   if (const auto found = find_launcher(); found.ok()) {
-    (*found)->ask_launcher_to_end();
+    (*found)->ask_launcher_to_end(code);
   }
 }
 

@@ -3,6 +3,10 @@
 // The page of memory that tessera-run shares with the processes that it starts: who they are, who
 // has ended, and a place to exchange a few bytes. An anonymous memory file, inherited; its
 // descriptor, the rank and the number of ranks stand in the variable TESSERA_LAUNCH.
+//
+// The program may be the process that was started, or stand anywhere below it (`perf stat`,
+// scripts). With its first exchange it is the rank: it adds its own number to the variable and
+// leaves the descriptor to nobody, so that programs which it starts take no part.
 #pragma once
 
 #include <array>
@@ -14,17 +18,19 @@
 
 namespace tessera::rma::detail {
 
-inline constexpr const char* launch_variable = "TESSERA_LAUNCH";  ///< "descriptor:rank:ranks"
+/// "descriptor:rank:ranks", and ":process" behind that of a rank.
+inline constexpr const char* launch_variable = "TESSERA_LAUNCH";
 inline constexpr std::size_t exchange_slot_bytes = 1024;
 
 struct ForkControl {
-  static constexpr std::uint64_t magic_number = 0x7465'7373'7275'6e32;  // "tessrun2"
+  static constexpr std::uint64_t magic_number = 0x7465'7373'7275'6e33;  // "tessrun3"
   std::uint64_t magic = magic_number;
   std::int32_t ranks = 0;
   std::atomic<std::int32_t> arrived{0};
   FutexWord round{0};
   std::atomic<std::int32_t> first_ended{-1};  ///< a rank whose process ended; set by the launcher
   std::atomic<std::int32_t> ender{-1};        ///< the first rank that ended the whole job
+  std::atomic<std::int32_t> end_code{0};      ///< with which it did
 
   /// Slot of `rank` in the half of the exchange area that belongs to `round_number`.
   std::byte* slot(std::uint32_t round_number, std::int32_t rank) {

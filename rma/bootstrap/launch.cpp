@@ -20,7 +20,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <optional>
 
 #include "rma/bootstrap/fork_control.hpp"
 #include "rma/bootstrap/line_relay.hpp"
@@ -35,7 +34,8 @@ using detail::ForkControl;
 using detail::LineRelay;
 
 constexpr int exit_not_found = 127;
-constexpr std::chrono::milliseconds time_to_end{2000};  ///< from SIGTERM to SIGKILL
+/// For a rank that ends the job, and for the others from SIGTERM to SIGKILL.
+constexpr std::chrono::milliseconds time_to_end{2000};
 
 // The memory that all ranks inherit, mapped here as well.
 class ControlMemory {
@@ -102,14 +102,18 @@ class SignalReader {
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
-  // Returns a signal that has come and is to be passed on; 0 when there is none. The kernel sends a
-  // terminal's (Ctrl-C, its end) to all in the foreground, the ranks too.
-  [[nodiscard]] int next() const {
+  struct Signal {
+    int number = 0;               ///< 0 when none has come but SIGCHLD
+    bool is_of_terminal = false;  ///< Ctrl-C, its end: sent to all in the foreground, the ranks too
+  };
+  [[nodiscard]] Signal next() const {
     signalfd_siginfo info{};
     const ssize_t got = read(fd_.get(), &info, sizeof info);
-    const bool is_for_ranks = got == static_cast<ssize_t>(sizeof info) &&
-                              info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL;
-    return is_for_ranks ? static_cast<int>(info.ssi_signo) : 0;
+    if (got != static_cast<ssize_t>(sizeof info) || info.ssi_signo == SIGCHLD) {
+      return {};
+    }
+    return {.number = static_cast<int>(info.ssi_signo),
+            .is_of_terminal = info.ssi_code == SI_KERNEL};
   }
 
  private:
@@ -250,39 +254,80 @@ Status check_options(const std::vector<std::string>& arguments, const LaunchOpti
 // Ends the ranks that are left when one has ended the job.
 class JobEnd {
  public:
-  // Once that one has ended: its message and its code come first.
+  // The others are told once that one has ended, as its message and its code come first; or
+  // together with that one, where it takes too long.
   void look(const ForkControl& control, const std::vector<Child>& children,
             std::vector<RankExit>& exits) {
     const std::int32_t ender = control.ender.load();
-    if (ender < 0 || children[static_cast<std::size_t>(ender)].running) {
+    if (ender < 0) {
       return;
     }
-    if (!deadline_) {
-      for (std::size_t i = 0; i < children.size(); ++i) {
-        exits[i].was_told = children[i].running;
-      }
+    const bool has_ended = !children[static_cast<std::size_t>(ender)].running;
+    const auto now = Clock::now();
+    if (step_ == Step::none) {
+      go_on(Step::asked);
+    }
+    if (step_ == Step::asked && (has_ended || now >= deadline_)) {
+      note_told(ender, control, children, exits);
       pass_on(SIGTERM, children);
-      deadline_ = Clock::now() + time_to_end;
-    } else if (Clock::now() >= *deadline_) {
+      go_on(Step::told);
+    } else if (step_ == Step::told && now >= deadline_) {
       pass_on(SIGKILL, children);
-      deadline_ = Clock::time_point::max();
+      go_on(Step::killed);
     }
   }
-  // Milliseconds until there is something to do; −1 for never.
+  // Milliseconds until there may be something to do; −1 for never.
   [[nodiscard]] int time_left() const {
-    if (!deadline_ || *deadline_ == Clock::time_point::max()) {
-      return -1;
+    constexpr int look_period_ms = 500;  // nothing wakes us when a rank writes that it ends the job
+    if (step_ == Step::none || step_ == Step::killed) {
+      return step_ == Step::none ? look_period_ms : -1;
     }
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline_ - Clock::now());
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());
     return std::max(0, static_cast<int>(left.count()));
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::optional<Clock::time_point> deadline_;  // of SIGTERM; the last moment of all after SIGKILL
+  enum class Step { none, asked, told, killed };
+
+  void go_on(Step step) {
+    step_ = step;
+    deadline_ = Clock::now() + time_to_end;
+  }
+  static void note_told(std::int32_t ender, const ForkControl& control,
+                        const std::vector<Child>& children, std::vector<RankExit>& exits) {
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      exits[i].was_told = children[i].running && exits[i].rank != ender;
+    }
+    RankExit& of_ender = exits[static_cast<std::size_t>(ender)];
+    if (of_ender.exit_code == 0 && of_ender.signal == 0) {
+      of_ender.exit_code = control.end_code.load();  // a script may have kept it back
+    }
+  }
+
+  Step step_ = Step::none;
+  Clock::time_point deadline_;
 };
 
-// Waits until a signal has come, a rank has ended or printed something, or so many ms are over.
+// Passes on what the ranks have left. Waits for a reader that takes its time, but no longer when a
+// signal comes, or one has come that was to end the ranks.
+void pass_on_rest(LineRelay& output, const SignalReader& signals, bool is_to_end) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int look_period_ms = 100;
+  const auto deadline = is_to_end ? Clock::now() + time_to_end : Clock::time_point::max();
+  while (!output.finish()) {
+    std::vector<pollfd> list{{.fd = signals.descriptor(), .events = POLLIN, .revents = 0}};
+    output.add_to(list);
+    poll(list.data(), list.size(), is_to_end ? look_period_ms : -1);
+    if (signals.next().number != 0 || Clock::now() >= deadline) {
+      output.give_up();
+      return;
+    }
+  }
+}
+
+// Waits until a signal has come, a rank has ended or printed something, a reader of that has taken
+// some, or so many ms are over.
 void wait_for_events(const SignalReader& signals, const std::vector<Child>& children,
                      const LineRelay& output, int timeout_ms) {
   constexpr int look_period_ms = 100;  // after children of whose end no descriptor tells
@@ -347,16 +392,19 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
     }
   }
   JobEnd job_end;
+  bool is_to_end = false;
   while (running > 0) {
     wait_for_events(signals, children, output, job_end.time_left());
-    if (const int signal = signals.next(); signal != 0) {
-      pass_on(signal, children);
+    const SignalReader::Signal signal = signals.next();
+    if (signal.number != 0 && !signal.is_of_terminal) {
+      pass_on(signal.number, children);
+      is_to_end = true;
     }
     output.relay();
     running -= reap(children, exits, memory.control());
     job_end.look(memory.control(), children, exits);
   }
-  output.finish();
+  pass_on_rest(output, signals, is_to_end);
   if (output.lost() != 0 && options.on_lost_output) {
     options.on_lost_output(output.lost());
   }

@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 namespace tessera::rma::detail {
@@ -18,20 +20,53 @@ namespace {
 // A line that is longer is passed on in pieces.
 constexpr std::size_t longest_line_bytes = 1 << 20;
 
+// Where so much waits for room, no more is read.
+constexpr std::size_t most_waiting_bytes = 1 << 16;
+
+bool is_same_file(int one, int other) {
+  struct stat first {};
+  struct stat second {};
+  return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+// Whether a write of up to PIPE_BUF bytes returns at once, be it with an error.
+bool takes_some(int descriptor) {
+  pollfd room{.fd = descriptor, .events = POLLOUT, .revents = 0};
+  return poll(&room, 1, 0) > 0;
+}
+
 }  // namespace
 
-void LineRelay::write_all(int to, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(to, text.data(), text.size());
-    if (written < 0 && errno == EAGAIN) {
-      pollfd room{.fd = to, .events = POLLOUT, .revents = 0};  // another made it non-blocking
-      poll(&room, 1, -1);
-    } else if (written < 0 && errno != EINTR) {
-      lost_ = lost_ == 0 && to == STDOUT_FILENO && errno != EPIPE ? errno : lost_;
-      return;  // the ranks go on
+// As much as goes without waiting. The descriptor itself is not made non-blocking, since other
+// programs have it too.
+void LineRelay::write_some(Output& output) {
+  std::size_t done = 0;
+  while (done < output.waiting.size() && takes_some(output.to)) {
+    const std::size_t step = std::min<std::size_t>(output.waiting.size() - done, PIPE_BUF);
+    const ssize_t written = write(output.to, output.waiting.data() + done, step);
+    if (written >= 0) {
+      done += static_cast<std::size_t>(written);
+    } else if (errno == EAGAIN) {
+      break;  // another made it non-blocking
+    } else if (errno != EINTR) {
+      lost_ = lost_ == 0 && output.to == STDOUT_FILENO && errno != EPIPE ? errno : lost_;
+      done = output.waiting.size();  // the ranks go on
     }
-    text.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
   }
+  output.waiting.erase(0, done);
+}
+
+// Standard error may go where standard output goes, and lines of both stay whole.
+std::size_t LineRelay::output_to(int descriptor) {
+  const auto found = std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& each) {
+    return each.to == descriptor || is_same_file(each.to, descriptor);
+  });
+  const auto index = static_cast<std::size_t>(found - outputs_.begin());
+  if (found == outputs_.end()) {
+    outputs_.push_back({.to = descriptor});
+  }
+  return index;
 }
 
 Result<LineRelay> LineRelay::create(std::int32_t ranks) {
@@ -49,7 +84,8 @@ Result<LineRelay> LineRelay::create(std::int32_t ranks) {
             .hint("raise the limit on open files (ulimit -n)");
       }
       fcntl(ends[0], F_SETFL, O_NONBLOCK);
-      relay.streams_.push_back({rank, to, Descriptor(ends[0]), Descriptor(ends[1])});
+      relay.streams_.push_back(
+          {rank, to, relay.output_to(to), Descriptor(ends[0]), Descriptor(ends[1])});
     }
   }
   return relay;
@@ -73,10 +109,19 @@ void LineRelay::started(std::int32_t rank) noexcept {
 
 void LineRelay::add_to(std::vector<pollfd>& list) const {
   for (const Stream& each : streams_) {
-    if (each.reading.get() >= 0) {
+    if (each.reading.get() >= 0 && has_room(each)) {
       list.push_back({.fd = each.reading.get(), .events = POLLIN, .revents = 0});
     }
   }
+  for (const Output& each : outputs_) {
+    if (!each.waiting.empty()) {
+      list.push_back({.fd = each.to, .events = POLLOUT, .revents = 0});
+    }
+  }
+}
+
+bool LineRelay::has_room(const Stream& stream) const {
+  return outputs_[stream.output].waiting.size() < most_waiting_bytes;
 }
 
 // False when there is nothing more for now.
@@ -98,22 +143,52 @@ bool LineRelay::read_some(Stream& stream) {
   if (whole == 0 && stream.pending.size() >= longest_line_bytes) {
     whole = stream.pending.size();
   }
-  write_all(stream.to, std::string_view(stream.pending).substr(0, whole));
+  Output& output = outputs_[stream.output];
+  output.waiting.append(stream.pending, 0, whole);
   stream.pending.erase(0, whole);
+  write_some(output);
   return true;
 }
 
 void LineRelay::relay() {
-  for (Stream& each : streams_) {
-    read_some(each);
+  for (Output& each : outputs_) {
+    write_some(each);
   }
+  const std::size_t count = streams_.size();
+  std::size_t passed_over = count;
+  for (std::size_t i = 0; i < count; ++i) {
+    Stream& each = streams_[(first_ + i) % count];
+    if (has_room(each)) {
+      read_some(each);
+    } else {
+      passed_over = std::min(passed_over, i);
+    }
+  }
+  first_ = passed_over < count ? (first_ + passed_over) % count : first_;
 }
 
-void LineRelay::finish() {
+bool LineRelay::finish() {
+  for (Output& each : outputs_) {
+    write_some(each);
+  }
   for (Stream& each : streams_) {
-    while (read_some(each)) {
+    while (has_room(each) && read_some(each)) {
     }
-    write_all(each.to, std::exchange(each.pending, {}));
+    if (has_room(each)) {
+      each.reading = Descriptor();
+      outputs_[each.output].waiting += std::exchange(each.pending, {});
+      write_some(outputs_[each.output]);
+    }
+  }
+  return std::all_of(outputs_.begin(), outputs_.end(),
+                     [](const Output& each) { return each.waiting.empty(); });
+}
+
+void LineRelay::give_up() {
+  for (Output& each : outputs_) {
+    const bool is_lost = each.to == STDOUT_FILENO && !each.waiting.empty();
+    lost_ = lost_ == 0 && is_lost ? EINTR : lost_;
+    each.waiting.clear();
   }
 }
 

@@ -6,13 +6,16 @@
 //
 // A stream of the launcher that is a terminal is left to the ranks themselves: they write lines
 // there, and may ask it for its width.
+//
+// Nothing here waits. Where the launcher's output takes no more, nothing more is read for it, so
+// that the ranks wait for their reader, as they would without a launcher.
 #pragma once
 
 #include <poll.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "rma/node/fd_passing.hpp"
@@ -30,29 +33,41 @@ class LineRelay {
   /// In the launcher after fork: the writing ends are the rank's alone.
   void started(std::int32_t rank) noexcept;
 
-  /// Adds what is to be waited for.
+  /// Adds what is to be waited for: output of the ranks, and room in the launcher's.
   void add_to(std::vector<pollfd>& list) const;
-  /// Passes on what has come, whole lines only. Does not wait for more.
+  /// Passes on what has come, whole lines only.
   void relay();
-  /// Passes on the rest, with or without a line end.
-  void finish();
+  /// When all ranks have ended: passes on the rest, with or without a line end. False while the
+  /// launcher's output has no room for all.
+  bool finish();
+  /// Nobody waits for room any longer. What is left is lost.
+  void give_up();
 
-  /// The system's error of the first write to standard output that failed; 0 while none has. A
-  /// reader that has gone (`| head`) wants no more, which is no loss.
+  /// The system's error of the first write to standard output that failed, EINTR where that was
+  /// given up; 0 while none has. A reader that has gone (`| head`) wants no more, which is no loss.
   [[nodiscard]] int lost() const noexcept { return lost_; }
 
  private:
+  struct Output {
+    int to = -1;
+    std::string waiting = {};  ///< for room
+  };
   struct Stream {
     std::int32_t rank = 0;
-    int to = -1;  ///< descriptor of the launcher's, and of the rank's
+    int to = -1;             ///< descriptor of the rank's
+    std::size_t output = 0;  ///< of the launcher's
     Descriptor reading;
     Descriptor writing;
     std::string pending = {};  ///< the beginning of a line
   };
+  std::size_t output_to(int descriptor);
+  [[nodiscard]] bool has_room(const Stream& stream) const;
   bool read_some(Stream& stream);
-  void write_all(int to, std::string_view text);
+  void write_some(Output& output);
 
+  std::vector<Output> outputs_;
   std::vector<Stream> streams_;
+  std::size_t first_ = 0;  ///< of the streams, whose turn it is
   int lost_ = 0;
 };
 

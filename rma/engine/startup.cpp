@@ -13,6 +13,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "rma/engine/processors.hpp"
@@ -108,6 +109,7 @@ struct Introduction {
   Whereabouts where;
   ProcessorSet processors;
   std::uint64_t adds_by_origin = 0;
+  std::int64_t ranks_per_node = 0;
   std::array<char, 16> profile{};  ///< of Settings; rank 0's counts
 };
 
@@ -115,21 +117,29 @@ bool adds_by_origin(const Settings& settings) {
   return settings.accumulate == "origin";
 }
 
-// Two ways side by side would hold different locks.
-Status check_same_accumulate(const std::vector<Introduction>& all) {
-  const auto name = [](const Introduction& each) {
-    return each.adds_by_origin != 0 ? "origin" : "agent";
-  };
-  const auto other = std::find_if(all.begin(), all.end(), [&](const Introduction& each) {
-    return each.adds_by_origin != all.front().adds_by_origin;
-  });
+// `value` is what a rank says of the setting.
+Status check_same(std::string_view setting, const std::vector<Introduction>& all,
+                  std::string (*value)(const Introduction&)) {
+  const std::string first = value(all.front());
+  const auto other = std::find_if(all.begin(), all.end(),
+                                  [&](const Introduction& each) { return value(each) != first; });
   if (other == all.end()) {
     return {};
   }
   return Status::error(Code::invalid_argument,
-                       fmt::format("TESSERA_ACCUMULATE is {} on rank 0 and {} on rank {}",
-                                   name(all.front()), name(*other), other - all.begin()))
+                       fmt::format("{} is {} on rank 0 and {} on rank {}", setting, first,
+                                   value(*other), other - all.begin()))
       .hint("give it the same value on all ranks");
+}
+
+// Two ways of accumulating side by side would hold different locks, and ranks that divide machines
+// into different nodes would wait for each other at different places.
+Status check_same_settings(const std::vector<Introduction>& all) {
+  TESSERA_RETURN_IF_ERROR(check_same("TESSERA_ACCUMULATE", all, [](const Introduction& each) {
+    return std::string(each.adds_by_origin != 0 ? "origin" : "agent");
+  }));
+  return check_same("TESSERA_RANKS_PER_NODE", all,
+                    [](const Introduction& each) { return std::to_string(each.ranks_per_node); });
 }
 
 // Collective. What each rank says of itself, in rank order.
@@ -139,11 +149,12 @@ Result<std::vector<Introduction>> introduce(Bootstrap& bootstrap, const Settings
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine.status()));
   Introduction own{.where = *mine,
                    .processors = own_processors(),
-                   .adds_by_origin = adds_by_origin(settings) ? 1U : 0U};
+                   .adds_by_origin = adds_by_origin(settings) ? 1U : 0U,
+                   .ranks_per_node = settings.ranks_per_node};
   std::copy_n(settings.profile.begin(), std::min(settings.profile.size(), own.profile.size() - 1),
               own.profile.begin());
   TESSERA_ASSIGN_OR_RETURN(auto all, gather(bootstrap, settings, own));
-  TESSERA_RETURN_IF_ERROR(check_same_accumulate(all));
+  TESSERA_RETURN_IF_ERROR(check_same_settings(all));
   return all;
 }
 

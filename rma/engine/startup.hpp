@@ -4,7 +4,7 @@
 //
 //     1  say which machine this is, and which processors may be
 //        used; learn who shares them, and that all accumulate
-//        the same way                                             (allgather)
+//        the same way and divide machines into the same nodes     (allgather)
 //     2  the first rank of a node makes its memory, the others map it
 //     3  agree that all have it                                   (allgather)
 //     4  take our place, make transports, agree again             (allgather)
@@ -25,8 +25,8 @@ std::vector<TransportFactory> own_transports();
 
 /// Collective. Which ranks share a machine, and in `machines` how many of those there are; with
 /// `settings.ranks_per_node` the ranks of a machine are split into emulated nodes.
-/// Errors: those of the bootstrap; invalid_argument where ranks would accumulate in two ways;
-/// limit_exceeded (no descriptor is free).
+/// Errors: those of the bootstrap; invalid_argument where ranks would accumulate in two ways, or
+/// differ in their nodes; limit_exceeded (no descriptor is free).
 Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& machines);
 
 /// Collective. See Job::start.

@@ -118,7 +118,7 @@ Status Arena::check_available(std::uint64_t bytes) const {
   if (bytes < unchecked_bytes) {
     return {};
   }
-  const std::uint64_t available = available_memory_bytes();
+  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t available, find_available_memory());
   if (bytes <= available - std::min(available, kept_free_bytes)) {
     return {};
   }

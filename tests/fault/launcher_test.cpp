@@ -2,6 +2,7 @@
 //
 // tessera-run as its users meet it: exit codes, signals, arguments, output.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -64,6 +65,52 @@ TEST(TesseraRun, TellsTheCodeOfWhoEndedTheJobBehindAnother) {
       tessera_run({"-n", "3", FAULT_WORKER, "end-job-behind-one", "2", "1"}).wait();
   EXPECT_EQ(ending.exit_code, 7);
   EXPECT_NE(ending.output.find("tessera-run: rank 2 exited with code 7\n"), std::string::npos);
+}
+
+// The stream that a thread reads is locked for as long as there is no input.
+TEST(TesseraRun, EndsTheJobWhileAThreadOfItsEnderReads) {
+  const Ending ending =
+      tessera_run({"-n", "2", "--quiet", FAULT_WORKER, "end-job-while-reading", "0", "1"}).wait();
+  EXPECT_EQ(ending.exit_code, 7);
+  // Standard output and standard error come by different pipes.
+  EXPECT_EQ(occurrences(ending.output, "of standard output, "), 1U) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "of a stream"), 1U) << ending.output;
+}
+
+TEST(TesseraRun, EndsAnEnderThatDoesNotEnd) {
+  const Ending ending =
+      tessera_run({"-n", "3", FAULT_WORKER, "end-job-into-full-pipe", "1", "1"}).wait();
+  EXPECT_EQ(ending.exit_code, 128 + SIGKILL);
+  EXPECT_EQ(ending.output, "tessera-run: rank 1 was ended by signal 9 (Killed)\n");
+}
+
+// It runs alone, whatever becomes of it, and the ranks go on.
+TEST(TesseraRun, AToolThatARankStartsIsNoRank) {
+  const Ending ending = tessera_run({"-n", "3", FAULT_WORKER, "start-a-tool", "1", "1"}).wait();
+  EXPECT_EQ(ending.exit_code, 0);
+  EXPECT_EQ(sorted_lines(ending.output),
+            (std::vector<std::string>{"rank 0 of 3", "rank 0 of 3", "rank 1 of 3", "rank 1 of 3",
+                                      "rank 2 of 3", "rank 2 of 3", "tool's code 3",
+                                      "tool's code 3", "tool: rank 0 of 1", "tool: rank 0 of 1"}));
+}
+
+// A shell may start programs one after the other, as ranks all of them, and keep their codes back.
+TEST(TesseraRun, AWrapperMayStartProgramsOneAfterTheOther) {
+  const std::string script =
+      "'" FAULT_WORKER "' start-a-tool 5 1 && '" FAULT_WORKER "' start-a-tool 5 1; true";
+  const Ending ending = tessera_run({"-n", "2", "sh", "-c", script}).wait();
+  EXPECT_EQ(ending.exit_code, 0);
+  EXPECT_EQ(occurrences(ending.output, "rank 0 of 2\n"), 4U) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "rank 1 of 2\n"), 4U) << ending.output;
+}
+
+TEST(TesseraRun, TellsTheCodeOfWhoEndedTheJobThatAWrapperKeepsBack) {
+  const std::string script = "set -- '" FAULT_WORKER
+                             "' end-job 1 1; case $TESSERA_LAUNCH in *:1:2) \"$@\"; true;; "
+                             "*) exec \"$@\";; esac";
+  const Ending ending = tessera_run({"-n", "2", "sh", "-c", script}).wait();
+  EXPECT_EQ(ending.exit_code, 7);
+  EXPECT_EQ(ending.output, "tessera-run: rank 1 exited with code 7\n");
 }
 
 // TESSERA_LAUNCH is "descriptor:rank:ranks".
@@ -200,6 +247,57 @@ TEST(TesseraRun, LinesOfRanksStayWhole) {
            line.back() != line.front();
   });
   EXPECT_EQ(wrong, 0);
+}
+
+// Whether it ends in time, without that its output is read or its exit code taken.
+bool ends_unread(const Program& program) {
+  siginfo_t info{};
+  for (int tries = 0; tries < 600 && info.si_pid == 0; ++tries) {
+    std::this_thread::sleep_for(milliseconds(10));
+    waitid(P_PID, static_cast<id_t>(program.pid()), &info, WEXITED | WNOHANG | WNOWAIT);
+  }
+  return info.si_pid == program.pid();
+}
+
+// As far as `sleep` is one. Standard error is the same pipe.
+TEST(TesseraRun, EndsWithASignalWhenItsReaderDoesNotRead) {
+  Program program = tessera_run({"-n", "2", "yes", "a line of a rank"});
+  std::this_thread::sleep_for(milliseconds(200));
+  kill(program.pid(), SIGTERM);
+  EXPECT_TRUE(ends_unread(program));
+  const Ending ending = program.wait();
+  EXPECT_EQ(ending.exit_code, 128 + SIGTERM);
+  const std::vector<std::string> lines = sorted_lines(ending.output);
+  EXPECT_GE(std::count(lines.begin(), lines.end(), "a line of a rank"),
+            static_cast<std::ptrdiff_t>(lines.size()) - 1)
+      << "but for the last";
+}
+
+// The ranks have ended when the signal comes, and what they have printed waits.
+TEST(TesseraRun, EndsWithASignalWhenOnlyItsReaderIsLeft) {
+  Program program = tessera_run({"-n", "1", "--quiet", "sh", "-c", "yes | head -c 150000"});
+  for (const bool are_there : {true, false}) {
+    for (int tries = 0; tries < 500 && program.children().empty() == are_there; ++tries) {
+      std::this_thread::sleep_for(milliseconds(2));
+    }
+  }
+  EXPECT_TRUE(program.children().empty());
+  kill(program.pid(), SIGTERM);
+  EXPECT_TRUE(ends_unread(program));
+  EXPECT_EQ(program.wait().exit_code, 1) << "output is lost";
+}
+
+TEST(TesseraRun, KeepsWholeLinesForALateReader) {
+  Program program =
+      tessera_run(each_rank("3", "yes \"rank $r\" | head -n 50000; echo \"end of $r\" >&2"));
+  std::this_thread::sleep_for(milliseconds(300));
+  const Ending ending = program.wait();
+  EXPECT_EQ(ending.exit_code, 0);
+  for (const char* const rank : {"0", "1", "2"}) {
+    EXPECT_EQ(occurrences(ending.output, std::string("rank ") + rank + "\n"), 50000U);
+    EXPECT_EQ(occurrences(ending.output, std::string("end of ") + rank + "\n"), 1U);
+  }
+  EXPECT_EQ(ending.output.size(), 3 * (50000 * 7 + 9U));
 }
 
 TEST(TesseraRun, ARankMayEndWithoutALineEnd) {

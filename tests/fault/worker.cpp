@@ -12,10 +12,12 @@
 //     start-with-files:N   the victim may open N more descriptors
 //     start-with-mib:N     the victim may have N MiB more of address space
 //
-// or attach-apart: see attach_apart(); or end-job, end-job-of-deaf: see end_job_of_all();
-// end-job-behind-one: see end_job_behind_one().
+// or attach-apart: see attach_apart(); or end-job, end-job-of-deaf, end-job-while-reading,
+// end-job-into-full-pipe: see end_job_of_all();
+// end-job-behind-one: see end_job_behind_one(); start-a-tool, be-a-tool: see start_a_tool().
 //
 // Survivors exit with 0 whatever the library told them: the director judges what they report.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -28,13 +30,16 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "rma/bootstrap.hpp"
+#include "rma/result.hpp"
 #include "tests/fault/stage.hpp"
 
 namespace tessera::fault {
@@ -154,10 +159,40 @@ int rank_from_launcher() {
   return bootstrap.ok() ? (*bootstrap)->rank().value : -1;
 }
 
+// Has another thread wait for input for ever, which keeps standard input's stream locked.
+void read_in_a_thread() {
+  int ends[2] = {-1, -1};
+  if (pipe(ends) != 0 || dup2(ends[0], STDIN_FILENO) < 0) {
+    std::exit(70);
+  }
+  std::thread([] { std::getchar(); }).detach();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
+// What is printed from now on waits for a reader for ever.
+void print_into_full_pipe() {
+  int ends[2] = {-1, -1};
+  if (pipe2(ends, O_NONBLOCK) != 0 || dup2(ends[1], STDOUT_FILENO) < 0) {
+    std::exit(70);
+  }
+  while (write(STDOUT_FILENO, "x", 1) == 1) {
+  }
+  fcntl(STDOUT_FILENO, F_SETFL, 0);
+}
+
 // The victim ends the job as soon as the others compute, some of them without ear for SIGTERM.
 void end_job_of_all(bool is_victim, const std::string& kind) {
-  if (kind == "end-job-of-deaf") {
+  if (kind == "end-job-of-deaf" || kind == "end-job-into-full-pipe") {
     std::signal(SIGTERM, SIG_IGN);
+  }
+  if (kind == "end-job-while-reading" && is_victim) {
+    read_in_a_thread();
+    std::fputs("of a stream", fdopen(dup(STDERR_FILENO), "w"));
+    std::fputs("of standard output, ", stdout);
+  }
+  if (kind == "end-job-into-full-pipe" && is_victim) {
+    print_into_full_pipe();
+    std::fputs("nobody reads this", stdout);
   }
   auto job = rma::Job::start();
   if (job.ok()) {
@@ -183,6 +218,30 @@ void end_job_behind_one(int rank, bool is_victim) {
   while (true) {
     std::puts("busy");
     std::fflush(stdout);
+  }
+}
+
+// A program that a rank starts, and that uses Tessera itself.
+void be_a_tool() {
+  const auto job = rma::Job::start();
+  std::puts(job.ok() ? fmt::format("tool: rank {} of {}", job->rank().value, job->size()).c_str()
+                     : job.status().message().c_str());
+  rma::end_job(3);
+}
+
+// The victim starts a tool, which fails, between the meetings of all; and again in a second job.
+void start_a_tool(bool is_victim) {
+  const std::string tool =
+      fmt::format("'{}' be-a-tool 0 1", std::filesystem::read_symlink("/proc/self/exe").string());
+  for (int round = 0; round < 2; ++round) {
+    rma::Job job = rma::Job::start().value();
+    rma::require(job.barrier());
+    if (is_victim) {
+      const int code = std::system(tool.c_str());
+      std::puts(fmt::format("tool's code {}", WEXITSTATUS(code)).c_str());
+    }
+    rma::require(job.barrier());
+    std::puts(fmt::format("rank {} of {}", job.rank().value, job.size()).c_str());
   }
 }
 
@@ -221,6 +280,13 @@ int run(std::string_view name, int victim, int pipe) {
   const Line line(pipe, rank_from_launcher());
   if (name == "attach-apart") {
     attach_apart(rank_from_launcher() == victim, line);
+    return 0;
+  }
+  if (name == "be-a-tool") {
+    be_a_tool();
+  }
+  if (name == "start-a-tool") {
+    start_a_tool(rank_from_launcher() == victim);
     return 0;
   }
   if (name == "end-job-behind-one") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/bootstrap.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -8,6 +9,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <map>
 #include <new>
 #include <string>
@@ -108,6 +110,13 @@ TEST(DetectLauncher, TakesTheInnermostOfSeveral) {
   EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "2"}, {"TESSERA_LAUNCH", "3:0:2"}}), "tessera-run 2");
 }
 
+// What a rank starts is no rank, of no launcher's.
+TEST(DetectLauncher, TellsARankFromWhatItStarts) {
+  EXPECT_EQ(trace({{"TESSERA_LAUNCH", fmt::format("3:0:2:{}", getpid())}}), "tessera-run 2");
+  EXPECT_EQ(trace({{"TESSERA_LAUNCH", fmt::format("3:0:2:{}", getppid())}}), " 0");
+  EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "2"}, {"TESSERA_LAUNCH", "3:0:2:1"}}), " 0");
+}
+
 TEST(DetectLauncher, IgnoresWhatIsNoNumber) {
   EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "many"}}), " 0");
   EXPECT_EQ(trace({{"PMI_SIZE", "-3"}}), " 0");
@@ -167,12 +176,44 @@ class LauncherMemory {
   ForkControl* control_;
 };
 
+TEST(ForkBootstrap, RefusesWhatARankHasStarted) {
+  const LauncherMemory memory(2);
+  const LauncherEnvironment environment(
+      {{"TESSERA_LAUNCH", fmt::format("{}:0:2:{}", memory.fd(), getppid())}});
+  const auto made = fork_bootstrap();
+  EXPECT_EQ(made.status().code(), Code::invalid_argument);
+  EXPECT_EQ(
+      made.status().message(),
+      "this process is no rank: a rank of tessera-run's started it\n"
+      "  hint: it is a job of its own without TESSERA_BOOTSTRAP=fork; for several ranks start "
+      "it as: tessera-run -n 4 program");
+  EXPECT_EQ(choose_bootstrap({}).value()->name(), "alone");
+}
+
+// With the first exchange, not before: a program may ask for its number and start the rank then.
+TEST(ForkBootstrap, LeavesTheLaunchersMemoryToNobodyElse) {
+  const LauncherMemory memory(1);
+  const int inherited = dup(memory.fd());
+  const std::string plain = fmt::format("{}:0:1", inherited);
+  const LauncherEnvironment environment({{"TESSERA_LAUNCH", plain}});
+  for (int job = 0; job < 2; ++job) {
+    const auto made = fork_bootstrap();
+    ASSERT_TRUE(made.ok()) << made.status().describe();
+    EXPECT_EQ(fcntl(inherited, F_GETFD), job == 0 ? 0 : FD_CLOEXEC);
+    ASSERT_TRUE((*made)->allgather({}, milliseconds(1000)).ok());
+    EXPECT_EQ(fcntl(inherited, F_GETFD), FD_CLOEXEC);
+    EXPECT_EQ(std::getenv("TESSERA_LAUNCH"), fmt::format("{}:{}", plain, getpid()));
+  }
+  close(inherited);
+}
+
 TEST(ForkBootstrap, RefusesTextsThatDescribeNoJob) {
   const LauncherMemory memory(2);
   const int fd = memory.fd();
   for (const std::string& text :
        {std::string(), std::string("nonsense"), fmt::format("{}", fd), fmt::format("{}:0", fd),
         fmt::format("{}:0:", fd), fmt::format("{}:0:2:", fd), fmt::format("{}:0:2x", fd),
+        fmt::format("{}:0:2:x", fd), fmt::format("{}:0:2:{}:", fd, getpid()),
         fmt::format("{}:2:2", fd), fmt::format("{}:-1:2", fd), fmt::format("{}:0:0", fd),
         fmt::format("{}:0:1000000", fd), std::string("-1:0:2"), std::string("999:0:2"),
         std::string("99999999999999999999:0:2")}) {
@@ -319,6 +360,27 @@ TEST(JobStart, RanksOnSeveralNodesAreUnreachableWithoutATransportBetweenThem) {
             "the ranks are on 2 nodes, and no transport of 'shm' connects nodes\n"
             "  hint: add tcp to TESSERA_TRANSPORT, or start all ranks on one machine without "
             "TESSERA_RANKS_PER_NODE");
+}
+
+// Who shares memory with whom would be another matter on each.
+TEST(JobStart, RanksThatDifferInTheirNodesAreRefusedAtOnce) {
+  ThreadGroup group(2);
+  const auto start = [&](std::int32_t rank) {
+    Settings settings;
+    settings.arena_mib = 64;
+    settings.start_timeout_ms = 1000;
+    settings.ranks_per_node = 2 - rank;
+    return Job::start(
+               {.bootstrap = group.member(WorldRank{rank}), .settings = settings, .transports = {}})
+        .status();
+  };
+  auto other = std::async(std::launch::async, start, 1);
+  for (const Status& each : {start(0), other.get()}) {
+    EXPECT_EQ(each.code(), Code::invalid_argument);
+    EXPECT_EQ(each.message(),
+              "TESSERA_RANKS_PER_NODE is 2 on rank 0 and 1 on rank 1\n"
+              "  hint: give it the same value on all ranks");
+  }
 }
 
 TEST(JobStart, LoopbackDoesNotConnectProcesses) {
