@@ -2,6 +2,7 @@
 #include "bench/relaunch.hpp"
 
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wordexp.h>
@@ -41,20 +42,37 @@ int complain(const std::string& text) {
   return apps::exit_usage;
 }
 
+/// Runs in a thread that a library has made, a BLAS say, and which the system chose while the main
+/// thread, where the signal is blocked, was between two waits for it.
+extern "C" void hand_to_main_thread(int number) {
+  const int error = errno;
+  syscall(SYS_tgkill, getpid(), getpid(), number);
+  errno = error;
+}
+
 /// While it lives, signals that end processes wait to be taken: whoever starts a program has to
-/// end it, too, and to put away what was made for it.
+/// end it, too, and to put away what was made for it. Requires: the main thread.
 class HeldSignals {
  public:
   HeldSignals() {
     sigemptyset(&held_);
-    for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) {
+    for (const int number : held_numbers) {
       sigaddset(&held_, number);
     }
-    // Whoever ignores children isn't told of their end.
-    std::signal(SIGCHLD, SIG_DFL);
     sigprocmask(SIG_BLOCK, &held_, &before_);
+    struct sigaction handing {};
+    handing.sa_handler = hand_to_main_thread;
+    handing.sa_flags = SA_RESTART;
+    for (std::size_t i = 0; i < held_numbers.size(); ++i) {
+      sigaction(held_numbers[i], &handing, &actions_before_[i]);
+    }
   }
-  ~HeldSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  ~HeldSignals() {
+    for (std::size_t i = 0; i < held_numbers.size(); ++i) {
+      sigaction(held_numbers[i], &actions_before_[i], nullptr);
+    }
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 
@@ -69,6 +87,9 @@ class HeldSignals {
   }
 
  private:
+  static constexpr std::array held_numbers = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
+
+  std::array<struct sigaction, held_numbers.size()> actions_before_ = {};
   sigset_t held_ = {};
   sigset_t before_ = {};
 };
