@@ -154,12 +154,12 @@ class Array : public ArrayBase {
   /// Not for this T, which the compiler says in one sentence.
   template <class... Arguments>
   rma::Status accumulate(const Arguments&...) const requires detail::OtherNumber<T> {
-    static_assert(sizeof(detail::Computable<T>) > 0);
+    using Number [[maybe_unused]] = typename detail::Computable<T>::type;
     return {};
   }
   template <class... Arguments>
   rma::Handle accumulate_async(const Arguments&...) const requires detail::OtherNumber<T> {
-    static_assert(sizeof(detail::Computable<T>) > 0);
+    using Number [[maybe_unused]] = typename detail::Computable<T>::type;
     return {};
   }
 
