@@ -57,7 +57,7 @@ Status TeamState::different_requests(TeamRank first, TeamRank other, const Paylo
   std::string differs = fmt::format("rank {} asked for something else than rank {}",
                                     members_[static_cast<std::size_t>(other.value)].value,
                                     members_[static_cast<std::size_t>(first.value)].value);
-  if (verb == first_verb) {
+  if (verb == first_verb || verb.empty() || first_verb.empty()) {
     return Status::error(Code::invalid_argument, std::move(differs))
         .hint("all members must give the same arrays, boxes, scalars and options");
   }
