@@ -17,7 +17,7 @@
 namespace tessera::bench {
 namespace {
 
-// What the design allows a rank (DESIGN, section 5): so many times its data, and its buffers.
+// What a rank may take: so many times its data, and its stated buffers (docs/tuning.md).
 constexpr double of_data = 1.3;
 constexpr std::string_view target = "peak memory / (1.3 x data of a rank + stated buffers)";
 constexpr double mebi = 0x1p20;

@@ -18,7 +18,7 @@ extern "C" {
 
 /* Collective over all ranks. Starts under tessera-run, mpirun or srun, or alone, whichever it is.
  * Errors: invalid_argument (settings), timed_out and peer_lost (others did not come), unreachable,
- * no_memory. */
+ * no_memory, limit_exceeded, unsupported, protocol (docs/errors.md). */
 int tessera_job_start(tessera_job** job);
 /* Collective over a communicator, given as MPI_Comm_c2f returns it. Errors: also unsupported where
  * the library was built without MPI. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Aggregate: many small operations sent as few (explicit and implicit aggregation of seed 000
+// Aggregate: many small operations sent as few (explicit and implicit aggregation of [ARMCI06]
 // §3.2.3; ARMCI's aggregate handles).
 //
 //     Aggregate gather(job);
@@ -37,8 +37,8 @@ class Aggregate {
   Aggregate(Aggregate&&) noexcept;
   Aggregate& operator=(Aggregate&&) noexcept;
 
-  /// Adds an operation. What the first one does, and to which rank, is what all others have to do
-  /// until start(). Errors: invalid_argument (another kind, rank or scale than the first; a shape
+  /// Adds an operation. All that are added until start() have the kind, target rank and scale of
+  /// the first. Errors: invalid_argument (another kind, rank or scale than the first; a shape
   /// that makes no sense), out_of_range (before the slice's start); nothing is added then. What
   /// else may be wrong is told by the handle.
   /// Cost: O(runs) of memory, until most_pieces are there, which are sent at once.

@@ -103,8 +103,8 @@ inline T* plain_word(const JobState& job, const RawAddress& at) {
 }
 
 template <class T>
-[[gnu::noinline]] Result<T> carefully(JobState& job, RemoteAddress at, AtomicRequest::Kind kind,
-                                      T operand, T expected = 0) {
+[[gnu::noinline]] Result<T> checked_atomic(JobState& job, RemoteAddress at,
+                                           AtomicRequest::Kind kind, T operand, T expected = 0) {
   std::int64_t previous = 0;
   TESSERA_RETURN_IF_ERROR(atomic_carefully(job, at,
                                            {.kind = kind,
@@ -118,11 +118,11 @@ template <class T>
 // The same by (rank, pointer). A word of this process that lies in no region needs no more than the
 // processor: nobody else can name it.
 template <class T>
-[[gnu::noinline]] Result<T> carefully(Job& job, RawAddress at, AtomicRequest::Kind kind,
-                                      T operand) {
+[[gnu::noinline]] Result<T> checked_atomic(Job& job, RawAddress at, AtomicRequest::Kind kind,
+                                           T operand) {
   if (!is_ordinary(job.state(), at)) {
     TESSERA_ASSIGN_OR_RETURN(const RemoteAddress remote, job.translate(at.rank, at.pointer));
-    return carefully(job.state(), remote, kind, operand);
+    return checked_atomic(job.state(), remote, kind, operand);
   }
   const std::uintptr_t address = kernels::address_of(at.pointer);
   if (address == 0 || address % sizeof(T) != 0) {
@@ -145,7 +145,7 @@ Result<T> fetch_add(Job& job, RemoteAddress at, T increment) {
   if (T* const word = plain_word<T>(job.state(), at)) [[likely]] {
     return std::atomic_ref<T>(*word).fetch_add(increment);
   }
-  return carefully(job.state(), at, AtomicRequest::Kind::fetch_add, increment);
+  return checked_atomic(job.state(), at, AtomicRequest::Kind::fetch_add, increment);
 }
 
 template <AtomicWord T>
@@ -153,7 +153,7 @@ Result<T> swap(Job& job, RemoteAddress at, T desired) {
   if (T* const word = plain_word<T>(job.state(), at)) [[likely]] {
     return std::atomic_ref<T>(*word).exchange(desired);
   }
-  return carefully(job.state(), at, AtomicRequest::Kind::swap, desired);
+  return checked_atomic(job.state(), at, AtomicRequest::Kind::swap, desired);
 }
 
 template <AtomicWord T>
@@ -163,7 +163,7 @@ Result<T> compare_swap(Job& job, RemoteAddress at, T expected, T desired) {
     std::atomic_ref<T>(*word).compare_exchange_strong(seen, desired);
     return seen;
   }
-  return carefully(job.state(), at, AtomicRequest::Kind::compare_swap, desired, expected);
+  return checked_atomic(job.state(), at, AtomicRequest::Kind::compare_swap, desired, expected);
 }
 
 template <AtomicWord T>
@@ -171,7 +171,7 @@ Result<T> fetch_add(Job& job, RawAddress at, T increment) {
   if (T* const word = plain_word<T>(job.state(), at)) [[likely]] {
     return std::atomic_ref<T>(*word).fetch_add(increment);
   }
-  return carefully(job, at, AtomicRequest::Kind::fetch_add, increment);
+  return checked_atomic(job, at, AtomicRequest::Kind::fetch_add, increment);
 }
 
 template <AtomicWord T>
@@ -179,7 +179,7 @@ Result<T> swap(Job& job, RawAddress at, T desired) {
   if (T* const word = plain_word<T>(job.state(), at)) [[likely]] {
     return std::atomic_ref<T>(*word).exchange(desired);
   }
-  return carefully(job, at, AtomicRequest::Kind::swap, desired);
+  return checked_atomic(job, at, AtomicRequest::Kind::swap, desired);
 }
 
 template Result<std::int32_t> fetch_add(Job&, RawAddress, std::int32_t);

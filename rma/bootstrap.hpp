@@ -78,9 +78,10 @@ class ThreadGroup {
 };
 
 /// Local. For a process that tessera-run (rma/launch.hpp) started, or one that this one starts.
-/// With its first exchange a process is the rank, and says so in its environment (TESSERA_LAUNCH):
-/// what it starts later is none. Errors: invalid_argument when this process was not started so, or
-/// by a rank; protocol for a TESSERA_LAUNCH that describes no job.
+/// With its first exchange a process becomes the rank, and notes that in its environment
+/// (TESSERA_LAUNCH): programs that it starts later are jobs of their own. Errors: invalid_argument
+/// when this process was not started so, or by a rank; protocol for a TESSERA_LAUNCH that describes
+/// no job.
 Result<std::shared_ptr<Bootstrap>> fork_bootstrap();
 
 /// Collective over the communicator. For MPI processes; `fortran_communicator` is what
@@ -132,9 +133,9 @@ bool is_child_of_rank() noexcept;
 /// of 256), and all others of its job: by tessera-run where it started this process, and by
 /// MPI_Abort where MPI runs. Under other launchers, and for threads, only this process ends, and
 /// the others are told by their own waits. A child of a rank ends alone. C's standard output and
-/// standard error are flushed, and so are its other streams; but not within more than a second
-/// those that other threads use, and those that the system flushes behind one of them: who waits
-/// for input keeps its stream. No handlers of exit() run, which would wait for processes that are
+/// standard error are flushed, and so are its other streams, for a second at most: a stream that
+/// another thread has locked, as while it waits for input, can't be flushed, nor can those that the
+/// system would flush behind it. No handlers of exit() run, which would wait for processes that are
 /// about to end. Nothing is left behind: a node's memory has no name and goes with its last
 /// process.
 [[noreturn]] void end_job(int code);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Coalescing: what goes to another node goes as one message.
+// Coalescing: a scope in which small operations of a thread go to another node as one message.
 //
 //     {
 //       const Coalescing one_message(job);

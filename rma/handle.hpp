@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Handle: the claim on operations that may not be complete yet.
+// Handle: one or more non-blocking operations that may still be under way.
 //
 // A handle may collect any number of operations; wait() completes them all. Completion is local:
 // sources may be reused, destinations of gets hold their data. A handle may be born complete (over
@@ -49,13 +49,13 @@ class [[nodiscard]] Handle {
   /// Moves the operations of `other` into this handle.
   void collect(Handle&& other);
 
-  /// True when there is nothing to wait for, nor was: complete from the start, waited for, or given
-  /// away.
+  /// True when the handle refers to no operation: default-constructed, complete from the start,
+  /// waited for, or detached.
   [[nodiscard]] bool is_empty() const noexcept { return operation_ == nullptr; }
 
   /// True when wait() would not block.
   [[nodiscard]] bool done();
-  /// The same without moving what can be moved: a look.
+  /// As done(), but makes no progress: only reads the current state.
   [[nodiscard]] bool has_ended() const;
 
   /// Waits for local completion of all collected operations. Returns the first error among them,

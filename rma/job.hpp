@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Job: this process's (or thread's) membership of the parallel run. It starts, owns and stops
-// everything; there is no other root and no global state, so two jobs can live in one process.
+// everything; there is no other root, so two jobs can live in one process. Of global state there is
+// but a list of the process's jobs, for its end and for children made by fork().
 //
 //     auto job = tessera::rma::Job::start().value();
 //     fmt::print("rank {} of {}\n", job.rank().value, job.size());
@@ -45,12 +46,14 @@ class Job {
  public:
   /// Collective over all ranks. Works alone, under tessera-run, mpirun and srun, and with
   /// ThreadGroup::member. Errors: invalid_argument (settings, unknown transport), timed_out and
-  /// peer_lost (other ranks did not come), unreachable (no transport to some rank), no_memory.
+  /// peer_lost (other ranks did not come), unreachable (no transport to some rank), no_memory;
+  /// limit_exceeded (descriptors, or address space), unsupported (a bootstrap that was not built),
+  /// protocol (a launcher's or a peer's message that makes no sense).
   static Result<Job> start(JobOptions options = {});
 
   /// Completes this rank's operations and leaves the job, for all handles; peers that wait for this
   /// rank in a collective are told. Regions that other ranks still use stay valid for them.
-  /// Idempotent. Errors: what the last fence found. With TESSERA_PROFILE it waits for the others to
+  /// Idempotent. Errors: those of the last fence. With TESSERA_PROFILE it waits for the others to
   /// stop, too, for TESSERA_PROFILE_WAIT_MS at most (docs/profile.md).
   Status stop();
 
@@ -69,8 +72,8 @@ class Job {
   /// How many processors this node's ranks may run on, all of them together: fewer than it has
   /// where they are bound to some.
   [[nodiscard]] std::int32_t node_processors() const noexcept;
-  /// The same, but of those that ranks of other nodes may use as well only an equal part, rounded
-  /// down: nodes that are emulated, and containers, share the processors of one kernel.
+  /// As node_processors(), but of processors that other nodes use as well only this node's equal
+  /// part, rounded down: emulated nodes, and containers, share the processors of one kernel.
   [[nodiscard]] std::int32_t node_processor_share() const noexcept;
   /// True while the rank has neither left nor died, as far as this node can tell.
   [[nodiscard]] bool is_present(WorldRank rank) const;
@@ -110,7 +113,7 @@ class Job {
   [[nodiscard]] Log& log() const noexcept;
   [[nodiscard]] Bootstrap& bootstrap() const noexcept;
 
-  /// Local. A handle that doesn't stop the job when it goes: for the library itself.
+  /// Local. For the library itself: a non-owning Job, whose end doesn't stop the job.
   static Job unowned(detail::JobState& state);
 
   [[nodiscard]] detail::JobState& state() const noexcept { return *state_; }
@@ -128,7 +131,8 @@ class Job {
 /// Local. The names of the library's own transports, for messages and tools.
 std::vector<std::string> transport_names();
 
-/// Local. What those that need something of the machine would use here, or why they can't be used.
+/// Local. For each transport that needs hardware: the device that it would use on this machine, or
+/// why it can't be used.
 struct TransportDescription {
   std::string name;
   std::string text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LockSet: locks that belong to ranks (ARMCI's mutexes, seed 000 §3.5; the queue is seed 001 §3's).
+// LockSet: locks that belong to ranks (ARMCI's mutexes, [ARMCI06] §3.5; the queue is [CLUSTERS02]
+// §3's).
 //
 // Each member of a team brings a number of locks; any member locks any of them by (owner, index).
 // Each lock is a lock of its own. Waiters are served in the order in which they came, and sleep.
@@ -46,8 +47,8 @@ class LockSet {
   /// One-sided. Waits until lock `index` of `owner` is this thread's; however long its holder
   /// works. Errors: out_of_range, peer_lost (the holder died; the lock is not taken), closed.
   Status lock(TeamRank owner, std::int64_t index);
-  /// One-sided. The same without waiting: false when another has it, or gave it back on another
-  /// node a moment ago and the word of that is on its way.
+  /// One-sided. As lock() without waiting: false when the lock is held, or when an unlock from
+  /// another node has not arrived yet.
   Result<bool> try_lock(TeamRank owner, std::int64_t index);
   /// One-sided. Requires: this rank holds it. Errors: out_of_range, invalid_argument (it does not).
   Status unlock(TeamRank owner, std::int64_t index);

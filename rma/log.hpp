@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Log: the only place from which the library writes to standard error, and only what was asked
+// Log: where the library writes to standard error (but for the launcher, and for an ARMCI program
+// without a job), and only what was asked
 // for: warnings by default, more with TESSERA_LOG=info or debug, a profile's table with
 // TESSERA_PROFILE=summary.
 //

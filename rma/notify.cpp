@@ -8,6 +8,7 @@
 #include "rma/atomic.hpp"
 #include "rma/coalescing.hpp"
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/long_wait.hpp"
 #include "rma/node/carrier.hpp"
 #include "rma/protocol/locate.hpp"
 #include "rma/transfer.hpp"
@@ -72,17 +73,20 @@ Status waited_in_vain(const JobState& job, WorldRank writer, std::string_view mi
 }
 
 // Listens until `ready()`, or `writer` can do nothing about it any more; returns ready(). What this
-// thread has kept the writer may be waiting for.
-template <class Ready>
-bool listen(const JobState& job, WorldRank writer, Ready&& ready) {
+// thread has kept the writer may be waiting for. A long wait is told in words of `describe()`.
+template <class Ready, class Describe>
+bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe) {
   if (ready()) {
     return true;
   }
   if (job.link != nullptr) {
     job.link->send_held();
   }
-  return job.node->listen_until(
-      ready, [&] { return is_cut_off_from(job, writer) || is_gone(job, writer); });
+  detail::LongWait long_wait;
+  return job.node->listen_until(ready, [&] {
+    tell_if_long(long_wait, job.log, describe);
+    return is_cut_off_from(job, writer) || is_gone(job, writer);
+  });
 }
 
 // Sleeps until the flag is as wanted, or `writer` is gone; returns what it is then.
@@ -104,7 +108,10 @@ Result<std::int32_t> listen_to_flag(JobState& job, const RemoteAddress& flag, Wo
     return is_wanted(seen);
   };
   const detail::WaitScope wait(job.recorder, detail::Wait::notice, writer);
-  listen(job, writer, look);
+  listen(job, writer, look, [&] {
+    return fmt::format("for rank {} to set the flag at offset {} of region {}, which is {}",
+                       writer.value, flag.offset, flag.region.value, seen);
+  });
   return seen;
 }
 
@@ -213,7 +220,12 @@ Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint
   TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
   const std::atomic<std::uint64_t>& sent = received(state, rank);
   const detail::WaitScope wait(state.recorder, detail::Wait::notice, rank);
-  if (!listen(state, rank, [&] { return sent.load() >= count; })) {
+  const auto describe = [&] {
+    return fmt::format("for notifications of rank {}, which has sent {} of {}", rank.value,
+                       sent.load(), count);
+  };
+  if (!listen(
+          state, rank, [&] { return sent.load() >= count; }, describe)) {
     return waited_in_vain(state, rank,
                           fmt::format("sent {} of {} notifications", sent.load(), count));
   }

@@ -3,7 +3,7 @@
 // Telling a target that data has come: put with a flag, and notify / wait.
 //
 // Both order after the caller's earlier puts and accumulates to the same rank: whoever sees the
-// flag, or is woken by the notification, sees the data (seed 003's ordered copies; ARMCI's
+// flag, or is woken by the notification, sees the data ([ARMCIAPI]'s ordered copies; ARMCI's
 // ARMCI_Put_flag and armci_notify).
 //
 // Threads: all functions may be called from any thread.

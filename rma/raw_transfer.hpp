@@ -41,7 +41,7 @@ Handle accumulate_async(Job& job, RawAddress to, const void* from, std::size_t b
 Handle accumulate_async(Job& job, RawAddress to, const void* from, const CopyShape& shape,
                         const Scale& scale);
 
-/// Runs of equally many bytes, each at addresses of its own (ARMCI's I/O vector, seed 000 §3.2.1).
+/// Runs of equally many bytes, each at addresses of its own (ARMCI's I/O vector, [ARMCI06] §3.2.1).
 /// They may lie in several regions. Borrowed from the caller for the call that takes it.
 struct RunList {
   std::span<void* const> remote;

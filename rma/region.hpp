@@ -82,7 +82,7 @@ class Region {
   [[nodiscard]] RegionId id() const noexcept;
   [[nodiscard]] Team& team() const noexcept;
   [[nodiscard]] const RegionOptions& options() const noexcept;
-  /// What came of options().atomics: separate where device was asked for and isn't possible.
+  /// The mode in effect: `separate` where options().atomics says `device` and there is none.
   [[nodiscard]] Atomics atomics() const noexcept;
   /// Bytes of a member's slice. Requires: rank is one of the team's.
   [[nodiscard]] std::size_t bytes(TeamRank rank) const noexcept;

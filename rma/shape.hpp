@@ -10,7 +10,7 @@
 //     local   |################|################|################|          packed
 //     remote  |################|----48 bytes----|################|----48----|################|
 //
-// This is the stride descriptor of ARMCI (seed 000 §3.2.2) with 64-bit counts and units in bytes
+// This is the stride descriptor of ARMCI ([ARMCI06] §3.2.2) with 64-bit counts and units in bytes
 // throughout. Strides may be negative and need not be multiples of anything.
 #pragma once
 
@@ -97,7 +97,7 @@ struct CopyShape {
   }
 };
 
-/// One piece of a scattered transfer (ARMCI's I/O vector, seed 000 §3.2.1).
+/// One piece of a scattered transfer (ARMCI's I/O vector, [ARMCI06] §3.2.1).
 struct Fragment {
   void* local = nullptr;            ///< read by put and accumulate, written by get
   std::uint64_t remote_offset = 0;  ///< bytes from the start of the target's slice
@@ -106,5 +106,14 @@ struct Fragment {
 
 /// A list of fragments, borrowed from the caller for the duration of the call that takes it.
 using Fragments = std::span<const Fragment>;
+
+/// Bytes of all fragments together.
+[[nodiscard]] inline std::size_t total_bytes(Fragments fragments) noexcept {
+  std::size_t bytes = 0;
+  for (const Fragment& each : fragments) {
+    bytes += each.bytes;
+  }
+  return bytes;
+}
 
 }  // namespace tessera::rma

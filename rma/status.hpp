@@ -90,7 +90,8 @@ class [[nodiscard]] Status {
 
  private:
   struct Detail;
-  // Statuses end wherever something was called: by a test there, and code that lies elsewhere.
+  // Destructors are inlined wherever something was called: there they are a test for null, and the
+  // deletion lies elsewhere.
   struct Free {
     [[gnu::cold]] void operator()(Detail* detail) const noexcept;
   };

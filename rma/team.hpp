@@ -3,9 +3,9 @@
 // Team: an ordered list of ranks, with the collective operations among them.
 //
 // A team is made by its members only; ranks outside take no part and need not know. Collectives go
-// through the node's shared memory, not through MPI. They agree: each succeeds on all members or
-// fails on all with the same code, and when members call different things, or the same with
-// different sizes, all are told who called what.
+// through the node's shared memory, and between nodes over the transport; never through MPI. They
+// agree: each succeeds on all members or fails on all with the same code, and when members call
+// different things, or the same with different sizes, all are told who called what.
 //
 // Threads: one thread at a time may be in a collective of a given team.
 // Ownership: a team is a value that shares its state; it must not outlive its Job.
@@ -48,7 +48,7 @@ inline constexpr int reduction_count = 10;
 /// "abs_min" and the like, for messages.
 std::string_view to_string(Reduction reduction) noexcept;
 
-/// What a member was asked for, as it says to the others in Team::agree().
+/// An operation and a hash of its arguments, which members compare in Team::agree().
 struct Asked {
   std::uint64_t hash = 0;      ///< of all that members have to give alike
   std::string_view verb = {};  ///< what it was asked to do, for messages
@@ -62,9 +62,9 @@ class Team {
 
   /// Collective over the ranks of `members`, which all give the same list; the calling rank is in
   /// it. A TeamRank is a place in the list. Errors: invalid_argument (an empty list, a rank twice
-  /// or outside the job, the caller missing), peer_lost; limit_exceeded where a node's lowest
-  /// member has no descriptor to reach the others by for some seconds: those it couldn't tell so
-  /// wait until it leaves.
+  /// or outside the job, the caller missing), peer_lost; limit_exceeded (the lowest
+  /// member of a node could not connect to the others for want of file descriptors; those that it
+  /// couldn't tell so wait until it leaves the job).
   static Result<Team> create(Job& job, std::span<const WorldRank> members);
 
   /// Collective on this team. Members that give the same `color` form a team, ordered by `key` and

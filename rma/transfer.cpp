@@ -70,9 +70,9 @@ Result<detail::Route*> route_to(JobState& job, const RemoteAddress& at) {
 
 // Where the parts of a transfer that are not done at once are told of: a blocking call's own
 // completion, or that of an operation; either is made when it is first needed.
-class Parts {
+class PendingTransfer {
  public:
-  Parts(JobState& job, WorldRank peer, bool blocking)
+  PendingTransfer(JobState& job, WorldRank peer, bool blocking)
       : job_(job), peer_(peer), blocking_(blocking) {}
 
   Completion& completion() {
@@ -120,7 +120,7 @@ Result<bool> done_at_once(const PutAction&, Endpoint& endpoint, const Target& to
 // Hands what was checked to the peer's endpoint: (local pointer, shape), or fragments.
 template <class Action, class... What>
 Status transfer_remote(JobState& job, const Action& action, const Located& target,
-                       const RemoteAddress& at, const Tally& tally, Parts& parts,
+                       const RemoteAddress& at, const Tally& tally, PendingTransfer& pending,
                        const What&... what) {
   TESSERA_ASSIGN_OR_RETURN(const detail::Route* const route, route_to(job, at));
   const bool strict = target.region->options().atomics == Atomics::strict;
@@ -129,8 +129,8 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
   const Target to{&target.region->segment(), target.member, at.offset, at.region};
   TESSERA_ASSIGN_OR_RETURN(const bool is_done, done_at_once(action, path.endpoint, to, what...));
   if (!is_done) {
-    parts.begin_wait(Action::op, tally.bytes);
-    action.remote(path, to, what..., parts.completion());
+    pending.begin_wait(Action::op, tally.bytes);
+    action.remote(path, to, what..., pending.completion());
   }
   count(job, at, Action::op, tally, form_of(what...));
   return {};
@@ -145,7 +145,7 @@ Status in_turn(JobState& job, const Action& action, WorldRank target, const Work
 // Requires: the shape is normalised.
 template <class Action>
 Status transfer_shape(JobState& job, const Action& action, const RemoteAddress& at, void* local,
-                      const CopyShape& shape, Parts& parts) {
+                      const CopyShape& shape, PendingTransfer& pending) {
   TESSERA_RETURN_IF_ERROR(shape.check());
   TESSERA_RETURN_IF_ERROR(action.check(shape.run_bytes));
   TESSERA_ASSIGN_OR_RETURN(const Located target,
@@ -159,7 +159,7 @@ Status transfer_shape(JobState& job, const Action& action, const RemoteAddress& 
   }
   return in_turn(job, action, at.rank, [&]() -> Status {
     if (target.slice == nullptr) {
-      return transfer_remote(job, action, target, at, Tally{1, bytes}, parts, local, shape);
+      return transfer_remote(job, action, target, at, Tally{1, bytes}, pending, local, shape);
     }
     action.shape(target.slice, at.offset, local, shape, job.stripes->slice(at.region, at.rank));
     count(job, at, Action::op, {1, bytes}, form_of(shape));
@@ -200,7 +200,7 @@ Result<ListExtent> extent_of(Fragments fragments, const Action& action) {
 
 template <class Action>
 Status transfer_fragments(JobState& job, const Action& action, const RemoteAddress& at,
-                          Fragments fragments, Parts& parts) {
+                          Fragments fragments, PendingTransfer& pending) {
   TESSERA_ASSIGN_OR_RETURN(const ListExtent all, extent_of(fragments, action));
   TESSERA_ASSIGN_OR_RETURN(const Located target, locate(job, Action::op, at, all.extent));
   if (job.settings.check_overlap != 0) {
@@ -218,7 +218,7 @@ Status transfer_fragments(JobState& job, const Action& action, const RemoteAddre
   }
   return in_turn(job, action, at.rank, [&]() -> Status {
     if (target.slice == nullptr) {
-      return transfer_remote(job, action, target, at, tally, parts, fragments);
+      return transfer_remote(job, action, target, at, tally, pending, fragments);
     }
     action.fragments(target.slice, at.offset, fragments, job.stripes->slice(at.region, at.rank));
     count(job, at, Action::op, tally, form_of(fragments));
@@ -229,8 +229,9 @@ Status transfer_fragments(JobState& job, const Action& action, const RemoteAddre
 // Does one run at once when it goes to or from a plain slice and nothing is wrong with it; false
 // sends it to the careful path.
 template <class Action>
-[[gnu::always_inline]] inline bool run_plainly(JobState& job, const Action& action,
-                                               RemoteAddress at, void* local, std::size_t bytes) {
+[[gnu::always_inline]] inline bool try_cached_run(JobState& job, const Action& action,
+                                                  RemoteAddress at, void* local,
+                                                  std::size_t bytes) {
   CachedSlice* const line = job.cached_slice(at.rank, at.region);
   std::byte* const slice = line == nullptr ? nullptr : line->start_for(at.offset, bytes);
   if (slice == nullptr || local == nullptr || !action.is_whole(bytes)) [[unlikely]] {
@@ -252,8 +253,8 @@ bool measure_rows(std::int64_t count, std::int64_t stride, std::int64_t run, std
 
 // The same for shapes of one level, which most patches of arrays are.
 template <class Action>
-bool rows_plainly(JobState& job, const Action& action, const RemoteAddress& at, void* local,
-                  const CopyShape& shape) {
+bool try_cached_rows(JobState& job, const Action& action, const RemoteAddress& at, void* local,
+                     const CopyShape& shape) {
   if (shape.levels != 1 || shape.run_bytes == 0 || shape.level[0].count <= 0 ||
       shape.run_bytes > INT64_MAX) {
     return false;
@@ -269,7 +270,7 @@ bool rows_plainly(JobState& job, const Action& action, const RemoteAddress& at, 
     return false;
   }
   if (local_stride == run && remote_stride == run) {
-    return run_plainly(job, action, at, local, static_cast<std::size_t>(bytes));
+    return try_cached_run(job, action, at, local, static_cast<std::size_t>(bytes));
   }
   const RemoteAddress lowest = at + static_cast<std::uint64_t>(std::min<std::int64_t>(reach, 0));
   CachedSlice* const line = job.cached_slice(at.rank, at.region);
@@ -286,12 +287,12 @@ bool rows_plainly(JobState& job, const Action& action, const RemoteAddress& at, 
 template <class Action>
 bool plainly(JobState& job, const Action& action, const RemoteAddress& at, void* local,
              std::size_t bytes) {
-  return run_plainly(job, action, at, local, bytes);
+  return try_cached_run(job, action, at, local, bytes);
 }
 template <class Action>
 bool plainly(JobState& job, const Action& action, const RemoteAddress& at, void* local,
              const CopyShape& shape) {
-  return rows_plainly(job, action, at, local, shape);
+  return try_cached_rows(job, action, at, local, shape);
 }
 template <class Action>
 bool plainly(JobState&, const Action&, const RemoteAddress&, Fragments) {
@@ -300,35 +301,37 @@ bool plainly(JobState&, const Action&, const RemoteAddress&, Fragments) {
 
 template <class Action>
 Status transfer(JobState& job, const Action& action, const RemoteAddress& at, void* local,
-                std::size_t bytes, Parts& parts) {
-  return transfer_shape(job, action, at, local, CopyShape::contiguous(bytes), parts);
+                std::size_t bytes, PendingTransfer& pending) {
+  return transfer_shape(job, action, at, local, CopyShape::contiguous(bytes), pending);
 }
 template <class Action>
 Status transfer(JobState& job, const Action& action, const RemoteAddress& at, void* local,
-                const CopyShape& shape, Parts& parts) {
+                const CopyShape& shape, PendingTransfer& pending) {
   TESSERA_RETURN_IF_ERROR(shape.check());
-  return transfer_shape(job, action, at, local, shape.normalised(), parts);
+  return transfer_shape(job, action, at, local, shape.normalised(), pending);
 }
 template <class Action>
 Status transfer(JobState& job, const Action& action, const RemoteAddress& at, Fragments fragments,
-                Parts& parts) {
-  return transfer_fragments(job, action, at, fragments, parts);
+                PendingTransfer& pending) {
+  return transfer_fragments(job, action, at, fragments, pending);
 }
 
 // The careful paths: apart, so that the plain ones need no stack.
 template <class Action, class... What>
-[[gnu::noinline]] Status carefully(JobState& job, Action action, RemoteAddress at, What... what) {
-  Parts parts(job, at.rank, true);
-  Status status = transfer(job, action, at, what..., parts);
-  Status late = parts.finish();
+[[gnu::noinline]] Status checked_transfer(JobState& job, Action action, RemoteAddress at,
+                                          What... what) {
+  PendingTransfer pending(job, at.rank, true);
+  Status status = transfer(job, action, at, what..., pending);
+  Status late = pending.finish();
   return status.ok() ? std::move(late) : std::move(status);
 }
 
 template <class Action, class... What>
-[[gnu::noinline]] Handle start_carefully(Job& job, Action action, RemoteAddress at, What... what) {
-  Parts parts(job.state(), at.rank, false);
-  Status status = transfer(job.state(), action, at, what..., parts);
-  Handle handle(std::move(parts).operation());
+[[gnu::noinline]] Handle start_checked_transfer(Job& job, Action action, RemoteAddress at,
+                                                What... what) {
+  PendingTransfer pending(job.state(), at.rank, false);
+  Status status = transfer(job.state(), action, at, what..., pending);
+  Handle handle(std::move(pending).operation());
   if (!handle.has_ended()) {
     job.state().stir();  // what is on its way already needs nobody
   }
@@ -348,7 +351,7 @@ inline Status blocking(Job& job, Action action, RemoteAddress at, const What&...
   if (!action.takes_turns(job.state()) && plainly(job.state(), action, at, what...)) [[likely]] {
     return {};
   }
-  return carefully<Action, Passed<What>...>(job.state(), action, at, what...);
+  return checked_transfer<Action, Passed<What>...>(job.state(), action, at, what...);
 }
 
 template <class Action, class... What>
@@ -356,7 +359,7 @@ inline Handle started(Job& job, Action action, RemoteAddress at, const What&... 
   if (!action.takes_turns(job.state()) && plainly(job.state(), action, at, what...)) [[likely]] {
     return {};
   }
-  return start_carefully<Action, Passed<What>...>(job, action, at, what...);
+  return start_checked_transfer<Action, Passed<What>...>(job, action, at, what...);
 }
 
 // put() and get() of one run, apart from their fastest path.

@@ -62,7 +62,8 @@ struct Capabilities {
   bool device_atomics = false;  ///< devices of this rank and of its node's agent do 8-byte atomics
 };
 
-/// Which local accesses the owner of a slice may make while a region lives.
+/// Which operations on a region are allowed while the mode holds; others are refused where they are
+/// called.
 enum class AccessMode : std::uint8_t {
   any,              ///< put, get, accumulate, atomics and local loads and stores
   read_only,        ///< get and local loads
@@ -130,6 +131,13 @@ struct Target {
   RegionId region = {};      ///< whose memory the segment is
 };
 
+/// The place `bytes` behind `target`.
+[[nodiscard]] inline Target moved(const Target& target, std::int64_t bytes) noexcept {
+  Target result = target;
+  result.offset += static_cast<std::uint64_t>(bytes);
+  return result;
+}
+
 /// An atomic read-modify-write of one word. For 4 bytes the operands' low halves count.
 struct AtomicRequest {
   enum class Kind : std::uint8_t { fetch_add, swap, compare_swap };
@@ -149,8 +157,8 @@ class Endpoint {
   /// Capabilities::strided.
   virtual Status put(const Target& to, const void* from, const CopyShape& shape,
                      Completion& done) = 0;
-  /// Does the same with a few contiguous bytes if it can take them before it returns; true when it
-  /// has. The operation is complete locally then, and nobody is told of it.
+  /// Completes a put of a few contiguous bytes before it returns, if it can: true when it has, and
+  /// then no Completion is signalled.
   virtual Result<bool> put_now(const Target& /*to*/, const void* /*from*/, std::size_t /*bytes*/) {
     return false;
   }
@@ -160,8 +168,9 @@ class Endpoint {
   virtual Status accumulate(const Target& to, const void* from, const CopyShape& shape,
                             const Scale& scale, Completion& done);
   virtual Status atomic(const Target& at, const AtomicRequest& request, Completion& done);
-  /// Does it by the device at the peer's node, on 8 bytes, behind all that this rank did to the
-  /// peer's slice; never in another way. Returns when request.previous is set.
+  /// An atomic of 8 bytes by the network device at the target's node, ordered behind this rank's
+  /// earlier operations on that slice; it is never done in software. Returns when request.previous
+  /// is set.
   virtual Status atomic_by_device(const Target& at, const AtomicRequest& request);
 
   /// The same for lists of fragments, whose offsets add to the target's. They are checked, and none
@@ -236,11 +245,11 @@ class Transport {
   virtual bool wait(Completion& done, std::chrono::nanoseconds period) {
     return done.wait_for(period);
   }
-  /// Operations were started that nobody waits for: sees to it that they go on all the same.
+  /// Called when operations were started for which no thread waits: ensures that they progress.
   virtual void stir() {}
 
-  /// Called once, when this rank starts nothing more. Returns when this process may end as far as
-  /// other ranks are concerned.
+  /// Called once, behind the last operation of this rank. Returns when no other rank needs this
+  /// process any more.
   virtual void stop() noexcept {}
 
   /// How teams reach other nodes by this transport; null when it reaches none.
@@ -248,9 +257,9 @@ class Transport {
 };
 
 /// How a job makes a transport: its name and its constructor. Adding a transport to the library is
-/// a folder and one entry in the list in rma/job.cpp; a program may add its own in JobOptions.
-/// One that can't work on this machine or with this bootstrap says unsupported, on all ranks of a
-/// node, and the next name of TESSERA_TRANSPORT is tried.
+/// a folder and an entry in the list in rma/transports.cpp; a program may add its own in
+/// JobOptions. One that can't work on this machine or with this bootstrap says unsupported, on all
+/// ranks of a node, and the next name of TESSERA_TRANSPORT is tried.
 struct TransportFactory {
   std::string name;
   std::function<Result<std::unique_ptr<Transport>>(const TransportContext&)> create;

@@ -17,24 +17,32 @@ namespace {
 constexpr std::int64_t longest_ms = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t least_arena_mib = 64;
 
+constexpr std::string_view separator = ", ";
+
+// Text that is one of `words`, which stand between separators.
+constexpr SettingInfo one_of(std::string_view name, std::string_view words,
+                             std::string_view meaning, std::string Settings::*field) {
+  return {name, "name", words, meaning, field, 0, 0, true};
+}
+
 constexpr std::array table{
     SettingInfo{"TESSERA_TRANSPORT", "names", "shm, loopback, verbs, tcp",
                 "transports in order of preference", &Settings::transport},
-    SettingInfo{"TESSERA_BOOTSTRAP", "name", "auto, alone, fork, mpi",
-                "how processes find each other; auto looks at the launcher's variables",
-                &Settings::bootstrap},
-    SettingInfo{
-        "TESSERA_SERVER", "name", "block, poll, adaptive",
-        "how a node's agent waits for other nodes; adaptive: awake for 50 us after a request",
-        &Settings::server},
+    one_of("TESSERA_BOOTSTRAP", "auto, alone, fork, mpi",
+           "how processes find each other; auto looks at the launcher's variables",
+           &Settings::bootstrap),
+    one_of("TESSERA_SERVER", "block, poll, adaptive",
+           "how a node's agent waits for other nodes; adaptive: awake for 50 us after a request",
+           &Settings::server),
     SettingInfo{"TESSERA_SERVER_THREADS", "threads", "1 to 8",
-                "of each node's agent; each serves its share of the peers",
+                "agent threads of a node, among which its peers are divided",
                 &Settings::agent_threads, 1, 8},
-    SettingInfo{"TESSERA_ANSWER_BUFFER", "KiB", "16 to 1048576",
-                "answers that an agent keeps for a slow peer before it hears no more of it",
-                &Settings::answer_kib, 16, 1 << 20},
+    SettingInfo{
+        "TESSERA_ANSWER_BUFFER", "KiB", "16 to 1048576",
+        "answers that an agent buffers for a slow peer before it reads no more of its requests",
+        &Settings::answer_kib, 16, 1 << 20},
     SettingInfo{"TESSERA_REQUEST_BUFFER", "KiB", "64 to 1048576",
-                "requests that a process keeps for a slow node before operations wait",
+                "requests that a process buffers for a slow node before operations wait",
                 &Settings::request_kib, 64, 1 << 20},
     SettingInfo{"TESSERA_INTERFACE", "name", "an interface that is up, or empty",
                 "network between nodes; empty: the first one, or loopback on a single machine",
@@ -48,24 +56,24 @@ constexpr std::array table{
     SettingInfo{"TESSERA_VERBS_GID", "index", "-1 to 255",
                 "RDMA device's GID; -1: chosen, on Ethernet that of its IPv4 address",
                 &Settings::verbs_gid, -1, 255},
-    SettingInfo{"TESSERA_VERBS_GET", "name", "auto, read, assisted",
-                "long gets by RDMA: read here, or written by the agent there; auto: by cost",
-                &Settings::verbs_get},
-    SettingInfo{"TESSERA_VERBS_WORDS", "name", "auto, device, requests",
-                "puts and gets of up to 8 bytes by RDMA or by the agent; auto: as the device "
-                "keeps words whole",
-                &Settings::verbs_words},
-    SettingInfo{"TESSERA_VERBS_REGISTER", "name", "cached, each, never",
-                "ordinary memory for RDMA: registered and remembered, for each use, or copied",
-                &Settings::verbs_register},
+    one_of("TESSERA_VERBS_GET", "auto, read, assisted",
+           "long gets by RDMA: read here, or written by the agent there; auto: by cost",
+           &Settings::verbs_get),
+    one_of("TESSERA_VERBS_WORDS", "auto, device, requests",
+           "puts and gets of up to 8 bytes by RDMA or by the agent; auto: as the device "
+           "keeps words whole",
+           &Settings::verbs_words),
+    one_of("TESSERA_VERBS_REGISTER", "cached, each, never",
+           "ordinary memory for RDMA: registered and remembered, for each use, or copied",
+           &Settings::verbs_register),
     SettingInfo{"TESSERA_VERBS_CHUNK", "KiB", "0 to 1048576",
                 "ordinary memory registered at a time, while what is registered moves; 0: all",
                 &Settings::verbs_chunk_kib, 0, 1 << 20},
-    SettingInfo{"TESSERA_LOG", "level", "silent, warning, info, debug",
-                "what is written to standard error", &Settings::log},
-    SettingInfo{"TESSERA_PROFILE", "name", "off, summary, json, trace",
-                "what the job did and where it waited: a table, a JSON file, or a Chrome trace",
-                &Settings::profile},
+    one_of("TESSERA_LOG", "silent, warning, info, debug", "what is written to standard error",
+           &Settings::log),
+    one_of("TESSERA_PROFILE", "off, summary, json, trace",
+           "what the job did and where it waited: a table, a JSON file, or a Chrome trace",
+           &Settings::profile),
     SettingInfo{"TESSERA_PROFILE_FILE", "path", "a file, or empty",
                 "what json and trace write; empty: tessera-profile.json or tessera-trace.json",
                 &Settings::profile_file},
@@ -75,16 +83,16 @@ constexpr std::array table{
     SettingInfo{"TESSERA_PROFILE_WAIT_MS", "ms", "1 to 2147483647",
                 "how long a rank that stops waits for the others before it profiles alone",
                 &Settings::profile_wait_ms, 1, longest_ms},
-    SettingInfo{"TESSERA_RANKS_PER_NODE", "ranks", "0 or more",
+    SettingInfo{"TESSERA_RANKS_PER_NODE", "ranks", "0 to 1048576",
                 "splits the ranks of a machine into emulated nodes; 0: one node a machine",
                 &Settings::ranks_per_node, 0, 1 << 20},
-    SettingInfo{"TESSERA_ARENA_MIB", "MiB", "0, or 64 or more",
+    SettingInfo{"TESSERA_ARENA_MIB", "MiB", "0, or 64 to 67108864",
                 "address space reserved for a node's shared memory; 0: eight times the memory",
                 &Settings::arena_mib, 0, 1LL << 26},
     SettingInfo{"TESSERA_START_TIMEOUT_MS", "ms", "1 to 2147483647",
                 "how long a starting rank waits for the others", &Settings::start_timeout_ms, 1,
                 longest_ms},
-    SettingInfo{"TESSERA_SPIN_NS", "ns", "-1 or more",
+    SettingInfo{"TESSERA_SPIN_NS", "ns", "-1 to 1000000000",
                 "busy waiting before a waiter sleeps; -1: short where cores are scarce",
                 &Settings::spin_ns, -1, 1'000'000'000},
     SettingInfo{"TESSERA_LIVENESS_MS", "ms", "1 to 60000",
@@ -103,9 +111,9 @@ constexpr std::array table{
     SettingInfo{"TESSERA_CHUNK", "KiB", "0 to 1024",
                 "parts in which shorter rows are packed and sent; 0: by the transfer's size",
                 &Settings::chunk_kib, 0, 1024},
-    SettingInfo{"TESSERA_ACCUMULATE", "name", "agent, origin",
-                "who adds on another node: its agent, or the origin, which gets, adds and puts",
-                &Settings::accumulate},
+    one_of("TESSERA_ACCUMULATE", "agent, origin",
+           "who adds on another node: its agent, or the origin, which gets, adds and puts",
+           &Settings::accumulate),
     SettingInfo{"TESSERA_FENCE_WINDOW", "peers", "1 to 100000",
                 "how many peers are fenced at once by a fence of several", &Settings::fence_window,
                 1, 100'000},
@@ -124,9 +132,9 @@ constexpr std::array table{
     SettingInfo{"TESSERA_GHOST_LETTER", "bytes", "0 to 1048576",
                 "ghost layers of up to this size go packed to another node, unasked; 0: none",
                 &Settings::ghost_letter, 0, 1 << 20},
-    SettingInfo{"TESSERA_ARMCI_ERRORS", "name", "abort, return",
-                "what functions of armci.h do with errors: end the job, or return a code",
-                &Settings::armci_errors},
+    one_of("TESSERA_ARMCI_ERRORS", "abort, return",
+           "what functions of armci.h do with errors: end the job, or return a code",
+           &Settings::armci_errors),
     SettingInfo{"TESSERA_ARMCI_MEMGET", "MiB", "0 to 1048576",
                 "address space that each process sets aside for ARMCI_Memget",
                 &Settings::armci_memget_mib, 0, 1 << 20},
@@ -187,42 +195,28 @@ Status assign(Settings& settings, const SettingInfo& row, std::string_view text)
   return {};
 }
 
-// `list` as it is read: "a, b or c".
-Status check_word(std::string_view name, const std::string& value,
-                  std::span<const std::string_view> words, std::string_view list) {
-  if (std::find(words.begin(), words.end(), value) != words.end()) {
-    return {};
-  }
-  return Status::error(Code::invalid_argument,
-                       fmt::format("{}={} is not usable: expected {}", name, value, list));
+// "a, b, c" as it is read: "a, b or c".
+std::string alternatives(std::string_view words) {
+  const std::size_t last = words.rfind(separator);
+  return fmt::format("{} or {}", words.substr(0, last), words.substr(last + separator.size()));
+}
+
+bool is_among(std::string_view words, std::string_view value) {
+  return value.find(separator[0]) == std::string_view::npos && !value.empty() &&
+         fmt::format("{}{}{}", separator, words, separator)
+                 .find(fmt::format("{}{}{}", separator, value, separator)) != std::string::npos;
 }
 
 Status check_words(const Settings& settings) {
-  using Words = std::array<std::string_view, 4>;
-  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_LOG", settings.log,
-                                     Words{"silent", "warning", "info", "debug"},
-                                     "silent, warning, info or debug"));
-  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_PROFILE", settings.profile,
-                                     Words{"off", "summary", "json", "trace"},
-                                     "off, summary, json or trace"));
-  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_BOOTSTRAP", settings.bootstrap,
-                                     Words{"auto", "alone", "fork", "mpi"},
-                                     "auto, alone, fork or mpi"));
-  using Two = std::array<std::string_view, 2>;
-  using Three = std::array<std::string_view, 3>;
-  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_VERBS_GET", settings.verbs_get,
-                                     Three{"auto", "read", "assisted"}, "auto, read or assisted"));
-  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_VERBS_WORDS", settings.verbs_words,
-                                     Three{"auto", "device", "requests"},
-                                     "auto, device or requests"));
-  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_VERBS_REGISTER", settings.verbs_register,
-                                     Three{"cached", "each", "never"}, "cached, each or never"));
-  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_ACCUMULATE", settings.accumulate,
-                                     Two{"agent", "origin"}, "agent or origin"));
-  TESSERA_RETURN_IF_ERROR(check_word("TESSERA_ARMCI_ERRORS", settings.armci_errors,
-                                     Two{"abort", "return"}, "abort or return"));
-  return check_word("TESSERA_SERVER", settings.server, Three{"block", "poll", "adaptive"},
-                    "block, poll or adaptive");
+  for (const SettingInfo& row : table) {
+    const std::string value = value_text(settings, row);
+    if (row.is_one_of && !is_among(row.range, value)) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("{}={} is not usable: expected {}", row.name, value,
+                                       alternatives(row.range)));
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -262,12 +256,12 @@ Result<Settings> Settings::from(std::span<const std::string> environment,
   return settings;
 }
 
-Result<Settings> Settings::from_environment() {
+Result<Settings> Settings::from_environment(std::vector<std::string>* warnings) {
   std::vector<std::string> lines;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     lines.emplace_back(*entry);
   }
-  return from(lines);
+  return from(lines, warnings);
 }
 
 }  // namespace tessera::rma

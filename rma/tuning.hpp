@@ -2,9 +2,9 @@
 //
 // Settings: every threshold and every TESSERA_* variable, in one table.
 //
-// The table gives name, unit, range, default and meaning; `tessera info` and docs/tuning.md print
-// it. Settings are read once, when a Job starts; a variable that the table does not know is
-// reported with the nearest name that it does.
+// The table (setting_table(), in tuning.cpp) gives name, unit, range and meaning; `tessera info`
+// prints it, and docs/tuning.md says when to change what. Settings are read once, when a Job
+// starts; a variable that the table does not know is reported with the nearest name that it does.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Settings {
   std::string transport = "shm,verbs,tcp";  ///< names in order of preference, comma separated
   std::string log = "warning";              ///< silent, warning, info or debug
   std::string profile = "off";              ///< off, summary, json or trace
-  std::string profile_file;                 ///< of json and trace; empty: chosen
+  std::string profile_file;                 ///< output path of json and trace; empty: chosen
   std::int64_t profile_events = 100'000;    ///< that each rank keeps for a trace
   std::int64_t profile_wait_ms = 60'000;    ///< how long a rank's stop() waits for the others'
   std::string bootstrap = "auto";           ///< auto, alone, fork or mpi
@@ -60,11 +60,11 @@ struct Settings {
   std::int64_t armci_memget_mib = 1024;         ///< address space of each process for ARMCI_Memget
 
   /// The defaults, changed by the TESSERA_* variables of this process's environment.
-  /// Errors: invalid_argument for a value that is not a number or outside its range.
-  static Result<Settings> from_environment();
+  /// TESSERA_* names that are not in the table are described in `warnings`, one sentence each, when
+  /// it isn't null. Errors: invalid_argument for a value outside the setting's range.
+  static Result<Settings> from_environment(std::vector<std::string>* warnings = nullptr);
 
-  /// As from_environment(), from lines of the form "NAME=value" (others are ignored). Names that
-  /// are not in the table are described in `warnings`, one sentence each, when it isn't null.
+  /// The same from lines of the form "NAME=value"; others are ignored.
   static Result<Settings> from(std::span<const std::string> environment,
                                std::vector<std::string>* warnings = nullptr);
 };
@@ -78,6 +78,7 @@ struct SettingInfo {
   std::variant<std::string Settings::*, std::int64_t Settings::*> field;
   std::int64_t least = 0;  ///< of numbers
   std::int64_t most = 0;
+  bool is_one_of = false;  ///< text: `range` lists the words that it may be
 };
 
 /// All settings, in the order in which they are printed.

@@ -112,7 +112,8 @@ void measure_rows(Wire& wire, Operation operation, std::size_t row_bytes) {
   }
 }
 
-/// Square patches of a matrix: in one call, and in a non-blocking call a row (seed 000, figure 18).
+/// Square patches of a matrix: in one call, and in a non-blocking call a row ([ARMCI06], figure
+/// 18).
 void measure_patches(Wire& wire, Operation operation) {
   constexpr std::int64_t columns = 1024;
   Topic topic{

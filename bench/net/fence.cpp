@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // fence_all when some ranks were changed and others were not, called by rank 0 alone and by all
-// ranks at once (seed 001, figure 12). Beside it the same ranks are fenced one after the other.
+// ranks at once ([CLUSTERS02], figure 12). Beside it the same ranks are fenced one after the other.
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -2,7 +2,7 @@
 //
 // How much of a get hides behind a computation, beside what a program with bare sockets and a
 // helper thread at each end hides in the same rounds: behind one that is long enough for all of it,
-// and behind some that grow (seed 000, section 6.1.2 and figure 19).
+// and behind some that grow ([ARMCI06], section 6.1.2 and figure 19).
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -179,8 +179,9 @@ void remark_on_step(Session& session, const std::vector<Measured>& measured,
   }
 }
 
-/// The seed's experiment, which had MPI's messages, too: as the computation grows, the whole takes
-/// no longer, until it has used up all the time in which the processor would have been idle.
+/// The experiment of [ARMCI06], figure 19, which had MPI's messages, too: as the computation grows,
+/// the whole takes no longer, until it has used up all the time in which the processor would have
+/// been idle.
 void measure_steps(Wire& wire, std::size_t bytes) {
   Session& session = wire.session();
   std::vector<Started> transfers = transfers_of(wire, bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Small operations side by side on rank 0's own node and on another one (seed 000, table 1; seed
-// 001, table 2); and on its NUMA node, on another one of its node, and on another node.
+// Small operations side by side on rank 0's own node and on another one ([ARMCI06], table 1;
+// [CLUSTERS02], table 2); and on its NUMA node, on another one of its node, and on another node.
 //
 // Lock and unlock are timed each for itself, though neither can be repeated without the other: a
 // PausableClock stands still during the other one, and while a get waits until the agent has done

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bandwidth by protocol (seed 001, figures 6 to 11; the protocols are those of seed 000, section
-// 5.2): what one transfer after the other reaches when all of it is copied through buffers, or
-// none, or as the library chooses by the length of rows.
+// Bandwidth by protocol ([CLUSTERS02], figures 6 to 11; the protocols are those of [ARMCI06],
+// section 5.2): what one transfer after the other reaches when all of it is copied through buffers,
+// or none, or as the library chooses by the length of rows.
 //
 // Which protocol carries a transfer is a setting of a job (docs/tuning.md), so each one gets a job
 // of its own, of the same ranks, beside the benchmark's. All of them stand in the same rounds; the

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Panels: what the seeds' experiments are made of. A panel takes from the files what it shows and
-// gives figures as HTML, one a setting, or nothing where no file has it. It knows what to call what
-// is missing then.
+// Panels: what the experiments of the papers (docs/literature.md) are made of. A panel takes from
+// the files what it shows and gives figures as HTML, one a setting, or nothing where no file has
+// it. It knows what to call what is missing then.
 #pragma once
 
 #include <functional>

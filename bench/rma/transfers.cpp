@@ -102,7 +102,7 @@ class Bench {
   }
 
  private:
-  /// What MPI's messages do that one-sided operations in one piece do (seed 000, figure 17): a
+  /// What MPI's messages do that one-sided operations in one piece do ([ARMCI06], figure 17): a
   /// message and its answer, and one that is asked for.
   [[nodiscard]] std::optional<Candidate> by_messages(const Case& c) {
     if (c.layout != Layout::contiguous || !session_.compares_with(Peer::mpi)) {

@@ -2,8 +2,8 @@
 //
 // Overlap: how much of a transfer hides behind computation.
 //
-// The seed's method: a transfer is started, a computation of known work is done, the transfer is
-// waited for. Three candidates in alternation give what hides:
+// The method of [ARMCI06], section 6.1.2: a transfer is started, a computation of known work is
+// done, the transfer is waited for. Three candidates in alternation give what hides:
 //
 //     blocking    |start wait|
 //     computing   |compute      |

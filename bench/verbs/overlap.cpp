@@ -2,7 +2,7 @@
 //
 // What a transfer leaves of the processor to a computation beside it: 1 − (time that the thread was
 // running in start and wait) / (time of the blocking call). The computation takes twice as long as
-// the transfer, so that nothing is left to wait for (seed 000, figure 19).
+// the transfer, so that nothing is left to wait for ([ARMCI06], figure 19).
 //
 // A device that the kernel plays works within the thread that posts. So there is a second number,
 // for which the time that the bare loop's thread is running doesn't count: what the library adds.

@@ -16,9 +16,9 @@ namespace tessera::bench {
 void measure_verbs_latency(VerbsPair& pair);
 /// 64 KiB to 4 MiB, from registered memory and from memory that nobody has registered.
 void measure_verbs_bandwidth(VerbsPair& pair);
-/// Rows of 16 B to 8 KiB beside as many bytes in one piece (seed 000, figure 18).
+/// Rows of 16 B to 8 KiB beside as many bytes in one piece ([ARMCI06], figure 18).
 void measure_verbs_strided(VerbsPair& pair);
-/// What a transfer leaves to a computation beside it (seed 000, figure 19).
+/// What a transfer leaves to a computation beside it ([ARMCI06], figure 19).
 void measure_verbs_overlap(VerbsPair& pair);
 /// Puts from memory that is registered, that was used before, and that is new each time.
 void measure_verbs_registration(VerbsPair& pair);

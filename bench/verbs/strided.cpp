@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Rows beside the same bytes in one piece: by whatever protocol this job's settings choose, so one
-// launch a protocol (seed 000, figure 18). Puts have a fence behind them: packed rows are complete
+// launch a protocol ([ARMCI06], figure 18). Puts have a fence behind them: packed rows are complete
 // here when they are copied.
 #include <algorithm>
 #include <string>

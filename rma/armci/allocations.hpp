@@ -24,7 +24,7 @@ class Allocations {
   Status allocate(Team& team, std::int64_t bytes, void* pointers[]);
 
   /// Collective over the processes that allocated: each gives its own pointer, or null where it has
-  /// no bytes and then `team`, which is the allocation's (the scheme of seed 002 §V.B). Nothing
+  /// no bytes and then `team`, which is the allocation's (the scheme of [ARMCIMPI12] §V.B). Nothing
   /// happens where all give null.
   Status free(Job& job, Team& team, void* pointer);
   /// Collective. What was never freed.

@@ -343,6 +343,76 @@ void wait_for_events(const SignalReader& signals, const std::vector<Child>& chil
   poll(list.data(), list.size(), timeout_ms);
 }
 
+// A launch under way.
+struct Run {
+  const std::vector<std::string>& arguments;
+  const LaunchOptions& options;
+  const ControlMemory& memory;
+  const SignalReader& signals;
+  LineRelay& output;
+  std::vector<Child> children = std::vector<Child>(static_cast<std::size_t>(options.ranks));
+  std::vector<RankExit> exits = std::vector<RankExit>(children.size());
+  int running = 0;
+};
+
+Status start_rank(Run& run, std::int32_t rank) {
+  const std::vector<char*> argument_pointers = pointers_to(run.arguments);
+  const std::vector<std::string> environment =
+      rank_environment(fmt::format("{}:{}:{}", run.memory.descriptor(), rank, run.options.ranks),
+                       ranks_of_each_node(run.options));
+  const std::vector<char*> environment_pointers = pointers_to(environment);
+  const pid_t launcher = getpid();
+  const pid_t pid = fork();
+  if (pid == 0) {
+    run.output.connect(rank);
+    become_rank({.arguments = argument_pointers.data(),
+                 .environment = environment_pointers.data(),
+                 .launcher = launcher},
+                run.signals);
+  }
+  if (pid < 0) {
+    return Status::error(Code::limit_exceeded,
+                         fmt::format("cannot start rank {}: {}", rank, std::strerror(errno)));
+  }
+  note_started(run.children[static_cast<std::size_t>(rank)], pid);
+  ++run.running;
+  run.output.started(rank);
+  if (run.options.started) {
+    run.options.started(rank, pid);
+  }
+  return {};
+}
+
+// All of them, or those that were started are told to end.
+Status start_ranks(Run& run) {
+  for (std::int32_t rank = 0; rank < run.options.ranks; ++rank) {
+    run.exits[static_cast<std::size_t>(rank)].rank = rank;
+    if (Status started = start_rank(run, rank); !started.ok()) {
+      pass_on(SIGTERM, run.children);
+      return started;
+    }
+  }
+  return {};
+}
+
+// Until all have ended.
+void supervise(Run& run) {
+  JobEnd job_end;
+  bool is_to_end = false;
+  while (run.running > 0) {
+    wait_for_events(run.signals, run.children, run.output, job_end.time_left());
+    const SignalReader::Signal signal = run.signals.next();
+    if (signal.number != 0 && !signal.is_of_terminal) {
+      pass_on(signal.number, run.children);
+      is_to_end = true;
+    }
+    run.output.relay();
+    run.running -= reap(run.children, run.exits, run.memory.control());
+    job_end.look(run.memory.control(), run.children, run.exits);
+  }
+  pass_on_rest(run.output, run.signals, is_to_end);
+}
+
 }  // namespace
 
 Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
@@ -350,7 +420,6 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
   TESSERA_RETURN_IF_ERROR(check_options(arguments, options));
   detail::keep_standard_streams();
   TESSERA_ASSIGN_OR_RETURN(const ControlMemory memory, ControlMemory::create(options.ranks));
-  const std::vector<char*> argument_pointers = pointers_to(arguments);
   TESSERA_ASSIGN_OR_RETURN(LineRelay output,
                            LineRelay::create(options.whole_lines ? options.ranks : 0));
   const SignalReader signals;
@@ -358,60 +427,18 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
     return Status::error(Code::limit_exceeded,
                          fmt::format("cannot wait for signals: {}", std::strerror(errno)));
   }
-  const pid_t launcher = getpid();
-  std::vector<Child> children(static_cast<std::size_t>(options.ranks));
-  std::vector<RankExit> exits(children.size());
-  int running = 0;
-  Status failure;
-  for (std::int32_t rank = 0; rank < options.ranks; ++rank) {
-    const std::string value = fmt::format("{}:{}:{}", memory.descriptor(), rank, options.ranks);
-    Child& child = children[static_cast<std::size_t>(rank)];
-    exits[static_cast<std::size_t>(rank)].rank = rank;
-    const std::vector<std::string> environment =
-        rank_environment(value, ranks_of_each_node(options));
-    const std::vector<char*> environment_pointers = pointers_to(environment);
-    const pid_t pid = fork();
-    if (pid == 0) {
-      output.connect(rank);
-      become_rank({.arguments = argument_pointers.data(),
-                   .environment = environment_pointers.data(),
-                   .launcher = launcher},
-                  signals);
-    }
-    if (pid < 0) {
-      failure = Status::error(Code::limit_exceeded,
-                              fmt::format("cannot start rank {}: {}", rank, std::strerror(errno)));
-      pass_on(SIGTERM, children);
-      break;
-    }
-    note_started(child, pid);
-    ++running;
-    output.started(rank);
-    if (options.started) {
-      options.started(rank, child.pid);
-    }
-  }
-  JobEnd job_end;
-  bool is_to_end = false;
-  while (running > 0) {
-    wait_for_events(signals, children, output, job_end.time_left());
-    const SignalReader::Signal signal = signals.next();
-    if (signal.number != 0 && !signal.is_of_terminal) {
-      pass_on(signal.number, children);
-      is_to_end = true;
-    }
-    output.relay();
-    running -= reap(children, exits, memory.control());
-    job_end.look(memory.control(), children, exits);
-  }
-  pass_on_rest(output, signals, is_to_end);
+  Run run{.arguments = arguments,
+          .options = options,
+          .memory = memory,
+          .signals = signals,
+          .output = output};
+  const Status started = start_ranks(run);
+  supervise(run);
   if (output.lost() != 0 && options.on_lost_output) {
     options.on_lost_output(output.lost());
   }
-  if (!failure.ok()) {
-    return failure;
-  }
-  return exits;
+  TESSERA_RETURN_IF_ERROR(started);
+  return std::move(run.exits);
 }
 
 }  // namespace tessera::rma

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// AccumulateTurns: what makes accumulates atomic where their origins do them (seed 000 §5:
+// AccumulateTurns: what makes accumulates atomic where their origins do them ([ARMCI06] §5:
 // lock, get, add, put, unlock), in jobs with TESSERA_ACCUMULATE=origin.
 //
 // A queue lock for each rank of the job. Whoever accumulates to a rank, from its node or from

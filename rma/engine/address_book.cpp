@@ -126,7 +126,7 @@ Status AddressBook::make_foreign_range() {
     return Status::error(Code::limit_exceeded,
                          fmt::format("cannot reserve {} of address space for remote pointers: {}",
                                      human_bytes(least_foreign_bytes), std::strerror(errno)))
-        .hint("raise the limit on address space (ulimit -v)");
+        .hint("raise the limit on address space (ulimit -v unlimited)");
   }
   TESSERA_ASSIGN_OR_RETURN(foreign_, GranuleTable::create(static_cast<std::byte*>(base), bytes));
   foreign_base_ = static_cast<std::byte*>(base);

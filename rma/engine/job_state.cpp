@@ -310,7 +310,7 @@ Status JobState::fence(const TargetRanks& ranks, RegionId region) {
   return first.ok() ? std::move(refused) : std::move(first);
 }
 
-// Beginning behind this rank, so that not all ranks ask the same peer at once (seed 001 §5).
+// Beginning behind this rank, so that not all ranks ask the same peer at once ([CLUSTERS02] §5).
 std::vector<Endpoint*> JobState::endpoints_to_fence(const TargetRanks& ranks, RegionId region) {
   std::vector<std::pair<std::int32_t, Endpoint*>> found;
   const auto add_unless_fenced = [&](const auto& known) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// JobState: everything that belongs to one rank's Job. Its members are the engine's parts; it has
-// no logic of its own beyond choosing the path to a peer.
+// JobState: everything that belongs to one rank's Job. Its members are the engine's parts; its own
+// logic is what needs several of them: the path to a peer, waits, fences, and the job's end.
 #pragma once
 
 #include <atomic>
@@ -117,8 +117,7 @@ class JobState {
   NodeMap nodes;
   Status passed_over;  ///< why a transport that was named is not used: the first of them
   int machines = 1;    ///< that the ranks are on; fewer than nodes where those are emulated
-  /// Those for whom other numbers stand for processes than for the first rank of their node; in
-  /// ascending order.
+  /// The ranks in another PID namespace than the first rank of their node, ascending.
   std::vector<WorldRank> numbered_apart;
   NodeProcessors processors;
   std::shared_ptr<Node> node;

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/long_wait.hpp"
 #include "rma/engine/slice_cache.hpp"
 
 namespace tessera::rma::detail {
@@ -193,41 +195,48 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
   if (locks->memory.value != 0) {
     return lock_elsewhere(owner, *locks, index);
   }
-  if (team.job().recorder != nullptr) [[unlikely]] {
-    return lock_recorded(owner, *locks, index);
-  }
-  int dead_place = 0;
-  const auto outcome = lock_here(*locks, index).lock(node_, dead_place);
-  if (outcome == QueueLock::Outcome::acquired) [[likely]] {
+  if (lock_here(*locks, index).take(node_)) [[likely]] {
+    if (Recorder* const recorder = team.job().recorder) [[unlikely]] {
+      recorder->note_done(Wait::lock);
+    }
     return {};
   }
-  return holder_gone(owner, index, lock_outcome_of(node_, outcome, dead_place));
+  return wait_for_lock(owner, *locks, index);
 }
 
-// Reads the clock only when another rank has the lock.
-[[gnu::noinline]] Status LockSetState::lock_recorded(TeamRank owner, const OwnersLocks& locks,
+[[gnu::noinline]] Status LockSetState::wait_for_lock(TeamRank owner, const OwnersLocks& locks,
                                                      std::int64_t index) {
-  Recorder* const recorder = team_.state().job().recorder;
+  JobState& job = team_.state().job();
+  const WaitScope wait(job.recorder, Wait::lock, team_.world_rank(owner));
   QueueLock& wanted = lock_here(locks, index);
+  LongWait long_wait;
+  const auto look = [&] {
+    tell_if_long(long_wait, job.log, [&] {
+      const int holder = wanted.holder();
+      return describe(owner, index,
+                      holder < 0 ? std::nullopt : std::optional(node_.rank_at(holder)));
+    });
+  };
   int dead_place = 0;
-  auto outcome = wanted.take_or_leave(node_, node_.place(), dead_place);
-  if (outcome) {
-    recorder->note_done(Wait::lock);
-  } else {
-    const WaitScope wait(recorder, Wait::lock, team_.world_rank(owner));
-    outcome = wanted.lock(node_, dead_place);
-  }
-  return *outcome == QueueLock::Outcome::acquired
+  const auto outcome = wanted.wait_in_turn(node_, dead_place, look);
+  return outcome == QueueLock::Outcome::acquired
              ? Status()
-             : holder_gone(owner, index, lock_outcome_of(node_, *outcome, dead_place));
+             : holder_gone(owner, index, lock_outcome_of(node_, outcome, dead_place));
 }
 
 Status LockSetState::lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index) {
   JobState& job = team_.state().job();
   const NodeId node = job.nodes.node_of(team_.world_rank(owner));
   const WaitScope wait(job.recorder, Wait::lock, team_.world_rank(owner));
+  LongWait long_wait;
+  const auto look = [&] {
+    tell_if_long(long_wait, job.log, [&] {
+      return describe(owner, index,
+                      is_held_elsewhere(owner, index) ? std::optional(job.rank) : std::nullopt);
+    });
+  };
   TESSERA_ASSIGN_OR_RETURN(const LockOutcome outcome,
-                           job.link->lock(node, locks.memory, locks.offset_of(index)));
+                           job.link->lock(node, locks.memory, locks.offset_of(index), look));
   if (!outcome.is_acquired) {
     return holder_gone(owner, index, outcome);
   }
@@ -239,6 +248,23 @@ void LockSetState::note_held_elsewhere(TeamRank owner, std::int64_t index, NodeI
   const std::lock_guard guard(elsewhere_mutex_);
   held_elsewhere_.emplace(owner.value, index);
   used_nodes_.insert(node);
+}
+
+bool LockSetState::is_held_elsewhere(TeamRank owner, std::int64_t index) {
+  const std::lock_guard guard(elsewhere_mutex_);
+  return held_elsewhere_.contains({owner.value, index});
+}
+
+// What is waited for, and who has it where that is known.
+std::string LockSetState::describe(TeamRank owner, std::int64_t index,
+                                   std::optional<WorldRank> holder) const {
+  std::string whose;
+  if (holder == team_.state().job().rank) {
+    whose = ", which this rank has itself: locks are not recursive";
+  } else if (holder) {
+    whose = fmt::format(", which rank {} has", holder->value);
+  }
+  return fmt::format("for lock {} of rank {}{}", index, team_.world_rank(owner).value, whose);
 }
 
 Result<bool> LockSetState::try_lock(TeamRank owner, std::int64_t index) {

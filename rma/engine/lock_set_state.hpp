@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -72,9 +74,12 @@ class LockSetState {
   [[nodiscard]] Status missing(TeamRank owner, std::int64_t index) const;
   Result<LockOutcome> try_lock_here(const OwnersLocks& locks, std::int64_t index) const;
   void note_held_elsewhere(TeamRank owner, std::int64_t index, NodeId node);
-  Status lock_recorded(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
+  Status wait_for_lock(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   Status lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   Status unlock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
+  [[nodiscard]] bool is_held_elsewhere(TeamRank owner, std::int64_t index);
+  [[nodiscard]] std::string describe(TeamRank owner, std::int64_t index,
+                                     std::optional<WorldRank> holder) const;
   [[nodiscard]] Status holder_gone(TeamRank owner, std::int64_t index,
                                    const LockOutcome& outcome) const;
   [[nodiscard]] Status not_held(TeamRank owner, std::int64_t index) const;

@@ -4,7 +4,11 @@
 // of it. It is told in the log, with TESSERA_LOG=info.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <chrono>
+
+#include "rma/log.hpp"
 
 namespace tessera::rma::detail {
 
@@ -26,5 +30,15 @@ class LongWait {
   Clock::time_point began_ = Clock::now();
   Clock::duration next_ = std::chrono::seconds(5);
 };
+
+/// To be called now and then in a wait: says that it "has waited 5 s " and what `describe()`
+/// returns, when that is due and anybody reads it.
+template <class Describe>
+void tell_if_long(LongWait& wait, Log& log, Describe&& describe) {
+  const auto now = LongWait::Clock::now();
+  if (wait.is_due(now) && log.wants(LogLevel::info)) {
+    log.info(fmt::format("has waited {} s {}", wait.length(now).count(), describe()));
+  }
+}
 
 }  // namespace tessera::rma::detail

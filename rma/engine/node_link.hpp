@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "rma/engine/lock_outcome.hpp"
@@ -74,9 +75,11 @@ class NodeLink {
   /// before; returns how many they are. Errors: peer_lost (also of a rank that left), unreachable.
   virtual Result<std::uint64_t> notify(WorldRank rank) = 0;
 
-  /// Waits for the queue lock at `offset` of the memory that `node` published as `memory`.
+  /// Waits for the queue lock at `offset` of the memory that `node` published as `memory`; calls
+  /// `look` now and then.
   /// Errors: closed (no such locks), out_of_range (no such lock), peer_lost, unreachable.
-  virtual Result<LockOutcome> lock(NodeId node, RegionId memory, std::uint64_t offset) = 0;
+  virtual Result<LockOutcome> lock(NodeId node, RegionId memory, std::uint64_t offset,
+                                   const std::function<void()>& look) = 0;
   /// The same without waiting for it: it may be busy.
   virtual Result<LockOutcome> try_lock(NodeId node, RegionId memory, std::uint64_t offset) = 0;
   /// Gives it back, behind all that this thread did to that node before. Complete: at return the

@@ -2,44 +2,11 @@
 #include "rma/engine/reduce.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <complex>
-#include <type_traits>
+
+#include "rma/arithmetic.hpp"
 
 namespace tessera::rma::detail {
 namespace {
-
-// Integers wrap, as in C and Fortran codes that hash with them; signed overflow would be undefined.
-template <class T>
-T wrapping_add(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    using U = Wrapping<T>;
-    return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-  } else {
-    return a + b;
-  }
-}
-
-template <class T>
-T wrapping_multiply(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    using U = Wrapping<T>;
-    return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
-  } else {
-    return a * b;
-  }
-}
-
-template <class T>
-T wrapping_absolute(T a) {
-  if constexpr (std::is_unsigned_v<T>) {
-    return a;
-  } else if constexpr (std::is_integral_v<T>) {
-    return a < 0 ? static_cast<T>(0 - static_cast<Wrapping<T>>(a)) : a;
-  } else {
-    return std::abs(a);
-  }
-}
 
 template <class T>
 T truth(bool is_true) {
@@ -70,13 +37,11 @@ void combine_reals(T* into, const T* from, std::size_t count, Reduction reductio
     case Reduction::max:
       return combine_with(into, from, count, [](T a, T b) { return std::max(a, b); });
     case Reduction::abs_min:
-      return combine_with(into, from, count, [](T a, T b) {
-        return std::min(wrapping_absolute(a), wrapping_absolute(b));
-      });
+      return combine_with(into, from, count,
+                          [](T a, T b) { return std::min(absolute(a), absolute(b)); });
     case Reduction::abs_max:
-      return combine_with(into, from, count, [](T a, T b) {
-        return std::max(wrapping_absolute(a), wrapping_absolute(b));
-      });
+      return combine_with(into, from, count,
+                          [](T a, T b) { return std::max(absolute(a), absolute(b)); });
     case Reduction::logical_and:
       return combine_with(into, from, count,
                           [](T a, T b) { return truth<T>(a != T{0} && b != T{0}); });
@@ -94,9 +59,9 @@ void combine_reals(T* into, const T* from, std::size_t count, Reduction reductio
 template <class T>
 void combine_typed(T* into, const T* from, std::size_t count, Reduction reduction) {
   if (reduction == Reduction::sum) {
-    combine_with(into, from, count, wrapping_add<T>);
+    combine_with(into, from, count, add<T>);
   } else if (reduction == Reduction::product) {
-    combine_with(into, from, count, wrapping_multiply<T>);
+    combine_with(into, from, count, multiply<T>);
   } else if constexpr (RealElement<T>) {
     combine_reals(into, from, count, reduction);
   }

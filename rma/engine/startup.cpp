@@ -332,14 +332,6 @@ LogLevel log_level(const Settings& settings) {
   return static_cast<LogLevel>(found - names.begin());
 }
 
-std::vector<std::string> environment_lines() {
-  std::vector<std::string> lines;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    lines.emplace_back(*entry);
-  }
-  return lines;
-}
-
 }  // namespace
 
 Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& machines) {
@@ -353,7 +345,7 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
   keep_standard_streams();
   std::vector<std::string> warnings;
   if (!settings) {
-    TESSERA_ASSIGN_OR_RETURN(settings, Settings::from(environment_lines(), &warnings));
+    TESSERA_ASSIGN_OR_RETURN(settings, Settings::from_environment(&warnings));
   }
   if (!bootstrap) {
     TESSERA_ASSIGN_OR_RETURN(bootstrap, choose_bootstrap(*settings));

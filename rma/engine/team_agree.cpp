@@ -26,7 +26,7 @@ Status TeamState::agree(const Status& mine, const Asked& asked) {
                             std::min(text.size(), slot_bytes_ - sizeof(Verdict))),
                         .asked = asked.hash};
   std::memcpy(own, &verdict, sizeof verdict);
-  std::memcpy(own + sizeof verdict, text.data(), verdict.text_bytes);
+  text.copy(reinterpret_cast<char*>(own + sizeof verdict), verdict.text_bytes);
   TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::agree}, payload));
   TeamRank first;
   TeamRank other;

@@ -430,20 +430,19 @@ std::vector<std::int32_t> TeamState::missing_here(std::uint32_t generation) cons
 
 // `sender` is the index of the node that is waited for, or −1.
 void TeamState::tell_of(LongWait& wait, std::uint32_t generation, std::int32_t sender) const {
-  const auto now = LongWait::Clock::now();
-  if (!wait.is_due(now) || !job_.log.wants(LogLevel::info)) {
-    return;
-  }
-  const TeamControl::Check& check = control_->check[generation % 2];
-  const std::vector<std::int32_t> missing = missing_here(generation);
-  const std::string whom =
-      !missing.empty() ? fmt::format("on this node rank {} has not come", fmt::join(missing, ", "))
-      : sender >= 0
-          ? fmt::format("nothing has come from rank {}'s node", nodes_->leader(sender).value)
-          : std::string("all of this node have come");
-  job_.log.info(fmt::format("has waited {} s in {} of a team of {}: {}", wait.length(now).count(),
-                            CollectiveCall::describe(check.call.load(), check.bytes.load()), size(),
-                            whom));
+  tell_if_long(wait, job_.log, [&] {
+    const TeamControl::Check& check = control_->check[generation % 2];
+    const std::vector<std::int32_t> missing = missing_here(generation);
+    const std::string whom =
+        !missing.empty()
+            ? fmt::format("on this node rank {} has not come", fmt::join(missing, ", "))
+        : sender >= 0
+            ? fmt::format("nothing has come from rank {}'s node", nodes_->leader(sender).value)
+            : std::string("all of this node have come");
+    return fmt::format("in {} of a team of {}: {}",
+                       CollectiveCall::describe(check.call.load(), check.bytes.load()), size(),
+                       whom);
+  });
 }
 
 Status TeamState::wait_for_others(std::uint32_t generation) {

@@ -2,9 +2,9 @@
 //
 // Copy kernels: the loops that move bytes between two mapped places. No communication, no checks.
 //
-// Specialised by run length (seed 001 figure 2 shows why it matters): an out-of-line memcpy costs
-// more than a short run itself. Aligned runs of 1, 2, 4 and 8 bytes are moved by one load and one
-// store, so that they never tear; the contract promises that.
+// Specialised by run length ([CLUSTERS02] figure 2 shows why it matters): an out-of-line memcpy
+// costs more than a short run itself. Aligned runs of 1, 2, 4 and 8 bytes are moved by one load and
+// one store, so that they never tear; the contract promises that.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The carrier: the rank in whose process a node's agent is. What ranks of other nodes do here, and
-// what they say, comes in through it; without it nothing of theirs comes any more.
+// The carrier: the rank whose process runs the node's agent. All operations and messages from other
+// nodes arrive through it; when it has died the node is cut off from them.
 #pragma once
 
 #include "rma/node/node.hpp"

@@ -167,13 +167,17 @@ std::optional<QueueLock::Outcome> QueueLock::take_or_leave(Node& node, int place
 }
 
 QueueLock::Outcome QueueLock::lock(Node& node, int& dead_place) noexcept {
-  {
-    // Free, as it mostly is: without what only those who wait need.
-    const RobustGuard guard(guard_, node.lock_context());
-    if (take_if_free(node, guard, node.place())) [[likely]] {
-      return Outcome::acquired;
-    }
-  }
+  return take(node) ? Outcome::acquired : wait_in_turn(node, dead_place, {});
+}
+
+// Free, as it mostly is: without what only those who wait need.
+bool QueueLock::take(Node& node) noexcept {
+  const RobustGuard guard(guard_, node.lock_context());
+  return take_if_free(node, guard, node.place());
+}
+
+QueueLock::Outcome QueueLock::wait_in_turn(Node& node, int& dead_place,
+                                           const std::function<void()>& look) noexcept {
   Turn turn{.place = node.place()};
   auto outcome = try_lock(node, turn);
   while (!outcome && !turn.is_queued) {
@@ -181,15 +185,14 @@ QueueLock::Outcome QueueLock::lock(Node& node, int& dead_place) noexcept {
     outcome = try_lock(node, turn);
   }
   if (!outcome) {
-    wait(node, turn);
+    wait(node, turn, look);
     outcome = learn(turn);
   }
   dead_place = turn.dead_place;
   return *outcome;
 }
 
-// Until whoever has the turn was told.
-void QueueLock::wait(Node& node, const Turn& turn) noexcept {
+void QueueLock::wait(Node& node, const Turn& turn, const std::function<void()>& look) noexcept {
   QueueEntry& own = entry(turn.number);
   const auto told = [&] { return own.is_told(); };
   if (spin_until(node.policy().spin, told)) {
@@ -202,6 +205,9 @@ void QueueLock::wait(Node& node, const Turn& turn) noexcept {
   while (!told()) {
     futex_wait(own.state, QueueEntry::parked, node.policy().look_period);
     look_after_holder(node, looking);
+    if (look) {
+      look();
+    }
   }
 }
 

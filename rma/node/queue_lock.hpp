@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // QueueLock: a fair lock in shared memory whose waiters sleep, and which survives the death of any
-// rank (technique of seed 001 §3: a queue in memory that all on the node reach).
+// rank (technique of [CLUSTERS02] §3: a queue in memory that all on the node reach).
 //
 // A short robust lock guards the owner and a ring of waiters. It is kept valid after every store:
 //
@@ -22,6 +22,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "rma/node/node.hpp"
@@ -53,6 +54,14 @@ class alignas(cache_line) QueueLock {
   /// Waits until the lock is the caller's, or its holder is found dead and the caller is the first
   /// of the queue; then the lock is not taken, and `dead_place` names the holder.
   Outcome lock(Node& node, int& dead_place) noexcept;
+  /// The two steps of that: whether it was free, and is taken; and to wait for it in turn. `look`,
+  /// if any, is called in each look period.
+  bool take(Node& node) noexcept;
+  Outcome wait_in_turn(Node& node, int& dead_place, const std::function<void()>& look) noexcept;
+  /// Whose it was a moment ago, or −1.
+  [[nodiscard]] int holder() const noexcept {
+    return place_of(owner_.load(std::memory_order_relaxed));
+  }
 
   /// Takes the lock for `place` if it is free. Nothing: another has it. Also tells of a dead holder
   /// behind whom nobody waits.
@@ -93,7 +102,7 @@ class alignas(cache_line) QueueLock {
   bool enqueue(const Node& node, Turn& turn) noexcept;
   bool take_if_free(const Node& node, const RobustGuard& guard, int place) noexcept;
   std::optional<Outcome> try_lock(Node& node, Turn& turn) noexcept;
-  void wait(Node& node, const Turn& turn) noexcept;
+  void wait(Node& node, const Turn& turn, const std::function<void()>& look) noexcept;
   void look_after_holder(Node& node, Turn& turn) noexcept;
   Outcome learn(Turn& turn) noexcept;
   QueueEntry* first_living(const Node& node) noexcept;

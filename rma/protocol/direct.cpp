@@ -206,17 +206,4 @@ std::int64_t atomic_direct(std::byte* word, const AtomicRequest& request) noexce
                             : atomic_typed<std::int64_t>(word, request);
 }
 
-std::int64_t atomic_result(const AtomicRequest& request, std::int64_t previous) noexcept {
-  switch (request.kind) {
-    case AtomicRequest::Kind::fetch_add:
-      return static_cast<std::int64_t>(static_cast<std::uint64_t>(previous) +
-                                       static_cast<std::uint64_t>(request.operand));
-    case AtomicRequest::Kind::swap:
-      return request.operand;
-    case AtomicRequest::Kind::compare_swap:
-      break;
-  }
-  return previous == request.expected ? request.operand : previous;
-}
-
 }  // namespace tessera::rma::detail

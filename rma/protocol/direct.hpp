@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Protocol "direct": operations on slices that are mapped in this process, by load and store
-// (seed 000 §5; reference: technique 1).
+// ([ARMCI06] §5).
 //
 // Nothing is ever under way afterwards: locally complete at return, and complete at the target
 // after the processor's own fence.
@@ -51,8 +51,5 @@ void accumulate_fragments_direct(std::byte* slice, std::uint64_t offset, Fragmen
 /// The read-modify-write itself, with the processor's atomic instructions.
 /// Requires: `word` is aligned to request.bytes.
 std::int64_t atomic_direct(std::byte* word, const AtomicRequest& request) noexcept;
-
-/// What a read-modify-write makes of a word that was `previous`.
-std::int64_t atomic_result(const AtomicRequest& request, std::int64_t previous) noexcept;
 
 }  // namespace tessera::rma::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Protocol "origin accumulate": the origin gets the target's elements, adds, puts them back and
-// fences, in the target's turn (seed 000 §5). The agent's way, in which it is sent what to add, is
+// fences, in the target's turn ([ARMCI06] §5). The agent's way, in which it is sent what to add, is
 // accumulate_remote()'s usual one (rma/protocol/remote.hpp).
 //
 // Bytes between the elements are neither read nor written. Where an element is met more than once,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Do the pieces of a fragment list overlap where they are written? (seed 002 §VI.B asks this with
-// a tree; a scan, and a sort where the list is not in order, needs no allocation a node.)
+// Do the pieces of a fragment list overlap where they are written? ([ARMCIMPI12] §VI.B asks this
+// with a tree; a scan, and a sort where the list is not in order, needs no allocation a node.)
 #pragma once
 
 #include <cstddef>

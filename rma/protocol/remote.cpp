@@ -74,12 +74,6 @@ Status accumulate_composed(const RemotePath& path, const Target& to, const std::
 
 }  // namespace
 
-Target moved(const Target& target, std::int64_t bytes) noexcept {
-  Target result = target;
-  result.offset += static_cast<std::uint64_t>(bytes);
-  return result;
-}
-
 void put_remote(const RemotePath& path, const Target& to, const void* from, const CopyShape& shape,
                 Completion& done) {
   if (shape.levels == 0 || path.can.strided) {

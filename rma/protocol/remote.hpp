@@ -24,12 +24,10 @@ struct RemotePath {
   Endpoint& endpoint;
   const Capabilities& can;
   StripeLocks::Slice stripes;
-  bool strict =
-      false;  ///< accumulates and atomics take the same lock, so the library composes both
+  /// The region has Atomics::strict: where the transport's own accumulates and atomics don't keep
+  /// that (Capabilities::strict), the library composes both under one lock.
+  bool strict = false;
 };
-
-/// The place `bytes` behind `target`.
-Target moved(const Target& target, std::int64_t bytes) noexcept;
 
 void put_remote(const RemotePath& path, const Target& to, const void* from, const CopyShape& shape,
                 Completion& done);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Agent: the thread, or threads, that serve a node's memory to other nodes, whatever the node's
-// ranks do meanwhile (the data server of seed 000 §5.1 and seed 001 §3).
+// ranks do meanwhile (the data server of [ARMCI06] §5.1 and [CLUSTERS02] §3).
 //
 // It lives in the process of the node's first rank, but knows nothing of that rank: all that it
 // touches is the node's memory. It blocks all signals and calls no MPI.

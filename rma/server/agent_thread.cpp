@@ -481,7 +481,7 @@ void AgentThread::begin(std::unique_ptr<Channel> channel) {
       std::move(channel), std::move(handshake).take(), node_, locks_,
       ConversationOptions{.lane = number_,
                           .most_kept_bytes = shared_.options.answer_bytes,
-                          .paths = shared_.options.paths,
+                          .limits = shared_.options.limits,
                           .fabric = fabric_.get()});
   served.expected = EPOLLIN;
   served.since = Clock::now();

@@ -47,7 +47,7 @@ struct AgentOptions {
   StayAwake stay_awake{0};
   Naps naps{};
   int threads = 1;
-  Paths paths{};
+  PackingLimits limits{};
   std::size_t answer_bytes = 1U << 20U;  ///< that may wait for a peer before it is heard no more
   std::chrono::milliseconds patience{10'000};    ///< with those who do not introduce themselves
   std::function<void(const std::string&)> warn;  ///< of what went wrong; called by the agent
@@ -64,12 +64,12 @@ struct AgentShared {
         listener(std::move(its_listener)),
         options(std::move(its_options)) {}
 
-  /// A peer has introduced itself.
+  /// A connection of `origin` has introduced itself.
   void enter(WorldRank origin);
-  /// It is over. True when no other is in that rank's name, which counts as gone until it comes
-  /// back (visit.hpp): its locks are others'.
+  /// A connection of `origin` has ended. True when it was the rank's last one: it counts as gone
+  /// until it comes back (visit.hpp), and its locks pass to others.
   bool leave(WorldRank origin, detail::GuestFate fate);
-  /// All was done that there was to do when it had left.
+  /// The cleaning up behind a leave() is complete.
   void note_left();
   /// Returns when this was noted of all who entered.
   void wait_until_alone() const;

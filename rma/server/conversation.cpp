@@ -71,7 +71,7 @@ Conversation::Conversation(std::unique_ptr<Channel> channel, HandshakeServer han
       node_(node),
       locks_(locks),
       options_(options),
-      executor_(node, options.lane, options.paths),
+      executor_(node, options.lane, options.limits),
       writer_(*channel_),
       reader_(*channel_, *this) {}
 

@@ -41,7 +41,7 @@ struct ConversationOptions {
   int lane = 0;  ///< of the directory
   /// Of answers that had no room; while there are more no request is read.
   std::size_t most_kept_bytes = max_packed_bytes;
-  Paths paths{};
+  PackingLimits limits{};
   detail::Fabric* fabric = nullptr;  ///< over which peers may go on; it outlives the conversation
 };
 

@@ -25,8 +25,9 @@ static_assert(direct_part_bytes <= max_direct_bytes);
 // Whatever is no more goes in one part.
 constexpr std::size_t least_part_bytes = std::size_t{16} * 1024;
 
-Chunks packed_chunks(const CopyShape& shape, const Paths& paths) noexcept {
-  return paths.chunk_bytes > 0 ? Chunks(paths.chunk_bytes) : Chunks::pipelined(shape.total_bytes());
+Chunks packed_chunks(const CopyShape& shape, const PackingLimits& limits) noexcept {
+  return limits.chunk_bytes > 0 ? Chunks(limits.chunk_bytes)
+                                : Chunks::pipelined(shape.total_bytes());
 }
 
 // Whether the agent reaches the target's memory by copies through the kernel only: none of it is
@@ -37,18 +38,13 @@ bool is_attached(const Target& target) noexcept {
 
 // Rows that agents don't expect to be direct, or can't put in their place themselves, must fit what
 // they take packed.
-Chunks chunks_of(const Target& target, const CopyShape& shape, const Paths& paths) noexcept {
-  if (shape.run_bytes < paths.least_direct_row) {
-    return packed_chunks(shape, paths);
+Chunks chunks_of(const Target& target, const CopyShape& shape,
+                 const PackingLimits& limits) noexcept {
+  if (shape.run_bytes < limits.least_direct_row) {
+    return packed_chunks(shape, limits);
   }
   const bool goes_direct = shape.run_bytes >= least_piece_bytes && !is_attached(target);
   return Chunks(goes_direct ? direct_part_bytes : max_packed_bytes);
-}
-
-Target moved(const Target& target, std::int64_t bytes) noexcept {
-  Target result = target;
-  result.offset += static_cast<std::uint64_t>(bytes);
-  return result;
 }
 
 // The local rows one behind the other.
@@ -138,7 +134,7 @@ Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& 
     return told(done, put_part(to, source, shape, done));
   }
   return more_parts(done, [&] {
-    Chunks chunks = chunks_of(to, shape, link_.paths());
+    Chunks chunks = chunks_of(to, shape, link_.limits());
     return for_each_part(shape, chunks, word_bytes,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
@@ -189,7 +185,7 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
   header.payload_bytes = shape.total_bytes();
   const std::vector<std::byte> descriptor = pattern_of(shape);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
-  if (shape.run_bytes < link_.paths().least_direct_row &&
+  if (shape.run_bytes < link_.limits().least_direct_row &&
       (shape.levels > 0 || shape.run_bytes >= least_piece_bytes)) {
     TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape), when));
     done.end({});
@@ -208,7 +204,7 @@ Status ServerEndpoint::get(void* to, const Target& from, const CopyShape& shape,
     return told(done, get_part(destination, from, shape, done));
   }
   return more_parts(done, [&] {
-    Chunks chunks = chunks_of(from, shape, link_.paths());
+    Chunks chunks = chunks_of(from, shape, link_.limits());
     return for_each_part(shape, chunks, word_bytes,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
@@ -248,7 +244,7 @@ Status ServerEndpoint::accumulate(const Target& to, const void* from, const Copy
     return told(done, accumulate_part(to, source, shape, scale, done));
   }
   return more_parts(done, [&] {
-    Chunks chunks = packed_chunks(shape, link_.paths());
+    Chunks chunks = packed_chunks(shape, link_.limits());
     return for_each_part(shape, chunks, largest_element,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
@@ -299,7 +295,7 @@ Status ServerEndpoint::put_batch(const Target& to, Fragments batch, Completion& 
   encode_fragments(batch, descriptor);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
   header.payload_bytes = total_bytes(batch);
-  if (!are_long(batch, link_.paths())) {
+  if (!are_long(batch, link_.limits())) {
     TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(batch), link_.when()));
     done.end({});
     return {};

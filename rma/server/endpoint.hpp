@@ -3,8 +3,8 @@
 // ServerEndpoint: operations on one rank of another node, as requests to that node's agent.
 //
 // Large operations are sent in parts, so that the agent receives one part while it carries out the
-// one before (pipelining, seed 001 §3), and what either side keeps is bounded. Long rows are sent
-// from where they are and received where they belong; short ones are packed.
+// one before (pipelining, [CLUSTERS02] §3), and what either side keeps is bounded. Long rows are
+// sent from where they are and received where they belong; short ones are packed.
 //
 // Completion: a put or accumulate ends when its bytes are with the kernel or packed; a get when
 // its answer is here. Cost: a request a part; none for what has no bytes.

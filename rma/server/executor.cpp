@@ -139,7 +139,8 @@ bool Executor::is_long(const Pattern& pattern) noexcept {
 }
 
 bool Executor::goes_direct(const Pattern& pattern) const noexcept {
-  return all_runs_have(paths_.least_direct_row, pattern) || total_bytes(pattern) > max_packed_bytes;
+  return all_runs_have(limits_.least_direct_row, pattern) ||
+         total_bytes(pattern) > max_packed_bytes;
 }
 
 bool Executor::pieces_of(const Place& place, const Pattern& pattern,

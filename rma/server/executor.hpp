@@ -37,11 +37,11 @@ struct Place {
 class Executor {
  public:
   /// `lane`: of the directory.
-  explicit Executor(detail::Node& node, int lane = 0, const Paths& paths = {}) noexcept
+  explicit Executor(detail::Node& node, int lane = 0, const PackingLimits& limits = {}) noexcept
       : node_(node),
         stripes_(node),
         directory_(node.arena(), node.lock_context(), lane),
-        paths_(paths) {}
+        limits_(limits) {}
 
   /// Where `header` points, with room for all that `pattern` touches. Errors: closed (no such
   /// region or slice), out_of_range.
@@ -96,7 +96,7 @@ class Executor {
   detail::Node& node_;
   detail::StripeLocks stripes_;
   detail::Directory directory_;
-  Paths paths_;
+  PackingLimits limits_;
 };
 
 template <class Action>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Gather: small operations that go together as one list (automatic aggregation; the implicit one of
-// seed 000 §3.2.3 without a handle).
+// [ARMCI06] §3.2.3 without a handle).
 //
 // A put, get or accumulate of a few bytes costs a header, a check and perhaps an answer of its own,
 // each many times what its bytes cost. While such operations of one kind on one slice follow each

@@ -120,8 +120,8 @@ Status Link::post_copy(const FrameHeader& header, std::span<const std::byte> bod
   });
 }
 
-const Paths& Link::paths() const noexcept {
-  return client_.options().paths;
+const PackingLimits& Link::limits() const noexcept {
+  return client_.options().limits;
 }
 
 bool Link::may_gather(std::uint64_t offset, std::size_t bytes) const noexcept {
@@ -599,15 +599,15 @@ void Link::place_payload(const Awaited& awaited, std::size_t bytes, std::vector<
   const Scattered* const places = awaited.places.get();
   is_in_place_ = true;
   if (places == nullptr && awaited.gets == nullptr &&
-      (bytes >= paths().least_direct_row || bytes < least_piece_bytes)) {
+      (bytes >= limits().least_direct_row || bytes < least_piece_bytes)) {
     into.push_back({awaited.bytes, bytes});
   } else if (places != nullptr && places->fragments.empty() &&
-             places->shape.run_bytes >= paths().least_direct_row) {
+             places->shape.run_bytes >= limits().least_direct_row) {
     kernels::for_each_run(places->shape, [&](std::int64_t local, std::int64_t) {
       into.push_back({places->base + local, places->shape.run_bytes});
     });
   } else if (places != nullptr && !places->fragments.empty() &&
-             are_long(places->fragments, paths())) {
+             are_long(places->fragments, limits())) {
     for (const Fragment& each : places->fragments) {
       into.push_back({each.local, each.bytes});
     }

@@ -35,8 +35,8 @@ using detail::Channel;
 
 class Client;
 
-/// The operation of requests that nobody waits for and whose target may be gone by right: what is
-/// delivered to a team that has been given up. That it is gone is no error.
+/// The operation id of deliveries to a team that may have been freed by then: nobody waits for
+/// them, and that there is no such target is no error.
 inline constexpr std::uint64_t unwatched_operation = ~std::uint64_t{0};
 
 /// Where an answer's bytes go, when not behind each other.
@@ -83,7 +83,7 @@ class Link final : private FrameSink, public detail::Requests {
   /// The same with a body that may be reused at return: what there is no room for is copied.
   Status post_copy(const FrameHeader& header, std::span<const std::byte> body, When when);
 
-  [[nodiscard]] const Paths& paths() const noexcept;
+  [[nodiscard]] const PackingLimits& limits() const noexcept;
   /// Whether a contiguous operation of so many bytes at that offset may go together with others.
   [[nodiscard]] bool may_gather(std::uint64_t offset, std::size_t bytes) const noexcept;
   /// Lets it do so (gather.hpp); When::soon, and as post().

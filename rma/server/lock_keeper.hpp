@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // LockKeeper: takes the queue locks of this node for ranks of other nodes (the node-aware queue
-// locks of seed 001 §3). They stand in the same queues as this node's ranks.
+// locks of [CLUSTERS02] §3). They stand in the same queues as this node's ranks.
 //
 // Nobody waits in here: whoever gets no lock at once has a turn, and learns by look() what came of
 // it. The agent calls that when its bell was rung and in each of next_look().

@@ -103,12 +103,6 @@ FrameHeader ServerLink::lock_request(Kind kind, NodeId node, RegionId memory,
           .offset = offset};
 }
 
-Result<LockOutcome> ServerLink::lock(NodeId node, RegionId memory, std::uint64_t offset) {
-  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t word,
-                           ask_word(node, lock_request(Kind::lock, node, memory, offset)));
-  return lock_outcome(word);
-}
-
 Result<LockOutcome> ServerLink::try_lock(NodeId node, RegionId memory, std::uint64_t offset) {
   FrameHeader request = lock_request(Kind::lock, node, memory, offset);
   request.words[0] = lock_without_waiting;
@@ -168,7 +162,28 @@ Result<std::uint64_t> ask_for_word(Way& way, Link& link, const FrameHeader& head
   return static_cast<std::uint64_t>(word);
 }
 
+// The way of who looks around meanwhile.
+struct LookingWay {
+  Client& client;
+  const std::function<void()>& look;
+  void wait(Completion& done) const {
+    while (!client.wait(done, longest_sleep)) {
+      look();
+    }
+  }
+};
+
 }  // namespace
+
+Result<LockOutcome> ServerLink::lock(NodeId node, RegionId memory, std::uint64_t offset,
+                                     const std::function<void()>& look) {
+  TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(node));
+  const LookingWay way{*client_, look};
+  TESSERA_ASSIGN_OR_RETURN(
+      const std::uint64_t word,
+      ask_for_word(way, *link, lock_request(Kind::lock, node, memory, offset)));
+  return lock_outcome(word);
+}
 
 Result<std::uint64_t> ServerLink::ask_word(NodeId node, const FrameHeader& header) {
   TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(node));

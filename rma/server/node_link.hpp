@@ -31,7 +31,8 @@ class ServerLink final : public detail::NodeLink {
   void release() noexcept override { Holding::end(); }
   void send_held() noexcept override { Holding::send(); }
   Result<std::uint64_t> notify(WorldRank rank) override;
-  Result<detail::LockOutcome> lock(NodeId node, RegionId memory, std::uint64_t offset) override;
+  Result<detail::LockOutcome> lock(NodeId node, RegionId memory, std::uint64_t offset,
+                                   const std::function<void()>& look) override;
   Result<detail::LockOutcome> try_lock(NodeId node, RegionId memory, std::uint64_t offset) override;
   Status unlock(NodeId node, RegionId memory, std::uint64_t offset) override;
   Result<detail::Fate> fate_of(WorldRank rank) override;

@@ -21,8 +21,8 @@ inline constexpr std::size_t max_packed_bytes = 1U << 20U;
 /// The same for what goes straight between the stream and memory.
 inline constexpr std::size_t max_direct_bytes = 16U << 20U;
 
-/// How transfers travel, where there is a choice.
-struct Paths {
+/// Which rows of a transfer are packed, and in chunks of which size.
+struct PackingLimits {
   std::size_t least_direct_row = least_piece_bytes;  ///< shorter rows are packed
   std::size_t chunk_bytes = 0;                       ///< of what is packed; 0: chosen by its size
 };
@@ -128,18 +128,10 @@ Status for_each_batch(Fragments fragments, std::size_t most, const Batch& batch)
   return batch(fragments.subspan(first));
 }
 
-[[nodiscard]] inline std::size_t total_bytes(Fragments fragments) noexcept {
-  std::size_t bytes = 0;
-  for (const Fragment& each : fragments) {
-    bytes += each.bytes;
-  }
-  return bytes;
-}
-
 /// True when the kernel should move each fragment by itself.
-[[nodiscard]] inline bool are_long(Fragments fragments, const Paths& paths) noexcept {
+[[nodiscard]] inline bool are_long(Fragments fragments, const PackingLimits& limits) noexcept {
   return std::all_of(fragments.begin(), fragments.end(),
-                     [&](const Fragment& each) { return each.bytes >= paths.least_direct_row; });
+                     [&](const Fragment& each) { return each.bytes >= limits.least_direct_row; });
 }
 
 }  // namespace tessera::rma::server

@@ -141,9 +141,9 @@ StayAwake stay_awake(const Settings& settings) {
 }
 
 // What the kernel scatters may tear a word, which aligned words may not (docs/memory-model.md).
-Paths paths_of(const Settings& settings) {
+PackingLimits limits_of(const Settings& settings) {
   constexpr std::int64_t beyond_words = sizeof(std::uint64_t) + 1;
-  const std::size_t chosen = Paths().least_direct_row;
+  const std::size_t chosen = PackingLimits().least_direct_row;
   const auto wanted = static_cast<std::size_t>(std::max(settings.direct_row, beyond_words));
   return {.least_direct_row = settings.direct_row == 0 ? chosen : wanted,
           .chunk_bytes = static_cast<std::size_t>(settings.chunk_kib) * 1024};
@@ -200,12 +200,60 @@ ClientOptions client_options(const TransportContext& context, const std::vector<
   options.least_help = context.node->policy().least_help;
   options.linger = context.node->policy().linger;
   options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
-  options.paths = paths_of(*context.settings);
+  options.limits = limits_of(*context.settings);
   options.gathered_bytes = static_cast<std::size_t>(context.settings->aggregate);
   options.helper = [node = context.shared_node] { return node->helper(); };
   options.warn = context.warn;
   options.stray_error = context.defer_error;
   return options;
+}
+
+bool has_agent(const TransportContext& context) noexcept {
+  return context.node->place() == detail::carrier_place;
+}
+
+// Where the node's agent will listen, for whom room for farewells is made, too. An error goes to
+// the others in `mine`.
+std::optional<TcpListener> prepare_agent(const TransportContext& context, Introduction& mine) {
+  std::optional<TcpListener> listener;
+  auto listening = listen_for_nodes(*context.settings, context.machines == 1);
+  if (listening.ok()) {
+    listener.emplace(std::move(listening).take());
+    mine.agent = listener->address();
+  } else {
+    note_error(mine, listening.status());
+  }
+  if (Status made = Farewells::publish(*context.node, *context.nodes); !made.ok()) {
+    note_error(mine, made);
+  }
+  return listener;
+}
+
+// By rank 0, for all: the job's secret, and a number to tell jobs apart by. That is no secret, so
+// it is no part of the other one.
+void draw_identity(Introduction& mine) {
+  auto secret = new_secret();
+  if (!secret.ok()) {
+    note_error(mine, secret.status());
+    return;
+  }
+  std::copy(secret->bytes().begin(), secret->bytes().end(), mine.secret.begin());
+  mine.job =
+      static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+}
+
+AgentOptions agent_options(const TransportContext& context, const Introduction& of_rank_0,
+                           const Secret& secret, std::shared_ptr<detail::FabricSource> fabrics) {
+  return {.secret = secret,
+          .job = of_rank_0.job,
+          .ranks = context.size,
+          .node = context.nodes->node_of(context.rank),
+          .stay_awake = stay_awake(*context.settings),
+          .threads = static_cast<int>(context.settings->agent_threads),
+          .limits = limits_of(*context.settings),
+          .answer_bytes = static_cast<std::size_t>(context.settings->answer_kib) * 1024,
+          .warn = context.warn,
+          .fabrics = std::move(fabrics)};
 }
 
 // `find`: null for a transport that needs no network but TCP.
@@ -221,52 +269,22 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFab
   if (find != nullptr) {
     TESSERA_ASSIGN_OR_RETURN(fabrics, find_on_all(find, context));
   }
-  const bool has_agent = context.node->place() == detail::carrier_place;
   Introduction mine;
   mine.has_device_atomics = fabrics != nullptr && fabrics->has_atomics();
   std::optional<TcpListener> listener;
-  if (has_agent) {
-    auto listening = listen_for_nodes(*context.settings, context.machines == 1);
-    if (listening.ok()) {
-      listener.emplace(std::move(listening).take());
-      mine.agent = listener->address();
-    } else {
-      note_error(mine, listening.status());
-    }
+  if (has_agent(context)) {
+    listener = prepare_agent(context, mine);
   }
   if (context.rank.value == 0) {
-    if (auto secret = new_secret(); secret.ok()) {
-      std::copy(secret->bytes().begin(), secret->bytes().end(), mine.secret.begin());
-      // A number to tell jobs apart by. It is no secret, so it is no part of that one.
-      mine.job =
-          static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-    } else {
-      note_error(mine, secret.status());
-    }
-  }
-  if (has_agent) {
-    if (Status made = Farewells::publish(*context.node, *context.nodes); !made.ok()) {
-      note_error(mine, made);
-    }
+    draw_identity(mine);
   }
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Introduction> all, introduce(context, mine));
 
   const Secret secret{std::span<const std::byte, secret_bytes>(all[0].secret)};
   std::unique_ptr<Agent> agent;
-  if (has_agent) {
-    TESSERA_ASSIGN_OR_RETURN(
-        agent, Agent::create(
-                   context.shared_node, std::move(*listener),
-                   {.secret = secret,
-                    .job = all[0].job,
-                    .ranks = context.size,
-                    .node = context.nodes->node_of(context.rank),
-                    .stay_awake = stay_awake(*context.settings),
-                    .threads = static_cast<int>(context.settings->agent_threads),
-                    .paths = paths_of(*context.settings),
-                    .answer_bytes = static_cast<std::size_t>(context.settings->answer_kib) * 1024,
-                    .warn = context.warn,
-                    .fabrics = fabrics}));
+  if (listener) {
+    TESSERA_ASSIGN_OR_RETURN(agent, Agent::create(context.shared_node, std::move(*listener),
+                                                  agent_options(context, all[0], secret, fabrics)));
   }
   TESSERA_ASSIGN_OR_RETURN(const std::shared_ptr<const Farewells> farewells,
                            Farewells::find(context.shared_node, *context.nodes));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Gets that the other end's device writes, when its agent is asked to (seed 000 §5.2.3).
+// Gets that the other end's device writes, when its agent is asked to ([ARMCI06] §5.2.3).
 #include <algorithm>
 #include <utility>
 

@@ -38,9 +38,9 @@ class CostModel {
   /// better packed, sent and unpacked. A power of two, 64 to 32768.
   [[nodiscard]] std::size_t least_row() const noexcept;
 
-  /// Whether a get of so many bytes had better be written by the other end (host-assisted, seed 000
-  /// §5.2.3) than read by this one: the device's reads have to be weaker than its writes by more
-  /// than the request costs, which wakes the agent.
+  /// Whether a get of so many bytes had better be written by the other end (host-assisted,
+  /// [ARMCI06] §5.2.3) than read by this one: the device's reads have to be weaker than its writes
+  /// by more than the request costs, which wakes the agent.
   [[nodiscard]] bool is_better_assisted(std::size_t bytes) const noexcept;
 
   /// Whether memory that is registered for one use only had better not be: it goes through buffers

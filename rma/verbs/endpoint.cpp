@@ -25,14 +25,6 @@ bool holds(std::uint64_t offset, std::uint64_t from, std::uint64_t bytes) noexce
   return offset >= from && offset - from < bytes;
 }
 
-std::size_t total_bytes(Fragments fragments) noexcept {
-  std::size_t bytes = 0;
-  for (const Fragment& each : fragments) {
-    bytes += each.bytes;
-  }
-  return bytes;
-}
-
 // A request for one piece, which outlives it.
 ibv_send_wr request_for(ibv_wr_opcode opcode, ibv_sge& piece,
                         const detail::RemoteSpan& remote) noexcept {
@@ -174,7 +166,7 @@ std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_local(Way way, std::byte
 }
 
 // The first part of it: what is registered at a time, so that it moves while the next one is
-// registered (seed 001 §3, figure 3).
+// registered ([CLUSTERS02] §3, figure 3).
 std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_some(Way way, std::byte* at,
                                                              std::size_t bytes) const {
   const std::size_t part = options_.register_bytes;
@@ -252,7 +244,7 @@ Status VerbsEndpoint::get(void* to, const Target& from, const CopyShape& shape, 
   return by_requests_->get(to, from, shape, done);
 }
 
-// Registering and asking where the target lies take time side by side (seed 001 §3).
+// Registering and asking where the target lies take time side by side ([CLUSTERS02] §3).
 Result<VerbsEndpoint::Place> VerbsEndpoint::find_and_prepare(const Target& target,
                                                              std::size_t moved, const Run& run) {
   if (auto known = find_known(target.region, target.offset + moved)) {

@@ -4,10 +4,10 @@
 // known to it and rows are long, and else as requests to the agent, over the same connection.
 //
 //     put   ≤ inline            the data are in the request           ended at return
-//     put   ≤ a buffer          copied into a buffer, then written    ended at return
+//     put   ≤ 4 KiB             copied into a buffer, then written    ended at return
 //     put   longer              written from where they lie           ends when the target has them
 //     get   into known memory   read to where they belong
-//     get   ≤ a buffer          read into a buffer, copied from there
+//     get   ≤ 1 KiB             read into a buffer, copied from there
 //     get   longer              read to where they belong
 //
 // Known is the node's arena, slab by slab; other memory is registered when it is first used. Where

@@ -8,7 +8,7 @@
 // other end. Each end may have as many messages under way as the other has buffers for it (its
 // window); with each message, or in one of its own, goes how many were read since. The two
 // directions count apart: answers never wait for requests. So a receiver is always ready, and the
-// network never has to retry (seed 001 §3, "Memory consumption").
+// network never has to retry ([CLUSTERS02] §3, "Memory consumption").
 //
 // Completion. The device completes requests in order, and tells of one in a few: when somebody
 // waits for it, when buffers are scarce, and every so often.

@@ -2,7 +2,7 @@
 //
 // Rows: the runs of one transfer as requests for the device, posted in batches with one doorbell
 // each. Runs that lie behind each other at the target go in one request, gathered from their places
-// here or scattered to them (seed 000 §5.2.3).
+// here or scattered to them ([ARMCI06] §5.2.3).
 //
 // Threads: one.
 #pragma once

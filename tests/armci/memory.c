@@ -94,11 +94,11 @@ int random_below(Random* state, int limit) {
 }
 
 Random random_seed(const char* what) {
-  const char* const given = getenv("TESSERA_TEST_SEED");
+  const char* const given = getenv("TEST_SEED");
   unsigned long seed = given == NULL ? (unsigned long)time(NULL) : strtoul(given, NULL, 0);
   armci_msg_brdcst(&seed, (int)sizeof seed, 0);
   if (me() == 0) {
-    printf("        %s: TESSERA_TEST_SEED=%lu\n", what, seed);
+    printf("        %s: TEST_SEED=%lu\n", what, seed);
   }
   return seed;
 }

@@ -48,7 +48,7 @@ void strided_copy(const Strided* shape, const char* source, char* target);
 typedef uint64_t Random;
 uint64_t random_next(Random* state);
 int random_below(Random* state, int limit);
-/* The seed that TESSERA_TEST_SEED holds, or one of the time's, the same on all processes; printed
+/* The seed that TEST_SEED holds, or one of the time's, the same on all processes; printed
  * once. Collective. */
 Random random_seed(const char* what);
 /* How many rounds of a random case to do: fewer under sanitizers. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Operations by chance beside a model. TESSERA_TEST_SEED repeats those of a seed that was printed.
+ * Operations by chance beside a model. TEST_SEED repeats those of a seed that was printed.
  */
 #include <stdlib.h>
 

@@ -118,7 +118,8 @@ class ClusterLink final : public NodeLink, private Liveness {
     return Status::error(Code::unsupported, "no notifications here");
   }
 
-  Result<LockOutcome> lock(NodeId, RegionId, std::uint64_t) override {
+  Result<LockOutcome> lock(NodeId, RegionId, std::uint64_t,
+                           const std::function<void()>& /*look*/) override {
     return Status::error(Code::unsupported, "no locks here");
   }
   Result<LockOutcome> try_lock(NodeId, RegionId, std::uint64_t) override {

@@ -47,7 +47,7 @@ TEST(NodeMemory, TakesLessAddressSpaceWhereItMustAndSaysWhenEvenTheLeastIsTooMuc
     _exit(status.code() == Code::no_memory &&
                   status.message() ==
                       "cannot map 64.0 MiB of shared memory: Cannot allocate memory\n"
-                      "  hint: raise the limit on address space (ulimit -v)"
+                      "  hint: raise the limit on address space: ulimit -v unlimited"
               ? 0
               : 1);
   });

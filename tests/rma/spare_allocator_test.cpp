@@ -46,7 +46,7 @@ TEST(SpareAllocator, GivesEachThingMemoryOfItsOwn) {
   }
 }
 
-// The address sanitizer tells of what stays behind.
+// Here and below the address sanitizer judges: by what stays behind, or is used after its end.
 TEST(SpareAllocator, TakesThingsOfThreadsThatHaveEnded) {
   std::vector<std::shared_ptr<Thing>> things(2000);
   std::thread([&] {
@@ -55,7 +55,6 @@ TEST(SpareAllocator, TakesThingsOfThreadsThatHaveEnded) {
     }
   }).join();
   std::thread([&] { things.clear(); }).join();
-  EXPECT_TRUE(things.empty());
 }
 
 TEST(SpareAllocator, TakesThingsAtTheEndOfAThread) {

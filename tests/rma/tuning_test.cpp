@@ -72,7 +72,7 @@ TEST(Settings, AnArenaBelowTheLeastIsRefused) {
     const auto settings = read({line});
     ASSERT_EQ(settings.status().code(), Code::invalid_argument) << line;
     EXPECT_EQ(settings.status().message(),
-              std::string(line) + " is not usable: expected 0, or 64 or more (MiB)");
+              std::string(line) + " is not usable: expected 0, or 64 to 67108864 (MiB)");
   }
 }
 

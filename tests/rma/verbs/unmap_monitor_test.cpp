@@ -189,6 +189,8 @@ TEST_F(UnmapMonitorTest, DestroyedItHoldsUpNobody) {
 
 TEST_F(UnmapMonitorTest, PrivateMemoryIsPrivateOnceItIsPresent) {
   Mapping memory(600);  // more than are asked for at once
+  // A huge page would bring the last page with those before it.
+  madvise(memory.page(), memory.bytes(), MADV_NOHUGEPAGE);
   ASSERT_TRUE(ok(monitor->watch(memory.range())));
   EXPECT_FALSE(monitor->is_private(memory.range()));
   std::memset(memory.page(), 1, memory.bytes() - page_bytes());

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Arithmetic on elements of any type, as all layers compute: integers wrap, as codes expect that
+// hash with them (signed overflow would be undefined), and complex products follow the formula,
+// without the recovery of infinities that C's multiplication has.
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+#include "rma/element.hpp"
+
+namespace tessera::rma {
+
+template <Element T>
+T add(T a, T b) noexcept {
+  if constexpr (IntegerElement<T>) {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+  } else {
+    return a + b;
+  }
+}
+
+template <Element T>
+T multiply(T a, T b) noexcept {
+  if constexpr (IntegerElement<T>) {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+  } else if constexpr (ComplexElement<T>) {
+    return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+  } else {
+    return a * b;
+  }
+}
+
+/// −a; the most negative integer stays.
+template <Element T>
+T negate(T a) noexcept {
+  if constexpr (IntegerElement<T>) {
+    return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a));
+  } else {
+    return -a;
+  }
+}
+
+/// |a| as an element; the most negative integer stays.
+template <Element T>
+T absolute(T a) noexcept {
+  if constexpr (std::is_unsigned_v<T>) {
+    return a;
+  } else if constexpr (IntegerElement<T>) {
+    return a < 0 ? negate(a) : a;
+  } else {
+    return T(std::abs(a));
+  }
+}
+
+}  // namespace tessera::rma
