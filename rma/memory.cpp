@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -53,13 +54,6 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   return file >> value ? std::optional(value) : std::nullopt;
 }
 
-struct GroupLimit {
-  std::uint64_t limit = 0;
-  std::uint64_t used = 0;
-
-  [[nodiscard]] std::uint64_t left() const { return limit - std::min(limit, used); }
-};
-
 // What of the group's memory the kernel would drop for the asking: pages of files not used lately.
 std::uint64_t droppable_bytes(const std::string& statistics, std::string_view name) {
   std::ifstream file(statistics);
@@ -82,8 +76,8 @@ struct GroupFiles {
 };
 
 // The tightest memory limit of the group and those above it.
-std::optional<GroupLimit> tightest_limit(const GroupFiles& files) {
-  std::optional<GroupLimit> tightest;
+std::optional<MemoryLimit> tightest_limit(const GroupFiles& files) {
+  std::optional<MemoryLimit> tightest;
   for (const std::string& folder : control_group_folders("", files.controller)) {
     const auto limit = number_in(fmt::format("{}/{}", folder, files.limit));
     if (!limit) {
@@ -91,7 +85,7 @@ std::optional<GroupLimit> tightest_limit(const GroupFiles& files) {
     }
     const std::uint64_t used = number_in(fmt::format("{}/{}", folder, files.used)).value_or(0);
     const std::uint64_t droppable = droppable_bytes(folder + "/memory.stat", files.droppable);
-    const GroupLimit here{*limit, used - std::min(used, droppable)};
+    const MemoryLimit here{*limit, used - std::min(used, droppable)};
     if (!tightest || here.left() < tightest->left()) {
       tightest = here;
     }
@@ -100,14 +94,33 @@ std::optional<GroupLimit> tightest_limit(const GroupFiles& files) {
 }
 
 // Version 2 first, else version 1.
-std::optional<GroupLimit> group_limit() {
+std::optional<MemoryLimit> group_limit() {
   const auto unified = tightest_limit({"", "memory.max", "memory.current", "inactive_file"});
   return unified ? unified
                  : tightest_limit({"memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
                                    "total_inactive_file"});
 }
 
+// Of this process; 0 where it isn't known. Without a stream, whose buffer may be what has no room.
+std::uint64_t mapped_pages() noexcept {
+  const detail::Descriptor file(open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
+  std::array<char, 64> text{};
+  const ssize_t bytes = read(file.get(), text.data(), text.size());
+  std::uint64_t pages = 0;
+  std::from_chars(text.data(), text.data() + std::max<ssize_t>(bytes, 0), pages);
+  return pages;
+}
+
 }  // namespace
+
+std::optional<MemoryLimit> address_space_limit() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return std::nullopt;
+  }
+  return MemoryLimit{limit.rlim_cur,
+                     mapped_pages() * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))};
+}
 
 std::uint64_t total_memory_bytes() {
   const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));

@@ -4,12 +4,27 @@
 // and not the kernel's out-of-memory killer.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "rma/result.hpp"
 
 namespace tessera::rma {
+
+/// A limit on memory, and what of it is taken.
+struct MemoryLimit {
+  std::uint64_t limit = 0;
+  std::uint64_t used = 0;
+
+  [[nodiscard]] std::uint64_t left() const noexcept { return limit - std::min(limit, used); }
+};
+
+/// The limit on this process's address space (ulimit -v), which batch systems set; none where there
+/// is no limit. It is no part of what the functions below say: a node's memory has its address
+/// space from the start, and takes none when regions get memory in it.
+std::optional<MemoryLimit> address_space_limit() noexcept;
 
 /// Bytes that can still be allocated: what the kernel calls available, or what the control group
 /// of this process leaves, whichever is less. Reads /proc and /sys; about 50 µs. Errors:

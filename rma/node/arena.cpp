@@ -105,7 +105,7 @@ Result<std::uint64_t> Arena::allocate(std::uint64_t bytes, std::uint64_t alignme
                Code::limit_exceeded,
                fmt::format("no gap of {} is left in the node's arena of {} of address space",
                            human_bytes(bytes), human_bytes(memory_.size())))
-        .hint("set TESSERA_ARENA_MIB to a larger value");
+        .hint(memory_.enlarging());
   }
   mark(bitmap(), first, count, true);
   if (first == header.search_hint) {

@@ -53,6 +53,15 @@ void* map_shared(int fd, std::uint64_t bytes) {
   return base;
 }
 
+// Half of an address space that is limited (ulimit -v) is left to the program where the whole
+// arena doesn't fit: regions without a place for what is done with them are of no use, and a BLAS
+// that gets no buffer tries again for ever.
+std::uint64_t most_to_reserve(std::uint64_t wanted) {
+  const auto limit = address_space_limit();
+  const bool fits = !limit || wanted <= limit->left();
+  return fits ? wanted : std::max(limit->left() / 2, least_reserve);
+}
+
 struct flock life_mark(short type, int place) {
   struct flock mark {};
   mark.l_type = type;
@@ -79,8 +88,9 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::create(int ranks, std::uint64_t 
                                      human_bytes(least_reserve), human_bytes(most)))
         .hint("raise the limit on file sizes (ulimit -f)");
   }
-  // Address space may be limited (ulimit -v, sanitizers): take half until it fits.
-  std::uint64_t bytes = round_up(std::min(reserve_bytes, most - granule_bytes), granule_bytes);
+  // Address space may be short in other ways, too (sanitizers): take half until it fits.
+  std::uint64_t bytes =
+      round_up(std::min(most_to_reserve(reserve_bytes), most - granule_bytes), granule_bytes);
   void* base = MAP_FAILED;
   while (bytes >= least_reserve) {
     if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) {
@@ -96,7 +106,7 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::create(int ranks, std::uint64_t 
     return Status::error(Code::no_memory,
                          fmt::format("cannot map {} of shared memory: {}",
                                      human_bytes(least_reserve), std::strerror(error)))
-        .hint("raise the limit on address space (ulimit -v)");
+        .hint("raise the limit on address space: ulimit -v unlimited");
   }
   std::unique_ptr<NodeMemory> memory(
       new NodeMemory(std::move(file), std::move(bell), static_cast<std::byte*>(base), bytes));
@@ -141,8 +151,8 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(Descriptor memory, Descrip
     return Status::error(Code::no_memory, fmt::format("cannot map the node's shared memory: {}",
                                                       std::strerror(error)))
         .hint(
-            "raise the limit on address space (ulimit -v), or set TESSERA_ARENA_MIB to a smaller "
-            "value");
+            "raise the limit on address space (ulimit -v unlimited), or set TESSERA_ARENA_MIB to a "
+            "smaller value");
   }
   std::unique_ptr<NodeMemory> adopted(new NodeMemory(std::move(memory), std::move(bell),
                                                      static_cast<std::byte*>(base),
@@ -152,6 +162,17 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(Descriptor memory, Descrip
     return Status::error(Code::protocol, "the node's shared memory was made by another version");
   }
   return adopted;
+}
+
+std::string NodeMemory::enlarging() const {
+  const auto limit = address_space_limit();
+  // As much was left to the program as it took; far more is left where a setting said how much.
+  const bool is_bounded = limit && limit->left() < 2 * size();
+  return is_bounded ? fmt::format(
+                          "raise the limit on address space, {} (ulimit -v unlimited): it bounds "
+                          "the arena",
+                          human_bytes(limit->limit))
+                    : "set TESSERA_ARENA_MIB to a larger value";
 }
 
 NodeMemory::~NodeMemory() {

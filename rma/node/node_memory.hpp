@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "rma/node/fd_passing.hpp"
@@ -104,8 +105,8 @@ struct NodeHeader {
 
 class NodeMemory {
  public:
-  /// Makes the memory of a node of `ranks` ranks with up to `reserve_bytes` of address space; less
-  /// if the process may not have as much. Errors: no_memory, limit_exceeded.
+  /// Makes the memory of a node of `ranks` ranks with up to `reserve_bytes` of address space; half
+  /// of what the process may still have where that is less. Errors: no_memory, limit_exceeded.
   static Result<std::unique_ptr<NodeMemory>> create(int ranks, std::uint64_t reserve_bytes);
 
   /// Maps memory that another process made and whose descriptors() came over a socket.
@@ -124,6 +125,8 @@ class NodeMemory {
   }
   [[nodiscard]] std::byte* base() const noexcept { return base_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return header().total_bytes; }
+  /// What a user may do to have more than size(), for a hint.
+  [[nodiscard]] std::string enlarging() const;
   [[nodiscard]] NodeHeader& header() const noexcept {
     return *reinterpret_cast<NodeHeader*>(base_);
   }

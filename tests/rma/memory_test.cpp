@@ -2,6 +2,7 @@
 #include "rma/memory.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <cstdint>
@@ -27,6 +28,24 @@ TEST(Memory, IsAvailableWithinTheTotal) {
   EXPECT_GT(*available, 0U);
   EXPECT_LE(*available, total_memory_bytes());
   EXPECT_GT(available_memory_bytes(), 0U);
+}
+
+TEST(Memory, KnowsTheLimitOnAddressSpace) {
+  rlimit usual{};
+  getrlimit(RLIMIT_AS, &usual);
+  constexpr rlim_t all = rlim_t{1} << 46U;
+  const rlimit limited{all, usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
+  const auto before = address_space_limit();
+  constexpr std::size_t bytes = std::size_t{1} << 30U;
+  void* const taken = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const auto after = address_space_limit();
+  munmap(taken, bytes);
+  setrlimit(RLIMIT_AS, &usual);
+  ASSERT_TRUE(before && after && taken != MAP_FAILED);
+  EXPECT_EQ(before->limit, all);
+  EXPECT_GE(before->left() - after->left(), bytes);
+  EXPECT_EQ(address_space_limit().has_value(), usual.rlim_cur != RLIM_INFINITY);
 }
 
 // The control group's limit is in files, too: the machine's memory is not what may be taken.

@@ -36,9 +36,25 @@ TEST(NodeMemory, TakesLessAddressSpaceWhereItMustAndSaysWhenEvenTheLeastIsTooMuc
     const rlimit half_a_gib{512ULL << 20, 512ULL << 20};
     setrlimit(RLIMIT_AS, &half_a_gib);
     const auto made = NodeMemory::create(2, 16ULL << 30);
-    _exit(made.ok() && (*made)->size() >= 64ULL << 20 && (*made)->size() <= 512ULL << 20 ? 0 : 1);
+    // The other half is the program's.
+    _exit(made.ok() && (*made)->size() >= 64ULL << 20 && (*made)->size() <= 256ULL << 20 &&
+                  (*made)->enlarging() ==
+                      "raise the limit on address space, 512.0 MiB (ulimit -v unlimited): it "
+                      "bounds the arena"
+              ? 0
+              : 1);
   });
   EXPECT_EQ(limited.wait(), 0);
+  ForkedRank told([] {
+    const rlimit one_gib{1ULL << 30, 1ULL << 30};
+    setrlimit(RLIMIT_AS, &one_gib);
+    const auto made = NodeMemory::create(2, 128ULL << 20);
+    _exit(made.ok() && (*made)->size() == 128ULL << 20 &&
+                  (*made)->enlarging() == "set TESSERA_ARENA_MIB to a larger value"
+              ? 0
+              : 1);
+  });
+  EXPECT_EQ(told.wait(), 0) << "what a setting says is taken whole where it fits";
   ForkedRank starved([] {
     const rlimit nothing{1 << 20, 1 << 20};
     setrlimit(RLIMIT_AS, &nothing);
