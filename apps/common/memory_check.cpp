@@ -2,14 +2,20 @@
 #include "apps/common/memory_check.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdint>
 #include <fstream>
 #include <functional>
+#include <new>
+#include <optional>
 
 #include "apps/common/agreement.hpp"
+#include "apps/common/exit_codes.hpp"
+#include "apps/common/openblas.hpp"
+#include "apps/common/output.hpp"
 #include "rma/memory.hpp"
 
 namespace tessera::apps {
@@ -20,8 +26,10 @@ namespace {
 
 /// What one rank says.
 struct Share {
-  std::uint64_t memory = 0;  ///< whose it will take
+  std::uint64_t memory = 0;   ///< whose it will take
+  std::uint64_t process = 0;  ///< that it is a thread of, perhaps among others
   double bytes = 0.0;
+  double address_bytes = 0.0;  ///< that are not mapped yet
 };
 
 // The same for processes of one running kernel, which take from one memory.
@@ -36,38 +44,113 @@ std::uint64_t memory_of_machine() {
   return std::hash<std::string>{}(identity);
 }
 
+// The same for ranks that are threads of one process. Processes of different containers may have
+// the same number.
+std::uint64_t own_process() {
+  struct stat numbers = {};
+  const bool is_known = ::stat("/proc/self/ns/pid", &numbers) == 0;
+  return std::hash<std::string>{}(
+      fmt::format("{} {} {}", memory_of_machine(), is_known ? numbers.st_ino : 0, ::getpid()));
+}
+
+double buffer_bytes(const MemoryNeed& need) {
+  return need.multiplies && has_openblas() ? static_cast<double>(openblas_buffer_bytes) : 0.0;
+}
+
 std::string human(double bytes) {
   constexpr double most = 1e18;  // made-up problems may need more than numbers of bytes hold
   return bytes > most ? fmt::format("{:.1e} GiB", bytes / 0x1p30)
                       : rma::human_bytes(static_cast<std::uint64_t>(bytes));
 }
 
+/// What ranks need together.
+struct Sum {
+  std::int64_t ranks = 0;
+  double bytes = 0.0;
+};
+
+// Whether the ranks of this machine get their memory.
+Status check_machine(const MemoryNeed& need, const Sum& needed) {
+  const std::uint64_t available = rma::available_memory_bytes();
+  // A tenth is left to the rest of the machine, which would otherwise be swept out by our pages.
+  if (needed.bytes <= 0.9 * static_cast<double>(available)) {
+    return {};
+  }
+  return Status::error(
+             rma::Code::no_memory,
+             fmt::format("{} needs {} on this machine, for {} of its ranks; {} are "
+                         "available, of which 90 % may be used",
+                         need.what, human(needed.bytes), needed.ranks, rma::human_bytes(available)))
+      .hint(need.hint);
+}
+
+// Whether the ranks of this process get their address space.
+Status check_process(const MemoryNeed& need, const Sum& needed) {
+  const auto limit = rma::address_space_limit();
+  if (!limit || needed.bytes <= static_cast<double>(limit->left())) {
+    return {};
+  }
+  const double buffers = buffer_bytes(need) * static_cast<double>(needed.ranks);
+  return Status::error(
+             rma::Code::no_memory,
+             fmt::format(
+                 "{} needs {} more of address space in each process{}; {} are left of a "
+                 "limit of {} (ulimit -v)",
+                 need.what, human(needed.bytes),
+                 buffers > 0 ? fmt::format(", {} of them for OpenBLAS", human(buffers)) : "",
+                 rma::human_bytes(limit->left()), rma::human_bytes(limit->limit)))
+      .hint("ulimit -v unlimited; or " + need.hint);
+}
+
+// How no more memory is explained.
+Status refused_memory(rma::WorldRank rank) {
+  const auto limit = rma::address_space_limit();
+  const std::string found =
+      limit ? fmt::format("{} are left of the {} that its address space is limited to (ulimit -v)",
+                          rma::human_bytes(limit->left()), rma::human_bytes(limit->limit))
+            : fmt::format("{} are available on its machine",
+                          rma::human_bytes(rma::available_memory_bytes()));
+  return Status::error(rma::Code::no_memory,
+                       fmt::format("rank {} got no memory: {}", rank.value, found))
+      .hint(limit ? "ulimit -v unlimited" : "use more machines");
+}
+
 }  // namespace
 
 Status check_memory(rma::Job& job, const MemoryNeed& need) {
-  const Share mine{memory_of_machine(), need.bytes_per_rank};
+  const Share mine{memory_of_machine(), own_process(), need.bytes_per_rank,
+                   need.own_bytes + buffer_bytes(need)};
   TESSERA_ASSIGN_OR_RETURN(const auto shares, job.world().allgather_value(mine));
-  std::int64_t ranks = 0;
-  double needed = 0.0;
+  Sum machine;
+  Sum process;
   for (const Share& share : shares) {
     if (share.memory == mine.memory) {
-      ++ranks;
-      needed += share.bytes;
+      ++machine.ranks;
+      machine.bytes += share.bytes;
+    }
+    if (share.process == mine.process) {
+      ++process.ranks;
+      process.bytes += share.address_bytes;
     }
   }
-  const std::uint64_t available = rma::available_memory_bytes();
-  Status fits;
-  // A tenth is left to the rest of the machine, which would otherwise be swept out by our pages.
-  if (needed > 0.9 * static_cast<double>(available)) {
-    fits = Status::error(rma::Code::no_memory,
-                         fmt::format("{} needs {} on this machine, for {} of its ranks; {} are "
-                                     "available, of which 90 % may be used",
-                                     need.what, human(needed), ranks, rma::human_bytes(available)))
-               .hint(need.hint);
-  }
+  Status fits = check_machine(need, machine);
+  fits = fits.ok() ? check_process(need, process) : fits;
   // Of several machines, the rank tells which one is meant.
-  const bool is_only_machine = ranks == job.size();
+  const bool is_only_machine = machine.ranks == job.size();
   return is_only_machine ? agree_on_input(job.world(), fits) : job.world().agree(fits);
+}
+
+bool lacks_memory(const rma::Status& status) noexcept {
+  return status.code() == rma::Code::no_memory || status.code() == rma::Code::limit_exceeded;
+}
+
+int within_memory(std::string_view program, const rma::Job& job, const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    complain(program, refused_memory(job.rank()).message());
+    return exit_usage;
+  }
 }
 
 }  // namespace tessera::apps

@@ -6,11 +6,14 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <system_error>
 
 #include "apps/common/exit_codes.hpp"
+#include "apps/common/openblas.hpp"
+#include "rma/memory.hpp"
 
 namespace tessera::apps {
 namespace {
@@ -49,7 +52,9 @@ void complain(std::string_view program, std::string_view message) {
   static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
 }
 
-int finish_output(std::string_view program, int code) {
+namespace {
+
+int complete_output(std::string_view program, int code) {
   std::cout.flush();
   if (std::ferror(stdout) != 0) {
     remember(errno);
@@ -62,6 +67,18 @@ int finish_output(std::string_view program, int code) {
   complain(program, fmt::format("cannot write to standard output: {}",
                                 std::generic_category().message(error)));
   return code != 0 ? code : exit_failed;
+}
+
+}  // namespace
+
+int finish_output(std::string_view program, int code) {
+  const int final_code = complete_output(program, code);
+  // A thread of OpenBLAS may be asking for a buffer for ever, and the library would wait for it
+  // when it is unloaded (openblas.hpp).
+  if (has_openblas() && rma::address_space_limit()) {
+    std::_Exit(final_code);
+  }
+  return final_code;
 }
 
 }  // namespace tessera::apps

@@ -18,7 +18,8 @@ void complain(std::string_view program, std::string_view message);
 void note_lost_output(int error);
 
 /// Local. The last of main(): completes standard output, also what others have printed there, and
-/// returns the exit code: `code`, or that of a failure where output was lost.
+/// returns the exit code: `code`, or that of a failure where output was lost. Where the address
+/// space is limited and OpenBLAS is loaded, ends the program by that code itself.
 int finish_output(std::string_view program, int code);
 
 }  // namespace tessera::apps

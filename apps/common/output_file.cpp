@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 namespace tessera::apps {
@@ -109,12 +110,10 @@ Status try_output_file(const std::string& path) {
   return error == 0 ? Status() : unwritable(Code::invalid_argument, path, error);
 }
 
-Status write_output_file(const std::string& path, std::string_view contents) {
-  const int descriptor =
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, permissions);
-  if (descriptor < 0) {
-    return unwritable(Code::unreachable, path, errno);
-  }
+namespace {
+
+// The system's error, or 0. Closes the descriptor.
+int error_of_writing(int descriptor, std::string_view contents) {
   int error = 0;
   while (!contents.empty() && error == 0) {
     const ssize_t written = ::write(descriptor, contents.data(), contents.size());
@@ -127,7 +126,92 @@ Status write_output_file(const std::string& path, std::string_view contents) {
   if (::close(descriptor) != 0 && error == 0) {
     error = errno;  // some file systems tell only here that there is no space
   }
-  return error == 0 ? Status() : unwritable(Code::unreachable, path, error);
+  return error;
+}
+
+int error_of_overwriting(const std::string& path, std::string_view contents) {
+  const int descriptor =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, permissions);
+  return descriptor < 0 ? errno : error_of_writing(descriptor, contents);
+}
+
+bool is_open_as(int descriptor, const struct stat& facts) {
+  struct stat other = {};
+  return ::fstat(descriptor, &other) == 0 && other.st_dev == facts.st_dev &&
+         other.st_ino == facts.st_ino;
+}
+
+// Whether a file can be another one of the same name: it has no other name that would keep the old
+// contents, and is not what this program prints to ("/dev/stdout").
+bool is_replaceable(const struct stat& facts) {
+  return S_ISREG(facts.st_mode) && facts.st_nlink == 1 && !is_open_as(STDOUT_FILENO, facts) &&
+         !is_open_as(STDERR_FILENO, facts);
+}
+
+// A new file in the folder of `place`; below 0: there is none, by errno.
+int open_beside(const std::filesystem::path& place, std::string& name) {
+  constexpr int most_leftovers = 100;  // of programs that were killed and had this one's number
+  int descriptor = -1;
+  for (int number = 0; number < most_leftovers && descriptor < 0; ++number) {
+    name = place.parent_path() / fmt::format(".tessera-{}-{}", ::getpid(), number);
+    descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
+    if (descriptor < 0 && errno != EEXIST) {
+      break;
+    }
+  }
+  return descriptor;
+}
+
+// Whether the new file belongs to whom the old one did, who may do what they might.
+bool inherits(int descriptor, const struct stat& old) {
+  struct stat facts = {};
+  const bool has_owner = ::fstat(descriptor, &facts) == 0 &&
+                         ((facts.st_uid == old.st_uid && facts.st_gid == old.st_gid) ||
+                          ::fchown(descriptor, old.st_uid, old.st_gid) == 0);
+  return has_owner && ::fchmod(descriptor, old.st_mode & 07777U) == 0;
+}
+
+// Writes a file beside and gives it the name: what was there stays whole until all is written. The
+// system's error, or 0; nothing where that is not possible here, and the file is as it was.
+std::optional<int> error_of_replacing(const std::filesystem::path& place, const struct stat* old,
+                                      std::string_view contents) {
+  std::string name;
+  const int descriptor = open_beside(place, name);
+  if (descriptor < 0) {
+    const bool is_forbidden = errno == EACCES || errno == EPERM || errno == EROFS;
+    return is_forbidden && old != nullptr ? std::nullopt : std::optional(errno);
+  }
+  if (old != nullptr && !inherits(descriptor, *old)) {
+    ::close(descriptor);
+    ::unlink(name.c_str());
+    return std::nullopt;
+  }
+  const int error = error_of_writing(descriptor, contents);
+  if (error != 0) {
+    ::unlink(name.c_str());
+    return error;
+  }
+  if (::rename(name.c_str(), place.c_str()) != 0) {
+    // A mount point, or somebody else's file in a folder for all.
+    ::unlink(name.c_str());
+    return std::nullopt;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Status write_output_file(const std::string& path, std::string_view contents) {
+  struct stat facts = {};
+  const bool is_present = ::stat(path.c_str(), &facts) == 0;
+  std::optional<int> error;
+  if (!is_present || is_replaceable(facts)) {
+    error = error_of_replacing(behind_links(path), is_present ? &facts : nullptr, contents);
+  }
+  if (!error) {
+    error = error_of_overwriting(path, contents);
+  }
+  return *error == 0 ? Status() : unwritable(Code::unreachable, path, *error);
 }
 
 }  // namespace tessera::apps

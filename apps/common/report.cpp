@@ -20,8 +20,8 @@ namespace tessera::apps {
 rma::Result<Report> Report::create(rma::Job& job, ReportOptions options) {
   Report report(std::move(options), job.rank().value == 0);
   rma::Status usable;
-  if (report.writes_) {
-    const std::string& file = report.options_.json_file;
+  const std::string& file = report.options_.json_file;
+  if (report.writes_ && !goes_to_output(file)) {
     usable = check_not_overwritten(file, report.options_.other_files);
     usable = usable.ok() ? try_output_file(file) : usable;
   }
@@ -86,17 +86,27 @@ int Report::finish_unverified(std::string_view reason) {
 }
 
 int Report::end(bool is_good, std::string_view last_line) {
-  rma::Status written;
-  if (writes_) {
-    // Names of files need not be UTF-8.
-    constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
-    written = write_output_file(options_.json_file, json_.dump(2, ' ', false, replace) + '\n');
-    if (!written.ok()) {
-      complain(options_.program, written.message());
-    }
-  }
   note(fmt::format("{}\n", last_line));
-  return is_good && written.ok() ? 0 : exit_failed;
+  const bool is_written = write_json();
+  return !is_good ? exit_failed : is_written ? 0 : exit_usage;
+}
+
+bool Report::write_json() const {
+  if (!writes_) {
+    return true;
+  }
+  // Names of files need not be UTF-8.
+  constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
+  const std::string text = json_.dump(2, ' ', false, replace) + '\n';
+  if (goes_to_output(options_.json_file)) {
+    tell(text);  // finish_output() says where that fails
+    return true;
+  }
+  const rma::Status written = write_output_file(options_.json_file, text);
+  if (!written.ok()) {
+    complain(options_.program, written.message());
+  }
+  return written.ok();
 }
 
 namespace {

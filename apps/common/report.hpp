@@ -15,13 +15,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/common/output_file.hpp"
 #include "rma/job.hpp"
 
 namespace tessera::apps {
 
 struct ReportOptions {
-  std::string program;    ///< its name, for messages
-  std::string json_file;  ///< all goes there at the end, unless empty
+  std::string program;  ///< its name, for messages
+  /// All goes there at the end, unless empty; "-": to standard output, and nothing else there.
+  std::string json_file;
   bool is_quiet = false;  ///< no lines
   /// Of the program, which the JSON file may not be; empty names are none.
   std::vector<std::string> other_files = {};
@@ -51,8 +53,8 @@ class Report {
   void note(std::string_view text) const;
 
   /// Prints VERIFICATION SUCCESSFUL or FAILED as the last line and writes the JSON file, which has
-  /// true or false as `verification`. Returns the program's exit code: 0, or 1 when not verified or
-  /// the file can't be written.
+  /// true or false as `verification`; what goes wrong with that is told behind the line. Returns
+  /// the program's exit code: 0, 1 when not verified, or 2 when the file can't be written.
   int finish(bool is_verified);
   /// The same of results that there is nothing to compare with: the last line is NOT VERIFIED with
   /// the reason, and the file has null as `verification` and the reason as `not_verified`.
@@ -61,10 +63,11 @@ class Report {
  private:
   Report(ReportOptions options, bool is_speaker)
       : options_(std::move(options)),
-        prints_(is_speaker && !options_.is_quiet),
+        prints_(is_speaker && !options_.is_quiet && !goes_to_output(options_.json_file)),
         writes_(is_speaker && !options_.json_file.empty()) {}
   void print(std::string_view name, std::string_view value, std::string_view unit) const;
   int end(bool is_good, std::string_view last_line);
+  [[nodiscard]] bool write_json() const;
 
   ReportOptions options_;
   bool prints_;

@@ -81,6 +81,11 @@ int refuse(const Status& status, int code) {
 }
 
 int run(const Arguments& arguments, const std::vector<std::string>& program) {
+  if (tessera::apps::goes_to_output(arguments.json_file)) {
+    return refuse(Status::error(tessera::rma::Code::invalid_argument,
+                                "--json -: standard output is the program's; name a file"),
+                  exit_usage);
+  }
   const bool writes = !arguments.json_file.empty();
   const Status usable = writes ? tessera::apps::try_output_file(arguments.json_file) : Status();
   if (!usable.ok()) {
@@ -109,7 +114,7 @@ int run(const Arguments& arguments, const std::vector<std::string>& program) {
       tessera::apps::describe_run({program, *exits, seconds, code}, arguments.options);
   const Status written = tessera::apps::write_output_file(arguments.json_file, text);
   if (!written.ok()) {
-    return refuse(written, code != 0 ? code : exit_failed);
+    return refuse(written, code != 0 ? code : exit_usage);
   }
   return code;
 }

@@ -14,9 +14,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "apps/common/command_line.hpp"
 #include "apps/common/failure.hpp"
@@ -36,9 +38,12 @@ using tessera::apps::complain;
 using tessera::apps::complain_once;
 using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
+using tessera::apps::lacks_memory;
 using tessera::apps::Progress;
 using tessera::apps::Report;
+using tessera::apps::within_memory;
 using tessera::rma::Job;
+using tessera::rma::Result;
 using tessera::rma::Status;
 namespace mg = tessera::apps::mg;
 
@@ -83,20 +88,13 @@ Status describe_run(Report& report, const mg::Problem& problem, std::int64_t cyc
   return tessera::apps::add_job(report, job);
 }
 
-// Sets the exit code where it isn't that of a failure.
-Status run(const Arguments& arguments, const mg::Problem& problem, Job& job, int& exit_code) {
+// Returns the exit code.
+Result<int> run_and_report(const Arguments& arguments, const mg::Problem& problem, Job& job) {
   const std::int64_t cycles = arguments.iterations == 0 ? problem.cycles : arguments.iterations;
-  auto created = Report::create(job, {"tessera-mg", arguments.json_file, arguments.quiet});
-  if (!created.ok()) {
-    exit_code = exit_usage;
-    return created.status();
-  }
-  Report& report = *created;
+  TESSERA_ASSIGN_OR_RETURN(
+      auto report, Report::create(job, {program_name, arguments.json_file, arguments.quiet}));
   TESSERA_RETURN_IF_ERROR(describe_run(report, problem, cycles, job));
-  if (Status fits = check_memory(job, need_of(problem, job.size())); !fits.ok()) {
-    exit_code = exit_usage;
-    return fits;
-  }
+  TESSERA_RETURN_IF_ERROR(check_memory(job, need_of(problem, job.size())));
   TESSERA_ASSIGN_OR_RETURN(auto solver, mg::DistributedRun::create(job, problem));
   // One untimed cycle touches all memory, as NPB's own warm-up does.
   TESSERA_ASSIGN_OR_RETURN(mg::RunResult result, solver.run(1));
@@ -117,22 +115,49 @@ Status run(const Arguments& arguments, const mg::Problem& problem, Job& job, int
     report.add("published_norm", problem.verified_norm, "", norm_digits);
   }
   TESSERA_RETURN_IF_ERROR(tessera::apps::add_traffic(report, job));
-  exit_code = finish(report, problem, cycles, result.norm);
-  return {};
+  return finish(report, problem, cycles, result.norm);
+}
+
+// A file that can't be written, too little memory; not what happened to the job.
+int code_of(const Status& status) {
+  const bool is_usage =
+      status.code() == tessera::rma::Code::invalid_argument || lacks_memory(status);
+  return is_usage ? exit_usage : exit_failed;
+}
+
+Status run(const Arguments& arguments, const mg::Problem& problem, Job& job, int& exit_code) {
+  auto code = run_and_report(arguments, problem, job);
+  exit_code = code.ok() ? *code : code_of(code.status());
+  return std::move(code).status();
+}
+
+// Of one rank. `status` is that of the run.
+int run_rank(const Arguments& arguments, const mg::Problem& problem, Job& job, Status& status) {
+  return within_memory(program_name, job, [&] {
+    int code = exit_failed;
+    status = run(arguments, problem, job, code);
+    return status.ok() || code != 0 ? code : exit_failed;
+  });
 }
 
 int run_in_threads(const Arguments& arguments, const mg::Problem& problem) {
   int exit_code = exit_failed;
+  std::atomic<bool> is_told = false;
   const Status status = tessera::rma::run_on_threads(arguments.threads, [&](Job& job) {
-    int code = exit_failed;
-    Status result = run(arguments, problem, job, code);
+    Status result;
+    const int code = run_rank(arguments, problem, job, result);
     if (job.rank().value == 0) {
       exit_code = code;
     }
+    // A rank that lacks memory tells it by itself, while others find it gone.
+    is_told = is_told || (result.ok() && code == exit_usage);
     return result;
   });
   if (!status.ok()) {
     complain(program_name, status.message());
+  }
+  if (is_told) {
+    return exit_usage;
   }
   return status.ok() || exit_code != 0 ? exit_code : exit_failed;
 }
@@ -141,12 +166,12 @@ int run_in_processes(const Arguments& arguments, const mg::Problem& problem) {
   auto job = Job::start();
   if (!job.ok()) {
     complain(program_name, job.status().message());
-    return exit_failed;
+    return lacks_memory(job.status()) ? exit_usage : exit_failed;
   }
-  int exit_code = exit_failed;
-  const Status status = run(arguments, problem, *job, exit_code);
+  Status status;
+  const int exit_code = run_rank(arguments, problem, *job, status);
   if (!status.ok()) {
-    tessera::apps::print_failure("tessera-mg", *job, status);
+    tessera::apps::print_failure(program_name, *job, status);
   }
   return exit_code;
 }
@@ -162,7 +187,8 @@ int run_program(int argc, char** argv) {
   app.add_option("--threads,--ranks", arguments.threads,
                  "Run this many ranks as threads of one process")
       ->transform(tessera::apps::whole_number());
-  app.add_option("--json", arguments.json_file, "Write the results to this file, too")
+  app.add_option("--json", arguments.json_file,
+                 "Write the results to this file, too; - is standard output, with nothing else")
       ->check(tessera::apps::check_file_name);
   app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
@@ -171,6 +197,7 @@ int run_program(int argc, char** argv) {
   if (const auto code = tessera::apps::refuse_threads_of_ranks(program_name, arguments.threads)) {
     return *code;
   }
+  arguments.quiet = arguments.quiet || tessera::apps::goes_to_output(arguments.json_file);
   const mg::ParsedClass parsed = mg::parse_class(arguments.class_name);
   if (!parsed.problem) {
     complain_once(program_name, parsed.error);

@@ -12,12 +12,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <cstdint>
 #include <string>
 
 #include "apps/common/command_line.hpp"
 #include "apps/common/failure.hpp"
+#include "apps/common/memory_check.hpp"
 #include "apps/common/output.hpp"
+#include "apps/common/output_file.hpp"
 #include "apps/common/whole_number.hpp"
 #include "apps/spmv/run.hpp"
 #include "rma/job.hpp"
@@ -29,6 +32,8 @@ using tessera::apps::complain;
 using tessera::apps::complain_once;
 using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
+using tessera::apps::lacks_memory;
+using tessera::apps::within_memory;
 using tessera::rma::Job;
 using tessera::rma::Result;
 using tessera::rma::Status;
@@ -79,22 +84,37 @@ Result<spmv::Order> understand(const Arguments& arguments) {
   order.tolerance = arguments.tolerance;
   order.jacobi = arguments.precondition == "jacobi";
   order.json_file = arguments.json_file;
-  order.quiet = arguments.quiet;
+  order.quiet = arguments.quiet || tessera::apps::goes_to_output(arguments.json_file);
   return order;
+}
+
+// Of one rank. `status` is that of the run.
+int run_rank(const spmv::Order& order, Job& job, Status& status) {
+  return within_memory(program_name, job, [&] {
+    int code = exit_failed;
+    status = spmv::run(order, job, code);
+    return status.ok() || code != 0 ? code : exit_failed;
+  });
 }
 
 int run_in_threads(std::int32_t threads, const spmv::Order& order) {
   int exit_code = exit_failed;
+  std::atomic<bool> is_told = false;
   const Status status = tessera::rma::run_on_threads(threads, [&](Job& job) {
-    int code = exit_failed;
-    Status result = spmv::run(order, job, code);
+    Status result;
+    const int code = run_rank(order, job, result);
     if (job.rank().value == 0) {
       exit_code = code;
     }
+    // A rank that lacks memory tells it by itself, while others find it gone.
+    is_told = is_told || (result.ok() && code == exit_usage);
     return result;
   });
   if (!status.ok()) {
     complain(program_name, status.message());
+  }
+  if (is_told) {
+    return exit_usage;
   }
   return status.ok() || exit_code != 0 ? exit_code : exit_failed;
 }
@@ -103,14 +123,14 @@ int run_in_processes(const spmv::Order& order) {
   auto job = Job::start();
   if (!job.ok()) {
     complain(program_name, job.status().message());
-    return exit_failed;
+    return lacks_memory(job.status()) ? exit_usage : exit_failed;
   }
-  int exit_code = exit_failed;
-  const Status status = spmv::run(order, *job, exit_code);
+  Status status;
+  const int exit_code = run_rank(order, *job, status);
   if (!status.ok()) {
-    tessera::apps::print_failure("tessera-spmv", *job, status);
+    tessera::apps::print_failure(program_name, *job, status);
   }
-  return status.ok() || exit_code != 0 ? exit_code : exit_failed;
+  return exit_code;
 }
 
 void add_options(CLI::App& app, Arguments& arguments) {
@@ -150,7 +170,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--threads,--ranks", arguments.threads,
                  "Run this many ranks as threads of one process")
       ->transform(whole_number());
-  app.add_option("--json", arguments.json_file, "Write the results to this file, too")
+  app.add_option("--json", arguments.json_file,
+                 "Write the results to this file, too; - is standard output, with nothing else")
       ->check(check_file_name);
   app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
 }

@@ -41,10 +41,12 @@ std::string give(Symmetry symmetry, std::int64_t row, std::int64_t column, T val
         row + 1, column + 1, to_string(symmetry));
   }
   if (symmetry == Symmetry::skew_symmetric && row == column) {
-    return fmt::format(
-        "entry ({0}, {0}) is on the diagonal, where skew-symmetric matrices have "
-        "none",
-        row + 1);
+    // Some writers put the zeros there, too; they are no entries.
+    return value == T{} ? std::string()
+                        : fmt::format(
+                              "entry ({0}, {0}) is on the diagonal, where skew-symmetric matrices "
+                              "have only zeros",
+                              row + 1);
   }
   T mirrored = symmetry == Symmetry::skew_symmetric ? -value : value;
   if constexpr (rma::ComplexElement<T>) {

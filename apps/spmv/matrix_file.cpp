@@ -18,6 +18,10 @@ namespace {
 using rma::Result;
 using rma::Status;
 
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t") == std::string_view::npos;
+}
+
 // The words of a line one by one.
 class LineReader {
  public:
@@ -30,7 +34,7 @@ class LineReader {
     word_ = line_.substr(at_, end - at_);
     return !word_.empty();
   }
-  [[nodiscard]] std::string_view word() const { return word_; }
+  [[nodiscard]] std::int64_t number() const { return number_; }
   [[nodiscard]] TextFault fault(std::string reason) const {
     return {number_, static_cast<std::int64_t>(at_) + 1, std::move(reason)};
   }
@@ -58,7 +62,9 @@ class LineReader {
       if (!next()) {
         return fault("the line ends where a value should follow");
       }
-      const auto parsed = field == Field::integer ? parse_whole_as_real(word_) : parse_real(word_);
+      // Exponents as Fortran writes them, too: many files come from there.
+      const auto parsed =
+          field == Field::integer ? parse_whole_as_real(word_) : apps::parse_fortran_real(word_);
       if (!parsed.ok()) {
         return fault(parsed.fault);
       }
@@ -66,6 +72,8 @@ class LineReader {
     }
     return std::nullopt;
   }
+
+  [[nodiscard]] bool is_at_end() const { return is_blank(line_.substr(at_ + word_.size())); }
 
   std::optional<TextFault> expect_end() {
     return next()
@@ -79,10 +87,6 @@ class LineReader {
   std::size_t at_ = 0;
   std::string_view word_;
 };
-
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t") == std::string_view::npos;
-}
 
 template <class T>
 std::optional<TextFault> read_entry(const MatrixHeader& header, LineReader& reader,
@@ -131,6 +135,25 @@ ElementIndex place_in_array(const MatrixHeader& header, std::int64_t number) {
   }
   const std::int64_t below = header.symmetry == Symmetry::skew_symmetric ? 1 : 0;
   return {low + below + number - half_start(header, low), low};
+}
+
+// The element of an array file that is so many there. Requires: there is another word on the line.
+template <class T>
+std::optional<TextFault> read_element(const MatrixHeader& header, LineReader& reader,
+                                      std::int64_t element, const EntrySink<T>& sink) {
+  std::array<double, 2> parts{};
+  if (element >= header.entries) {
+    return TextFault{reader.number(), 0,
+                     fmt::format("there is more than the {} elements that line {} announces",
+                                 header.entries, header.size_line)};
+  }
+  if (auto fault = reader.read_value(header.field, parts.data())) {
+    return fault;
+  }
+  const ElementIndex at = place_in_array(header, element);
+  const T value = value_of<T>(parts.data());
+  std::string wrong = value == T{} ? "" : give(header.symmetry, at.row, at.column, value, sink);
+  return wrong.empty() ? std::nullopt : std::optional(reader.fault(std::move(wrong)));
 }
 
 }  // namespace
@@ -186,7 +209,7 @@ Status MatrixFile::read_coordinates(const EntrySink<T>& sink) {
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t lines, deal([&](const TextPiece& piece) {
                              return for_each_line(piece,
                                                   [&](std::string_view line, std::int64_t number) {
-                                                    if (is_blank(line) || line[0] == '%') {
+                                                    if (is_blank(line) || is_comment(line)) {
                                                       return std::optional<TextFault>();
                                                     }
                                                     if (++found > most) {
@@ -199,38 +222,24 @@ Status MatrixFile::read_coordinates(const EntrySink<T>& sink) {
   return check_count(found, lines);
 }
 
-// One element a line that is not blank: how many are in front of a piece tells which ones it has.
+// Elements follow each other on any number of lines: how many words are in front of a piece tells
+// which ones it has.
 template <class T>
 Status MatrixFile::read_array(const EntrySink<T>& sink) {
   std::int64_t found = 0;
   std::int64_t next = 0;
-  const auto read_line = [&](std::string_view line,
-                             std::int64_t number) -> std::optional<TextFault> {
-    if (is_blank(line)) {
-      return std::nullopt;
-    }
-    const std::int64_t element = next++;
+  const auto read_line = [&](std::string_view line, std::int64_t number) {
+    std::optional<TextFault> fault;
     LineReader reader(line, number);
-    if (element >= header_.entries) {
-      return TextFault{number, 0,
-                       fmt::format("there is more than the {} elements that line {} announces",
-                                   header_.entries, header_.size_line)};
+    while (!fault && !is_comment(line) && !reader.is_at_end()) {
+      fault = read_element(header_, reader, next++, sink);
+      ++found;
     }
-    std::array<double, 2> parts{};
-    if (auto fault = reader.read_value(header_.field, parts.data())) {
-      return fault;
-    }
-    if (auto fault = reader.expect_end()) {
-      return fault;
-    }
-    ++found;
-    const ElementIndex at = place_in_array(header_, element);
-    const T value = value_of<T>(parts.data());
-    std::string wrong = value == T{} ? "" : give(header_.symmetry, at.row, at.column, value, sink);
-    return wrong.empty() ? std::nullopt : std::optional(reader.fault(std::move(wrong)));
+    return fault;
   };
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t lines, deal([&](const TextPiece& piece) {
-                             next = piece.filled_before - header_.start.filled;
+                             next = (piece.words_before - header_.start.words) /
+                                    parts_of(header_.field);
                              return for_each_line(piece, read_line);
                            }));
   return check_count(found, lines);

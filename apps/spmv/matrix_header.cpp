@@ -79,6 +79,12 @@ Result<std::size_t> choose(const LineStream& stream, const Word& word,
   return static_cast<std::size_t>(it - known.begin());
 }
 
+// Writers of our days say "double" for "real", as SciPy and PETSc read it.
+Result<std::size_t> choose_field(const LineStream& stream, const Word& word) {
+  return lower(word.text) == "double" ? static_cast<std::size_t>(Field::real)
+                                      : choose(stream, word, field_names);
+}
+
 // `column`: where the symmetry stands.
 Status check_kind(const LineStream& stream, const MatrixHeader& header, std::int64_t column) {
   const bool is_complex = header.field == Field::complex;
@@ -192,7 +198,7 @@ Result<MatrixHeader> read_market(LineStream& stream, const std::vector<Word>& wo
   MatrixHeader header;
   TESSERA_RETURN_IF_ERROR(choose(stream, words[1], objects).status());
   TESSERA_ASSIGN_OR_RETURN(const std::size_t layout, choose(stream, words[2], layouts));
-  TESSERA_ASSIGN_OR_RETURN(const std::size_t field, choose(stream, words[3], field_names));
+  TESSERA_ASSIGN_OR_RETURN(const std::size_t field, choose_field(stream, words[3]));
   TESSERA_ASSIGN_OR_RETURN(const std::size_t symmetry, choose(stream, words[4], symmetry_names));
   header.layout = static_cast<Layout>(layout);
   header.field = static_cast<Field>(field);
@@ -412,8 +418,7 @@ Result<MatrixHeader> read_header(LineStream& stream) {
   const bool is_market = !words.empty() && lower(words[0].text) == "%%matrixmarket";
   auto header = is_market ? read_market(stream, words) : read_boeing(stream);
   if (header.ok()) {
-    header->start = {stream.bytes(), stream.lines() + 1, stream.filled_lines(),
-                     stream.is_compressed()};
+    header->start = {stream.bytes(), stream.lines() + 1, stream.words(), stream.is_compressed()};
   }
   return header;
 }

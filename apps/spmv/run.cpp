@@ -36,7 +36,7 @@ using rma::Status;
 int code_of(const Status& status) {
   using rma::Code;
   const bool is_of_input = status.code() == Code::invalid_argument ||
-                           status.code() == Code::unsupported || status.code() == Code::no_memory;
+                           status.code() == Code::unsupported || lacks_memory(status);
   return is_of_input ? exit_usage : exit_failed;
 }
 
@@ -76,6 +76,7 @@ bool needs_graph(const Order& order) {
 MemoryNeed need_of(const Order& order, const Source& source, const Job& job) {
   const double bytes_of_graph_entry = has_symmetric_pattern(source) ? 50 : 170;
   constexpr double bytes_of_entry = 100;
+  constexpr double own_bytes_of_entry = 60;  // the first of these, in a list that grows
   constexpr double bytes_of_row = 100;
   const double needed = bytes_of_entry * source.most_entries() +
                         bytes_of_row * static_cast<double>(source.rows()) +
@@ -88,25 +89,42 @@ MemoryNeed need_of(const Order& order, const Source& source, const Job& job) {
           .hint = needs_graph(order)
                       ? "take a smaller matrix, or --partition entries: for a graph, the first "
                         "rank holds all of the pattern"
-                      : "take a smaller matrix, or more machines"};
+                      : "take a smaller matrix, or more machines",
+          .own_bytes = own_bytes_of_entry * source.most_entries() / job.size() + graph,
+          .multiplies = false};
 }
 
 bool is_skew_symmetric(const Source& source) {
   return source.file && source.file->header().symmetry == Symmetry::skew_symmetric;
 }
 
+bool is_complex(const Source& source) {
+  return source.file && source.file->header().field == Field::complex;
+}
+
+// Of complex matrices that are not conjugated.
+bool is_complex_symmetric(const Source& source) {
+  return is_complex(source) && source.file->header().symmetry == Symmetry::symmetric;
+}
+
+std::string what_cg_needs(const Source& source) {
+  return fmt::format("conjugate gradients need a {} matrix",
+                     is_complex(source) ? "Hermitian" : "symmetric");
+}
+
 // Of files, whose kind says that they are not; a general one may be symmetric all the same.
 Status check_symmetry(const Order& order, const Source& source) {
-  const bool may_be = source.file ? !is_skew_symmetric(source) : source.generator->is_symmetric();
+  const bool may_be = source.file ? !is_skew_symmetric(source) && !is_complex_symmetric(source)
+                                  : source.generator->is_symmetric();
   if (order.method != Method::cg || may_be) {
     return {};
   }
   return Status::error(rma::Code::invalid_argument,
-                       fmt::format("{}: conjugate gradients need a symmetric matrix", order.file))
+                       fmt::format("{}: {}", order.file, what_cg_needs(source)))
       .hint(is_skew_symmetric(source)
                 ? "of a skew-symmetric one only products are computed here: bicgstab breaks down "
                   "on it, too"
-                : "--solve bicgstab takes matrices of any symmetry");
+                : "use --solve bicgstab, which takes matrices of any symmetry");
 }
 
 // Whether A equals its conjugate transpose, as conjugate gradients need, for sure: by its kind.
@@ -116,7 +134,7 @@ bool is_surely_symmetric(const Source& source) {
   }
   const MatrixHeader& header = source.file->header();
   return header.symmetry == Symmetry::hermitian ||
-         (header.symmetry == Symmetry::symmetric && header.field != Field::complex);
+         (header.symmetry == Symmetry::symmetric && !is_complex(source));
 }
 
 // What is asked of the matrix that only a square one has.
@@ -316,19 +334,21 @@ Result<bool> solve_system(const Order& order, Report& report, const Source& sour
   report.add("solver", *order.method == Method::cg ? "cg" : "bicgstab");
   report.add("preconditioner", order.jacobi ? "jacobi" : "none");
   report.add("solver_iterations", result.iterations);
+  if (result.restarts > 0) {
+    report.add("solver_restarts", std::int64_t{result.restarts});
+  }
   report.add("solver_seconds", seconds, "s");
   report.add("carried_residual", result.carried_residual, "", 14);
   report.add("residual_norm", result.true_residual, "", 14);
   report.add("tolerance", order.tolerance, "");
   report.add("solution_error", norm > 0 ? error / norm : error, "", 14);
   if (!result.failure.empty()) {
-    const bool may_be_the_matrix = *order.method == Method::cg && !is_surely_symmetric(source);
+    const bool may_be_the_matrix =
+        *order.method == Method::cg && !result.has_converged && !is_surely_symmetric(source);
     report.add("solver_failure",
-               result.failure +
-                   (may_be_the_matrix ? "; conjugate gradients need a symmetric matrix" : ""));
+               result.failure + (may_be_the_matrix ? "; " + what_cg_needs(source) : ""));
   }
-  // The true residual may be a little behind the one that was carried along.
-  return result.has_converged && result.true_residual <= 10 * order.tolerance;
+  return result.has_converged && is_accurate(result, order.tolerance);
 }
 
 // Whether all that was computed is right.
@@ -365,10 +385,10 @@ Result<int> run_and_report(const Order& order, Job& job) {
   describe_source(report, order, source);
   TESSERA_RETURN_IF_ERROR(add_job(report, job));
   TESSERA_RETURN_IF_ERROR(check_memory(job, need_of(order, source, job)));
-  const bool is_complex = source.file && source.file->header().field == Field::complex;
   TESSERA_ASSIGN_OR_RETURN(const bool is_good,
-                           is_complex ? run_with<std::complex<double>>(order, report, source, job)
-                                      : run_with<double>(order, report, source, job));
+                           is_complex(source)
+                               ? run_with<std::complex<double>>(order, report, source, job)
+                               : run_with<double>(order, report, source, job));
   TESSERA_RETURN_IF_ERROR(add_traffic(report, job));
   return report.finish(is_good);
 }

@@ -25,17 +25,75 @@ using linalg::SpmvPlan;
 using rma::Result;
 using rma::Status;
 
-// A system and its preconditioner.
+// The power of two that brings a norm near to one: it changes exponents, no digit. Near, that it is
+// a normal number itself, however small or large the norm is.
+double scale_to_one(double norm) {
+  constexpr int most = 1000;
+  return norm > 0 && std::isfinite(norm)
+             ? std::ldexp(1.0, -std::clamp(std::ilogb(norm), -most, most))
+             : 1.0;
+}
+
+// The powers of two that the matrix and the right side are multiplied with: squares of what is
+// below 1e-154, or above 1e154, are zero or infinite, and would be taken for breakdowns.
+struct Scales {
+  double matrix = 1;
+  double right_side = 1;
+};
+
+// Collective.
+template <class T>
+Result<double> largest_entry(SparseMatrix<T>& matrix) {
+  double largest = 0;
+  {
+    TESSERA_ASSIGN_OR_RETURN(const auto own, matrix.local());
+    for (const T& value : own.values()) {
+      largest = std::max(largest, std::abs(value));
+    }
+  }
+  return matrix.job().world().allreduce(largest, rma::Reduction::max);
+}
+
+// What is left alone: squares of such numbers have room, even of those that became small.
+bool is_harmless(double norm) {
+  constexpr double most = 0x1p256;
+  return norm <= most && norm >= 1 / most;
+}
+
+// Collective.
+template <class T>
+Result<Scales> scales_of(SparseMatrix<T>& matrix, double b_norm) {
+  TESSERA_ASSIGN_OR_RETURN(const double largest, largest_entry(matrix));
+  return Scales{is_harmless(largest) ? 1.0 : scale_to_one(largest),
+                is_harmless(b_norm) ? 1.0 : scale_to_one(b_norm)};
+}
+
+// Collective.
+template <class T>
+Status scale_by(Array<T>& vector, double factor) {
+  return factor == 1 ? Status() : arrays::scale(vector, T{factor});
+}
+
+// A system and its preconditioner, scaled: (matrix scale) A y = (right side's scale) b.
 template <class T>
 class System {
  public:
   static Result<System> create(SparseMatrix<T>& matrix, SpmvPlan<T>& plan, Array<T>& b,
-                               bool jacobi) {
-    System system(matrix, plan, b);
-    TESSERA_ASSIGN_OR_RETURN(system.b_norm_, arrays::norm2(b));
+                               const Scales& scales, bool jacobi) {
+    System system(matrix, plan, b, scales.matrix);
+    if (scales.right_side != 1) {
+      TESSERA_ASSIGN_OR_RETURN(system.scaled_b_, b.duplicate("b, scaled"));
+      TESSERA_RETURN_IF_ERROR(arrays::copy(b, *system.scaled_b_));
+      TESSERA_RETURN_IF_ERROR(arrays::scale(*system.scaled_b_, T{scales.right_side}));
+    }
+    TESSERA_ASSIGN_OR_RETURN(system.b_norm_, arrays::norm2(system.right_side()));
+    if (scales.matrix != 1) {
+      TESSERA_ASSIGN_OR_RETURN(system.scaled_, b.duplicate("a vector, scaled"));
+    }
     if (jacobi) {
       TESSERA_ASSIGN_OR_RETURN(auto diagonal, b.duplicate("inverse of the diagonal"));
       TESSERA_RETURN_IF_ERROR(linalg::get_diagonal(matrix, diagonal));
+      TESSERA_RETURN_IF_ERROR(scale_by(diagonal, scales.matrix));
       TESSERA_RETURN_IF_ERROR(arrays::reciprocal(diagonal));
       TESSERA_ASSIGN_OR_RETURN(const double greatest, arrays::norm_max(diagonal));
       if (!std::isfinite(greatest)) {
@@ -55,23 +113,35 @@ class System {
   [[nodiscard]] double absolute(double norm) const { return b_norm_ > 0 ? norm * b_norm_ : norm; }
 
   Result<Array<T>> vector(const char* name) { return b_->duplicate(name); }
-  Status multiply(Array<T>& x, Array<T>& y) { return plan_->multiply(*matrix_, x, y); }
+  // Scaled before the product, which has its digits then.
+  Status multiply(Array<T>& x, Array<T>& y) {
+    if (!scaled_) {
+      return plan_->multiply(*matrix_, x, y);
+    }
+    TESSERA_RETURN_IF_ERROR(arrays::copy(x, *scaled_));
+    TESSERA_RETURN_IF_ERROR(arrays::scale(*scaled_, T{scale_}));
+    return plan_->multiply(*matrix_, *scaled_, y);
+  }
   // to = b − A x
   Status residual(Array<T>& x, Array<T>& to) {
     TESSERA_RETURN_IF_ERROR(multiply(x, to));
-    return arrays::add(T{1}, *b_, T{-1}, to, to);
+    return arrays::add(T{1}, right_side(), T{-1}, to, to);
   }
   Status precondition(Array<T>& from, Array<T>& to) {
     return inverse_ ? arrays::multiply(from, *inverse_, to) : arrays::copy(from, to);
   }
 
  private:
-  System(SparseMatrix<T>& matrix, SpmvPlan<T>& plan, Array<T>& b)
-      : matrix_(&matrix), plan_(&plan), b_(&b) {}
+  System(SparseMatrix<T>& matrix, SpmvPlan<T>& plan, Array<T>& b, double scale)
+      : matrix_(&matrix), plan_(&plan), b_(&b), scale_(scale) {}
+  [[nodiscard]] Array<T>& right_side() { return scaled_b_ ? *scaled_b_ : *b_; }
 
   SparseMatrix<T>* matrix_;
   SpmvPlan<T>* plan_;
   Array<T>* b_;
+  double scale_;
+  std::optional<Array<T>> scaled_b_;  // none: b itself
+  std::optional<Array<T>> scaled_;    // what is multiplied in place of a vector; none: that vector
   double b_norm_ = 0;
   std::optional<Array<T>> inverse_;
 };
@@ -81,6 +151,12 @@ double real_part(double value) {
 }
 double real_part(std::complex<double> value) {
   return value.real();
+}
+double imaginary_part(double /*value*/) {
+  return 0;
+}
+double imaginary_part(std::complex<double> value) {
+  return value.imag();
 }
 
 // y += alpha x
@@ -124,6 +200,34 @@ Result<bool> goes_on(System<T>& system, Array<T>& r, const SolveOptions& options
   return !result.has_converged && result.failure.empty();
 }
 
+// Collective. Why conjugate gradients can't go on along p, where q = A p and curvature = p*q; empty
+// where they can.
+template <class T>
+Result<std::string> curvature_failure(T curvature, Array<T>& p, Array<T>& q,
+                                      std::int64_t iteration) {
+  // More than what roundings leave of it where p*Ap is but a small part of |p| |Ap|.
+  constexpr double most_imaginary = 0.1;
+  const double real = real_part(curvature);
+  const double imaginary = imaginary_part(curvature);
+  if (real > 0 && std::abs(imaginary) <= most_imaginary * real && std::isfinite(real)) {
+    return std::string();
+  }
+  TESSERA_ASSIGN_OR_RETURN(const double p_norm, arrays::norm2(p));
+  TESSERA_ASSIGN_OR_RETURN(const double q_norm, arrays::norm2(q));
+  const bool is_finite = std::isfinite(real) && std::isfinite(imaginary);
+  const bool has_underflowed = q_norm > 0 && p_norm * q_norm < 1e-300;
+  if (!is_finite || has_underflowed) {
+    return fmt::format("numbers {} in iteration {}: |p| is {:.1e} and |Ap| {:.1e}",
+                       is_finite ? "underflow" : "overflow", iteration, p_norm, q_norm);
+  }
+  if (std::abs(imaginary) > most_imaginary * std::abs(real)) {
+    return fmt::format("the matrix is not Hermitian: p*Ap is {:g}{:+g}i in iteration {}", real,
+                       imaginary, iteration);
+  }
+  return fmt::format("the matrix is not positive definite: p*Ap is {:g} in iteration {}", real,
+                     iteration);
+}
+
 template <class T>
 Status run_cg(System<T>& system, Array<T>& x, const SolveOptions& options, SolveResult& result) {
   TESSERA_ASSIGN_OR_RETURN(auto r, system.vector("r"));
@@ -141,10 +245,9 @@ Status run_cg(System<T>& system, Array<T>& x, const SolveOptions& options, Solve
     TESSERA_RETURN_IF_ERROR(arrays::add(T{1}, z, beta, p, p));
     TESSERA_RETURN_IF_ERROR(system.multiply(p, q));
     TESSERA_ASSIGN_OR_RETURN(const T curvature, arrays::dot_conjugated(p, q));
-    if (!(real_part(curvature) > 0)) {
-      result.failure =
-          fmt::format("the matrix is not positive definite: p*Ap is {:g} in iteration {}",
-                      real_part(curvature), result.iterations + 1);
+    TESSERA_ASSIGN_OR_RETURN(result.failure,
+                             curvature_failure(curvature, p, q, result.iterations + 1));
+    if (!result.failure.empty()) {
       return {};
     }
     const T alpha = rho / curvature;
@@ -177,11 +280,16 @@ template <class T>
 struct BiCgStabNumbers {
   T rho{1}, alpha{1}, omega{1};
   double shadow_norm = 0;
-};
+  bool has_broken_down = false;
 
-std::string broke_down(const SolveResult& result, std::string_view how) {
-  return fmt::format("broke down in iteration {}: {}", result.iterations + 1, how);
-}
+  // Sets the failure, too.
+  void break_down(SolveResult& result, std::string_view how) {
+    has_broken_down = true;
+    result.failure =
+        fmt::format("broke down in iteration {}: {}{}", result.iterations + 1, how,
+                    result.restarts > 0 ? fmt::format(" ({} restarts)", result.restarts) : "");
+  }
+};
 
 // One step; `failure` is set where a divisor is nothing but roundings.
 template <class T>
@@ -190,7 +298,7 @@ Status step_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNum
   auto& [r, shadow, p, v, ready, t] = vectors;
   TESSERA_ASSIGN_OR_RETURN(const T rho, arrays::dot_conjugated(shadow, r));
   if (is_lost(std::abs(rho), numbers.shadow_norm, system.absolute(result.carried_residual))) {
-    result.failure = broke_down(result, "the residual is orthogonal to the first one");
+    numbers.break_down(result, "the residual is orthogonal to the one it started with");
     return {};
   }
   const T beta = rho / numbers.rho * (numbers.alpha / numbers.omega);
@@ -203,7 +311,7 @@ Status step_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNum
   TESSERA_ASSIGN_OR_RETURN(const T divisor, arrays::dot_conjugated(shadow, v));
   TESSERA_ASSIGN_OR_RETURN(const double v_norm, arrays::norm2(v));
   if (is_lost(std::abs(divisor), numbers.shadow_norm, v_norm)) {
-    result.failure = broke_down(result, "A p is orthogonal to the first residual");
+    numbers.break_down(result, "A p is orthogonal to the residual it started with");
     return {};
   }
   numbers.alpha = rho / divisor;
@@ -216,7 +324,7 @@ Status step_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNum
   TESSERA_ASSIGN_OR_RETURN(const double s_norm, arrays::norm2(r));
   if (is_lost(std::abs(along), t_norm, s_norm)) {
     // Half a step is done, which may have led to the solution.
-    result.failure = broke_down(result, "A s is orthogonal to s, the residual half a step on");
+    numbers.break_down(result, "A s is orthogonal to s, the residual half a step on");
     ++result.iterations;
     return {};
   }
@@ -227,35 +335,99 @@ Status step_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNum
   return {};
 }
 
+// Collective. Begins anew from the true residual, which becomes the shadow of itself.
+template <class T>
+Status start_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNumbers<T>& numbers,
+                      Array<T>& x) {
+  numbers = {};
+  TESSERA_RETURN_IF_ERROR(system.residual(x, vectors.r));
+  TESSERA_RETURN_IF_ERROR(arrays::copy(vectors.r, vectors.shadow));
+  TESSERA_RETURN_IF_ERROR(arrays::zero(vectors.p));
+  TESSERA_RETURN_IF_ERROR(arrays::zero(vectors.v));
+  TESSERA_ASSIGN_OR_RETURN(numbers.shadow_norm, arrays::norm2(vectors.shadow));
+  return {};
+}
+
 template <class T>
 Status run_bicgstab(System<T>& system, Array<T>& x, const SolveOptions& options,
                     SolveResult& result) {
+  constexpr int most_restarts = 10;
   TESSERA_ASSIGN_OR_RETURN(auto vectors, BiCgStabVectors<T>::create(system));
   BiCgStabNumbers<T> numbers;
-  TESSERA_RETURN_IF_ERROR(system.residual(x, vectors.r));
-  TESSERA_RETURN_IF_ERROR(arrays::copy(vectors.r, vectors.shadow));
-  TESSERA_ASSIGN_OR_RETURN(numbers.shadow_norm, arrays::norm2(vectors.shadow));
+  std::int64_t started_at = 0;
+  TESSERA_RETURN_IF_ERROR(start_bicgstab(system, vectors, numbers, x));
   TESSERA_ASSIGN_OR_RETURN(bool is_going, goes_on(system, vectors.r, options, result));
   while (is_going) {
     TESSERA_RETURN_IF_ERROR(step_bicgstab(system, vectors, numbers, x, result));
     TESSERA_ASSIGN_OR_RETURN(is_going, goes_on(system, vectors.r, options, result));
+    // Without a step since, the same would be divided by again.
+    const bool is_worth_restarting = numbers.has_broken_down && !result.has_converged &&
+                                     result.iterations > started_at &&
+                                     result.restarts < most_restarts;
+    if (is_worth_restarting) {
+      result.failure.clear();
+      ++result.restarts;
+      started_at = result.iterations;
+      TESSERA_RETURN_IF_ERROR(start_bicgstab(system, vectors, numbers, x));
+      TESSERA_ASSIGN_OR_RETURN(is_going, goes_on(system, vectors.r, options, result));
+    }
   }
   return {};
 }
 
+// Collective. Solves the scaled system, from and to the unscaled x.
+template <class T>
+Status solve_scaled(SparseMatrix<T>& matrix, SpmvPlan<T>& plan, Array<T>& b, Array<T>& x,
+                    const Scales& scales, const SolveOptions& options, SolveResult& result) {
+  TESSERA_ASSIGN_OR_RETURN(auto system, System<T>::create(matrix, plan, b, scales, options.jacobi));
+  // One by one: the quotient of both may be more than a double holds.
+  TESSERA_RETURN_IF_ERROR(scale_by(x, scales.right_side));
+  TESSERA_RETURN_IF_ERROR(scale_by(x, 1 / scales.matrix));
+  TESSERA_RETURN_IF_ERROR(options.method == Method::cg ? run_cg(system, x, options, result)
+                                                       : run_bicgstab(system, x, options, result));
+  TESSERA_RETURN_IF_ERROR(scale_by(x, scales.matrix));
+  return scale_by(x, 1 / scales.right_side);
+}
+
+// What is wrong with a solution whose carried residual is small enough; empty: nothing.
+std::string hidden_failure(const SolveResult& result, double tolerance) {
+  if (!result.has_converged || is_accurate(result, tolerance)) {
+    return result.failure;
+  }
+  return std::isfinite(result.true_residual)
+             ? fmt::format(
+                   "b - A x is {:.1e} of b, more than ten times the tolerance: roundings "
+                   "hide it",
+                   result.true_residual)
+             : "b - A x is not finite: numbers overflow";
+}
+
 }  // namespace
+
+bool is_accurate(const SolveResult& result, double tolerance) noexcept {
+  return result.true_residual <= 10 * tolerance;
+}
 
 template <class T>
 Result<SolveResult> solve(SparseMatrix<T>& matrix, SpmvPlan<T>& plan, Array<T>& b, Array<T>& x,
                           const SolveOptions& options) {
-  TESSERA_ASSIGN_OR_RETURN(auto system, System<T>::create(matrix, plan, b, options.jacobi));
   SolveResult result;
-  TESSERA_RETURN_IF_ERROR(options.method == Method::cg ? run_cg(system, x, options, result)
-                                                       : run_bicgstab(system, x, options, result));
-  TESSERA_ASSIGN_OR_RETURN(auto residual, system.vector("b - A x"));
-  TESSERA_RETURN_IF_ERROR(system.residual(x, residual));
+  TESSERA_ASSIGN_OR_RETURN(const double b_norm, arrays::norm2(b));
+  if (!std::isfinite(b_norm)) {
+    result.failure = "the right side is not finite: numbers overflow";
+    result.carried_residual = b_norm;
+    result.true_residual = b_norm;
+    return result;
+  }
+  TESSERA_ASSIGN_OR_RETURN(const Scales scales, scales_of(matrix, b_norm));
+  TESSERA_RETURN_IF_ERROR(solve_scaled(matrix, plan, b, x, scales, options, result));
+  // Of the solution as callers get it.
+  TESSERA_ASSIGN_OR_RETURN(auto residual, b.duplicate("b - A x"));
+  TESSERA_RETURN_IF_ERROR(plan.multiply(matrix, x, residual));
+  TESSERA_RETURN_IF_ERROR(arrays::add(T{1}, b, T{-1}, residual, residual));
   TESSERA_ASSIGN_OR_RETURN(const double norm, arrays::norm2(residual));
-  result.true_residual = system.relative(norm);
+  result.true_residual = b_norm > 0 ? norm / b_norm : norm;
+  result.failure = hidden_failure(result, options.tolerance);
   return result;
 }
 

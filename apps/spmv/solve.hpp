@@ -6,6 +6,10 @@
 //                and positive definite
 //     bicgstab   stabilised biconjugate gradients (van der Vorst 1992), for any A
 //
+// bicgstab restarts from the current residual where it breaks down, a few times, if a step was done
+// since. Systems are scaled by powers of two, which change no digit, so that no square under- or
+// overflows where neither A nor b nor x does.
+//
 // Both are preconditioned by the diagonal of A if asked for. They carry a residual along, which
 // roundings take away from the true one; that is computed afresh at the end, and counts.
 #pragma once
@@ -35,11 +39,16 @@ struct SolveOptions {
 /// The same on all ranks.
 struct SolveResult {
   std::int64_t iterations = 0;
+  int restarts = 0;             ///< of bicgstab, where a divisor was nothing but roundings
   double carried_residual = 0;  ///< |r| / |b| of the residual that was carried along
   double true_residual = 0;     ///< |b − A x| / |b|
   bool has_converged = false;   ///< by the carried one
-  std::string failure;          ///< why there was no going on, if so
+  /// Why there was no going on, or why the solution is worth nothing though it converged.
+  std::string failure;
 };
+
+/// Whether the true residual is close enough: it may be a little behind the one carried along.
+bool is_accurate(const SolveResult& result, double tolerance) noexcept;
 
 /// Collective. Improves x, which is a first guess, until the carried residual is small enough.
 /// Vectors lie as matrix.row_distribution(), and `plan` is for such. Errors: invalid_argument for

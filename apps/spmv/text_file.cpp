@@ -40,7 +40,9 @@ Status unreadable(const std::string& file, std::string_view what) {
   return Status::error(Code::invalid_argument, fmt::format("{}: {}", file, what));
 }
 
-constexpr std::string_view blanks = " \t\r";
+constexpr bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r';
+}
 
 // Counts the lines of a text that is given in blocks.
 class LineCounter {
@@ -48,31 +50,48 @@ class LineCounter {
   void add(std::string_view text) {
     while (!text.empty()) {
       const std::size_t end = text.find('\n');
-      is_filled_ =
-          is_filled_ || text.substr(0, end).find_first_not_of(blanks) != std::string_view::npos;
-      is_open_ = end == std::string_view::npos;
-      if (is_open_) {
+      add_to_line(text.substr(0, end));
+      if (end == std::string_view::npos) {
         return;
       }
-      finish_line();
+      ++count_.lines;
+      line_ = Line();
       text.remove_prefix(end + 1);
     }
   }
   // The last line may have no end.
   [[nodiscard]] LineCount all() const {
-    return {count_.lines + (is_open_ ? 1 : 0), count_.filled + (is_open_ && is_filled_ ? 1 : 0)};
+    return {count_.lines + (line_.is_begun ? 1 : 0), count_.words};
   }
 
  private:
-  void finish_line() {
-    ++count_.lines;
-    count_.filled += is_filled_ ? 1 : 0;
-    is_filled_ = false;
+  // What the blocks so far say of the line that is going on.
+  struct Line {
+    bool is_begun = false;
+    bool is_comment = false;
+    bool is_behind_blank = true;
+  };
+
+  // Requires: no line ends in it.
+  void add_to_line(std::string_view part) {
+    if (!line_.is_begun) {
+      line_.is_comment = is_comment(part);
+      line_.is_begun = !part.empty();
+    }
+    if (line_.is_comment) {
+      return;
+    }
+    bool is_behind_blank = line_.is_behind_blank;
+    for (const char c : part) {
+      const bool is_in_word = !is_blank(c);
+      count_.words += is_in_word && is_behind_blank ? 1 : 0;
+      is_behind_blank = !is_in_word;
+    }
+    line_.is_behind_blank = is_behind_blank;
   }
 
   LineCount count_;
-  bool is_filled_ = false;
-  bool is_open_ = false;
+  Line line_;
 };
 
 LineCount count_lines(std::string_view text) {
@@ -196,7 +215,7 @@ Status LineStream::broken() const {
 }
 
 TextPiece LineStream::take(std::size_t bytes) noexcept {
-  const TextPiece taken{waiting().substr(0, bytes), count_.lines + 1, count_.filled};
+  const TextPiece taken{waiting().substr(0, bytes), count_.lines + 1, count_.words};
   begin_ += taken.text.size();
   bytes_ += std::ssize(taken.text);
   count_ += count_lines(taken.text);
@@ -370,7 +389,7 @@ Status read_share(const PlainFile& file, const Share& share, LineCount before,
     const std::size_t last = text.rfind('\n');
     const bool is_rest = at + static_cast<std::int64_t>(bytes) == share.end;
     text = is_rest || last == std::string_view::npos ? text : text.substr(0, last + 1);
-    fault = read({text, before.lines + 1, before.filled});
+    fault = read({text, before.lines + 1, before.words});
     at += static_cast<std::int64_t>(text.size());
     before += count_lines(text);
   }
@@ -391,7 +410,7 @@ Result<std::int64_t> deal_plain(rma::Job& job, const std::string& name, const Te
   auto share = find_share(*file, start.byte, team.rank().value, team.size());
   TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, as_fault(share.status())));
   TESSERA_ASSIGN_OR_RETURN(const auto counts, team.allgather_value(share->count));
-  LineCount before{start.line - 1, start.filled};
+  LineCount before{start.line - 1, start.words};
   LineCount all = before;
   for (std::int32_t rank = 0; rank < team.size(); ++rank) {
     const LineCount here = counts[static_cast<std::size_t>(rank)];
@@ -415,7 +434,7 @@ struct Round {
 struct PieceHead {
   std::int64_t bytes = 0;
   std::int64_t first_line = 1;
-  std::int64_t filled_before = 0;
+  std::int64_t words_before = 0;
 };
 
 // The places for pieces at all ranks: two each, so that one round is dealt while another is read.
@@ -432,7 +451,7 @@ class Trays {
 
   Status put(std::int32_t rank, std::int64_t round, const TextPiece& piece) {
     std::vector<std::uint8_t> message(sizeof(PieceHead) + piece.text.size());
-    const PieceHead head{std::ssize(piece.text), piece.first_line, piece.filled_before};
+    const PieceHead head{std::ssize(piece.text), piece.first_line, piece.words_before};
     std::memcpy(message.data(), &head, sizeof head);
     std::memcpy(message.data() + sizeof head, piece.text.data(), piece.text.size());
     const std::int64_t at = (rank * std::int64_t{2} + round % 2) * tray_bytes;
@@ -447,7 +466,7 @@ class Trays {
     std::memcpy(&head, tray, sizeof head);
     return {{tray + sizeof head, static_cast<std::size_t>(head.bytes)},
             head.first_line,
-            head.filled_before};
+            head.words_before};
   }
   // Collective. What was put before is seen after it.
   Status sync() { return bytes_.sync(); }

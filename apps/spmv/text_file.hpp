@@ -45,14 +45,19 @@ rma::Status to_status(const std::string& file, const TextFault& fault);
 rma::Status agree_on_fault(rma::Team& team, const std::string& file,
                            const std::optional<TextFault>& mine);
 
-/// Lines of a text, and those among them that are not blank.
+/// Whether a line begins with '%': a comment of Matrix Market.
+constexpr bool is_comment(std::string_view line) noexcept {
+  return line.starts_with('%');
+}
+
+/// Lines of a text, and the words in those that are no comments.
 struct LineCount {
   std::int64_t lines = 0;
-  std::int64_t filled = 0;
+  std::int64_t words = 0;
 
   LineCount& operator+=(const LineCount& other) noexcept {
     lines += other.lines;
-    filled += other.filled;
+    words += other.words;
     return *this;
   }
 };
@@ -61,7 +66,7 @@ struct LineCount {
 struct TextPiece {
   std::string_view text;
   std::int64_t first_line = 1;
-  std::int64_t filled_before = 0;  ///< lines of the file that are not blank, in front of the piece
+  std::int64_t words_before = 0;  ///< of the file, in front of the piece, without comments
 };
 
 /// Calls `body(line, number)` for each line of a piece, without its end (LF or CR LF), until it
@@ -87,8 +92,8 @@ class LineStream {
   [[nodiscard]] double most_bytes() const noexcept;
   /// Lines given so far, and their bytes.
   [[nodiscard]] std::int64_t lines() const noexcept { return count_.lines; }
-  /// Those of them that are not blank.
-  [[nodiscard]] std::int64_t filled_lines() const noexcept { return count_.filled; }
+  /// The words in those of them that are no comments.
+  [[nodiscard]] std::int64_t words() const noexcept { return count_.words; }
   [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] const std::string& file() const noexcept { return name_; }
 
@@ -122,7 +127,7 @@ class LineStream {
 struct TextStart {
   std::int64_t byte = 0;
   std::int64_t line = 1;
-  std::int64_t filled = 0;  ///< lines in front of it that are not blank
+  std::int64_t words = 0;  ///< in front of it, without comments
   bool is_compressed = false;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "apps/common/openblas.hpp"
 #include "apps/tool/checks.hpp"
 #include "rma/memory.hpp"
 
@@ -59,6 +60,8 @@ Finding check_settings(const Surroundings& own) {
 
 namespace {
 
+constexpr std::uint64_t address_space_of_program = 128 * mib;  // node memory alone takes 64
+
 // A node's memory is one file, mapped as a whole: it takes what the limit leaves it.
 Finding check_room_for_arrays(const char* name, std::uint64_t limit, std::uint64_t too_little,
                               const std::string& option) {
@@ -73,11 +76,31 @@ Finding check_room_for_arrays(const char* name, std::uint64_t limit, std::uint64
   return yellow(name, found + ": all arrays of a node have to fit in", remedy);
 }
 
+// A program that multiplies matrices needs as much. A node's memory leaves it half of what its
+// libraries don't take; in that, each thread of OpenBLAS maps a buffer, or asks for it for ever.
+std::uint64_t with_openblas(int threads) {
+  constexpr std::uint64_t stack = 8 * mib;
+  return address_space_of_program +
+         2 * static_cast<std::uint64_t>(threads) * (apps::openblas_buffer_bytes + stack);
+}
+
 }  // namespace
 
 Finding check_address_space(const Surroundings& own) {
-  constexpr std::uint64_t too_little = 128 * mib;  // node memory alone takes 64
-  return check_room_for_arrays("address space", own.limits.address_space, too_little, "ulimit -v");
+  constexpr const char* name = "address space";
+  const std::uint64_t limit = own.limits.address_space;
+  const std::uint64_t wanted = with_openblas(own.blas.threads);
+  if (limit < address_space_of_program || limit >= wanted) {
+    return check_room_for_arrays(name, limit, address_space_of_program, "ulimit -v");
+  }
+  const std::string fewer =
+      limit >= with_openblas(1) ? "; or export OPENBLAS_NUM_THREADS=1" : std::string();
+  return red(
+      name,
+      fmt::format("limited to {} (ulimit -v), in which programs that multiply matrices don't "
+                  "run: OpenBLAS takes {} for each of its threads, of which there are {}",
+                  human_bytes(limit), human_bytes(apps::openblas_buffer_bytes), own.blas.threads),
+      "ulimit -v unlimited" + fewer);
 }
 
 Finding check_file_sizes(const Surroundings& own) {

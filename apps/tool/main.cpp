@@ -47,7 +47,7 @@ struct Delivery {
 int deliver(const Delivery& delivery, const nlohmann::ordered_json& json, const std::string& text) {
   constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
   const std::string file_text = json.dump(2, ' ', false, replace) + "\n";
-  if (delivery.json_file == "-") {
+  if (tessera::apps::goes_to_output(delivery.json_file)) {
     tessera::apps::tell(file_text);
     return 0;
   }

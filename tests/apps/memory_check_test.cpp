@@ -4,11 +4,15 @@
 #include "apps/common/memory_check.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <new>
 #include <string>
 
+#include "apps/common/exit_codes.hpp"
 #include "rma/memory.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/rank_main.hpp"
 
 namespace tessera::apps {
@@ -40,6 +44,44 @@ TEST(MemoryCheck, OneRankThatNeedsTooMuchIsToldToAll) {
     EXPECT_TRUE(fails(fits, Code::no_memory, {"It needs 1.2e+21 GiB on this machine"}));
     // It is the machine's memory, not that of the rank that says so.
     EXPECT_TRUE(fits.message().starts_with("It needs ")) << fits.message();
+  });
+}
+
+// The limit is of each process: ranks that are threads of one share it.
+TEST(MemoryCheck, AddsUpTheRanksOfAProcessWhereItsAddressSpaceIsLimited) {
+  if (test::is_sanitized) {
+    GTEST_SKIP() << "a sanitizer needs address space of its own";
+  }
+  on_ranks([](Job& job) {
+    rlimit usual{};
+    EXPECT_EQ(getrlimit(RLIMIT_AS, &usual), 0);
+    EXPECT_TRUE(ok(job.world().barrier()));
+    const auto limited = [&] {
+      constexpr rlim_t all = rlim_t{1} << 48U;  // far more than the arena
+      const rlimit some{all, usual.rlim_max};
+      return setrlimit(RLIMIT_AS, &some) == 0 ? static_cast<double>(all) : 0.0;
+    }();
+    EXPECT_TRUE(ok(check_memory(job, {1.0, "It", "none", limited / 100 / job.size()})));
+    const auto fits = check_memory(job, {1.0, "It", "take less", limited});
+    EXPECT_TRUE(fails(fits, Code::no_memory,
+                      {"It needs ", " more of address space in each process; ",
+                       " are left of a limit of 256.0 TiB (ulimit -v)",
+                       "hint: ulimit -v unlimited; or take less"}));
+    EXPECT_TRUE(ok(job.world().barrier()));
+    setrlimit(RLIMIT_AS, &usual);
+  });
+}
+
+TEST(MemoryCheck, NoMemoryIsAnExitCode) {
+  on_ranks([](Job& job) {
+    const auto body = [&]() -> int {
+      if (job.rank().value == job.size() - 1) {
+        throw std::bad_alloc();
+      }
+      return 7;
+    };
+    EXPECT_EQ(within_memory("program", job, body),
+              job.rank().value == job.size() - 1 ? exit_usage : 7);
   });
 }
 

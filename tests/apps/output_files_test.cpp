@@ -4,11 +4,14 @@
 // the files.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/common/output_file.hpp"
@@ -147,11 +150,58 @@ TEST(OutputFiles, ADiskThatIsFullFailsTheRunByName) {
   }
   for (const App& app : apps()) {
     const Ending ending = run(app.small_run, {"--json", "/dev/full"});
-    EXPECT_EQ(ending.exit_code, failed);
-    EXPECT_EQ(
-        occurrences(ending.output, app.name + ": cannot write /dev/full: No space left on device"),
-        1U)
+    EXPECT_EQ(ending.exit_code, usage);
+    EXPECT_TRUE(ending.output.ends_with("\nVERIFICATION SUCCESSFUL\n" + app.name +
+                                        ": cannot write /dev/full: No space left on device\n"))
         << ending.output;
+  }
+}
+
+// What is written when files may have so many bytes, the usual limit being taken back.
+rma::Status write_within(rlim_t bytes, const std::string& path, std::string_view contents) {
+  rlimit usual{};
+  EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &usual), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit short_files{bytes, usual.rlim_max};
+  EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &short_files), 0);
+  rma::Status written = write_output_file(path, contents);
+  EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &usual), 0);
+  static_cast<void>(std::signal(SIGXFSZ, handler));
+  return written;
+}
+
+TEST(OutputFiles, KeepWhatTheyHadWhereTheNewContentsDontFit) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("result.json");
+  write_contents(file, "what was there");
+  const rma::Status written = write_within(4, file, "what comes");
+  EXPECT_EQ(written.message(), fmt::format("cannot write {}: File too large", file));
+  EXPECT_EQ(contents_of(file), "what was there");
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"result.json"});
+}
+
+TEST(OutputFiles, KeepTheirPermissionsLinksAndOtherNames) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("a");
+  write_contents(file, "old");
+  std::filesystem::permissions(file, std::filesystem::perms{0640});
+  std::filesystem::create_symlink("a", folder.file("link"));
+  EXPECT_TRUE(write_output_file(folder.file("link"), "new").ok());
+  EXPECT_EQ(contents_of(file), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("link")));
+  EXPECT_EQ(std::filesystem::status(file).permissions(), std::filesystem::perms{0640});
+  std::filesystem::create_hard_link(file, folder.file("other"));
+  EXPECT_TRUE(write_output_file(file, "newer").ok());
+  EXPECT_EQ(contents_of(folder.file("other")), "newer");
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"a", "link", "other"}));
+}
+
+TEST(OutputFiles, AMinusIsStandardOutputWithNothingElse) {
+  for (const App& app : apps()) {
+    const Ending ending = run_on_nodes(app, {"--json", "-"});
+    EXPECT_EQ(ending.exit_code, 0) << ending.output;
+    ASSERT_TRUE(json::accept(ending.output)) << ending.output;
+    EXPECT_EQ(json::parse(ending.output)["verification"], true);
   }
 }
 
@@ -272,6 +322,13 @@ TEST(Launcher, TellsNoPlacesWhereSettingsAreNotUsable) {
             0);
   const json result = json::parse(contents_of(file));
   EXPECT_TRUE(result["nodes"].is_null() && result["transport"].is_null()) << result;
+}
+
+TEST(Launcher, LeavesStandardOutputToTheProgram) {
+  const Ending ending = run({TESSERA_RUN, "--json", "-", "echo", "started"});
+  EXPECT_EQ(ending.exit_code, usage);
+  EXPECT_EQ(ending.output,
+            "tessera-run: --json -: standard output is the program's; name a file\n");
 }
 
 TEST(Launcher, StartsNothingWhereItsFileCannotBeWritten) {

@@ -88,7 +88,7 @@ TEST(BadMarketFile, Entries) {
       {market("coordinate real symmetric", "3 3 1\n1 2 1\n"),
        "3:1: entry (1, 2) is above the diagonal: of symmetric matrices files have the lower half"},
       {market("coordinate real skew-symmetric", "3 3 1\n2 2 1\n"),
-       "3:1: entry (2, 2) is on the diagonal, where skew-symmetric matrices have none"},
+       "3:1: entry (2, 2) is on the diagonal, where skew-symmetric matrices have only zeros"},
       {market(general, "3 3 1\n1 1 \x01\n"), "3:5: byte 0x01 is no text"},
       {market(general, "3 3 1\n1 1 1" + std::string(1100, ' ') + "\n"),
        "3: the line has more than 1024 characters"},
@@ -99,6 +99,10 @@ TEST(BadMarketFile, Entries) {
       {market("array real general", "2 1\n\n1\n \t\n2\n\n3\n"),
        "8: there is more than the 2 elements that line 2 announces"},
       {market("array real general", "2 1\n1\n\nx\n"), "5:1: 'x' is no number"},
+      {market("array real general", "2 1\n1 2 3\n"),
+       "3: there is more than the 2 elements that line 2 announces"},
+      {market("array real general", "2 2\n1 2\n% 3 4\n3 y\n"), "5:3: 'y' is no number"},
+      {market(general, "3 3 1\n1 1 1.5F+00\n"), "3:5: '1.5F+00' is no number"},
   };
   expect_complaints(cases);
   expect_complaints(cases, true);

@@ -103,6 +103,27 @@ TEST(SpmvCommandLine, SkewSymmetricFilesAreNotSentFromOneMethodToTheOther) {
       << ending.output;
 }
 
+TEST(SpmvCommandLine, ComplexSymmetricFilesAreSentToBicgstab) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.mtx");
+  const char* entries = "2 2 3\n1 1 4 1\n2 1 1 1\n2 2 3 0\n";
+  write_contents(path,
+                 fmt::format("%%MatrixMarket matrix coordinate complex symmetric\n{}", entries));
+  const Ending ending = run({"--matrix", path, "--solve", "cg"});
+  EXPECT_EQ(ending.exit_code, unusable);
+  EXPECT_EQ(ending.output,
+            fmt::format("tessera-spmv: {}: conjugate gradients need a Hermitian matrix\n"
+                        "  hint: use --solve bicgstab, which takes matrices of any symmetry\n",
+                        path));
+  EXPECT_EQ(run({"--matrix", path, "--solve", "bicgstab"}).exit_code, 0);
+  write_contents(path,
+                 fmt::format("%%MatrixMarket matrix coordinate complex general\n{}", entries));
+  const Ending general = run({"--matrix", path, "--solve", "cg", "--steps", "9"});
+  EXPECT_EQ(general.exit_code, failed);
+  EXPECT_NE(general.output.find("conjugate gradients need a Hermitian matrix\n"), std::string::npos)
+      << general.output;
+}
+
 TEST(SpmvCommandLine, HelpAndVersionAreNoErrors) {
   EXPECT_EQ(run({"--help"}).exit_code, 0);
   EXPECT_EQ(run({"--version"}).output, "0.1.0\n");
@@ -233,6 +254,24 @@ TEST(SpmvCommandLine, ThreadsOfRanksAreRefused) {
             1U)
       << ending.output;
   EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
+}
+
+TEST(SpmvCommandLine, RoundingsThatHideTheToleranceAreTheReason) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("hilbert.mtx");
+  std::string text = "%%MatrixMarket matrix array real symmetric\n12 12\n";
+  for (int column = 0; column < 12; ++column) {
+    for (int row = column; row < 12; ++row) {
+      text += fmt::format("{} ", 1.0 / (row + column + 1));
+    }
+    text += "\n";
+  }
+  write_contents(path, text);
+  const Ending ending = run({"--matrix", path, "--solve", "cg", "--tolerance", "1e-17"});
+  EXPECT_EQ(ending.exit_code, failed);
+  EXPECT_NE(ending.output.find(" of b, more than ten times the tolerance: roundings hide it\n"),
+            std::string::npos)
+      << ending.output;
 }
 
 TEST(SpmvCommandLine, AFailedVerificationIsOne) {

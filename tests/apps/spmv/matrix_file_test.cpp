@@ -96,6 +96,32 @@ TEST(MatrixMarket, ArraysMayHaveBlankLines) {
       Entries{{0, 0, 1}, {0, 1, 3}, {1, 0, 2}, {1, 1, 4}});
 }
 
+// As fscanf() reads them.
+TEST(MatrixMarket, ArraysMayHaveManyElementsALineAndComments) {
+  expect_entries<double>(
+      "%%MatrixMarket matrix array real general\n% 7\n2 3\n1 2\n% 8 9\n%\n 3\n\t4 5  6\n% 7\n",
+      {{0, 0, 1}, {0, 1, 3}, {0, 2, 5}, {1, 0, 2}, {1, 1, 4}, {1, 2, 6}});
+  expect_entries<Complex>("%%MatrixMarket matrix array complex general\n2 1\n1 2 3 4\n",
+                          {{0, 0, Complex(1, 2)}, {1, 0, Complex(3, 4)}});
+}
+
+TEST(MatrixMarket, ExponentsOfFortran) {
+  expect_entries<double>(
+      "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1.5D+01\n1 2 2d0\n2 2 -3.E-1\n",
+      {{0, 0, 15}, {0, 1, 2}, {1, 1, -0.3}});
+}
+
+TEST(MatrixMarket, DoubleIsReal) {
+  expect_entries<double>("%%MatrixMarket matrix coordinate DOUBLE general\n1 1 1\n1 1 1.5\n",
+                         {{0, 0, 1.5}});
+}
+
+TEST(MatrixMarket, ZerosOnTheDiagonalOfSkewSymmetricMatricesAreNoEntries) {
+  expect_entries<double>(
+      "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 3\n1 1 0\n2 1 1\n2 2 0.0\n",
+      {{0, 1, -1}, {1, 0, 1}});
+}
+
 TEST(MatrixMarket, AByteOrderMarkIsPassedOver) {
   expect_entries<double>(
       "\xEF\xBB\xBF%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n",

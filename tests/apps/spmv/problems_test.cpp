@@ -19,6 +19,7 @@
 #include "apps/spmv/products.hpp"
 #include "apps/spmv/solve.hpp"
 #include "arrays/elementwise.hpp"
+#include "arrays/reductions.hpp"
 #include "linalg/sparse_builder.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
@@ -481,6 +482,132 @@ TEST(Solve, StopsWhereTheResidualGrows) {
     EXPECT_EQ(result.iterations, 1);
     EXPECT_NE(result.failure.find("diverged: in iteration 1 the residual is 1.0e+09 times b"),
               std::string::npos)
+        << result.failure;
+  });
+}
+
+SparseMatrix<double> matrix_of(Job& job, std::int64_t rows,
+                               const std::vector<linalg::Triplet<double>>& entries) {
+  auto builder = linalg::SparseBuilder<double>::create(job, rows, rows).value();
+  if (job.rank().value == 0) {
+    EXPECT_TRUE(ok(builder.add(entries)));
+  }
+  return builder.assemble().value();
+}
+
+// Of A x = b whose solution is trial_element().
+SolveResult solve_for_trial(Job& job, SparseMatrix<double>& matrix, const SolveOptions& options) {
+  auto exact = trial(job, matrix);
+  auto b = exact.duplicate("b").value();
+  auto x = exact.duplicate("x").value();
+  auto plan = SpmvPlan<double>::create(matrix, exact, b).value();
+  EXPECT_TRUE(ok(plan.multiply(matrix, exact, b)));
+  SolveResult result = solve(matrix, plan, b, x, options).value();
+  EXPECT_TRUE(ok(arrays::add(1.0, x, -1.0, exact, x)));
+  EXPECT_LT(arrays::norm2(x).value(), result.has_converged ? 1e-6 : 1e300);
+  return result;
+}
+
+// Squares of such entries are zero, or infinite.
+TEST(Solve, NoSizeOfNumbersIsTakenForABreakdown) {
+  on_ranks([](Job& job) {
+    for (const double size : {1e-310, 1e-200, 1e-160, 1e160, 1e200, 1e305}) {
+      auto matrix = matrix_of(job, 3,
+                              {{0, 0, size},
+                               {0, 1, 0.5 * size},
+                               {1, 0, 0.5 * size},
+                               {1, 1, 2 * size},
+                               {2, 2, 3 * size}});
+      for (const Method method : {Method::cg, Method::bicgstab}) {
+        for (const bool jacobi : {false, true}) {
+          const SolveResult result = solve_for_trial(job, matrix, {method, 1e-8, 20, jacobi});
+          EXPECT_TRUE(result.has_converged) << size << ' ' << result.failure;
+          EXPECT_EQ(result.failure, "") << size;
+        }
+      }
+    }
+  });
+}
+
+TEST(Solve, ARightSideOfAnySizeIsSolvedFor) {
+  on_ranks([](Job& job) {
+    auto matrix = matrix_of(job, 3, {{0, 0, 1}, {1, 1, 2}, {2, 2, 3}});
+    for (const double size : {1e-300, 1e-170, 1e170, 1e300}) {
+      for (const Method method : {Method::cg, Method::bicgstab}) {
+        auto b = trial(job, matrix);
+        EXPECT_TRUE(ok(arrays::scale(b, size)));
+        auto x = b.duplicate("x").value();
+        auto plan = SpmvPlan<double>::create(matrix, b, x).value();
+        const SolveResult result = solve(matrix, plan, b, x, {method, 1e-12, 20, false}).value();
+        EXPECT_TRUE(result.has_converged) << size << ' ' << result.failure;
+        EXPECT_LE(result.true_residual, 1e-11) << size;
+      }
+    }
+  });
+}
+
+TEST(Solve, ARightSideThatIsNotFiniteIsTold) {
+  on_ranks([](Job& job) {
+    auto matrix = matrix_of(job, 2, {{0, 0, 1.7e308}, {0, 1, 1.7e308}, {1, 1, 1}});
+    const SolveResult result = solve_for_trial(job, matrix, {Method::cg, 1e-8, 20, false});
+    EXPECT_FALSE(result.has_converged);
+    EXPECT_EQ(result.failure, "the right side is not finite: numbers overflow");
+  });
+}
+
+// A cyclic shift: the residual becomes orthogonal to the first one before it is small.
+TEST(Solve, BicgstabRestartsWhereItBreaksDown) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t n = 20;
+    std::vector<linalg::Triplet<double>> entries;
+    for (std::int64_t i = 0; i < n; ++i) {
+      entries.push_back({i, (i + 1) % n, 1.0});
+    }
+    auto matrix = matrix_of(job, n, entries);
+    const SolveResult result = solve_for_trial(job, matrix, {Method::bicgstab, 1e-8, 1000, false});
+    EXPECT_TRUE(result.has_converged) << result.failure;
+    EXPECT_GE(result.restarts, 1);
+  });
+}
+
+// The carried residual goes on to fall when that of x no longer does.
+TEST(Solve, RoundingsThatHideTheToleranceAreTold) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t n = 12;
+    std::vector<linalg::Triplet<double>> hilbert;
+    for (std::int64_t i = 0; i < n * n; ++i) {
+      const std::int64_t row = i / n;
+      const std::int64_t column = i % n;
+      hilbert.push_back({row, column, 1 / static_cast<double>(row + column + 1)});
+    }
+    auto matrix = matrix_of(job, n, hilbert);
+    auto exact = trial(job, matrix);
+    auto b = exact.duplicate("b").value();
+    auto x = exact.duplicate("x").value();
+    auto plan = SpmvPlan<double>::create(matrix, exact, b).value();
+    EXPECT_TRUE(ok(plan.multiply(matrix, exact, b)));
+    const SolveResult result = solve(matrix, plan, b, x, {Method::cg, 1e-18, 5000, false}).value();
+    ASSERT_TRUE(result.has_converged) << result.failure;
+    EXPECT_FALSE(is_accurate(result, 1e-18)) << result.true_residual;
+    EXPECT_NE(result.failure.find(" of b, more than ten times the tolerance: roundings hide it"),
+              std::string::npos)
+        << result.failure;
+  });
+}
+
+TEST(Solve, AMatrixThatIsNotHermitianIsToldAtOnce) {
+  on_ranks([](Job& job) {
+    auto builder = linalg::SparseBuilder<Complex>::create(job, 2, 2).value();
+    if (job.rank().value == 0) {
+      EXPECT_TRUE(ok(builder.add(0, 0, Complex(1, 1))));
+      EXPECT_TRUE(ok(builder.add(1, 1, Complex(2, -0.5))));
+    }
+    auto matrix = builder.assemble().value();
+    auto b = trial(job, matrix);
+    auto x = b.duplicate("x").value();
+    auto plan = SpmvPlan<Complex>::create(matrix, b, x).value();
+    const SolveResult result = solve(matrix, plan, b, x, {Method::cg, 1e-8, 99, false}).value();
+    EXPECT_NE(result.failure.find("the matrix is not Hermitian: p*Ap is "), std::string::npos)
         << result.failure;
   });
 }

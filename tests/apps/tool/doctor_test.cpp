@@ -99,6 +99,14 @@ TEST(Doctor, NamesLimitsAndWhatToDo) {
       << limits.output;
   EXPECT_TRUE(has(limits, "yellow address space: limited to 38.1 GiB")) << limits.output;
   EXPECT_TRUE(has(limits, " locked memory: 64.0 KiB may be locked (ulimit -l)")) << limits.output;
+  // Jobs start there, and programs with a BLAS don't get on.
+  const Ending short_of_buffers = diagnosis("ulimit -v 390000;");
+  EXPECT_EQ(short_of_buffers.exit_code, failed) << short_of_buffers.output;
+  EXPECT_TRUE(has(short_of_buffers,
+                  "red    address space: limited to 380.9 MiB (ulimit -v), in which programs that "
+                  "multiply matrices don't run"))
+      << short_of_buffers.output;
+  EXPECT_TRUE(has(short_of_buffers, "remedy: ulimit -v unlimited")) << short_of_buffers.output;
   const Ending cramped = diagnosis("ulimit -v 60000;");
   EXPECT_EQ(cramped.exit_code, failed) << cramped.output;
   EXPECT_TRUE(has(cramped, "red    job: sharing the node's memory")) << cramped.output;

@@ -59,6 +59,22 @@ TEST(CheckAddressSpace, HasAllStates) {
                 "ulimit -v unlimited"));
 }
 
+// It would ask for the buffers for ever.
+TEST(CheckAddressSpace, IsRedWhereOpenBlasGetsNoBuffers) {
+  Surroundings own = healthy();
+  own.limits.address_space = 1200 * mib;
+  EXPECT_EQ(check_address_space(own),
+            red("address space",
+                "limited to 1.2 GiB (ulimit -v), in which programs that multiply matrices don't "
+                "run: OpenBLAS takes 128.0 MiB for each of its threads, of which there are 4",
+                "ulimit -v unlimited; or export OPENBLAS_NUM_THREADS=1"));
+  own.blas.threads = 1;
+  EXPECT_EQ(check_address_space(own).state, State::yellow);
+  own.limits.address_space = 300 * mib;
+  EXPECT_EQ(check_address_space(own).remedy, "ulimit -v unlimited");
+  EXPECT_EQ(check_address_space(own).state, State::red);
+}
+
 TEST(CheckFileSizes, HasAllStates) {
   Surroundings own = healthy();
   EXPECT_EQ(check_file_sizes(own), green("file sizes", "not limited"));
