@@ -13,10 +13,51 @@ namespace tessera::apps::ccsd {
 using rma::Result;
 using rma::Status;
 
+namespace {
+
+std::vector<double> diagonal(const std::vector<double>& values) {
+  std::vector<double> matrix(values.size() * values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    matrix[i * values.size() + i] = values[i];
+  }
+  return matrix;
+}
+
+}  // namespace
+
 Model Model::create(const OrbitalSpace& space, const std::vector<double>& orbital_energies) {
   const auto first = orbital_energies.begin() + space.frozen;
   const auto middle = orbital_energies.begin() + space.doubly_occupied();
-  return {space, {first, middle}, {middle, orbital_energies.end()}};
+  Model model{space, {first, middle}, {middle, orbital_energies.end()}, {}};
+  model.fock.oo = diagonal(model.occupied_energies);
+  model.fock.vv = diagonal(model.virtual_energies);
+  model.fock.ov.resize(model.occupied_energies.size() * model.virtual_energies.size());
+  return model;
+}
+
+Model Model::of_fock(const OrbitalSpace& space, const std::vector<double>& fock) {
+  const auto element = [&](std::int64_t p, std::int64_t q) {
+    return fock[static_cast<std::size_t>(pair_index(std::max(p, q), std::min(p, q)))];
+  };
+  std::vector<double> energies;
+  for (std::int64_t p = 0; p < space.orbitals(); ++p) {
+    energies.push_back(element(p, p));
+  }
+  Model model = create(space, energies);
+  const auto fill = [&](std::vector<double>& block, std::int64_t p_first, std::int64_t p_last,
+                        std::int64_t q_first, std::int64_t q_last) {
+    auto place = block.begin();
+    for (std::int64_t p = p_first; p < p_last; ++p) {
+      for (std::int64_t q = q_first; q < q_last; ++q) {
+        *place++ = element(p, q);
+      }
+    }
+  };
+  const std::int64_t middle = space.doubly_occupied();
+  fill(model.fock.oo, space.frozen, middle, space.frozen, middle);
+  fill(model.fock.ov, space.frozen, middle, middle, space.orbitals());
+  fill(model.fock.vv, middle, space.orbitals(), middle, space.orbitals());
+  return model;
 }
 
 Result<Amplitudes> Amplitudes::create(const rma::Job& job, const OrbitalSpace& space,
@@ -62,9 +103,11 @@ Result<double> CcsdEquations::energy(Amplitudes& amplitudes) {
     const double* const l_row = l.row(ia);
     const double* const t_row = t2.row(ia);
     const double t_ia = amplitudes.t1[static_cast<std::size_t>(ia)];
+    double row = 2.0 * model_.fock.ov[static_cast<std::size_t>(ia)] * t_ia;
     for (std::int64_t jb = 0; jb < t2.columns(); ++jb) {
-      energy += l_row[jb] * (t_row[jb] + t_ia * amplitudes.t1[static_cast<std::size_t>(jb)]);
+      row += l_row[jb] * (t_row[jb] + t_ia * amplitudes.t1[static_cast<std::size_t>(jb)]);
     }
+    energy += row;  // a sum of all numbers one after the other would lose digits
   }
   return team().allreduce(energy, rma::Reduction::sum);
 }

@@ -43,14 +43,25 @@
 
 namespace tessera::apps::ccsd {
 
-/// Which orbitals are correlated, and their energies.
+/// The undressed Fock matrix of the correlated orbitals, its diagonal too; on all ranks.
+struct FockBlocks {
+  std::vector<double> oo;  ///< f_ij at i·O + j
+  std::vector<double> ov;  ///< f_ia at i·V + a
+  std::vector<double> vv;  ///< f_ab at a·V + b
+};
+
+/// Which orbitals are correlated, their energies, and what of the Fock matrix these are not.
+/// Denominators and the perturbation theories (MP2, (T)) take the energies only.
 struct Model {
   OrbitalSpace space;
   std::vector<double> occupied_energies;
   std::vector<double> virtual_energies;
+  FockBlocks fock;
 
-  /// From the energies of all orbitals, frozen ones too.
+  /// From the energies of all orbitals, frozen ones too, with a Fock matrix that is diagonal.
   static Model create(const OrbitalSpace& space, const std::vector<double>& orbital_energies);
+  /// From the Fock matrix of all orbitals: f_pq, p ≥ q, at pair_index(p, q).
+  static Model of_fock(const OrbitalSpace& space, const std::vector<double>& fock);
 };
 
 struct Amplitudes {
@@ -81,7 +92,7 @@ class CcsdEquations {
   /// Collective. The first amplitudes, t_ij^ab = (ia|jb) / (ε_i + ε_j − ε_a − ε_b) and t_i^a = 0.
   rma::Status guess(Amplitudes& amplitudes);
 
-  /// Collective. Σ (2 (ia|jb) − (ja|ib)) τ_ij^ab; of the guess the energy of MP2.
+  /// Collective. 2 Σ f_ia t_i^a + Σ (2 (ia|jb) − (ja|ib)) τ_ij^ab; of the guess the energy of MP2.
   rma::Result<double> energy(Amplitudes& amplitudes);
 
   /// Collective. The residual, divided by differences of orbital energies: what Jacobi's iteration

@@ -32,6 +32,8 @@ constexpr std::string_view other_header_start = "$FCI";  // as compilers before 
 constexpr std::size_t most_header_characters = std::size_t{1} << 20;
 // A value and four orbitals take a tenth of it.
 constexpr std::size_t longest_line = 1024;
+// Some programs leave out what is small.
+constexpr const char* zero_is_written = "write the zero if it is zero";
 
 /// The fields of a line; `count` goes on where there are too many.
 struct Fields {
@@ -41,7 +43,7 @@ struct Fields {
 
 Fields split(std::string_view line) {
   Fields fields;
-  constexpr std::string_view blanks = " \t\r\n";
+  constexpr std::string_view blanks = ", \t\r\n";  // commas, too, where Fortran reads lists
   for (std::size_t at = line.find_first_not_of(blanks); at != std::string_view::npos;) {
     const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
     if (fields.count < field_count) {
@@ -138,8 +140,8 @@ Status Fcidump::read_header() {
                  ? Status::error(Code::invalid_argument, path_ + ": the file is empty")
                  : refuse("the file ends within its header: there is no &END and no /");
     }
-    std::string_view line = **next;
-    left -= std::min(left, line.size() + 1);
+    left -= std::min(left, (*next)->size() + 1);
+    std::string_view line = without_comment(**next);
     if (!has_begun) {
       const std::size_t begin = line.find_first_not_of(" \t\r");
       if (begin == std::string_view::npos) {
@@ -194,8 +196,9 @@ Result<FcidumpEntry> Fcidump::parse_entry(std::string_view line) const {
     return refuse("complex values are not supported", parenthesis + 1);
   }
   if (fields.count != field_count) {
-    return refuse(fmt::format("expected a value and four orbitals, found {} of these five{}",
-                              fields.count, file_.eof() ? "; the file is truncated" : ""));
+    return refuse(fmt::format("found {} {}, expected {}: a value and four orbitals{}", fields.count,
+                              fields.count == 1 ? "field" : "fields", field_count,
+                              file_.eof() ? "; the file is truncated" : ""));
   }
   FcidumpEntry entry;
   const Parsed<double> value = parse_fortran_real(fields.field[0]);
@@ -235,7 +238,7 @@ Status Fcidump::for_each(const Visitor& visit) {
     if (!next) {
       break;
     }
-    const std::string_view line = *next;
+    const std::string_view line = without_comment(*next);
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
       continue;
     }
@@ -250,14 +253,15 @@ Status Fcidump::for_each(const Visitor& visit) {
   }
   for (std::size_t p = 0; p < has_diagonal.size(); ++p) {
     if (!has_diagonal[p]) {
-      return refuse(
-          fmt::format("the one-electron integral {0} {0} 0 0 is missing: the file is "
-                      "truncated",
-                      p + 1));
+      return refuse(fmt::format("the one-electron integral {0} {0} 0 0 is missing: the file is "
+                                "truncated",
+                                p + 1))
+          .hint(zero_is_written);
     }
   }
   if (!has_core_energy) {
-    return refuse("the core energy, 0 0 0 0, is missing: the file is truncated");
+    return refuse("the core energy, 0 0 0 0, is missing: the file is truncated")
+        .hint(zero_is_written);
   }
   return {};
 }

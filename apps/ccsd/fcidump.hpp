@@ -9,9 +9,10 @@
 //       8.00236706181076939970E+00   0   0   0   0      energy of nuclei and omitted electrons
 //
 // Read are restricted, real, closed-shell files: a header on one line or many, ended by &END or /,
-// with blanks anywhere and nothing behind it on its last line; exponents with E or D; integrals in
-// any order, each at least once of its eight permutations, which all mean the same. Lines end with
-// LF or CR LF. Everything else is refused by name.
+// with blanks anywhere and nothing behind it on its last line; exponents with E or D; fields that
+// blanks or commas part; integrals in any order, each at least once of its eight permutations,
+// which all mean the same. A `!` begins a comment, as in Fortran. Lines end with LF or CR LF.
+// Everything else is refused by name.
 //
 // The file is streamed: memory is one buffer, of 1 MiB. That much a header may have; lines behind
 // it have at most 1024 characters. Errors name the file, the line, the column of a number and the

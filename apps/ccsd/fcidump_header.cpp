@@ -48,9 +48,10 @@ struct Namelist {
   }
 };
 
-// They tell of symmetry or of properties, which change no integral.
-constexpr std::array<std::string_view, 7> ignored_names{"ORBSYM", "ISYM",  "NPROP", "PROPBITLEN",
-                                                        "SYML",   "SYMLZ", "ST"};
+// They tell of symmetry or of properties, which change no integral; of the first two only whether
+// they make sense is looked at.
+constexpr std::array<std::string_view, 6> ignored_names{"ORBSYM",     "ISYM", "NPROP",
+                                                        "PROPBITLEN", "SYML", "SYMLZ"};
 
 bool is_blank(char c) {
   return std::isspace(static_cast<unsigned char>(c)) != 0;
@@ -168,6 +169,9 @@ Status check_flags(const Namelist& list) {
       TESSERA_RETURN_IF_ERROR(check_false(list, name, "unrestricted"));
     } else if (name == "TREL") {
       TESSERA_RETURN_IF_ERROR(check_false(list, name, "relativistic"));
+    } else if (name == "ST") {
+      // (pq|rs) is not (qp|rs) there, and what is left out is not what is written.
+      TESSERA_RETURN_IF_ERROR(check_false(list, name, "similarity-transformed"));
     } else if (name != "NORB" && name != "NELEC" && name != "MS2" &&
                std::find(ignored_names.begin(), ignored_names.end(), name) == ignored_names.end()) {
       return list.refuse(name, fmt::format("the header has the unknown name {}", shown(name)))
@@ -177,6 +181,58 @@ Status check_flags(const Namelist& list) {
   return {};
 }
 
+// How many values an item of a list stands for: n of "n*1", one of "1". None: it is neither.
+std::optional<std::int64_t> repetitions_of(std::string_view item) {
+  const std::size_t star = item.find('*');
+  if (!parse_whole(item.substr(star == std::string_view::npos ? 0 : star + 1)).ok()) {
+    return std::nullopt;
+  }
+  if (star == std::string_view::npos) {
+    return 1;
+  }
+  const Parsed<std::int64_t> count = parse_whole(item.substr(0, star));
+  return count.ok() && count.value > 0 ? std::optional(count.value) : std::nullopt;
+}
+
+// Another number of symmetries than of orbitals tells that lines were lost, or NORB changed.
+Status check_symmetries(const Namelist& list, std::int64_t orbitals) {
+  const std::string name = "ORBSYM";
+  const auto entry = list.values.find(name);
+  if (entry == list.values.end()) {
+    return {};
+  }
+  constexpr std::string_view separators = ", \t\r\n";
+  const std::string_view text = entry->second.text;
+  std::int64_t count = 0;
+  for (std::size_t at = text.find_first_not_of(separators); at != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
+    const std::string_view item = text.substr(at, end - at);
+    const std::optional<std::int64_t> more = repetitions_of(item);
+    if (!more) {
+      return list.refuse(name, fmt::format("{}: {} is not a whole number", name, quoted(item)));
+    }
+    count += std::min(*more, most_orbitals + 1);
+    if (count > most_orbitals) {
+      return list.refuse(name, fmt::format("{} has more than {} symmetries for {} orbitals", name,
+                                           most_orbitals, orbitals));
+    }
+    at = text.find_first_not_of(separators, end);
+  }
+  return count == orbitals
+             ? Status()
+             : list.refuse(name, fmt::format("{} has {} symmetries for {} orbitals, NORB", name,
+                                             count, orbitals));
+}
+
+Status check_state_symmetry(const Namelist& list) {
+  const std::string name = "ISYM";
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t symmetry, number_of(list, name, 1));
+  return symmetry <= 1
+             ? Status()
+             : list.refuse(name, fmt::format("{}={}: a closed shell is totally symmetric, {}=1",
+                                             name, symmetry, name));
+}
+
 }  // namespace
 
 std::string upper(std::string_view text) {
@@ -184,6 +240,21 @@ std::string upper(std::string_view text) {
   std::transform(capitals.begin(), capitals.end(), capitals.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return capitals;
+}
+
+std::string_view without_comment(std::string_view line) {
+  char quote = '\0';  // that has been opened
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (quote != '\0') {
+      quote = c == quote ? '\0' : quote;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == '!') {
+      return line.substr(0, at);
+    }
+  }
+  return line;
 }
 
 HeaderEnd find_header_end(std::string_view line) {
@@ -219,6 +290,8 @@ Result<FcidumpHeader> parse_header(const HeaderText& text) {
         "NELEC",
         fmt::format("NELEC={}: an odd number of electrons is no closed shell", header.electrons));
   }
+  TESSERA_RETURN_IF_ERROR(check_state_symmetry(list));
+  TESSERA_RETURN_IF_ERROR(check_symmetries(list, header.orbitals));
   return header;
 }
 

@@ -15,12 +15,15 @@ namespace tessera::apps::ccsd {
 /// Local. In capitals.
 std::string upper(std::string_view text);
 
+/// Local. A line without its comment, which begins with a `!` that is not between quotes.
+std::string_view without_comment(std::string_view line);
+
 /// The characters [first, last) of a line.
 struct HeaderEnd {
   std::size_t first = std::string_view::npos;
   std::size_t last = std::string_view::npos;
 };
-/// Local. Where a header ends within `line`, if it does: &END, $END or /.
+/// Local. Where a header ends within `line`, which has no comment, if it does: &END, $END or /.
 HeaderEnd find_header_end(std::string_view line);
 
 /// The namelist between "&FCI" and its end, and where that lies.

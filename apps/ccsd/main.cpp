@@ -7,8 +7,8 @@
 //     mpirun -n 4 tessera-ccsd --fcidump h2o.fcidump --frozen-core 1     under MPI's launcher
 //     tessera-ccsd --occupied 16 --virtual 128 --max-iterations 3        made-up integrals
 //
-// Exit code: 0 converged, 1 not, or the run failed; 2 bad usage, a file that can't be used, too
-// little memory.
+// Exit code: 0 converged, 1 not, or the run failed; 2 bad usage, a file that can't be used or was
+// not written, too little memory.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -18,7 +18,9 @@
 #include "apps/ccsd/program.hpp"
 #include "apps/common/command_line.hpp"
 #include "apps/common/failure.hpp"
+#include "apps/common/memory_check.hpp"
 #include "apps/common/output.hpp"
+#include "apps/common/output_file.hpp"
 #include "apps/common/whole_number.hpp"
 #include "rma/job.hpp"
 #include "rma/version.hpp"
@@ -35,10 +37,19 @@ namespace ccsd = tessera::apps::ccsd;
 
 constexpr const char* program_name = "tessera-ccsd";
 
+ccsd::Outcome run_rank(const ccsd::Arguments& arguments, Job& job) {
+  ccsd::Outcome outcome{.status = {}, .exit_code = exit_failed};
+  outcome.exit_code = tessera::apps::within_memory(program_name, job, [&] {
+    outcome = ccsd::run(arguments, job);
+    return outcome.exit_code;
+  });
+  return outcome;
+}
+
 int run_in_threads(const ccsd::Arguments& arguments, std::int32_t threads) {
   ccsd::Outcome outcome{.status = {}, .exit_code = exit_failed};
   const Status status = tessera::rma::run_on_threads(threads, [&](Job& job) {
-    ccsd::Outcome mine = ccsd::run(arguments, job);
+    ccsd::Outcome mine = run_rank(arguments, job);
     Status result = mine.status;
     if (job.rank().value == 0) {
       outcome = std::move(mine);
@@ -55,9 +66,9 @@ int run_in_processes(const ccsd::Arguments& arguments) {
   auto job = Job::start();
   if (!job.ok()) {
     complain(program_name, job.status().message());
-    return exit_failed;
+    return tessera::apps::lacks_memory(job.status()) ? exit_usage : exit_failed;
   }
-  const ccsd::Outcome outcome = ccsd::run(arguments, *job);
+  const ccsd::Outcome outcome = run_rank(arguments, *job);
   if (!outcome.status.ok()) {
     tessera::apps::print_failure("tessera-ccsd", *job, outcome.status);
   }
@@ -122,6 +133,7 @@ int run_program(int argc, char** argv) {
                   "whether they lead somewhere");
     return exit_usage;
   }
+  arguments.quiet = arguments.quiet || tessera::apps::goes_to_output(arguments.json_file);
   return threads > 0 ? run_in_threads(arguments, threads) : run_in_processes(arguments);
 }
 

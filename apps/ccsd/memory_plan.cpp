@@ -8,6 +8,7 @@
 #include "apps/ccsd/multiply_rate.hpp"
 #include "apps/ccsd/solver.hpp"
 #include "apps/ccsd/triples.hpp"
+#include "rma/memory.hpp"
 
 namespace tessera::apps::ccsd {
 namespace {
@@ -24,6 +25,11 @@ std::int64_t sum(const std::vector<PlannedMemory>& parts) {
 
 }  // namespace
 
+std::string human_memory(std::int64_t bytes) {
+  const std::string text = rma::human_bytes(static_cast<std::uint64_t>(bytes));
+  return static_cast<double>(bytes) < most_bytes ? text : "more than " + text;
+}
+
 MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
                               const PlanOptions& options) {
   const std::int64_t o = space.occupied;
@@ -37,6 +43,7 @@ MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
     const double bytes = static_cast<double>(count * element_bytes) * static_cast<double>(rows) *
                          static_cast<double>(shape.columns);
     plan.arrays.push_back({shape.name, static_cast<std::int64_t>(std::min(bytes, most_bytes))});
+    plan.needed_bytes_per_rank += bytes;
   };
   for (const Shape& shape : integral_shapes(space)) {
     add(shape, 1);
@@ -58,9 +65,10 @@ MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
   plan.buffers.push_back({"tiles", tile_bytes});
   // Rows of one occupied index, of amplitudes twice; the quantities that are on all ranks.
   plan.buffers.push_back(
-      {"rows", (2 * o * v * v + o * o * v + 64 * o * v + 6 * v * v + 4 * o * o) * element_bytes});
+      {"rows", (2 * o * v * v + o * o * v + 65 * o * v + 7 * v * v + 5 * o * o) * element_bytes});
   if (options.reads_file) {
-    plan.buffers.push_back({"fock", pair_count(space.orbitals()) * element_bytes});
+    // Twice where orbitals are put in other places.
+    plan.buffers.push_back({"fock", 2 * pair_count(space.orbitals()) * element_bytes});
   }
   if (options.measures_rate) {
     plan.buffers.push_back(
@@ -69,6 +77,7 @@ MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
   if (options.has_triples) {
     plan.buffers.push_back({"triples", triples_buffer_bytes(space)});
   }
+  plan.needed_bytes_per_rank += static_cast<double>(plan.buffer_bytes_per_rank());
   return plan;
 }
 

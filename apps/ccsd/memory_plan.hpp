@@ -25,9 +25,13 @@ struct PlanOptions {
   bool reads_file = false;
 };
 
+/// Local. For people; of 2^56 bytes "more than 64.0 PiB".
+std::string human_memory(std::int64_t bytes);
+
 struct MemoryPlan {
   std::vector<PlannedMemory> arrays;   ///< distributed, the largest first
   std::vector<PlannedMemory> buffers;  ///< of each rank
+  double needed_bytes_per_rank = 0.0;  ///< of all of them, however many these are
 
   static MemoryPlan create(const OrbitalSpace& space, std::int64_t ranks,
                            const PlanOptions& options);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/ccsd/molecule.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,21 +20,34 @@ using rma::Result;
 using rma::Status;
 using Kind = FcidumpEntry::Kind;
 
-/// Local. What the Fock matrix is made of is not collected where there is no `fock`.
-Status collect(Fcidump& file, IntegralCollector& integrals, FockCollector* fock) {
+using Places = std::vector<std::int64_t>;
+
+/// Where the numbers of a file go; null: nowhere.
+struct Receivers {
+  IntegralCollector& integrals;
+  FockCollector* fock = nullptr;
+  std::vector<double>* told_energies = nullptr;
+};
+
+/// Local.
+Status collect(Fcidump& file, const Receivers& to) {
   return file.for_each([&](const FcidumpEntry& entry) -> Status {
     switch (entry.kind) {
       case Kind::two_electron: {
         const TwoElectron integral{entry.p, entry.q, entry.r, entry.s};
-        TESSERA_RETURN_IF_ERROR(integrals.add(integral, entry.value));
-        return fock == nullptr ? Status() : fock->add_two_electron(integral, entry.value);
+        TESSERA_RETURN_IF_ERROR(to.integrals.add(integral, entry.value));
+        return to.fock == nullptr ? Status() : to.fock->add_two_electron(integral, entry.value);
       }
       case Kind::one_electron:
-        return fock == nullptr ? Status() : fock->add_one_electron(entry.p, entry.q, entry.value);
+        return to.fock == nullptr ? Status()
+                                  : to.fock->add_one_electron(entry.p, entry.q, entry.value);
       case Kind::core_energy:
-        return fock == nullptr ? Status() : fock->add_core_energy(entry.value);
+        return to.fock == nullptr ? Status() : to.fock->add_core_energy(entry.value);
       case Kind::orbital_energy:
-        break;  // they follow from the integrals
+        if (to.told_energies != nullptr) {
+          (*to.told_energies)[static_cast<std::size_t>(entry.p)] = entry.value;
+        }
+        break;
     }
     return {};
   });
@@ -39,45 +55,90 @@ Status collect(Fcidump& file, IntegralCollector& integrals, FockCollector* fock)
 
 /// Collective. Reads all of a file; `places` as of IntegralCollector.
 Status keep_integrals(rma::Job& job, Fcidump& file, Integrals& integrals, const OrbitalSpace& space,
-                      const std::vector<std::int64_t>& places, FockCollector* fock) {
+                      const Places& places, FockCollector* fock,
+                      std::vector<double>* told_energies = nullptr) {
   TESSERA_ASSIGN_OR_RETURN(auto collector, IntegralCollector::create(integrals, space, places));
-  const Status collected = collect(file, collector, fock);
+  const Status collected = collect(file, {collector, fock, told_energies});
   TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), collected, file.line()));
   collector.finish();
   return check_same_file(job.world(), file.path(), file.mark());
 }
 
-std::vector<double> moved(const std::vector<double>& energies,
-                          const std::vector<std::int64_t>& places) {
-  std::vector<double> result(energies.size());
-  for (std::size_t p = 0; p < energies.size(); ++p) {
-    result[static_cast<std::size_t>(places[p])] = energies[p];
+/// Collective. The same file from its beginning.
+Result<Fcidump> open_again(rma::Job& job, const Fcidump& file) {
+  auto again = Fcidump::open(file.path());
+  TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), again.status()));
+  return again;
+}
+
+/// Local. Puts the file's name in front.
+Result<ReferenceState> named(Result<ReferenceState> state, const std::string& path) {
+  if (state.ok()) {
+    return state;
+  }
+  return std::move(state).status().context(path);
+}
+
+/// Collective. Keeps the integrals of a file and finds its reference. `places` become those by
+/// which it makes sense: none or, where that is no reference, those by the energies it tells.
+Result<ReferenceState> read_reference(rma::Job& job, Fcidump& file, Integrals& integrals,
+                                      const OrbitalSpace& space, Places& places) {
+  std::vector<double> told(static_cast<std::size_t>(space.orbitals()),
+                           std::numeric_limits<double>::quiet_NaN());
+  {
+    FockCollector fock(job, space);
+    TESSERA_RETURN_IF_ERROR(keep_integrals(job, file, integrals, space, {}, &fock, &told));
+    Result<ReferenceState> state = fock.finish(job.world());
+    places = state.ok() ? Places() : places_of_occupied(space, told);
+    if (places.empty()) {
+      return named(std::move(state), file.path());
+    }
+  }
+  TESSERA_ASSIGN_OR_RETURN(auto again, open_again(job, file));
+  FockCollector fock(job, space, places);
+  TESSERA_RETURN_IF_ERROR(keep_integrals(job, again, integrals, space, places, &fock));
+  return named(fock.finish(job.world()), file.path());
+}
+
+/// The Fock matrix, by pairs, of orbitals in other places.
+std::vector<double> moved(const std::vector<double>& fock, const Places& places) {
+  std::vector<double> result(fock.size());
+  auto element = fock.begin();
+  for (std::size_t p = 0; p < places.size(); ++p) {
+    for (std::size_t q = 0; q <= p; ++q) {
+      const auto [low, high] = std::minmax(places[p], places[q]);
+      result[static_cast<std::size_t>(pair_index(high, low))] = *element++;
+    }
   }
   return result;
+}
+
+/// The places that orbitals get by `then` from those that `first` gave them.
+Places after(const Places& first, const Places& then) {
+  Places result;
+  for (const std::int64_t place : first) {
+    result.push_back(then[static_cast<std::size_t>(place)]);
+  }
+  return first.empty() ? then : result;
 }
 
 }  // namespace
 
 Result<Molecule> read_molecule(rma::Job& job, Fcidump& file, const OrbitalSpace& space) {
   TESSERA_ASSIGN_OR_RETURN(auto integrals, Integrals::create(job, space));
-  FockCollector fock(job, space);
-  TESSERA_RETURN_IF_ERROR(keep_integrals(job, file, integrals, space, {}, &fock));
-  Result<ReferenceState> state = fock.finish(job.world());
-  if (!state.ok()) {
-    return std::move(state).status().context(file.path());
-  }
+  Places places;
+  TESSERA_ASSIGN_OR_RETURN(auto state, read_reference(job, file, integrals, space, places));
   // Which orbitals are the lowest only the Fock matrix tells. Files that are sorted by symmetry
   // have others in front; then the integrals of the wrong ones were kept.
-  const auto places = places_of_orbitals(space, state->orbital_energies);
-  if (!places.empty()) {
-    auto again = Fcidump::open(file.path());
-    TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), again.status()));
-    TESSERA_RETURN_IF_ERROR(keep_integrals(job, *again, integrals, space, places, nullptr));
-    state->orbital_energies = moved(state->orbital_energies, places);
+  const Places lowest_first = places_of_orbitals(space, state.orbital_energies);
+  if (!lowest_first.empty()) {
+    TESSERA_ASSIGN_OR_RETURN(auto again, open_again(job, file));
+    TESSERA_RETURN_IF_ERROR(
+        keep_integrals(job, again, integrals, space, after(places, lowest_first), nullptr));
+    state.fock = moved(state.fock, lowest_first);
   }
   TESSERA_RETURN_IF_ERROR(job.barrier());
-  return Molecule{Model::create(space, state->orbital_energies), std::move(integrals),
-                  state->energy};
+  return Molecule{Model::of_fock(space, state.fock), std::move(integrals), state.energy};
 }
 
 Result<Molecule> make_synthetic_molecule(rma::Job& job, const OrbitalSpace& space) {

@@ -18,9 +18,9 @@ struct Molecule {
   std::optional<double> reference_energy;  ///< made-up molecules have none
 };
 
-/// Collective. Every rank reads all of the file and keeps the integrals of its rows; twice where
-/// the orbitals to be frozen are not the first ones. Errors, on all ranks: those of the file on
-/// any, and invalid_argument where it is not the same on all.
+/// Collective. Every rank reads all of the file and keeps the integrals of its rows; again where
+/// the occupied orbitals, and again where those to be frozen, are not the first ones. Errors, on
+/// all ranks: those of the file on any, and invalid_argument where it is not the same on all.
 rma::Result<Molecule> read_molecule(rma::Job& job, Fcidump& file, const OrbitalSpace& space);
 
 /// Collective.

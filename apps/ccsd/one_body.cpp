@@ -29,6 +29,10 @@ double dot(const double* a, const double* b, std::int64_t n) {
   return sum;
 }
 
+void add(std::vector<double>& to, const std::vector<double>& from) {
+  std::transform(to.begin(), to.end(), from.begin(), to.begin(), std::plus<>());
+}
+
 /// Collective. Adds up what each rank has found of all of these.
 Status sum_over_ranks(rma::Team& team, std::span<std::vector<double>* const> parts) {
   std::vector<double> all;
@@ -60,7 +64,7 @@ Status dress(const std::vector<double>& t1, std::int64_t o, std::int64_t v, OneB
 
 }  // namespace
 
-// F_pq = ε_p δ_pq + Σ_kc t_k^c [2 (pq|kc) − (pc|kq)], of this rank's integrals.
+// F_pq − f_pq = Σ_kc t_k^c [2 (pq|kc) − (pc|kq)], of this rank's integrals.
 Status CcsdEquations::add_fock_sums(const std::vector<double>& t1, OneBody& sums) {
   TESSERA_ASSIGN_OR_RETURN(const OwnRows v_rows, OwnRows::of(work_.v));
   TESSERA_ASSIGN_OR_RETURN(const OwnRows l_rows, OwnRows::of(work_.l));
@@ -136,12 +140,12 @@ Result<OneBody> CcsdEquations::form_one_body(const std::vector<double>& t1) {
   const std::array<std::vector<double>*, 6> parts{&sums.f_oo, &sums.f_ov, &sums.f_vv,
                                                   &sums.f_vo, &sums.x_oo, &sums.x_vv};
   TESSERA_RETURN_IF_ERROR(sum_over_ranks(team(), parts));
-  for (std::int64_t i = 0; i < o(); ++i) {
-    sums.f_oo[size_of(i, o() + 1)] += model_.occupied_energies[static_cast<std::size_t>(i)];
-  }
-  for (std::int64_t a = 0; a < v(); ++a) {
-    sums.f_vv[size_of(a, v() + 1)] += model_.virtual_energies[static_cast<std::size_t>(a)];
-  }
+  // All of f_pq: orbitals of a self-consistent field that stopped somewhere are not quite
+  // canonical, and energies are linear in what is left.
+  add(sums.f_oo, model_.fock.oo);
+  add(sums.f_ov, model_.fock.ov);
+  add(sums.f_vv, model_.fock.vv);
+  add(sums.f_vo, model_.fock.ov);
   TESSERA_RETURN_IF_ERROR(dress(t1, o(), v(), sums));
   return sums;
 }
@@ -196,7 +200,7 @@ Result<std::vector<double>> CcsdEquations::singles(const std::vector<double>& t1
   TESSERA_RETURN_IF_ERROR(team().agree(mine));
   TESSERA_RETURN_IF_ERROR(team().allreduce<double>(r1, rma::Reduction::sum));
   // F̃_ai, and what dressing a in (ad|kc) adds: −Σ_l t_l^a Σ u_ki^cd (kc|ld)
-  std::transform(r1.begin(), r1.end(), one_body.f_vo.begin(), r1.begin(), std::plus<>());
+  add(r1, one_body.f_vo);
   TESSERA_RETURN_IF_ERROR(add_product(matrix(r1.data(), o(), v()), -1.0,
                                       matrix(one_body.x_oo.data(), o(), o()).transposed(),
                                       matrix(t1.data(), o(), v())));

@@ -6,8 +6,8 @@
 //     … electrons/2−1   occupied: i j k l
 //     … orbitals−1      virtual: a b c d
 //
-// i, j, … and a, b, … are each counted from 0 in formulas and arrays. Files have the occupied
-// orbitals first, but in any order among themselves: see places_of_orbitals().
+// i, j, … and a, b, … are each counted from 0 in formulas and arrays. Files may have them in
+// another order: see places_of_occupied() and places_of_orbitals().
 #pragma once
 
 #include <cstdint>
@@ -41,10 +41,7 @@ constexpr std::int64_t pair_count(std::int64_t n) noexcept {
 constexpr std::int64_t pair_index(std::int64_t x, std::int64_t y) noexcept {
   return x * (x + 1) / 2 + y;
 }
-/// Pairs x > y.
-constexpr std::int64_t strict_pair_count(std::int64_t n) noexcept {
-  return n * (n - 1) / 2;
-}
+/// Pairs x > y, in the same order.
 constexpr std::int64_t strict_pair_index(std::int64_t x, std::int64_t y) noexcept {
   return x * (x - 1) / 2 + y;
 }

@@ -27,7 +27,6 @@
 #include "apps/common/progress.hpp"
 #include "apps/common/report.hpp"
 #include "apps/common/same_file.hpp"
-#include "rma/memory.hpp"
 
 namespace tessera::apps::ccsd {
 namespace {
@@ -38,11 +37,8 @@ using rma::Reduction;
 using rma::Result;
 using rma::Status;
 
+constexpr const char* program_name = "tessera-ccsd";
 constexpr int physical_digits = 14;
-
-std::string human(std::int64_t bytes) {
-  return rma::human_bytes(static_cast<std::uint64_t>(bytes));
-}
 
 bool is_synthetic(const Arguments& arguments) {
   return arguments.fcidump_file.empty();
@@ -84,7 +80,7 @@ Status describe_run(Report& report, const Arguments& arguments, const OrbitalSpa
 }
 
 void add_memory(Report& report, const std::string& name, std::int64_t bytes_per_rank) {
-  report.add("memory_" + name, human(bytes_per_rank) + " a rank",
+  report.add("memory_" + name, human_memory(bytes_per_rank) + " a rank",
              {{"memory_" + name + "_bytes_per_rank", bytes_per_rank}});
 }
 
@@ -108,12 +104,12 @@ void describe_memory(Report& report, const MemoryPlan& plan) {
 
 MemoryNeed need_of(const MemoryPlan& plan, const OrbitalSpace& space) {
   const PlannedMemory& largest = plan.arrays.front();
-  return {.bytes_per_rank = static_cast<double>(plan.array_bytes_per_rank()) +
-                            static_cast<double>(plan.buffer_bytes_per_rank()),
+  return {.bytes_per_rank = plan.needed_bytes_per_rank,
           .what = fmt::format(
               "CCSD with {} occupied and {} virtual orbitals (its {} takes {} a rank)",
-              space.occupied, space.virtuals, largest.name, human(largest.bytes_per_rank)),
-          .hint = "use more machines, a smaller basis set, or smaller tiles (--tile)"};
+              space.occupied, space.virtuals, largest.name, human_memory(largest.bytes_per_rank)),
+          .hint = "use more machines, a smaller basis set, or smaller tiles (--tile)",
+          .own_bytes = static_cast<double>(plan.buffer_bytes_per_rank())};
 }
 
 /// Collective.
@@ -165,8 +161,16 @@ Status report_limit(Report& report, const ContractionStatistics& statistics, dou
   return {};
 }
 
+/// What was computed of the correlation.
+struct Correlation {
+  Solution solution = {};
+  std::optional<double> triples = {};
+  std::string failure = {};  ///< why it is not good; empty: it is
+};
+
 void report_energies(Report& report, const std::optional<double>& reference,
-                     const Solution& solution, std::optional<double> triples) {
+                     const Correlation& correlation) {
+  const auto& [solution, triples, failure] = correlation;
   const double ccsd = solution.last.energy;
   if (reference) {
     report.add("scf_energy", *reference, "hartree", physical_digits);
@@ -176,21 +180,43 @@ void report_energies(Report& report, const std::optional<double>& reference,
   if (triples) {
     report.add("triples", *triples, "hartree", physical_digits);
   }
-  if (reference) {
+  // Without it nobody takes the sum of what there is for the result.
+  if (reference && failure.empty()) {
     report.add("total_energy", *reference + ccsd + triples.value_or(0.0), "hartree",
                physical_digits);
   }
   report.add("iterations", solution.last.number);
   report.add("step_norm", solution.last.step_norm, "");
+  if (!failure.empty()) {
+    report.add("failure", failure);
+  }
 }
 
-/// Made-up integrals are for measurements: some iterations will do, if they lead somewhere, which
-/// the command line sees to that there are enough of to tell.
-bool is_good(const Solution& solution, const Arguments& arguments) {
-  const bool is_finite = std::isfinite(solution.mp2_energy) && std::isfinite(solution.last.energy);
-  const bool is_going_on =
-      is_synthetic(arguments) && solution.last.step_norm < solution.first_step_norm;
-  return is_finite && (solution.is_converged || is_going_on);
+std::string counted_iterations(std::int64_t count) {
+  return fmt::format("{} iteration{}", count, count == 1 ? "" : "s");
+}
+
+/// Why a solution is not good; empty when it is. Made-up integrals are for measurements: some
+/// iterations will do, if they lead somewhere, which the command line sees to that there are enough
+/// of to tell.
+std::string failure_of(const Solution& solution, const Arguments& arguments) {
+  const Iteration& last = solution.last;
+  if (!std::isfinite(solution.mp2_energy) || !std::isfinite(last.energy)) {
+    return fmt::format("the energy is not finite after {}", counted_iterations(last.number));
+  }
+  if (solution.is_converged ||
+      (is_synthetic(arguments) && last.step_norm < solution.first_step_norm)) {
+    return {};
+  }
+  return fmt::format("not converged in {}: step_norm {:.1e}, more than {:.0e}",
+                     counted_iterations(last.number), last.step_norm, step_tolerance);
+}
+
+/// Local. Says that a run goes on without what it should have written.
+void warn_of_checkpoint(const Iteration& iteration, const Status& status) {
+  complain(program_name,
+           fmt::format("iteration {}: the run goes on, without a checkpoint for now: {}",
+                       iteration.number, status.message()));
 }
 
 /// Collective. The energy of the triples, and how fast that was.
@@ -205,8 +231,15 @@ Result<double> add_triples(Report& report, Molecule& molecule, Amplitudes& ampli
   return energy;
 }
 
-/// Collective. All that comes after the integrals are there. True when the result is good.
-Result<bool> correlate(const Arguments& arguments, Molecule& molecule, Report& report, Job& job) {
+/// How a run ended that came to its end.
+struct Verdict {
+  bool is_good = true;
+  Status checkpoint = {};  ///< of the last one
+};
+
+/// Collective. All that comes after the integrals are there.
+Result<Verdict> correlate(const Arguments& arguments, Molecule& molecule, Report& report,
+                          Job& job) {
   const bool shows = shows_progress(job, arguments.quiet);
   TESSERA_ASSIGN_OR_RETURN(auto workspace, Workspace::create(job, molecule.model.space));
   TESSERA_ASSIGN_OR_RETURN(auto engine, ContractionEngine::create(job, arguments.tile));
@@ -222,25 +255,36 @@ Result<bool> correlate(const Arguments& arguments, Molecule& molecule, Report& r
   if (shows) {
     options.progress = print_iteration;
   }
-  TESSERA_ASSIGN_OR_RETURN(const Solution solution,
+  if (job.rank().value == 0) {
+    options.checkpoint_failed = warn_of_checkpoint;
+  }
+  Correlation result;
+  TESSERA_ASSIGN_OR_RETURN(result.solution,
                            solve(job, molecule.model, equations, amplitudes, options));
   report.add("ccsd_seconds", seconds_since(start), "s");
-  std::optional<double> triples;
-  if (arguments.triples && is_good(solution, arguments)) {
-    TESSERA_ASSIGN_OR_RETURN(triples, add_triples(report, molecule, amplitudes, shows));
+  result.failure = failure_of(result.solution, arguments);
+  if (arguments.triples && result.failure.empty()) {
+    TESSERA_ASSIGN_OR_RETURN(result.triples, add_triples(report, molecule, amplitudes, shows));
+    if (!std::isfinite(*result.triples)) {
+      result.failure = "the energy of the triples is not finite";
+    }
   }
   TESSERA_RETURN_IF_ERROR(report_contractions(report, engine.statistics(), job));
   if (is_synthetic(arguments)) {
     TESSERA_RETURN_IF_ERROR(report_limit(report, engine.statistics(), rate_before, job));
   }
-  report_energies(report, molecule.reference_energy, solution, triples);
-  return is_good(solution, arguments) && std::isfinite(triples.value_or(0.0));
+  report_energies(report, molecule.reference_energy, result);
+  Status checkpoint =
+      std::move(result.solution.checkpoint)
+          .context(fmt::format("the amplitudes of iteration {} are not in {}",
+                               result.solution.last.number, arguments.checkpoint_file));
+  return Verdict{result.failure.empty(), std::move(checkpoint)};
 }
 
 /// A molecule without occupied or without virtual orbitals has no correlation.
 void report_uncorrelated(Report& report, const Arguments& arguments, const Molecule& molecule) {
-  report_energies(report, molecule.reference_energy, {},
-                  arguments.triples ? std::optional(0.0) : std::nullopt);
+  report_energies(report, molecule.reference_energy,
+                  {.triples = arguments.triples ? std::optional(0.0) : std::nullopt});
 }
 
 /// Local.
@@ -254,8 +298,8 @@ Status check_amplitude_files(const Arguments& arguments, const Input& input) {
   return check_not_overwritten(arguments.checkpoint_file, {arguments.fcidump_file});
 }
 
-/// Collective. Everything, from the input on. True when the result is good.
-Result<bool> compute(const Arguments& arguments, Report& report, Job& job) {
+/// Collective. Everything, from the input on.
+Result<Verdict> compute(const Arguments& arguments, Report& report, Job& job) {
   TESSERA_ASSIGN_OR_RETURN(Input input, open_input(arguments, job));
   TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), check_amplitude_files(arguments, input)));
   if (!arguments.restart_file.empty()) {
@@ -273,14 +317,14 @@ Result<bool> compute(const Arguments& arguments, Report& report, Job& job) {
   describe_memory(report, plan);
   TESSERA_RETURN_IF_ERROR(check_memory(job, need_of(plan, input.space)));
   TESSERA_ASSIGN_OR_RETURN(Molecule molecule, make_molecule(input, job));
-  bool is_verified = true;
+  Verdict verdict;
   if (input.space.is_empty()) {
     report_uncorrelated(report, arguments, molecule);
   } else {
-    TESSERA_ASSIGN_OR_RETURN(is_verified, correlate(arguments, molecule, report, job));
+    TESSERA_ASSIGN_OR_RETURN(verdict, correlate(arguments, molecule, report, job));
   }
   TESSERA_RETURN_IF_ERROR(add_traffic(report, job));
-  return is_verified;
+  return verdict;
 }
 
 int code_of(const Status& status) {
@@ -295,7 +339,7 @@ int code_of(const Status& status) {
 
 Outcome run(const Arguments& arguments, Job& job) {
   auto report = Report::create(
-      job, {"tessera-ccsd",
+      job, {program_name,
             arguments.json_file,
             arguments.quiet,
             {arguments.fcidump_file, arguments.restart_file, arguments.checkpoint_file}});
@@ -306,7 +350,10 @@ Outcome run(const Arguments& arguments, Job& job) {
   if (!result.ok()) {
     return {result.status(), code_of(result.status())};
   }
-  return {{}, report->finish(*result)};
+  const int code = report->finish(result->is_good);
+  // Energies are there; what was to be gone on with is not.
+  return result->checkpoint.ok() ? Outcome{{}, code}
+                                 : Outcome{std::move(result->checkpoint), exit_usage};
 }
 
 }  // namespace tessera::apps::ccsd

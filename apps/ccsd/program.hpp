@@ -30,7 +30,7 @@ struct Outcome {
 };
 
 /// Collective over all ranks. Prints on rank 0. Exit codes: 0 converged, 1 not or failed, 2 for
-/// files that can't be used and too little memory.
+/// files that can't be used or were not written, and too little memory.
 Outcome run(const Arguments& arguments, rma::Job& job);
 
 }  // namespace tessera::apps::ccsd

@@ -19,7 +19,9 @@ using rma::Result;
 using rma::Status;
 
 constexpr double not_given = std::numeric_limits<double>::quiet_NaN();
-// What a converged self-consistent field leaves; its square enters the energies.
+// What a self-consistent field that has converged leaves between orbitals. CCSD takes it into
+// account. MP2 and (T) don't: it enters them linearly, times a density between orbitals, which is
+// some hundredths.
 constexpr double canonical_tolerance = 1e-6;
 
 double or_zero(double value) {
@@ -27,6 +29,30 @@ double or_zero(double value) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> places_of_occupied(const OrbitalSpace& space,
+                                             const std::vector<double>& told) {
+  const auto is_told = [](double energy) { return std::isfinite(energy); };
+  if (space.doubly_occupied() == 0 || space.virtuals == 0 || !std::ranges::all_of(told, is_told)) {
+    return {};
+  }
+  std::vector<double> sorted = told;
+  std::ranges::sort(sorted);
+  const auto count = static_cast<std::size_t>(space.doubly_occupied());
+  const double highest = sorted[count - 1];
+  const auto is_occupied = [&](double energy) { return energy <= highest; };
+  const bool has_gap = sorted[count] > highest + canonical_tolerance;
+  if (!has_gap || std::all_of(told.begin(), told.begin() + space.doubly_occupied(), is_occupied)) {
+    return {};
+  }
+  std::vector<std::int64_t> places;
+  std::int64_t next_occupied = 0;
+  std::int64_t next_virtual = space.doubly_occupied();
+  for (const double energy : told) {
+    places.push_back(is_occupied(energy) ? next_occupied++ : next_virtual++);
+  }
+  return places;
+}
 
 std::vector<std::int64_t> places_of_orbitals(const OrbitalSpace& space,
                                              const std::vector<double>& energies) {
@@ -52,8 +78,9 @@ std::vector<std::int64_t> places_of_orbitals(const OrbitalSpace& space,
   return places;
 }
 
-FockCollector::FockCollector(const rma::Job& job, const OrbitalSpace& space)
-    : space_(space), core_energy_(not_given) {
+FockCollector::FockCollector(const rma::Job& job, const OrbitalSpace& space,
+                             std::vector<std::int64_t> places)
+    : space_(space), places_(std::move(places)), core_energy_(not_given) {
   const std::int64_t pairs = pair_count(space.orbitals());
   first_pair_ = pairs * job.rank().value / job.size();
   last_pair_ = pairs * (job.rank().value + 1) / job.size();
@@ -64,7 +91,9 @@ FockCollector::FockCollector(const rma::Job& job, const OrbitalSpace& space)
 }
 
 Status FockCollector::add_two_electron(const TwoElectron& integral, double value) {
-  return for_each_permutation(integral, [&](const TwoElectron& each) -> Status {
+  const TwoElectron placed{place_of(integral.p), place_of(integral.q), place_of(integral.r),
+                           place_of(integral.s)};
+  return for_each_permutation(placed, [&](const TwoElectron& each) -> Status {
     const auto& [p, q, r, s] = each;
     if (r == s && r < space_.doubly_occupied() && p >= q && holds(pair_index(p, q))) {
       TESSERA_RETURN_IF_ERROR(store_once(coulomb_[place(pair_index(p, q), r)], value, integral));
@@ -77,7 +106,8 @@ Status FockCollector::add_two_electron(const TwoElectron& integral, double value
 }
 
 Status FockCollector::add_one_electron(std::int64_t p, std::int64_t q, double value) {
-  const std::int64_t pair = pair_index(std::max(p, q), std::min(p, q));
+  const auto [low, high] = std::minmax({place_of(p), place_of(q)});
+  const std::int64_t pair = pair_index(high, low);
   if (!holds(pair)) {
     return {};
   }
@@ -106,37 +136,63 @@ Result<ReferenceState> FockCollector::finish(rma::Team& team) {
     }
   }
   TESSERA_RETURN_IF_ERROR(team.allreduce<double>(sums, rma::Reduction::sum));
-  ReferenceState state{core_energy_ + sums.back(), {}};
+  ReferenceState state{core_energy_ + sums.back(), {}, {}};
+  sums.pop_back();
   for (std::int64_t p = 0; p < space_.orbitals(); ++p) {
-    state.orbital_energies.push_back(fock[static_cast<std::size_t>(pair_index(p, p))]);
+    state.orbital_energies.push_back(sums[static_cast<std::size_t>(pair_index(p, p))]);
   }
-  TESSERA_RETURN_IF_ERROR(check(sums, state));
-  return state;
-}
-
-Status FockCollector::check(const std::vector<double>& fock, const ReferenceState& state) const {
+  state.fock = std::move(sums);
   if (!std::isfinite(state.energy) ||
-      !std::ranges::all_of(fock, [](double f) { return std::isfinite(f); })) {
+      !std::ranges::all_of(state.fock, [](double f) { return std::isfinite(f); })) {
     return Status::error(Code::invalid_argument,
                          "the integrals are too large: the energy of the reference, or an "
                          "element of the Fock matrix, is not finite");
   }
+  TESSERA_RETURN_IF_ERROR(check_canonical(state.fock));
+  TESSERA_RETURN_IF_ERROR(check_order(state.orbital_energies));
+  return state;
+}
+
+std::int64_t FockCollector::number_at(std::int64_t place) const {
+  const auto found = std::ranges::find(places_, place);
+  return found == places_.end() ? place + 1 : found - places_.begin() + 1;
+}
+
+std::string FockCollector::occupied_ones() const {
+  const std::int64_t count = space_.doubly_occupied();
+  return places_.empty()
+             ? fmt::format("the first {} orbitals of the file", count)
+             : fmt::format("the {} orbitals of the lowest energies that the file tells", count);
+}
+
+Status FockCollector::check_canonical(const std::vector<double>& fock) const {
+  OrbitalPair worst;
+  double largest = 0.0;
   for (std::int64_t p = 0; p < space_.orbitals(); ++p) {
     for (std::int64_t q = 0; q < p; ++q) {
       const double f = fock[static_cast<std::size_t>(pair_index(p, q))];
-      if (!(std::abs(f) <= canonical_tolerance)) {
-        return Status::error(Code::invalid_argument,
-                             fmt::format("the orbitals are not canonical, or the first {} of the "
-                                         "file are not the occupied ones: the Fock matrix has {} "
-                                         "between {} and {}",
-                                         space_.doubly_occupied(), f, q + 1, p + 1))
-            .hint(
-                "write the file from a converged restricted Hartree-Fock calculation, its "
-                "occupied orbitals first");
+      if (std::abs(f) > std::abs(largest)) {
+        largest = f;
+        worst = {p, q};
       }
     }
   }
-  const auto& energies = state.orbital_energies;
+  if (std::abs(largest) <= canonical_tolerance) {
+    return {};
+  }
+  return Status::error(
+             Code::invalid_argument,
+             fmt::format("the orbitals are not canonical, or {} are not the occupied ones: the "
+                         "Fock matrix has {} between {} and {}, its largest element off the "
+                         "diagonal, where at most {} is taken",
+                         occupied_ones(), largest, number_at(worst.y), number_at(worst.x),
+                         canonical_tolerance))
+      .hint(
+          "write the file from a converged restricted Hartree-Fock calculation, its "
+          "occupied orbitals first, or with the energies of all orbitals");
+}
+
+Status FockCollector::check_order(const std::vector<double>& energies) const {
   const auto first_virtual = energies.begin() + space_.doubly_occupied();
   if (first_virtual != energies.begin() && first_virtual != energies.end()) {
     const double highest = *std::max_element(energies.begin(), first_virtual);
@@ -144,10 +200,10 @@ Status FockCollector::check(const std::vector<double>& fock, const ReferenceStat
     if (highest >= lowest) {
       return Status::error(
                  Code::invalid_argument,
-                 fmt::format("the first {} orbitals of the file are to be the occupied ones, but "
-                             "their highest energy, {}, is not below the lowest other, {}: the "
-                             "occupied ones stand elsewhere, or are not those of the ground state",
-                             space_.doubly_occupied(), highest, lowest))
+                 fmt::format("{} are to be the occupied ones, but their highest energy, {}, is not "
+                             "below the lowest other, {}: the occupied ones stand elsewhere, or "
+                             "are not those of the ground state",
+                             occupied_ones(), highest, lowest))
           .hint(
               "write the file with its occupied orbitals first, of a Hartree-Fock calculation "
               "that found the ground state");

@@ -6,13 +6,15 @@
 //     f_pq = h_pq + Σ_k [2 (pq|kk) − (pk|qk)],   E = E_core + Σ_k (h_kk + f_kk)
 //
 // where k are the doubly occupied orbitals, frozen ones too. Orbitals must be canonical, f_pq = 0
-// for p ≠ q: the perturbation theories here (MP2, (T)) know no other.
+// for p ≠ q but for what a self-consistent field leaves: the perturbation theories here (MP2, (T))
+// know no other. CCSD is told all of f_pq.
 //
 // FockCollector is shown all integrals on each rank, as IntegralCollector is, and keeps what a
 // share of the pairs pq needs: O N²/ranks elements.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "apps/ccsd/integrals.hpp"
@@ -23,8 +25,15 @@ namespace tessera::apps::ccsd {
 
 struct ReferenceState {
   double energy = 0.0;
-  std::vector<double> orbital_energies;  ///< of all orbitals, frozen ones too
+  std::vector<double> fock;              ///< f_pq, p ≥ q, at pair_index(p, q)
+  std::vector<double> orbital_energies;  ///< f_pp of all orbitals, frozen ones too
 };
+
+/// Local. The place of each orbital of a file where the occupied ones, those of the lowest energies
+/// that it tells, are to be the first; otherwise they stay in the order of the file. None where
+/// they are the first, or where the energies don't tell: one is NaN, or there is no gap.
+std::vector<std::int64_t> places_of_occupied(const OrbitalSpace& space,
+                                             const std::vector<double>& told);
 
 /// Local. The place of each orbital of a file in OrbitalSpace, which has the frozen ones first:
 /// those of the lowest energies among the occupied ones. Otherwise they stay in the order of the
@@ -34,27 +43,38 @@ std::vector<std::int64_t> places_of_orbitals(const OrbitalSpace& space,
 
 class FockCollector {
  public:
-  FockCollector(const rma::Job& job, const OrbitalSpace& space);
+  /// Local. Orbital p of what is added is the places[p]-th of `space`, or the p-th if there are no
+  /// places.
+  FockCollector(const rma::Job& job, const OrbitalSpace& space,
+                std::vector<std::int64_t> places = {});
 
   /// Local. Errors: invalid_argument for an integral that was given with another value before.
   rma::Status add_two_electron(const TwoElectron& integral, double value);
   rma::Status add_one_electron(std::int64_t p, std::int64_t q, double value);
   rma::Status add_core_energy(double value);
 
-  /// Collective. Errors: invalid_argument for orbitals that are not canonical, or when an occupied
-  /// one lies above a virtual one.
+  /// Collective. Errors: invalid_argument for orbitals that are not canonical, which names the
+  /// largest element that should be zero, or when an occupied one lies above a virtual one.
   rma::Result<ReferenceState> finish(rma::Team& team);
 
  private:
+  [[nodiscard]] std::int64_t place_of(std::int64_t orbital) const noexcept {
+    return places_.empty() ? orbital : places_[static_cast<std::size_t>(orbital)];
+  }
+  /// The number in the file, from 1, of the orbital at a place.
+  [[nodiscard]] std::int64_t number_at(std::int64_t place) const;
+  [[nodiscard]] std::string occupied_ones() const;
   [[nodiscard]] bool holds(std::int64_t pair) const noexcept {
     return pair >= first_pair_ && pair < last_pair_;
   }
   [[nodiscard]] std::size_t place(std::int64_t pair, std::int64_t k) const noexcept {
     return static_cast<std::size_t>((pair - first_pair_) * space_.doubly_occupied() + k);
   }
-  rma::Status check(const std::vector<double>& fock, const ReferenceState& state) const;
+  [[nodiscard]] rma::Status check_canonical(const std::vector<double>& fock) const;
+  [[nodiscard]] rma::Status check_order(const std::vector<double>& energies) const;
 
   OrbitalSpace space_;
+  std::vector<std::int64_t> places_;
   std::int64_t first_pair_ = 0;
   std::int64_t last_pair_ = 0;
   double core_energy_;

@@ -11,50 +11,126 @@
 
 namespace tessera::apps::ccsd {
 
+namespace {
+
+using rma::Code;
 using rma::Result;
 using rma::Status;
 
+/// The loop, and what it keeps from one iteration to the next.
+class Solver {
+ public:
+  static Result<Solver> create(const rma::Job& job, const Model& model, CcsdEquations& equations,
+                               Amplitudes& amplitudes, const SolveOptions& options) {
+    TESSERA_ASSIGN_OR_RETURN(auto step, Amplitudes::create(job, model.space, "step"));
+    TESSERA_ASSIGN_OR_RETURN(auto diis, Diis::create(job, model.space, diis_depth));
+    return Solver(job, model.space, equations, amplitudes, options, std::move(step),
+                  std::move(diis));
+  }
+
+  /// Collective. Amplitudes to begin with.
+  Status begin() {
+    TESSERA_RETURN_IF_ERROR(equations_.guess(amplitudes_));
+    TESSERA_ASSIGN_OR_RETURN(solution_.mp2_energy, equations_.energy(amplitudes_));
+    return options_.restart_file.empty()
+               ? Status()
+               : load_amplitudes(job_, options_.restart_file, space_, amplitudes_);
+  }
+
+  /// Collective.
+  Status iterate() {
+    ++last().number;
+    TESSERA_RETURN_IF_ERROR(take_step().context(fmt::format("iteration {}", last().number)));
+    if (last().number == 1) {
+      solution_.first_step_norm = last().step_norm;
+    }
+    if (options_.progress) {
+      options_.progress(last());
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool goes_on() const {
+    return !solution_.is_converged && solution_.last.number < options_.max_iterations &&
+           std::isfinite(solution_.last.energy);
+  }
+  [[nodiscard]] Solution take() { return std::move(solution_); }
+
+ private:
+  Solver(const rma::Job& job, const OrbitalSpace& space, CcsdEquations& equations,
+         Amplitudes& amplitudes, const SolveOptions& options, Amplitudes step, Diis diis)
+      : job_(job),
+        space_(space),
+        equations_(equations),
+        amplitudes_(amplitudes),
+        options_(options),
+        step_(std::move(step)),
+        diis_(std::move(diis)) {}
+
+  [[nodiscard]] Iteration& last() noexcept { return solution_.last; }
+
+  /// Collective.
+  Status take_step() {
+    TESSERA_RETURN_IF_ERROR(equations_.step(amplitudes_, step_));
+    TESSERA_ASSIGN_OR_RETURN(const double square, inner_product(step_, step_));
+    last().step_norm = std::sqrt(square);
+    TESSERA_RETURN_IF_ERROR(add_step(amplitudes_, step_));
+    solution_.is_converged = last().step_norm <= step_tolerance;
+    // A combination of steps would not be better than one that is short enough.
+    if (!solution_.is_converged) {
+      TESSERA_RETURN_IF_ERROR(diis_.extrapolate(amplitudes_, step_));
+    }
+    TESSERA_ASSIGN_OR_RETURN(last().energy, equations_.energy(amplitudes_));
+    return save();
+  }
+
+  /// Collective. Errors: those of ranks that are lost, not those of the file.
+  Status save() {
+    // The last file that is of any use stays.
+    if (options_.checkpoint_file.empty() || !std::isfinite(last().energy)) {
+      return {};
+    }
+    Status saved = save_amplitudes(job_, options_.checkpoint_file, space_, amplitudes_);
+    if (is_of_the_job(saved)) {
+      return saved;
+    }
+    if (!saved.ok() && !has_told_of_checkpoint_) {
+      has_told_of_checkpoint_ = true;
+      if (options_.checkpoint_failed) {
+        options_.checkpoint_failed(last(), saved);
+      }
+    }
+    solution_.checkpoint = std::move(saved);
+    return {};
+  }
+
+  /// What no later iteration could go on after.
+  static bool is_of_the_job(const Status& status) {
+    return status.code() == Code::peer_lost || status.code() == Code::timed_out ||
+           status.code() == Code::closed;
+  }
+
+  const rma::Job& job_;
+  const OrbitalSpace& space_;
+  CcsdEquations& equations_;
+  Amplitudes& amplitudes_;
+  const SolveOptions& options_;
+  Amplitudes step_;
+  Diis diis_;
+  Solution solution_;
+  bool has_told_of_checkpoint_ = false;
+};
+
+}  // namespace
+
 Result<Solution> solve(const rma::Job& job, const Model& model, CcsdEquations& equations,
                        Amplitudes& amplitudes, const SolveOptions& options) {
-  Solution solution;
-  TESSERA_RETURN_IF_ERROR(equations.guess(amplitudes));
-  TESSERA_ASSIGN_OR_RETURN(solution.mp2_energy, equations.energy(amplitudes));
-  if (!options.restart_file.empty()) {
-    TESSERA_RETURN_IF_ERROR(load_amplitudes(job, options.restart_file, model.space, amplitudes));
+  TESSERA_ASSIGN_OR_RETURN(auto solver, Solver::create(job, model, equations, amplitudes, options));
+  TESSERA_RETURN_IF_ERROR(solver.begin());
+  while (solver.goes_on()) {
+    TESSERA_RETURN_IF_ERROR(solver.iterate());
   }
-  TESSERA_ASSIGN_OR_RETURN(auto step, Amplitudes::create(job, model.space, "step"));
-  TESSERA_ASSIGN_OR_RETURN(auto diis, Diis::create(job, model.space, diis_depth));
-  Iteration& last = solution.last;
-  const auto iterate = [&]() -> Status {
-    TESSERA_RETURN_IF_ERROR(equations.step(amplitudes, step));
-    TESSERA_ASSIGN_OR_RETURN(const double square, inner_product(step, step));
-    last.step_norm = std::sqrt(square);
-    TESSERA_RETURN_IF_ERROR(add_step(amplitudes, step));
-    solution.is_converged = last.step_norm <= step_tolerance;
-    // A combination of steps would not be better than one that is short enough.
-    if (!solution.is_converged) {
-      TESSERA_RETURN_IF_ERROR(diis.extrapolate(amplitudes, step));
-    }
-    TESSERA_ASSIGN_OR_RETURN(last.energy, equations.energy(amplitudes));
-    // The last file that is of any use stays.
-    return options.checkpoint_file.empty() || !std::isfinite(last.energy)
-               ? Status()
-               : save_amplitudes(job, options.checkpoint_file, model.space, amplitudes);
-  };
-  while (!solution.is_converged && last.number < options.max_iterations) {
-    ++last.number;
-    TESSERA_RETURN_IF_ERROR(iterate().context(fmt::format("iteration {}", last.number)));
-    if (last.number == 1) {
-      solution.first_step_norm = last.step_norm;
-    }
-    if (options.progress) {
-      options.progress(last);
-    }
-    if (!std::isfinite(last.energy)) {
-      break;
-    }
-  }
-  return solution;
+  return solver.take();
 }
 
 }  // namespace tessera::apps::ccsd

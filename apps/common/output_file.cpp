@@ -11,6 +11,8 @@
 #include <optional>
 #include <system_error>
 
+#include "rma/file_links.hpp"
+
 namespace tessera::apps {
 namespace {
 
@@ -46,14 +48,9 @@ bool is_link(const std::filesystem::path& path) {
   return std::filesystem::is_symlink(path, error);
 }
 
-// What a link that leads to nothing would make there: canonical paths are of what is there only.
-std::filesystem::path behind_links(std::filesystem::path path) {
-  constexpr int most = 40;  // as the system itself
-  for (int followed = 0; followed < most && is_link(path); ++followed) {
-    std::error_code error;
-    path = path.parent_path() / std::filesystem::read_symlink(path, error);
-  }
-  return path;
+std::filesystem::path behind_links(const std::filesystem::path& path) {
+  std::error_code circle;  // which opening it tells
+  return rma::behind_links(path, circle);
 }
 
 int error_of_new_file(const std::string& path) {

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "rma/file_links.hpp"
 #include "rma/memory.hpp"
 
 namespace tessera::arrays::detail {
@@ -297,8 +298,10 @@ Result<std::string> checkpoint_target(const std::string& path) {
   if (fs::exists(there) && !fs::is_regular_file(there)) {
     return refuse("write", path, "it is a device or a pipe");
   }
-  const fs::path target = fs::exists(there) ? fs::canonical(path, error) : fs::path(path);
-  if (error && fs::exists(there)) {
+  error.clear();  // that nothing is there is none
+  const fs::path target =
+      fs::exists(there) ? fs::canonical(path, error) : rma::behind_links(path, error);
+  if (error) {
     return file_error(error.value(), "resolve", path);
   }
   const fs::path directory = directory_of(target.string());

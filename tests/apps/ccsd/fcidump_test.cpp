@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/checks.hpp"
@@ -150,6 +151,11 @@ TEST(Fcidump, RefusesHeadersByName) {
        {"&FCI NORB=2,NELEC=1\n0 /\n", "NELEC=1?0 is not a whole number"},
        {"&FCI NORB=2,NELEC=2,IUHF=1 /\n", "IUHF=1: unrestricted integrals"},
        {"&FCI NORB=2,NELEC=2,TREL=.T. /\n", "relativistic integrals are not supported"},
+       {"&FCI NORB=2,NELEC=2,ST=1 /\n", "ST=1: similarity-transformed integrals"},
+       {"&FCI NORB=2,NELEC=2,ST=.TRUE. /\n", "ST=.TRUE.: similarity-transformed integrals"},
+       {"&FCI NORB=2,NELEC=2,ST=2 /\n", "ST=2 is neither true nor false"},
+       {"&FCI NORB=2,NELEC=2,ISYM=2 /\n", "ISYM=2: a closed shell is totally symmetric"},
+       {"&FCI NORB=2,NELEC=2,ISYM=A /\n", "ISYM=A is not a whole number"},
        {"&FCI NORB=2,NELEC=2,SPIN=1 /\n", "the unknown name SPIN"},
        {"&FCI NORB=2,NELEC=2,=1 /\n", "the header has a = without a name before it"},
        {"&FCI NORB=2,NORB=2,NELEC=2 /\n", "the header has NORB twice"},
@@ -157,6 +163,50 @@ TEST(Fcidump, RefusesHeadersByName) {
        {"HELLO\n", ":1: an FCIDUMP file begins with &FCI"},
        {"&FCINORB=2,NELEC=2 /\n", ":1: an FCIDUMP file begins with &FCI"},
        {"", "test.fcidump: the file is empty"}});
+}
+
+TEST(Fcidump, CountsTheSymmetriesOfOrbitals) {
+  const auto status_of = [](const std::string& symmetries) {
+    return Text("&FCI NORB=2,NELEC=2,ORBSYM=" + symmetries + " ISYM=0,ST=0 /\n" + ending).status;
+  };
+  for (const char* good : {"1,2,", "1 2", "1\n2,", "2*1,", "1*1,1*2,", "0,0"}) {
+    EXPECT_TRUE(ok(status_of(good))) << good;
+  }
+  for (const auto& [bad, complaint] : std::vector<std::pair<std::string, std::string>>{
+           {"1,", "ORBSYM has 1 symmetries for 2 orbitals"},
+           {"1,1,1,", "ORBSYM has 3 symmetries for 2 orbitals"},
+           {"3*1,", "ORBSYM has 3 symmetries for 2 orbitals"},
+           {",", "ORBSYM has 0 symmetries for 2 orbitals"},
+           {"9223372036854775807*1,9223372036854775807*1,", "ORBSYM has more than 32767 symm"},
+           {"1,A1,", "ORBSYM: 'A1' is not a whole number"},
+           {"1,-1*1,", "ORBSYM: '-1*1' is not a whole number"},
+           {"1,2*,", "ORBSYM: '2*' is not a whole number"}}) {
+    EXPECT_TRUE(fails(status_of(bad), Code::invalid_argument, {"test.fcidump:1:21: " + complaint}));
+  }
+}
+
+TEST(Fcidump, PassesOverCommentsInHeaders) {
+  for (const std::string text :
+       {"! of water\n&FCI NORB=2, ! orbitals = 2 / &END\n NELEC=2,\n! ISYM=7\n&END ! integrals\n",
+        "&FCI NORB=2,NELEC=2 / ! it's all\n", "&FCI!\nNORB=2,NELEC=2!,MS2=2\n/!\n"}) {
+    const Text file(text + ending);
+    EXPECT_TRUE(ok(file.status)) << text;
+    EXPECT_EQ(file.head.electrons, 2) << text;
+    EXPECT_EQ(file.entries.size(), 3U) << text;
+  }
+  // Between quotes it is none.
+  EXPECT_TRUE(fails(Text("&FCI TITLE='a!b',NORB=2,NELEC=2 /\n").status, Code::invalid_argument,
+                    {"test.fcidump:1:6: the header has the unknown name TITLE"}));
+}
+
+TEST(Fcidump, ReadsLinesAsFortranDoes) {
+  const Text file(std::string(header) +
+                  "0.25,1,1,1,1\n 1.5, 1 1 ,0,0, ! (1|h|1)\n2.5 2 2 0 0!\n! all of them\n"
+                  "0.5 0 0 0 0 ! nuclei\n");
+  ASSERT_TRUE(ok(file.status));
+  ASSERT_EQ(file.entries.size(), 4U);
+  EXPECT_EQ(file.entries[0].value, 0.25);
+  EXPECT_EQ(file.entries[1].kind, Kind::one_electron);
 }
 
 // Each name by its own place, what is missing by the header's end.
@@ -200,7 +250,10 @@ TEST(Fcidump, AHeadersLineMayBeLong) {
   for (int orbital = 2; orbital <= 32767; ++orbital) {
     symmetries += ",1";
   }
-  EXPECT_TRUE(ok(Text("&FCI NORB=2,NELEC=2,ORBSYM=" + symmetries + ",\n/\n" + ending).status));
+  const TemporaryFolder folder;
+  const std::string path = folder.file("test.fcidump");
+  tessera::test::write_contents(path, "&FCI NORB=32767,NELEC=2,ORBSYM=" + symmetries + ",\n/\n");
+  EXPECT_TRUE(ok(Fcidump::open(path)));
 }
 
 TEST(Fcidump, AHeaderWithoutEndTakesNoMemory) {
@@ -225,24 +278,26 @@ TEST(Fcidump, RefusesLinesByTheirNumber) {
     const char* line;
     const char* reason;
   };
-  for (const Case& each :
-       std::vector<Case>{{"1.0 1 1 1\n", ":2: expected a value and four orbitals, found 4"},
-                         {"1.0 1 1 1 1 1\n", "found 6"},
-                         {"(1.0,0.0) 1 1 1 1\n", ":2:1: complex values are not supported"},
-                         {"nan 1 1 1 1\n", ":2:1: 'nan' is not finite"},
-                         {"-Infinity 1 1 1 1\n", "'-Infinity' is not finite"},
-                         {"1e999 1 1 1 1\n", "'1e999' is too large for a double"},
-                         {"****** 1 1 1 1\n", "'******' is no number"},
-                         {"1.0x 1 1 1 1\n", "'1.0x' is no number"},
-                         {" 0x10 1 1 1 1\n", ":2:2: '0x10' is no number"},
-                         {"0x1p3 1 1 1 1\n", "'0x1p3' is no number"},
-                         {"1.0D 1 1 1 1\n", "'1.0D' is no number"},
-                         {"1.0 0x1 1 1 1\n", ":2:5: '0x1' is not the number of an orbital"},
-                         {"1.0 3 1 1 1\n", ":2:5: orbital 3 is out of range; there are 2"},
-                         {"1.0 -1 1 1 1\n", "orbital -1 is out of range"},
-                         {"1.0 1.5 1 1 1\n", "'1.5' is not the number of an orbital"},
-                         {"1.0 1 1 1 0\n", "1 1 1 0 name no integral"},
-                         {"1.0 0 1 0 0\n", "0 1 0 0 name no integral"}}) {
+  for (const Case& each : std::vector<Case>{
+           {"1.0 1 1 1\n", ":2: found 4 fields, expected 5: a value and four orbitals"},
+           {"1.0 1 1 1 1 1\n", "found 6 fields, expected 5"},
+           {"1.0 1 1 ! 1 1\n", "found 3 fields, expected 5"},
+           {",\n", "found 0 fields, expected 5"},
+           {"(1.0,0.0) 1 1 1 1\n", ":2:1: complex values are not supported"},
+           {"nan 1 1 1 1\n", ":2:1: 'nan' is not finite"},
+           {"-Infinity 1 1 1 1\n", "'-Infinity' is not finite"},
+           {"1e999 1 1 1 1\n", "'1e999' is too large for a double"},
+           {"****** 1 1 1 1\n", "'******' is no number"},
+           {"1.0x 1 1 1 1\n", "'1.0x' is no number"},
+           {" 0x10 1 1 1 1\n", ":2:2: '0x10' is no number"},
+           {"0x1p3 1 1 1 1\n", "'0x1p3' is no number"},
+           {"1.0D 1 1 1 1\n", "'1.0D' is no number"},
+           {"1.0 0x1 1 1 1\n", ":2:5: '0x1' is not the number of an orbital"},
+           {"1.0 3 1 1 1\n", ":2:5: orbital 3 is out of range; there are 2"},
+           {"1.0 -1 1 1 1\n", "orbital -1 is out of range"},
+           {"1.0 1.5 1 1 1\n", "'1.5' is not the number of an orbital"},
+           {"1.0 1 1 1 0\n", "1 1 1 0 name no integral"},
+           {"1.0 0 1 0 0\n", "0 1 0 0 name no integral"}}) {
     const Text file(std::string(header) + each.line + ending);
     EXPECT_TRUE(fails(file.status, Code::invalid_argument, {"test.fcidump:2:", each.reason}));
   }
@@ -256,9 +311,10 @@ TEST(Fcidump, NoticesThatAFileIsTruncated) {
     EXPECT_TRUE(fails(file.status, Code::invalid_argument, {"test.fcidump"})) << length;
   }
   EXPECT_TRUE(fails(Text(std::string(header) + "1.5 1 1 0 0\n").status, Code::invalid_argument,
-                    {"2 2 0 0 is missing: the file is truncated"}));
+                    {"2 2 0 0 is missing: the file is truncated", "write the zero if it is zero"}));
   EXPECT_TRUE(fails(Text(std::string(header) + "1.5 1 1 0 0\n2.5 2 2 0 0\n").status,
-                    Code::invalid_argument, {"the core energy, 0 0 0 0, is missing"}));
+                    Code::invalid_argument,
+                    {"the core energy, 0 0 0 0, is missing", "write the zero if it is zero"}));
 }
 
 TEST(Fcidump, SaysWhatTheReceiverRefusesWithItsLine) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -181,18 +182,33 @@ TEST(ReadMolecule, TakesEachIntegralOnceAndAgainIfItIsTheSame) {
 
 TEST(ReadMolecule, RefusesOrbitalsThatAreNotCanonical) {
   on_ranks([](Job& job) {
-    EXPECT_TRUE(fails(read(job, replaced(canonical, "-0.4 2 2 0 0", "-0.4 2 2 0 0\n0.1 2 1 0 0")),
-                      Code::invalid_argument,
-                      {"the orbitals are not canonical, or the first 1 of the file are not the "
-                       "occupied ones: the "
-                       "Fock matrix has 0.1 between 1 and 2",
-                       "converged restricted Hartree-Fock"}));
+    EXPECT_TRUE(
+        fails(read(job, replaced(canonical, "-0.4 2 2 0 0", "-0.4 2 2 0 0\n0.1 2 1 0 0")),
+              Code::invalid_argument,
+              {"the orbitals are not canonical, or the first 1 orbitals of the file are not "
+               "the occupied ones: the Fock matrix has 0.1 between 1 and 2, its largest "
+               "element off the diagonal, where at most 1e-06 is taken",
+               "converged restricted Hartree-Fock"}));
     EXPECT_TRUE(fails(read(job, replaced(canonical, "-0.4 2 2 0 0", "-2.4 2 2 0 0")),
                       Code::invalid_argument,
                       {"the first 1 orbitals of the file are to be the occupied ones",
                        "stand elsewhere, or are not those of the ground state",
                        "with its occupied orbitals first"}));
   });
+}
+
+TEST(ReferenceState, OccupiesTheLowestOrbitalsThatAFileTells) {
+  using Places = std::vector<std::int64_t>;
+  constexpr double not_told = std::numeric_limits<double>::quiet_NaN();
+  const OrbitalSpace space{1, 1, 2};
+  EXPECT_EQ(places_of_occupied(space, {-8, 2, -9, 1}), (Places{0, 2, 1, 3}));
+  EXPECT_EQ(places_of_occupied(space, {3, 2, -9, -8}), (Places{2, 3, 0, 1}));
+  EXPECT_EQ(places_of_occupied(space, {-8, -9, 2, 1}), Places());
+  EXPECT_EQ(places_of_occupied(space, {-9, 1, 1, 2}), Places()) << "there is no gap";
+  EXPECT_EQ(places_of_occupied(space, {0, 0, 0, 0}), Places());
+  EXPECT_EQ(places_of_occupied(space, {-8, 2, -9, not_told}), Places());
+  EXPECT_EQ(places_of_occupied({0, 0, 2}, {2, 1}), Places());
+  EXPECT_EQ(places_of_occupied({1, 1, 0}, {2, 1}), Places());
 }
 
 TEST(ReferenceState, FreezesTheLowestOccupiedOrbitalsWhereverTheyStand) {

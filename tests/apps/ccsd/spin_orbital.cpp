@@ -38,12 +38,15 @@ constexpr std::array<Exchange, 3> exchanges{{{0, 1, 2, 1.0}, {1, 0, 2, -1.0}, {2
 
 }  // namespace
 
-SpinOrbitalCcsd::SpinOrbitalCcsd(std::size_t occupied, const std::vector<double>& energies,
-                                 const SpatialIntegral& integral)
-    : o_(2 * occupied), v_(2 * (energies.size() - occupied)) {
+SpinOrbitalCcsd::SpinOrbitalCcsd(std::size_t occupied, std::size_t orbitals,
+                                 const std::vector<double>& fock, const SpatialIntegral& integral)
+    : o_(2 * occupied), v_(2 * (orbitals - occupied)), f_(2 * orbitals, 2 * orbitals) {
   const std::size_t n = o_ + v_;
   for (std::size_t p = 0; p < n; ++p) {
-    e_.push_back(energies[p / 2]);
+    e_.push_back(fock[p / 2 * (orbitals + 1)]);
+    for (std::size_t q = p % 2; q < n; q += 2) {
+      f_(p, q) = p == q ? 0.0 : fock[p / 2 * orbitals + q / 2];
+    }
   }
   g_ = Tensor4(n, n, n, n);
   for (std::size_t p = 0; p < n; ++p) {
@@ -93,10 +96,33 @@ SpinAmplitudes SpinOrbitalCcsd::guess() const {
 SpinOrbitalCcsd::Intermediates SpinOrbitalCcsd::intermediates(const SpinAmplitudes& t) const {
   Intermediates w{Matrix2(v_, v_),         Matrix2(o_, o_),         Matrix2(o_, v_),
                   Tensor4(o_, o_, o_, o_), Tensor4(v_, v_, v_, v_), Tensor4(o_, v_, v_, o_)};
+  add_fock(t, w);
   add_one_body(t, w);
   add_ladders(t, w);
   add_rings(t, w);
   return w;
+}
+
+void SpinOrbitalCcsd::add_fock(const SpinAmplitudes& t, Intermediates& w) const {
+  for (std::size_t e = 0; e < v_; ++e) {
+    for (std::size_t m = 0; m < o_; ++m) {
+      w.f_me(m, e) += f_(m, at(e));
+      for (std::size_t a = 0; a < v_; ++a) {
+        w.f_ae(a, e) -= 0.5 * f_(m, at(e)) * t.t1(m, a);
+      }
+      for (std::size_t i = 0; i < o_; ++i) {
+        w.f_mi(m, i) += 0.5 * t.t1(i, e) * f_(m, at(e));
+      }
+    }
+    for (std::size_t a = 0; a < v_; ++a) {
+      w.f_ae(a, e) += f_(at(a), at(e));
+    }
+  }
+  for (std::size_t m = 0; m < o_; ++m) {
+    for (std::size_t i = 0; i < o_; ++i) {
+      w.f_mi(m, i) += f_(m, i);
+    }
+  }
 }
 
 void SpinOrbitalCcsd::add_one_body(const SpinAmplitudes& t, Intermediates& w) const {
@@ -188,7 +214,7 @@ void SpinOrbitalCcsd::add_rings(const SpinAmplitudes& t, Intermediates& w) const
 // Eq. 1, without t_i^a D_i^a.
 double SpinOrbitalCcsd::singles(const SpinAmplitudes& t, const Intermediates& w, std::size_t i,
                                 std::size_t a) const {
-  double sum = 0.0;
+  double sum = f_(i, at(a));
   for (std::size_t e = 0; e < v_; ++e) {
     sum += t.t1(i, e) * w.f_ae(a, e);
   }
@@ -269,6 +295,9 @@ SpinAmplitudes SpinOrbitalCcsd::next(const SpinAmplitudes& t) const {
 double SpinOrbitalCcsd::energy(const SpinAmplitudes& t) const {
   double energy = 0.0;
   for (std::size_t i = 0; i < o_; ++i) {
+    for (std::size_t a = 0; a < v_; ++a) {
+      energy += f_(i, at(a)) * t.t1(i, a);
+    }
     for (std::size_t j = 0; j < o_; ++j) {
       for (std::size_t a = 0; a < v_; ++a) {
         for (std::size_t b = 0; b < v_; ++b) {

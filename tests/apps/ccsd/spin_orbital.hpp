@@ -4,9 +4,9 @@
 // the oracle of the distributed, spin-adapted program, with which it has no formula in common.
 //
 //     singles and doubles   Stanton, Gauss, Watts and Bartlett, J. Chem. Phys. 94, 4334 (1991),
-//     with
-//                           canonical orbitals
-//     triples               Raghavachari, Trucks, Pople and Head-Gordon, Chem. Phys. Lett. 157, 479
+//                           with any Fock matrix
+//     triples               Raghavachari, Trucks, Pople and Head-Gordon, Chem. Phys. Lett. 157,
+//                           479, with canonical orbitals
 //
 // Spin orbital 2 p + s has the spatial orbital p and the spin s. i j m n are occupied, a b e f
 // virtual, each counted from 0; ⟨pq||rs⟩ = (pr|qs) − (ps|qr) where spins agree.
@@ -67,8 +67,8 @@ struct SpinAmplitudes {
 
 class SpinOrbitalCcsd {
  public:
-  /// `energies` are those of the spatial orbitals, the occupied ones first.
-  SpinOrbitalCcsd(std::size_t occupied, const std::vector<double>& energies,
+  /// `fock` is the matrix of n spatial orbitals, n × n, the occupied ones first.
+  SpinOrbitalCcsd(std::size_t occupied, std::size_t orbitals, const std::vector<double>& fock,
                   const SpatialIntegral& integral);
 
   [[nodiscard]] std::size_t occupied() const { return o_; }  ///< spin orbitals
@@ -88,6 +88,7 @@ class SpinOrbitalCcsd {
   using Three = std::array<std::size_t, 3>;
   struct Intermediates;
   [[nodiscard]] Intermediates intermediates(const SpinAmplitudes& t) const;
+  void add_fock(const SpinAmplitudes& t, Intermediates& w) const;
   void add_one_body(const SpinAmplitudes& t, Intermediates& w) const;
   void add_ladders(const SpinAmplitudes& t, Intermediates& w) const;
   void add_rings(const SpinAmplitudes& t, Intermediates& w) const;
@@ -108,6 +109,7 @@ class SpinOrbitalCcsd {
   std::size_t o_;
   std::size_t v_;
   std::vector<double> e_;
+  Matrix2 f_;  // without its diagonal, which is e_
   Tensor4 g_;
 };
 
