@@ -248,78 +248,141 @@ class Array : public ArrayBase {
   /// One-sided. A box that may reach over the ends of the dimensions in `periodic`, however far:
   /// there the array repeats itself. What is put twice to one element has the value of either.
   rma::Status put(const Box& box, PeriodicDims periodic, const LocalView<const T>& from) const {
-    return checked(check_shape("put", box, from.extents(), from.strides()),
-                   [&] { return transfer_async(box, periodic, buffer(from), Transfer::put()); })
-        .wait();
+    return put_async(box, periodic, from).wait();
   }
   rma::Status get(const Box& box, PeriodicDims periodic, const LocalView<T>& to) const {
-    return checked(check_shape("get", box, to.extents(), to.strides()),
-                   [&] {
-                     return transfer_async(box, periodic, buffer(LocalView<const T>(to)),
-                                           Transfer::get());
-                   })
-        .wait();
+    return get_async(box, periodic, to).wait();
   }
   rma::Status accumulate(const Box& box, PeriodicDims periodic, const LocalView<const T>& from,
                          T alpha = T{1}) const requires rma::Element<T> {
-    return checked(check_shape("accumulate", box, from.extents(), from.strides()),
-                   [&] {
-                     return transfer_async(box, periodic, buffer(from),
-                                           Transfer::accumulate(rma::Scale::of(alpha)));
-                   })
-        .wait();
+    return accumulate_async(box, periodic, from, alpha).wait();
   }
-
   rma::Status put(const Box& box, PeriodicDims periodic, std::span<const T> from) const {
-    TESSERA_RETURN_IF_ERROR(check_periodic_room("put", box, std::ssize(from)));
-    return put(box, periodic, LocalView<const T>(from.data(), box.extents()));
+    return put_async(box, periodic, from).wait();
   }
   rma::Status get(const Box& box, PeriodicDims periodic, std::span<T> to) const {
-    TESSERA_RETURN_IF_ERROR(check_periodic_room("get", box, std::ssize(to)));
-    return get(box, periodic, LocalView<T>(to.data(), box.extents()));
+    return get_async(box, periodic, to).wait();
   }
   rma::Status accumulate(const Box& box, PeriodicDims periodic, std::span<const T> from,
                          T alpha = T{1}) const requires rma::Element<T> {
-    TESSERA_RETURN_IF_ERROR(check_periodic_room("accumulate", box, std::ssize(from)));
-    return accumulate(box, periodic, LocalView<const T>(from.data(), box.extents()), alpha);
+    return accumulate_async(box, periodic, from, alpha).wait();
+  }
+  rma::Handle put_async(const Box& box, PeriodicDims periodic,
+                        const LocalView<const T>& from) const {
+    return checked(check_shape("put", box, from.extents(), from.strides()),
+                   [&] { return transfer_async(box, periodic, buffer(from), Transfer::put()); });
+  }
+  rma::Handle get_async(const Box& box, PeriodicDims periodic, const LocalView<T>& to) const {
+    return checked(check_shape("get", box, to.extents(), to.strides()), [&] {
+      return transfer_async(box, periodic, buffer(LocalView<const T>(to)), Transfer::get());
+    });
+  }
+  rma::Handle accumulate_async(const Box& box, PeriodicDims periodic,
+                               const LocalView<const T>& from,
+                               T alpha = T{1}) const requires rma::Element<T> {
+    return checked(check_shape("accumulate", box, from.extents(), from.strides()), [&] {
+      return transfer_async(box, periodic, buffer(from),
+                            Transfer::accumulate(rma::Scale::of(alpha)));
+    });
+  }
+  rma::Handle put_async(const Box& box, PeriodicDims periodic, std::span<const T> from) const {
+    return checked(check_periodic_room("put", box, std::ssize(from)), [&] {
+      return put_async(box, periodic, LocalView<const T>(from.data(), box.extents()));
+    });
+  }
+  rma::Handle get_async(const Box& box, PeriodicDims periodic, std::span<T> to) const {
+    return checked(check_periodic_room("get", box, std::ssize(to)), [&] {
+      return get_async(box, periodic, LocalView<T>(to.data(), box.extents()));
+    });
+  }
+  rma::Handle accumulate_async(const Box& box, PeriodicDims periodic, std::span<const T> from,
+                               T alpha = T{1}) const requires rma::Element<T> {
+    return checked(check_periodic_room("accumulate", box, std::ssize(from)), [&] {
+      return accumulate_async(box, periodic, LocalView<const T>(from.data(), box.extents()), alpha);
+    });
   }
 
   /// One-sided. One member of each element of `box`: array.get(box, &Particle::mass, masses).
   template <std::same_as<T> Structure, class Member>
   rma::Status put(const Box& box, Member Structure::*member,
                   const LocalView<const std::type_identity_t<Member>>& from) const {
-    return checked(check_view("put", box, from.extents(), from.strides()),
-                   [&] {
-                     return transfer_async(
-                         box, field(member),
-                         {const_cast<Member*>(from.data_handle()), from.strides()},
-                         Transfer::put());
-                   })
-        .wait();
+    return put_async(box, member, from).wait();
   }
   template <std::same_as<T> Structure, class Member>
   rma::Status get(const Box& box, Member Structure::*member,
                   const LocalView<std::type_identity_t<Member>>& to) const {
-    return checked(check_view("get", box, to.extents(), to.strides()),
-                   [&] {
-                     return transfer_async(box, field(member), {to.data_handle(), to.strides()},
-                                           Transfer::get());
-                   })
-        .wait();
+    return get_async(box, member, to).wait();
   }
   template <std::same_as<T> Structure, class Member>
   rma::Status accumulate(
       const Box& box, Member Structure::*member,
       const LocalView<const std::type_identity_t<Member>>& from,
       std::type_identity_t<Member> alpha = 1) const requires rma::Element<Member> {
-    return checked(check_view("accumulate", box, from.extents(), from.strides()),
-                   [&] {
-                     return transfer_async(
-                         box, field(member),
-                         {const_cast<Member*>(from.data_handle()), from.strides()},
-                         Transfer::accumulate(rma::Scale::of(alpha)));
-                   })
-        .wait();
+    return accumulate_async(box, member, from, alpha).wait();
+  }
+  template <std::same_as<T> Structure, class Member>
+  rma::Status put(const Box& box, Member Structure::*member,
+                  std::span<const std::type_identity_t<Member>> from) const {
+    return put_async(box, member, from).wait();
+  }
+  template <std::same_as<T> Structure, class Member>
+  rma::Status get(const Box& box, Member Structure::*member,
+                  std::span<std::type_identity_t<Member>> to) const {
+    return get_async(box, member, to).wait();
+  }
+  template <std::same_as<T> Structure, class Member>
+  rma::Status accumulate(
+      const Box& box, Member Structure::*member, std::span<const std::type_identity_t<Member>> from,
+      std::type_identity_t<Member> alpha = 1) const requires rma::Element<Member> {
+    return accumulate_async(box, member, from, alpha).wait();
+  }
+  template <std::same_as<T> Structure, class Member>
+  rma::Handle put_async(const Box& box, Member Structure::*member,
+                        const LocalView<const std::type_identity_t<Member>>& from) const {
+    return checked(check_view("put", box, from.extents(), from.strides()), [&] {
+      return transfer_async(box, field(member), buffer(from), Transfer::put());
+    });
+  }
+  template <std::same_as<T> Structure, class Member>
+  rma::Handle get_async(const Box& box, Member Structure::*member,
+                        const LocalView<std::type_identity_t<Member>>& to) const {
+    return checked(check_view("get", box, to.extents(), to.strides()), [&] {
+      return transfer_async(box, field(member), buffer(LocalView<const Member>(to)),
+                            Transfer::get());
+    });
+  }
+  template <std::same_as<T> Structure, class Member>
+  rma::Handle accumulate_async(
+      const Box& box, Member Structure::*member,
+      const LocalView<const std::type_identity_t<Member>>& from,
+      std::type_identity_t<Member> alpha = 1) const requires rma::Element<Member> {
+    return checked(check_view("accumulate", box, from.extents(), from.strides()), [&] {
+      return transfer_async(box, field(member), buffer(from),
+                            Transfer::accumulate(rma::Scale::of(alpha)));
+    });
+  }
+  template <std::same_as<T> Structure, class Member>
+  rma::Handle put_async(const Box& box, Member Structure::*member,
+                        std::span<const std::type_identity_t<Member>> from) const {
+    return checked(check_room("put", box, std::ssize(from)), [&] {
+      return put_async(box, member, LocalView<const Member>(from.data(), box.extents()));
+    });
+  }
+  template <std::same_as<T> Structure, class Member>
+  rma::Handle get_async(const Box& box, Member Structure::*member,
+                        std::span<std::type_identity_t<Member>> to) const {
+    return checked(check_room("get", box, std::ssize(to)), [&] {
+      return get_async(box, member, LocalView<Member>(to.data(), box.extents()));
+    });
+  }
+  template <std::same_as<T> Structure, class Member>
+  rma::Handle accumulate_async(
+      const Box& box, Member Structure::*member, std::span<const std::type_identity_t<Member>> from,
+      std::type_identity_t<Member> alpha = 1) const requires rma::Element<Member> {
+    return checked(check_room("accumulate", box, std::ssize(from)), [&] {
+      return accumulate_async(box, member, LocalView<const Member>(from.data(), box.extents()),
+                              alpha);
+    });
   }
 
   /// One-sided. One element; a whole round trip when it lies elsewhere.
@@ -392,8 +455,9 @@ class Array : public ArrayBase {
   }
 
   // Sources are only read; one type serves both directions.
-  static LocalBuffer buffer(const LocalView<const T>& view) {
-    return {const_cast<T*>(view.data_handle()), view.strides()};
+  template <class Value>
+  static LocalBuffer buffer(const LocalView<const Value>& view) {
+    return {const_cast<Value*>(view.data_handle()), view.strides()};
   }
   static LocalBuffer dense(const Box& box, const T* data) {
     return {const_cast<T*>(data), dense_strides(box.extents())};

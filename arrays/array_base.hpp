@@ -3,9 +3,11 @@
 // ArrayBase: a distributed N-dimensional array of elements of some size. Array<T> (array.hpp) gives
 // it a type; this half does the work, so that it is compiled once.
 //
-// Every one-sided operation is the same short walk: check the box, then for each of its patches
-// turn patch and local strides into a CopyShape and hand that to rma. Nothing is allocated on the
-// way, and nothing grows with the number of ranks.
+// A one-sided operation is a short walk: check the box, then for each of its patches turn patch and
+// local strides into a CopyShape and hand that to rma. Dense boxes that lie in one block skip the
+// walk, and gets of arrays with a cached mode go by their copy (detail/read_path.hpp). Of several
+// patches on other nodes all but the last are started at once. Nothing grows with the number of
+// ranks.
 //
 // Invariants: 1. the region's slices are as the distribution says, in elements of element_bytes;
 // 2. ghost cells belong to the slice but to no box of the distribution, so one-sided operations
@@ -50,7 +52,7 @@ struct LocalBuffer {
   Strides strides;
 };
 
-/// What is known of the elements where their type isn't.
+/// Run-time description of the element type, for code that isn't templated on it.
 struct ElementKind {
   std::size_t bytes = 0;
   std::string name;
@@ -170,8 +172,8 @@ class ArrayBase {
   /// Collective. Tells what the array will be used for until the next such call: everybody's other
   /// uses are refused with invalid_argument, and copies may serve those that are left (`options`,
   /// for read_only and accumulate_only). It begins with a synchronisation, so that all uses before
-  /// are complete (the access modes of seed 002 §VIII.A). An array whose region was allocated with
-  /// a mode keeps that one; given again, it begins anew, which adds what the copies have.
+  /// are complete (the access modes of [ARMCIMPI12] §VIII.A). An array whose region was allocated
+  /// with a mode keeps that one; given again, it begins anew, which adds what the copies have.
   /// Errors: invalid_argument (options that differ among members or don't fit the mode), no_memory.
   /// Cost: copy_on_each_node takes the array's size on each node if there are several; to add those
   /// up, each node sends its copy once, and all meet as often as there are nodes.
@@ -256,7 +258,8 @@ class ArrayBase {
                                     const Box& box) const;
 
  private:
-  /// What may be done with the array; none when it is closed. Direct is what no copy serves.
+  /// A set of operations: those that the access mode allows now, none when the array is closed. The
+  /// direct_ ones are those that the array itself serves, rather than a copy on the node.
   enum Use : std::uint8_t {
     put = 1,
     get = 2,

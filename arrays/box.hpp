@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "arrays/index.hpp"
@@ -51,9 +52,14 @@ class Box {
   [[nodiscard]] constexpr const Index& hi() const noexcept { return hi_; }
   [[nodiscard]] constexpr std::int64_t lo(int dim) const noexcept { return lo_[dim]; }
   [[nodiscard]] constexpr std::int64_t hi(int dim) const noexcept { return hi_[dim]; }
-  /// The length along one dimension, 0 when empty there.
+  /// The length along one dimension, 0 when empty there; 2^63 − 1 for longer ones.
   [[nodiscard]] constexpr std::int64_t extent(int dim) const noexcept {
-    return std::max<std::int64_t>(hi_[dim] - lo_[dim], 0);
+    if (hi_[dim] <= lo_[dim]) {
+      return 0;
+    }
+    const auto length = static_cast<std::uint64_t>(hi_[dim]) - static_cast<std::uint64_t>(lo_[dim]);
+    return static_cast<std::int64_t>(
+        std::min<std::uint64_t>(length, std::numeric_limits<std::int64_t>::max()));
   }
   [[nodiscard]] constexpr Extents extents() const noexcept {
     Extents extents = Extents::zeros(ndims());

@@ -335,6 +335,12 @@ Status fence_all(std::span<const ChunkOperand> operands) {
 }  // namespace
 
 Status check_operands(std::string_view verb, std::span<const ChunkOperand> operands) {
+  if (operands.size() > max_operands) {
+    return explain(
+        Status::error(Code::invalid_argument, fmt::format("{} operands, and there may be {}",
+                                                          operands.size(), max_operands)),
+        verb);
+  }
   for (const ChunkOperand& operand : operands) {
     TESSERA_RETURN_IF_ERROR(explain(check_operand(operand, operands[0]), verb));
   }

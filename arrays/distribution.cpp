@@ -8,6 +8,7 @@
 
 #include "arrays/detail/distribution_data.hpp"
 #include "arrays/process_grid.hpp"
+#include "arrays/within_memory.hpp"
 
 namespace tessera::arrays {
 namespace {
@@ -97,16 +98,18 @@ Result<Distribution> Distribution::create(std::span<const AxisCut> cuts, const D
   TESSERA_RETURN_IF_ERROR(check_deal(cuts, deal).context(doing));
   TESSERA_RETURN_IF_ERROR(check_options(extents, deal, options).context(doing));
 
-  const bool is_single = deal.is_one_block_per_rank();
-  auto data = std::make_shared<DistributionData>(
-      deal, is_single ? Storage::block_by_block : options.storage);
-  data->extents = extents;
-  std::copy(cuts.begin(), cuts.end(), data->cuts.begin());
-  data->order = options.order;
-  data->is_one_block_per_rank = is_single;
-  data->ghosts = options.ghosts.is_empty() ? Extents::zeros(extents.ndims()) : options.ghosts;
-  TESSERA_RETURN_IF_ERROR(detail::measure(*data).context(doing));
-  return Distribution(Made(), std::move(data));
+  return detail::within_memory([&]() -> Result<Distribution> {
+    const bool is_single = deal.is_one_block_per_rank();
+    auto data = std::make_shared<DistributionData>(
+        deal, is_single ? Storage::block_by_block : options.storage);
+    data->extents = extents;
+    std::copy(cuts.begin(), cuts.end(), data->cuts.begin());
+    data->order = options.order;
+    data->is_one_block_per_rank = is_single;
+    data->ghosts = options.ghosts.is_empty() ? Extents::zeros(extents.ndims()) : options.ghosts;
+    TESSERA_RETURN_IF_ERROR(detail::measure(*data).context(doing));
+    return Distribution(Made(), std::move(data));
+  });
 }
 
 Result<Distribution> Distribution::regular(const Extents& extents, std::int64_t nranks,

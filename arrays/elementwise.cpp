@@ -165,13 +165,15 @@ Status detail::Elementwise<T>::divide(const Part<T>& a, const Part<T>& b, const 
 template <rma::Element T>
 Status detail::Elementwise<T>::maximum(const Part<T>& a, const Part<T>& b, const Part<T>& result) {
   return compute(
-      "maximum", result, [](T x, T y) { return is_less(x, y) || y != y ? y : x; }, {}, a, b);
+      "maximum", result,
+      [](T x, T y) { return !is_nan(x) && (is_less(x, y) || is_nan(y)) ? y : x; }, {}, a, b);
 }
 
 template <rma::Element T>
 Status detail::Elementwise<T>::minimum(const Part<T>& a, const Part<T>& b, const Part<T>& result) {
   return compute(
-      "minimum", result, [](T x, T y) { return is_less(y, x) || y != y ? y : x; }, {}, a, b);
+      "minimum", result,
+      [](T x, T y) { return !is_nan(x) && (is_less(y, x) || is_nan(y)) ? y : x; }, {}, a, b);
 }
 
 template <rma::Element T>
@@ -180,8 +182,11 @@ Status detail::Elementwise<T>::median(const Part<T>& a, const Part<T>& b, const 
   return compute(
       "median", result,
       [](T x, T y, T z) {
+        if (is_nan(x) || is_nan(y)) {
+          return is_nan(x) ? x : y;
+        }
         const auto [low, high] = std::minmax(x, y, is_less<T>);
-        return is_less(z, low) ? low : is_less(high, z) ? high : z;
+        return is_less(z, low) ? low : is_less(high, z) ? high : z;  // z if it is NaN
       },
       {}, a, b, c);
 }

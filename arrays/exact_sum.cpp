@@ -16,6 +16,28 @@ constexpr int least_exponent = -1074;  // of the smallest double
 
 using Bits = __uint128_t;
 
+int width(Bits bits) noexcept {
+  const auto high = static_cast<std::uint64_t>(bits >> 64U);
+  const auto low = static_cast<std::uint64_t>(bits);
+  return static_cast<int>(high != 0 ? 64 + std::bit_width(high) : std::bit_width(low));
+}
+
+// bits · 2^exponent to nearest. The number has more than 53 bits only where ldexp doesn't round.
+double rounded(Bits bits, int exponent, double /*type*/) noexcept {
+  return std::ldexp(static_cast<double>(bits), exponent);
+}
+// By a double that has not been rounded to nearest but to odd, or two roundings could differ from
+// one: its last bit is set if anything but zeros is left out.
+float rounded(Bits bits, int exponent, float /*type*/) noexcept {
+  constexpr int kept = 53;
+  const int left_out = std::max(width(bits) - kept, 0);
+  Bits odd = bits >> left_out;
+  if (odd << left_out != bits) {
+    odd |= 1U;
+  }
+  return static_cast<float>(std::ldexp(static_cast<double>(odd), exponent + left_out));
+}
+
 }  // namespace
 
 void ExactSum::add(double term) noexcept {
@@ -57,13 +79,14 @@ void ExactSum::carry() noexcept {
   additions_ = 0;
 }
 
-double ExactSum::value() const noexcept {
+template <class Real>
+Real ExactSum::value_as() const noexcept {
+  using Limits = std::numeric_limits<Real>;
   if (words_[nans] > 0 || (words_[infinities] > 0 && words_[negative_infinities] > 0)) {
-    return std::numeric_limits<double>::quiet_NaN();
+    return Limits::quiet_NaN();
   }
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   if (words_[infinities] > 0 || words_[negative_infinities] > 0) {
-    return words_[infinities] > 0 ? infinity : -infinity;
+    return words_[infinities] > 0 ? Limits::infinity() : -Limits::infinity();
   }
   ExactSum sum = *this;
   sum.carry();
@@ -91,8 +114,11 @@ double ExactSum::value() const noexcept {
                   [](std::int64_t digit) { return digit != 0; })) {
     bits |= 1U;
   }
-  const double magnitude = std::ldexp(static_cast<double>(bits), exponent);
+  const Real magnitude = rounded(bits, exponent, Real{});
   return is_negative ? -magnitude : magnitude;
 }
+
+template double ExactSum::value_as<double>() const noexcept;
+template float ExactSum::value_as<float>() const noexcept;
 
 }  // namespace tessera::arrays

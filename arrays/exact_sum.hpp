@@ -34,7 +34,10 @@ class ExactSum {
   }
 
   /// The sum, rounded once, to nearest.
-  [[nodiscard]] double value() const noexcept;
+  [[nodiscard]] double value() const noexcept { return value_as<double>(); }
+  /// The same as a float or a double.
+  template <class Real>
+  [[nodiscard]] Real value_as() const noexcept;
 
   /// What must be added, word by word, to combine two sums; carries are done, so that 2^30 of them
   /// can be.

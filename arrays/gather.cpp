@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arrays/distribution.hpp"
+#include "arrays/within_memory.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::arrays {
@@ -280,8 +281,10 @@ Status transfer_elements(const ArrayBase& array, const Places& places, void* val
     status = check_places(array, places);
   }
   if (status.ok()) {
-    status = ElementMover(array.where_to(transfer.kind), transfer, static_cast<std::byte*>(values))
-                 .run(places);
+    status = detail::within_memory([&] {
+      return ElementMover(array.where_to(transfer.kind), transfer, static_cast<std::byte*>(values))
+          .run(places);
+    });
   }
   return status.ok() ? Status() : attempt(std::move(status));
 }

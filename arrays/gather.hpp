@@ -13,7 +13,8 @@
 //
 // All are one-sided, and complete as get, put and accumulate are. Every place is checked before
 // anything moves. Errors: out_of_range, which names the entry of the list; invalid_argument (fewer
-// values than places); and those of get, put and accumulate.
+// values than places); and those of get, put and accumulate. no_memory, when some elements may have
+// moved.
 // Cost: O(places), the lists of two batches; nothing that grows with the number of ranks.
 #pragma once
 

@@ -136,7 +136,11 @@ T mean(T a, T b) {
     return static_cast<T>((static_cast<Wide>(a) + static_cast<Wide>(b)) / 2);
   } else {
     using Real = decltype(std::real(a));
-    return (a + b) * Real{0.5};
+    constexpr Real half{0.5};
+    const T sum = a + b;
+    // Of large ones only the sum is beyond all numbers.
+    const bool is_finite = std::isfinite(std::real(sum)) && std::isfinite(std::imag(sum));
+    return is_finite ? sum * half : a * half + b * half;
   }
 }
 

@@ -28,8 +28,8 @@ namespace tessera::arrays {
 
 namespace detail {
 
-/// Collective over the team of `options`, which is set to what it stands for. An array of zeros on
-/// the members that share a node.
+/// Collective over the team of `options`, which is set to all ranks where it is empty. An array of
+/// zeros on the members that share a node.
 rma::Result<ArrayBase> create_copy_on_node(const rma::Job& job, const Extents& extents,
                                            const ElementKind& element, ArrayOptions& options);
 /// Collective over `team`, of which `copy` is this node's. As Mirrored's functions.

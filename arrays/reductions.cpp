@@ -27,6 +27,20 @@ namespace {
 // Terms are added in so many sums that run side by side, in vectors.
 constexpr std::int64_t lanes = 16;
 
+// What elements are added in: floats as doubles, as their sums stop at 2^24 ones.
+template <class T>
+struct SumOf {
+  using Type = T;
+};
+template <>
+struct SumOf<float> {
+  using Type = double;
+};
+template <>
+struct SumOf<std::complex<float>> {
+  using Type = std::complex<double>;
+};
+
 // A sum of terms as they come, in lanes.
 template <rma::Element T>
 class LaneSum {
@@ -82,9 +96,11 @@ class ExactProducts {
   [[nodiscard]] T value() const noexcept {
     if constexpr (rma::ComplexElement<T>) {
       using Real = typename T::value_type;
-      return T(static_cast<Real>(real_.value()), static_cast<Real>(imaginary_.value()));
-    } else {
+      return T(real_.template value_as<Real>(), imaginary_.template value_as<Real>());
+    } else if constexpr (rma::IntegerElement<T>) {
       return static_cast<T>(real_.value());
+    } else {
+      return real_.template value_as<T>();
     }
   }
 
@@ -113,8 +129,9 @@ rma::Team& team_of(const Part<T>& part) {
 // The sum of term(a, b) over all elements, as it comes.
 template <class T, class Term>
 Result<T> sum_of(std::string_view verb, const Part<T>& a, const Part<T>& b, Term&& term) {
+  using Sum = typename SumOf<T>::Type;
   const std::array operands{reads(a), reads(b)};
-  LaneSum<T> sum;
+  LaneSum<Sum> sum;
   TESSERA_RETURN_IF_ERROR(see_chunks(verb, operands, [&](const Chunk& chunk) {
     const LoopNest nest = loop_nest(chunk, 2);
     const bool dense = detail::is_dense(nest, 2);
@@ -124,15 +141,16 @@ Result<T> sum_of(std::string_view verb, const Part<T>& a, const Part<T>& b, Term
       const std::int64_t step_x = nest.run.strides[0];
       const std::int64_t step_y = nest.run.strides[1];
       if (dense) {
-        sum.add_run(nest.run.count, [&](std::int64_t i) { return term(x[i], y[i]); });
+        sum.add_run(nest.run.count, [&](std::int64_t i) { return term(Sum(x[i]), Sum(y[i])); });
       } else {
         sum.add_run(nest.run.count,
-                    [&](std::int64_t i) { return term(x[i * step_x], y[i * step_y]); });
+                    [&](std::int64_t i) { return term(Sum(x[i * step_x]), Sum(y[i * step_y])); });
       }
     });
     return Status();
   }));
-  return team_of(a).allreduce(sum.value(), Reduction::sum);
+  TESSERA_ASSIGN_OR_RETURN(const Sum of_all, team_of(a).allreduce(sum.value(), Reduction::sum));
+  return static_cast<T>(of_all);
 }
 
 // The exact sum of first(a, b) · second(a, b) over all elements.
@@ -220,23 +238,23 @@ Result<double> sum_of_squares(const Part<T>& a, double scale, const ReduceOption
 template <rma::Element T>
 Result<T> detail::Reductions<T>::sum(const Part<T>& a, const ReduceOptions& options) {
   return is_exact<T>(options) ? exact_sum_of("sum", a, a, [](T x, T) { return std::pair(x, T{1}); })
-                              : sum_of("sum", a, a, [](T x, T) { return x; });
+                              : sum_of("sum", a, a, [](auto x, auto) { return x; });
 }
 
 template <rma::Element T>
 Result<T> detail::Reductions<T>::dot(const Part<T>& a, const Part<T>& b,
                                      const ReduceOptions& options) {
   return is_exact<T>(options) ? exact_sum_of("dot", a, b, [](T x, T y) { return std::pair(x, y); })
-                              : sum_of("dot", a, b, [](T x, T y) { return multiply(x, y); });
+                              : sum_of("dot", a, b, [](auto x, auto y) { return multiply(x, y); });
 }
 
 template <rma::Element T>
 Result<T> detail::Reductions<T>::dot_conjugated(const Part<T>& a, const Part<T>& b,
                                                 const ReduceOptions& options) {
-  return is_exact<T>(options)
-             ? exact_sum_of("dot_conjugated", a, b,
-                            [](T x, T y) { return std::pair(conjugate(x), y); })
-             : sum_of("dot_conjugated", a, b, [](T x, T y) { return multiply(conjugate(x), y); });
+  return is_exact<T>(options) ? exact_sum_of("dot_conjugated", a, b,
+                                             [](T x, T y) { return std::pair(conjugate(x), y); })
+                              : sum_of("dot_conjugated", a, b,
+                                       [](auto x, auto y) { return multiply(conjugate(x), y); });
 }
 
 template <rma::Element T>
@@ -412,21 +430,12 @@ struct Candidate {
 };
 
 template <class T>
-bool is_nan(T x) {
-  if constexpr (rma::IntegerElement<T>) {
-    return false;
-  } else {
-    return std::isnan(magnitude(x));
-  }
-}
-
-template <class T>
 bool is_better(const Candidate<T>& a, const Candidate<T>& b, bool largest) {
   if (a.place < 0 || b.place < 0) {
     return b.place < 0 && a.place >= 0;
   }
-  if (is_nan(a.value) != is_nan(b.value)) {
-    return is_nan(b.value);
+  if (detail::is_nan(a.value) != detail::is_nan(b.value)) {
+    return detail::is_nan(b.value);
   }
   const bool is_less = detail::is_less(a.value, b.value);
   const bool is_more = detail::is_less(b.value, a.value);

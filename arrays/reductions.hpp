@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What arrays, and parts of them, come to: sums, dot products, norms, and the largest and smallest
+// Reductions over arrays and parts of them: sums, dot products, norms, and the largest and smallest
 // element.
 //
 //     const double s = dot(a, b).value();
@@ -17,7 +17,8 @@
 // bits; it takes some ten times as long in cache, and little more where memory is the limit.
 //
 // Sums have the elements' type: integers wrap, so those of narrow ones may need reduce()
-// (transform.hpp) with a wider value.
+// (transform.hpp) with a wider value. Floats are added as doubles, and rounded once more at the
+// end.
 //
 // Errors of all: as in elementwise.hpp; the same options on all members.
 #pragma once

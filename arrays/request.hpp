@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a member was asked for, as one word: Team::agree() compares those of all members,
-// so a collective operation that they call with different arguments is an error on each of them.
+// Internal, for the layers above, too. What a member was asked for, as one word: Team::agree()
+// compares those of all members, so a collective operation that they call with different arguments
+// is an error on each of them.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Members of a team compare what each of them was asked for.
+// Internal, for the layers above, too. Members of a team compare what each of them was asked for.
 #pragma once
 
 #include <fmt/format.h>

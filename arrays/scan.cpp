@@ -12,6 +12,7 @@
 #include "arrays/detail/arithmetic.hpp"
 #include "arrays/shared_memory.hpp"
 #include "arrays/transform.hpp"
+#include "arrays/within_memory.hpp"
 
 namespace tessera::arrays {
 
@@ -81,13 +82,15 @@ struct Share {
   std::int64_t hi = 0;
   std::int64_t piece = 1;
 
-  // Calls body(lo, count) for each piece.
+  // Calls body(lo, count) for each piece; no_memory where that gets none.
   template <class Body>
   Status for_each_piece(Body&& body) const {
-    for (std::int64_t at = lo; at < hi; at += piece) {
-      TESSERA_RETURN_IF_ERROR(body(at, std::min(piece, hi - at)));
-    }
-    return {};
+    return detail::within_memory([&]() -> Status {
+      for (std::int64_t at = lo; at < hi; at += piece) {
+        TESSERA_RETURN_IF_ERROR(body(at, std::min(piece, hi - at)));
+      }
+      return {};
+    });
   }
 };
 
@@ -271,7 +274,9 @@ Result<Packing> begin_packing(std::string_view verb, const ChunkOperand& loose,
   TESSERA_ASSIGN_OR_RETURN(const Share share,
                            share_of(team, loose.box.extent(0), result.array->element_bytes()));
   Packing packing{share, MaskReader(mask), {}};
-  TESSERA_ASSIGN_OR_RETURN(packing.selected, count_selected(team, share, packing.flags));
+  const auto selected = count_selected(team, share, packing.flags);
+  TESSERA_RETURN_IF_ERROR(Status(selected.status()).context(verb));
+  packing.selected = *selected;
   TESSERA_RETURN_IF_ERROR(check_selected(verb, packing.selected, packed));
   return packing;
 }

@@ -13,8 +13,8 @@
 // and end with a synchronisation. Each rank works on an equal part of the vector, twice: once for
 // what it means to those behind, then for the result.
 // Errors: as in elementwise.hpp, for scalars and kinds too; invalid_argument for other than
-// vectors, a mask that isn't of integers, or a result that is too short. Cost: O(length / ranks),
-// buffers of chunk_bytes.
+// vectors, a mask that isn't of integers, or a result that is too short; no_memory, and the result
+// is unspecified. Cost: O(length / ranks), buffers of chunk_bytes.
 #pragma once
 
 #include <complex>

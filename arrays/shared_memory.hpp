@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Arrays that lie over each other's memory (overlay): what is written through the one is
-// read through the other.
+// Internal, for the layers above, too. Arrays that lie over each other's memory (overlay): what is
+// written through the one is read through the other.
 #pragma once
 
 #include "arrays/array_base.hpp"

@@ -9,7 +9,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <string>
+#include <string_view>
 
 #include "arrays/elementwise.hpp"
 #include "arrays/transform.hpp"
@@ -17,26 +20,47 @@
 
 namespace tessera::arrays {
 
+namespace detail {
+
+// Steps are at least 0, so that numbers below it can stand for what makes them meaningless, the
+// worse for the smaller one.
+inline constexpr double step_of_nan = -1;
+
+inline rma::Status not_a_number(std::string_view verb, const ArrayBase& x) {
+  return rma::Status::error(rma::Code::invalid_argument,
+                            std::string(verb) + ": " + x.describe() +
+                                " or another operand has an element that is not a number");
+}
+
+}  // namespace detail
+
 /// Collective. The largest step with which no element of x + step · dx is negative; infinite where
-/// dx has no negative element. Errors: also invalid_argument when x has a negative element.
+/// dx has no negative element. Errors: also invalid_argument when x has a negative element, or x or
+/// dx one that is not a number.
 template <Operand X, OperandLike<X> Dx>
 requires rma::RealElement<ElementOf<X>> rma::Result<double> step_max(const X& x, const Dx& dx) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  // Steps are at least 0, so that −infinity can stand for an x that is negative.
-  TESSERA_ASSIGN_OR_RETURN(
-      const double step,
-      reduce(
-          infinity, rma::Reduction::min,
-          [](double least, ElementOf<X> at, ElementOf<X> direction) {
-            const auto x_i = static_cast<double>(at);
-            const auto dx_i = static_cast<double>(direction);
-            return x_i < 0 ? -infinity : dx_i < 0 ? std::min(least, -x_i / dx_i) : least;
-          },
-          x, dx));
-  if (step < 0) {
+  constexpr double of_negative = -infinity;
+  TESSERA_ASSIGN_OR_RETURN(const double step,
+                           reduce(
+                               infinity, rma::Reduction::min,
+                               [](double least, ElementOf<X> at, ElementOf<X> direction) {
+                                 const auto x_i = static_cast<double>(at);
+                                 const auto dx_i = static_cast<double>(direction);
+                                 const double step_i = dx_i < 0 ? -x_i / dx_i : infinity;
+                                 return x_i < 0 ? of_negative
+                                        : std::isnan(x_i) || std::isnan(dx_i) || std::isnan(step_i)
+                                            ? std::min(least, detail::step_of_nan)
+                                            : std::min(least, step_i);
+                               },
+                               x, dx));
+  if (step == of_negative) {
     return rma::Status::error(
         rma::Code::invalid_argument,
         "step_max: " + part(x).array().describe() + " has a negative element");
+  }
+  if (step == detail::step_of_nan) {
+    return detail::not_a_number("step_max", part(x).array());
   }
   return step;
 }
@@ -50,7 +74,7 @@ struct StepBounds {
 
 /// Collective. For each element with dx ≠ 0 the step that leads it to its bound: the upper one if
 /// dx is positive, the lower one if it is negative. Where there are none, first and first_positive
-/// are infinite and last is 0.
+/// are infinite and last is 0. Errors: also invalid_argument when such a step is not a number.
 template <Operand X, OperandLike<X> Dx, OperandLike<X> Lower, OperandLike<X> Upper>
 requires rma::RealElement<ElementOf<X>> rma::Result<StepBounds> step_bounds(const X& x,
                                                                             const Dx& dx,
@@ -68,6 +92,13 @@ requires rma::RealElement<ElementOf<X>> rma::Result<StepBounds> step_bounds(cons
         },
         x, dx, lower, upper);
   };
+  TESSERA_ASSIGN_OR_RETURN(const double nans,
+                           fold(0, rma::Reduction::max, [](double seen, double step) {
+                             return std::isnan(step) ? 1.0 : seen;
+                           }));
+  if (nans > 0) {
+    return detail::not_a_number("step_bounds", part(x).array());
+  }
   StepBounds bounds;
   TESSERA_ASSIGN_OR_RETURN(bounds.first,
                            fold(infinity, rma::Reduction::min,

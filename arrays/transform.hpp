@@ -71,6 +71,8 @@ void for_each_place(const Chunk& chunk, Body&& body) {
 /// Collective. out = function(in, …), element by element.
 template <Operand Out, class Function, Operand... In>
 rma::Status transform(Out&& out, Function&& function, const In&... in) {
+  static_assert(1 + sizeof...(In) <= max_operands,
+                "transform() takes at most 5 operands beside the result");
   const std::array operands{writes(out), reads(in)...};
   return on_chunks("transform", operands, [&](const Chunk& chunk) {
     detail::for_each_place<ElementOf<Out>, const ElementOf<In>...>(
@@ -116,6 +118,7 @@ rma::Status for_each_element(A&& operand, Function&& function) {
 template <rma::Element Value, class Function, Operand A, Operand... In>
 rma::Result<Value> reduce(Value start, rma::Reduction reduction, Function&& function, const A& a,
                           const In&... in) {
+  static_assert(1 + sizeof...(In) <= max_operands, "reduce() takes at most 6 operands");
   const std::array operands{reads(a), reads(in)...};
   TESSERA_RETURN_IF_ERROR(
       begin_on_chunks("reduce", operands, {}, {}, detail::Request().add(start).add(reduction)));

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A member of a collective that gets no memory tells the others, instead of leaving them
-// waiting behind an exception.
+// Internal, for the layers above, too. A member of a collective that gets no memory tells the
+// others, instead of leaving them waiting behind an exception.
 #pragma once
 
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "rma/status.hpp"
 
 namespace tessera::arrays::detail {
 
-/// Local. What body() returns. Errors: also no_memory with the text `refusal`, when it gets none.
+/// Local. What body() returns, a Status or a Result. Errors: also no_memory with the text
+/// `refusal`, when it gets none.
 template <class Body>
-rma::Status within_memory(
+std::invoke_result_t<Body> within_memory(
     Body&& body,
     std::string_view refusal = "this rank gets no memory for what it works on at once") {
   try {

@@ -15,6 +15,7 @@
 #include "linalg/detail/blas_library.hpp"
 #include "linalg/detail/by_type.hpp"
 #include "linalg/detail/lapack_pointer.hpp"
+#include "linalg/detail/positive_diagonal.hpp"
 
 namespace tessera::linalg {
 
@@ -256,10 +257,11 @@ Status potrf(Triangle triangle, const LocalMatrix<T>& a) {
   const auto info = routine<T>(LAPACKE_spotrf_work, LAPACKE_dpotrf_work, LAPACKE_cpotrf_work,
                                LAPACKE_zpotrf_work)(LAPACK_COL_MAJOR, is_upper ? 'U' : 'L', to.rows,
                                                     lapack_pointer(a.data), to.leading);
-  if (info != 0) {
+  const std::int64_t order = info != 0 ? info : detail::first_not_positive(a);
+  if (order != 0) {
     return mismatch("potrf", fmt::format("the leading part of {0} x {0} of A ({1} x {1}) is not "
                                          "positive definite",
-                                         info, a.rows));
+                                         order, a.rows));
   }
   return {};
 }

@@ -7,7 +7,7 @@
 
 #include "arrays/within_memory.hpp"
 #include "linalg/blas_threads.hpp"
-#include "linalg/detail/same_on_all.hpp"
+#include "linalg/detail/begin_together.hpp"
 #include "linalg/variants/contract_stationary_c.hpp"
 
 namespace tessera::linalg {

@@ -5,6 +5,7 @@
 
 #include <complex>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/sparse_builder.hpp"
@@ -35,7 +36,8 @@ struct Asked {
 };
 
 template <SparseElement T>
-Status add_sketched(const LocalRows<T>& own, const Asked& asked, SparseBuilder<T>& builder) {
+Status add_sketched(SparseMatrix<T>& matrix, const Asked& asked, SparseBuilder<T>& builder) {
+  TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
   builder.reserve(own.entries());
   for (std::int64_t i = 0; i < own.rows(); ++i) {
     const std::int64_t row = own.first_row() + i;
@@ -49,7 +51,7 @@ Status add_sketched(const LocalRows<T>& own, const Asked& asked, SparseBuilder<T
                                      : builder.add(row, place.bucket, value));
     }
   }
-  return {};
+  return own.end();
 }
 
 }  // namespace
@@ -65,8 +67,9 @@ Result<SparseMatrix<T>> count_sketch(SparseMatrix<T>& matrix, std::int64_t bucke
                                      const SketchOptions& options) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
   const auto attempt = [&](Status status) {
-    return std::move(status).context(
-        fmt::format("sketching {} in {} buckets", matrix.describe(), buckets));
+    return status.ok() ? Status()
+                       : std::move(status).context(
+                             fmt::format("sketching {} in {} buckets", matrix.describe(), buckets));
   };
   Status given;
   if (buckets < 1) {
@@ -81,9 +84,8 @@ Result<SparseMatrix<T>> count_sketch(SparseMatrix<T>& matrix, std::int64_t bucke
   TESSERA_ASSIGN_OR_RETURN(auto builder,
                            SparseBuilder<T>::create(matrix.job(), by_row ? buckets : matrix.rows(),
                                                     by_row ? matrix.columns() : buckets, result));
-  auto own = matrix.local();
-  TESSERA_RETURN_IF_ERROR(
-      attempt(matrix.team().agree(own.ok() ? add_sketched(*own, asked, builder) : own.status())));
+  TESSERA_RETURN_IF_ERROR(attempt(matrix.team().agree(
+      arrays::detail::within_memory([&] { return add_sketched(matrix, asked, builder); }))));
   return builder.assemble();
 }
 

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "arrays/axis_cut.hpp"
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/row_blocks.hpp"
 #include "linalg/detail/row_fetch.hpp"
@@ -43,6 +44,30 @@ void append_inside(const LocalCsr<T>& fetched, const arrays::Box& box, LocalCsr<
                     fetched.value.begin() + (hi - fetched.column.begin()));
     to.row_starts.push_back(std::ssize(to.column));
   }
+}
+
+// One-sided. The part of a matrix in a box.
+template <SparseElement T>
+Result<LocalCsr<T>> get_inside(SparseMatrix<T>& matrix, const arrays::Box& box) {
+  TESSERA_RETURN_IF_ERROR(arrays::check_inside(box, matrix.extents()));
+  LocalCsr<T> all;
+  all.rows = box.extent(0);
+  all.columns = box.extent(1);
+  // Places of rows in parts, too: a row of few entries needs more memory for its place.
+  for (std::int64_t lo = box.lo(0); lo < box.hi(0);) {
+    const std::int64_t hi = std::min(lo + detail::batch_entries / 8, box.hi(0));
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(hi - lo));
+    std::iota(rows.begin(), rows.end(), lo);
+    TESSERA_ASSIGN_OR_RETURN(const auto places, detail::locate_rows(*matrix.pattern(), rows));
+    for (std::span<const detail::RowPlace> left(places); !left.empty();) {
+      const std::size_t count = detail::places_in_batch(left);
+      TESSERA_ASSIGN_OR_RETURN(const auto fetched, detail::fetch_rows(matrix, left.first(count)));
+      append_inside(fetched, box, all);
+      left = left.subspan(count);
+    }
+    lo = hi;
+  }
+  return all;
 }
 
 }  // namespace
@@ -115,13 +140,14 @@ Status SparseMatrix<T>::check_open() const {
 
 template <SparseElement T>
 arrays::Distribution SparseMatrix<T>::column_distribution() const {
-  return *detail::even_rows(columns(), team().size());
+  return detail::even_rows(columns(), team().size()).value();
 }
 
 template <SparseElement T>
 Result<std::vector<TeamRank>> SparseMatrix<T>::column_blocks() {
   TESSERA_ASSIGN_OR_RETURN(LocalRows<T> own, local());
-  const arrays::Distribution blocks = column_distribution();
+  TESSERA_ASSIGN_OR_RETURN(const arrays::Distribution blocks,
+                           detail::even_rows(columns(), team().size()));
   std::vector<bool> has_entries(static_cast<std::size_t>(team().size()), false);
   for (const std::int64_t column : own.columns()) {
     has_entries[static_cast<std::size_t>(blocks.owner({column}).value)] = true;
@@ -144,31 +170,12 @@ Result<LocalRows<T>> SparseMatrix<T>::local() {
 template <SparseElement T>
 Result<LocalCsr<T>> SparseMatrix<T>::get(const arrays::Box& box) {
   TESSERA_RETURN_IF_ERROR(check_open());
-  const auto attempt = [&](Status status) {
-    return std::move(status).context(
+  auto found = arrays::detail::within_memory([&] { return get_inside(*this, box); });
+  if (!found.ok()) {
+    return std::move(found).status().context(
         fmt::format("get of {} of {}", arrays::to_string(box), describe()));
-  };
-  TESSERA_RETURN_IF_ERROR(attempt(arrays::check_inside(box, extents())));
-  LocalCsr<T> all;
-  all.rows = box.extent(0);
-  all.columns = box.extent(1);
-  // Places of rows in parts, too: a row of few entries needs more memory for its place.
-  for (std::int64_t lo = box.lo(0); lo < box.hi(0);) {
-    const std::int64_t hi = std::min(lo + detail::batch_entries / 8, box.hi(0));
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(hi - lo));
-    std::iota(rows.begin(), rows.end(), lo);
-    auto places = detail::locate_rows(*pattern_, rows);
-    TESSERA_RETURN_IF_ERROR(attempt(places.status()));
-    for (std::span<const detail::RowPlace> left(*places); !left.empty();) {
-      const std::size_t count = detail::places_in_batch(left);
-      auto fetched = detail::fetch_rows(*this, left.first(count));
-      TESSERA_RETURN_IF_ERROR(attempt(fetched.status()));
-      append_inside(*fetched, box, all);
-      left = left.subspan(count);
-    }
-    lo = hi;
   }
-  return all;
+  return found;
 }
 
 template <SparseElement T>

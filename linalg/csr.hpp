@@ -112,7 +112,8 @@ class SparseMatrix {
 
   /// One-sided. The entries inside `box`, whose lower corner becomes row 0 and column 0. All of the
   /// matrix if the box is: that is how one rank gets it, and with to_triplets() as triplets. What
-  /// others changed is here if it was synchronised. Errors: out_of_range, closed.
+  /// others changed is here if it was synchronised. Errors: out_of_range, closed,
+  /// no_memory.
   /// Cost: all entries of the box's rows are read, in parts of some MiB.
   [[nodiscard]] rma::Result<LocalCsr<T>> get(const arrays::Box& box);
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/gathered.hpp"
 #include "linalg/detail/matrix_checks.hpp"
@@ -113,14 +114,15 @@ template <Scalar T>
 Result<RealValues<T>> solve_gathered(const Problem& problem) {
   Team& team = problem.team();
   const rma::TeamRank solver{0};
-  RealValues<T> values(static_cast<std::size_t>(problem.a.rows()));
+  RealValues<T> values;
   std::int64_t minor = 0;
-  Status mine;
-  if (team.rank() == solver) {
-    auto solved = solve_here<T>(problem, values);
-    mine = solved.status();
-    minor = solved.ok() ? *solved : 0;
-  }
+  Status mine = arrays::detail::within_memory([&]() -> Status {
+    values.resize(static_cast<std::size_t>(problem.a.rows()));
+    if (team.rank() == solver) {
+      TESSERA_ASSIGN_OR_RETURN(minor, solve_here<T>(problem, values));
+    }
+    return {};
+  });
   TESSERA_RETURN_IF_ERROR(problem.target().sync(std::move(mine)));
   TESSERA_RETURN_IF_ERROR(team.broadcast_value(minor, solver));
   if (minor != 0) {

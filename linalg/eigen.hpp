@@ -20,10 +20,10 @@
 // complete. Complete: at return all members see the vectors; what they wrote before is seen.
 //
 // Errors of all: closed; invalid_argument (not square, extents that don't match, arrays that share
-// elements, members that ask for different things), out_of_range, unsupported (ScaLAPACK was asked
-// for and isn't possible), limit_exceeded (too large to be gathered): nothing was changed.
-// invalid_argument (no convergence, B is not positive definite), no_memory, peer_lost: the vectors
-// are unspecified.
+// elements, members that ask for different things, elements that are read and aren't finite
+// numbers), out_of_range, unsupported (ScaLAPACK was asked for and isn't possible), limit_exceeded
+// (too large to be gathered): nothing was changed. invalid_argument (no convergence, B is not
+// positive definite), no_memory, peer_lost: the vectors are unspecified.
 #pragma once
 
 #include <complex>

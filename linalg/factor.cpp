@@ -30,16 +30,17 @@ struct Prepared {
 };
 
 Result<Prepared> prepare(const MatrixMap& map, const MethodOptions& how, bool uses_scalapack) {
-  const rma::Team& team = map.array->team();
+  rma::Team team = map.array->team();
   const ColumnBlocks blocks = detail::factor_blocks(map, team, how.block);
   if (uses_scalapack) {
     TESSERA_ASSIGN_OR_RETURN(
         WorkMatrix work, variants::scalapack::at(map, team, how.block, WorkMatrix::Use::in_place));
     return Prepared{true, std::move(work), blocks};
   }
-  TESSERA_ASSIGN_OR_RETURN(const arrays::Distribution layout, blocks.distribution());
+  const auto layout = blocks.distribution();
+  TESSERA_RETURN_IF_ERROR(team.agree(layout.status()));
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix work,
-                           WorkMatrix::of(map, team, layout, WorkMatrix::Use::in_place));
+                           WorkMatrix::of(map, team, *layout, WorkMatrix::Use::in_place));
   return Prepared{false, std::move(work), blocks};
 }
 

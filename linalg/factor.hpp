@@ -61,7 +61,8 @@ rma::Result<Pivots> lu(arrays::Array<T>& a, const MethodOptions& options = {}) {
 
 /// Collective over the team of A, m × n. A = Q R by Householder reflections: R takes the upper
 /// triangle's place, the reflectors that below. Returns the min(m, n) factors of the reflectors,
-/// the same on all members. Complete: as cholesky(). Cost: 2 m n² − 2 n³ / 3 operations for m ≥ n.
+/// the same on all members. Complete: as cholesky(). Errors: also invalid_argument when an element
+/// is not a finite number. Cost: 2 m n² − 2 n³ / 3 operations for m ≥ n.
 template <Scalar T>
 rma::Result<std::vector<T>> qr(const MatrixPatch<T>& a, const MethodOptions& options = {});
 template <Scalar T>

@@ -11,8 +11,8 @@
 
 #include "arrays/within_memory.hpp"
 #include "linalg/blas_threads.hpp"
+#include "linalg/detail/begin_together.hpp"
 #include "linalg/detail/matrix_checks.hpp"
-#include "linalg/detail/same_on_all.hpp"
 #include "linalg/variants/gemm_stationary_c.hpp"
 
 namespace tessera::linalg {

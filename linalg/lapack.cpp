@@ -12,7 +12,9 @@
 #include <string_view>
 
 #include "linalg/detail/by_type.hpp"
+#include "linalg/detail/finite.hpp"
 #include "linalg/detail/lapack_pointer.hpp"
+#include "linalg/detail/positive_diagonal.hpp"
 
 namespace tessera::linalg::lapack {
 
@@ -59,6 +61,20 @@ Status check(std::string_view routine_name, const LocalMatrix<T>& matrix) {
   return {};
 }
 
+enum class Read { all, lower };
+
+template <Scalar T>
+Status check_finite(std::string_view name, const LocalMatrix<T>& a, Read read = Read::all) {
+  for (std::int64_t j = 0; j < a.columns; ++j) {
+    for (std::int64_t i = read == Read::lower ? j : 0; i < a.rows; ++i) {
+      if (!detail::is_finite(a(i, j))) {
+        return detail::not_finite(name);
+      }
+    }
+  }
+  return {};
+}
+
 // What a routine says besides numbers of its own.
 Status status_of(std::string_view routine_name, lapack_int info) {
   if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR) {
@@ -84,18 +100,6 @@ Status converged(std::string_view routine_name, lapack_int info) {
   return {};
 }
 
-// 1 + the first place of a factor's diagonal that is no positive number, 0 if there is none:
-// OpenBLAS goes on with NaN.
-template <Scalar T>
-std::int64_t first_not_positive(const LocalMatrix<T>& factor) {
-  for (std::int64_t i = 0; i < factor.rows; ++i) {
-    if (!(std::real(factor.data[i * (factor.row_stride + factor.column_stride)]) > 0)) {
-      return i + 1;
-    }
-  }
-  return 0;
-}
-
 }  // namespace
 
 template <Scalar T>
@@ -109,7 +113,7 @@ Result<std::int64_t> cholesky(blas::Triangle triangle, const LocalMatrix<T>& a) 
       LAPACK_COL_MAJOR, triangle == blas::Triangle::upper ? 'U' : 'L', count(a.rows),
       lapack_pointer(a.data), leading(a));
   TESSERA_RETURN_IF_ERROR(status_of("potrf", info));
-  return info != 0 ? info : first_not_positive(a);
+  return info != 0 ? info : detail::first_not_positive(a);
 }
 
 template <Scalar T>
@@ -135,6 +139,7 @@ Status qr(const LocalMatrix<T>& a, std::span<T> tau) {
   if (a.is_empty()) {
     return {};
   }
+  TESSERA_RETURN_IF_ERROR(check_finite("A", a));
   return status_of("geqrf",
                    routine<T>(LAPACKE_sgeqrf, LAPACKE_dgeqrf, LAPACKE_cgeqrf, LAPACKE_zgeqrf)(
                        LAPACK_COL_MAJOR, count(a.rows), count(a.columns), lapack_pointer(a.data),
@@ -163,6 +168,7 @@ Status eigen(bool wants_vectors, const LocalMatrix<T>& a, std::span<RealOf<T>> v
   if (a.is_empty()) {
     return {};
   }
+  TESSERA_RETURN_IF_ERROR(check_finite("A", a, Read::lower));
   return converged("syevd",
                    routine<T>(LAPACKE_ssyevd, LAPACKE_dsyevd, LAPACKE_cheevd, LAPACKE_zheevd)(
                        LAPACK_COL_MAJOR, wants_vectors ? 'V' : 'N', 'L', count(a.rows),
@@ -177,6 +183,8 @@ Result<std::int64_t> eigen_generalised(bool wants_vectors, const LocalMatrix<T>&
   if (a.is_empty()) {
     return 0;
   }
+  TESSERA_RETURN_IF_ERROR(check_finite("A", a, Read::lower));
+  TESSERA_RETURN_IF_ERROR(check_finite("B", b, Read::lower));
   const lapack_int info =
       routine<T>(LAPACKE_ssygvd, LAPACKE_dsygvd, LAPACKE_chegvd, LAPACKE_zhegvd)(
           LAPACK_COL_MAJOR, 1, wants_vectors ? 'V' : 'N', 'L', count(a.rows),
@@ -198,6 +206,7 @@ Status svd(const LocalMatrix<T>& a, std::span<RealOf<T>> values, const LocalMatr
   if (a.is_empty()) {
     return {};
   }
+  TESSERA_RETURN_IF_ERROR(check_finite("A", a));
   return converged("gesdd",
                    routine<T>(LAPACKE_sgesdd, LAPACKE_dgesdd, LAPACKE_cgesdd, LAPACKE_zgesdd)(
                        LAPACK_COL_MAJOR, u.is_empty() ? 'N' : 'S', count(a.rows), count(a.columns),

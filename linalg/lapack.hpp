@@ -2,7 +2,7 @@
 //
 // More local kernels: LAPACK on column-major matrices in this process's memory, by type.
 //
-// Where blas.hpp has potrf and getrf with a message, here are those that tell a number, for callers
+// These return LAPACK's `info`, where potrf and getrf of blas.hpp make a message of it: for callers
 // that have a better name for what went wrong. All matrices have row_stride 1.
 //
 // Errors of all: limit_exceeded (an extent or stride beyond 2^31 − 1), invalid_argument (another

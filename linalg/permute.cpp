@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "arrays/shared_memory.hpp"
+#include "linalg/detail/begin_together.hpp"
 #include "linalg/detail/box_panel.hpp"
 #include "linalg/detail/matrix_checks.hpp"
-#include "linalg/detail/same_on_all.hpp"
 #include "linalg/detail/strided_loop.hpp"
 
 namespace tessera::linalg {

@@ -66,8 +66,8 @@ requires std::is_same_v<arrays::ElementOf<Out>, arrays::ElementOf<In>> rma::Stat
                  options);
 }
 
-/// Collective over the team of `out`. out(i, j) = in(j, i); as permute(). The result is the first
-/// argument, not as of copy(from, to), nor as of GA_Transpose.
+/// Collective over the team of `out`. out(i, j) = in(j, i); as permute(). Mind the order: the
+/// result is the first argument, unlike those of arrays::copy(from, to) and GA_Transpose.
 template <arrays::Operand Out, arrays::Operand In>
 rma::Status transpose(const Out& out, const In& in, const PermuteOptions& options = {}) {
   return permute(out, in, {1, 0}, options);

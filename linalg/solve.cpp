@@ -4,9 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <complex>
+#include <limits>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/local_loops.hpp"
 #include "linalg/detail/matrix_checks.hpp"
@@ -63,9 +68,10 @@ Result<arrays::Distribution> column_layout(const MatrixMap& map, const Team& tea
   return layout;
 }
 
-Result<WorkMatrix> whole_columns(const MatrixMap& map, const Team& team, Use use) {
-  TESSERA_ASSIGN_OR_RETURN(const arrays::Distribution layout, column_layout(map, team));
-  return WorkMatrix::of(map, team, layout, use);
+Result<WorkMatrix> whole_columns(const MatrixMap& map, Team team, Use use) {
+  const auto layout = column_layout(map, team);
+  TESSERA_RETURN_IF_ERROR(team.agree(layout.status()));
+  return WorkMatrix::of(map, team, *layout, use);
 }
 
 // Collective. Applies `solver` to this rank's columns of B.
@@ -115,10 +121,11 @@ struct OwnCopy {
   WorkMatrix work;
 };
 
-Result<OwnCopy> own_copy(const MatrixMap& map, const Team& team, const MethodOptions& how) {
+Result<OwnCopy> own_copy(const MatrixMap& map, Team team, const MethodOptions& how) {
   const ColumnBlocks blocks = detail::factor_blocks(map, team, how.block);
-  TESSERA_ASSIGN_OR_RETURN(const arrays::Distribution layout, blocks.distribution());
-  TESSERA_ASSIGN_OR_RETURN(WorkMatrix work, WorkMatrix::of(map, team, layout, Use::copy));
+  const auto layout = blocks.distribution();
+  TESSERA_RETURN_IF_ERROR(team.agree(layout.status()));
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix work, WorkMatrix::of(map, team, *layout, Use::copy));
   return OwnCopy{blocks, std::move(work)};
 }
 
@@ -160,17 +167,59 @@ Status solve_definite_own(const MatrixMap& a, const MatrixMap& b, const Cholesky
 
 template <Scalar T>
 Status invert_definite_own(const MatrixMap& a, const CholeskyOptions& options) {
-  const Team& team = a.array->team();
+  Team& team = a.array->team();
   TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, own_cholesky<T>(a, team, options));
   const ColumnBlocks blocks = detail::even_blocks(a, team);
-  TESSERA_ASSIGN_OR_RETURN(const arrays::Distribution layout, blocks.distribution());
-  TESSERA_ASSIGN_OR_RETURN(WorkMatrix inverse, WorkMatrix::zeros(*a.array, team, layout));
+  const auto layout = blocks.distribution();
+  TESSERA_RETURN_IF_ERROR(team.agree(layout.status()));
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix inverse, WorkMatrix::zeros(*a.array, team, *layout));
   const LocalMatrix<T> x = inverse.local<T>();
   for (std::int64_t column = 0; column < x.columns; ++column) {
     x(blocks.block(blocks.rank).lo + column, column) = T{1};
   }
   return inverse.store(a, solve_cholesky_columns<T>(factor_map(copy, options.triangle),
                                                     options.triangle, copy.blocks.width, x));
+}
+
+// Collective. Whether no column of a matrix that qr() has factored is, but for rounding, a sum of
+// those before it: then its element on R's diagonal is left of it by rounding alone.
+template <Scalar T>
+Status check_independent(WorkMatrix& factored, std::int64_t rows, std::int64_t columns) {
+  if (columns == 0) {
+    return {};
+  }
+  std::vector<double> of_column;
+  TESSERA_RETURN_IF_ERROR(factored.team().agree(arrays::detail::within_memory([&] {
+    of_column.resize(static_cast<std::size_t>(2 * columns));
+    return Status();
+  })));
+  const std::span<double> largest = std::span(of_column).first(static_cast<std::size_t>(columns));
+  const std::span<double> diagonal = std::span(of_column).last(static_cast<std::size_t>(columns));
+  for (const arrays::Patch& block : factored.layout().blocks(factored.team().rank())) {
+    const auto* const data =
+        reinterpret_cast<const T*>(factored.array().region().local()) + block.offset;
+    for (std::int64_t j = block.box.lo(1); j < block.box.hi(1); ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      for (std::int64_t i = block.box.lo(0); i < std::min(block.box.hi(0), j + 1); ++i) {
+        const double size =
+            std::abs(std::complex<double>(data[(i - block.box.lo(0)) * block.strides[0] +
+                                               (j - block.box.lo(1)) * block.strides[1]]));
+        largest[at] = std::max(largest[at], size);
+        diagonal[at] = i == j ? size : diagonal[at];
+      }
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(factored.team().allreduce(std::span(of_column), rma::Reduction::max));
+  const double rounding =
+      static_cast<double>(rows) * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
+  for (std::size_t j = 0; j < largest.size(); ++j) {
+    if (diagonal[j] <= rounding * largest[j]) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("column {} of A depends on those before it", j))
+          .hint("leave it out, or use svd() for the shortest of all solutions");
+    }
+  }
+  return {};
 }
 
 template <Scalar T>
@@ -180,6 +229,7 @@ Status least_squares_own(const MatrixMap& a, const MatrixMap& b, const MatrixMap
   TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, own_copy(a, team, how));
   TESSERA_ASSIGN_OR_RETURN(const std::vector<T> tau,
                            variants::qr_by_columns<T>(copy.work, copy.blocks));
+  TESSERA_RETURN_IF_ERROR(check_independent<T>(copy.work, a.rows(), a.columns()));
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix c, whole_columns(b, team, Use::copy));
   const LocalMatrix<T> columns = c.local<T>();
   Status mine = variants::multiply_by_q<T>(copy.work.map(), tau, true, copy.blocks.width, columns);
@@ -296,7 +346,7 @@ Status least_squares_library(const MatrixMap& a, const MatrixMap& b, const Matri
                              const MethodOptions& how) {
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix work, library::at(a, x.array->team(), how.block, Use::copy));
   TESSERA_ASSIGN_OR_RETURN(const std::vector<T> tau, library::Routines<T>::qr(work));
-  TESSERA_RETURN_IF_ERROR(check_diagonal<T>(work));
+  TESSERA_RETURN_IF_ERROR(check_independent<T>(work, a.rows(), a.columns()));
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix c, library::beside(work, b, Use::copy));
   TESSERA_RETURN_IF_ERROR(library::Routines<T>::multiply_by_q_adjoint(work, tau, c));
   return c.store(x, library::Routines<T>::solve_triangular({.triangle = Triangle::upper}, work, c));

@@ -84,7 +84,8 @@ rma::Status invert_positive_definite(const MatrixPatch<T>& a, const CholeskyOpti
 
 /// Collective over the team of X. X (n × r) with the least ‖A X − B‖ in each column, of A (m × n)
 /// with m ≥ n and independent columns; A and B (m × r) stay as they are. By QR.
-/// Errors: also invalid_argument when columns are dependent exactly.
+/// Errors: also invalid_argument when a column depends on those before it, which is when all but
+/// m ε of it, ε being T's, lies in their span.
 template <Scalar T>
 rma::Status least_squares(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MatrixPatch<T>& x,
                           const MethodOptions& options = {});

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/row_blocks.hpp"
 #include "linalg/detail/triplet_exchange.hpp"
@@ -14,6 +15,7 @@
 namespace tessera::linalg {
 
 using arrays::Distribution;
+using arrays::detail::within_memory;
 using rma::Code;
 using rma::Region;
 using rma::Result;
@@ -61,6 +63,24 @@ Status count_rows(rma::Job& job, const Region& counters, const Distribution& eve
   return fragments.empty() ? Status() : send();
 }
 
+// One-sided. The same for the rows of some entries, not all at once.
+template <SparseElement T>
+Status count_entries(rma::Job& job, const Region& counters, const Distribution& even,
+                     std::span<const Triplet<T>> entries) {
+  constexpr std::size_t batch = std::size_t{1} << 16U;
+  std::vector<std::int64_t> rows;
+  while (!entries.empty()) {
+    const auto together = entries.first(std::min(batch, entries.size()));
+    rows.clear();
+    for (const Triplet<T>& entry : together) {
+      rows.push_back(entry.row);
+    }
+    TESSERA_RETURN_IF_ERROR(count_rows(job, counters, even, rows));
+    entries = entries.subspan(together.size());
+  }
+  return {};
+}
+
 }  // namespace
 
 template <SparseElement T>
@@ -74,12 +94,13 @@ Result<SparseBuilder<T>> SparseBuilder<T>::create(const rma::Job& job, std::int6
   };
   const auto blocks = chosen_rows(rows, columns, team.size(), options);
   TESSERA_RETURN_IF_ERROR(attempt(team.agree(blocks.status())));
-  const std::uint64_t mine =
-      (arrays::fingerprint(*blocks) * 31 + static_cast<std::uint64_t>(columns)) * 31 +
-      static_cast<std::uint64_t>(options.balance) * 31 +
-      static_cast<std::uint64_t>(rma::element_type<T>());
+  const auto given = arrays::detail::Request()
+                         .add(arrays::fingerprint(*blocks))
+                         .add(columns)
+                         .add(options.balance)
+                         .add(rma::element_type<T>());
   TESSERA_RETURN_IF_ERROR(attempt(detail::check_same_on_all(
-      team, mine, "sparse matrix",
+      team, given.hash(), "sparse matrix",
       "all members must give the same element type, extents and options")));
   return SparseBuilder(job, std::move(team), *blocks, columns, options);
 }
@@ -100,8 +121,10 @@ Status SparseBuilder<T>::explain(std::int64_t row, std::int64_t column) const {
 template <SparseElement T>
 Status SparseBuilder<T>::add(std::int64_t row, std::int64_t column, T value) {
   TESSERA_RETURN_IF_ERROR(check(row, column));
-  added_.push_back({row, column, value});
-  return {};
+  return within_memory([&] {
+    added_.push_back({row, column, value});
+    return Status();
+  });
 }
 
 template <SparseElement T>
@@ -109,8 +132,10 @@ Status SparseBuilder<T>::add(std::span<const Triplet<T>> entries) {
   for (const Triplet<T>& entry : entries) {
     TESSERA_RETURN_IF_ERROR(check(entry.row, entry.column));
   }
-  added_.insert(added_.end(), entries.begin(), entries.end());
-  return {};
+  return within_memory([&] {
+    added_.insert(added_.end(), entries.begin(), entries.end());
+    return Status();
+  });
 }
 
 // Collective. Cuts the rows anew, by how many entries were added to each.
@@ -119,18 +144,8 @@ Status SparseBuilder<T>::balance() {
   const std::int64_t own = detail::rows_of(rows_, team_.rank()).size();
   TESSERA_ASSIGN_OR_RETURN(Region counters, Region::allocate(team_, static_cast<std::size_t>(own) *
                                                                         sizeof(std::int64_t)));
-  constexpr std::size_t batch = std::size_t{1} << 16U;
-  std::vector<std::int64_t> rows;
-  Status counted;
-  for (std::size_t first = 0; first < added_.size() && counted.ok(); first += batch) {
-    const std::size_t last = std::min(added_.size(), first + batch);
-    rows.clear();
-    for (std::size_t i = first; i < last; ++i) {
-      rows.push_back(added_[i].row);
-    }
-    counted = count_rows(job_, counters, rows_, rows);
-  }
-  TESSERA_RETURN_IF_ERROR(detail::meet(counters, counted));
+  TESSERA_RETURN_IF_ERROR(detail::meet(
+      counters, within_memory([&] { return count_entries<T>(job_, counters, rows_, added_); })));
   TESSERA_ASSIGN_OR_RETURN(
       rows_, detail::balanced_rows(team_, rows_,
                                    {reinterpret_cast<const std::int64_t*>(counters.local()),
@@ -141,8 +156,10 @@ Status SparseBuilder<T>::balance() {
 template <SparseElement T>
 Result<SparseMatrix<T>> SparseBuilder<T>::assemble() {
   const auto attempt = [&](Status status) {
-    return std::move(status).context(fmt::format("assembling sparse matrix '{}' {} x {}",
-                                                 options_.name, rows_.extents()[0], columns_));
+    return status.ok() ? Status()
+                       : std::move(status).context(
+                             fmt::format("assembling sparse matrix '{}' {} x {}", options_.name,
+                                         rows_.extents()[0], columns_));
   };
   TESSERA_RETURN_IF_ERROR(team_.agree(is_closed_ ? explain(0, 0) : Status()));
   is_closed_ = true;

@@ -39,7 +39,8 @@ class SparseBuilder {
                                            std::int64_t columns, const SparseOptions& options = {});
 
   /// Local. Adds `value` to the entry, which it makes if there is none yet. Errors: out_of_range,
-  /// which names rank, entry and extents, closed after assemble(); nothing is added then.
+  /// which names rank, entry and extents, closed after assemble(), no_memory; nothing is added
+  /// then.
   rma::Status add(std::int64_t row, std::int64_t column, T value);
   /// Local. The same for all of a list, or for none of it.
   rma::Status add(std::span<const Triplet<T>> entries);

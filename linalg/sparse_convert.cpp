@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arrays/elementwise.hpp"
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/dense_panel.hpp"
@@ -21,6 +22,7 @@ namespace tessera::linalg {
 using arrays::Array;
 using arrays::Box;
 using arrays::Distribution;
+using arrays::detail::within_memory;
 using detail::RowRange;
 using rma::Code;
 using rma::Result;
@@ -54,9 +56,10 @@ Result<Distribution> rows_for(const Array<T>& dense, const SparseOptions& option
                               double threshold) {
   rma::Team& team = dense.team();
   const std::int64_t rows = dense.extents()[0];
-  auto chosen = options.row_starts.empty()
-                    ? detail::even_rows(rows, team.size())
-                    : detail::rows_from(rows, options.row_starts, team.size());
+  auto chosen = within_memory([&] {
+    return options.row_starts.empty() ? detail::even_rows(rows, team.size())
+                                      : detail::rows_from(rows, options.row_starts, team.size());
+  });
   TESSERA_RETURN_IF_ERROR(team.agree(chosen.status()));
   TESSERA_RETURN_IF_ERROR(detail::check_same_on_all(
       team, arrays::fingerprint(*chosen) * 31 + static_cast<std::uint64_t>(options.balance),
@@ -65,13 +68,33 @@ Result<Distribution> rows_for(const Array<T>& dense, const SparseOptions& option
     return chosen;
   }
   std::vector<std::int64_t> counts;
-  TESSERA_RETURN_IF_ERROR(team.agree(for_each_row(
-      dense, detail::rows_of(*chosen, team.rank()), [&](std::int64_t, std::span<const T> row) {
-        counts.push_back(std::count_if(row.begin(), row.end(), [&](const T& value) {
-          return detail::exceeds(value, threshold);
-        }));
-      })));
+  TESSERA_RETURN_IF_ERROR(team.agree(within_memory([&] {
+    return for_each_row(
+        dense, detail::rows_of(*chosen, team.rank()), [&](std::int64_t, std::span<const T> row) {
+          counts.push_back(std::count_if(row.begin(), row.end(), [&](const T& value) {
+            return detail::exceeds(value, threshold);
+          }));
+        });
+  })));
   return detail::balanced_rows(team, *chosen, counts);
+}
+
+// One-sided. This rank's rows of a dense array.
+template <SparseElement T>
+Result<LocalCsr<T>> read_rows(const Array<T>& dense, RowRange rows, double threshold) {
+  LocalCsr<T> own;
+  own.rows = rows.size();
+  own.columns = dense.extents()[1];
+  TESSERA_RETURN_IF_ERROR(for_each_row(dense, rows, [&](std::int64_t, std::span<const T> row) {
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      if (detail::exceeds(row[column], threshold)) {
+        own.column.push_back(static_cast<std::int64_t>(column));
+        own.value.push_back(row[column]);
+      }
+    }
+    own.row_starts.push_back(std::ssize(own.column));
+  }));
+  return own;
 }
 
 // Local. What fits a panel is written at once.
@@ -96,6 +119,21 @@ Status put_rows(const LocalRows<T>& own, Array<T>& dense) {
     }
   }
   return {};
+}
+
+// Local. This rank's entries, with row and column exchanged.
+template <SparseElement T>
+Status add_transposed(SparseMatrix<T>& matrix, SparseBuilder<T>& builder) {
+  TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
+  builder.reserve(own.entries());
+  for (std::int64_t i = 0; i < own.rows(); ++i) {
+    const auto columns = own.columns_of(i);
+    const auto values = own.values_of(i);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      TESSERA_RETURN_IF_ERROR(builder.add(columns[k], own.first_row() + i, values[k]));
+    }
+  }
+  return own.end();
 }
 
 // Local. The part of a summary that one rank sees; minima and maxima as such.
@@ -132,8 +170,9 @@ template <SparseElement T>
 Result<SparseMatrix<T>> from_dense(Array<T>& dense, const SparseOptions& options,
                                    double threshold) {
   const auto attempt = [&](Status status) {
-    return std::move(status).context(
-        fmt::format("making sparse matrix '{}' of {}", options.name, dense.describe()));
+    return status.ok() ? Status()
+                       : std::move(status).context(fmt::format("making sparse matrix '{}' of {}",
+                                                               options.name, dense.describe()));
   };
   TESSERA_RETURN_IF_ERROR(attempt(dense.check_open()));
   Status mine = dense.check_readable();
@@ -148,35 +187,28 @@ Result<SparseMatrix<T>> from_dense(Array<T>& dense, const SparseOptions& options
   const auto rows = rows_for(dense, options, threshold);
   TESSERA_RETURN_IF_ERROR(attempt(rows.status()));
   const RowRange range = detail::rows_of(*rows, dense.team().rank());
-  LocalCsr<T> own;
-  own.rows = range.size();
-  own.columns = dense.extents()[1];
-  Status read = for_each_row(dense, range, [&](std::int64_t, std::span<const T> row) {
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      if (detail::exceeds(row[column], threshold)) {
-        own.column.push_back(static_cast<std::int64_t>(column));
-        own.value.push_back(row[column]);
-      }
-    }
-    own.row_starts.push_back(std::ssize(own.column));
-  });
-  TESSERA_RETURN_IF_ERROR(attempt(dense.team().agree(read)));
-  return SparseMatrix<T>::adopt(dense.job(), dense.team(), *rows, std::move(own), options.name);
+  auto own = within_memory([&] { return read_rows(dense, range, threshold); });
+  TESSERA_RETURN_IF_ERROR(attempt(dense.team().agree(own.status())));
+  return SparseMatrix<T>::adopt(dense.job(), dense.team(), *rows, std::move(own).take(),
+                                options.name);
 }
 
 template <SparseElement T>
 Status to_dense(SparseMatrix<T>& matrix, Array<T>& dense) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
-  TESSERA_RETURN_IF_ERROR(
-      matrix.sync(detail::prepare_target(dense, matrix.extents(), matrix.team(), "the dense array"))
-          .context(fmt::format("writing {} as a dense array", matrix.describe())));
+  const auto attempt = [&](Status status) {
+    return status.ok() ? Status()
+                       : std::move(status).context(
+                             fmt::format("writing {} as a dense array", matrix.describe()));
+  };
+  TESSERA_RETURN_IF_ERROR(attempt(matrix.sync(
+      detail::prepare_target(dense, matrix.extents(), matrix.team(), "the dense array"))));
   // All rows are written, also those without entries: nobody fills with zeros before.
-  auto own = matrix.local();
-  Status written = own.ok() ? put_rows(*own, dense) : own.status();
-  if (written.ok()) {
-    written = own->end();
-  }
-  return dense.sync(written);
+  return attempt(dense.sync(within_memory([&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
+    TESSERA_RETURN_IF_ERROR(put_rows(own, dense));
+    return own.end();
+  })));
 }
 
 template <SparseElement T>
@@ -187,19 +219,11 @@ Result<SparseMatrix<T>> transpose(SparseMatrix<T>& matrix, const SparseOptions& 
   TESSERA_ASSIGN_OR_RETURN(
       auto builder, SparseBuilder<T>::create(matrix.job(), matrix.columns(), matrix.rows(), here));
   TESSERA_RETURN_IF_ERROR(matrix.sync());
-  auto own = matrix.local();
-  Status added = own.status();
-  if (added.ok()) {
-    builder.reserve(own->entries());
-    for (std::int64_t i = 0; i < own->rows() && added.ok(); ++i) {
-      const auto columns = own->columns_of(i);
-      const auto values = own->values_of(i);
-      for (std::size_t k = 0; k < columns.size() && added.ok(); ++k) {
-        added = builder.add(columns[k], own->first_row() + i, values[k]);
-      }
-    }
+  Status added =
+      matrix.team().agree(within_memory([&] { return add_transposed(matrix, builder); }));
+  if (!added.ok()) {
+    return std::move(added).context("transposing " + matrix.describe());
   }
-  TESSERA_RETURN_IF_ERROR(matrix.team().agree(added));
   return builder.assemble();
 }
 

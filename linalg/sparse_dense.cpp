@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arrays/shared_memory.hpp"
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_panel.hpp"
 #include "linalg/detail/row_fetch.hpp"
 #include "linalg/detail/row_kernels.hpp"
@@ -19,6 +20,7 @@ namespace tessera::linalg {
 using arrays::Array;
 using arrays::Box;
 using arrays::LocalView;
+using arrays::detail::within_memory;
 using detail::RowRange;
 using rma::Code;
 using rma::Handle;
@@ -225,8 +227,9 @@ Status multiply(SparseMatrix<T>& a, Array<T>& b, Array<T>& c) {
   TESSERA_RETURN_IF_ERROR(b.check_open());
   TESSERA_RETURN_IF_ERROR(c.check_open());
   const auto attempt = [&](Status status) {
-    return std::move(status).context(
-        fmt::format("multiplying {} and {}", a.describe(), b.describe()));
+    return status.ok() ? Status()
+                       : std::move(status).context(
+                             fmt::format("multiplying {} and {}", a.describe(), b.describe()));
   };
   const Status given = b.ndims() == 2 ? check_product(a, b, c, {a.columns(), b.extents()[1]},
                                                       {a.rows(), b.extents()[1]})
@@ -234,12 +237,11 @@ Status multiply(SparseMatrix<T>& a, Array<T>& b, Array<T>& c) {
                                                       "the dense factor has no two "
                                                       "dimensions");
   TESSERA_RETURN_IF_ERROR(attempt(b.sync(given)));
-  auto own = a.local();
-  Status done = own.ok() ? multiply_own_rows(*own, b, c) : own.status();
-  if (done.ok()) {
-    done = own->end();
-  }
-  return attempt(c.sync(done));
+  return attempt(c.sync(within_memory([&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(auto own, a.local());
+    TESSERA_RETURN_IF_ERROR(multiply_own_rows(own, b, c));
+    return own.end();
+  })));
 }
 
 template <SparseElement T>
@@ -248,8 +250,9 @@ Status multiply(Array<T>& a, SparseMatrix<T>& b, Array<T>& c) {
   TESSERA_RETURN_IF_ERROR(b.check_open());
   TESSERA_RETURN_IF_ERROR(c.check_open());
   const auto attempt = [&](Status status) {
-    return std::move(status).context(
-        fmt::format("multiplying {} and {}", a.describe(), b.describe()));
+    return status.ok() ? Status()
+                       : std::move(status).context(
+                             fmt::format("multiplying {} and {}", a.describe(), b.describe()));
   };
   const Status given = a.ndims() == 2 ? check_product(b, a, c, {a.extents()[0], b.rows()},
                                                       {a.extents()[0], b.columns()})
@@ -257,7 +260,7 @@ Status multiply(Array<T>& a, SparseMatrix<T>& b, Array<T>& c) {
                                                       "the dense factor has no two "
                                                       "dimensions");
   TESSERA_RETURN_IF_ERROR(attempt(a.sync(given)));
-  return attempt(c.sync(multiply_own_part(a, b, c)));
+  return attempt(c.sync(within_memory([&] { return multiply_own_part(a, b, c); })));
 }
 
 template Status multiply(SparseMatrix<std::int32_t>&, Array<std::int32_t>&, Array<std::int32_t>&);

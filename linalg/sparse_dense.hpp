@@ -8,8 +8,8 @@
 // are held in panels of some MiB, and rows of sparse matrices fetched in batches of some MiB, so
 // memory does not grow with the extents.
 //
-// Errors of both: closed, peer_lost; invalid_argument where extents or teams do not fit, or the
-// result is a factor, and the result is not changed then.
+// Errors of both: closed; invalid_argument where extents or teams do not fit, or the result is a
+// factor, and the result is not changed then; no_memory, peer_lost, and the result is unspecified.
 #pragma once
 
 #include "arrays/array.hpp"

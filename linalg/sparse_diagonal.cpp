@@ -7,6 +7,7 @@
 #include <complex>
 #include <vector>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/dense_panel.hpp"
@@ -43,16 +44,16 @@ template <SparseElement T, class Work>
 Status on_own_rows(SparseMatrix<T>& matrix, std::string_view doing, const Status& given,
                    Request request, Work&& work) {
   const auto attempt = [&](Status status) {
-    return std::move(status).context(fmt::format("{} {}", doing, matrix.describe()));
+    return status.ok() ? Status()
+                       : std::move(status).context(fmt::format("{} {}", doing, matrix.describe()));
   };
   request.add(matrix.values().id());
   TESSERA_RETURN_IF_ERROR(attempt(detail::meet(matrix.values(), given, request)));
-  auto own = matrix.local();
-  Status done = own.ok() ? work(*own) : own.status();
-  if (done.ok()) {
-    done = own->end();
-  }
-  return attempt(matrix.sync(done));
+  return attempt(matrix.sync(arrays::detail::within_memory([&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
+    TESSERA_RETURN_IF_ERROR(work(own));
+    return own.end();
+  })));
 }
 
 // One-sided. value(i) for this rank's rows below `limit`, into `to`.

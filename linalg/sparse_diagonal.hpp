@@ -5,7 +5,8 @@
 //
 // All are collective; they begin and end with a synchronisation, as operations on arrays do.
 // Errors of all: closed and, where extents or teams do not fit or numbers differ among members,
-// invalid_argument; nothing is changed then. peer_lost, and what was to be changed is unspecified.
+// invalid_argument; nothing is changed then. no_memory, peer_lost, and what was to be changed is
+// unspecified.
 #pragma once
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/row_fetch.hpp"
@@ -16,6 +17,7 @@
 
 namespace tessera::linalg {
 
+using arrays::detail::within_memory;
 using rma::Code;
 using rma::Result;
 using rma::Status;
@@ -179,6 +181,16 @@ class ProductRows {
   std::int64_t row_ = 0;
 };
 
+// One-sided. This rank's rows of the product.
+template <SparseElement T>
+Result<LocalCsr<T>> own_product(SparseMatrix<T>& a, SparseMatrix<T>& b) {
+  TESSERA_ASSIGN_OR_RETURN(auto own, a.local());
+  ProductRows<T> rows(own, b);
+  TESSERA_RETURN_IF_ERROR(rows.make());
+  TESSERA_RETURN_IF_ERROR(own.end());
+  return rows.take();
+}
+
 template <SparseElement T>
 Status check_product(const SparseMatrix<T>& a, const SparseMatrix<T>& b) {
   if (a.columns() != b.rows()) {
@@ -199,15 +211,15 @@ Result<SparseMatrix<T>> multiply(SparseMatrix<T>& a, SparseMatrix<T>& b, const s
   TESSERA_RETURN_IF_ERROR(a.check_open());
   TESSERA_RETURN_IF_ERROR(b.check_open());
   const auto attempt = [&](Status status) {
-    return std::move(status).context(
-        fmt::format("multiplying {} and {}", a.describe(), b.describe()));
+    return status.ok() ? Status()
+                       : std::move(status).context(
+                             fmt::format("multiplying {} and {}", a.describe(), b.describe()));
   };
   TESSERA_RETURN_IF_ERROR(attempt(b.sync(check_product(a, b))));
-  auto own = a.local();
-  TESSERA_RETURN_IF_ERROR(attempt(a.team().agree(own.status())));
-  ProductRows<T> rows(*own, b);
-  TESSERA_RETURN_IF_ERROR(attempt(a.team().agree(rows.make())));
-  return SparseMatrix<T>::adopt(a.job(), a.team(), a.row_distribution(), rows.take(), name);
+  auto rows = within_memory([&] { return own_product(a, b); });
+  TESSERA_RETURN_IF_ERROR(attempt(a.team().agree(rows.status())));
+  return SparseMatrix<T>::adopt(a.job(), a.team(), a.row_distribution(), std::move(rows).take(),
+                                name);
 }
 
 template Result<SparseMatrix<std::int32_t>> multiply(SparseMatrix<std::int32_t>&,

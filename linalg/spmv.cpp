@@ -13,6 +13,7 @@
 
 #include "arrays/elementwise.hpp"
 #include "arrays/shared_memory.hpp"
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/dense_panel.hpp"
 #include "linalg/detail/row_kernels.hpp"
@@ -24,6 +25,7 @@ namespace tessera::linalg {
 using arrays::Array;
 using arrays::Box;
 using arrays::Distribution;
+using arrays::detail::within_memory;
 using detail::RowRange;
 using rma::Code;
 using rma::Result;
@@ -227,8 +229,11 @@ Status SpmvPlan<T>::Parts::check(const SparseMatrix<T>& matrix, Array<T>& in_x, 
                          fmt::format("{} is both x and y, or they share memory", in_x.describe()));
   }
   const Array<T>& source = &target == &in_x ? in_y : in_x;
-  TESSERA_RETURN_IF_ERROR(source.check_readable().context(source.describe()));
-  return target.check_writable().context(target.describe());
+  const auto named = [](Status status, const Array<T>& array) {
+    return status.ok() ? Status() : std::move(status).context(array.describe());
+  };
+  TESSERA_RETURN_IF_ERROR(named(source.check_readable(), source));
+  return named(target.check_writable(), target);
 }
 
 // Calls `body(rows)` with the kind of indices that there is.
@@ -314,7 +319,8 @@ template <SparseElement T>
 Status SpmvPlan<T>::Parts::multiply_with_neighbours(SparseMatrix<T>& matrix, Array<T>& from,
                                                     Array<T>& to) {
   Status mine = check(matrix, from, to, to);
-  mine = mine.ok() ? multiply(matrix, from, to) : gather->refuse(std::move(mine));
+  mine = mine.ok() ? within_memory([&] { return multiply(matrix, from, to); })
+                   : gather->refuse(std::move(mine));
   const Stopwatch watch(communication_seconds);
   Status met = gather->meet_neighbours();
   return mine.ok() ? std::move(met) : std::move(mine);
@@ -365,7 +371,8 @@ template <SparseElement T>
 Result<SpmvPlan<T>> SpmvPlan<T>::create(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y,
                                         const SpmvOptions& options) {
   const auto attempt = [&](Status status) {
-    return std::move(status).context("planning products with " + matrix.describe());
+    return status.ok() ? Status()
+                       : std::move(status).context("planning products with " + matrix.describe());
   };
   TESSERA_RETURN_IF_ERROR(matrix.check_open().context("planning products"));
   Status fits = detail::prepare_array(x, {matrix.columns()}, matrix.team(), "vector x");
@@ -373,10 +380,14 @@ Result<SpmvPlan<T>> SpmvPlan<T>::create(SparseMatrix<T>& matrix, Array<T>& x, Ar
     fits = detail::prepare_array(y, {matrix.rows()}, matrix.team(), "vector y");
   }
   TESSERA_RETURN_IF_ERROR(attempt(matrix.sync(fits)));
-  auto parts = std::make_unique<Parts>(matrix, x, y, options);
-  auto own = matrix.local();
-  TESSERA_RETURN_IF_ERROR(attempt(matrix.team().agree(own.status())));
-  parts->lay_out(*own, x);
+  std::unique_ptr<Parts> parts;
+  const Status laid_out = within_memory([&]() -> Status {
+    parts = std::make_unique<Parts>(matrix, x, y, options);
+    TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
+    parts->lay_out(own, x);
+    return own.end();
+  });
+  TESSERA_RETURN_IF_ERROR(attempt(matrix.team().agree(laid_out)));
   TESSERA_RETURN_IF_ERROR(attempt(parts->prepare_push(x)));
   return SpmvPlan(std::move(parts));
 }
@@ -392,7 +403,8 @@ Status SpmvPlan<T>::multiply(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y) 
   TESSERA_RETURN_IF_ERROR(x.check_open());
   TESSERA_RETURN_IF_ERROR(y.check_open());
   TESSERA_RETURN_IF_ERROR(x.sync(parts_->check(matrix, x, y, y)).context("y = A x"));
-  return y.sync(parts_->multiply(matrix, x, y)).context("y = A x with " + matrix.describe());
+  Status done = y.sync(within_memory([&] { return parts_->multiply(matrix, x, y); }));
+  return done.ok() ? Status() : std::move(done).context("y = A x with " + matrix.describe());
 }
 
 template <SparseElement T>
@@ -404,8 +416,9 @@ Status SpmvPlan<T>::multiply_transposed(SparseMatrix<T>& matrix, Array<T>& y, Ar
   TESSERA_RETURN_IF_ERROR(y.check_open());
   TESSERA_RETURN_IF_ERROR(y.sync(parts_->check(matrix, x, y, x)).context("x = transpose(A) y"));
   TESSERA_RETURN_IF_ERROR(arrays::fill(x, T{}));
-  return x.sync(parts_->multiply_transposed(matrix, y, x))
-      .context("x = transpose(A) y with " + matrix.describe());
+  Status done = x.sync(within_memory([&] { return parts_->multiply_transposed(matrix, y, x); }));
+  return done.ok() ? Status()
+                   : std::move(done).context("x = transpose(A) y with " + matrix.describe());
 }
 
 template <SparseElement T>

@@ -62,14 +62,14 @@ class SpmvPlan {
   /// vectors distributed as `x`, of as many elements as there are columns, and `y`, as there are
   /// rows. Their contents don't count. Errors: closed, invalid_argument (extents, dimensions,
   /// teams; only some members ask for SpmvMode::push or neighbours only; neighbours only by another
-  /// mode); by SpmvMode::push also no_memory. Cost: O(entries · log(entries)) on each rank;
-  /// communication by SpmvMode::push only: the lists of elements.
+  /// mode), no_memory. Cost: O(entries · log(entries)) on each rank; communication by
+  /// SpmvMode::push only: the lists of elements.
   static rma::Result<SpmvPlan> create(SparseMatrix<T>& matrix, arrays::Array<T>& x,
                                       arrays::Array<T>& y, const SpmvOptions& options = {});
 
   /// Collective. y = matrix · x. Begins and ends with a synchronisation. Errors: closed;
   /// invalid_argument (vectors or a matrix that the plan isn't for, x and y the same array), and y
-  /// is not changed then; peer_lost, and y is unspecified.
+  /// is not changed then; no_memory, peer_lost, and y is unspecified.
   ///
   /// With SpmvOptions::neighbours_only, as message passing would do it, a rank meets those only
   /// that have elements for its rows or rows for its elements. This rank's elements of x must be

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/gathered.hpp"
 #include "linalg/detail/matrix_checks.hpp"
@@ -122,13 +123,13 @@ Result<RealValues<T>> decompose_gathered(const Problem& problem) {
                              problem.options.most_bytes));
   Team& team = problem.target().team();
   const rma::TeamRank solver{0};
-  RealValues<T> values(static_cast<std::size_t>(problem.count()));
-  Status mine;
-  if (team.rank() == solver) {
-    mine = decompose_here<T>(problem, values);
-    if (mine.ok() && problem.vectors) {
-      mine = problem.vectors->vh.array->fence();
-    }
+  RealValues<T> values;
+  Status mine = arrays::detail::within_memory([&]() -> Status {
+    values.resize(static_cast<std::size_t>(problem.count()));
+    return team.rank() == solver ? decompose_here<T>(problem, values) : Status();
+  });
+  if (mine.ok() && team.rank() == solver && problem.vectors) {
+    mine = problem.vectors->vh.array->fence();
   }
   TESSERA_RETURN_IF_ERROR(problem.target().sync(std::move(mine)));
   if (!values.empty()) {

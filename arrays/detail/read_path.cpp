@@ -11,6 +11,7 @@
 
 #include "arrays/detail/node_copy.hpp"
 #include "arrays/detail/own_blocks.hpp"
+#include "arrays/within_memory.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::arrays::detail {
@@ -61,12 +62,14 @@ class TileCache : public ReadPath {
   }
 
   Status get(const Box& box, const LocalBuffer& to) override {
-    for (const Patch& patch : distribution_.patches(box)) {
-      std::byte* const at = static_cast<std::byte*>(to.data) +
-                            distance(box.lo(), patch.box.lo(), to.strides) * element_bytes_;
-      TESSERA_RETURN_IF_ERROR(get_patch(patch, {at, to.strides}));
-    }
-    return {};
+    return within_memory([&]() -> Status {
+      for (const Patch& patch : distribution_.patches(box)) {
+        std::byte* const at = static_cast<std::byte*>(to.data) +
+                              distance(box.lo(), patch.box.lo(), to.strides) * element_bytes_;
+        TESSERA_RETURN_IF_ERROR(get_patch(patch, {at, to.strides}));
+      }
+      return {};
+    });
   }
 
  private:
@@ -155,17 +158,26 @@ class TileCache : public ReadPath {
     }
     make_room(std::ssize(missing));
     Handle gets;
-    for (const std::int64_t number : missing) {
-      gets.collect(fetch(number));
-    }
-    Status status = gets.wait();
+    Status status = within_memory([&] {
+      for (const std::int64_t number : missing) {
+        gets.collect(fetch(number));
+      }
+      return Status();
+    });
+    Status got = gets.wait();
+    status = status.ok() ? std::move(got) : std::move(status);
     if (!status.ok()) {
       for (const std::int64_t number : missing) {
-        order_.erase(tiles_.at(number).used);
-        tiles_.erase(number);
+        forget(number);
       }
     }
     return status;
+  }
+
+  // Also what was begun and got no memory.
+  void forget(std::int64_t number) {
+    tiles_.erase(number);
+    order_.remove(number);
   }
 
   void make_room(std::int64_t count) {

@@ -74,10 +74,11 @@ inline bool find_single_block(const DistributionData& data, const Box& box,
     const int dim = is_row_major ? ndims - 1 - k : k;
     const AxisCut& cut = data.cut(dim);
     const std::int64_t lo = box.lo(dim);
-    const std::int64_t count = box.hi(dim) - lo;
-    if (static_cast<std::uint64_t>(lo) >= static_cast<std::uint64_t>(cut.extent()) || count <= 0) {
+    if (static_cast<std::uint64_t>(lo) >= static_cast<std::uint64_t>(cut.extent()) ||
+        box.hi(dim) <= lo) {
       return false;
     }
+    const std::int64_t count = box.hi(dim) - lo;
     const AxisCut::Run within = cut.find_run(lo);
     if (count > within.length - within.place) {
       return false;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Sums and products as the matrices compute them: integers wrap, and complex products
-// follow the formula, without the search for infinities that the operator makes.
+// Internal. What matrices compute with entries, beside rma/arithmetic.hpp.
 #pragma once
 
 #include <complex>
@@ -9,31 +8,14 @@
 #include <type_traits>
 
 #include "linalg/local_csr.hpp"
+#include "rma/arithmetic.hpp"
 #include "rma/element.hpp"
 
 namespace tessera::linalg::detail {
 
-template <SparseElement T>
-inline T add(T a, T b) noexcept {
-  if constexpr (std::is_integral_v<T>) {
-    using U = rma::Wrapping<T>;
-    return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-  } else {
-    return a + b;
-  }
-}
-
-template <SparseElement T>
-inline T multiply(T a, T b) noexcept {
-  if constexpr (std::is_integral_v<T>) {
-    using U = rma::Wrapping<T>;
-    return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
-  } else if constexpr (rma::ComplexElement<T>) {
-    return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
-  } else {
-    return a * b;
-  }
-}
+using rma::add;
+using rma::multiply;
+using rma::negate;
 
 /// sum + a * b.
 template <SparseElement T>
@@ -43,17 +25,6 @@ inline T multiply_add(T sum, T a, T b) noexcept {
              sum.imag() + a.real() * b.imag() + a.imag() * b.real());
   } else {
     return add(sum, multiply(a, b));
-  }
-}
-
-/// −value.
-template <SparseElement T>
-inline T negate(T value) noexcept {
-  if constexpr (std::is_integral_v<T>) {
-    using U = rma::Wrapping<T>;
-    return static_cast<T>(U{0} - static_cast<U>(value));
-  } else {
-    return -value;
   }
 }
 

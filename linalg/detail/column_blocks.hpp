@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "arrays/distribution.hpp"
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/interval_list.hpp"
 #include "rma/result.hpp"
 
@@ -47,8 +48,10 @@ struct ColumnBlocks {
   }
 
   [[nodiscard]] rma::Result<arrays::Distribution> distribution() const {
-    return arrays::Distribution::scalapack(
-        {rows, columns}, {std::max<std::int64_t>(rows, 1), width}, {1, ranks}, ranks);
+    return arrays::detail::within_memory([this] {
+      return arrays::Distribution::scalapack(
+          {rows, columns}, {std::max<std::int64_t>(rows, 1), width}, {1, ranks}, ranks);
+    });
   }
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -49,12 +50,14 @@ inline rma::Status prepare_array(arrays::ArrayBase& array, const arrays::Extents
 inline rma::Status prepare_source(arrays::ArrayBase& array, const arrays::Extents& wanted,
                                   const rma::Team& team, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(prepare_array(array, wanted, team, what));
-  return array.check_readable().context(array.describe());
+  rma::Status readable = array.check_readable();
+  return readable.ok() ? rma::Status() : std::move(readable).context(array.describe());
 }
 inline rma::Status prepare_target(arrays::ArrayBase& array, const arrays::Extents& wanted,
                                   const rma::Team& team, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(prepare_array(array, wanted, team, what));
-  return array.check_writable().context(array.describe());
+  rma::Status writable = array.check_writable();
+  return writable.ok() ? rma::Status() : std::move(writable).context(array.describe());
 }
 
 }  // namespace tessera::linalg::detail

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "linalg/detail/begin_together.hpp"
 #include "linalg/detail/column_blocks.hpp"
 #include "linalg/detail/matrix_map.hpp"
-#include "linalg/detail/same_on_all.hpp"
 #include "linalg/detail/work_matrix.hpp"
 #include "linalg/method.hpp"
 #include "rma/result.hpp"

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "linalg/detail/list_exchange.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "rma/region.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::linalg::detail {
 
+using arrays::detail::within_memory;
 using rma::Job;
 using rma::Region;
 using rma::Result;
@@ -30,30 +33,28 @@ rma::RemoteAddress own_slot(const Team& team, const Region& control, std::size_t
   return control.at(TeamRank{static_cast<std::int32_t>(place)}, index_of(team.rank()) * slot_bytes);
 }
 
-// Collective. Slot o of a rank's part of `control` gets the number from origin o.
-Status announce(Job& job, Team& team, Region& control, std::span<const std::int64_t> counts) {
-  Status sent;
-  for (std::size_t rank = 0; rank < counts.size() && sent.ok(); ++rank) {
+// One-sided. Slot o of a rank's part of `control` gets the number from origin o.
+Status announce(Job& job, const Team& team, const Region& control,
+                std::span<const std::int64_t> counts) {
+  for (std::size_t rank = 0; rank < counts.size(); ++rank) {
     if (counts[rank] > 0) {
-      sent = rma::put_value(job, own_slot(team, control, rank), counts[rank]);
+      TESSERA_RETURN_IF_ERROR(rma::put_value(job, own_slot(team, control, rank), counts[rank]));
     }
   }
-  return meet(control, sent);
+  return {};
 }
 
-// Collective. Each slot's number is replaced by its origin's place.
+// Local. Each slot's number is replaced by its origin's place.
 Status lay_out(Region& control, std::vector<std::int64_t>& begins) {
-  auto access = rma::LocalAccess::begin(control);
+  TESSERA_ASSIGN_OR_RETURN(auto access, rma::LocalAccess::begin(control));
   std::int64_t total = 0;
-  if (access.ok()) {
-    auto* const slots = reinterpret_cast<std::int64_t*>(access->data());
-    for (std::size_t origin = 0; origin + 1 < begins.size(); ++origin) {
-      begins[origin] = total;
-      total += std::exchange(slots[origin], total);
-    }
+  auto* const slots = reinterpret_cast<std::int64_t*>(access.data());
+  for (std::size_t origin = 0; origin + 1 < begins.size(); ++origin) {
+    begins[origin] = total;
+    total += std::exchange(slots[origin], total);
   }
   begins.back() = total;
-  return meet(control, access.ok() ? access->end() : access.status());
+  return access.end();
 }
 
 // One-sided. Where this rank's elements begin in the buffers of others.
@@ -68,48 +69,85 @@ Status ask_places(Job& job, const Team& team, const Region& control,
   return all.wait();
 }
 
-// What came from each origin that had something.
-std::vector<RankList> unpack(std::span<const std::int64_t> begins, const std::int64_t* numbers) {
+Result<std::vector<std::int64_t>> counts_of(const Team& team,
+                                            const Result<std::vector<RankList>>& given) {
+  TESSERA_RETURN_IF_ERROR(given.status());
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(team.size()));
+  for (const RankList& list : *given) {
+    counts[index_of(list.rank)] = std::ssize(list.numbers);
+  }
+  return counts;
+}
+
+// One-sided.
+Status put_lists(Job& job, const Region& to, std::span<const RankList> given,
+                 std::span<const std::int64_t> places) {
+  rma::Handle all;
+  for (const RankList& list : given) {
+    const auto place = static_cast<std::uint64_t>(places[index_of(list.rank)]);
+    all.collect(rma::put_async(job, to.at(list.rank, place * slot_bytes), list.numbers.data(),
+                               list.numbers.size() * slot_bytes));
+  }
+  return all.wait();
+}
+
+// Room for what comes from each origin that has something.
+std::vector<RankList> room_for(std::span<const std::int64_t> begins) {
   std::vector<RankList> lists;
   for (std::size_t origin = 0; origin + 1 < begins.size(); ++origin) {
     if (begins[origin] < begins[origin + 1]) {
-      lists.push_back({TeamRank{static_cast<std::int32_t>(origin)},
-                       {numbers + begins[origin], numbers + begins[origin + 1]}});
+      const auto count = static_cast<std::size_t>(begins[origin + 1] - begins[origin]);
+      lists.push_back(
+          {TeamRank{static_cast<std::int32_t>(origin)}, std::vector<std::int64_t>(count)});
     }
   }
   return lists;
 }
 
+// Fills such lists.
+void unpack(const std::int64_t* numbers, std::span<RankList> lists) {
+  for (RankList& list : lists) {
+    std::copy_n(numbers, list.numbers.size(), list.numbers.begin());
+    numbers += list.numbers.size();
+  }
+}
+
 }  // namespace
 
-Result<Placement> place_by_origin(Job& job, Team& team, std::span<const std::int64_t> counts) {
-  TESSERA_ASSIGN_OR_RETURN(Region control, Region::allocate(team, counts.size() * slot_bytes));
-  Placement placement{std::vector<std::int64_t>(counts.size()),
-                      std::vector<std::int64_t>(counts.size() + 1)};
-  TESSERA_RETURN_IF_ERROR(announce(job, team, control, counts));
-  TESSERA_RETURN_IF_ERROR(lay_out(control, placement.begins));
-  TESSERA_RETURN_IF_ERROR(meet(control, ask_places(job, team, control, counts, placement.places)));
+Result<Placement> place_by_origin(Job& job, Team& team,
+                                  const Result<std::vector<std::int64_t>>& counts) {
+  const auto ranks = static_cast<std::size_t>(team.size());
+  TESSERA_ASSIGN_OR_RETURN(Region control, Region::allocate(team, ranks * slot_bytes));
+  Placement placement;
+  const Status announced = within_memory([&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(counts.status());
+    placement.places.resize(ranks);
+    placement.begins.resize(ranks + 1);
+    return announce(job, team, control, *counts);
+  });
+  TESSERA_RETURN_IF_ERROR(meet(control, announced));
+  TESSERA_RETURN_IF_ERROR(meet(control, lay_out(control, placement.begins)));
+  const Status told =
+      within_memory([&] { return ask_places(job, team, control, *counts, placement.places); });
+  TESSERA_RETURN_IF_ERROR(meet(control, told));
   TESSERA_RETURN_IF_ERROR(control.free());
   return placement;
 }
 
 Result<std::vector<RankList>> exchange_lists(Job& job, Team& team,
-                                             std::span<const RankList> given) {
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(team.size()));
-  for (const RankList& list : given) {
-    counts[index_of(list.rank)] = std::ssize(list.numbers);
-  }
-  TESSERA_ASSIGN_OR_RETURN(const Placement placement, place_by_origin(job, team, counts));
+                                             const Result<std::vector<RankList>>& given) {
+  TESSERA_ASSIGN_OR_RETURN(
+      const Placement placement,
+      place_by_origin(job, team, within_memory([&] { return counts_of(team, given); })));
   const auto expected = static_cast<std::size_t>(placement.begins.back());
   TESSERA_ASSIGN_OR_RETURN(Region received, Region::allocate(team, expected * slot_bytes));
-  rma::Handle all;
-  for (const RankList& list : given) {
-    const auto place = static_cast<std::uint64_t>(placement.places[index_of(list.rank)]);
-    all.collect(rma::put_async(job, received.at(list.rank, place * slot_bytes), list.numbers.data(),
-                               list.numbers.size() * slot_bytes));
-  }
-  TESSERA_RETURN_IF_ERROR(meet(received, all.wait()));
-  auto lists = unpack(placement.begins, reinterpret_cast<const std::int64_t*>(received.local()));
+  std::vector<RankList> lists;
+  const Status sent = within_memory([&] {
+    lists = room_for(placement.begins);
+    return put_lists(job, received, *given, placement.places);
+  });
+  TESSERA_RETURN_IF_ERROR(meet(received, sent));
+  unpack(reinterpret_cast<const std::int64_t*>(received.local()), lists);
   TESSERA_RETURN_IF_ERROR(received.free());
   return lists;
 }

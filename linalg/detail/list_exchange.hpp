@@ -22,10 +22,11 @@ struct Placement {
   std::vector<std::int64_t> begins;  ///< of each rank's in this rank's buffer, then the end of all
 };
 
-/// Collective. For `counts` elements from this rank to each. Errors: no_memory, peer_lost.
+/// Collective. For `counts` elements from this rank to each. Errors: that of any member's counts;
+/// no_memory, peer_lost.
 /// Memory: 24 bytes a rank.
 rma::Result<Placement> place_by_origin(rma::Job& job, rma::Team& team,
-                                       std::span<const std::int64_t> counts);
+                                       const rma::Result<std::vector<std::int64_t>>& counts);
 
 /// What one rank has for another.
 struct RankList {
@@ -34,8 +35,9 @@ struct RankList {
 };
 
 /// Collective. Gives each rank the lists that others have for it, by origin; empty ones don't come.
-/// Requires: `given` has each rank once at most. Errors: no_memory, peer_lost.
+/// Requires: `given` has each rank once at most. Errors: that of any member's lists; no_memory,
+/// peer_lost.
 rma::Result<std::vector<RankList>> exchange_lists(rma::Job& job, rma::Team& team,
-                                                  std::span<const RankList> given);
+                                                  const rma::Result<std::vector<RankList>>& given);
 
 }  // namespace tessera::linalg::detail

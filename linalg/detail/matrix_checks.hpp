@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "linalg/detail/begin_together.hpp"
 #include "linalg/detail/matrix_map.hpp"
-#include "linalg/detail/same_on_all.hpp"
 #include "linalg/matrix_patch.hpp"
 #include "rma/status.hpp"
 

@@ -7,12 +7,15 @@
 #include <numeric>
 #include <vector>
 
+#include "arrays/within_memory.hpp"
+
 namespace tessera::linalg::detail {
 
 using arrays::AxisCut;
 using arrays::Deal;
 using arrays::Distribution;
 using arrays::Extents;
+using arrays::detail::within_memory;
 using rma::Code;
 using rma::Result;
 using rma::Status;
@@ -28,14 +31,18 @@ Result<Distribution> deal_in_order(const AxisCut& cut, std::int64_t nranks) {
 }  // namespace
 
 Result<Distribution> even_rows(std::int64_t rows, std::int32_t nranks) {
-  TESSERA_ASSIGN_OR_RETURN(const AxisCut cut, AxisCut::even(rows, nranks));
-  return deal_in_order(cut, nranks);
+  return within_memory([&]() -> Result<Distribution> {
+    TESSERA_ASSIGN_OR_RETURN(const AxisCut cut, AxisCut::even(rows, nranks));
+    return deal_in_order(cut, nranks);
+  });
 }
 
 Result<Distribution> rows_from(std::int64_t rows, std::span<const std::int64_t> starts,
                                std::int32_t nranks) {
-  TESSERA_ASSIGN_OR_RETURN(const AxisCut cut, AxisCut::at_bounds(rows, starts));
-  return deal_in_order(cut, nranks);
+  return within_memory([&]() -> Result<Distribution> {
+    TESSERA_ASSIGN_OR_RETURN(const AxisCut cut, AxisCut::at_bounds(rows, starts));
+    return deal_in_order(cut, nranks);
+  });
 }
 
 Result<Distribution> rows_by_count(std::span<const std::int64_t> counts) {
@@ -99,7 +106,9 @@ Result<Distribution> balanced_rows(rma::Team& team, const Distribution& even,
   if (starts.back() == rows) {
     starts.pop_back();
   }
-  return rows_from(rows, starts, team.size());
+  auto balanced = rows_from(rows, starts, team.size());
+  TESSERA_RETURN_IF_ERROR(team.agree(balanced.status()));
+  return balanced;
 }
 
 }  // namespace tessera::linalg::detail

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/list_exchange.hpp"
@@ -17,6 +18,7 @@
 namespace tessera::linalg::detail {
 
 using arrays::Distribution;
+using arrays::detail::within_memory;
 using rma::Job;
 using rma::Region;
 using rma::Result;
@@ -30,6 +32,17 @@ constexpr std::size_t least_batch = std::size_t{1} << 16U;
 
 std::size_t owner_of(const Distribution& rows, std::int64_t row) {
   return static_cast<std::size_t>(rows.owner({row}).value);
+}
+
+// How many entries go to each rank.
+template <SparseElement T>
+Result<std::vector<std::int64_t>> counts_of(const Team& team, const Distribution& rows,
+                                            std::span<const Triplet<T>> given) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(team.size()));
+  for (const Triplet<T>& entry : given) {
+    ++counts[owner_of(rows, entry.row)];
+  }
+  return counts;
 }
 
 // Puts one batch: sorted by destination, in order for each of them, in `sorted`.
@@ -141,24 +154,36 @@ void finish_rows(LocalCsr<T>& csr) {
   csr.value.resize(kept);
 }
 
+template <SparseElement T>
+Result<LocalCsr<T>> own_rows(RowRange range, std::int64_t columns,
+                             std::span<const Triplet<T>> entries) {
+  auto csr = sort_by_row<T>(range, columns, entries);
+  finish_rows(csr);
+  return csr;
+}
+
 }  // namespace
 
 template <SparseElement T>
 Result<LocalCsr<T>> exchange(Job& job, Team& team, const Distribution& rows, std::int64_t columns,
                              std::vector<Triplet<T>> given) {
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(team.size()));
-  for (const Triplet<T>& entry : given) {
-    ++counts[owner_of(rows, entry.row)];
-  }
-  TESSERA_ASSIGN_OR_RETURN(Placement placement, place_by_origin(job, team, counts));
+  TESSERA_ASSIGN_OR_RETURN(
+      Placement placement,
+      place_by_origin(job, team, within_memory([&] { return counts_of<T>(team, rows, given); })));
   const auto expected = static_cast<std::size_t>(placement.begins.back());
   TESSERA_ASSIGN_OR_RETURN(Region received, Region::allocate(team, expected * sizeof(Triplet<T>)));
-  TESSERA_RETURN_IF_ERROR(meet(received, put_all<T>(job, received, rows, given, placement.places)));
+  const Status sent =
+      within_memory([&] { return put_all<T>(job, received, rows, given, placement.places); });
+  TESSERA_RETURN_IF_ERROR(meet(received, sent));
   std::vector<Triplet<T>>().swap(given);
-  auto own = sort_by_row<T>(rows_of(rows, team.rank()), columns,
-                            {reinterpret_cast<const Triplet<T>*>(received.local()), expected});
+  auto own = within_memory([&] {
+    return own_rows<T>(rows_of(rows, team.rank()), columns,
+                       {reinterpret_cast<const Triplet<T>*>(received.local()), expected});
+  });
+  // An agreement for this alone: memory is scarcest here, and only with the entries' memory given
+  // up before is there some for the rows.
+  TESSERA_RETURN_IF_ERROR(team.agree(own.status()));
   TESSERA_RETURN_IF_ERROR(received.free());
-  finish_rows(own);
   return own;
 }
 

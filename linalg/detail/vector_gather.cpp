@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/copy_run.hpp"
 #include "rma/aggregate.hpp"
 #include "rma/transfer.hpp"
@@ -96,6 +97,9 @@ VectorGather<T>::VectorGather(Array<T>& like, std::vector<std::int64_t> indices,
     found.push_back(like.distribution().locate({index}));
   }
   lay_out(like, found);
+  for (Batch& batch : mapped_) {
+    batch.copied = batch.joined_runs();
+  }
   if (options_.mode != SpmvMode::push) {
     own_buffer_.resize(filled_);
     use_buffer(own_buffer_);
@@ -176,41 +180,56 @@ std::size_t VectorGather<T>::add(Batch& batch, std::int64_t offset) {
 }
 
 template <SparseElement T>
-Status VectorGather<T>::prepare_push(Array<T>& like) {
-  std::vector<typename VectorPush<T>::Wanted> wanted;
-  std::vector<std::vector<rma::Fragment>> runs;
+auto VectorGather<T>::wanted(Array<T>& like, std::vector<std::vector<rma::Fragment>>& runs) const
+    -> std::vector<Wanted> {
+  std::vector<Wanted> all;
   runs.reserve(remote_.size());  // what is wanted refers to them
   std::size_t place = mapped_.empty() ? 0 : mapped_.back().end;
   for (const Batch& batch : remote_) {
-    wanted.push_back({batch.owner, runs.emplace_back(batch.joined_runs()), place});
+    all.push_back({batch.owner, runs.emplace_back(batch.joined_runs()), place});
     place = batch.end;
   }
-  auto meeting = VectorPush<T>::Meeting::everybody;
-  if (options_.neighbours_only) {
-    meeting = VectorPush<T>::Meeting::neighbours;
-    for (const Batch& batch : mapped_) {
-      if (batch.owner != like.team().rank()) {
-        wanted.push_back({batch.owner, {}, 0});
-      }
+  for (const Batch& batch : mapped_) {
+    if (options_.neighbours_only && batch.owner != like.team().rank()) {
+      all.push_back({batch.owner, {}, 0});
     }
   }
-  TESSERA_ASSIGN_OR_RETURN(push_, VectorPush<T>::create(like, filled_, wanted, meeting));
+  return all;
+}
+
+template <SparseElement T>
+Status VectorGather<T>::prepare_push(Array<T>& like) {
+  std::vector<std::vector<rma::Fragment>> runs;
+  const auto all = arrays::detail::within_memory(
+      [&]() -> rma::Result<std::vector<Wanted>> { return wanted(like, runs); });
+  const auto meeting = options_.neighbours_only ? VectorPush<T>::Meeting::neighbours
+                                                : VectorPush<T>::Meeting::everybody;
+  TESSERA_ASSIGN_OR_RETURN(push_, VectorPush<T>::create(like, filled_, all, meeting));
   use_buffer(push_->buffer());
   return {};
 }
 
+// What is copied begins where some of the runs do, in their order.
 template <SparseElement T>
-void VectorGather<T>::use_buffer(std::span<T> buffer) {
+void VectorGather<T>::Batch::use(T* buffer) noexcept {
+  auto part = copied.begin();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].local = buffer + places[i];
+    if (part != copied.end() && part->remote_offset == runs[i].remote_offset) {
+      part->local = runs[i].local;
+      ++part;
+    }
+  }
+  places = {};
+}
+
+// Of memory that is there already: no member can fail here alone.
+template <SparseElement T>
+void VectorGather<T>::use_buffer(std::span<T> buffer) noexcept {
   buffer_ = buffer;
   for (std::vector<Batch>* const batches : {&mapped_, &remote_}) {
     for (Batch& batch : *batches) {
-      for (std::size_t i = 0; i < batch.runs.size(); ++i) {
-        batch.runs[i].local = buffer.data() + batch.places[i];
-      }
-      if (batches == &mapped_) {
-        batch.copied = batch.joined_runs();
-      }
-      batch.places = {};
+      batch.use(buffer.data());
     }
   }
 }

@@ -87,6 +87,9 @@ class VectorGather {
     std::size_t end = 0;                // of its part of the buffer
     std::vector<rma::Fragment> copied;  // of a mapped slice: the runs with what comes along
 
+    /// Where its elements are, once the buffer is there.
+    void use(T* buffer) noexcept;
+
     /// Elements between the last run and what begins at `offset` that come along.
     [[nodiscard]] std::size_t room_before(std::uint64_t offset) const noexcept;
     /// The runs with what comes along.
@@ -96,7 +99,11 @@ class VectorGather {
   std::size_t add(Batch& batch, std::int64_t offset);
   [[nodiscard]] std::size_t shift() const noexcept { return push_ ? push_->shift() : 0; }
   rma::Status read(arrays::Array<T>& from, const Batch& batch);
-  void use_buffer(std::span<T> buffer);
+  using Wanted = typename VectorPush<T>::Wanted;
+  /// What each owner is to send. The runs of all of them are put in `runs`.
+  [[nodiscard]] std::vector<Wanted> wanted(arrays::Array<T>& like,
+                                           std::vector<std::vector<rma::Fragment>>& runs) const;
+  void use_buffer(std::span<T> buffer) noexcept;
   rma::Handle start_batch(rma::Op op, arrays::Array<T>& array, const Batch& batch) const;
 
   SpmvOptions options_;

@@ -8,12 +8,14 @@
 #include <optional>
 #include <utility>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/copy_run.hpp"
 #include "rma/notify.hpp"
 
 namespace tessera::linalg::detail {
 
 using arrays::Array;
+using arrays::detail::within_memory;
 using rma::Code;
 using rma::Result;
 using rma::Status;
@@ -77,39 +79,48 @@ std::uint64_t VectorPush<T>::flag_of(std::size_t number) const noexcept {
 
 template <SparseElement T>
 Result<VectorPush<T>> VectorPush<T>::create(Array<T>& like, std::size_t elements,
-                                            std::span<const Wanted> wanted, Meeting meeting) {
+                                            const Result<std::vector<Wanted>>& wanted,
+                                            Meeting meeting) {
   VectorPush push(like.job(), elements, meeting);
-  std::vector<RankList> asked;
-  for (std::size_t number = 0; number < wanted.size(); ++number) {
-    const Wanted& each = wanted[number];
-    RankList& list = asked.emplace_back(RankList{each.owner, {}});
-    list.numbers = {static_cast<std::int64_t>(each.place * sizeof(T)),
-                    static_cast<std::int64_t>(push.flag_of(number)),
-                    static_cast<std::int64_t>(elements * sizeof(T))};
-    for (const rma::Fragment& run : each.runs) {
-      list.numbers.push_back(static_cast<std::int64_t>(run.remote_offset));
-      list.numbers.push_back(static_cast<std::int64_t>(run.bytes));
-    }
-    push.sources_.push_back({each.owner, 0});
-  }
+  const auto asked = within_memory([&]() -> Result<std::vector<RankList>> {
+    TESSERA_RETURN_IF_ERROR(wanted.status());
+    return push.ask(*wanted);
+  });
   rma::Team& team = like.team();
   TESSERA_ASSIGN_OR_RETURN(const auto lists, exchange_lists(push.job_, team, asked));
-  for (const RankList& list : lists) {
-    push.add_reader(list);
-  }
+  Status mine = within_memory([&] { return push.add_readers(lists); });
   if (meeting == Meeting::neighbours) {
-    TESSERA_RETURN_IF_ERROR(push.add_silent_readers(team));
+    mine = push.add_silent_readers(team, mine);
   }
+  // How many readers there are is known only when all lists are here.
+  TESSERA_RETURN_IF_ERROR(team.agree(mine));
   TESSERA_ASSIGN_OR_RETURN(push.region_,
                            rma::Region::allocate(team, push.flag_of(push.sources_.size()),
                                                  {.name = "elements of others"}));
   return push;
 }
 
-// Collective. Ranks that read of this one and of which it doesn't read have a flag here, too; and
-// this rank has one at each that it only reads of.
 template <SparseElement T>
-Status VectorPush<T>::add_silent_readers(rma::Team& team) {
+Result<std::vector<RankList>> VectorPush<T>::ask(std::span<const Wanted> wanted) {
+  std::vector<RankList> asked;
+  for (std::size_t number = 0; number < wanted.size(); ++number) {
+    const Wanted& each = wanted[number];
+    RankList& list = asked.emplace_back(RankList{each.owner, {}});
+    list.numbers = {static_cast<std::int64_t>(each.place * sizeof(T)),
+                    static_cast<std::int64_t>(flag_of(number)),
+                    static_cast<std::int64_t>(elements_ * sizeof(T))};
+    for (const rma::Fragment& run : each.runs) {
+      list.numbers.push_back(static_cast<std::int64_t>(run.remote_offset));
+      list.numbers.push_back(static_cast<std::int64_t>(run.bytes));
+    }
+    sources_.push_back({each.owner, 0});
+  }
+  return asked;
+}
+
+// Ranks that read of this one and of which it doesn't read have a flag here, too.
+template <SparseElement T>
+Result<std::vector<RankList>> VectorPush<T>::ask_readers() {
   std::vector<RankList> given;
   const std::size_t known = sources_.size();
   for (const Reader& reader : readers_) {
@@ -120,12 +131,33 @@ Status VectorPush<T>::add_silent_readers(rma::Team& team) {
       sources_.push_back({reader.rank, 0});
     }
   }
+  return given;
+}
+
+// Collective. Asks those readers, and adds what others ask so: this rank has a flag at each that it
+// only reads of. `mine` is the error of this rank's work before.
+template <SparseElement T>
+Status VectorPush<T>::add_silent_readers(rma::Team& team, const Status& mine) {
+  const auto given = within_memory([&]() -> Result<std::vector<RankList>> {
+    TESSERA_RETURN_IF_ERROR(mine);
+    return ask_readers();
+  });
   TESSERA_ASSIGN_OR_RETURN(const auto lists, exchange_lists(job_, team, given));
-  for (const RankList& list : lists) {
-    Reader reader;
-    reader.rank = list.rank;
-    reader.flag = static_cast<std::uint64_t>(list.numbers[0]);
-    readers_.push_back(std::move(reader));
+  return within_memory([&]() -> Status {
+    for (const RankList& list : lists) {
+      Reader reader;
+      reader.rank = list.rank;
+      reader.flag = static_cast<std::uint64_t>(list.numbers[0]);
+      readers_.push_back(std::move(reader));
+    }
+    return {};
+  });
+}
+
+template <SparseElement T>
+Status VectorPush<T>::add_readers(std::span<const RankList> asked) {
+  for (const RankList& list : asked) {
+    add_reader(list);
   }
   return {};
 }
@@ -198,7 +230,8 @@ Status VectorPush<T>::send(Array<T>& from) {
   auto own = rma::LocalAccess::begin(from.region());
   Status result = own.status();
   for (Reader& reader : readers_) {
-    Status sent = own.ok() ? send_to(reader, own->data()) : own.status();
+    Status sent =
+        own.ok() ? within_memory([&] { return send_to(reader, own->data()); }) : own.status();
     if (sent.ok()) {
       reader.code_before = Code::ok;
     } else {

@@ -45,9 +45,9 @@ class VectorPush {
 
   /// Collective. For vectors distributed as `like`. A buffer has `elements` elements, zero, of
   /// which `wanted` come from others. Requires: the same `meeting` on all; each owner once at most.
-  /// Errors: no_memory, peer_lost.
+  /// Errors: that of any member's wishes; no_memory, peer_lost.
   static rma::Result<VectorPush> create(arrays::Array<T>& like, std::size_t elements,
-                                        std::span<const Wanted> wanted,
+                                        const rma::Result<std::vector<Wanted>>& wanted,
                                         Meeting meeting = Meeting::everybody);
 
   /// The first buffer, and where this round's elements lie behind it.
@@ -89,8 +89,11 @@ class VectorPush {
 
   VectorPush(const rma::Job& job, std::size_t elements, Meeting meeting)
       : job_(job), elements_(elements), buffers_(meeting == Meeting::neighbours ? 2 : 1) {}
+  rma::Result<std::vector<RankList>> ask(std::span<const Wanted> wanted);
+  rma::Status add_readers(std::span<const RankList> asked);
   void add_reader(const RankList& asked);
-  rma::Status add_silent_readers(rma::Team& team);
+  rma::Status add_silent_readers(rma::Team& team, const rma::Status& mine);
+  rma::Result<std::vector<RankList>> ask_readers();
   rma::Status send_to(const Reader& reader, const std::byte* slice);
   void refuse(Reader& reader, rma::Code code);
   [[nodiscard]] std::uint64_t flag_of(std::size_t number) const noexcept;

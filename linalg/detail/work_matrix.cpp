@@ -20,7 +20,7 @@ using rma::Status;
 using rma::Team;
 
 std::optional<Distribution> layout_of(const MatrixMap& map) {
-  if (map.array->ndims() != 2) {
+  if (map.array->ndims() != 2 || map.box != map.array->box()) {
     return {};
   }
   const Distribution& layout = map.array->distribution();
@@ -30,8 +30,7 @@ std::optional<Distribution> layout_of(const MatrixMap& map) {
 namespace {
 
 bool has_layout(const MatrixMap& map, const Team& team, const Distribution& layout) {
-  return map.box == map.array->box() && layout_of(map) == layout &&
-         map.array->team().shared_state() == team.shared_state();
+  return layout_of(map) == layout && map.array->team().shared_state() == team.shared_state();
 }
 
 arrays::LocalBuffer buffer_of(const MatrixMap& map, const Patch& block, std::byte* place) {

@@ -24,7 +24,8 @@
 
 namespace tessera::linalg::detail {
 
-/// Of rows and columns, of an array of two dimensions; of others there is none.
+/// Of rows and columns, where the matrix is a whole array of two dimensions; of others there is
+/// none.
 std::optional<arrays::Distribution> layout_of(const MatrixMap& map);
 
 struct RankGrid {

@@ -9,7 +9,9 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/detail/local_loops.hpp"
 #include "linalg/detail/panel.hpp"
@@ -17,6 +19,7 @@
 
 namespace tessera::linalg::variants {
 
+using arrays::detail::within_memory;
 using detail::ColumnBlocks;
 using detail::Interval;
 using detail::Panel;
@@ -83,6 +86,15 @@ class Loop {
                ? Status()
                : a_->team().broadcast(std::as_writable_bytes(std::span(news.numbers)),
                                       blocks_.owner(k));
+  }
+
+  // Collective. Whether all can begin: who has no room for news could not take part in share().
+  template <class Reserve>
+  Status begin(Reserve&& reserve) {
+    return a_->team().agree(within_memory([&] {
+      reserve();
+      return Status();
+    }));
   }
 
   // Collective. Everything is done, or somebody failed.
@@ -201,14 +213,14 @@ Result<std::int64_t> cholesky_by_columns(WorkMatrix& a, const ColumnBlocks& bloc
   News<std::int64_t> news;
   for (std::int64_t k = 0; k < blocks.count() && news.info == 0 && !news.is_failed; ++k) {
     if (blocks.owns(k) && mine.ok()) {
-      auto info = cholesky_block(loop, k);
+      auto info = within_memory([&] { return cholesky_block(loop, k); });
       mine = info.status();
       news.info = info.ok() ? *info : 0;
     }
     news.is_failed = !mine.ok();
     TESSERA_RETURN_IF_ERROR(loop.share(k, news));
     if (mine.ok() && news.info == 0 && !news.is_failed) {
-      mine = update_cholesky(loop, k);
+      mine = within_memory([&] { return update_cholesky(loop, k); });
     }
   }
   TESSERA_RETURN_IF_ERROR(loop.finish(std::move(mine)));
@@ -221,10 +233,14 @@ Result<LuSteps> lu_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
   Status mine;
   LuSteps steps;
   News<std::int32_t> news;
+  TESSERA_RETURN_IF_ERROR(loop.begin([&] {
+    news.numbers.reserve(static_cast<std::size_t>(loop.steps_of(0)));
+    steps.pivots.reserve(static_cast<std::size_t>(loop.steps()));
+  }));
   for (std::int64_t k = 0; loop.steps_of(k) > 0 && !news.is_failed; ++k) {
     news.numbers.resize(static_cast<std::size_t>(loop.steps_of(k)));
     if (blocks.owns(k) && mine.ok()) {
-      auto info = lapack::lu<T>(loop.own_block(k), news.numbers);
+      auto info = within_memory([&] { return lapack::lu<T>(loop.own_block(k), news.numbers); });
       mine = info.status();
       news.info = info.ok() ? *info : 0;
     }
@@ -237,7 +253,7 @@ Result<LuSteps> lu_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
       steps.pivots.push_back(blocks.block(k).lo + pivot);
     }
     if (mine.ok() && !news.is_failed) {
-      mine = update_lu<T>(loop, k, news.numbers);
+      mine = within_memory([&] { return update_lu<T>(loop, k, news.numbers); });
     }
   }
   TESSERA_RETURN_IF_ERROR(loop.finish(std::move(mine)));
@@ -253,16 +269,20 @@ Result<std::vector<T>> qr_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) 
   std::vector<T> tau;
   News<T> news;
   detail::ColumnMajorCopy<T> copy;
+  TESSERA_RETURN_IF_ERROR(loop.begin([&] {
+    news.numbers.reserve(static_cast<std::size_t>(loop.steps_of(0)));
+    tau.reserve(static_cast<std::size_t>(loop.steps()));
+  }));
   for (std::int64_t k = 0; loop.steps_of(k) > 0 && !news.is_failed; ++k) {
     news.numbers.resize(static_cast<std::size_t>(loop.steps_of(k)));
     if (blocks.owns(k) && mine.ok()) {
-      mine = lapack::qr<T>(loop.own_block(k), news.numbers);
+      mine = within_memory([&] { return lapack::qr<T>(loop.own_block(k), news.numbers); });
     }
     news.is_failed = !mine.ok();
     TESSERA_RETURN_IF_ERROR(loop.share(k, news));
     tau.insert(tau.end(), news.numbers.begin(), news.numbers.end());
     if (mine.ok() && !news.is_failed) {
-      mine = update_qr<T>(loop, k, news.numbers, copy);
+      mine = within_memory([&] { return update_qr<T>(loop, k, news.numbers, copy); });
     }
   }
   TESSERA_RETURN_IF_ERROR(loop.finish(std::move(mine)));

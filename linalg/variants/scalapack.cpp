@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "linalg/detail/by_type.hpp"
+#include "linalg/detail/finite.hpp"
 #include "linalg/variants/scalapack_routines.hpp"
 
 namespace tessera::linalg {
@@ -120,6 +121,10 @@ struct Axis {
     const std::int64_t blocks = whole / ranks + (place < whole % ranks ? 1 : 0);
     return blocks * block + (place == whole % ranks ? extent % block : 0);
   }
+  // Of the rank that has most.
+  [[nodiscard]] std::int64_t most() const {
+    return (extent + block * ranks - 1) / (block * ranks) * block;
+  }
   [[nodiscard]] std::int64_t global(std::int64_t local) const {
     return (local / block * ranks + place) * block + local % block;
   }
@@ -188,6 +193,24 @@ Result<std::int64_t> converged(const Grid& grid, const WorkMatrix& a, std::strin
   return 0;
 }
 
+enum class Read { all, lower };
+
+// Collective.
+template <Scalar T>
+Status check_finite(Matrix<T>& matrix, rma::Team& team, std::string_view name,
+                    Read read = Read::all) {
+  Status mine;
+  for (std::int64_t j = 0; j < matrix.columns.own() && mine.ok(); ++j) {
+    for (std::int64_t i = 0; i < matrix.rows.own() && mine.ok(); ++i) {
+      const bool is_read = read == Read::all || matrix.rows.global(i) >= matrix.columns.global(j);
+      if (is_read && !detail::is_finite(matrix.elements()[j * matrix.rows.own() + i])) {
+        mine = detail::not_finite(name);
+      }
+    }
+  }
+  return team.agree(mine);
+}
+
 // Collective. 1 + the first place of a factor's diagonal that is no positive number, 0 if there is
 // none: libraries go on with NaN.
 template <Scalar T>
@@ -238,10 +261,10 @@ struct WorkSpace {
   std::vector<N> numbers = std::vector<N>(8);
   int size = -1;
 
-  // Some routines ask for a little less than they use.
-  void grow() {
+  // Some routines ask for less than they use, and a float tells large sizes with few digits.
+  void grow(std::int64_t least = 1) {
     const auto asked = static_cast<std::int64_t>(std::real(numbers[0]));
-    numbers.resize(static_cast<std::size_t>(std::max<std::int64_t>(asked, 1) + 64));
+    numbers.resize(static_cast<std::size_t>(std::max(asked + asked / 0x40'0000, least) + 64));
     size = count(std::ssize(numbers));
   }
 };
@@ -285,7 +308,8 @@ Result<WorkMatrix> at(const MatrixMap& map, const Team& team, std::int64_t block
                       WorkMatrix::Use use) {
   if (use == WorkMatrix::Use::in_place) {
     const std::optional<Distribution> own = detail::layout_of(map);
-    if (own && fits_library(*own, block)) {
+    const bool is_of_team = map.array->team().shared_state() == team.shared_state();
+    if (own && is_of_team && fits_library(*own, block)) {
       return WorkMatrix::of(map, team, *own, use);
     }
   }
@@ -362,6 +386,7 @@ Result<std::vector<T>> Routines<T>::qr(WorkMatrix& a) {
   if (matrix.is_empty()) {
     return std::vector<T>();
   }
+  TESSERA_RETURN_IF_ERROR(check_finite(matrix, a.team(), "A"));
   std::vector<T> tau(static_cast<std::size_t>(matrix.columns.own() + matrix.columns.block));
   WorkSpace<T> work;
   int info = 0;
@@ -507,6 +532,24 @@ struct EigenCall {
       }
     }
   }
+
+  // Where blocks are long beside the matrix, p?syevd asks for less than p?ormtr and p?lasrt use
+  // which it calls; it passes over their refusal on one rank, and gives wrong vectors or waits for
+  // that rank. What they ask for stands behind some vectors of p?syevd's own.
+  void make_room() {
+    const std::int64_t n = a.n();
+    const std::int64_t block = a.rows.block;
+    const std::int64_t rows = a.rows.most();
+    const std::int64_t columns = a.columns.most();
+    const std::int64_t of_vectors = 4 * n;
+    const std::int64_t of_reflectors =
+        std::max(block * (block - 1) / 2, (rows + columns) * block) + block * block;
+    const std::int64_t of_sorting = std::max(n, rows * (block + columns));
+    const std::int64_t least = of_vectors + std::max(of_reflectors, of_sorting);
+    work.grow(least);
+    real_work.grow(least);
+    numbers.grow(7 * n + 2 * block + 8 * a.columns.ranks + 2);
+  }
 };
 
 }  // namespace
@@ -518,10 +561,9 @@ Result<RealValues<T>> Routines<T>::eigen(WorkMatrix& a, WorkMatrix* vectors) {
   Matrix<T> z(grid, vectors == nullptr ? a : *vectors);
   EigenCall<T> task{matrix, z, vectors != nullptr};
   if (!matrix.is_empty()) {
+    TESSERA_RETURN_IF_ERROR(check_finite(matrix, a.team(), "A", Read::lower));
     task.call();
-    task.work.grow();
-    task.real_work.grow();
-    task.numbers.grow();
+    task.make_room();
     task.call();
     TESSERA_RETURN_IF_ERROR(converged(grid, a, "syevd", task.info).status());
     TESSERA_RETURN_IF_ERROR(share_values(a, task.values));
@@ -558,6 +600,7 @@ Result<RealValues<T>> Routines<T>::svd(WorkMatrix& a, WorkMatrix* u, WorkMatrix*
   if (matrix.is_empty()) {
     return values;
   }
+  TESSERA_RETURN_IF_ERROR(check_finite(matrix, a.team(), "A"));
   WorkSpace<T> work;
   std::vector<RealOf<T>> real_work(static_cast<std::size_t>(1 + 4 * std::int64_t{std::max(m, n)}));
   const char* const job = u == nullptr ? "N" : "V";

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/within_memory.hpp"
 #include "linalg/detail/local_loops.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/detail/panel.hpp"
@@ -17,6 +18,7 @@
 
 namespace tessera::linalg::variants {
 
+using arrays::detail::within_memory;
 using detail::Interval;
 using detail::MatrixMap;
 using detail::Panel;
@@ -82,13 +84,8 @@ std::vector<Piece> pieces_of(const TriangularFactor& a, std::int64_t width) {
   return pieces;
 }
 
-}  // namespace
-
 template <Scalar T>
-Status solve_triangular(const TriangularFactor& a, std::int64_t width, const LocalMatrix<T>& x) {
-  if (x.is_empty()) {
-    return {};
-  }
+Status solve_by_panels(const TriangularFactor& a, std::int64_t width, const LocalMatrix<T>& x) {
   detail::ColumnMajorCopy<T> copy;
   const bool is_lower = a.triangle == blas::Triangle::lower;
   return for_each_panel<T>(
@@ -110,11 +107,8 @@ Status solve_triangular(const TriangularFactor& a, std::int64_t width, const Loc
 }
 
 template <Scalar T>
-Status multiply_by_q(const MatrixMap& a, std::span<const T> tau, bool is_adjoint,
-                     std::int64_t width, const LocalMatrix<T>& c) {
-  if (c.is_empty()) {
-    return {};
-  }
+Status multiply_by_panels(const MatrixMap& a, std::span<const T> tau, bool is_adjoint,
+                          std::int64_t width, const LocalMatrix<T>& c) {
   std::vector<Piece> pieces;
   for (std::int64_t lo = 0; lo < std::ssize(tau); lo += width) {
     pieces.push_back({{lo, a.rows()}, {lo, std::min(lo + width, std::ssize(tau))}});
@@ -129,6 +123,21 @@ Status multiply_by_q(const MatrixMap& a, std::span<const T> tau, bool is_adjoint
     return lapack::multiply_by_q<T>(copy.of(panel, false), factors, is_adjoint,
                                     c.part(piece.rows.lo, panel.rows, 0, c.columns));
   });
+}
+
+}  // namespace
+
+template <Scalar T>
+Status solve_triangular(const TriangularFactor& a, std::int64_t width, const LocalMatrix<T>& x) {
+  return x.is_empty() ? Status() : within_memory([&] { return solve_by_panels(a, width, x); });
+}
+
+template <Scalar T>
+Status multiply_by_q(const MatrixMap& a, std::span<const T> tau, bool is_adjoint,
+                     std::int64_t width, const LocalMatrix<T>& c) {
+  return c.is_empty()
+             ? Status()
+             : within_memory([&] { return multiply_by_panels(a, tau, is_adjoint, width, c); });
 }
 
 template Status solve_triangular(const TriangularFactor&, std::int64_t, const LocalMatrix<float>&);

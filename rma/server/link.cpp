@@ -10,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "rma/kernels/copy.hpp"
@@ -457,6 +458,16 @@ void Link::flush() {
   }
 }
 
+// What there is no memory for ends the connection, whose next bytes would be taken for a frame. It
+// must not end the call: the memory that other answers are for would be the caller's again.
+Result<bool> Link::advance() {
+  try {
+    return reader_.advance();
+  } catch (const std::bad_alloc&) {
+    return Status::error(Code::no_memory, "this process has no memory for an answer");
+  }
+}
+
 int Link::progress() {
   if (is_lost()) {
     return 0;
@@ -476,9 +487,9 @@ int Link::progress() {
   }
   answers_ = 0;
   has_arrived_.store(false);  // what comes from now on is told again
-  auto came = reader_.advance();
+  auto came = advance();
   while (!sent.ok() && came.ok() && *came) {
-    came = reader_.advance();  // all of it: the peer may have said why it takes nothing more
+    came = advance();  // all of it: the peer may have said why it takes nothing more
   }
   if (!came.ok() || !sent.ok()) {
     lose(came.ok() ? sent : came.status());

@@ -164,6 +164,7 @@ class Link final : private FrameSink, public detail::Requests {
   Status ask_for(std::span<std::byte> answer, const FrameHeader& header,
                  std::span<const std::byte> descriptor, Completion& done);
   Status send_gathered(When when);
+  Result<bool> advance();
   void ask_again(const GatheredGets& gets);
   std::uint64_t enter(Awaited awaited);
   Result<Awaited> take(std::uint64_t operation);

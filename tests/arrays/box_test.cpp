@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <limits>
 
 #include "tests/arrays/printers.hpp"
@@ -20,6 +21,14 @@ TEST(Box, KnowsItsSizes) {
   EXPECT_EQ(Box::whole({3, 4}), Box({0, 0}, {3, 4}));
   EXPECT_EQ(Box::at({3, 4}), Box({3, 4}, {4, 5}));
   EXPECT_TRUE(Box::none(3).is_empty());
+}
+
+TEST(Box, ExtentsStopAtTheLargestNumber) {
+  constexpr auto least = std::numeric_limits<std::int64_t>::min();
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(Box({least}, {most}).extent(0), most);
+  EXPECT_EQ(Box({-1}, {most}).extent(0), most);
+  EXPECT_EQ(Box({most}, {least}).extent(0), 0);
 }
 
 TEST(Box, IsEmptyWhenOneDimensionIs) {

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <random>
 #include <vector>
@@ -43,6 +45,28 @@ TEST(ExactSum, RoundsOnceToTheNearest) {
   EXPECT_EQ(sum_of({-1.0, -half_digit, -smallest}), -1.0 - std::ldexp(1.0, -52));
   EXPECT_EQ(sum_of({largest, largest}), infinity);
   EXPECT_EQ(sum_of({-largest, -largest}), -infinity);
+}
+
+TEST(ExactSum, RoundsOnceToTheNearestFloat) {
+  const auto float_of = [](std::initializer_list<double> terms) {
+    ExactSum sum;
+    for (const double term : terms) {
+      sum.add(term);
+    }
+    return sum.value_as<float>();
+  };
+  const double half_digit = std::ldexp(1.0, -24);
+  const float next = 1.0F + std::ldexp(1.0F, -23);
+  EXPECT_EQ(float_of({1.0, half_digit}), 1.0F) << "a tie goes to the even neighbour";
+  EXPECT_EQ(float_of({1.0, half_digit, std::ldexp(1.0, -60)}), next);
+  EXPECT_EQ(float_of({1.0, half_digit, smallest}), next);
+  EXPECT_EQ(float_of({1.0, half_digit, -smallest}), 1.0F);
+  EXPECT_EQ(float_of({-1.0, -half_digit, -smallest}), -next);
+  const double least = std::numeric_limits<float>::denorm_min();
+  EXPECT_EQ(float_of({least, least / 2, smallest}), static_cast<float>(2 * least));
+  EXPECT_EQ(float_of({least, least / 2, -smallest}), static_cast<float>(least));
+  EXPECT_EQ(float_of({0x1p-1, -0x1p-1}), 0.0F);
+  EXPECT_EQ(float_of({1e300}), std::numeric_limits<float>::infinity());
 }
 
 TEST(ExactSum, TreatsWhatIsNoNumberAsIeeeAdditionDoes) {

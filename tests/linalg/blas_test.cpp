@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <vector>
@@ -250,6 +252,10 @@ TEST(BlasErrors, AreToldBeforeAnythingIsTouched) {
   EXPECT_TRUE(fails(blas::potrf<double>(Triangle::lower, {&minus, 1, 1, 1, 1}),
                     Code::invalid_argument,
                     {"part of 1 x 1 of A (1 x 1) is not positive definite"}));
+  std::array<double, 4> with_nan{4, 1, 1, std::nan("")};
+  EXPECT_TRUE(fails(blas::potrf<double>(Triangle::lower, {with_nan.data(), 2, 2, 1, 2}),
+                    Code::invalid_argument,
+                    {"part of 2 x 2 of A (2 x 2) is not positive definite"}));
   double zero = 0;
   std::int32_t pivot = 7;
   EXPECT_TRUE(fails(blas::getrf<double>({&zero, 1, 1, 1, 1}, std::span(&pivot, 1)),

@@ -77,7 +77,7 @@ void move_fields(Job& job) {
   auto particles = Array<Particle>::create(job, {1000}, {.name = "particles"}).value();
   const Box mine = particles.own_box();
   std::vector<double> masses(static_cast<std::size_t>(mine.volume()), 2.5);
-  require(particles.put(mine, &Particle::mass, LocalView<double>(masses.data(), mine.extents())));
+  require(particles.put(mine, &Particle::mass, masses));
   require(particles.sync());
   // [/field]
   expect(particles.get_element({999}).value().mass == 2.5, "the mass of the last one");
@@ -101,7 +101,7 @@ void change_elements_at_once(Job& job) {
   // [atomic]
   auto next = Array<std::int64_t>::create(job, {10}, {.name = "next"}).value();
   const auto ticket = next.fetch_add({3}, 1).value();         // the value from before
-  const auto before = next.compare_swap({4}, 0, 17).value();  // 17 if it was 0
+  const auto before = next.compare_swap({4}, 0, 17).value();  // too; 17 is there now if it was 0
   // [/atomic]
   expect(ticket >= 0 && ticket < job.size(), "each rank draws another ticket");
   expect(before == 0 || before == 17, "one of them was the first");

@@ -8,12 +8,16 @@
 #include <gtest/gtest.h>
 #include <Eigen/Dense>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <limits>
 #include <new>
 #include <vector>
 
+#include "arrays/chunks.hpp"
 #include "tests/arrays/ranks/model_array.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
@@ -150,6 +154,60 @@ TEST(Elementwise, TheLargerOfANumberAndNaNIsNaN) {
       EXPECT_TRUE(ok(is_first ? minimum(a, b, result) : minimum(b, a, result)));
       EXPECT_TRUE(std::isnan(sum(result).value()));
     }
+  });
+}
+
+TEST(Elementwise, TheMedianWithNaNIsNaNWhereverThatStands) {
+  on_team([](Job& job, Team& team) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    std::vector<Array<double>> arrays;
+    for (const double value : {nan, 1.0, 2.0}) {
+      arrays.push_back(Array<double>::create(job, {3}, {.name = "a", .team = team}).value());
+      EXPECT_TRUE(ok(fill(arrays.back(), value)));
+    }
+    auto result = Array<double>::create(job, {3}, {.name = "r", .team = team}).value();
+    std::array<std::size_t, 3> order{0, 1, 2};
+    do {
+      EXPECT_TRUE(ok(median(arrays[order[0]], arrays[order[1]], arrays[order[2]], result)));
+      EXPECT_TRUE(std::isnan(sum(result).value()));
+    } while (std::next_permutation(order.begin(), order.end()));
+  });
+}
+
+TEST(Elementwise, ComplexNumbersBeyondTheirTypesAbsoluteValuesHaveAnOrder) {
+  on_team([](Job& job, Team& team) {
+    using Single = std::complex<float>;
+    using Double = std::complex<double>;
+    auto a = Array<Single>::create(job, {3}, {.name = "a", .team = team}).value();
+    auto b = Array<Double>::create(job, {2}, {.name = "b", .team = team}).value();
+    if (team.rank().value == 0) {
+      EXPECT_TRUE(ok(
+          a.put(a.box(), std::vector{Single(2.5e38F, 2.5e38F), Single(3e38F, 3e38F), Single(1)})));
+      EXPECT_TRUE(
+          ok(b.put(b.box(), std::vector{Double(1.5e308, 1.5e308), Double(1.6e308, 1.6e308)})));
+    }
+    EXPECT_EQ(select_max(a).value().at, Index{1});
+    EXPECT_EQ(select_max(b).value().at, Index{1});
+    EXPECT_EQ(select_min(b).value().at, Index{0});
+    const Double odd(std::numeric_limits<double>::infinity(), std::nan(""));
+    EXPECT_TRUE(ok(fill(b, odd)));
+    auto one = Array<Double>::create(job, {2}, {.name = "one", .team = team}).value();
+    EXPECT_TRUE(ok(fill(one, Double(1))));
+    for (const bool is_first : {true, false}) {
+      auto result = Array<Double>::create(job, {2}, {.name = "r", .team = team}).value();
+      EXPECT_TRUE(ok(is_first ? minimum(b, one, result) : minimum(one, b, result)));
+      EXPECT_TRUE(std::isnan(result.get_element({1}).value().imag()));
+      EXPECT_TRUE(ok(result.sync()));
+    }
+  });
+}
+
+TEST(Elementwise, MoreOperandsThanThereMayBeAreRefused) {
+  on_team([](Job& job, Team& team) {
+    auto a = Array<double>::create(job, {3}, {.name = "a", .team = team}).value();
+    const std::vector<ChunkOperand> operands(max_operands + 1, reads(a));
+    EXPECT_TRUE(fails(on_chunks("walk", operands, [](const Chunk&) { return rma::Status(); }),
+                      Code::invalid_argument, {"walk: 7 operands, and there may be 6"}));
   });
 }
 

@@ -220,6 +220,12 @@ TEST(Steps, LeadToTheNearestBound) {
     ASSERT_TRUE(ok(scale(x, -1.0)));
     EXPECT_TRUE(fails(step_max(x, dx), Code::invalid_argument,
                       {"step_max: array 'x' (float64, 4) has a negative element"}));
+    ASSERT_TRUE(ok(absolute(x)));
+    ASSERT_TRUE(ok(fill(part(dx, Box({1}, {2})), std::nan(""))));
+    EXPECT_TRUE(fails(step_max(x, dx), Code::invalid_argument,
+                      {"step_max: array 'x'", "an element that is not a number"}));
+    EXPECT_TRUE(fails(step_bounds(x, dx, low, high), Code::invalid_argument,
+                      {"step_bounds: ", "an element that is not a number"}));
   });
 }
 

@@ -137,6 +137,17 @@ TYPED_TEST(MatrixOf, AgreesWithVectorsOnPartsOfAnyDistributions) {
   });
 }
 
+TEST(Matrix, SymmetrizeKeepsLargeNumbers) {
+  on_team([](Job& job, Team& team) {
+    auto a = Array<double>::create(job, {3, 3}, {.name = "a", .team = team}).value();
+    ASSERT_TRUE(ok(fill(a, 1.5e308)));
+    ASSERT_TRUE(ok(symmetrize(a)));
+    EXPECT_EQ(norm_max(a).value(), 1.5e308);
+    EXPECT_EQ(a.get_element({0, 2}).value(), 1.5e308);
+    ASSERT_TRUE(ok(a.sync()));
+  });
+}
+
 TEST(Matrix, SaysHowOperandsDoNotFit) {
   on_team([](Job& job, Team& team) {
     auto a = Array<double>::create(job, {5, 7}, {.name = "a", .team = team}).value();

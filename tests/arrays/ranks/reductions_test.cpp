@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "tests/arrays/ranks/model_array.hpp"
@@ -207,6 +208,24 @@ TEST(Reductions, OfWhatWasMovedFromSaySo) {
       EXPECT_EQ(found.status().code(), Code::closed) << found.status().message();
     }
     // NOLINTEND(bugprone-use-after-move)
+  });
+}
+
+// Ones added to 2^24 are lost in a float.
+TEST(Reductions, OfManyFloatsDoNotStop) {
+  on_team([](Job& job, Team& team) {
+    auto a = Array<float>::create(job, {126, 9}, {.name = "a", .team = team}).value();
+    auto one =
+        Array<std::complex<float>>::create(job, {126, 9}, {.name = "1", .team = team}).value();
+    ASSERT_TRUE(ok(fill(a, 1.0F)));
+    ASSERT_TRUE(ok(fill(one, std::complex<float>(1, 1))));
+    ASSERT_TRUE(ok(fill(part(a, Box({0, 0}, {1, 1})), 0x1p24F)));
+    ASSERT_TRUE(ok(fill(part(one, Box({0, 0}, {1, 1})), std::complex<float>(0x1p24F, 1))));
+    const Box narrow({0, 0}, {126, 8});
+    EXPECT_EQ(sum(part(a, narrow)).value(), 0x1p24F + 1008);
+    EXPECT_EQ(sum(part(one, narrow)).value().real(), 0x1p24F + 1008);
+    ASSERT_TRUE(ok(fill(part(a, Box({0, 0}, {1, 1})), 0x1p12F)));
+    EXPECT_EQ(dot(part(a, narrow), part(a, narrow)).value(), 0x1p24F + 1008);
   });
 }
 

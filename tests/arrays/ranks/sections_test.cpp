@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "arrays/array.hpp"
@@ -18,6 +21,7 @@ namespace tessera::arrays {
 namespace {
 
 using rma::Code;
+using rma::Handle;
 using rma::Job;
 using rma::Team;
 using rma::test::fails;
@@ -280,11 +284,73 @@ TEST(Fields, AreReadAndWrittenAlone) {
     std::vector<double> read(28);
     EXPECT_TRUE(ok(array.get(box, &Particle::mass, LocalView<double>(read.data(), box.extents()))));
     EXPECT_EQ(read[5], elements(2, 3).mass);
+    std::fill(read.begin(), read.end(), -1.0);
+    EXPECT_TRUE(ok(array.get(box, &Particle::mass, read)));
+    EXPECT_EQ(read[5], elements(2, 3).mass);
+    EXPECT_TRUE(fails(array.get(box, &Particle::mass, std::span(read).first(27)),
+                      Code::invalid_argument, {"27 elements"}));
     EXPECT_TRUE(
         fails(array.transfer_async(box, Field{40, 8}, {read.data(), Strides{4, 1}}, Transfer::get())
                   .wait(),
               Code::out_of_range,
               {"a field of 8 bytes at byte 40 does not lie in an element of 40 bytes"}));
+    EXPECT_TRUE(ok(array.sync()));
+  });
+}
+
+TEST(Fields, OfNeighboursMoveAtATime) {
+  on_team([](Job& job, Team& team) {
+    auto array = Array<Particle>::create(job, {8, 5}, {.name = "P", .team = team}).value();
+    const Box upper({0, 0}, {4, 5});
+    const Box lower({4, 0}, {8, 5});
+    const std::vector<double> masses(20, 3.0);
+    const std::vector<std::int32_t> kinds(20, 4);
+    if (team.rank().value == 0) {
+      Handle both = array.put_async(upper, &Particle::mass, masses);
+      both.collect(array.put_async(lower, &Particle::kind, kinds));
+      EXPECT_TRUE(ok(both.wait()));
+    }
+    EXPECT_TRUE(ok(array.sync()));
+    Handle added = array.accumulate_async(upper, &Particle::mass, masses, 2.0);
+    added.collect(array.accumulate_async(lower, &Particle::kind, kinds));
+    EXPECT_TRUE(ok(added.wait()));
+    EXPECT_TRUE(ok(array.sync()));
+    std::vector<double> mass(20);
+    std::vector<std::int32_t> kind(20);
+    Handle read = array.get_async(upper, &Particle::mass, mass);
+    read.collect(array.get_async(lower, &Particle::kind, kind));
+    EXPECT_TRUE(ok(read.wait()));
+    EXPECT_EQ(mass, std::vector<double>(20, 3.0 + 6.0 * team.size()));
+    EXPECT_EQ(kind, std::vector<std::int32_t>(20, 4 + 4 * team.size()));
+    EXPECT_TRUE(ok(array.sync()));
+  });
+}
+
+TEST(Periodic, BoxesMoveAtATime) {
+  on_team([](Job& job, Team& team) {
+    auto array = Array<std::int64_t>::create(job, {6, 4}, {.name = "N", .team = team}).value();
+    const PeriodicDims all = PeriodicDims().set();
+    const Box before({-1, 0}, {0, 4});
+    const Box behind({6, 0}, {7, 4});
+    const std::vector<std::int64_t> fives(4, 5);
+    const std::vector<std::int64_t> sixes(4, 6);
+    if (team.rank().value == team.size() - 1) {
+      Handle both = array.put_async(before, all, fives);
+      both.collect(array.put_async(behind, all, sixes));
+      EXPECT_TRUE(ok(both.wait()));
+    }
+    EXPECT_TRUE(ok(array.sync()));
+    EXPECT_TRUE(ok(array.accumulate_async(before, all, fives, 10).wait()));
+    EXPECT_TRUE(ok(array.sync()));
+    std::vector<std::int64_t> last(4);
+    std::vector<std::int64_t> first(4);
+    Handle read = array.get_async(before, all, last);
+    read.collect(array.get_async(behind, all, LocalView<std::int64_t>(first.data(), {1, 4})));
+    EXPECT_TRUE(ok(read.wait()));
+    EXPECT_EQ(last, std::vector<std::int64_t>(4, 5 + 50 * team.size()));
+    EXPECT_EQ(first, sixes);
+    EXPECT_TRUE(fails(array.get_async(behind, all, std::span(first).first(3)).wait(),
+                      Code::invalid_argument));
     EXPECT_TRUE(ok(array.sync()));
   });
 }

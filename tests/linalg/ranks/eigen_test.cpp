@@ -7,10 +7,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
+#include <string_view>
 #include <vector>
 
+#include "arrays/elementwise.hpp"
+#include "linalg/factor.hpp"
 #include "linalg/svd.hpp"
 #include "tests/linalg/ranks/systems.hpp"
 #include "tests/support/checks.hpp"
@@ -22,7 +27,6 @@ namespace {
 using rma::Code;
 using rma::Job;
 using rma::Team;
-using rma::WorldRank;
 using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_ranks;
@@ -165,10 +169,8 @@ void expect_all(Job& job, const Team& team, Random random) {
 
 template <class T>
 void expect_all_on_the_world() {
-  on_ranks([](Job& job) {
-    const rma::test::SharedSeed seed(job);
-    expect_all<T>(job, job.world(), seed.generator(-1));
-  });
+  test::on_the_world(
+      [](Job& job, const Team& team, Random random) { expect_all<T>(job, team, random); });
 }
 
 TEST(Eigen, FloatMatricesOfEachLayout) {
@@ -184,19 +186,38 @@ TEST(Eigen, DoubleComplexMatricesOfEachLayout) {
   expect_all_on_the_world<std::complex<double>>();
 }
 
-TEST(Eigen, TeamsThatDoNotBeginAtRankZero) {
-  for (const std::vector<WorldRank>& members :
-       {std::vector<WorldRank>{{2}, {3}}, std::vector<WorldRank>{{0}, {2}, {3}}}) {
-    if (rma::test::rank_count() != 4) {
-      GTEST_SKIP() << "for 4 ranks";
+// ScaLAPACK's size of work space holds for blocks that are short beside the matrix.
+template <class T>
+void expect_long_blocks() {
+  on_ranks([](Job& job) {
+    if (!check_scalapack(job, job.world()).ok()) {
+      GTEST_SKIP() << "without ScaLAPACK";
     }
-    on_ranks([&](Job& job) {
-      const rma::test::SharedSeed seed(job);
-      if (std::find(members.begin(), members.end(), job.rank()) != members.end()) {
-        expect_all<double>(job, Team::create(job, members).value(), seed.generator(-1));
+    const rma::test::SharedSeed seed(job);
+    Random random = seed.generator(-1);
+    for (const std::int64_t n : {8, 9, 12, 18, 31, 39, 40}) {
+      for (const std::int64_t block : {0, 16, 32, 64}) {
+        SCOPED_TRACE(testing::Message() << "n = " << n << ", block " << block);
+        const Setting setting{n,
+                              test::Kind::regular,
+                              arrays::MemoryOrder::column_major,
+                              {.method = Method::scalapack, .block = block}};
+        expect_eigen<T>(job, job.world(), setting, random);
+        expect_svd<T>(job, job.world(), setting, random);
       }
-    });
-  }
+    }
+  });
+}
+
+TEST(Eigen, BlocksAsLongAsTheMatrix) {
+  expect_long_blocks<float>();
+  expect_long_blocks<double>();
+  expect_long_blocks<std::complex<double>>();
+}
+
+TEST(Eigen, TeamsThatDoNotBeginAtRankZero) {
+  test::on_teams_behind_rank_zero(
+      [](Job& job, const Team& team, Random random) { expect_all<double>(job, team, random); });
 }
 
 // ---- What is refused
@@ -219,6 +240,27 @@ TEST(EigenErrors, WhatIsTooLargeToBeGathered) {
                        "raise most_bytes"}));
     EXPECT_TRUE(fails(singular_values(s.a, options), Code::limit_exceeded,
                       {"singular_values: ", "most_bytes"}));
+  });
+}
+
+TEST(EigenErrors, ElementsThatAreNotFinite) {
+  on_ranks([](Job& job) {
+    for (const Method method : test::methods(job, job.world())) {
+      for (const double odd : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+        SCOPED_TRACE(testing::Message() << to_string(method) << ", " << odd);
+        Square s(job);
+        ASSERT_TRUE(ok(fill(part(s.a, test::Box::at({30, 2})), odd)));
+        const EigenOptions options{.how = {.method = method}};
+        const std::string_view refused = "A has an element that is not a finite number";
+        EXPECT_TRUE(fails(eigenvalues(s.a, options), Code::invalid_argument, {refused}));
+        EXPECT_TRUE(fails(singular_values(s.a, options), Code::invalid_argument, {refused}));
+        EXPECT_TRUE(fails(qr(s.a, options.how), Code::invalid_argument, {refused}));
+        // Above the diagonal nobody reads.
+        ASSERT_TRUE(ok(zero(s.a)));
+        ASSERT_TRUE(ok(fill(part(s.a, test::Box::at({2, 30})), odd)));
+        EXPECT_TRUE(ok(eigenvalues(s.a, options)));
+      }
+    }
   });
 }
 

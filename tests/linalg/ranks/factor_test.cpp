@@ -27,7 +27,6 @@ namespace {
 using rma::Code;
 using rma::Job;
 using rma::Team;
-using rma::WorldRank;
 using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_ranks;
@@ -163,10 +162,8 @@ void expect_all(Job& job, const Team& team, Random random) {
 
 template <class T>
 void expect_all_on_the_world() {
-  on_ranks([](Job& job) {
-    const rma::test::SharedSeed seed(job);
-    expect_all<T>(job, job.world(), seed.generator(-1));
-  });
+  test::on_the_world(
+      [](Job& job, const Team& team, Random random) { expect_all<T>(job, team, random); });
 }
 
 TEST(Factor, FloatMatricesOfEachLayoutAreTheProductOfTheirFactors) {
@@ -183,20 +180,10 @@ TEST(Factor, DoubleComplexMatricesOfEachLayoutAreTheProductOfTheirFactors) {
 }
 
 TEST(Factor, TeamsThatDoNotBeginAtRankZero) {
-  for (const std::vector<WorldRank>& members :
-       {std::vector<WorldRank>{{2}, {3}}, std::vector<WorldRank>{{0}, {2}, {3}}}) {
-    if (rma::test::rank_count() != 4) {
-      GTEST_SKIP() << "for 4 ranks";
-    }
-    on_ranks([&](Job& job) {
-      const rma::test::SharedSeed seed(job);
-      if (std::find(members.begin(), members.end(), job.rank()) != members.end()) {
-        Team team = Team::create(job, members).value();
-        expect_all<double>(job, team, seed.generator(-1));
-        EXPECT_TRUE(fails(check_scalapack(job, team), Code::unsupported));
-      }
-    });
-  }
+  test::on_teams_behind_rank_zero([](Job& job, Team& team, Random random) {
+    expect_all<double>(job, team, random);
+    EXPECT_TRUE(fails(check_scalapack(job, team), Code::unsupported));
+  });
 }
 
 TEST(Factor, APatchOfAnArrayIsFactoredAndTheRestStays) {

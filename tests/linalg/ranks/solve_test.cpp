@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "arrays/elementwise.hpp"
 #include "tests/linalg/ranks/systems.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
@@ -19,8 +20,8 @@ namespace {
 
 using rma::Code;
 using rma::Job;
+using rma::Status;
 using rma::Team;
-using rma::WorldRank;
 using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_ranks;
@@ -198,10 +199,8 @@ void expect_all(Job& job, const Team& team, Random random) {
 
 template <class T>
 void expect_all_on_the_world() {
-  on_ranks([](Job& job) {
-    const rma::test::SharedSeed seed(job);
-    expect_all<T>(job, job.world(), seed.generator(-1));
-  });
+  test::on_the_world(
+      [](Job& job, const Team& team, Random random) { expect_all<T>(job, team, random); });
 }
 
 TEST(Solve, FloatSystemsOfEachLayout) {
@@ -218,18 +217,68 @@ TEST(Solve, DoubleComplexSystemsOfEachLayout) {
 }
 
 TEST(Solve, TeamsThatDoNotBeginAtRankZero) {
-  for (const std::vector<WorldRank>& members :
-       {std::vector<WorldRank>{{2}, {3}}, std::vector<WorldRank>{{0}, {2}, {3}}}) {
-    if (rma::test::rank_count() != 4) {
-      GTEST_SKIP() << "for 4 ranks";
+  test::on_teams_behind_rank_zero(
+      [](Job& job, const Team& team, Random random) { expect_all<double>(job, team, random); });
+}
+
+// The arrays have layouts that ScaLAPACK works on in place; their patches have none.
+TEST(Solve, PatchesOfArraysInScalapacksLayout) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t n = 10;
+    const std::int64_t rows = job.size() % 2 == 0 ? 2 : 1;
+    const auto cyclic = [&](const Extents& extents) {
+      return Distribution::scalapack(extents, {3, 3}, {rows, job.size() / rows}, job.size())
+          .value();
+    };
+    const auto system = [](std::int64_t i, std::int64_t j) {
+      return test::definite<double>(i, j, n, 1);
+    };
+    for (const Method method : test::methods(job, job.world())) {
+      SCOPED_TRACE(to_string(method));
+      const MethodOptions how{.method = method};
+      auto a = test::make_matrix<double>(job, cyclic({n + 4, n + 4}), {.name = "A"}, system);
+      auto b = test::make_matrix<double>(
+          job, cyclic({n, 2}), {.name = "B"},
+          [](std::int64_t i, std::int64_t j) { return test::general<double>(i, j, 5); });
+      const auto whole_a = a.duplicate("whole A").value();
+      const auto whole_b = b.duplicate("whole B").value();
+      ASSERT_TRUE(ok(arrays::copy(a, whole_a)));
+      ASSERT_TRUE(ok(arrays::copy(b, whole_b)));
+      const Dense was_b = all_of(b);
+      const Box corner({1, 1}, {n + 1, n + 1});
+      const Dense was_a = test::fetch(a, corner, {});
+      const MatrixPatch<double> patch(a, corner);
+      const auto expect_solved = [&] {
+        const Dense x = all_of(b);
+        EXPECT_LE(
+            test::distance_in_epsilons<double>(was_a * x, was_b, was_a.largest() * x.largest()),
+            most_epsilons);
+        ASSERT_TRUE(ok(b.sync()));
+        ASSERT_TRUE(ok(arrays::copy(whole_a, a)));
+        ASSERT_TRUE(ok(arrays::copy(whole_b, b)));
+      };
+      ASSERT_TRUE(ok(job.barrier()));
+
+      const auto pivots = lu(patch, how);
+      ASSERT_TRUE(ok(pivots));
+      EXPECT_EQ(pivots->size(), static_cast<std::size_t>(n));
+      ASSERT_TRUE(ok(solve_lu(patch, *pivots, MatrixPatch<double>(b), {.how = how})));
+      expect_solved();
+      ASSERT_TRUE(ok(cholesky(patch, {.how = how})));
+      ASSERT_TRUE(ok(solve_cholesky(patch, MatrixPatch<double>(b), {.how = how})));
+      expect_solved();
+      const auto factors = qr(MatrixPatch<double>(a, Box({1, 1}, {n + 1, n - 1})), how);
+      ASSERT_TRUE(ok(factors));
+      EXPECT_EQ(factors->size(), static_cast<std::size_t>(n - 2));
+      ASSERT_TRUE(ok(arrays::copy(whole_a, a)));
+      ASSERT_TRUE(ok(solve_triangular(patch, MatrixPatch<double>(b), {.how = how})));
+      const Dense x = all_of(b);
+      const Dense lower = test::triangle_of(was_a, Triangle::lower);
+      EXPECT_LE(test::distance_in_epsilons<double>(lower * x, was_b, was_a.largest() * x.largest()),
+                most_epsilons);
+      ASSERT_TRUE(ok(b.sync()));
     }
-    on_ranks([&](Job& job) {
-      const rma::test::SharedSeed seed(job);
-      if (std::find(members.begin(), members.end(), job.rank()) != members.end()) {
-        expect_all<double>(job, Team::create(job, members).value(), seed.generator(-1));
-      }
-    });
-  }
+  });
 }
 
 // A general matrix without dominance, larger than GA's sequential solver took (100 x 100).
@@ -278,6 +327,36 @@ TEST(Solve, AMatrixOf300NeedsNoLibrary) {
     EXPECT_LE(test::distance_in_epsilons<double>(of_a * x, of_b, of_a.largest() * x.largest()),
               most_epsilons);
     ASSERT_TRUE(ok(b.sync()));
+  });
+}
+
+TEST(Solve, LeastSquaresOfColumnsThatDependOnOthersAreRefused) {
+  on_ranks([](Job& job) {
+    for (const Method method : test::methods(job, job.world())) {
+      SCOPED_TRACE(to_string(method));
+      // t, 2t, t², and the same with the second of another scale and direction.
+      for (const double scale : {1.0, 1e-12, 1e200}) {
+        for (const bool is_dependent : {true, false}) {
+          auto a = test::make_matrix<double>(
+              job, Distribution::regular({20, 3}, job.size()).value(), {.name = "A"},
+              [&](std::int64_t i, std::int64_t j) {
+                const double t = 0.1 * static_cast<double>(i + 1);
+                const double second = is_dependent ? 2 * t : 2 * t + t * t * t;
+                return j == 0 ? t : j == 1 ? scale * second : t * t;
+              });
+          auto b = Array<double>::create(job, {20, 1}, {.name = "b"}).value();
+          auto x = Array<double>::create(job, {3, 1}, {.name = "x"}).value();
+          ASSERT_TRUE(ok(fill(b, 1.0)));
+          const Status status = least_squares(a, b, x, {.method = method});
+          if (is_dependent) {
+            EXPECT_TRUE(fails(status, Code::invalid_argument,
+                              {"least_squares: column 1 of A depends on those before it"}));
+          } else {
+            EXPECT_TRUE(ok(status));
+          }
+        }
+      }
+    }
   });
 }
 

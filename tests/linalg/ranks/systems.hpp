@@ -12,6 +12,7 @@
 
 #include "linalg/method.hpp"
 #include "tests/linalg/ranks/distributed.hpp"
+#include "tests/support/rank_main.hpp"
 #include "tests/support/shared_seed.hpp"
 
 namespace tessera::linalg::test {
@@ -140,6 +141,34 @@ void for_each_setting(rma::Job& job, const rma::Team& team, Random& random, Body
 inline Distribution layout(const Setting& setting, const Extents& extents, const rma::Team& team,
                            Random& random) {
   return make_distribution(setting.kind, extents, team.size(), 4, setting.order, random);
+}
+
+/// `body(job, team, random)` with the team of all ranks.
+template <class Body>
+void on_the_world(Body&& body) {
+  rma::test::on_ranks([&](rma::Job& job) {
+    const rma::test::SharedSeed seed(job);
+    body(job, job.world(), seed.generator(-1));
+  });
+}
+
+/// The same with teams of some ranks, which don't have their numbers; skips the test on other than
+/// 4 ranks.
+template <class Body>
+void on_teams_behind_rank_zero(Body&& body) {
+  if (rma::test::rank_count() != 4) {
+    GTEST_SKIP() << "for 4 ranks";
+  }
+  using Members = std::vector<rma::WorldRank>;
+  for (const Members& members : {Members{{2}, {3}}, Members{{0}, {2}, {3}}}) {
+    rma::test::on_ranks([&](rma::Job& job) {
+      const rma::test::SharedSeed seed(job);
+      if (std::find(members.begin(), members.end(), job.rank()) != members.end()) {
+        rma::Team team = rma::Team::create(job, members).value();
+        body(job, team, seed.generator(-1));
+      }
+    });
+  }
 }
 
 }  // namespace tessera::linalg::test

@@ -66,6 +66,10 @@ TEST(SparseErrors, MembersMustAskForTheSameMatrix) {
     if (job.size() == 1) {
       return;
     }
+    const auto balance = is_last(job) ? RowBalance::rows : RowBalance::entries;
+    EXPECT_TRUE(fails(SparseBuilder<double>::create(job, 4, is_last(job) ? 5 : 4,
+                                                    {.name = "A", .balance = balance}),
+                      Code::invalid_argument));
     EXPECT_TRUE(fails(SparseBuilder<double>::create(job, 4, is_last(job) ? 5 : 4, {.name = "A"}),
                       Code::invalid_argument,
                       {"rank " + last_rank(job) + " asked for another sparse matrix than rank 0",

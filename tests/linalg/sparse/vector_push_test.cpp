@@ -34,8 +34,9 @@ struct Ring {
         push(create()) {}
 
   VectorPush<double> create() {
-    const std::vector<VectorPush<double>::Wanted> wanted = {{next, runs, 1}};
-    return VectorPush<double>::create(vector, 4, wanted).value();
+    return VectorPush<double>::create(vector, 4,
+                                      std::vector{VectorPush<double>::Wanted{next, runs, 1}})
+        .value();
   }
   /// Collective. Element i of rank r becomes 100 r + i + `more`.
   void set(double more) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "linalg/detail/same_on_all.hpp"
+#include "linalg/detail/begin_together.hpp"
 
 namespace tessera::linalg::detail {
 

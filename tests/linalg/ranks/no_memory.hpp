@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What tests of memory that runs out share. Each allocation of each rank fails in turn, until an
+// operation is through without one that fails; then its result is right:
+//
+//     expect_all_told([](Job& job) -> Operation { … });
+//
+// All members return, all with an error or none, and go on to the next operation. Left out are
+// allocations within rma, where a wait makes progress for others too, and small ones, which are
+// objects of fixed size and messages: there is no such promise for them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "arrays/elementwise.hpp"
+#include "arrays/transform.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/failing_new.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::linalg::test {
+
+using arrays::Array;
+using arrays::Index;
+using rma::Code;
+using rma::Job;
+using rma::Status;
+using rma::test::FailingNew;
+using rma::test::ok;
+using rma::test::on_ranks;
+
+inline constexpr char library_of_rma[] = "libtessera_rma";
+inline constexpr rma::test::FailingKind kind_of_failures{.least_bytes = 1024,
+                                                         .except_within = library_of_rma};
+/// Of one rank, in one operation.
+inline constexpr std::int64_t most_failures = 200;
+
+/// What is tried, and what it needs.
+struct Operation {
+  std::function<void()> prepare;  ///< collective: its operands, as they are before it
+  std::function<Status()> run;    ///< what is tried
+  std::function<void()> check;    ///< that what it leaves is right
+  bool is_collective = true;      ///< else errors are this rank's only
+  bool may_need_nothing = false;  ///< all is in place where ranks share memory
+};
+
+/// How it went on one rank.
+struct Outcome {
+  Code code = Code::ok;
+  bool has_failed = false;  ///< the allocation
+};
+
+inline Outcome try_with_failure(const Operation& operation, std::int64_t number) {
+  Outcome outcome;
+  const FailingNew failing(number, kind_of_failures);
+  outcome.code = operation.run().code();
+  outcome.has_failed = failing.has_failed();
+  return outcome;
+}
+
+/// Collective. Whether that allocation of this rank was reached.
+inline bool fail_allocation(Job& job, const Operation& operation, std::int32_t rank,
+                            std::int64_t number) {
+  const bool fails_here = job.rank().value == rank;
+  operation.prepare();
+  const Outcome mine = try_with_failure(operation, fails_here ? number : 0);
+  const std::vector<Outcome> all = job.world().allgather_value(mine).value();
+  const Outcome& failed = all[static_cast<std::size_t>(rank)];
+  // A smaller piece of work may do instead, so that it is no error.
+  EXPECT_TRUE(failed.code == Code::ok || (failed.has_failed && failed.code == Code::no_memory))
+      << to_string(failed.code) << ", allocation " << number;
+  EXPECT_EQ(mine.code, operation.is_collective || fails_here ? failed.code : Code::ok)
+      << "allocation " << number;
+  return failed.has_failed;
+}
+
+/// Collective. How many there are.
+inline std::int64_t fail_each_allocation(Job& job, const Operation& operation, std::int32_t rank) {
+  std::int64_t number = 1;
+  try {
+    while (number <= most_failures && fail_allocation(job, operation, rank, number)) {
+      ++number;
+    }
+  } catch (const std::bad_alloc&) {
+    ADD_FAILURE() << "an exception leaves it, of allocation " << number;
+    throw;  // the others wait no longer then
+  }
+  return number - 1;
+}
+
+/// That all members hear of each failure, and that the operation is right without one.
+inline void expect_all_told(const std::function<Operation(Job&)>& make) {
+  if (!rma::test::is_shared_library(library_of_rma)) {
+    GTEST_SKIP() << "allocations of rma cannot be told from others";
+  }
+  on_ranks([&](Job& job) {
+    const Operation operation = make(job);
+    std::int64_t failures = 0;
+    for (std::int32_t rank = 0; rank < job.size(); ++rank) {
+      failures += fail_each_allocation(job, operation, rank);
+    }
+    EXPECT_TRUE(failures > 0 || operation.may_need_nothing);
+    operation.prepare();
+    EXPECT_TRUE(ok(operation.run()));
+    operation.check();
+  });
+}
+
+// ---- Operands and oracles
+
+inline double number_at(std::int64_t i, std::int64_t j) {
+  return static_cast<double>((i * 5 + j * 3) % 7 - 3);
+}
+
+/// What a matrix has at (i, j), a vector at (i, 0).
+using Element = std::function<double(std::int64_t, std::int64_t)>;
+
+/// Collective.
+inline void set(Array<double>& array, const Element& element) {
+  EXPECT_TRUE(ok(arrays::for_each_element(array, [&](const Index& at, double& value) {
+    value = element(at[0], at.ndims() > 1 ? at[1] : 0);
+  })));
+}
+inline Array<double> matrix(Job& job, std::int64_t rows, std::int64_t columns,
+                            const Element& element) {
+  auto array = Array<double>::create(job, {rows, columns}).value();
+  set(array, element);
+  return array;
+}
+inline Array<double> vector(Job& job, std::int64_t length) {
+  auto array = Array<double>::create(job, {length}).value();
+  set(array, number_at);
+  return array;
+}
+
+/// The same, dealt in blocks that no rank has in one piece.
+inline Array<double> cyclic_vector(Job& job, std::int64_t length) {
+  const auto cut = arrays::AxisCut::by_size(length, 100).value();
+  const auto deal = arrays::Deal::round_robin({cut.blocks()}, job.size()).value();
+  auto array =
+      Array<double>::create(job, arrays::Distribution::create(std::span(&cut, 1), deal).value())
+          .value();
+  set(array, number_at);
+  return array;
+}
+
+/// One-sided.
+inline std::vector<double> elements(const Array<double>& array) {
+  std::vector<double> values(static_cast<std::size_t>(array.box().volume()));
+  rma::require(array.get(array.box(), values));
+  return values;
+}
+inline void expect_elements(const Array<double>& array, const Element& element,
+                            double tolerance = 0) {
+  const std::vector<double> values = elements(array);
+  const std::int64_t columns = array.ndims() > 1 ? array.extents()[1] : 1;
+  double most = 0;
+  for (std::int64_t at = 0; at < std::ssize(values); ++at) {
+    const double difference =
+        values[static_cast<std::size_t>(at)] - element(at / columns, at % columns);
+    most = std::max(most, std::abs(difference));
+  }
+  EXPECT_LE(most, tolerance);
+}
+
+/// Sum over k of a(i, k) b(k, j).
+inline Element product(const Element& a, const Element& b, std::int64_t length) {
+  return [=](std::int64_t i, std::int64_t j) {
+    double sum = 0;
+    for (std::int64_t k = 0; k < length; ++k) {
+      sum += a(i, k) * b(k, j);
+    }
+    return sum;
+  };
+}
+
+/// Puts the value of a result where it can be looked at later.
+template <class T>
+Status keep(rma::Result<T> result, std::optional<T>& kept) {
+  Status status = result.status();
+  if (result.ok()) {
+    kept = std::move(result).take();
+  }
+  return status;
+}
+
+inline const auto nothing = [] {};
+
+/// An operation that writes `result`, a dense array.
+inline Operation writing(std::shared_ptr<Array<double>> result, std::function<Status()> run,
+                         Element element, double tolerance = 0) {
+  return {.prepare = nothing, .run = std::move(run), .check = [=] {
+            expect_elements(*result, element, tolerance);
+          }};
+}
+
+}  // namespace tessera::linalg::test
