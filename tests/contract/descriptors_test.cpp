@@ -54,11 +54,19 @@ std::ptrdiff_t open_descriptors() {
 /// Six ranks that are processes, each on a node of its own.
 bool fits(Job& job) {
   const auto processes = job.world().allgather_value(getpid());
-  return processes.ok() && job.size() == 6 && job.node_count() == 6 &&
+  return !is_sanitized && processes.ok() && job.size() == 6 && job.node_count() == 6 &&
          processes->front() != processes->back();
 }
 
-constexpr const char* elsewhere = "six processes on six nodes have that: contract.descriptors";
+#ifdef TESSERA_SANITIZED
+constexpr bool is_sanitized = true;
+#else
+constexpr bool is_sanitized = false;
+#endif
+
+constexpr const char* elsewhere =
+    is_sanitized ? "looks of the sanitizer at objects need descriptors"
+                 : "six processes on six nodes have that: contract.descriptors";
 
 TEST(Descriptors, ThatAreMissingAreNobodysDeath) {
   on_ranks([](Job& job) {
