@@ -17,6 +17,7 @@
 #include "rma/team.hpp"
 #include "rma/transfer.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/rank_main.hpp"
 
 namespace tessera::rma {
@@ -51,22 +52,16 @@ std::ptrdiff_t open_descriptors() {
   return std::distance(begin(all), end(all));
 }
 
-/// Six ranks that are processes, each on a node of its own.
+/// Six ranks that are processes, each on a node of its own; without a sanitizer.
 bool fits(Job& job) {
   const auto processes = job.world().allgather_value(getpid());
-  return !is_sanitized && processes.ok() && job.size() == 6 && job.node_count() == 6 &&
-         processes->front() != processes->back();
+  return !tessera::test::is_sanitized && processes.ok() && job.size() == 6 &&
+         job.node_count() == 6 && processes->front() != processes->back();
 }
 
-#ifdef TESSERA_SANITIZED
-constexpr bool is_sanitized = true;
-#else
-constexpr bool is_sanitized = false;
-#endif
-
 constexpr const char* elsewhere =
-    is_sanitized ? "looks of the sanitizer at objects need descriptors"
-                 : "six processes on six nodes have that: contract.descriptors";
+    tessera::test::is_sanitized ? "looks of the sanitizer at objects need descriptors"
+                                : "six processes on six nodes have that: contract.descriptors";
 
 TEST(Descriptors, ThatAreMissingAreNobodysDeath) {
   on_ranks([](Job& job) {

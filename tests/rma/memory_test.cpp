@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "tests/support/effort.hpp"
+
 namespace tessera::rma {
 namespace {
 
@@ -31,6 +33,9 @@ TEST(Memory, IsAvailableWithinTheTotal) {
 }
 
 TEST(Memory, KnowsTheLimitOnAddressSpace) {
+  if (test::is_sanitized) {
+    GTEST_SKIP() << "a sanitizer needs address space of its own";
+  }
   rlimit usual{};
   getrlimit(RLIMIT_AS, &usual);
   constexpr rlim_t all = rlim_t{1} << 46U;
