@@ -61,7 +61,7 @@ Status check(std::string_view routine_name, const LocalMatrix<T>& matrix) {
   return {};
 }
 
-enum class Read { all, lower };
+using detail::Read;
 
 template <Scalar T>
 Status check_finite(std::string_view name, const LocalMatrix<T>& a, Read read = Read::all) {

@@ -18,6 +18,9 @@ bool is_finite(T value) noexcept {
   return std::isfinite(std::real(value)) && std::isfinite(std::imag(value));
 }
 
+/// What is read of a matrix: of a Hermitian one a triangle.
+enum class Read { all, lower };
+
 inline rma::Status not_finite(std::string_view matrix) {
   return rma::Status::error(rma::Code::invalid_argument,
                             std::string(matrix) + " has an element that is not a finite number");

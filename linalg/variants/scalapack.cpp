@@ -193,7 +193,7 @@ Result<std::int64_t> converged(const Grid& grid, const WorkMatrix& a, std::strin
   return 0;
 }
 
-enum class Read { all, lower };
+using detail::Read;
 
 // Collective.
 template <Scalar T>

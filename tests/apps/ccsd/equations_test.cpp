@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
@@ -27,6 +26,7 @@
 #include "tests/apps/ccsd/dense_molecule.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/file_size_limit.hpp"
 #include "tests/support/rank_main.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -304,22 +304,6 @@ TEST(Ccsd, ThatDivergesWritesNoCheckpoint) {
   });
 }
 
-/// A limit on files as long as it lives. Checkpoints look at it before they write.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
-    const rlimit limit{bytes, before_.rlim_max};
-    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() { EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before_), 0); }
-
- private:
-  rlimit before_ = {};
-};
-
 TEST(Ccsd, GoesOnWhereACheckpointCannotBeWritten) {
   on_ranks([](Job& job) {
     const tessera::test::SharedFolder folder(job);
@@ -331,7 +315,7 @@ TEST(Ccsd, GoesOnWhereACheckpointCannotBeWritten) {
       told.push_back(iteration.number);
     };
     // Ranks may be threads, which have one limit.
-    std::optional<FileSizeLimit> limit;
+    std::optional<tessera::test::FileSizeLimit> limit;
     const auto set = [&](bool is_limited) {
       rma::require(job.barrier());
       if (job.rank().value == 0 && is_limited) {

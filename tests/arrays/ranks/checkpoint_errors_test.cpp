@@ -4,7 +4,6 @@
 // name, on all ranks, and the old file stays.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +21,7 @@
 #include "tests/arrays/distribution_kinds.hpp"
 #include "tests/arrays/ranks/checkpoint_support.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/file_size_limit.hpp"
 #include "tests/support/rank_main.hpp"
 #include "tests/support/shared_seed.hpp"
 
@@ -336,23 +336,6 @@ TEST_F(CheckpointErrors, AFileOfALaterFormatIsNotTriedToRead) {
   });
 }
 
-// While it lives no file may grow beyond so many bytes, for all threads of the process. Whoever
-// tries is ended by SIGXFSZ.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
-    const rlimit limit{bytes, before_.rlim_max};
-    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() { EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before_), 0); }
-
- private:
-  rlimit before_ = {};
-};
-
 TEST_F(CheckpointErrors, AWriteThatFailsMidwayLeavesTheOldFile) {
   on_ranks([](Job& job) {
     if (rma::test::ranks_are_threads() && job.size() > 1) {
@@ -366,7 +349,7 @@ TEST_F(CheckpointErrors, AWriteThatFailsMidwayLeavesTheOldFile) {
     {
       auto writer = CheckpointWriter::create(job, path, {.piece_bytes = 10'000}).value();
       {
-        const FileSizeLimit limit(400'000);
+        const tessera::test::FileSizeLimit limit(400'000);
         status = writer.add(large);
       }
       EXPECT_TRUE(fails(status, Code::limit_exceeded,
@@ -385,7 +368,7 @@ TEST_F(CheckpointErrors, AWriteThatFailsMidwayLeavesTheOldFile) {
       auto writer = CheckpointWriter::create(job, path).value();
       EXPECT_TRUE(ok(writer.add(small)));
       {
-        const FileSizeLimit limit(100);
+        const tessera::test::FileSizeLimit limit(100);
         status = writer.commit();
       }
       EXPECT_TRUE(fails(status, Code::limit_exceeded, {"committing checkpoint", "File too large"}));
