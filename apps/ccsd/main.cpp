@@ -17,63 +17,21 @@
 #include "apps/ccsd/orbital_space.hpp"
 #include "apps/ccsd/program.hpp"
 #include "apps/common/command_line.hpp"
-#include "apps/common/failure.hpp"
-#include "apps/common/memory_check.hpp"
 #include "apps/common/output.hpp"
 #include "apps/common/output_file.hpp"
+#include "apps/common/run_ranks.hpp"
 #include "apps/common/whole_number.hpp"
 #include "rma/job.hpp"
 #include "rma/version.hpp"
 
 namespace {
 
-using tessera::apps::complain;
 using tessera::apps::complain_once;
-using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
 using tessera::rma::Job;
-using tessera::rma::Status;
 namespace ccsd = tessera::apps::ccsd;
 
 constexpr const char* program_name = "tessera-ccsd";
-
-ccsd::Outcome run_rank(const ccsd::Arguments& arguments, Job& job) {
-  ccsd::Outcome outcome{.status = {}, .exit_code = exit_failed};
-  outcome.exit_code = tessera::apps::within_memory(program_name, job, [&] {
-    outcome = ccsd::run(arguments, job);
-    return outcome.exit_code;
-  });
-  return outcome;
-}
-
-int run_in_threads(const ccsd::Arguments& arguments, std::int32_t threads) {
-  ccsd::Outcome outcome{.status = {}, .exit_code = exit_failed};
-  const Status status = tessera::rma::run_on_threads(threads, [&](Job& job) {
-    ccsd::Outcome mine = run_rank(arguments, job);
-    Status result = mine.status;
-    if (job.rank().value == 0) {
-      outcome = std::move(mine);
-    }
-    return result;
-  });
-  if (!status.ok()) {
-    complain(program_name, status.message());
-  }
-  return status.ok() || outcome.exit_code != 0 ? outcome.exit_code : exit_failed;
-}
-
-int run_in_processes(const ccsd::Arguments& arguments) {
-  auto job = Job::start();
-  if (!job.ok()) {
-    complain(program_name, job.status().message());
-    return tessera::apps::lacks_memory(job.status()) ? exit_usage : exit_failed;
-  }
-  const ccsd::Outcome outcome = run_rank(arguments, *job);
-  if (!outcome.status.ok()) {
-    tessera::apps::print_failure("tessera-ccsd", *job, outcome.status);
-  }
-  return outcome.exit_code;
-}
 
 void add_options(CLI::App& app, ccsd::Arguments& arguments, std::int32_t& threads) {
   using tessera::apps::whole_number;
@@ -134,7 +92,8 @@ int run_program(int argc, char** argv) {
     return exit_usage;
   }
   arguments.quiet = arguments.quiet || tessera::apps::goes_to_output(arguments.json_file);
-  return threads > 0 ? run_in_threads(arguments, threads) : run_in_processes(arguments);
+  return tessera::apps::run_ranks(program_name, threads,
+                                  [&](Job& job) { return ccsd::run(arguments, job); });
 }
 
 }  // namespace

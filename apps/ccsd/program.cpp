@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -327,33 +325,29 @@ Result<Verdict> compute(const Arguments& arguments, Report& report, Job& job) {
   return verdict;
 }
 
-int code_of(const Status& status) {
-  // What is wrong with the input, or too much of it, and with files: protocol and unsupported are
-  // what a checkpoint is that was damaged, or written by something else; limit_exceeded, no space.
-  constexpr std::array of_input{Code::invalid_argument, Code::no_memory,   Code::unreachable,
-                                Code::protocol,         Code::unsupported, Code::limit_exceeded};
-  return std::ranges::find(of_input, status.code()) != of_input.end() ? exit_usage : exit_failed;
-}
-
 }  // namespace
 
 Outcome run(const Arguments& arguments, Job& job) {
+  // What a checkpoint is that was damaged, or written by something else; and no way to a file.
+  const auto failed = [](Status status) {
+    return outcome_of(std::move(status), {Code::unreachable, Code::protocol, Code::unsupported});
+  };
   auto report = Report::create(
       job, {program_name,
             arguments.json_file,
             arguments.quiet,
             {arguments.fcidump_file, arguments.restart_file, arguments.checkpoint_file}});
   if (!report.ok()) {
-    return {report.status(), code_of(report.status())};
+    return failed(report.status());
   }
-  auto result = compute(arguments, *report, job);
-  if (!result.ok()) {
-    return {result.status(), code_of(result.status())};
+  auto verdict = compute(arguments, *report, job);
+  if (!verdict.ok()) {
+    return failed(verdict.status());
   }
-  const int code = report->finish(result->is_good);
+  const int code = report->finish(verdict->is_good);
   // Energies are there; what was to be gone on with is not.
-  return result->checkpoint.ok() ? Outcome{{}, code}
-                                 : Outcome{std::move(result->checkpoint), exit_usage};
+  return verdict->checkpoint.ok() ? Outcome{{}, code}
+                                  : Outcome{std::move(verdict->checkpoint), exit_usage};
 }
 
 }  // namespace tessera::apps::ccsd

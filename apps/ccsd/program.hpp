@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "apps/common/run_ranks.hpp"
 #include "rma/job.hpp"
 
 namespace tessera::apps::ccsd {
@@ -22,11 +23,6 @@ struct Arguments {
   std::int64_t tile = 512;
   std::string json_file;
   bool quiet = false;
-};
-
-struct Outcome {
-  rma::Status status;
-  int exit_code = 0;
 };
 
 /// Collective over all ranks. Prints on rank 0. Exit codes: 0 converged, 1 not or failed, 2 for

@@ -14,18 +14,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "apps/common/command_line.hpp"
-#include "apps/common/failure.hpp"
 #include "apps/common/memory_check.hpp"
 #include "apps/common/output.hpp"
 #include "apps/common/progress.hpp"
 #include "apps/common/report.hpp"
+#include "apps/common/run_ranks.hpp"
 #include "apps/common/whole_number.hpp"
 #include "apps/mg/distributed.hpp"
 #include "apps/mg/problem.hpp"
@@ -34,14 +32,10 @@
 
 namespace {
 
-using tessera::apps::complain;
 using tessera::apps::complain_once;
-using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
-using tessera::apps::lacks_memory;
 using tessera::apps::Progress;
 using tessera::apps::Report;
-using tessera::apps::within_memory;
 using tessera::rma::Job;
 using tessera::rma::Result;
 using tessera::rma::Status;
@@ -118,64 +112,6 @@ Result<int> run_and_report(const Arguments& arguments, const mg::Problem& proble
   return finish(report, problem, cycles, result.norm);
 }
 
-// A file that can't be written, too little memory; not what happened to the job.
-int code_of(const Status& status) {
-  const bool is_usage =
-      status.code() == tessera::rma::Code::invalid_argument || lacks_memory(status);
-  return is_usage ? exit_usage : exit_failed;
-}
-
-Status run(const Arguments& arguments, const mg::Problem& problem, Job& job, int& exit_code) {
-  auto code = run_and_report(arguments, problem, job);
-  exit_code = code.ok() ? *code : code_of(code.status());
-  return std::move(code).status();
-}
-
-// Of one rank. `status` is that of the run.
-int run_rank(const Arguments& arguments, const mg::Problem& problem, Job& job, Status& status) {
-  return within_memory(program_name, job, [&] {
-    int code = exit_failed;
-    status = run(arguments, problem, job, code);
-    return status.ok() || code != 0 ? code : exit_failed;
-  });
-}
-
-int run_in_threads(const Arguments& arguments, const mg::Problem& problem) {
-  int exit_code = exit_failed;
-  std::atomic<bool> is_told = false;
-  const Status status = tessera::rma::run_on_threads(arguments.threads, [&](Job& job) {
-    Status result;
-    const int code = run_rank(arguments, problem, job, result);
-    if (job.rank().value == 0) {
-      exit_code = code;
-    }
-    // A rank that lacks memory tells it by itself, while others find it gone.
-    is_told = is_told || (result.ok() && code == exit_usage);
-    return result;
-  });
-  if (!status.ok()) {
-    complain(program_name, status.message());
-  }
-  if (is_told) {
-    return exit_usage;
-  }
-  return status.ok() || exit_code != 0 ? exit_code : exit_failed;
-}
-
-int run_in_processes(const Arguments& arguments, const mg::Problem& problem) {
-  auto job = Job::start();
-  if (!job.ok()) {
-    complain(program_name, job.status().message());
-    return lacks_memory(job.status()) ? exit_usage : exit_failed;
-  }
-  Status status;
-  const int exit_code = run_rank(arguments, problem, *job, status);
-  if (!status.ok()) {
-    tessera::apps::print_failure(program_name, *job, status);
-  }
-  return exit_code;
-}
-
 int run_program(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{"The NAS Parallel Benchmark MG on Tessera arrays."};
@@ -203,8 +139,9 @@ int run_program(int argc, char** argv) {
     complain_once(program_name, parsed.error);
     return exit_usage;
   }
-  return arguments.threads > 0 ? run_in_threads(arguments, *parsed.problem)
-                               : run_in_processes(arguments, *parsed.problem);
+  return tessera::apps::run_ranks(program_name, arguments.threads, [&](Job& job) {
+    return tessera::apps::outcome_of(run_and_report(arguments, *parsed.problem, job));
+  });
 }
 
 }  // namespace

@@ -12,15 +12,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <atomic>
 #include <cstdint>
 #include <string>
 
 #include "apps/common/command_line.hpp"
-#include "apps/common/failure.hpp"
-#include "apps/common/memory_check.hpp"
 #include "apps/common/output.hpp"
 #include "apps/common/output_file.hpp"
+#include "apps/common/run_ranks.hpp"
 #include "apps/common/whole_number.hpp"
 #include "apps/spmv/run.hpp"
 #include "rma/job.hpp"
@@ -28,12 +26,8 @@
 
 namespace {
 
-using tessera::apps::complain;
 using tessera::apps::complain_once;
-using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
-using tessera::apps::lacks_memory;
-using tessera::apps::within_memory;
 using tessera::rma::Job;
 using tessera::rma::Result;
 using tessera::rma::Status;
@@ -86,51 +80,6 @@ Result<spmv::Order> understand(const Arguments& arguments) {
   order.json_file = arguments.json_file;
   order.quiet = arguments.quiet || tessera::apps::goes_to_output(arguments.json_file);
   return order;
-}
-
-// Of one rank. `status` is that of the run.
-int run_rank(const spmv::Order& order, Job& job, Status& status) {
-  return within_memory(program_name, job, [&] {
-    int code = exit_failed;
-    status = spmv::run(order, job, code);
-    return status.ok() || code != 0 ? code : exit_failed;
-  });
-}
-
-int run_in_threads(std::int32_t threads, const spmv::Order& order) {
-  int exit_code = exit_failed;
-  std::atomic<bool> is_told = false;
-  const Status status = tessera::rma::run_on_threads(threads, [&](Job& job) {
-    Status result;
-    const int code = run_rank(order, job, result);
-    if (job.rank().value == 0) {
-      exit_code = code;
-    }
-    // A rank that lacks memory tells it by itself, while others find it gone.
-    is_told = is_told || (result.ok() && code == exit_usage);
-    return result;
-  });
-  if (!status.ok()) {
-    complain(program_name, status.message());
-  }
-  if (is_told) {
-    return exit_usage;
-  }
-  return status.ok() || exit_code != 0 ? exit_code : exit_failed;
-}
-
-int run_in_processes(const spmv::Order& order) {
-  auto job = Job::start();
-  if (!job.ok()) {
-    complain(program_name, job.status().message());
-    return lacks_memory(job.status()) ? exit_usage : exit_failed;
-  }
-  Status status;
-  const int exit_code = run_rank(order, *job, status);
-  if (!status.ok()) {
-    tessera::apps::print_failure(program_name, *job, status);
-  }
-  return exit_code;
 }
 
 void add_options(CLI::App& app, Arguments& arguments) {
@@ -192,8 +141,8 @@ int run_program(int argc, char** argv) {
     complain_once(program_name, order.status().message());
     return exit_usage;
   }
-  return arguments.threads > 0 ? run_in_threads(arguments.threads, *order)
-                               : run_in_processes(*order);
+  return tessera::apps::run_ranks(program_name, arguments.threads,
+                                  [&](Job& job) { return spmv::run(*order, job); });
 }
 
 }  // namespace

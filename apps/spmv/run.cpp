@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "apps/common/clock.hpp"
-#include "apps/common/exit_codes.hpp"
 #include "apps/common/memory_check.hpp"
 #include "apps/common/progress.hpp"
 #include "apps/common/report.hpp"
@@ -31,14 +30,6 @@ using linalg::SpmvPlan;
 using rma::Job;
 using rma::Result;
 using rma::Status;
-
-// A matrix that is wrong, of a kind that isn't read, or too large; not what happened to the job.
-int code_of(const Status& status) {
-  using rma::Code;
-  const bool is_of_input = status.code() == Code::invalid_argument ||
-                           status.code() == Code::unsupported || lacks_memory(status);
-  return is_of_input ? exit_usage : exit_failed;
-}
 
 // Where entries come from.
 struct Source {
@@ -395,10 +386,9 @@ Result<int> run_and_report(const Order& order, Job& job) {
 
 }  // namespace
 
-Status run(const Order& order, Job& job, int& exit_code) {
-  auto code = run_and_report(order, job);
-  exit_code = code.ok() ? *code : code_of(code.status());
-  return std::move(code).status();
+Outcome run(const Order& order, Job& job) {
+  // Of a kind that isn't read: unsupported.
+  return outcome_of(run_and_report(order, job), {rma::Code::unsupported});
 }
 
 }  // namespace tessera::apps::spmv

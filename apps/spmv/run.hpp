@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/run_ranks.hpp"
 #include "apps/spmv/generate.hpp"
 #include "apps/spmv/partition.hpp"
 #include "apps/spmv/products.hpp"
@@ -31,8 +32,8 @@ struct Order {
   bool quiet = false;
 };
 
-/// Collective on all ranks. Sets the program's exit code: 0 verified, 1 not, 2 for files that
-/// can't be used, and too little memory. Errors: what makes going on impossible.
-rma::Status run(const Order& order, rma::Job& job, int& exit_code);
+/// Collective on all ranks. Exit codes: 0 verified, 1 not, 2 for files that can't be used, and too
+/// little memory. Errors: what makes going on impossible.
+Outcome run(const Order& order, rma::Job& job);
 
 }  // namespace tessera::apps::spmv

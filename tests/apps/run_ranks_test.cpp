@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a program says of its ranks' run, and the exit code that it has of it.
+#include "apps/common/run_ranks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <new>
+#include <string>
+
+#include "apps/common/exit_codes.hpp"
+
+namespace tessera::apps {
+namespace {
+
+using rma::Code;
+using rma::Job;
+using rma::Status;
+
+constexpr int ranks = 3;
+
+/// How a run of threads ended, and what it said.
+struct Heard {
+  int exit_code = -1;
+  std::string errors;
+};
+
+Heard hear(const RankProgram& body) {
+  testing::internal::CaptureStderr();
+  const int exit_code = run_ranks("program", ranks, body);
+  return {exit_code, testing::internal::GetCapturedStderr()};
+}
+
+bool is_last(const Job& job) {
+  return job.rank().value == job.size() - 1;
+}
+
+TEST(RunRanks, GivesTheExitCodeOfTheFirstRank) {
+  const Heard heard = hear([](Job& job) { return Outcome{.exit_code = 3 + job.rank().value}; });
+  EXPECT_EQ(heard.exit_code, 3);
+  EXPECT_EQ(heard.errors, "");
+}
+
+TEST(RunRanks, SaysAnErrorOnce) {
+  const Heard heard = hear([](Job&) {
+    return Outcome{Status::error(Code::invalid_argument, "no such class"), exit_usage};
+  });
+  EXPECT_EQ(heard.exit_code, exit_usage);
+  EXPECT_EQ(heard.errors, "program: no such class\n");
+}
+
+TEST(RunRanks, AnErrorIsNeverGood) {
+  EXPECT_EQ(hear([](Job& job) {
+              return is_last(job) ? Outcome{Status::error(Code::closed, "gone"), 0} : Outcome{};
+            }).exit_code,
+            exit_failed);
+}
+
+// The others find a rank gone that got no memory by itself; that isn't why the run ended.
+TEST(RunRanks, MemoryThatOneRankLacksIsTheUsersToMend) {
+  const Heard heard = hear([](Job& job) -> Outcome {
+    if (is_last(job)) {
+      throw std::bad_alloc();
+    }
+    return outcome_of(job.barrier().ok() ? rma::Result<int>(0)
+                                         : Status::error(Code::peer_lost, "rank 2 is gone"));
+  });
+  EXPECT_EQ(heard.exit_code, exit_usage);
+  EXPECT_NE(heard.errors.find("program: rank 2 got no memory: "), std::string::npos)
+      << heard.errors;
+}
+
+TEST(OutcomeOf, TellsWhatIsTheUsersToMend) {
+  const auto code_of = [](Code code) {
+    return outcome_of(Status::error(code, "no"), {Code::unsupported}).exit_code;
+  };
+  EXPECT_EQ(outcome_of(1).exit_code, 1);
+  EXPECT_EQ(code_of(Code::invalid_argument), exit_usage);
+  EXPECT_EQ(code_of(Code::no_memory), exit_usage);
+  EXPECT_EQ(code_of(Code::limit_exceeded), exit_usage);
+  EXPECT_EQ(code_of(Code::unsupported), exit_usage);
+  EXPECT_EQ(code_of(Code::protocol), exit_failed);
+  EXPECT_EQ(code_of(Code::peer_lost), exit_failed);
+}
+
+}  // namespace
+}  // namespace tessera::apps
