@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/conversations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace tessera::rma::server {
+namespace {
+
+// How often silent ones are looked for.
+constexpr std::chrono::milliseconds look_period{1000};
+// Strangers at a time. In jobs of more ranks all may connect at once.
+constexpr std::size_t most_strangers = 64;
+
+}  // namespace
+
+Conversations::Conversations(AgentShared& shared, const EventQueue& events, int number)
+    : shared_(shared), events_(events), number_(number), locks_(*shared.node, number) {}
+
+void Conversations::begin(std::unique_ptr<Channel> channel) {
+  auto handshake = HandshakeServer::create(shared_.options.secret, shared_.options.job,
+                                           shared_.options.ranks, shared_.options.node);
+  const int fd = channel->descriptor();
+  if (!handshake.ok() || !events_.watch(fd, EPOLLIN).ok()) {
+    shared_.options.warn("no conversation with " + channel->peer() + " could be begun");
+    load_.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
+  Served served;
+  served.conversation = std::make_unique<Conversation>(
+      std::move(channel), std::move(handshake).take(), *shared_.node, locks_,
+      ConversationOptions{.lane = number_,
+                          .most_kept_bytes = shared_.options.answer_bytes,
+                          .limits = shared_.options.limits,
+                          .fabric = fabric_});
+  served.expected = EPOLLIN;
+  served.since = std::chrono::steady_clock::now();
+  served_.insert_or_assign(fd, std::move(served));
+  drop_one_of_many();
+}
+
+void Conversations::answer_locks() {
+  locks_.look([this](const FrameHeader& request, Result<std::uint64_t> word) {
+    const auto found = std::find_if(served_.begin(), served_.end(), [&](const auto& each) {
+      const Conversation& conversation = *each.second.conversation;
+      return conversation.is_introduced() && conversation.origin() == request.origin;
+    });
+    if (found != served_.end()) {
+      found->second.conversation->answer_lock(request, std::move(word))
+          .ignore("a lost peer is found when it is read from");
+      found->second.conversation->flush().ignore("likewise");
+      expect(*found->second.conversation);
+    }
+  });
+}
+
+bool Conversations::hear_active() {
+  const auto found = served_.find(active_);
+  if (found == served_.end() || !found->second.conversation->may_read()) {
+    return false;
+  }
+  Conversation& conversation = *found->second.conversation;
+  const auto came = advance(conversation);
+  if (!came.ok()) {
+    finish(active_, came.status());
+    return true;
+  }
+  is_awaited_ = conversation.was_awaited();
+  if (*came) {
+    expect(conversation);
+  }
+  return *came;
+}
+
+Result<bool> Conversations::advance(Conversation& conversation) {
+  auto came = conversation.advance();
+  was_pressed_ = conversation.take_pressed() || was_pressed_;
+  return came;
+}
+
+void Conversations::heed(int fd) {
+  const auto found = served_.find(fd);
+  if (found == served_.end()) {
+    return;  // ended by an earlier event of the same batch
+  }
+  if (const Status status = found->second.conversation->heed_descriptor(); !status.ok()) {
+    finish(fd, status);
+    return;
+  }
+  serve(fd);
+}
+
+void Conversations::serve(int fd) {
+  const auto found = served_.find(fd);
+  if (found == served_.end()) {
+    return;  // ended a moment ago
+  }
+  Conversation& conversation = *found->second.conversation;
+  Status status = conversation.flush();
+  if (status.ok() && conversation.may_read()) {
+    status = advance(conversation).status();
+    active_ = fd;
+  }
+  if (!status.ok()) {
+    finish(fd, status);
+    return;
+  }
+  expect(conversation);
+}
+
+// What the conversation waits for now. Of a request that waits here itself, room is told at once.
+void Conversations::expect(Conversation& conversation) {
+  const bool wants_room = (conversation.has_answers_waiting() && conversation.shows_room()) ||
+                          conversation.has_request_waiting();
+  const std::uint32_t events =
+      (conversation.may_read() ? static_cast<std::uint32_t>(EPOLLIN) : 0U) |
+      (wants_room ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
+  Served& served = served_[conversation.descriptor()];
+  count(served);
+  if (events != served.expected) {
+    served.expected = events;
+    static_cast<void>(events_.change(conversation.descriptor(), events));
+  }
+}
+
+// Once, when it has introduced itself.
+void Conversations::count(Served& served) {
+  const Conversation& conversation = *served.conversation;
+  if (conversation.is_introduced() && !std::exchange(served.is_counted, true)) {
+    ++introduced_;
+    shared_.enter(conversation.origin());
+  }
+}
+
+void Conversations::finish(int fd, const Status& why) {
+  Conversation& conversation = *served_.find(fd)->second.conversation;
+  // Ranks that stop close their connections; strangers, garbage and what is cut off are worth a
+  // line.
+  if (why.code() != Code::peer_lost) {
+    conversation.say_why(why);
+    drop(fd, "ended the conversation with " + conversation.peer() + ": " + why.message());
+  } else if (const std::string unfinished = conversation.unfinished(); !unfinished.empty()) {
+    drop(fd, conversation.peer() + " was lost " + unfinished + ": " + why.message());
+  } else {
+    drop(fd, "");
+  }
+}
+
+void Conversations::drop(int fd, const std::string& why) {
+  if (!why.empty()) {
+    shared_.options.warn(why);
+  }
+  const auto found = served_.find(fd);
+  // Requests may have come with the end of the handshake, and its own end with them.
+  count(found->second);
+  // A rank has one conversation with a node. Another one in its name, from wherever it came,
+  // doesn't say that the rank is gone.
+  const Conversation& ended = *found->second.conversation;
+  const bool was_counted = found->second.is_counted;
+  const WorldRank origin = ended.is_introduced() ? ended.origin() : WorldRank{-1};
+  const auto fate = ended.has_said_bye() ? detail::GuestFate::left : detail::GuestFate::lost;
+  served_.erase(found);
+  load_.fetch_sub(1, std::memory_order_relaxed);
+  active_ = active_ == fd ? -1 : active_;
+  ++ended_;
+  if (was_counted) {
+    --introduced_;
+    if (shared_.leave(origin, fate)) {
+      locks_.forget(origin);
+    }
+    shared_.note_left();
+  }
+}
+
+void Conversations::look_after(TimePoint now) {
+  drop_silent(now);
+  drop_dead(now);
+}
+
+void Conversations::say_bye() {
+  for (auto& [fd, served] : served_) {
+    served.conversation->say_bye();
+  }
+}
+
+void Conversations::drop_silent(TimePoint now) {
+  if (now - dropped_ < std::min<TimePoint::duration>(look_period, shared_.options.patience)) {
+    return;
+  }
+  dropped_ = now;
+  std::vector<int> silent;
+  for (const auto& [fd, served] : served_) {
+    if (!served.conversation->is_introduced() && now - served.since > shared_.options.patience) {
+      silent.push_back(fd);
+    }
+  }
+  for (const int fd : silent) {
+    drop(fd, fmt::format("{} did not introduce itself within {} ms and was disconnected",
+                         served_[fd].conversation->peer(), shared_.options.patience.count()));
+  }
+}
+
+void Conversations::drop_dead(TimePoint now) {
+  constexpr std::chrono::seconds period{5};
+  if (now - checked_ < period) {
+    return;
+  }
+  checked_ = now;
+  if (fabric_ != nullptr) {
+    fabric_->look_after();
+  }
+  std::vector<std::pair<int, Status>> dead;
+  for (const auto& [fd, served] : served_) {
+    served.conversation->release_memory();
+    if (Status status = served.conversation->check_peer_lives(); !status.ok()) {
+      dead.emplace_back(fd, std::move(status));
+    }
+  }
+  for (const auto& [fd, why] : dead) {
+    finish(fd, why);
+  }
+}
+
+// Who only connects, again and again, would use up the descriptors of this process.
+void Conversations::drop_one_of_many() {
+  if (served_.size() - introduced_ <=
+      std::max(most_strangers, static_cast<std::size_t>(shared_.options.ranks))) {
+    return;
+  }
+  auto oldest = served_.end();
+  for (auto each = served_.begin(); each != served_.end(); ++each) {
+    if (!each->second.conversation->is_introduced() &&
+        (oldest == served_.end() || each->second.since < oldest->second.since)) {
+      oldest = each;
+    }
+  }
+  if (oldest != served_.end()) {
+    drop(oldest->first, oldest->second.conversation->peer() +
+                            " was disconnected: too many connect without introducing themselves");
+  }
+}
+
+}  // namespace tessera::rma::server
