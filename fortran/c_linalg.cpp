@@ -34,8 +34,8 @@ Status contract(const std::array<const char*, 3>& letters, const std::array<tess
     }
   }
   return on_matrices(of, mine, [&]<class T>(Tag<T>, const auto& given) {
-    return linalg::contract(letters[0], given.template array<T>(0), letters[1],
-                            given.template array<T>(1), letters[2], given.template array<T>(2),
+    return linalg::contract(letters[1], given.template array<T>(1), letters[2],
+                            given.template array<T>(2), letters[0], given.template array<T>(0),
                             contract_options<T>(*chosen));
   });
 }
@@ -69,7 +69,7 @@ Status permute(const tessera_part& from, const std::int64_t* dims,
     mine = mine.ok() ? found : mine;
   }
   TESSERA_RETURN_IF_ERROR(tell(result->team(), std::move(mine)));
-  return linalg::permute(*target, *source, list_of_dims(dims, result->ndims()),
+  return linalg::permute(*source, *target, list_of_dims(dims, result->ndims()),
                          {.buffer_bytes = chosen->buffer_bytes});
 }
 
@@ -85,8 +85,8 @@ int tessera_matrix_gemm(tessera_matrix a, tessera_matrix b, const tessera_produc
     const auto chosen = checked(options);
     return on_matrices(std::array{c, a, b}, chosen.status(),
                        [&]<class T>(Tag<T>, const auto& given) {
-                         return linalg::gemm(given.template patch<T>(0), given.template patch<T>(1),
-                                             given.template patch<T>(2), gemm_options<T>(*chosen));
+                         return linalg::gemm(given.template patch<T>(1), given.template patch<T>(2),
+                                             given.template patch<T>(0), gemm_options<T>(*chosen));
                        });
   });
 }

@@ -45,8 +45,8 @@ Status compute(const variants::ContractTask<T>& task) {
 }  // namespace
 
 template <Scalar T>
-Status contract(std::string_view c_letters, Array<T>& c, std::string_view a_letters, Array<T>& a,
-                std::string_view b_letters, Array<T>& b,
+Status contract(std::string_view a_letters, Array<T>& a, std::string_view b_letters, Array<T>& b,
+                std::string_view c_letters, Array<T>& c,
                 const std::type_identity_t<ContractOptions<T>>& options) {
   const std::string attempt =
       fmt::format("contracting C[{}] = A[{}] B[{}]", c_letters, a_letters, b_letters);

@@ -2,9 +2,9 @@
 //
 // contract: a sum of products of two distributed arrays, told by letters.
 //
-//     contract("abij", c, "abcd", a, "cdij", b);          // C[abij] = Σ_cd A[abcd] B[cdij]
-//     contract("ij", c, "ik", a, "kj", b, {.beta = 1});   // C += A B
-//     contract("ijab", c, "i", x, "baj", y);              // an outer product
+//     contract("abcd", a, "cdij", b, "abij", c);          // C[abij] = Σ_cd A[abcd] B[cdij]
+//     contract("ik", a, "kj", b, "ij", c, {.beta = 1});   // C += A B
+//     contract("i", x, "baj", y, "ijab", c);              // an outer product
 //
 // A letter stands for a dimension. Letters of A and B that C lacks are summed over; each other one
 // is in C and in one of A and B. Dimensions may come in any order, up to eight an array, and the
@@ -45,8 +45,8 @@ struct ContractOptions {
 /// that ask for different things): nothing was changed. no_memory, peer_lost: C's elements are
 /// unspecified.
 template <Scalar T>
-rma::Status contract(std::string_view c_letters, arrays::Array<T>& c, std::string_view a_letters,
-                     arrays::Array<T>& a, std::string_view b_letters, arrays::Array<T>& b,
+rma::Status contract(std::string_view a_letters, arrays::Array<T>& a, std::string_view b_letters,
+                     arrays::Array<T>& b, std::string_view c_letters, arrays::Array<T>& c,
                      const std::type_identity_t<ContractOptions<T>>& options = {});
 
 }  // namespace tessera::linalg

@@ -49,8 +49,8 @@ Status check_all(const MatrixMap& c, const MatrixMap& a, const MatrixMap& b) {
   return check_apart(c, "C", b, "B");
 }
 
-MatrixMap with_op(const MatrixMap& map, Op op) {
-  return op == Op::none ? map : map.transposed();
+MatrixMap with_op(const MatrixMap& map, MatrixOp op) {
+  return op == MatrixOp::none ? map : map.transposed();
 }
 
 template <Scalar T>
@@ -73,7 +73,7 @@ Status compute(const variants::GemmTask<T>& task) {
 }  // namespace
 
 template <Scalar T>
-Status gemm(const MatrixPatch<T>& c, const MatrixPatch<T>& a, const MatrixPatch<T>& b,
+Status gemm(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MatrixPatch<T>& c,
             const std::type_identity_t<GemmOptions<T>>& options) {
   const std::string_view attempt = "gemm";
   rma::Job& job = c.array().job();
@@ -82,8 +82,8 @@ Status gemm(const MatrixPatch<T>& c, const MatrixPatch<T>& a, const MatrixPatch<
   const variants::GemmTask<T> task{
       .c = map_of(c),
       .factors = {.a = with_op(map_of(a), options.op_a), .b = with_op(map_of(b), options.op_b)},
-      .conjugates_a = options.op_a == Op::conjugate_transpose,
-      .conjugates_b = options.op_b == Op::conjugate_transpose,
+      .conjugates_a = options.op_a == MatrixOp::conjugate_transpose,
+      .conjugates_b = options.op_b == MatrixOp::conjugate_transpose,
       .alpha = options.alpha,
       .beta = options.beta,
       .buffer_bytes = buffer_bytes};

@@ -2,9 +2,9 @@
 //
 // gemm: the product of distributed matrices, C = alpha op(A) op(B) + beta C.
 //
-//     gemm(c, a, b);                                                   // C = A B
-//     gemm(c, a, b, {.beta = 1.0, .op_a = Op::transpose});             // C += Aᵀ B
-//     gemm(MatrixPatch<double>(c, Box({0, 0}, {10, 20})), MatrixPatch<double>(a, …), …);
+//     gemm(a, b, c);                                                   // C = A B
+//     gemm(a, b, c, {.beta = 1.0, .op_a = MatrixOp::transpose});             // C += Aᵀ B
+//     gemm(MatrixPatch<double>(a, …), …, MatrixPatch<double>(c, Box({0, 0}, {10, 20})));
 //
 // The three arrays may be distributed in any three ways and memory orders. C stays where it is:
 // each member computes its own elements of C from panels of A and B, which it fetches one-sided
@@ -33,14 +33,14 @@
 namespace tessera::linalg {
 
 /// What a matrix is taken for; conjugate_transpose of real matrices is transpose.
-enum class Op : std::uint8_t { none, transpose, conjugate_transpose };
+enum class MatrixOp : std::uint8_t { none, transpose, conjugate_transpose };
 
 template <Scalar T>
 struct GemmOptions {
   T alpha = T{1};
   T beta = T{0};  ///< 0: C is not read
-  Op op_a = Op::none;
-  Op op_b = Op::none;
+  MatrixOp op_a = MatrixOp::none;
+  MatrixOp op_b = MatrixOp::none;
   std::int64_t buffer_bytes = 0;  ///< instead of TESSERA_LINALG_BUFFER; 0: that
 };
 
@@ -53,14 +53,14 @@ struct GemmOptions {
 /// A or B, members that ask for different things), out_of_range (a box outside its array): nothing
 /// was changed. no_memory, peer_lost: C's elements are unspecified.
 template <Scalar T>
-rma::Status gemm(const MatrixPatch<T>& c, const MatrixPatch<T>& a, const MatrixPatch<T>& b,
+rma::Status gemm(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MatrixPatch<T>& c,
                  const std::type_identity_t<GemmOptions<T>>& options = {});
 
 /// Collective over the team of C. The same of whole two-dimensional arrays.
 template <Scalar T>
-rma::Status gemm(arrays::Array<T>& c, arrays::Array<T>& a, arrays::Array<T>& b,
+rma::Status gemm(arrays::Array<T>& a, arrays::Array<T>& b, arrays::Array<T>& c,
                  const std::type_identity_t<GemmOptions<T>>& options = {}) {
-  return gemm(MatrixPatch<T>(c), MatrixPatch<T>(a), MatrixPatch<T>(b), options);
+  return gemm(MatrixPatch<T>(a), MatrixPatch<T>(b), MatrixPatch<T>(c), options);
 }
 
 extern template rma::Status gemm(const MatrixPatch<float>&, const MatrixPatch<float>&,

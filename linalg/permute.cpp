@@ -225,7 +225,7 @@ Status permute_own(const Task& task) {
 
 }  // namespace
 
-Status permute(const PermuteOperand& out, const PermuteOperand& in, std::span<const int> dims,
+Status permute(const PermuteOperand& in, const PermuteOperand& out, std::span<const int> dims,
                const PermuteOptions& options) {
   const std::string_view attempt = "permute";
   TESSERA_RETURN_IF_ERROR(out.array.check_open().context(attempt));

@@ -3,10 +3,10 @@
 // permute: a distributed array, or a part of one, with its dimensions in another order. Of a matrix
 // that is transposing.
 //
-//     permute(out, in, {1, 0});         // out(i, j) = in(j, i)
-//     permute(out, in, {2, 0, 1});      // out(k, i, j) = in(i, j, k)
-//     transpose(part(a, upper), part(a, lower));          // parts, of one array, too
-//     permute(out, part(t, plane), {2, 1});               // a plane of a three-dimensional array
+//     permute(in, out, {1, 0});         // out(i, j) = in(j, i)
+//     permute(in, out, {2, 0, 1});      // out(k, i, j) = in(i, j, k)
+//     transpose(part(a, lower), part(a, upper));          // parts, of one array, too
+//     permute(part(t, plane), out, {2, 1});               // a plane of a three-dimensional array
 //
 // Dimension d of `out` is dimension dims[d] of `in`. Each member fetches what belongs into its own
 // blocks of `out`, one-sided and while it permutes what came before.
@@ -47,30 +47,29 @@ struct PermuteOperand {
 /// Errors: closed, out_of_range, invalid_argument (dims doesn't order the dimensions, extents or
 /// element types don't match, boxes that share elements, members that ask for different things):
 /// nothing was changed. no_memory, peer_lost: the elements of `out` are unspecified.
-rma::Status permute(const PermuteOperand& out, const PermuteOperand& in, std::span<const int> dims,
+rma::Status permute(const PermuteOperand& in, const PermuteOperand& out, std::span<const int> dims,
                     const PermuteOptions& options = {});
-inline rma::Status permute(const arrays::ArrayBase& out, const arrays::ArrayBase& in,
+inline rma::Status permute(const arrays::ArrayBase& in, const arrays::ArrayBase& out,
                            std::span<const int> dims, const PermuteOptions& options = {}) {
-  return permute({out, out.box()}, {in, in.box()}, dims, options);
+  return permute({in, in.box()}, {out, out.box()}, dims, options);
 }
 
 /// Collective over the team of `out`. The same of arrays or parts of them.
-template <arrays::Operand Out, arrays::Operand In>
+template <arrays::Operand In, arrays::Operand Out>
 requires std::is_same_v<arrays::ElementOf<Out>, arrays::ElementOf<In>> rma::Status permute(
-    const Out& out, const In& in, std::initializer_list<int> dims,
+    const In& in, const Out& out, std::initializer_list<int> dims,
     const PermuteOptions& options = {}) {
   const auto operand = []<class T>(const arrays::Part<T>& given) {
     return PermuteOperand{given.array(), given.box()};
   };
-  return permute(operand(part(out)), operand(part(in)), std::span(dims.begin(), dims.size()),
+  return permute(operand(part(in)), operand(part(out)), std::span(dims.begin(), dims.size()),
                  options);
 }
 
-/// Collective over the team of `out`. out(i, j) = in(j, i); as permute(). Mind the order: the
-/// result is the first argument, unlike those of arrays::copy(from, to) and GA_Transpose.
-template <arrays::Operand Out, arrays::Operand In>
-rma::Status transpose(const Out& out, const In& in, const PermuteOptions& options = {}) {
-  return permute(out, in, {1, 0}, options);
+/// Collective over the team of `out`. out(i, j) = in(j, i); as permute().
+template <arrays::Operand In, arrays::Operand Out>
+rma::Status transpose(const In& in, const Out& out, const PermuteOptions& options = {}) {
+  return permute(in, out, {1, 0}, options);
 }
 
 }  // namespace tessera::linalg

@@ -36,12 +36,14 @@ namespace {
 
 // ---- Shared by both methods
 
-char letter(Op op) {
-  return op == Op::none ? 'N' : (op == Op::transpose ? 'T' : 'C');
+char letter(MatrixOp op) {
+  return op == MatrixOp::none ? 'N' : (op == MatrixOp::transpose ? 'T' : 'C');
 }
 
-TriangularFactor with_op(const TriangularFactor& factor, Op op) {
-  return op == Op::none ? factor : (op == Op::transpose ? factor.transposed() : factor.adjoint());
+TriangularFactor with_op(const TriangularFactor& factor, MatrixOp op) {
+  return op == MatrixOp::none
+             ? factor
+             : (op == MatrixOp::transpose ? factor.transposed() : factor.adjoint());
 }
 
 template <Scalar T>
@@ -94,11 +96,11 @@ Status solve_both_factors(const TriangularFactor& first, const TriangularFactor&
 }
 
 template <Scalar T>
-Status solve_lu_columns(const MatrixMap& a, std::span<const std::int64_t> pivots, Op op,
+Status solve_lu_columns(const MatrixMap& a, std::span<const std::int64_t> pivots, MatrixOp op,
                         std::int64_t width, const LocalMatrix<T>& x) {
   const TriangularFactor lower{a, Triangle::lower, Diagonal::unit};
   const TriangularFactor upper{a, Triangle::upper, Diagonal::stored};
-  if (op == Op::none) {
+  if (op == MatrixOp::none) {
     detail::exchange_rows(x, pivots);
     return solve_both_factors<T>(lower, upper, width, x);
   }
@@ -136,7 +138,7 @@ Status solve_general_own(const MatrixMap& a, const MatrixMap& b, const MethodOpt
                            variants::lu_by_columns<T>(copy.work, copy.blocks));
   TESSERA_RETURN_IF_ERROR(detail::check_pivots(steps.singular, {"A", a}));
   return solve_columns<T>(b, [&](const LocalMatrix<T>& x) {
-    return solve_lu_columns<T>(copy.work.map(), steps.pivots, Op::none, copy.blocks.width, x);
+    return solve_lu_columns<T>(copy.work.map(), steps.pivots, MatrixOp::none, copy.blocks.width, x);
   });
 }
 
@@ -296,7 +298,7 @@ Status solve_triangular_library(const MatrixMap& a, const MatrixMap& b,
 }
 
 template <Scalar T>
-Status solve_with_lu(WorkMatrix& factors, std::span<const std::int64_t> pivots, Op op,
+Status solve_with_lu(WorkMatrix& factors, std::span<const std::int64_t> pivots, MatrixOp op,
                      const MatrixMap& b) {
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix x, library::beside(factors, b, Use::in_place));
   return x.store(b, library::Routines<T>::solve_lu(factors, pivots, letter(op), x));
@@ -320,7 +322,7 @@ Status solve_general_library(const MatrixMap& a, const MatrixMap& b, const Metho
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix work, library::at(a, b.array->team(), how.block, Use::copy));
   TESSERA_ASSIGN_OR_RETURN(const variants::LuSteps steps, library::Routines<T>::lu(work));
   TESSERA_RETURN_IF_ERROR(detail::check_pivots(steps.singular, {"A", a}));
-  return solve_with_lu<T>(work, steps.pivots, Op::none, b);
+  return solve_with_lu<T>(work, steps.pivots, MatrixOp::none, b);
 }
 
 template <Scalar T>

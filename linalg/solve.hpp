@@ -40,7 +40,7 @@ template <Scalar T>
 struct TriangularOptions {
   Side side = Side::left;
   Triangle triangle = Triangle::lower;
-  Op op = Op::none;
+  MatrixOp op = MatrixOp::none;
   Diagonal diagonal = Diagonal::stored;
   T alpha = T{1};
   MethodOptions how = {};
@@ -53,7 +53,7 @@ rma::Status solve_triangular(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
                              const std::type_identity_t<TriangularOptions<T>>& options = {});
 
 struct LuSolveOptions {
-  Op op = Op::none;
+  MatrixOp op = MatrixOp::none;
   MethodOptions how = {};
 };
 /// Collective. op(A) X = B with what lu() left in A, and its pivots.

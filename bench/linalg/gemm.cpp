@@ -132,7 +132,7 @@ Candidate gemm_candidate(Session& session, std::string name, const Distribution&
   candidate.cooperative = true;
   candidate.run = [product](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions; ++i) {
-      rma::require(linalg::gemm(product->c, product->a, product->b));
+      rma::require(linalg::gemm(product->a, product->b, product->c));
     }
   };
   candidate.verify = [product, n, run = candidate.run] {

@@ -43,7 +43,7 @@ struct Pair {
     rma::require(from.sync());
   }
 
-  void move() { rma::require(transposes ? linalg::transpose(to, from) : copy(from, to)); }
+  void move() { rma::require(transposes ? linalg::transpose(from, to) : copy(from, to)); }
 
   /// Collective. Looks at this rank's elements after one movement.
   std::string verify() {

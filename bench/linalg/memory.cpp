@@ -78,9 +78,9 @@ std::vector<Work> works_of(const rma::Job& job, std::int64_t n) {
   return {
       {"redistribution", 2, 0, [](Matrices& m) { rma::require(copy(m[0], m[1])); }},
       {"dot", 2, 0, [](Matrices& m) { rma::require(dot(m[0], m[1]).status()); }},
-      {"transpose", 2, buffer, [](Matrices& m) { rma::require(linalg::transpose(m[1], m[0])); }},
+      {"transpose", 2, buffer, [](Matrices& m) { rma::require(linalg::transpose(m[0], m[1])); }},
       {"gather", 1, listed * bytes_of_listed, [listed](Matrices& m) { gather_many(m[0], listed); }},
-      {"gemm", 3, buffer, [](Matrices& m) { rma::require(linalg::gemm(m[2], m[0], m[1])); }},
+      {"gemm", 3, buffer, [](Matrices& m) { rma::require(linalg::gemm(m[0], m[1], m[2])); }},
       {"cholesky", 1, panels,
        [](Matrices& m) {
          rma::require(linalg::cholesky(m[0], {.how = {.method = linalg::Method::own}}));

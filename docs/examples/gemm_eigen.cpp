@@ -34,12 +34,12 @@ int main() {
   }
   require(copy(v, v_lambda));
   require(scale_columns(v_lambda, lambda));
-  require(gemm(r, a, v));
+  require(gemm(a, v, r));
   require(add(1.0, r, -1.0, v_lambda, r));
   const double residual = norm_max(r).value();
 
   // Vᵀ V = I, in the same array.
-  require(gemm(r, v, v, {.op_a = Op::transpose}));
+  require(gemm(v, v, r, {.op_a = MatrixOp::transpose}));
   require(shift_diagonal(r, -1.0));
   const double skew = norm_max(r).value();
 

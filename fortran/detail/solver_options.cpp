@@ -7,8 +7,9 @@ namespace tessera::capi {
 
 using rma::Result;
 
-static_assert(static_cast<int>(linalg::Op::transpose) == TESSERA_TRANSPOSED);
-static_assert(static_cast<int>(linalg::Op::conjugate_transpose) == TESSERA_CONJUGATE_TRANSPOSED);
+static_assert(static_cast<int>(linalg::MatrixOp::transpose) == TESSERA_TRANSPOSED);
+static_assert(static_cast<int>(linalg::MatrixOp::conjugate_transpose) ==
+              TESSERA_CONJUGATE_TRANSPOSED);
 static_assert(static_cast<int>(linalg::Triangle::upper) == TESSERA_UPPER);
 static_assert(static_cast<int>(linalg::Side::right) == TESSERA_RIGHT);
 static_assert(static_cast<int>(linalg::Diagonal::unit) == TESSERA_DIAGONAL_OF_ONES);

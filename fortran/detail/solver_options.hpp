@@ -28,8 +28,8 @@ template <class T>
 linalg::GemmOptions<T> gemm_options(const tessera_product_options& chosen) {
   return {.alpha = number_or(chosen.alpha, T{1}),
           .beta = number_or(chosen.beta, T{0}),
-          .op_a = static_cast<linalg::Op>(chosen.op_a),
-          .op_b = static_cast<linalg::Op>(chosen.op_b),
+          .op_a = static_cast<linalg::MatrixOp>(chosen.op_a),
+          .op_b = static_cast<linalg::MatrixOp>(chosen.op_b),
           .buffer_bytes = chosen.buffer_bytes};
 }
 template <class T>
@@ -47,7 +47,7 @@ inline linalg::CholeskyOptions cholesky_options(const tessera_solver_options& ch
           .how = method_options(chosen)};
 }
 inline linalg::LuSolveOptions lu_options(const tessera_solver_options& chosen) {
-  return {.op = static_cast<linalg::Op>(chosen.op), .how = method_options(chosen)};
+  return {.op = static_cast<linalg::MatrixOp>(chosen.op), .how = method_options(chosen)};
 }
 inline linalg::EigenOptions eigen_options(const tessera_solver_options& chosen) {
   return {.how = method_options(chosen), .most_bytes = chosen.most_bytes};
@@ -56,7 +56,7 @@ template <class T>
 linalg::TriangularOptions<T> triangular_options(const tessera_solver_options& chosen) {
   return {.side = static_cast<linalg::Side>(chosen.side),
           .triangle = static_cast<linalg::Triangle>(chosen.triangle),
-          .op = static_cast<linalg::Op>(chosen.op),
+          .op = static_cast<linalg::MatrixOp>(chosen.op),
           .diagonal = static_cast<linalg::Diagonal>(chosen.diagonal),
           .alpha = number_or(chosen.alpha, T{1}),
           .how = method_options(chosen)};

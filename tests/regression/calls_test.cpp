@@ -162,7 +162,7 @@ TEST(Errors, AreReturnedAndTheProgramGoesOn) {
     auto other = Array<double>::create(job, {10, 11}, {.name = "B"}).value();
     EXPECT_TRUE(fails(add(1.0, array, 1.0, other, array), Code::invalid_argument,
                       {"array 'A'", "is 10 x 10 and array 'B'", "is 10 x 11"}));
-    EXPECT_TRUE(fails(linalg::gemm(array, array, other), Code::invalid_argument, {"gemm"}));
+    EXPECT_TRUE(fails(linalg::gemm(array, other, array), Code::invalid_argument, {"gemm"}));
     EXPECT_TRUE(fails(Distribution::scalapack({10, 10}, {2, 2}, {job.size() + 1, 1}, job.size()),
                       Code::invalid_argument));
     EXPECT_TRUE(fails(Array<double>::create(job, {std::int64_t{1} << 48}, {.name = "huge"}),
@@ -193,7 +193,7 @@ TEST(LinearAlgebra, SolvesWithoutScalapack) {
     auto b = x.duplicate("B").value();
     EXPECT_TRUE(ok(copy(x, b)));
     EXPECT_TRUE(ok(linalg::solve(a, x, {.method = linalg::Method::own})));
-    EXPECT_TRUE(ok(linalg::gemm(b, a, x, {.alpha = -1.0, .beta = 1.0})));
+    EXPECT_TRUE(ok(linalg::gemm(a, x, b, {.alpha = -1.0, .beta = 1.0})));
     EXPECT_LT(norm_max(b).value(), 1e-8 * norm_max(x).value());
   });
 }

@@ -153,7 +153,7 @@ TEST(Teams, RestrictedMirroredAndMultipliedArraysWork) {
                    {.name = "a", .team = team})
                    .value();
       EXPECT_TRUE(ok(fill(a, 2.0)));
-      EXPECT_TRUE(ok(linalg::gemm(restricted, a, a)));
+      EXPECT_TRUE(ok(linalg::gemm(a, a, restricted)));
       EXPECT_EQ(sum(restricted).value(), 81 * 36.0);
     });
   });

@@ -51,23 +51,23 @@ void multiply_matrices(Job& job) {
   auto b = random_matrix(job, {30, 50}, 2);
   auto c = Matrix::create(job, {40, 50}, {.name = "C"}).value();
   // [gemm]
-  require(gemm(c, a, b));                                // C = A B
-  require(gemm(c, a, b, {.alpha = -1.0, .beta = 1.0}));  // C = C − A B: zeros
+  require(gemm(a, b, c));                                // C = A B
+  require(gemm(a, b, c, {.alpha = -1.0, .beta = 1.0}));  // C = C − A B: zeros
   // [/gemm]
   expect(norm_max(c).value() < 1e-12, "C − C");
   auto bt = Matrix::create(job, {50, 30}, {.name = "B'"}).value();
   auto once_more = c.duplicate("once more").value();
   // [transpose]
-  require(transpose(bt, b));                         // B' = Bᵀ
-  require(gemm(c, a, bt, {.op_b = Op::transpose}));  // C = A B'ᵀ
+  require(transpose(b, bt));                               // B' = Bᵀ
+  require(gemm(a, bt, c, {.op_b = MatrixOp::transpose}));  // C = A B'ᵀ
   // [/transpose]
-  require(gemm(once_more, a, b));
+  require(gemm(a, b, once_more));
   expect(difference(once_more, c) < 1e-12, "two ways to A B");
   // [patch]
   const MatrixPatch<double> corner(c, Box({0, 0}, {10, 20}));
   const MatrixPatch<double> left(a, Box({0, 0}, {10, 30}));
   const MatrixPatch<double> right(b, Box({0, 0}, {30, 20}));
-  require(gemm(corner, left, right));
+  require(gemm(left, right, corner));
   // [/patch]
 }
 
@@ -78,7 +78,7 @@ void multiply_planes(Job& job) {
   const Box at_two({0, 2, 0}, {20, 3, 30});  // T[:, 2, :], of 20 x 5 x 30
   const MatrixPatch<double> plane(t, at_two, {.rows = 0, .columns = 2});   // 20 x 30
   const MatrixPatch<double> turned(t, at_two, {.rows = 2, .columns = 0});  // 30 x 20
-  require(gemm(MatrixPatch<double>(g), turned, plane));
+  require(gemm(turned, plane, MatrixPatch<double>(g)));
   // [/plane]
   auto d = Matrix::create(job, {30}, {.name = "d"}).value();
   require(get_diagonal(g, d));
@@ -93,14 +93,14 @@ void contract_tensors(Job& job) {
   auto w = random_matrix(job, {v, v, v, v}, 4);
   auto r = Matrix::create(job, {v, v, o, o}, {.name = "R"}).value();
   // [contract]
-  require(contract("abij", r, "abcd", w, "cdij", t));  // R[abij] = Σ over c, d: W[abcd] T[cdij]
+  require(contract("abcd", w, "cdij", t, "abij", r));  // R[abij] = Σ over c, d: W[abcd] T[cdij]
   // [/contract]
   auto r2 = Matrix::create(job, {v, v, o, o}, {.name = "R2"}).value();
   auto transposed = Matrix::create(job, {o, o, v, v}, {.name = "T'"}).value();
   // [permute]
-  require(permute(transposed, t, {2, 3, 0, 1}));  // T'[ijab] = T[abij]
+  require(permute(t, transposed, {2, 3, 0, 1}));  // T'[ijab] = T[abij]
   // [/permute]
-  require(contract("abij", r2, "abcd", w, "ijcd", transposed));
+  require(contract("abcd", w, "ijcd", transposed, "abij", r2));
   expect(difference(r2, r) < 1e-12, "two ways to R");
 }
 
@@ -110,7 +110,7 @@ void solve_systems(Job& job) {
   require(shift_diagonal(a, double{n}));
   auto x = random_matrix(job, {n, 3}, 6);
   auto b = x.duplicate("B").value();
-  require(gemm(b, a, x));
+  require(gemm(a, x, b));
   auto b2 = b.duplicate("B2").value();
   require(copy(b, b2));
   // [solve]
@@ -239,7 +239,7 @@ void convert_sparse(Job& job) {
   auto small = count_sketch(s, 16, {.seed = 7}).value();  // 16 x 40
   // [/products]
   auto c2 = c.duplicate("C2").value();
-  require(gemm(c2, d, b));
+  require(gemm(d, b, c2));
   expect(difference(c2, c) < 1e-12, "two ways to S B");
   auto diagonal = Matrix::create(job, {40}, {.name = "diagonal"}).value();
   require(get_diagonal(gram, diagonal));

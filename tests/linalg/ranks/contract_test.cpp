@@ -88,7 +88,7 @@ struct Case {
   }
 
   void expect(Array<T>& array_c, Array<T>& array_a, Array<T>& array_b) const {
-    ASSERT_TRUE(ok(contract(c, array_c, a, array_a, b, array_b, options)));
+    ASSERT_TRUE(ok(contract(a, array_a, b, array_b, c, array_c, options)));
     const Box box = array_c.box();
     std::vector<T> values(static_cast<std::size_t>(box.volume()));
     ASSERT_TRUE(ok(array_c.get(box, values)));
@@ -178,15 +178,15 @@ TEST(Contract, ExtentsOfZeroAndOne) {
     auto a = make({4, 0}, 1);
     auto b = make({0, 3}, 2);
     auto c = make({4, 3}, 3);
-    EXPECT_TRUE(ok(contract("ij", c, "ik", a, "kj", b, {.beta = 1})));
+    EXPECT_TRUE(ok(contract("ik", a, "kj", b, "ij", c, {.beta = 1})));
     EXPECT_EQ(c.get_element({2, 1}).value(), test::element<double>({2, 1}, 3));
     EXPECT_TRUE(ok(c.sync()));
-    EXPECT_TRUE(ok(contract("ij", c, "ik", a, "kj", b)));
+    EXPECT_TRUE(ok(contract("ik", a, "kj", b, "ij", c)));
     EXPECT_EQ(c.get_element({2, 1}).value(), 0);
     EXPECT_TRUE(ok(c.sync()));
     auto none = make({0, 0}, 4);
     auto nothing = make({4, 0}, 5);
-    EXPECT_TRUE(ok(contract("ij", none, "ki", a, "kj", nothing)));
+    EXPECT_TRUE(ok(contract("ki", a, "kj", nothing, "ij", none)));
     auto ones = make({1, 1, 1}, 1);
     auto one = make({1}, 2);
     auto result = make({1, 1}, 3);
@@ -249,7 +249,7 @@ TEST(ContractErrors, NameTheLetter) {
     EXPECT_TRUE(ok(fill(c, 7.0)));
     const auto refused = [&](const char* of_c, const char* of_a, const char* of_b,
                              std::initializer_list<std::string_view> words) {
-      EXPECT_TRUE(fails(contract(of_c, c, of_a, a, of_b, b), Code::invalid_argument, words));
+      EXPECT_TRUE(fails(contract(of_a, a, of_b, b, of_c, c), Code::invalid_argument, words));
     };
     refused("ij", "ikk", "kj",
             {"contracting C[ij] = A[ikk] B[kj]", "A has 3 letters 'ikk' for the 2 dimensions of",
@@ -260,7 +260,7 @@ TEST(ContractErrors, NameTheLetter) {
     refused("ij", "im", "kj", {"letter 'm' is in A only (A[im], B[kj], C[ij])"});
     refused("ij", "ki", "kj",
             {"letter 'i' is 4 in array 'sum' (float64, 4 x 6) and 5 in array 'left'"});
-    EXPECT_TRUE(fails(contract("ij", c, "ij", c, "kj", b), Code::invalid_argument,
+    EXPECT_TRUE(fails(contract("ij", c, "kj", b, "ij", c), Code::invalid_argument,
                       {"C and A are both array 'sum'", "into another array"}));
     EXPECT_TRUE(ok(c.set_access_mode(rma::AccessMode::read_only)));
     refused("ij", "ik", "kj", {"C: ", "read_only now"});
@@ -269,7 +269,7 @@ TEST(ContractErrors, NameTheLetter) {
     refused("ij", "ik", "kj", {"B: ", "accumulate_only now"});
     EXPECT_TRUE(ok(b.set_access_mode(rma::AccessMode::any)));
     EXPECT_TRUE(ok(a.free()));
-    EXPECT_TRUE(fails(contract("ij", c, "ik", a, "kj", b), Code::closed,
+    EXPECT_TRUE(fails(contract("ik", a, "kj", b, "ij", c), Code::closed,
                       {"A: array 'left' (float64, 4 x 5) was freed"}));
     std::vector<double> all(24);
     EXPECT_TRUE(ok(c.get(c.box(), all)));

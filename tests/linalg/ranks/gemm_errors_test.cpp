@@ -41,7 +41,7 @@ struct Fitting {
 
   void expect_refused(const Patch& to, const Patch& from_a, const Patch& from_b, Code code,
                       std::initializer_list<std::string_view> words) {
-    EXPECT_TRUE(fails(gemm(to, from_a, from_b), code, words));
+    EXPECT_TRUE(fails(gemm(from_a, from_b, to), code, words));
     std::vector<double> all(48);
     EXPECT_TRUE(ok(c.get(c.box(), all)));
     EXPECT_EQ(all, std::vector<double>(48, 7.0)) << "C was changed";
@@ -110,7 +110,7 @@ TEST(GemmErrors, AccessModesThatForbidIt) {
     f.expect_refused(Patch(f.c), Patch(f.a), Patch(f.b), Code::invalid_argument,
                      {"gemm: ", "A: [0,8) x [0,5) of array 'left'", "accumulate_only now"});
     EXPECT_TRUE(ok(f.a.set_access_mode(rma::AccessMode::read_only)));
-    EXPECT_TRUE(ok(gemm(f.c, f.a, f.b)));
+    EXPECT_TRUE(ok(gemm(f.a, f.b, f.c)));
   });
 }
 
@@ -121,7 +121,7 @@ TEST(GemmErrors, FreedArrays) {
     f.expect_refused(Patch(f.c), Patch(f.a), Patch(f.b), Code::closed,
                      {"gemm: ", "A: array 'left' (float64, 8 x 5) was freed"});
     EXPECT_TRUE(ok(f.c.free()));
-    EXPECT_TRUE(fails(gemm(f.c, f.b, f.b), Code::closed, {"gemm: array 'sum'", "was freed"}));
+    EXPECT_TRUE(fails(gemm(f.b, f.b, f.c), Code::closed, {"gemm: array 'sum'", "was freed"}));
   });
 }
 
@@ -133,14 +133,14 @@ TEST(GemmErrors, MembersThatAskForDifferentThings) {
     Fitting f(job);
     const bool is_last = job.rank().value == job.size() - 1;
     EXPECT_TRUE(fails(
-        gemm(f.c, f.a, f.b, {.alpha = is_last ? 2.0 : 1.0}), Code::invalid_argument,
+        gemm(f.a, f.b, f.c, {.alpha = is_last ? 2.0 : 1.0}), Code::invalid_argument,
         {"gemm: rank " + std::to_string(job.size() - 1) + " asked for something else than rank 0",
          "all members must give the same"}));
     // What only one finds wrong is told to all.
     const Box box = is_last ? Box({0, 0}, {8, 99}) : f.a.box();
-    EXPECT_TRUE(fails(gemm(Patch(f.c), Patch(f.a, box), Patch(f.b)), Code::out_of_range,
+    EXPECT_TRUE(fails(gemm(Patch(f.a, box), Patch(f.b), Patch(f.c)), Code::out_of_range,
                       {"on rank " + std::to_string(job.size() - 1), "[0,99)"}));
-    EXPECT_TRUE(ok(gemm(f.c, f.a, f.b)));
+    EXPECT_TRUE(ok(gemm(f.a, f.b, f.c)));
   });
 }
 
@@ -156,14 +156,14 @@ TEST(GemmErrors, KnowWhatArraysOfOneMemoryShare) {
     auto factor = Array<double>::create(job, {4, 4}, {.name = "factor"}).value();
     // Both are elements 8 to 11 of the memory.
     EXPECT_TRUE(
-        fails(gemm(Patch(b, Box({1, 0}, {2, 4})), Patch(a, Box({2, 0}, {3, 4})), Patch(factor)),
+        fails(gemm(Patch(a, Box({2, 0}, {3, 4})), Patch(factor), Patch(b, Box({1, 0}, {2, 4}))),
               Code::invalid_argument, {"C and A share"}));
     EXPECT_TRUE(
-        fails(gemm(Patch(a, Box({2, 0}, {3, 4})), Patch(b, Box({1, 0}, {2, 4})), Patch(factor)),
+        fails(gemm(Patch(b, Box({1, 0}, {2, 4})), Patch(factor), Patch(a, Box({2, 0}, {3, 4}))),
               Code::invalid_argument, {"C and A share"}));
     // Elements 8 to 11, and 4 to 7.
     EXPECT_TRUE(
-        ok(gemm(Patch(b, Box({1, 0}, {2, 4})), Patch(a, Box({1, 0}, {2, 4})), Patch(factor))));
+        ok(gemm(Patch(a, Box({1, 0}, {2, 4})), Patch(factor), Patch(b, Box({1, 0}, {2, 4})))));
   });
 }
 

@@ -38,14 +38,14 @@ constexpr std::uint64_t seed_a = 1;
 constexpr std::uint64_t seed_b = 2;
 constexpr std::uint64_t seed_c = 3;
 
-Dense with_op(const Dense& matrix, Op op) {
-  if (op == Op::none) {
+Dense with_op(const Dense& matrix, MatrixOp op) {
+  if (op == MatrixOp::none) {
     return matrix;
   }
   Dense result(matrix.columns, matrix.rows);
   for (std::int64_t i = 0; i < matrix.rows; ++i) {
     for (std::int64_t j = 0; j < matrix.columns; ++j) {
-      result(j, i) = op == Op::transpose ? matrix(i, j) : std::conj(matrix(i, j));
+      result(j, i) = op == MatrixOp::transpose ? matrix(i, j) : std::conj(matrix(i, j));
     }
   }
   return result;
@@ -70,7 +70,7 @@ void expect_product(Operand<T>& c, Operand<T>& a, Operand<T>& b, const GemmOptio
   const Dense right = with_op(b.dense(), options.op_b);
   const Dense expected =
       test::product(Wide(options.alpha), left, right, Wide(options.beta), c.dense());
-  ASSERT_TRUE(ok(gemm(c.patch(), a.patch(), b.patch(), options)));
+  ASSERT_TRUE(ok(gemm(a.patch(), b.patch(), c.patch(), options)));
   const double difference = test::largest_difference(test::fetch(c.array, c.box, c.dims), expected);
   const double size = std::abs(Wide(options.alpha)) * left.largest() * right.largest() +
                       std::abs(Wide(options.beta));
@@ -86,8 +86,8 @@ Operand<T> whole(Job& job, const Distribution& distribution, std::uint64_t seed,
           seed};
 }
 
-Extents shape_of(Op op, std::int64_t rows, std::int64_t columns) {
-  return op == Op::none ? Extents{rows, columns} : Extents{columns, rows};
+Extents shape_of(MatrixOp op, std::int64_t rows, std::int64_t columns) {
+  return op == MatrixOp::none ? Extents{rows, columns} : Extents{columns, rows};
 }
 
 template <class T>
@@ -95,8 +95,9 @@ void expect_transposed_products(Job& job) {
   const std::int64_t m = 13;
   const std::int64_t n = 11;
   const std::int64_t k = 17;
-  for (const Op op_a : {Op::none, Op::transpose, Op::conjugate_transpose}) {
-    for (const Op op_b : {Op::none, Op::transpose, Op::conjugate_transpose}) {
+  for (const MatrixOp op_a : {MatrixOp::none, MatrixOp::transpose, MatrixOp::conjugate_transpose}) {
+    for (const MatrixOp op_b :
+         {MatrixOp::none, MatrixOp::transpose, MatrixOp::conjugate_transpose}) {
       for (unsigned orders = 0; orders < 8; ++orders) {
         const auto regular = [&](const Extents& extents, bool is_column_major) {
           return Distribution::regular(extents, job.size(),
@@ -283,7 +284,7 @@ TEST(Gemm, AlphaZeroDoesNotReadAOrB) {
     if (job.rank().value == 0) {
       ASSERT_TRUE(ok(a.array.put(a.box, nans)));
     }
-    ASSERT_TRUE(ok(gemm(c.array, a.array, a.array, {.alpha = 0, .beta = 3})));
+    ASSERT_TRUE(ok(gemm(a.array, a.array, c.array, {.alpha = 0, .beta = 3})));
     const Dense after = test::fetch(c.array, c.box, {});
     Dense expected = c.dense();
     for (Wide& value : expected.values) {
@@ -304,7 +305,7 @@ TEST(Gemm, SeesWhatMembersPutJustBefore) {
       EXPECT_TRUE(ok(b.put(b.box(), std::vector<double>(400, 3.0))));
       EXPECT_TRUE(ok(c.put(c.box(), std::vector<double>(400, 1.0))));
     }
-    EXPECT_TRUE(ok(gemm(c, a, b, {.beta = 1})));
+    EXPECT_TRUE(ok(gemm(a, b, c, {.beta = 1})));
     std::vector<double> all(400);
     EXPECT_TRUE(ok(c.get(c.box(), all)));
     EXPECT_EQ(all, std::vector<double>(400, 121.0));
@@ -322,7 +323,7 @@ TEST(Gemm, DisjointBoxesOfOneArrayMayBeMultiplied) {
     const Dense expected = test::product(1, test::dense_part<double>(box_a, {}, 1),
                                          test::dense_part<double>(box_b, {}, 1), 0,
                                          test::dense_part<double>(box_c, {}, 1));
-    ASSERT_TRUE(ok(gemm(part(box_c), part(box_a), part(box_b))));
+    ASSERT_TRUE(ok(gemm(part(box_a), part(box_b), part(box_c))));
     EXPECT_LE(test::largest_difference(test::fetch(all.array, box_c, {}), expected), 1e-13);
     ASSERT_TRUE(ok(all.array.sync()));
   });

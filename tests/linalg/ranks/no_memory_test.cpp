@@ -163,7 +163,7 @@ TEST(NoMemory, InInvertPositiveDefinite) {
     return on_system(
         job, definite, [](System& system) { return invert_positive_definite(system.a); },
         [](System& system) {
-          EXPECT_TRUE(ok(gemm(system.x, system.a, system.b)));  // A⁻¹ B
+          EXPECT_TRUE(ok(gemm(system.a, system.b, system.x)));  // A⁻¹ B
           expect_elements(system.x, one, tolerance);
         });
   });
@@ -207,7 +207,7 @@ TEST(NoMemory, InGemm) {
     const auto a = std::make_shared<Array<double>>(matrix(job, order, order, number_at));
     const auto c = std::make_shared<Array<double>>(matrix(job, order, order, one));
     auto operation = writing(
-        c, [=] { return gemm(*c, *a, *a); }, product(number_at, number_at, order));
+        c, [=] { return gemm(*a, *a, *c); }, product(number_at, number_at, order));
     operation.may_need_nothing = true;
     return operation;
   });

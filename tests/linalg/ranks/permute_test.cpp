@@ -78,7 +78,7 @@ void expect_each_permutation(Job& job, Random& random, Extents extents) {
         Array<T>::create(job, any_distribution(random, permuted, job.size()), {.name = "out"})
             .value();
     const std::int64_t buffer_bytes = test::pick(random, 1, 4096);
-    ASSERT_TRUE(ok(permute(out, in, dims, {.buffer_bytes = buffer_bytes})));
+    ASSERT_TRUE(ok(permute(in, out, dims, {.buffer_bytes = buffer_bytes})));
     expect_permuted(out, dims, 1);
   } while (std::next_permutation(dims.begin(), dims.end()));
 }
@@ -104,10 +104,10 @@ TEST(Permute, OfLargerMatricesInSmallBuffers) {
     auto in = test::make_filled<double>(job, any_distribution(random, {150, 210}, job.size()), 1,
                                         {.name = "in"});
     auto out = Array<double>::create(job, {210, 150}, {.name = "out"}).value();
-    ASSERT_TRUE(ok(transpose(out, in, {.buffer_bytes = 20'000})));
+    ASSERT_TRUE(ok(transpose(in, out, {.buffer_bytes = 20'000})));
     expect_permuted(out, {1, 0}, 1);
     auto back = Array<double>::create(job, {150, 210}, {.name = "back"}).value();
-    ASSERT_TRUE(ok(transpose(back, out)));
+    ASSERT_TRUE(ok(transpose(out, back)));
     expect_permuted(back, {0, 1}, 1);
   });
 }
@@ -124,7 +124,7 @@ TEST(Permute, ElementsOfAnySize) {
     if (job.rank().value == 0) {
       ASSERT_TRUE(ok(in.put(in.box(), values)));
     }
-    ASSERT_TRUE(ok(transpose(out, in)));
+    ASSERT_TRUE(ok(transpose(in, out)));
     EXPECT_EQ(out.get_element({3, 4}).value(), values[4 * 5 + 3]);
     EXPECT_EQ(out.get_element({0, 5}).value(), values[25]);
     ASSERT_TRUE(ok(out.sync()));
@@ -143,7 +143,7 @@ TEST(Permute, TeamsOfSomeRanks) {
     if (std::find(members.begin(), members.end(), job.rank()) != members.end()) {
       const Team team = Team::create(job, members).value();
       auto out = Array<double>::create(job, {13, 11}, {.name = "out", .team = team}).value();
-      ASSERT_TRUE(ok(transpose(out, in)));
+      ASSERT_TRUE(ok(transpose(in, out)));
       expect_permuted(out, {1, 0}, 1);
     }
     ASSERT_TRUE(ok(job.barrier()));
@@ -178,7 +178,7 @@ TEST(Permute, PartsOfMatricesLeaveTheRestAlone) {
                                            {.name = "out"});
       const Box from({4, 2}, {8, 5});
       const Box to({1, 6}, {4, 10});
-      ASSERT_TRUE(ok(transpose(part(out, to), part(in, from))));
+      ASSERT_TRUE(ok(transpose(part(in, from), part(out, to))));
       expect_part(out, to, [](const Index& at) { return Index{at[1] - 6 + 4, at[0] - 1 + 2}; });
     }
   });
@@ -193,14 +193,14 @@ TEST(Permute, PlanesOfThreeDimensionsToMatricesAndBack) {
                                             {.name = "cube"});
       auto plane = test::make_filled<double>(job, any_distribution(random, {6, 5}, job.size()), 2,
                                              {.name = "plane"});
-      ASSERT_TRUE(ok(permute(plane, part(cube, Box({0, 0, 2}, {5, 6, 3})), {1, 0})));
+      ASSERT_TRUE(ok(permute(part(cube, Box({0, 0, 2}, {5, 6, 3})), plane, {1, 0})));
       expect_part(plane, plane.box(), [](const Index& at) { return Index{at[1], at[0], 2}; });
       auto matrix = test::make_filled<double>(job, any_distribution(random, {6, 5}, job.size()), 1,
                                               {.name = "matrix"});
       auto other = test::make_filled<double>(job, any_distribution(random, {5, 6, 4}, job.size()),
                                              2, {.name = "other"});
       const Box written({0, 0, 3}, {5, 6, 4});
-      ASSERT_TRUE(ok(permute(part(other, written), matrix, {1, 0, no_dim})));
+      ASSERT_TRUE(ok(permute(matrix, part(other, written), {1, 0, no_dim})));
       expect_part(other, written, [](const Index& at) { return Index{at[1], at[0]}; });
     }
   });
@@ -210,15 +210,15 @@ TEST(Permute, WithinOneArrayWherePartsAreApart) {
   on_ranks([](Job& job) {
     auto a = test::make_filled<double>(job, Distribution::regular({6, 6}, job.size()).value(), 1,
                                        {.name = "a"});
-    ASSERT_TRUE(ok(transpose(part(a, Box({0, 3}, {3, 6})), part(a, Box({3, 0}, {6, 3})))));
+    ASSERT_TRUE(ok(transpose(part(a, Box({3, 0}, {6, 3})), part(a, Box({0, 3}, {3, 6})))));
     EXPECT_EQ(a.get_element({1, 5}).value(), test::element<double>(Index{5, 1}, 1));
     EXPECT_EQ(a.get_element({5, 1}).value(), test::element<double>(Index{5, 1}, 1));
     ASSERT_TRUE(ok(a.sync()));
-    EXPECT_TRUE(fails(transpose(part(a, Box({0, 2}, {3, 5})), part(a, Box({2, 0}, {5, 3}))),
+    EXPECT_TRUE(fails(transpose(part(a, Box({2, 0}, {5, 3})), part(a, Box({0, 2}, {3, 5}))),
                       Code::invalid_argument,
                       {"[0,3) x [2,5) of array 'a'", "the target, and [2,5) x [0,3) of array 'a'",
                        "the source, share memory"}));
-    EXPECT_TRUE(fails(transpose(part(a, Box({0, 3}, {3, 7})), part(a, Box({3, 0}, {6, 3}))),
+    EXPECT_TRUE(fails(transpose(part(a, Box({3, 0}, {6, 3})), part(a, Box({0, 3}, {3, 7}))),
                       Code::out_of_range, {"[0,3) x [3,7)"}));
   });
 }
@@ -227,11 +227,11 @@ TEST(PermuteErrors, SayWhatDoesNotFit) {
   on_ranks([](Job& job) {
     auto in = Array<double>::create(job, {4, 5}, {.name = "in"}).value();
     auto out = Array<double>::create(job, {5, 4}, {.name = "out"}).value();
-    EXPECT_TRUE(fails(permute(out, in, {1, 1}), Code::invalid_argument,
+    EXPECT_TRUE(fails(permute(in, out, {1, 1}), Code::invalid_argument,
                       {"permute: ", "(1, 1) does not order the dimensions of array 'in'",
                        "each dimension of the source once"}));
-    EXPECT_TRUE(fails(permute(out, in, {1, 0, 2}), Code::invalid_argument, {"(1, 0, 2) does not"}));
-    EXPECT_TRUE(fails(permute(out, in, {0, 1}), Code::invalid_argument,
+    EXPECT_TRUE(fails(permute(in, out, {1, 0, 2}), Code::invalid_argument, {"(1, 0, 2) does not"}));
+    EXPECT_TRUE(fails(permute(in, out, {0, 1}), Code::invalid_argument,
                       {"dimension 0 of array 'out' (float64, 5 x 4) has extent 5",
                        "dimension 0 of array 'in' (float64, 4 x 5) has 4"}));
     auto square = Array<double>::create(job, {4, 4}, {.name = "square"}).value();
@@ -239,15 +239,15 @@ TEST(PermuteErrors, SayWhatDoesNotFit) {
                       {"array 'square' (float64, 4 x 4) is both source and target"}));
     auto other_type = Array<float>::create(job, {4, 4}, {.name = "single"}).value();
     arrays::ArrayBase& single = other_type;
-    EXPECT_TRUE(fails(permute(single, square, std::vector<int>{1, 0}), Code::invalid_argument,
+    EXPECT_TRUE(fails(permute(square, single, std::vector<int>{1, 0}), Code::invalid_argument,
                       {"array 'single' (float32, 4 x 4) and array 'square' (float64, 4 x 4) have "
                        "elements of different types"}));
     EXPECT_TRUE(ok(in.free()));
-    EXPECT_TRUE(fails(transpose(out, in), Code::closed, {"array 'in' (float64, 4 x 5) was freed"}));
+    EXPECT_TRUE(fails(transpose(in, out), Code::closed, {"array 'in' (float64, 4 x 5) was freed"}));
     if (job.size() > 1) {
       auto cube = Array<double>::create(job, {4, 4}, {.name = "cube"}).value();
       const bool is_last = job.rank().value == job.size() - 1;
-      EXPECT_TRUE(fails(is_last ? permute(square, cube, {0, 1}) : permute(square, cube, {1, 0}),
+      EXPECT_TRUE(fails(is_last ? permute(cube, square, {0, 1}) : permute(cube, square, {1, 0}),
                         Code::invalid_argument, {"asked for something else than rank 0"}));
     }
   });

@@ -41,8 +41,10 @@ Dense all_of(const Array<T>& array) {
   return test::fetch(array, array.box(), {});
 }
 
-Dense with_op(const Dense& a, Op op) {
-  return op == Op::none ? a : (op == Op::transpose ? test::transposed(a) : test::adjoint(a));
+Dense with_op(const Dense& a, MatrixOp op) {
+  return op == MatrixOp::none
+             ? a
+             : (op == MatrixOp::transpose ? test::transposed(a) : test::adjoint(a));
 }
 
 /// A system under test: what A and B were.
@@ -110,9 +112,9 @@ void expect_systems(Job& job, const Team& team, const Setting& setting, Random& 
     ASSERT_TRUE(ok(solve_cholesky(system.a, system.b, options)));
     expect_solution(system.was_a, system);
   }
-  const Op op =
-      std::array{Op::none, Op::transpose,
-                 Op::conjugate_transpose}[static_cast<std::size_t>(test::pick(random, 0, 2))];
+  const MatrixOp op =
+      std::array{MatrixOp::none, MatrixOp::transpose,
+                 MatrixOp::conjugate_transpose}[static_cast<std::size_t>(test::pick(random, 0, 2))];
   {
     auto system = make_system<T>(job, team, setting, of_b, random);
     const auto pivots = lu(system.a, setting.how);
@@ -140,8 +142,8 @@ void expect_triangular(Job& job, const Team& team, const Setting& setting, Rando
   options.side = is_left ? Side::left : Side::right;
   options.triangle = test::pick(random, 0, 1) == 0 ? Triangle::lower : Triangle::upper;
   options.op =
-      std::array{Op::none, Op::transpose,
-                 Op::conjugate_transpose}[static_cast<std::size_t>(test::pick(random, 0, 2))];
+      std::array{MatrixOp::none, MatrixOp::transpose,
+                 MatrixOp::conjugate_transpose}[static_cast<std::size_t>(test::pick(random, 0, 2))];
   options.alpha = T(2.5);
   options.how = setting.how;
   const std::int64_t r = test::pick(random, 0, 6);
