@@ -76,8 +76,8 @@ Result<CcsdEquations> CcsdEquations::create(const Model& model, Integrals& integ
 
 Status CcsdEquations::prepare_constants() {
   const OrbitalSpace& space = model_.space;
-  TESSERA_RETURN_IF_ERROR(to_ring(work_.v, integrals_.oovv, space));
-  TESSERA_RETURN_IF_ERROR(swap_occupied(work_.v_swapped, work_.v, space));
+  TESSERA_RETURN_IF_ERROR(to_ring(integrals_.oovv, work_.v, space));
+  TESSERA_RETURN_IF_ERROR(swap_occupied(work_.v, work_.v_swapped, space));
   TESSERA_ASSIGN_OR_RETURN(const OwnRows l, OwnRows::of(work_.l));
   TESSERA_ASSIGN_OR_RETURN(const OwnRows v, OwnRows::of(work_.v));
   TESSERA_ASSIGN_OR_RETURN(const OwnRows v_swapped, OwnRows::of(work_.v_swapped));

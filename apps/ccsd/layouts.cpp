@@ -29,7 +29,7 @@ Status fill_rows(RowMatrix& out, Fetch&& fetch) {
 
 }  // namespace
 
-Status to_pair(RowMatrix& out, RowMatrix& in, const OrbitalSpace& space) {
+Status to_pair(RowMatrix& in, RowMatrix& out, const OrbitalSpace& space) {
   const std::int64_t o = space.occupied;
   const std::int64_t v = space.virtuals;
   return out.sync(fill_rows(out, [&](std::int64_t row, double* to) {
@@ -40,7 +40,7 @@ Status to_pair(RowMatrix& out, RowMatrix& in, const OrbitalSpace& space) {
   }));
 }
 
-Status to_ring(RowMatrix& out, RowMatrix& in, const OrbitalSpace& space) {
+Status to_ring(RowMatrix& in, RowMatrix& out, const OrbitalSpace& space) {
   const std::int64_t o = space.occupied;
   const std::int64_t v = space.virtuals;
   return out.sync(fill_rows(out, [&](std::int64_t row, double* to) {
@@ -51,7 +51,7 @@ Status to_ring(RowMatrix& out, RowMatrix& in, const OrbitalSpace& space) {
   }));
 }
 
-Status swap_occupied(RowMatrix& out, RowMatrix& in, const OrbitalSpace& space) {
+Status swap_occupied(RowMatrix& in, RowMatrix& out, const OrbitalSpace& space) {
   const std::int64_t o = space.occupied;
   const std::int64_t v = space.virtuals;
   return out.sync(fill_rows(out, [&](std::int64_t row, double* to) {
@@ -63,7 +63,7 @@ Status swap_occupied(RowMatrix& out, RowMatrix& in, const OrbitalSpace& space) {
   }));
 }
 
-Status transpose(RowMatrix& out, RowMatrix& in) {
+Status transpose(RowMatrix& in, RowMatrix& out) {
   // Some columns at a time, so that what is fetched has runs of some length.
   constexpr std::int64_t most_columns = 64;
   const auto fill = [&]() -> Status {

@@ -16,12 +16,12 @@
 namespace tessera::apps::ccsd {
 
 /// Collective. out[ij,ab] = in[ia,jb].
-rma::Status to_pair(RowMatrix& out, RowMatrix& in, const OrbitalSpace& space);
+rma::Status to_pair(RowMatrix& in, RowMatrix& out, const OrbitalSpace& space);
 /// Collective. out[ia,jb] = in[ij,ab].
-rma::Status to_ring(RowMatrix& out, RowMatrix& in, const OrbitalSpace& space);
+rma::Status to_ring(RowMatrix& in, RowMatrix& out, const OrbitalSpace& space);
 /// Collective. out[ia,jb] = in[ja,ib], both ring.
-rma::Status swap_occupied(RowMatrix& out, RowMatrix& in, const OrbitalSpace& space);
+rma::Status swap_occupied(RowMatrix& in, RowMatrix& out, const OrbitalSpace& space);
 /// Collective. out[r,c] = in[c,r].
-rma::Status transpose(RowMatrix& out, RowMatrix& in);
+rma::Status transpose(RowMatrix& in, RowMatrix& out);
 
 }  // namespace tessera::apps::ccsd

@@ -62,8 +62,8 @@ void add_unfolded(double* to, double alpha, const double* folded, std::int64_t v
 // t_swapped_ij^ab = t_ji^ab, u = 2 t − t_swapped, and τ in pair layout, plain and folded.
 Status CcsdEquations::form_amplitudes(Amplitudes& amplitudes) {
   const std::vector<double>& t1 = amplitudes.t1;
-  TESSERA_RETURN_IF_ERROR(swap_occupied(work_.t_swapped, amplitudes.t2, model_.space));
-  TESSERA_RETURN_IF_ERROR(to_pair(work_.tau, amplitudes.t2, model_.space));
+  TESSERA_RETURN_IF_ERROR(swap_occupied(amplitudes.t2, work_.t_swapped, model_.space));
+  TESSERA_RETURN_IF_ERROR(to_pair(amplitudes.t2, work_.tau, model_.space));
   TESSERA_ASSIGN_OR_RETURN(const OwnRows t, OwnRows::of(amplitudes.t2));
   TESSERA_ASSIGN_OR_RETURN(const OwnRows swapped, OwnRows::of(work_.t_swapped));
   TESSERA_ASSIGN_OR_RETURN(const OwnRows u, OwnRows::of(work_.u));
@@ -147,8 +147,8 @@ Status CcsdEquations::form_ring_dressing(const std::vector<double>& t1) {
     return {};
   };
   TESSERA_RETURN_IF_ERROR(work_.scratch_a.sync(form()));
-  TESSERA_RETURN_IF_ERROR(swap_occupied(work_.x, work_.scratch_a, model_.space));
-  return swap_occupied(work_.m, work_.scratch_b, model_.space);
+  TESSERA_RETURN_IF_ERROR(swap_occupied(work_.scratch_a, work_.x, model_.space));
+  return swap_occupied(work_.scratch_b, work_.m, model_.space);
 }
 
 // M begins with (ki~|a~c) = ⟨ia|kc⟩ + m − Σ_l t_l^a ⟨kl|ic⟩~, and
@@ -301,7 +301,7 @@ Status CcsdEquations::finish_x(Amplitudes& amplitudes, const OneBody& one_body) 
   add(f_vv, -1.0, one_body.x_vv);
   std::vector<double> f_oo = one_body.f_oo;
   add(f_oo, 1.0, one_body.x_oo);
-  TESSERA_RETURN_IF_ERROR(swap_occupied(work_.scratch_b, work_.scratch_a, model_.space));
+  TESSERA_RETURN_IF_ERROR(swap_occupied(work_.scratch_a, work_.scratch_b, model_.space));
   const auto finish = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(const OwnRows x, OwnRows::of(work_.x));
     TESSERA_ASSIGN_OR_RETURN(const OwnRows s, OwnRows::of(work_.scratch_a));
@@ -320,7 +320,7 @@ Status CcsdEquations::finish_x(Amplitudes& amplitudes, const OneBody& one_body) 
     return {};
   };
   TESSERA_RETURN_IF_ERROR(work_.scratch_a.sync(finish()));
-  TESSERA_RETURN_IF_ERROR(to_ring(work_.scratch_a, work_.x_pair, model_.space));
+  TESSERA_RETURN_IF_ERROR(to_ring(work_.x_pair, work_.scratch_a, model_.space));
   const auto add_pairs = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(const OwnRows x, OwnRows::of(work_.x));
     TESSERA_ASSIGN_OR_RETURN(const OwnRows pairs, OwnRows::of(work_.scratch_a));
@@ -332,7 +332,7 @@ Status CcsdEquations::finish_x(Amplitudes& amplitudes, const OneBody& one_body) 
 
 // R_ij^ab = (ia|jb) + X_ij^ab + X_ji^ba, over the energies.
 Status CcsdEquations::finish_doubles(Amplitudes& step) {
-  TESSERA_RETURN_IF_ERROR(transpose(work_.scratch_a, work_.x));
+  TESSERA_RETURN_IF_ERROR(transpose(work_.x, work_.scratch_a));
   const auto finish = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(const OwnRows to, OwnRows::of(step.t2));
     TESSERA_ASSIGN_OR_RETURN(const OwnRows x, OwnRows::of(work_.x));

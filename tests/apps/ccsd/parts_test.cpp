@@ -105,10 +105,10 @@ TEST(Layouts, PutEachElementInItsPlace) {
       RowMatrix back = create_row_matrix(job, "back", o * v, o * v).value();
       RowMatrix swapped = create_row_matrix(job, "swapped", o * v, o * v).value();
       RowMatrix transposed = create_row_matrix(job, "transposed", o * v, o * v).value();
-      ASSERT_TRUE(ok(to_pair(pair, ring, space)));
-      ASSERT_TRUE(ok(to_ring(back, pair, space)));
-      ASSERT_TRUE(ok(swap_occupied(swapped, ring, space)));
-      ASSERT_TRUE(ok(transpose(transposed, ring)));
+      ASSERT_TRUE(ok(to_pair(ring, pair, space)));
+      ASSERT_TRUE(ok(to_ring(pair, back, space)));
+      ASSERT_TRUE(ok(swap_occupied(ring, swapped, space)));
+      ASSERT_TRUE(ok(transpose(ring, transposed)));
       const auto pairs = values_of(pair);
       const auto backs = values_of(back);
       const auto swaps = values_of(swapped);
