@@ -13,6 +13,7 @@
 #include "fortran/detail/solver_options.hpp"
 #include "linalg/eigen.hpp"
 #include "linalg/factor.hpp"
+#include "linalg/least_squares.hpp"
 #include "linalg/solve.hpp"
 #include "linalg/svd.hpp"
 #include "rma/result.hpp"

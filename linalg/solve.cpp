@@ -5,13 +5,10 @@
 
 #include <algorithm>
 #include <complex>
-#include <limits>
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/local_loops.hpp"
 #include "linalg/detail/matrix_checks.hpp"
@@ -23,6 +20,7 @@ namespace tessera::linalg {
 
 using detail::ColumnBlocks;
 using detail::MatrixMap;
+using detail::OwnCopy;
 using detail::Request;
 using detail::WorkMatrix;
 using rma::Code;
@@ -57,29 +55,10 @@ void multiply(const LocalMatrix<T>& x, T alpha) {
 
 // ---- Our own method: each rank has whole columns of the right sides
 
-// Equal shares, or what the array has where that is whole columns and something for each rank.
-Result<arrays::Distribution> column_layout(const MatrixMap& map, const Team& team) {
-  ColumnBlocks blocks = detail::even_blocks(map, team);
-  auto layout = blocks.distribution();
-  const std::int64_t width = map.array->distribution().cut(map.column_dim).largest();
-  if (width > 0 && width < blocks.width) {
-    blocks.width = width;
-    auto narrower = blocks.distribution();
-    return narrower.ok() && *narrower == map.array->distribution() ? narrower : layout;
-  }
-  return layout;
-}
-
-Result<WorkMatrix> whole_columns(const MatrixMap& map, Team team, Use use) {
-  const auto layout = column_layout(map, team);
-  TESSERA_RETURN_IF_ERROR(team.agree(layout.status()));
-  return WorkMatrix::of(map, team, *layout, use);
-}
-
 // Collective. Applies `solver` to this rank's columns of B.
 template <Scalar T, class Solver>
 Status solve_columns(const MatrixMap& b, Solver&& solver) {
-  TESSERA_ASSIGN_OR_RETURN(WorkMatrix x, whole_columns(b, b.array->team(), Use::in_place));
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix x, detail::whole_columns(b, b.array->team(), Use::in_place));
   return x.store(b, solver(x.local<T>()));
 }
 
@@ -117,23 +96,9 @@ Status solve_cholesky_columns(const MatrixMap& a, Triangle triangle, std::int64_
                                      : solve_both_factors<T>(factor.adjoint(), factor, width, x);
 }
 
-// A copy of A in our own layout, which is factored.
-struct OwnCopy {
-  ColumnBlocks blocks;
-  WorkMatrix work;
-};
-
-Result<OwnCopy> own_copy(const MatrixMap& map, Team team, const MethodOptions& how) {
-  const ColumnBlocks blocks = detail::factor_blocks(map, team, how.block);
-  const auto layout = blocks.distribution();
-  TESSERA_RETURN_IF_ERROR(team.agree(layout.status()));
-  TESSERA_ASSIGN_OR_RETURN(WorkMatrix work, WorkMatrix::of(map, team, *layout, Use::copy));
-  return OwnCopy{blocks, std::move(work)};
-}
-
 template <Scalar T>
 Status solve_general_own(const MatrixMap& a, const MatrixMap& b, const MethodOptions& how) {
-  TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, own_copy(a, b.array->team(), how));
+  TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, detail::own_copy(a, b.array->team(), how.block));
   TESSERA_ASSIGN_OR_RETURN(const variants::LuSteps steps,
                            variants::lu_by_columns<T>(copy.work, copy.blocks));
   TESSERA_RETURN_IF_ERROR(detail::check_pivots(steps.singular, {"A", a}));
@@ -146,7 +111,7 @@ Status solve_general_own(const MatrixMap& a, const MatrixMap& b, const MethodOpt
 template <Scalar T>
 Result<OwnCopy> own_cholesky(const MatrixMap& a, const Team& team, const CholeskyOptions& options) {
   const MatrixMap turned = options.triangle == Triangle::upper ? a.transposed() : a;
-  TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, own_copy(turned, team, options.how));
+  TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, detail::own_copy(turned, team, options.how.block));
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t minor,
                            variants::cholesky_by_columns<T>(copy.work, copy.blocks));
   TESSERA_RETURN_IF_ERROR(detail::check_minor(minor, {"A", a}));
@@ -181,67 +146,6 @@ Status invert_definite_own(const MatrixMap& a, const CholeskyOptions& options) {
   }
   return inverse.store(a, solve_cholesky_columns<T>(factor_map(copy, options.triangle),
                                                     options.triangle, copy.blocks.width, x));
-}
-
-// Collective. Whether no column of a matrix that qr() has factored is, but for rounding, a sum of
-// those before it: then its element on R's diagonal is left of it by rounding alone.
-template <Scalar T>
-Status check_independent(WorkMatrix& factored, std::int64_t rows, std::int64_t columns) {
-  if (columns == 0) {
-    return {};
-  }
-  std::vector<double> of_column;
-  TESSERA_RETURN_IF_ERROR(factored.team().agree(arrays::detail::within_memory([&] {
-    of_column.resize(static_cast<std::size_t>(2 * columns));
-    return Status();
-  })));
-  const std::span<double> largest = std::span(of_column).first(static_cast<std::size_t>(columns));
-  const std::span<double> diagonal = std::span(of_column).last(static_cast<std::size_t>(columns));
-  for (const arrays::Patch& block : factored.layout().blocks(factored.team().rank())) {
-    const auto* const data =
-        reinterpret_cast<const T*>(factored.array().region().local()) + block.offset;
-    for (std::int64_t j = block.box.lo(1); j < block.box.hi(1); ++j) {
-      const auto at = static_cast<std::size_t>(j);
-      for (std::int64_t i = block.box.lo(0); i < std::min(block.box.hi(0), j + 1); ++i) {
-        const double size =
-            std::abs(std::complex<double>(data[(i - block.box.lo(0)) * block.strides[0] +
-                                               (j - block.box.lo(1)) * block.strides[1]]));
-        largest[at] = std::max(largest[at], size);
-        diagonal[at] = i == j ? size : diagonal[at];
-      }
-    }
-  }
-  TESSERA_RETURN_IF_ERROR(factored.team().allreduce(std::span(of_column), rma::Reduction::max));
-  const double rounding =
-      static_cast<double>(rows) * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
-  for (std::size_t j = 0; j < largest.size(); ++j) {
-    if (diagonal[j] <= rounding * largest[j]) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("column {} of A depends on those before it", j))
-          .hint("leave it out, or use svd() for the shortest of all solutions");
-    }
-  }
-  return {};
-}
-
-template <Scalar T>
-Status least_squares_own(const MatrixMap& a, const MatrixMap& b, const MatrixMap& x,
-                         const MethodOptions& how) {
-  const Team& team = x.array->team();
-  TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, own_copy(a, team, how));
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<T> tau,
-                           variants::qr_by_columns<T>(copy.work, copy.blocks));
-  TESSERA_RETURN_IF_ERROR(check_independent<T>(copy.work, a.rows(), a.columns()));
-  TESSERA_ASSIGN_OR_RETURN(WorkMatrix c, whole_columns(b, team, Use::copy));
-  const LocalMatrix<T> columns = c.local<T>();
-  Status mine = variants::multiply_by_q<T>(copy.work.map(), tau, true, copy.blocks.width, columns);
-  if (mine.ok() && !columns.is_empty()) {
-    MatrixMap r = copy.work.map();
-    r.box.set(0, 0, a.columns());
-    mine = variants::solve_triangular<T>({r, Triangle::upper}, copy.blocks.width,
-                                         columns.part(0, a.columns(), 0, columns.columns));
-  }
-  return c.store(x, std::move(mine));
 }
 
 template <Scalar T>
@@ -343,17 +247,6 @@ Status invert_definite_library(const MatrixMap& a, const CholeskyOptions& option
   return work.store(a);
 }
 
-template <Scalar T>
-Status least_squares_library(const MatrixMap& a, const MatrixMap& b, const MatrixMap& x,
-                             const MethodOptions& how) {
-  TESSERA_ASSIGN_OR_RETURN(WorkMatrix work, library::at(a, x.array->team(), how.block, Use::copy));
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<T> tau, library::Routines<T>::qr(work));
-  TESSERA_RETURN_IF_ERROR(check_independent<T>(work, a.rows(), a.columns()));
-  TESSERA_ASSIGN_OR_RETURN(WorkMatrix c, library::beside(work, b, Use::copy));
-  TESSERA_RETURN_IF_ERROR(library::Routines<T>::multiply_by_q_adjoint(work, tau, c));
-  return c.store(x, library::Routines<T>::solve_triangular({.triangle = Triangle::upper}, work, c));
-}
-
 // ---- Checks
 
 Status check_system(const MatrixMap& a, const MatrixMap& b) {
@@ -389,22 +282,6 @@ Status check_pivots_of(const MatrixMap& a, std::span<const std::int64_t> pivots)
     }
   }
   return {};
-}
-
-Status check_least_squares(const MatrixMap& a, const MatrixMap& b, const MatrixMap& x) {
-  TESSERA_RETURN_IF_ERROR(detail::check_operands({{"A", a}, {"B", b}, detail::written("X", x)}));
-  if (a.rows() < a.columns()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("A ({}) is {} x {}: fewer rows than columns have no one "
-                                     "solution",
-                                     detail::describe(a), a.rows(), a.columns()));
-  }
-  const std::string_view rule = "A is m x n, B is m x r and X is n x r";
-  TESSERA_RETURN_IF_ERROR(
-      detail::check_extents_match({"A", a}, a.rows(), {"B", b}, b.rows(), rule));
-  TESSERA_RETURN_IF_ERROR(
-      detail::check_extents_match({"A", a}, a.columns(), {"X", x}, x.rows(), rule));
-  return detail::check_extents_match({"B", b}, b.columns(), {"X", x}, x.columns(), rule);
 }
 
 }  // namespace
@@ -536,23 +413,6 @@ Status invert_positive_definite(const MatrixPatch<T>& a, const CholeskyOptions& 
       .context(attempt);
 }
 
-template <Scalar T>
-Status least_squares(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MatrixPatch<T>& x,
-                     const MethodOptions& options) {
-  const std::string_view attempt = "least_squares";
-  const MatrixMap of_a = detail::map_of(a);
-  const MatrixMap of_b = detail::map_of(b);
-  const MatrixMap of_x = detail::map_of(x);
-  TESSERA_RETURN_IF_ERROR(x.array().check_open().context(attempt));
-  const auto uses_scalapack =
-      detail::begin_dense(x.array(), {{"A", of_a}, {"B", of_b}, {"X", of_x}}, options,
-                          check_least_squares(of_a, of_b, of_x), Request(attempt));
-  TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
-  return (*uses_scalapack ? least_squares_library<T>(of_a, of_b, of_x, options)
-                          : least_squares_own<T>(of_a, of_b, of_x, options))
-      .context(attempt);
-}
-
 template Status solve_triangular(const MatrixPatch<float>&, const MatrixPatch<float>&,
                                  const TriangularOptions<float>&);
 template Status solve_lu(const MatrixPatch<float>&, std::span<const std::int64_t>,
@@ -563,8 +423,6 @@ template Status solve(const MatrixPatch<float>&, const MatrixPatch<float>&, cons
 template Status solve_positive_definite(const MatrixPatch<float>&, const MatrixPatch<float>&,
                                         const CholeskyOptions&);
 template Status invert_positive_definite(const MatrixPatch<float>&, const CholeskyOptions&);
-template Status least_squares(const MatrixPatch<float>&, const MatrixPatch<float>&,
-                              const MatrixPatch<float>&, const MethodOptions&);
 template Status solve_triangular(const MatrixPatch<double>&, const MatrixPatch<double>&,
                                  const TriangularOptions<double>&);
 template Status solve_lu(const MatrixPatch<double>&, std::span<const std::int64_t>,
@@ -575,8 +433,6 @@ template Status solve(const MatrixPatch<double>&, const MatrixPatch<double>&, co
 template Status solve_positive_definite(const MatrixPatch<double>&, const MatrixPatch<double>&,
                                         const CholeskyOptions&);
 template Status invert_positive_definite(const MatrixPatch<double>&, const CholeskyOptions&);
-template Status least_squares(const MatrixPatch<double>&, const MatrixPatch<double>&,
-                              const MatrixPatch<double>&, const MethodOptions&);
 template Status solve_triangular(const MatrixPatch<std::complex<float>>&,
                                  const MatrixPatch<std::complex<float>>&,
                                  const TriangularOptions<std::complex<float>>&);
@@ -591,9 +447,6 @@ template Status solve_positive_definite(const MatrixPatch<std::complex<float>>&,
                                         const CholeskyOptions&);
 template Status invert_positive_definite(const MatrixPatch<std::complex<float>>&,
                                          const CholeskyOptions&);
-template Status least_squares(const MatrixPatch<std::complex<float>>&,
-                              const MatrixPatch<std::complex<float>>&,
-                              const MatrixPatch<std::complex<float>>&, const MethodOptions&);
 template Status solve_triangular(const MatrixPatch<std::complex<double>>&,
                                  const MatrixPatch<std::complex<double>>&,
                                  const TriangularOptions<std::complex<double>>&);
@@ -608,8 +461,5 @@ template Status solve_positive_definite(const MatrixPatch<std::complex<double>>&
                                         const CholeskyOptions&);
 template Status invert_positive_definite(const MatrixPatch<std::complex<double>>&,
                                          const CholeskyOptions&);
-template Status least_squares(const MatrixPatch<std::complex<double>>&,
-                              const MatrixPatch<std::complex<double>>&,
-                              const MatrixPatch<std::complex<double>>&, const MethodOptions&);
 
 }  // namespace tessera::linalg

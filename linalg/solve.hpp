@@ -4,7 +4,6 @@
 //
 //     solve(a, b);                                     // B becomes X of A X = B; A stays
 //     solve_positive_definite(a, b);
-//     least_squares(a, b, x);                          // X with the least ‖A X − B‖
 //
 //     cholesky(a);  solve_cholesky(a, b);  …           // factored once, solved often
 //     const auto pivots = lu(a).value();  solve_lu(a, pivots, b);
@@ -82,14 +81,6 @@ rma::Status solve_positive_definite(const MatrixPatch<T>& a, const MatrixPatch<T
 template <Scalar T>
 rma::Status invert_positive_definite(const MatrixPatch<T>& a, const CholeskyOptions& options = {});
 
-/// Collective over the team of X. X (n × r) with the least ‖A X − B‖ in each column, of A (m × n)
-/// with m ≥ n and independent columns; A and B (m × r) stay as they are. By QR.
-/// Errors: also invalid_argument when a column depends on those before it, which is when all but
-/// m ε of it, ε being T's, lies in their span.
-template <Scalar T>
-rma::Status least_squares(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MatrixPatch<T>& x,
-                          const MethodOptions& options = {});
-
 /// Collective. The same of whole two-dimensional arrays.
 template <Scalar T>
 rma::Status solve_triangular(arrays::Array<T>& a, arrays::Array<T>& b,
@@ -118,11 +109,6 @@ rma::Status solve_positive_definite(arrays::Array<T>& a, arrays::Array<T>& b,
 template <Scalar T>
 rma::Status invert_positive_definite(arrays::Array<T>& a, const CholeskyOptions& options = {}) {
   return invert_positive_definite(MatrixPatch<T>(a), options);
-}
-template <Scalar T>
-rma::Status least_squares(arrays::Array<T>& a, arrays::Array<T>& b, arrays::Array<T>& x,
-                          const MethodOptions& options = {}) {
-  return least_squares(MatrixPatch<T>(a), MatrixPatch<T>(b), MatrixPatch<T>(x), options);
 }
 
 }  // namespace tessera::linalg

@@ -36,6 +36,19 @@ namespace {
 // What ScaLAPACK and LAPACK count in 32 bits.
 constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
 
+// Equal shares, or what the array has where that is whole columns and something for each rank.
+Result<arrays::Distribution> column_layout(const MatrixMap& map, const rma::Team& team) {
+  ColumnBlocks blocks = even_blocks(map, team);
+  auto layout = blocks.distribution();
+  const std::int64_t width = map.array->distribution().cut(map.column_dim).largest();
+  if (width > 0 && width < blocks.width) {
+    blocks.width = width;
+    auto narrower = blocks.distribution();
+    return narrower.ok() && *narrower == map.array->distribution() ? narrower : layout;
+  }
+  return layout;
+}
+
 // Of `extent` in blocks that are dealt in turns, the most that one of `ranks` gets.
 std::int64_t largest_share(std::int64_t extent, std::int64_t block, std::int64_t ranks) {
   const std::int64_t blocks = (extent + block - 1) / block;
@@ -172,6 +185,21 @@ ColumnBlocks even_blocks(const MatrixMap& map, const rma::Team& team) {
           .width = std::max<std::int64_t>(share, 1),
           .ranks = team.size(),
           .rank = team.rank().value};
+}
+
+Result<OwnCopy> own_copy(const MatrixMap& map, rma::Team team, std::int64_t width) {
+  const ColumnBlocks blocks = factor_blocks(map, team, width);
+  const auto layout = blocks.distribution();
+  TESSERA_RETURN_IF_ERROR(team.agree(layout.status()));
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix work,
+                           WorkMatrix::of(map, team, *layout, WorkMatrix::Use::copy));
+  return OwnCopy{blocks, std::move(work)};
+}
+
+Result<WorkMatrix> whole_columns(const MatrixMap& map, rma::Team team, WorkMatrix::Use use) {
+  const auto layout = column_layout(map, team);
+  TESSERA_RETURN_IF_ERROR(team.agree(layout.status()));
+  return WorkMatrix::of(map, team, *layout, use);
 }
 
 }  // namespace detail

@@ -57,4 +57,16 @@ ColumnBlocks factor_blocks(const MatrixMap& map, const rma::Team& team, std::int
 /// One block a rank: columns that are worked on each by itself.
 ColumnBlocks even_blocks(const MatrixMap& map, const rma::Team& team);
 
+/// A copy of a matrix in the layout of our own method, to be factored.
+struct OwnCopy {
+  ColumnBlocks blocks;
+  WorkMatrix work;
+};
+/// Collective over `team`. `width`: as factor_blocks() has it. Errors, of any member: no_memory.
+rma::Result<OwnCopy> own_copy(const MatrixMap& map, rma::Team team, std::int64_t width);
+/// Collective over `team`. The matrix with whole columns on each rank: equal shares, or what its
+/// array has, where that is whole columns and something for each rank. Errors, of any member:
+/// no_memory.
+rma::Result<WorkMatrix> whole_columns(const MatrixMap& map, rma::Team team, WorkMatrix::Use use);
+
 }  // namespace tessera::linalg::detail

@@ -16,6 +16,7 @@
 #include "linalg/eigen.hpp"
 #include "linalg/factor.hpp"
 #include "linalg/gemm.hpp"
+#include "linalg/least_squares.hpp"
 #include "linalg/solve.hpp"
 #include "linalg/svd.hpp"
 #include "tests/linalg/ranks/no_memory.hpp"

@@ -3,6 +3,7 @@
 // Solvers: op(A) X is computed by plain loops and compared with B; of all types, layouts, sizes and
 // methods.
 #include "linalg/solve.hpp"
+#include "linalg/least_squares.hpp"
 
 #include <gtest/gtest.h>
 
