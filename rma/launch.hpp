@@ -32,17 +32,18 @@ struct RankExit {
 };
 
 /// Local. Starts `arguments[0]` with the rest as its arguments in `options.ranks` processes, passes
-/// SIGINT, SIGTERM and SIGHUP on to them, which get a terminal's by themselves, and waits until all
-/// have ended. A rank that is killed does not take the others with it; they are told by their own
-/// waits. One that calls end_job() (rma/bootstrap.hpp) does: when it has ended the others get
-/// SIGTERM, and SIGKILL when they still run after 2 s. So does it itself when it hasn't ended after
-/// 2 s. The rank is the first process that starts a Job, be it the one that is started or one below
-/// it (of a script, of `perf stat`); it may start several jobs one after the other. A program that
-/// a rank starts itself (`system()`) is a job of its own, of one rank, and ends alone. With
-/// `whole_lines` a rank's output waits while our reader takes nothing, as it would without us. When
-/// all have ended, a signal ends the wait for the reader; one that was passed on to them does after
-/// 2 s. Returns how each ended. Requires: the caller has no other children that it waits for by
-/// wait(−1). Errors: invalid_argument (no ranks, no program, more nodes than ranks),
+/// SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 on to them, which get a terminal's by themselves,
+/// and waits until all have ended. What a script has left below it when it ended by one of the
+/// first three gets SIGTERM. A rank that is killed does not take the others with it; they are told
+/// by their own waits. One that calls end_job() (rma/bootstrap.hpp) does: when it has ended the
+/// others get SIGTERM, and SIGKILL when they still run after 2 s. So does it itself when it hasn't
+/// ended after 2 s. The rank is the first process that starts a Job, be it the one that is started
+/// or one below it (of a script, of `perf stat`); it may start several jobs one after the other. A
+/// program that a rank starts itself (`system()`) is a job of its own, of one rank, and ends alone.
+/// With `whole_lines` a rank's output waits while our reader takes nothing, as it would without us.
+/// When all have ended, a signal ends the wait for the reader; one that was passed on to them does
+/// after 2 s. Returns how each ended. Requires: the caller has no other children that it waits for
+/// by wait(−1). Errors: invalid_argument (no ranks, no program, more nodes than ranks),
 /// limit_exceeded.
 Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
                                      const LaunchOptions& options);

@@ -69,12 +69,26 @@ std::string range_text(const std::vector<int>& numbers) {
   return text;
 }
 
-// What a job of ranks that differ in it doesn't start with.
+template <std::size_t Count>
+bool is_of(std::string_view line, const std::array<std::string_view, Count>& names) {
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    return line.starts_with(name) && line.substr(name.size()).starts_with('=');
+  });
+}
+
+// What a job, or ghost cells, of ranks that differ in it doesn't start with.
 bool must_be_same(std::string_view line) {
-  constexpr std::array names = {"TESSERA_ACCUMULATE=", "TESSERA_TRANSPORT=", "TESSERA_BOOTSTRAP=",
-                                "TESSERA_RANKS_PER_NODE=", "TESSERA_COLLECTIVE_SLOT="};
-  return std::any_of(names.begin(), names.end(),
-                     [&](std::string_view name) { return line.starts_with(name); });
+  constexpr std::array<std::string_view, 5> names = {"TESSERA_ACCUMULATE", "TESSERA_TRANSPORT",
+                                                     "TESSERA_BOOTSTRAP", "TESSERA_RANKS_PER_NODE",
+                                                     "TESSERA_GHOST_LETTER"};
+  return is_of(line, names);
+}
+
+// Each rank has its own log; of profiles rank 0's count, which mpirun needs not hand on.
+bool may_differ(std::string_view line) {
+  constexpr std::array<std::string_view, 3> names = {"TESSERA_LOG", "TESSERA_PROFILE",
+                                                     "TESSERA_PROFILE_FILE"};
+  return is_of(line, names);
 }
 
 // A line that one has and the other hasn't; such that must be the same first.
@@ -82,8 +96,7 @@ std::string difference(const std::vector<std::string>& a, const std::vector<std:
   std::vector<std::string> lines;
   const auto is_missing_in = [](const std::vector<std::string>& other) {
     return [&other](const std::string& line) {
-      return !line.starts_with("TESSERA_LOG=") &&
-             std::find(other.begin(), other.end(), line) == other.end();
+      return !may_differ(line) && std::find(other.begin(), other.end(), line) == other.end();
     };
   };
   std::copy_if(a.begin(), a.end(), std::back_inserter(lines), is_missing_in(b));
@@ -197,10 +210,11 @@ Finding check_processors(const Picture& all) {
                     fmt::format("start at most {} a machine", plural(usable, "rank")));
     }
     if (machine.quota > 0 && machine.quota < ranks) {
-      return yellow(name,
-                    fmt::format("{} have {:.1f} processors' worth of time{}, by a control group",
-                                plural(ranks, "rank"), machine.quota, where),
-                    "raise the control group's limit (CPUs of the container or batch job)");
+      return yellow(
+          name,
+          fmt::format("{} {} {:.1f} processors' worth of time{}, by a control group",
+                      plural(ranks, "rank"), ranks == 1 ? "has" : "have", machine.quota, where),
+          "raise the control group's limit (CPUs of the container or batch job)");
     }
   }
   const Machine& first = machines.front();
@@ -288,7 +302,7 @@ std::string says(const Blas& blas) {
 
 // How many threads a rank's BLAS has, and by which variable.
 struct BlasThreads {
-  int each = 0;          ///< 0: the variable's text is no number
+  int each = 0;          ///< 0: the variable's text is no number of them
   std::string variable;  ///< empty: the BLAS has chosen
   std::string text;      ///< of the variable
 };
@@ -337,9 +351,10 @@ Finding check_blas(const Picture& all) {
   for (const Surroundings& rank : all.ranks) {
     const BlasThreads own = threads_of(rank.blas);
     if (own.each == 0 && !own.variable.empty()) {
-      return yellow(name,
-                    fmt::format("{}={} is no number; {}", own.variable, own.text, says(rank.blas)),
-                    fmt::format("export {}=1", own.variable));
+      return yellow(
+          name,
+          fmt::format("{}={} is no number of threads; {}", own.variable, own.text, says(rank.blas)),
+          fmt::format("export {}=1", own.variable));
     }
   }
   const std::vector<Machine> machines = machines_of(all);
@@ -395,9 +410,13 @@ Finding check_connections(const Picture& all) {
               : fmt::format("{} doesn't reach {}: {}", node_name(all, each.from),
                             node_name(all, each.to), each.reason));
     }
+    const bool is_any_tried = std::any_of(tried.failed.begin(), tried.failed.end(),
+                                          [](const auto& each) { return each.from != each.to; });
     return red(name, some_of(sentences),
-               "open all TCP ports between the nodes (firewall, security group), or name another "
-               "network: TESSERA_INTERFACE");
+               is_any_tried ? "open all TCP ports between the nodes (firewall, security group), or "
+                              "name another network: TESSERA_INTERFACE"
+                            : "mend what keeps it from listening, as it says: TESSERA_INTERFACE, "
+                              "TESSERA_TCP_CONGESTION, or a limit");
   }
   std::vector<std::string> places;
   for (std::int32_t node = 0; node < nodes; ++node) {

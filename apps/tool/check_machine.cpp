@@ -94,7 +94,7 @@ Finding check_shared_memory(const Surroundings& own) {
   if (memory.shm_total == unknown) {
     return is_under_mpi(own)
                ? yellow(name, of_nodes + ", but there is no /dev/shm, which MPI's messages use",
-                        "mount it: mount -t tmpfs tmpfs /dev/shm")
+                        "as root: mkdir -p /dev/shm && mount -t tmpfs tmpfs /dev/shm")
                : green(name, of_nodes + "; there is no /dev/shm");
   }
   const std::string found =
@@ -111,7 +111,10 @@ Finding check_transparent_pages(const Surroundings& own) {
   constexpr const char* name = "transparent huge pages";
   const HugePages& pages = own.huge_pages;
   if (pages.transparent.empty()) {
-    return yellow(name, "this kernel has none", "use a kernel with CONFIG_TRANSPARENT_HUGEPAGE");
+    return yellow(
+        name, "this kernel has none, or /sys is not mounted",
+        "use a kernel with CONFIG_TRANSPARENT_HUGEPAGE; in a container, as root: mount -t "
+        "sysfs sysfs /sys");
   }
   const std::string found = fmt::format("{}; {} for shared memory", pages.transparent,
                                         pages.shared.empty() ? "none" : pages.shared);
@@ -196,7 +199,8 @@ Finding check_network(const Surroundings& own) {
   const Network& network = own.network;
   const std::string all =
       network.interfaces.empty() ? "there is none" : list_of(network.interfaces);
-  if (!network.error.empty()) {
+  // Without a wish all that is wrong is that no network is up: jobs of this machine need none.
+  if (!network.error.empty() && !network.asked.empty()) {
     return red(name, network.error, "unset TESSERA_INTERFACE, or give it the name of one of those");
   }
   const auto used = std::find_if(network.interfaces.begin(), network.interfaces.end(),

@@ -197,6 +197,7 @@ std::vector<NetworkInterface> gather_interfaces() {
 Network gather_network(const rma::Settings& settings) {
   Network found;
   found.interfaces = gather_interfaces();
+  found.asked = settings.interface;
   auto chosen = rma::address_for_other_machines(settings);
   if (chosen.ok()) {
     found.chosen = std::move(chosen).take();

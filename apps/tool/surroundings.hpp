@@ -73,6 +73,7 @@ struct NetworkInterface {
 
 struct Network {
   std::vector<NetworkInterface> interfaces;
+  std::string asked;       ///< TESSERA_INTERFACE
   std::string chosen;      ///< the address by which other machines would reach this one
   std::string error;       ///< why there is none
   std::string congestion;  ///< control that new TCP connections have; empty: unknown

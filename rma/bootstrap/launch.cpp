@@ -23,6 +23,7 @@
 
 #include "rma/bootstrap/fork_control.hpp"
 #include "rma/bootstrap/line_relay.hpp"
+#include "rma/bootstrap/processes_below.hpp"
 #include "rma/node/fd_passing.hpp"
 #include "rma/node/standard_streams.hpp"
 
@@ -84,7 +85,7 @@ class SignalReader {
  public:
   SignalReader() {
     sigemptyset(&watched_);
-    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) {
+    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
       sigaddset(&watched_, signal);
     }
     pthread_sigmask(SIG_BLOCK, &watched_, &before_);
@@ -105,6 +106,10 @@ class SignalReader {
   struct Signal {
     int number = 0;               ///< 0 when none has come but SIGCHLD
     bool is_of_terminal = false;  ///< Ctrl-C, its end: sent to all in the foreground, the ranks too
+    /// Not so what programs give a meaning of their own.
+    [[nodiscard]] bool is_to_end() const {
+      return number != 0 && number != SIGUSR1 && number != SIGUSR2;
+    }
   };
   [[nodiscard]] Signal next() const {
     signalfd_siginfo info{};
@@ -127,6 +132,8 @@ struct Child {
   pid_t pid = -1;
   bool running = false;
   Descriptor ending;  ///< readable when it has ended; −1 where there is none
+  /// What a script or tool had below it when it was told to end.
+  std::vector<Descriptor> below;
 };
 
 // A signal alone doesn't tell reliably: where the program has other threads, one of those that
@@ -195,7 +202,14 @@ struct RankStart {
   std::_Exit(exit_not_found);
 }
 
-// Takes note of all children that have ended; returns how many.
+void signal_those_below(int signal, const Child& child) {
+  for (const Descriptor& each : child.below) {
+    syscall(SYS_pidfd_send_signal, each.get(), signal, nullptr, 0);
+  }
+}
+
+// Takes note of all children that have ended; returns how many. What one was told to end leaves
+// behind is told, too: nobody else would.
 int reap(std::vector<Child>& children, std::vector<RankExit>& exits, ForkControl& control) {
   int ended = 0;
   for (std::size_t i = 0; i < children.size(); ++i) {
@@ -205,6 +219,7 @@ int reap(std::vector<Child>& children, std::vector<RankExit>& exits, ForkControl
     }
     children[i].running = false;
     children[i].ending = Descriptor();
+    signal_those_below(SIGTERM, children[i]);
     exits[i].exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : 0;
     exits[i].signal = WIFSIGNALED(state) ? WTERMSIG(state) : 0;
     std::int32_t none = -1;
@@ -218,6 +233,22 @@ void pass_on(int signal, const std::vector<Child>& children) {
   for (const Child& child : children) {
     if (child.running) {
       kill(child.pid, signal);
+    }
+  }
+}
+
+// A script that is told may end what it has below it by itself, as it likes; what is left when the
+// script has ended is told then (reap), but for SIGKILL, which nobody can look after.
+void tell_to_end(int signal, std::vector<Child>& children) {
+  for (Child& child : children) {
+    if (child.running) {
+      for (Descriptor& each : detail::processes_below(child.pid)) {
+        child.below.push_back(std::move(each));
+      }
+      kill(child.pid, signal);
+    }
+    if (signal == SIGKILL) {
+      signal_those_below(signal, child);
     }
   }
 }
@@ -256,7 +287,7 @@ class JobEnd {
  public:
   // The others are told once that one has ended, as its message and its code come first; or
   // together with that one, where it takes too long.
-  void look(const ForkControl& control, const std::vector<Child>& children,
+  void look(const ForkControl& control, std::vector<Child>& children,
             std::vector<RankExit>& exits) {
     const std::int32_t ender = control.ender.load();
     if (ender < 0) {
@@ -269,10 +300,10 @@ class JobEnd {
     }
     if (step_ == Step::asked && (has_ended || now >= deadline_)) {
       note_told(ender, control, children, exits);
-      pass_on(SIGTERM, children);
+      tell_to_end(SIGTERM, children);
       go_on(Step::told);
     } else if (step_ == Step::told && now >= deadline_) {
-      pass_on(SIGKILL, children);
+      tell_to_end(SIGKILL, children);
       go_on(Step::killed);
     }
   }
@@ -319,7 +350,7 @@ void pass_on_rest(LineRelay& output, const SignalReader& signals, bool is_to_end
     std::vector<pollfd> list{{.fd = signals.descriptor(), .events = POLLIN, .revents = 0}};
     output.add_to(list);
     poll(list.data(), list.size(), is_to_end ? look_period_ms : -1);
-    if (signals.next().number != 0 || Clock::now() >= deadline) {
+    if (signals.next().is_to_end() || Clock::now() >= deadline) {
       output.give_up();
       return;
     }
@@ -388,7 +419,7 @@ Status start_ranks(Run& run) {
   for (std::int32_t rank = 0; rank < run.options.ranks; ++rank) {
     run.exits[static_cast<std::size_t>(rank)].rank = rank;
     if (Status started = start_rank(run, rank); !started.ok()) {
-      pass_on(SIGTERM, run.children);
+      tell_to_end(SIGTERM, run.children);
       return started;
     }
   }
@@ -402,9 +433,11 @@ void supervise(Run& run) {
   while (run.running > 0) {
     wait_for_events(run.signals, run.children, run.output, job_end.time_left());
     const SignalReader::Signal signal = run.signals.next();
-    if (signal.number != 0 && !signal.is_of_terminal) {
-      pass_on(signal.number, run.children);
+    if (signal.is_to_end() && !signal.is_of_terminal) {
+      tell_to_end(signal.number, run.children);
       is_to_end = true;
+    } else if (signal.number != 0 && !signal.is_of_terminal) {
+      pass_on(signal.number, run.children);
     }
     run.output.relay();
     run.running -= reap(run.children, run.exits, run.memory.control());

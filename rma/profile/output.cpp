@@ -46,8 +46,15 @@ Status write_file(const std::string& path, const std::string& text) {
     return cannot_write(path, errno);
   }
   const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool is_closed = std::fclose(file) == 0;
-  return is_written && is_closed ? Status() : cannot_write(path, errno);
+  int error = is_written ? 0 : errno;
+  if (std::fclose(file) != 0 && error == 0) {
+    error = errno;
+  }
+  if (error == 0) {
+    return {};
+  }
+  remove_plain_file(path);
+  return cannot_write(path, error);
 }
 
 }  // namespace tessera::rma::detail

@@ -15,10 +15,10 @@ namespace tessera::rma::detail {
 /// Whether write_file() can be expected to work; leaves nothing behind. Errors: invalid_argument.
 [[nodiscard]] Status check_writable(const std::string& path);
 
-/// Local. What an earlier job wrote goes, if anything did; devices and links stay.
+/// Local. A file at `path` goes, if there is one; devices and links stay.
 void remove_plain_file(const std::string& path);
 
-/// Errors: invalid_argument; the file may be cut off then.
+/// Errors: invalid_argument; what was written until then is removed as by remove_plain_file().
 [[nodiscard]] Status write_file(const std::string& path, const std::string& text);
 
 }  // namespace tessera::rma::detail

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/node_link.hpp"
 #include "rma/job.hpp"
 #include "rma/notify.hpp"
 #include "rma/profile/job_profile.hpp"
@@ -56,6 +57,18 @@ std::size_t most_events(const Settings& settings) {
 
 WorldRank first_of(const JobState& job, std::int32_t node) {
   return job.nodes.ranks_of(NodeId{node}).front();
+}
+
+// Who left in good order has printed what there was to print.
+bool has_died(const JobState& job, WorldRank rank) {
+  if (const int place = job.node->place_of(rank); place >= 0) {
+    return job.node->is_gone(place) && !job.node->has_left(place);
+  }
+  if (job.link == nullptr) {
+    return false;
+  }
+  const Result<Fate> fate = job.link->fate_of(rank);
+  return fate.ok() ? *fate == Fate::died : !is_own_lack(fate.status());
 }
 
 std::vector<std::int32_t> nodes_by_rank(const Job& job) {
@@ -372,7 +385,7 @@ void ProfileSession::finish_alone(Job& job, RankProfile own) {
   if (mode_ == "summary") {
     bool is_first = true;
     for (std::int32_t rank = 0; rank < rank_.value; ++rank) {
-      is_first = is_first && !job.is_present(WorldRank{rank});
+      is_first = is_first && has_died(job.state(), WorldRank{rank});
     }
     if (is_first) {
       job.log().report(alone.table());

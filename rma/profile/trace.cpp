@@ -50,6 +50,7 @@ std::int64_t on_common_clock(std::int64_t time_ns, const ClockSample& at_start,
 TraceFile::~TraceFile() {
   if (file_ != nullptr) {
     std::fclose(file_);
+    remove_plain_file(path_);
   }
 }
 
@@ -59,23 +60,27 @@ Status TraceFile::open(const std::string& path) {
   if (file_ == nullptr) {
     return cannot_write(path, errno);
   }
-  const std::string_view head = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
-  std::fwrite(head.data(), 1, head.size(), file_);
+  write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
   return {};
 }
 
 // What doesn't fit the disk is told by finish().
-void TraceFile::write(const std::string& event) {
-  const std::string line = (has_events_ ? ",\n" : "\n") + event;
-  std::fwrite(line.data(), 1, line.size(), file_);
+void TraceFile::write(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() && error_ == 0) {
+    error_ = errno;
+  }
+}
+
+void TraceFile::write_event(const std::string& event) {
+  write((has_events_ ? ",\n" : "\n") + event);
   has_events_ = true;
 }
 
 void TraceFile::add(const RankProfile& rank, const ClockSample& at_start,
                     const ClockSample& at_stop, std::int64_t origin_ns) {
-  write(metadata("process_name", rank.rank, 0,
-                 fmt::format("rank {} on node {}", rank.rank, rank.node)));
-  write(fmt::format(
+  write_event(metadata("process_name", rank.rank, 0,
+                       fmt::format("rank {} on node {}", rank.rank, rank.node)));
+  write_event(fmt::format(
       R"({{"name":"process_sort_index","ph":"M","pid":{0},"tid":0,"args":{{"sort_index":{0}}}}})",
       rank.rank));
   std::vector<WaitEvent> events = rank.events;
@@ -85,8 +90,8 @@ void TraceFile::add(const RankProfile& rank, const ClockSample& at_start,
     threads = std::max(threads, each.thread + 1);
   }
   for (std::uint32_t thread = 0; thread < threads; ++thread) {
-    write(metadata("thread_name", rank.rank, std::int64_t{thread} + 1,
-                   fmt::format("thread {}", thread)));
+    write_event(metadata("thread_name", rank.rank, std::int64_t{thread} + 1,
+                         fmt::format("thread {}", thread)));
   }
   for (const WaitEvent& each : events) {
     // Nothing is before the beginning but for what the clocks' error makes of it.
@@ -95,7 +100,7 @@ void TraceFile::add(const RankProfile& rank, const ClockSample& at_start,
     const std::int64_t end = std::max(
         on_common_clock(each.begin_ns + each.duration_ns, at_start, at_stop) - origin_ns, begin);
     const std::string peer = each.peer < 0 ? "" : fmt::format(R"("rank":{},)", each.peer);
-    write(fmt::format(
+    write_event(fmt::format(
         R"({{"name":"{}","cat":"wait","ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},)"
         R"("args":{{{}"bytes":{}}}}})",
         to_string(each.wait), rank.rank, each.thread + 1, microseconds(begin),
@@ -127,11 +132,15 @@ Status TraceFile::finish(std::int32_t job_ranks, const std::string& missing) {
                                         {"dropped_events", dropped_},
                                         {"clock_error_us", microseconds(error_ns)},
                                         {"clocks", std::move(clocks)}};
-  const std::string tail = "\n],\"otherData\":" + about.dump() + "}\n";
-  std::fwrite(tail.data(), 1, tail.size(), file_);
-  const bool is_written = std::ferror(file_) == 0;
-  const bool is_closed = std::fclose(std::exchange(file_, nullptr)) == 0;
-  return is_written && is_closed ? Status() : cannot_write(path_, errno);
+  write("\n],\"otherData\":" + about.dump() + "}\n");
+  if (std::fclose(std::exchange(file_, nullptr)) != 0 && error_ == 0) {
+    error_ = errno;
+  }
+  if (error_ == 0) {
+    return {};
+  }
+  remove_plain_file(path_);
+  return cannot_write(path_, error_);
 }
 
 }  // namespace tessera::rma::detail

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rma/profile/rank_profile.hpp"
@@ -18,6 +19,7 @@ namespace tessera::rma::detail {
 [[nodiscard]] std::int64_t on_common_clock(std::int64_t time_ns, const ClockSample& at_start,
                                            const ClockSample& at_stop) noexcept;
 
+/// A file that isn't finished is removed, as it is no JSON.
 class TraceFile {
  public:
   TraceFile() = default;
@@ -35,10 +37,12 @@ class TraceFile {
   Status finish(std::int32_t job_ranks, const std::string& missing);
 
  private:
-  void write(const std::string& event);
+  void write(std::string_view text);
+  void write_event(const std::string& event);
 
   std::string path_;
   std::FILE* file_ = nullptr;
+  int error_ = 0;  ///< the system's, of the first write that failed
   bool has_events_ = false;
   std::uint64_t kept_ = 0;
   std::uint64_t dropped_ = 0;

@@ -206,14 +206,75 @@ TEST(TesseraRun, SplitsTheRanksOverEmulatedNodes) {
 
 TEST(TesseraRun, PassesSignalsOn) {
   const std::string traps =
-      "trap 'exit 40' INT; trap 'exit 41' TERM; trap 'exit 42' HUP; echo ready; "
-      "while true; do sleep 0.01; done";
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+      "trap 'exit 40' INT; trap 'exit 41' TERM; trap 'exit 42' HUP; trap 'exit 43' USR1; "
+      "trap 'exit 44' USR2; echo ready; while true; do sleep 0.01; done";
+  int expected = 40;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
     Program program = tessera_run({"-n", "2", "--quiet", "sh", "-c", traps});
     ASSERT_TRUE(program.wait_for_output("ready\nready\n"));
     kill(program.pid(), signal);
-    const int expected = signal == SIGINT ? 40 : signal == SIGTERM ? 41 : 42;
     EXPECT_EQ(program.wait().exit_code, expected) << "signal " << signal;
+    ++expected;
+  }
+}
+
+// Programs give these a meaning of their own, such as to write a checkpoint.
+TEST(TesseraRun, GoesOnAfterASignalThatIsNotToEndTheRanks) {
+  Program program = tessera_run(
+      {"-n", "2", "sh", "-c",
+       "trap 'echo noted' USR1; trap 'exit 5' TERM; echo ready; while true; do sleep 0.01; done"});
+  ASSERT_TRUE(program.wait_for_output("ready\nready\n"));
+  for (int times = 1; times <= 2; ++times) {
+    kill(program.pid(), SIGUSR1);
+    ASSERT_TRUE(program.wait_for_lines(2 + 2 * times));
+  }
+  kill(program.pid(), SIGTERM);
+  EXPECT_EQ(program.wait().exit_code, 5);
+}
+
+void expect_gone(int pid, const char* what) {
+  for (int tries = 0; tries < 500 && exists(pid); ++tries) {
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  EXPECT_FALSE(exists(pid)) << what;
+}
+
+// A shell that a signal ends says nothing to what it waits for.
+TEST(TesseraRun, EndsWhatAScriptLeavesBehindThatWasToldToEnd) {
+  Program program =
+      tessera_run({"-n", "2", "--quiet", "sh", "-c", "sh -c 'echo $$; exec sleep 1000'; true"});
+  ASSERT_TRUE(program.wait_for_lines(2));
+  const std::vector<std::string> lines = sorted_lines(program.output());
+  kill(program.pid(), SIGTERM);
+  EXPECT_EQ(program.wait().exit_code, 128 + SIGTERM);
+  for (const std::string& line : lines) {
+    expect_gone(std::stoi(line), "the program of a script outlives it");
+  }
+}
+
+TEST(TesseraRun, LetsAScriptEndItsProgramByItself) {
+  const std::string program =
+      "trap 'sleep 0.3; echo saved; exit 9' USR1; trap 'echo cut off' TERM; echo ready; "
+      "while true; do sleep 0.01; done";
+  const std::string script =
+      "trap 'kill -USR1 $p; wait $p; exit $?' TERM; sh -c \"$0\" & p=$!; echo ready; wait $p";
+  Program run = tessera_run({"-n", "1", "--quiet", "sh", "-c", script, program});
+  ASSERT_TRUE(run.wait_for_output("ready\nready\n"));
+  kill(run.pid(), SIGTERM);
+  const Ending ending = run.wait();
+  EXPECT_EQ(ending.output, "ready\nready\nsaved\n");
+  EXPECT_EQ(ending.exit_code, 9);
+}
+
+// As above, where another rank ends the job.
+TEST(TesseraRun, EndsWhatScriptsLeaveBehindWhenTheJobEnds) {
+  const std::string script = "sh -c \"echo \\$\\$; exec '" FAULT_WORKER "' end-job 1 1\"; true";
+  const Ending ending = tessera_run({"-n", "2", "--quiet", "sh", "-c", script}).wait();
+  EXPECT_EQ(ending.exit_code, 7);
+  const std::vector<std::string> lines = sorted_lines(ending.output);
+  ASSERT_EQ(lines.size(), 2U) << ending.output;
+  for (const std::string& line : lines) {
+    expect_gone(std::stoi(line), "the program of a script outlives the job");
   }
 }
 
@@ -224,11 +285,7 @@ TEST(TesseraRun, TakesItsRanksWithItWhenItIsKilled) {
   kill(program.pid(), SIGKILL);
   program.wait();
   for (const std::string& line : lines) {
-    const int pid = std::stoi(line);
-    for (int tries = 0; tries < 500 && exists(pid); ++tries) {
-      std::this_thread::sleep_for(milliseconds(10));
-    }
-    EXPECT_FALSE(exists(pid)) << "a rank outlives its launcher";
+    expect_gone(std::stoi(line), "a rank outlives its launcher");
   }
 }
 

@@ -2,9 +2,13 @@
 //
 // Profiles (docs/profile.md): known operations give known counts, in the file and in the table; and
 // what becomes of a profile that can't be made or written.
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <fstream>
 #include <string>
@@ -17,8 +21,10 @@
 #include "rma/lock.hpp"
 #include "rma/notify.hpp"
 #include "rma/profile/job_profile.hpp"
+#include "rma/profile/output.hpp"
 #include "rma/profile/rank_profile.hpp"
 #include "rma/profile/tick_clock.hpp"
+#include "rma/profile/trace.hpp"
 #include "rma/transfer.hpp"
 #include "tests/rma/profile_rig.hpp"
 #include "tests/support/json_schema.hpp"
@@ -217,6 +223,61 @@ TEST(ProfileFile, IsAsItsSchemaSays) {
   EXPECT_EQ(code, 0);
 }
 
+// Files of this process have so many bytes at most while this lives, as on a disk that is full.
+class ScopedFileSize {
+ public:
+  explicit ScopedFileSize(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~ScopedFileSize() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  ScopedFileSize(const ScopedFileSize&) = delete;
+  ScopedFileSize& operator=(const ScopedFileSize&) = delete;
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
+
+TEST(ProfileFile, ThatHasNoRoomLeavesNoHalfBehind) {
+  const tessera::test::TemporaryFolder folder;
+  const std::string file = folder.file("profile.json");
+  const ScopedFileSize limit(4096);
+  EXPECT_TRUE(test::fails(detail::write_file(file, std::string(100'000, 'x')),
+                          Code::invalid_argument,
+                          {"cannot write " + file + ": File too large", "TESSERA_PROFILE_FILE"}));
+  EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(ProfileFile, OfATraceThatHasNoRoomLeavesNoHalfBehind) {
+  const tessera::test::TemporaryFolder folder;
+  const std::string file = folder.file("trace.json");
+  detail::RankProfile rank;
+  rank.events.resize(1000);
+  const ScopedFileSize limit(4096);
+  detail::TraceFile trace;
+  ASSERT_TRUE(ok(trace.open(file)));
+  trace.add(rank, {}, {}, 0);
+  errno = ETIMEDOUT;  // of what is done between the writes
+  EXPECT_TRUE(test::fails(trace.finish(1, ""), Code::invalid_argument,
+                          {"cannot write " + file + ": File too large"}));
+  EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(ProfileFile, OfATraceThatIsNotFinishedGoes) {
+  const tessera::test::TemporaryFolder folder;
+  {
+    detail::TraceFile trace;
+    ASSERT_TRUE(ok(trace.open(folder.file("trace.json"))));
+    trace.add({}, {}, {}, 0);
+  }
+  EXPECT_TRUE(folder.names().empty());
+}
+
 // The hottest owner and the greatest mover are who they are.
 TEST(ProfileImbalance, NamesTheHottestOwnerAndWhoMovedMost) {
   ProfiledRun run("json", {.count = 3});
@@ -303,6 +364,23 @@ TEST(ProfileEnd, WhoDoesNotStopInTimeLeavesTheOthersToThemselves) {
     EXPECT_FALSE(own["imbalance"].contains("owned_bytes")) << "others are not known";
     EXPECT_TRUE(run.json("profile.json.rank2").is_object());
     EXPECT_TRUE(run.json().is_null());
+  }
+}
+
+// Who comes late finds the others gone, which have printed.
+TEST(ProfileEnd, WhoDoesNotStopInTimePrintsNoTableOfItsOwn) {
+  for (const std::int64_t each_node : {0, 1}) {
+    ProfiledRun run("summary", {.count = 3, .each_node = each_node});
+    run.settings.profile_wait_ms = 200;
+    run.run([](Job& job) {
+      require(job.barrier());
+      if (job.rank().value == 1) {
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+      }
+    });
+    EXPECT_TRUE(run.said("of rank 0 alone: rank 1 did not stop within 200 ms")) << run.said();
+    EXPECT_EQ(run.said().find("tessera profile:"), run.said().rfind("tessera profile:"))
+        << run.said();
   }
 }
 

@@ -62,11 +62,22 @@ TEST(CheckSameSettings, IsYellowOrRedWhereRanksDiffer) {
       "give all ranks the same environment: mpirun -x NAME, or srun --export=ALL";
   EXPECT_EQ(check_same_settings(alone()), green(name, "there is one rank"));
   Picture all = job_of(1, 3);
-  all.ranks[1].configuration.changed = {"TESSERA_LOG=debug"};
+  all.ranks[1].configuration.changed = {"TESSERA_LOG=debug", "TESSERA_PROFILE=json",
+                                        "TESSERA_PROFILE_FILE=here.json"};
   EXPECT_EQ(check_same_settings(all), green(name, "are the same"));
   all.ranks[1].configuration.changed = {"TESSERA_SPIN_NS=5"};
   EXPECT_EQ(check_same_settings(all),
             yellow(name, "TESSERA_SPIN_NS=5 holds on only one of the ranks 0 and 1", remedy));
+  for (const char* const line : {"TESSERA_PROFILE_EVENTS=5", "TESSERA_COLLECTIVE_SLOT=256"}) {
+    all.ranks[1].configuration.changed = {line};
+    EXPECT_EQ(check_same_settings(all).state, State::yellow) << line;
+  }
+  for (const char* const line : {"TESSERA_TRANSPORT=shm", "TESSERA_RANKS_PER_NODE=2",
+                                 "TESSERA_BOOTSTRAP=mpi", "TESSERA_GHOST_LETTER=0"}) {
+    all.ranks[1].configuration.changed = {line};
+    EXPECT_EQ(check_same_settings(all).state, State::red) << line;
+  }
+  all.ranks[1].configuration.changed = {"TESSERA_SPIN_NS=5"};
   all.ranks[2].configuration.changed = {"TESSERA_CHUNK=1", "TESSERA_ACCUMULATE=origin"};
   EXPECT_EQ(check_same_settings(all),
             red(name,
@@ -94,6 +105,10 @@ TEST(CheckProcessors, IsYellowWhereTheGroupGivesLessTime) {
   EXPECT_EQ(check_processors(all),
             yellow("processors", "2 ranks have 1.5 processors' worth of time, by a control group",
                    "raise the control group's limit (CPUs of the container or batch job)"));
+  all = alone();
+  all.ranks.front().processors.quota = 0.5;
+  EXPECT_EQ(check_processors(all).found,
+            "1 rank has 0.5 processors' worth of time, by a control group");
 }
 
 TEST(CheckBinding, TellsRanksThatShareAProcessor) {
@@ -173,9 +188,10 @@ TEST(CheckBlas, IsYellowForMoreThreadsThanProcessors) {
                    "OMP_NUM_THREADS=8 for each of 2 ranks on 4 processors; OpenBLAS says 4",
                    "export OMP_NUM_THREADS=2"));
   set(&Blas::openblas_variable, "many");  // goes before the other
-  EXPECT_EQ(check_blas(all),
-            yellow("BLAS threads", "OPENBLAS_NUM_THREADS=many is no number; OpenBLAS says 4",
-                   "export OPENBLAS_NUM_THREADS=1"));
+  EXPECT_EQ(
+      check_blas(all),
+      yellow("BLAS threads", "OPENBLAS_NUM_THREADS=many is no number of threads; OpenBLAS says 4",
+             "export OPENBLAS_NUM_THREADS=1"));
   for (Surroundings& rank : all.ranks) {
     rank.blas.setting = 16;
     rank.blas.config = "";
@@ -241,6 +257,16 @@ TEST(CheckConnections, IsRedAndNamesWhoDoesNotReachWhom) {
   }
   const std::string found = check_connections(all).found;
   EXPECT_TRUE(found.ends_with("; h3 doesn't reach h1: refused; and 3 more")) << found;
+}
+
+TEST(CheckConnections, IsNoMatterOfFirewallsWhereNodesCannotListen) {
+  Picture all = job_of(2, 1);
+  all.connections.failed = {{NodeId{0}, NodeId{0}, "TESSERA_TCP_CONGESTION=foo is not usable"}};
+  EXPECT_EQ(
+      check_connections(all),
+      red("connections between nodes", "h1 can't listen: TESSERA_TCP_CONGESTION=foo is not usable",
+          "mend what keeps it from listening, as it says: TESSERA_INTERFACE, "
+          "TESSERA_TCP_CONGESTION, or a limit"));
 }
 
 TEST(CheckClocks, IsYellowWhereTheyAreApart) {

@@ -38,7 +38,8 @@ TEST(CheckSharedMemory, CaresForDevShmUnderMpiOnly) {
                    "which MPI's messages use",
                    "remove what is left in /dev/shm, or start the container with --shm-size=1g"));
   own.memory.shm_total = unknown;
-  EXPECT_EQ(check_shared_memory(own).remedy, "mount it: mount -t tmpfs tmpfs /dev/shm");
+  EXPECT_EQ(check_shared_memory(own).remedy,
+            "as root: mkdir -p /dev/shm && mount -t tmpfs tmpfs /dev/shm");
   own.launch.bootstrap = "fork";
   EXPECT_EQ(check_shared_memory(own),
             green("shared memory", "a node's memory needs no file system; there is no /dev/shm"));
@@ -82,8 +83,11 @@ TEST(CheckTransparentPages, IsYellowWhereNodeMemoryGetsNone) {
             yellow(name, "never; always for shared memory",
                    "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"));
   own.huge_pages = {};
-  EXPECT_EQ(check_transparent_pages(own),
-            yellow(name, "this kernel has none", "use a kernel with CONFIG_TRANSPARENT_HUGEPAGE"));
+  EXPECT_EQ(
+      check_transparent_pages(own),
+      yellow(name, "this kernel has none, or /sys is not mounted",
+             "use a kernel with CONFIG_TRANSPARENT_HUGEPAGE; in a container, as root: mount -t "
+             "sysfs sysfs /sys"));
 }
 
 TEST(CheckReservedPages, IsYellowWhereMuchIsSetAsideForNobody) {
@@ -184,8 +188,19 @@ TEST(CheckNetwork, IsYellowForNoneABridgeOrASlowOne) {
                    "bring up the network between the machines, if there are to be several"));
 }
 
+TEST(CheckNetwork, IsYellowWhereNoneIsUpAndNobodyNamedOne) {
+  Surroundings own = healthy();
+  own.network.interfaces = {{.name = "lo", .address = {}, .is_loopback = true}};
+  own.network.chosen = "";
+  own.network.error = "there is no network interface '' that is up; there are: ";
+  EXPECT_EQ(check_network(own),
+            yellow("network", "lo down: other machines can't reach this one",
+                   "bring up the network between the machines, if there are to be several"));
+}
+
 TEST(CheckNetwork, IsRedForOneThatIsNotThere) {
   Surroundings own = healthy();
+  own.network.asked = "ib7";
   own.network.error = "there is no network interface 'ib7' that is up; there are: lo, eth0";
   EXPECT_EQ(check_network(own),
             red("network", own.network.error,
