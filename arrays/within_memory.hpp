@@ -4,13 +4,11 @@
 // others, instead of leaving them waiting behind an exception.
 #pragma once
 
-#include <new>
-#include <stdexcept>
-#include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
-#include "rma/status.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -20,13 +18,7 @@ template <class Body>
 std::invoke_result_t<Body> within_memory(
     Body&& body,
     std::string_view refusal = "this rank gets no memory for what it works on at once") {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    // As below.
-  } catch (const std::length_error&) {  // of a container that cannot count so far
-  }
-  return rma::Status::error(rma::Code::no_memory, std::string(refusal));
+  return rma::detail::within_memory(std::forward<Body>(body), refusal);
 }
 
 }  // namespace tessera::arrays::detail

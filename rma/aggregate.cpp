@@ -11,6 +11,7 @@
 #include "rma/job.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/transfer.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 
@@ -146,7 +147,7 @@ Handle Aggregate::Added::send(Job& job) {
   return all;
 }
 
-Aggregate::Aggregate(Job& job) : job_(&job), added_(std::make_unique<Added>()) {}
+Aggregate::Aggregate(Job& job) noexcept : job_(&job) {}
 Aggregate::Aggregate(Aggregate&&) noexcept = default;
 
 Aggregate& Aggregate::operator=(Aggregate&& other) noexcept {
@@ -167,10 +168,13 @@ Aggregate::~Aggregate() {
 }
 
 std::size_t Aggregate::pieces() const noexcept {
-  return added_->pieces;
+  return added_ ? added_->pieces : 0;
 }
 
 Handle Aggregate::start() {
+  if (!added_) {
+    return {};
+  }
   Handle all = added_->send(*job_);
   added_->op.reset();
   return all;
@@ -178,17 +182,31 @@ Handle Aggregate::start() {
 
 // `what` is (local pointer, bytes), (local pointer, shape) or (fragments).
 template <class... What>
-Status Aggregate::add(Op op, const Scale* scale, const RemoteAddress& at, const What&... what) {
-  const bool is_first = !added_->op;
-  Status status = added_->admit(op, at.rank, scale);
-  if (status.ok()) {
-    std::vector<Fragment>& list = added_->list_of(at.region);
-    const std::size_t before = list.size();
-    status = append(list, at, what...);
-    added_->pieces += list.size() - before;
-  }
+Status Aggregate::try_to_add(Op op, const Scale* scale, const RemoteAddress& at,
+                             const What&... what) {
+  TESSERA_RETURN_IF_ERROR(added_->admit(op, at.rank, scale));
+  std::vector<Fragment>& list = added_->list_of(at.region);
+  const std::size_t before = list.size();
+  Status status = detail::within_memory([&] { return append(list, at, what...); });
   if (!status.ok()) {
-    if (is_first) {
+    list.resize(before);  // what there was no memory for behind
+    return status;
+  }
+  added_->pieces += list.size() - before;
+  return {};
+}
+
+template <class... What>
+Status Aggregate::add(Op op, const Scale* scale, const RemoteAddress& at, const What&... what) {
+  const bool is_first = !added_ || !added_->op;
+  Status status = detail::within_memory([&]() -> Status {
+    if (!added_) {
+      added_ = std::make_unique<Added>();
+    }
+    return try_to_add(op, scale, at, what...);
+  });
+  if (!status.ok()) {
+    if (is_first && added_) {
       added_->op.reset();
     }
     return status;

@@ -32,15 +32,15 @@ class Job;
 
 class Aggregate {
  public:
-  explicit Aggregate(Job& job);
+  explicit Aggregate(Job& job) noexcept;
   ~Aggregate();
   Aggregate(Aggregate&&) noexcept;
   Aggregate& operator=(Aggregate&&) noexcept;
 
   /// Adds an operation. All that are added until start() have the kind, target rank and scale of
   /// the first. Errors: invalid_argument (another kind, rank or scale than the first; a shape
-  /// that makes no sense), out_of_range (before the slice's start); nothing is added then. What
-  /// else may be wrong is told by the handle.
+  /// that makes no sense), out_of_range (before the slice's start), no_memory; nothing is added
+  /// then. What else may be wrong is told by the handle.
   /// Cost: O(runs) of memory, until most_pieces are there, which are sent at once.
   Status put(RemoteAddress to, const void* from, std::size_t bytes);
   Status put(RemoteAddress to, const void* from, const CopyShape& shape);
@@ -65,10 +65,12 @@ class Aggregate {
  private:
   struct Added;
   template <class... What>
+  Status try_to_add(Op op, const Scale* scale, const RemoteAddress& at, const What&... what);
+  template <class... What>
   Status add(Op op, const Scale* scale, const RemoteAddress& at, const What&... what);
 
   Job* job_;
-  std::unique_ptr<Added> added_;
+  std::unique_ptr<Added> added_;  ///< null before the first
 };
 
 }  // namespace tessera::rma

@@ -12,6 +12,7 @@
 #include "rma/protocol/locate.hpp"
 #include "rma/protocol/raw_address.hpp"
 #include "rma/protocol/remote.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -106,20 +107,20 @@ template <class T>
 [[gnu::noinline]] Result<T> checked_atomic(JobState& job, RemoteAddress at,
                                            AtomicRequest::Kind kind, T operand, T expected = 0) {
   std::int64_t previous = 0;
-  TESSERA_RETURN_IF_ERROR(atomic_carefully(job, at,
-                                           {.kind = kind,
-                                            .bytes = sizeof(T),
-                                            .operand = operand,
-                                            .expected = expected,
-                                            .previous = &previous}));
+  const AtomicRequest request{.kind = kind,
+                              .bytes = sizeof(T),
+                              .operand = operand,
+                              .expected = expected,
+                              .previous = &previous};
+  TESSERA_RETURN_IF_ERROR(
+      detail::within_memory([&] { return atomic_carefully(job, at, request); }));
   return static_cast<T>(previous);
 }
 
 // The same by (rank, pointer). A word of this process that lies in no region needs no more than the
 // processor: nobody else can name it.
 template <class T>
-[[gnu::noinline]] Result<T> checked_atomic(Job& job, RawAddress at, AtomicRequest::Kind kind,
-                                           T operand) {
+Result<T> atomic_at_pointer(Job& job, RawAddress at, AtomicRequest::Kind kind, T operand) {
   if (!is_ordinary(job.state(), at)) {
     TESSERA_ASSIGN_OR_RETURN(const RemoteAddress remote, job.translate(at.rank, at.pointer));
     return checked_atomic(job.state(), remote, kind, operand);
@@ -136,6 +137,12 @@ template <class T>
   auto* const word = static_cast<std::byte*>(const_cast<void*>(at.pointer));
   return static_cast<T>(
       detail::atomic_direct(word, {.kind = kind, .bytes = sizeof(T), .operand = operand}));
+}
+
+template <class T>
+[[gnu::noinline]] Result<T> checked_atomic(Job& job, RawAddress at, AtomicRequest::Kind kind,
+                                           T operand) {
+  return detail::within_memory([&] { return atomic_at_pointer(job, at, kind, operand); });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/handle.hpp"
 
+#include <new>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
@@ -13,10 +14,14 @@ Handle Handle::failed(Job& job, Status status) {
 }
 
 Handle Handle::failed(Job& job, WorldRank peer, Status status) {
-  auto operation = detail::make_operation(job.state(), peer);
-  operation->completion().begin();
-  operation->completion().end(std::move(status));
-  return Handle(std::move(operation));
+  try {
+    auto operation = detail::make_operation(job.state(), peer);
+    operation->completion().begin();
+    operation->completion().end(std::move(status));
+    return Handle(std::move(operation));
+  } catch (const std::bad_alloc&) {
+    return Handle(job.state().without_memory);
+  }
 }
 
 Handle& Handle::operator=(Handle&& other) noexcept {
@@ -46,7 +51,13 @@ void Handle::collect(Handle&& other) {
     operation_ = std::move(other.operation_);
     return;
   }
-  operation_->collect(std::move(other.operation_));
+  if (operation_->is_without_memory()) {
+    operation_.swap(other.operation_);
+  }
+  if (!operation_->is_without_memory()) {
+    operation_->collect(std::exchange(other.operation_, nullptr));
+  }
+  other.operation_.reset();
 }
 
 bool Handle::done() {
@@ -66,8 +77,8 @@ Status Handle::wait() {
 }
 
 void Handle::adopt() {
-  detail::Outstanding& outstanding = operation_->job().outstanding;
-  outstanding.adopt(std::exchange(operation_, nullptr));
+  const auto operation = std::exchange(operation_, nullptr);
+  operation->job().outstanding.adopt(operation);
 }
 
 }  // namespace tessera::rma

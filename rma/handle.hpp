@@ -46,7 +46,8 @@ class [[nodiscard]] Handle {
     }
   }
 
-  /// Moves the operations of `other` into this handle.
+  /// Moves the operations of `other` into this handle. Without memory for that, waits for them; so
+  /// does detach().
   void collect(Handle&& other);
 
   /// True when the handle refers to no operation: default-constructed, complete from the start,

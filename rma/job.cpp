@@ -18,6 +18,7 @@
 #include "rma/engine/slice_cache.hpp"
 #include "rma/engine/startup.hpp"
 #include "rma/protocol/raw_address.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -28,11 +29,13 @@ using detail::TargetRanks;
 }  // namespace
 
 Result<Job> Job::start(JobOptions options) {
-  std::vector<TransportFactory> factories = detail::own_transports();
-  factories.insert(factories.end(), options.transports.begin(), options.transports.end());
-  TESSERA_ASSIGN_OR_RETURN(auto state, detail::start_job(std::move(options.bootstrap),
-                                                         std::move(options.settings), factories));
-  return Job(std::move(state));
+  return detail::within_memory([&]() -> Result<Job> {
+    std::vector<TransportFactory> factories = detail::own_transports();
+    factories.insert(factories.end(), options.transports.begin(), options.transports.end());
+    TESSERA_ASSIGN_OR_RETURN(auto state, detail::start_job(std::move(options.bootstrap),
+                                                           std::move(options.settings), factories));
+    return Job(std::move(state));
+  });
 }
 
 Job::Job(std::shared_ptr<JobState> state)
@@ -95,16 +98,20 @@ bool Job::is_present(WorldRank rank) const {
 }
 
 Result<std::string_view> Job::transport_to(WorldRank rank) {
-  TESSERA_ASSIGN_OR_RETURN(const detail::Route* route, state_->route_to(rank));
-  return route->transport->name();
+  return detail::within_memory([&]() -> Result<std::string_view> {
+    TESSERA_ASSIGN_OR_RETURN(const detail::Route* route, state_->route_to(rank));
+    return route->transport->name();
+  });
 }
 
 Status Job::wait_all() {
-  return state_->outstanding.complete_adopted(TargetRanks::all());
+  return detail::within_memory(
+      [&]() -> Status { return state_->outstanding.complete_adopted(TargetRanks::all()); });
 }
 
 Status Job::wait_rank(WorldRank rank) {
-  return state_->outstanding.complete_adopted(TargetRanks::one(rank));
+  return detail::within_memory(
+      [&]() -> Status { return state_->outstanding.complete_adopted(TargetRanks::one(rank)); });
 }
 
 Status Job::fence_all() {
@@ -112,8 +119,10 @@ Status Job::fence_all() {
 }
 
 Status Job::fence(WorldRank rank) {
-  TESSERA_RETURN_IF_ERROR(state_->check_rank(rank));
-  return state_->fence(TargetRanks::one(rank));
+  return detail::within_memory([&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(state_->check_rank(rank));
+    return state_->fence(TargetRanks::one(rank));
+  });
 }
 
 Status Job::barrier() {
@@ -127,72 +136,87 @@ Status Job::barrier() {
 }
 
 Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const {
-  const detail::CachedPlace place = look_up(*state_, {rank, pointer});
-  if (place.line != nullptr && place.offset < place.line->bytes) {
-    return RemoteAddress{rank, place.line->region(), place.offset};
-  }
-  TESSERA_RETURN_IF_ERROR(state_->check_rank(rank));
-  const RegionId region = state_->addresses->find(pointer);
-  const detail::RegionState* const found = state_->regions.find(region);
-  if (found == nullptr) {
-    TESSERA_RETURN_IF_ERROR(state_->check_running());
-    return Status::error_at(
-        rank, Code::out_of_range,
-        fmt::format("address {} of rank {} lies in no region", pointer, rank.value));
-  }
-  return found->translate(rank, static_cast<const std::byte*>(pointer));
+  return detail::within_memory([&]() -> Result<RemoteAddress> {
+    const detail::CachedPlace place = look_up(*state_, {rank, pointer});
+    if (place.line != nullptr && place.offset < place.line->bytes) {
+      return RemoteAddress{rank, place.line->region(), place.offset};
+    }
+    TESSERA_RETURN_IF_ERROR(state_->check_rank(rank));
+    const RegionId region = state_->addresses->find(pointer);
+    const detail::RegionState* const found = state_->regions.find(region);
+    if (found == nullptr) {
+      TESSERA_RETURN_IF_ERROR(state_->check_running());
+      return Status::error_at(
+          rank, Code::out_of_range,
+          fmt::format("address {} of rank {} lies in no region", pointer, rank.value));
+    }
+    return found->translate(rank, static_cast<const std::byte*>(pointer));
+  });
 }
 
 Result<void*> Job::raw_pointer(const RemoteAddress& at) const {
-  detail::RegionState* const region = state_->regions.find(at.region);
-  if (region == nullptr) {
-    return Status::error(Code::closed, fmt::format("region {} is not known on rank {}",
-                                                   at.region.value, state_->rank.value));
-  }
-  const TeamRank member = region->team_state().team_rank(at.rank);
-  if (member.value < 0) {
-    return Status::error(Code::invalid_argument, fmt::format("rank {} has no slice of region {}",
-                                                             at.rank.value, at.region.value));
-  }
-  TESSERA_ASSIGN_OR_RETURN(std::byte* const slice, region->raw_pointer(member));
-  return static_cast<void*>(slice + at.offset);
+  return detail::within_memory([&]() -> Result<void*> {
+    detail::RegionState* const region = state_->regions.find(at.region);
+    if (region == nullptr) {
+      return Status::error(Code::closed, fmt::format("region {} is not known on rank {}",
+                                                     at.region.value, state_->rank.value));
+    }
+    const TeamRank member = region->team_state().team_rank(at.rank);
+    if (member.value < 0) {
+      return Status::error(Code::invalid_argument, fmt::format("rank {} has no slice of region {}",
+                                                               at.rank.value, at.region.value));
+    }
+    TESSERA_ASSIGN_OR_RETURN(std::byte* const slice, region->raw_pointer(member));
+    return static_cast<void*>(slice + at.offset);
+  });
 }
 
 Result<void*> Job::allocate_local(std::size_t bytes) {
-  TESSERA_RETURN_IF_ERROR(state_->check_running());
-  detail::Arena& arena = state_->node->arena();
-  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena.allocate(bytes));
-  if (Status status = arena.back(offset, bytes); !status.ok()) {
-    arena.free(offset, bytes);
-    return std::move(status).context("allocating local memory");
-  }
-  void* const memory = arena.at(offset);
-  const std::lock_guard guard(state_->local_memory_mutex);
-  state_->local_memory[memory] = bytes;
-  return memory;
+  return detail::within_memory([&]() -> Result<void*> {
+    TESSERA_RETURN_IF_ERROR(state_->check_running());
+    detail::Arena& arena = state_->node->arena();
+    TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena.allocate(bytes));
+    if (Status status = arena.back(offset, bytes); !status.ok()) {
+      arena.free(offset, bytes);
+      return std::move(status).context("allocating local memory");
+    }
+    void* const memory = arena.at(offset);
+    const std::lock_guard guard(state_->local_memory_mutex);
+    Status noted = detail::within_memory([&]() -> Status {
+      state_->local_memory[memory] = bytes;
+      return {};
+    });
+    if (!noted.ok()) {
+      arena.free(offset, bytes);
+      return noted;
+    }
+    return memory;
+  });
 }
 
 Status Job::free_local(void* memory) {
-  if (memory == nullptr) {
-    return {};
-  }
-  if (state_->is_left_to_parent()) {
-    return state_->check_running();
-  }
-  std::uint64_t bytes = 0;
-  {
-    const std::lock_guard guard(state_->local_memory_mutex);
-    const auto found = state_->local_memory.find(memory);
-    if (found == state_->local_memory.end()) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("{} was not given by allocate_local", memory));
+  return detail::within_memory([&]() -> Status {
+    if (memory == nullptr) {
+      return {};
     }
-    bytes = found->second;
-    state_->local_memory.erase(found);
-  }
-  detail::Arena& arena = state_->node->arena();
-  arena.free(static_cast<std::uint64_t>(static_cast<std::byte*>(memory) - arena.at(0)), bytes);
-  return {};
+    if (state_->is_left_to_parent()) {
+      return state_->check_running();
+    }
+    std::uint64_t bytes = 0;
+    {
+      const std::lock_guard guard(state_->local_memory_mutex);
+      const auto found = state_->local_memory.find(memory);
+      if (found == state_->local_memory.end()) {
+        return Status::error(Code::invalid_argument,
+                             fmt::format("{} was not given by allocate_local", memory));
+      }
+      bytes = found->second;
+      state_->local_memory.erase(found);
+    }
+    detail::Arena& arena = state_->node->arena();
+    arena.free(static_cast<std::uint64_t>(static_cast<std::byte*>(memory) - arena.at(0)), bytes);
+    return {};
+  });
 }
 
 Traffic Job::traffic() const {
@@ -266,9 +290,11 @@ Status run_each(std::int32_t ranks, const std::function<Status(Job&)>& body,
       for (std::int32_t rank = 0; rank < ranks; ++rank) {
         threads.add([&, rank] {
           Status& result = results[static_cast<std::size_t>(rank)];
-          auto job = Job::start({.bootstrap = group.member(WorldRank{rank}),
-                                 .settings = options.settings,
-                                 .transports = options.transports});
+          auto job = detail::within_memory([&] {
+            return Job::start({.bootstrap = group.member(WorldRank{rank}),
+                               .settings = options.settings,
+                               .transports = options.transports});
+          });
           result = job.ok() ? body(*job) : job.status();
         });
       }

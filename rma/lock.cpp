@@ -7,6 +7,7 @@
 
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/lock_set_state.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 
@@ -35,15 +36,15 @@ Status LockSet::free() {
 }
 
 Status LockSet::lock(TeamRank owner, std::int64_t index) {
-  return state_->lock(owner, index);
+  return detail::within_memory([&] { return state_->lock(owner, index); });
 }
 
 Result<bool> LockSet::try_lock(TeamRank owner, std::int64_t index) {
-  return state_->try_lock(owner, index);
+  return detail::within_memory([&] { return state_->try_lock(owner, index); });
 }
 
 Status LockSet::unlock(TeamRank owner, std::int64_t index) {
-  return state_->unlock(owner, index);
+  return detail::within_memory([&] { return state_->unlock(owner, index); });
 }
 
 std::int64_t LockSet::count(TeamRank owner) const noexcept {

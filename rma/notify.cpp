@@ -12,6 +12,7 @@
 #include "rma/node/carrier.hpp"
 #include "rma/protocol/locate.hpp"
 #include "rma/transfer.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -136,100 +137,112 @@ Status send_with_flag(Job& job, RemoteAddress to, const void* from, const CopySh
 
 Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopyShape& shape,
                      RemoteAddress flag, std::int32_t value) {
-  if (flag.rank != to.rank) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("data go to rank {} and their flag to rank {}", to.rank.value,
-                                     flag.rank.value));
-  }
-  // Nothing is sent when either is wrong.
-  TESSERA_RETURN_IF_ERROR(locate_flag(job.state(), flag).status());
-  constexpr std::size_t most_together = std::size_t{64} * 1024;
-  const bool is_elsewhere = job.state().node->place_of(to.rank) < 0;
-  if (is_elsewhere && shape.total_bytes() <= most_together) {
-    return send_with_flag(job, to, from, shape, flag, value);
-  }
-  TESSERA_RETURN_IF_ERROR(put(job, to, from, shape));
-  return raise_flag(job, flag, value);
+  return detail::within_memory([&]() -> Status {
+    if (flag.rank != to.rank) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("data go to rank {} and their flag to rank {}",
+                                       to.rank.value, flag.rank.value));
+    }
+    // Nothing is sent when either is wrong.
+    TESSERA_RETURN_IF_ERROR(locate_flag(job.state(), flag).status());
+    constexpr std::size_t most_together = std::size_t{64} * 1024;
+    const bool is_elsewhere = job.state().node->place_of(to.rank) < 0;
+    if (is_elsewhere && shape.total_bytes() <= most_together) {
+      return send_with_flag(job, to, from, shape, flag, value);
+    }
+    TESSERA_RETURN_IF_ERROR(put(job, to, from, shape));
+    return raise_flag(job, flag, value);
+  });
 }
 
 Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
-  JobState& state = job.state();
-  TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
-  const int place = state.node->place_of(flag.rank);
-  if (place < 0) {
-    // The stream keeps the order; fences go by the routes, and cover the flag with this one.
-    TESSERA_RETURN_IF_ERROR(state.route_to(flag.rank).status());
-    return state.link->raise_flag(flag.rank, flag.region, flag.offset, value);
-  }
-  if (word.slice != nullptr) {
-    word_at(word.slice + flag.offset).store(value, std::memory_order_release);
-  } else {
-    TESSERA_RETURN_IF_ERROR(job.fence(flag.rank));
-    // Not a put: only an atomic store publishes the data before it to who reads the flag.
-    TESSERA_RETURN_IF_ERROR(swap(job, flag, value).status());
-  }
-  state.node->ring(place);
-  return {};
+  return detail::within_memory([&]() -> Status {
+    JobState& state = job.state();
+    TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
+    const int place = state.node->place_of(flag.rank);
+    if (place < 0) {
+      // The stream keeps the order; fences go by the routes, and cover the flag with this one.
+      TESSERA_RETURN_IF_ERROR(state.route_to(flag.rank).status());
+      return state.link->raise_flag(flag.rank, flag.region, flag.offset, value);
+    }
+    if (word.slice != nullptr) {
+      word_at(word.slice + flag.offset).store(value, std::memory_order_release);
+    } else {
+      TESSERA_RETURN_IF_ERROR(job.fence(flag.rank));
+      // Not a put: only an atomic store publishes the data before it to who reads the flag.
+      TESSERA_RETURN_IF_ERROR(swap(job, flag, value).status());
+    }
+    state.node->ring(place);
+    return {};
+  });
 }
 
 Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank writer) {
-  TESSERA_ASSIGN_OR_RETURN(
-      const std::int32_t last,
-      listen_to_flag(job.state(), flag, writer, [&](std::int32_t seen) { return seen == value; }));
-  return last == value
-             ? Status()
-             : waited_in_vain(job.state(), writer, fmt::format("the flag is not {}", value));
+  return detail::within_memory([&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const std::int32_t last,
+                             listen_to_flag(job.state(), flag, writer,
+                                            [&](std::int32_t seen) { return seen == value; }));
+    return last == value
+               ? Status()
+               : waited_in_vain(job.state(), writer, fmt::format("the flag is not {}", value));
+  });
 }
 
 Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int32_t value,
                                           WorldRank writer) {
-  TESSERA_ASSIGN_OR_RETURN(
-      const std::int32_t last,
-      listen_to_flag(job.state(), flag, writer, [&](std::int32_t seen) { return seen != value; }));
-  if (last == value) {
-    return waited_in_vain(job.state(), writer, fmt::format("the flag is still {}", value));
-  }
-  return last;
+  return detail::within_memory([&]() -> Result<std::int32_t> {
+    TESSERA_ASSIGN_OR_RETURN(const std::int32_t last,
+                             listen_to_flag(job.state(), flag, writer,
+                                            [&](std::int32_t seen) { return seen != value; }));
+    if (last == value) {
+      return waited_in_vain(job.state(), writer, fmt::format("the flag is still {}", value));
+    }
+    return last;
+  });
 }
 
 Result<std::uint64_t> notify(Job& job, WorldRank rank) {
-  JobState& state = job.state();
-  TESSERA_RETURN_IF_ERROR(state.check_running());
-  TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
-  const int place = state.node->place_of(rank);
-  if (place < 0) {
-    // Behind what is under way; the stream keeps the order of the rest.
-    TESSERA_RETURN_IF_ERROR(job.wait_rank(rank));
+  return detail::within_memory([&]() -> Result<std::uint64_t> {
+    JobState& state = job.state();
+    TESSERA_RETURN_IF_ERROR(state.check_running());
+    TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
+    const int place = state.node->place_of(rank);
+    if (place < 0) {
+      // Behind what is under way; the stream keeps the order of the rest.
+      TESSERA_RETURN_IF_ERROR(job.wait_rank(rank));
+      state.counters->add(rank, detail::no_region, Op::notify, {1, 0});
+      return state.link->notify(rank);
+    }
+    if (state.node->is_gone(place)) {
+      return lost(rank, "cannot be notified");
+    }
+    TESSERA_RETURN_IF_ERROR(job.fence(rank));
+    std::atomic<std::uint64_t>& sent = state.node->memory().notices(place, state.node->place());
+    const std::uint64_t count = sent.fetch_add(1) + 1;
+    state.node->ring(place);
     state.counters->add(rank, detail::no_region, Op::notify, {1, 0});
-    return state.link->notify(rank);
-  }
-  if (state.node->is_gone(place)) {
-    return lost(rank, "cannot be notified");
-  }
-  TESSERA_RETURN_IF_ERROR(job.fence(rank));
-  std::atomic<std::uint64_t>& sent = state.node->memory().notices(place, state.node->place());
-  const std::uint64_t count = sent.fetch_add(1) + 1;
-  state.node->ring(place);
-  state.counters->add(rank, detail::no_region, Op::notify, {1, 0});
-  return count;
+    return count;
+  });
 }
 
 Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint64_t count) {
-  JobState& state = job.state();
-  TESSERA_RETURN_IF_ERROR(state.check_running());
-  TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
-  const std::atomic<std::uint64_t>& sent = received(state, rank);
-  const detail::WaitScope wait(state.recorder, detail::Wait::notice, rank);
-  const auto describe = [&] {
-    return fmt::format("for notifications of rank {}, which has sent {} of {}", rank.value,
-                       sent.load(), count);
-  };
-  if (!listen(
-          state, rank, [&] { return sent.load() >= count; }, describe)) {
-    return waited_in_vain(state, rank,
-                          fmt::format("sent {} of {} notifications", sent.load(), count));
-  }
-  return sent.load();
+  return detail::within_memory([&]() -> Result<std::uint64_t> {
+    JobState& state = job.state();
+    TESSERA_RETURN_IF_ERROR(state.check_running());
+    TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
+    const std::atomic<std::uint64_t>& sent = received(state, rank);
+    const detail::WaitScope wait(state.recorder, detail::Wait::notice, rank);
+    const auto describe = [&] {
+      return fmt::format("for notifications of rank {}, which has sent {} of {}", rank.value,
+                         sent.load(), count);
+    };
+    if (!listen(
+            state, rank, [&] { return sent.load() >= count; }, describe)) {
+      return waited_in_vain(state, rank,
+                            fmt::format("sent {} of {} notifications", sent.load(), count));
+    }
+    return sent.load();
+  });
 }
 
 }  // namespace tessera::rma

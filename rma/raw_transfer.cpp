@@ -16,6 +16,7 @@
 #include "rma/protocol/plain_word.hpp"
 #include "rma/protocol/raw_address.hpp"
 #include "rma/transfer.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -110,7 +111,8 @@ Status run(Job& job, const Action& action, RawAddress at, void* local, const Wha
   if (remote.region.value != 0) [[likely]] {
     return act(remote);
   }
-  return act_after_a_closer_look(job, action, at, local, shape_of(what), act);
+  return detail::within_memory(
+      [&] { return act_after_a_closer_look(job, action, at, local, shape_of(what), act); });
 }
 
 // The same for what gives a handle.
@@ -126,7 +128,8 @@ Handle start(Job& job, const Action& action, RawAddress at, void* local, const W
     started = act(found);
     return Status();
   };
-  Status status = act_after_a_closer_look(job, action, at, local, shape_of(what), keep);
+  Status status = detail::within_memory(
+      [&] { return act_after_a_closer_look(job, action, at, local, shape_of(what), keep); });
   return status.ok() ? std::move(started) : Handle::failed(job, at.rank, std::move(status));
 }
 
@@ -389,7 +392,7 @@ template <class Action, class Act>
 Handle start_lists(Job& job, const Action& action, WorldRank rank, RunLists lists, const Act& act) {
   RegionSorter sorter(job, rank);
   for (const RunList& list : lists) {
-    if (Status status = sorter.add(list); !status.ok()) {
+    if (Status status = detail::within_memory([&] { return sorter.add(list); }); !status.ok()) {
       return Handle::failed(job, rank, std::move(status));
     }
   }
@@ -397,7 +400,11 @@ Handle start_lists(Job& job, const Action& action, WorldRank rank, RunLists list
   for (const auto& [region, fragments] : sorter.sorted()) {
     if (region != detail::no_region) {
       handle.collect(act(RemoteAddress{rank, region, 0}, Fragments(fragments)));
-    } else if (Status moved = move_within_process(job.state(), action, fragments); !moved.ok()) {
+      continue;
+    }
+    Status moved = detail::within_memory(
+        [&, &runs = fragments] { return move_within_process(job.state(), action, runs); });
+    if (!moved.ok()) {
       handle.collect(Handle::failed(job, rank, std::move(moved)));
     }
   }

@@ -5,6 +5,7 @@
 
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/region_state.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 
@@ -37,9 +38,11 @@ Result<Region> Region::attach(Team& team, void* memory, std::size_t my_bytes,
                               const RegionOptions& options) {
   const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1},
                                my_bytes);
-  const Status mine = memory == nullptr && my_bytes > 0
-                          ? Status::error(Code::invalid_argument, "the memory to attach is null")
-                          : Status();
+  const Status mine = detail::within_memory([&] {
+    return memory == nullptr && my_bytes > 0
+               ? Status::error(Code::invalid_argument, "the memory to attach is null")
+               : Status();
+  });
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
   TESSERA_ASSIGN_OR_RETURN(auto state,
                            detail::RegionState::create(team, memory, my_bytes, options, true));
@@ -91,12 +94,12 @@ void* Region::raw_pointer(TeamRank rank) const noexcept {
   if (state_->is_freed()) {
     return nullptr;
   }
-  const auto pointer = state_->raw_pointer(rank);
+  const auto pointer = detail::within_memory([&] { return state_->raw_pointer(rank); });
   return pointer.ok() ? *pointer : nullptr;
 }
 
 Status Region::fence() {
-  return state_->fence();
+  return detail::within_memory([&] { return state_->fence(); });
 }
 
 Result<LocalAccess> LocalAccess::begin(Region& region) {

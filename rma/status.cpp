@@ -3,9 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <new>
 #include <utility>
 
 namespace tessera::rma {
+namespace {
+
+// Short enough to need no memory of its own.
+constexpr const char* no_text = "no memory";
+
+}  // namespace
 
 std::string_view to_string(Code code) noexcept {
   switch (code) {
@@ -44,31 +52,77 @@ struct Status::Detail {
   std::string hint;
   const char* file = "";
   int line = 0;
+  bool is_shared = false;  ///< by all that have only this code: never changed or deleted
 };
 
 void Status::Free::operator()(Detail* detail) const noexcept {
-  delete detail;
+  if (!detail->is_shared) {
+    delete detail;
+  }
 }
 
-Status::Status(const Status& other)
-    : detail_(other.detail_ ? new Detail(*other.detail_) : nullptr) {}
+// Where there is no memory for one of its own.
+Status::Detail* Status::shared_detail(Code code) noexcept {
+  constexpr std::size_t codes = static_cast<std::size_t>(Code::internal) + 1;
+  static const std::array<Detail, codes> details = [] {
+    std::array<Detail, codes> all;
+    for (std::size_t i = 0; i < codes; ++i) {
+      all[i].code = static_cast<Code>(i);
+      all[i].is_shared = true;
+    }
+    return all;
+  }();
+  return const_cast<Detail*>(&details[static_cast<std::size_t>(code)]);  // is_shared keeps it so
+}
 
-Status& Status::operator=(const Status& other) {
+Status::Detail* Status::copied_detail() const noexcept {
+  if (detail_ == nullptr || detail_->is_shared) {
+    return detail_.get();
+  }
+  try {
+    return new Detail(*detail_);
+  } catch (const std::bad_alloc&) {
+    return shared_detail(detail_->code);
+  }
+}
+
+Status::Status(const Status& other) noexcept : detail_(other.copied_detail()) {}
+
+Status& Status::operator=(const Status& other) noexcept {
   if (this != &other) {
-    detail_.reset(other.detail_ ? new Detail(*other.detail_) : nullptr);
+    detail_.reset(other.copied_detail());
   }
   return *this;
 }
 
-Status Status::error(Code code, std::string what, const char* file, int line) {
+Status Status::error(Code code, std::string what, const char* file, int line) noexcept {
+  auto* const detail = new (std::nothrow) Detail{
+      .code = code, .rank = {}, .what = std::move(what), .hint = {}, .file = file, .line = line};
+  if (detail == nullptr) {
+    return without_text(code);
+  }
   Status status;
-  status.detail_.reset(new Detail{
-      .code = code, .rank = {}, .what = std::move(what), .hint = {}, .file = file, .line = line});
+  status.detail_.reset(detail);
   return status;
 }
 
-Status Status::error_at(WorldRank rank, Code code, std::string what, const char* file, int line) {
+Status Status::error_at(WorldRank rank, Code code, std::string what, const char* file,
+                        int line) noexcept {
   return error(code, std::move(what), file, line).at(rank);
+}
+
+Status Status::no_memory(std::string_view what, const char* file, int line) noexcept {
+  try {
+    return error(Code::no_memory, std::string(what), file, line);
+  } catch (const std::bad_alloc&) {
+    return without_text(Code::no_memory);
+  }
+}
+
+Status Status::without_text(Code code) noexcept {
+  Status status;
+  status.detail_.reset(shared_detail(code));
+  return status;
 }
 
 Code Status::code() const noexcept {
@@ -79,35 +133,58 @@ std::optional<WorldRank> Status::rank() const noexcept {
   return detail_ ? detail_->rank : std::nullopt;
 }
 
-std::string Status::message() const {
+std::string Status::message() const noexcept {
   if (!detail_) {
     return "ok";
   }
-  return detail_->hint.empty() ? detail_->what
-                               : fmt::format("{}\n  hint: {}", detail_->what, detail_->hint);
+  if (detail_->is_shared) {
+    return no_text;
+  }
+  try {
+    return detail_->hint.empty() ? detail_->what
+                                 : fmt::format("{}\n  hint: {}", detail_->what, detail_->hint);
+  } catch (const std::bad_alloc&) {
+    return no_text;
+  }
 }
 
-std::string Status::describe() const {
+std::string Status::describe() const noexcept {
   if (!detail_) {
     return "ok";
   }
-  return fmt::format("{}: {} [{}:{}]", to_string(detail_->code), message(), detail_->file,
-                     detail_->line);
+  try {
+    const std::string text = fmt::format("{}: {}", to_string(detail_->code), message());
+    return detail_->is_shared ? text
+                              : fmt::format("{} [{}:{}]", text, detail_->file, detail_->line);
+  } catch (const std::bad_alloc&) {
+    return no_text;
+  }
 }
 
-void Status::prepend(std::string_view attempt) {
-  detail_->what = fmt::format("{}: {}", attempt, detail_->what);
+void Status::prepend(std::string_view attempt) noexcept {
+  if (detail_->is_shared) {
+    return;
+  }
+  try {
+    detail_->what = fmt::format("{}: {}", attempt, detail_->what);
+  } catch (const std::bad_alloc&) {
+    // The cause alone has to do.
+  }
 }
 
-Status&& Status::hint(std::string_view remedy) && {
-  if (detail_ && detail_->hint.empty()) {
-    detail_->hint = remedy;
+Status&& Status::hint(std::string_view remedy) && noexcept {
+  if (detail_ && !detail_->is_shared && detail_->hint.empty()) {
+    try {
+      detail_->hint = remedy;
+    } catch (const std::bad_alloc&) {
+      // The cause alone has to do.
+    }
   }
   return std::move(*this);
 }
 
-Status&& Status::at(WorldRank rank) && {
-  if (detail_ && !detail_->rank) {
+Status&& Status::at(WorldRank rank) && noexcept {
+  if (detail_ && !detail_->is_shared && !detail_->rank) {
     detail_->rank = rank;
   }
   return std::move(*this);

@@ -49,41 +49,50 @@ class [[nodiscard]] Status {
   Status() noexcept = default;
   Status(Status&&) noexcept = default;
   Status& operator=(Status&&) noexcept = default;
-  Status(const Status& other);
-  Status& operator=(const Status& other);
+  /// Where there is no memory for the copy's text, it has the code alone.
+  Status(const Status& other) noexcept;
+  Status& operator=(const Status& other) noexcept;
   ~Status() = default;
 
   /// An error of the given kind; `what` is one sentence with the cause: values, limits, errno
   /// text. `code` must not be ok.
   [[gnu::cold]] static Status error(Code code, std::string what,
                                     const char* file = __builtin_FILE(),
-                                    int line = __builtin_LINE());
+                                    int line = __builtin_LINE()) noexcept;
 
   /// As error(), and names the rank that the caller should look at (the lost peer, say).
   [[gnu::cold]] static Status error_at(WorldRank rank, Code code, std::string what,
                                        const char* file = __builtin_FILE(),
-                                       int line = __builtin_LINE());
+                                       int line = __builtin_LINE()) noexcept;
+
+  /// The error no_memory; without the sentence where there is no memory for that either.
+  [[gnu::cold]] static Status no_memory(std::string_view what, const char* file = __builtin_FILE(),
+                                        int line = __builtin_LINE()) noexcept;
+  /// An error of which the code is all that is known, for where there is no memory to say more.
+  [[gnu::cold]] static Status without_text(Code code) noexcept;
 
   [[nodiscard]] bool ok() const noexcept { return detail_ == nullptr; }
   [[nodiscard]] Code code() const noexcept;
   /// The rank concerned, when there is one.
   [[nodiscard]] std::optional<WorldRank> rank() const noexcept;
   /// The chain of contexts and the sentence, then the hint on a line of its own if there is one.
-  [[nodiscard]] std::string message() const;
+  /// Where there is no memory for it: "no memory".
+  [[nodiscard]] std::string message() const noexcept;
   /// message() with the code before it and the source line of the first detection after it.
-  [[nodiscard]] std::string describe() const;
+  [[nodiscard]] std::string describe() const noexcept;
 
-  /// Puts what was being attempted in front of the message. Does nothing to a success.
-  Status&& context(std::string_view attempt) && {
+  /// Puts what was being attempted in front of the message. Does nothing to a success, nor where
+  /// there is no memory for it; likewise the two below.
+  Status&& context(std::string_view attempt) && noexcept {
     if (detail_) [[unlikely]] {
       prepend(attempt);
     }
     return std::move(*this);
   }
   /// Adds the remedy, printed on a line of its own. The first hint stays; success is unchanged.
-  Status&& hint(std::string_view remedy) &&;
+  Status&& hint(std::string_view remedy) && noexcept;
   /// Names the rank concerned unless one is named already. Does nothing to a success.
-  Status&& at(WorldRank rank) &&;
+  Status&& at(WorldRank rank) && noexcept;
 
   /// Says that this result is deliberately not looked at; the reason is for the reader.
   void ignore(std::string_view reason) const noexcept { static_cast<void>(reason); }
@@ -95,7 +104,9 @@ class [[nodiscard]] Status {
   struct Free {
     [[gnu::cold]] void operator()(Detail* detail) const noexcept;
   };
-  [[gnu::cold]] void prepend(std::string_view attempt);
+  [[gnu::cold]] void prepend(std::string_view attempt) noexcept;
+  static Detail* shared_detail(Code code) noexcept;
+  [[nodiscard]] Detail* copied_detail() const noexcept;
 
   std::unique_ptr<Detail, Free> detail_;
 };

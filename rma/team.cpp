@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
 #include "rma/job.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -27,10 +29,9 @@ template <class Work>
 // Does `work`, which is a wait.
 template <class Work>
 Status recorded(const detail::TeamState& team, detail::Wait wait, std::uint64_t bytes, Work work) {
-  if (team.job().recorder == nullptr) [[likely]] {
-    return work();
-  }
-  return record(team, wait, bytes, work);
+  // What throws is what tells an error.
+  return detail::within_memory(
+      [&] { return team.job().recorder == nullptr ? work() : record(team, wait, bytes, work); });
 }
 
 }  // namespace
@@ -47,9 +48,8 @@ Result<Team> Team::create(Job& job, std::span<const WorldRank> members) {
   detail::JobState& state = job.state();
   TESSERA_RETURN_IF_ERROR(state.check_running());
   const detail::WaitScope wait(state.recorder, detail::Wait::team);
-  TESSERA_ASSIGN_OR_RETURN(
-      auto team, detail::TeamState::create(state, job.shared_state(),
-                                           std::vector<WorldRank>(members.begin(), members.end())));
+  TESSERA_ASSIGN_OR_RETURN(auto team,
+                           detail::TeamState::create(state, job.shared_state(), members));
   return Team(std::move(team));
 }
 
@@ -61,20 +61,24 @@ Result<Team> Team::split(std::int32_t color, std::int32_t key) {
   };
   const Wish mine{color, key, rank().value};
   const detail::WaitScope wait(state_->job().recorder, detail::Wait::team);
+  // Before the others know the wishes, and form teams.
+  std::vector<WorldRank> members;
+  try {
+    members.reserve(static_cast<std::size_t>(size()));
+  } catch (const std::bad_alloc&) {
+    return lack_memory();
+  }
   TESSERA_ASSIGN_OR_RETURN(std::vector<Wish> wishes, allgather_value(mine));
   std::erase_if(wishes, [&](const Wish& each) {
     return color < 0 ? each.place != mine.place : each.color != color;
   });
   std::stable_sort(wishes.begin(), wishes.end(),
                    [](const Wish& a, const Wish& b) { return a.key < b.key; });
-  std::vector<WorldRank> members;
-  members.reserve(wishes.size());
   for (const Wish& each : wishes) {
     members.push_back(world_rank(TeamRank{each.place}));
   }
   detail::JobState& job = state_->job();
-  TESSERA_ASSIGN_OR_RETURN(auto team,
-                           detail::TeamState::create(job, job.self.lock(), std::move(members)));
+  TESSERA_ASSIGN_OR_RETURN(auto team, detail::TeamState::create(job, job.self.lock(), members));
   return Team(std::move(team));
 }
 
@@ -120,6 +124,10 @@ Status Team::reduce(void* elements, std::int64_t count, ElementType type, Reduct
                     TeamRank root) {
   return recorded(*state_, detail::Wait::reduce, bytes_of(count, type),
                   [=, this] { return state_->allreduce(elements, count, type, reduction, &root); });
+}
+
+Status Team::lack_memory() noexcept {
+  return state_->lack_memory();
 }
 
 Status Team::agree(const Status& mine, const Asked& asked) {

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -64,7 +65,9 @@ class Team {
   /// it. A TeamRank is a place in the list. Errors: invalid_argument (an empty list, a rank twice
   /// or outside the job, the caller missing), peer_lost; limit_exceeded (the lowest
   /// member of a node could not connect to the others for want of file descriptors; those that it
-  /// couldn't tell so wait until it leaves the job).
+  /// couldn't tell so wait until it leaves the job); no_memory (a member, which is named, has none
+  /// for the team. Memory to tell the others is kept since the job's start; should even that be
+  /// gone, they wait until it leaves the job).
   static Result<Team> create(Job& job, std::span<const WorldRank> members);
 
   /// Collective on this team. Members that give the same `color` form a team, ordered by `key` and
@@ -82,7 +85,8 @@ class Team {
   /// Collective. Returns when all members have come. What members wrote before is visible to all
   /// after it where it was complete at its target: behind a fence, which Job::barrier includes.
   /// Errors of this and all collectives: peer_lost (a member died), closed (a member has left the
-  /// job), invalid_argument (members called different collectives, or with different sizes).
+  /// job), invalid_argument (members called different collectives, or with different sizes),
+  /// no_memory (a member, which is named, has none for its part).
   Status barrier();
 
   /// Collective. Copies the root's bytes into everybody's.
@@ -118,7 +122,12 @@ class Team {
   }
   template <class T>
   Result<std::vector<T>> allgather_value(const T& value) {
-    std::vector<T> all(static_cast<std::size_t>(size()));
+    std::vector<T> all;
+    try {
+      all.resize(static_cast<std::size_t>(size()));
+    } catch (const std::bad_alloc&) {
+      return lack_memory();
+    }
     if (Status status =
             allgather(std::as_bytes(std::span(&value, 1)), std::as_writable_bytes(std::span(all)));
         !status.ok()) {
@@ -139,6 +148,9 @@ class Team {
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
  private:
+  /// Collective, in place of what the others call.
+  Status lack_memory() noexcept;
+
   std::shared_ptr<detail::TeamState> state_;
 };
 

@@ -18,6 +18,7 @@
 #include "rma/protocol/locate.hpp"
 #include "rma/protocol/plain_word.hpp"
 #include "rma/protocol/remote.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -321,7 +322,8 @@ template <class Action, class... What>
 [[gnu::noinline]] Status checked_transfer(JobState& job, Action action, RemoteAddress at,
                                           What... what) {
   PendingTransfer pending(job, at.rank, true);
-  Status status = transfer(job, action, at, what..., pending);
+  Status status =
+      detail::within_memory([&] { return transfer(job, action, at, what..., pending); });
   Status late = pending.finish();
   return status.ok() ? std::move(late) : std::move(status);
 }
@@ -330,7 +332,8 @@ template <class Action, class... What>
 [[gnu::noinline]] Handle start_checked_transfer(Job& job, Action action, RemoteAddress at,
                                                 What... what) {
   PendingTransfer pending(job.state(), at.rank, false);
-  Status status = transfer(job.state(), action, at, what..., pending);
+  Status status =
+      detail::within_memory([&] { return transfer(job.state(), action, at, what..., pending); });
   Handle handle(std::move(pending).operation());
   if (!handle.has_ended()) {
     job.state().stir();  // what is on its way already needs nobody

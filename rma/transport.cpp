@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rma/engine/node_link.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -15,7 +16,9 @@ Status start_each(const Target& target, Fragments fragments, Completion& done, S
     Target at = target;
     at.offset += each.remote_offset;
     done.begin();
-    if (Status status = start(at, each.local, CopyShape::contiguous(each.bytes)); !status.ok()) {
+    Status status = detail::within_memory(
+        [&] { return start(at, each.local, CopyShape::contiguous(each.bytes)); });
+    if (!status.ok()) {
       done.end(std::move(status));
     }
   }

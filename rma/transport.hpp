@@ -10,7 +10,7 @@
 //
 // The rules that every implementation keeps, and that tests/contract checks on each of them:
 //  1. An operation that returns ok() has called, or will call, Completion::end exactly once, from
-//     any thread; one that returns an error has not and never will.
+//     any thread; one that returns an error, or throws std::bad_alloc, has not and never will.
 //  2. A put or accumulate ends when its source may be reused; a get when its data is here.
 //  3. After fence() all that ended before is visible to every rank that may look.
 //  4. Operations that ended in some order take effect at one target in that order.

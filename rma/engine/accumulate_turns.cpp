@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/lock_set_state.hpp"
 #include "rma/node/arena.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -34,13 +37,19 @@ AccumulateTurns::~AccumulateTurns() {
 }
 
 Status AccumulateTurns::begin(WorldRank target) {
-  return locks_->lock(owner_of(target), 0)
-      .context(fmt::format("waiting for the turn to accumulate to rank {}", target.value));
+  Status begun = locks_->lock(owner_of(target), 0);
+  return begun.ok() ? std::move(begun)
+                    : std::move(begun).context(fmt::format(
+                          "waiting for the turn to accumulate to rank {}", target.value));
 }
 
-Status AccumulateTurns::end(WorldRank target) {
-  return locks_->unlock(owner_of(target), 0)
-      .context(fmt::format("ending the turn to accumulate to rank {}", target.value));
+Status AccumulateTurns::end(WorldRank target) noexcept {
+  return within_memory([&] {
+    Status ended = locks_->unlock(owner_of(target), 0);
+    return ended.ok() ? std::move(ended)
+                      : std::move(ended).context(
+                            fmt::format("ending the turn to accumulate to rank {}", target.value));
+  });
 }
 
 void AccumulateTurns::settle() {
@@ -67,7 +76,11 @@ Result<AccumulateTurns::Buffer> AccumulateTurns::lend() {
 AccumulateTurns::Buffer::~Buffer() {
   if (from_ != nullptr) {
     const std::lock_guard guard(from_->spare_mutex_);
-    from_->spare_.push_back(offset_);
+    try {
+      from_->spare_.push_back(offset_);
+    } catch (const std::bad_alloc&) {
+      from_->arena_.free(offset_, buffer_bytes);
+    }
   }
 }
 

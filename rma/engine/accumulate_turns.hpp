@@ -96,7 +96,7 @@ class AccumulateTurns {
 
   AccumulateTurns(Arena& arena, std::shared_ptr<LockSetState> locks) noexcept;
   Status begin(WorldRank target);
-  Status end(WorldRank target);
+  Status end(WorldRank target) noexcept;
 
   Arena& arena_;
   std::shared_ptr<LockSetState> locks_;  ///< of the world team, one a rank

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include "rma/memory.hpp"
@@ -147,21 +148,30 @@ Result<std::byte*> AddressBook::reserve_foreign(std::uint64_t bytes, RegionId re
         Code::limit_exceeded,
         fmt::format("no {} of address space are left for remote pointers", human_bytes(wanted)));
   }
-  const auto [offset, available] = *gap;
-  foreign_free_.erase(gap);
-  if (available > wanted) {
-    foreign_free_[offset + wanted] = available - wanted;
+  const std::uint64_t offset = gap->first;
+  auto taken = foreign_free_.extract(gap);
+  if (taken.mapped() > wanted) {
+    taken.key() = offset + wanted;
+    taken.mapped() -= wanted;
+    foreign_free_.insert(std::move(taken));
   }
   foreign_->assign(foreign_base_ + offset, wanted, region);
   return foreign_base_ + offset;
 }
 
-void AddressBook::release_foreign(std::byte* from, std::uint64_t bytes) {
+void AddressBook::release_foreign(std::byte* from, std::uint64_t bytes) noexcept {
   const std::lock_guard guard(mutex_);
   const std::uint64_t size = whole_granules(bytes);
   foreign_->assign(from, size, RegionId{0});
   const auto offset = static_cast<std::uint64_t>(from - foreign_base_);
-  auto gap = foreign_free_.emplace(offset, size).first;
+  try {
+    join_gaps_at(foreign_free_.emplace(offset, size).first);
+  } catch (const std::bad_alloc&) {
+    // There are terabytes of addresses.
+  }
+}
+
+void AddressBook::join_gaps_at(std::map<std::uint64_t, std::uint64_t>::iterator gap) noexcept {
   const auto next = std::next(gap);
   if (next != foreign_free_.end() && gap->first + gap->second == next->first) {
     gap->second += next->second;

@@ -73,7 +73,8 @@ class AddressBook {
 
   /// Takes unmapped addresses for slices elsewhere. Errors: limit_exceeded.
   Result<std::byte*> reserve_foreign(std::uint64_t bytes, RegionId region);
-  void release_foreign(std::byte* from, std::uint64_t bytes);
+  /// Where there is no memory to note them they stay taken.
+  void release_foreign(std::byte* from, std::uint64_t bytes) noexcept;
 
   /// The region that `pointer` points into, or number 0.
   [[nodiscard]] RegionId find(const void* pointer) const {
@@ -87,6 +88,7 @@ class AddressBook {
  private:
   explicit AddressBook(std::unique_ptr<GranuleTable> arena) noexcept : arena_(std::move(arena)) {}
   Status make_foreign_range();
+  void join_gaps_at(std::map<std::uint64_t, std::uint64_t>::iterator gap) noexcept;
   [[nodiscard]] RegionId find_beyond_arena(const void* pointer) const;
   [[nodiscard]] RegionId find_elsewhere(const void* pointer) const;
 

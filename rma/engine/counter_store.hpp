@@ -21,14 +21,17 @@ class CounterStore {
   /// Null unless count_regions() was called.
   [[nodiscard]] RegionCounts* regions() const noexcept { return regions_.get(); }
 
-  /// What was done to a peer in one region.
-  void add(WorldRank peer, RegionId region, const KindTallies& tallies);
-  /// One operation, or several, of one kind.
+  /// What was done to a peer in one region. Where there is no memory for the first of a peer's
+  /// counts, those are lost: an operation that was done is no failure.
+  void add(WorldRank peer, RegionId region, const KindTallies& tallies) noexcept;
+  /// One operation, or several, of one kind; likewise.
   void add(WorldRank peer, RegionId region, Op op, const Tally& tally,
-           Form form = Form::contiguous);
+           Form form = Form::contiguous) noexcept;
   [[nodiscard]] Traffic traffic() const;
 
  private:
+  [[nodiscard]] OpTallies* sums_of(WorldRank peer) noexcept;
+
   mutable std::mutex mutex_;
   std::map<WorldRank, OpTallies> by_peer_;
   std::unique_ptr<RegionCounts> regions_;

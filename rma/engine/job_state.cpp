@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rma/engine/region_state.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -153,7 +154,7 @@ Result<Route> JobState::make_route(WorldRank peer) {
       .hint("add tcp to TESSERA_TRANSPORT");
 }
 
-CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const {
+CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const noexcept {
   if (stopped.load(std::memory_order_relaxed)) {
     return nullptr;
   }
@@ -175,7 +176,7 @@ CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const {
              : fill_cached(std::move(epoch), counters, owner, region, found->plain_slice(owner));
 }
 
-CachedSlice* JobState::counting_line(WorldRank owner) const {
+CachedSlice* JobState::counting_line(WorldRank owner) const noexcept {
   CachedSlice* const line = find_cached(regions, owner, no_region);
   return line != nullptr ? line
                          : fill_cached(regions.shared_epoch(), counters, owner, no_region, {});
@@ -294,6 +295,11 @@ Status JobState::fence(const TargetRanks& ranks, RegionId region) {
     }
     return {};
   }
+  return within_memory([&] { return complete_and_fence(ranks, region); },
+                       "this process has no memory for a fence, which may be in vain");
+}
+
+Status JobState::complete_and_fence(const TargetRanks& ranks, RegionId region) {
   const WaitScope wait(recorder, Wait::fence);
   Status first = outstanding.complete_adopted(ranks);
   Status deferred = outstanding.take_deferred_error();
@@ -354,9 +360,16 @@ Status JobState::fence_endpoints(const std::vector<Endpoint*>& endpoints, Region
     if (endpoint->is_fenced(region)) {
       continue;  // with another rank of its node
     }
-    Completion& done = under_way.emplace_back();
-    done.begin();
-    if (Status status = endpoint->start_fence(done); !status.ok()) {
+    const Status begun = within_memory([&]() -> Status {
+      under_way.emplace_back().begin();
+      return {};
+    });
+    if (!begun.ok()) {
+      first = first.ok() ? begun : std::move(first);
+      break;
+    }
+    Completion& done = under_way.back();
+    if (Status status = within_memory([&] { return endpoint->start_fence(done); }); !status.ok()) {
       done.end(std::move(status));
     }
     if (under_way.size() == window) {

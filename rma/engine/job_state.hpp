@@ -6,8 +6,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <shared_mutex>
 #include <unordered_map>
@@ -35,6 +37,29 @@
 
 namespace tessera::rma::detail {
 
+/// Memory that is given back where there is none, so that this rank can tell the others that.
+class MemoryReserve {
+ public:
+  explicit MemoryReserve(std::size_t bytes)
+      : bytes_(bytes), memory_(std::make_unique<std::byte[]>(bytes)) {}
+  void give() noexcept {
+    const std::lock_guard guard(mutex_);
+    memory_.reset();
+  }
+  /// As far as there is memory again.
+  void refill() noexcept {
+    const std::lock_guard guard(mutex_);
+    if (memory_ == nullptr) {
+      memory_.reset(new (std::nothrow) std::byte[bytes_]);
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t bytes_;
+  std::unique_ptr<std::byte[]> memory_;
+};
+
 /// How operations get to one peer.
 struct Route {
   Transport* transport = nullptr;
@@ -50,7 +75,8 @@ class JobState {
         size(bootstrap->size()),
         log(LogLevel::warning, rank),
         nodes(std::move(map)),
-        outstanding(static_cast<std::size_t>(settings.max_outstanding)) {}
+        outstanding(static_cast<std::size_t>(settings.max_outstanding)),
+        reserve(16'384 + static_cast<std::size_t>(size) * bytes_of_member) {}
 
   /// Makes the transports that `settings.transport` names, in that order.
   /// Errors: invalid_argument for a name that no factory has.
@@ -70,13 +96,13 @@ class JobState {
 
   /// The calling thread's line for `owner`'s slice of `region`, filled if it was not; without a
   /// start when the slice is not a plain one that is mapped here. Null when there is no such
-  /// region, and while the thread ends.
+  /// region, while the thread ends, and when there is no memory for its lines.
   [[gnu::always_inline]] CachedSlice* cached_slice(WorldRank owner, RegionId region) const {
     CachedSlice* const line = find_cached(regions, owner, region);
     return line != nullptr ? line : look_up_slice(owner, region);
   }
   /// The line in which operations on `owner` are counted that touch no slice; null as above.
-  [[nodiscard]] CachedSlice* counting_line(WorldRank owner) const;
+  [[nodiscard]] CachedSlice* counting_line(WorldRank owner) const noexcept;
 
   /// Moves non-blocking operations on all transports; returns how many ended.
   int progress();
@@ -131,6 +157,10 @@ class JobState {
   std::unique_ptr<ProfileSession> profile;  ///< null in jobs that are not profiled
   Recorder* recorder = nullptr;             ///< the profile's
   Outstanding outstanding;
+  /// What handles have for which there was no memory.
+  std::shared_ptr<Operation> without_memory =
+      std::make_shared<Operation>(*this, Operation::WithoutMemory());
+  MemoryReserve reserve;  ///< for a team of all ranks
   Team world_team;
   std::unique_ptr<AccumulateTurns> accumulate_turns;  ///< null where agents accumulate
   std::atomic<bool> stopped{false};
@@ -140,12 +170,15 @@ class JobState {
   std::unordered_map<const void*, std::uint64_t> local_memory;  ///< address → bytes
 
  private:
+  static constexpr std::size_t bytes_of_member = 128;  ///< that a rank keeps of a team, at most
+
   TransportContext transport_context();
   [[nodiscard]] std::vector<Endpoint*> endpoints_to_fence(const TargetRanks& ranks,
                                                           RegionId region);
+  Status complete_and_fence(const TargetRanks& ranks, RegionId region);
   Status fence_endpoints(const std::vector<Endpoint*>& endpoints, RegionId region);
   Result<Route> make_route(WorldRank peer);
-  CachedSlice* look_up_slice(WorldRank owner, RegionId region) const;
+  CachedSlice* look_up_slice(WorldRank owner, RegionId region) const noexcept;
 
   std::shared_mutex routes_mutex_;
   std::atomic<bool> has_routes_to_fence_{false};

@@ -32,7 +32,7 @@ std::size_t pieces_of(std::size_t bytes, std::size_t piece_bytes) {
 // Goes over the pieces of blocks, in the order in which they travel.
 class PieceWalk {
  public:
-  PieceWalk(const Lanes::Blocks& blocks, std::size_t piece_bytes)
+  PieceWalk(Lanes::Blocks blocks, std::size_t piece_bytes)
       : blocks_(blocks), piece_bytes_(piece_bytes) {
     for (const std::span<std::byte> block : blocks) {
       left_ += pieces_of(block.size(), piece_bytes);
@@ -53,7 +53,7 @@ class PieceWalk {
   }
 
  private:
-  const Lanes::Blocks& blocks_;
+  Lanes::Blocks blocks_;
   std::size_t piece_bytes_;
   std::size_t block_ = 0;
   std::size_t at_ = 0;  // in that block
@@ -62,12 +62,9 @@ class PieceWalk {
 
 }  // namespace
 
-Lanes::Lanes(Surroundings surroundings, LaneShape shape, std::byte* own,
-             std::vector<RegionId> memory_of)
+Lanes::Lanes(Surroundings surroundings)
     : around_(std::move(surroundings)),
-      shape_(shape),
-      own_(own),
-      memory_of_(std::move(memory_of)),
+      memory_of_(static_cast<std::size_t>(around_.nodes.count())),
       ahead_(distances_ahead(around_.nodes)) {
   for (const std::int32_t distance : ahead_) {
     partners_.push_back({.index = (around_.nodes.own() + distance) % around_.nodes.count()});
@@ -123,9 +120,11 @@ LaneHead& Lanes::head(std::int32_t from) const noexcept {
 Status Lanes::deliver(const Partner& to, std::uint64_t offset, std::span<const std::byte> bytes,
                       std::uint64_t counter, std::uint64_t value) {
   const std::uint64_t lane = lane_start(to.index, around_.nodes.own());
-  return around_.link.deliver(around_.nodes.node(to.index),
-                              memory_of_[static_cast<std::size_t>(to.index)], lane + offset, bytes,
-                              lane + counter, value);
+  return insist([&] {
+    return around_.link.deliver(around_.nodes.node(to.index),
+                                memory_of_[static_cast<std::size_t>(to.index)], lane + offset,
+                                bytes, lane + counter, value);
+  });
 }
 
 std::uint32_t Lanes::await(std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
@@ -232,11 +231,11 @@ std::uint32_t Lanes::exchange(const Exchange& both, const Use& use) {
 }
 
 std::uint32_t Lanes::send(std::int32_t to, std::span<std::byte> out) {
-  return exchange({.to = to, .out = {out}, .from = to}, {});
+  return exchange({.to = to, .out = Blocks(&out, 1), .from = to}, {});
 }
 
 std::uint32_t Lanes::receive(std::int32_t from, std::span<std::byte> in, const Use& use) {
-  return exchange({.to = from, .from = from, .in = {in}}, use);
+  return exchange({.to = from, .from = from, .in = Blocks(&in, 1)}, use);
 }
 
 void Lanes::poison(std::uint32_t word) {

@@ -67,10 +67,17 @@ class Lanes {
     Explain explain;
   };
 
-  /// `own` is this node's memory of lanes, null for who doesn't lead; `memory_of` names that of
-  /// each node, by its index in the team.
-  Lanes(Surroundings surroundings, LaneShape shape, std::byte* own,
-        std::vector<RegionId> memory_of);
+  /// Takes all memory that lanes ever need in this process. They can be used behind place().
+  explicit Lanes(Surroundings surroundings);
+  /// The memory of lanes of a node, by its index in the team.
+  void name_memory(std::int32_t index, RegionId memory) noexcept {
+    memory_of_[static_cast<std::size_t>(index)] = memory;
+  }
+  /// Where this node's are, in the memory that was named; null for who doesn't lead.
+  void place(LaneShape shape, std::byte* own) noexcept {
+    shape_ = shape;
+    own_ = own;
+  }
 
   /// Bytes of a node's lanes.
   [[nodiscard]] static std::size_t bytes(const TeamNodes& nodes, LaneShape shape);
@@ -94,7 +101,7 @@ class Lanes {
   void use_up(std::int32_t from, std::size_t to_come);
 
   /// Blocks of memory that travel one behind the other, each cut into pieces of its own.
-  using Blocks = std::vector<std::span<std::byte>>;
+  using Blocks = std::span<const std::span<std::byte>>;
 
   /// Sends all of `out` to one partner while what the other one sends for `in` is used.
   struct Exchange {
@@ -137,7 +144,7 @@ class Lanes {
 
   Surroundings around_;
   LaneShape shape_;
-  std::byte* own_;
+  std::byte* own_ = nullptr;
   std::vector<RegionId> memory_of_;
   std::vector<std::int32_t>
       ahead_;                      ///< how far partners are ahead, ascending: as lanes are numbered

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <new>
 #include <optional>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/long_wait.hpp"
 #include "rma/engine/slice_cache.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -35,26 +37,52 @@ LockSetState::LockSetState(Team& team, Use use)
 Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int64_t count,
                                                            Use use) {
   constexpr std::int64_t most = 1LL << 32;
-  const Status mine =
-      count < 0 || count > most
-          ? Status::error(Code::invalid_argument, fmt::format("{} locks cannot be made", count))
-          : Status();
+  const Status mine = within_memory([&] {
+    return count < 0 || count > most ? Status::error(Code::invalid_argument,
+                                                     fmt::format("{} locks cannot be made", count))
+                                     : Status();
+  });
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
-  std::shared_ptr<LockSetState> state(new LockSetState(team, use));
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::int64_t> counts, team.allgather_value(count));
-  TESSERA_RETURN_IF_ERROR(state->make_locks(counts));
-  return state;
+  return team.state().do_together([&]() -> Result<std::shared_ptr<LockSetState>> {
+    std::shared_ptr<LockSetState> state(new LockSetState(team, use));
+    TESSERA_ASSIGN_OR_RETURN(const std::vector<std::int64_t> counts, team.allgather_value(count));
+    TESSERA_RETURN_IF_ERROR(state->make_locks(counts));
+    return state;
+  });
 }
 
+// All memory before the last meeting, behind which the others have their locks.
 Status LockSetState::make_locks(const std::vector<std::int64_t>& counts) {
   const bool is_maker = team_.state().order() == 0;
-  Result<Offer> made = is_maker ? make_own(counts) : Result<Offer>(Offer());
-  TESSERA_RETURN_IF_ERROR(team_.agree(made.status()));
-  own_ = *made;
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<Offer> offers, team_.allgather_value(own_));
-  find_owners(counts, offers);
-  is_made_ = true;
-  return {};
+  std::vector<NodesLocks> by_node;
+  Result<Offer> made = within_memory([&]() -> Result<Offer> {
+    by_node.resize(static_cast<std::size_t>(team_.state().job().nodes.count()));
+    owners_.reserve(counts.size());
+    return is_maker ? make_own(counts) : Result<Offer>(Offer());
+  });
+  own_ = made.ok() ? *made : Offer();
+  Status all = team_.agree(made.status());
+  if (all.ok()) {
+    const auto offers = team_.allgather_value(own_);
+    all = offers.status();
+    if (all.ok()) {
+      find_owners(counts, *offers, by_node);
+    }
+  }
+  if (!all.ok()) {
+    give_back();
+  }
+  is_made_ = all.ok();
+  return all;
+}
+
+void LockSetState::give_back() noexcept {
+  if (own_.memory.value != 0) {
+    team_.state().job().link->withdraw(own_.memory);
+  }
+  if (own_.offset != 0) {
+    node_.arena().free(own_.offset, bytes_);
+  }
 }
 
 // The locks of all members on this node.
@@ -100,13 +128,9 @@ Status LockSetState::back_and_publish(Offer& offer, std::uint32_t capacity) cons
 
 // On each node the members' locks follow each other in team order, in the memory of the first.
 void LockSetState::find_owners(const std::vector<std::int64_t>& counts,
-                               const std::vector<Offer>& offers) {
+                               const std::vector<Offer>& offers,
+                               std::vector<NodesLocks>& by_node) noexcept {
   const NodeMap& nodes = team_.state().job().nodes;
-  struct NodesLocks {
-    const Offer* offer = nullptr;
-    std::uint64_t used = 0;
-  };
-  std::vector<NodesLocks> by_node(static_cast<std::size_t>(nodes.count()));
   for (std::size_t member = 0; member < counts.size(); ++member) {
     const WorldRank rank = team_.members()[member];
     const bool is_here = node_.place_of(rank) >= 0;
@@ -128,14 +152,9 @@ Status LockSetState::free() {
     return Status::error(Code::closed, "the locks are the parent's of this process");
   }
   const WaitScope wait(team_.state().job().recorder, Wait::memory);
-  Status done = wait_for_unlocks();
+  Status done = within_memory([&] { return wait_for_unlocks(); });
   TESSERA_RETURN_IF_ERROR(team_.barrier());
-  if (own_.memory.value != 0) {
-    team_.state().job().link->withdraw(own_.memory);
-  }
-  if (own_.offset != 0) {
-    node_.arena().free(own_.offset, bytes_);
-  }
+  give_back();
   return done;
 }
 
@@ -145,7 +164,7 @@ Status LockSetState::wait_for_unlocks() {
   const std::lock_guard guard(elsewhere_mutex_);
   Status first;
   for (const NodeId node : used_nodes_) {
-    Status asked = job.link->fate_of(job.nodes.ranks_of(node).front()).status();
+    Status asked = job.link->fate_of(job.nodes.first_rank_of(node)).status();
     first = first.ok() ? std::move(asked) : std::move(first);
   }
   used_nodes_.clear();
@@ -218,7 +237,8 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
     });
   };
   int dead_place = 0;
-  const auto outcome = wanted.wait_in_turn(node_, dead_place, look);
+  // This rank is in the queue already: it must come to its turn, with memory or without.
+  const auto outcome = wanted.wait_in_turn(node_, dead_place, std::cref(look));
   return outcome == QueueLock::Outcome::acquired
              ? Status()
              : holder_gone(owner, index, lock_outcome_of(node_, outcome, dead_place));
@@ -229,25 +249,35 @@ Status LockSetState::lock_elsewhere(TeamRank owner, const OwnersLocks& locks, st
   const NodeId node = job.nodes.node_of(team_.world_rank(owner));
   const WaitScope wait(job.recorder, Wait::lock, team_.world_rank(owner));
   LongWait long_wait;
+  Held held = to_be_held(owner, index, node);
   const auto look = [&] {
     tell_if_long(long_wait, job.log, [&] {
       return describe(owner, index,
                       is_held_elsewhere(owner, index) ? std::optional(job.rank) : std::nullopt);
     });
   };
-  TESSERA_ASSIGN_OR_RETURN(const LockOutcome outcome,
-                           job.link->lock(node, locks.memory, locks.offset_of(index), look));
+  TESSERA_ASSIGN_OR_RETURN(
+      const LockOutcome outcome,
+      job.link->lock(node, locks.memory, locks.offset_of(index), std::cref(look)));
   if (!outcome.is_acquired) {
     return holder_gone(owner, index, outcome);
   }
-  note_held_elsewhere(owner, index, node);
+  note(held);
   return {};
 }
 
-void LockSetState::note_held_elsewhere(TeamRank owner, std::int64_t index, NodeId node) {
+// Before the lock is asked for: there must be memory to give it back.
+LockSetState::Held LockSetState::to_be_held(TeamRank owner, std::int64_t index, NodeId node) {
+  Held held;
+  held.lock.emplace(owner.value, index);
+  held.node.insert(node);
+  return held;
+}
+
+void LockSetState::note(Held& held) noexcept {
   const std::lock_guard guard(elsewhere_mutex_);
-  held_elsewhere_.emplace(owner.value, index);
-  used_nodes_.insert(node);
+  held_elsewhere_.merge(held.lock);
+  used_nodes_.merge(held.node);
 }
 
 bool LockSetState::is_held_elsewhere(TeamRank owner, std::int64_t index) {
@@ -277,6 +307,7 @@ Result<bool> LockSetState::try_lock(TeamRank owner, std::int64_t index) {
   count_lock(job, rank);
   const NodeId node = job.nodes.node_of(rank);
   const bool is_here = locks->memory.value == 0;
+  Held held = is_here ? Held() : to_be_held(owner, index, node);
   TESSERA_ASSIGN_OR_RETURN(const LockOutcome outcome,
                            is_here
                                ? try_lock_here(*locks, index)
@@ -287,9 +318,7 @@ Result<bool> LockSetState::try_lock(TeamRank owner, std::int64_t index) {
   if (!outcome.is_acquired) {
     return holder_gone(owner, index, outcome);
   }
-  if (!is_here) {
-    note_held_elsewhere(owner, index, node);
-  }
+  note(held);
   return true;
 }
 
@@ -316,15 +345,24 @@ Status LockSetState::unlock(TeamRank owner, std::int64_t index) {
 
 Status LockSetState::unlock_elsewhere(TeamRank owner, const OwnersLocks& locks,
                                       std::int64_t index) {
+  decltype(held_elsewhere_)::node_type held;
   {
     const std::lock_guard guard(elsewhere_mutex_);
-    if (held_elsewhere_.erase({owner.value, index}) == 0) {
-      return not_held(owner, index);
-    }
+    held = held_elsewhere_.extract({owner.value, index});
+  }
+  if (held.empty()) {
+    return not_held(owner, index);
   }
   JobState& job = team_.state().job();
-  return job.link->unlock(job.nodes.node_of(team_.world_rank(owner)), locks.memory,
-                          locks.offset_of(index));
+  Status unlocked = insist([&] {
+    return job.link->unlock(job.nodes.node_of(team_.world_rank(owner)), locks.memory,
+                            locks.offset_of(index));
+  });
+  if (!unlocked.ok() && is_own_lack(unlocked)) {  // nothing was sent: it is held as before
+    const std::lock_guard guard(elsewhere_mutex_);
+    held_elsewhere_.insert(std::move(held));
+  }
+  return unlocked;
 }
 
 Status LockSetState::holder_gone(TeamRank owner, std::int64_t index,

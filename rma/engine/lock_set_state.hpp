@@ -67,13 +67,26 @@ class LockSetState {
   Status make_locks(const std::vector<std::int64_t>& counts);
   Result<Offer> make_own(const std::vector<std::int64_t>& counts);
   Status back_and_publish(Offer& offer, std::uint32_t capacity) const;
-  void find_owners(const std::vector<std::int64_t>& counts, const std::vector<Offer>& offers);
+  /// While owners are found: the locks of a node, and how many of them are others' already.
+  struct NodesLocks {
+    const Offer* offer = nullptr;
+    std::uint64_t used = 0;
+  };
+  void find_owners(const std::vector<std::int64_t>& counts, const std::vector<Offer>& offers,
+                   std::vector<NodesLocks>& by_node) noexcept;
+  void give_back() noexcept;
   /// The owner's locks if it has such a lock, else null: missing() says why.
   [[nodiscard]] const OwnersLocks* find(TeamRank owner, std::int64_t index) const noexcept;
   [[nodiscard]] QueueLock& lock_here(const OwnersLocks& locks, std::int64_t index) const noexcept;
   [[nodiscard]] Status missing(TeamRank owner, std::int64_t index) const;
   Result<LockOutcome> try_lock_here(const OwnersLocks& locks, std::int64_t index) const;
-  void note_held_elsewhere(TeamRank owner, std::int64_t index, NodeId node);
+  /// What is noted of a lock elsewhere that this rank holds.
+  struct Held {
+    std::set<std::pair<std::int32_t, std::int64_t>> lock;
+    std::set<NodeId> node;
+  };
+  static Held to_be_held(TeamRank owner, std::int64_t index, NodeId node);
+  void note(Held& held) noexcept;
   Status wait_for_lock(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   Status lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   Status unlock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);

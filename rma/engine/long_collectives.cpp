@@ -2,9 +2,10 @@
 #include "rma/engine/long_collectives.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
-#include <vector>
+#include <limits>
 
 #include "rma/engine/reduce.hpp"
 
@@ -31,23 +32,37 @@ struct Halving {
   Range given;
 };
 
+// Without memory of the heap: others wait for who takes part.
+class Halvings {
+ public:
+  [[nodiscard]] std::span<const Halving> steps() const noexcept {
+    return std::span(steps_).first(count_);
+  }
+  void add(const Halving& step) noexcept { steps_[count_++] = step; }
+
+ private:
+  static constexpr std::size_t most = std::numeric_limits<std::int32_t>::digits;
+  std::array<Halving, most> steps_;
+  std::size_t count_ = 0;
+};
+
 // In the first halving each node meets the one half of all away, and so on down to the one two
 // away: all of these are partners, as they are powers of two away. Ranges are cut at whole
 // elements.
-std::vector<Halving> plan_halvings(std::int32_t own, std::int32_t nodes, std::size_t bytes,
-                                   std::size_t element) {
-  std::vector<Halving> plan;
+Halvings plan_halvings(std::int32_t own, std::int32_t nodes, std::size_t bytes,
+                       std::size_t element) noexcept {
+  Halvings plan;
   Range range{0, bytes};
   for (std::int32_t away = nodes / 2; away > 1; away /= 2) {
     const std::size_t middle = range.lo + range.bytes() / element / 2 * element;
     const Range lower{range.lo, middle};
     const Range upper{middle, range.hi};
     const bool is_lower = (own & away) == 0;
-    plan.push_back({.partner = own ^ away,
-                    .is_lower = is_lower,
-                    .kept = is_lower ? lower : upper,
-                    .given = is_lower ? upper : lower});
-    range = plan.back().kept;
+    plan.add({.partner = own ^ away,
+              .is_lower = is_lower,
+              .kept = is_lower ? lower : upper,
+              .given = is_lower ? upper : lower});
+    range = plan.steps().back().kept;
   }
   return plan;
 }
@@ -64,9 +79,10 @@ class Allreduce {
   std::uint32_t run(std::int32_t own, std::int32_t count);
 
  private:
-  std::uint32_t scatter(const std::vector<Halving>& plan);
+  std::uint32_t scatter(std::span<const Halving> plan);
   std::uint32_t swap(std::int32_t neighbour, bool is_lower, Range range);
-  std::uint32_t gather(const std::vector<Halving>& plan);
+  std::uint32_t gather(std::span<const Halving> plan);
+  std::uint32_t exchange(std::int32_t partner, Range out, Range in, const Lanes::Use& use);
   [[nodiscard]] std::span<std::byte> part(Range range) const {
     return data_.subspan(range.lo, range.bytes());
   }
@@ -88,14 +104,21 @@ class Allreduce {
   Reduction reduction_;
 };
 
-std::uint32_t Allreduce::scatter(const std::vector<Halving>& plan) {
+std::uint32_t Allreduce::exchange(std::int32_t partner, Range out, Range in,
+                                  const Lanes::Use& use) {
+  const std::span<std::byte> sent = part(out);
+  const std::span<std::byte> received = part(in);
+  return lanes_.exchange({.to = partner,
+                          .out = Lanes::Blocks(&sent, 1),
+                          .from = partner,
+                          .in = Lanes::Blocks(&received, 1)},
+                         use);
+}
+
+std::uint32_t Allreduce::scatter(std::span<const Halving> plan) {
   std::uint32_t word = 0;
   for (auto step = plan.begin(); step != plan.end() && word == 0; ++step) {
-    word = lanes_.exchange({.to = step->partner,
-                            .out = {part(step->given)},
-                            .from = step->partner,
-                            .in = {part(step->kept)}},
-                           combining(step->is_lower));
+    word = exchange(step->partner, step->given, step->kept, combining(step->is_lower));
   }
   return word;
 }
@@ -103,19 +126,13 @@ std::uint32_t Allreduce::scatter(const std::vector<Halving>& plan) {
 // In place of a last halving and its doubling: as many bytes, and one message's time less. Both
 // find the same bits. What is overwritten was sent before.
 std::uint32_t Allreduce::swap(std::int32_t neighbour, bool is_lower, Range range) {
-  return lanes_.exchange(
-      {.to = neighbour, .out = {part(range)}, .from = neighbour, .in = {part(range)}},
-      combining(is_lower));
+  return exchange(neighbour, range, range, combining(is_lower));
 }
 
-std::uint32_t Allreduce::gather(const std::vector<Halving>& plan) {
+std::uint32_t Allreduce::gather(std::span<const Halving> plan) {
   std::uint32_t word = 0;
   for (auto step = plan.rbegin(); step != plan.rend() && word == 0; ++step) {
-    word = lanes_.exchange({.to = step->partner,
-                            .out = {part(step->kept)},
-                            .from = step->partner,
-                            .in = {part(step->given)}},
-                           write);
+    word = exchange(step->partner, step->kept, step->given, write);
   }
   return word;
 }
@@ -130,7 +147,8 @@ std::uint32_t Allreduce::run(std::int32_t own, std::int32_t count) {
     return word != 0 ? word : lanes_.receive(own - power, data_, write);
   }
   const bool has_folded = own + power < count;
-  const std::vector<Halving> plan = plan_halvings(own, power, data_.size(), size_of(type_));
+  const Halvings halvings = plan_halvings(own, power, data_.size(), size_of(type_));
+  const std::span<const Halving> plan = halvings.steps();
   std::uint32_t word = has_folded ? lanes_.receive(own + power, data_, combining(true)) : 0;
   word = word != 0 ? word : scatter(plan);
   word = word != 0 ? word : swap(own ^ 1, (own & 1) == 0, plan.empty() ? all : plan.back().kept);
@@ -176,20 +194,13 @@ std::uint32_t broadcast_by_binomial_tree(Lanes& lanes, const TeamNodes& nodes, s
 
 // Each node sends the next one its own block first, and then those that it gets from the one
 // before, up to that of the node behind the next one, piece by piece (a pipelined ring).
-std::uint32_t allgather_by_ring(Lanes& lanes, const TeamNodes& nodes,
-                                std::span<const std::span<std::byte>> blocks) {
-  Lanes::Exchange ring{.to = nodes.receiver(0), .from = nodes.sender(0), .passes_on = true};
-  for (std::int32_t distance = 0; distance < nodes.count(); ++distance) {
-    const std::int32_t index = (nodes.own() - distance + nodes.count()) % nodes.count();
-    const std::span<std::byte> block = blocks[static_cast<std::size_t>(index)];
-    if (distance > 0) {
-      ring.in.push_back(block);
-    }
-    if (distance + 1 < nodes.count()) {
-      ring.out.push_back(block);
-    }
-  }
-  return lanes.exchange(ring, write);
+std::uint32_t allgather_by_ring(Lanes& lanes, const TeamNodes& nodes, Lanes::Blocks blocks) {
+  return lanes.exchange({.to = nodes.receiver(0),
+                         .out = blocks.first(blocks.size() - 1),
+                         .from = nodes.sender(0),
+                         .in = blocks.subspan(1),
+                         .passes_on = true},
+                        write);
 }
 
 // Reduce-scatter by recursive halving, then allgather by recursive doubling (Rabenseifner 2004).

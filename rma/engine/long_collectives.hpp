@@ -26,9 +26,9 @@ namespace tessera::rma::detail {
 std::uint32_t broadcast_by_binomial_tree(Lanes& lanes, const TeamNodes& nodes, std::int32_t root,
                                          std::span<std::byte> data);
 
-/// What each node has in its block, of any size but none, to all; the blocks by the nodes' index.
-std::uint32_t allgather_by_ring(Lanes& lanes, const TeamNodes& nodes,
-                                std::span<const std::span<std::byte>> blocks);
+/// What each node has in its block, of any size but none, to all. The blocks as they come: this
+/// node's, that of the one before it, and so on around.
+std::uint32_t allgather_by_ring(Lanes& lanes, const TeamNodes& nodes, Lanes::Blocks blocks);
 
 /// All nodes' elements combined, the same bits everywhere. Requires: whole elements, aligned.
 std::uint32_t allreduce_by_halving_and_doubling(Lanes& lanes, const TeamNodes& nodes,

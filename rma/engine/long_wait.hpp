@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <new>
 
 #include "rma/log.hpp"
 
@@ -32,12 +33,17 @@ class LongWait {
 };
 
 /// To be called now and then in a wait: says that it "has waited 5 s " and what `describe()`
-/// returns, when that is due and anybody reads it.
+/// returns, when that is due, anybody reads it and there is memory for it.
 template <class Describe>
-void tell_if_long(LongWait& wait, Log& log, Describe&& describe) {
+void tell_if_long(LongWait& wait, Log& log, Describe&& describe) noexcept {
   const auto now = LongWait::Clock::now();
-  if (wait.is_due(now) && log.wants(LogLevel::info)) {
+  if (!wait.is_due(now) || !log.wants(LogLevel::info)) {
+    return;
+  }
+  try {
     log.info(fmt::format("has waited {} s {}", wait.length(now).count(), describe()));
+  } catch (const std::bad_alloc&) {
+    // It is told when the next time is due.
   }
 }
 

@@ -10,10 +10,12 @@
 // Threads: all functions may be called from any thread of the rank.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <thread>
 
 #include "rma/engine/lock_outcome.hpp"
 #include "rma/node/node_memory.hpp"
@@ -29,6 +31,21 @@ enum class Fate : std::uint8_t { here, left, died };
 /// Whether an error of a connection is that this process has no descriptor or memory for it.
 inline bool is_own_lack(const Status& error) {
   return error.code() == Code::limit_exceeded || error.code() == Code::no_memory;
+}
+
+/// What act() returns; while that is an own lack, for a while, it is called again: others of this
+/// process may give back what it lacks.
+template <class Act>
+Status insist(const Act& act) {
+  constexpr std::chrono::milliseconds pause{10};
+  constexpr std::chrono::seconds patience{2};
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  Status status = act();
+  while (!status.ok() && is_own_lack(status) && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(pause);
+    status = act();
+  }
+  return status;
 }
 
 /// Memory of a node that other nodes are told of.

@@ -42,12 +42,20 @@ NodeId NodeMap::node_of(WorldRank rank) const noexcept {
   return std::prev(behind)->node;
 }
 
-std::vector<WorldRank> NodeMap::ranks_of(NodeId node) const {
-  auto each = std::lower_bound(
+// From the first of its runs on.
+std::vector<std::uint32_t>::const_iterator NodeMap::runs_of(NodeId node) const noexcept {
+  return std::lower_bound(
       by_node_.begin(), by_node_.end(), node,
       [this](std::uint32_t place, NodeId wanted) { return runs_[place].node < wanted; });
+}
+
+WorldRank NodeMap::first_rank_of(NodeId node) const noexcept {
+  return WorldRank{runs_[*runs_of(node)].first};
+}
+
+std::vector<WorldRank> NodeMap::ranks_of(NodeId node) const {
   std::vector<WorldRank> ranks;
-  for (; each != by_node_.end() && runs_[*each].node == node; ++each) {
+  for (auto each = runs_of(node); each != by_node_.end() && runs_[*each].node == node; ++each) {
     for (std::int32_t rank = runs_[*each].first; rank < runs_[*each].end; ++rank) {
       ranks.push_back(WorldRank{rank});
     }

@@ -22,6 +22,8 @@ class NodeMap {
   [[nodiscard]] NodeId node_of(WorldRank rank) const noexcept;
   /// The ranks of a node, ascending. Cost: O(log runs), and what it returns.
   [[nodiscard]] std::vector<WorldRank> ranks_of(NodeId node) const;
+  /// The lowest of them. Cost: O(log runs).
+  [[nodiscard]] WorldRank first_rank_of(NodeId node) const noexcept;
 
  private:
   struct Run {
@@ -29,6 +31,7 @@ class NodeMap {
     std::int32_t end = 0;
     NodeId node;
   };
+  [[nodiscard]] std::vector<std::uint32_t>::const_iterator runs_of(NodeId node) const noexcept;
   std::vector<Run> runs_;               ///< by rank
   std::vector<std::uint32_t> by_node_;  ///< places in runs_, by node, then by rank
   std::int32_t count_ = 0;

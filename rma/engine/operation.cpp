@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
@@ -24,6 +25,20 @@ bool has_ended_well(Operation& operation) {
   operation.completion().begin();
   operation.completion().end(std::move(error));
   return false;
+}
+
+// Makes room for as many more, and more than that, so that not each addition copies all.
+bool has_room_for(std::vector<std::shared_ptr<Operation>>& list, std::size_t more) noexcept {
+  const std::size_t needed = list.size() + more;
+  if (needed <= list.capacity()) {
+    return true;
+  }
+  try {
+    list.reserve(std::max(needed, 2 * list.capacity()));
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 // A program may start operations for hours before it fences. Looks at all of them, but no sooner
@@ -54,18 +69,36 @@ bool Operation::has_ended() const {
                                            [](const auto& each) { return each->has_ended(); });
 }
 
-void Operation::collect(std::shared_ptr<Operation> other) {
+void Operation::collect(std::shared_ptr<Operation> other) noexcept {
+  if (other->is_without_memory()) {
+    note_error(other->wait());
+    return;
+  }
   std::vector<std::shared_ptr<Operation>> others = std::exchange(other->collected_, {});
   if (others.size() > collected_.size()) {
     collected_.swap(others);
+  }
+  if (!has_room_for(collected_, others.size() + 1)) {
+    note_error(other->wait());
+    for (const auto& each : others) {
+      note_error(each->wait());
+    }
+    return;
   }
   collected_.push_back(std::move(other));
   std::move(others.begin(), others.end(), std::back_inserter(collected_));
 }
 
+// As that of one more part of this operation.
+void Operation::note_error(Status error) noexcept {
+  completion_.begin();
+  completion_.end(std::move(error));
+}
+
 bool Operation::concerns(const TargetRanks& ranks) const {
-  return ranks.has(peer_) || std::any_of(collected_.begin(), collected_.end(),
-                                         [&](const auto& each) { return each->concerns(ranks); });
+  return is_without_memory_ || ranks.has(peer_) ||
+         std::any_of(collected_.begin(), collected_.end(),
+                     [&](const auto& each) { return each->concerns(ranks); });
 }
 
 void Operation::wait_for_own() {
@@ -81,6 +114,9 @@ void Operation::wait_for_all() {
 }
 
 Status Operation::wait() {
+  if (is_without_memory_) {
+    return Status::no_memory("this process has no memory for an operation");
+  }
   wait_for_own();
   Status first = completion_.take_error();
   for (const auto& each : collected_) {
@@ -123,11 +159,25 @@ void Outstanding::add(const std::shared_ptr<Operation>& operation) {
   }
 }
 
-void Outstanding::adopt(std::shared_ptr<Operation> operation) {
+void Outstanding::adopt(const std::shared_ptr<Operation>& operation) noexcept {
+  if (keep_adopted(operation)) {
+    return;
+  }
+  if (Status error = operation->wait(); !error.ok()) {
+    defer_error(std::move(error));
+  }
+}
+
+bool Outstanding::keep_adopted(const std::shared_ptr<Operation>& operation) noexcept {
   const std::lock_guard guard(mutex_);
-  make_room(adopted_);
-  adopted_.push_back(std::move(operation));
+  try {
+    make_room(adopted_);
+    adopted_.push_back(operation);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   note_what_concerns_fences();
+  return true;
 }
 
 // All stay in the list until they have ended: another thread that comes meanwhile waits for them,

@@ -50,6 +50,12 @@ class Operation {
  public:
   Operation(JobState& job, WorldRank peer) : job_(job), peer_(peer) {}
 
+  /// What stands for all operations for which there was no memory: nothing is started and nothing
+  /// kept, and each wait() returns no_memory.
+  struct WithoutMemory {};
+  Operation(JobState& job, WithoutMemory /*unused*/) : job_(job), is_without_memory_(true) {}
+  [[nodiscard]] bool is_without_memory() const noexcept { return is_without_memory_; }
+
   [[nodiscard]] Completion& completion() noexcept { return completion_; }
   [[nodiscard]] WorldRank peer() const noexcept { return peer_; }
   [[nodiscard]] JobState& job() const noexcept { return job_; }
@@ -70,12 +76,16 @@ class Operation {
   [[nodiscard]] bool concerns(const TargetRanks& ranks) const;
 
   /// Takes what the other has collected, too, so that chains of handles become lists: in all a
-  /// step or two for each operation, in whatever order handles collect each other.
-  void collect(std::shared_ptr<Operation> other);
+  /// step or two for each operation, in whatever order handles collect each other. Where there is
+  /// no memory for that, waits for what it was to take. Requires: !is_without_memory().
+  void collect(std::shared_ptr<Operation> other) noexcept;
 
  private:
+  void note_error(Status error) noexcept;
+
   JobState& job_;
   WorldRank peer_;
+  bool is_without_memory_ = false;
   Completion completion_{true};
   std::vector<std::shared_ptr<Operation>> collected_;
 };
@@ -91,8 +101,9 @@ class Outstanding {
   /// Notes that `operation` starts; waits for the oldest ones while there are `limit` already.
   void add(const std::shared_ptr<Operation>& operation);
 
-  /// Takes an operation whose handle was detached or dropped.
-  void adopt(std::shared_ptr<Operation> operation);
+  /// Takes an operation whose handle was detached or dropped; waits for it where there is no memory
+  /// to remember it.
+  void adopt(const std::shared_ptr<Operation>& operation) noexcept;
   /// Waits for adopted operations to such ranks; returns the first error. A collection with parts
   /// to several ranks is completed as a whole with any of them.
   Status complete_adopted(const TargetRanks& ranks);
@@ -107,6 +118,7 @@ class Outstanding {
 
  private:
   std::shared_ptr<Operation> add_unless_full(const std::shared_ptr<Operation>& operation);
+  bool keep_adopted(const std::shared_ptr<Operation>& operation) noexcept;
   void forget_ended();
   std::vector<std::shared_ptr<Operation>> adopted_to(const TargetRanks& ranks);
   /// Those that have ended; returns the first error.

@@ -11,6 +11,7 @@
 
 #include "rma/engine/job_state.hpp"
 #include "rma/memory.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 
@@ -63,15 +64,19 @@ Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Offer> offers, team_.allgather_value(mine));
   id_.value = offers[0].id;
   if (id_.value == 0) {
-    return Status::error(Code::limit_exceeded, "the numbers of regions are used up");
+    return within_memory([&]() -> Status {
+      return Status::error(Code::limit_exceeded, "the numbers of regions are used up");
+    });
   }
   for (std::size_t i = 0; i < offers.size(); ++i) {
     largest_bytes_ = std::max<std::size_t>(largest_bytes_, offers[i].bytes);
     if (!offers[i].same_options(offers[0])) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("rank {} gave other region options than rank {}",
-                                       team_.members()[i].value, team_.members()[0].value))
-          .hint("all members must give the same RegionOptions");
+      return within_memory([&]() -> Status {  // all find the same, and nobody meets any more
+        return Status::error(Code::invalid_argument,
+                             fmt::format("rank {} gave other region options than rank {}",
+                                         team_.members()[i].value, team_.members()[0].value))
+            .hint("all members must give the same RegionOptions");
+      });
     }
   }
   has_device_atomics_ = std::all_of(offers.begin(), offers.end(),
@@ -124,8 +129,11 @@ Status RegionState::make_segment(void* memory, std::size_t bytes) {
   auto segment = is_attached_ ? transport.attach(team_, memory, bytes, options_)
                               : transport.allocate(team_, bytes, options_);
   if (!segment.ok()) {
-    return std::move(segment).status().context(
-        fmt::format("{} {}", is_attached_ ? "attaching" : "allocating", human_bytes(bytes)));
+    // Where all have failed nobody meets any more.
+    return within_memory([&]() -> Status {
+      return std::move(segment).status().context(
+          fmt::format("{} {}", is_attached_ ? "attaching" : "allocating", human_bytes(bytes)));
+    });
   }
   segment_ = std::move(segment).take();
   return {};
@@ -192,11 +200,21 @@ Result<std::shared_ptr<RegionState>> RegionState::create(Team& team, void* memor
                                                          std::size_t bytes,
                                                          const RegionOptions& options,
                                                          bool is_attached) {
+  return team.state().do_together([&]() -> Result<std::shared_ptr<RegionState>> {
+    return create_together(team, memory, bytes, options, is_attached);
+  });
+}
+
+Result<std::shared_ptr<RegionState>> RegionState::create_together(Team& team, void* memory,
+                                                                  std::size_t bytes,
+                                                                  const RegionOptions& options,
+                                                                  bool is_attached) {
   std::shared_ptr<RegionState> state(new RegionState(team, options, is_attached));
   TESSERA_RETURN_IF_ERROR(state->agree_on_terms(memory, bytes));
   TESSERA_RETURN_IF_ERROR(state->make_segment(memory, bytes));
   // Nobody may use an address that another member doesn't know yet.
-  if (Status met = team.agree(state->publish()); !met.ok()) {
+  const Status published = within_memory([&] { return state->publish(); });
+  if (Status met = team.agree(published); !met.ok()) {
     state->freed_.store(true);
     state->withdraw();
     state->hide();
@@ -247,7 +265,7 @@ Status RegionState::free() {
   }
   const WaitScope wait(job().recorder, Wait::memory);
   // What this rank did may still be on its way to another node, where it would find no slice.
-  Status fenced = job().link == nullptr ? Status() : fence();
+  Status fenced = job().link == nullptr ? Status() : within_memory([&] { return fence(); });
   withdraw();
   // The memory goes only when all are here; if that cannot be (a member died, the job stopped), it
   // goes when the last one that is left has come.

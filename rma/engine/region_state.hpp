@@ -60,6 +60,10 @@ class RegionState {
 
  private:
   RegionState(Team& team, const RegionOptions& options, bool is_attached);
+  static Result<std::shared_ptr<RegionState>> create_together(Team& team, void* memory,
+                                                              std::size_t bytes,
+                                                              const RegionOptions& options,
+                                                              bool is_attached);
   struct Offer;
   /// Where a member's memory was before it was attached.
   struct Origin {

@@ -2,6 +2,7 @@
 #include "rma/engine/region_table.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::rma::detail {
 namespace {
@@ -11,11 +12,13 @@ constexpr std::uint32_t first_capacity = 64;
 RegionTable::RegionTable() {
   tables_.push_back(std::make_unique<Table>(first_capacity));
   current_.store(tables_.back().get(), std::memory_order_release);
+  epochs_to_come_.push_back(std::make_shared<const RegionEpoch>());
   begin_epoch();
 }
 
-void RegionTable::begin_epoch() {
-  epoch_owner_ = std::make_shared<const RegionEpoch>();
+void RegionTable::begin_epoch() noexcept {
+  epoch_owner_ = std::move(epochs_to_come_.back());
+  epochs_to_come_.pop_back();
   epoch_.store(epoch_owner_.get(), std::memory_order_release);
 }
 
@@ -68,18 +71,19 @@ void RegionTable::grow_if_full() {
       place(*bigger, RegionId{id}, old.entries[i].state.load(std::memory_order_relaxed));
     }
   }
-  current_.store(bigger.get(), std::memory_order_release);
   tables_.push_back(std::move(bigger));
+  current_.store(tables_.back().get(), std::memory_order_release);
 }
 
 void RegionTable::insert(RegionId id, RegionState& state) {
   const std::lock_guard guard(mutex_);
   grow_if_full();
+  epochs_to_come_.push_back(std::make_shared<const RegionEpoch>());
   place(*tables_.back(), id, &state);
   ++live_;
 }
 
-void RegionTable::remove(RegionId id) {
+void RegionTable::remove(RegionId id) noexcept {
   const std::lock_guard guard(mutex_);
   if (id.value == 0) {
     return;  // The number of empty entries.
@@ -91,11 +95,12 @@ void RegionTable::remove(RegionId id) {
   }
 }
 
-void RegionTable::clear() {
+void RegionTable::clear() noexcept {
   const std::lock_guard guard(mutex_);
   make_empty(*tables_.back());
-  live_ = 0;
-  begin_epoch();
+  if (std::exchange(live_, 0) > 0) {
+    begin_epoch();
+  }
 }
 
 void RegionTable::forsake() noexcept {

@@ -44,11 +44,12 @@ class RegionTable {
   /// The state of region `id`; null when there is none.
   [[nodiscard]] RegionState* find(RegionId id) const noexcept;
 
-  /// Adds region `id`, which is not 0 and not in the table.
+  /// Adds region `id`, which is not 0 and not in the table. Throws std::bad_alloc, with nothing
+  /// added.
   void insert(RegionId id, RegionState& state);
-  void remove(RegionId id);
+  void remove(RegionId id) noexcept;
   /// Removes all entries, so that every later operation finds its region closed.
-  void clear();
+  void clear() noexcept;
   /// The same in a child made by fork(), where whoever has the lock of writers isn't there. Nothing
   /// may be looked up, inserted or removed behind it but by find() and epoch().
   void forsake() noexcept;
@@ -74,11 +75,13 @@ class RegionTable {
   static void make_empty(Table& table) noexcept;
   static void make_empty(Entry& entry) noexcept;
   void grow_if_full();
-  void begin_epoch();
+  void begin_epoch() noexcept;
 
   std::atomic<Table*> current_;
   std::atomic<const RegionEpoch*> epoch_{nullptr};
   std::shared_ptr<const RegionEpoch> epoch_owner_;
+  /// One for each region at least: to remove what there is takes no memory.
+  std::vector<std::shared_ptr<const RegionEpoch>> epochs_to_come_;
   std::vector<std::unique_ptr<Table>> tables_;
   std::uint32_t live_ = 0;
   mutable std::mutex mutex_;  ///< for writers

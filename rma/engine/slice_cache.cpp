@@ -2,6 +2,7 @@
 #include "rma/engine/slice_cache.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace tessera::rma::detail {
@@ -70,10 +71,15 @@ class ThreadSlices {
   std::array<Keeper, cached_slices> keepers_;
 };
 
-ThreadSlices& slices_of_thread() {
-  // On the heap: a library that is loaded late has little room for thread-local objects.
-  static thread_local const auto slices = std::make_unique<ThreadSlices>();
-  return *slices;
+// Null without memory for them: the thread counts elsewhere then, and asks again each time.
+ThreadSlices* slices_of_thread() noexcept {
+  try {
+    // On the heap: a library that is loaded late has little room for thread-local objects.
+    static thread_local const auto slices = std::make_unique<ThreadSlices>();
+    return slices.get();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 }  // namespace
@@ -82,25 +88,25 @@ constinit thread_local CachedSlice* thread_slices = const_cast<CachedSlice*>(emp
 
 CachedSlice* fill_cached(std::shared_ptr<const RegionEpoch> epoch,
                          std::shared_ptr<CounterStore> store, WorldRank rank, RegionId region,
-                         const MappedSlice& slice) {
-  if (has_ended) {
+                         const MappedSlice& slice) noexcept {
+  ThreadSlices* const slices = has_ended ? nullptr : slices_of_thread();
+  if (slices == nullptr) {
     return nullptr;
   }
   CachedSlice line{.epoch = epoch.get(), .place = place_of(rank, no_region)};
   line.turn_to(region, slice);
-  return &slices_of_thread().fill(cache_index(rank, region), line, std::move(epoch),
-                                  std::move(store), rank);
+  return &slices->fill(cache_index(rank, region), line, std::move(epoch), std::move(store), rank);
 }
 
-void hand_over_counts() {
-  if (!has_ended) {
-    slices_of_thread().hand_over();
+void hand_over_counts() noexcept {
+  if (ThreadSlices* const slices = has_ended ? nullptr : slices_of_thread()) {
+    slices->hand_over();
   }
 }
 
-void hand_over_counts(const CachedSlice& line) {
-  if (!has_ended) {
-    slices_of_thread().hand_over(line);
+void hand_over_counts(const CachedSlice& line) noexcept {
+  if (ThreadSlices* const slices = has_ended ? nullptr : slices_of_thread()) {
+    slices->hand_over(line);
   }
 }
 

@@ -112,19 +112,20 @@ inline CachedSlice* find_to_turn(const RegionTable& regions, WorldRank rank,
   return fits ? &line : nullptr;
 }
 
-/// Fills the line for that slice and returns it; null when the thread is ending. `epoch` must have
+/// Fills the line for that slice and returns it; null when the thread is ending, or has no memory
+/// for lines. `epoch` must have
 /// been asked for before the slice was looked up: a region that is removed in between leaves a line
 /// of an epoch that is over.
 CachedSlice* fill_cached(std::shared_ptr<const RegionEpoch> epoch,
                          std::shared_ptr<CounterStore> store, WorldRank rank, RegionId region,
-                         const MappedSlice& slice);
+                         const MappedSlice& slice) noexcept;
 
 /// Stands for no region: what is done to a rank but not to a slice (locks) is counted there.
 inline constexpr RegionId no_region{0};
 
 /// Hands over what the calling thread has counted, for all jobs.
-void hand_over_counts();
+void hand_over_counts() noexcept;
 /// The same of one line of its.
-void hand_over_counts(const CachedSlice& line);
+void hand_over_counts(const CachedSlice& line) noexcept;
 
 }  // namespace tessera::rma::detail

@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +39,7 @@ Result<std::vector<T>> gather(Bootstrap& bootstrap, const Settings& settings, co
       const std::vector<std::byte> bytes,
       bootstrap.allgather(std::as_bytes(std::span(&mine, 1)), start_timeout(settings)));
   std::vector<T> all(static_cast<std::size_t>(bootstrap.size()));
+  TESSERA_RETURN_IF_ERROR(check_exchanged(bytes.size(), std::span(all).size_bytes()));
   std::memcpy(all.data(), bytes.data(), bytes.size());
   return all;
 }
@@ -111,7 +114,13 @@ struct Introduction {
   std::uint64_t adds_by_origin = 0;
   std::int64_t ranks_per_node = 0;
   std::array<char, 16> profile{};  ///< of Settings; rank 0's counts
+  std::uint64_t transport_hash = 0;
+  std::array<char, 96> transport{};  ///< of Settings; its beginning, where it is longer
 };
+
+void keep_beginning(std::string_view text, std::span<char> place) {
+  std::copy_n(text.begin(), std::min(text.size(), place.size() - 1), place.begin());
+}
 
 bool adds_by_origin(const Settings& settings) {
   return settings.accumulate == "origin";
@@ -132,9 +141,20 @@ Status check_same(std::string_view setting, const std::vector<Introduction>& all
       .hint("give it the same value on all ranks");
 }
 
-// Two ways of accumulating side by side would hold different locks, and ranks that divide machines
-// into different nodes would wait for each other at different places.
+// Two ways of accumulating side by side would hold different locks; ranks that divide machines
+// into different nodes, or name different transports, would wait for each other at different
+// places.
 Status check_same_settings(const std::vector<Introduction>& all) {
+  const auto other = std::find_if(all.begin(), all.end(), [&](const Introduction& each) {
+    return each.transport_hash != all.front().transport_hash;
+  });
+  if (other != all.end()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("TESSERA_TRANSPORT is {} on rank 0 and {} on rank {}",
+                                     all.front().transport.data(), other->transport.data(),
+                                     other - all.begin()))
+        .hint("give it the same value on all ranks");
+  }
   TESSERA_RETURN_IF_ERROR(check_same("TESSERA_ACCUMULATE", all, [](const Introduction& each) {
     return std::string(each.adds_by_origin != 0 ? "origin" : "agent");
   }));
@@ -151,8 +171,9 @@ Result<std::vector<Introduction>> introduce(Bootstrap& bootstrap, const Settings
                    .processors = own_processors(),
                    .adds_by_origin = adds_by_origin(settings) ? 1U : 0U,
                    .ranks_per_node = settings.ranks_per_node};
-  std::copy_n(settings.profile.begin(), std::min(settings.profile.size(), own.profile.size() - 1),
-              own.profile.begin());
+  keep_beginning(settings.profile, own.profile);
+  keep_beginning(settings.transport, own.transport);
+  own.transport_hash = std::hash<std::string>()(settings.transport);
   TESSERA_ASSIGN_OR_RETURN(auto all, gather(bootstrap, settings, own));
   TESSERA_RETURN_IF_ERROR(check_same_settings(all));
   return all;
@@ -334,6 +355,16 @@ LogLevel log_level(const Settings& settings) {
 
 }  // namespace
 
+Status check_exchanged(std::size_t bytes, std::size_t expected) {
+  return bytes == expected
+             ? Status()
+             : Status::error(Code::invalid_argument,
+                             fmt::format("the ranks do different things at their start: they gave "
+                                         "{} bytes where this one expected {}",
+                                         bytes, expected))
+                   .hint("give all ranks the same program, settings and transports");
+}
+
 Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& machines) {
   TESSERA_ASSIGN_OR_RETURN(const auto all, introduce(bootstrap, settings));
   return nodes_of(all, settings, machines);
@@ -374,7 +405,7 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
     everybody.push_back(WorldRank{rank});
   }
   // The job owns its world team, so the world team does not own the job.
-  TESSERA_ASSIGN_OR_RETURN(auto world, TeamState::create(*job, nullptr, std::move(everybody)));
+  TESSERA_ASSIGN_OR_RETURN(auto world, TeamState::create(*job, nullptr, everybody));
   job->world_team = Team(std::move(world));
   if (adds_by_origin(job->settings)) {
     TESSERA_ASSIGN_OR_RETURN(job->accumulate_turns, AccumulateTurns::create(*job));

@@ -11,6 +11,7 @@
 //     5  form the world team, from then on over shared memory
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -26,8 +27,12 @@ std::vector<TransportFactory> own_transports();
 /// Collective. Which ranks share a machine, and in `machines` how many of those there are; with
 /// `settings.ranks_per_node` the ranks of a machine are split into emulated nodes.
 /// Errors: those of the bootstrap; invalid_argument where ranks would accumulate in two ways, or
-/// differ in their nodes; limit_exceeded (no descriptor is free).
+/// differ in their nodes or transports; limit_exceeded (no descriptor is free).
 Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& machines);
+
+/// Local. What a bootstrap's exchange brought is as much as all ranks together give in this step.
+/// Errors: invalid_argument where some came to it from another one.
+Status check_exchanged(std::size_t bytes, std::size_t expected);
 
 /// Collective. See Job::start.
 Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap,

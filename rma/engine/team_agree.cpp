@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,14 @@
 #include "rma/engine/team_state.hpp"
 
 namespace tessera::rma::detail {
+namespace {
+
+// That some member had no memory for a text is known to all of them.
+bool is_lack(const Result<std::string>& text) noexcept {
+  return text.status().code() == Code::no_memory;
+}
+
+}  // namespace
 
 // On several nodes only what is said about success travels with all; texts follow when there is
 // something to tell.
@@ -51,32 +60,50 @@ TeamState::Verdict TeamState::verdict_of(TeamRank member, const Payload& payload
 // Collective among members that all found the same two.
 Status TeamState::different_requests(TeamRank first, TeamRank other, const Payload& payload) {
   const Verdict verdict = verdict_of(other, payload);  // what is fetched takes its place
-  TESSERA_ASSIGN_OR_RETURN(const std::string first_verb,
-                           text_of(first, verdict_of(first, payload), payload));
-  TESSERA_ASSIGN_OR_RETURN(const std::string verb, text_of(other, verdict, payload));
-  std::string differs = fmt::format("rank {} asked for something else than rank {}",
-                                    members_[static_cast<std::size_t>(other.value)].value,
-                                    members_[static_cast<std::size_t>(first.value)].value);
-  if (verb == first_verb || verb.empty() || first_verb.empty()) {
-    return Status::error(Code::invalid_argument, std::move(differs))
-        .hint("all members must give the same arrays, boxes, scalars and options");
+  Result<std::string> first_verb = text_of(first, verdict_of(first, payload), payload);
+  Result<std::string> verb = is_lack(first_verb) || first_verb.ok()
+                                 ? text_of(other, verdict, payload)
+                                 : first_verb.status();
+  if (is_lack(verb) || is_lack(first_verb)) {
+    verb = first_verb = std::string();
   }
-  return Status::error(Code::invalid_argument,
-                       fmt::format("{}: for {}, not for {}", differs, verb, first_verb))
-      .hint("all members must call the same operations in the same order");
+  TESSERA_RETURN_IF_ERROR(verb.status());
+  try {
+    std::string differs = fmt::format("rank {} asked for something else than rank {}",
+                                      members_[static_cast<std::size_t>(other.value)].value,
+                                      members_[static_cast<std::size_t>(first.value)].value);
+    if (*verb == *first_verb || verb->empty() || first_verb->empty()) {
+      return Status::error(Code::invalid_argument, std::move(differs))
+          .hint("all members must give the same arrays, boxes, scalars and options");
+    }
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{}: for {}, not for {}", differs, *verb, *first_verb))
+        .hint("all members must call the same operations in the same order");
+  } catch (const std::bad_alloc&) {
+    return Status::without_text(Code::invalid_argument);
+  }
 }
 
 // Collective. What a member said that failed.
 Status TeamState::failure_of(TeamRank member, const Payload& payload) {
   const Verdict verdict = verdict_of(member, payload);
-  TESSERA_ASSIGN_OR_RETURN(const std::string what, text_of(member, verdict, payload));
+  Result<std::string> what = text_of(member, verdict, payload);
+  if (is_lack(what)) {
+    what = std::string();  // the code has to do
+  }
+  TESSERA_RETURN_IF_ERROR(what.status());
   const WorldRank failing = members_[static_cast<std::size_t>(member.value)];
-  return Status::error_at(verdict.rank >= 0 ? WorldRank{verdict.rank} : failing,
-                          static_cast<Code>(verdict.code),
-                          fmt::format("on rank {}: {}", failing.value, what));
+  const auto code = static_cast<Code>(verdict.code);
+  try {
+    return Status::error_at(
+        verdict.rank >= 0 ? WorldRank{verdict.rank} : failing, code,
+        fmt::format("on rank {}: {}", failing.value, what->empty() ? to_string(code) : *what));
+  } catch (const std::bad_alloc&) {
+    return Status::without_text(code);
+  }
 }
 
-// Collective. Of a member of another node it is fetched.
+// Collective. Of a member of another node it is fetched. Empty where there is no memory for it.
 Result<std::string> TeamState::text_of(TeamRank member, const Verdict& verdict, Payload payload) {
   const std::byte* said = piece(member, payload);
   if (nodes_) {
@@ -85,7 +112,11 @@ Result<std::string> TeamState::text_of(TeamRank member, const Verdict& verdict, 
     TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::part, .root = member}, payload));
     said = piece_of_root(member, payload);
   }
-  return std::string(reinterpret_cast<const char*>(said + sizeof verdict), verdict.text_bytes);
+  try {
+    return std::string(reinterpret_cast<const char*>(said + sizeof verdict), verdict.text_bytes);
+  } catch (const std::bad_alloc&) {
+    return std::string();
+  }
 }
 
 }  // namespace tessera::rma::detail

@@ -14,15 +14,16 @@
 #include "rma/engine/long_collectives.hpp"
 #include "rma/engine/reduce.hpp"
 #include "rma/engine/team_state.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 
-/// What a node has for long data; the least of all nodes' counts.
+/// What a node has for long data, as its leader says; the least of all nodes' counts.
 struct TeamState::LongOffer {
   std::uint64_t piece_bytes = 0;
   std::uint64_t part_bytes = 0;
-  std::uint32_t memory = 0;  ///< 0: it found none
-  std::uint32_t unused = 0;
+  std::uint32_t memory = 0;    ///< 0: it found none
+  std::uint32_t is_ready = 0;  ///< of each member: whether it has what it needs itself
 };
 
 // By the setting, and not by the slots, which are small where members are many.
@@ -75,49 +76,84 @@ Status TeamState::prepare_long(const CollectiveCall& call) {
   if (is_long_prepared_) {
     return {};
   }
-  const LongOffer offer = is_leader() ? make_long_memory() : LongOffer();
+  const LongOffer offer = make_ready_for_long();
   const Payload payload{.kind = Payload::Kind::of_each, .bytes = sizeof offer, .turn = turn_++};
   std::memcpy(slot(payload.turn, order_), &offer, sizeof offer);
   Status met = meet(call, payload);
-  if (met.ok()) {
-    accept_offers(payload);
-  }
-  if (is_leader() && !lanes_) {
-    free_long_memory();
+  is_long_prepared_ = met.ok();
+  if (!met.ok() || !accept_offers(payload)) {
+    lanes_.reset();
+    if (is_leader()) {
+      free_long_memory();
+    }
   }
   return met;
 }
 
-void TeamState::accept_offers(const Payload& payload) {
-  std::vector<RegionId> memory_of;
+// Before the others come to know of it: behind the meeting all must be able to do the same.
+TeamState::LongOffer TeamState::make_ready_for_long() noexcept {
+  LongOffer offer;
+  const Status ready = within_memory([&]() -> Status {
+    lanes_.emplace(surroundings_of_lanes());
+    if (is_leader()) {
+      offer = make_long_memory();
+    }
+    return {};
+  });
+  offer.is_ready = ready.ok() ? 1 : 0;
+  return offer;
+}
+
+Lanes::Surroundings TeamState::surroundings_of_lanes() {
+  return {
+      .link = *job_.link,
+      .nodes = *nodes_,
+      .wait = [this](std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
+                     std::int32_t partner) { return wait_for_lane(counter, at_least, partner); },
+      .explain = [this](std::int32_t partner,
+                        const Status& error) { return explain(partner, error); }};
+}
+
+// False where some member lacks something.
+bool TeamState::accept_offers(const Payload& payload) noexcept {
   LaneShape shape{.piece_bytes = SIZE_MAX};
+  bool are_ready = true;
+  for (std::int32_t member = 0; member < size(); ++member) {
+    LongOffer offer;
+    std::memcpy(&offer, piece(TeamRank{member}, payload), sizeof offer);
+    are_ready = are_ready && offer.is_ready != 0;
+  }
   part_bytes_ = SIZE_MAX;
   for (std::int32_t index = 0; index < nodes_->count(); ++index) {
     LongOffer offer;
     std::memcpy(&offer, piece(team_rank(nodes_->leader(index)), payload), sizeof offer);
-    memory_of.push_back(RegionId{offer.memory});
+    are_ready = are_ready && offer.memory != 0;
+    if (lanes_) {
+      lanes_->name_memory(index, RegionId{offer.memory});
+    }
     shape.piece_bytes = std::min<std::size_t>(shape.piece_bytes, offer.piece_bytes);
     part_bytes_ = std::min<std::size_t>(part_bytes_, offer.part_bytes);
   }
-  is_long_prepared_ = true;
-  const auto has_none = [](RegionId memory) { return memory.value == 0; };
-  if (std::any_of(memory_of.begin(), memory_of.end(), has_none)) {
-    return;
+  if (!are_ready) {
+    return false;
   }
   std::byte* const own = node_->arena().at(control_->long_offset);
   if (is_leader()) {
     Lanes::make(own, *nodes_, shape);
   }
-  lanes_.emplace(
-      Lanes::Surroundings{
-          .link = *job_.link,
-          .nodes = *nodes_,
-          .wait = [this](
-                      std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
-                      std::int32_t partner) { return wait_for_lane(counter, at_least, partner); },
-          .explain = [this](std::int32_t partner,
-                            const Status& error) { return explain(partner, error); }},
-      shape, own, std::move(memory_of));
+  lanes_->place(shape, own);
+  return true;
+}
+
+// The same of each node, beginning with this one and going backwards: as a ring brings them.
+template <class BlockOf>
+std::vector<std::span<std::byte>> TeamState::blocks_of_ring(const BlockOf& block_of) const {
+  const std::int32_t count = nodes_->count();
+  std::vector<std::span<std::byte>> blocks;
+  for (std::int32_t distance = 0; distance < count; ++distance) {
+    blocks.push_back(block_of((nodes_->own() - distance + count) % count));
+  }
+  return blocks;
 }
 
 // Parts stand behind the lanes.
@@ -238,10 +274,8 @@ Status TeamState::allgather_alone(std::span<const std::byte> mine, std::span<std
   const auto block_of = [&](TeamRank member) {
     return all.subspan(static_cast<std::size_t>(member.value) * mine.size(), mine.size());
   };
-  std::vector<std::span<std::byte>> blocks;
-  for (std::int32_t index = 0; index < nodes_->count(); ++index) {
-    blocks.push_back(block_of(team_rank(nodes_->leader(index))));
-  }
+  const auto blocks = blocks_of_ring(
+      [&](std::int32_t index) { return block_of(team_rank(nodes_->leader(index))); });
   const LeadersWork work = [&](Lanes& lanes) {
     // It may lie there already.
     std::memmove(block_of(rank_).data(), mine.data(), mine.size());
@@ -260,11 +294,10 @@ Status TeamState::gather_part(std::span<const std::byte> mine, std::span<std::by
         nodes_->members_before(nodes_->index_of(member)) + nodes_->order_of(member);
     return shared + static_cast<std::size_t>(at) * bytes;
   };
-  std::vector<std::span<std::byte>> blocks;
-  for (std::int32_t index = 0; index < nodes_->count(); ++index) {
-    blocks.emplace_back(shared + static_cast<std::size_t>(nodes_->members_before(index)) * bytes,
-                        static_cast<std::size_t>(nodes_->members_on(index)) * bytes);
-  }
+  const auto blocks = blocks_of_ring([&](std::int32_t index) {
+    return std::span(shared + static_cast<std::size_t>(nodes_->members_before(index)) * bytes,
+                     static_cast<std::size_t>(nodes_->members_on(index)) * bytes);
+  });
   std::memcpy(place_of(rank_), mine.data() + done, bytes);
   const LeadersWork work = [&](Lanes& lanes) { return allgather_by_ring(lanes, *nodes_, blocks); };
   TESSERA_RETURN_IF_ERROR(meet(call, {.among_leaders = &work}));

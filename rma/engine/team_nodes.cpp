@@ -45,6 +45,7 @@ TeamNodes::TeamNodes(const std::vector<WorldRank>& members, const NodeMap& map, 
     members_before_.push_back(members_before_.back() + members_on(index));
   }
   rounds_ = static_cast<int>(std::bit_width(static_cast<std::uint32_t>(count()) - 1));
+  find_partners();
 }
 
 std::int32_t TeamNodes::receiver(int round) const noexcept {
@@ -55,15 +56,13 @@ std::int32_t TeamNodes::sender(int round) const noexcept {
   return (own_ - (1 << round) + count()) % count();
 }
 
-std::vector<std::int32_t> TeamNodes::partners() const {
-  std::vector<std::int32_t> all;
+void TeamNodes::find_partners() {
   for (int round = 0; round < rounds_; ++round) {
-    all.push_back(receiver(round));
-    all.push_back(sender(round));
+    partners_.push_back(receiver(round));
+    partners_.push_back(sender(round));
   }
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
+  std::sort(partners_.begin(), partners_.end());
+  partners_.erase(std::unique(partners_.begin(), partners_.end()), partners_.end());
 }
 
 int TeamNodes::round_of(std::int32_t distance) noexcept {

@@ -104,7 +104,7 @@ class TeamNodes {
   [[nodiscard]] std::int32_t receiver(int round) const noexcept;
   [[nodiscard]] std::int32_t sender(int round) const noexcept;
   /// All receivers and senders, each once.
-  [[nodiscard]] std::vector<std::int32_t> partners() const;
+  [[nodiscard]] const std::vector<std::int32_t>& partners() const noexcept { return partners_; }
 
   /// How far this node lies behind another one, in the direction in which blocks travel.
   [[nodiscard]] std::int32_t distance_from(std::int32_t index) const noexcept {
@@ -126,6 +126,7 @@ class TeamNodes {
                                           std::uint64_t slot_bytes) const;
 
  private:
+  void find_partners();
   struct NodeOfTeam {
     NodeId id;
     std::vector<WorldRank> ranks;
@@ -144,6 +145,7 @@ class TeamNodes {
   std::vector<NodeOfTeam> nodes_;
   std::vector<Seat> seats_;                   ///< by team rank
   std::vector<std::int32_t> members_before_;  ///< on the nodes of lower number; one more than nodes
+  std::vector<std::int32_t> partners_;
   std::int32_t own_ = 0;
   int rounds_ = 0;
 };

@@ -10,19 +10,20 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
-#include <thread>
+#include <functional>
+#include <new>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/lost_carrier.hpp"
 #include "rma/engine/reduce.hpp"
 #include "rma/engine/team_state.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
 
 constexpr std::uint64_t least_slot_bytes = 256;  // as in tuning.cpp
-// Other threads may close some.
 constexpr std::chrono::seconds patience_without_descriptors{2};
 
 // The word of a leader that could not set up its node's part of the team.
@@ -47,6 +48,7 @@ Status TeamState::find_nodes() {
   nodes_.emplace(members_, job_.nodes, job_.rank);
   looked_after_ = nodes_->own();
   memory_of_.resize(static_cast<std::size_t>(nodes_->count()));
+  outbox_.reserve(sizeof(StepSummary));
   const std::uint64_t most = most_mail_bytes / members_.size() / cache_line * cache_line;
   slot_bytes_ = std::min<std::size_t>(slot_bytes_, std::max(most, least_slot_bytes));
   return {};
@@ -65,17 +67,13 @@ void TeamState::withdraw_control(RegionId memory) noexcept {
 // Connects before any of them is invited: who is told that this node has nothing to offer doesn't
 // wait for it.
 Status TeamState::reach_partners() {
-  constexpr std::chrono::milliseconds pause{10};
-  const auto deadline = std::chrono::steady_clock::now() + patience_without_descriptors;
   for (const std::int32_t index : nodes_->partners()) {
-    Status reached = job_.link->connect(nodes_->node(index));
-    while (!reached.ok() && is_own_lack(reached) && std::chrono::steady_clock::now() < deadline) {
-      std::this_thread::sleep_for(pause);
-      reached = job_.link->connect(nodes_->node(index));
-    }
+    Status reached = insist([&] { return job_.link->connect(nodes_->node(index)); });
     if (!reached.ok() && is_own_lack(reached)) {
-      return std::move(reached).context(
-          fmt::format("making a team with rank {}", nodes_->leader(index).value));
+      return within_memory([&]() -> Status {
+        return std::move(reached).context(
+            fmt::format("making a team with rank {}", nodes_->leader(index).value));
+      });
     }
   }
   return {};  // who can't be reached for other reasons is found by what follows
@@ -120,7 +118,8 @@ std::uint32_t TeamState::accept_leaders(std::uint64_t key, bool is_patient) {
       return is_given_up || has_lost_carrier(*node_) || look_after_node(index) != 0 ||
              look_after_next_node() != 0;
     };
-    const Result<Invitation> invitation = node_->accept(key, nodes_->leader(index), gone);
+    const Result<Invitation> invitation =
+        node_->accept(key, nodes_->leader(index), std::cref(gone));
     if (!invitation.ok()) {
       const std::uint32_t word = control_ == nullptr ? 0 : control_->broken.load();
       return word != 0 ? word : explain(index, invitation.status());
@@ -162,13 +161,17 @@ Status TeamState::meet_over_nodes(std::uint32_t generation, const CollectiveCall
 }
 
 Status TeamState::lead_meeting(std::uint32_t generation, const CollectiveCall& call,
-                               const Payload& payload) {
+                               Payload payload) {
+  TeamControl::Check& check = control_->check[generation % 2];
+  if (!has_room_for(payload)) {
+    check_call(check, {.kind = CollectiveCall::Kind::without_memory});
+    payload = Payload();
+  }
   if (!wait_for_arrivals(generation)) {
     tell_leaders(control_->broken.load(), generation, 0);
     return broken();
   }
   control_->entered.store(TeamControl::after(generation));
-  TeamControl::Check& check = control_->check[generation % 2];
   StepSummary summary = summarise(check);
   if (const std::uint32_t word = exchange(generation, summary, call, payload); word != 0) {
     control_->give_up(generation, word);
@@ -179,6 +182,19 @@ Status TeamState::lead_meeting(std::uint32_t generation, const CollectiveCall& c
   }
   record(summary, check);
   return finish_meeting(generation);
+}
+
+// Takes it before others wait for what is sent from there.
+bool TeamState::has_room_for(const Payload& payload) noexcept {
+  std::size_t most = own_block_bytes(payload);
+  for (int round = 0; round + 1 < nodes_->rounds(); ++round) {
+    most = std::max(most, bytes_of_blocks((1 << round) + nodes_->blocks_in(round), payload));
+  }
+  return within_memory([&]() -> Status {
+           outbox_.reserve(sizeof(StepSummary) + most);
+           return {};
+         })
+      .ok();
 }
 
 // All nodes' members have come, and called the same.
@@ -251,6 +267,7 @@ void TeamState::record(const StepSummary& summary, TeamControl::Check& check) {
   }
   check.call.store(summary.first.call);
   check.bytes.store(summary.first.bytes);
+  check.first.store(summary.first.rank);
   check.odd.store(static_cast<std::uint32_t>(summary.odd.rank) + 1);
   check.odd_call.store(summary.odd.call);
   check.odd_bytes.store(summary.odd.bytes);
@@ -290,7 +307,8 @@ std::uint32_t TeamState::exchange(std::uint32_t generation, StepSummary& summary
       to = behind_root >= step && behind_root < 2 * step ? payload.bytes : 0;
     }
     std::memcpy(outbox_.data(), &summary, sizeof summary);
-    if (const Status sent = send(round, generation, sent_bytes); !sent.ok()) {
+    if (const Status sent = insist([&] { return send(round, generation, sent_bytes); });
+        !sent.ok()) {
       return give_up_exchange(explain(nodes_->receiver(round), sent), summary, generation, round);
     }
     if (const std::uint32_t word = wait_for_mail(round, generation); word != 0) {
@@ -427,7 +445,7 @@ std::uint32_t TeamState::look_after_node(std::int32_t index) {
     return *broken;
   }
   const std::uint32_t gone = look_after_ranks(index);
-  if (gone != 0 || broken.ok()) {
+  if (gone != 0 || broken.ok() || is_own_lack(broken.status())) {
     return gone;
   }
   // A node that has freed the team's memory while nobody is gone has got through its last step, or
@@ -478,10 +496,17 @@ bool TeamState::is_still_before(std::int32_t index, std::uint32_t generation) {
 
 // The word for an error from that node. One that has no such memory any more gave the team up for a
 // reason, which is a rank of some node.
-std::uint32_t TeamState::explain(std::int32_t index, const Status& error) {
+std::uint32_t TeamState::explain(std::int32_t index, const Status& error) noexcept {
   if (job_.log.wants(LogLevel::debug)) {
-    job_.log.debug(fmt::format("a team's exchange with rank {}: {}", nodes_->leader(index).value,
-                               error.describe()));
+    try {
+      job_.log.debug(fmt::format("a team's exchange with rank {}: {}", nodes_->leader(index).value,
+                                 error.describe()));
+    } catch (const std::bad_alloc&) {
+      // The word tells what matters.
+    }
+  }
+  if (is_own_lack(error)) {
+    return word_of_failure(job_.rank, error);
   }
   std::uint32_t word = look_after_ranks(index);
   for (std::int32_t other = 0; other < nodes_->count() && word == 0; ++other) {

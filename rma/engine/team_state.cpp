@@ -5,28 +5,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <new>
-#include <numeric>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/lost_carrier.hpp"
 #include "rma/engine/reduce.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
-namespace {
-
-// FNV-1a over the ranks, in their order.
-std::uint64_t hash_ranks(const std::vector<WorldRank>& members) {
-  std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
-  for (const WorldRank rank : members) {
-    hash = (hash ^ static_cast<std::uint32_t>(rank.value)) * 0x100'0000'01b3;
-  }
-  return hash;
-}
-
-}  // namespace
 
 std::uint64_t CollectiveCall::packed() const noexcept {
   // One more than the kind, so that no call packs to zero, which stands for none.
@@ -69,6 +58,8 @@ std::string CollectiveCall::describe(std::uint64_t packed, std::uint64_t bytes) 
       return "continuation of a collective";
     case Kind::refused:
       return "a collective with arguments that it was refused for";
+    case Kind::without_memory:
+      return "a collective for which it had no memory";
   }
   return "unknown collective";
 }
@@ -96,87 +87,12 @@ TeamState::~TeamState() {
     return;
   }
   // Sorted: members that gave the team in differing orders share this, too.
-  const std::vector<WorldRank> sorted = sorted_node_members();
+  const std::vector<WorldRank>& sorted = sorted_on_node_;
   const auto place = std::lower_bound(sorted.begin(), sorted.end(), job_.rank) - sorted.begin();
   if (last_one().let_go(*node_, sorted, static_cast<std::size_t>(place))) {
     free_long_memory();
     withdraw_control(RegionId{control_->memory});
     node_->arena().free(control_offset_, control_->bytes);
-  }
-}
-
-std::vector<WorldRank> TeamState::sorted_members() const {
-  std::vector<WorldRank> sorted = members_;
-  std::sort(sorted.begin(), sorted.end());
-  return sorted;
-}
-
-std::vector<WorldRank> TeamState::sorted_node_members() const {
-  std::vector<WorldRank> sorted = sorted_members();
-  std::erase_if(sorted, [&](WorldRank rank) { return node_->place_of(rank) < 0; });
-  return sorted;
-}
-
-Result<std::shared_ptr<TeamState>> TeamState::create(JobState& job,
-                                                     std::shared_ptr<JobState> keep_job,
-                                                     std::vector<WorldRank> members) {
-  std::shared_ptr<TeamState> team(new TeamState(job, std::move(keep_job), std::move(members)));
-  TESSERA_RETURN_IF_ERROR(team->check_members());
-  team->find_order();
-  TESSERA_RETURN_IF_ERROR(team->find_nodes());
-  TESSERA_RETURN_IF_ERROR(team->form().context("forming a team"));
-  return team;
-}
-
-Status TeamState::check_members() const {
-  if (members_.empty()) {
-    return Status::error(Code::invalid_argument, "a team needs at least one member");
-  }
-  const std::vector<WorldRank> sorted = sorted_members();
-  if (sorted.front().value < 0 || sorted.back().value >= job_.size) {
-    const WorldRank wrong = sorted.front().value < 0 ? sorted.front() : sorted.back();
-    return Status::error(Code::invalid_argument,
-                         fmt::format("rank {} cannot be in a team: the job has ranks 0 to {}",
-                                     wrong.value, job_.size - 1));
-  }
-  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twice != sorted.end()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("rank {} is in the team's list twice", twice->value));
-  }
-  if (!std::binary_search(sorted.begin(), sorted.end(), job_.rank)) {
-    return Status::error(
-        Code::invalid_argument,
-        fmt::format("rank {} makes a team of which it is not a member", job_.rank.value));
-  }
-  return {};
-}
-
-void TeamState::find_order() {
-  const bool consecutive =
-      std::adjacent_find(members_.begin(), members_.end(), [](WorldRank a, WorldRank b) {
-        return b.value != a.value + 1;
-      }) == members_.end();
-  if (!consecutive) {
-    by_world_rank_.resize(members_.size());
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      by_world_rank_[i] = TeamRank{static_cast<std::int32_t>(i)};
-    }
-    std::sort(by_world_rank_.begin(), by_world_rank_.end(), [&](TeamRank a, TeamRank b) {
-      return members_[static_cast<std::size_t>(a.value)] <
-             members_[static_cast<std::size_t>(b.value)];
-    });
-  }
-  order_on_node_.assign(static_cast<std::size_t>(node_->hull()), -1);
-  for (std::size_t i = 0; i < members_.size(); ++i) {
-    if (members_[i] == job_.rank) {
-      rank_ = TeamRank{static_cast<std::int32_t>(i)};
-      order_ = node_members_;
-    }
-    if (node_->place_of(members_[i]) >= 0) {
-      order_on_node_[static_cast<std::size_t>(members_[i].value - node_->ranks().front().value)] =
-          node_members_++;
-    }
   }
 }
 
@@ -224,99 +140,6 @@ std::byte* TeamState::slot(std::uint32_t turn, std::int32_t order) const noexcep
   return reinterpret_cast<std::byte*>(control_) + first_slot_offset() + at * slot_bytes_;
 }
 
-// The lowest rank makes the shared part and sends its place to the others. They find each other by
-// which ranks there are; that all gave them in the same order is looked at when they meet. On
-// several nodes, the lowest of each does so, and all of them tell each other.
-Status TeamState::form() {
-  const WorldRank maker = sorted_node_members().front();
-  const std::uint64_t key = hash_ranks(sorted_members());
-  if (job_.rank == maker) {
-    const Result<std::uint64_t> offset = make_control(key);
-    if (nodes_) {
-      TESSERA_RETURN_IF_ERROR(join_nodes(key, offset.status()));
-    }
-    TESSERA_RETURN_IF_ERROR(offset.status());
-  } else {
-    TESSERA_ASSIGN_OR_RETURN(const Invitation invitation, accept_invitation(key, maker));
-    if (invitation.offset == 0) {
-      return Status::error_at(maker, Code::no_memory,
-                              fmt::format("rank {} found no memory for the team", maker.value));
-    }
-    control_offset_ = invitation.offset;
-  }
-  control_ = reinterpret_cast<TeamControl*>(node_->arena().at(control_offset_));
-  // The maker's, or the least of all makers': settings may differ.
-  Status met = meet({.kind = CollectiveCall::Kind::form, .bytes = hash_ranks(members_)});
-  slot_bytes_ = control_->slot_bytes;
-  is_formed_ = true;
-  return met;
-}
-
-// A member that is gone, be it another than the maker, may be why the maker doesn't form the team.
-Result<Invitation> TeamState::accept_invitation(std::uint64_t key, WorldRank maker) {
-  std::uint32_t word = 0;
-  const auto in_vain = [&] {
-    word = look_after_own_node();
-    word = word == 0 && nodes_ ? word_of_lost_carrier(*node_) : word;
-    word = word == 0 && nodes_ ? look_after_next_node() : word;
-    return word != 0;
-  };
-  Result<Invitation> invitation = node_->accept(key, maker, in_vain);
-  return word == 0 || invitation.ok() ? std::move(invitation) : status_of(word);
-}
-
-Result<std::uint64_t> TeamState::make_control(std::uint64_t key) {
-  Arena& arena = node_->arena();
-  Result<std::uint64_t> offset = arena.allocate(control_bytes());
-  Status status = offset.status();
-  if (status.ok()) {
-    status = arena.back(*offset, control_bytes());
-    if (!status.ok()) {
-      arena.free(*offset, control_bytes());
-    }
-  }
-  RegionId memory;
-  if (status.ok() && nodes_) {
-    const Result<RegionId> published = publish_control(*offset);
-    status = published.status();
-    if (!status.ok()) {
-      arena.free(*offset, control_bytes());
-    } else {
-      memory = *published;
-    }
-  }
-  if (status.ok()) {
-    control_offset_ = *offset;
-    control_ = new (arena.at(*offset)) TeamControl;
-    control_->slot_bytes = slot_bytes_;
-    control_->bytes = control_bytes();
-    control_->memory = memory.value;
-  }
-  Status invited = invite_node({.key = key, .offset = status.ok() ? *offset : 0});
-  if (status.ok()) {
-    status = std::move(invited);
-  }
-  if (!status.ok()) {
-    return status;
-  }
-  return offset;
-}
-
-Status TeamState::invite_node(const Invitation& invitation) {
-  Status status;
-  for (const WorldRank member : members_) {
-    const int place = node_->place_of(member);
-    if (member == job_.rank || place < 0) {
-      continue;
-    }
-    Status sent = node_->invite(place, invitation);
-    if (status.ok() && !sent.ok()) {
-      status = std::move(sent);
-    }
-  }
-  return status;
-}
-
 void TeamState::check_call(TeamControl::Check& check, const CollectiveCall& call) const {
   const std::uint64_t mine = call.fingerprint();
   std::uint64_t found = 0;
@@ -335,7 +158,34 @@ void TeamState::check_call(TeamControl::Check& check, const CollectiveCall& call
   }
 }
 
-Status TeamState::mismatch(const TeamControl::Check& check) const {
+Status TeamState::mismatch(const TeamControl::Check& check) const noexcept {
+  const bool is_lack = CollectiveCall::is_without_memory(check.call.load()) ||
+                       CollectiveCall::is_without_memory(check.odd_call.load());
+  try {
+    return is_lack ? lack_of_memory(check) : difference(check);
+  } catch (const std::bad_alloc&) {
+    return Status::without_text(is_lack ? Code::no_memory : Code::invalid_argument);
+  }
+}
+
+Status TeamState::lack_of_memory(const TeamControl::Check& check) const {
+  const WorldRank odd{static_cast<std::int32_t>(check.odd.load()) - 1};
+  const bool is_odd = CollectiveCall::is_without_memory(check.odd_call.load());
+  const WorldRank rank = is_odd ? odd : WorldRank{check.first.load()};
+  const std::string call =
+      is_odd ? CollectiveCall::describe(check.call.load(), check.bytes.load())
+             : CollectiveCall::describe(check.odd_call.load(), check.odd_bytes.load());
+  return Status::error_at(
+      rank, Code::no_memory,
+      fmt::format("rank {} has no memory for its part where another called {}", rank.value, call));
+}
+
+Status TeamState::lack_memory() noexcept {
+  Status told = meet({.kind = CollectiveCall::Kind::without_memory});
+  return told.ok() ? Status::no_memory("no member has memory for its part") : std::move(told);
+}
+
+Status TeamState::difference(const TeamControl::Check& check) const {
   const WorldRank rank{static_cast<std::int32_t>(check.odd.load()) - 1};
   constexpr CollectiveCall form{.kind = CollectiveCall::Kind::form};
   if (check.odd_call.load() == form.packed() && check.call.load() == form.packed()) {
@@ -361,20 +211,21 @@ Status TeamState::wrong_root(TeamRank root) const {
       fmt::format("member {} cannot be the root: the team has {} members", root.value, size()));
 }
 
-Status TeamState::status_of(std::uint32_t word) {
+Status TeamState::status_of(std::uint32_t word) noexcept {
   constexpr std::uint32_t bits = TeamControl::left_bit | TeamControl::no_memory_bit;
   const WorldRank rank{static_cast<std::int32_t>(word & ~bits) - 1};
-  if ((word & TeamControl::no_memory_bit) != 0) {
-    return Status::error_at(rank, Code::no_memory,
-                            fmt::format("rank {} found no memory for the team", rank.value));
+  const Code code = (word & TeamControl::no_memory_bit) != 0 ? Code::no_memory
+                    : (word & TeamControl::left_bit) != 0    ? Code::closed
+                                                             : Code::peer_lost;
+  const char* const what = code == Code::no_memory ? "found no memory for the team"
+                           : code == Code::closed
+                               ? "has left the job and takes part in no more collectives"
+                               : "died";
+  try {
+    return Status::error_at(rank, code, fmt::format("rank {} {}", rank.value, what));
+  } catch (const std::bad_alloc&) {
+    return Status::without_text(code);
   }
-  if ((word & TeamControl::left_bit) != 0) {
-    return Status::error_at(rank, Code::closed,
-                            fmt::format("rank {} has left the job and takes part in no more "
-                                        "collectives",
-                                        rank.value));
-  }
-  return Status::error_at(rank, Code::peer_lost, fmt::format("rank {} died", rank.value));
 }
 
 // Members of other nodes count only while this node's have not all come: else one that is gone may
@@ -429,7 +280,8 @@ std::vector<std::int32_t> TeamState::missing_here(std::uint32_t generation) cons
 }
 
 // `sender` is the index of the node that is waited for, or −1.
-void TeamState::tell_of(LongWait& wait, std::uint32_t generation, std::int32_t sender) const {
+void TeamState::tell_of(LongWait& wait, std::uint32_t generation,
+                        std::int32_t sender) const noexcept {
   tell_if_long(wait, job_.log, [&] {
     const TeamControl::Check& check = control_->check[generation % 2];
     const std::vector<std::int32_t> missing = missing_here(generation);
@@ -535,7 +387,7 @@ Status TeamState::broadcast(std::span<std::byte> bytes, TeamRank root) {
   if (is_long(bytes.size())) {
     TESSERA_RETURN_IF_ERROR(prepare_long(call));
     if (lanes_) {
-      return broadcast_long(bytes, call);
+      return do_together([&] { return broadcast_long(bytes, call); });
     }
   }
   std::size_t done = 0;
@@ -565,7 +417,7 @@ Status TeamState::allgather(std::span<const std::byte> mine, std::span<std::byte
   if (is_long(mine.size())) {
     TESSERA_RETURN_IF_ERROR(prepare_long(call));
     if (lanes_ && (is_flat() || gathered_at_once() >= slot_bytes_)) {
-      return allgather_long(mine, all, call);
+      return do_together([&] { return allgather_long(mine, all, call); });
     }
   }
   std::size_t done = 0;
@@ -606,15 +458,9 @@ Status TeamState::reduce_chunk(std::byte* elements, std::size_t bytes, const Col
     }
     return {};
   }
-  const auto combine_all = [&](std::byte* into, std::size_t from, std::size_t count) {
-    std::memcpy(into, slot(turn, 0) + from, count);
-    for (std::int32_t member = 1; member < size(); ++member) {
-      combine(into, slot(turn, member) + from, count, call.type, call.reduction);
-    }
-  };
   if (bytes <= small_bytes || size() <= 2) {
     if (keep_result && bytes > 0) {
-      combine_all(elements, 0, bytes);
+      combine_slots(turn, 0, bytes, call, elements);
     }
     return {};
   }
@@ -622,20 +468,35 @@ Status TeamState::reduce_chunk(std::byte* elements, std::size_t bytes, const Col
   const auto share = [&](std::int32_t member) {
     return std::min(static_cast<std::size_t>(member) * each, bytes);
   };
-  const std::size_t first = share(rank_.value);
-  const std::size_t count = share(rank_.value + 1) - first;
-  // Through the caller's memory: the slot is read while it is combined.
-  std::vector<std::byte> result(count);
-  if (count > 0) {
-    combine_all(result.data(), first, count);
-    std::memcpy(slot(turn, rank_.value) + first, result.data(), count);
-  }
+  combine_share(turn, share(rank_.value), share(rank_.value + 1) - share(rank_.value), call);
   TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::part, .bytes = bytes}));
   for (std::int32_t member = 0; member < size() && keep_result; ++member) {
     const std::size_t from = share(member);
     std::memcpy(elements + from, slot(turn, member) + from, share(member + 1) - from);
   }
   return {};
+}
+
+// What all slots have at one place, in team order.
+void TeamState::combine_slots(std::uint32_t turn, std::size_t from, std::size_t bytes,
+                              const CollectiveCall& call, std::byte* into) const {
+  std::memcpy(into, slot(turn, 0) + from, bytes);
+  for (std::int32_t member = 1; member < size(); ++member) {
+    combine(into, slot(turn, member) + from, bytes, call.type, call.reduction);
+  }
+}
+
+// Piece by piece beside the slot, which is read while it is combined.
+void TeamState::combine_share(std::uint32_t turn, std::size_t from, std::size_t bytes,
+                              const CollectiveCall& call) const {
+  constexpr std::size_t piece_bytes = 8192;
+  alignas(16) std::array<std::byte, piece_bytes> result;  // NOLINT(*-member-init): it is written
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t some = std::min(piece_bytes, bytes - done);
+    combine_slots(turn, from + done, some, call, result.data());
+    std::memcpy(slot(turn, rank_.value) + from + done, result.data(), some);
+    done += some;
+  }
 }
 
 Status TeamState::check_reduction(const void* elements, std::int64_t count, ElementType type,
@@ -676,7 +537,9 @@ Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type
   if (is_long(bytes)) {
     TESSERA_RETURN_IF_ERROR(prepare_long(call));
     if (lanes_) {
-      return allreduce_long({static_cast<std::byte*>(elements), bytes}, call, keep_result);
+      return do_together([&] {
+        return allreduce_long({static_cast<std::byte*>(elements), bytes}, call, keep_result);
+      });
     }
   }
   // Whole elements only: 16 divides every slot size and is divided by every element size.

@@ -40,9 +40,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "rma/engine/lanes.hpp"
@@ -71,6 +74,7 @@ struct CollectiveCall {
     agree,
     part,
     refused,
+    without_memory,
   };
   Kind kind = Kind::barrier;
   ElementType type = ElementType::i32;
@@ -84,6 +88,10 @@ struct CollectiveCall {
   [[nodiscard]] std::uint64_t fingerprint() const noexcept;
   /// "broadcast of 8 bytes from member 2", for messages.
   static std::string describe(std::uint64_t packed, std::uint64_t bytes);
+  /// Whether that is what a member says that has no memory for its part.
+  [[nodiscard]] static bool is_without_memory(std::uint64_t packed) noexcept {
+    return (packed & 0xffU) == static_cast<std::uint64_t>(Kind::without_memory) + 1;
+  }
 };
 
 /// The shared part of a team: one for all its members on a node.
@@ -144,8 +152,8 @@ class TeamState {
   /// Collective. `keep_job` is what a team that users hold owns of its job; null for the world
   /// team, which the job owns.
   static Result<std::shared_ptr<TeamState>> create(JobState& job,
-                                                   std::shared_ptr<JobState> keep_job,
-                                                   std::vector<WorldRank> members);
+                                                   const std::shared_ptr<JobState>& keep_job,
+                                                   std::span<const WorldRank> members);
   ~TeamState();
   TeamState(const TeamState&) = delete;
   TeamState& operator=(const TeamState&) = delete;
@@ -175,6 +183,23 @@ class TeamState {
                    const TeamRank* only_root);
   Status agree(const Status& mine, const Asked& asked);
 
+  /// Collective. In place of what the other members call, by one that has no memory for its part:
+  /// no_memory on all of them. Errors: those of a barrier before that.
+  Status lack_memory() noexcept;
+
+  /// Collective. What body() returns, a Status or a Result; behind std::bad_alloc, lack_memory().
+  /// Requires: wherever body() may throw the others still have a meeting of this before them.
+  template <class Body>
+  std::invoke_result_t<Body> do_together(Body&& body) {
+    try {
+      return body();
+    } catch (const std::bad_alloc&) {
+      // As below.
+    } catch (const std::length_error&) {  // of a container that cannot count so far
+    }
+    return lack_memory();
+  }
+
  private:
   /// What leaders do when all members of all nodes have come; a word.
   using LeadersWork = std::function<std::uint32_t(Lanes&)>;
@@ -200,12 +225,15 @@ class TeamState {
 
   TeamState(JobState& job, std::shared_ptr<JobState> keep_job, std::vector<WorldRank> members);
 
+  static Result<std::shared_ptr<TeamState>> prepare(JobState& job,
+                                                    const std::shared_ptr<JobState>& keep_job,
+                                                    std::span<const WorldRank> members);
   [[nodiscard]] Status check_members() const;
   Status find_nodes();
   void find_order();
   [[nodiscard]] std::vector<WorldRank> sorted_members() const;
-  [[nodiscard]] std::vector<WorldRank> sorted_node_members() const;
-  Status form();
+  void find_makers();
+  Status form(CollectiveCall::Kind kind);
   Result<std::uint64_t> make_control(std::uint64_t key);
   Status invite_node(const Invitation& invitation);
   /// Where parts of a control's memory begin; other nodes write into mailboxes.
@@ -224,13 +252,15 @@ class TeamState {
   [[nodiscard]] LongWait begin_to_wait(std::uint32_t generation) const noexcept;
   [[nodiscard]] std::atomic<std::uint32_t>& mark_of(std::int32_t order) const noexcept;
   [[nodiscard]] std::vector<std::int32_t> missing_here(std::uint32_t generation) const;
-  void tell_of(LongWait& wait, std::uint32_t generation, std::int32_t sender = -1) const;
+  void tell_of(LongWait& wait, std::uint32_t generation, std::int32_t sender = -1) const noexcept;
   void look_after_members(std::uint32_t generation);
   [[nodiscard]] std::uint32_t look_after_own_node() const;
   void check_call(TeamControl::Check& check, const CollectiveCall& call) const;
-  [[nodiscard]] Status mismatch(const TeamControl::Check& check) const;
-  [[nodiscard]] Status broken() const { return status_of(control_->broken.load()); }
-  [[nodiscard]] static Status status_of(std::uint32_t word);
+  [[nodiscard]] Status mismatch(const TeamControl::Check& check) const noexcept;
+  [[nodiscard]] Status lack_of_memory(const TeamControl::Check& check) const;
+  [[nodiscard]] Status difference(const TeamControl::Check& check) const;
+  [[nodiscard]] Status broken() const noexcept { return status_of(control_->broken.load()); }
+  [[nodiscard]] static Status status_of(std::uint32_t word) noexcept;
   Result<Invitation> accept_invitation(std::uint64_t key, WorldRank maker);
   [[nodiscard]] Status wrong_root(TeamRank root) const;
   [[nodiscard]] Status check_reduction(const void* elements, std::int64_t count, ElementType type,
@@ -238,6 +268,11 @@ class TeamState {
   [[nodiscard]] std::byte* slot(std::uint32_t turn, std::int32_t order) const noexcept;
   Status reduce_chunk(std::byte* elements, std::size_t bytes, const CollectiveCall& call,
                       bool keep_result);
+
+  void combine_slots(std::uint32_t turn, std::size_t from, std::size_t bytes,
+                     const CollectiveCall& call, std::byte* into) const;
+  void combine_share(std::uint32_t turn, std::size_t from, std::size_t bytes,
+                     const CollectiveCall& call) const;
 
   [[nodiscard]] Verdict verdict_of(TeamRank member, const Payload& payload) const noexcept;
   Status different_requests(TeamRank first, TeamRank other, const Payload& payload);
@@ -261,7 +296,8 @@ class TeamState {
   void tell_leaders(std::uint32_t word, std::uint32_t generation, int first_round);
   Status meet_over_nodes(std::uint32_t generation, const CollectiveCall& call,
                          const Payload& payload);
-  Status lead_meeting(std::uint32_t generation, const CollectiveCall& call, const Payload& payload);
+  Status lead_meeting(std::uint32_t generation, const CollectiveCall& call, Payload payload);
+  [[nodiscard]] bool has_room_for(const Payload& payload) noexcept;
   bool wait_for_arrivals(std::uint32_t generation);
   [[nodiscard]] StepSummary summarise(const TeamControl::Check& check) const;
   void record(const StepSummary& summary, TeamControl::Check& check);
@@ -286,7 +322,7 @@ class TeamState {
   std::uint32_t look_after_ranks(std::int32_t index);
   std::uint32_t look_after_next_node();
   [[nodiscard]] bool is_still_before(std::int32_t index, std::uint32_t generation);
-  std::uint32_t explain(std::int32_t index, const Status& error);
+  std::uint32_t explain(std::int32_t index, const Status& error) noexcept;
   [[nodiscard]] TeamNodes::Set mail_set(std::uint32_t generation) const noexcept;
   [[nodiscard]] Mailbox& mailbox(int round, std::uint32_t generation) const noexcept;
   [[nodiscard]] static const std::byte* data_of(const Mailbox& mail) noexcept {
@@ -308,9 +344,13 @@ class TeamState {
   Status prepare_long(const CollectiveCall& call);
   [[nodiscard]] LongOffer wanted_for_long() const;
   LongOffer make_long_memory();
+  LongOffer make_ready_for_long() noexcept;
   void free_long_memory() noexcept;
-  void accept_offers(const Payload& payload);
+  bool accept_offers(const Payload& payload) noexcept;
+  Lanes::Surroundings surroundings_of_lanes();
   [[nodiscard]] std::byte* part(std::uint32_t turn, std::int32_t order) const noexcept;
+  template <class BlockOf>
+  [[nodiscard]] std::vector<std::span<std::byte>> blocks_of_ring(const BlockOf& block_of) const;
   Status broadcast_long(std::span<std::byte> bytes, const CollectiveCall& call);
   Status broadcast_part(std::span<std::byte> bytes, const CollectiveCall& call);
   Status allreduce_long(std::span<std::byte> bytes, const CollectiveCall& call, bool keep_result);
@@ -334,6 +374,8 @@ class TeamState {
   std::vector<std::int32_t> order_on_node_;
   std::int32_t order_ = -1;
   std::int32_t node_members_ = 0;
+  std::vector<WorldRank> sorted_on_node_;  ///< the members here, ascending; the first makes it
+  std::uint64_t key_ = 0;                  ///< by which members find each other
   std::size_t slot_bytes_ = 0;
   std::uint64_t control_offset_ = 0;
   TeamControl* control_ = nullptr;
@@ -348,7 +390,7 @@ class TeamState {
 
   bool is_long_prepared_ = false;
   std::size_t part_bytes_ = 0;  ///< of long data, that a member has room for in node memory
-  std::optional<Lanes> lanes_;  ///< nothing where some node had no memory for them
+  std::optional<Lanes> lanes_;  ///< nothing where some member had no memory for them
 };
 
 }  // namespace tessera::rma::detail

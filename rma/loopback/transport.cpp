@@ -13,6 +13,7 @@
 #include "rma/protocol/direct.hpp"
 #include "rma/region.hpp"
 #include "rma/team.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::loopback {
 namespace {
@@ -163,12 +164,15 @@ class LoopbackTransport final : public Transport {
   static Result<std::unique_ptr<Segment>> share(Team& team, const Slice& own) {
     TESSERA_ASSIGN_OR_RETURN(const std::vector<const Slice*> others, team.allgather_value(&own));
     std::vector<Slice> slices;
-    slices.reserve(others.size());
-    for (const Slice* each : others) {
-      slices.push_back(*each);
-    }
+    const Status copied = detail::within_memory([&]() -> Status {
+      slices.reserve(others.size());
+      for (const Slice* each : others) {
+        slices.push_back(*each);
+      }
+      return {};
+    });
     // `own` stays until all have copied it.
-    TESSERA_RETURN_IF_ERROR(team.barrier());
+    TESSERA_RETURN_IF_ERROR(team.agree(copied));
     return std::unique_ptr<Segment>(std::make_unique<HeapSegment>(std::move(slices), team.rank()));
   }
 

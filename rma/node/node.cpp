@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -128,17 +129,38 @@ void Node::empty_box() {
   record.box_count = 0;
 }
 
-std::optional<Invitation> Node::take_invitation(std::uint64_t key, WorldRank sender) {
+std::optional<Invitation> Node::take_invitation(std::uint64_t key, WorldRank sender) noexcept {
   const std::lock_guard guard(invitations_mutex_);
-  empty_box();
+  bool is_empty = true;
+  try {
+    empty_box();
+  } catch (const std::bad_alloc&) {
+    is_empty = false;  // the others stay there
+  }
   const auto found = std::find_if(
       invitations_.begin(), invitations_.end(),
       [&](const Invitation& each) { return each.key == key && each.sender == sender.value; });
   if (found == invitations_.end()) {
-    return std::nullopt;
+    return is_empty ? std::nullopt : take_out_of_box(key, sender);
   }
   const Invitation invitation = *found;
   invitations_.erase(found);
+  return invitation;
+}
+
+std::optional<Invitation> Node::take_out_of_box(std::uint64_t key, WorldRank sender) noexcept {
+  RankRecord& record = own();
+  const RobustGuard guard(record.box_lock, context_);
+  const auto end = record.box.begin() + record.box_count;
+  const auto found = std::find_if(record.box.begin(), end, [&](const Invitation& each) {
+    return each.key == key && each.sender == sender.value;
+  });
+  if (found == end) {
+    return std::nullopt;
+  }
+  const Invitation invitation = *found;
+  std::copy(found + 1, end, found);
+  --record.box_count;
   return invitation;
 }
 

@@ -189,7 +189,8 @@ class Node final : public Liveness {
   bool spin_helping(Helper& needy, Ready&& ready) const;
   [[nodiscard]] RankRecord& own() const noexcept { return memory_->record(place_); }
   void empty_box();
-  std::optional<Invitation> take_invitation(std::uint64_t key, WorldRank sender);
+  std::optional<Invitation> take_invitation(std::uint64_t key, WorldRank sender) noexcept;
+  std::optional<Invitation> take_out_of_box(std::uint64_t key, WorldRank sender) noexcept;
 
   std::shared_ptr<NodeMemory> memory_;
   std::vector<WorldRank> ranks_;

@@ -2,6 +2,7 @@
 #include "rma/profile/recorder.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace tessera::rma::detail {
 
@@ -32,8 +33,14 @@ void Recorder::keep(Wait wait, std::uint64_t bytes, std::int32_t peer, std::int6
     dropped_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  const auto next = static_cast<std::uint32_t>(threads_.size());
-  const auto thread = threads_.try_emplace(std::this_thread::get_id(), next).first->second;
+  std::uint32_t thread = 0;
+  try {
+    const auto next = static_cast<std::uint32_t>(threads_.size());
+    thread = threads_.try_emplace(std::this_thread::get_id(), next).first->second;
+  } catch (const std::bad_alloc&) {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   events_.push_back({.begin = begin,
                      .duration = duration,
                      .bytes = bytes,

@@ -11,6 +11,7 @@
 #include "rma/engine/accumulate_turns.hpp"
 #include "rma/kernels/accumulate.hpp"
 #include "rma/protocol/overlap.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -169,7 +170,7 @@ Status add_fragments(const Work& work, Fragments fragments) {
 template <class Add>
 Status add_and_fence(const RemotePath& path, const Target& to, const Scale& scale, const Add& add) {
   TESSERA_ASSIGN_OR_RETURN(const AccumulateTurns::Buffer buffer, path.job.accumulate_turns->lend());
-  Status added = add(Work{path, to, buffer.bytes(), scale});
+  Status added = within_memory([&] { return add(Work{path, to, buffer.bytes(), scale}); });
   Status fenced = path.endpoint.is_fenced(to.region) ? Status() : path.endpoint.fence();
   return added.ok() ? std::move(fenced) : std::move(added);
 }

@@ -10,15 +10,17 @@
 #include "rma/kernels/walk.hpp"
 #include "rma/protocol/direct.hpp"
 #include "rma/protocol/origin_accumulate.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
 
-// Runs `start` as one part of `done`: announces it, and ends it if it was refused.
+// Runs `start` as one part of `done`: announces it, and ends it if it was refused. What throws has
+// not been started.
 template <class Start>
 void start_part(Completion& done, Start&& start) {
   done.begin();
-  if (Status status = start(); !status.ok()) {
+  if (Status status = within_memory(start); !status.ok()) {
     done.end(std::move(status));
   }
 }
@@ -27,7 +29,7 @@ void start_part(Completion& done, Start&& start) {
 template <class Work>
 void do_part(Completion& done, Work&& work) {
   done.begin();
-  done.end(work());
+  done.end(within_memory(work));
 }
 
 bool accumulates_natively(const RemotePath& path) {

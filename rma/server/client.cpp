@@ -6,10 +6,12 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "rma/server/deaf_thread.hpp"
 #include "rma/server/holding.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -53,6 +55,10 @@ Result<Link*> Client::link_to(NodeId node, std::chrono::milliseconds timeout) {
   if (Link* const link = made_link(node)) {
     return link;
   }
+  return detail::within_memory([&] { return make_link(node, timeout); });
+}
+
+Result<Link*> Client::make_link(NodeId node, std::chrono::milliseconds timeout) {
   Peer& peer = peer_at(node);
   // Not under links_mutex_: a node that doesn't answer concerns those only who want it.
   const std::lock_guard guard(peer.connecting);
@@ -160,7 +166,16 @@ void Client::note_failure(Peer& peer, const Status& failure) const {
   }
 }
 
-Status Client::loss_of(NodeId node, const Status& reason) const {
+// Without memory to say more, the reason alone.
+Status Client::loss_of(NodeId node, const Status& reason) const noexcept {
+  try {
+    return describe_loss_of(node, reason);
+  } catch (const std::bad_alloc&) {
+    return reason;
+  }
+}
+
+Status Client::describe_loss_of(NodeId node, const Status& reason) const {
   const auto at = static_cast<std::size_t>(node.value);
   if (reason.code() != Code::peer_lost || at >= options_.carriers.size()) {
     return Status::error(reason.code(), fmt::format("node {}: {}", node.value, reason.message()));
@@ -315,8 +330,18 @@ void Client::check_hosts() {
   }
 }
 
-void Client::sleep_on_sockets(std::chrono::nanoseconds period) {
-  check_hosts();
+// Without memory for the list of sockets a thread looks again soon.
+void Client::sleep_on_sockets(std::chrono::nanoseconds period) noexcept {
+  constexpr std::chrono::nanoseconds soon = std::chrono::milliseconds(1);
+  try {
+    check_hosts();
+    poll_sockets(period);
+  } catch (const std::bad_alloc&) {
+    std::this_thread::sleep_for(std::min(period, soon));
+  }
+}
+
+void Client::poll_sockets(std::chrono::nanoseconds period) {
   std::vector<pollfd> sockets;
   std::vector<Link*> of_sockets;
   for (Link* const link : links()) {

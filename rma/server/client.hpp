@@ -92,7 +92,7 @@ class Client {
     return peer_at(node).ready.load(std::memory_order_acquire);
   }
   /// What to say of a node with which `reason` happened: names it, and the rank that carries it.
-  [[nodiscard]] Status loss_of(NodeId node, const Status& reason) const;
+  [[nodiscard]] Status loss_of(NodeId node, const Status& reason) const noexcept;
 
   int progress();
   /// Sleeps until something came, or for `period` at most. Returns done.done().
@@ -139,7 +139,10 @@ class Client {
   void spin(const Completion& done);
   void hand_back_help() const;
   void flush();
-  void sleep_on_sockets(std::chrono::nanoseconds period);
+  void sleep_on_sockets(std::chrono::nanoseconds period) noexcept;
+  void poll_sockets(std::chrono::nanoseconds period);
+  Result<Link*> make_link(NodeId node, std::chrono::milliseconds timeout);
+  [[nodiscard]] Status describe_loss_of(NodeId node, const Status& reason) const;
   void check_hosts();
   void communicate() noexcept;
   void wake();

@@ -12,6 +12,7 @@
 
 #include "rma/engine/node_link.hpp"
 #include "rma/node/futex.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -80,8 +81,7 @@ std::string Conversation::peer() const {
                         : channel_->peer();
 }
 
-// The agent serves others, too: one peer's request for which there is no memory ends with that
-// peer.
+// The agent serves others, too: what else there is no memory for ends with one peer.
 Result<bool> Conversation::advance() {
   try {
     return advance_unguarded();
@@ -122,7 +122,9 @@ void Conversation::say_why(const Status& reason) {
 void Conversation::say_bye() {
   if (is_introduced_) {
     const FrameHeader bye{.kind = Kind::bye, .origin = handshake_.origin()};
-    static_cast<void>(writer_.post(encode(bye), {}, nullptr));
+    detail::within_memory([&] {
+      return writer_.post(encode(bye), {}, nullptr);
+    }).ignore("a peer that isn't told finds that the agent is gone");
   }
 }
 
@@ -265,8 +267,22 @@ Status Conversation::read_terms(const FrameHeader& header, std::span<const std::
   return {};
 }
 
+// What there is no memory for is refused.
 Status Conversation::begin(const FrameHeader& header, std::span<const std::byte> descriptor,
                            std::vector<iovec>& into) {
+  try {
+    TESSERA_RETURN_IF_ERROR(begin_request(header, descriptor, into));
+    into.reserve(into.size() + 1);
+  } catch (const std::bad_alloc&) {
+    into.clear();
+    is_in_place_ = false;
+    refusal_ = Status::no_memory("the agent's process has no memory for a request");
+  }
+  return {};
+}
+
+Status Conversation::begin_request(const FrameHeader& header, std::span<const std::byte> descriptor,
+                                   std::vector<iovec>& into) {
   current_ = header;
   refusal_ = Status();
   is_in_place_ = false;
@@ -373,9 +389,13 @@ Status Conversation::end(const FrameHeader& header) {
   if (!refusal_.ok()) {
     return answer_failure(header, refusal_);
   }
-  Status done = header.kind == Kind::deliver ? execute_deliver(header, is_stored)
-                : is_stored                  ? Status()
-                                             : execute(header);
+  Status done = detail::within_memory(
+      [&] {
+        return header.kind == Kind::deliver ? execute_deliver(header, is_stored)
+               : is_stored                  ? Status()
+                                            : execute(header);
+      },
+      "the agent's process has no memory to carry out a request");
   if (is_over_) {
     return done;
   }
@@ -632,7 +652,8 @@ Status Conversation::answer_lock(const FrameHeader& request, Result<std::uint64_
 Status Conversation::answer(const FrameHeader& request, Kind kind, std::uint64_t word) {
   FrameHeader header = answer_to(request, kind);
   header.words[0] = word;
-  return sent(writer_.post(encode(header), {}, nullptr, FrameWriter::When::soon));
+  return sent(detail::within_memory(
+      [&] { return writer_.post(encode(header), {}, nullptr, FrameWriter::When::soon); }));
 }
 
 Status Conversation::answer_data(const FrameHeader& request, std::vector<std::byte> packed) {
@@ -642,11 +663,13 @@ Status Conversation::answer_data(const FrameHeader& request, std::vector<std::by
 }
 
 Status Conversation::answer_failure(const FrameHeader& request, const Status& failure) {
-  FrameHeader header = answer_to(request, Kind::failed);
-  std::vector<std::byte> text;
-  encode_failure(failure, text);
-  header.payload_bytes = text.size();
-  return sent(writer_.post(encode(header), std::move(text), FrameWriter::When::soon));
+  return sent(detail::within_memory([&] {
+    FrameHeader header = answer_to(request, Kind::failed);
+    std::vector<std::byte> text;
+    encode_failure(failure, text);
+    header.payload_bytes = text.size();
+    return writer_.post(encode(header), std::move(text), FrameWriter::When::soon);
+  }));
 }
 
 // A peer that cannot be sent its answer is lost; errors that an answer tells are not of that sort.

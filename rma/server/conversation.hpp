@@ -105,6 +105,8 @@ class Conversation final : private FrameSink {
  private:
   Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
                std::vector<iovec>& into) override;
+  Status begin_request(const FrameHeader& header, std::span<const std::byte> descriptor,
+                       std::vector<iovec>& into);
   Status end(const FrameHeader& header) override;
   Status caught_up() override { return sent(flush()); }
   [[nodiscard]] bool is_ready() const override { return may_read(); }

@@ -464,10 +464,15 @@ Status decode_failure(std::span<const std::byte> bytes) {
                               max_failure_text_bytes));
   }
   TESSERA_RETURN_IF_ERROR(expect(reader, length, "failure"));
-  std::string text(length, '\0');
-  std::transform(reader.left().begin(), reader.left().end(), text.begin(),
-                 [](std::byte each) { return static_cast<char>(each); });
-  Status failure = Status::error(static_cast<Code>(code), std::move(text));
+  Status failure = Status::without_text(static_cast<Code>(code));
+  try {
+    std::string text(length, '\0');
+    std::transform(reader.left().begin(), reader.left().end(), text.begin(),
+                   [](std::byte each) { return static_cast<char>(each); });
+    failure = Status::error(static_cast<Code>(code), std::move(text));
+  } catch (const std::bad_alloc&) {
+    // The code has to do.
+  }
   return has_rank == 1 ? std::move(failure).at(WorldRank{rank}) : failure;
 }
 

@@ -7,6 +7,7 @@
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/server/parts.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -95,7 +96,7 @@ Status told(Completion& done, Status refusal) {
 template <class Start>
 Status announced(Completion& done, Start&& start) {
   done.begin();
-  return told(done, start());
+  return told(done, detail::within_memory(start));
 }
 
 // Starts a request for each batch of a list. A fragment that is a batch by itself, perhaps because

@@ -16,18 +16,20 @@ bool Gather::takes(const FrameHeader& request, const Scale* scale) const noexcep
 
 void Gather::add(const FrameHeader& request, const Scale* scale, std::byte* local,
                  std::size_t bytes, Completion* done) {
+  // All that may throw first; of `body_` the insertion itself.
+  fragments_.reserve(most_items);
+  if (request.kind == Kind::get) {
+    done_.reserve(most_items);
+    done_.push_back(done);
+  } else {
+    body_.insert(body_.end(), local, local + bytes);
+  }
   if (is_empty()) {
     request_ = request;
     scale_ = scale == nullptr ? std::optional<Scale>() : *scale;
-    fragments_.reserve(most_items);
   }
   fragments_.push_back({local, request.offset, bytes});
   bytes_ += bytes;
-  if (request.kind == Kind::get) {
-    done_.push_back(done);
-    return;
-  }
-  body_.insert(body_.end(), local, local + bytes);
 }
 
 // One alone goes as what it is, which takes the agent less than a list: a put and its fence, say.
@@ -42,7 +44,7 @@ void Gather::describe_one(List& list) const {
 Gather::List Gather::take() {
   List list;
   list.header = request_;
-  list.bytes = std::exchange(bytes_, 0);
+  list.bytes = bytes_;
   if (fragments_.size() == 1) {
     describe_one(list);
   } else {
@@ -55,17 +57,19 @@ Gather::List Gather::take() {
   }
   list.header.descriptor_bytes = static_cast<std::uint32_t>(list.descriptor.size());
   if (request_.kind == Kind::get) {
-    list.gets = std::make_unique<GatheredGets>(
-        GatheredGets{request_, std::exchange(fragments_, {}), std::exchange(done_, {})});
+    list.gets = std::make_unique<GatheredGets>(GatheredGets{request_, {}, {}});
+    list.gets->fragments.swap(fragments_);
+    list.gets->done.swap(done_);
   } else {
     list.header.payload_bytes = list.bytes;
-    list.body = std::exchange(body_, {});
+    list.body.swap(body_);
     fragments_.clear();
   }
+  bytes_ = 0;
   return list;
 }
 
-void Gather::fail(const Status& reason) {
+void Gather::fail(const Status& reason) noexcept {
   fragments_.clear();
   body_.clear();
   bytes_ = 0;

@@ -44,7 +44,8 @@ class Gather {
   [[nodiscard]] bool takes(const FrameHeader& request, const Scale* scale) const noexcept;
 
   /// Requires: takes(). `request` says what to do, with whom, where; `bytes` at `local` are read
-  /// now unless it is a get, whose `done` ends with its answer; the others need none.
+  /// now unless it is a get, whose `done` ends with its answer; the others need none. Throws
+  /// std::bad_alloc, and has not taken it then.
   void add(const FrameHeader& request, const Scale* scale, std::byte* local, std::size_t bytes,
            Completion* done);
 
@@ -56,10 +57,14 @@ class Gather {
     std::unique_ptr<GatheredGets> gets;  ///< of a get
     std::size_t bytes = 0;
   };
+  /// Throws std::bad_alloc, and has all that it had then.
   [[nodiscard]] List take();
 
+  /// Whether gets are here. Requires: !is_empty().
+  [[nodiscard]] bool has_gets() const noexcept { return request_.kind == Kind::get; }
+
   /// Ends all gets that are here with `reason`, and forgets the rest.
-  void fail(const Status& reason);
+  void fail(const Status& reason) noexcept;
 
  private:
   void describe_one(List& list) const;

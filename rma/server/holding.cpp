@@ -2,6 +2,7 @@
 #include "rma/server/holding.hpp"
 
 #include <algorithm>
+#include <new>
 #include <vector>
 
 #include "rma/server/link.hpp"
@@ -45,10 +46,16 @@ bool Holding::takes(Link& link, const FrameHeader& header) {
     send();
     return false;
   }
-  if (std::find(held.links.begin(), held.links.end(), &link) == held.links.end()) {
-    held.links.push_back(&link);
+  if (std::find(held.links.begin(), held.links.end(), &link) != held.links.end()) {
+    return true;
   }
-  return true;
+  try {
+    held.links.push_back(&link);
+    return true;
+  } catch (const std::bad_alloc&) {
+    send();
+    return false;
+  }
 }
 
 bool Holding::is_any_kept() noexcept {

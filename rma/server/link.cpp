@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "rma/kernels/copy.hpp"
@@ -18,11 +19,13 @@
 #include "rma/server/client.hpp"
 #include "rma/server/holding.hpp"
 #include "rma/server/parts.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::server {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using detail::within_memory;
 
 // An answer that may fill the socket's buffers before a thread that naps looks at it.
 constexpr std::size_t least_stream_bytes = std::size_t{64} * 1024;
@@ -36,34 +39,6 @@ std::vector<std::byte> join(const FrameHeader& header, std::span<const std::byte
   std::copy(fixed.begin(), fixed.end(), head.begin());
   std::copy(descriptor.begin(), descriptor.end(), head.begin() + header_bytes);
   return head;
-}
-
-std::int64_t sign_extended(std::uint64_t word, int bytes) noexcept {
-  return bytes == 4 ? std::int64_t{static_cast<std::int32_t>(static_cast<std::uint32_t>(word))}
-                    : static_cast<std::int64_t>(word);
-}
-
-// Stores packed bytes where the answer's receiver wants them.
-void unpack(Fragments fragments, const std::byte* packed) noexcept {
-  for (const Fragment& each : fragments) {
-    kernels::copy_small(each.local, packed, each.bytes);
-    packed += each.bytes;
-  }
-}
-
-void unpack(const Awaited& awaited, std::byte* packed) noexcept {
-  if (awaited.gets != nullptr) {
-    unpack(awaited.gets->fragments, packed);
-  } else if (awaited.places == nullptr) {
-    if (awaited.bytes != nullptr) {
-      kernels::copy_small(awaited.bytes, packed, awaited.size);
-    }
-  } else if (awaited.places->fragments.empty()) {
-    kernels::copy_shape(awaited.places->base, packed, with_packed_remote(awaited.places->shape),
-                        kernels::Direction::from_remote);
-  } else {
-    unpack(awaited.places->fragments, packed);
-  }
 }
 
 }  // namespace
@@ -115,10 +90,15 @@ Status Link::post(const FrameHeader& header, std::span<const std::byte> descript
 }
 
 Status Link::post_copy(const FrameHeader& header, std::span<const std::byte> body, When when) {
-  return post_with(header, when, [&](When then) -> Status {
+  Completion sent;
+  sent.begin();
+  Status posted = post_with(header, when, [&](When then) -> Status {
     TESSERA_RETURN_IF_ERROR(send_gathered(When::soon));
-    return writer_.post_copy(encode(header), body, then);
+    return writer_.post_copy(encode(header), body, sent, then);
   });
+  TESSERA_RETURN_IF_ERROR(posted);
+  wait(sent);
+  return sent.take_error();
 }
 
 const PackingLimits& Link::limits() const noexcept {
@@ -141,19 +121,56 @@ Status Link::gather(const FrameHeader& request, const Scale* scale, std::byte* l
 }
 
 // Requires: sending_ is locked. An error means that the link will be lost, which ends what is
-// awaited.
+// awaited. What there is no memory for is told to those who wait for it, or else to a fence.
 Status Link::send_gathered(When when) {
   if (gather_.is_empty()) {
     return {};
   }
-  Gather::List list = gather_.take();
-  if (list.gets != nullptr) {
-    Awaited awaited;
-    awaited.size = list.bytes;
-    awaited.gets = std::move(list.gets);
-    list.header.operation = enter(std::move(awaited));
+  const bool are_gets = gather_.has_gets();
+  std::optional<Gather::List> list;
+  Status sent = within_memory([&]() -> Status {
+    list.emplace(gather_.take());
+    return are_gets
+               ? send_gets(*list, when)
+               : writer_.post(join(list->header, list->descriptor), std::move(list->body), when);
+  });
+  if (!is_lack(sent)) {
+    return sent;
   }
-  return writer_.post(join(list.header, list.descriptor), std::move(list.body), when);
+  if (!list) {
+    gather_.fail(sent);
+  }
+  if (!are_gets) {
+    client_.options().stray_error(std::move(sent));
+  }
+  return {};
+}
+
+// Nothing was sent, and others still may be.
+bool Link::is_lack(const Status& status) const noexcept {
+  return status.code() == Code::no_memory && !writer_.is_cut();
+}
+
+// Those that were gathered: they have ended where there is no memory for that.
+Status Link::send_gets(Gather::List& list, When when) {
+  Awaited awaited;
+  awaited.size = list.bytes;
+  awaited.gets = std::move(list.gets);
+  const auto operation = enter(awaited);
+  if (!operation.ok()) {
+    awaited.end(operation.status());
+    return {};
+  }
+  list.header.operation = *operation;
+  Status sent = within_memory(
+      [&] { return writer_.post(join(list.header, list.descriptor), std::move(list.body), when); });
+  if (is_lack(sent)) {
+    if (const auto mine = take(*operation); mine.ok()) {
+      mine->end(sent);
+    }
+    return {};
+  }
+  return sent;
 }
 
 // A list is refused as a whole, also where one of the gets is wrong only.
@@ -213,7 +230,8 @@ Status Link::post_with(const FrameHeader& header, When when, Post&& post_frame) 
       return loss();
     }
     const bool is_looked_after = has_unsent() && !is_held_back_;
-    status = post_frame(when);
+    status =
+        within_memory([&] { return post_frame(when); }, "this process has no memory for a request");
     if (is_change(header.kind)) {
       changes_.note(header.target, header.region);
     }
@@ -347,7 +365,7 @@ void Link::heed_descriptor() {
 Status Link::ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited) {
   const bool is_long_in_background =
       awaited.size >= least_stream_bytes && awaited.done->is_in_background();
-  header.operation = enter(std::move(awaited));
+  TESSERA_ASSIGN_OR_RETURN(header.operation, enter(awaited));
   const When when = awaiting_.load() > 1 ? When::soon : When::now;
   Status status = post(header, descriptor, {}, nullptr, when);
   if (!status.ok()) {
@@ -361,11 +379,23 @@ Status Link::ask(FrameHeader header, std::span<const std::byte> descriptor, Awai
   return {};
 }
 
-std::uint64_t Link::enter(Awaited awaited) {
+// So that to free a slot needs no memory.
+Status Link::add_slot() {
+  return within_memory([&]() -> Status {
+    if (free_slots_.capacity() <= slots_.size()) {
+      free_slots_.reserve(2 * slots_.size() + 1);
+    }
+    slots_.emplace_back();
+    free_slots_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+    return {};
+  });
+}
+
+// Takes it, unless there is no memory for one more.
+Result<std::uint64_t> Link::enter(Awaited& awaited) {
   const std::lock_guard guard(table_);
   if (free_slots_.empty()) {
-    free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
-    slots_.emplace_back();
+    TESSERA_RETURN_IF_ERROR(add_slot());
   }
   const std::uint32_t at = free_slots_.back();
   free_slots_.pop_back();
@@ -431,7 +461,7 @@ void Link::say_bye() {
 // finds it again.
 Status Link::send_kept() {
   Status gathered = send_gathered(When::soon);
-  Status flushed = writer_.flush();
+  Status flushed = within_memory([&] { return writer_.flush(); });
   note_unsent();
   return gathered.ok() ? std::move(flushed) : std::move(gathered);
 }
@@ -458,8 +488,9 @@ void Link::flush() {
   }
 }
 
-// What there is no memory for ends the connection, whose next bytes would be taken for a frame. It
-// must not end the call: the memory that other answers are for would be the caller's again.
+// What else there is no memory for ends the connection, whose next bytes would be taken for a
+// frame. It must not end the call: the memory that other answers are for would be the caller's
+// again.
 Result<bool> Link::advance() {
   try {
     return reader_.advance();
@@ -532,7 +563,6 @@ void Link::lose(const Status& reason) {
 
 void Link::end_all(const Status& reason) {
   const Status told = client_.loss_of(node_, reason);
-  std::vector<Awaited> waiting;
   // Who sends is through, with what awaits an answer in the table, or finds the link lost.
   const std::lock_guard sending(sending_);
   {
@@ -545,138 +575,16 @@ void Link::end_all(const Status& reason) {
     lost_.store(true, std::memory_order_release);
     for (Slot& slot : slots_) {
       if (std::exchange(slot.is_used, false)) {
-        waiting.push_back(std::exchange(slot.awaited, {}));
+        std::exchange(slot.awaited, {}).end(told);
       }
     }
     awaiting_ = 0;
     streams_ = 0;
   }
-  for (const Awaited& each : waiting) {
-    each.end(told);
-  }
   // Nobody sends any more what had no room; who waits for that has to know.
   gather_.fail(told);
   writer_.fail(told);
   note_unsent();
-}
-
-Status Link::begin(const FrameHeader& header, std::span<const std::byte>,
-                   std::vector<iovec>& into) {
-  if (header.kind == Kind::bye) {
-    return Status::error(Code::closed, "it has left the job");
-  }
-  TESSERA_RETURN_IF_ERROR(check_answer(header));
-  is_in_place_ = false;
-  failure_.clear();
-  if (header.kind == Kind::data) {
-    TESSERA_ASSIGN_OR_RETURN(Awaited * awaited, look_at(header.operation));
-    if (awaited->size != header.payload_bytes || header.payload_bytes == 0) {
-      return Status::error(Code::protocol,
-                           fmt::format("{} sent {} bytes where {} were asked for", channel_->peer(),
-                                       header.payload_bytes, awaited->size));
-    }
-    place_payload(*awaited, header.payload_bytes, into);
-  } else if (header.payload_bytes > 0) {
-    failure_.resize(header.payload_bytes);
-    into.push_back({failure_.data(), failure_.size()});
-  }
-  return {};
-}
-
-// An error here ends the conversation: no agent of ours sends such a frame.
-Status Link::check_answer(const FrameHeader& header) const {
-  if (!is_answer(header.kind)) {
-    return Status::error(Code::protocol, fmt::format("{} sent a request ({}) where answers are "
-                                                     "expected",
-                                                     channel_->peer(), to_string(header.kind)));
-  }
-  const std::size_t most = header.kind == Kind::data     ? max_direct_bytes
-                           : header.kind == Kind::failed ? max_failure_bytes
-                                                         : 0;
-  if (header.payload_bytes > most) {
-    return Status::error(
-        Code::protocol,
-        fmt::format("{} sent {} bytes at once with {}; the most is {}", channel_->peer(),
-                    header.payload_bytes, to_string(header.kind), most));
-  }
-  if (header.descriptor_bytes > 0) {
-    return Status::error(Code::protocol, fmt::format("{} sent a descriptor with an answer ({})",
-                                                     channel_->peer(), to_string(header.kind)));
-  }
-  return {};
-}
-
-void Link::place_payload(const Awaited& awaited, std::size_t bytes, std::vector<iovec>& into) {
-  const Scattered* const places = awaited.places.get();
-  is_in_place_ = true;
-  if (places == nullptr && awaited.gets == nullptr &&
-      (bytes >= limits().least_direct_row || bytes < least_piece_bytes)) {
-    into.push_back({awaited.bytes, bytes});
-  } else if (places != nullptr && places->fragments.empty() &&
-             places->shape.run_bytes >= limits().least_direct_row) {
-    kernels::for_each_run(places->shape, [&](std::int64_t local, std::int64_t) {
-      into.push_back({places->base + local, places->shape.run_bytes});
-    });
-  } else if (places != nullptr && !places->fragments.empty() &&
-             are_long(places->fragments, limits())) {
-    for (const Fragment& each : places->fragments) {
-      into.push_back({each.local, each.bytes});
-    }
-  } else {
-    is_in_place_ = false;
-    into.push_back({packed_.take(bytes), bytes});
-  }
-}
-
-Status Link::end(const FrameHeader& header) {
-  ++answers_;
-  if (header.operation == 0 || header.operation == unwatched_operation) {
-    if (header.kind != Kind::failed) {
-      return {};
-    }
-    Status told = decode_failure(failure_);
-    if (told.code() == Code::protocol) {
-      return told;  // it closes this conversation, and says why
-    }
-    if (header.operation == unwatched_operation && told.code() == Code::closed) {
-      return {};
-    }
-    client_.options().stray_error(std::move(told));
-    return {};
-  }
-  TESSERA_ASSIGN_OR_RETURN(Awaited awaited, take(header.operation));
-  Status result = header.kind == Kind::failed ? decode_failure(failure_) : deliver(header, awaited);
-  if (result.ok() && awaited.fenced > 0) {
-    changes_.note_fenced(awaited.fenced);
-  }
-  const bool is_wrong = result.code() == Code::protocol;
-  if (awaited.gets != nullptr && !result.ok() && !is_wrong && awaited.gets->done.size() > 1) {
-    again_.push_back(std::move(awaited.gets));
-    return {};
-  }
-  awaited.end(result);
-  return is_wrong ? std::move(result) : Status();
-}
-
-// What was asked for has to come with the answer: who waits takes it for his.
-Status Link::deliver(const FrameHeader& header, Awaited& awaited) {
-  alignas(8) std::uint64_t word = header.words[0];
-  if (header.kind == Kind::data) {
-    if (!is_in_place_) {
-      unpack(awaited, packed_.data());
-    }
-  } else if (header.kind == Kind::value && awaited.word != nullptr) {
-    *awaited.word = sign_extended(word, awaited.word_bytes);
-  } else if (header.kind == Kind::value && awaited.size > 0 && awaited.size <= sizeof(word)) {
-    unpack(awaited, reinterpret_cast<std::byte*>(&word));
-  } else if (header.kind != Kind::done || awaited.size > 0 || awaited.word != nullptr) {
-    return Status::error(Code::protocol, fmt::format("{} answered with {} where {} were asked for",
-                                                     channel_->peer(), to_string(header.kind),
-                                                     awaited.word != nullptr
-                                                         ? std::string("a word")
-                                                         : fmt::format("{} bytes", awaited.size)));
-  }
-  return {};
 }
 
 }  // namespace tessera::rma::server

@@ -74,7 +74,7 @@ class Link final : private FrameSink, public detail::Requests {
   When when();
 
   /// Sends a request; `sent` ends when the memory of `body` may be reused. Waits while too much is
-  /// kept already. Errors: peer_lost; `sent` does not end then.
+  /// kept already. Errors: peer_lost, no_memory; `sent` does not end then.
   Status post(const FrameHeader& header, std::span<const std::byte> descriptor,
               std::span<const iovec> body, Completion* sent, When when);
   /// The same with a packed body.
@@ -157,6 +157,7 @@ class Link final : private FrameSink, public detail::Requests {
  private:
   Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
                std::vector<iovec>& into) override;
+  Status begin_answer(const FrameHeader& header, std::vector<iovec>& into);
   Status end(const FrameHeader& header) override;
 
   template <class Post>
@@ -164,9 +165,12 @@ class Link final : private FrameSink, public detail::Requests {
   Status ask_for(std::span<std::byte> answer, const FrameHeader& header,
                  std::span<const std::byte> descriptor, Completion& done);
   Status send_gathered(When when);
+  Status send_gets(Gather::List& list, When when);
   Result<bool> advance();
   void ask_again(const GatheredGets& gets);
-  std::uint64_t enter(Awaited awaited);
+  Result<std::uint64_t> enter(Awaited& awaited);
+  [[nodiscard]] bool is_lack(const Status& status) const noexcept;
+  Status add_slot();
   Result<Awaited> take(std::uint64_t operation);
   Result<Awaited*> look_at(std::uint64_t operation);
   Result<Awaited*> find(std::uint64_t operation);
@@ -199,6 +203,7 @@ class Link final : private FrameSink, public detail::Requests {
   FrameReader reader_;
   PackedBuffer packed_;  // payload that is unpacked
   std::vector<std::byte> failure_;
+  Status lack_;  // of memory for the answer that comes
   bool is_in_place_ = false;
   int answers_ = 0;
   std::atomic<bool> has_arrived_{true};               // on the path, and nobody has looked

@@ -90,9 +90,10 @@ void LockKeeper::lock(const FrameHeader& request, const Answer& answer) {
                                      request.origin.value, most_waiting, request.target.value)));
     return;
   }
-  Waiting waiting{.request = request, .turn = {.place = node_.guest_place(request.origin)}};
-  if (!advance(waiting, answer)) {
-    waiting_.push_back(waiting);
+  // Remembered first: whoever has a turn that nobody remembers holds all others up.
+  waiting_.push_back({.request = request, .turn = {.place = node_.guest_place(request.origin)}});
+  if (advance(waiting_.back(), answer)) {
+    waiting_.pop_back();
   }
 }
 

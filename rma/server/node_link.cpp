@@ -8,6 +8,7 @@
 
 #include "rma/server/lock_keeper.hpp"
 #include "rma/server/visit.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::server {
 
@@ -25,8 +26,8 @@ ServerLink::ServerLink(std::shared_ptr<Client> client, std::shared_ptr<detail::N
       farewells_(std::move(farewells)),
       directory_(node_->arena(), node_->lock_context()) {}
 
-WorldRank ServerLink::first_rank_of(NodeId node) const {
-  return nodes_.ranks_of(node).front();
+WorldRank ServerLink::first_rank_of(NodeId node) const noexcept {
+  return nodes_.first_rank_of(node);
 }
 
 Status ServerLink::publish(RegionId memory, const detail::PublishedMemory& piece) {
@@ -117,6 +118,10 @@ Status ServerLink::unlock(NodeId node, RegionId memory, std::uint64_t offset) {
 }
 
 Result<Fate> ServerLink::fate_of(WorldRank rank) {
+  return detail::within_memory([&] { return ask_fate_of(rank); });
+}
+
+Result<Fate> ServerLink::ask_fate_of(WorldRank rank) {
   if (const auto known = farewells_->fate_of(rank)) {
     return *known;
   }

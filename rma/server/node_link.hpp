@@ -42,7 +42,8 @@ class ServerLink final : public detail::NodeLink {
   [[nodiscard]] FrameHeader lock_request(Kind kind, NodeId node, RegionId memory,
                                          std::uint64_t offset) const;
   // What teams publish belongs to the node, in whose name its first rank stands.
-  [[nodiscard]] WorldRank first_rank_of(NodeId node) const;
+  [[nodiscard]] WorldRank first_rank_of(NodeId node) const noexcept;
+  Result<detail::Fate> ask_fate_of(WorldRank rank);
   Result<std::uint64_t> ask_word(NodeId node, const FrameHeader& header);
   Result<std::uint64_t> ask_in_passing(NodeId node, const FrameHeader& header);
 

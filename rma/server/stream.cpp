@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace tessera::rma::server {
@@ -67,6 +68,7 @@ void FrameWriter::fail(const Status& reason) {
   }
   kept_.clear();
   is_left_ = false;
+  is_cut_ = false;
   kept_bytes_ = 0;
   own_bytes_ = 0;
   batch_.clear();
@@ -104,7 +106,13 @@ Status FrameWriter::send_batch() {
   const iovec all = piece_of(batch_);
   const auto taken = channel_->send(std::span(&all, 1));
   if (taken.ok() && *taken < batch_.size()) {
-    keep(std::span(batch_).subspan(*taken), {}, 0, nullptr);
+    try {
+      keep(prepare(std::span(batch_).subspan(*taken), {}, nullptr), 0);
+    } catch (const std::bad_alloc&) {
+      // Those whose frames these are were told that they are taken: the rest waits where it lies.
+      batch_.erase(batch_.begin(), batch_.begin() + static_cast<std::ptrdiff_t>(*taken));
+      return {};
+    }
   }
   batch_.clear();
   return taken.status();
@@ -113,9 +121,11 @@ Status FrameWriter::send_batch() {
 // Out of the way of a frame that doesn't join it.
 Status FrameWriter::move_batch(When when) {
   if (when != When::together || batch_.empty()) {
-    return send_batch();
+    TESSERA_RETURN_IF_ERROR(send_batch());
+    return batch_.empty() ? Status()
+                          : Status::no_memory("this process has no memory to keep what it sends");
   }
-  keep(batch_, {}, 0, nullptr);
+  keep(prepare(batch_, {}, nullptr), 0);
   batch_.clear();
   return {};
 }
@@ -123,7 +133,9 @@ Status FrameWriter::move_batch(When when) {
 Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec> body,
                          Completion* sent, When when) {
   constexpr std::size_t few = 8;
-  if (joins_batch(head.size() + total(body), when)) {
+  TESSERA_RETURN_IF_ERROR(check_whole());
+  const std::size_t bytes = head.size() + total(body);
+  if (joins_batch(bytes, when)) {
     TESSERA_RETURN_IF_ERROR(add_to_batch(head, body, when));
     if (sent != nullptr) {
       sent->end({});
@@ -131,6 +143,7 @@ Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec>
     return {};
   }
   TESSERA_RETURN_IF_ERROR(move_batch(when));
+  Prepared frame = is_likely_kept(bytes) ? prepare(head, body, sent) : Prepared();
   std::size_t taken = 0;
   if (may_send(when)) {
     std::array<iovec, few> pieces;
@@ -138,7 +151,7 @@ Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec>
     const std::size_t more = std::min(body.size(), few - 1);
     std::copy_n(body.begin(), more, pieces.begin() + 1);
     TESSERA_ASSIGN_OR_RETURN(taken, channel_->send(std::span(pieces).first(more + 1)));
-    if (taken == head.size() + total(body)) {
+    if (taken == bytes) {
       if (sent != nullptr) {
         sent->end({});
       }
@@ -146,8 +159,12 @@ Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec>
     }
   }
   const bool has_room = taken == head.size() + total(body.first(std::min(body.size(), few - 1)));
+  if (frame.empty()) {
+    TESSERA_RETURN_IF_ERROR(keep_rest(head, body, taken, sent));
+  } else {
+    keep(std::move(frame), taken);
+  }
   is_left_ = is_left_ || when == When::later;
-  keep(head, body, taken, sent);
   if (has_room) {
     // A loss is found by whoever reads, too, and fail() then ends `sent` with the reason.
     static_cast<void>(flush());
@@ -156,30 +173,111 @@ Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec>
 }
 
 Status FrameWriter::post(std::span<const std::byte> head, std::vector<std::byte> body, When when) {
+  const iovec piece = piece_of(body);
+  const std::size_t bytes = head.size() + body.size();
+  Prepared frame =
+      is_likely_kept(bytes) ? prepare(head, std::span(&piece, 1), nullptr) : Prepared();
   TESSERA_ASSIGN_OR_RETURN(const std::size_t taken, send_some(head, body, when));
-  if (taken < head.size() + body.size()) {
-    const iovec piece = piece_of(body);
-    keep(head, std::span(&piece, 1), taken, nullptr, std::move(body));
+  if (taken == bytes) {
+    return {};
   }
+  if (frame.empty()) {
+    return keep_rest(head, std::span(&piece, 1), taken, nullptr, &body);
+  }
+  frame.front().body = std::move(body);  // the bytes stay where the piece has them
+  keep(std::move(frame), taken);
   return {};
 }
 
 Status FrameWriter::post_copy(std::span<const std::byte> head, std::span<const std::byte> body,
-                              When when) {
+                              Completion& sent, When when) {
+  const iovec piece = piece_of(body);
+  const std::size_t bytes = head.size() + body.size();
+  Prepared frame = is_likely_kept(bytes) ? prepare(head, std::span(&piece, 1), &sent) : Prepared();
   TESSERA_ASSIGN_OR_RETURN(const std::size_t taken, send_some(head, body, when));
-  if (taken < head.size() + body.size()) {
-    const std::size_t of_body = taken - std::min(taken, head.size());
-    const auto rest = body.subspan(of_body);
-    std::vector<std::byte> copy(rest.begin(), rest.end());
-    const iovec piece = piece_of(copy);
-    keep(head, std::span(&piece, 1), taken - of_body, nullptr, std::move(copy));
+  if (taken == bytes) {
+    sent.end({});
+    return {};
   }
+  const std::size_t of_body = taken - std::min(taken, head.size());
+  try {
+    std::vector<std::byte> copy(body.begin() + static_cast<std::ptrdiff_t>(of_body), body.end());
+    const iovec rest = piece_of(copy);
+    Prepared own = prepare(head, std::span(&rest, 1), nullptr);
+    own.front().body = std::move(copy);
+    keep(std::move(own), taken - of_body);
+  } catch (const std::bad_alloc&) {
+    if (frame.empty()) {
+      return keep_rest(head, std::span(&piece, 1), taken, &sent);
+    }
+    keep(std::move(frame), taken);
+    return {};
+  }
+  sent.end({});
   return {};
+}
+
+// Then what keeps it is made before anything is sent: that costs little beside sending so much.
+bool FrameWriter::is_likely_kept(std::size_t bytes) const noexcept {
+  return bytes > most_copied || !kept_.empty();
+}
+
+// Without memory for it: where nothing of the frame was sent it is as if it had not been posted. A
+// short rest may fit where batches lie. Else nobody can ever send what comes behind it.
+Status FrameWriter::keep_rest(std::span<const std::byte> head, std::span<const iovec> body,
+                              std::size_t taken, Completion* sent,
+                              std::vector<std::byte>* own_body) {
+  try {
+    Prepared frame = prepare(head, body, sent);
+    if (own_body != nullptr) {
+      frame.front().body = std::move(*own_body);
+    }
+    keep(std::move(frame), taken);
+    return {};
+  } catch (const std::bad_alloc&) {
+    // As below.
+  }
+  if (taken == 0) {
+    return Status::no_memory("this process has no memory to keep what it sends");
+  }
+  if (add_rest_to_batch(head, body, taken)) {
+    if (sent != nullptr) {
+      sent->end({});
+    }
+    return {};
+  }
+  is_cut_ = true;
+  return check_whole();
+}
+
+// False where it doesn't fit what memory there is. Requires: nothing is kept or batched.
+bool FrameWriter::add_rest_to_batch(std::span<const std::byte> head, std::span<const iovec> body,
+                                    std::size_t taken) noexcept {
+  if (head.size() + total(body) - taken > batch_.capacity()) {
+    return false;
+  }
+  const auto add = [&](std::span<const std::byte> bytes) {
+    const std::size_t skipped = std::min(taken, bytes.size());
+    taken -= skipped;
+    batch_.insert(batch_.end(), bytes.begin() + static_cast<std::ptrdiff_t>(skipped), bytes.end());
+  };
+  add(head);
+  for (const iovec& piece : body) {
+    add({static_cast<const std::byte*>(piece.iov_base), piece.iov_len});
+  }
+  return true;
+}
+
+Status FrameWriter::check_whole() const noexcept {
+  return is_cut_ ? Status::no_memory(
+                       "this process had no memory to keep the rest of what it sent a part of")
+                 : Status();
 }
 
 // Returns how much needs not be kept: none while anything else is.
 Result<std::size_t> FrameWriter::send_some(std::span<const std::byte> head,
                                            std::span<const std::byte> body, When when) {
+  TESSERA_RETURN_IF_ERROR(check_whole());
   const std::array pieces{piece_of(head), piece_of(body)};
   if (joins_batch(head.size() + body.size(), when)) {
     TESSERA_RETURN_IF_ERROR(add_to_batch(head, std::span(pieces).last(1), when));
@@ -189,21 +287,29 @@ Result<std::size_t> FrameWriter::send_some(std::span<const std::byte> head,
   return may_send(when) ? channel_->send(pieces) : Result<std::size_t>(std::size_t{0});
 }
 
-void FrameWriter::keep(std::span<const std::byte> head, std::span<const iovec> body,
-                       std::size_t taken, Completion* sent, std::vector<std::byte> own_body) {
-  Kept& kept = kept_.emplace_back();
+FrameWriter::Prepared FrameWriter::prepare(std::span<const std::byte> head,
+                                           std::span<const iovec> body, Completion* sent) {
+  Prepared frame(1);
+  Kept& kept = frame.front();
   kept.sent = sent;
-  kept.body = std::move(own_body);  // the bytes stay where `body` has them
   kept.head.assign(head.begin(), head.end());
   kept.pieces.reserve(body.size() + 1);
   kept.pieces.push_back(piece_of(kept.head));
   kept.pieces.insert(kept.pieces.end(), body.begin(), body.end());
+  return frame;
+}
+
+// All behind the bytes that were taken.
+void FrameWriter::keep(Prepared frame, std::size_t taken) noexcept {
+  Kept& kept = frame.front();
   kept_bytes_ += total(kept.pieces) - taken;
   own_bytes_ += kept.own_bytes();
   kept.next = drop_front(kept.pieces, taken);
+  kept_.splice(kept_.end(), frame);
 }
 
 Status FrameWriter::flush() {
+  TESSERA_RETURN_IF_ERROR(check_whole());
   while (!kept_.empty()) {
     TESSERA_ASSIGN_OR_RETURN(const std::size_t taken, send_kept());
     if (taken == 0) {
@@ -326,7 +432,7 @@ Result<FrameReader::Received> FrameReader::receive() {
     last_ -= std::exchange(first_, 0);
   }
   const iovec rest{buffer_.data() + last_, buffer_.size() - last_};
-  if (stage_ != Stage::payload) {
+  if (stage_ != Stage::payload || thrown_away_ > 0) {
     TESSERA_ASSIGN_OR_RETURN(const std::size_t bytes, channel_->receive(std::span(&rest, 1)));
     last_ += bytes;
     return Received{bytes, bytes == rest.iov_len};
@@ -400,7 +506,8 @@ Result<bool> FrameReader::take_descriptor() {
 }
 
 Status FrameReader::begin_payload() {
-  if (total(payload_) != header_.payload_bytes) {
+  thrown_away_ = payload_.empty() ? header_.payload_bytes : 0;
+  if (thrown_away_ == 0 && total(payload_) != header_.payload_bytes) {
     return Status::error(Code::internal, fmt::format("{} bytes of payload were given room for {}",
                                                      header_.payload_bytes, total(payload_)));
   }
@@ -409,6 +516,14 @@ Status FrameReader::begin_payload() {
 }
 
 Result<bool> FrameReader::take_payload() {
+  if (thrown_away_ > 0) {
+    const std::size_t gone = std::min(thrown_away_, buffered().size());
+    first_ += gone;
+    thrown_away_ -= gone;
+    if (thrown_away_ > 0) {
+      return false;
+    }
+  }
   const auto places = std::span(payload_).subspan(next_piece_);
   const std::size_t some = std::min(total(places), buffered().size());
   if (some > 0) {

@@ -13,7 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <span>
 #include <vector>
 
@@ -42,23 +42,29 @@ class FrameWriter {
 
   /// Sends as much as there is room for behind what is kept, and keeps the rest. `head` is copied
   /// where need be; the memory of `body` must live until `sent` ends, once, when all is taken.
-  /// Errors: peer_lost; `sent` does not end then.
+  /// Errors: peer_lost; no_memory for the rest of a frame, behind which nothing more can be sent;
+  /// `sent` does not end then. Throws std::bad_alloc, and has taken nothing then.
   Status post(std::span<const std::byte> head, std::span<const iovec> body, Completion* sent,
               When when = When::now);
   /// The same with a body that the writer keeps.
   Status post(std::span<const std::byte> head, std::vector<std::byte> body, When when = When::now);
-  /// The same with a body of which the writer copies what there is no room for.
+  /// The same with a body of which the writer copies what there is no room for. So `sent` has ended
+  /// at return, unless there was no memory for the copy.
   Status post_copy(std::span<const std::byte> head, std::span<const std::byte> body,
-                   When when = When::now);
+                   Completion& sent, When when = When::now);
 
   /// Gives a batch's memory back when there was none since the last call.
   void look() noexcept;
 
-  /// Sends more of what is kept. Errors: peer_lost; fail() is the caller's to call.
+  /// Sends more of what is kept. Errors: peer_lost, and no_memory as above; fail() is the caller's
+  /// to call. Throws nothing.
   Status flush();
 
   /// Among what is kept is a frame that somebody else is to send (When::later).
   [[nodiscard]] bool is_left() const noexcept { return is_left_; }
+
+  /// It ends in the middle of a frame: nothing more can be sent.
+  [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
 
   /// Ends all that is kept with `reason`.
   void fail(const Status& reason);
@@ -66,7 +72,9 @@ class FrameWriter {
   /// Goes on over another channel. Requires: is_empty().
   void move_to(Channel& channel) noexcept { channel_ = &channel; }
 
-  [[nodiscard]] bool is_empty() const noexcept { return kept_.empty() && batch_.empty(); }
+  [[nodiscard]] bool is_empty() const noexcept {
+    return kept_.empty() && batch_.empty() && !is_cut_;
+  }
   /// There was no room for all that was to go.
   [[nodiscard]] bool is_held_up() const noexcept { return !kept_.empty(); }
   [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_ + batch_.size(); }
@@ -93,16 +101,25 @@ class FrameWriter {
   Status move_batch(When when);
   Result<std::size_t> send_some(std::span<const std::byte> head, std::span<const std::byte> body,
                                 When when);
-  void keep(std::span<const std::byte> head, std::span<const iovec> body, std::size_t taken,
-            Completion* sent, std::vector<std::byte> own_body = {});
+  using Prepared = std::list<Kept>;  // one frame, to be sent or kept, or none
+  static Prepared prepare(std::span<const std::byte> head, std::span<const iovec> body,
+                          Completion* sent);
+  void keep(Prepared frame, std::size_t taken) noexcept;
+  Status keep_rest(std::span<const std::byte> head, std::span<const iovec> body, std::size_t taken,
+                   Completion* sent, std::vector<std::byte>* own_body = nullptr);
+  bool add_rest_to_batch(std::span<const std::byte> head, std::span<const iovec> body,
+                         std::size_t taken) noexcept;
+  [[nodiscard]] bool is_likely_kept(std::size_t bytes) const noexcept;
+  [[nodiscard]] Status check_whole() const noexcept;
   Result<std::size_t> send_kept();
   void advance(std::size_t taken);
 
   Channel* channel_;
-  std::deque<Kept> kept_;
+  std::list<Kept> kept_;
   std::size_t kept_bytes_ = 0;
   std::size_t own_bytes_ = 0;
   bool is_left_ = false;
+  bool is_cut_ = false;  // in the middle of a frame, for good: there was no memory for its rest
   std::vector<std::byte> batch_;  // copies of frames that go together; empty while anything is kept
   bool has_batched_ = false;      // since look()
 };
@@ -112,7 +129,8 @@ class FrameSink {
  public:
   virtual ~FrameSink() = default;
   /// A header and descriptor have come: fills `into` with where the payload goes, in order and as
-  /// many bytes as it has. An error ends the conversation.
+  /// many bytes as it has; or leaves it empty, and the payload is thrown away. It is wise to
+  /// reserve one place more. An error ends the conversation.
   virtual Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
                        std::vector<iovec>& into) = 0;
   /// The frame's payload is in its place.
@@ -185,7 +203,8 @@ class FrameReader {
   Stage stage_ = Stage::header;
   FrameHeader header_;
   std::vector<std::byte> descriptor_;
-  std::vector<iovec> payload_;  // what is still to come, from next_piece_ on
+  std::vector<iovec> payload_;   // what is still to come, from next_piece_ on
+  std::size_t thrown_away_ = 0;  // bytes of it that are to come, and go nowhere
   std::size_t next_piece_ = 0;
   std::vector<std::byte> buffer_;
   std::size_t first_ = 0;

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "rma/node/wait_ready.hpp"
@@ -124,9 +125,13 @@ class TcpChannel final : public Channel {
     }
     return lost(std::strerror(errno));
   }
-  [[nodiscard]] Status lost(const char* reason) const {
-    return Status::error(Code::peer_lost,
-                         fmt::format("the connection with {} is lost: {}", peer(), reason));
+  [[nodiscard]] Status lost(const char* reason) const noexcept {
+    try {
+      return Status::error(Code::peer_lost,
+                           fmt::format("the connection with {} is lost: {}", peer(), reason));
+    } catch (const std::bad_alloc&) {
+      return Status::without_text(Code::peer_lost);
+    }
   }
 
   Descriptor socket_;

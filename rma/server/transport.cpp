@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "rma/engine/node_map.hpp"
+#include "rma/engine/startup.hpp"
 #include "rma/memory.hpp"
 #include "rma/node/carrier.hpp"
 #include "rma/server/agent.hpp"
@@ -155,6 +156,7 @@ Result<std::vector<Introduction>> introduce(const TransportContext& context,
   TESSERA_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
                            context.exchange(std::as_bytes(std::span(&mine, 1))));
   std::vector<Introduction> all(static_cast<std::size_t>(context.size));
+  TESSERA_RETURN_IF_ERROR(detail::check_exchanged(bytes.size(), std::span(all).size_bytes()));
   std::memcpy(all.data(), bytes.data(), bytes.size());
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].code != 0) {

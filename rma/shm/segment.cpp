@@ -8,11 +8,13 @@
 #include <utility>
 
 #include "rma/memory.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::shm {
 namespace {
 
 using detail::granule_bytes;
+using detail::within_memory;
 
 constexpr std::uint64_t huge_page_bytes = 2ULL << 20;
 
@@ -43,12 +45,9 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
                                                       const RegionOptions& options) {
   std::unique_ptr<ArenaSegment> segment(new ArenaSegment(node, team));
   TESSERA_ASSIGN_OR_RETURN(const auto sizes, team.allgather_value(std::uint64_t{my_bytes}));
-  Status mine = segment->plan(sizes, options);
-  if (segment->is_on_one_node()) {
-    TESSERA_RETURN_IF_ERROR(mine);  // All find the same.
-  }
+  Status mine = within_memory([&] { return segment->plan(sizes, options); });
   if (mine.ok() && segment->order_ == 0) {
-    auto offset = segment->take_addresses(options);
+    auto offset = within_memory([&] { return segment->take_addresses(options); });
     mine = offset.status();
     segment->offset_ = offset.ok() ? *offset : 0;
   }
@@ -69,7 +68,7 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
   const std::uint64_t own =
       segment->offset_ +
       (segment->offsets_.empty() ? order * segment->stride_ : segment->offsets_[order]);
-  mine = segment->back_own(my_bytes, options, own);
+  mine = within_memory([&] { return segment->back_own(my_bytes, options, own); });
   if (Status all = team.agree(mine); !all.ok()) {
     const bool some_are_gone = all.code() == Code::peer_lost || all.code() == Code::closed;
     if (some_are_gone) {

@@ -383,6 +383,29 @@ TEST(JobStart, RanksThatDifferInTheirNodesAreRefusedAtOnce) {
   }
 }
 
+// They would make regions by different transports, and wait for each other at different places.
+TEST(JobStart, RanksThatDifferInTheirTransportsAreRefusedAtOnce) {
+  ThreadGroup group(3);
+  const auto start = [&](std::int32_t rank) {
+    Settings settings;
+    settings.arena_mib = 64;
+    settings.start_timeout_ms = 1000;
+    settings.ranks_per_node = 1;
+    settings.transport = rank < 2 ? "shm,tcp" : "tcp,shm";
+    return Job::start(
+               {.bootstrap = group.member(WorldRank{rank}), .settings = settings, .transports = {}})
+        .status();
+  };
+  auto second = std::async(std::launch::async, start, 1);
+  auto third = std::async(std::launch::async, start, 2);
+  for (const Status& each : {start(0), second.get(), third.get()}) {
+    EXPECT_EQ(each.code(), Code::invalid_argument);
+    EXPECT_EQ(each.message(),
+              "TESSERA_TRANSPORT is shm,tcp on rank 0 and tcp,shm on rank 2\n"
+              "  hint: give it the same value on all ranks");
+  }
+}
+
 TEST(JobStart, LoopbackDoesNotConnectProcesses) {
   const LauncherMemory memory(1);
   Settings settings;

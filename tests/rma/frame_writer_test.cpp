@@ -178,7 +178,10 @@ TEST(FrameWriter, SendsWhatIsToGoTogetherWithOneCall) {
   EXPECT_TRUE(ok(writer.post(Text{"small "}.bytes(), {}, nullptr, When::together)));
   EXPECT_TRUE(ok(writer.post(Text{"a"}.bytes(), first.piece(), &one.done, When::together)));
   EXPECT_TRUE(ok(writer.post(Text{"b"}.bytes(), second.piece(), &two.done, When::together)));
-  EXPECT_TRUE(ok(writer.post_copy(Text{"flag "}.bytes(), Text{"7"}.bytes(), When::together)));
+  Completion sent;
+  sent.begin();
+  EXPECT_TRUE(ok(writer.post_copy(Text{"flag "}.bytes(), Text{"7"}.bytes(), sent, When::together)));
+  EXPECT_TRUE(sent.done());
   EXPECT_TRUE(ok(
       writer.post(Text{"c"}.bytes(), std::vector<std::byte>(1, std::byte{'d'}), When::together)));
   EXPECT_EQ(channel.sends(), 0);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where memory that runs out becomes an error: no exception leaves the library.
+#pragma once
+
+#include <new>
+#include <stdexcept>
+#include <string_view>
+#include <type_traits>
+
+#include "rma/status.hpp"
+
+namespace tessera::rma::detail {
+
+/// Local. What body() returns, a Status or a Result. Errors: also no_memory with the text
+/// `refusal`, when it gets none.
+template <class Body>
+std::invoke_result_t<Body> within_memory(
+    Body&& body, std::string_view refusal = "this process has no memory left",
+    const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    // As below.
+  } catch (const std::length_error&) {  // of a container that cannot count so far
+  }
+  return Status::no_memory(refusal, file, line);
+}
+
+}  // namespace tessera::rma::detail
