@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <memory>
 #include <new>
@@ -37,12 +39,13 @@
 #include "bench/apps/cg.hpp"
 #include "bench/apps/mg.hpp"
 #include "bench/floors/mpi_session.hpp"
+#include "bench/keeper.hpp"
 #include "bench/relaunch.hpp"
 #include "bench/report/command.hpp"
 #include "bench/session.hpp"
+#include "bench/support/ending_signals.hpp"
 #include "bench/support/job_crew.hpp"
 #include "bench/support/machine.hpp"
-#include "bench/support/output_files.hpp"
 #include "linalg/blas_threads.hpp"
 #include "rma/bootstrap.hpp"
 
@@ -69,8 +72,15 @@ std::vector<Chosen> find_parts(const std::string& name) {
   return found;
 }
 
-std::string check_suite(const std::string& name) {
-  return find_parts(name).empty() ? fmt::format("'{}' is no suite; --list prints them", name) : "";
+/// What is wrong with names of suites; empty when nothing is. Looked at when all options are known:
+/// the value of one that there is not would be taken for a suite.
+std::string problem_of(const std::vector<std::string>& suites) {
+  for (const std::string& name : suites) {
+    if (find_parts(name).empty()) {
+      return fmt::format("'{}' is no suite; --list prints them", name);
+    }
+  }
+  return suites.empty() ? "name a suite; --list prints them" : "";
 }
 
 void list_suites() {
@@ -113,47 +123,29 @@ bool writes_to_standard_output(const BenchOptions& options) {
          options.report == standard_output;
 }
 
-/// Collective. Runs the chosen parts, each once; returns the exit code.
-int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo run) {
-  OutputFiles files;
-  OutputFile html;
-  if (!files.open(crew, options) || !crew.share(crew.rank() != 0 || html.open(options.report))) {
-    return apps::exit_usage;
-  }
-  Report report(std::move(run));
-  Targets targets;
-  {
-    Session session(job, crew, options, report, targets);
-    std::vector<const Suite*> seen_suites;
-    std::vector<const SuitePart*> seen_parts;
-    for (const std::string& name : options.suites) {
-      for (const Chosen& chosen : find_parts(name)) {
-        if (std::find(seen_suites.begin(), seen_suites.end(), chosen.suite) == seen_suites.end()) {
-          seen_suites.push_back(chosen.suite);
-          targets.add(chosen.suite->targets);
-        }
-        if (std::find(seen_parts.begin(), seen_parts.end(), chosen.part) == seen_parts.end()) {
-          seen_parts.push_back(chosen.part);
-          chosen.part->run(session);
-        }
+/// Collective. Runs the chosen parts, each once.
+void run_parts(Session& session, const BenchOptions& options, Targets& targets) {
+  std::vector<const Suite*> seen_suites;
+  std::vector<const SuitePart*> seen_parts;
+  for (const std::string& name : options.suites) {
+    for (const Chosen& chosen : find_parts(name)) {
+      if (std::find(seen_suites.begin(), seen_suites.end(), chosen.suite) == seen_suites.end()) {
+        seen_suites.push_back(chosen.suite);
+        targets.add(chosen.suite->targets);
+      }
+      if (std::find(seen_parts.begin(), seen_parts.end(), chosen.part) == seen_parts.end()) {
+        seen_parts.push_back(chosen.part);
+        chosen.part->run(session);
       }
     }
   }
-  if (crew.rank() != 0) {
-    return EXIT_SUCCESS;
-  }
-  report.set_targets(targets.results());
-  if (!options.quiet) {
-    targets.print(std::cout);
-  }
-  if (html.is_wanted()) {
-    html.stream() << report::page_of(report);
-  }
+}
+
+/// Rank 0's exit code, and what stands at the end of all.
+int conclude(const Report& report, const BenchOptions& options, bool has_files) {
   for (const std::string& each : report.recorded_twice()) {
     std::cerr << "tessera-bench: " << each << " was recorded twice; pages show the first only\n";
   }
-  const bool has_html = html.close();
-  const bool has_files = files.write(report) && has_html;
   if (!writes_to_standard_output(options)) {
     print_ratings(report, options.check);
   }
@@ -169,6 +161,39 @@ int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo r
     return exit_skipped;
   }
   return EXIT_SUCCESS;
+}
+
+/// Collective. Runs the chosen parts; returns the exit code. What ends the run before its end, a
+/// signal or an exception, doesn't take with it what was measured.
+int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo run) {
+  Report report(std::move(run));
+  Keeper keeper(report);
+  if (!keeper.open(crew, options, options.report)) {
+    return apps::exit_usage;
+  }
+  std::optional<EndingSignals> signals;
+  if (crew.rank() == 0) {
+    signals.emplace([&keeper](int number) {
+      keeper.write_unfinished(fmt::format("signal {} ({})", number, strsignal(number)));
+    });
+  }
+  Targets targets;
+  try {
+    Session session(job, crew, options, report, targets);
+    run_parts(session, options, targets);
+  } catch (const std::exception& error) {
+    keeper.write_unfinished(error.what());
+    throw;
+  }
+  if (crew.rank() != 0) {
+    return EXIT_SUCCESS;
+  }
+  report.set_targets(targets.results());
+  if (!options.quiet) {
+    targets.print(std::cout);
+  }
+  const bool has_files = keeper.write();
+  return conclude(report, options, has_files);
 }
 
 int run_job(rma::Job& job, Crew& crew, const BenchOptions& options, int argc,
@@ -246,7 +271,6 @@ int run_in_threads(const BenchOptions& options, int argc, const char* const* arg
 void add_run_options(CLI::App& app, BenchOptions& options, Relaunch& again) {
   add_options(app, options);
   app.add_option("suites", options.suites, "suites, or parts of suites (see --list)")
-      ->check(check_suite)
       ->type_name("SUITE");
   app.add_option("--report", options.report, "write the results as a page (HTML)")
       ->check(apps::check_file_name)
@@ -327,8 +351,8 @@ bool go_together(const BenchOptions& options, const Relaunch& again) {
       return false;
     }
   }
-  if (options.suites.empty()) {
-    std::cerr << "tessera-bench: name a suite; --list prints them\n";
+  if (const std::string problem = problem_of(options.suites); !problem.empty()) {
+    std::cerr << "tessera-bench: " << problem << '\n';
     return false;
   }
   return true;
@@ -378,6 +402,8 @@ int run_program(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
   constexpr const char* name = "tessera-bench";
   int code = EXIT_FAILURE;
+  std::signal(SIGXFSZ,
+              SIG_IGN);  // writing then says what is too large, and doesn't end the process
   try {
     code = tessera::bench::run_program(argc, argv);
   } catch (const std::exception& error) {

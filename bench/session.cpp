@@ -96,10 +96,12 @@ void Session::remark_on_paths() const {
   if (paths_.mpi_messages) {
     remark(
         "mpi: its messages go through shared memory here; OMPI_MCA_btl=self,tcp with "
-        "OMPI_MCA_pml=ob1 takes them to TCP");
+        "OMPI_MCA_pml=ob1 takes them to TCP, and UCX_TLS=tcp,self those that go by UCX");
   }
   if (paths_.mpi_windows) {
-    remark("mpi: its windows are shared memory here; OMPI_MCA_osc=pt2pt takes them to the network");
+    remark(
+        "mpi: its windows go through shared memory here; OMPI_MCA_osc=pt2pt takes them where its "
+        "messages go");
   }
   if (paths_.openshmem) {
     remark("openshmem: it uses shared memory here; UCX_TLS=tcp,self takes it to TCP");

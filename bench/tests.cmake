@@ -213,6 +213,8 @@ add_refusal_test(comma_before_class "',S': between commas a class is missing" ${
 add_refusal_test(comma_behind_class "'S,': between commas a class is missing" ${bench} mg --classes S,)
 add_refusal_test(class_twice "'S,s' has class S twice" ${bench} mg --classes S,s)
 add_refusal_test(comma_behind_edge "--edges: '': expected a whole number" ${bench} gemm --edges 4,)
+# Its value would be taken for a suite's name.
+add_refusal_test(unknown_option "not expected: --sizes" ${bench} --sizes 8)
 add_refusal_test(no_size "-m: ':' has no size" ${bench} rma.atomics -m :)
 add_refusal_test(signed_size "'[+]8' is not a size" ${bench} rma.atomics -m +8)
 # Some 10 TB; what needs them, and what to do.
@@ -529,6 +531,16 @@ else()
     COMMAND sh -c "echo 'SKIPPED: no python3'; exit ${tessera_skip_code}")
 endif()
 tessera_test_properties(bench.written_files 1 "" "" "")
+# What is left by a run that a signal or an error ends too early.
+if(TESSERA_PYTHON)
+  add_test(NAME bench.unfinished_run COMMAND ${TESSERA_PYTHON}
+    ${PROJECT_SOURCE_DIR}/tests/bench/unfinished_run_test $<TARGET_FILE:tessera-bench>
+    $<TARGET_FILE:tessera-run> ${CMAKE_CURRENT_SOURCE_DIR}/schema.json)
+else()
+  add_test(NAME bench.unfinished_run
+    COMMAND sh -c "echo 'SKIPPED: no python3'; exit ${tessera_skip_code}")
+endif()
+tessera_test_properties(bench.unfinished_run 2 "fork" 120 "")
 add_armci_test(bench.armci.driver "unit" ${PROJECT_SOURCE_DIR}/tests/bench/armci_driver_test)
 if(NOT TESSERA_SANITIZE)
   foreach(nodes 1 2)

@@ -3,16 +3,15 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/floors/mpi_api.hpp"
+#include "bench/support/topology.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -188,29 +187,6 @@ Candidate mpi_helped_by_target(Crew& crew, Candidate candidate) {
 
 namespace {
 
-/// Whether a setting of Open MPI, a list of components or of those that it shall not use, leaves it
-/// any of `names`. Without the setting it has all.
-bool may_use(const char* variable, std::initializer_list<std::string_view> names) {
-  const char* const value = std::getenv(variable);
-  if (value == nullptr || *value == '\0') {
-    return true;
-  }
-  std::string_view list = value;
-  const bool excludes = list.front() == '^';
-  list.remove_prefix(excludes ? 1 : 0);
-  const auto is_listed = [list](std::string_view name) {
-    const std::string all = fmt::format(",{},", list);
-    return all.find(fmt::format(",{},", name)) != std::string::npos;
-  };
-  return std::any_of(names.begin(), names.end(),
-                     [&](std::string_view name) { return is_listed(name) != excludes; });
-}
-
-bool is_on(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value != nullptr && std::string_view(value) == "1";
-}
-
 /// Collective. Whether ranks 0 and 1 can share memory.
 bool are_on_one_host(Crew& crew) {
   MPI_Comm host = MPI_COMM_NULL;
@@ -227,9 +203,10 @@ MpiPath mpi_path(Crew& crew) {
   if (crew.size() < ends || !mpi::is_running(crew.size()) || !are_on_one_host(crew)) {
     return {};
   }
-  const bool is_mpich_apart = is_on("MPIR_CVAR_NOLOCAL") || is_on("MPIR_CVAR_CH3_NOLOCAL");
-  return {.messages_share_memory = !is_mpich_apart && may_use("OMPI_MCA_btl", {"vader", "sm"}),
-          .windows_share_memory = !is_mpich_apart && may_use("OMPI_MCA_osc", {"sm"})};
+  const std::vector<std::string> devices = adapters("/sys");
+  const bool has_mellanox = std::any_of(
+      devices.begin(), devices.end(), [](const auto& device) { return device.starts_with("mlx"); });
+  return mpi_path_on_a_host([](const char* name) { return std::getenv(name); }, has_mellanox);
 }
 
 std::string mpi_compare_swap_problem(Crew& crew) {
@@ -239,7 +216,7 @@ std::string mpi_compare_swap_problem(Crew& crew) {
   constexpr bool may_break = false;
 #endif
   if (!may_break || crew.size() < ends || !mpi::is_running(crew.size()) || !are_on_one_host(crew) ||
-      !may_use("OMPI_MCA_osc", {"rdma"})) {
+      !may_use(std::getenv("OMPI_MCA_osc"), {"rdma"})) {
     return "";
   }
   return "mpi: no compare-and-swap: Open MPI 4 may end with a segmentation fault in it; "

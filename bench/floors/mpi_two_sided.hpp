@@ -14,6 +14,7 @@
 
 #include "bench/support/candidate.hpp"
 #include "bench/support/crew.hpp"
+#include "bench/support/mpi_path.hpp"
 #include "bench/support/overlap.hpp"
 
 namespace tessera::bench {
@@ -35,13 +36,8 @@ std::optional<Started> mpi_started_get(Crew& crew, std::size_t bytes);
 /// Requires: MPI runs with the ranks of `crew`.
 Candidate mpi_helped_by_target(Crew& crew, Candidate candidate);
 
-/// How MPI goes between ranks 0 and 1.
-struct MpiPath {
-  bool messages_share_memory = false;
-  bool windows_share_memory = false;
-};
-
-/// Collective. From where the ranks are, and from Open MPI's and MPICH's settings.
+/// Collective. How MPI goes between ranks 0 and 1: from where they are, and from the settings of
+/// Open MPI, UCX and MPICH.
 MpiPath mpi_path(Crew& crew);
 
 /// Collective. Why MPI_Compare_and_swap is not measured here; empty where it is, or MPI doesn't

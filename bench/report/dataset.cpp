@@ -64,6 +64,22 @@ void add_result(std::vector<Measurement>& measurements, const RunFile& run, cons
   }
 }
 
+/// Of adapters as files tell them, "eth0 10000 Mbit/s, veth2", those of the machine: a container's
+/// link is another one each time.
+std::string lasting_adapters(std::string_view all) {
+  constexpr std::string_view comma = ", ";
+  std::string lasting;
+  while (!all.empty()) {
+    const std::string_view one = all.substr(0, all.find(comma));
+    if (!one.starts_with("veth")) {
+      lasting += (lasting.empty() ? "" : comma);
+      lasting += one;
+    }
+    all.remove_prefix(std::min(one.size() + comma.size(), all.size()));
+  }
+  return lasting;
+}
+
 /// All by which runs can differ that makes their numbers incomparable.
 std::map<std::string, std::string> setting_of(const RunFile& run) {
   std::map<std::string, std::string> found = run.env;
@@ -73,6 +89,8 @@ std::map<std::string, std::string> setting_of(const RunFile& run) {
       found[key] = value;
     } else if (key == "mpi") {
       found[key] = value.substr(0, value.find(','));  // without who built it
+    } else if (key == "nics" && run.nodes > 1) {      // on one node nothing goes there
+      found[key] = lasting_adapters(value);
     }
   }
   found["ranks"] = std::to_string(run.ranks);
@@ -363,6 +381,10 @@ std::vector<std::string> Dataset::mismatches() const {
     }
   }
   return found;
+}
+
+const std::map<std::string, std::string>& Dataset::settings_of(const Variant& variant) const {
+  return settings_[static_cast<std::size_t>(&variant - variants_.data())];
 }
 
 bool Dataset::has_results() const {

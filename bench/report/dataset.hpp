@@ -101,6 +101,8 @@ class Dataset {
   /// sentence: the settings that differ from those of the nearest, or that no result is in both.
   /// Empty where no files were named.
   [[nodiscard]] std::vector<std::string> mismatches() const;
+  /// By name, all that tells a variant of this data from those that are measured under others.
+  [[nodiscard]] const std::map<std::string, std::string>& settings_of(const Variant& variant) const;
   [[nodiscard]] bool has_results() const;
 
  private:

@@ -14,8 +14,10 @@
 
 #include "bench/report/backends.hpp"
 #include "bench/report/drawing.hpp"
+#include "bench/report/families.hpp"
 #include "bench/report/pattern_picture.hpp"
 #include "bench/support/overlap.hpp"
+#include "bench/support/paths.hpp"
 
 namespace tessera::bench::report {
 namespace {
@@ -134,17 +136,20 @@ std::optional<double> step_of(std::string_view shape) {
 }
 
 /// What the longest step hid of each size, and for each size what each step hid. Not the step that
-/// hid most: the highest of several numbers is the one that chance helped most.
+/// hid most: the highest of several numbers is the one that chance helped most. Nor a shorter step
+/// of a transfer of which the longest tells nothing: it would stand beside longer ones of others.
 std::vector<Chart> step_charts(const Variant& variant) {
   Chart longest = blank_chart("What the longest computation hides of a get, by its size",
                               {"Size", Unit::bytes, Spacing::logarithmic}, percent_axis("Hidden"));
   std::map<std::int64_t, Chart> by_size;
+  std::map<std::int64_t, double> longest_step;
   for (const Measurement& each : variant.measurements) {
     const auto step = step_of(each.shape);
     if (each.op != "overlap_steps" || !step) {
       continue;
     }
     const auto size = static_cast<double>(each.size);
+    longest_step[each.size] = std::max(longest_step[each.size], *step);
     Chart& chart =
         by_size
             .try_emplace(
@@ -161,8 +166,10 @@ std::vector<Chart> step_charts(const Variant& variant) {
   for (auto& [size, chart] : by_size) {
     for (const Series& series : chart.series) {
       Point last = *std::ranges::max_element(series.points, {}, &Point::x);
-      last.x = static_cast<double>(size);
-      series_of(charts.front(), series.name).points.push_back(last);
+      if (last.x == longest_step[size]) {
+        last.x = static_cast<double>(size);
+        series_of(charts.front(), series.name).points.push_back(last);
+      }
     }
     charts.push_back(std::move(chart));
   }
@@ -223,7 +230,7 @@ std::vector<Chart> fence_charts(const Variant& variant) {
     for (const Measurement& each : variant.measurements) {
       const Entry* const all = each.op == op ? each.find("fence_all") : nullptr;
       const auto ratio = all == nullptr ? std::nullopt : all->ratio_to("fence each");
-      if (ratio && ratio->ci95.lo > 0) {
+      if (ratio && ratio->value > 0 && ratio->ci95.lo > 0) {
         const auto gain = [](double times) { return whole * (1 / times - 1); };
         series_of(chart, name)
             .points.push_back({ranks_changed(each),
@@ -303,33 +310,27 @@ std::string small_row(const Dataset& dataset, const Variant& variant, const Smal
                  : "";
 }
 
-/// What settings with as many ranks a node share.
-std::string density_of(const RunFile& run) {
-  if (run.nodes == 1) {
-    return "on one node";
-  }
-  const std::int64_t each = run.ranks / run.nodes;
-  return fmt::format("{} rank{} a node", each, each == 1 ? "" : "s");
-}
-
-/// By density, the times of `bar` by ranks.
-std::map<std::string, Chart> charts_by_ranks(const Dataset& dataset, const std::string& bench,
-                                             const Bar& bar) {
-  std::map<std::string, Chart> charts;
+/// The times of `bar` by ranks, a chart for each family.
+std::vector<Chart> charts_by_ranks(const Dataset& dataset, const std::string& bench,
+                                   const Bar& bar) {
+  std::vector<const Variant*> with_bar;
   for (const Variant* const variant : dataset.shown()) {
-    const Measurement* const found = find(*variant, bench, bar.op);
-    if (found == nullptr) {
-      continue;
+    if (find(*variant, bench, bar.op) != nullptr) {
+      with_bar.push_back(variant);
     }
-    const RunFile& run = *variant->launches.front();
-    Chart& chart = charts[density_of(run)];
-    chart.title = fmt::format("{} by ranks, {}", bar.name, density_of(run));
-    chart.x = {"Ranks", Unit::count, Spacing::linear};
-    chart.y = axis_of(Show::time);
-    for (const Entry& entry : found->entries) {
-      if (kind_of(entry.backend) != Kind::yardstick) {
-        series_of(chart, entry.backend)
-            .points.push_back({static_cast<double>(run.ranks), entry.median(), entry.ci95()});
+  }
+  std::vector<Chart> charts;
+  for (const auto& members : families_of(dataset, with_bar)) {
+    Chart& chart = charts.emplace_back(blank_chart(
+        fmt::format("{} by ranks, {}", bar.name, density_of(*members.front()->launches.front())),
+        {"Ranks", Unit::count, Spacing::linear}, axis_of(Show::time)));
+    chart.subtitle = rest_of_setting(members);
+    for (const Variant* const variant : members) {
+      const auto ranks = static_cast<double>(variant->launches.front()->ranks);
+      for (const Entry& entry : find(*variant, bench, bar.op)->entries) {
+        if (kind_of(entry.backend) != Kind::yardstick) {
+          series_of(chart, entry.backend).points.push_back({ranks, entry.median(), entry.ci95()});
+        }
       }
     }
   }
@@ -342,13 +343,15 @@ Panel panel_of(std::string what, Of of) {
   return {std::move(what), [of](const Dataset& dataset) { return figures(dataset, of); }};
 }
 
-/// Whether any of its measurements has an entry of whose name begins with `by`.
+/// Whether any of its measurements has an entry whose name begins with `by`. What went through
+/// memory between nodes is another thing than what is asked for, and says so in its name.
 bool has(const Variant& variant, const std::string& bench, const std::string& op,
          const std::string& by) {
   return std::ranges::any_of(variant.measurements, [&](const Measurement& each) {
     return each.bench == bench && each.op == op &&
-           std::ranges::any_of(each.entries,
-                               [&](const Entry& entry) { return entry.backend.starts_with(by); });
+           std::ranges::any_of(each.entries, [&](const Entry& entry) {
+             return entry.backend.starts_with(by) && !is_named_in_memory(entry.backend);
+           });
   });
 }
 
@@ -438,8 +441,7 @@ Panel times_by_ranks(const std::string& what, const std::string& bench,
   return {what, [=](const Dataset& dataset) {
             std::string all;
             for (const Bar& bar : bars) {
-              for (auto& entry : charts_by_ranks(dataset, bench, bar)) {
-                Chart& chart = entry.second;
+              for (Chart& chart : charts_by_ranks(dataset, bench, bar)) {
                 if (chart.places().size() > 1) {
                   finish(chart);
                   all += figure(chart);

@@ -44,9 +44,24 @@ class Value {
     return json_.get<bool>();
   }
 
+  /// Text that names something.
+  [[nodiscard]] std::string name() const {
+    if (text().empty()) {
+      fail("expected a name, found an empty string");
+    }
+    return text();
+  }
+
+  /// One that a measurement may have given: what the page makes of such two is a number, too.
   [[nodiscard]] double number() const {
     expect(json_.is_number(), "a number");
-    return json_.get<double>();
+    const auto found = json_.get<double>();
+    constexpr double largest = 1e30;
+    constexpr double least = 1e-30;
+    if (found != 0 && (std::abs(found) > largest || std::abs(found) < least)) {
+      fail(fmt::format("expected 0 or a size between {} and {}, found {}", least, largest, found));
+    }
+    return found;
   }
 
   [[nodiscard]] double number_from_0() const {
@@ -156,18 +171,35 @@ RatioTo to_ratio(const Value& ratio) {
   return {ratio.at("to").text(), {ratio.at("value").number_from_0(), ratio.at("ci95").interval()}};
 }
 
+/// What no samples have: order statistics out of order, or a time below 0.
+void check_statistics(const Value& json, const Result& result) {
+  if (result.ci95.lo > result.median || result.median > result.ci95.hi) {
+    json.at("median").fail(fmt::format("expected a number in ci95_median, [{}, {}], found {}",
+                                       result.ci95.lo, result.ci95.hi, result.median));
+  }
+  if (result.p99 < result.median) {
+    json.at("p99").fail(fmt::format("expected a number of at least the median, {}, found {}",
+                                    result.median, result.p99));
+  }
+  if (result.unit == "us" && result.ci95.lo < 0) {
+    json.at("ci95_median")
+        .fail(fmt::format("expected times of at least 0, found {}", result.ci95.lo));
+  }
+}
+
 Result to_result(const Value& json) {
   Result result;
-  result.bench = json.at("bench").text();
-  result.backend = json.at("backend").text();
-  result.op = json.at("op").text();
+  result.bench = json.at("bench").name();
+  result.backend = json.at("backend").name();
+  result.op = json.at("op").name();
   result.shape = json.at("shape").text();
   result.size = json.at("size").integer(0);
-  result.unit = json.at("unit").text();
+  result.unit = json.at("unit").name();
   result.samples_n = json.at("samples_n").integer(1);
   result.median = json.at("median").number();
   result.p99 = json.at("p99").number();
   result.ci95 = json.at("ci95_median").interval();
+  check_statistics(json, result);
   result.bytes_per_s = json.at("bytes_per_s").number_from_0();
   result.valid = json.at("valid").truth();
   result.notes = texts(json.at("notes"));
@@ -204,7 +236,10 @@ TargetLine to_target(const Value& json) {
     json.at("asked").fail(fmt::format("expected at_most or at_least, found '{}'", asked));
   }
   target.is_at_most = asked == "at_most";
-  target.limit = json.at("limit").number();
+  target.limit = json.at("limit").number_from_0();
+  if (target.limit == 0) {
+    json.at("limit").fail("expected a number above 0, found 0");
+  }
   target.cases = json.at("cases").integer(0);
   if (json.has("cases_without_reference")) {
     target.cases_without_reference = json.at("cases_without_reference").integer(0);
@@ -218,7 +253,7 @@ TargetLine to_target(const Value& json) {
 }
 
 RatingLine to_rating(const Value& json) {
-  return {json.at("name").text(), json.at("value").number(), json.at("unit").text(),
+  return {json.at("name").name(), json.at("value").number_from_0(), json.at("unit").name(),
           json.at("valid").truth()};
 }
 
@@ -283,6 +318,10 @@ void read_launch(const Value& launch, RunFile& run) {
   }
   run.ranks = launch.at("ranks").integer(1);
   run.nodes = launch.at("nodes").integer(1);
+  if (run.nodes > run.ranks) {
+    launch.at("nodes").fail(
+        fmt::format("expected no more nodes than ranks, {}, found {}", run.ranks, run.nodes));
+  }
   // Files from before tell it by their command alone.
   if (std::find(run.argv.begin(), run.argv.end(), no_check_option) != run.argv.end()) {
     run.options.emplace(no_check_option, "yes");
@@ -334,6 +373,9 @@ RunFile to_run_file(const std::string& name, const Json& json) {
   run.env = named_texts(root.at("env"));
   run.objections = texts(root.at("headline").at("objections"));
   run.noise_percent = root.at("headline").at("noise_percent").number_from_0();
+  if (root.has("unfinished")) {
+    run.unfinished = root.at("unfinished").name();
+  }
   if (root.has("targets")) {
     run.targets = all_of(root.at("targets"), to_target);
   }

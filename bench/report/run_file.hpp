@@ -76,6 +76,7 @@ struct RatingLine {
 struct RunFile {
   /// Whether --no-check left the check of the data out.
   [[nodiscard]] bool is_unchecked() const { return options.contains(no_check_option); }
+  [[nodiscard]] bool is_unfinished() const { return !unfinished.empty(); }
   /// Whether some interval of it has all samples, and less than 95 %.
   [[nodiscard]] bool has_few_samples() const;
 
@@ -92,6 +93,7 @@ struct RunFile {
   std::map<std::string, std::string> env;
   std::vector<std::string> objections;
   double noise_percent = 0;
+  std::string unfinished;  ///< what ended the run too early; empty for one that came to its end
   std::vector<TargetLine> targets;
   std::vector<RatingLine> ratings;
   std::vector<MatrixPattern> patterns;

@@ -43,6 +43,22 @@ std::set<std::string> wrong_results(const Dataset& dataset) {
   return found;
 }
 
+/// What ended runs too early, in a box; empty where all came to their end.
+std::string unfinished_box(const Dataset& dataset) {
+  std::set<std::string> found;
+  for (const RunFile& run : dataset.runs()) {
+    if (run.is_unfinished()) {
+      found.insert(fmt::format("{}: {}", run.file, run.unfinished));
+    }
+  }
+  return found.empty()
+             ? ""
+             : "<div class=\"box\"><strong>Not whole.</strong> These runs ended too early. "
+               "What they had measured is here; the rest is missing, and so are their "
+               "targets:" +
+                   list(found) + "</div>\n";
+}
+
 /// Files of which `says` is true, in a box; empty where there are none.
 std::string box_of(const Dataset& dataset, const std::string& words,
                    bool (RunFile::*says)() const) {
@@ -55,17 +71,16 @@ std::string box_of(const Dataset& dataset, const std::string& words,
   return found.empty() ? "" : "<div class=\"box\">" + words + list(found) + "</div>\n";
 }
 
-/// The settings of one shown variant, as lines of names and values.
-std::vector<std::pair<std::string, std::string>> facts_of(const Variant& variant) {
-  const RunFile& run = *variant.launches.front();
-  std::vector<std::pair<std::string, std::string>> facts = {
-      {"version", run.suite_version},
-      {"git", run.git},
-      {"files", std::to_string(variant.launches.size())},
-      {"ranks", std::to_string(run.ranks)},
-      {"nodes", std::to_string(run.nodes)},
-      {"binding", run.binding},
-      {"oversubscribed", run.is_oversubscribed ? "yes" : "no"}};
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+/// What one file tells, as lines of names and values.
+Facts facts_of(const RunFile& run) {
+  Facts facts = {{"version", run.suite_version},
+                 {"git", run.git},
+                 {"ranks", std::to_string(run.ranks)},
+                 {"nodes", std::to_string(run.nodes)},
+                 {"binding", run.binding},
+                 {"oversubscribed", run.is_oversubscribed ? "yes" : "no"}};
   for (const auto& [name, value] : run.host) {
     constexpr std::size_t most_digits = 18;
     const bool is_bytes =
@@ -79,9 +94,30 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Variant& variant
   return facts;
 }
 
+/// The same of all launches of one variant: each value that any of them has, once.
+Facts facts_of(const Variant& variant) {
+  Facts all = {{"files", std::to_string(variant.launches.size())}};
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const RunFile* const run : variant.launches) {
+    for (const auto& [name, value] : facts_of(*run)) {
+      if (!seen.emplace(name, value).second) {
+        continue;
+      }
+      const auto found = std::find_if(
+          all.begin(), all.end(),
+          [name = std::string_view(name)](const auto& fact) { return fact.first == name; });
+      if (found == all.end()) {
+        all.emplace_back(name, value);
+      } else {
+        found->second += "; " + value;
+      }
+    }
+  }
+  return all;
+}
+
 /// All names in the order in which they first come.
-std::vector<std::string> names_of(
-    const std::vector<std::vector<std::pair<std::string, std::string>>>& columns) {
+std::vector<std::string> names_of(const std::vector<Facts>& columns) {
   std::vector<std::string> names;
   for (const auto& column : columns) {
     for (const auto& fact : column) {
@@ -95,7 +131,7 @@ std::vector<std::string> names_of(
 
 std::string facts_table(const Dataset& dataset) {
   std::string head = "<th class=\"text\">Setting</th>";
-  std::vector<std::vector<std::pair<std::string, std::string>>> columns;
+  std::vector<Facts> columns;
   for (const Variant& variant : dataset.variants()) {
     head += fmt::format("<th class=\"text\">{}{}</th>", escape(variant.setting),
                         variant.is_baseline && !dataset.pairs().empty() ? ", baseline" : "");
@@ -286,6 +322,7 @@ std::string objections_box(const Dataset& dataset) {
         "concluded:" +
         list(wrong) + "</div>\n";
   }
+  box += unfinished_box(dataset);
   box += box_of(dataset,
                 "<strong>Not checked.</strong> Nobody looked whether the data of these files was "
                 "right:",

@@ -219,7 +219,7 @@ void add_percents(Builder& builder, const Sweep::Line& line) {
       continue;
     }
     const auto ratio = subject->ratio_to(floor.backend);
-    if (ratio && ratio->ci95.lo > 0) {
+    if (ratio && ratio->value > 0 && ratio->ci95.lo > 0) {
       const double percent = whole * work_ratio(*subject, floor);
       builder.add(floor.backend, line, {percent / ratio->value, divided(percent, ratio->ci95)});
     }

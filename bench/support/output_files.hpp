@@ -34,6 +34,8 @@ class OutputFiles {
   /// be; rank 0 has then said so on standard error.
   [[nodiscard]] bool open(Crew& crew, const SuiteOptions& options);
 
+  [[nodiscard]] bool is_any_wanted() const { return json_.is_wanted() || csv_.is_wanted(); }
+
   /// Writes the report. False when not all of it could be written, after saying so.
   [[nodiscard]] bool write(const Report& report);
 

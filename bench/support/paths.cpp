@@ -20,6 +20,7 @@ bool has(const Names& names, std::string_view name) {
 // That a computation stood beside a transfer; but one of MG's exchanges has that for its name.
 constexpr std::string_view overlapped = " overlapped";
 constexpr std::string_view exchange_of_mg = "mpi overlapped";
+constexpr std::string_view in_memory = " in memory";
 
 std::string_view computation_in(std::string_view backend) {
   return backend != exchange_of_mg && backend.ends_with(overlapped) ? overlapped : "";
@@ -43,8 +44,13 @@ std::string name_by_path(const std::string& backend, const PathsInMemory& paths)
     return backend;
   }
   const std::string_view computation = computation_in(backend);
-  return backend.substr(0, backend.size() - computation.size()) + " in memory" +
+  return backend.substr(0, backend.size() - computation.size()) + std::string(in_memory) +
          std::string(computation);
+}
+
+bool is_named_in_memory(std::string_view name) {
+  name.remove_suffix(computation_in(name).size());
+  return name.ends_with(in_memory);
 }
 
 }  // namespace tessera::bench

@@ -25,4 +25,7 @@ bool goes_through_memory(std::string_view backend, const PathsInMemory& paths);
 /// computed meanwhile still ends in "overlapped".
 std::string name_by_path(const std::string& backend, const PathsInMemory& paths);
 
+/// Whether a name of name_by_path() says so.
+bool is_named_in_memory(std::string_view name);
+
 }  // namespace tessera::bench

@@ -197,6 +197,7 @@ std::vector<Record> to_records(const Subject& subject, const std::vector<Measure
 }
 
 void Report::add(std::vector<Record> records) {
+  const std::lock_guard lock(*mutex_);
   for (Record& record : records) {
     if (std::any_of(records_.begin(), records_.end(),
                     [&record](const Record& each) { return key_of(each) == key_of(record); })) {
@@ -207,13 +208,40 @@ void Report::add(std::vector<Record> records) {
   }
 }
 
+void Report::add(Rating rating) {
+  const std::lock_guard lock(*mutex_);
+  ratings_.push_back(std::move(rating));
+}
+
+void Report::add(MatrixPattern pattern) {
+  const std::lock_guard lock(*mutex_);
+  patterns_.push_back(std::move(pattern));
+}
+
+void Report::set_targets(std::vector<TargetResult> targets) {
+  const std::lock_guard lock(*mutex_);
+  targets_ = std::move(targets);
+}
+
+void Report::set_unfinished(std::string why) {
+  const std::lock_guard lock(*mutex_);
+  unfinished_ = std::move(why);
+}
+
+bool Report::has_records() const {
+  const std::lock_guard lock(*mutex_);
+  return !records_.empty();
+}
+
 bool Report::is_valid() const {
+  const std::lock_guard lock(*mutex_);
   const auto is_right = [](const auto& entry) { return entry.valid; };
   return std::all_of(records_.begin(), records_.end(), is_right) &&
          std::all_of(ratings_.begin(), ratings_.end(), is_right);
 }
 
 Json Report::to_json() const {
+  const std::lock_guard lock(*mutex_);
   Json results = Json::array();
   for (const Record& record : records_) {
     results.push_back(record_json(record));
@@ -235,17 +263,18 @@ Json Report::to_json() const {
   for (const MatrixPattern& pattern : patterns_) {
     patterns.push_back(pattern_json(pattern));
   }
-  return {{"schema", schema_name},
-          {"suite_version", run_.suite_version},
-          {"git", run_.git},
-          {"host", host_json(run_.host)},
-          {"launch", launch_json(run_.launch)},
-          {"env", run_.env},
-          {"headline", headline_json(run_)},
-          {"targets", std::move(targets)},
-          {"ratings", std::move(ratings)},
-          {"patterns", std::move(patterns)},
-          {"results", std::move(results)}};
+  Json json = {
+      {"schema", schema_name},          {"suite_version", run_.suite_version}, {"git", run_.git},
+      {"host", host_json(run_.host)},   {"launch", launch_json(run_.launch)},  {"env", run_.env},
+      {"headline", headline_json(run_)}};
+  if (!unfinished_.empty()) {
+    json["unfinished"] = unfinished_;
+  }
+  json["targets"] = std::move(targets);
+  json["ratings"] = std::move(ratings);
+  json["patterns"] = std::move(patterns);
+  json["results"] = std::move(results);
+  return json;
 }
 
 void Report::write_json(std::ostream& out) const {
@@ -254,6 +283,7 @@ void Report::write_json(std::ostream& out) const {
 }
 
 void Report::write_csv(std::ostream& out) const {
+  const std::lock_guard lock(*mutex_);
   out << "bench,backend,op,shape,size,samples_n,unit,mean,min,p25,median,p75,p95,p99,max,"
          "ci95_lo,ci95_hi,bytes_per_s,gib_per_s,operations_per_s,ratio_to,ratio,ratio_lo,ratio_hi,"
          "valid,notes\n";

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -71,7 +73,8 @@ struct Rating {
   bool valid = true;
 };
 
-/// Collects the records of a run, and writes them.
+/// Collects the records of a run, and writes them. One thread may write what others still add to;
+/// what is given back by reference is for those who add.
 class Report {
  public:
   explicit Report(RunInfo run) : run_(std::move(run)) {}
@@ -79,15 +82,19 @@ class Report {
   /// One that has the names, size and unit of an earlier one gets a note: whoever reads records by
   /// these finds only the first.
   void add(std::vector<Record> records);
-  void add(Rating rating) { ratings_.push_back(std::move(rating)); }
+  void add(Rating rating);
   /// Written to JSON only.
-  void add(MatrixPattern pattern) { patterns_.push_back(std::move(pattern)); }
-  /// What the run's suites were asked for; written to JSON only.
-  void set_targets(std::vector<TargetResult> targets) { targets_ = std::move(targets); }
+  void add(MatrixPattern pattern);
+  /// What the run's suites were asked for; written to JSON only. The worst of a run that didn't
+  /// come to its end may be missing.
+  void set_targets(std::vector<TargetResult> targets);
+  /// What ended the run before its end; written to JSON only.
+  void set_unfinished(std::string why);
 
   [[nodiscard]] const RunInfo& run() const { return run_; }
   [[nodiscard]] const std::vector<Record>& records() const { return records_; }
   [[nodiscard]] const std::vector<Rating>& ratings() const { return ratings_; }
+  [[nodiscard]] bool has_records() const;
   /// Whether every record is valid.
   [[nodiscard]] bool is_valid() const;
   /// What was recorded twice, once each: "rma put 8 B, shm".
@@ -104,6 +111,8 @@ class Report {
   std::vector<TargetResult> targets_;
   std::vector<Rating> ratings_;
   std::vector<MatrixPattern> patterns_;
+  std::string unfinished_;
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();  ///< of all but run_
 };
 
 }  // namespace tessera::bench

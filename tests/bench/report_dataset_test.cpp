@@ -91,6 +91,21 @@ TEST(Dataset, KeepsApartWhatOptionsMadeAnother) {
   EXPECT_EQ(data.variants()[2].setting, "2 ranks on 1 node, with --cold, without --sync-option");
 }
 
+TEST(Dataset, KeepsOtherNetworksApartBetweenNodes) {
+  for (const int nodes : {1, 2}) {
+    std::vector<RunFile> runs = launches({2, 2, 2});
+    for (RunFile& run : runs) {
+      run.nodes = nodes;
+    }
+    runs[0].host.emplace_back("nics", "eth0 10000 Mbit/s, veth1f");
+    runs[1].host.emplace_back("nics", "eth0 10000 Mbit/s, veth2a");  // the same, of that machine
+    runs[2].host.emplace_back("nics", "mlx5_0 100 Gb/sec");
+    const Dataset data(std::move(runs));
+    EXPECT_EQ(data.variants().size(), nodes == 1 ? 1U : 2U);
+    EXPECT_EQ(data.variants()[0].launches.size(), nodes == 1 ? 3U : 2U);
+  }
+}
+
 TEST(Dataset, OfOneVersionHasNothingToCompare) {
   EXPECT_TRUE(Dataset(launches({2, 3})).pairs().empty());
 }

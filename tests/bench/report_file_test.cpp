@@ -65,6 +65,9 @@ TEST(RunFile, ReadsWhatTheSuiteWrites) {
   Report report(RunInfo{});
   report.add(to_records({"rma", "put", "", 8}, {floor, own}, 1));
   Record by_rank;
+  by_rank.bench = "spmv";
+  by_rank.backend = "plain";
+  by_rank.op = "communication";
   by_rank.stats = summarise(floor.samples_ns);
   by_rank.by_rank = {3, 4};
   by_rank.by_rank_ci95 = {{2, 3.5}, {4, 4}};
@@ -193,6 +196,51 @@ TEST(RunFile, RefusesNumbersThatNothingCanHold) {
             "18446744073709551615");
   EXPECT_EQ(complaint_about("{\"schema\": 1e999}"),
             "x.json: number overflow parsing '1e999'; expected numbers below 1.8e308");
+}
+
+/// Of the third result, after `change`; it has a median of 0.0406912.
+std::string complaint_about_result(const Json& change) {
+  return complaint_after([&change](Json& json) { json["results"][2].update(change); });
+}
+
+TEST(RunFile, RefusesStatisticsThatNoSamplesHave) {
+  EXPECT_EQ(complaint_about_result({{"median", 7}, {"p99", 7}, {"ci95_median", {6, 8}}}), "none");
+  EXPECT_EQ(complaint_about_result({{"median", 0}, {"ci95_median", {0, 0}}}), "none");
+  EXPECT_EQ(complaint_about_result({{"median", 9}, {"p99", 9}, {"ci95_median", {6, 8}}}),
+            "x.json: /results/2/median: expected a number in ci95_median, [6, 8], found 9");
+  EXPECT_EQ(complaint_about_result({{"median", 7}, {"p99", 6.5}, {"ci95_median", {6, 8}}}),
+            "x.json: /results/2/p99: expected a number of at least the median, 7, found 6.5");
+  EXPECT_EQ(complaint_about_result({{"median", -7}, {"ci95_median", {-8, -6}}}),
+            "x.json: /results/2/ci95_median: expected times of at least 0, found -8");
+  EXPECT_EQ(complaint_about_result({{"median", -7}, {"ci95_median", {-8, -6}}, {"unit", "%"}}),
+            "none")
+      << "what is hidden may be less than nothing";
+}
+
+TEST(RunFile, RefusesNumbersThatNothingWasMeasuredBy) {
+  EXPECT_EQ(
+      complaint_about_result({{"median", 1e300}}),
+      "x.json: /results/2/median: expected 0 or a size between 1e-30 and 1e+30, found 1e+300");
+  EXPECT_EQ(complaint_about_result({{"bytes_per_s", 1e-300}}),
+            "x.json: /results/2/bytes_per_s: expected 0 or a size between 1e-30 and 1e+30, found "
+            "1e-300");
+  EXPECT_EQ(complaint_after([](Json& json) { json["targets"][0]["limit"] = 0; }),
+            "x.json: /targets/0/limit: expected a number above 0, found 0");
+  EXPECT_EQ(complaint_after([](Json& json) {
+              json["ratings"] = {{{"name", "a"}, {"value", -1}, {"unit", "b"}, {"valid", true}}};
+            }),
+            "x.json: /ratings/0/value: expected a number of at least 0, found -1");
+  EXPECT_EQ(complaint_after([](Json& json) { json["launch"]["nodes"] = 3; }),
+            "x.json: /launch/nodes: expected no more nodes than ranks, 2, found 3");
+  EXPECT_EQ(complaint_about_result({{"backend", ""}}),
+            "x.json: /results/2/backend: expected a name, found an empty string");
+}
+
+TEST(RunFile, HasWhatEndedTheRunTooEarly) {
+  Json json = example_json();
+  EXPECT_FALSE(to_run_file("x.json", json).is_unfinished());
+  json["unfinished"] = "signal 2 (Interrupt)";
+  EXPECT_EQ(to_run_file("x.json", json).unfinished, "signal 2 (Interrupt)");
 }
 
 TEST(RunFile, RefusesWhatIsNestedTooDeep) {

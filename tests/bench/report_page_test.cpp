@@ -291,6 +291,41 @@ TEST(Page, SaysWhereItsNumbersAreFrom) {
   EXPECT_FALSE(has(text, "No headlines"));
 }
 
+TEST(Page, SaysOfAllLaunchesWhereTheyRan) {
+  std::vector<RunFile> runs = {example_run("a.json"), example_run("b.json"), example_run("c.json")};
+  for (const std::size_t each : {1U, 2U}) {
+    runs[each].host[4] = {"kernel", "Linux <6>"};
+  }
+  const std::string text = machines(Dataset(std::move(runs)));
+  EXPECT_TRUE(has(text, "<tr><th>files</th><td class=\"long\">3</td>")) << text;
+  EXPECT_TRUE(has(text, "<tr><th>kernel</th><td class=\"long\">Linux; Linux &lt;6&gt;</td>"))
+      << text;
+  EXPECT_TRUE(has(text, "<tr><th>cpu</th><td class=\"long\">Abacus &lt;2&gt;</td>")) << text;
+}
+
+TEST(Page, SaysWhatEndedARunTooEarly) {
+  RunFile run = example_run("runs/a.json");
+  EXPECT_FALSE(has(page(Dataset(one(run))), "Not whole"));
+  run.unfinished = "signal 2 (Interrupt)";
+  const std::string text = page(Dataset(one(run)));
+  EXPECT_TRUE(has(text, "Not whole.")) << text;
+  EXPECT_TRUE(has(text, "<li>runs/a.json: signal 2 (Interrupt)</li>")) << text;
+}
+
+TEST(ChartTable, HasNoPercentOfARatioOfNothing) {
+  RunFile run = example_run();
+  for (Result& result : run.results) {
+    if (result.against) {
+      for (RatioTo& ratio : *result.against) {
+        ratio.ratio.value = 0;
+      }
+    }
+  }
+  const Dataset data(one(std::move(run)));
+  const auto sweeps = sweeps_of(data.variants()[0], "rma", "put");
+  EXPECT_TRUE(chart_of(sweeps.at(0), Show::percent_of_floor).is_empty());
+}
+
 TEST(Page, ShowsObjectionsAndWrongData) {
   RunFile run = example_run();
   run.objections = {"oversubscribed: 4 ranks"};

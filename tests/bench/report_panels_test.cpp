@@ -198,5 +198,96 @@ TEST(Panels, StandForWhatOthersDrawBesideOneOfAName) {
   EXPECT_TRUE(panel.is_measured(Dataset(one(beside))));
 }
 
+TEST(Panels, TakeWhatWentThroughMemoryForNothingMeasured) {
+  const Panel panel = part_of_another("MPI beside them", "net", "put", Runs::any, "mpi");
+  const auto is_measured = [&panel](const std::string& other) {
+    return panel.is_measured(
+        Dataset(one(with_measurement("put", "", 8, {{other, 2}, {"tcp", 1}}))));
+  };
+  EXPECT_TRUE(is_measured("mpi two-sided"));
+  EXPECT_FALSE(is_measured("mpi in memory"));
+  EXPECT_FALSE(is_measured("mpi two-sided in memory"));
+  EXPECT_FALSE(is_measured("mpi two-sided in memory overlapped"));
+}
+
+TEST(Panels, CompareLongestComputationsWithNoShorterOnes) {
+  // Of the longest computation only one of the two transfers tells anything.
+  RunFile run = with_measurement("overlap_steps", "computation 50 %", 4096,
+                                 {{"computation", 50},
+                                  {"tcp", 100},
+                                  {"tcp overlapped", 125},
+                                  {"tcp with helpers", 100},
+                                  {"tcp with helpers overlapped", 140}});
+  const RunFile longest = with_measurement("overlap_steps", "computation 150 %", 4096,
+                                           {{"computation", 150},
+                                            {"tcp", 100},
+                                            {"tcp overlapped", 160},
+                                            {"tcp with helpers", 100},
+                                            {"tcp with helpers overlapped", 90}});
+  run.results.insert(run.results.end(), longest.results.begin(), longest.results.end());
+  const std::string text = hidden_by_steps()(Dataset(one(std::move(run))));
+  const std::string by_size = text.substr(0, text.find("Get of 4 KiB"));
+  EXPECT_TRUE(has(by_size, "<th>4096</th><td>90</td>")) << by_size;
+  EXPECT_FALSE(has(by_size, "helpers")) << by_size;
+  EXPECT_TRUE(has(text, "<th>50</th><td>25</td>") && has(text, "tcp with helpers")) << text;
+}
+
+TEST(Panels, KeepFamiliesOfRanksApart) {
+  std::vector<RunFile> runs;
+  for (const char* const cpu : {"Abacus", "Soroban"}) {
+    for (const int ranks : {2, 4}) {
+      runs.push_back(
+          with_measurement("product", "", 8, {{"plain", cpu[0] == 'A' ? ranks : 10 * ranks}}));
+      runs.back().host[0].second = cpu;
+      runs.back().ranks = ranks;
+      runs.back().binding = ranks == 2 ? "0-1" : "none";
+    }
+  }
+  const std::string text =
+      times_by_ranks("products", "net", {{"product", "Product"}})(Dataset(std::move(runs)));
+  const std::size_t second = text.find("<figure", 1);
+  ASSERT_NE(second, std::string::npos) << text;
+  EXPECT_TRUE(has(text.substr(0, second), "<small>cpu Abacus</small>")) << text;
+  EXPECT_TRUE(has(text.substr(0, second), "<th>4</th><td>4</td>")) << text;
+  EXPECT_TRUE(has(text.substr(second), "<small>cpu Soroban</small>")) << text;
+  EXPECT_TRUE(has(text.substr(second), "<th>4</th><td>40</td>")) << text;
+}
+
+TEST(Panels, HaveOneTimeForEachNumberOfRanks) {
+  // Without MPI, and with: as one family they would have two times for two ranks.
+  std::vector<RunFile> runs;
+  for (const int ranks : {2, 4, 2}) {
+    runs.push_back(with_measurement("product", "", 8, {{"plain", 10.0 * ranks}}));
+    runs.back().ranks = ranks;
+  }
+  runs.back().host.back() = {"mpi", "Open MPI v4"};
+  runs.back().results[0].median = 7123.5;
+  const Panel panel = times_by_ranks("products", "net", {{"product", "Product"}});
+  const std::string text = panel(Dataset(std::move(runs)));
+  EXPECT_TRUE(has(text, "<th>2</th><td>20</td>")) << text;
+  EXPECT_FALSE(has(text, "7123.5")) << text;
+}
+
+TEST(Panels, TellAnUnevenDensity) {
+  std::vector<RunFile> runs;
+  for (const int ranks : {3, 5}) {
+    runs.push_back(with_measurement("product", "", 8, {{"plain", 1}}));
+    runs.back().ranks = ranks;
+    runs.back().nodes = (ranks + 1) / 2;
+  }
+  const Panel panel = times_by_ranks("products", "net", {{"product", "Product"}});
+  EXPECT_TRUE(has(panel(Dataset(std::move(runs))), "Product by ranks, up to 2 ranks a node"));
+}
+
+TEST(Panels, DivideByNoRatioOfNothing) {
+  RunFile run = with_measurement("fence_all", "", 16, {{"fence each", 30}, {"fence_all", 20}});
+  run.results[1].ratio = RatioTo{"fence each", {0, {0.5, 0.7}}};
+  for (const std::size_t i : {0U, 1U}) {
+    run.results.push_back(run.results[i]);
+    run.results.back().size = 24;
+  }
+  EXPECT_EQ(gain_of_fence_all()(Dataset(one(run))), "");
+}
+
 }  // namespace
 }  // namespace tessera::bench::report

@@ -167,6 +167,17 @@ TEST(Report, IsValidJsonByTheSchema) {
   EXPECT_EQ(code, 0);
 }
 
+TEST(Report, OfAnUnfinishedRunIsValidByTheSchemaToo) {
+  Report report = example_report();
+  report.set_unfinished("signal 2 (Interrupt)");
+  EXPECT_EQ(report.to_json()["unfinished"], "signal 2 (Interrupt)");
+  const int code = validate(report.to_json());
+  if (code == tessera::test::no_validator) {
+    GTEST_SKIP() << "python3-jsonschema is not installed";
+  }
+  EXPECT_EQ(code, 0);
+}
+
 TEST(Report, WithAMissingOrUnknownFieldIsInvalidByTheSchema) {
   auto document = example_report().to_json();
   document["results"][0].erase("median");

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/keeper.hpp"
+
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "apps/common/output.hpp"
+#include "bench/report/command.hpp"
+
+namespace tessera::bench {
+
+bool Keeper::open(Crew& crew, const SuiteOptions& options, const std::string& page) {
+  return files_.open(crew, options) && crew.share(crew.rank() != 0 || html_.open(page));
+}
+
+bool Keeper::write_all() {
+  is_written_ = true;
+  if (html_.is_wanted()) {
+    html_.stream() << report::page_of(report_);
+  }
+  const bool has_html = html_.close();
+  return files_.write(report_) && has_html;
+}
+
+bool Keeper::write() {
+  const std::lock_guard lock(mutex_);
+  return is_written_ || write_all();
+}
+
+void Keeper::write_unfinished(const std::string& why) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (is_written_ || !is_any_wanted()) {
+      return;
+    }
+    if (!report_.has_records()) {
+      apps::complain("tessera-bench", "nothing had been measured yet: no file is written");
+      return;
+    }
+    report_.set_unfinished(why);
+    if (write_all()) {
+      apps::complain("tessera-bench", "the files have what had been measured until then");
+    }
+  } catch (const std::exception& error) {
+    apps::complain("tessera-bench", error.what());
+  }
+}
+
+}  // namespace tessera::bench
