@@ -219,13 +219,14 @@ class ArrayBase {
                                            const LocalBuffer& local,
                                            const Transfer& transfer) const;
 
+  /// Local. Errors: invalid_argument when `given` elements are fewer than the box has.
+  [[nodiscard]] rma::Status check_room(std::string_view verb, const Box& box,
+                                       std::int64_t given) const;
   /// "array 'A' (float64, 100 x 100)".
   [[nodiscard]] std::string describe() const;
 
  protected:
-  /// Errors: invalid_argument when `given` elements are fewer than the box has.
-  [[nodiscard]] rma::Status check_room(std::string_view verb, const Box& box,
-                                       std::int64_t given) const;
+  /// check_room() of a section.
   [[nodiscard]] rma::Status check_room(std::string_view verb, const Section& section,
                                        std::int64_t given) const;
   /// The same for a box that may reach outside.

@@ -272,6 +272,28 @@ int tessera_array_swap(const tessera_array* array, const int64_t index[], const 
 int tessera_array_compare_swap(const tessera_array* array, const int64_t index[],
                                const void* expected, const void* desired, void* before);
 
+/* Flags: elements of an array of TESSERA_I32, whose owners wait for them. Who sees the value of a
+ * flag also sees what was put and accumulated to the flag's owner before, and was complete here. */
+
+/* One-sided. Stores `value` in a flag. Complete: here. Errors: invalid_argument (elements of
+ * another type), out_of_range, closed, peer_lost. */
+int tessera_array_raise_flag(const tessera_array* flags, const int64_t index[], int32_t value);
+/* One-sided. As tessera_array_put, and then raises a flag, which may be any rank's: who sees it
+ * sees all of the box. Complete: `from` may be reused. Errors: of both; nothing is put where the
+ * flag or the box is wrong. Cost: between nodes one message where the box is the flag's owner's and
+ * has at most 64 KiB; also a fence where some of it is another's. */
+int tessera_array_put_with_flag(const tessera_array* array, const int64_t lo[], const int64_t hi[],
+                                const void* from, const int64_t strides[],
+                                const tessera_array* flags, const int64_t index[], int32_t value);
+/* Local. Sleeps until a flag that this rank owns is `value`, or is something else than `value`:
+ * *now. `writer` is the member of the array's team that raises it. Errors: invalid_argument
+ * (another member's flag), out_of_range, closed, peer_lost (the writer is gone, and the flag is not
+ * so). */
+int tessera_array_wait_for_flag(const tessera_array* flags, const int64_t index[], int32_t value,
+                                int64_t writer);
+int tessera_array_wait_for_flag_change(const tessera_array* flags, const int64_t index[],
+                                       int32_t value, int64_t writer, int32_t* now);
+
 /* One-sided. `count` elements at listed places: `places` has the indices one after the other. */
 int tessera_array_gather(const tessera_array* array, int64_t count, const int64_t places[],
                          void* values);

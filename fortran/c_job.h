@@ -20,8 +20,9 @@ extern "C" {
  * Errors: invalid_argument (settings), timed_out and peer_lost (others did not come), unreachable,
  * no_memory, limit_exceeded, unsupported, protocol (docs/errors.md). */
 int tessera_job_start(tessera_job** job);
-/* Collective over a communicator, given as MPI_Comm_c2f returns it. Errors: also unsupported where
- * the library was built without MPI. */
+/* Collective over a communicator, given as MPI_Comm_c2f returns it. Errors: also invalid_argument
+ * where MPI is not running, or for MPI_COMM_NULL; unsupported where the library was built without
+ * MPI. */
 int tessera_job_start_mpi(int communicator, tessera_job** job);
 /* Local. This process is the whole job, whatever started it. */
 int tessera_job_start_alone(tessera_job** job);
@@ -71,6 +72,16 @@ int tessera_job_fence_all(const tessera_job* job);
 int tessera_job_fence(const tessera_job* job, int64_t rank);
 /* Collective over all ranks. A fence and a barrier. */
 int tessera_job_barrier(const tessera_job* job);
+
+/* One-sided. Tells a rank that what this one had put and accumulated there, and was complete here,
+ * has come. *sent, unless it is null, is how often it was told so in all. Errors: out_of_range,
+ * peer_lost. */
+int tessera_job_notify(const tessera_job* job, int64_t rank, int64_t* sent);
+/* Local. Sleeps until a rank has told this one so `count` times in all; *received, unless it is
+ * null, is how often it has. Errors: out_of_range, invalid_argument (a negative count), peer_lost
+ * (it is gone, and told it less often). */
+int tessera_job_wait_for_notifications(const tessera_job* job, int64_t rank, int64_t count,
+                                       int64_t* received);
 
 /* Local. How many operations of a kind this rank made, and the bytes they moved: to all ranks, or
  * to one. Either result may be null. */

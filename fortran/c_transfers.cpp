@@ -22,15 +22,13 @@ using arrays::Extents;
 using arrays::Field;
 using arrays::LocalBuffer;
 using arrays::Section;
-using arrays::Strides;
 using arrays::Transfer;
 using rma::Code;
 using rma::Handle;
 using rma::Result;
 using rma::Status;
 
-/// What C gives for each transfer: where, and local memory. Sources are only read; one type serves
-/// both directions.
+/// What C gives for each transfer: where, and local memory.
 struct Asked {
   const std::int64_t* lo;
   const std::int64_t* hi;
@@ -39,9 +37,7 @@ struct Asked {
 };
 
 LocalBuffer buffer(const Asked& asked, const Extents& extents) {
-  return {const_cast<void*>(asked.memory), asked.strides == nullptr
-                                               ? dense_strides(extents)
-                                               : list_of<Strides>(asked.strides, extents.ndims())};
+  return local_buffer(asked.memory, asked.strides, extents);
 }
 
 /// The factor of an accumulate to elements of `type`: one where `alpha` is null.

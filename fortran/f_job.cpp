@@ -224,7 +224,7 @@ int tessera_f_counter_next(const Cell* cell, const Descriptor* count, Descriptor
       TESSERA_ASSIGN_OR_RETURN(by, integers_of(count, 1, "count", "a count"));
     }
     // Before anything is drawn that nobody could be given.
-    return give_integers(Numbers{0}, value, "value");
+    return check_room(value, 1, "value");
   };
   const int code = run("tessera_counter%next", prepare,
                        [&] { return tessera_counter_next(counter, by[0], &before); });

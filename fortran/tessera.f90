@@ -61,6 +61,7 @@ module tessera
       tessera_unreachable, tessera_peer_lost, tessera_timed_out, tessera_protocol, tessera_internal
   use tessera_jobs
   use tessera_linear_algebra
+  use tessera_locks_and_counters
   use tessera_mirrored_arrays
   use tessera_own_rows
   use tessera_parts, only: tessera_part

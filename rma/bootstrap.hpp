@@ -86,7 +86,8 @@ Result<std::shared_ptr<Bootstrap>> fork_bootstrap();
 
 /// Collective over the communicator. For MPI processes; `fortran_communicator` is what
 /// MPI_Comm_c2f returns, so that this header needs no mpi.h. MPI must be initialised, at any thread
-/// level. Errors: unsupported when the library was built without MPI, unreachable for MPI errors.
+/// level. Errors: invalid_argument when it is not, or the number stands for no communicator;
+/// unsupported when the library was built without MPI, unreachable for MPI errors.
 Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator);
 
 /// Collective. As mpi_bootstrap over all processes; initialises MPI with MPI_THREAD_FUNNELED unless

@@ -157,6 +157,13 @@ Result<arrays::PeriodicDims> dims_of(std::int64_t bits, int ndims, std::string_v
   return arrays::PeriodicDims(static_cast<unsigned long long>(bits));
 }
 
+arrays::LocalBuffer local_buffer(const void* memory, const std::int64_t* strides,
+                                 const Extents& extents) {
+  return {const_cast<void*>(memory), strides == nullptr
+                                         ? dense_strides(extents)
+                                         : list_of<arrays::Strides>(strides, extents.ndims())};
+}
+
 Status copy_text(std::string_view from, char* text, std::int64_t capacity, std::int64_t* length) {
   TESSERA_RETURN_IF_ERROR(check_count(capacity, "bytes for the text"));
   if (capacity > 0) {

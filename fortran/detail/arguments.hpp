@@ -72,6 +72,11 @@ rma::Result<arrays::Box> box_of(const arrays::Extents& extents, const std::int64
 /// The set of dimensions whose bits are set. Errors: bits beyond the dimensions.
 rma::Result<arrays::PeriodicDims> dims_of(std::int64_t bits, int ndims, std::string_view what);
 
+/// Local memory for a box of these extents, whose elements lie side by side where `strides` is
+/// null. Sources are only read; one type serves both directions.
+arrays::LocalBuffer local_buffer(const void* memory, const std::int64_t* strides,
+                                 const arrays::Extents& extents);
+
 /// Copies the numbers of a list to `to`.
 template <class List>
 void copy_list(const List& from, std::int64_t* to) {

@@ -132,14 +132,20 @@ std::string type_text(const Descriptor& given) {
   if (const TypeRow* const row = row_of(given.type)) {
     return row->name;
   }
-  const auto kind = given.type & CFI_type_mask;
-  if (kind == CFI_type_Character) {
-    return fmt::format("character(len={})", given.elem_len);
+  switch (given.type & CFI_type_mask) {
+    case CFI_type_Character:
+      return fmt::format("character(len={})", given.elem_len);
+    case CFI_type_Logical:
+      return fmt::format("logical of {} bytes", given.elem_len);
+    case CFI_type_Integer:
+      return fmt::format("integer of {} bytes", given.elem_len);
+    case CFI_type_Real:
+      return fmt::format("real of {} bytes", given.elem_len);
+    case CFI_type_Complex:
+      return fmt::format("complex of {} bytes", given.elem_len);
+    default:
+      return fmt::format("a type of {} bytes", given.elem_len);
   }
-  if (kind == CFI_type_Logical) {
-    return fmt::format("logical of {} bytes", given.elem_len);
-  }
-  return fmt::format("a type of {} bytes", given.elem_len);
 }
 
 std::string type_text(const ElementKind& kind) {
@@ -192,13 +198,17 @@ Result<Numbers> integers_of(const Descriptor* given, int ndims, std::string_view
   return numbers;
 }
 
-Status give_integers(std::span<const std::int64_t> numbers, Descriptor* to, std::string_view what) {
+Status check_room(const Descriptor* to, std::int64_t count, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(check_integers(to, what));
   const std::int64_t room = to->rank == 0 ? 1 : to->dim[0].extent;
-  if (room >= 0 && room != std::ssize(numbers)) {
-    return wrong(
-        fmt::format("{} has room for {} numbers, and there are {}", what, room, numbers.size()));
-  }
+  return room < 0 || room == count
+             ? Status()
+             : wrong(
+                   fmt::format("{} has room for {} numbers, and there are {}", what, room, count));
+}
+
+Status give_integers(std::span<const std::int64_t> numbers, Descriptor* to, std::string_view what) {
+  TESSERA_RETURN_IF_ERROR(check_room(to, std::ssize(numbers), what));
   for (std::int64_t i = 0; i < std::ssize(numbers); ++i) {
     const std::int64_t number = numbers[static_cast<std::size_t>(i)];
     if (!store_integer(number, element_at(*to, i), to->elem_len)) {

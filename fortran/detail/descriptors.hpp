@@ -41,6 +41,8 @@ rma::Result<Numbers> integers(const Descriptor* given, std::string_view what);
 /// The same with a number for each of `ndims` dimensions of `of`.
 rma::Result<Numbers> integers_of(const Descriptor* given, int ndims, std::string_view what,
                                  const std::string& of);
+/// That so many numbers can be given to integers of any kind. Errors: invalid_argument.
+rma::Status check_room(const Descriptor* to, std::int64_t count, std::string_view what);
 /// Writes numbers to integers of any kind. Errors: another shape, or a number that does not fit.
 rma::Status give_integers(std::span<const std::int64_t> numbers, Descriptor* to,
                           std::string_view what);

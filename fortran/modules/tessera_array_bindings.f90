@@ -209,6 +209,38 @@ module tessera_array_bindings
       type(*), dimension(..), intent(inout), optional :: before
       integer(c_int) :: code
     end function
+    function f_raise_flag(array, index, value) bind(c, name="tessera_f_raise_flag") result(code)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(..), intent(in) :: index, value
+      integer(c_int) :: code
+    end function
+    function f_put_with_flag(array, lo, hi, buffer, flags, index, value) &
+        bind(c, name="tessera_f_put_with_flag") result(code)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(..), intent(in) :: lo, hi, buffer
+      type(c_ptr), value :: flags
+      type(*), dimension(..), intent(in) :: index, value
+      integer(c_int) :: code
+    end function
+    function f_wait_for_flag(array, index, value, writer) &
+        bind(c, name="tessera_f_wait_for_flag") result(code)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(..), intent(in) :: index, value
+      integer(c_int64_t), value :: writer
+      integer(c_int) :: code
+    end function
+    function f_wait_for_flag_change(array, index, value, writer, now) &
+        bind(c, name="tessera_f_wait_for_flag_change") result(code)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(..), intent(in) :: index, value
+      integer(c_int64_t), value :: writer
+      type(*), dimension(..), intent(inout) :: now
+      integer(c_int) :: code
+    end function
     function f_transfer_list(array, kind, places, values, alpha) &
         bind(c, name="tessera_f_transfer_list") result(code)
       import

@@ -387,9 +387,9 @@ contains
     integer, intent(in), optional :: order, access_mode, atomics
     logical, intent(in), optional :: sparse, huge_pages
     type(c_memory_options) :: memory
-    if (present(order)) memory%order = order
-    if (present(access_mode)) memory%access_mode = access_mode
-    if (present(atomics)) memory%atomics = atomics
+    if (present(order)) memory%order = c_number(order)
+    if (present(access_mode)) memory%access_mode = c_number(access_mode)
+    if (present(atomics)) memory%atomics = c_number(atomics)
     memory%sparse = flag(sparse)
     memory%huge_pages = flag(huge_pages)
   end function memory_options

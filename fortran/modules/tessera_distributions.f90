@@ -89,7 +89,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     call finish(f_distribution_create(self%own%at, job%own%at, way_irregular, int(nranks, &
         c_int64_t), extents, counts=counts, starts=starts, ghosts=ghosts, &
-        ranks_per_node=0_c_int64_t, order=int(chosen(order, tessera_column_major), c_int), &
+        ranks_per_node=0_c_int64_t, order=c_number(chosen(order, tessera_column_major)), &
         storage=0_c_int), stat, errmsg)
   end subroutine create_irregular
 
@@ -106,8 +106,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     call finish(f_distribution_create(self%own%at, job%own%at, way_block_cyclic, int(nranks, &
         c_int64_t), extents, block=block, ghosts=ghosts, ranks_per_node=0_c_int64_t, &
-        order=int(chosen(order, tessera_column_major), c_int), storage=int(chosen(storage, &
-        tessera_block_by_block), c_int)), stat, errmsg)
+        order=c_number(chosen(order, tessera_column_major)), &
+        storage=c_number(chosen(storage, tessera_block_by_block))), stat, errmsg)
   end subroutine create_block_cyclic
 
   !> Tiles on a grid of members that is laid over them again and again; the grid's first dimension
@@ -124,8 +124,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     call finish(f_distribution_create(self%own%at, job%own%at, way_tiled, int(nranks, &
         c_int64_t), extents, block=block, grid=grid, ghosts=ghosts, ranks_per_node=0_c_int64_t, &
-        order=int(chosen(order, tessera_column_major), c_int), storage=int(chosen(storage, &
-        tessera_block_by_block), c_int)), stat, errmsg)
+        order=c_number(chosen(order, tessera_column_major)), &
+        storage=c_number(chosen(storage, tessera_block_by_block))), stat, errmsg)
   end subroutine create_tiled
 
   !> The same with tiles that begin where `starts` tells, as for irregular ones.
@@ -141,8 +141,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     call finish(f_distribution_create(self%own%at, job%own%at, way_tiled_irregular, int(nranks, &
         c_int64_t), extents, counts=counts, starts=starts, grid=grid, ghosts=ghosts, &
-        ranks_per_node=0_c_int64_t, order=int(chosen(order, tessera_column_major), c_int), &
-        storage=int(chosen(storage, tessera_block_by_block), c_int)), stat, errmsg)
+        ranks_per_node=0_c_int64_t, order=c_number(chosen(order, tessera_column_major)), &
+        storage=c_number(chosen(storage, tessera_block_by_block))), stat, errmsg)
   end subroutine create_tiled_irregular
 
   !> Blocks on a cyclic grid, each member's as one dense matrix in Fortran's order, as ScaLAPACK
@@ -173,7 +173,7 @@ contains
     call finish(f_distribution_create(self%own%at, job%own%at, way_restricted, int(nranks, &
         c_int64_t), extents, holders=holders, min_block=min_block, process_grid=process_grid, &
         ghosts=ghosts, ranks_per_node=int(chosen(ranks_per_node, 0), c_int64_t), &
-        order=int(chosen(order, tessera_column_major), c_int), storage=0_c_int), stat, errmsg)
+        order=c_number(chosen(order, tessera_column_major)), storage=0_c_int), stat, errmsg)
   end subroutine create_restricted
 
   !> Local. Arrays keep what they need.

@@ -44,6 +44,10 @@ module tessera_element_access
     procedure :: fetch_add => array_fetch_add
     procedure :: swap => array_swap
     procedure :: compare_swap => array_compare_swap
+    procedure :: raise_flag => array_raise_flag
+    procedure :: put_with_flag => array_put_with_flag
+    procedure :: wait_for_flag => array_wait_for_flag
+    procedure :: wait_for_flag_change => array_wait_for_flag_change
     procedure :: gather => array_gather
     procedure :: scatter => array_scatter
     procedure :: scatter_accumulate => array_scatter_accumulate
@@ -359,6 +363,56 @@ contains
         before=before), stat, errmsg)
   end subroutine array_compare_swap
 
+  !> One-sided. Stores `value` in a flag: the element at `index` of an array of tessera_int32. Who
+  !> sees it, also sees what this rank had put and accumulated to the flag's owner before and was
+  !> complete here. Errors: invalid_argument (elements of another type, a value of more than 32
+  !> bits), out_of_range, closed, peer_lost.
+  subroutine array_raise_flag(self, index, value, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: index, value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_raise_flag(self%own%at, index, value), stat, errmsg)
+  end subroutine array_raise_flag
+
+  !> One-sided. Puts as put does, and then raises a flag, which may be any rank's: who sees it sees
+  !> all that was put. Complete: the buffer may be reused. Cost: a message where all of lo:hi is the
+  !> flag's owner's and of at most 64 KiB; also a fence where some of it is another's.
+  subroutine array_put_with_flag(self, lo, hi, buffer, flags, index, value, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi, buffer
+    class(tessera_reachable), intent(in) :: flags
+    type(*), dimension(..), intent(in) :: index, value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_put_with_flag(self%own%at, lo, hi, buffer, flags%own%at, index, value), stat, &
+        errmsg)
+  end subroutine array_put_with_flag
+
+  !> Local. Sleeps until a flag that this rank owns is `value`; `writer` is the member of the
+  !> array's team that raises it. Errors: also invalid_argument (another member's flag), peer_lost
+  !> (the writer is gone, and the flag is not `value`).
+  subroutine array_wait_for_flag(self, index, value, writer, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: index, value
+    integer, intent(in) :: writer
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_wait_for_flag(self%own%at, index, value, int(writer, c_int64_t)), stat, errmsg)
+  end subroutine array_wait_for_flag
+
+  !> Local. The same until it is something else than `value`: `now`, an integer of any kind.
+  subroutine array_wait_for_flag_change(self, index, value, writer, now, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: index, value
+    integer, intent(in) :: writer
+    type(*), dimension(..), intent(inout) :: now
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_wait_for_flag_change(self%own%at, index, value, int(writer, c_int64_t), now), &
+        stat, errmsg)
+  end subroutine array_wait_for_flag_change
+
   !> One-sided. The elements at listed places: a matrix with the indices of one in each column, or
   !> a list of indices where there is one dimension.
   subroutine array_gather(self, places, values, stat, errmsg)
@@ -422,7 +476,7 @@ contains
     bytes = 0
     if (present(cache_bytes)) bytes = cache_bytes
     if (open_cell(self%own, kind_array, "set_access_mode", handle, code)) &
-        code = c_array_set_access_mode(handle, int(mode, c_int), flag(copy_on_each_node), bytes)
+        code = c_array_set_access_mode(handle, c_number(mode), flag(copy_on_each_node), bytes)
     call finish(code, stat, errmsg)
   end subroutine array_set_access_mode
 

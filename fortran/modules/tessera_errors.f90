@@ -13,7 +13,7 @@ module tessera_errors
   implicit none
   private
   public :: finish, open_cell, given_cell, act, number_of, long_number_of, text_from, handle_of, &
-      flag, owned_cell, text_of, c_text
+      flag, c_number, owned_cell, text_of, c_text
   public :: tessera_last_error, tessera_last_error_rank, tessera_error_name, tessera_version
 
   !> The code of success, and those of errors; docs/errors.md tells what can be done about each.
@@ -130,7 +130,7 @@ contains
   function tessera_error_name(code) result(name)
     integer, intent(in) :: code
     character(:), allocatable :: name
-    name = string_at(c_error_name(int(code, c_int)))
+    name = string_at(c_error_name(c_number(code)))
   end function tessera_error_name
 
   !> Local. The version of the library that runs, "0.1.0".
@@ -271,6 +271,15 @@ contains
     value = 0
     if (present(given)) value = merge(1_c_int, 0_c_int, given)
   end function flag
+
+  !> A choice as C has it. Default integers may have 8 bytes (-fdefault-integer-8): one that C's
+  !> don't hold becomes their largest, which is refused as well, and not whatever its lower half is.
+  pure function c_number(given) result(number)
+    integer, intent(in) :: given
+    integer(c_int) :: number
+    integer(c_int64_t), parameter :: largest = huge(number)
+    number = int(max(-largest, min(largest, int(given, c_int64_t))), c_int)
+  end function c_number
 
   subroutine free_cell(self, stat, errmsg)
     class(owned_cell), intent(inout) :: self

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Internal. The functions of C and C++ behind tessera_jobs.
+! Internal. The functions of C and C++ behind tessera_jobs and
+! tessera_locks_and_counters.
 module tessera_job_bindings
   use, intrinsic :: iso_c_binding
   implicit none
@@ -136,6 +137,22 @@ module tessera_job_bindings
     function c_job_barrier(job) bind(c, name="tessera_job_barrier") result(code)
       import
       type(c_ptr), value :: job
+      integer(c_int) :: code
+    end function
+    function f_job_notify(job, rank, sent) bind(c, name="tessera_f_job_notify") result(code)
+      import
+      type(c_ptr), value :: job
+      integer(c_int64_t), value :: rank
+      type(*), dimension(..), intent(inout), optional :: sent
+      integer(c_int) :: code
+    end function
+    function f_job_wait_for_notifications(job, rank, count, received) &
+        bind(c, name="tessera_f_job_wait_for_notifications") result(code)
+      import
+      type(c_ptr), value :: job
+      integer(c_int64_t), value :: rank
+      type(*), dimension(..), intent(in) :: count
+      type(*), dimension(..), intent(inout), optional :: received
       integer(c_int) :: code
     end function
     function c_job_traffic(job, op, operations, bytes) &

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! The parallel run, teams of its ranks, locks and shared counters; see tessera.f90.
+! The parallel run, and teams of its ranks; see tessera.f90.
 !
 ! Ranks and members are default integers and counted from 0, as MPI counts them.
 module tessera_jobs
@@ -10,8 +10,7 @@ module tessera_jobs
   use tessera_job_bindings
   implicit none
   private
-  public :: tessera_job, tessera_team, tessera_locks, tessera_counter, tessera_memory_available
-  public :: tessera_end_job
+  public :: tessera_job, tessera_team, tessera_memory_available, tessera_end_job
 
   !> How reductions combine elements; for complex ones only sum and product. Bits and logic are of
   !> integers.
@@ -43,6 +42,8 @@ module tessera_jobs
     procedure :: wait => job_wait
     procedure :: fence => job_fence
     procedure :: barrier => job_barrier
+    procedure :: notify => job_notify
+    procedure :: wait_for_notifications => job_wait_for_notifications
     procedure :: traffic => job_traffic
     procedure :: memory_in_use => job_memory_in_use
     procedure :: regions => job_regions
@@ -69,28 +70,6 @@ module tessera_jobs
     procedure :: reduce => team_reduce
   end type tessera_team
 
-  !> Locks that belong to ranks.
-  type :: tessera_locks
-    type(owned_cell) :: own  ! not for programs
-  contains
-    procedure :: create => locks_create
-    procedure :: free => locks_free
-    procedure :: count => locks_count
-    procedure :: lock => locks_lock
-    procedure :: try_lock => locks_try_lock
-    procedure :: unlock => locks_unlock
-  end type tessera_locks
-
-  !> A shared counter.
-  type :: tessera_counter
-    type(owned_cell) :: own  ! not for programs
-  contains
-    procedure :: create => counter_create
-    procedure :: free => counter_free
-    procedure :: next => counter_next
-    procedure :: reset => counter_reset
-  end type tessera_counter
-
 contains
 
   !> Collective over all ranks, or those of the MPI communicator: an integer as `use mpi` has them,
@@ -105,7 +84,9 @@ contains
     character(*), intent(in), optional :: settings(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_job_start(self%own%at, communicator, settings), stat, errmsg)
+    integer(c_int), allocatable :: of  ! one that isn't allocated is absent
+    if (present(communicator)) of = c_number(communicator)
+    call finish(f_job_start(self%own%at, of, settings), stat, errmsg)
   end subroutine job_start
 
   !> Local. This process is the whole job, whatever started it.
@@ -304,6 +285,30 @@ contains
     call act(self%own, kind_job, "barrier", c_job_barrier, stat, errmsg)
   end subroutine job_barrier
 
+  !> One-sided. Tells a rank that what this one had put and accumulated there has come; `sent`, an
+  !> integer of any kind, is how often it was told so, in all. Errors: out_of_range, peer_lost.
+  subroutine job_notify(self, rank, sent, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    integer, intent(in) :: rank
+    type(*), dimension(..), intent(inout), optional :: sent
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_job_notify(self%own%at, int(rank, c_int64_t), sent), stat, errmsg)
+  end subroutine job_notify
+
+  !> Local. Sleeps until a rank has told this one so `count` times, in all; `received` is how often
+  !> it has. Errors: out_of_range, peer_lost (it is gone, and told it less often).
+  subroutine job_wait_for_notifications(self, rank, count, received, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    integer, intent(in) :: rank
+    type(*), dimension(..), intent(in) :: count
+    type(*), dimension(..), intent(inout), optional :: received
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_job_wait_for_notifications(self%own%at, int(rank, c_int64_t), count, received), &
+        stat, errmsg)
+  end subroutine job_wait_for_notifications
+
   !> Local. How many operations of a kind (tessera_op_put and so on) this rank made, and the bytes
   !> they moved: to all ranks, or to one.
   subroutine job_traffic(self, op, operations, bytes, rank, stat, errmsg)
@@ -319,9 +324,9 @@ contains
     bytes = 0
     if (open_cell(self%own, kind_job, "traffic", handle, code)) then
       if (present(rank)) then
-        code = c_job_traffic_to(handle, int(rank, c_int64_t), int(op, c_int), operations, bytes)
+        code = c_job_traffic_to(handle, int(rank, c_int64_t), c_number(op), operations, bytes)
       else
-        code = c_job_traffic(handle, int(op, c_int), operations, bytes)
+        code = c_job_traffic(handle, c_number(op), operations, bytes)
       end if
     end if
     call finish(code, stat, errmsg)
@@ -392,7 +397,7 @@ contains
   subroutine tessera_end_job(code)
     integer, intent(in) :: code
     flush (output_unit)
-    call c_end_job(int(code, c_int))
+    call c_end_job(c_number(code))
   end subroutine tessera_end_job
 
   !> Collective over the listed ranks, who all give the same list; local without one: the team of
@@ -525,7 +530,7 @@ contains
     integer, intent(in) :: reduction
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_team_reduce(self%own%at, elements, int(reduction, c_int)), stat, errmsg)
+    call finish(f_team_reduce(self%own%at, elements, c_number(reduction)), stat, errmsg)
   end subroutine team_allreduce
 
   !> Collective. The same, in place at the root only.
@@ -535,145 +540,8 @@ contains
     integer, intent(in) :: reduction, root
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_team_reduce(self%own%at, elements, int(reduction, c_int), int(root, &
+    call finish(f_team_reduce(self%own%at, elements, c_number(reduction), int(root, &
         c_int64_t)), stat, errmsg)
   end subroutine team_reduce
 
-  !> Collective on `team`. Makes `count` locks at this rank; counts may differ, and be zero.
-  subroutine locks_create(self, team, count, stat, errmsg)
-    class(tessera_locks), intent(inout) :: self
-    type(tessera_team), intent(in) :: team
-    integer, intent(in) :: count
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call finish(f_locks_create(self%own%at, team%own%at, int(count, c_int64_t)), stat, errmsg)
-  end subroutine locks_create
-
-  !> Collective. No lock is held or waited for.
-  subroutine locks_free(self, stat, errmsg)
-    class(tessera_locks), intent(inout) :: self
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call self%own%free(stat, errmsg)
-  end subroutine locks_free
-
-  !> Local. How many locks a member brought.
-  function locks_count(self, owner, stat, errmsg) result(value)
-    class(tessera_locks), intent(in) :: self
-    integer, intent(in) :: owner
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    integer :: value
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int64_t) :: number
-    number = -1
-    if (open_cell(self%own, kind_locks, "count", handle, code)) &
-        code = c_locks_count(handle, int(owner, c_int64_t), number)
-    value = int(number)
-    call finish(code, stat, errmsg)
-  end function locks_count
-
-  !> One-sided. Waits until lock `index` of `owner`, counted from 1, is this thread's. Errors:
-  !> out_of_range, peer_lost (its holder died; the lock is not taken).
-  subroutine locks_lock(self, owner, index, stat, errmsg)
-    class(tessera_locks), intent(in) :: self
-    integer, intent(in) :: owner, index
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (open_lock(self%own, "tessera_locks%lock" // c_null_char, owner, index, handle, &
-        code)) &
-        code = c_locks_lock(handle, int(owner, c_int64_t), index - 1_c_int64_t)
-    call finish(code, stat, errmsg)
-  end subroutine locks_lock
-
-  !> One-sided. The same without waiting: whether it is this thread's now.
-  function locks_try_lock(self, owner, index, stat, errmsg) result(value)
-    class(tessera_locks), intent(in) :: self
-    integer, intent(in) :: owner, index
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    logical :: value
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int) :: number
-    number = 0
-    if (open_lock(self%own, "tessera_locks%try_lock" // c_null_char, owner, index, handle, &
-        code)) &
-        code = c_locks_try_lock(handle, int(owner, c_int64_t), index - 1_c_int64_t, number)
-    value = number /= 0
-    call finish(code, stat, errmsg)
-  end function locks_try_lock
-
-  !> One-sided. Errors: invalid_argument when this rank does not hold it.
-  subroutine locks_unlock(self, owner, index, stat, errmsg)
-    class(tessera_locks), intent(in) :: self
-    integer, intent(in) :: owner, index
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (open_lock(self%own, "tessera_locks%unlock" // c_null_char, owner, index, handle, &
-        code)) &
-        code = c_locks_unlock(handle, int(owner, c_int64_t), index - 1_c_int64_t)
-    call finish(code, stat, errmsg)
-  end subroutine locks_unlock
-
-  !> Whether the locks could be had, and a member has the one that is meant; `code` tells why not.
-  !> `called` ends with C's zero.
-  function open_lock(cell, called, owner, index, handle, code) result(is_open)
-    type(owned_cell), intent(in) :: cell
-    character(*), intent(in) :: called
-    integer, intent(in) :: owner, index
-    type(c_ptr), intent(out) :: handle
-    integer(c_int), intent(out) :: code
-    logical :: is_open
-    handle = c_null_ptr
-    code = f_open_lock(called, cell%at, int(owner, c_int64_t), int(index, c_int64_t), &
-        handle)
-    is_open = code == 0
-  end function open_lock
-
-  !> Collective on `team`. A counter at zero, in the memory of its member `owner`, 0 unless given.
-  subroutine counter_create(self, team, owner, stat, errmsg)
-    class(tessera_counter), intent(inout) :: self
-    type(tessera_team), intent(in) :: team
-    integer, intent(in), optional :: owner
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    integer(c_int64_t) :: at
-    at = 0
-    if (present(owner)) at = owner
-    call finish(f_counter_create(self%own%at, team%own%at, at), stat, errmsg)
-  end subroutine counter_create
-
-  !> Collective.
-  subroutine counter_free(self, stat, errmsg)
-    class(tessera_counter), intent(inout) :: self
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call self%own%free(stat, errmsg)
-  end subroutine counter_free
-
-  !> One-sided. `value`, an integer of any kind, becomes what the counter was before `count`, 1
-  !> unless given, was added.
-  subroutine counter_next(self, value, count, stat, errmsg)
-    class(tessera_counter), intent(in) :: self
-    type(*), dimension(..), intent(inout) :: value
-    type(*), dimension(..), intent(in), optional :: count
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call finish(f_counter_next(self%own%at, count, value), stat, errmsg)
-  end subroutine counter_next
-
-  !> Collective. Sets it; nobody may draw meanwhile.
-  subroutine counter_reset(self, value, stat, errmsg)
-    class(tessera_counter), intent(in) :: self
-    type(*), dimension(..), intent(in) :: value
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call finish(f_counter_reset(self%own%at, value), stat, errmsg)
-  end subroutine counter_reset
 end module tessera_jobs

@@ -408,7 +408,7 @@ contains
     integer, intent(in), optional :: given
     integer(c_int) :: number
     number = 0
-    if (present(given)) number = given
+    if (present(given)) number = c_number(given)
   end function chosen
 
 end module tessera_linear_algebra

@@ -509,7 +509,7 @@ contains
     integer, intent(in), optional :: given
     integer(c_int) :: balance
     balance = tessera_balance_rows
-    if (present(given)) balance = int(given, c_int)
+    if (present(given)) balance = c_number(given)
   end function chosen_balance
 
 end module tessera_sparse_matrices

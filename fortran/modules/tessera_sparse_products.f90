@@ -54,7 +54,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_spmv_options) :: options
-    if (present(mode)) options%mode = int(mode, c_int)
+    if (present(mode)) options%mode = c_number(mode)
     options%through_network = flag(through_network)
     options%wide_indices = flag(wide_indices)
     options%neighbours_only = flag(neighbours_only)

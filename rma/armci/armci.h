@@ -114,7 +114,8 @@ typedef struct armci_meminfo_ds {
 
 /* Collective over all processes. May be called again, which is counted and does nothing else: so
  * that libraries can start what their program has started. A program that uses MPI itself calls
- * MPI_Init before and MPI_Finalize after. */
+ * MPI_Init before and MPI_Finalize after. Under mpirun ARMCI_Init_args starts MPI where that wasn't
+ * done: the program may use it, and end it; else its exit does. */
 int ARMCI_Init(void);
 int ARMCI_Init_args(int* argc, char*** argv);
 /* The same; any level of MPI's is granted, as all of them are served. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/armci/communicator.hpp"
 
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,16 @@ bool is_running() {
 
 Status mpi_error(const char* function, int code) {
   return Status::error(Code::unreachable, fmt::format("{} fails with code {}", function, code));
+}
+
+// Whether MPI was started here, and nobody is to end it yet.
+bool mpi_is_ours = false;
+
+// Who exits in the midst of a job leaves the others to learn of it.
+void end_mpi_at_exit() {
+  if (Session::current() == nullptr) {
+    end_mpi();
+  }
 }
 
 // Set by ARMCI_Init_mpi_comm before the session begins: what the job's processes are.
@@ -97,7 +108,17 @@ Status start_mpi_if_launched(int* argc, char*** argv) {
     return {};
   }
   const int code = MPI_Init(argc, argv);
-  return code == MPI_SUCCESS ? Status() : mpi_error("MPI_Init", code);
+  if (code != MPI_SUCCESS) {
+    return mpi_error("MPI_Init", code);
+  }
+  mpi_is_ours = true;
+  return {};
+}
+
+void leave_mpi_to_exit() {
+  if (mpi_is_ours && Session::current() == nullptr) {
+    mpi_is_ours = std::atexit(end_mpi_at_exit) != 0;
+  }
 }
 
 void end_mpi() {
@@ -169,6 +190,7 @@ Result<std::shared_ptr<Communicator>> team_communicator(const std::shared_ptr<Co
 Status start_mpi_if_launched(int*, char***) {
   return {};
 }
+void leave_mpi_to_exit() {}
 void end_mpi() {}
 
 }  // namespace tessera::rma::armci

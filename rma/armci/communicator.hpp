@@ -23,6 +23,10 @@ Result<std::shared_ptr<Communicator>> team_communicator(const std::shared_ptr<Co
 
 /// Starts MPI where mpirun or srun launched the program and it has not done so itself.
 Status start_mpi_if_launched(int* argc, char*** argv);
+/// Behind ARMCI's end: has the exit of the process end MPI where start_mpi_if_launched() started it
+/// and nobody has ended it until then. Programs that begin with ARMCI_Init_args need not know of
+/// MPI, and mpirun is not to take them for lost.
+void leave_mpi_to_exit();
 /// Ends MPI where it runs, and is not the one of the process that made this one by fork().
 void end_mpi();
 

@@ -67,7 +67,9 @@ extern decltype(ARMCI_Initialized) ARMCI_Initialized
     [[gnu::weak, gnu::alias("PARMCI_Initialized")]];
 
 int PARMCI_Finalize(void) {
-  return armci::finish("ARMCI_Finalize", Session::end(Holder::armci));
+  const int code = armci::finish("ARMCI_Finalize", Session::end(Holder::armci));
+  armci::leave_mpi_to_exit();
+  return code;
 }
 extern decltype(ARMCI_Finalize) ARMCI_Finalize [[gnu::weak, gnu::alias("PARMCI_Finalize")]];
 

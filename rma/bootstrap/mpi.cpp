@@ -191,7 +191,16 @@ Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator) {
     return Status::error(Code::invalid_argument,
                          "MPI is not running: MPI_Init was not called, or MPI_Finalize was");
   }
-  return make(MPI_Comm_f2c(fortran_communicator), false);
+  const MPI_Comm user = MPI_Comm_f2c(fortran_communicator);
+  // Of numbers that it never gave, an MPI whose handles are pointers makes a null one.
+  if (user == MPI_COMM_NULL || user == MPI_Comm()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} stands for no communicator", fortran_communicator))
+        .hint(
+            "give one that this rank is in; with MPI_COMM_NULL, as MPI_Comm_split returns for "
+            "MPI_UNDEFINED, it takes no part in the job");
+  }
+  return make(user, false);
 }
 
 Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap() {

@@ -13,6 +13,7 @@ extern const Case checkpoint_cases[];
 extern const Case distribution_cases[];
 extern const Case element_cases[];
 extern const Case error_cases[];
+extern const Case flag_cases[];
 extern const Case job_cases[];
 extern const Case linalg_cases[];
 extern const Case lock_cases[];

@@ -21,6 +21,7 @@ static const Suite suites[] = {{"job", job_cases, 0},
                                {"distribution", distribution_cases, 0},
                                {"array", array_cases, 1},
                                {"transfer", transfer_cases, 1},
+                               {"flag", flag_cases, 1},
                                {"access", access_cases, 1},
                                {"element", element_cases, 1},
                                {"mirrored", mirrored_cases, 1},
@@ -69,6 +70,11 @@ static int start_on_communicator(void) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
+  /* As MPI_Comm_split gives to those who stay outside. */
+  if (tessera_job_start_mpi(MPI_Comm_c2f(MPI_COMM_NULL), &job) != TESSERA_INVALID_ARGUMENT ||
+      strstr(tessera_last_error(), "stands for no communicator") == NULL) {
+    return 1;
+  }
   const int code = tessera_job_start_mpi(MPI_Comm_c2f(reversed), &job);
   MPI_Comm_free(&reversed);
   return code != 0 || tessera_job_rank(job, &own) != 0 || own != size - 1 - rank;

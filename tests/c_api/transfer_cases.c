@@ -137,6 +137,9 @@ static double wrapped(int64_t i, int64_t j) {
 static double wrapped_twice(int64_t i, int64_t j) {
   return 3 * wrapped(i, j);
 }
+static double wrapped_again(int64_t i, int64_t j) {
+  return 4 * wrapped(i, j);
+}
 
 static void reach_over_the_ends(void) {
   tessera_array* const array = make_vector(8, "ring");
@@ -156,6 +159,22 @@ static void reach_over_the_ends(void) {
     CHECK_OK(tessera_array_accumulate_periodic(array, &lo, &hi, 1, values, NULL, &two, NULL));
   }
   CHECK_ALL(array, wrapped_twice);
+  /* Started only. */
+  tessera_handle* handle = NULL;
+  if (member == members - 1) {
+    CHECK_OK(tessera_array_put_periodic(array, &lo, &hi, 1, values, NULL, &handle));
+    CHECK(handle != NULL);
+    CHECK_OK(tessera_handle_wait(&handle));
+    CHECK_OK(tessera_array_accumulate_periodic(array, &lo, &hi, 1, values, NULL, NULL, &handle));
+    CHECK_OK(tessera_array_accumulate_periodic(array, &lo, &hi, 1, values, NULL, &two, &handle));
+    CHECK_OK(tessera_handle_wait(&handle));
+  }
+  CHECK_ALL(array, wrapped_again);
+  CHECK_OK(tessera_array_get_periodic(array, &lo, &hi, 1, seen, NULL, &handle));
+  CHECK_OK(tessera_handle_wait(&handle));
+  CHECK_REAL(seen[3], 4 * values[3]);
+  CHECK_OK(tessera_array_get_periodic(array, &lo, &hi, 0, seen, NULL, &handle));
+  CHECK_ERROR(tessera_handle_wait(&handle), TESSERA_OUT_OF_RANGE, "array 'ring'");
   CHECK_ERROR(tessera_array_get_periodic(array, &lo, &hi, 0, seen, NULL, NULL),
               TESSERA_OUT_OF_RANGE, "array 'ring'");
   CHECK_ERROR(tessera_array_get_periodic(array, &lo, &hi, 1 << 8, seen, NULL, NULL),
@@ -194,6 +213,23 @@ static void move_fields(void) {
   }
   CHECK_OK(tessera_array_get_element(array, (int64_t[]){11}, &particle));
   CHECK_EQUAL(particle.charge, seen[11]);
+  /* Started only. */
+  tessera_handle* handle = NULL;
+  CHECK_OK(tessera_array_sync(array));
+  if (member == members - 1) {
+    CHECK_OK(tessera_array_put_field(array, NULL, NULL, at, 4, charges, NULL, &handle));
+    CHECK(handle != NULL);
+    CHECK_OK(tessera_handle_wait(&handle));
+    CHECK_OK(tessera_array_accumulate_field(array, NULL, NULL, at, TESSERA_I32, charges, NULL, NULL,
+                                            &handle));
+    CHECK_OK(tessera_handle_wait(&handle));
+  }
+  CHECK_OK(tessera_array_sync(array));
+  CHECK_OK(tessera_array_get_field(array, NULL, NULL, at, 4, seen, NULL, &handle));
+  CHECK_OK(tessera_handle_wait(&handle));
+  CHECK_EQUAL(seen[11], 22);
+  CHECK_OK(tessera_array_get_field(array, NULL, NULL, 14, 4, seen, NULL, &handle));
+  CHECK_ERROR(tessera_handle_wait(&handle), TESSERA_OUT_OF_RANGE, "does not lie in an element");
   CHECK_REAL(particle.mass, 0);
   CHECK_ERROR(tessera_array_get_field(array, NULL, NULL, 14, 4, seen, NULL, NULL),
               TESSERA_OUT_OF_RANGE, "does not lie in an element");

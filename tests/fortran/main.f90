@@ -8,6 +8,7 @@ program main
   use array_cases, only: run_array_cases
   use checkpoint_cases, only: run_checkpoint_cases
   use checks, only: failures_of_all, job
+  use flag_cases, only: run_flag_cases
   use job_cases, only: run_job_cases
   use language_cases, only: run_language_cases
   use linalg_cases, only: run_linalg_cases
@@ -36,6 +37,7 @@ program main
   call run_job_cases()
   call run_array_cases()
   call run_transfer_cases()
+  call run_flag_cases()
   call run_access_cases()
   call run_mirrored_cases()
   call run_operation_cases()

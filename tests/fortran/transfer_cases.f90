@@ -331,6 +331,7 @@ contains
     real(real64) :: x(9, 7)
     real(real64), allocatable :: none(:, :)
     real(real64), pointer :: nowhere(:, :)
+    real(selected_real_kind(18)) :: precise(9, 7)
     character(:), allocatable :: before
     nullify (nowhere)
     x = 0
@@ -352,6 +353,11 @@ contains
     call check_error(tessera_invalid_argument, "hi has 1 number, but the array has 2 dimensions")
     call a%put([1.0, 1.0], [9, 7], x, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "lo is real(real32); it has to be of integers")
+    precise = 0
+    call a%put([1, 1], [9, 7], precise, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the buffer is real of 16 bytes")
+    call a%put([1, 1], [9, 7], cmplx(precise, kind=kind(precise)), stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the buffer is complex of 32 bytes")
     call a%put([1, 1], [9, 7], x(:, 1:6), stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
         "the buffer has the shape (9, 6), the section of the array (9, 7)")

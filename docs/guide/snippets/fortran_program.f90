@@ -13,6 +13,7 @@ program snippets
   call a%sync()  ! all have looked before it changes
   call own_elements()
   call ghost_cells()
+  call tell_the_neighbour()
   call errors()
   call job%stop()
 
@@ -75,6 +76,26 @@ contains
     call expect(all(lbound(wide) == lo - 1) .and. all(ubound(wide) == hi + 1), "and around it")
     call block%end()
   end subroutine ghost_cells
+
+  subroutine tell_the_neighbour()
+    ! [flags]
+    type(tessera_array) :: edges, flags
+    real(real64) :: edge(100)
+    integer :: me, next, before
+
+    call edges%create(job, tessera_real64, [100, job%size()], name="edges", &
+        process_grid=[1, job%size()])  ! a column for each rank
+    call flags%create(job, tessera_int32, job%size(), name="flags")
+    me = job%rank()
+    next = mod(me + 1, job%size())
+    before = mod(me + job%size() - 1, job%size())
+    edge = me
+    call edges%put_with_flag([1, next + 1], [100, next + 1], edge, flags, next + 1, 1)
+    call flags%wait_for_flag(me + 1, 1, writer=before)
+    call edges%get([1, me + 1], [100, me + 1], edge)  ! what the rank before has put
+    ! [/flags]
+    call expect(all(nint(edge) == before), "the data are there")
+  end subroutine tell_the_neighbour
 
   subroutine errors()
     real(real64) :: column(1000)

@@ -2,10 +2,12 @@
 // The code of docs/guide/08-teams-counters-locks.md.
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "arrays/array.hpp"
 #include "arrays/counter.hpp"
+#include "arrays/flags.hpp"
 #include "arrays/reductions.hpp"
 #include "docs/guide/snippets/expect.hpp"
 #include "rma/lock.hpp"
@@ -17,6 +19,7 @@ using tessera::rma::LockSet;
 using tessera::rma::Reduction;
 using tessera::rma::require;
 using tessera::rma::Team;
+using tessera::rma::TeamRank;
 using tessera::rma::WorldRank;
 
 namespace {
@@ -88,6 +91,23 @@ void guard(Job& job) {
   expect(totals.get_element({1}).value() == job.size() * (job.size() + 1) / 2, "one at a time");
 }
 
+void tell_a_neighbour(Job& job) {
+  // [flags]
+  const int ranks = job.size();
+  const int me = job.rank().value;
+  const int next = (me + 1) % ranks;
+  const TeamRank before{(me + ranks - 1) % ranks};
+  auto edges = Array<double>::create(job, {ranks, 100}, {.process_grid = {ranks, 1}}).value();
+  auto flags = Array<std::int32_t>::create(job, {ranks}, {.name = "flags"}).value();
+  std::vector<double> edge(100, me);
+  const Box row({next, 0}, {next + 1, 100});
+  require(put_with_flag(edges, row, std::span<const double>(edge), {flags, {next}}, 1));
+  require(wait_for_flag({flags, {me}}, 1, before));  // asleep until it is there
+  require(edges.get(Box({me, 0}, {me + 1, 100}), edge));
+  // [/flags]
+  expect(edge == std::vector<double>(100, before.value), "what the rank before has put");
+}
+
 }  // namespace
 
 int main() {
@@ -96,4 +116,5 @@ int main() {
   meet(job);
   draw_tasks(job);
   guard(job);
+  tell_a_neighbour(job);
 }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/flags.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "rma/coalescing.hpp"
+#include "rma/notify.hpp"
+
+namespace tessera::arrays {
+
+using rma::Code;
+using rma::Handle;
+using rma::RemoteAddress;
+using rma::Result;
+using rma::Status;
+using rma::WorldRank;
+
+namespace {
+
+Result<RemoteAddress> flag_to_raise(const Flag& flag) {
+  const auto find = [&]() -> Result<RemoteAddress> {
+    TESSERA_RETURN_IF_ERROR(flag.array.check_transfer(Transfer::put()));
+    return locate_flag(flag);
+  };
+  auto found = find();
+  if (!found.ok()) {
+    return std::move(found).status().context("raising a flag of " + flag.array.describe());
+  }
+  return found;
+}
+
+Result<WorldRank> rank_of(const rma::Team& team, rma::TeamRank member) {
+  if (member.value < 0 || member.value >= team.size()) {
+    return Status::error(Code::out_of_range, fmt::format("there is no member {}: there are {}",
+                                                         member.value, team.size()));
+  }
+  return team.world_rank(member);
+}
+
+// A flag that is waited for, and who raises it.
+struct Awaited {
+  RemoteAddress flag;
+  WorldRank writer;
+};
+
+Result<Awaited> find_awaited(const Flag& flag, rma::TeamRank writer) {
+  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress place, locate_own_flag(flag));
+  TESSERA_ASSIGN_OR_RETURN(const WorldRank rank, rank_of(flag.array.team(), writer));
+  return Awaited{place, rank};
+}
+
+Status explain_wait(Status status, const Flag& flag) {
+  return status.ok() ? Status()
+                     : std::move(status).context("waiting for a flag of " + flag.array.describe());
+}
+
+// Whether nobody but this rank has elements of the box.
+bool is_only_at(WorldRank rank, const ArrayBase& array, const Box& box) {
+  for (const Patch& patch : array.distribution().patches(box)) {
+    if (array.team().world_rank(patch.owner) != rank) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Few data and their flag: between nodes one message.
+Status put_together(const ArrayBase& array, const Box& box, const LocalBuffer& from,
+                    const RemoteAddress& flag, std::int32_t value) {
+  Handle data;
+  Status raised;
+  {
+    const rma::Coalescing one_message(array.job());
+    data = array.put_box_async(box, from);
+    if (data.has_ended()) {
+      TESSERA_RETURN_IF_ERROR(data.wait());  // it may have been refused
+    }
+    raised = rma::raise_flag(array.job(), flag, value);
+  }
+  Status copied = data.wait();
+  return copied.ok() ? raised : copied;
+}
+
+}  // namespace
+
+Result<RemoteAddress> locate_flag(const Flag& flag) {
+  const ArrayBase& array = flag.array;
+  if (array.element().type != rma::ElementType::i32) {
+    return Status::error(Code::invalid_argument,
+                         "its elements are no flags: those are 32-bit integers")
+        .hint("make the array of std::int32_t, in C TESSERA_I32, in Fortran tessera_int32");
+  }
+  TESSERA_RETURN_IF_ERROR(check_inside(flag.index, array.extents()));
+  const ElementPlace place = array.distribution().locate(flag.index);
+  return array.region().at(place.owner,
+                           static_cast<std::uint64_t>(place.offset) * sizeof(std::int32_t));
+}
+
+Result<RemoteAddress> locate_own_flag(const Flag& flag) {
+  TESSERA_RETURN_IF_ERROR(flag.array.check_open());
+  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress place, locate_flag(flag));
+  const rma::Team& team = flag.array.team();
+  if (place.rank != team.world_rank(team.rank())) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("the flag is member {}'s, and member {} waits for it",
+                                     team.team_rank(place.rank).value, team.rank().value))
+        .hint("wait for elements that this rank owns; a get looks at others");
+  }
+  return place;
+}
+
+Status raise_flag(const Flag& flag, std::int32_t value) {
+  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress place, flag_to_raise(flag));
+  return rma::raise_flag(flag.array.job(), place, value);
+}
+
+Status put_with_flag(const ArrayBase& array, const Box& box, const LocalBuffer& from,
+                     const Flag& flag, std::int32_t value) {
+  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress place, flag_to_raise(flag));
+  if (!check_inside(box, array.extents()).ok()) {
+    return array.put_box(box, from);  // which tells it as every put does
+  }
+  const bool is_at_flag = is_only_at(place.rank, array, box);
+  constexpr std::int64_t most_together = std::int64_t{64} * 1024;
+  if (is_at_flag &&
+      box.volume() <= most_together / static_cast<std::int64_t>(array.element_bytes())) {
+    return put_together(array, box, from, place, value);
+  }
+  TESSERA_RETURN_IF_ERROR(array.put_box(box, from));
+  if (!is_at_flag) {
+    TESSERA_RETURN_IF_ERROR(array.fence());  // a flag comes behind what its own rank was sent
+  }
+  return rma::raise_flag(array.job(), place, value);
+}
+
+Status wait_for_flag(const Flag& flag, std::int32_t value, rma::TeamRank writer) {
+  const auto wait = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const Awaited awaited, find_awaited(flag, writer));
+    return rma::wait_for_flag(flag.array.job(), awaited.flag, value, awaited.writer);
+  };
+  return explain_wait(wait(), flag);
+}
+
+Result<std::int32_t> wait_for_flag_change(const Flag& flag, std::int32_t value,
+                                          rma::TeamRank writer) {
+  const auto wait = [&]() -> Result<std::int32_t> {
+    TESSERA_ASSIGN_OR_RETURN(const Awaited awaited, find_awaited(flag, writer));
+    return rma::wait_for_flag_change(flag.array.job(), awaited.flag, value, awaited.writer);
+  };
+  auto now = wait();
+  return now.ok() ? std::move(now) : explain_wait(std::move(now).status(), flag);
+}
+
+}  // namespace tessera::arrays

@@ -1,0 +1,177 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! Locks and shared counters of a team; see tessera.f90.
+!
+! Members are default integers and counted from 0, as MPI counts ranks; locks are counted from 1.
+module tessera_locks_and_counters
+  use, intrinsic :: iso_c_binding
+  use tessera_errors
+  use tessera_job_bindings
+  use tessera_jobs
+  implicit none
+  private
+  public :: tessera_locks, tessera_counter
+
+  !> Locks that belong to ranks.
+  type :: tessera_locks
+    type(owned_cell) :: own  ! not for programs
+  contains
+    procedure :: create => locks_create
+    procedure :: free => locks_free
+    procedure :: count => locks_count
+    procedure :: lock => locks_lock
+    procedure :: try_lock => locks_try_lock
+    procedure :: unlock => locks_unlock
+  end type tessera_locks
+
+  !> A shared counter.
+  type :: tessera_counter
+    type(owned_cell) :: own  ! not for programs
+  contains
+    procedure :: create => counter_create
+    procedure :: free => counter_free
+    procedure :: next => counter_next
+    procedure :: reset => counter_reset
+  end type tessera_counter
+
+contains
+
+  !> Collective on `team`. Makes `count` locks at this rank; counts may differ, and be zero.
+  subroutine locks_create(self, team, count, stat, errmsg)
+    class(tessera_locks), intent(inout) :: self
+    type(tessera_team), intent(in) :: team
+    integer, intent(in) :: count
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_locks_create(self%own%at, team%own%at, int(count, c_int64_t)), stat, errmsg)
+  end subroutine locks_create
+
+  !> Collective. No lock is held or waited for.
+  subroutine locks_free(self, stat, errmsg)
+    class(tessera_locks), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%own%free(stat, errmsg)
+  end subroutine locks_free
+
+  !> Local. How many locks a member brought.
+  function locks_count(self, owner, stat, errmsg) result(value)
+    class(tessera_locks), intent(in) :: self
+    integer, intent(in) :: owner
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: number
+    number = -1
+    if (open_cell(self%own, kind_locks, "count", handle, code)) &
+        code = c_locks_count(handle, int(owner, c_int64_t), number)
+    value = int(number)
+    call finish(code, stat, errmsg)
+  end function locks_count
+
+  !> One-sided. Waits until lock `index` of `owner`, counted from 1, is this thread's. Errors:
+  !> out_of_range, peer_lost (its holder died; the lock is not taken).
+  subroutine locks_lock(self, owner, index, stat, errmsg)
+    class(tessera_locks), intent(in) :: self
+    integer, intent(in) :: owner, index
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_lock(self%own, "tessera_locks%lock" // c_null_char, owner, index, handle, &
+        code)) &
+        code = c_locks_lock(handle, int(owner, c_int64_t), index - 1_c_int64_t)
+    call finish(code, stat, errmsg)
+  end subroutine locks_lock
+
+  !> One-sided. The same without waiting: whether it is this thread's now.
+  function locks_try_lock(self, owner, index, stat, errmsg) result(value)
+    class(tessera_locks), intent(in) :: self
+    integer, intent(in) :: owner, index
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    logical :: value
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int) :: number
+    number = 0
+    if (open_lock(self%own, "tessera_locks%try_lock" // c_null_char, owner, index, handle, &
+        code)) &
+        code = c_locks_try_lock(handle, int(owner, c_int64_t), index - 1_c_int64_t, number)
+    value = number /= 0
+    call finish(code, stat, errmsg)
+  end function locks_try_lock
+
+  !> One-sided. Errors: invalid_argument when this rank does not hold it.
+  subroutine locks_unlock(self, owner, index, stat, errmsg)
+    class(tessera_locks), intent(in) :: self
+    integer, intent(in) :: owner, index
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_lock(self%own, "tessera_locks%unlock" // c_null_char, owner, index, handle, &
+        code)) &
+        code = c_locks_unlock(handle, int(owner, c_int64_t), index - 1_c_int64_t)
+    call finish(code, stat, errmsg)
+  end subroutine locks_unlock
+
+  !> Whether the locks could be had, and a member has the one that is meant; `code` tells why not.
+  !> `called` ends with C's zero.
+  function open_lock(cell, called, owner, index, handle, code) result(is_open)
+    type(owned_cell), intent(in) :: cell
+    character(*), intent(in) :: called
+    integer, intent(in) :: owner, index
+    type(c_ptr), intent(out) :: handle
+    integer(c_int), intent(out) :: code
+    logical :: is_open
+    handle = c_null_ptr
+    code = f_open_lock(called, cell%at, int(owner, c_int64_t), int(index, c_int64_t), &
+        handle)
+    is_open = code == 0
+  end function open_lock
+
+  !> Collective on `team`. A counter at zero, in the memory of its member `owner`, 0 unless given.
+  subroutine counter_create(self, team, owner, stat, errmsg)
+    class(tessera_counter), intent(inout) :: self
+    type(tessera_team), intent(in) :: team
+    integer, intent(in), optional :: owner
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: at
+    at = 0
+    if (present(owner)) at = owner
+    call finish(f_counter_create(self%own%at, team%own%at, at), stat, errmsg)
+  end subroutine counter_create
+
+  !> Collective.
+  subroutine counter_free(self, stat, errmsg)
+    class(tessera_counter), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%own%free(stat, errmsg)
+  end subroutine counter_free
+
+  !> One-sided. `value`, an integer of any kind, becomes what the counter was before `count`, 1
+  !> unless given, was added.
+  subroutine counter_next(self, value, count, stat, errmsg)
+    class(tessera_counter), intent(in) :: self
+    type(*), dimension(..), intent(inout) :: value
+    type(*), dimension(..), intent(in), optional :: count
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_counter_next(self%own%at, count, value), stat, errmsg)
+  end subroutine counter_next
+
+  !> Collective. Sets it; nobody may draw meanwhile.
+  subroutine counter_reset(self, value, stat, errmsg)
+    class(tessera_counter), intent(in) :: self
+    type(*), dimension(..), intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_counter_reset(self%own%at, value), stat, errmsg)
+  end subroutine counter_reset
+
+end module tessera_locks_and_counters
