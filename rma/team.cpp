@@ -30,8 +30,11 @@ template <class Work>
 template <class Work>
 Status recorded(const detail::TeamState& team, detail::Wait wait, std::uint64_t bytes, Work work) {
   // What throws is what tells an error.
-  return detail::within_memory(
-      [&] { return team.job().recorder == nullptr ? work() : record(team, wait, bytes, work); });
+  const auto guarded = [&work] { return detail::within_memory(work); };
+  if (team.job().recorder == nullptr) [[likely]] {
+    return guarded();
+  }
+  return record(team, wait, bytes, guarded);
 }
 
 }  // namespace

@@ -74,15 +74,17 @@ inline bool find_single_block(const DistributionData& data, const Box& box,
     const int dim = is_row_major ? ndims - 1 - k : k;
     const AxisCut& cut = data.cut(dim);
     const std::int64_t lo = box.lo(dim);
-    if (static_cast<std::uint64_t>(lo) >= static_cast<std::uint64_t>(cut.extent()) ||
-        box.hi(dim) <= lo) {
+    if (static_cast<std::uint64_t>(lo) >= static_cast<std::uint64_t>(cut.extent())) {
       return false;
     }
-    const std::int64_t count = box.hi(dim) - lo;
     const AxisCut::Run within = cut.find_run(lo);
-    if (count > within.length - within.place) {
+    // Of none, or fewer, one less is more than any.
+    const std::uint64_t count_but_one =
+        static_cast<std::uint64_t>(box.hi(dim)) - static_cast<std::uint64_t>(lo) - 1;
+    if (count_but_one >= static_cast<std::uint64_t>(within.length - within.place)) {
       return false;
     }
+    const auto count = static_cast<std::int64_t>(count_but_one + 1);
     rank += within.block * data.deal.rank_stride(dim);
     const std::int64_t ghosts = data.ghosts[dim];
     found.offset += (within.place + ghosts) * remote_stride;
