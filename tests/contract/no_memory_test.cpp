@@ -29,6 +29,7 @@
 #include "rma/team.hpp"
 #include "rma/transfer.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/failing_new.hpp"
 #include "tests/support/rank_main.hpp"
 
@@ -42,6 +43,8 @@ using test::on_ranks;
 
 // Of one rank, in one operation.
 constexpr std::int64_t most_allocations = 5000;
+// Of many that are alike, some: the next one is farther away by this part of their number.
+constexpr std::int64_t part_left_out = tessera::test::rounds(16);
 
 // What is tried, and what it needs.
 struct Operation {
@@ -86,7 +89,7 @@ void fail_each_allocation(Job& job, const Operation& operation, std::int32_t ran
   std::int64_t number = 1;
   try {
     while (number <= most_allocations && fail_allocation(job, operation, rank, number)) {
-      number += 1 + number / 16;  // of many that are alike, some
+      number += 1 + number / part_left_out;
     }
   } catch (const std::bad_alloc&) {
     ADD_FAILURE() << "an exception leaves it, of allocation " << number;
