@@ -25,7 +25,6 @@ using detail::MatrixMap;
 using detail::Request;
 using detail::WorkMatrix;
 using rma::Code;
-using rma::Result;
 using rma::Status;
 using rma::Team;
 using Use = detail::WorkMatrix::Use;
