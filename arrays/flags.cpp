@@ -3,15 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <utility>
 
-#include "rma/coalescing.hpp"
 #include "rma/notify.hpp"
 
 namespace tessera::arrays {
 
 using rma::Code;
-using rma::Handle;
 using rma::RemoteAddress;
 using rma::Result;
 using rma::Status;
@@ -66,23 +65,6 @@ bool is_only_at(WorldRank rank, const ArrayBase& array, const Box& box) {
   return true;
 }
 
-// Few data and their flag: between nodes one message.
-Status put_together(const ArrayBase& array, const Box& box, const LocalBuffer& from,
-                    const RemoteAddress& flag, std::int32_t value) {
-  Handle data;
-  Status raised;
-  {
-    const rma::Coalescing one_message(array.job());
-    data = array.put_box_async(box, from);
-    if (data.has_ended()) {
-      TESSERA_RETURN_IF_ERROR(data.wait());  // it may have been refused
-    }
-    raised = rma::raise_flag(array.job(), flag, value);
-  }
-  Status copied = data.wait();
-  return copied.ok() ? raised : copied;
-}
-
 }  // namespace
 
 Result<RemoteAddress> locate_flag(const Flag& flag) {
@@ -123,10 +105,11 @@ Status put_with_flag(const ArrayBase& array, const Box& box, const LocalBuffer& 
     return array.put_box(box, from);  // which tells it as every put does
   }
   const bool is_at_flag = is_only_at(place.rank, array, box);
-  constexpr std::int64_t most_together = std::int64_t{64} * 1024;
+  constexpr auto most_together = static_cast<std::int64_t>(rma::most_bytes_with_flag);
   if (is_at_flag &&
       box.volume() <= most_together / static_cast<std::int64_t>(array.element_bytes())) {
-    return put_together(array, box, from, place, value);
+    const auto start = [&] { return array.put_box_async(box, from); };
+    return rma::start_with_flag(array.job(), std::cref(start), place, value);
   }
   TESSERA_RETURN_IF_ERROR(array.put_box(box, from));
   if (!is_at_flag) {

@@ -116,23 +116,6 @@ Result<std::int32_t> listen_to_flag(JobState& job, const RemoteAddress& flag, Wo
   return seen;
 }
 
-// To another node, as one message.
-Status send_with_flag(Job& job, RemoteAddress to, const void* from, const CopyShape& shape,
-                      RemoteAddress flag, std::int32_t value) {
-  Handle data;
-  Status raised;
-  {
-    const Coalescing one_message(job);
-    data = put_async(job, to, from, shape);
-    if (data.has_ended()) {
-      TESSERA_RETURN_IF_ERROR(data.wait());  // it may have been refused
-    }
-    raised = raise_flag(job, flag, value);
-  }
-  Status copied = data.wait();
-  return copied.ok() ? raised : copied;
-}
-
 }  // namespace
 
 Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopyShape& shape,
@@ -145,14 +128,30 @@ Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopySha
     }
     // Nothing is sent when either is wrong.
     TESSERA_RETURN_IF_ERROR(locate_flag(job.state(), flag).status());
-    constexpr std::size_t most_together = std::size_t{64} * 1024;
     const bool is_elsewhere = job.state().node->place_of(to.rank) < 0;
-    if (is_elsewhere && shape.total_bytes() <= most_together) {
-      return send_with_flag(job, to, from, shape, flag, value);
+    if (is_elsewhere && shape.total_bytes() <= most_bytes_with_flag) {
+      const auto start = [&] { return put_async(job, to, from, shape); };
+      return start_with_flag(job, std::cref(start), flag, value);
     }
     TESSERA_RETURN_IF_ERROR(put(job, to, from, shape));
     return raise_flag(job, flag, value);
   });
+}
+
+Status start_with_flag(Job& job, const std::function<Handle()>& start, RemoteAddress flag,
+                       std::int32_t value) {
+  Handle data;
+  Status raised;
+  {
+    const Coalescing one_message(job);
+    data = start();
+    if (data.has_ended()) {
+      TESSERA_RETURN_IF_ERROR(data.wait());  // it may have been refused
+    }
+    raised = raise_flag(job, flag, value);
+  }
+  Status copied = data.wait();
+  return copied.ok() ? raised : copied;
 }
 
 Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {

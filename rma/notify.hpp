@@ -9,8 +9,11 @@
 // Threads: all functions may be called from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 
+#include "rma/handle.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"
 #include "rma/shape.hpp"
@@ -22,6 +25,15 @@ namespace tessera::rma {
 /// or not aligned to 4 bytes).
 Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopyShape& shape,
                      RemoteAddress flag, std::int32_t value);
+
+/// Up to so many bytes are worth being one message with their flag.
+inline constexpr std::size_t most_bytes_with_flag = std::size_t{64} * 1024;
+
+/// One-sided. Lets `start` start puts to the flag's rank, of most_bytes_with_flag at most, and
+/// raises the flag behind them: all go to another node as one message. Complete: locally at return.
+/// Errors: as of both; the flag isn't raised where the puts were refused.
+Status start_with_flag(Job& job, const std::function<Handle()>& start, RemoteAddress flag,
+                       std::int32_t value);
 
 /// One-sided. Stores `value` in the 32-bit word at `flag`, behind the caller's earlier puts and
 /// accumulates to that rank: put_with_flag() for data that other calls have put. Complete: locally
