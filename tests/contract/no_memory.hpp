@@ -19,7 +19,7 @@
 #include "rma/team.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/effort.hpp"
-#include "tests/support/failing_new.hpp"
+#include "tests/support/failing_operation.hpp"
 #include "tests/support/rank_main.hpp"
 
 namespace tessera::rma {
@@ -33,40 +33,12 @@ inline constexpr std::int64_t most_allocations = 5000;
 // Of many that are alike, some: the next one is farther away by this part of their number.
 inline constexpr std::int64_t part_left_out = tessera::test::rounds(16);
 
-// What is tried, and what it needs.
-struct Operation {
-  std::function<void()> prepare;  // collective
-  std::function<Status()> run;    // what is tried; allocates nothing itself
-  std::function<void()> check;    // that what it leaves is right
-  bool is_collective = true;      // else errors are this rank's only
-};
+using Operation = test::FailingOperation;
 
-struct Outcome {
-  Code code = Code::ok;
-  bool has_failed = false;  // the allocation
-};
-
-inline Outcome try_with_failure(const Operation& operation, std::int64_t number) {
-  Outcome outcome;
-  const FailingNew failing(number, {});
-  outcome.code = operation.run().code();
-  outcome.has_failed = failing.has_failed();
-  return outcome;
-}
-
-// Collective. Whether that allocation of this rank was reached.
+// Collective. Whether that allocation of this rank was reached; without an error all is right.
 inline bool fail_allocation(Job& job, const Operation& operation, std::int32_t rank,
                             std::int64_t number) {
-  const bool fails_here = job.rank().value == rank;
-  operation.prepare();
-  const Outcome mine = try_with_failure(operation, fails_here ? number : 0);
-  const std::vector<Outcome> all = job.world().allgather_value(mine).value();
-  const Outcome& failed = all[static_cast<std::size_t>(rank)];
-  // Where it can be done without, it is no error.
-  EXPECT_TRUE(failed.code == Code::ok || (failed.has_failed && failed.code == Code::no_memory))
-      << to_string(failed.code) << ", allocation " << number << " of rank " << rank;
-  EXPECT_EQ(mine.code, operation.is_collective || fails_here ? failed.code : Code::ok)
-      << "allocation " << number << " of rank " << rank;
+  const test::FailingOutcome failed = test::fail_allocation(job, operation, rank, number, {});
   if (failed.code == Code::ok) {
     operation.check();
   }

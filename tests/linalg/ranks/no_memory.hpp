@@ -26,7 +26,7 @@
 #include "arrays/elementwise.hpp"
 #include "arrays/transform.hpp"
 #include "tests/support/checks.hpp"
-#include "tests/support/failing_new.hpp"
+#include "tests/support/failing_operation.hpp"
 #include "tests/support/rank_main.hpp"
 
 namespace tessera::linalg::test {
@@ -36,7 +36,6 @@ using arrays::Index;
 using rma::Code;
 using rma::Job;
 using rma::Status;
-using rma::test::FailingNew;
 using rma::test::ok;
 using rma::test::on_ranks;
 
@@ -46,50 +45,14 @@ inline constexpr rma::test::FailingKind kind_of_failures{.least_bytes = 1024,
 /// Of one rank, in one operation.
 inline constexpr std::int64_t most_failures = 200;
 
-/// What is tried, and what it needs.
-struct Operation {
-  std::function<void()> prepare;  ///< collective: its operands, as they are before it
-  std::function<Status()> run;    ///< what is tried
-  std::function<void()> check;    ///< that what it leaves is right
-  bool is_collective = true;      ///< else errors are this rank's only
-  bool may_need_nothing = false;  ///< all is in place where ranks share memory
-};
-
-/// How it went on one rank.
-struct Outcome {
-  Code code = Code::ok;
-  bool has_failed = false;  ///< the allocation
-};
-
-inline Outcome try_with_failure(const Operation& operation, std::int64_t number) {
-  Outcome outcome;
-  const FailingNew failing(number, kind_of_failures);
-  outcome.code = operation.run().code();
-  outcome.has_failed = failing.has_failed();
-  return outcome;
-}
-
-/// Collective. Whether that allocation of this rank was reached.
-inline bool fail_allocation(Job& job, const Operation& operation, std::int32_t rank,
-                            std::int64_t number) {
-  const bool fails_here = job.rank().value == rank;
-  operation.prepare();
-  const Outcome mine = try_with_failure(operation, fails_here ? number : 0);
-  const std::vector<Outcome> all = job.world().allgather_value(mine).value();
-  const Outcome& failed = all[static_cast<std::size_t>(rank)];
-  // A smaller piece of work may do instead, so that it is no error.
-  EXPECT_TRUE(failed.code == Code::ok || (failed.has_failed && failed.code == Code::no_memory))
-      << to_string(failed.code) << ", allocation " << number;
-  EXPECT_EQ(mine.code, operation.is_collective || fails_here ? failed.code : Code::ok)
-      << "allocation " << number;
-  return failed.has_failed;
-}
+using Operation = rma::test::FailingOperation;
 
 /// Collective. How many there are.
 inline std::int64_t fail_each_allocation(Job& job, const Operation& operation, std::int32_t rank) {
   std::int64_t number = 1;
   try {
-    while (number <= most_failures && fail_allocation(job, operation, rank, number)) {
+    while (number <= most_failures &&
+           rma::test::fail_allocation(job, operation, rank, number, kind_of_failures).has_failed) {
       ++number;
     }
   } catch (const std::bad_alloc&) {
