@@ -79,9 +79,11 @@ class ThreadGroup {
 
 /// Local. For a process that tessera-run (rma/launch.hpp) started, or one that this one starts.
 /// With its first exchange a process becomes the rank, and notes that in its environment
-/// (TESSERA_LAUNCH): programs that it starts later are jobs of their own. Errors: invalid_argument
-/// when this process was not started so, or by a rank; protocol for a TESSERA_LAUNCH that describes
-/// no job.
+/// (TESSERA_LAUNCH): programs that it starts later are jobs of their own. It needs no descriptor
+/// of the launcher's: what a wrapper closed is opened again by /proc. Errors: invalid_argument if
+/// this process was not started so, or by a rank, and at the first exchange if another process is
+/// the rank; protocol for a TESSERA_LAUNCH that describes no job; unreachable if a wrapper closed
+/// the descriptor and the launcher can't be found by /proc (another user, another container).
 Result<std::shared_ptr<Bootstrap>> fork_bootstrap();
 
 /// Collective over the communicator. For MPI processes; `fortran_communicator` is what

@@ -76,7 +76,7 @@ LauncherTrace detect_launcher() {
   if (detail::is_below_rank()) {
     return {};  // and of MPI's no more, whose launcher may have started tessera-run
   }
-  // "descriptor:rank:ranks"
+  // "descriptor@launcher:rank:ranks"
   const char* const rank = behind_colon(launch);
   return {"tessera-run", number_in(behind_colon(rank)).value_or(0), number_in(rank).value_or(-1)};
 }

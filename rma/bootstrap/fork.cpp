@@ -6,17 +6,22 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "rma/bootstrap.hpp"
 #include "rma/bootstrap/detect.hpp"
 #include "rma/bootstrap/fork_control.hpp"
+#include "rma/bootstrap/process_identity.hpp"
+#include "rma/node/fd_passing.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -24,10 +29,19 @@ namespace {
 using detail::exchange_slot_bytes;
 using detail::ForkControl;
 
+// What TESSERA_LAUNCH says.
+struct Launch {
+  int descriptor = -1;  ///< of the control memory, here (unless it was closed) and in the launcher
+  pid_t launcher = -1;  ///< −1 if the variable doesn't say
+  std::int32_t rank = -1;
+  std::int32_t ranks = -1;
+  std::string text;  ///< the variable, without the process of a rank
+};
+
 class Forked final : public Bootstrap {
  public:
-  Forked(ForkControl* control, std::size_t mapped, WorldRank rank, int fd)
-      : control_(control), mapped_(mapped), rank_(rank), fd_(fd) {}
+  Forked(ForkControl* control, std::size_t mapped, Launch launch)
+      : control_(control), mapped_(mapped), rank_{launch.rank}, launch_(std::move(launch)) {}
   ~Forked() override { munmap(control_, mapped_); }
   Forked(const Forked&) = delete;
   Forked& operator=(const Forked&) = delete;
@@ -41,16 +55,17 @@ class Forked final : public Bootstrap {
     return ended >= 0 ? std::optional(WorldRank{ended}) : std::nullopt;
   }
 
+  // Does nothing for a program that a rank has started.
   void ask_launcher_to_end(int code) const noexcept {
     std::int32_t none = -1;
-    if (control_->ender.compare_exchange_strong(none, rank_.value)) {
+    if (other_process() == 0 && control_->ender.compare_exchange_strong(none, rank_.value)) {
       control_->end_code.store(code);
     }
   }
 
   Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
                                            std::chrono::milliseconds timeout) override {
-    become_rank();
+    TESSERA_RETURN_IF_ERROR(become_rank());
     const auto ranks = static_cast<std::size_t>(size());
     std::vector<std::byte> all(mine.size() * ranks);
     std::size_t done = 0;
@@ -68,18 +83,43 @@ class Forked final : public Bootstrap {
   }
 
  private:
-  // For programs that this one will start, which would be taken for this rank.
-  void become_rank() {
-    if (fd_ < 0) {
-      return;
+  // The identity of another process that is this rank and still runs, else 0.
+  [[nodiscard]] std::uint64_t other_process() const noexcept {
+    const std::uint64_t entered = control_->process(rank_.value).load();
+    const bool is_other = entered != detail::own_identity() && detail::is_running(entered);
+    return is_other ? entered : 0;
+  }
+
+  // Enters this process as the rank, and sees to it that programs which it starts are not taken
+  // for it.
+  Status become_rank() {
+    if (is_rank_) {
+      return {};
     }
-    const std::string plain = fmt::format("{}:{}:{}", fd_, rank_.value, control_->ranks);
+    const std::uint64_t mine = detail::own_identity();
+    std::uint64_t entered = control_->process(rank_.value).load();
+    while (entered != mine) {
+      if (detail::is_running(entered)) {
+        return Status::error(Code::invalid_argument,
+                             fmt::format("this process is no rank: process {} is rank {} already",
+                                         detail::process_of(entered), rank_.value))
+            .hint(
+                "unset TESSERA_LAUNCH for a program that is to run as a job of its own beside the "
+                "rank");
+      }
+      if (control_->process(rank_.value).compare_exchange_strong(entered, mine)) {
+        break;
+      }
+    }
     const char* const now = std::getenv(detail::launch_variable);
-    if (now != nullptr && now == plain) {
-      fcntl(fd_, F_SETFD, FD_CLOEXEC);
-      setenv(detail::launch_variable, fmt::format("{}:{}", plain, getpid()).c_str(), 1);
+    if (now != nullptr && now == launch_.text) {
+      if (launch_.descriptor >= 0) {
+        fcntl(launch_.descriptor, F_SETFD, FD_CLOEXEC);
+      }
+      setenv(detail::launch_variable, fmt::format("{}:{}", launch_.text, getpid()).c_str(), 1);
     }
-    fd_ = -1;
+    is_rank_ = true;
+    return {};
   }
 
   // Puts `part` into this rank's slot and waits until all ranks have done so. Two halves of slots
@@ -131,26 +171,95 @@ class Forked final : public Bootstrap {
   ForkControl* control_;
   std::size_t mapped_;
   WorldRank rank_;
-  int fd_;  ///< of the memory; −1 once that this process is the rank
+  Launch launch_;  ///< its descriptor is −1 if this process doesn't have it
+  bool is_rank_ = false;
 };
 
-// The first three numbers of "descriptor:rank:ranks:process", of which the last may be missing; all
-// −1 when the text is something else.
-std::array<int, 3> parse_launch_variable(const char* text) {
-  std::array<int, 4> numbers{};
-  const char* at = text;
-  const char* const end = text + std::strlen(text);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const auto [next, error] = std::from_chars(at, end, numbers[i]);
-    if (error == std::errc{} && next == end && i >= 2) {
-      return {numbers[0], numbers[1], numbers[2]};
-    }
-    if (error != std::errc{} || next == end || *next != ':') {
-      break;
-    }
-    at = next + 1;
+// Reads a number and the character after it, which `next` names, from the front of `text`.
+bool take_number(std::string_view& text, std::string_view next, int& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto length = static_cast<std::size_t>(end - text.data());
+  if (error != std::errc{} || length == text.size() ||
+      next.find(text[length]) == std::string_view::npos) {
+    return false;
   }
-  return {-1, -1, -1};
+  text.remove_prefix(length);
+  return true;
+}
+
+// "descriptor@launcher:rank:ranks:process", where the launcher and the process may be missing.
+std::optional<Launch> parse_launch_variable(std::string_view text) {
+  Launch launch;
+  std::string_view rest = text;
+  if (!take_number(rest, "@:", launch.descriptor)) {
+    return std::nullopt;
+  }
+  if (rest.front() == '@') {
+    rest.remove_prefix(1);
+    if (!take_number(rest, ":", launch.launcher) || launch.launcher <= 0) {
+      return std::nullopt;
+    }
+  }
+  rest.remove_prefix(1);
+  if (!take_number(rest, ":", launch.rank)) {
+    return std::nullopt;
+  }
+  rest.remove_prefix(1);
+  const char* const end = text.data() + text.size();
+  const auto [after_ranks, error] = std::from_chars(rest.data(), end, launch.ranks);
+  int process = 0;
+  const bool has_process = error == std::errc{} && after_ranks != end && *after_ranks == ':';
+  const char* const last = has_process ? after_ranks + 1 : after_ranks;
+  const bool is_whole =
+      has_process ? std::from_chars(last, end, process).ptr == end && last != end : last == end;
+  if (error != std::errc{} || !is_whole || launch.descriptor < 0 || launch.rank < 0 ||
+      launch.rank >= launch.ranks) {
+    return std::nullopt;
+  }
+  launch.text = text.substr(0, static_cast<std::size_t>(after_ranks - text.data()));
+  return launch;
+}
+
+// Whether the file is large enough for the control memory, and that of the named launcher.
+bool is_control_memory(int fd, const Launch& launch) {
+  struct stat file {};
+  if (fstat(fd, &file) != 0 ||
+      static_cast<std::size_t>(file.st_size) < ForkControl::bytes(launch.ranks)) {
+    return false;
+  }
+  std::int32_t launcher = 0;
+  return launch.launcher < 0 ||
+         (pread(fd, &launcher, sizeof launcher, offsetof(ForkControl, launcher)) ==
+              static_cast<ssize_t>(sizeof launcher) &&
+          launcher == launch.launcher);
+}
+
+// Whether the file is the control memory of a tessera-run of another version.
+bool is_of_other_version(int fd) {
+  constexpr unsigned version_bits = 8;
+  std::uint64_t magic = 0;
+  return pread(fd, &magic, sizeof magic, offsetof(ForkControl, magic)) ==
+             static_cast<ssize_t>(sizeof magic) &&
+         magic != ForkControl::magic_number &&
+         magic >> version_bits == ForkControl::magic_number >> version_bits;
+}
+
+// The launcher's own descriptor, for a process whose wrapper closed the inherited one.
+Result<detail::Descriptor> open_by_launcher(const Launch& launch) {
+  const std::string path = fmt::format("/proc/{}/fd/{}", launch.launcher, launch.descriptor);
+  detail::Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (file.get() >= 0 && is_control_memory(file.get(), launch)) {
+    return file;
+  }
+  const char* const cause = file.get() >= 0 ? "it is another file" : std::strerror(errno);
+  return Status::error(Code::unreachable,
+                       fmt::format("cannot find tessera-run, process {}: its descriptor {} was "
+                                   "closed on the way to this process, and {} cannot be used: {}",
+                                   launch.launcher, launch.descriptor, path, cause))
+      .hint(
+          "leave that descriptor open in what starts the program (in Python: subprocess.run(…, "
+          "close_fds=False)), or start it as the same user and in the same container as "
+          "tessera-run");
 }
 
 Result<std::shared_ptr<Forked>> find_launcher() {
@@ -166,26 +275,36 @@ Result<std::shared_ptr<Forked>> find_launcher() {
             "it is a job of its own without TESSERA_BOOTSTRAP=fork; for several ranks start it as: "
             "tessera-run -n 4 program");
   }
-  const auto [fd, rank, ranks] = parse_launch_variable(text);
-  struct stat file {};
-  if (fd < 0 || rank < 0 || rank >= ranks || fstat(fd, &file) != 0 ||
-      static_cast<std::size_t>(file.st_size) < ForkControl::bytes(ranks)) {
+  std::optional<Launch> launch = parse_launch_variable(text);
+  const bool is_inherited = launch && is_control_memory(launch->descriptor, *launch);
+  const Status other_version =
+      Status::error(Code::protocol, "tessera-run and the program are of different versions");
+  if (launch && !is_inherited && is_of_other_version(launch->descriptor)) {
+    return other_version;
+  }
+  if (!launch || (!is_inherited && launch->launcher < 0)) {
     return Status::error(Code::protocol, fmt::format("{}={} does not describe a job",
                                                      detail::launch_variable, text))
         .hint("unset it, or start the program anew under tessera-run");
   }
-  const auto bytes = static_cast<std::size_t>(file.st_size);
+  detail::Descriptor opened;
+  if (!is_inherited) {
+    TESSERA_ASSIGN_OR_RETURN(opened, open_by_launcher(*launch));
+  }
+  const int fd = is_inherited ? launch->descriptor : opened.get();
+  launch->descriptor = is_inherited ? launch->descriptor : -1;
+  const std::size_t bytes = ForkControl::bytes(launch->ranks);
   void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) {
     return Status::error(Code::no_memory,
                          fmt::format("cannot map the launcher's memory: {}", std::strerror(errno)));
   }
   auto* control = static_cast<ForkControl*>(base);
-  if (control->magic != ForkControl::magic_number || control->ranks != ranks) {
+  if (control->magic != ForkControl::magic_number || control->ranks != launch->ranks) {
     munmap(base, bytes);
-    return Status::error(Code::protocol, "tessera-run and the program are of different versions");
+    return other_version;
   }
-  return std::make_shared<Forked>(control, bytes, WorldRank{rank}, fd);
+  return std::make_shared<Forked>(control, bytes, *std::move(launch));
 }
 
 }  // namespace

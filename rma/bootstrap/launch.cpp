@@ -56,6 +56,7 @@ class ControlMemory {
     }
     auto* control = new (base) ForkControl;
     control->ranks = ranks;
+    control->launcher = getpid();
     return ControlMemory(std::move(fd), control, bytes);
   }
   ControlMemory(ControlMemory&& other) noexcept
@@ -387,12 +388,12 @@ struct Run {
 };
 
 Status start_rank(Run& run, std::int32_t rank) {
-  const std::vector<char*> argument_pointers = pointers_to(run.arguments);
-  const std::vector<std::string> environment =
-      rank_environment(fmt::format("{}:{}:{}", run.memory.descriptor(), rank, run.options.ranks),
-                       ranks_of_each_node(run.options));
-  const std::vector<char*> environment_pointers = pointers_to(environment);
   const pid_t launcher = getpid();
+  const std::vector<char*> argument_pointers = pointers_to(run.arguments);
+  const std::vector<std::string> environment = rank_environment(
+      fmt::format("{}@{}:{}:{}", run.memory.descriptor(), launcher, rank, run.options.ranks),
+      ranks_of_each_node(run.options));
+  const std::vector<char*> environment_pointers = pointers_to(environment);
   const pid_t pid = fork();
   if (pid == 0) {
     run.output.connect(rank);

@@ -104,6 +104,30 @@ TEST(TesseraRun, AWrapperMayStartProgramsOneAfterTheOther) {
   EXPECT_EQ(occurrences(ending.output, "rank 1 of 2\n"), 4U) << ending.output;
 }
 
+// As `subprocess.run(program)` does in Python, whose close_fds is True by default.
+TEST(TesseraRun, AWrapperMayCloseAllDescriptors) {
+  const std::string script =
+      "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; '" FAULT_WORKER "' start-a-tool 1 1";
+  const Ending ending = tessera_run({"-n", "4", "sh", "-c", script}).wait();
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  for (const char* const rank : {"0", "1", "2", "3"}) {
+    EXPECT_EQ(occurrences(ending.output, std::string("rank ") + rank + " of 4\n"), 2U)
+        << ending.output;
+  }
+  EXPECT_EQ(occurrences(ending.output, "tool: rank 0 of 1\n"), 2U) << "what a rank starts is alone";
+}
+
+TEST(TesseraRun, StartsAJobBelowEachRankOfAnother) {
+  const Ending ending =
+      tessera_run({"-n", "2", TESSERA_RUN, "-n", "3", FAULT_WORKER, "start-a-tool", "9", "1"})
+          .wait();
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  for (const char* const rank : {"0", "1", "2"}) {
+    EXPECT_EQ(occurrences(ending.output, std::string("rank ") + rank + " of 3\n"), 4U)
+        << ending.output;
+  }
+}
+
 TEST(TesseraRun, TellsTheCodeOfWhoEndedTheJobThatAWrapperKeepsBack) {
   const std::string script = "set -- '" FAULT_WORKER
                              "' end-job 1 1; case $TESSERA_LAUNCH in *:1:2) \"$@\"; true;; "
@@ -113,7 +137,7 @@ TEST(TesseraRun, TellsTheCodeOfWhoEndedTheJobThatAWrapperKeepsBack) {
   EXPECT_EQ(ending.output, "tessera-run: rank 1 exited with code 7\n");
 }
 
-// TESSERA_LAUNCH is "descriptor:rank:ranks".
+// TESSERA_LAUNCH is "descriptor@launcher:rank:ranks".
 constexpr const char* rank_number = "r=${TESSERA_LAUNCH#*:}; r=${r%%:*}; ";
 
 std::vector<std::string> each_rank(const std::string& ranks, const std::string& script) {

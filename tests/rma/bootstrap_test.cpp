@@ -5,10 +5,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <future>
 #include <map>
 #include <new>
@@ -16,7 +22,9 @@
 #include <thread>
 #include <vector>
 
+#include "rma/bootstrap/detect.hpp"
 #include "rma/bootstrap/fork_control.hpp"
+#include "rma/bootstrap/process_identity.hpp"
 #include "rma/job.hpp"
 #include "tests/rma/node_rig.hpp"
 
@@ -154,6 +162,7 @@ class LauncherMemory {
     void* const base = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
     control_ = new (base) ForkControl;
     control_->ranks = ranks;
+    control_->launcher = getpid();
   }
   ~LauncherMemory() {
     munmap(control_, bytes_);
@@ -207,16 +216,128 @@ TEST(ForkBootstrap, LeavesTheLaunchersMemoryToNobodyElse) {
   close(inherited);
 }
 
+// Runs `body` in a forked child; what it returns.
+std::string in_child(const std::function<std::string()>& body) {
+  std::array<int, 2> ends{-1, -1};
+  EXPECT_EQ(pipe(ends.data()), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string said = body();
+    _exit(write(ends[1], said.data(), said.size()) == static_cast<ssize_t>(said.size()) ? 0 : 1);
+  }
+  close(ends[1]);
+  std::array<char, 1000> text{};
+  const ssize_t got = read(ends[0], text.data(), text.size());
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+}
+
+// As below Python's subprocess.run(), and below a shell that closes all above 2.
+TEST(ForkBootstrap, FindsTheLauncherWithoutItsDescriptor) {
+  const LauncherMemory memory(3);
+  const std::string launch = fmt::format("{}@{}:2:3", memory.fd(), getpid());
+  for (const bool is_used_again : {false, true}) {
+    const std::string said = in_child([&] {
+      close(memory.fd());
+      if (is_used_again && open("/dev/zero", O_RDWR) != memory.fd()) {
+        return std::string("the descriptor is another");
+      }
+      const LauncherEnvironment environment({{"TESSERA_LAUNCH", launch}});
+      const auto made = fork_bootstrap();
+      return made.ok() ? fmt::format("rank {} of {}", (*made)->rank().value, (*made)->size())
+                       : made.status().message();
+    });
+    EXPECT_EQ(said, "rank 2 of 3");
+  }
+}
+
+TEST(ForkBootstrap, SaysWhyTheLauncherCannotBeFound) {
+  const LauncherMemory memory(1);
+  const int fd = memory.fd();
+  pid_t ended = fork();
+  if (ended == 0) {
+    _exit(0);
+  }
+  waitpid(ended, nullptr, 0);
+  const std::string said = in_child([&] {
+    close(fd);
+    const LauncherEnvironment environment(
+        {{"TESSERA_LAUNCH", fmt::format("{}@{}:0:1", fd, ended)}});
+    return fork_bootstrap().status().describe();
+  });
+  const std::string expected = fmt::format(
+      "unreachable: cannot find tessera-run, process {0}: its descriptor {1} was closed on the way "
+      "to this process, and /proc/{0}/fd/{1} cannot be used: No such file or directory\n"
+      "  hint: leave that descriptor open in what starts the program (in Python: "
+      "subprocess.run(…, close_fds=False)), or start it as the same user and in the same container "
+      "as tessera-run",
+      ended, fd);
+  EXPECT_EQ(said.substr(0, expected.size()), expected);
+}
+
+// A program with an environment that was copied before the rank began (Python's os.environ).
+TEST(ForkBootstrap, ARankHasOneProcessAtATime) {
+  const LauncherMemory memory(1);
+  const LauncherEnvironment environment(
+      {{"TESSERA_LAUNCH", fmt::format("{}@{}:0:1", memory.fd(), getpid())}});
+  std::atomic<std::uint64_t>& process = memory.control().process(0);
+  process.store(detail::identity_of(getppid()));
+  const auto second = fork_bootstrap();
+  ASSERT_TRUE(second.ok()) << second.status().describe();
+  const Status refused = (*second)->allgather({}, milliseconds(1000)).status();
+  EXPECT_EQ(refused.code(), Code::invalid_argument);
+  EXPECT_EQ(refused.message(),
+            fmt::format("this process is no rank: process {} is rank 0 already\n  hint: unset "
+                        "TESSERA_LAUNCH for a program that is to run as a job of its own beside "
+                        "the rank",
+                        getppid()));
+  detail::ask_launcher_to_end(5);
+  EXPECT_EQ(memory.control().ender.load(), -1) << "its end is its own";
+
+  // The next program of a script, while the shell hasn't noticed the end of the first.
+  const pid_t first = fork();
+  if (first == 0) {
+    pause();
+    _exit(0);
+  }
+  process.store(detail::identity_of(first));
+  EXPECT_FALSE((*second)->allgather({}, milliseconds(1000)).ok());
+  kill(first, SIGKILL);
+  siginfo_t info{};
+  waitid(P_PID, static_cast<id_t>(first), &info, WEXITED | WNOWAIT);
+  EXPECT_TRUE((*second)->allgather({}, milliseconds(1000)).ok());
+  EXPECT_EQ(process.load(), detail::own_identity());
+  detail::ask_launcher_to_end(5);
+  EXPECT_EQ(memory.control().ender.load(), 0);
+  waitpid(first, nullptr, 0);
+}
+
 TEST(ForkBootstrap, RefusesTextsThatDescribeNoJob) {
   const LauncherMemory memory(2);
   const int fd = memory.fd();
-  for (const std::string& text :
-       {std::string(), std::string("nonsense"), fmt::format("{}", fd), fmt::format("{}:0", fd),
-        fmt::format("{}:0:", fd), fmt::format("{}:0:2:", fd), fmt::format("{}:0:2x", fd),
-        fmt::format("{}:0:2:x", fd), fmt::format("{}:0:2:{}:", fd, getpid()),
-        fmt::format("{}:2:2", fd), fmt::format("{}:-1:2", fd), fmt::format("{}:0:0", fd),
-        fmt::format("{}:0:1000000", fd), std::string("-1:0:2"), std::string("999:0:2"),
-        std::string("99999999999999999999:0:2")}) {
+  for (const std::string& text : {std::string(),
+                                  std::string("nonsense"),
+                                  fmt::format("{}", fd),
+                                  fmt::format("{}:0", fd),
+                                  fmt::format("{}:0:", fd),
+                                  fmt::format("{}:0:2:", fd),
+                                  fmt::format("{}:0:2x", fd),
+                                  fmt::format("{}:0:2:x", fd),
+                                  fmt::format("{}:0:2:{}:", fd, getpid()),
+                                  fmt::format("{}@:0:2", fd),
+                                  fmt::format("{}@x:0:2", fd),
+                                  fmt::format("{}@0:0:2", fd),
+                                  fmt::format("{}@-1:0:2", fd),
+                                  fmt::format("{}@1", fd),
+                                  fmt::format("@{}:0:2", getpid()),
+                                  fmt::format("{}:2:2", fd),
+                                  fmt::format("{}:-1:2", fd),
+                                  fmt::format("{}:0:0", fd),
+                                  fmt::format("{}:0:1000000", fd),
+                                  std::string("-1:0:2"),
+                                  std::string("999:0:2"),
+                                  std::string("99999999999999999999:0:2")}) {
     const LauncherEnvironment environment({{"TESSERA_LAUNCH", text}});
     const auto made = fork_bootstrap();
     EXPECT_EQ(made.status().code(), Code::protocol) << '\'' << text << '\'';
