@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -402,8 +401,7 @@ int run_program(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
   constexpr const char* name = "tessera-bench";
   int code = EXIT_FAILURE;
-  std::signal(SIGXFSZ,
-              SIG_IGN);  // writing then says what is too large, and doesn't end the process
+  tessera::apps::report_file_size_limit();
   try {
     code = tessera::bench::run_program(argc, argv);
   } catch (const std::exception& error) {

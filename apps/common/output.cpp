@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -43,6 +44,10 @@ void tell(std::string_view text) {
   flush();
 }
 
+void report_file_size_limit() {
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
 void note_lost_output(int error) {
   remember(error);
 }
@@ -56,10 +61,10 @@ namespace {
 
 int complete_output(std::string_view program, int code) {
   std::cout.flush();
-  if (std::ferror(stdout) != 0) {
-    remember(errno);
-  }
   flush();
+  if (std::ferror(stdout) != 0) {
+    remember(0);  // an earlier write failed, and its reason is not known any longer
+  }
   const int error = first_error.load();
   if (error == 0) {
     return code;

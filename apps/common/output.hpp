@@ -14,6 +14,10 @@ void tell(std::string_view text);
 /// Local. Prints "PROGRAM: message" to standard error. Where that can't be, nobody is to be told.
 void complain(std::string_view program, std::string_view message);
 
+/// Local. For main(): from now on a write beyond the limit on file sizes (ulimit -f) fails with
+/// EFBIG, where the system would end the program without a message.
+void report_file_size_limit();
+
 /// Local. For output that somebody else has lost, with the system's error.
 void note_lost_output(int error);
 

@@ -105,6 +105,7 @@ int run(const Arguments& arguments, const std::vector<std::string>& program) {
     return refuse(exits.status(), exit_usage);
   }
   const double seconds = tessera::apps::seconds_since(start);
+  tessera::apps::report_file_size_limit();  // not before: the ranks would inherit that
   const int ranks_code = report(*exits, arguments.is_quiet || is_unread);
   const int code = is_unread && ranks_code == 0 ? exit_failed : ranks_code;
   if (!writes) {

@@ -151,5 +151,6 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  tessera::apps::report_file_size_limit();
   return tessera::apps::finish_output(program_name, run_program(argc, argv));
 }

@@ -24,6 +24,7 @@
 #include "rma/bootstrap/fork_control.hpp"
 #include "rma/bootstrap/line_relay.hpp"
 #include "rma/bootstrap/processes_below.hpp"
+#include "rma/memory.hpp"
 #include "rma/node/fd_passing.hpp"
 #include "rma/node/standard_streams.hpp"
 
@@ -45,6 +46,14 @@ class ControlMemory {
     // Inherited on purpose: no close-on-exec.
     Descriptor fd(memfd_create("tessera-run", 0));
     const std::size_t bytes = ForkControl::bytes(ranks);
+    if (bytes > largest_file_bytes()) {
+      return Status::error(
+                 Code::limit_exceeded,
+                 fmt::format("{} of shared memory are needed to start {} ranks, and "
+                             "files may have {} at most",
+                             human_bytes(bytes), ranks, human_bytes(largest_file_bytes())))
+          .hint("raise the limit on file sizes (ulimit -f)");
+    }
     if (fd.get() < 0 || ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
       return Status::error(Code::limit_exceeded,
                            fmt::format("cannot create shared memory: {}", std::strerror(errno)));
@@ -80,8 +89,9 @@ class ControlMemory {
   std::size_t bytes_;
 };
 
-// Blocks the signals that the launcher handles and reads them from a descriptor instead; that a
-// reader of the ranks' output has gone is told by the write.
+// Blocks the signals that the launcher handles and reads them from a descriptor instead. Ignores
+// two that an error of write() replaces: the reader of the ranks' output has gone, and the file
+// that it goes to has reached the limit on file sizes.
 class SignalReader {
  public:
   SignalReader() {
@@ -93,6 +103,7 @@ class SignalReader {
     struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &ignore, &pipe_before_);
+    sigaction(SIGXFSZ, &ignore, &file_size_before_);
     fd_ = Descriptor(signalfd(-1, &watched_, SFD_CLOEXEC | SFD_NONBLOCK));
   }
   ~SignalReader() { restore(); }
@@ -101,6 +112,7 @@ class SignalReader {
   // What the program had: children must start with it.
   void restore() const {
     sigaction(SIGPIPE, &pipe_before_, nullptr);
+    sigaction(SIGXFSZ, &file_size_before_, nullptr);
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
@@ -126,6 +138,7 @@ class SignalReader {
   sigset_t watched_{};
   sigset_t before_{};
   struct sigaction pipe_before_ {};
+  struct sigaction file_size_before_ {};
   Descriptor fd_;
 };
 

@@ -62,6 +62,40 @@ std::uint64_t most_to_reserve(std::uint64_t wanted) {
   return fits ? wanted : std::max(limit->left() / 2, least_reserve);
 }
 
+struct Mapping {
+  std::byte* base = nullptr;
+  std::uint64_t bytes = 0;
+};
+
+// Gives an empty file as many of `wanted` bytes as the limits on files and address space allow.
+Result<Mapping> map_new_file(int fd, std::uint64_t wanted) {
+  const std::uint64_t most = largest_file_bytes();
+  if (most < least_reserve) {
+    return Status::error(Code::no_memory,
+                         fmt::format("a node's shared memory needs {} at least, and files may have "
+                                     "{} at most",
+                                     human_bytes(least_reserve), human_bytes(most)))
+        .hint("raise the limit on file sizes (ulimit -f)");
+  }
+  const std::uint64_t largest = most / granule_bytes * granule_bytes;
+  std::uint64_t bytes = std::min(round_up(most_to_reserve(wanted), granule_bytes), largest);
+  // Address space may be short in other ways, too (sanitizers): take half until it fits.
+  while (true) {
+    void* const base =
+        ftruncate(fd, static_cast<off_t>(bytes)) == 0 ? map_shared(fd, bytes) : MAP_FAILED;
+    if (base != MAP_FAILED) {
+      return Mapping{static_cast<std::byte*>(base), bytes};
+    }
+    const int error = errno;
+    if (bytes <= least_reserve) {
+      return Status::error(Code::no_memory, fmt::format("cannot map {} of shared memory: {}",
+                                                        human_bytes(bytes), std::strerror(error)))
+          .hint("raise the limit on address space: ulimit -v unlimited");
+    }
+    bytes = std::max(round_up(bytes / 2, granule_bytes), least_reserve);
+  }
+}
+
 struct flock life_mark(short type, int place) {
   struct flock mark {};
   mark.l_type = type;
@@ -81,36 +115,10 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::create(int ranks, std::uint64_t 
     return Status::error(Code::limit_exceeded,
                          fmt::format("cannot create shared memory: {}", std::strerror(errno)));
   }
-  const std::uint64_t most = largest_file_bytes();
-  if (most < least_reserve) {
-    return Status::error(Code::no_memory,
-                         fmt::format("no {} of shared memory: files may have {} at most",
-                                     human_bytes(least_reserve), human_bytes(most)))
-        .hint("raise the limit on file sizes (ulimit -f)");
-  }
-  // Address space may be short in other ways, too (sanitizers): take half until it fits.
-  std::uint64_t bytes =
-      round_up(std::min(most_to_reserve(reserve_bytes), most - granule_bytes), granule_bytes);
-  void* base = MAP_FAILED;
-  while (bytes >= least_reserve) {
-    if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) {
-      base = map_shared(fd, bytes);
-      if (base != MAP_FAILED) {
-        break;
-      }
-    }
-    bytes = round_up(bytes / 2, granule_bytes);
-  }
-  if (base == MAP_FAILED) {
-    const int error = errno;
-    return Status::error(Code::no_memory,
-                         fmt::format("cannot map {} of shared memory: {}",
-                                     human_bytes(least_reserve), std::strerror(error)))
-        .hint("raise the limit on address space: ulimit -v unlimited");
-  }
+  TESSERA_ASSIGN_OR_RETURN(const Mapping mapping, map_new_file(fd, reserve_bytes));
   std::unique_ptr<NodeMemory> memory(
-      new NodeMemory(std::move(file), std::move(bell), static_cast<std::byte*>(base), bytes));
-  memory->lay_out(ranks, bytes);
+      new NodeMemory(std::move(file), std::move(bell), mapping.base, mapping.bytes));
+  memory->lay_out(ranks, mapping.bytes);
   const NodeHeader& header = memory->header();
   if (const int error = posix_fallocate(fd, 0, static_cast<off_t>(header.records_offset)); error) {
     return Status::error(Code::no_memory, fmt::format("cannot back the node's shared memory: {}",
@@ -141,22 +149,27 @@ void NodeMemory::lay_out(int ranks, std::uint64_t bytes) const {
 
 Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(Descriptor memory, Descriptor bell) {
   struct stat file {};
-  void* base = MAP_FAILED;
   const int fd = memory.get();
-  if (fstat(fd, &file) == 0 && file.st_size >= static_cast<off_t>(least_reserve)) {
-    base = map_shared(fd, static_cast<std::uint64_t>(file.st_size));
+  if (fstat(fd, &file) == 0 && file.st_size < static_cast<off_t>(least_reserve)) {
+    return Status::error(Code::protocol,
+                         fmt::format("the node's shared memory has {}, and {} at least are needed: "
+                                     "it was made by another version",
+                                     human_bytes(static_cast<std::uint64_t>(file.st_size)),
+                                     human_bytes(least_reserve)));
   }
+  const auto bytes = static_cast<std::uint64_t>(file.st_size);
+  void* const base = map_shared(fd, bytes);
   if (base == MAP_FAILED) {
     const int error = errno;
-    return Status::error(Code::no_memory, fmt::format("cannot map the node's shared memory: {}",
-                                                      std::strerror(error)))
+    return Status::error(Code::no_memory,
+                         fmt::format("cannot map {} of the node's shared memory: {}",
+                                     human_bytes(bytes), std::strerror(error)))
         .hint(
             "raise the limit on address space (ulimit -v unlimited), or set TESSERA_ARENA_MIB to a "
             "smaller value");
   }
-  std::unique_ptr<NodeMemory> adopted(new NodeMemory(std::move(memory), std::move(bell),
-                                                     static_cast<std::byte*>(base),
-                                                     static_cast<std::uint64_t>(file.st_size)));
+  std::unique_ptr<NodeMemory> adopted(
+      new NodeMemory(std::move(memory), std::move(bell), static_cast<std::byte*>(base), bytes));
   const NodeHeader& header = adopted->header();
   if (header.magic != magic_number || header.layout_version != current_layout) {
     return Status::error(Code::protocol, "the node's shared memory was made by another version");
@@ -165,6 +178,10 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(Descriptor memory, Descrip
 }
 
 std::string NodeMemory::enlarging() const {
+  if (largest_file_bytes() < size() + granule_bytes) {
+    return fmt::format("raise the limit on file sizes, {} (ulimit -f): it bounds the arena",
+                       human_bytes(largest_file_bytes()));
+  }
   const auto limit = address_space_limit();
   // As much was left to the program as it took; far more is left where a setting said how much.
   const bool is_bounded = limit && limit->left() < 2 * size();

@@ -208,6 +208,48 @@ TEST(TesseraRun, ExitsWith2ForBadUsage) {
   EXPECT_EQ(tessera_run({"--version"}).wait().exit_code, 0);
 }
 
+Program under_bash(const std::string& script, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"bash", "-c", script + "; exec \"$@\"", "bash"});
+  return Program(arguments);
+}
+
+// Of shared memory, too, which is a file to the system.
+TEST(TesseraRun, SaysThatFilesMayNotBeAsLargeAsItNeeds) {
+  const Ending ending = under_bash("ulimit -f 1", {TESSERA_RUN, "-n", "4", "true"}).wait();
+  EXPECT_EQ(ending.exit_code, 2) << ending.signal;
+  EXPECT_EQ(ending.output,
+            "tessera-run: 8.1 KiB of shared memory are needed to start 4 ranks, and files may have "
+            "1.0 KiB at most\n  hint: raise the limit on file sizes (ulimit -f)\n");
+}
+
+// The arena's least size, and a little less and more.
+TEST(TesseraRun, RanksSayThatFilesMayNotBeAsLargeAsTheyNeed) {
+  for (const char* const kib : {"64", "65535", "65536", "65599", "65600"}) {
+    const Ending ending =
+        under_bash(std::string("ulimit -f ") + kib,
+                   {TESSERA_RUN, "-n", "2", FAULT_WORKER, "start-a-tool", "9", "1"})
+            .wait();
+    const bool is_enough = std::stoi(kib) >= 65536;
+    EXPECT_EQ(occurrences(ending.output, "rank 1 of 2\n"), is_enough ? 2U : 0U) << ending.output;
+    EXPECT_EQ(occurrences(ending.output,
+                          "a node's shared memory needs 64.0 MiB at least, and files may have "),
+              is_enough ? 0U : 2U)
+        << kib << ": " << ending.output;
+  }
+}
+
+TEST(TesseraRun, SaysThatAFileOfOutputMayNotBeLarger) {
+  const TemporaryFolder folder;
+  const std::string script = "ulimit -f 8; \"$@\" > '" + folder.file("out") + "'; echo code $?";
+  const Ending ending = Program({"bash", "-c", script, "bash", TESSERA_RUN, "-n", "1", "sh", "-c",
+                                 "yes | head -c 100000; echo on >&2"})
+                            .wait();
+  EXPECT_EQ(sorted_lines(ending.output),
+            (std::vector<std::string>{
+                "code 1", "on", "tessera-run: cannot write to standard output: File too large"}));
+  EXPECT_EQ(contents_of(folder.file("out")).size(), 8192U);
+}
+
 TEST(TesseraRun, PassesAllArgumentsOnBehindTheProgram) {
   const Ending ending = tessera_run({"-n", "2", "printf", "%s|", "--class", "A", "-n", "5",
                                      "--nodes", "--help", "--", "", "a b"})
