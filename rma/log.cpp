@@ -1,14 +1,97 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/log.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstddef>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
+#include "rma/node/fd_passing.hpp"
+
 namespace tessera::rma {
+namespace {
+
+enum class Room { none, some, unread };  // unread: its readers have gone
+
+Room room_in_standard_error() noexcept {
+  pollfd room{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  if (poll(&room, 1, 0) <= 0) {
+    return Room::none;
+  }
+  return (room.revents & POLLOUT) != 0 && (room.revents & POLLERR) == 0 ? Room::some : Room::unread;
+}
+
+// Whether `text` was written, or cannot be at all. Up to PIPE_BUF bytes go whole or not at all.
+bool write_without_waiting(std::string_view text) noexcept {
+  struct stat file {};
+  if (fstat(STDERR_FILENO, &file) != 0) {
+    return true;
+  }
+  if (S_ISSOCK(file.st_mode)) {
+    return send(STDERR_FILENO, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 ||
+           errno != EAGAIN;
+  }
+  int descriptor = STDERR_FILENO;
+  detail::Descriptor own;
+  if (S_ISFIFO(file.st_mode) || S_ISCHR(file.st_mode)) {
+    if (const Room room = room_in_standard_error(); room != Room::some) {
+      return room == Room::unread;
+    }
+    // Another writer may take that room first. The descriptor itself can't be made non-blocking,
+    // since other programs have it too; one that is opened anew can.
+    own = detail::Descriptor(open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    descriptor = own.get() >= 0 ? own.get() : STDERR_FILENO;
+  }
+  return ::write(descriptor, text.data(), text.size()) >= 0 || errno != EAGAIN;
+}
+
+void write_and_wait(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN) {  // another program made it non-blocking
+      pollfd room{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+      poll(&room, 1, -1);
+    } else if (errno != EINTR) {
+      return;
+    }
+  }
+}
+
+// "tessera[rank]: line" with a line end, in memory of its own that is enough for most lines.
+fmt::memory_buffer printed(WorldRank rank, std::string_view line) {
+  fmt::memory_buffer text;
+  fmt::format_to(std::back_inserter(text), "tessera[{}]: {}\n", rank.value, line);
+  return text;
+}
+
+// What a pipe takes whole or not at all.
+void cut(fmt::memory_buffer& text) {
+  constexpr std::string_view end = "…\n";
+  if (text.size() > PIPE_BUF) {
+    text.resize(PIPE_BUF - end.size());
+    text.append(end);
+  }
+}
+
+}  // namespace
 
 Log::Log(LogLevel level, WorldRank rank) : level_(level), rank_(rank) {}
+
+Log::~Log() {
+  write_dropped();
+}
 
 void Log::set_sink(Sink sink) {
   const std::lock_guard guard(mutex_);
@@ -25,26 +108,50 @@ bool Log::wants(LogLevel level) const {
   return level <= level_;
 }
 
-void Log::report(std::string_view text) {
+// False if there is none.
+bool Log::give_to_sink(LogLevel level, std::string_view text) {
   const std::lock_guard guard(mutex_);
   if (sink_) {
-    sink_(LogLevel::warning, text);
-    return;
+    sink_(level, text);
   }
-  fmt::print(stderr, "{}", text);
+  return static_cast<bool>(sink_);
+}
+
+void Log::report(std::string_view text) {
+  if (!give_to_sink(LogLevel::warning, text)) {
+    write_and_wait(text);
+  }
 }
 
 void Log::write(LogLevel level, std::string_view line) {
-  const std::lock_guard guard(mutex_);
-  if (level > level_) {
+  if (!wants(level) || give_to_sink(level, line)) {
     return;
   }
-  if (sink_) {
-    sink_(level, line);
+  write_dropped();
+  fmt::memory_buffer text = printed(rank_, line);
+  if (level > LogLevel::warning) {
+    write_and_wait({text.data(), text.size()});
     return;
   }
-  // One write a line, so that lines of different ranks do not mix.
-  fmt::print(stderr, "tessera[{}]: {}\n", rank_.value, line);
+  cut(text);
+  if (dropped_.load() > 0 || !write_without_waiting({text.data(), text.size()})) {
+    dropped_.fetch_add(1);
+  }
+}
+
+void Log::write_dropped() noexcept {
+  const std::uint64_t count = dropped_.exchange(0);
+  if (count == 0) {
+    return;
+  }
+  std::array<char, 128> text{};
+  const int length =
+      std::snprintf(text.data(), text.size(), "tessera[%d]: %llu %s dropped: %s\n", rank_.value,
+                    static_cast<unsigned long long>(count), count == 1 ? "line was" : "lines were",
+                    "standard error took no more");
+  if (!write_without_waiting({text.data(), static_cast<std::size_t>(length)})) {
+    dropped_.fetch_add(count);
+  }
 }
 
 }  // namespace tessera::rma

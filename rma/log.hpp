@@ -5,9 +5,15 @@
 // for: warnings by default, more with TESSERA_LOG=info or debug, a profile's table with
 // TESSERA_PROFILE=summary.
 //
+// A warning never waits: agents give them, and a job that waits for an agent must not wait for the
+// reader of standard error (a held terminal, a pager). If there is no room it is dropped, and the
+// next one that finds room is preceded by how many were. What was asked for does wait.
+//
 // Threads: all functions may be called from any thread.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string_view>
@@ -24,6 +30,10 @@ class Log {
 
   /// A log that prints lines up to `level` to standard error as "tessera[rank]: line".
   explicit Log(LogLevel level = LogLevel::warning, WorldRank rank = {});
+  /// Says how many lines were dropped, if there is room.
+  ~Log();
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
 
   /// Sends lines, and reports as warnings, to `sink` instead of standard error.
   void set_sink(Sink sink);
@@ -38,11 +48,14 @@ class Log {
 
  private:
   void write(LogLevel level, std::string_view line);
+  bool give_to_sink(LogLevel level, std::string_view text);
+  void write_dropped() noexcept;
 
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // never held while something is printed
   LogLevel level_;
   WorldRank rank_;
   Sink sink_;
+  std::atomic<std::uint64_t> dropped_{0};  // lines, since the last that found room
 };
 
 }  // namespace tessera::rma

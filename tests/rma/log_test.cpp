@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the log does when standard error takes no more.
+#include "rma/log.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace tessera::rma {
+namespace {
+
+// Two descriptors: what is written to `writing` is read at `reading`.
+struct Ends {
+  int reading = -1;
+  int writing = -1;
+};
+
+Ends make_pipe() {
+  std::array<int, 2> ends{-1, -1};
+  EXPECT_EQ(pipe(ends.data()), 0);
+  return {ends[0], ends[1]};
+}
+
+Ends make_sockets() {
+  std::array<int, 2> ends{-1, -1};
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+  return {ends[0], ends[1]};
+}
+
+Ends make_terminal() {
+  const int own = posix_openpt(O_RDWR | O_NOCTTY);
+  EXPECT_EQ(grantpt(own), 0);
+  EXPECT_EQ(unlockpt(own), 0);
+  const int other = open(ptsname(own), O_RDWR | O_NOCTTY);
+  termios settings{};
+  tcgetattr(other, &settings);
+  settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);  // line ends stay as they are
+  tcsetattr(other, TCSANOW, &settings);
+  return {own, other};
+}
+
+// Standard error is `ends.writing`, and full.
+class FullStandardError {
+ public:
+  explicit FullStandardError(Ends ends) : ends_(ends), before_(dup(STDERR_FILENO)) {
+    dup2(ends.writing, STDERR_FILENO);
+    set_waiting(false);
+    // A terminal passes some on meanwhile, which makes room.
+    for (int rounds = 0; rounds < 5; ++rounds) {
+      const std::string filler(1000, '.');
+      while (write(ends.writing, filler.data(), filler.size()) > 0) {
+      }
+      while (write(ends.writing, ".", 1) > 0) {
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    set_waiting(true);
+  }
+  ~FullStandardError() {
+    dup2(before_, STDERR_FILENO);
+    for (const int each : {before_, ends_.reading, ends_.writing}) {
+      close(each);
+    }
+  }
+  FullStandardError(const FullStandardError&) = delete;
+  FullStandardError& operator=(const FullStandardError&) = delete;
+
+  // What has come but for the filler, until there is nothing for a while.
+  [[nodiscard]] std::string read_all() const {
+    constexpr int patience_ms = 100;
+    std::string text;
+    pollfd one{.fd = ends_.reading, .events = POLLIN, .revents = 0};
+    while (poll(&one, 1, patience_ms) > 0) {
+      std::array<char, 4096> some{};
+      const ssize_t got = read(ends_.reading, some.data(), some.size());
+      text.append(some.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+    }
+    return text.substr(std::min(text.size(), text.find_first_not_of('.')));
+  }
+
+ private:
+  void set_waiting(bool waits) const {
+    const int flags = fcntl(ends_.writing, F_GETFL);
+    fcntl(ends_.writing, F_SETFL, waits ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
+  }
+  Ends ends_;
+  int before_;
+};
+
+TEST(Log, WarningsDoNotWaitForAReader) {
+  for (Ends (*const make)() : {make_pipe, make_sockets, make_terminal}) {
+    const FullStandardError error(make());
+    Log log(LogLevel::warning, WorldRank{5});
+    for (int i = 0; i < 3; ++i) {
+      log.warning("nobody reads this");  // the test would stand still here
+    }
+    EXPECT_EQ(error.read_all(), "");
+    log.warning("read");
+    log.warning("read, too");
+    EXPECT_EQ(error.read_all(),
+              "tessera[5]: 3 lines were dropped: standard error took no more\n"
+              "tessera[5]: read\n"
+              "tessera[5]: read, too\n");
+  }
+}
+
+TEST(Log, SaysAtItsEndWhatItDropped) {
+  const FullStandardError error(make_pipe());
+  {
+    Log log;
+    log.warning("nobody reads this");
+    EXPECT_EQ(error.read_all(), "");
+  }
+  EXPECT_EQ(error.read_all(), "tessera[0]: 1 line was dropped: standard error took no more\n");
+}
+
+TEST(Log, WhatWasAskedForWaitsForItsReader) {
+  const FullStandardError error(make_pipe());
+  Log log(LogLevel::info);
+  std::thread asked([&log] {
+    log.info("what was asked for");
+    log.report("a table\n");
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  log.warning("not held up by the other");
+  const std::string text = error.read_all();
+  asked.join();
+  EXPECT_EQ(text + error.read_all(), "tessera[0]: what was asked for\na table\n");
+}
+
+TEST(Log, WarningsWithoutAReaderEndNobody) {
+  const Ends ends = make_pipe();
+  const int before = dup(STDERR_FILENO);
+  dup2(ends.writing, STDERR_FILENO);
+  close(ends.writing);
+  close(ends.reading);
+  Log log;
+  log.warning("by SIGPIPE");
+  dup2(before, STDERR_FILENO);
+  close(before);
+}
+
+}  // namespace
+}  // namespace tessera::rma
