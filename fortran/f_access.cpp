@@ -60,6 +60,42 @@ Status check_pointer(const LocalBlock& block, const Descriptor& pointer) {
   return {};
 }
 
+/// The first dimension along which neighbours lie farther apart than without gaps; -1 if there is
+/// none. Extents of 1 make no exception: a program that forgets `strided` fails with any shape.
+int first_gap(const LocalBlock& block, bool with_ghosts) {
+  const std::int64_t* const lo = with_ghosts ? block.ghost_lo : block.lo;
+  const std::int64_t* const hi = with_ghosts ? block.ghost_hi : block.hi;
+  std::int64_t dense = 1;
+  for (int dim = 0; block.data != nullptr && dim < block.ndims; ++dim) {
+    if (block.strides[dim] != dense) {
+      return dim;
+    }
+    dense *= hi[dim] - lo[dim] + 1;
+  }
+  return -1;
+}
+
+/// Compilers ignore the strides of a CONTIGUOUS pointer, and its descriptor doesn't show the
+/// attribute. So a program gets a block with gaps only if it asks for one. Errors:
+/// invalid_argument.
+Status check_gaps(const LocalBlock& block, bool with_ghosts, bool is_strided,
+                  const std::string& name) {
+  const int dim = is_strided ? -1 : first_gap(block, with_ghosts);
+  if (dim < 0) {
+    return {};
+  }
+  const bool ghosts_would_do = !with_ghosts && first_gap(block, true) < 0;
+  return Status::error(
+             Code::invalid_argument,
+             fmt::format("{}: the block has gaps in memory: neighbours along dimension {} lie {} "
+                         "elements apart, which a CONTIGUOUS pointer would not respect",
+                         name, dim + 1, block.strides[dim]))
+      .hint(fmt::format("{}give strided=.true., and declare the pointer without CONTIGUOUS",
+                        ghosts_would_do ? "give ghosts=.true. for the block with its ghost cells, "
+                                          "which has no gaps; or "
+                                        : ""));
+}
+
 /// Where the element at a block's lower bounds lies; null where there is none.
 std::byte* first_of(const LocalBlock& block, bool with_ghosts, std::int64_t bytes) {
   auto* first = static_cast<std::byte*>(block.data);
@@ -114,11 +150,13 @@ int tessera_f_access_begin(Cell** place, const Cell* array_cell, int64_t number,
       });
 }
 
-int tessera_f_access_pointer(const Cell* cell, LocalBlock* block, int with_ghosts,
+int tessera_f_access_pointer(const Cell* cell, LocalBlock* block, int with_ghosts, int is_strided,
                              Descriptor* pointer) {
   return capi::call("tessera_block%pointer", [&]() -> Status {
-    TESSERA_RETURN_IF_ERROR(open<tessera_access>(cell).status());
+    TESSERA_ASSIGN_OR_RETURN(const tessera_access* const access, open<tessera_access>(cell));
     TESSERA_RETURN_IF_ERROR(check_pointer(*block, *pointer));
+    TESSERA_RETURN_IF_ERROR(
+        check_gaps(*block, with_ghosts != 0, is_strided != 0, capi::shell_of(access)->name));
     point(*block, with_ghosts != 0, *pointer);
     return {};
   });
@@ -126,9 +164,11 @@ int tessera_f_access_pointer(const Cell* cell, LocalBlock* block, int with_ghost
 
 /// Null where this rank has nothing.
 int tessera_f_access_address(const Cell* cell, const LocalBlock* block, int with_ghosts,
-                             void** first) {
+                             int is_strided, void** first) {
   return capi::call("tessera_block%address", [&]() -> Status {
-    TESSERA_RETURN_IF_ERROR(open<tessera_access>(cell).status());
+    TESSERA_ASSIGN_OR_RETURN(const tessera_access* const access, open<tessera_access>(cell));
+    TESSERA_RETURN_IF_ERROR(
+        check_gaps(*block, with_ghosts != 0, is_strided != 0, capi::shell_of(access)->name));
     TESSERA_ASSIGN_OR_RETURN(const auto kind, capi::element_kind(block->type));
     *first = first_of(*block, with_ghosts != 0, static_cast<std::int64_t>(kind.bytes));
     return {};

@@ -3,11 +3,15 @@
 ! What of an array lies in this process's own memory, and ghost cells; see tessera.f90.
 !
 !     type(tessera_block) :: block
-!     real(real64), pointer, contiguous :: x(:, :)
+!     real(real64), pointer :: x(:, :)
 !     call block%begin(a)
 !     call block%pointer(x)            ! x(lo(1):hi(1), lo(2):hi(2)), the indices of the array
 !     x = 2 * x
 !     call block%end()
+!
+! Compilers accept an x with the attribute CONTIGUOUS here, ignore its strides later, and don't show
+! the attribute to the library. So a block with gaps in memory, such as one between ghost cells, is
+! an error unless the program asks for it: call block%pointer(x, strided=.true.).
 module tessera_blocks
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64
@@ -77,84 +81,84 @@ module tessera_blocks
       type(c_block), intent(inout) :: memory
       integer(c_int) :: code
     end function f_access_begin
-    function f_point_int8(access, memory, ghosts, p) &
+    function f_point_int8(access, memory, ghosts, strided, p) &
         bind(c, name="tessera_f_access_pointer") result(code)
       import
       type(c_ptr), value :: access
       type(c_block), intent(inout) :: memory
-      integer(c_int), value :: ghosts
+      integer(c_int), value :: ghosts, strided
       integer(c_int8_t), pointer, intent(inout) :: p(..)
       integer(c_int) :: code
     end function f_point_int8
-    function f_point_int16(access, memory, ghosts, p) &
+    function f_point_int16(access, memory, ghosts, strided, p) &
         bind(c, name="tessera_f_access_pointer") result(code)
       import
       type(c_ptr), value :: access
       type(c_block), intent(inout) :: memory
-      integer(c_int), value :: ghosts
+      integer(c_int), value :: ghosts, strided
       integer(c_int16_t), pointer, intent(inout) :: p(..)
       integer(c_int) :: code
     end function f_point_int16
-    function f_point_int32(access, memory, ghosts, p) &
+    function f_point_int32(access, memory, ghosts, strided, p) &
         bind(c, name="tessera_f_access_pointer") result(code)
       import
       type(c_ptr), value :: access
       type(c_block), intent(inout) :: memory
-      integer(c_int), value :: ghosts
+      integer(c_int), value :: ghosts, strided
       integer(c_int32_t), pointer, intent(inout) :: p(..)
       integer(c_int) :: code
     end function f_point_int32
-    function f_point_int64(access, memory, ghosts, p) &
+    function f_point_int64(access, memory, ghosts, strided, p) &
         bind(c, name="tessera_f_access_pointer") result(code)
       import
       type(c_ptr), value :: access
       type(c_block), intent(inout) :: memory
-      integer(c_int), value :: ghosts
+      integer(c_int), value :: ghosts, strided
       integer(c_int64_t), pointer, intent(inout) :: p(..)
       integer(c_int) :: code
     end function f_point_int64
-    function f_point_real32(access, memory, ghosts, p) &
+    function f_point_real32(access, memory, ghosts, strided, p) &
         bind(c, name="tessera_f_access_pointer") result(code)
       import
       type(c_ptr), value :: access
       type(c_block), intent(inout) :: memory
-      integer(c_int), value :: ghosts
+      integer(c_int), value :: ghosts, strided
       real(c_float), pointer, intent(inout) :: p(..)
       integer(c_int) :: code
     end function f_point_real32
-    function f_point_real64(access, memory, ghosts, p) &
+    function f_point_real64(access, memory, ghosts, strided, p) &
         bind(c, name="tessera_f_access_pointer") result(code)
       import
       type(c_ptr), value :: access
       type(c_block), intent(inout) :: memory
-      integer(c_int), value :: ghosts
+      integer(c_int), value :: ghosts, strided
       real(c_double), pointer, intent(inout) :: p(..)
       integer(c_int) :: code
     end function f_point_real64
-    function f_point_complex32(access, memory, ghosts, p) &
+    function f_point_complex32(access, memory, ghosts, strided, p) &
         bind(c, name="tessera_f_access_pointer") result(code)
       import
       type(c_ptr), value :: access
       type(c_block), intent(inout) :: memory
-      integer(c_int), value :: ghosts
+      integer(c_int), value :: ghosts, strided
       complex(c_float_complex), pointer, intent(inout) :: p(..)
       integer(c_int) :: code
     end function f_point_complex32
-    function f_point_complex64(access, memory, ghosts, p) &
+    function f_point_complex64(access, memory, ghosts, strided, p) &
         bind(c, name="tessera_f_access_pointer") result(code)
       import
       type(c_ptr), value :: access
       type(c_block), intent(inout) :: memory
-      integer(c_int), value :: ghosts
+      integer(c_int), value :: ghosts, strided
       complex(c_double_complex), pointer, intent(inout) :: p(..)
       integer(c_int) :: code
     end function f_point_complex64
-    function f_access_address(access, memory, ghosts, first) &
+    function f_access_address(access, memory, ghosts, strided, first) &
         bind(c, name="tessera_f_access_address") result(code)
       import
       type(c_ptr), value :: access
       type(c_block), intent(in) :: memory
-      integer(c_int), value :: ghosts
+      integer(c_int), value :: ghosts, strided
       type(c_ptr), intent(inout) :: first
       integer(c_int) :: code
     end function f_access_address
@@ -260,19 +264,20 @@ contains
     strides = self%memory%strides(:self%memory%ndims)
   end function block_strides
 
-  !> Local. Where the element at lower(), or lower(ghosts=.true.), lies: for types of the program's
-  !> own, which pointer() doesn't have, by c_f_pointer where strides() are those of the shape, as
-  !> of blocks without ghost cells, and of those with them. c_null_ptr where this rank has nothing.
-  !> Of no use after end(). Errors: closed.
-  function block_address(self, ghosts, stat, errmsg) result(first)
+  !> Local. The address of the element at lower(), or lower(ghosts=.true.): for types of the
+  !> program's own, which pointer() doesn't have, by c_f_pointer. c_null_ptr if this rank has
+  !> nothing; not used after end(). Blocks with gaps in memory are refused, as by pointer():
+  !> strided=.true. gives the address of those, for a program that uses strides(). Errors:
+  !> invalid_argument (gaps), closed.
+  function block_address(self, ghosts, strided, stat, errmsg) result(first)
     class(tessera_block), intent(in) :: self
-    logical, intent(in), optional :: ghosts
+    logical, intent(in), optional :: ghosts, strided
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: first
     first = c_null_ptr
-    call finish(f_access_address(self%own%at, self%memory, merge(1_c_int, 0_c_int, &
-        with(ghosts)), first), stat, errmsg)
+    call finish(f_access_address(self%own%at, self%memory, flag(ghosts), flag(strided), first), &
+        stat, errmsg)
   end function block_address
 
   pure function with(given) result(is_so)
@@ -283,86 +288,80 @@ contains
   end function with
 
   !> Local. Makes `p`, which has the array's type and rank, point to the block, or to that with its
-  !> ghost cells; its bounds are the indices of the array. It is of no use after end(). Errors:
-  !> invalid_argument (another type or rank), closed.
-  subroutine pointer_int8(self, p, ghosts, stat, errmsg)
+  !> ghost cells; its bounds are the indices of the array. It is of no use after end(). A block with
+  !> gaps in memory, such as one between ghost cells, is refused unless strided=.true.; then `p` must
+  !> not have the attribute CONTIGUOUS. Errors: invalid_argument (another type or rank, gaps),
+  !> closed.
+  subroutine pointer_int8(self, p, ghosts, strided, stat, errmsg)
     class(tessera_block), intent(inout) :: self
     integer(c_int8_t), pointer, intent(inout) :: p(..)
-    logical, intent(in), optional :: ghosts
+    logical, intent(in), optional :: ghosts, strided
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
-        stat, errmsg)
+    call finish(point(self%own%at, self%memory, flag(ghosts), flag(strided), p), stat, errmsg)
   end subroutine pointer_int8
 
-  subroutine pointer_int16(self, p, ghosts, stat, errmsg)
+  subroutine pointer_int16(self, p, ghosts, strided, stat, errmsg)
     class(tessera_block), intent(inout) :: self
     integer(c_int16_t), pointer, intent(inout) :: p(..)
-    logical, intent(in), optional :: ghosts
+    logical, intent(in), optional :: ghosts, strided
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
-        stat, errmsg)
+    call finish(point(self%own%at, self%memory, flag(ghosts), flag(strided), p), stat, errmsg)
   end subroutine pointer_int16
 
-  subroutine pointer_int32(self, p, ghosts, stat, errmsg)
+  subroutine pointer_int32(self, p, ghosts, strided, stat, errmsg)
     class(tessera_block), intent(inout) :: self
     integer(c_int32_t), pointer, intent(inout) :: p(..)
-    logical, intent(in), optional :: ghosts
+    logical, intent(in), optional :: ghosts, strided
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
-        stat, errmsg)
+    call finish(point(self%own%at, self%memory, flag(ghosts), flag(strided), p), stat, errmsg)
   end subroutine pointer_int32
 
-  subroutine pointer_int64(self, p, ghosts, stat, errmsg)
+  subroutine pointer_int64(self, p, ghosts, strided, stat, errmsg)
     class(tessera_block), intent(inout) :: self
     integer(c_int64_t), pointer, intent(inout) :: p(..)
-    logical, intent(in), optional :: ghosts
+    logical, intent(in), optional :: ghosts, strided
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
-        stat, errmsg)
+    call finish(point(self%own%at, self%memory, flag(ghosts), flag(strided), p), stat, errmsg)
   end subroutine pointer_int64
 
-  subroutine pointer_real32(self, p, ghosts, stat, errmsg)
+  subroutine pointer_real32(self, p, ghosts, strided, stat, errmsg)
     class(tessera_block), intent(inout) :: self
     real(c_float), pointer, intent(inout) :: p(..)
-    logical, intent(in), optional :: ghosts
+    logical, intent(in), optional :: ghosts, strided
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
-        stat, errmsg)
+    call finish(point(self%own%at, self%memory, flag(ghosts), flag(strided), p), stat, errmsg)
   end subroutine pointer_real32
 
-  subroutine pointer_real64(self, p, ghosts, stat, errmsg)
+  subroutine pointer_real64(self, p, ghosts, strided, stat, errmsg)
     class(tessera_block), intent(inout) :: self
     real(c_double), pointer, intent(inout) :: p(..)
-    logical, intent(in), optional :: ghosts
+    logical, intent(in), optional :: ghosts, strided
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
-        stat, errmsg)
+    call finish(point(self%own%at, self%memory, flag(ghosts), flag(strided), p), stat, errmsg)
   end subroutine pointer_real64
 
-  subroutine pointer_complex32(self, p, ghosts, stat, errmsg)
+  subroutine pointer_complex32(self, p, ghosts, strided, stat, errmsg)
     class(tessera_block), intent(inout) :: self
     complex(c_float_complex), pointer, intent(inout) :: p(..)
-    logical, intent(in), optional :: ghosts
+    logical, intent(in), optional :: ghosts, strided
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
-        stat, errmsg)
+    call finish(point(self%own%at, self%memory, flag(ghosts), flag(strided), p), stat, errmsg)
   end subroutine pointer_complex32
 
-  subroutine pointer_complex64(self, p, ghosts, stat, errmsg)
+  subroutine pointer_complex64(self, p, ghosts, strided, stat, errmsg)
     class(tessera_block), intent(inout) :: self
     complex(c_double_complex), pointer, intent(inout) :: p(..)
-    logical, intent(in), optional :: ghosts
+    logical, intent(in), optional :: ghosts, strided
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(point(self%own%at, self%memory, merge(1_c_int, 0_c_int, with(ghosts)), p), &
-        stat, errmsg)
+    call finish(point(self%own%at, self%memory, flag(ghosts), flag(strided), p), stat, errmsg)
   end subroutine pointer_complex64
 
   !> Collective. Plans the exchange of the ghost cells of `array`, which outlives it. The array

@@ -29,6 +29,8 @@ contains
     call run_case("access.types", types, .true.)
     call run_case("access.structures", structures, .true.)
     call run_case("access.ranks", ranks, .true.)
+    call run_case("access.gaps", gaps, .true.)
+    call run_case("access.gaps_of_others", gaps_of_others, .true.)
     call run_case("access.several_blocks", several_blocks, .true.)
     call run_case("access.errors", access_errors, .true.)
     call run_case("access.copies", copies, .true.)
@@ -196,7 +198,7 @@ contains
           own(i - lo(1) + 1, j - lo(2) + 1) = cell(i + 0.5_real64, int(j))
         end do
       end do
-      first = block%address()
+      first = block%address(strided=.true.)
       call c_f_pointer(first, own, [1, 1])
       lo = block%lower()
       call check(own(1, 1)%x == lo(1) + 0.5_real64 .and. own(1, 1)%number == lo(2), "without them")
@@ -221,7 +223,7 @@ contains
     integer :: i, j, k, all_of_it(3, 4, 5)
     call a%create(job, tessera_int32, [3, 4, 5], team=team, ghosts=[1, 0, 2])
     call block%begin(a)
-    call block%pointer(x)
+    call block%pointer(x, strided=.true.)
     do k = lbound(x, 3), ubound(x, 3)
       do j = lbound(x, 2), ubound(x, 2)
         do i = lbound(x, 1), ubound(x, 1)
@@ -249,6 +251,87 @@ contains
     call check(all(y == 5), "eight dimensions")
     call block%end()
   end subroutine ranks
+
+  !> A CONTIGUOUS pointer to a block between ghost cells would show other elements: of the wrong
+  !> declaration, which compilers accept, comes an error. The right ones show what the array has.
+  subroutine gaps()
+    type(tessera_array) :: a
+    type(tessera_block) :: block
+    real(real64), pointer, contiguous :: wrong(:, :), wide(:, :)
+    real(real64), pointer :: x(:, :)
+    type(c_ptr) :: first
+    integer :: i, j
+    nullify (wrong)
+    call a%create(job, tessera_real64, [9, 7], name="u", team=team, ghosts=[1, 1])
+    if (member == 0) then
+      call a%put([1, 1], [9, 7], reshape([((rule(i, j), i = 1, 9), j = 1, 7)], [9, 7]))
+    end if
+    call a%sync()
+    call block%begin(a)
+    if (.not. block%is_empty()) then
+      call block%pointer(wrong, stat=code, errmsg=message)
+      call check_error(tessera_invalid_argument, "local access to array 'u': the block has &
+          &gaps in memory: neighbours along dimension 2 lie")
+      call check_has(message, "give ghosts=.true. for the block with its ghost cells, which has no gaps; or &
+          &give strided=.true., and declare the pointer without CONTIGUOUS")
+      call check(.not. associated(wrong), "it is left alone")
+      first = block%address(stat=code, errmsg=message)
+      call check_error(tessera_invalid_argument, "the block has gaps in memory")
+      call block%pointer(x, strided=.true.)
+      call compare(shape(x), lbound(x), x)
+      call block%pointer(wide, ghosts=.true.)
+      call compare(shape(x), lbound(x), wide(lbound(x, 1):ubound(x, 1), lbound(x, 2):ubound(x, 2)))
+      call check(is_contiguous(wide), "the memory of the block and its ghost cells")
+    end if
+    call block%end()
+  contains
+    subroutine compare(extents, lo, values)
+      integer, intent(in) :: extents(2), lo(2)
+      real(real64), intent(in) :: values(extents(1), extents(2))
+      integer :: i, j
+      do j = 1, extents(2)
+        do i = 1, extents(1)
+          call check(values(i, j) == rule(i + lo(1) - 1, j + lo(2) - 1), "an element of the block")
+        end do
+      end do
+    end subroutine compare
+  end subroutine gaps
+
+  !> Ghost cells of the last dimension alone make no gaps. A ScaLAPACK matrix has some between its
+  !> blocks, and the other order between all elements.
+  subroutine gaps_of_others()
+    type(tessera_array) :: a, b, c
+    type(tessera_distribution) :: d
+    type(tessera_block) :: block
+    real(real64), pointer :: x(:, :)
+    nullify (x)
+    call a%create(job, tessera_real64, [9, 7], team=team, ghosts=[0, 1])
+    call block%begin(a)
+    call block%pointer(x)
+    call check(is_contiguous(x), "columns between columns")
+    call block%end()
+    call d%create_scalapack(job, members, [16, 16], block=[2, 2], grid=[1, members])
+    call b%create_distributed(job, tessera_real64, d, name="b", team=team)
+    call block%begin(b)
+    if (.not. block%is_empty()) then
+      call block%pointer(x, stat=code, errmsg=message)
+      call check_error(tessera_invalid_argument, "array 'b': the block has gaps in memory: &
+          &neighbours along dimension 2 lie 16 elements apart")
+      call check_has(message, "hint: give strided=.true., and declare the pointer without CONTIGUOUS")
+      call block%pointer(x, strided=.true.)
+      call check(all(shape(x) == 2), "a block")
+    end if
+    call block%end()
+    call c%create(job, tessera_real64, [9, 7], name="c", team=team, order=tessera_row_major)
+    call block%begin(c)
+    if (.not. block%is_empty()) then
+      call block%pointer(x, stat=code, errmsg=message)
+      call check_error(tessera_invalid_argument, "array 'c': the block has gaps in memory: &
+          &neighbours along dimension 1 lie")
+      call block%pointer(x, strided=.true.)
+    end if
+    call block%end()
+  end subroutine gaps_of_others
 
   subroutine several_blocks()
     type(tessera_distribution) :: d
@@ -355,7 +438,7 @@ contains
     call block%begin(a)
     call block%pointer(x, ghosts=.true.)
     x = -5
-    call block%pointer(x)
+    call block%pointer(x, strided=.true.)
     x = 1
     call block%end()
     call a%sync()

@@ -55,7 +55,7 @@ contains
     call old%begin(from)
     call new%begin(to)
     call old%pointer(now, ghosts=.true.)
-    call new%pointer(next)
+    call new%pointer(next, ghosts=.true.)
     associate (lo => old%lower(), hi => old%upper())
       call exchange%start()
       call relax(now, next, lo + 1, hi - 1)

@@ -50,7 +50,7 @@ contains
     call from%begin(field)
     call to%begin(smoothed)
     call from%pointer(u, ghosts=.true.)
-    call to%pointer(v)
+    call to%pointer(v, strided=.true.)  ! between its ghost cells
     do j = lbound(v, 2), ubound(v, 2)
       do i = lbound(v, 1), ubound(v, 1)
         v(i, j) = sum(u(i - 1:i + 1, j - 1:j + 1)) / 9
@@ -65,7 +65,7 @@ contains
     real(real64), pointer :: v(:, :)
     real(real64) :: most
     call block%begin(smoothed)
-    call block%pointer(v)
+    call block%pointer(v, strided=.true.)
     most = maxval(v)  ! as of any array
     call block%end()
   end function own_maximum

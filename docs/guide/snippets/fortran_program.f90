@@ -64,13 +64,14 @@ contains
     integer :: lo(2), hi(2)
     ! [ghosts]
     type(tessera_block) :: block
-    real(real64), pointer :: x(:, :), wide(:, :)
+    real(real64), pointer, contiguous :: wide(:, :)
+    real(real64), pointer :: x(:, :)  ! not contiguous
 
     call u%create(job, tessera_real64, [1000, 1000], ghosts=[1, 1], name="u")
     call u%own_box(lo, hi)
     call block%begin(u)
-    call block%pointer(x)                    ! x(lo(1):hi(1), lo(2):hi(2))
     call block%pointer(wide, ghosts=.true.)  ! wide(lo(1)-1:hi(1)+1, lo(2)-1:hi(2)+1)
+    call block%pointer(x, strided=.true.)    ! x(lo(1):hi(1), lo(2):hi(2))
     ! [/ghosts]
     call expect(all(lbound(x) == lo) .and. all(ubound(x) == hi), "what this rank owns")
     call expect(all(lbound(wide) == lo - 1) .and. all(ubound(wide) == hi + 1), "and around it")
