@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -57,42 +56,12 @@ tessera_local_block local_block(const ArrayBase& array, const Patch& patch, std:
   return block;
 }
 
-/// A handle for `right` in the shell of an access that was ended, or in a new one.
-tessera_access* make_access(tessera_job* job, std::unique_ptr<rma::LocalAccess> right,
-                            const std::string& name) {
-  tessera_access* shell = nullptr;
-  {
-    const std::lock_guard guard(job->mutex);
-    if (!job->ended.empty()) {
-      shell = job->ended.back();
-      job->ended.pop_back();
-    }
-  }
-  if (shell == nullptr) {
-    return make_handle<tessera_access>(job, std::move(right), name);
-  }
-  ++shell->use;
-  shell->name = name;
-  shell->contents = std::move(right);
-  return reinterpret_cast<tessera_access*>(reinterpret_cast<std::byte*>(shell) + shell->use);
-}
-
-Status end_access(tessera_access** access) {
-  tessera_access* const shell = access == nullptr ? nullptr : shell_of(*access);
-  Status status = free_handle(access, [](rma::LocalAccess& right) { return right.end(); });
-  if (shell != nullptr && *access == nullptr && shell->use + 1 < shell_bytes) {
-    const std::lock_guard guard(shell->job->mutex);
-    shell->job->ended.push_back(shell);
-  }
-  return status;
-}
-
 Status begin_access(const tessera_array* handle, std::int64_t number, tessera_local_block* block,
                     tessera_access** access) {
   TESSERA_RETURN_IF_ERROR(required(block, "block"));
   TESSERA_RETURN_IF_ERROR(required(access, "access"));
-  TESSERA_RETURN_IF_ERROR(check_running(*handle->job));
-  ArrayBase& array = *handle->contents->array;
+  TESSERA_RETURN_IF_ERROR(check_running(*job_of(handle)));
+  ArrayBase& array = array_of(handle);
   TESSERA_RETURN_IF_ERROR(array.check_local_access());
   const Distribution& distribution = array.distribution();
   const rma::TeamRank own = array.team().rank();
@@ -107,7 +76,8 @@ Status begin_access(const tessera_array* handle, std::int64_t number, tessera_lo
     found = local_block(array, distribution.block(own, number), right.data());
   }
   auto contents = std::make_unique<rma::LocalAccess>(std::move(right));
-  *access = make_access(handle->job, std::move(contents), "local access to " + handle->name);
+  *access = make_handle<tessera_access>(job_of(handle), std::move(contents),
+                                        "local access to " + name_of(handle));
   *block = found;
   return {};
 }
@@ -128,13 +98,14 @@ Result<HaloOptions> convert(const tessera_halo_options* given, int ndims) {
 
 Status create_halo(const tessera_array* handle, const tessera_halo_options* given,
                    tessera_halo** halo) {
-  const std::shared_ptr<ArrayBase>& array = handle->contents->array;
+  const std::shared_ptr<ArrayBase>& array = contents_of(handle).array;
   const auto options = convert(given, array->ndims());
   TESSERA_RETURN_IF_ERROR(
       tell(array->team(), options.ok() ? required(halo, "halo") : options.status()));
   TESSERA_ASSIGN_OR_RETURN(Halo made, Halo::create(*array, *options));
   auto contents = std::make_unique<HaloContents>(HaloContents{array, std::move(made)});
-  *halo = make_handle<tessera_halo>(handle->job, std::move(contents), "halo of " + handle->name);
+  *halo =
+      make_handle<tessera_halo>(job_of(handle), std::move(contents), "halo of " + name_of(handle));
   return {};
 }
 
@@ -188,7 +159,9 @@ int tessera_access_begin(const tessera_array* array, int64_t number, tessera_loc
 }
 
 int tessera_access_end(tessera_access** access) {
-  return call(__func__, [&] { return end_access(access); });
+  return call(__func__, [&] {
+    return free_handle(access, [](rma::LocalAccess& right) { return right.end(); });
+  });
 }
 
 int tessera_halo_create(const tessera_array* array, const tessera_halo_options* options,

@@ -69,9 +69,9 @@ const char* name_or_unnamed(const char* name) noexcept {
 Status free_array(tessera_array** array) {
   if (array != nullptr && *array != nullptr) {
     TESSERA_RETURN_IF_ERROR(check(*array));
-    if ((*array)->contents->is_node_copy) {
+    if (contents_of(*array).is_node_copy) {
       return Status::error(Code::invalid_argument,
-                           (*array)->name + " is this node's copy of a mirrored array")
+                           name_of(*array) + " is this node's copy of a mirrored array")
           .hint("it is freed by tessera_mirrored_free");
     }
   }
@@ -126,7 +126,7 @@ int tessera_array_overlay(const tessera_array* base, tessera_type type,
     const auto element = element_kind(type);
     TESSERA_RETURN_IF_ERROR(
         tell(lender.team(), element.ok() ? required(array, "array") : element.status()));
-    return give_array(base->job,
+    return give_array(job_of(base),
                       ArrayBase::overlay(lender, *parts, *element, name_or_unnamed(name)), array);
   });
 }
@@ -134,7 +134,7 @@ int tessera_array_overlay(const tessera_array* base, tessera_type type,
 int tessera_array_duplicate(const tessera_array* array, const char* name, tessera_array** copy) {
   return call_on(__func__, array, [&](const ArrayBase& original) -> Status {
     TESSERA_RETURN_IF_ERROR(tell(original.team(), required(copy, "copy")));
-    return give_array(array->job, original.duplicate(name_or_unnamed(name)), copy);
+    return give_array(job_of(array), original.duplicate(name_or_unnamed(name)), copy);
   });
 }
 
@@ -182,7 +182,7 @@ int tessera_array_name(const tessera_array* array, char* text, int64_t capacity,
 int tessera_array_distribution(const tessera_array* array, tessera_distribution** distribution) {
   return call_on(__func__, array, [&](const ArrayBase& asked) -> Status {
     TESSERA_RETURN_IF_ERROR(required(distribution, "distribution"));
-    *distribution = make_handle<tessera_distribution>(array->job, asked.distribution());
+    *distribution = make_handle<tessera_distribution>(job_of(array), asked.distribution());
     return {};
   });
 }
@@ -190,7 +190,7 @@ int tessera_array_distribution(const tessera_array* array, tessera_distribution*
 int tessera_array_team(const tessera_array* array, tessera_team** team) {
   return call_on(__func__, array, [&](const ArrayBase& asked) -> Status {
     TESSERA_RETURN_IF_ERROR(required(team, "team"));
-    *team = make_handle<tessera_team>(array->job, asked.team());
+    *team = make_handle<tessera_team>(job_of(array), asked.team());
     return {};
   });
 }

@@ -26,16 +26,15 @@ struct FileContents {
   rma::Team team;
   arrays::Checkpoint file;
 };
-
-}  // namespace tessera::capi
-
-struct tessera_checkpoint_writer
-    : tessera::capi::Shell<tessera::capi::Mark::checkpoint_writer, tessera::capi::WriterContents> {
+template <>
+struct ShellOf<tessera_checkpoint_writer> {
+  using Type = Shell<Mark::checkpoint_writer, WriterContents>;
 };
-struct tessera_checkpoint
-    : tessera::capi::Shell<tessera::capi::Mark::checkpoint, tessera::capi::FileContents> {};
+template <>
+struct ShellOf<tessera_checkpoint> {
+  using Type = Shell<Mark::checkpoint, FileContents>;
+};
 
-namespace tessera::capi {
 namespace {
 
 using arrays::AttributeValue;
@@ -152,7 +151,7 @@ Status give_name(const std::vector<std::string>& names, std::int64_t number, std
 
 Status read(const tessera_checkpoint* handle, const char* name,
             const tessera_distribution* distribution, tessera_array** result) {
-  FileContents& contents = *handle->contents;
+  FileContents& contents = contents_of(handle);
   TESSERA_RETURN_IF_ERROR(check_named(contents.team, name, "array's name", result));
   const arrays::Distribution* chosen = nullptr;
   if (distribution != nullptr) {
@@ -164,7 +163,7 @@ Status read(const tessera_checkpoint* handle, const char* name,
   TESSERA_RETURN_IF_ERROR(tell(contents.team, stored.status()));
   const ElementKind kind = kind_of(*stored);
   return give_array(
-      handle->job,
+      job_of(handle),
       chosen == nullptr ? contents.file.read(name, kind) : contents.file.read(name, *chosen, kind),
       result);
 }
@@ -284,7 +283,7 @@ int tessera_checkpoint_distribution(const tessera_checkpoint* file, const char* 
     TESSERA_RETURN_IF_ERROR(required(distribution, "distribution"));
     TESSERA_ASSIGN_OR_RETURN(const StoredArrayInfo stored, info_of(contents, name));
     *distribution = stored.distribution
-                        ? make_handle<tessera_distribution>(file->job, *stored.distribution)
+                        ? make_handle<tessera_distribution>(job_of(file), *stored.distribution)
                         : nullptr;
     return {};
   });

@@ -53,8 +53,11 @@ Status free_job(tessera_job** job) {
   Status status = running->stop();
   const std::unique_ptr<tessera_job> handle(std::exchange(*job, nullptr));
   // What was made last may refer to what was made before.
-  while (!handle->shells.empty()) {
-    handle->shells.pop_back();
+  auto& shells = handle->shells;
+  std::sort(shells.begin(), shells.end(),
+            [](const auto& a, const auto& b) { return a->number < b->number; });
+  while (!shells.empty()) {
+    shells.pop_back();
   }
   return status;
 }

@@ -131,7 +131,7 @@ int tessera_array_transpose(const tessera_array* from, const tessera_product_opt
 
 int tessera_team_check_scalapack(const tessera_team* team) {
   return call_on(__func__, team, [&](const rma::Team& asked) {
-    return linalg::check_scalapack(*team->job->contents, asked);
+    return linalg::check_scalapack(*job_of(team)->contents, asked);
   });
 }
 

@@ -34,7 +34,7 @@ int tessera_locks_create(const tessera_team* team, int64_t count, tessera_locks*
   return call_on(__func__, team, [&](rma::Team& members) -> Status {
     TESSERA_RETURN_IF_ERROR(tell(members, required(locks, "locks")));
     TESSERA_ASSIGN_OR_RETURN(LockSet made, LockSet::create(members, count));
-    *locks = make_handle<tessera_locks>(team->job, {members, std::move(made)});
+    *locks = make_handle<tessera_locks>(job_of(team), {members, std::move(made)});
     return {};
   });
 }
@@ -76,8 +76,8 @@ int tessera_counter_create(const tessera_team* team, int64_t owner, tessera_coun
   return call_on(__func__, team, [&](rma::Team& members) -> Status {
     const auto of = team_rank(owner, members.size());
     TESSERA_RETURN_IF_ERROR(tell(members, of.ok() ? required(counter, "counter") : of.status()));
-    TESSERA_ASSIGN_OR_RETURN(Counter made, Counter::create(*team->job->contents, members, *of));
-    *counter = make_handle<tessera_counter>(team->job, std::move(made));
+    TESSERA_ASSIGN_OR_RETURN(Counter made, Counter::create(*job_of(team)->contents, members, *of));
+    *counter = make_handle<tessera_counter>(job_of(team), std::move(made));
     return {};
   });
 }

@@ -69,7 +69,7 @@ Status create(const Asked& asked, std::int64_t ndims, const std::int64_t* extent
 /// Lets `act`, which takes a Mirrored<T>& and returns a Status, work with what a handle stands for.
 template <class Act>
 Status with(const MirroredContents& contents, const Act& act) {
-  const auto type = *contents.here->contents->array->element().type;
+  const auto type = *array_of(contents.here).element().type;
   return rma::dispatch(type, [&]<class T>(rma::Tag<T>) -> Status {
     return act(*static_cast<Mirrored<T>*>(contents.mirrored.get()));
   });
@@ -77,7 +77,7 @@ Status with(const MirroredContents& contents, const Act& act) {
 
 Status free_copies(const MirroredContents& contents) {
   Status status = with(contents, [](auto& mirrored) { return mirrored.free(); });
-  contents.here->contents.reset();
+  end_handle(contents.here);
   return status;
 }
 

@@ -155,7 +155,7 @@ Status make_from_dense(const tessera_array* handle, double threshold,
   TESSERA_RETURN_IF_ERROR(tell(dense->team(), std::move(mine)));
   return with_sparse_type(c_type(dense->element()), [&]<class T>(Tag<T>) {
     return give_sparse(
-        handle->job,
+        job_of(handle),
         linalg::from_dense(static_cast<arrays::Array<T>&>(*dense), *options, threshold), result);
   });
 }
@@ -172,7 +172,7 @@ int make_like(const char* function, const tessera_sparse* handle,
     const auto options = convert(given);
     TESSERA_RETURN_IF_ERROR(
         tell(matrix.team(), options.ok() ? required(result, "matrix") : options.status()));
-    return give_sparse(handle->job, act(matrix, *options), result);
+    return give_sparse(job_of(handle), act(matrix, *options), result);
   });
 }
 
@@ -236,8 +236,8 @@ int tessera_sparse_builder_added(const tessera_sparse_builder* builder, int64_t*
 
 int tessera_sparse_builder_assemble(tessera_sparse_builder* builder, tessera_sparse** matrix) {
   return on_builder(__func__, builder, [&](auto& entries) -> Status {
-    TESSERA_RETURN_IF_ERROR(tell(builder->contents->team, required(matrix, "matrix")));
-    return give_sparse(builder->job, entries.assemble(), matrix);
+    TESSERA_RETURN_IF_ERROR(tell(contents_of(builder).team, required(matrix, "matrix")));
+    return give_sparse(job_of(builder), entries.assemble(), matrix);
   });
 }
 
@@ -288,7 +288,7 @@ int tessera_sparse_count_sketch(const tessera_sparse* matrix, int64_t buckets, u
 int tessera_sparse_multiply(const tessera_sparse* a, const tessera_sparse* b, const char* name,
                             tessera_sparse** product) {
   return on_sparse(__func__, a,
-                   [&](auto& left) { return multiply(a->job, left, b, name, product); });
+                   [&](auto& left) { return multiply(job_of(a), left, b, name, product); });
 }
 
 int tessera_sparse_free(tessera_sparse** matrix) {

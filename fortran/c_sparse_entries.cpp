@@ -74,7 +74,7 @@ Status begin_rows(tessera_job* job, SparseMatrix<T>& matrix, tessera_sparse_bloc
   *block = {own.first_row(),  own.rows(),           own.entries(),
             own.row_starts(), own.columns().data(), own.values().data()};
   *rows = make_handle<tessera_sparse_rows>(
-      job, std::make_unique<tessera_sparse_rows::Contents>(std::move(own)),
+      job, std::make_unique<ShellType<tessera_sparse_rows>::Contents>(std::move(own)),
       "access to rows of sparse matrix '" + matrix.name() + "'");
   return {};
 }
@@ -152,7 +152,7 @@ int tessera_sparse_name(const tessera_sparse* matrix, char* text, int64_t capaci
 int tessera_sparse_team(const tessera_sparse* matrix, tessera_team** team) {
   return on_sparse(__func__, matrix, [&](const auto& asked) -> Status {
     TESSERA_RETURN_IF_ERROR(required(team, "team"));
-    *team = make_handle<tessera_team>(matrix->job, asked.team());
+    *team = make_handle<tessera_team>(job_of(matrix), asked.team());
     return {};
   });
 }
@@ -161,7 +161,7 @@ int tessera_sparse_row_distribution(const tessera_sparse* matrix,
                                     tessera_distribution** distribution) {
   return on_sparse(__func__, matrix, [&](const auto& asked) -> Status {
     TESSERA_RETURN_IF_ERROR(required(distribution, "distribution"));
-    *distribution = make_handle<tessera_distribution>(matrix->job, asked.row_distribution());
+    *distribution = make_handle<tessera_distribution>(job_of(matrix), asked.row_distribution());
     return {};
   });
 }
@@ -170,7 +170,7 @@ int tessera_sparse_column_distribution(const tessera_sparse* matrix,
                                        tessera_distribution** distribution) {
   return on_sparse(__func__, matrix, [&](const auto& asked) -> Status {
     TESSERA_RETURN_IF_ERROR(required(distribution, "distribution"));
-    *distribution = make_handle<tessera_distribution>(matrix->job, asked.column_distribution());
+    *distribution = make_handle<tessera_distribution>(job_of(matrix), asked.column_distribution());
     return {};
   });
 }
@@ -202,7 +202,7 @@ int tessera_sparse_get(const tessera_sparse* matrix, const int64_t lo[], const i
 int tessera_sparse_rows_begin(const tessera_sparse* matrix, tessera_sparse_block* block,
                               tessera_sparse_rows** rows) {
   return on_sparse(__func__, matrix,
-                   [&](auto& asked) { return begin_rows(matrix->job, asked, block, rows); });
+                   [&](auto& asked) { return begin_rows(job_of(matrix), asked, block, rows); });
 }
 
 int tessera_sparse_rows_end(tessera_sparse_rows** rows) {

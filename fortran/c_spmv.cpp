@@ -78,7 +78,7 @@ int tessera_spmv_create(const tessera_sparse* matrix, const tessera_array* x,
                         const tessera_array* y, const tessera_spmv_options* options,
                         tessera_spmv** plan) {
   return on_sparse_with(__func__, matrix, std::array{x, y}, [&](auto& a, const auto& arrays) {
-    return create(matrix->job, a, arrays, options, plan);
+    return create(job_of(matrix), a, arrays, options, plan);
   });
 }
 

@@ -42,7 +42,7 @@ Status split(const tessera_team* parent, std::int64_t color, std::int64_t key,
   TESSERA_RETURN_IF_ERROR(tell(*all, std::move(mine)));
   TESSERA_ASSIGN_OR_RETURN(Team part, all->split(color < 0 ? -1 : static_cast<std::int32_t>(color),
                                                  static_cast<std::int32_t>(key)));
-  *team = make_handle<tessera_team>(parent->job, std::move(part));
+  *team = make_handle<tessera_team>(job_of(parent), std::move(part));
   return {};
 }
 
@@ -149,7 +149,7 @@ int tessera_team_world_rank(const tessera_team* team, int64_t member, int64_t* r
 int tessera_team_member(const tessera_team* team, int64_t rank, int64_t* member) {
   return call_on(__func__, team, [&](const Team& members) -> Status {
     TESSERA_RETURN_IF_ERROR(required(member, "result"));
-    TESSERA_ASSIGN_OR_RETURN(const auto of, world_rank(rank, team->job->contents->size()));
+    TESSERA_ASSIGN_OR_RETURN(const auto of, world_rank(rank, job_of(team)->contents->size()));
     *member = members.team_rank(of).value;
     return {};
   });

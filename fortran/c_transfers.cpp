@@ -89,7 +89,9 @@ Status run(const ArrayBase& array, const Box& box, const LocalBuffer& local,
 }
 
 Status check_transfers(const tessera_handle* handle) {
-  return handle->mark == Mark::transfers ? Status() : explain_other(Mark::transfers);
+  // A handle of another kind may have a number in its upper bits, and is no address then.
+  const bool is_address = ShellAddress::use_of(handle) < shell_bytes;
+  return is_address && handle->mark == Mark::transfers ? Status() : explain_other(Mark::transfers);
 }
 
 /// Waits for what was started where `handle` is null, else gives it to the one that is there.

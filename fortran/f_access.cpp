@@ -132,7 +132,7 @@ int tessera_f_access_begin(Cell** place, const Cell* array_cell, int64_t number,
   tessera_array* array = nullptr;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(array, open<tessera_array>(array_cell));
-    const auto& of = *array->contents->array;
+    const auto& of = capi::array_of(array);
     const std::int64_t count = of.distribution().block_count(of.team().rank());
     if (number < 1 || number > std::max<std::int64_t>(count, 1)) {
       return Status::error(Code::out_of_range,
@@ -145,7 +145,7 @@ int tessera_f_access_begin(Cell** place, const Cell* array_cell, int64_t number,
       "tessera_block%begin", place, array_cell, prepare, [&](tessera_access** access) {
         tessera_local_block found = {};
         const int code = tessera_access_begin(array, number - 1, &found, access);
-        *block = turned(found, capi::c_type(array->contents->array->element()));
+        *block = turned(found, capi::c_type(capi::array_of(array).element()));
         return code;
       });
 }
@@ -156,7 +156,7 @@ int tessera_f_access_pointer(const Cell* cell, LocalBlock* block, int with_ghost
     TESSERA_ASSIGN_OR_RETURN(const tessera_access* const access, open<tessera_access>(cell));
     TESSERA_RETURN_IF_ERROR(check_pointer(*block, *pointer));
     TESSERA_RETURN_IF_ERROR(
-        check_gaps(*block, with_ghosts != 0, is_strided != 0, capi::shell_of(access)->name));
+        check_gaps(*block, with_ghosts != 0, is_strided != 0, capi::name_of(access)));
     point(*block, with_ghosts != 0, *pointer);
     return {};
   });
@@ -168,7 +168,7 @@ int tessera_f_access_address(const Cell* cell, const LocalBlock* block, int with
   return capi::call("tessera_block%address", [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(const tessera_access* const access, open<tessera_access>(cell));
     TESSERA_RETURN_IF_ERROR(
-        check_gaps(*block, with_ghosts != 0, is_strided != 0, capi::shell_of(access)->name));
+        check_gaps(*block, with_ghosts != 0, is_strided != 0, capi::name_of(access)));
     TESSERA_ASSIGN_OR_RETURN(const auto kind, capi::element_kind(block->type));
     *first = first_of(*block, with_ghosts != 0, static_cast<std::int64_t>(kind.bytes));
     return {};
@@ -200,7 +200,7 @@ int tessera_f_halo_create(Cell** place, const Cell* array_cell, const int64_t* m
   };
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(array, open<tessera_array>(array_cell));
-    const auto& of = *array->contents->array;
+    const auto& of = capi::array_of(array);
     options.periodic = masks[0];
     options.left_out = masks[1];
     options.faces_only = faces_only;

@@ -109,7 +109,7 @@ Status begin_request(const Cell* job, const Cell* team, const char* name,
 /// What one member gives wrongly, all are told.
 Status tell(const Request& request, Status mine) {
   rma::Team team = request.options.team == nullptr ? request.job->contents->world()
-                                                   : *request.options.team->contents;
+                                                   : capi::contents_of(request.options.team);
   return capi::tell(team, std::move(mine));
 }
 
@@ -226,7 +226,7 @@ int tessera_f_array_from_handle(Cell** place, const Cell* job, tessera_array* ha
                    ? code
                    : fill_place("tessera_array%from_c_handle", place,
                                 {.kind = Mark::array, .handle = handle, .free = leave_to_owner},
-                                job->job);
+                                job);
       });
 }
 
@@ -304,7 +304,7 @@ int tessera_f_array_own_box(const Cell* cell, const int64_t* member, Descriptor*
     return code;
   }
   return capi::call("tessera_array%own_box", [&]() -> Status {
-    const auto ndims = array->contents->array->ndims();
+    const auto ndims = capi::array_of(array).ndims();
     Numbers first = reversed(Numbers(box.lo.begin(), box.lo.begin() + ndims));
     for (std::int64_t& number : first) {
       ++number;
@@ -319,7 +319,7 @@ int tessera_f_array_owner(const Cell* cell, const Descriptor* index, int64_t* ow
   Numbers at;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(array, open<tessera_array>(cell));
-    const ArrayBase& of = *array->contents->array;
+    const ArrayBase& of = capi::array_of(array);
     auto given = index_of(of, index);
     if (given.ok()) {
       at = *given;
@@ -336,7 +336,7 @@ int tessera_f_array_patches(const Cell* cell, const Descriptor* lo, const Descri
   Bounds box;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(array, open<tessera_array>(cell));
-    const ArrayBase& of = *array->contents->array;
+    const ArrayBase& of = capi::array_of(array);
     const auto given = bounds_of(of, lo, hi);
     if (given.ok()) {
       box = *given;

@@ -25,7 +25,7 @@ Status open_all(const std::array<const Cell*, count>& cells,
 
 /// Numbers of bins, from 1, as C has them.
 Result<Numbers> bins_of(const tessera_array* counts, const Descriptor* given) {
-  const std::int64_t number = counts->contents->array->extents()[0];
+  const std::int64_t number = capi::array_of(counts).extents()[0];
   TESSERA_ASSIGN_OR_RETURN(Numbers bins, integers(given, "bins"));
   for (std::int64_t& bin : bins) {
     if (bin < 1 || bin > number) {
@@ -71,8 +71,7 @@ int tessera_f_add_to_bins(const Cell* contents, const Cell* offsets, const Cell*
   const auto prepare = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(open_all<3>({contents, offsets, filled}, arrays));
     TESSERA_ASSIGN_OR_RETURN(bins, bins_of(arrays[1], given));
-    TESSERA_RETURN_IF_ERROR(
-        check_elements(arrays[0]->contents->array->element(), values, "values"));
+    TESSERA_RETURN_IF_ERROR(check_elements(capi::array_of(arrays[0]).element(), values, "values"));
     local.emplace(*values);
     if (local->count() != std::ssize(bins)) {
       return Status::error(Code::invalid_argument, fmt::format("values has {} elements for {} bins",

@@ -125,7 +125,7 @@ int create(Way way, tessera_job* job, std::int64_t nranks, const Request& reques
 Result<Distribution*> distribution_of(const Cell* cell) {
   TESSERA_ASSIGN_OR_RETURN(const tessera_distribution* const handle,
                            open<tessera_distribution>(cell));
-  return handle->contents.get();
+  return &capi::contents_of(handle);
 }
 
 }  // namespace
@@ -184,7 +184,7 @@ int tessera_f_distribution_grid(const char* name, const Cell* cell, int* deal, i
   tessera_distribution* handle = nullptr;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(handle, open<tessera_distribution>(cell));
-    *ndims = handle->contents->ndims();
+    *ndims = capi::contents_of(handle).ndims();
     return {};
   };
   const int code =
@@ -207,7 +207,7 @@ int tessera_f_distribution_coordinates(const Cell* cell, int64_t member, int64_t
     return tessera_distribution_coordinates(handle, member, coordinates);
   });
   if (code == TESSERA_OK) {
-    *ndims = handle->contents->ndims();
+    *ndims = capi::contents_of(handle).ndims();
     std::reverse(coordinates, coordinates + *ndims);
   }
   return code;
@@ -219,9 +219,9 @@ int tessera_f_distribution_locate(const Cell* cell, const Descriptor* index, int
   Numbers at;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(handle, open<tessera_distribution>(cell));
-    const auto& extents = handle->contents->extents();
+    const auto& extents = capi::contents_of(handle).extents();
     TESSERA_ASSIGN_OR_RETURN(
-        at, integers_of(index, handle->contents->ndims(), "index", "the distribution"));
+        at, integers_of(index, capi::contents_of(handle).ndims(), "index", "the distribution"));
     for (std::size_t dim = 0; dim < at.size(); ++dim) {
       const std::int64_t extent = extents[static_cast<int>(at.size() - 1 - dim)];
       if (at[dim] < 1 || at[dim] > extent) {
@@ -247,8 +247,9 @@ int tessera_f_distribution_block(const Cell* cell, int64_t member, int64_t numbe
   std::int64_t count = 0;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(handle, open<tessera_distribution>(cell));
-    TESSERA_ASSIGN_OR_RETURN(const auto of, capi::team_rank(member, handle->contents->nranks()));
-    count = handle->contents->block_count(of);
+    TESSERA_ASSIGN_OR_RETURN(const auto of,
+                             capi::team_rank(member, capi::contents_of(handle).nranks()));
+    count = capi::contents_of(handle).block_count(of);
     if (number < 1 || number > count) {
       return Status::error(Code::out_of_range,
                            fmt::format("there is no block {}: member {} has {}, counted from 1",

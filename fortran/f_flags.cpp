@@ -43,7 +43,7 @@ template <class Find>
 Status take_flag(const Cell* cell, const Descriptor* index, const Descriptor* value,
                  std::string_view verb, Flag& flag, const Find& find) {
   TESSERA_ASSIGN_OR_RETURN(flag.array, open<tessera_array>(cell));
-  const ArrayBase& array = *flag.array->contents->array;
+  const ArrayBase& array = capi::array_of(flag.array);
   const auto take = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(flag.index, index_of(array, index));
     TESSERA_ASSIGN_OR_RETURN(flag.value, value_of(value));
@@ -97,7 +97,7 @@ int tessera_f_put_with_flag(const Cell* cell, const Descriptor* lo, const Descri
   };
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(array, open<tessera_array>(cell));
-    const ArrayBase& to = *array->contents->array;
+    const ArrayBase& to = capi::array_of(array);
     TESSERA_RETURN_IF_ERROR(take(to).context("put to " + describe(to)));
     return take_flag_to_raise(flags, index, value, flag);
   };

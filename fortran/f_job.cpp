@@ -50,7 +50,7 @@ int on_dense(const char* name, const Cell* cell, Descriptor* data, bool is_of_nu
     TESSERA_ASSIGN_OR_RETURN(team, open<tessera_team>(cell));
     Status mine =
         is_of_numbers ? numbers_of(data, "the buffer").status() : check_counted(data, "the buffer");
-    TESSERA_RETURN_IF_ERROR(capi::tell(*team->contents, std::move(mine)));
+    TESSERA_RETURN_IF_ERROR(capi::tell(capi::contents_of(team), std::move(mine)));
     Dense dense(*data);
     code = act(team, dense);
     dense.give_back();
@@ -149,9 +149,9 @@ int tessera_f_team_allgather(const Cell* cell, const Descriptor* mine, Descripto
                     const int code = capi::call("tessera_team%allgather", [&]() -> Status {
                       Status wrong = check_counted(mine, "mine");
                       if (wrong.ok()) {
-                        wrong = check_gathered(*team->contents, *mine, *all);
+                        wrong = check_gathered(capi::contents_of(team), *mine, *all);
                       }
-                      return capi::tell(*team->contents, std::move(wrong));
+                      return capi::tell(capi::contents_of(team), std::move(wrong));
                     });
                     if (code != TESSERA_OK) {
                       return code;
@@ -189,7 +189,7 @@ int tessera_f_open_lock(const char* name, const Cell* cell, int64_t owner, int64
                         tessera_locks** locks) {
   return capi::call(name, [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(*locks, open<tessera_locks>(cell));
-    const capi::LocksContents& set = *(*locks)->contents;
+    const capi::LocksContents& set = capi::contents_of(*locks);
     TESSERA_ASSIGN_OR_RETURN(const auto member, capi::team_rank(owner, set.team.size()));
     const std::int64_t count = set.locks.count(member);
     if (index < 1 || index > count) {

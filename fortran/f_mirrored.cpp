@@ -17,8 +17,8 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 
-const ArrayBase& copy_here(const tessera_mirrored& mirrored) {
-  return *mirrored.contents->here->contents->array;
+const ArrayBase& copy_here(const tessera_mirrored* mirrored) {
+  return capi::array_of(capi::contents_of(mirrored).here);
 }
 
 /// The box of the copies; none where all of them is meant.
@@ -43,12 +43,12 @@ struct Move {
 };
 
 Status look(const Operand& other, const Descriptor* lo, const Descriptor* hi, Move& move) {
-  const ArrayBase& copy = copy_here(*move.mirrored);
+  const ArrayBase& copy = copy_here(move.mirrored);
   auto box = box_of(copy, lo, hi);
   TESSERA_RETURN_IF_ERROR(Status(box.status()).context("part of " + describe(copy)));
   move.box = *box;
   TESSERA_ASSIGN_OR_RETURN(move.other, open<tessera_array>(other.cell));
-  const ArrayBase& array = *move.other->contents->array;
+  const ArrayBase& array = capi::array_of(move.other);
   auto other_box = bounds_of(array, other);
   TESSERA_RETURN_IF_ERROR(Status(other_box.status()).context("part of " + describe(array)));
   move.other_box = *other_box;
@@ -71,8 +71,8 @@ int tessera_f_mirrored_here(const Cell* cell, Cell** place) {
   return run(name, prepare, [&] {
     return fill_place(
         name, place,
-        {.kind = Mark::array, .handle = mirrored->contents->here, .free = leave_to_owner},
-        cell->job);
+        {.kind = Mark::array, .handle = capi::contents_of(mirrored).here, .free = leave_to_owner},
+        cell);
   });
 }
 
@@ -82,7 +82,7 @@ int tessera_f_mirrored_move(const Cell* cell, int is_load, const Operand* other,
   Move move;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(move.mirrored, open<tessera_mirrored>(cell));
-    return capi::tell(move.mirrored->contents->team, look(*other, lo, hi, move));
+    return capi::tell(capi::contents_of(move.mirrored).team, look(*other, lo, hi, move));
   };
   return run(is_load != 0 ? "tessera_mirrored%load" : "tessera_mirrored%merge_into", prepare, [&] {
     const std::int64_t* const from = move.box ? move.box->lo.data() : nullptr;

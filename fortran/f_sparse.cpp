@@ -198,7 +198,7 @@ int tessera_f_sparse_from_dense(Cell** place, const Cell* dense_cell, double thr
   SparseChoice between;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(dense, open<tessera_array>(dense_cell));
-    return capi::tell(dense->contents->array->team(), [&]() -> Status {
+    return capi::tell(capi::array_of(dense).team(), [&]() -> Status {
       TESSERA_RETURN_IF_ERROR(take_choice(name, nullptr, TESSERA_BALANCE_ROWS, between));
       return take_choice(name, row_starts, balance, choice);
     }());
@@ -222,7 +222,7 @@ int tessera_f_sparse_transpose(Cell** place, const Cell* of_cell, const char* na
   SparseChoice choice;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(of, open<tessera_sparse>(of_cell));
-    return tell(*of, take_choice(name, row_starts, balance, choice));
+    return tell(of, take_choice(name, row_starts, balance, choice));
   };
   return make<tessera_sparse, tessera_sparse_free>(
       "tessera_sparse%transpose", place, of_cell, prepare, [&](tessera_sparse** matrix) {
@@ -244,7 +244,7 @@ int tessera_f_sparse_count_sketch(Cell** place, const Cell* of_cell, const Descr
   };
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(of, open<tessera_sparse>(of_cell));
-    return tell(*of, take());
+    return tell(of, take());
   };
   return make<tessera_sparse, tessera_sparse_free>(
       "tessera_sparse%count_sketch", place, of_cell, prepare, [&](tessera_sparse** matrix) {
@@ -287,7 +287,7 @@ int tessera_f_sparse_from_handle(Cell** place, const Cell* job, tessera_sparse* 
   };
   return run("tessera_sparse%from_c_handle", prepare, [&] {
     return fill_place("tessera_sparse%from_c_handle", place,
-                      {.kind = Mark::sparse, .handle = handle, .free = leave_to_owner}, job->job);
+                      {.kind = Mark::sparse, .handle = handle, .free = leave_to_owner}, job);
   });
 }
 

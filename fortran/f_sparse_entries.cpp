@@ -180,7 +180,7 @@ int tessera_f_sparse_shape(const Cell* cell, Descriptor* rows, Descriptor* colum
     return code;
   }
   return capi::call("tessera_sparse%shape", [&]() -> Status {
-    const SparseFacts facts = facts_of(*matrix);
+    const SparseFacts facts = facts_of(matrix);
     TESSERA_RETURN_IF_ERROR(give_integer(facts.rows, rows, "rows"));
     TESSERA_RETURN_IF_ERROR(give_integer(facts.columns, columns, "columns"));
     return give_integer(count, entries, "entries");
@@ -227,7 +227,7 @@ int tessera_f_sparse_get(const Cell* cell, const Descriptor* lo, const Descripto
   };
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(cell));
-    facts = facts_of(*matrix);
+    facts = facts_of(matrix);
     return take().context("get from " + facts.description);
   };
   const int code = run(name, prepare, [&] {
@@ -251,7 +251,7 @@ int tessera_f_sparse_rows_begin(Cell** place, const Cell* cell, LocalRows* rows)
       "tessera_sparse_rows%begin", place, cell, prepare, [&](tessera_sparse_rows** access) {
         tessera_sparse_block found = {};
         const int code = tessera_sparse_rows_begin(matrix, &found, access);
-        *rows = {found.first_row + 1, found.rows,    found.entries, facts_of(*matrix).type,
+        *rows = {found.first_row + 1, found.rows,    found.entries, facts_of(matrix).type,
                  found.row_starts,    found.columns, found.values};
         return code;
       });
@@ -300,7 +300,7 @@ int tessera_f_sparse_get_column(const Cell* cell, const Descriptor* column,
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(cell));
     TESSERA_ASSIGN_OR_RETURN(vector, open<tessera_array>(vector_cell));
-    return tell(*matrix, take(facts_of(*matrix)));
+    return tell(matrix, take(facts_of(matrix)));
   };
   return run("tessera_sparse%get_column", prepare,
              [&] { return tessera_sparse_get_column(matrix, number - 1, vector); });
@@ -347,7 +347,7 @@ int tessera_f_sparse_number(const Cell* cell, int is_shift, const Descriptor* nu
   const char* const name = is_shift != 0 ? "tessera_sparse%shift_diagonal" : "tessera_sparse%scale";
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(cell));
-    return tell(*matrix, check_kind(facts_of(*matrix).type, number, "the number"));
+    return tell(matrix, check_kind(facts_of(matrix).type, number, "the number"));
   };
   return run(name, prepare, [&] {
     return is_shift != 0 ? tessera_sparse_shift_diagonal(matrix, number->base_addr)

@@ -82,7 +82,7 @@ int tessera_f_spmv_reads(const Cell* cell, Descriptor* from_others, Descriptor* 
           TESSERA_RETURN_IF_ERROR(give_integer(of.elements_shared(), shared, "shared"));
           return give_integer(of.rows_without_others(), rows_without, "rows_without");
         },
-        *plan->contents);
+        capi::contents_of(plan));
   });
 }
 

@@ -73,7 +73,7 @@ template <class Take>
 auto prepare(const Cell* cell, Kind kind, Asked& asked, const Take& take) {
   return [cell, kind, &asked, &take]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(asked.array, open<tessera_array>(cell));
-    const ArrayBase& array = *asked.array->contents->array;
+    const ArrayBase& array = capi::array_of(asked.array);
     return explain(take(array, asked), kind, array);
   };
 }
@@ -83,7 +83,7 @@ template <class Take>
 auto look_at(const Cell* cell, const tessera_array*& handle, const Take& take) {
   return [cell, &handle, &take]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(handle, open<tessera_array>(cell));
-    const ArrayBase& array = *handle->contents->array;
+    const ArrayBase& array = capi::array_of(handle);
     return take(array).context(describe(array));
   };
 }

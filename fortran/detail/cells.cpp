@@ -10,12 +10,17 @@ using rma::Status;
 
 namespace {
 
+using capi::number_of;
+
 /// What an optional argument has that is there, but empty: one that is absent is null.
-constexpr Cell empty_variable;
+constexpr CellSlot empty_variable;
 
-}  // namespace
+/// What the variable has that freed its own thing: freeing it again does nothing.
+constexpr CellSlot freed_variable;
 
-namespace {
+Cell* address_of(const CellSlot& cell) noexcept {
+  return static_cast<Cell*>(CellAddress::pointer_to(&cell, cell.use));
+}
 
 /// What a type of the module is called, and the procedure that frees its variables.
 struct TypeName {
@@ -41,10 +46,7 @@ constexpr std::array<TypeName, 16> type_names = {{{"tessera_job", "stop"},
                                                   {"tessera_checkpoint"},
                                                   {"tessera_mirrored"}}};
 
-constexpr std::size_t number_of(Mark kind) {
-  return static_cast<std::size_t>(kind) - static_cast<std::size_t>(Mark::job);
-}
-static_assert(number_of(Mark::mirrored) + 1 == type_names.size());
+static_assert(capi::mark_count == type_names.size());
 
 const TypeName& type_name(Mark kind) {
   return type_names[number_of(kind)];
@@ -62,15 +64,15 @@ ProcedureName ProcedureName::of_free(Mark kind) {
 }
 
 Status explain_closed(const Cell* address, Mark kind) {
-  const Cell* const cell = cell_at(address);
+  const CellSlot* const cell = cell_at(address);
+  const char* const name = capi::name_of(kind);
   if (cell == nullptr || cell == &empty_variable) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("the {} of this call was not made", capi::name_of(kind)))
+                         fmt::format("the {} of this call was not made", name))
         .hint("a variable is empty until one of its create, start or begin procedures was called");
   }
-  const char* const name = capi::name_of(cell->kind);
-  if (cell->job->handle == nullptr) {
-    return Status::error(Code::closed, cell->kind == Mark::job
+  if (cell->job != nullptr && cell->job->handle == nullptr) {
+    return Status::error(Code::closed, kind == Mark::job
                                            ? std::string("the job was stopped")
                                            : fmt::format("the job of this {} was stopped", name));
   }
@@ -89,69 +91,100 @@ Status check_place(Cell* const* place) {
 
 namespace {
 
-bool can_be_used_again(const Cell& cell) {
-  return cell.kind == Mark::access && cell.handle == nullptr && cell.use + 1 < cell_bytes;
+/// Lets a cell whose handle is gone be used again. Requires: its job's lock.
+void rest(CellSlot& cell) noexcept {
+  cell.handle = nullptr;
+  if (!cell.is_resting && cell.use + 1 < CellAddress::most_uses) {
+    cell.is_resting = true;
+    cell.job->resting.push(cell);
+  }
 }
 
-/// A cell of the job's that the variable may use again; null if there is none.
-Cell* former_cell(Cell* const* place, Job& job) {
-  Cell* const own = cell_at(*place);
-  if (own != nullptr && own->owner == place && own->job == &job && can_be_used_again(*own)) {
-    return own;
+/// The job's cell in the variable, if that was stopped and can be used again; else null.
+Job* former_job(Cell* const* place) noexcept {
+  CellSlot* const cell = cell_at(*place);
+  const bool is_own = cell != nullptr && cell->kind == Mark::job && cell->owner == place &&
+                      cell->use == CellAddress::use_of(*place);
+  return is_own && cell->use + 1 < CellAddress::most_uses ? cell->job : nullptr;
+}
+
+void fill_job(Cell** place, const CellSlot& contents) {
+  Job* job = former_job(place);
+  if (job != nullptr) {
+    const std::lock_guard guard(job->mutex);
+    for (const auto& cell : job->made) {
+      rest(*cell);
+    }
+    job->handle = contents.handle;
+    job->free = contents.free;
+    ++job->use;
+  } else {
+    auto own = std::make_unique<Job>();
+    static_cast<CellSlot&>(*own) = contents;
+    own->owner = place;
+    own->job = own.get();
+    own->former = *place;
+    job = own.release();
   }
-  if (job.ended.empty()) {
-    return nullptr;
-  }
-  Cell* const other = job.ended.back();
-  job.ended.pop_back();
-  return other;
+  *place = address_of(*job);
 }
 
 }  // namespace
 
-int fill_place(const char* name, Cell** place, const Cell& contents, Cell* job) {
+int fill_place(const char* name, Cell** place, const CellSlot& contents, const Cell* from) {
   return capi::call(name, [&]() -> Status {
-    if (job == nullptr) {
-      auto own = std::make_unique<Job>();
-      static_cast<Cell&>(*own) = contents;
-      own->owner = place;
-      own->job = own.get();
-      own->former = cell_at(*place);
-      *place = own.release();
+    if (from == nullptr) {
+      fill_job(place, contents);
       return {};
     }
-    auto& all = static_cast<Job&>(*job);
-    const std::lock_guard guard(all.mutex);
-    Cell* const former = contents.kind == Mark::access ? former_cell(place, all) : nullptr;
-    if (former != nullptr) {
-      former->handle = contents.handle;
-      former->owner = place;
-      ++former->use;
-      *place = reinterpret_cast<Cell*>(reinterpret_cast<std::byte*>(former) + former->use);
-      return {};
+    Job& job = *cell_at(from)->job;
+    const std::lock_guard guard(job.mutex);
+    CellSlot* cell = job.resting.take();
+    if (cell == nullptr) {
+      job.made.push_back(std::make_unique<CellSlot>());
+      cell = job.made.back().get();
     }
-    auto made = std::make_unique<Cell>(contents);
-    made->owner = place;
-    made->job = job;
-    Cell* const cell = made.get();
-    all.made.push_back(std::move(made));
-    *place = cell;
+    const std::size_t use = cell->is_resting ? cell->use + 1 : 0;
+    *cell = contents;
+    cell->use = use;
+    cell->owner = place;
+    cell->job = &job;
+    *place = address_of(*cell);
     return {};
   });
 }
 
 namespace {
 
-/// Errors: closed where another variable's freed it before.
+/// Has the handle freed. What another language owns stays with that.
+int free_cell(CellSlot& cell) noexcept {
+  const int code = cell.free(cell.handle);
+  if (cell.handle == nullptr && cell.kind != Mark::job) {
+    const std::lock_guard guard(cell.job->mutex);
+    rest(cell);
+  }
+  return code;
+}
+
+/// Errors: closed if another variable's end or free came before.
 int free_place(Cell** place) {
-  Cell* const cell = cell_at(*place);
-  if (cell == nullptr || (!is_open(*place) && cell->owner == place)) {
+  CellSlot* const cell = cell_at(*place);
+  if (cell == nullptr || cell == &freed_variable) {
     return TESSERA_OK;
   }
-  return run(
-      ProcedureName::of_free(cell->kind).text(),
-      [&] { return is_open(*place) ? Status() : explain_closed(cell, cell->kind); },
-      [&] { return cell->free(cell->handle); });
+  const bool is_owner = cell->owner == place && cell->use == CellAddress::use_of(*place);
+  if (is_owner && !is_open(*place)) {
+    return TESSERA_OK;
+  }
+  const Mark kind = cell->kind;
+  const int code = run(
+      ProcedureName::of_free(kind).text(),
+      [&] { return is_open(*place) ? Status() : explain_closed(*place, kind); },
+      [&] { return free_cell(*cell); });
+  if (is_owner && kind != Mark::job && cell->handle == nullptr) {
+    *place = address_of(freed_variable);
+  }
+  return code;
 }
 
 }  // namespace
@@ -173,26 +206,18 @@ int tessera_f_open(const Cell* cell, int kind, const char* called, int64_t lengt
 
 /// The cell in a variable, as an optional argument: null stands for one that is absent.
 const Cell* tessera_f_given(const Cell* cell) {
-  return cell == nullptr ? &empty_variable : cell;
+  return cell == nullptr ? address_of(empty_variable) : cell;
 }
 
 int tessera_f_free(Cell** place) {
   return free_place(place);
 }
 
-/// The end of a variable's life: of the owner's only. What goes wrong has nobody to be told to.
+/// The end of a variable's life: of the owner's only. No caller is left to report an error to.
 void tessera_f_end(Cell** place) {
-  Cell* const cell = cell_at(*place);
-  if (cell != nullptr && cell->owner == place && cell->use == use_of(*place)) {
-    if (is_open(*place)) {
-      cell->free(cell->handle);
-    }
-    if (can_be_used_again(*cell)) {
-      cell->owner = nullptr;
-      auto& job = static_cast<Job&>(*cell->job);
-      const std::lock_guard guard(job.mutex);
-      job.ended.push_back(cell);
-    }
+  CellSlot* const cell = cell_at(*place);
+  if (cell != nullptr && cell->owner == place && is_open(*place)) {
+    free_cell(*cell);
   }
   *place = nullptr;
 }

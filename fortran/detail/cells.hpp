@@ -6,10 +6,10 @@
 // Fortran copies a variable's contents when it is assigned, passed out of a function or moved, and
 // compilers differ in when they finalise such copies. So a cell remembers the address of the
 // variable that it was made for, its owner: the end of that one frees what it has, and that of a
-// copy does nothing. Cells stay for as long as the process lives, since a copy may; they are of a
-// few bytes, and say `closed` once they are freed or their job is gone. Those of local accesses are
-// used again, as their handles' shells are (handles.hpp), by the same variable or once that is
-// gone: each use is another address in the cell.
+// copy does nothing. A cell whose handle was freed is used again for any later thing of the same
+// job. Each use has an address of its own (used_address.hpp), so that an older copy is recognised
+// as `closed`. Cells stay for as long as the process lives, since a copy may; a job that is started
+// again on the same variable uses those of the former one.
 //
 // Threads: as handles.
 #pragma once
@@ -33,45 +33,44 @@ using capi::Mark;
 /// What gives a handle back.
 using Free = int (*)(void*& handle);
 
-struct Job;
+/// What the address in a variable points to, with the number of its use: cell_at() gives the cell.
+struct Cell;
 
 inline constexpr std::size_t cell_bytes = 64;
+using CellAddress = capi::UsedAddress<cell_bytes>;
 
-struct alignas(cell_bytes) Cell {
+struct Job;
+
+struct alignas(cell_bytes) CellSlot {
   Mark kind = Mark::job;
-  void* handle = nullptr;  ///< null once it was freed
+  void* handle = nullptr;  ///< null after it was freed
   Free free = nullptr;
   const void* owner = nullptr;  ///< the variable that it was made for
-  Cell* job = nullptr;          ///< the job's; a job's own
+  Job* job = nullptr;           ///< that it belongs to; a job's own
   std::size_t use = 0;          ///< how often it was used before
+  CellSlot* next = nullptr;     ///< while it rests
+  bool is_resting = false;
 };
-static_assert(sizeof(Cell) == cell_bytes);
+static_assert(sizeof(CellSlot) == cell_bytes);
 
 /// A job keeps the cells of what was made with it.
-struct Job : Cell {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Cell>> made;
-  std::vector<Cell*> ended;      ///< those whose variables are gone, and that can be used again
+struct Job : CellSlot {
+  std::mutex mutex;  ///< of what follows
+  std::vector<std::unique_ptr<CellSlot>> made;
+  capi::RestingSlots<CellSlot> resting;
   const Cell* former = nullptr;  ///< of the same variable; what was made with it refers to it yet
 };
 
-inline std::size_t use_of(const Cell* address) noexcept {
-  return reinterpret_cast<std::uintptr_t>(address) % cell_bytes;
-}
-/// The cell that the address in a variable belongs to; null where the variable is empty.
-inline Cell* cell_at(Cell* address) noexcept {
-  return reinterpret_cast<Cell*>(reinterpret_cast<std::byte*>(address) - use_of(address));
-}
-inline const Cell* cell_at(const Cell* address) noexcept {
-  return reinterpret_cast<const Cell*>(reinterpret_cast<const std::byte*>(address) -
-                                       use_of(address));
+/// The cell that the address in a variable belongs to; null if the variable is empty.
+inline CellSlot* cell_at(const Cell* address) noexcept {
+  return static_cast<CellSlot*>(CellAddress::slot_of(address));
 }
 
 /// Whether what the cell stands for is there.
 inline bool is_open(const Cell* address) noexcept {
-  const Cell* const cell = cell_at(address);
-  return cell != nullptr && cell->handle != nullptr && cell->job->handle != nullptr &&
-         use_of(address) == cell->use;
+  const CellSlot* const cell = cell_at(address);
+  return cell != nullptr && cell->handle != nullptr && cell->use == CellAddress::use_of(address) &&
+         cell->job->handle != nullptr;
 }
 rma::Status explain_closed(const Cell* cell, Mark kind);
 
@@ -89,7 +88,7 @@ class ProcedureName {
 
 /// Which kind a handle is. Those of files are known to the files that make them only.
 template <class Handle>
-inline constexpr Mark mark_of = Handle::kind;
+inline constexpr Mark mark_of = capi::ShellType<Handle>::kind;
 template <>
 inline constexpr Mark mark_of<tessera_checkpoint_writer> = Mark::checkpoint_writer;
 template <>
@@ -102,7 +101,7 @@ rma::Result<Handle*> open(const Cell* cell) {
     return explain_closed(cell, mark_of<Handle>);
   }
   auto* const handle = static_cast<Handle*>(cell_at(cell)->handle);
-  if constexpr (requires { Handle::kind; }) {
+  if constexpr (requires { typename capi::ShellType<Handle>; }) {
     TESSERA_RETURN_IF_ERROR(capi::check(handle));  // its maker may have freed it
   }
   return handle;
@@ -110,13 +109,14 @@ rma::Result<Handle*> open(const Cell* cell) {
 /// The array in a variable.
 inline rma::Result<arrays::ArrayBase*> open_array(const Cell* cell) {
   TESSERA_ASSIGN_OR_RETURN(const tessera_array* const handle, open<tessera_array>(cell));
-  return handle->contents->array.get();
+  return &capi::array_of(handle);
 }
 
 /// Errors: invalid_argument when the variable still has what was made for it.
 rma::Status check_place(Cell* const* place);
-/// Puts a new handle into a variable; `job` is null for a job. Errors: no_memory.
-int fill_place(const char* name, Cell** place, const Cell& contents, Cell* job);
+/// Puts a new handle into a variable; it belongs to the job of `from`, which is null for a job.
+/// Errors: no_memory.
+int fill_place(const char* name, Cell** place, const CellSlot& contents, const Cell* from);
 
 template <class Handle, int (*free)(Handle**)>
 int free_as(void*& handle) {
@@ -159,7 +159,7 @@ int make(const char* name, Cell** place, const Cell* from, const Prepare& prepar
     }
     return fill_place(name, place,
                       {.kind = mark_of<Handle>, .handle = handle, .free = free_as<Handle, free>},
-                      from == nullptr ? nullptr : from->job);
+                      from);
   });
 }
 

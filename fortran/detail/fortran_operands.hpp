@@ -129,7 +129,7 @@ class Operands {
   }
   [[nodiscard]] void* number(std::size_t which) const { return numbers_[which]; }
   [[nodiscard]] const arrays::ArrayBase& array(std::size_t which) const {
-    return *handles_[which]->contents->array;
+    return capi::array_of(handles_[which]);
   }
 
   /// Looks at everything, also by look_more(array of the leader), and lets `act` do the work.

@@ -66,23 +66,23 @@ struct SparseFacts {
   std::int64_t type = 0;
   std::string description;
 };
-inline SparseFacts facts_of(const tessera_sparse& matrix) {
+inline SparseFacts facts_of(const tessera_sparse* matrix) {
   return std::visit(
       []<class T>(const capi::SparseMatrix<T>& of) {
         return SparseFacts{of.rows(), of.columns(),
                            static_cast<std::int64_t>(rma::element_type<T>()), of.describe()};
       },
-      *matrix.contents);
+      capi::contents_of(matrix));
 }
 
 /// What one member gives wrongly, all are told. Requires: the handle is open.
-inline rma::Status tell(const tessera_sparse& matrix, rma::Status mine) {
+inline rma::Status tell(const tessera_sparse* matrix, rma::Status mine) {
   return std::visit([&](auto& of) { return capi::tell(of.team(), std::move(mine)); },
-                    *matrix.contents);
+                    capi::contents_of(matrix));
 }
 /// The same where there is no matrix yet. Requires: the handles are open.
 inline rma::Status tell(const tessera_job& job, const tessera_team* members, rma::Status mine) {
-  rma::Team team = members == nullptr ? job.contents->world() : *members->contents;
+  rma::Team team = members == nullptr ? job.contents->world() : capi::contents_of(members);
   return capi::tell(team, std::move(mine));
 }
 

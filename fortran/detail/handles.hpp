@@ -2,18 +2,20 @@
 //
 // Internal. What the pointers of the C interface point to.
 //
-// A handle is a small shell around its contents. The job owns the shells of all that was made with
-// it until tessera_job_free; freeing a handle takes the contents out, so that a copy of the pointer
-// can still be looked at and told to be stale. The mark at the beginning tells handles of different
-// kinds apart, and from other memory.
+// A handle is a pointer to a small shell around its contents; the job owns the shells. Freeing a
+// handle takes the contents out, and the shell is used again for a later thing of the same kind.
+// Each use has a pointer of its own (used_address.hpp), so that a copy of a freed handle can be
+// recognised until tessera_job_free. A shell whose uses are all gone stays with the job: 256 bytes
+// for 16 million uses. The mark at the beginning distinguishes handles of different kinds, and
+// other memory.
 //
-// A shell may be used again where a program makes millions of a kind, as of local accesses: each
-// use has a handle of its own, the next address within the shell, so that copies of earlier handles
-// are told to be stale as well. When there are no more addresses it is left to the job.
+// The types of the C interface, such as tessera_array, have no members here: a handle leads to its
+// shell by shell_of() only.
 //
-// Threads: shells are made and looked at by any thread; freeing one while it is used is a mistake.
+// Threads: any thread makes handles and uses them; freeing one while it is used is a mistake.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +32,7 @@
 #include "arrays/halo.hpp"
 #include "fortran/c_types.h"
 #include "fortran/detail/call.hpp"
+#include "fortran/detail/used_address.hpp"
 #include "rma/handle.hpp"
 #include "rma/job.hpp"
 #include "rma/lock.hpp"
@@ -57,9 +60,14 @@ enum class Mark : std::uint64_t {
   checkpoint,
   mirrored
 };
+constexpr std::size_t number_of(Mark kind) noexcept {
+  return static_cast<std::size_t>(kind) - static_cast<std::size_t>(Mark::job);
+}
+inline constexpr std::size_t mark_count = number_of(Mark::mirrored) + 1;
 
-/// Shells lie at multiples of this, so that every address within one leads to it.
+/// Shells lie at multiples of this, which leaves bits for the number of their use.
 inline constexpr std::size_t shell_bytes = 256;
+using ShellAddress = UsedAddress<shell_bytes>;
 
 struct alignas(shell_bytes) AnyShell {
   explicit AnyShell(Mark kind) noexcept : mark(kind) {}
@@ -69,8 +77,10 @@ struct alignas(shell_bytes) AnyShell {
 
   const Mark mark;
   tessera_job* job = nullptr;  ///< that owns it
-  std::size_t use = 0;         ///< how often it was used before: its handle's place in the shell
+  std::size_t use = 0;         ///< how often it was used before
+  std::uint64_t number = 0;    ///< of what the job has made; what is later may refer to it
   std::string name;            ///< for messages: "array 'A'"
+  AnyShell* next = nullptr;    ///< while it rests
 };
 
 template <Mark own_mark, class Held>
@@ -78,8 +88,14 @@ struct Shell : AnyShell {
   using Contents = Held;
   static constexpr Mark kind = own_mark;
   Shell() : AnyShell(own_mark) {}
-  std::unique_ptr<Contents> contents;  ///< null once it was freed
+  std::unique_ptr<Contents> contents;  ///< null after it was freed
 };
+
+/// The shell of a type of handles: its member Type. Each header of contents adds those of its own.
+template <class Handle>
+struct ShellOf;
+template <class Handle>
+using ShellType = typename ShellOf<Handle>::Type;
 
 /// An update of ghost cells refers to its exchange, and that to its array.
 struct HaloContents {
@@ -108,26 +124,48 @@ rma::Status explain_other(Mark kind);
 /// Of the handle at that place in the shell.
 rma::Status explain_freed(const AnyShell& shell, std::size_t use);
 
-}  // namespace tessera::capi
-
-struct tessera_team : tessera::capi::Shell<tessera::capi::Mark::team, tessera::rma::Team> {};
-struct tessera_locks
-    : tessera::capi::Shell<tessera::capi::Mark::locks, tessera::capi::LocksContents> {};
-struct tessera_counter
-    : tessera::capi::Shell<tessera::capi::Mark::counter, tessera::arrays::Counter> {};
-struct tessera_distribution
-    : tessera::capi::Shell<tessera::capi::Mark::distribution, tessera::arrays::Distribution> {};
-struct tessera_array
-    : tessera::capi::Shell<tessera::capi::Mark::array, tessera::capi::ArrayContents> {};
-struct tessera_access
-    : tessera::capi::Shell<tessera::capi::Mark::access, tessera::rma::LocalAccess> {};
-struct tessera_halo : tessera::capi::Shell<tessera::capi::Mark::halo, tessera::capi::HaloContents> {
+template <>
+struct ShellOf<tessera_team> {
+  using Type = Shell<Mark::team, rma::Team>;
+};
+template <>
+struct ShellOf<tessera_locks> {
+  using Type = Shell<Mark::locks, LocksContents>;
+};
+template <>
+struct ShellOf<tessera_counter> {
+  using Type = Shell<Mark::counter, arrays::Counter>;
+};
+template <>
+struct ShellOf<tessera_distribution> {
+  using Type = Shell<Mark::distribution, arrays::Distribution>;
+};
+template <>
+struct ShellOf<tessera_array> {
+  using Type = Shell<Mark::array, ArrayContents>;
+};
+template <>
+struct ShellOf<tessera_access> {
+  using Type = Shell<Mark::access, rma::LocalAccess>;
+};
+template <>
+struct ShellOf<tessera_halo> {
+  using Type = Shell<Mark::halo, HaloContents>;
+};
+template <>
+struct ShellOf<tessera_job> {
+  using Type = tessera_job;
 };
 
+}  // namespace tessera::capi
+
+/// A job's shell is its own, used once, and gone after tessera_job_free.
 struct tessera_job : tessera::capi::Shell<tessera::capi::Mark::job, tessera::rma::Job> {
   std::mutex mutex;  ///< of what follows
   std::vector<std::unique_ptr<tessera::capi::AnyShell>> shells;
-  std::vector<tessera_access*> ended;  ///< shells that can be used again
+  std::array<tessera::capi::RestingSlots<tessera::capi::AnyShell>, tessera::capi::mark_count>
+      resting;             ///< freed shells of each kind
+  std::uint64_t made = 0;  ///< how many handles
   std::atomic<bool> was_stopped = false;
 };
 
@@ -140,45 +178,56 @@ struct tessera_handle {
 
 namespace tessera::capi {
 
-inline std::size_t use_of(const void* handle) noexcept {
-  return reinterpret_cast<std::uintptr_t>(handle) % shell_bytes;
-}
 template <class Handle>
-const Handle* shell_of(const Handle* handle) noexcept {
-  const auto* const place = reinterpret_cast<const std::byte*>(handle);
-  return reinterpret_cast<const Handle*>(place - use_of(handle));
-}
-template <class Handle>
-Handle* shell_of(Handle* handle) noexcept {
-  return reinterpret_cast<Handle*>(reinterpret_cast<std::byte*>(handle) - use_of(handle));
+ShellType<Handle>* shell_of(const Handle* handle) noexcept {
+  return static_cast<ShellType<Handle>*>(ShellAddress::slot_of(handle));
 }
 
 /// Errors: invalid_argument (null, or of another kind), closed (freed).
 template <class Handle>
 rma::Status check(const Handle* handle) {
+  constexpr Mark kind = ShellType<Handle>::kind;
   if (handle == nullptr) [[unlikely]] {
-    return explain_null(Handle::kind);
+    return explain_null(kind);
   }
-  const Handle& shell = *shell_of(handle);
-  if (shell.mark != Handle::kind) [[unlikely]] {
-    return explain_other(Handle::kind);
+  const ShellType<Handle>& shell = *shell_of(handle);
+  if (shell.mark != kind) [[unlikely]] {
+    return explain_other(kind);
   }
-  if (shell.contents == nullptr || shell.use != use_of(handle)) [[unlikely]] {
-    return explain_freed(shell, use_of(handle));
+  const std::size_t use = ShellAddress::use_of(handle);
+  if (shell.contents == nullptr || shell.use != use) [[unlikely]] {
+    return explain_freed(shell, use);
   }
   return {};
 }
 
 /// What a handle stands for. Errors: as check().
 template <class Handle>
-rma::Result<typename Handle::Contents*> open(const Handle* handle) {
+rma::Result<typename ShellType<Handle>::Contents*> open(const Handle* handle) {
   TESSERA_RETURN_IF_ERROR(check(handle));
   return shell_of(handle)->contents.get();
 }
 /// The same for arrays: their elements.
 inline rma::Result<arrays::ArrayBase*> open_array(const tessera_array* handle) {
   TESSERA_RETURN_IF_ERROR(check(handle));
-  return handle->contents->array.get();
+  return shell_of(handle)->contents->array.get();
+}
+
+/// Of a handle that was checked: what it stands for, and the job that it was made with.
+template <class Handle>
+typename ShellType<Handle>::Contents& contents_of(const Handle* handle) noexcept {
+  return *shell_of(handle)->contents;
+}
+inline arrays::ArrayBase& array_of(const tessera_array* handle) noexcept {
+  return *shell_of(handle)->contents->array;
+}
+template <class Handle>
+tessera_job* job_of(const Handle* handle) noexcept {
+  return shell_of(handle)->job;
+}
+template <class Handle>
+const std::string& name_of(const Handle* handle) noexcept {
+  return shell_of(handle)->name;
 }
 
 /// Lets `act`, which returns a Status, work with what a handle stands for.
@@ -193,27 +242,47 @@ template <class Act>
 int call_on(const char* function, const tessera_array* handle, const Act& act) noexcept {
   return call(function, [&]() -> rma::Status {
     TESSERA_RETURN_IF_ERROR(check(handle));
-    return act(*handle->contents->array);
+    return act(array_of(handle));
   });
 }
 
 /// A new handle of `job`'s for `contents`. Requires: `job` is open.
 template <class Handle>
-Handle* make_handle(tessera_job* job, std::unique_ptr<typename Handle::Contents> contents,
-                    const std::string& name) {
-  auto shell = std::make_unique<Handle>();
-  shell->job = job;
-  shell->name = name;
-  shell->contents = std::move(contents);
-  Handle* const handle = shell.get();
+Handle* make_handle(tessera_job* job,
+                    std::unique_ptr<typename ShellType<Handle>::Contents> contents,
+                    std::string name) {
+  using Own = ShellType<Handle>;
   const std::lock_guard guard(job->mutex);
-  job->shells.push_back(std::move(shell));
-  return handle;
+  auto* shell = static_cast<Own*>(job->resting[number_of(Own::kind)].take());
+  if (shell != nullptr) {
+    ++shell->use;
+  } else {
+    auto made = std::make_unique<Own>();
+    made->job = job;
+    shell = made.get();
+    job->shells.push_back(std::move(made));
+  }
+  shell->number = ++job->made;
+  shell->name = std::move(name);
+  shell->contents = std::move(contents);
+  return static_cast<Handle*>(ShellAddress::pointer_to(shell, shell->use));
 }
 template <class Handle>
-Handle* make_handle(tessera_job* job, typename Handle::Contents contents) {
-  return make_handle<Handle>(job, std::make_unique<typename Handle::Contents>(std::move(contents)),
-                             name_of(Handle::kind));
+Handle* make_handle(tessera_job* job, typename ShellType<Handle>::Contents contents) {
+  using Own = ShellType<Handle>;
+  return make_handle<Handle>(job, std::make_unique<typename Own::Contents>(std::move(contents)),
+                             name_of(Own::kind));
+}
+
+/// Ends what an open handle stands for; the shell can be used again.
+template <class Handle>
+void end_handle(const Handle* handle) {
+  ShellType<Handle>& shell = *shell_of(handle);
+  shell.contents.reset();
+  if (shell.use + 1 < ShellAddress::most_uses) {
+    const std::lock_guard guard(shell.job->mutex);
+    shell.job->resting[number_of(shell.mark)].push(shell);
+  }
 }
 
 /// For what a stopped job would let a program do: local access. Errors: closed.
@@ -228,17 +297,17 @@ inline rma::Status check_running(const tessera_job& job) {
 template <class Handle, class Release>
 rma::Status free_handle(Handle** place, const Release& release) {
   if (place == nullptr) {
-    return explain_null(Handle::kind);
+    return explain_null(ShellType<Handle>::kind);
   }
   if (*place == nullptr) {
     return {};
   }
   TESSERA_RETURN_IF_ERROR(check(*place));
-  Handle& shell = *shell_of(*place);
-  rma::Status status = release(*shell.contents);
-  shell.contents.reset();
+  rma::Status status = release(contents_of(*place));
+  const tessera_job* const job = job_of(*place);
+  end_handle(*place);
   *place = nullptr;
-  const bool was_stopped = status.code() == rma::Code::closed && shell.job->was_stopped;
+  const bool was_stopped = status.code() == rma::Code::closed && job->was_stopped;
   return was_stopped ? rma::Status() : status;
 }
 

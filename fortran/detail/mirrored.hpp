@@ -17,7 +17,9 @@ struct MirroredContents {
   tessera_array* here;             ///< its array, whose memory it is
 };
 
-}  // namespace tessera::capi
+template <>
+struct ShellOf<tessera_mirrored> {
+  using Type = Shell<Mark::mirrored, MirroredContents>;
+};
 
-struct tessera_mirrored
-    : tessera::capi::Shell<tessera::capi::Mark::mirrored, tessera::capi::MirroredContents> {};
+}  // namespace tessera::capi

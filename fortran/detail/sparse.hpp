@@ -45,18 +45,22 @@ struct BuilderContents {
 };
 using AnyPlan = OfAnyType<linalg::SpmvPlan>;
 
-}  // namespace tessera::capi
-
-struct tessera_sparse
-    : tessera::capi::Shell<tessera::capi::Mark::sparse, tessera::capi::AnySparse> {};
-struct tessera_sparse_builder
-    : tessera::capi::Shell<tessera::capi::Mark::sparse_builder, tessera::capi::BuilderContents> {};
-struct tessera_sparse_rows
-    : tessera::capi::Shell<tessera::capi::Mark::sparse_rows,
-                           tessera::capi::OfAnyType<tessera::linalg::LocalRows>> {};
-struct tessera_spmv : tessera::capi::Shell<tessera::capi::Mark::spmv, tessera::capi::AnyPlan> {};
-
-namespace tessera::capi {
+template <>
+struct ShellOf<tessera_sparse> {
+  using Type = Shell<Mark::sparse, AnySparse>;
+};
+template <>
+struct ShellOf<tessera_sparse_builder> {
+  using Type = Shell<Mark::sparse_builder, BuilderContents>;
+};
+template <>
+struct ShellOf<tessera_sparse_rows> {
+  using Type = Shell<Mark::sparse_rows, OfAnyType<linalg::LocalRows>>;
+};
+template <>
+struct ShellOf<tessera_spmv> {
+  using Type = Shell<Mark::spmv, AnyPlan>;
+};
 
 /// Errors: invalid_argument for a type that sparse matrices don't have.
 rma::Status check_sparse_type(tessera_type type);

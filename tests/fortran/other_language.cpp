@@ -19,7 +19,7 @@ using tessera::arrays::Array;
 using tessera::arrays::Box;
 
 Array<double>& array_of(tessera_array* handle) {
-  return static_cast<Array<double>&>(*handle->contents->array);
+  return static_cast<Array<double>&>(tessera::capi::array_of(handle));
 }
 
 /// The generator of both programs: numbers from 0 below `limit`.
