@@ -25,57 +25,57 @@ extern "C" {
 
 /* --- distributions: which of `nranks` members has which elements ------------------------------ */
 
-/* Local, all of them: every member makes the same one. `options` may be null. Errors:
- * invalid_argument, which says what does not fit. */
+/* All local: every member makes the same one. `options` may be null. Errors: invalid_argument,
+ * which says what does not fit. */
 
-/* One block for each member, as even as possible. */
+/* Local. One block for each member, as even as possible. */
 int tessera_distribution_regular(tessera_job* job, int64_t nranks, int64_t ndims,
                                  const int64_t extents[],
                                  const tessera_distribution_options* options,
                                  tessera_distribution** distribution);
-/* One block for each member. Dimension d is cut into counts[d] blocks, and `starts` holds where
- * they begin, all of dimension 0, then all of dimension 1, ...; the first of each is 0. */
+/* Local. One block for each member. Dimension d is cut into counts[d] blocks, and `starts` holds
+ * where they begin, all of dimension 0, then all of dimension 1, ...; the first of each is 0. */
 int tessera_distribution_irregular(tessera_job* job, int64_t nranks, int64_t ndims,
                                    const int64_t extents[], const int64_t counts[],
                                    const int64_t starts[],
                                    const tessera_distribution_options* options,
                                    tessera_distribution** distribution);
-/* Blocks of `block` elements along each dimension, dealt round robin. */
+/* Local. Blocks of `block` elements along each dimension, dealt round robin. */
 int tessera_distribution_block_cyclic(tessera_job* job, int64_t nranks, int64_t ndims,
                                       const int64_t extents[], const int64_t block[],
                                       const tessera_distribution_options* options,
                                       tessera_distribution** distribution);
-/* Tiles on a grid of members that is laid over them again and again. */
+/* Local. Tiles on a grid of members that is laid over them again and again. */
 int tessera_distribution_tiled(tessera_job* job, int64_t nranks, int64_t ndims,
                                const int64_t extents[], const int64_t tile[], const int64_t grid[],
                                const tessera_distribution_options* options,
                                tessera_distribution** distribution);
-/* The same with tiles that begin where `starts` tells, as for irregular ones. */
+/* Local. The same with tiles that begin where `starts` tells, as for irregular ones. */
 int tessera_distribution_tiled_irregular(tessera_job* job, int64_t nranks, int64_t ndims,
                                          const int64_t extents[], const int64_t counts[],
                                          const int64_t starts[], const int64_t grid[],
                                          const tessera_distribution_options* options,
                                          tessera_distribution** distribution);
-/* Blocks on a cyclic grid, each member's as one dense matrix, as ScaLAPACK wants them; `order` is
- * TESSERA_COLUMN_MAJOR for ScaLAPACK's own. */
+/* Local. Blocks on a cyclic grid, each member's as one dense matrix, as ScaLAPACK wants them;
+ * `order` is TESSERA_COLUMN_MAJOR for ScaLAPACK's own. */
 int tessera_distribution_scalapack(tessera_job* job, int64_t nranks, int64_t ndims,
                                    const int64_t extents[], const int64_t block[],
                                    const int64_t grid[], tessera_order order,
                                    tessera_distribution** distribution);
-/* One block for each of the members in `holders`. */
+/* Local. One block for each of the members in `holders`. */
 int tessera_distribution_restricted(tessera_job* job, int64_t nranks, int64_t ndims,
                                     const int64_t extents[], int64_t holder_count,
                                     const int64_t holders[],
                                     const tessera_distribution_options* options,
                                     tessera_distribution** distribution);
-/* Blocks as for tiled irregular ones, each given to the member that `owners` names: the owner of
- * every block, in the order of the options. */
+/* Local. Blocks as for tiled irregular ones, each given to the member that `owners` names: the
+ * owner of every block, in the order of the options. */
 int tessera_distribution_dealt(tessera_job* job, int64_t nranks, int64_t ndims,
                                const int64_t extents[], const int64_t counts[],
                                const int64_t starts[], const int64_t owners[],
                                const tessera_distribution_options* options,
                                tessera_distribution** distribution);
-/* The grid of blocks that a regular distribution would choose; of the options min_block,
+/* Local. The grid of blocks that a regular distribution would choose; of the options min_block,
  * process_grid, ranks_per_node and order count. */
 int tessera_process_grid_choose(int64_t nranks, int64_t ndims, const int64_t extents[],
                                 const tessera_distribution_options* options, int64_t grid[]);
@@ -165,25 +165,25 @@ int tessera_array_free(tessera_array** array);
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-/* Local, all of them. `extents`, `lo` and `hi` have room for the array's dimensions. */
+/* Local, as all questions are. `extents`, `lo` and `hi` have room for the array's dimensions. */
 int tessera_array_ndims(const tessera_array* array, int64_t* ndims);
 int tessera_array_extents(const tessera_array* array, int64_t extents[]);
 int tessera_array_type(const tessera_array* array, tessera_type* type);
-/* "array 'A' (float64, 100 x 100)". Texts as in tessera_job_transport. */
+/* Local. "array 'A' (float64, 100 x 100)". Texts as in tessera_job_transport. */
 int tessera_array_describe(const tessera_array* array, char* text, int64_t capacity,
                            int64_t* length);
 int tessera_array_name(const tessera_array* array, char* text, int64_t capacity, int64_t* length);
-/* The array's distribution and team, as handles that the caller frees. */
+/* Local. The array's distribution and team, as handles that the caller frees. */
 int tessera_array_distribution(const tessera_array* array, tessera_distribution** distribution);
 int tessera_array_team(const tessera_array* array, tessera_team** team);
-/* What this rank, or a member, owns without ghost cells; lo = hi = 0 if nothing.
+/* Local. What this rank, or a member, owns without ghost cells; lo = hi = 0 if nothing.
  * Errors: unsupported for several blocks a member. */
 int tessera_array_own_box(const tessera_array* array, int64_t lo[], int64_t hi[]);
 int tessera_array_box_of(const tessera_array* array, int64_t member, int64_t lo[], int64_t hi[]);
-/* The member that owns an element. */
+/* Local. The member that owns an element. */
 int tessera_array_owner(const tessera_array* array, const int64_t index[], int64_t* owner);
-/* The parts of a box that lie in one block each: the first `capacity` go to `patches`, which may
- * be null if capacity is 0, and *count is how many there are. */
+/* Local. The parts of a box that lie in one block each: the first `capacity` go to `patches`, which
+ * may be null if capacity is 0, and *count is how many there are. */
 int tessera_array_patches(const tessera_array* array, const int64_t lo[], const int64_t hi[],
                           int64_t capacity, tessera_patch patches[], int64_t* count);
 
@@ -315,6 +315,7 @@ int tessera_array_sync(const tessera_array* array);
  * accumulates on the node; what was added there is added to the array when the mode ends. */
 int tessera_array_set_access_mode(const tessera_array* array, tessera_access_mode mode,
                                   int copy_on_each_node, int64_t cache_bytes);
+/* Local. What it is used for now. */
 int tessera_array_access_mode(const tessera_array* array, tessera_access_mode* mode);
 
 /* Local. The right to load and store the elements of this rank's block `number`, and its ghost
@@ -337,10 +338,10 @@ int tessera_halo_update(tessera_halo* halo);
  * cells nor changes its own elements. */
 int tessera_halo_start(tessera_halo* halo);
 int tessera_halo_finish(tessera_halo* halo);
-/* Tells the neighbours that they may write this rank's ghost cells for the next update, so that
- * they needn't wait when they start it; until that is finished, this rank doesn't touch them. Each
- * rank may do so or leave it. Waits for nobody. Errors: invalid_argument (an update is under way).
- */
+/* One-sided. Tells the neighbours that they may write this rank's ghost cells for the next update,
+ * so that they needn't wait when they start it; until that is finished, this rank doesn't touch
+ * them. Each rank may do so or leave it. Waits for no other rank. Errors: invalid_argument (an
+ * update is under way). */
 int tessera_halo_post(tessera_halo* halo);
 /* Local. Bytes that one update brings to this rank from others. */
 int tessera_halo_bytes(const tessera_halo* halo, int64_t* bytes);
