@@ -22,6 +22,11 @@ struct Parsed {
 std::string shown(std::string_view text);
 /// The same in quotes.
 std::string quoted(std::string_view text);
+/// A call with a std::string also finds std::quoted, if a header of the standard library includes
+/// <iomanip>. This overload is the better match.
+inline std::string quoted(const std::string& text) {
+  return quoted(std::string_view(text));
+}
 
 /// Of all of `text`; a sign is allowed.
 Parsed<std::int64_t> parse_whole(std::string_view text);

@@ -3,6 +3,7 @@
 // Numbers and formats as matrix files have them, and what is refused. No ranks.
 #include <gtest/gtest.h>
 
+#include <iomanip>  // has std::quoted, too
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,12 @@
 
 namespace tessera::apps::spmv {
 namespace {
+
+TEST(Numbers, QuotedIsOursBesideThatOfTheStandardLibrary) {
+  const std::string text = "a\tb";
+  EXPECT_EQ(quoted(text), "'a?b'");
+  EXPECT_EQ(quoted(std::string_view(text)), "'a?b'");
+}
 
 TEST(Numbers, Real) {
   const std::vector<std::pair<std::string, double>> good = {
