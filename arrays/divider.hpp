@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include "rma/cxx20.hpp"
+
 namespace tessera::arrays {
 
 class Divider {

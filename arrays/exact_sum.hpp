@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <span>
 
+#include "rma/cxx20.hpp"
+
 namespace tessera::arrays {
 
 class ExactSum {

@@ -41,8 +41,8 @@ typedef struct tessera_checkpoint_options {
 } tessera_checkpoint_options;
 
 static inline void tessera_checkpoint_options_init(tessera_checkpoint_options* options) {
-  options->struct_bytes = (int64_t)sizeof *options;
-  options->piece_bytes = (int64_t)1 << 20;
+  options->struct_bytes = sizeof *options;
+  options->piece_bytes = INT64_C(1) << 20;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

@@ -87,7 +87,7 @@ typedef struct tessera_product_options {
 
 static inline void tessera_product_options_init(tessera_product_options* options) {
   memset(options, 0, sizeof *options);
-  options->struct_bytes = (int64_t)sizeof *options;
+  options->struct_bytes = sizeof *options;
 }
 
 /* Of factorisations, systems, eigenvalues and singular values. Each function says which of side,
@@ -106,8 +106,8 @@ typedef struct tessera_solver_options {
 
 static inline void tessera_solver_options_init(tessera_solver_options* options) {
   memset(options, 0, sizeof *options);
-  options->struct_bytes = (int64_t)sizeof *options;
-  options->most_bytes = (int64_t)1 << 30;
+  options->struct_bytes = sizeof *options;
+  options->most_bytes = INT64_C(1) << 30;
 }
 
 /* --- products --------------------------------------------------------------------------------- */

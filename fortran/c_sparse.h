@@ -51,7 +51,7 @@ typedef struct tessera_sparse_options {
 
 static inline void tessera_sparse_options_init(tessera_sparse_options* options) {
   memset(options, 0, sizeof *options);
-  options->struct_bytes = (int64_t)sizeof *options;
+  options->struct_bytes = sizeof *options;
 }
 
 /* --- building --------------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ typedef struct tessera_spmv_options {
 
 static inline void tessera_spmv_options_init(tessera_spmv_options* options) {
   memset(options, 0, sizeof *options);
-  options->struct_bytes = (int64_t)sizeof *options;
+  options->struct_bytes = sizeof *options;
   options->mode = TESSERA_SPMV_PUSH;
 }
 

@@ -181,7 +181,7 @@ typedef struct tessera_array_options {
 
 static inline void tessera_array_options_init(tessera_array_options* options) {
   memset(options, 0, sizeof *options);
-  options->struct_bytes = (int64_t)sizeof *options;
+  options->struct_bytes = sizeof *options;
 }
 
 /* How a distribution is made; min_block and process_grid are for the regular and restricted ones,
@@ -198,7 +198,7 @@ typedef struct tessera_distribution_options {
 
 static inline void tessera_distribution_options_init(tessera_distribution_options* options) {
   memset(options, 0, sizeof *options);
-  options->struct_bytes = (int64_t)sizeof *options;
+  options->struct_bytes = sizeof *options;
 }
 
 /* What an update of ghost cells moves. Dimensions are bits: 1 << dim. */
@@ -212,7 +212,7 @@ typedef struct tessera_halo_options {
 
 static inline void tessera_halo_options_init(tessera_halo_options* options) {
   memset(options, 0, sizeof *options);
-  options->struct_bytes = (int64_t)sizeof *options;
+  options->struct_bytes = sizeof *options;
 }
 
 /* How elements are printed. */
@@ -224,7 +224,7 @@ typedef struct tessera_print_options {
 } tessera_print_options;
 
 static inline void tessera_print_options_init(tessera_print_options* options) {
-  options->struct_bytes = (int64_t)sizeof *options;
+  options->struct_bytes = sizeof *options;
   options->root = 0;
   options->digits = 6;
   options->most_lines = 1000;

@@ -9,6 +9,8 @@
 // Threads: all functions may be called from any thread; each has buffers of its own.
 #pragma once
 
+#include "rma/cxx20.hpp"
+
 namespace tessera::linalg {
 
 /// Local. Gives the calling thread's buffers back to the system, as the end of the thread does.

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "rma/cxx20.hpp"
+
 namespace tessera::rma {
 
 /// The folders of this process's control group and of those above it, its own first; in a container

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "rma/cxx20.hpp"
+
 namespace tessera::rma {
 
 /// Local. Where a file comes to be that is made by this name. `error` is set for links in a circle,

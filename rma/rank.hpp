@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "rma/cxx20.hpp"
+
 namespace tessera::rma {
 
 /// A rank of the whole job: 0 … size − 1.

@@ -6,6 +6,8 @@
 #include <compare>
 #include <cstdint>
 
+#include "rma/cxx20.hpp"
+
 namespace tessera::rma {
 
 /// A region's number; the same at all its members, and never used again by any of them.

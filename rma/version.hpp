@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "rma/cxx20.hpp"
+
 namespace tessera::rma {
 
 /// "0.1.0".

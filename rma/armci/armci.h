@@ -39,6 +39,13 @@
 #endif
 #endif
 
+/* A cast in a macro, which compilers of C++ would warn of as C writes it. */
+#ifdef __cplusplus
+#define TESSERA_ARMCI_CAST(type, value) static_cast<type>(value)
+#else
+#define TESSERA_ARMCI_CAST(type, value) ((type)(value))
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -199,7 +206,8 @@ int ARMCI_GetV(armci_giov_t sets[], int len, int proc);
 int ARMCI_AccV(int optype, void* scale, armci_giov_t sets[], int len, int proc);
 
 /* Within a process; kept for old programs. */
-#define ARMCI_Put1(src, dst, bytes, proc) (memcpy((dst), (src), (size_t)(bytes)), 0)
+#define ARMCI_Put1(src, dst, bytes, proc) \
+  (memcpy((dst), (src), TESSERA_ARMCI_CAST(size_t, bytes)), 0)
 
 /* Packs strided memory into buf, and unpacks it. */
 void armci_write_strided(void* ptr, int stride_levels, int strides[], int count[], char* buf);
@@ -332,17 +340,18 @@ int armci_sameclusnode(int proc);
 int dassertp_fail(const char* condition, const char* file, const char* function, unsigned line,
                   int code);
 void derr_printf(const char* format, ...);
-#define dassertc(enable, condition, list, code)                                  \
-  do {                                                                           \
-    if ((enable) && !(condition)) {                                              \
-      derr_printf list;                                                          \
-      dassertp_fail(#condition, __FILE__, __func__, (unsigned)__LINE__, (code)); \
-    }                                                                            \
+#define dassertc(enable, condition, list, code)                        \
+  do {                                                                 \
+    if ((enable) && !(condition)) {                                    \
+      derr_printf list;                                                \
+      dassertp_fail(#condition, __FILE__, __func__, __LINE__, (code)); \
+    }                                                                  \
   } while (0)
 #define dassertp(enable, condition, list) dassertc(enable, condition, list, 1)
 #define dassert(enable, condition) dassertp(enable, condition, (""))
 #define dassert1(enable, condition, value) \
-  dassertp(enable, condition, ("%d: error ival=%d\n", armci_msg_me(), (int)(value)))
+  dassertp(enable, condition,              \
+           ("%d: error ival=%d\n", armci_msg_me(), TESSERA_ARMCI_CAST(int, value)))
 #define armci_die(message, code) \
   dassertc(1, 0, ("%d:%s: %d\n", armci_msg_me(), (message), (code)), code)
 #define armci_die2(message, code1, code2) \
