@@ -11,6 +11,7 @@ set(tessera_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)
 function(tessera_link_items layer visibility result)
   get_target_property(all tessera_${layer} LINK_LIBRARIES)
   get_target_property(public tessera_${layer} INTERFACE_LINK_LIBRARIES)
+  list(TRANSFORM all REPLACE "^\\$<BUILD_INTERFACE:(MPI::MPI_C)>$" "\\1")  # tessera_link_mpi()
   foreach(list all public)
     if(NOT ${list})
       set(${list} "")
@@ -26,9 +27,9 @@ function(tessera_link_items layer visibility result)
   endif()
 endfunction()
 
-# What find_package(tessera) has to find first: what public headers need, and in a static build
-# everything.
-function(tessera_find_dependency_lines result)
+# The packages that find_package(tessera) has to find first: those that public headers need, and in a
+# static build all that are linked.
+function(tessera_packages_of_users result)
   get_property(layers GLOBAL PROPERTY TESSERA_LAYERS)
   set(packages "")
   foreach(layer IN LISTS layers)
@@ -42,17 +43,15 @@ function(tessera_find_dependency_lines result)
     list(APPEND packages ${items})
   endforeach()
   list(REMOVE_DUPLICATES packages)
-  list(REMOVE_ITEM packages tessera)
-  set(lines "")
-  foreach(package IN LISTS packages)
-    if(package STREQUAL MPI)
-      string(APPEND lines "enable_language(C)\nfind_dependency(MPI COMPONENTS C)\n")
-    else()
-      string(APPEND lines "find_dependency(${package})\n")
-    endif()
-  endforeach()
-  set(${result} "${lines}" PARENT_SCOPE)
+  list(REMOVE_ITEM packages tessera MPI)
+  list(JOIN packages " " packages)
+  set(${result} "${packages}" PARENT_SCOPE)
 endfunction()
+
+# What a C++ compiler links that a C compiler doesn't: the runtime of C++, and what that needs.
+set(tessera_cxx_runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(REMOVE_ITEM tessera_cxx_runtime ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
+list(REMOVE_DUPLICATES tessera_cxx_runtime)
 
 # Sorts what a layer links with into pkg-config modules and plain linker flags.
 function(tessera_pkg_config_of layer visibility modules_result flags_result)
@@ -87,8 +86,8 @@ endfunction()
 
 # The same for `pkg-config --static` of a layer that C programs link: they know nothing of C++. In a
 # build of shared libraries its archive holds the layers below, which have none of their own, and
-# stands beside the shared library of its name: `-Wl,-Bstatic` before all this chooses the archive,
-# and ends where others' libraries begin.
+# stands beside the shared library of its name. `-Wl,-Bstatic` before all this chooses the archive,
+# and ends where others' libraries begin; it does no harm where there are only archives.
 function(tessera_pkg_config_of_archive layer modules_result flags_result)
   tessera_pkg_config_of(${layer} PRIVATE modules flags)
   if(BUILD_SHARED_LIBS)
@@ -102,19 +101,13 @@ function(tessera_pkg_config_of_archive layer modules_result flags_result)
       endforeach()
     endforeach()
   endif()
-  set(runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
-  list(REMOVE_ITEM runtime ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
-  list(REMOVE_DUPLICATES runtime)
-  list(TRANSFORM runtime PREPEND -l)
+  list(TRANSFORM tessera_cxx_runtime PREPEND -l OUTPUT_VARIABLE runtime)
   separate_arguments(flags)
   list(REMOVE_DUPLICATES flags)
   list(JOIN flags " " flags)
   list(JOIN runtime " " runtime)
   set(${modules_result} "${modules}" PARENT_SCOPE)
-  if(BUILD_SHARED_LIBS)
-    string(PREPEND flags "-Wl,-Bdynamic ")
-  endif()
-  set(${flags_result} "${flags} ${runtime}" PARENT_SCOPE)
+  set(${flags_result} "-Wl,-Bdynamic ${flags} ${runtime}" PARENT_SCOPE)
 endfunction()
 
 # Writes and installs tessera_<layer>.pc.
@@ -146,6 +139,11 @@ function(tessera_pkg_config_file layer)
   if(NOT BUILD_SHARED_LIBS)  # there is no other library that would bring these
     string(APPEND pc_requires " ${pc_requires_private}")
     string(APPEND pc_flags " ${pc_flags_private}")
+    if(NOT is_for_c)  # of the lowest layer they stand at the end, after all archives that need them
+      list(TRANSFORM tessera_cxx_runtime PREPEND -l OUTPUT_VARIABLE runtime)
+      list(JOIN runtime " " runtime)
+      string(APPEND pc_flags " ${runtime}")
+    endif()
   endif()
   set(pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   set(pc_libdir ${CMAKE_INSTALL_LIBDIR})
@@ -177,16 +175,20 @@ foreach(layer IN LISTS tessera_layers)
   tessera_pkg_config_file(${layer})
 endforeach()
 
-tessera_find_dependency_lines(TESSERA_FIND_DEPENDENCIES)
+tessera_packages_of_users(TESSERA_PACKAGES)
 list(JOIN tessera_layers " " TESSERA_COMPONENTS)
+set(TESSERA_CXX_RUNTIME "")  # of archives
+if(NOT BUILD_SHARED_LIBS)
+  list(JOIN tessera_cxx_runtime " " TESSERA_CXX_RUNTIME)
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/.cmake/tessera-config.cmake.in
   ${PROJECT_BINARY_DIR}/tessera-config.cmake INSTALL_DESTINATION ${tessera_cmake_dir})
-# Before 1.0 a new minor version may change the interface.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/tessera-config-version.cmake
-  COMPATIBILITY SameMinorVersion)
+  COMPATIBILITY ${tessera_compatibility})
 install(FILES ${PROJECT_BINARY_DIR}/tessera-config.cmake
               ${PROJECT_BINARY_DIR}/tessera-config-version.cmake
         DESTINATION ${tessera_cmake_dir})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/tessera)
 if(tessera_layers)
   install(EXPORT tessera_targets NAMESPACE tessera:: FILE tessera-targets.cmake
           DESTINATION ${tessera_cmake_dir})

@@ -2,7 +2,7 @@
 # The two kinds of things that are built and installed: a layer of the house, and a program.
 
 # Where the libraries are, seen from the programs: an installed tree may be moved as a whole.
-if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_BINDIR}" AND NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+if(TESSERA_INSTALL AND NOT IS_ABSOLUTE "${CMAKE_INSTALL_BINDIR}" AND NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
   file(RELATIVE_PATH tessera_lib_from_bin "/prefix/${CMAKE_INSTALL_BINDIR}"
        "/prefix/${CMAKE_INSTALL_LIBDIR}")
   set(tessera_program_rpath "$ORIGIN/${tessera_lib_from_bin}")
@@ -11,7 +11,29 @@ else()
 endif()
 
 # `cmake --build build --target programs` builds what a user runs, without the tests.
-add_custom_target(programs)
+if(TESSERA_APPS)
+  add_custom_target(programs)
+endif()
+
+# The package file says the same to CMake: before 1.0 a new minor version may change the interface.
+set(tessera_compatibility SameMinorVersion)
+set(tessera_soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+
+# install(…), where this is wanted.
+function(tessera_install)
+  if(TESSERA_INSTALL)
+    install(${ARGN})
+  endif()
+endfunction()
+
+# Links a target with MPI. Projects that use an installed archive link the same libraries by their
+# paths: FindMPI needs a language that they may not have.
+function(tessera_link_mpi target)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:MPI::MPI_C>)
+  foreach(library IN LISTS MPI_C_LIBRARIES)
+    target_link_libraries(${target} PRIVATE $<INSTALL_INTERFACE:${library}>)
+  endforeach()
+endfunction()
 
 # tessera_layer(NAME SOURCES … HEADERS … LINK … PRIVATE_LINK …): one library of the house. HEADERS
 # are its public ones (those directly in its folder); they are installed, the rest is private.
@@ -44,12 +66,12 @@ function(tessera_layer name)
   target_link_libraries(tessera_${name} PUBLIC ${arg_LINK}
                         PRIVATE $<BUILD_INTERFACE:tessera_flags> ${arg_PRIVATE_LINK})
   set_target_properties(tessera_${name} PROPERTIES EXPORT_NAME ${name}
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    VERSION ${PROJECT_VERSION} SOVERSION ${tessera_soversion}
     INSTALL_RPATH "$ORIGIN"
     TESSERA_ALL_CHECKS TRUE)  # see warnings.cmake
-  install(TARGETS tessera_${name} EXPORT tessera_targets COMPONENT ${name})
-  install(FILES ${arg_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/${arg_FOLDER}
-          COMPONENT ${name})
+  tessera_install(TARGETS tessera_${name} EXPORT tessera_targets COMPONENT ${name})
+  tessera_install(FILES ${arg_HEADERS}
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/${arg_FOLDER} COMPONENT ${name})
   set_property(GLOBAL APPEND PROPERTY TESSERA_LAYERS ${name})  # for install.cmake and the summary
 endfunction()
 
@@ -70,5 +92,5 @@ function(tessera_program name)
   target_link_libraries(${name} PRIVATE tessera_flags ${arg_LINK})
   set_target_properties(${name} PROPERTIES INSTALL_RPATH "${tessera_program_rpath}")
   add_dependencies(programs ${name})
-  install(TARGETS ${name})
+  tessera_install(TARGETS ${name})
 endfunction()
