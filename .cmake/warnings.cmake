@@ -7,6 +7,11 @@ target_compile_options(tessera_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast>
   $<$<COMPILE_LANGUAGE:Fortran>:-std=f2018>
   $<$<BOOL:${TESSERA_WERROR}>:-Werror>)
+# What is installed names no folder of the build. Debuggers look there for the sources.
+if(NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+  target_compile_options(tessera_flags INTERFACE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
+    -ffile-prefix-map=${PROJECT_BINARY_DIR}/=)
+endif()
 if(TESSERA_NATIVE)
   target_compile_options(tessera_flags INTERFACE -march=native)
 endif()
