@@ -196,8 +196,8 @@ add_refusal_test(launches_csv "would write --csv and --report anew" ${bench} rma
 add_refusal_test(empty_launcher "wrote no results to .*does \"true\" start what follows it"
   ${bench} rma.atomics --repeat-launch 2 --launcher true)
 # An empty word gets lost in a list of CMake's.
-add_refusal_test(empty_json "--json: an empty name is no file" sh -c "\"$0\" rma --json ''" ${bench})
-add_refusal_test(empty_page "--output: an empty name is no file" sh -c "\"$0\" report x -o ''" ${bench})
+add_refusal_test(empty_json "--json: an empty name is not a file" sh -c "\"$0\" rma --json ''" ${bench})
+add_refusal_test(empty_page "--output: an empty name is not a file" sh -c "\"$0\" report x -o ''" ${bench})
 add_refusal_test(json_twice "[.]/new: what is to be written there would write over new" ${bench} rma
   --json ./new --csv new)
 add_refusal_test(json_over_matrix "would write over this file" ${bench} spmv.cg
@@ -335,7 +335,7 @@ function(add_bad_matrix_test name entry text kind)
   set_tests_properties(bench.cg.${name} PROPERTIES
     PASS_REGULAR_EXPRESSION "tessera-bench: [^\n]*${text}.*exit code 2" FAIL_REGULAR_EXPRESSION "[.]cpp:")
 endfunction()
-add_bad_matrix_test(bad_word "1 1 x" "bad_word.mtx:3:5: 'x' is no number\n" "real symmetric")
+add_bad_matrix_test(bad_word "1 1 x" "bad_word.mtx:3:5: 'x' is not a number\n" "real symmetric")
 add_bad_matrix_test(complex "1 1 4 1" "complex.mtx is complex: these" "complex symmetric")
 add_bad_matrix_test(lopsided "2 1 4" "lopsided.mtx is general and 2 x 2" "real general")
 add_test(NAME bench.suites.no_matrix COMMAND tessera-bench spmv.cg --matrix random:100)

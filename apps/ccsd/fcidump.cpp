@@ -113,7 +113,7 @@ Result<Fcidump> Fcidump::open(const std::string& path) {
     return unreadable(std::strerror(errno));
   }
   if (!S_ISREG(facts.st_mode)) {
-    return unreadable("is no regular file");
+    return unreadable("is not a regular file");
   }
   std::ifstream file(path);
   if (!file) {

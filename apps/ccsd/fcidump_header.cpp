@@ -286,9 +286,9 @@ Result<FcidumpHeader> parse_header(const HeaderText& text) {
                                             header.electrons, header.orbitals));
   }
   if (header.electrons % 2 != 0) {
-    return list.refuse(
-        "NELEC",
-        fmt::format("NELEC={}: an odd number of electrons is no closed shell", header.electrons));
+    return list.refuse("NELEC",
+                       fmt::format("NELEC={}: an odd number of electrons is not a closed shell",
+                                   header.electrons));
   }
   TESSERA_RETURN_IF_ERROR(check_state_symmetry(list));
   TESSERA_RETURN_IF_ERROR(check_symmetries(list, header.orbitals));

@@ -57,7 +57,7 @@ inline std::optional<int> parse_command_line(
 
 /// For Option::check(): what a script writes whose variable is not set.
 inline std::string check_file_name(const std::string& name) {
-  return name.empty() ? "an empty name is no file" : "";
+  return name.empty() ? "an empty name is not a file" : "";
 }
 
 /// Local. The exit code where ranks were asked for as `threads` (0: they weren't) of a process that

@@ -32,7 +32,7 @@ Parsed<double> parse_as(std::string_view text, std::string_view number) {
   double value = 0;
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (stop != digits.data() + digits.size() || error == std::errc::invalid_argument) {
-    return {0, quoted(text) + " is no number"};
+    return {0, quoted(text) + " is not a number"};
   }
   if (error == std::errc::result_out_of_range) {
     return beyond_range(text, std::string(digits));
@@ -65,7 +65,7 @@ Parsed<std::int64_t> parse_whole(std::string_view text) {
     return {0, quoted(text) + " does not fit 64 bits"};
   }
   if (error != std::errc{} || stop != digits.data() + digits.size()) {
-    return {0, quoted(text) + " is no whole number"};
+    return {0, quoted(text) + " is not a whole number"};
   }
   return {value, ""};
 }

@@ -242,7 +242,7 @@ Status read_type(const LineStream& stream, std::string_view type, MatrixHeader& 
       symmetries.find(small[1]) != std::string::npos && (small[2] == 'a' || small[2] == 'e');
   if (!is_type) {
     return refused(stream, 1,
-                   fmt::format("'{}' is no type of a matrix like RUA, PSA or CHA: the file is "
+                   fmt::format("'{}' is not a matrix type like RUA, PSA or CHA: the file is "
                                "neither Matrix Market nor Harwell-Boeing",
                                type));
   }

@@ -144,7 +144,7 @@ std::optional<TextFault> for_each_line(
     if (strange != line.end()) {
       return TextFault{
           number, strange - line.begin() + 1,
-          fmt::format("byte {:#04x} is no text", static_cast<unsigned char>(*strange))};
+          fmt::format("byte {:#04x} is not text", static_cast<unsigned char>(*strange))};
     }
     if (auto fault = body(line, number)) {
       return fault;
@@ -163,7 +163,7 @@ Result<LineStream> LineStream::open(const std::string& file) {
   struct stat status = {};
   if (::fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode)) {
     ::close(descriptor);
-    return unreadable(file, "is no regular file");
+    return unreadable(file, "is not a regular file");
   }
   gzFile_s* const stream = gzdopen(descriptor, "rb");
   if (stream == nullptr) {

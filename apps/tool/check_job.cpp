@@ -351,10 +351,10 @@ Finding check_blas(const Picture& all) {
   for (const Surroundings& rank : all.ranks) {
     const BlasThreads own = threads_of(rank.blas);
     if (own.each == 0 && !own.variable.empty()) {
-      return yellow(
-          name,
-          fmt::format("{}={} is no number of threads; {}", own.variable, own.text, says(rank.blas)),
-          fmt::format("export {}=1", own.variable));
+      return yellow(name,
+                    fmt::format("{}={} is not a number of threads; {}", own.variable, own.text,
+                                says(rank.blas)),
+                    fmt::format("export {}=1", own.variable));
     }
   }
   const std::vector<Machine> machines = machines_of(all);

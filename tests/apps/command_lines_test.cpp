@@ -56,7 +56,7 @@ TEST(CommandLine, AnEmptyNameIsNoFile) {
                                                {TESSERA_RUN, "--json", "", "true"}}) {
     const Ending ending = run(line);
     EXPECT_EQ(ending.exit_code, usage) << line[0];
-    EXPECT_NE(ending.output.find("--json: an empty name is no file\n"), std::string::npos)
+    EXPECT_NE(ending.output.find("--json: an empty name is not a file\n"), std::string::npos)
         << ending.output;
   }
 }

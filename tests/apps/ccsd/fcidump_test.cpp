@@ -264,7 +264,7 @@ TEST(Fcidump, AHeaderWithoutEndTakesNoMemory) {
                        "characters"}));
   }
   EXPECT_TRUE(fails(Fcidump::open("/dev/zero"), Code::unreachable,
-                    {"cannot read /dev/zero: is no regular file"}));
+                    {"cannot read /dev/zero: is not a regular file"}));
 }
 
 // Names would otherwise be as long as the header, and as many.
@@ -287,11 +287,11 @@ TEST(Fcidump, RefusesLinesByTheirNumber) {
            {"nan 1 1 1 1\n", ":2:1: 'nan' is not finite"},
            {"-Infinity 1 1 1 1\n", "'-Infinity' is not finite"},
            {"1e999 1 1 1 1\n", "'1e999' is too large for a double"},
-           {"****** 1 1 1 1\n", "'******' is no number"},
-           {"1.0x 1 1 1 1\n", "'1.0x' is no number"},
-           {" 0x10 1 1 1 1\n", ":2:2: '0x10' is no number"},
-           {"0x1p3 1 1 1 1\n", "'0x1p3' is no number"},
-           {"1.0D 1 1 1 1\n", "'1.0D' is no number"},
+           {"****** 1 1 1 1\n", "'******' is not a number"},
+           {"1.0x 1 1 1 1\n", "'1.0x' is not a number"},
+           {" 0x10 1 1 1 1\n", ":2:2: '0x10' is not a number"},
+           {"0x1p3 1 1 1 1\n", "'0x1p3' is not a number"},
+           {"1.0D 1 1 1 1\n", "'1.0D' is not a number"},
            {"1.0 0x1 1 1 1\n", ":2:5: '0x1' is not the number of an orbital"},
            {"1.0 3 1 1 1\n", ":2:5: orbital 3 is out of range; there are 2"},
            {"1.0 -1 1 1 1\n", "orbital -1 is out of range"},
@@ -332,8 +332,8 @@ TEST(Fcidump, SaysWhatTheReceiverRefusesWithItsLine) {
 TEST(Fcidump, APipeIsNotWaitedFor) {
   const TemporaryFolder folder;
   ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
-  EXPECT_TRUE(
-      fails(Fcidump::open(folder.file("pipe")), Code::unreachable, {"pipe: is no regular file"}));
+  EXPECT_TRUE(fails(Fcidump::open(folder.file("pipe")), Code::unreachable,
+                    {"pipe: is not a regular file"}));
 }
 
 TEST(Fcidump, AFileThatIsNotThereIsNamed) {

@@ -407,7 +407,7 @@ TEST(CcsdProgram, RefusesCommandLinesThatMakeNoSense) {
                  "it takes two iterations to tell whether they lead somewhere");
   for (const char* option : {"--fcidump", "--checkpoint", "--restart", "--json"}) {
     expect_refused(alone({"--fcidump", H2O_STO3G, option, ""}),
-                   fmt::format("{}: an empty name is no file\n", option));
+                   fmt::format("{}: an empty name is not a file\n", option));
   }
 }
 
@@ -452,7 +452,7 @@ TEST(CcsdProgram, RefusesFilesOnceAndByName) {
   write_contents(file, text + "(1.0,0.5) 1 1 1 1\n");
   expect_refused(on_ranks("3", {"--fcidump", file}), "complex values are not supported");
   write_contents(file, text + "0x10 1 1 1 1\n");
-  expect_refused(alone({"--fcidump", file}), "'0x10' is no number");
+  expect_refused(alone({"--fcidump", file}), "'0x10' is not a number");
   write_contents(file, text.replace(text.find(".FALSE."), 7, ".TRUE."));
   expect_refused(on_ranks("3", {"--fcidump", file}), "unrestricted integrals are not supported");
 }

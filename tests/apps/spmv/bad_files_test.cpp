@@ -53,7 +53,7 @@ TEST(BadMarketFile, Heads) {
        "2: the file ends where the line with the sizes should follow"},
       {market(general, "3 3\n"),
        "2: the line with the sizes has 'rows columns entries', not 2 words"},
-      {market(general, "3 x 3\n"), "2:3: 'x' is no whole number"},
+      {market(general, "3 x 3\n"), "2:3: 'x' is not a whole number"},
       {market(general, "3 -3 3\n"), "2:3: sizes are not negative"},
       {market(general, "0 3 3\n"), "2: there are no 3 entries in 0 x 3"},
       {market(general, "%\n3 3 1000000000000\n1 1 1\n"),
@@ -78,10 +78,11 @@ TEST(BadMarketFile, Entries) {
       {market(general, "3 3 1\n1 1\n"), "3:4: the line ends where a value should follow"},
       {market(general, "3 3 1\n1\n"), "3:2: the line ends where a column should follow"},
       {market(general, "3 3 1\n1 1 1 1\n"), "3:7: '1' is more than the line should have"},
-      {market(general, "3 3 1\n1 1 one\n"), "3:5: 'one' is no number"},
+      {market(general, "3 3 1\n1 1 one\n"), "3:5: 'one' is not a number"},
       {market(general, "3 3 1\n1 1 nan\n"), "3:5: 'nan' is not finite"},
       {market(general, "3 3 1\n1 1 -1e999\n"), "3:5: '-1e999' is too large for a double"},
-      {market("coordinate integer general", "3 3 1\n1 1 1.5\n"), "3:5: '1.5' is no whole number"},
+      {market("coordinate integer general", "3 3 1\n1 1 1.5\n"),
+       "3:5: '1.5' is not a whole number"},
       {market(general, "3 3 3\n1 1 1\n2 2 1\n"),
        "4: the file ends here with 2 entries; line 2 says 3"},
       {market(general, "3 3 1\n1 1 1\n2 2 1\n"), "2: says 1 entries, and there are 2"},
@@ -89,7 +90,7 @@ TEST(BadMarketFile, Entries) {
        "3:1: entry (1, 2) is above the diagonal: of symmetric matrices files have the lower half"},
       {market("coordinate real skew-symmetric", "3 3 1\n2 2 1\n"),
        "3:1: entry (2, 2) is on the diagonal, where skew-symmetric matrices have only zeros"},
-      {market(general, "3 3 1\n1 1 \x01\n"), "3:5: byte 0x01 is no text"},
+      {market(general, "3 3 1\n1 1 \x01\n"), "3:5: byte 0x01 is not text"},
       {market(general, "3 3 1\n1 1 1" + std::string(1100, ' ') + "\n"),
        "3: the line has more than 1024 characters"},
       {market("array real general", "2 2\n1\n2\n3\n"),
@@ -98,11 +99,11 @@ TEST(BadMarketFile, Entries) {
        "5: there is more than the 2 elements that line 2 announces"},
       {market("array real general", "2 1\n\n1\n \t\n2\n\n3\n"),
        "8: there is more than the 2 elements that line 2 announces"},
-      {market("array real general", "2 1\n1\n\nx\n"), "5:1: 'x' is no number"},
+      {market("array real general", "2 1\n1\n\nx\n"), "5:1: 'x' is not a number"},
       {market("array real general", "2 1\n1 2 3\n"),
        "3: there is more than the 2 elements that line 2 announces"},
-      {market("array real general", "2 2\n1 2\n% 3 4\n3 y\n"), "5:3: 'y' is no number"},
-      {market(general, "3 3 1\n1 1 1.5F+00\n"), "3:5: '1.5F+00' is no number"},
+      {market("array real general", "2 2\n1 2\n% 3 4\n3 y\n"), "5:3: 'y' is not a number"},
+      {market(general, "3 3 1\n1 1 1.5F+00\n"), "3:5: '1.5F+00' is not a number"},
   };
   expect_complaints(cases);
   expect_complaints(cases, true);
@@ -149,10 +150,10 @@ struct Boeing {
 TEST(BadBoeingFile, Heads) {
   expect_complaints({
       {Boeing{.type = "RXA"}.text(),
-       "3:1: 'RXA' is no type of a matrix like RUA, PSA or CHA: the file is neither Matrix Market "
+       "3:1: 'RXA' is not a matrix type like RUA, PSA or CHA: the file is neither Matrix Market "
        "nor Harwell-Boeing"},
       {"one\ntwo\nthree\n",
-       "3:1: 'thr' is no type of a matrix like RUA, PSA or CHA: the file is neither Matrix Market "
+       "3:1: 'thr' is not a matrix type like RUA, PSA or CHA: the file is neither Matrix Market "
        "nor Harwell-Boeing"},
       {Boeing{.type = "RUE"}.text(),
        "3:1: RUE is an elemental matrix; only assembled ones are read, whose type ends with A"},
@@ -201,7 +202,7 @@ TEST(BadBoeingFile, Numbers) {
       {with("  1  3  4\n  1  3  2\n   1.0   2.0   3.0\n"), "6:4: row 3 is outside 1 to 2"},
       {with("  1  3  4\n  1  2   \n   1.0   2.0   3.0\n"),
        "6:7: is blank where a whole number should be"},
-      {with("  1  3  4\n  1  2  2\n   1.0   2.x   3.0\n"), "7:7: '   2.x' is no number"},
+      {with("  1  3  4\n  1  2  2\n   1.0   2.x   3.0\n"), "7:7: '   2.x' is not a number"},
       {with("  1  3  4\n  1  2  2\n   1.0   2.0\n"), "7:13: is blank where a number should be"},
       {with("  1  3  4\n  1  2  2\n"), "6: the file ends here; line 2 announces 7 lines"},
       {Boeing{.type = "RSA", .rest = "  1  3  4\n  1  2  1\n   1.0   2.0   3.0\n"}.text(),
@@ -217,7 +218,7 @@ TEST(BadBoeingFile, PointersAreToldBeforeWhatIsBehindThem) {
       {Boeing{.rest = "  1  4  3\n  1  9  2\n   1.0   2.0   3.0\n"}.text(),
        "5:7: pointer 3 follows 4: pointers don't decrease"},
       {Boeing{.rest = "  1  4  x\n  1  2  2\n   1.0   2.x   3.0\n"}.text(),
-       "5:7: 'x' is no whole number"},
+       "5:7: 'x' is not a whole number"},
   });
 }
 
@@ -227,7 +228,7 @@ TEST(BadFile, WhatCannotBeOpened) {
     EXPECT_EQ(MatrixFile::open(job, folder.file("none")).status().message(),
               folder.file("none") + ": No such file or directory");
     EXPECT_EQ(MatrixFile::open(job, folder.path()).status().message(),
-              folder.path() + ": is no regular file");
+              folder.path() + ": is not a regular file");
   });
 }
 
@@ -251,7 +252,7 @@ TEST(BadFile, AFaultInFrontOfBrokenDeflatedData) {
     }
     rma::require(job.world().barrier());
     EXPECT_EQ(read_all<double>(job, path).status().message(),
-              fmt::format("{}:{}:3: 'x' is no whole number", path, bad_entry + 3));
+              fmt::format("{}:{}:3: 'x' is not a whole number", path, bad_entry + 3));
     rma::require(job.world().barrier());
   });
 }

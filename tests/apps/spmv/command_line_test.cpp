@@ -52,8 +52,8 @@ TEST(SpmvCommandLine, WhatItDoesNotUnderstand) {
       {{"--generate", "fe2d:3", "--tolerance", "1e-3"}, "--tolerance requires --solve\n"},
       {{"--generate", "fe2d:3", "--precondition", "jacobi"}, "--precondition requires --solve\n"},
       {{"--generate", "fe2d:3", "--mode", "plain,runs,plain"}, "--mode has plain twice\n"},
-      {{"--generate", "fe2d:3", "--json", ""}, "--json: an empty name is no file\n"},
-      {{"--matrix", ""}, "--matrix: an empty name is no file\n"},
+      {{"--generate", "fe2d:3", "--json", ""}, "--json: an empty name is not a file\n"},
+      {{"--matrix", ""}, "--matrix: an empty name is not a file\n"},
       {{"--generate", "convection:5", "--solve", "cg"},
        "convection:5: conjugate gradients need a symmetric matrix"},
       {{"--generate", "fe2d:3", "--iterations", "0"}, "expected a whole number of at least 1\n"},
@@ -228,7 +228,8 @@ TEST(SpmvCommandLine, APipeIsNotWaitedFor) {
   ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
   const Ending ending = run({"--matrix", folder.file("pipe")});
   EXPECT_EQ(ending.exit_code, unusable);
-  EXPECT_NE(ending.output.find("pipe: is no regular file\n"), std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find("pipe: is not a regular file\n"), std::string::npos)
+      << ending.output;
 }
 
 TEST(SpmvCommandLine, ALongNameDoesNotHideTheReason) {

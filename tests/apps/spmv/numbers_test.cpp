@@ -38,12 +38,12 @@ TEST(Numbers, Real) {
     EXPECT_EQ(parsed.value, value) << text;
   }
   const std::vector<std::pair<std::string, std::string>> bad = {
-      {"", "'' is no number"},
-      {"x", "'x' is no number"},
-      {"1.5x", "'1.5x' is no number"},
-      {"+-1", "'+-1' is no number"},
-      {"1d3", "'1d3' is no number"},
-      {"0x10", "'0x10' is no number"},
+      {"", "'' is not a number"},
+      {"x", "'x' is not a number"},
+      {"1.5x", "'1.5x' is not a number"},
+      {"+-1", "'+-1' is not a number"},
+      {"1d3", "'1d3' is not a number"},
+      {"0x10", "'0x10' is not a number"},
       {"nan", "'nan' is not finite"},
       {"-inf", "'-inf' is not finite"},
       {"1e999", "'1e999' is too large for a double"}};
@@ -57,15 +57,15 @@ TEST(Numbers, Whole) {
   EXPECT_EQ(parse_whole("+7").value, 7);
   EXPECT_EQ(parse_whole("9223372036854775807").value, 9223372036854775807);
   EXPECT_EQ(parse_whole("9223372036854775808").fault, "'9223372036854775808' does not fit 64 bits");
-  EXPECT_EQ(parse_whole("1.0").fault, "'1.0' is no whole number");
-  EXPECT_EQ(parse_whole("").fault, "'' is no whole number");
+  EXPECT_EQ(parse_whole("1.0").fault, "'1.0' is not a whole number");
+  EXPECT_EQ(parse_whole("").fault, "'' is not a whole number");
   EXPECT_EQ(parse_whole_as_real("9007199254740992").value, 0x1p53);
   EXPECT_EQ(parse_whole_as_real("9007199254740993").fault,
             "'9007199254740993' has more digits than a double holds");
 }
 
 TEST(Numbers, WhatIsQuotedIsShortAndPrintable) {
-  EXPECT_EQ(parse_real("\x01y").fault, "'?y' is no number");
+  EXPECT_EQ(parse_real("\x01y").fault, "'?y' is not a number");
   const std::string fault = parse_real(std::string(500, 'z')).fault;
   EXPECT_LT(fault.size(), 80U) << fault;
 }
@@ -129,7 +129,7 @@ TEST(FortranFields, Real) {
   EXPECT_EQ(parse_fortran_real("1.5", scaled).value, 0.015);
   EXPECT_EQ(parse_fortran_real("1.5e0", scaled).value, 1.5);
   EXPECT_EQ(parse_fortran_real("   ", plain).fault, "is blank where a number should be");
-  EXPECT_EQ(parse_fortran_real(" abc", plain).fault, "' abc' is no number");
+  EXPECT_EQ(parse_fortran_real(" abc", plain).fault, "' abc' is not a number");
   EXPECT_EQ(parse_fortran_real(" NaN", plain).fault, "' NaN' is not finite");
   EXPECT_EQ(parse_fortran_real("9D999", plain).fault, "'9D999' is too large for a double");
   EXPECT_EQ(parse_fortran_whole(" 1 2 ").value, 12);

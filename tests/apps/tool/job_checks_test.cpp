@@ -188,10 +188,10 @@ TEST(CheckBlas, IsYellowForMoreThreadsThanProcessors) {
                    "OMP_NUM_THREADS=8 for each of 2 ranks on 4 processors; OpenBLAS says 4",
                    "export OMP_NUM_THREADS=2"));
   set(&Blas::openblas_variable, "many");  // goes before the other
-  EXPECT_EQ(
-      check_blas(all),
-      yellow("BLAS threads", "OPENBLAS_NUM_THREADS=many is no number of threads; OpenBLAS says 4",
-             "export OPENBLAS_NUM_THREADS=1"));
+  EXPECT_EQ(check_blas(all),
+            yellow("BLAS threads",
+                   "OPENBLAS_NUM_THREADS=many is not a number of threads; OpenBLAS says 4",
+                   "export OPENBLAS_NUM_THREADS=1"));
   for (Surroundings& rank : all.ranks) {
     rank.blas.setting = 16;
     rank.blas.config = "";
