@@ -81,7 +81,8 @@ Parsed<double> parse_fortran_real(std::string_view text) {
 std::string with_exponent_of_c(std::string_view text) {
   std::string number(text);
   std::replace_if(
-      number.begin(), number.end(), [](char c) { return c == 'D' || c == 'd' || c == 'E'; }, 'e');
+      number.begin(), number.end(),
+      [](char c) { return std::string_view("DdEQq").find(c) != std::string_view::npos; }, 'e');
   if (number.find('e') == std::string::npos) {
     // The letter may be missing: 1.5+103.
     const std::size_t sign = number.find_first_of("+-", 1);

@@ -58,7 +58,7 @@ class RunWriter {
 // Where a field of a section is.
 TextFault fault_at(const Section& section, std::int64_t field, std::string reason) {
   return {section.first_line + field / section.format.per_line,
-          section.format.column_of(field % section.format.per_line) + 1, std::move(reason)};
+          section.format.field(field % section.format.per_line).column + 1, std::move(reason)};
 }
 
 bool is_blank(std::string_view line) {
@@ -69,18 +69,19 @@ bool is_in(const Section& section, std::int64_t line) {
   return line >= section.first_line && line < section.first_line + section.lines;
 }
 
-// Calls `body(number of the field, text)` for the fields of one line.
+// Calls `body(number of the field, text, where it lies)` for the fields of one line.
 template <class Body>
 std::optional<TextFault> for_each_field(const Section& section, std::string_view line,
                                         std::int64_t number, Body&& body) {
   const std::int64_t first = (number - section.first_line) * section.format.per_line;
   const std::int64_t count =
       std::min<std::int64_t>(section.format.per_line, section.fields - first);
-  const auto width = static_cast<std::size_t>(section.format.width);
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto at = static_cast<std::size_t>(section.format.column_of(i));
-    const auto field = at < line.size() ? line.substr(at, width) : std::string_view();
-    std::string wrong = body(first + i, field);
+    const FortranField field = section.format.field(i);
+    const auto at = static_cast<std::size_t>(field.column);
+    const auto text = at < line.size() ? line.substr(at, static_cast<std::size_t>(field.width))
+                                       : std::string_view();
+    std::string wrong = body(first + i, text, field);
     if (!wrong.empty()) {
       return fault_at(section, first + i, std::move(wrong));
     }
@@ -90,8 +91,8 @@ std::optional<TextFault> for_each_field(const Section& section, std::string_view
 
 // Puts a whole number from 1 to `most` into a vector, counted from 0.
 std::string write_index(RunWriter<std::int64_t>& to, std::string_view what, std::int64_t most,
-                        std::int64_t index, std::string_view field) {
-  const auto parsed = parse_fortran_whole(field);
+                        std::int64_t index, std::string_view text) {
+  const auto parsed = parse_fortran_whole(text);
   if (!parsed.ok()) {
     return parsed.fault;
   }
@@ -102,16 +103,10 @@ std::string write_index(RunWriter<std::int64_t>& to, std::string_view what, std:
   return {};
 }
 
-std::string write_value(RunWriter<double>& to, const Section& section, std::int64_t index,
-                        std::string_view field) {
-  if (section.format.is_whole) {
-    const auto whole = parse_fortran_whole(field);
-    const auto exact = whole.ok() ? parse_whole_as_real(std::to_string(whole.value))
-                                  : Parsed<double>{0, whole.fault};
-    to.write(index, exact.value);
-    return exact.fault;
-  }
-  const auto parsed = parse_fortran_real(field, section.format);
+std::string write_value(RunWriter<double>& to, bool is_whole, std::int64_t index,
+                        std::string_view text, const FortranField& field) {
+  const auto parsed =
+      is_whole ? parse_fortran_whole_as_real(text) : parse_fortran_real(text, field);
   to.write(index, parsed.value);
   return parsed.fault;
 }
@@ -233,19 +228,20 @@ Status parse_sections(rma::Job& job, const std::string& file, const MatrixHeader
                                  header.right_side_lines;
   const auto read_line = [&](std::string_view line, std::int64_t number) {
     if (is_in(header.pointers, number)) {
-      return for_each_field(header.pointers, line, number, [&](std::int64_t i, auto field) {
-        return write_index(pointers, "pointer", header.entries + 1, i, field);
+      return for_each_field(header.pointers, line, number, [&](std::int64_t i, auto text, auto&) {
+        return write_index(pointers, "pointer", header.entries + 1, i, text);
       });
     }
     if (is_in(header.indices, number)) {
-      return for_each_field(header.indices, line, number, [&](std::int64_t i, auto field) {
-        return write_index(rows, "row", header.rows, i, field);
+      return for_each_field(header.indices, line, number, [&](std::int64_t i, auto text, auto&) {
+        return write_index(rows, "row", header.rows, i, text);
       });
     }
     if (is_in(header.values, number)) {
-      return for_each_field(header.values, line, number, [&](std::int64_t i, auto field) {
-        return write_value(values, header.values, i, field);
-      });
+      return for_each_field(
+          header.values, line, number, [&](std::int64_t i, auto text, auto& field) {
+            return write_value(values, header.values.format.is_whole, i, text, field);
+          });
     }
     const bool is_behind = number > last_line && !is_blank(line);
     return is_behind ? std::optional(TextFault{number, 0,

@@ -57,16 +57,20 @@ class LineReader {
     return std::nullopt;
   }
 
-  std::optional<TextFault> read_value(Field field, double* parts) {
-    for (std::int64_t i = 0; i < parts_of(field); ++i) {
+  std::optional<TextFault> read_value(const MatrixHeader& header, double* parts) {
+    for (std::int64_t i = 0; i < parts_of(header.field); ++i) {
       if (!next()) {
         return fault("the line ends where a value should follow");
       }
       // Exponents as Fortran writes them, too: many files come from there.
-      const auto parsed =
-          field == Field::integer ? parse_whole_as_real(word_) : apps::parse_fortran_real(word_);
+      const auto parsed = header.field == Field::integer ? parse_whole_as_real(word_)
+                                                         : apps::parse_fortran_real(word_);
       if (!parsed.ok()) {
         return fault(parsed.fault);
+      }
+      if (header.is_unsigned && parsed.value < 0) {
+        return fault(
+            fmt::format("{} is negative, and the first line says unsigned-integer", quoted(word_)));
       }
       parts[i] = parsed.value;
     }
@@ -101,7 +105,7 @@ std::optional<TextFault> read_entry(const MatrixHeader& header, LineReader& read
   if (auto fault = reader.read_index("column", header.columns, header.size_line, column)) {
     return fault;
   }
-  if (auto fault = reader.read_value(header.field, parts.data())) {
+  if (auto fault = reader.read_value(header, parts.data())) {
     return fault;
   }
   if (auto fault = reader.expect_end()) {
@@ -147,7 +151,7 @@ std::optional<TextFault> read_element(const MatrixHeader& header, LineReader& re
                      fmt::format("there is more than the {} elements that line {} announces",
                                  header.entries, header.size_line)};
   }
-  if (auto fault = reader.read_value(header.field, parts.data())) {
+  if (auto fault = reader.read_value(header, parts.data())) {
     return fault;
   }
   const ElementIndex at = place_in_array(header, element);

@@ -79,23 +79,35 @@ Result<std::size_t> choose(const LineStream& stream, const Word& word,
   return static_cast<std::size_t>(it - known.begin());
 }
 
-// Writers of our days say "double" for "real", as SciPy and PETSc read it.
-Result<std::size_t> choose_field(const LineStream& stream, const Word& word) {
-  return lower(word.text) == "double" ? static_cast<std::size_t>(Field::real)
-                                      : choose(stream, word, field_names);
+// Besides the fields of the format: "double", which fast_matrix_market and others write for "real",
+// and "unsigned-integer", which SciPy writes.
+Status read_field(const LineStream& stream, const Word& word, MatrixHeader& header) {
+  constexpr std::array names = {field_names[0],
+                                field_names[1],
+                                field_names[2],
+                                field_names[3],
+                                std::string_view("double"),
+                                std::string_view("unsigned-integer")};
+  constexpr std::array fields = {Field::real,    Field::integer, Field::pattern,
+                                 Field::complex, Field::real,    Field::integer};
+  TESSERA_ASSIGN_OR_RETURN(const std::size_t found, choose(stream, word, names));
+  header.field = fields[found];
+  header.is_unsigned = names[found] == "unsigned-integer";
+  return {};
 }
 
 // `column`: where the symmetry stands.
 Status check_kind(const LineStream& stream, const MatrixHeader& header, std::int64_t column) {
   const bool is_complex = header.field == Field::complex;
   const bool is_pattern = header.field == Field::pattern;
+  if (header.layout == Layout::array && is_pattern) {
+    return refused(stream, column, "an array has values: it cannot be a pattern");
+  }
   if ((header.symmetry == Symmetry::hermitian && !is_complex) ||
-      (header.symmetry == Symmetry::skew_symmetric && is_pattern) ||
-      (header.layout == Layout::array && is_pattern)) {
+      (header.symmetry == Symmetry::skew_symmetric && is_pattern)) {
     return refused(stream, column,
-                   fmt::format("there is no {} {} matrix{}", to_string(header.field),
-                               to_string(header.symmetry),
-                               header.layout == Layout::array ? " as an array" : ""));
+                   fmt::format("a {} matrix cannot be {}", to_string(header.field),
+                               to_string(header.symmetry)));
   }
   return {};
 }
@@ -153,7 +165,7 @@ Status read_market_sizes(LineStream& stream, MatrixHeader& header) {
   do {
     TESSERA_ASSIGN_OR_RETURN(line, line_of(stream, "the line with the sizes"));
     words = words_of(line);
-  } while (words.empty() || line[0] == '%');
+  } while (words.empty() || is_comment(line));
   const bool is_array = header.layout == Layout::array;
   const std::string_view expected = is_array ? "rows columns" : "rows columns entries";
   if (words.size() != (is_array ? 2U : 3U)) {
@@ -187,7 +199,7 @@ Status read_market_sizes(LineStream& stream, MatrixHeader& header) {
 }
 
 Result<MatrixHeader> read_market(LineStream& stream, const std::vector<Word>& words) {
-  constexpr std::array objects = {std::string_view("matrix")};
+  constexpr std::array objects = {std::string_view("matrix"), std::string_view("vector")};
   constexpr std::array layouts = {std::string_view("coordinate"), std::string_view("array")};
   if (words.size() != 5) {
     return refused(stream, 0,
@@ -196,12 +208,14 @@ Result<MatrixHeader> read_market(LineStream& stream, const std::vector<Word>& wo
                                words.size()));
   }
   MatrixHeader header;
-  TESSERA_RETURN_IF_ERROR(choose(stream, words[1], objects).status());
+  TESSERA_ASSIGN_OR_RETURN(const std::size_t object, choose(stream, words[1], objects));
+  if (objects[object] == "vector") {
+    return not_read(stream, words[1].column, "the file has a vector; only matrices are read");
+  }
   TESSERA_ASSIGN_OR_RETURN(const std::size_t layout, choose(stream, words[2], layouts));
-  TESSERA_ASSIGN_OR_RETURN(const std::size_t field, choose_field(stream, words[3]));
+  TESSERA_RETURN_IF_ERROR(read_field(stream, words[3], header));
   TESSERA_ASSIGN_OR_RETURN(const std::size_t symmetry, choose(stream, words[4], symmetry_names));
   header.layout = static_cast<Layout>(layout);
-  header.field = static_cast<Field>(field);
   header.symmetry = static_cast<Symmetry>(symmetry);
   TESSERA_RETURN_IF_ERROR(check_kind(stream, header, words[4].column));
   TESSERA_RETURN_IF_ERROR(read_market_sizes(stream, header));
@@ -209,22 +223,48 @@ Result<MatrixHeader> read_market(LineStream& stream, const std::vector<Word>& wo
   return header;
 }
 
-// The numbers of a head's line of Harwell-Boeing, in fields of 14 columns from `first`. Blank ones
-// are zero: some are optional.
+// A line of a Harwell-Boeing head has its numbers in fields of 14 columns.
 constexpr std::size_t head_width = 14;
 
+std::string_view head_field(std::string_view line, std::size_t at) {
+  return at < line.size() ? line.substr(at, head_width) : std::string_view();
+}
+
+// Whether the numbers are not in such fields, but only parted by blanks: then one field has two
+// words, or one stands before `first`.
+bool has_free_numbers(std::string_view line, std::size_t first, std::size_t count) {
+  if (first > 0 && words_of(line.substr(0, first)).size() > 1) {
+    return true;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (words_of(head_field(line, first + i * head_width)).size() > 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// `count` numbers of a head's line from the column `first`, from 0. Missing ones are zero: some are
+// optional.
 Result<std::vector<std::int64_t>> head_numbers(const LineStream& stream, std::string_view line,
                                                std::size_t first, std::size_t count) {
+  std::vector<Word> fields;
+  if (has_free_numbers(line, first, count)) {
+    fields = words_of(line);
+    fields.erase(fields.begin(), fields.begin() + (first > 0 ? 1 : 0));  // the type
+  } else {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t at = first + i * head_width;
+      fields.push_back({std::string(head_field(line, at)), static_cast<std::int64_t>(at) + 1});
+    }
+  }
+  fields.resize(count);
   std::vector<std::int64_t> numbers;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t at = first + i * head_width;
-    const std::string_view field =
-        at < line.size() ? line.substr(at, head_width) : std::string_view();
-    const bool is_blank = field.find_first_not_of(" \t") == std::string_view::npos;
-    const auto parsed = is_blank ? Parsed<std::int64_t>() : parse_fortran_whole(field);
+  for (const Word& field : fields) {
+    const bool is_blank = field.text.find_first_not_of(" \t") == std::string_view::npos;
+    const auto parsed = is_blank ? Parsed<std::int64_t>() : parse_fortran_whole(field.text);
     if (!parsed.ok() || parsed.value < 0) {
-      return refused(stream, static_cast<std::int64_t>(at) + 1,
-                     parsed.ok() ? "counts are not negative" : parsed.fault);
+      return refused(stream, field.column, parsed.ok() ? "counts are not negative" : parsed.fault);
     }
     numbers.push_back(parsed.value);
   }
@@ -280,8 +320,11 @@ struct SectionName {
 Result<FortranFormat> read_format(const LineStream& stream, std::string_view line, std::size_t at,
                                   std::size_t width, SectionName name) {
   const std::string_view text = at < line.size() ? line.substr(at, width) : std::string_view();
-  const auto parsed = parse_format(text);
   const auto column = static_cast<std::int64_t>(at) + 1;
+  if (text.find_first_not_of(" \t") == std::string_view::npos) {
+    return refused(stream, column, fmt::format("the format of {} is missing", name.what));
+  }
+  const auto parsed = parse_format(text);
   if (!parsed.ok()) {
     return refused(stream, column, parsed.fault);
   }
@@ -312,13 +355,18 @@ Status place_section(const LineStream& stream, Section& section, std::string_vie
   return {};
 }
 
+// Of a line with so many fields: none is blank, so that it reaches to the last one.
+double least_bytes(const FortranFormat& format, std::int64_t fields) {
+  return fields == 0 ? 0.0 : static_cast<double>(format.field(fields - 1).column + 1);
+}
 // The text of a section without what may be left out: blanks behind the last field of a line.
 double least_bytes(const Section& section) {
   if (section.fields == 0) {
     return 0;
   }
-  const double blanks = static_cast<double>(section.lines) * (section.format.width - 1);
-  return static_cast<double>(section.fields) * section.format.width - blanks;
+  const std::int64_t per_line = section.format.per_line;
+  return static_cast<double>(section.fields / per_line) * least_bytes(section.format, per_line) +
+         least_bytes(section.format, section.fields % per_line);
 }
 
 Status read_formats(LineStream& stream, MatrixHeader& header) {
@@ -415,7 +463,9 @@ std::string_view to_string(Layout layout) noexcept {
 Result<MatrixHeader> read_header(LineStream& stream) {
   TESSERA_ASSIGN_OR_RETURN(const std::string first, line_of(stream, "a matrix"));
   const std::vector<Word> words = words_of(without_byte_order_mark(first));
-  const bool is_market = !words.empty() && lower(words[0].text) == "%%matrixmarket";
+  // Of the files of the Network Repository the banner has one '%' only.
+  const std::string banner = words.empty() ? "" : lower(words[0].text);
+  const bool is_market = banner == "%%matrixmarket" || banner == "%matrixmarket";
   auto header = is_market ? read_market(stream, words) : read_boeing(stream);
   if (header.ok()) {
     header->start = {stream.bytes(), stream.lines() + 1, stream.words(), stream.is_compressed()};

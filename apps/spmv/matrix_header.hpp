@@ -47,6 +47,7 @@ struct Section {
 struct MatrixHeader {
   Layout layout = Layout::coordinate;
   Field field = Field::real;
+  bool is_unsigned = false;  ///< of whole numbers: none is negative
   Symmetry symmetry = Symmetry::general;
   std::int64_t rows = 0;
   std::int64_t columns = 0;

@@ -4,6 +4,7 @@
 // a fixed width ("(16I5)", "(1P3D24.15)").
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -11,34 +12,48 @@
 
 namespace tessera::apps::spmv {
 
-/// A whole number as a double. Refused from 2^53 on, where not every one has a double of its own.
+/// A whole number of any length as a double. Refused if a double cannot hold it exactly.
 Parsed<double> parse_whole_as_real(std::string_view text);
 
-/// An edit descriptor of Fortran, repeated in a line: 1P3D24.15 is three fields of 24 columns.
-struct FortranFormat {
-  std::int32_t per_line = 0;
+/// A field of a line.
+struct FortranField {
+  std::int64_t column = 0;  ///< of its first character, from 0
   std::int32_t width = 0;
-  std::int32_t digits = 0;  ///< after the point, where the field has no point
+  std::int32_t digits = 0;  ///< after the point, if the field has no point
   std::int32_t scale = 0;   ///< the power of ten of fields without an exponent: the number before P
-  bool is_whole = false;    ///< I; else D, E, F or G
-  std::int32_t skipped = 0;  ///< columns in front of each field that are passed over: X
+};
 
-  /// Where a field of a line begins, both counted from 0.
-  [[nodiscard]] std::int64_t column_of(std::int64_t field) const noexcept {
-    return field * (std::int64_t{skipped} + width) + skipped;
-  }
+/// How the numbers of a line lie in it. Copied between ranks as bytes.
+struct FortranFormat {
+  /// Equal fields at equal distances.
+  struct Run {
+    FortranField first = {};
+    std::int32_t distance = 0;
+    std::int32_t count = 0;
+  };
+  static constexpr std::int32_t most_runs = 4;
+
+  std::array<Run, most_runs> runs = {};
+  std::int32_t run_count = 0;
+  std::int32_t per_line = 0;
+  bool is_whole = false;  ///< I; else D, E, F or G
+
+  /// Requires: 0 ≤ `number` < per_line.
+  [[nodiscard]] FortranField field(std::int64_t number) const noexcept;
   [[nodiscard]] std::int64_t lines_for(std::int64_t fields) const noexcept {
     return fields / per_line + (fields % per_line == 0 ? 0 : 1);
   }
 };
 
-/// "(16I5)", "(1P,4D20.12)", "(4(1PE20.12))", "(5E15.8E2)", "(3ES26.18)", "(2(1X,F7.3))"; blanks
-/// and case don't count.
+/// "(16I5)", "(1P,4D20.12)", "(3(1P,E24.16))", "(5E15.8E2)", "(3ES26.18)", "(1X,8I9)"; blanks and
+/// case don't count. Refused: formats whose lines differ, and fields without a width.
 Parsed<FortranFormat> parse_format(std::string_view text);
 
 /// One field of a line. Blanks within it don't count, as Fortran reads; an empty one is refused.
 Parsed<std::int64_t> parse_fortran_whole(std::string_view field);
+/// The same as a double: see parse_whole_as_real().
+Parsed<double> parse_fortran_whole_as_real(std::string_view field);
 /// "1.5D+03", "1.5+103", "15" with implied digits.
-Parsed<double> parse_fortran_real(std::string_view field, const FortranFormat& format);
+Parsed<double> parse_fortran_real(std::string_view text, const FortranField& field);
 
 }  // namespace tessera::apps::spmv

@@ -68,15 +68,17 @@ class LineCounter {
   // What the blocks so far say of the line that is going on.
   struct Line {
     bool is_begun = false;
+    bool has_word = false;
     bool is_comment = false;
     bool is_behind_blank = true;
   };
 
   // Requires: no line ends in it.
   void add_to_line(std::string_view part) {
-    if (!line_.is_begun) {
-      line_.is_comment = is_comment(part);
-      line_.is_begun = !part.empty();
+    line_.is_begun = line_.is_begun || !part.empty();
+    if (!line_.has_word && !line_.is_comment) {
+      part.remove_prefix(std::min(part.find_first_not_of(" \t\r"), part.size()));
+      line_.is_comment = part.starts_with('%');
     }
     if (line_.is_comment) {
       return;
@@ -88,6 +90,7 @@ class LineCounter {
       is_behind_blank = !is_in_word;
     }
     line_.is_behind_blank = is_behind_blank;
+    line_.has_word = line_.has_word || !part.empty();
   }
 
   LineCount count_;

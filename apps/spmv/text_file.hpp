@@ -45,9 +45,10 @@ rma::Status to_status(const std::string& file, const TextFault& fault);
 rma::Status agree_on_fault(rma::Team& team, const std::string& file,
                            const std::optional<TextFault>& mine);
 
-/// Whether a line begins with '%': a comment of Matrix Market.
+/// Whether the first character of a line that is not blank is a '%': a comment of Matrix Market.
 constexpr bool is_comment(std::string_view line) noexcept {
-  return line.starts_with('%');
+  const std::size_t first = line.find_first_not_of(" \t");
+  return first != std::string_view::npos && line[first] == '%';
 }
 
 /// Lines of a text, and the words in those that are no comments.

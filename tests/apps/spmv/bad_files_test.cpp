@@ -38,17 +38,20 @@ const std::string general = "coordinate real general";
 TEST(BadMarketFile, Heads) {
   expect_complaints({
       {"", " the file ends where a matrix should follow"},
-      {"%%MatrixMarket vector coordinate real general\n", "1:16: 'vector' is none of: matrix"},
+      {"%%MatrixMarket tensor coordinate real general\n",
+       "1:16: 'tensor' is none of: matrix, vector"},
+      {"%%MatrixMarket vector coordinate real general\n",
+       "1:16: the file has a vector; only matrices are read"},
       {market("sparse real general", ""), "1:23: 'sparse' is none of: coordinate, array"},
       {market("coordinate float general", ""),
-       "1:34: 'float' is none of: real, integer, pattern, complex"},
+       "1:34: 'float' is none of: real, integer, pattern, complex, double, unsigned-integer"},
       {market("coordinate real skew", ""),
        "1:39: 'skew' is none of: general, symmetric, skew-symmetric, hermitian"},
       {market("coordinate real", "2 2 0\n"),
        "1: the first line has five words, '%%MatrixMarket matrix coordinate|array FIELD "
        "SYMMETRY', not 4"},
-      {market("coordinate real hermitian", ""), "1:39: there is no real hermitian matrix"},
-      {market("array pattern general", ""), "1:37: there is no pattern general matrix as an array"},
+      {market("coordinate real hermitian", ""), "1:39: a real matrix cannot be hermitian"},
+      {market("array pattern general", ""), "1:37: an array has values: it cannot be a pattern"},
       {market(general, "% only comments\n"),
        "2: the file ends where the line with the sizes should follow"},
       {market(general, "3 3\n"),
@@ -81,6 +84,11 @@ TEST(BadMarketFile, Entries) {
       {market(general, "3 3 1\n1 1 one\n"), "3:5: 'one' is not a number"},
       {market(general, "3 3 1\n1 1 nan\n"), "3:5: 'nan' is not finite"},
       {market(general, "3 3 1\n1 1 -1e999\n"), "3:5: '-1e999' is too large for a double"},
+      {market("coordinate integer general", "3 3 1\n1 1 9007199254740993\n"),
+       "3:5: '9007199254740993' is not held by a double exactly; the nearest is 9007199254740992"},
+      {market("coordinate unsigned-integer general", "3 3 1\n1 1 -3\n"),
+       "3:5: '-3' is negative, and the first line says unsigned-integer"},
+      {market(general, "3 3 1\n  1 1 2 % a note\n"), "3:9: '%' is more than the line should have"},
       {market("coordinate integer general", "3 3 1\n1 1 1.5\n"),
        "3:5: '1.5' is not a whole number"},
       {market(general, "3 3 3\n1 1 1\n2 2 1\n"),
@@ -128,14 +136,6 @@ TEST(BadMarketFile, TheFirstOfManyFaults) {
   expect_complaints({{text, "703:3: column 10 is outside 1 to 9, the size that line 2 says"}});
 }
 
-std::string columns(std::initializer_list<std::int64_t> numbers) {
-  std::string text;
-  for (const std::int64_t number : numbers) {
-    text += fmt::format("{:>14}", number);
-  }
-  return text;
-}
-
 struct Boeing {
   std::string cards = columns({3, 1, 1, 1, 0});
   std::string type = "RUA";
@@ -158,7 +158,7 @@ TEST(BadBoeingFile, Heads) {
       {Boeing{.type = "RUE"}.text(),
        "3:1: RUE is an elemental matrix; only assembled ones are read, whose type ends with A"},
       {Boeing{.type = "QUA"}.text(), "3:1: QUA has its values in another file"},
-      {Boeing{.type = "RHA"}.text(), "3:1: there is no real hermitian matrix"},
+      {Boeing{.type = "RHA"}.text(), "3:1: a real matrix cannot be hermitian"},
       {Boeing{.cards = columns({3, 1, 1, 0, 0})}.text(),
        "2: announces no values, and the type is RUA"},
       {Boeing{.cards = columns({99, 1, 1, 1, 0})}.text(),
@@ -181,6 +181,12 @@ TEST(BadBoeingFile, Heads) {
       {Boeing{.sizes = columns({2, 2, -3, 0})}.text(), "3:43: counts are not negative"},
       {Boeing{.formats = "(3I3)           (3F6.1)         (3F6.1)"}.text(),
        "4:17: the format of row numbers is not of whole numbers"},
+      {Boeing{.formats = "(8i)            (8i)            (8e)"}.text(),
+       "4:1: '(8I)' has fields without a width, for numbers that blanks separate: these are not "
+       "read"},
+      {Boeing{.formats = "(1X,(3I3))      (3I3)           (3F6.1)"}.text(),
+       "4:1: '(1X,(3I3))' has columns before a group: its first line differs from the others"},
+      {Boeing{.formats = "(3I3)           (3I3)"}.text(), "4:33: the format of values is missing"},
       {Boeing{.formats = "3I3             (3I3)           (3F6.1)"}.text(),
        "4:1: '3I3' is no format of the kind (16I5) or (1P3D24.15)"},
       {"title\n",

@@ -16,36 +16,6 @@ using Complex = std::complex<double>;
 using Entries = std::vector<Triplet<double>>;
 using ComplexEntries = std::vector<Triplet<Complex>>;
 
-// All ranks read a file that the first one writes.
-template <class T>
-std::vector<Triplet<T>> entries_of(Job& job, const SharedFolder& folder, const std::string& text,
-                                   bool deflated = false) {
-  const std::string path = folder.file("matrix");
-  rma::require(job.world().barrier());
-  if (job.rank().value == 0) {
-    deflated ? write_deflated(path, text) : tessera::test::write_contents(path, text);
-  }
-  rma::require(job.world().barrier());
-  return read_all<T>(job, path).value();
-}
-
-// Plain and deflated, with both kinds of line ends.
-template <class T>
-void expect_entries(const std::string& text, const std::vector<Triplet<T>>& expected) {
-  on_ranks([&](Job& job) {
-    const SharedFolder folder(job);
-    EXPECT_EQ(entries_of<T>(job, folder, text), expected);
-    EXPECT_EQ(entries_of<T>(job, folder, text, true), expected);
-    std::string other_ends;
-    for (const char c : text) {
-      other_ends += c == '\n' ? "\r\n" : std::string(1, c);
-    }
-    EXPECT_EQ(entries_of<T>(job, folder, other_ends), expected);
-    // Without an end of the last line.
-    EXPECT_EQ(entries_of<T>(job, folder, text.substr(0, text.size() - 1)), expected);
-  });
-}
-
 TEST(MatrixMarket, Coordinates) {
   expect_entries<double>(
       "%%MatrixMarket matrix coordinate real general\n% a comment\n%\n\n3 4 4\n"
@@ -56,6 +26,18 @@ TEST(MatrixMarket, Coordinates) {
 TEST(MatrixMarket, WordsOfAnyCaseAndCommentsAmongEntries) {
   expect_entries<double>("%%matrixmarket MATRIX Coordinate Integer General\n2 2 1\n%\n2 1 -3\n",
                          Entries{{1, 0, -3}});
+}
+
+TEST(MatrixMarket, BlanksMayBeBetweenAllItems) {
+  expect_entries<double>(
+      "  \t%%MatrixMarket  matrix\tcoordinate real general \n  % a comment\n\t%another one\n \t\n"
+      "   2    2\t2  \n\t1 1   1.5\n  % among entries\n  2\t1 2 \n %\n",
+      Entries{{0, 0, 1.5}, {1, 0, 2}});
+  // Of an array, where the words in front of a line tell its elements, on other ranks, too.
+  expect_entries<double>(
+      "%%MatrixMarket matrix array real general\n\t% 7\n 2 3\n  1 2\n \t% 8 9\n\t%\n 3\n\t4 5  6\n"
+      "  % 7\n",
+      {{0, 0, 1}, {0, 1, 3}, {0, 2, 5}, {1, 0, 2}, {1, 1, 4}, {1, 2, 6}});
 }
 
 TEST(MatrixMarket, HalvesAreCompleted) {
@@ -131,21 +113,6 @@ TEST(MatrixMarket, AByteOrderMarkIsPassedOver) {
 TEST(MatrixMarket, WithoutEntries) {
   expect_entries<double>("%%MatrixMarket matrix coordinate real general\n3 2 0\n", Entries{});
   expect_entries<double>("%%MatrixMarket matrix coordinate real general\n0 0 0\n", Entries{});
-}
-
-// The first lines of Harwell-Boeing and Rutherford-Boeing files.
-std::string boeing(const std::string& type, const std::string& sizes, const std::string& cards,
-                   const std::string& formats, const std::string& rest) {
-  return fmt::format("{:<72}{:<8}\n{}\n{:<14}{}\n{}\n{}", "A matrix of a test", "KEY", cards, type,
-                     sizes, formats, rest);
-}
-
-std::string columns(std::initializer_list<std::int64_t> numbers) {
-  std::string text;
-  for (const std::int64_t number : numbers) {
-    text += fmt::format("{:>14}", number);
-  }
-  return text;
 }
 
 // 3 x 3 with entries (1,1) (3,1) (2,2) (1,3) (3,3), by columns.

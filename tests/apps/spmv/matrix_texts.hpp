@@ -3,11 +3,13 @@
 // Small matrix files for tests, and how all of a file is read.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <complex>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -60,6 +62,53 @@ inline std::string complaint(rma::Job& job, const test::SharedFolder& folder,
     message = message.substr(0, at) + message.substr(at + path.size() + 1);
   }
   return message;
+}
+
+/// Collective. The entries of a file that the first rank writes.
+template <class T>
+std::vector<linalg::Triplet<T>> entries_of(rma::Job& job, const test::SharedFolder& folder,
+                                           const std::string& text, bool deflated = false) {
+  const std::string path = folder.file("matrix");
+  rma::require(job.world().barrier());
+  if (job.rank().value == 0) {
+    deflated ? write_deflated(path, text) : test::write_contents(path, text);
+  }
+  rma::require(job.world().barrier());
+  return read_all<T>(job, path).value();
+}
+
+/// All ranks read a text: plain and deflated, with both kinds of line ends.
+template <class T>
+void expect_entries(const std::string& text, const std::vector<linalg::Triplet<T>>& expected) {
+  rma::test::on_ranks([&](rma::Job& job) {
+    const test::SharedFolder folder(job);
+    EXPECT_EQ(entries_of<T>(job, folder, text), expected);
+    EXPECT_EQ(entries_of<T>(job, folder, text, true), expected);
+    std::string other_ends;
+    for (const char c : text) {
+      other_ends += c == '\n' ? "\r\n" : std::string(1, c);
+    }
+    EXPECT_EQ(entries_of<T>(job, folder, other_ends), expected);
+    // Without an end of the last line.
+    EXPECT_EQ(entries_of<T>(job, folder, text.substr(0, text.size() - 1)), expected);
+  });
+}
+
+/// A Harwell-Boeing or Rutherford-Boeing file: a title, and the lines after it.
+inline std::string boeing(const std::string& type, const std::string& sizes,
+                          const std::string& cards, const std::string& formats,
+                          const std::string& rest) {
+  return fmt::format("{:<72}{:<8}\n{}\n{:<14}{}\n{}\n{}", "A matrix of a test", "KEY", cards, type,
+                     sizes, formats, rest);
+}
+
+/// Numbers in fields of 14 columns.
+inline std::string columns(std::initializer_list<std::int64_t> numbers) {
+  std::string text;
+  for (const std::int64_t number : numbers) {
+    text += fmt::format("{:>14}", number);
+  }
+  return text;
 }
 
 }  // namespace tessera::apps::spmv

@@ -59,9 +59,45 @@ TEST(Numbers, Whole) {
   EXPECT_EQ(parse_whole("9223372036854775808").fault, "'9223372036854775808' does not fit 64 bits");
   EXPECT_EQ(parse_whole("1.0").fault, "'1.0' is not a whole number");
   EXPECT_EQ(parse_whole("").fault, "'' is not a whole number");
-  EXPECT_EQ(parse_whole_as_real("9007199254740992").value, 0x1p53);
-  EXPECT_EQ(parse_whole_as_real("9007199254740993").fault,
-            "'9007199254740993' has more digits than a double holds");
+}
+
+// Beyond 2^53 some whole numbers are doubles and others are not.
+TEST(Numbers, WholeNumbersThatADoubleHoldsExactly) {
+  const std::vector<std::pair<std::string, double>> good = {{"-42", -42},
+                                                            {"+7", 7},
+                                                            {"-0", 0},
+                                                            {"007", 7},
+                                                            {"9007199254740992", 0x1p53},
+                                                            {"9007199254740994", 0x1p53 + 2},
+                                                            {"-9223372036854775808", -0x1p63},
+                                                            {"18446744073709549568", 0x1p64 - 2048},
+                                                            {"18446744073709551616", 0x1p64},
+                                                            {"10000000000000000000000", 1e22}};
+  for (const auto& [text, value] : good) {
+    const auto parsed = parse_whole_as_real(text);
+    EXPECT_TRUE(parsed.ok()) << text << ": " << parsed.fault;
+    EXPECT_EQ(parsed.value, value) << text;
+  }
+  const std::vector<std::pair<std::string, std::string>> bad = {
+      {"9007199254740993",
+       "'9007199254740993' is not held by a double exactly; the nearest is 9007199254740992"},
+      {"-9223372036854775807",
+       "'-9223372036854775807' is not held by a double exactly; the nearest is "
+       "-9223372036854775808"},
+      {"18446744073709551615",
+       "'18446744073709551615' is not held by a double exactly; the nearest is "
+       "18446744073709551616"},
+      {"", "'' is not a whole number"},
+      {"-", "'-' is not a whole number"},
+      {"+-1", "'+-1' is not a whole number"},
+      {"1.0", "'1.0' is not a whole number"},
+      {"1e3", "'1e3' is not a whole number"},
+      {"nan", "'nan' is not a whole number"}};
+  for (const auto& [text, fault] : bad) {
+    EXPECT_EQ(parse_whole_as_real(text).fault, fault);
+  }
+  EXPECT_NE(parse_whole_as_real(std::string(400, '9')).fault.find("is too large for a double"),
+            std::string::npos);
 }
 
 TEST(Numbers, WhatIsQuotedIsShortAndPrintable) {
@@ -70,59 +106,138 @@ TEST(Numbers, WhatIsQuotedIsShortAndPrintable) {
   EXPECT_LT(fault.size(), 80U) << fault;
 }
 
+struct ParsedForm {
+  std::int32_t per_line;
+  std::int32_t width;
+  std::int32_t digits;
+  std::int32_t scale;
+  bool is_whole;
+};
+
 TEST(FortranFormat, OfManyForms) {
-  const std::vector<std::pair<std::string, std::vector<int>>> good = {
-      {"(16I5)", {16, 5, 0, 0, 1}},         {" ( 20 i 4 ) ", {20, 4, 0, 0, 1}},
-      {"(1P3D24.15)", {3, 24, 15, 1, 0}},   {"(1P,4e20.12)", {4, 20, 12, 1, 0}},
-      {"(4(1PE20.12))", {4, 20, 12, 1, 0}}, {"(5E15.8E2)", {5, 15, 8, 0, 0}},
-      {"(10F7.1)", {10, 7, 1, 0, 0}},       {"(I8)", {1, 8, 0, 0, 1}},
-      {"(-2P,3G20.10)", {3, 20, 10, -2, 0}}};
-  for (const auto& [text, numbers] : good) {
+  const std::vector<std::pair<std::string, ParsedForm>> good = {
+      {"(16I5)", {16, 5, 0, 0, true}},           {" ( 20 i 4 ) ", {20, 4, 0, 0, true}},
+      {"(10I8.8)", {10, 8, 0, 0, true}},         {"(1P3D24.15)", {3, 24, 15, 1, false}},
+      {"(1P,4e20.12)", {4, 20, 12, 1, false}},   {"(4(1PE20.12))", {4, 20, 12, 1, false}},
+      {"(3(1P,E24.16))", {3, 24, 16, 1, false}}, {"(1P,(3E25.16))", {3, 25, 16, 1, false}},
+      {"((3E25.16))", {3, 25, 16, 0, false}},    {"(2(2(E10.3)))", {4, 10, 3, 0, false}},
+      {"(((I5)))", {1, 5, 0, 0, true}},          {"(5E15.8E2)", {5, 15, 8, 0, false}},
+      {"(10F7.1)", {10, 7, 1, 0, false}},        {"(I8)", {1, 8, 0, 0, true}},
+      {"(-2P,3G20.10)", {3, 20, 10, -2, false}}, {"(4E20.12,1X)", {4, 20, 12, 0, false}},
+      {"(2I5,2I5)", {4, 5, 0, 0, true}}};
+  for (const auto& [text, form] : good) {
     const auto parsed = parse_format(text);
     ASSERT_TRUE(parsed.ok()) << parsed.fault;
     const FortranFormat& format = parsed.value;
-    EXPECT_EQ((std::vector<int>{format.per_line, format.width, format.digits, format.scale,
-                                format.is_whole ? 1 : 0}),
-              numbers)
-        << text;
+    EXPECT_EQ(format.per_line, form.per_line) << text;
+    EXPECT_EQ(format.is_whole, form.is_whole) << text;
+    for (std::int32_t i = 0; i < format.per_line; ++i) {
+      const FortranField field = format.field(i);
+      EXPECT_EQ(field.column, i * form.width) << text;
+      EXPECT_EQ(field.width, form.width) << text;
+      EXPECT_EQ(field.digits, form.digits) << text;
+      EXPECT_EQ(field.scale, form.scale) << text;
+    }
   }
 }
 
 TEST(FortranFormat, FieldsBehindColumnsThatAreSkipped) {
-  for (const char* text : {"(2(1X,F7.3))", "(2(1x,1f7.3))"}) {
+  using Columns = std::vector<std::int64_t>;
+  const std::vector<std::pair<std::string, Columns>> good = {
+      {"(2(1X,F7.3))", {1, 9}},    {"(2(1x,1f7.3))", {1, 9}},
+      {"(2(X,F7.3))", {1, 9}},     {"(2(1XF7.3))", {1, 9}},
+      {"(1X,2F7.3)", {1, 8}},      {"(1X,8I9)", {1, 10, 19, 28, 37, 46, 55, 64}},
+      {"(2(F7.3,2X))", {0, 9}},    {"(I8,3I9)", {0, 8, 17, 26}},
+      {"(I5,2X,2I5)", {0, 7, 12}}, {"(2(1X,F7.3),2X,F7.3)", {1, 9, 18}},
+      {"(3X,2(1X,F7.3))", {}},     {"(F7.3,2(1X,F7.3))", {}},
+      {"(1X,(8I9))", {}},          {"(I1,I2,I3,I4)", {0, 1, 3, 6}}};
+  for (const auto& [text, columns] : good) {
     const auto parsed = parse_format(text);
+    if (columns.empty()) {
+      EXPECT_NE(
+          parsed.fault.find("has columns before a group: its first line differs from the others"),
+          std::string::npos)
+          << text;
+      continue;
+    }
     ASSERT_TRUE(parsed.ok()) << parsed.fault;
-    EXPECT_EQ(parsed.value.per_line, 2);
-    EXPECT_EQ(parsed.value.width, 7);
-    EXPECT_EQ(parsed.value.column_of(0), 1);
-    EXPECT_EQ(parsed.value.column_of(1), 9);
+    Columns found;
+    for (std::int32_t i = 0; i < parsed.value.per_line; ++i) {
+      found.push_back(parsed.value.field(i).column);
+    }
+    EXPECT_EQ(found, columns) << text;
   }
   // There are more digits in front of the point than one, but a reader need not care.
   for (const char* text : {"(3ES26.18)", "(3EN26.18)", "(1P,3ES26.18E3)"}) {
     const auto parsed = parse_format(text);
     ASSERT_TRUE(parsed.ok()) << parsed.fault;
     EXPECT_EQ(parsed.value.per_line, 3);
-    EXPECT_EQ(parsed.value.width, 26);
-    EXPECT_EQ(parsed.value.digits, 18);
+    EXPECT_EQ(parsed.value.field(0).width, 26);
+    EXPECT_EQ(parsed.value.field(2).digits, 18);
   }
+}
+
+TEST(FortranFormat, AScaleHoldsForAllFieldsAfterIt) {
+  const auto parsed = parse_format("(F7.2,2P,F7.2,0P,F7.2)");
+  ASSERT_TRUE(parsed.ok()) << parsed.fault;
+  EXPECT_EQ(parsed.value.field(0).scale, 0);
+  EXPECT_EQ(parsed.value.field(1).scale, 2);
+  EXPECT_EQ(parsed.value.field(2).scale, 0);
 }
 
 TEST(FortranFormat, WhatIsNone) {
-  for (const char* text :
-       {"",        "()",         "16I5",       "(16I5",    "(I)",       "(0I5)",  "(16X5)",
-        "(I5)x",   "(2I5,3X)",   "(3E12.)",    "(((I5)))", "(99999I5)", "(-3I5)", "(-2(-3I5))",
-        "(0(I5))", "(1X,2F7.3)", "(-1X,F7.3)", "(X,F7.3)", "(1XF7.3)",  "(3IS5)"}) {
+  for (const char* text : {"",
+                           "()",
+                           "16I5",
+                           "(16I5",
+                           "(0I5)",
+                           "(16X5)",
+                           "(I5)x",
+                           "(3E12.)",
+                           "(99999I5)",
+                           "(-3I5)",
+                           "(3IS5)",
+                           "(2(-3I5))",
+                           "(0(I5))",
+                           "(-1X,F7.3)",
+                           "(,I5)",
+                           "(I5,E9.2)",
+                           "(9999(9999(9999())))",
+                           "(9999(9999(1P)))",
+                           "(100P3F6.1)",
+                           "(A8)",
+                           "(I5/I5)",
+                           "('x',I5)",
+                           "(T2,I5)",
+                           "((((((((((I5))))))))))"}) {
     EXPECT_NE(parse_format(text).fault.find("is no format"), std::string::npos) << text;
   }
-  EXPECT_EQ(parse_format("(200I9)").fault, "'(200I9)' has lines of more than 1024 columns");
+  for (const char* text : {"(200I9)", "(1000X,3I9)", "(9999X,I1)", "(1025I1)"}) {
+    EXPECT_NE(parse_format(text).fault.find("has lines of more than 1024 columns"),
+              std::string::npos)
+        << text;
+  }
+  EXPECT_EQ(parse_format("(I1,I2,I3,I4,I5)").fault,
+            "'(I1,I2,I3,I4,I5)' has more than 4 kinds of fields in a line");
+}
+
+// SVDLIBC writes such formats: its numbers have blanks between them and no columns of their own.
+TEST(FortranFormat, FieldsWithoutAWidthAreCalledSo) {
+  for (const char* text : {"(8i)", "(I)", "(8E)", "(4I0)"}) {
+    EXPECT_NE(parse_format(text).fault.find("has fields without a width"), std::string::npos)
+        << text;
+  }
 }
 
 TEST(FortranFields, Real) {
-  const FortranFormat plain{3, 12, 4, 0, false};
-  const FortranFormat scaled{3, 12, 4, 2, false};
+  const FortranField plain{0, 12, 4, 0};
+  const FortranField scaled{0, 12, 4, 2};
   EXPECT_EQ(parse_fortran_real(" 1.5D+03", plain).value, 1500);
   EXPECT_EQ(parse_fortran_real("-1.5+103", plain).value, -1.5e103);
+  EXPECT_EQ(parse_fortran_real("1.25-103", plain).value, 1.25e-103);
   EXPECT_EQ(parse_fortran_real("1.5-003 ", plain).value, 1.5e-3);
+  EXPECT_EQ(parse_fortran_real("1.5d-3", plain).value, 1.5e-3);
+  EXPECT_EQ(parse_fortran_real("1.5Q+2", plain).value, 150);
   EXPECT_EQ(parse_fortran_real("1 .5 e 2", plain).value, 150);
   EXPECT_EQ(parse_fortran_real("15", plain).value, 15e-4);
   EXPECT_EQ(parse_fortran_real("15e4", plain).value, 15);
@@ -134,6 +249,8 @@ TEST(FortranFields, Real) {
   EXPECT_EQ(parse_fortran_real("9D999", plain).fault, "'9D999' is too large for a double");
   EXPECT_EQ(parse_fortran_whole(" 1 2 ").value, 12);
   EXPECT_EQ(parse_fortran_whole("    ").fault, "is blank where a whole number should be");
+  EXPECT_EQ(parse_fortran_whole_as_real(" 18446744073709551616").value, 0x1p64);
+  EXPECT_EQ(parse_fortran_whole_as_real("    ").fault, "is blank where a whole number should be");
 }
 
 }  // namespace

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Files as programs write them: apps/spmv/README.md has a table with a row for each of these tests.
+// The layouts are those of the writers, the numbers are our own.
+#include <fmt/format.h>
+
+#include "tests/apps/spmv/matrix_texts.hpp"
+
+namespace tessera::apps::spmv {
+namespace {
+
+using linalg::Triplet;
+using rma::Job;
+using rma::test::on_ranks;
+using tessera::test::SharedFolder;
+using Complex = std::complex<double>;
+using Entries = std::vector<Triplet<double>>;
+using ComplexEntries = std::vector<Triplet<Complex>>;
+
+void expect_complaint(const std::string& text, const std::string& expected) {
+  on_ranks([&](Job& job) {
+    const SharedFolder folder(job);
+    EXPECT_EQ(complaint(job, folder, text), expected) << text;
+  });
+}
+
+// A comment line even if there is no comment; of symmetric matrices the lower half.
+TEST(MatrixMarketOf, SciPy) {
+  expect_entries<double>(
+      "%%MatrixMarket matrix coordinate real symmetric\n%\n3 3 3\n1 1 2.0000000000000000e+00\n"
+      "3 1 -1.2500000000000000e-103\n3 3 1.0000000000000000e+100\n",
+      Entries{{0, 0, 2}, {0, 2, -1.25e-103}, {2, 0, -1.25e-103}, {2, 2, 1e100}});
+  expect_entries<double>(
+      "%%MatrixMarket matrix coordinate integer skew-symmetric\n%of a test\n2 2 1\n2 1 -5\n",
+      Entries{{0, 1, 5}, {1, 0, -5}});
+  expect_entries<double>("%%MatrixMarket matrix coordinate pattern general\n%\n2 3 2\n1 3\n2 1\n",
+                         Entries{{0, 2, 1}, {1, 0, 1}});
+  expect_entries<Complex>(
+      "%%MatrixMarket matrix coordinate complex hermitian\n%\n2 2 2\n"
+      "1 1 3.0000000000000000e+00 0.0000000000000000e+00\n"
+      "2 1 1.0000000000000000e+00 -2.0000000000000000e+00\n",
+      ComplexEntries{{0, 0, 3}, {0, 1, {1, 2}}, {1, 0, {1, -2}}});
+  expect_entries<double>(
+      "%%MatrixMarket matrix array real symmetric\n%\n2 2\n1.0000000000000000e+00\n"
+      "2.0000000000000000e+00\n3.0000000000000000e+00\n",
+      Entries{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 3}});
+}
+
+// Only SciPy has this word. A value has up to 64 bits.
+TEST(MatrixMarketOf, SciPyWithUnsignedIntegers) {
+  expect_entries<double>(
+      "%%MatrixMarket matrix coordinate unsigned-integer general\n%\n2 2 3\n1 1 7\n"
+      "2 1 18446744073709549568\n2 2 0\n",
+      Entries{{0, 0, 7}, {1, 0, 0x1p64 - 2048}, {1, 1, 0}});
+  expect_entries<double>("%%MatrixMarket matrix array unsigned-integer general\n%\n1 2\n3\n4\n",
+                         Entries{{0, 0, 3}, {0, 1, 4}});
+  expect_complaint(
+      "%%MatrixMarket matrix coordinate unsigned-integer general\n%\n1 1 1\n"
+      "1 1 18446744073709551615\n",
+      "4:5: '18446744073709551615' is not held by a double exactly; the nearest is "
+      "18446744073709551616");
+}
+
+// The shortest digits of a value; "double" for "real"; vectors, too.
+TEST(MatrixMarketOf, FastMatrixMarket) {
+  expect_entries<double>(
+      "%%MatrixMarket matrix coordinate double general\n%\n2 2 3\n1 1 0.1\n1 2 1e+100\n2 2 "
+      "5E-324\n",
+      Entries{{0, 0, 0.1}, {0, 1, 1e100}, {1, 1, 5e-324}});
+  expect_entries<Complex>("%%MatrixMarket matrix array complex general\n2 1\n1 -2.5\n0 1e-7\n",
+                          ComplexEntries{{0, 0, {1, -2.5}}, {1, 0, {0, 1e-7}}});
+  expect_complaint("%%MatrixMarket vector array real general\n2\n1\n2\n",
+                   "1:16: the file has a vector; only matrices are read");
+  expect_complaint("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 inf\n",
+                   "3:5: 'inf' is not finite");
+}
+
+// Fortran's list-directed output: blanks in front of every line, the first one too.
+TEST(MatrixMarketOf, Mumps) {
+  expect_entries<double>(
+      " %%MatrixMarket matrix coordinate real symmetric\n           2           2                  "
+      "  3\n"
+      "           1           1   4.0000000000000000     \n"
+      "           2           1  -1.2500000000000000E-103\n"
+      "           2           2   5.0000000000000000E-002\n",
+      Entries{{0, 0, 4}, {0, 1, -1.25e-103}, {1, 0, -1.25e-103}, {1, 1, 0.05}});
+  expect_entries<double>(
+      " %%MatrixMarket matrix coordinate pattern general\n           2           2           1\n"
+      "           2           1\n",
+      Entries{{1, 0, 1}});
+  expect_entries<Complex>(
+      " %%MatrixMarket matrix coordinate complex general\n           1           1           1\n"
+      "           1           1   1.0000000000000000       -2.0000000000000000     \n",
+      ComplexEntries{{0, 0, {1, -2}}});
+  expect_entries<double>(
+      " %%MatrixMarket matrix array real general\n           2           1\n   1.5000000000000000  "
+      "   \n"
+      "   2.0000000000000000     \n",
+      Entries{{0, 0, 1.5}, {1, 0, 2}});
+}
+
+// No comments; zeros that are stored.
+TEST(MatrixMarketOf, Petsc) {
+  expect_entries<double>(
+      "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4.\n1 2 0.\n2 2 1.25e-10\n",
+      Entries{{0, 0, 4}, {0, 1, 0}, {1, 1, 1.25e-10}});
+  expect_entries<Complex>(
+      "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 0.5 -2e+20\n",
+      ComplexEntries{{0, 0, {0.5, -2e20}}});
+}
+
+// mmwrite.m of the format's authors: a date, and two blanks in front of what is positive.
+TEST(MatrixMarketOf, Matlab) {
+  expect_entries<double>(
+      "%%MatrixMarket matrix coordinate real skew-symmetric\n% Generated 29-Nov-2026\n2 2 1\n"
+      "2 1  1.500000000000000e+00\n",
+      Entries{{0, 1, -1.5}, {1, 0, 1.5}});
+}
+
+// Comments that look like banners; entries that are given twice.
+TEST(MatrixMarketOf, GraphBlas) {
+  expect_entries<double>(
+      "%%MatrixMarket matrix coordinate real general\n%%GraphBLAS type double\n3 1 3\n1 1 1\n"
+      "3 1 1\n3 1 2\n",
+      Entries{{0, 0, 1}, {2, 0, 3}});
+}
+
+// Files of that collection have one '%'.
+TEST(MatrixMarketOf, NetworkRepository) {
+  expect_entries<double>("%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n",
+                         Entries{{0, 1, 1}, {1, 0, 1}, {1, 2, 1}, {2, 1, 1}});
+}
+
+// hb_write(): four counts on the second line, three formats, letters of exponents that don't fit
+// in two digits.
+TEST(HarwellBoeingOf, SciPy) {
+  expect_entries<double>(boeing("RUA", columns({2, 2, 3, 0}), columns({3, 1, 1, 1}),
+                                fmt::format("{:<16}{:<16}{:<20}", "(40I2)", "(40I2)", "(3E25.16)"),
+                                " 1 3 4\n 1 2 2\n   1.0000000000000000E+00 -1.2500000000000000E-103"
+                                "   3.0000000000000000E+00\n"),
+                         Entries{{0, 0, 1}, {1, 0, -1.25e-103}, {1, 1, 3}});
+  expect_entries<double>(boeing("IUA", columns({2, 2, 2, 0}), columns({3, 1, 1, 1}),
+                                fmt::format("{:<16}{:<16}{:<20}", "(40I2)", "(40I2)", "(26I3)"),
+                                " 1 2 3\n 2 1\n-12  7\n"),
+                         Entries{{0, 1, 7}, {1, 0, -12}});
+}
+
+// s3dkq4m2 and its like in the Matrix Market: columns skipped in front of several fields, scales in
+// groups, and a format of right-hand sides though there are none.
+TEST(HarwellBoeingOf, CylinderShells) {
+  const std::string formats = fmt::format("{:<16}{:<16}{:<20}{:<20}", "(1X,8I9)", "(1X,8I9)",
+                                          "(3(1P,E24.16))", "(3(1P,E24.16))");
+  expect_entries<double>(
+      boeing("RSA", columns({2, 2, 3, 0}), columns({3, 1, 1, 1, 0}), formats,
+             "         1        3        4\n         1        2        2\n"
+             "  4.0000000000000000E+00 -2.5000000000000000E-01  5.0000000000000000E+00\n"),
+      Entries{{0, 0, 4}, {0, 1, -0.25}, {1, 0, -0.25}, {1, 1, 5}});
+}
+
+// Old ones: small letters, D or no letter in exponents, fields that touch.
+TEST(HarwellBoeingOf, OldCollections) {
+  expect_entries<double>(
+      boeing("rua", columns({2, 2, 3, 0}), columns({3, 1, 1, 1, 0}),
+             fmt::format("{:<16}{:<16}{:<20}", "(13i6)", "(16i5)", "(1p,3d12.5)"),
+             "     1     3     4\n    1    2    2\n"
+             " 1.00000D+00-2.50000d-01 1.25000-103\n"),
+      Entries{{0, 0, 1}, {1, 0, -0.25}, {1, 1, 1.25e-103}});
+}
+
+// Each right-hand side, then each guess, then each solution.
+TEST(HarwellBoeingOf, FilesWithGuessesAndSolutions) {
+  const std::string matrix = "  1  2  3\n  1  2\n   1.0   2.0\n";
+  const std::string formats =
+      fmt::format("{:<16}{:<16}{:<20}{:<20}", "(3I3)", "(3I3)", "(2F6.1)", "(2F6.1)");
+  const std::string kinds = "FGX                        1             0\n";
+  expect_entries<double>(boeing("RUA", columns({2, 2, 2, 0}), columns({6, 1, 1, 1, 3}), formats,
+                                kinds + matrix + "   1.0   1.0\n   0.0   0.0\n   1.0   0.5\n"),
+                         Entries{{0, 0, 1}, {1, 1, 2}});
+  // A format is not needed for what is passed over.
+  expect_entries<double>(
+      boeing("RUA", columns({2, 2, 2, 0}), columns({4, 1, 1, 1, 1}),
+             fmt::format("{:<16}{:<16}{:<20}", "(3I3)", "(3I3)", "(2F6.1)"),
+             "F                          1             0\n" + matrix + "   1.0   1.0\n"),
+      Entries{{0, 0, 1}, {1, 1, 2}});
+}
+
+// Numbers of the head after a blank each; the type may be of integers.
+TEST(HarwellBoeingOf, RutherfordBoeing) {
+  const auto counts = [](std::initializer_list<int> numbers) {
+    std::string text;
+    for (const int number : numbers) {
+      text += fmt::format(" {:>13}", number);
+    }
+    return text;
+  };
+  expect_entries<double>(
+      boeing("psa", counts({2, 2, 2, 0}), counts({2, 1, 1, 0}),
+             fmt::format("{:<16}{:<16}", "(26I3)", "(26I3)"), "  1  3  3\n  1  2\n"),
+      Entries{{0, 0, 1}, {0, 1, 1}, {1, 0, 1}});
+  expect_complaint(boeing("qua", counts({2, 2, 2, 0}), counts({2, 1, 1, 0}),
+                          fmt::format("{:<16}{:<16}", "(26I3)", "(26I3)"), "  1  2  3\n  1  2\n"),
+                   "3:1: qua has its values in another file");
+}
+
+// Writers in C often print the numbers of the head with one blank between them.
+TEST(HarwellBoeingOf, WritersWithoutColumns) {
+  const std::string formats = fmt::format("{:<16}{:<16}{:<20}", "(3I3)", "(3I3)", "(3F6.1)");
+  const std::string rest = "  1  3  4\n  1  2  2\n   1.0   2.0   3.0\n";
+  for (const std::string sizes : {"2 2 3 0", "2 2 3"}) {
+    for (const std::string cards : {"3 1 1 1 0", "3 1 1 1", "             3 1 1 1 0"}) {
+      expect_entries<double>("title\n" + cards + "\nRUA " + sizes + "\n" + formats + "\n" + rest,
+                             Entries{{0, 0, 1}, {1, 0, 2}, {1, 1, 3}});
+    }
+  }
+}
+
+// Its numbers have no columns either: they are refused by the format that says so.
+TEST(HarwellBoeingOf, Svdlibc) {
+  expect_complaint(boeing("rra", columns({2, 2, 2, 0}), columns({3, 1, 1, 1, 0}),
+                          "            (8i)            (8i)            (8e)            (8e)",
+                          "1 2 3 \n1 2 \n2.3 3.8 \n"),
+                   "4:1: '(8I)' has fields without a width, for numbers that blanks separate: "
+                   "these are not read");
+}
+
+}  // namespace
+}  // namespace tessera::apps::spmv
