@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What users read, below share/doc/tessera: the pages and the guide, the examples, which can be built
+# there (docs/examples/installed), and the sources of the Fortran modules, whose comments say what
+# each procedure does. tests/install/documents looks whether all of it is there.
+if(PROJECT_IS_TOP_LEVEL)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc
+    PATTERN CMakeLists.txt EXCLUDE
+    PATTERN installed EXCLUDE)
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/examples/installed/CMakeLists.txt
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT doc)
+  install(FILES ${PROJECT_SOURCE_DIR}/fortran/tessera.f90
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/fortran COMPONENT doc)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/fortran/modules
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/fortran COMPONENT doc FILES_MATCHING PATTERN "*.f90")
+endif()
