@@ -60,6 +60,13 @@ std::size_t column_of(std::string_view field, std::string_view line) {
   return static_cast<std::size_t>(field.data() - line.data()) + 1;
 }
 
+// The numbers of orbitals and of electrons, as MRCC has them on its first line.
+bool is_start_of_fort_55(std::string_view line) {
+  const Fields fields = split(line);
+  return fields.count == 2 && parse_whole(fields.field[0]).ok() &&
+         parse_whole(fields.field[1]).ok();
+}
+
 // Within a line, and not in front of its end.
 bool has_carriage_return(std::string_view line) {
   const std::size_t last = line.find_last_not_of('\r');
@@ -151,7 +158,12 @@ Status Fcidump::read_header() {
       const std::string_view behind = line.substr(begin + start.size(), 1);
       if ((start != header_start && start != other_header_start) ||
           (!behind.empty() && std::isalnum(static_cast<unsigned char>(behind[0])) != 0)) {
-        return refuse("an FCIDUMP file begins with &FCI");
+        Status status = refuse("an FCIDUMP file begins with &FCI");
+        if (is_start_of_fort_55(line)) {
+          return std::move(status).hint(
+              "it may be fort.55 of MRCC, which has no header: this is not read");
+        }
+        return status;
       }
       line.remove_prefix(begin + start.size());
       header.line = line_number_;
@@ -161,10 +173,11 @@ Status Fcidump::read_header() {
     const HeaderEnd end = find_header_end(line);
     header.text += line.substr(0, end.first);
     if (end.first != std::string_view::npos) {
-      // Fortran would ignore an integral there.
+      // Fortran ignores what follows: a legend of the columns may stand there, but not an integral.
+      const std::string_view rest = line.substr(end.last);
       const std::size_t stray = line.find_first_not_of(" \t\r", end.last);
-      if (stray != std::string_view::npos) {
-        return refuse("there is text behind the header's end, on the same line",
+      if (rest.find_first_of("0123456789") != std::string_view::npos) {
+        return refuse("there is text with numbers after the header's end, on the same line",
                       static_cast<std::size_t>(line.data() - (**next).data()) + stray + 1)
             .hint("integrals begin on a line of their own");
       }

@@ -9,10 +9,11 @@
 //       8.00236706181076939970E+00   0   0   0   0      energy of nuclei and omitted electrons
 //
 // Read are restricted, real, closed-shell files: a header on one line or many, ended by &END or /,
-// with blanks anywhere and nothing behind it on its last line; exponents with E or D; fields that
-// blanks or commas part; integrals in any order, each at least once of its eight permutations,
-// which all mean the same. A `!` begins a comment, as in Fortran. Lines end with LF or CR LF.
-// Everything else is refused by name.
+// with blanks anywhere, and on the line of its end at most a legend, which has no digits; exponents
+// with E or D; fields that blanks or commas part; integrals in any order, each at least once of its
+// eight permutations, which all mean the same. A `!` begins a comment, as in Fortran. Lines end
+// with LF or CR LF. Everything else is refused by name; README.md has a table of the header's
+// names.
 //
 // The file is streamed: memory is one buffer, of 1 MiB. That much a header may have; lines behind
 // it have at most 1024 characters. Errors name the file, the line, the column of a number and the
@@ -48,6 +49,8 @@ struct FcidumpEntry {
 struct FcidumpHeader {
   std::int64_t orbitals = 0;
   std::int64_t electrons = 0;  ///< even, at most twice the orbitals
+  /// The doubly occupied orbitals, from 0, if CLOSED or OCC names as many as there are.
+  std::vector<std::int64_t> occupied = {};
 };
 
 class Fcidump {

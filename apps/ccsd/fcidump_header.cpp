@@ -7,9 +7,11 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "apps/ccsd/orbital_space.hpp"
 #include "apps/common/numbers.hpp"
@@ -48,10 +50,69 @@ struct Namelist {
   }
 };
 
-// They tell of symmetry or of properties, which change no integral; of the first two only whether
-// they make sense is looked at.
-constexpr std::array<std::string_view, 6> ignored_names{"ORBSYM",     "ISYM", "NPROP",
-                                                        "PROPBITLEN", "SYML", "SYMLZ"};
+enum class Meaning : std::uint8_t {
+  used,         // by parse_header() and what it calls
+  passed_over,  // no integral depends on it
+  flag,         // must be false
+  zero,         // must be 0
+  elsewhere,    // names another file with integrals
+};
+struct KnownName {
+  std::string_view name;
+  Meaning meaning = Meaning::used;
+  std::string_view what = {};  // what is not supported
+};
+
+// The names that programs write; apps/ccsd/README.md says which. SYMLZ and NPROP are looked at, as
+// they tell that orbitals are complex.
+constexpr std::array known_names = std::to_array<KnownName>({
+    {"NORB"},
+    {"NELEC"},
+    {"MS2"},
+    {"ORBSYM"},
+    {"ISYM"},
+    {"OCC"},
+    {"CLOSED"},
+    {"SYMLZ"},
+    {"NPROP"},
+    // Symmetry, and what is computed from the integrals.
+    {"FROZEN", Meaning::passed_over},
+    {"FOCK", Meaning::passed_over},
+    {"PNTGRP", Meaning::passed_over},
+    {"PROPBITLEN", Meaning::passed_over},
+    {"SYML", Meaning::passed_over},
+    {"MULT", Meaning::passed_over},
+    // Options of the program that the format comes from.
+    {"IPRINT", Meaning::passed_over},
+    {"IPRTIM", Meaning::passed_over},
+    {"IPRDIA", Meaning::passed_over},
+    {"IPRHAM", Meaning::passed_over},
+    {"MEMORY", Meaning::passed_over},
+    {"MAXIT", Meaning::passed_over},
+    {"THR", Meaning::passed_over},
+    {"THRRES", Meaning::passed_over},
+    {"NROOT", Meaning::passed_over},
+    {"UHF", Meaning::flag, "unrestricted"},
+    {"IUHF", Meaning::flag, "unrestricted"},
+    {"TREL", Meaning::flag, "relativistic"},
+    // (pq|rs) is not (qp|rs) in these, and what is left out is not what is written.
+    {"ST", Meaning::flag, "similarity-transformed"},
+    {"IGENERAL", Meaning::flag, "unsymmetric one-electron"},
+    {"ITGENERAL", Meaning::flag, "unsymmetric two-electron"},
+    {"III", Meaning::zero, "only 0 is supported"},
+    {"CORE", Meaning::zero, "the core energy is read from the line 0 0 0 0 alone"},
+    {"ENUC", Meaning::zero, "the core energy is read from the line 0 0 0 0 alone"},
+    {"INT", Meaning::elsewhere},
+    {"ONEFIL", Meaning::elsewhere},
+    {"TWOFIL", Meaning::elsewhere},
+    {"NPY1", Meaning::elsewhere},
+    {"NPY1A", Meaning::elsewhere},
+    {"NPY1B", Meaning::elsewhere},
+    {"NPY2", Meaning::elsewhere},
+    {"NPY2AA", Meaning::elsewhere},
+    {"NPY2AB", Meaning::elsewhere},
+    {"NPY2BB", Meaning::elsewhere},
+});
 
 bool is_blank(char c) {
   return std::isspace(static_cast<unsigned char>(c)) != 0;
@@ -163,65 +224,178 @@ Status check_false(const Namelist& list, const std::string& name, std::string_vi
   return {};
 }
 
-Status check_flags(const Namelist& list) {
+// The same unless it is 0.
+Status check_zero(const Namelist& list, const KnownName& known) {
+  const std::string name(known.name);
+  const std::string& value = list.values.at(name).text;
+  const Parsed<double> number = parse_fortran_real(value);
+  if (!number.ok()) {
+    return list.refuse(name, fmt::format("{}={} is not a number", name, shown(value)));
+  }
+  return number.value == 0 ? Status()
+                           : list.refuse(name, fmt::format("{}={}: {}", name, value, known.what))
+                                 .hint(fmt::format("remove {} if it changes no integral", name));
+}
+
+Status check_name(const Namelist& list, const std::string& name) {
+  const auto known = std::ranges::find(known_names, name, &KnownName::name);
+  if (known == known_names.end()) {
+    return list.refuse(name, fmt::format("the header has the unknown name {}", shown(name)))
+        .hint("remove it if it changes no integral");
+  }
+  switch (known->meaning) {
+    case Meaning::flag:
+      return check_false(list, name, known->what);
+    case Meaning::zero:
+      return check_zero(list, *known);
+    case Meaning::elsewhere:
+      return list.refuse(name, fmt::format("{}={}: integrals in another file are not supported",
+                                           name, shown(list.values.at(name).text)));
+    default:
+      return {};
+  }
+}
+
+// In the order of the header, of which the first fault is told.
+Status check_names(const Namelist& list) {
+  std::map<std::size_t, std::string_view> names;
   for (const auto& [name, value] : list.values) {
-    if (name == "UHF" || name == "IUHF") {
-      TESSERA_RETURN_IF_ERROR(check_false(list, name, "unrestricted"));
-    } else if (name == "TREL") {
-      TESSERA_RETURN_IF_ERROR(check_false(list, name, "relativistic"));
-    } else if (name == "ST") {
-      // (pq|rs) is not (qp|rs) there, and what is left out is not what is written.
-      TESSERA_RETURN_IF_ERROR(check_false(list, name, "similarity-transformed"));
-    } else if (name != "NORB" && name != "NELEC" && name != "MS2" &&
-               std::find(ignored_names.begin(), ignored_names.end(), name) == ignored_names.end()) {
-      return list.refuse(name, fmt::format("the header has the unknown name {}", shown(name)))
-          .hint("remove it if it changes no integral");
+    names.emplace(value.at, name);
+  }
+  for (const auto& [at, name] : names) {
+    TESSERA_RETURN_IF_ERROR(check_name(list, std::string(name)));
+  }
+  return {};
+}
+
+/// An item of a list, "5" or "3*5".
+struct Item {
+  std::int64_t count = 1;
+  std::int64_t value = 0;
+};
+
+std::optional<Item> parse_item(std::string_view text) {
+  const std::size_t star = text.find('*');
+  const auto value = parse_whole(text.substr(star == std::string_view::npos ? 0 : star + 1));
+  const auto count = star == std::string_view::npos ? Parsed<std::int64_t>{1, ""}
+                                                    : parse_whole(text.substr(0, star));
+  const bool is_item = value.ok() && count.ok() && count.value > 0;
+  return is_item ? std::optional(Item{count.value, value.value}) : std::nullopt;
+}
+
+// The list of a name, which is empty if there is no such name.
+Result<std::vector<Item>> items_of(const Namelist& list, const std::string& name) {
+  constexpr std::string_view separators = ", \t\r\n";
+  std::vector<Item> items;
+  const auto entry = list.values.find(name);
+  const std::string_view text =
+      entry == list.values.end() ? std::string_view() : entry->second.text;
+  for (std::size_t at = text.find_first_not_of(separators); at != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
+    const std::optional<Item> item = parse_item(text.substr(at, end - at));
+    if (!item) {
+      return list.refuse(name, fmt::format("{}: {} is not a whole number", name,
+                                           quoted(text.substr(at, end - at))));
+    }
+    items.push_back(*item);
+    at = text.find_first_not_of(separators, end);
+  }
+  return items;
+}
+
+// The symmetry of each orbital, if there are any. Another number of them than of orbitals tells
+// that lines were lost, or NORB changed. Fortran fills its array with zeros, as in "7*1, 993*0".
+Result<std::vector<std::int64_t>> read_symmetries(const Namelist& list, std::int64_t orbitals) {
+  const std::string name = "ORBSYM";
+  TESSERA_ASSIGN_OR_RETURN(const auto items, items_of(list, name));
+  std::int64_t count = 0;
+  std::vector<std::int64_t> symmetries;
+  for (const Item& item : items) {
+    const bool is_filling = item.count > 1 && item.value == 0;
+    count += std::min(item.count,
+                      is_filling ? std::max<std::int64_t>(orbitals - count, 0) : most_orbitals + 1);
+    if (count > most_orbitals) {
+      return list.refuse(name, fmt::format("{} has more than {} symmetries for {} orbitals", name,
+                                           most_orbitals, orbitals));
+    }
+    symmetries.resize(static_cast<std::size_t>(count), item.value);
+  }
+  if (list.values.contains(name) && count != orbitals) {
+    return list.refuse(
+        name, fmt::format("{} has {} symmetries for {} orbitals, NORB", name, count, orbitals));
+  }
+  return symmetries;
+}
+
+// Orbitals of a linear molecule that have a momentum about its axis, ±m, are complex. Writers give
+// −20 to those without one, and real orbitals have |m|.
+Status check_momenta(const Namelist& list) {
+  constexpr std::int64_t no_momentum = -20;
+  const std::string name = "SYMLZ";
+  TESSERA_ASSIGN_OR_RETURN(const auto items, items_of(list, name));
+  for (const Item& item : items) {
+    if (item.value < 0 && item.value != no_momentum) {
+      return list
+          .refuse(name, fmt::format("{} has {}: integrals of orbitals with a momentum about an "
+                                    "axis, which are complex, are not supported",
+                                    name, item.value))
+          .hint("remove SYMLZ if the orbitals are real");
     }
   }
   return {};
 }
 
-// How many values an item of a list stands for: n of "n*1", one of "1". None: it is neither.
-std::optional<std::int64_t> repetitions_of(std::string_view item) {
-  const std::size_t star = item.find('*');
-  if (!parse_whole(item.substr(star == std::string_view::npos ? 0 : star + 1)).ok()) {
-    return std::nullopt;
+// How many k-points there are along each axis.
+Status check_k_points(const Namelist& list) {
+  const std::string name = "NPROP";
+  TESSERA_ASSIGN_OR_RETURN(const auto items, items_of(list, name));
+  for (const Item& item : items) {
+    if (item.value > 1) {
+      return list.refuse(name, fmt::format("{} has {}: integrals of more than one k-point are not "
+                                           "supported",
+                                           name, item.value));
+    }
   }
-  if (star == std::string_view::npos) {
-    return 1;
-  }
-  const Parsed<std::int64_t> count = parse_whole(item.substr(0, star));
-  return count.ok() && count.value > 0 ? std::optional(count.value) : std::nullopt;
+  return {};
 }
 
-// Another number of symmetries than of orbitals tells that lines were lost, or NORB changed.
-Status check_symmetries(const Namelist& list, std::int64_t orbitals) {
-  const std::string name = "ORBSYM";
-  const auto entry = list.values.find(name);
-  if (entry == list.values.end()) {
+// As many orbitals of each symmetry, in their order, as a list of numbers of symmetries says. None
+// if these are not as many as there are pairs of electrons: some programs count omitted orbitals,
+// too.
+std::vector<std::int64_t> first_of_symmetries(const std::vector<Item>& counts,
+                                              const std::vector<std::int64_t>& symmetries,
+                                              std::int64_t pairs) {
+  std::vector<std::int64_t> left;
+  for (const Item& item : counts) {
+    left.resize(left.size() + static_cast<std::size_t>(std::min<std::int64_t>(item.count, 8)),
+                std::clamp<std::int64_t>(item.value, 0, most_orbitals));
+  }
+  if (std::accumulate(left.begin(), left.end(), std::int64_t{0}) != pairs) {
     return {};
   }
-  constexpr std::string_view separators = ", \t\r\n";
-  const std::string_view text = entry->second.text;
-  std::int64_t count = 0;
-  for (std::size_t at = text.find_first_not_of(separators); at != std::string_view::npos;) {
-    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
-    const std::string_view item = text.substr(at, end - at);
-    const std::optional<std::int64_t> more = repetitions_of(item);
-    if (!more) {
-      return list.refuse(name, fmt::format("{}: {} is not a whole number", name, quoted(item)));
+  std::vector<std::int64_t> orbitals;
+  for (std::size_t p = 0; p < symmetries.size(); ++p) {
+    const std::int64_t symmetry = symmetries[p] - 1;
+    if (symmetry >= 0 && symmetry < std::ssize(left) &&
+        left[static_cast<std::size_t>(symmetry)]-- > 0) {
+      orbitals.push_back(static_cast<std::int64_t>(p));
     }
-    count += std::min(*more, most_orbitals + 1);
-    if (count > most_orbitals) {
-      return list.refuse(name, fmt::format("{} has more than {} symmetries for {} orbitals", name,
-                                           most_orbitals, orbitals));
-    }
-    at = text.find_first_not_of(separators, end);
   }
-  return count == orbitals
-             ? Status()
-             : list.refuse(name, fmt::format("{} has {} symmetries for {} orbitals, NORB", name,
-                                             count, orbitals));
+  return std::ssize(orbitals) == pairs ? orbitals : std::vector<std::int64_t>();
+}
+
+// The orbitals that are doubly occupied, if Molpro's names tell.
+Result<std::vector<std::int64_t>> read_occupied(const Namelist& list,
+                                                const std::vector<std::int64_t>& symmetries,
+                                                std::int64_t pairs) {
+  for (const std::string name : {"CLOSED", "OCC"}) {
+    TESSERA_ASSIGN_OR_RETURN(const auto counts, items_of(list, name));
+    auto orbitals = first_of_symmetries(counts, symmetries, pairs);
+    if (!orbitals.empty()) {
+      return orbitals;
+    }
+  }
+  return std::vector<std::int64_t>();
 }
 
 Status check_state_symmetry(const Namelist& list) {
@@ -258,18 +432,23 @@ std::string_view without_comment(std::string_view line) {
 }
 
 HeaderEnd find_header_end(std::string_view line) {
-  const std::string capitals = upper(line);
-  HeaderEnd end;
-  for (const std::string_view mark : {"&END", "$END", "/"}) {
-    const std::size_t at = capitals.find(mark);
-    end = at < end.first ? HeaderEnd{at, at + mark.size()} : end;
+  char quote = '\0';  // that has been opened
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (quote != '\0' || c == '\'' || c == '"') {
+      quote = quote == '\0' ? c : (c == quote ? '\0' : quote);
+    } else if (c == '/') {
+      return {at, at + 1};
+    } else if ((c == '&' || c == '$') && upper(line.substr(at + 1, 3)) == "END") {
+      return {at, at + 4};
+    }
   }
-  return end;
+  return {};
 }
 
 Result<FcidumpHeader> parse_header(const HeaderText& text) {
   TESSERA_ASSIGN_OR_RETURN(const Namelist list, parse_namelist(text));
-  TESSERA_RETURN_IF_ERROR(check_flags(list));
+  TESSERA_RETURN_IF_ERROR(check_names(list));
   FcidumpHeader header;
   TESSERA_ASSIGN_OR_RETURN(header.orbitals, number_of(list, "NORB"));
   TESSERA_ASSIGN_OR_RETURN(header.electrons, number_of(list, "NELEC"));
@@ -291,7 +470,10 @@ Result<FcidumpHeader> parse_header(const HeaderText& text) {
                                    header.electrons));
   }
   TESSERA_RETURN_IF_ERROR(check_state_symmetry(list));
-  TESSERA_RETURN_IF_ERROR(check_symmetries(list, header.orbitals));
+  TESSERA_ASSIGN_OR_RETURN(const auto symmetries, read_symmetries(list, header.orbitals));
+  TESSERA_RETURN_IF_ERROR(check_momenta(list));
+  TESSERA_RETURN_IF_ERROR(check_k_points(list));
+  TESSERA_ASSIGN_OR_RETURN(header.occupied, read_occupied(list, symmetries, header.electrons / 2));
   return header;
 }
 

@@ -79,23 +79,35 @@ Result<ReferenceState> named(Result<ReferenceState> state, const std::string& pa
   return std::move(state).status().context(path);
 }
 
+/// Local. Where the orbitals go if the first ones of the file are not the occupied ones: by the
+/// energies that it tells or, if they are not all there, by its header.
+Occupation told_occupation(const OrbitalSpace& space, const FcidumpHeader& header,
+                           const std::vector<double>& energies) {
+  Places places = places_of_occupied(space, energies);
+  return places.empty()
+             ? Occupation{places_by_list(space, header.occupied), Occupation::Source::header}
+             : Occupation{std::move(places), Occupation::Source::energies};
+}
+
 /// Collective. Keeps the integrals of a file and finds its reference. `places` become those by
-/// which it makes sense: none or, where that is no reference, those by the energies it tells.
+/// which it makes sense: none or, if the first orbitals are not a reference, those that it tells.
 Result<ReferenceState> read_reference(rma::Job& job, Fcidump& file, Integrals& integrals,
                                       const OrbitalSpace& space, Places& places) {
   std::vector<double> told(static_cast<std::size_t>(space.orbitals()),
                            std::numeric_limits<double>::quiet_NaN());
+  Occupation occupation;
   {
     FockCollector fock(job, space);
     TESSERA_RETURN_IF_ERROR(keep_integrals(job, file, integrals, space, {}, &fock, &told));
     Result<ReferenceState> state = fock.finish(job.world());
-    places = state.ok() ? Places() : places_of_occupied(space, told);
-    if (places.empty()) {
+    occupation = state.ok() ? Occupation() : told_occupation(space, file.header(), told);
+    if (occupation.places.empty()) {
       return named(std::move(state), file.path());
     }
   }
+  places = occupation.places;
   TESSERA_ASSIGN_OR_RETURN(auto again, open_again(job, file));
-  FockCollector fock(job, space, places);
+  FockCollector fock(job, space, std::move(occupation));
   TESSERA_RETURN_IF_ERROR(keep_integrals(job, again, integrals, space, places, &fock));
   return named(fock.finish(job.world()), file.path());
 }

@@ -45,11 +45,27 @@ std::vector<std::int64_t> places_of_occupied(const OrbitalSpace& space,
   if (!has_gap || std::all_of(told.begin(), told.begin() + space.doubly_occupied(), is_occupied)) {
     return {};
   }
+  std::vector<std::int64_t> occupied;
+  for (std::size_t p = 0; p < told.size(); ++p) {
+    if (is_occupied(told[p])) {
+      occupied.push_back(static_cast<std::int64_t>(p));
+    }
+  }
+  return places_by_list(space, occupied);
+}
+
+std::vector<std::int64_t> places_by_list(const OrbitalSpace& space,
+                                         const std::vector<std::int64_t>& occupied) {
+  if (occupied.empty() || occupied.back() + 1 == std::ssize(occupied)) {
+    return {};  // they are the first
+  }
   std::vector<std::int64_t> places;
-  std::int64_t next_occupied = 0;
   std::int64_t next_virtual = space.doubly_occupied();
-  for (const double energy : told) {
-    places.push_back(is_occupied(energy) ? next_occupied++ : next_virtual++);
+  auto next = occupied.begin();
+  for (std::int64_t p = 0; p < space.orbitals(); ++p) {
+    const bool is_next = next != occupied.end() && *next == p;
+    places.push_back(is_next ? next - occupied.begin() : next_virtual++);
+    next += is_next ? 1 : 0;
   }
   return places;
 }
@@ -78,9 +94,11 @@ std::vector<std::int64_t> places_of_orbitals(const OrbitalSpace& space,
   return places;
 }
 
-FockCollector::FockCollector(const rma::Job& job, const OrbitalSpace& space,
-                             std::vector<std::int64_t> places)
-    : space_(space), places_(std::move(places)), core_energy_(not_given) {
+FockCollector::FockCollector(const rma::Job& job, const OrbitalSpace& space, Occupation occupation)
+    : space_(space),
+      places_(std::move(occupation.places)),
+      source_(occupation.source),
+      core_energy_(not_given) {
   const std::int64_t pairs = pair_count(space.orbitals());
   first_pair_ = pairs * job.rank().value / job.size();
   last_pair_ = pairs * (job.rank().value + 1) / job.size();
@@ -160,9 +178,14 @@ std::int64_t FockCollector::number_at(std::int64_t place) const {
 
 std::string FockCollector::occupied_ones() const {
   const std::int64_t count = space_.doubly_occupied();
-  return places_.empty()
-             ? fmt::format("the first {} orbitals of the file", count)
-             : fmt::format("the {} orbitals of the lowest energies that the file tells", count);
+  switch (source_) {
+    case Occupation::Source::energies:
+      return fmt::format("the {} orbitals of the lowest energies that the file tells", count);
+    case Occupation::Source::header:
+      return fmt::format("the {} orbitals that CLOSED or OCC of the header names", count);
+    default:
+      return fmt::format("the first {} orbitals of the file", count);
+  }
 }
 
 Status FockCollector::check_canonical(const std::vector<double>& fock) const {

@@ -34,6 +34,16 @@ struct ReferenceState {
 /// they are the first, or where the energies don't tell: one is NaN, or there is no gap.
 std::vector<std::int64_t> places_of_occupied(const OrbitalSpace& space,
                                              const std::vector<double>& told);
+/// Local. The same by a list of the occupied ones, from 0 and in their order; none if it is empty.
+std::vector<std::int64_t> places_by_list(const OrbitalSpace& space,
+                                         const std::vector<std::int64_t>& occupied);
+
+/// Which orbitals of a file are the occupied ones.
+struct Occupation {
+  enum class Source : std::uint8_t { order, energies, header };
+  std::vector<std::int64_t> places = {};  ///< of the orbitals; none: the order of the file
+  Source source = Source::order;
+};
 
 /// Local. The place of each orbital of a file in OrbitalSpace, which has the frozen ones first:
 /// those of the lowest energies among the occupied ones. Otherwise they stay in the order of the
@@ -45,8 +55,7 @@ class FockCollector {
  public:
   /// Local. Orbital p of what is added is the places[p]-th of `space`, or the p-th if there are no
   /// places.
-  FockCollector(const rma::Job& job, const OrbitalSpace& space,
-                std::vector<std::int64_t> places = {});
+  FockCollector(const rma::Job& job, const OrbitalSpace& space, Occupation occupation = {});
 
   /// Local. Errors: invalid_argument for an integral that was given with another value before.
   rma::Status add_two_electron(const TwoElectron& integral, double value);
@@ -75,6 +84,7 @@ class FockCollector {
 
   OrbitalSpace space_;
   std::vector<std::int64_t> places_;
+  Occupation::Source source_;
   std::int64_t first_pair_ = 0;
   std::int64_t last_pair_ = 0;
   double core_energy_;

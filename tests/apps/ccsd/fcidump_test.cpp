@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/apps/ccsd/fcidump_text.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -23,34 +24,6 @@ using rma::test::fails;
 using rma::test::ok;
 using tessera::test::TemporaryFolder;
 using Kind = FcidumpEntry::Kind;
-
-constexpr const char* header = "&FCI NORB=2,NELEC=2,MS2=0,ORBSYM=1,1,ISYM=1 /\n";
-constexpr const char* ending = "1.5 1 1 0 0\n2.5 2 2 0 0\n0.5 0 0 0 0\n";
-
-/// A file of some text, read to its end.
-class Text {
- public:
-  explicit Text(const std::string& text) : path_(folder_.file("test.fcidump")) {
-    tessera::test::write_contents(path_, text);
-    auto opened = Fcidump::open(path_);
-    status = opened.status();
-    if (opened.ok()) {
-      head = opened->header();
-      status = opened->for_each([this](const FcidumpEntry& entry) {
-        entries.push_back(entry);
-        return Status();
-      });
-    }
-  }
-
-  Status status;
-  FcidumpHeader head;
-  std::vector<FcidumpEntry> entries;
-
- private:
-  TemporaryFolder folder_;
-  std::string path_;
-};
 
 TEST(Fcidump, ReadsHeadersOnOneLineAndOnMany) {
   for (const std::string text :
@@ -70,14 +43,19 @@ TEST(Fcidump, ReadsHeadersOnOneLineAndOnMany) {
   }
 }
 
-TEST(Fcidump, RefusesTextBehindTheHeadersEnd) {
+// A legend has no digits, an integral has some.
+TEST(Fcidump, RefusesNumbersBehindTheHeadersEnd) {
   for (const std::string end : {"&END", "$END", "/"}) {
     const std::string start = "&FCI NORB=2,NELEC=2 " + end;
-    EXPECT_TRUE(ok(Text(start + " \t\r\n" + ending).status)) << end;
+    for (const char* legend : {" \t\r", "      i   a   j   b", " (value, orbitals)"}) {
+      const Text file(start + legend + "\n" + ending);
+      EXPECT_TRUE(ok(file.status)) << end << legend;
+      EXPECT_EQ(file.entries.size(), 3U);
+    }
     const Text file(start + " 0.25 1 1 1 1\n" + ending);
     EXPECT_TRUE(fails(file.status, Code::invalid_argument,
                       {"test.fcidump:1:" + std::to_string(start.size() + 2) +
-                           ": there is text behind the header's end",
+                           ": there is text with numbers after the header's end",
                        "integrals begin on a line of their own"}));
   }
 }
@@ -157,6 +135,19 @@ TEST(Fcidump, RefusesHeadersByName) {
        {"&FCI NORB=2,NELEC=2,ISYM=2 /\n", "ISYM=2: a closed shell is totally symmetric"},
        {"&FCI NORB=2,NELEC=2,ISYM=A /\n", "ISYM=A is not a whole number"},
        {"&FCI NORB=2,NELEC=2,SPIN=1 /\n", "the unknown name SPIN"},
+       {"&FCI NORB=2,NELEC=2,IGENERAL=1 /\n", "IGENERAL=1: unsymmetric one-electron integrals"},
+       {"&FCI NORB=2,NELEC=2,III=3 /\n", "III=3: only 0 is supported"},
+       {"&FCI NORB=2,NELEC=2,III=x /\n", "III=X is not a number"},
+       {"&FCI NORB=2,NELEC=2,CORE=8.5D0 /\n",
+        "CORE=8.5D0: the core energy is read from the line 0 0 0 0 alone"},
+       {"&FCI NORB=2,NELEC=2,NPY2='a/b.npy' /\n",
+        "NPY2='A/B.NPY': integrals in another file are not supported"},
+       {"&FCI NORB=2,NELEC=2,SYMLZ=0,-1 /\n",
+        "SYMLZ has -1: integrals of orbitals with a momentum about an axis"},
+       {"&FCI NORB=2,NELEC=2,NPROP=2 2 1 /\n",
+        "NPROP has 2: integrals of more than one k-point are not supported"},
+       {"&FCI NORB=2,NELEC=2,NPROP=a /\n", "NPROP: 'A' is not a whole number"},
+       {"&FCI NORB=2,NELEC=2,OCC=a /\n", "OCC: 'A' is not a whole number"},
        {"&FCI NORB=2,NELEC=2,=1 /\n", "the header has a = without a name before it"},
        {"&FCI NORB=2,NORB=2,NELEC=2 /\n", "the header has NORB twice"},
        {"&FCI NORB=2,\nNELEC=2,\n", ":2: the file ends within its header"},
@@ -169,7 +160,8 @@ TEST(Fcidump, CountsTheSymmetriesOfOrbitals) {
   const auto status_of = [](const std::string& symmetries) {
     return Text("&FCI NORB=2,NELEC=2,ORBSYM=" + symmetries + " ISYM=0,ST=0 /\n" + ending).status;
   };
-  for (const char* good : {"1,2,", "1 2", "1\n2,", "2*1,", "1*1,1*2,", "0,0"}) {
+  for (const char* good : {"1,2,", "1 2", "1\n2,", "1,\n\n 2,\n", "2*1,", "1*1,1*2,", "0,0",
+                           "10,11", "1,2, 998*0,", "1000*0,"}) {
     EXPECT_TRUE(ok(status_of(good))) << good;
   }
   for (const auto& [bad, complaint] : std::vector<std::pair<std::string, std::string>>{
@@ -177,6 +169,8 @@ TEST(Fcidump, CountsTheSymmetriesOfOrbitals) {
            {"1,1,1,", "ORBSYM has 3 symmetries for 2 orbitals"},
            {"3*1,", "ORBSYM has 3 symmetries for 2 orbitals"},
            {",", "ORBSYM has 0 symmetries for 2 orbitals"},
+           {"1, 998*1,", "ORBSYM has 999 symmetries for 2 orbitals"},
+           {"1,1,0,", "ORBSYM has 3 symmetries for 2 orbitals"},
            {"9223372036854775807*1,9223372036854775807*1,", "ORBSYM has more than 32767 symm"},
            {"1,A1,", "ORBSYM: 'A1' is not a whole number"},
            {"1,-1*1,", "ORBSYM: '-1*1' is not a whole number"},

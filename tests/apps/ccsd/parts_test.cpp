@@ -211,6 +211,15 @@ TEST(ReferenceState, OccupiesTheLowestOrbitalsThatAFileTells) {
   EXPECT_EQ(places_of_occupied({1, 1, 0}, {2, 1}), Places());
 }
 
+TEST(ReferenceState, OccupiesTheOrbitalsOfAList) {
+  using Places = std::vector<std::int64_t>;
+  const OrbitalSpace space{1, 1, 2};
+  EXPECT_EQ(places_by_list(space, {0, 2}), (Places{0, 2, 1, 3}));
+  EXPECT_EQ(places_by_list(space, {2, 3}), (Places{2, 3, 0, 1}));
+  EXPECT_EQ(places_by_list(space, {0, 1}), Places());
+  EXPECT_EQ(places_by_list(space, {}), Places());
+}
+
 TEST(ReferenceState, FreezesTheLowestOccupiedOrbitalsWhereverTheyStand) {
   using Places = std::vector<std::int64_t>;
   const OrbitalSpace space{2, 3, 1};

@@ -193,6 +193,31 @@ TEST(CcsdProgram, OccupiesTheOrbitalsOfTheLowestEnergiesThatTheFileTells) {
   }
 }
 
+/// Such a file with the names of Molpro's header.
+std::string with_symmetries(std::string text, const std::string& symmetries) {
+  const std::string one = "ORBSYM=1,1,1,1,1,1,1,\n";
+  return text.replace(text.find(one), one.size(),
+                      symmetries + "OCC=  5,  0,  0,  0,\nCLOSED=  5,  0,  0,  0,\n");
+}
+
+// Molpro sorts by symmetry, and writes no orbital energies.
+TEST(CcsdProgram, OccupiesTheOrbitalsThatTheHeaderNames) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("molpro.fcidump");
+  const std::string swapped =
+      without_energies(with_swapped(with_swapped(contents_of(H2O_STO3G), 5, 6), 1, 7));
+  write_contents(file, with_symmetries(swapped, "ORBSYM=2,1,1,1,2,1,1,\n"));
+  for (const char* ranks : {"1", "3"}) {
+    const Ending found = on_ranks(ranks, {"--fcidump", file, "--triples"});
+    EXPECT_EQ(found.exit_code, 0) << found.output;
+    expect_energies(found, references[0]);
+  }
+  write_contents(file, with_symmetries(swapped, "ORBSYM=2,1,1,1,1,2,1,\n"));
+  expect_refused(on_ranks("2", {"--fcidump", file}),
+                 "or the 5 orbitals that CLOSED or OCC of the header names are not the occupied "
+                 "ones: the Fock matrix has ");
+}
+
 // The Fock matrix of wrong occupied orbitals is not diagonal, though they are canonical.
 TEST(CcsdProgram, TellsThatOccupiedOrbitalsMayNotComeFirst) {
   const TemporaryFolder folder;
