@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rma/engine/region_state.hpp"
+#include "rma/node/growing_nap.hpp"
 #include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
@@ -250,14 +251,15 @@ bool JobState::wait(Completion& done, std::chrono::nanoseconds nap) {
   return waking != nullptr ? waking->wait(done, nap) : done.wait_for(nap);
 }
 
-// Short sleeps: some transports move only when progress() is called.
+// Short sleeps at first: some transports move only when progress() is called.
 void JobState::complete(Completion& done) {
-  constexpr std::chrono::microseconds nap{50};
+  constexpr std::chrono::microseconds first_nap{50};
+  GrowingNap nap(first_nap, longest_nap);
   while (!done.done()) {
     if (is_left_to_parent()) [[unlikely]] {
       done.end(Status::error(Code::closed, "the parent of this process waits for it"));
     } else if (progress() == 0) {
-      wait(done, nap);
+      wait(done, nap.next());
     }
   }
 }

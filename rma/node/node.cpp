@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rma/node/carrier.hpp"
+#include "rma/node/growing_nap.hpp"
 
 namespace tessera::rma::detail {
 
@@ -110,12 +111,13 @@ Result<bool> Node::try_invite(int place, Invitation invitation) {
 }
 
 Status Node::invite(int place, Invitation invitation) {
+  GrowingNap nap(std::chrono::milliseconds(1), longest_nap);
   while (true) {
     TESSERA_ASSIGN_OR_RETURN(const bool is_in, try_invite(place, invitation));
     if (is_in) {
       return {};
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(nap.next());
   }
 }
 

@@ -6,6 +6,8 @@
 #include <new>
 #include <thread>
 
+#include "rma/node/growing_nap.hpp"
+
 namespace tessera::rma::detail {
 namespace {
 
@@ -180,8 +182,9 @@ QueueLock::Outcome QueueLock::wait_in_turn(Node& node, int& dead_place,
                                            const std::function<void()>& look) noexcept {
   Turn turn{.place = node.place()};
   auto outcome = try_lock(node, turn);
+  GrowingNap nap(std::chrono::microseconds(50), longest_nap);
   while (!outcome && !turn.is_queued) {
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    std::this_thread::sleep_for(nap.next());
     outcome = try_lock(node, turn);
   }
   if (!outcome) {

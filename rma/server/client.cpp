@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "rma/node/growing_nap.hpp"
 #include "rma/server/deaf_thread.hpp"
 #include "rma/server/holding.hpp"
 #include "rma/within_memory.hpp"
@@ -360,8 +361,10 @@ void Client::poll_sockets(std::chrono::nanoseconds period) {
     }
     sockets.push_back({.fd = fabric->descriptor(), .events = POLLIN, .revents = 0});
   }
-  const timespec timeout{.tv_sec = 0, .tv_nsec = std::min(period, longest_sleep).count()};
-  ppoll(sockets.data(), sockets.size(), &timeout, nullptr);
+  const timespec timeout{.tv_sec = 0, .tv_nsec = std::min(period, detail::longest_nap).count()};
+  if (ppoll(sockets.data(), sockets.size(), &timeout, nullptr) > 0) {
+    last_event_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  }
   for (std::size_t i = 0; i < of_sockets.size(); ++i) {
     if ((sockets[i].revents & ~POLLOUT) != 0) {
       if (fabric != nullptr) {
@@ -405,9 +408,17 @@ void Client::hand_back_help() const {
   }
 }
 
+// Nothing has woken a thread, nor ended its wait, for so long that none stays awake for it.
+bool Client::is_quiet() const noexcept {
+  return Clock::now().time_since_epoch().count() - last_event_.load(std::memory_order_relaxed) >
+         longest_sleep.count();
+}
+
 bool Client::wait(Completion& done, std::chrono::nanoseconds period) {
   waiting_.fetch_add(1);
-  spin(done);
+  if (period <= longest_sleep || !is_quiet()) {
+    spin(done);
+  }
   if (!done.done()) {
     flush();
   }
@@ -416,14 +427,19 @@ bool Client::wait(Completion& done, std::chrono::nanoseconds period) {
     sleep_on_sockets(period);
     progress();
   }
-  last_waited_ = Clock::now().time_since_epoch().count();
+  const bool is_done = done.done();
+  const std::int64_t now = Clock::now().time_since_epoch().count();
+  last_waited_ = now;
+  if (is_done) {
+    last_event_.store(now, std::memory_order_relaxed);
+  }
   waiting_.fetch_sub(1);
   // Others left their work to this thread, and may have done so behind its last look; whether it
   // holds back something of its own is nothing to them.
-  if (is_asleep_.load() && waiting_.load() == 0 && is_busy()) {
+  if (is_away() && waiting_.load() == 0 && is_busy()) {
     wake();
   }
-  return done.done();
+  return is_done || done.done();
 }
 
 // Those who wait look at their operation again and again: between two looks they still wait.
@@ -438,7 +454,7 @@ void Client::stir() {
   if (Holding::is_any_kept()) {
     return;
   }
-  if (is_asleep_.load() && waiting_.load() == 0) {
+  if (is_away() && waiting_.load() == 0) {
     wake();
   }
 }
@@ -457,12 +473,16 @@ void Client::wake() {
   work_.notify_all();
 }
 
-// Whether it was ended by bring_on().
+// Long where nothing comes for those who wait. Whether it was ended by bring_on().
 bool Client::nap() {
+  const bool is_long = is_quiet();
   std::unique_lock guard(sleep_mutex_);
   is_napping_ = true;
-  const bool was_woken = work_.wait_for(guard, longest_sleep, [&] { return is_stirred_; });
+  is_napping_long_ = is_long;
+  const bool was_woken = work_.wait_for(guard, is_long ? detail::longest_nap : longest_sleep,
+                                        [&] { return is_stirred_; });
   is_napping_ = false;
+  is_napping_long_ = false;
   is_stirred_ = false;
   return was_woken;
 }

@@ -63,7 +63,8 @@ struct ClientOptions {
   std::function<void(Status)> stray_error;  ///< of requests that are not answered when they succeed
 };
 
-/// Other threads may take the answer that a sleeping one waits for; it looks again this often.
+/// Other threads may take the answer that a sleeping one waits for, so it looks again this often at
+/// first. Who has waited for some time sleeps longer (growing_nap.hpp).
 inline constexpr std::chrono::nanoseconds longest_sleep = std::chrono::milliseconds(1);
 
 class Client {
@@ -95,7 +96,8 @@ class Client {
   [[nodiscard]] Status loss_of(NodeId node, const Status& reason) const noexcept;
 
   int progress();
-  /// Sleeps until something came, or for `period` at most. Returns done.done().
+  /// Sleeps until something came, or for `period` at most. Returns done.done(). Who gives a period
+  /// of more than longest_sleep has waited long, and sleeps at once if nothing comes at present.
   bool wait(Completion& done, std::chrono::nanoseconds period);
   /// Sees to it that what is outstanding goes on without anybody waiting.
   void stir();
@@ -135,6 +137,11 @@ class Client {
   }
   [[nodiscard]] bool is_busy() const;
   [[nodiscard]] bool is_waited_for() const;
+  [[nodiscard]] bool is_quiet() const noexcept;
+  // The communication thread looks at nothing for longer than who starts something may wait.
+  [[nodiscard]] bool is_away() const noexcept {
+    return is_asleep_.load() || is_napping_long_.load();
+  }
   [[nodiscard]] bool is_streaming() const;
   void spin(const Completion& done);
   void hand_back_help() const;
@@ -158,7 +165,8 @@ class Client {
   std::vector<Link*> active_;  ///< in the order of connecting; as many as active_count_ says
   std::atomic<std::size_t> active_count_{0};
   std::atomic<int> waiting_{0};
-  std::atomic<std::int64_t> last_waited_{0};                    // nanoseconds of the steady clock
+  std::atomic<std::int64_t> last_waited_{0};  // nanoseconds of the steady clock
+  std::atomic<std::int64_t> last_event_{0};   // likewise: when one was woken, or had its answer
   std::atomic<std::chrono::steady_clock::duration> checked_{};  ///< when check_hosts() looked last
 
   std::mutex sleep_mutex_;
@@ -166,6 +174,7 @@ class Client {
   bool is_stirred_ = false;
   std::atomic<bool> is_asleep_{false};
   std::atomic<bool> is_napping_{false};
+  std::atomic<bool> is_napping_long_{false};
   std::atomic<bool> is_ending_{false};
   std::thread thread_;
   Status started_;

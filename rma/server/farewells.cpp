@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rma/node/directory.hpp"
+#include "rma/node/growing_nap.hpp"
 #include "rma/server/visit.hpp"
 
 namespace tessera::rma::server {
@@ -83,10 +84,10 @@ std::optional<Fate> Farewells::fate_of(WorldRank rank) const {
 
 // They rely on the agent that ends behind this.
 void Farewells::wait_for_ranks_of_node() const {
-  constexpr std::chrono::milliseconds pause{1};
+  detail::GrowingNap nap(std::chrono::milliseconds(1), detail::longest_nap);
   for (int place = 0; place < node_->size(); ++place) {
     while (!node_->is_gone(place)) {
-      std::this_thread::sleep_for(pause);
+      std::this_thread::sleep_for(nap.next());
     }
   }
 }

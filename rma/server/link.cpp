@@ -16,6 +16,7 @@
 
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
+#include "rma/node/growing_nap.hpp"
 #include "rma/server/client.hpp"
 #include "rma/server/holding.hpp"
 #include "rma/server/parts.hpp"
@@ -25,6 +26,8 @@ namespace tessera::rma::server {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using detail::GrowingNap;
+using detail::longest_nap;
 using detail::within_memory;
 
 // An answer that may fill the socket's buffers before a thread that naps looks at it.
@@ -254,15 +257,20 @@ Status Link::post_with(const FrameHeader& header, When when, Post&& post_frame) 
 }
 
 void Link::wait_for_room() {
+  GrowingNap nap(longest_sleep, longest_nap);
   while (crowded_.load(std::memory_order_relaxed) && !is_lost()) {
-    wait_a_little();
+    wait_a_little(nap.next());
   }
 }
 
 void Link::wait_a_little() {
+  wait_a_little(longest_sleep);
+}
+
+void Link::wait_a_little(std::chrono::nanoseconds period) {
   Completion never;
   never.begin();
-  client_.wait(never, longest_sleep);
+  client_.wait(never, period);
   never.end({});
 }
 
@@ -437,8 +445,9 @@ Result<Awaited> Link::take(std::uint64_t operation) {
 }
 
 void Link::wait(Completion& done) {
+  GrowingNap nap(longest_sleep, longest_nap);
   while (!done.done()) {
-    client_.wait(done, longest_sleep);
+    client_.wait(done, nap.next());
   }
 }
 
@@ -451,8 +460,9 @@ void Link::say_bye() {
     wait(sent);
     sent.take_error().ignore("it is gone now in any case");
     // It was taken, perhaps behind others for which there was no room.
+    GrowingNap nap(longest_sleep, longest_nap);
     while (has_unsent() && !is_lost()) {
-      wait_a_little();
+      wait_a_little(nap.next());
     }
   }
 }

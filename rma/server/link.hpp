@@ -178,6 +178,7 @@ class Link final : private FrameSink, public detail::Requests {
   Status check_answer(const FrameHeader& header) const;
   Status deliver(const FrameHeader& header, Awaited& awaited);
   void wait_for_room();
+  void wait_a_little(std::chrono::nanoseconds period);
   void note_unsent();
   Status send_kept();
   void end_all(const Status& reason);

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "rma/node/growing_nap.hpp"
 #include "rma/server/lock_keeper.hpp"
 #include "rma/server/visit.hpp"
 #include "rma/within_memory.hpp"
@@ -62,7 +63,7 @@ Status ServerLink::deliver(NodeId node, RegionId memory, std::uint64_t offset,
 
 // A rank's post box may be full. The agent, who serves others as well, doesn't wait for room.
 Status ServerLink::invite(WorldRank rank, const Invitation& invitation) {
-  constexpr std::chrono::milliseconds pause{1};
+  detail::GrowingNap pause(std::chrono::milliseconds(1), detail::longest_nap);
   const FrameHeader header{.kind = Kind::invite,
                            .origin = client_->options().rank,
                            .target = rank,
@@ -74,7 +75,7 @@ Status ServerLink::invite(WorldRank rank, const Invitation& invitation) {
     if (is_in != 0) {
       return {};
     }
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_for(pause.next());
   }
 }
 
@@ -172,7 +173,8 @@ struct LookingWay {
   Client& client;
   const std::function<void()>& look;
   void wait(Completion& done) const {
-    while (!client.wait(done, longest_sleep)) {
+    detail::GrowingNap nap(longest_sleep, detail::longest_nap);
+    while (!client.wait(done, nap.next())) {
       look();
     }
   }
