@@ -22,6 +22,7 @@
 #include "rma/server/handshake.hpp"
 #include "rma/server/parts.hpp"
 #include "rma/server/relief.hpp"
+#include "rma/server/stranger_log.hpp"
 #include "rma/server/tcp.hpp"
 
 namespace tessera::rma::server {
@@ -40,6 +41,7 @@ struct AgentOptions {
   PackingLimits limits{};
   std::size_t answer_bytes = 1U << 20U;  ///< that may wait for a peer before it is heard no more
   std::chrono::milliseconds patience{10'000};    ///< with those who do not introduce themselves
+  StrangerLog::Limits stranger_lines{};          ///< of the log
   std::function<void(const std::string&)> warn;  ///< of what went wrong; called by the agent
   std::shared_ptr<detail::FabricSource> fabrics = nullptr;  ///< null: there is TCP only
 };
@@ -52,7 +54,8 @@ struct AgentShared {
               AgentOptions its_options)
       : node(std::move(its_node)),
         listener(std::move(its_listener)),
-        options(std::move(its_options)) {}
+        options(std::move(its_options)),
+        stranger_log(options.stranger_lines, options.warn) {}
 
   /// A connection of `origin` has introduced itself.
   void enter(WorldRank origin);
@@ -67,6 +70,7 @@ struct AgentShared {
   std::shared_ptr<detail::Node> node;
   TcpListener listener;
   AgentOptions options;
+  StrangerLog stranger_log;
   std::atomic<bool> is_ending{false};
   /// Of all threads; as they are when the first one starts.
   std::vector<AgentThread*> threads;

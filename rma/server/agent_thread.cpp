@@ -4,10 +4,12 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
 
 #include "rma/server/deaf_thread.hpp"
@@ -21,6 +23,13 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds look_period{1000};
 // How long one peer may be heard before it is asked whether others have something to say.
 constexpr std::chrono::microseconds longest_turn{200};
+
+// Whether whoever connected has closed or reset the connection again, and has said nothing.
+bool has_ended(int socket) noexcept {
+  char first = 0;
+  const ssize_t bytes = recv(socket, &first, 1, MSG_PEEK | MSG_DONTWAIT);
+  return bytes == 0 || (bytes < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+}
 
 }  // namespace
 
@@ -192,29 +201,36 @@ bool AgentThread::take_arrivals() {
   return came;
 }
 
+// Whether anything came from peers, who go before those that only connect.
 bool AgentThread::take_events() {
   std::array<epoll_event, 64> places;
   has_events_ = false;
   bool came = false;
+  bool has_callers = false;
   for (const epoll_event& event : events_.take(places)) {
     if (fabric_ != nullptr && event.data.fd == fabric_->descriptor()) {
       continue;  // it stays readable until the thread is about to sleep
     }
-    came = true;
-    take_event(event.data.fd);
+    if (event.data.fd == shared_.listener.descriptor()) {
+      has_callers = true;
+      continue;
+    }
+    came = take_event(event.data.fd) || came;
+  }
+  if (has_callers) {
+    accept_some();
   }
   return came;
 }
 
-void AgentThread::take_event(int fd) {
-  if (fd == shared_.listener.descriptor()) {
-    accept_all();
-  } else if (fd == waking_.get()) {
+bool AgentThread::take_event(int fd) {
+  if (fd == waking_.get()) {
     begin_with_new();
   } else if (fd != node_.memory().agent_bell()) {
     take_arrivals();  // a path's last words, which came before its end
-    conversations_.heed(fd);
+    return conversations_.heed(fd);
   }
+  return true;
 }
 
 void AgentThread::look_after_all(TimePoint now) {
@@ -275,21 +291,45 @@ bool AgentThread::was_rung() const noexcept {
 }
 
 std::chrono::milliseconds AgentThread::longest_sleep() const {
-  return std::min(look_period, conversations_.next_look());
+  auto longest = std::min(look_period, conversations_.next_look());
+  if (!is_listening_) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(listens_again_ - Clock::now());
+    longest = std::clamp(left, std::chrono::milliseconds(0), longest);
+  }
+  return longest;
 }
 
-void AgentThread::accept_all() {
-  while (true) {
+// A few at a time: peers are heard in between. The others wait in the listener's queue.
+void AgentThread::accept_some() {
+  constexpr int most = 16;
+  std::uint64_t gone = 0;
+  for (int taken = 0; taken < most; ++taken) {
     auto channel = shared_.listener.accept();
     if (!channel.ok()) {
       stop_listening(channel.status());
       return;
     }
     if (*channel == nullptr) {
-      return;
+      break;
     }
     is_short_of_descriptors_ = false;
-    give_to_idlest(std::move(*channel));
+    if (has_ended((*channel)->descriptor())) {
+      ++gone;
+    } else {
+      give_to_idlest(std::move(*channel));
+    }
+  }
+  note_strangers(gone);
+}
+
+// Many that connect and are gone, or were thrown out for others, are an attack or a port scan. The
+// thread pauses then, so that it has the processor when peers want something.
+void AgentThread::note_strangers(std::uint64_t gone) {
+  constexpr std::uint64_t many = 8;
+  constexpr std::chrono::milliseconds pause{1};
+  const std::uint64_t thrown_out = conversations_.thrown_out();
+  if (gone + thrown_out - std::exchange(strangers_before_, thrown_out) >= many) {
+    stop_listening(Clock::now() + pause);
   }
 }
 
@@ -325,15 +365,20 @@ void AgentThread::stop_listening(const Status& why) {
     shared_.options.warn("the agent can take on no peer until a descriptor is free: " +
                          why.message());
   }
+  stop_listening(Clock::now() + look_period);
+}
+
+void AgentThread::stop_listening(TimePoint until) {
   events_.leave(shared_.listener.descriptor());
   is_listening_ = false;
-  listens_again_ = Clock::now() + look_period;
+  listens_again_ = until;
   ended_before_ = conversations_.ended();
 }
 
 // Each conversation that has ended left a descriptor.
 void AgentThread::listen_again(TimePoint now) {
-  if (!is_listening_ && (now >= listens_again_ || conversations_.ended() != ended_before_)) {
+  const bool has_descriptor = is_short_of_descriptors_ && conversations_.ended() != ended_before_;
+  if (!is_listening_ && (now >= listens_again_ || has_descriptor)) {
     is_listening_ = events_.watch(shared_.listener.descriptor(), EPOLLIN).ok();
   }
 }

@@ -64,7 +64,7 @@ class AgentThread {
   bool look_around();
   bool take_arrivals();
   bool take_events();
-  void take_event(int fd);
+  bool take_event(int fd);
   void look_after_all(TimePoint now);
   void answer_locks();
 
@@ -75,10 +75,12 @@ class AgentThread {
   [[nodiscard]] bool was_rung() const noexcept;
   [[nodiscard]] std::chrono::milliseconds longest_sleep() const;
 
-  void accept_all();
+  void accept_some();
   void give_to_idlest(std::unique_ptr<Channel> channel);
   void begin_with_new();
+  void note_strangers(std::uint64_t gone);
   void stop_listening(const Status& why);
+  void stop_listening(TimePoint until);
   void listen_again(TimePoint now);
 
   AgentShared& shared_;
@@ -106,6 +108,7 @@ class AgentThread {
   bool is_short_of_descriptors_ = false;  // and has said so
   TimePoint listens_again_;               // when it isn't listening, at the latest
   std::uint64_t ended_before_ = 0;        // conversations, when it stopped listening
+  std::uint64_t strangers_before_ = 0;    // that were thrown out when it last accepted
 
   bool was_away_ = false;  // for as long as a slice
   detail::Crowd crowd_;

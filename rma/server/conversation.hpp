@@ -97,7 +97,11 @@ class Conversation final : private FrameSink {
   bool take_pressed() noexcept { return std::exchange(was_pressed_, false); }
   /// Answers a request for a lock. Errors: as advance().
   Status answer_lock(const FrameHeader& request, Result<std::uint64_t> word);
-  /// What is unfinished if nothing more comes: "in the middle of its handshake"; or empty.
+  /// Whether something is if nothing more comes.
+  [[nodiscard]] bool is_unfinished() const noexcept {
+    return is_introduced_ ? !is_over_ && reader_.is_inside_frame() : has_begun_;
+  }
+  /// What is unfinished then: "in the middle of its handshake"; or empty.
   [[nodiscard]] std::string unfinished() const;
   /// "rank 3 at 10.99.0.2:40123", for messages.
   [[nodiscard]] std::string peer() const;

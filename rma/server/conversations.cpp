@@ -2,6 +2,7 @@
 #include "rma/server/conversations.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +14,15 @@ namespace {
 // How often silent ones are looked for.
 constexpr std::chrono::milliseconds look_period{1000};
 // Strangers at a time. In jobs of more ranks all may connect at once.
-constexpr std::size_t most_strangers = 64;
+constexpr std::size_t enough_strangers = 64;
+// The part of this process's descriptors that is for strangers; the program needs the others.
+constexpr std::size_t part_for_strangers = 8;
+
+std::size_t limit_on_descriptors() noexcept {
+  rlimit limit{};
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? static_cast<std::size_t>(limit.rlim_cur)
+                                               : static_cast<std::size_t>(RLIM_INFINITY);
+}
 
 }  // namespace
 
@@ -25,7 +34,9 @@ void Conversations::begin(std::unique_ptr<Channel> channel) {
                                            shared_.options.ranks, shared_.options.node);
   const int fd = channel->descriptor();
   if (!handshake.ok() || !events_.watch(fd, EPOLLIN).ok()) {
-    shared_.options.warn("no conversation with " + channel->peer() + " could be begun");
+    shared_.stranger_log.note(std::chrono::steady_clock::now(), [&] {
+      return "no conversation with " + channel->peer() + " could be begun";
+    });
     load_.fetch_sub(1, std::memory_order_relaxed);
     return;
   }
@@ -39,7 +50,7 @@ void Conversations::begin(std::unique_ptr<Channel> channel) {
   served.expected = EPOLLIN;
   served.since = std::chrono::steady_clock::now();
   served_.insert_or_assign(fd, std::move(served));
-  drop_one_of_many();
+  drop_one_of_many(fd);
 }
 
 void Conversations::answer_locks() {
@@ -81,16 +92,18 @@ Result<bool> Conversations::advance(Conversation& conversation) {
   return came;
 }
 
-void Conversations::heed(int fd) {
+bool Conversations::heed(int fd) {
   const auto found = served_.find(fd);
   if (found == served_.end()) {
-    return;  // ended by an earlier event of the same batch
+    return false;  // ended by an earlier event of the same batch
   }
+  const bool is_peer = found->second.is_counted;
   if (const Status status = found->second.conversation->heed_descriptor(); !status.ok()) {
     finish(fd, status);
-    return;
+  } else {
+    serve(fd);
   }
-  serve(fd);
+  return is_peer;
 }
 
 void Conversations::serve(int fd) {
@@ -137,22 +150,35 @@ void Conversations::count(Served& served) {
 
 void Conversations::finish(int fd, const Status& why) {
   Conversation& conversation = *served_.find(fd)->second.conversation;
+  const bool is_stranger = !conversation.is_introduced();
   // Ranks that stop close their connections; strangers, garbage and what is cut off are worth a
   // line.
   if (why.code() != Code::peer_lost) {
     conversation.say_why(why);
-    drop(fd, "ended the conversation with " + conversation.peer() + ": " + why.message());
-  } else if (const std::string unfinished = conversation.unfinished(); !unfinished.empty()) {
-    drop(fd, conversation.peer() + " was lost " + unfinished + ": " + why.message());
+    drop(fd, is_stranger, [&] {
+      return "ended the conversation with " + conversation.peer() + ": " + why.message();
+    });
+  } else if (conversation.is_unfinished()) {
+    drop(fd, is_stranger, [&] {
+      return conversation.peer() + " was lost " + conversation.unfinished() + ": " + why.message();
+    });
   } else {
-    drop(fd, "");
+    remove(fd);
   }
 }
 
-void Conversations::drop(int fd, const std::string& why) {
-  if (!why.empty()) {
-    shared_.options.warn(why);
+// `describe()` gives the line for the log.
+template <class Describe>
+void Conversations::drop(int fd, bool is_stranger, Describe&& describe) {
+  if (is_stranger) {
+    shared_.stranger_log.note(std::chrono::steady_clock::now(), describe);
+  } else {
+    shared_.options.warn(describe());
   }
+  remove(fd);
+}
+
+void Conversations::remove(int fd) {
   const auto found = served_.find(fd);
   // Requests may have come with the end of the handshake, and its own end with them.
   count(found->second);
@@ -172,6 +198,8 @@ void Conversations::drop(int fd, const std::string& why) {
       locks_.forget(origin);
     }
     shared_.note_left();
+  } else {
+    ++thrown_out_;
   }
 }
 
@@ -191,6 +219,7 @@ void Conversations::drop_silent(TimePoint now) {
     return;
   }
   dropped_ = now;
+  shared_.stranger_log.tell_count(now);
   std::vector<int> silent;
   for (const auto& [fd, served] : served_) {
     if (!served.conversation->is_introduced() && now - served.since > shared_.options.patience) {
@@ -198,8 +227,10 @@ void Conversations::drop_silent(TimePoint now) {
     }
   }
   for (const int fd : silent) {
-    drop(fd, fmt::format("{} did not introduce itself within {} ms and was disconnected",
-                         served_[fd].conversation->peer(), shared_.options.patience.count()));
+    drop(fd, true, [&] {
+      return fmt::format("{} did not introduce itself within {} ms and was disconnected",
+                         served_[fd].conversation->peer(), shared_.options.patience.count());
+    });
   }
 }
 
@@ -224,10 +255,21 @@ void Conversations::drop_dead(TimePoint now) {
   }
 }
 
+// Where the newest descriptor is one of the last that this process may have, only that one.
+std::size_t Conversations::most_strangers(int newest) const noexcept {
+  const std::size_t limit = limit_on_descriptors();
+  const std::size_t part = limit / part_for_strangers;
+  if (static_cast<std::size_t>(newest) >= limit - part) {
+    return 1;
+  }
+  const auto wanted = std::max(enough_strangers, static_cast<std::size_t>(shared_.options.ranks));
+  const auto own_part = part / static_cast<std::size_t>(std::max(1, shared_.options.threads));
+  return std::clamp<std::size_t>(own_part, 1, wanted);
+}
+
 // Who only connects, again and again, would use up the descriptors of this process.
-void Conversations::drop_one_of_many() {
-  if (served_.size() - introduced_ <=
-      std::max(most_strangers, static_cast<std::size_t>(shared_.options.ranks))) {
+void Conversations::drop_one_of_many(int newest) {
+  if (served_.size() - introduced_ <= most_strangers(newest)) {
     return;
   }
   auto oldest = served_.end();
@@ -238,8 +280,10 @@ void Conversations::drop_one_of_many() {
     }
   }
   if (oldest != served_.end()) {
-    drop(oldest->first, oldest->second.conversation->peer() +
-                            " was disconnected: too many connect without introducing themselves");
+    drop(oldest->first, true, [&] {
+      return oldest->second.conversation->peer() +
+             " was disconnected: too many connect without introducing themselves";
+    });
   }
 }
 

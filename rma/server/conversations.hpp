@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -47,8 +46,9 @@ class Conversations {
   /// cheaper than asking for all of them. Returns whether anything came.
   bool hear_active();
   [[nodiscard]] bool has_active() const noexcept { return active_ >= 0; }
-  /// The descriptor of one of them has an event: something is to be read, or there is room.
-  void heed(int fd);
+  /// The descriptor of one of them has an event: something is to be read, or there is room. True
+  /// where it is a peer's; strangers don't keep the agent awake.
+  bool heed(int fd);
   /// Something has come for the one of that descriptor.
   void serve(int fd);
   /// Whether, since it was asked before, the active one told what a rank of this node may wait for.
@@ -65,6 +65,8 @@ class Conversations {
   void look_after(TimePoint now);
   /// How many have ended: each leaves a descriptor free.
   [[nodiscard]] std::uint64_t ended() const noexcept { return ended_; }
+  /// How many of them were strangers'.
+  [[nodiscard]] std::uint64_t thrown_out() const noexcept { return thrown_out_; }
   /// Tells all peers that the agent ends in good order.
   void say_bye();
 
@@ -79,9 +81,12 @@ class Conversations {
   void expect(Conversation& conversation);
   void count(Served& served);
   void finish(int fd, const Status& why);
-  void drop(int fd, const std::string& why);
+  template <class Describe>
+  void drop(int fd, bool is_stranger, Describe&& describe);
+  void remove(int fd);
+  [[nodiscard]] std::size_t most_strangers(int newest) const noexcept;
   void drop_silent(TimePoint now);
-  void drop_one_of_many();
+  void drop_one_of_many(int newest);
   void drop_dead(TimePoint now);
 
   AgentShared& shared_;
@@ -92,6 +97,7 @@ class Conversations {
   std::unordered_map<int, Served> served_;
   std::size_t introduced_ = 0;  // of them
   std::uint64_t ended_ = 0;
+  std::uint64_t thrown_out_ = 0;
   std::atomic<int> load_{0};
   int active_ = -1;  // the descriptor of the one that was heard last
   bool is_awaited_ = false;

@@ -315,6 +315,58 @@ TEST_F(AgentRobustness, StrangersAreBoundedInNumber) {
   expect_fence_answered(peer);
 }
 
+// Anybody can make any number of connections: the log has the first few of them, and then counts.
+TEST(ManyStrangers, AreCountedInTheLogAfterTheFirstFew) {
+  constexpr int lines = 3;
+  constexpr int strangers = 50;
+  ServedNode node({.stranger_lines = {.lines = lines}});
+  for (int i = 0; i < strangers; ++i) {
+    RawPeer stranger(node.address());
+    ASSERT_TRUE(stranger.send(Bytes(100, std::byte{'x'})));
+    EXPECT_TRUE(stranger.is_closed_by_the_other());
+  }
+  node.stop_agent();  // which tells of those that it has counted
+  const std::vector<std::string> warnings = node.warnings(lines + 1);
+  ASSERT_GE(warnings.size(), lines + 1U);
+  for (int i = 0; i < lines; ++i) {
+    EXPECT_NE(warnings[static_cast<std::size_t>(i)].find("which is not Tessera's handshake"),
+              std::string::npos)
+        << warnings[static_cast<std::size_t>(i)];
+  }
+  int counted = 0;
+  for (std::size_t i = lines; i < warnings.size(); ++i) {
+    EXPECT_TRUE(
+        warnings[i].ends_with(" more connections ended that had not proven to belong to this job"))
+        << warnings[i];
+    counted += std::stoi(warnings[i]);
+  }
+  EXPECT_EQ(counted, strangers - lines);
+  EXPECT_LE(warnings.size(), lines + 20U);
+}
+
+// The program of a rank has descriptors of its own to open.
+TEST(ManyStrangers, LeaveMostDescriptorsToTheProgram) {
+  constexpr rlim_t few = 256;
+  constexpr int part = 8;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit low{.rlim_cur = few, .rlim_max = before.rlim_max};
+  ServedNode node;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  std::vector<RawPeer> silent;
+  for (int i = 0; i < 60; ++i) {
+    silent.emplace_back(node.address());
+  }
+  const auto closed = [&] {
+    return std::count_if(silent.begin(), silent.end(), [](RawPeer& each) {
+      char byte = 0;
+      return recv(each.descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    });
+  };
+  EXPECT_TRUE(test::eventually([&] { return closed() >= 60 - static_cast<int>(few) / part; }));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
 TEST(AgentThatEnds, WaitsForItsPeersAndNotForStrangers) {
   ServedNode node;
   const RawPeer silent(node.address());

@@ -60,6 +60,7 @@ struct ServedNodeOptions {
   Naps naps{};
   std::size_t answer_bytes = AgentOptions{}.answer_bytes;
   std::chrono::milliseconds patience{10'000};
+  StrangerLog::Limits stranger_lines{};
   Secret secret = new_secret().value();
   /// Finds the network beside TCP, if there is one.
   std::function<std::shared_ptr<detail::FabricSource>(const std::shared_ptr<detail::Node>&)>
@@ -86,6 +87,7 @@ class ServedNode {
                             .naps = options.naps,
                             .answer_bytes = options.answer_bytes,
                             .patience = options.patience,
+                            .stranger_lines = options.stranger_lines,
                             .warn = [this](const std::string& line) { note(line); },
                             .fabrics = options.find_fabric(node_)})
                  .value();

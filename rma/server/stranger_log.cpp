@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/stranger_log.hpp"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <utility>
+
+namespace tessera::rma::server {
+
+bool StrangerLog::takes_line(Clock::time_point now) {
+  const std::lock_guard guard(mutex_);
+  if (counted_ == 0 && now - last_ >= limits_.period) {
+    lines_ = 0;
+  }
+  last_ = now;
+  if (lines_ < limits_.lines) {
+    ++lines_;
+    told_ = now;
+    return true;
+  }
+  ++counted_;
+  return false;
+}
+
+void StrangerLog::tell_count(Clock::time_point now) {
+  std::uint64_t count = 0;
+  {
+    const std::lock_guard guard(mutex_);
+    if (counted_ == 0 || now - told_ < limits_.period) {
+      return;
+    }
+    count = std::exchange(counted_, 0);
+    told_ = now;
+  }
+  try {
+    warn_(
+        fmt::format("{} more connections ended that had not proven to belong to this job", count));
+  } catch (const std::bad_alloc&) {
+    // Those are told of by nobody; the next count is.
+  }
+}
+
+}  // namespace tessera::rma::server
