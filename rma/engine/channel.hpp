@@ -30,7 +30,7 @@ class Channel {
   /// Errors: peer_lost (also when the peer closed its end).
   virtual Result<std::size_t> receive(std::span<const iovec> into) = 0;
 
-  /// Asked every few seconds: does the peer's machine still answer? A peer that is stopped and
+  /// Asked every second or so: does the peer's machine still answer? A peer that is stopped and
   /// reads nothing does, however long. Errors: peer_lost.
   [[nodiscard]] virtual Status check() const = 0;
 
@@ -41,6 +41,8 @@ class Channel {
   /// The descriptor was found readable: for channels whose bytes come by another way.
   /// Errors: peer_lost.
   virtual Status heed_descriptor() { return {}; }
+  /// The system's error that ended it; 0: it has not ended, or the peer closed its end.
+  [[nodiscard]] virtual int error() const noexcept { return 0; }
   /// The peer's address, for messages.
   [[nodiscard]] virtual std::string peer() const = 0;
 };

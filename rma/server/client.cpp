@@ -318,14 +318,20 @@ bool Client::is_streaming() const {
 
 // By one of those that wait, now and then.
 void Client::check_hosts() {
-  constexpr std::chrono::seconds every{5};
+  constexpr std::chrono::seconds every{1};
+  constexpr std::uint32_t checks_a_look = 5;
   const auto now = Clock::now().time_since_epoch();
   auto last = checked_.load();
   if (now - last >= every && checked_.compare_exchange_strong(last, now)) {
+    const bool gives_back = ++checks_ % checks_a_look == 0;
     for (Link* const link : links()) {
       link->check_host();
+      if (gives_back) {
+        link->release_memory();
+      }
     }
-    if (detail::Fabric* const fabric = fabric_.load(std::memory_order_acquire)) {
+    if (detail::Fabric* const fabric = fabric_.load(std::memory_order_acquire);
+        fabric != nullptr && gives_back) {
       fabric->look_after();
     }
   }

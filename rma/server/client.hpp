@@ -169,6 +169,8 @@ class Client {
   std::atomic<std::int64_t> last_event_{0};   // likewise: when one was woken, or had its answer
   std::atomic<std::chrono::steady_clock::duration> checked_{};  ///< when check_hosts() looked last
 
+  std::atomic<std::uint32_t> checks_{0};  ///< so far
+
   std::mutex sleep_mutex_;
   std::condition_variable work_;
   bool is_stirred_ = false;

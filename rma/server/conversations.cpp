@@ -235,17 +235,20 @@ void Conversations::drop_silent(TimePoint now) {
 }
 
 void Conversations::drop_dead(TimePoint now) {
-  constexpr std::chrono::seconds period{5};
-  if (now - checked_ < period) {
+  constexpr std::uint32_t checks_a_look = 5;
+  if (now - checked_ < look_period) {
     return;
   }
   checked_ = now;
-  if (fabric_ != nullptr) {
+  const bool gives_back = ++checks_ % checks_a_look == 0;
+  if (fabric_ != nullptr && gives_back) {
     fabric_->look_after();
   }
   std::vector<std::pair<int, Status>> dead;
   for (const auto& [fd, served] : served_) {
-    served.conversation->release_memory();
+    if (gives_back) {
+      served.conversation->release_memory();
+    }
     if (Status status = served.conversation->check_peer_lives(); !status.ok()) {
       dead.emplace_back(fd, std::move(status));
     }

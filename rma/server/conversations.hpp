@@ -102,8 +102,9 @@ class Conversations {
   int active_ = -1;  // the descriptor of the one that was heard last
   bool is_awaited_ = false;
   bool was_pressed_ = false;
-  TimePoint dropped_;  // when silent ones were looked for last
-  TimePoint checked_;  // likewise machines that don't answer
+  TimePoint dropped_;         // when silent ones were looked for last
+  TimePoint checked_;         // likewise machines that don't answer
+  std::uint32_t checks_ = 0;  // so far
 };
 
 }  // namespace tessera::rma::server

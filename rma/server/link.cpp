@@ -546,7 +546,7 @@ int Link::progress() {
   return answers;
 }
 
-void Link::check_host() {
+void Link::release_memory() {
   if (const std::unique_lock guard(receiving_, std::try_to_lock);
       guard.owns_lock() && !reader_.is_inside_frame()) {
     packed_.look();
@@ -554,6 +554,9 @@ void Link::check_host() {
   if (const std::unique_lock guard(sending_, std::try_to_lock); guard.owns_lock()) {
     writer_.look();
   }
+}
+
+void Link::check_host() {
   if (!is_lost()) {
     if (const Status status = channel_->check(); !status.ok()) {
       const std::lock_guard guard(receiving_);

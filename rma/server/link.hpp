@@ -126,9 +126,10 @@ class Link final : private FrameSink, public detail::Requests {
   /// Sends what there is room for, also where it has to wait until another thread is through with
   /// that: nobody tells a thread that sleeps that another one has sent what it waits for.
   void flush();
-  /// Looks whether the agent's machine still answers, and gives back memory that isn't used. To be
-  /// called every few seconds.
+  /// Looks whether the agent's machine still answers. To be called every second or so.
   void check_host();
+  /// Gives back memory that wasn't used since the last call.
+  void release_memory();
 
   /// For poll(): the socket, and what to wait for; and what to do when something came.
   [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }

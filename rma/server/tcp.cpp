@@ -4,22 +4,25 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <ifaddrs.h>
+#include <linux/tcp.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <utility>
 
 #include "rma/node/wait_ready.hpp"
 #include "rma/server/congestion.hpp"
+#include "rma/server/unanswered.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -54,8 +57,6 @@ void tune(int fd) noexcept {
   set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 2);
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 5);
 }
-
-constexpr unsigned least_unanswered = 3;
 
 bool is_descriptor_limit(int error) noexcept {
   return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
@@ -96,15 +97,20 @@ class TcpChannel final : public Channel {
     if (getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
       return {};
     }
-    // A live machine answers probes of a full window, too, which come up to 120 s apart.
-    const bool is_asking =
-        info.tcpi_retransmits >= least_unanswered || info.tcpi_probes >= least_unanswered;
-    return is_asking && std::chrono::milliseconds(info.tcpi_last_ack_recv) > longest_silence
-               ? lost("its machine does not answer")
-               : Status();
+    const Unanswered::Look look{.sent_again = info.tcpi_retransmits,
+                                .asked_for_room = info.tcpi_probes,
+                                .acknowledged = info.tcpi_bytes_acked,
+                                .since_packet = std::chrono::milliseconds(info.tcpi_last_ack_recv)};
+    const std::lock_guard guard(looking_);
+    if (!unanswered_.is_gone(look, std::chrono::steady_clock::now())) {
+      return {};
+    }
+    error_ = ETIMEDOUT;
+    return lost("its machine does not answer");
   }
 
   [[nodiscard]] int descriptor() const noexcept override { return socket_.get(); }
+  [[nodiscard]] int error() const noexcept override { return error_; }
   [[nodiscard]] std::string peer() const override { return to_string(peer_); }
 
  private:
@@ -123,7 +129,8 @@ class TcpChannel final : public Channel {
                                        "process may use: {}",
                                        std::strerror(EFAULT)));
     }
-    return lost(std::strerror(errno));
+    error_ = errno;
+    return lost(std::strerror(error_));
   }
   [[nodiscard]] Status lost(const char* reason) const noexcept {
     try {
@@ -136,6 +143,9 @@ class TcpChannel final : public Channel {
 
   Descriptor socket_;
   TcpAddress peer_;
+  mutable std::atomic<int> error_{0};
+  mutable std::mutex looking_;
+  mutable Unanswered unanswered_{longest_silence};
 };
 
 // Waits until a connection is made or refused; returns the system's error, 0 for none.

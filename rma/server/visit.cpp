@@ -29,7 +29,7 @@ Visit::~Visit() {
 
 void Visit::wait(Completion& done) {
   constexpr int look_ms = 100;
-  constexpr std::chrono::seconds check_period{5};
+  constexpr std::chrono::seconds check_period{1};
   auto checked = std::chrono::steady_clock::now();
   while (!done.done()) {
     if (link_->progress() > 0 || done.done()) {
