@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a node that leaves tells all others: many nodes of one rank in one process, with a real agent
-// and a real client each.
+// How a node that leaves tells all others.
 #include "rma/server/farewells.hpp"
 
 #include <gtest/gtest.h>
@@ -10,13 +9,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
-#include <numeric>
 #include <vector>
 
-#include "rma/server/agent.hpp"
-#include "tests/rma/node_rig.hpp"
-#include "tests/rma/server_rig.hpp"
+#include "tests/rma/lone_ranks.hpp"
 #include "tests/support/checks.hpp"
 
 namespace tessera::rma::server {
@@ -24,93 +19,12 @@ namespace {
 
 using test::ok;
 
-constexpr std::chrono::seconds patience{10};
-
-std::vector<std::uint64_t> one_rank_a_node(std::int32_t nodes) {
-  std::vector<std::uint64_t> keys(static_cast<std::size_t>(nodes));
-  std::iota(keys.begin(), keys.end(), 1);
-  return keys;
-}
-
-// What a node of one rank has between start and stop.
-struct LoneRank {
-  std::shared_ptr<detail::NodeMemory> memory = detail::rig_memory(1, 64ULL << 20);
-  std::shared_ptr<detail::Node> node;
-  std::shared_ptr<Farewells> farewells;
-  std::unique_ptr<Client> client;
-  std::unique_ptr<Agent> agent;
-  TcpAddress address;
-
-  void leave() {
-    node->leave();
-    farewells->say(*client, patience);
-    client->close();
-    agent->wait_until_alone();
-  }
-};
-
-class FarewellsOf : public testing::Test {
+class FarewellsOf : public LoneRanks {
  protected:
-  void start(std::int32_t nodes) {
-    map_ = std::make_unique<detail::NodeMap>(one_rank_a_node(nodes), 0);
-    ranks_.resize(static_cast<std::size_t>(nodes));
-    for (std::int32_t number = 0; number < nodes; ++number) {
-      start_agent(number);
-    }
-    for (std::int32_t number = 0; number < nodes; ++number) {
-      start_client(number);
-    }
-  }
-  LoneRank& at(std::int32_t number) { return ranks_[static_cast<std::size_t>(number)]; }
-  [[nodiscard]] std::int32_t count() const { return map_->count(); }
-
   void expect_left(std::int32_t witness, std::int32_t goner) {
     EXPECT_TRUE(at(witness).farewells->has_left(NodeId{goner})) << witness << " of " << goner;
     EXPECT_EQ(at(witness).farewells->fate_of(WorldRank{goner}), detail::Fate::left);
   }
-
- private:
-  void start_agent(std::int32_t number) {
-    LoneRank& one = at(number);
-    one.node = std::make_shared<detail::Node>(
-        one.memory, std::vector<WorldRank>{WorldRank{number}}, 0, true,
-        detail::WaitPolicy{.spin = std::chrono::nanoseconds(200),
-                           .look_period = detail::rig_look_period});
-    ASSERT_TRUE(ok(one.node->enter()));
-    ASSERT_TRUE(ok(Farewells::publish(*one.node, *map_)));
-    one.farewells = Farewells::find(one.node, *map_).value();
-    auto listener = TcpListener::create({loopback_host, 0}).value();
-    one.address = listener.address();
-    one.agent = Agent::create(one.node, std::move(listener),
-                              {.secret = secret_,
-                               .job = job_number,
-                               .ranks = count(),
-                               .node = NodeId{number},
-                               .warn = [](const std::string& line) { ADD_FAILURE() << line; }})
-                    .value();
-  }
-  void start_client(std::int32_t number) {
-    LoneRank& one = at(number);
-    ClientOptions options;
-    options.rank = WorldRank{number};
-    options.job = job_number;
-    options.secret = secret_;
-    for (const LoneRank& other : ranks_) {
-      options.agents.push_back(other.address);
-    }
-    for (std::int32_t node = 0; node < count(); ++node) {
-      options.carriers.push_back(WorldRank{node});
-    }
-    options.has_left = [farewells = one.farewells](NodeId node) {
-      return farewells->has_left(node);
-    };
-    options.stray_error = [](const Status& error) { ADD_FAILURE() << error.describe(); };
-    one.client = std::make_unique<Client>(std::move(options));
-  }
-
-  Secret secret_ = new_secret().value();
-  std::unique_ptr<detail::NodeMap> map_;
-  std::vector<LoneRank> ranks_;
 };
 
 std::size_t open_descriptors() {
