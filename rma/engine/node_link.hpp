@@ -25,8 +25,15 @@
 
 namespace tessera::rma::detail {
 
-/// What became of a rank of another node.
-enum class Fate : std::uint8_t { here, left, died };
+/// What became of a rank of another node. `unknown`: its node does not answer at present, and has
+/// not been silent for so long that it counts as unreachable. Agents never answer that.
+enum class Fate : std::uint8_t { here, left, died, unknown };
+
+/// What is known of the connection to a node.
+struct Contact {
+  bool is_lost = false;  ///< there was one, and it has ended
+  int error = 0;         ///< of the system: why it ended, or could not be made; 0: not known
+};
 
 /// Whether an error of a connection is that this process has no descriptor or memory for it.
 inline bool is_own_lack(const Status& error) {
@@ -103,14 +110,23 @@ class NodeLink {
   /// request is on its way. Requires: this rank holds it. Errors: as lock().
   virtual Status unlock(NodeId node, RegionId memory, std::uint64_t offset) = 0;
 
-  /// Costs a descriptor while it asks. Errors: peer_lost, unreachable (nobody on its node answers),
-  /// and what this process lacks, which says nothing of the rank: see is_own_lack().
+  /// Costs a descriptor while it asks, which it does for some seconds at most where it has no
+  /// connection; until the next attempt it knows what the last one found. `died` says that the
+  /// process of the rank, or the one that served its node, has ended.
+  /// Errors: peer_lost (the connection was lost, and its node does not answer now), unreachable and
+  /// timed_out (its node was never reached, and has been silent for long), and what this process
+  /// lacks, which says nothing of the rank: see is_own_lack().
   virtual Result<Fate> fate_of(WorldRank rank) = 0;
   /// True when that rank left or died, or nobody answers for it.
   [[nodiscard]] bool is_gone(WorldRank rank) {
     const auto fate = fate_of(rank);
-    return fate.ok() ? *fate != Fate::here : !is_own_lack(fate.status());
+    return fate.ok() ? *fate == Fate::left || *fate == Fate::died : !is_own_lack(fate.status());
   }
+  /// Why operations on that node fail, where they do.
+  [[nodiscard]] virtual Contact contact(NodeId /*node*/) noexcept { return {}; }
+  /// Others found that this rank has died, or that their connection to it was lost: from now on a
+  /// fate that is unknown counts as lost.
+  virtual void note_loss(WorldRank /*rank*/, bool /*has_died*/) noexcept {}
 
   /// Makes the connection that deliver() and the others would make. Errors: as they have.
   virtual Status connect(NodeId node) = 0;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 #include <utility>
 
@@ -19,6 +20,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// A machine without any route to an address has no network, which seldom changes soon. So it is
+// tried for a small part of the time in which an interruption may end.
+constexpr int parts_without_network = 10;
 // How long the communication thread lets small requests and answers gather.
 constexpr std::chrono::microseconds gathering_time{50};
 
@@ -64,12 +68,12 @@ Result<Link*> Client::make_link(NodeId node, std::chrono::milliseconds timeout) 
   // Not under links_mutex_: a node that doesn't answer concerns those only who want it.
   const std::lock_guard guard(peer.connecting);
   if (peer.link == nullptr) {
-    TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, timeout));
+    TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, peer.of_links, timeout));
     auto link = std::make_unique<Link>(*this, node, std::move(channel));
     leave_tcp(*link, node, timeout);
     if (link->is_lost() && link->loss().code() != Code::protocol) {
       // The new conversation begins first: an agent takes who has none for lost.
-      TESSERA_ASSIGN_OR_RETURN(channel, open(node, peer, timeout));
+      TESSERA_ASSIGN_OR_RETURN(channel, open(node, peer, peer.of_links, timeout));
       link = std::make_unique<Link>(*this, node, std::move(channel));
     }
     keep_link(peer, std::move(link));
@@ -78,10 +82,34 @@ Result<Link*> Client::make_link(NodeId node, std::chrono::milliseconds timeout) 
 }
 
 Result<std::unique_ptr<Link>> Client::visit(NodeId node, std::chrono::milliseconds timeout) {
+  constexpr std::chrono::milliseconds pause{1};
   Peer& peer = peer_at(node);
-  const std::lock_guard guard(peer.connecting);
-  TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, timeout));
+  const auto deadline = Clock::now() + timeout;
+  std::unique_lock guard(peer.connecting, std::try_to_lock);
+  while (!guard.owns_lock()) {
+    if (Clock::now() > deadline) {
+      return Status::error(Code::timed_out,
+                           fmt::format("node {} does not answer another thread", node.value));
+    }
+    std::this_thread::sleep_for(pause);
+    guard.try_lock();
+  }
+  if (peer.of_links.are_paused()) {
+    return peer.of_links.failure;
+  }
+  TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, peer.of_visits, timeout));
   return std::make_unique<Link>(*this, node, std::move(channel));
+}
+
+detail::Contact Client::contact(NodeId node) noexcept {
+  const Link* const link = made_link(node);
+  const bool is_lost = link != nullptr && link->is_lost();
+  return {.is_lost = is_lost, .error = is_lost ? link->error() : peer_at(node).error.load()};
+}
+
+std::chrono::nanoseconds Client::silence_of(NodeId node) noexcept {
+  const std::int64_t since = peer_at(node).silent_since.load();
+  return std::chrono::nanoseconds(since == 0 ? 0 : Clock::now().time_since_epoch().count() - since);
 }
 
 // For the fabric, if there is one and both ends can use it.
@@ -127,23 +155,24 @@ void Client::keep_link(Peer& peer, std::unique_ptr<Link> link) {
 }
 
 // Requires: peer.connecting is locked.
-Result<std::unique_ptr<Channel>> Client::open(NodeId node, Peer& peer,
+Result<std::unique_ptr<Channel>> Client::open(NodeId node, Peer& peer, Attempts& attempts,
                                               std::chrono::milliseconds timeout) {
-  if (!peer.failure.ok() && Clock::now() < peer.again) {
-    return peer.failure;
+  if (attempts.are_paused()) {
+    return attempts.failure;
   }
-  auto channel = try_to_open(node, timeout);
-  note_failure(peer, channel.status());
+  const auto begun = Clock::now();
+  auto channel = try_to_open(node, peer, timeout);
+  note_outcome(peer, attempts, channel.status(), begun);
   return channel;
 }
 
-Result<std::unique_ptr<Channel>> Client::try_to_open(NodeId node,
+Result<std::unique_ptr<Channel>> Client::try_to_open(NodeId node, Peer& peer,
                                                      std::chrono::milliseconds timeout) const {
   const Status left = Status::error(Code::closed, "it has left the job");
   if (options_.has_left(node)) {
     return loss_of(node, left);
   }
-  auto channel = introduce(node, timeout);
+  auto channel = introduce(node, peer, timeout);
   if (!channel.ok()) {
     // It may have left meanwhile: those that do tell everybody first.
     return loss_of(node, options_.has_left(node) ? left : channel.status());
@@ -152,18 +181,27 @@ Result<std::unique_ptr<Channel>> Client::try_to_open(NodeId node,
 }
 
 // Others fail at once, and may succeed as soon as their cause is gone.
-void Client::note_failure(Peer& peer, const Status& failure) const {
-  const Code code = failure.code();
+void Client::note_outcome(Peer& peer, Attempts& attempts, const Status& outcome,
+                          Clock::time_point begun) const {
+  const Code code = outcome.code();
   // An agent listened before the job had started, and listens once in its life.
   const bool is_final = code == Code::peer_lost || code == Code::closed;
   const bool was_long = code == Code::unreachable || code == Code::timed_out;
-  peer.failure = is_final || was_long ? failure : Status();
+  attempts.failure = is_final || was_long ? outcome : Status();
   if (was_long) {
-    peer.pause = std::clamp(2 * peer.pause, options_.first_pause, options_.longest_pause);
-    peer.again = Clock::now() + peer.pause;
+    attempts.pause = std::clamp(2 * attempts.pause, options_.first_pause, options_.longest_pause);
+    attempts.again = Clock::now() + attempts.pause;
   } else {
-    peer.pause = std::chrono::milliseconds(0);
-    peer.again = is_final ? Clock::time_point::max() : Clock::time_point();
+    attempts.pause = std::chrono::milliseconds(0);
+    attempts.again = is_final ? Clock::time_point::max() : Clock::time_point();
+  }
+  if (is_final) {
+    peer.of_links = peer.of_visits = attempts;
+  }
+  if (!was_long) {
+    peer.silent_since = 0;
+  } else if (peer.silent_since == 0) {
+    peer.silent_since = begun.time_since_epoch().count();
   }
 }
 
@@ -189,16 +227,20 @@ Status Client::describe_loss_of(NodeId node, const Status& reason) const {
 
 // An open connection outlives an interruption of the network that is shorter than longest_silence,
 // so it may not hinder a new one either. Some say that there is no way, some say nothing.
-Result<std::unique_ptr<Channel>> Client::reach(NodeId node,
+Result<std::unique_ptr<Channel>> Client::reach(NodeId node, Peer& peer,
                                                std::chrono::milliseconds timeout) const {
   constexpr std::chrono::milliseconds pause{100};
   const TcpAddress address = options_.agents[static_cast<std::size_t>(node.value)];
-  const auto deadline = Clock::now() + std::min(timeout, longest_silence);
+  const auto begun = Clock::now();
+  const auto patience = std::min(timeout, longest_silence);
   while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    auto channel = connect_tcp(address, std::max(left, pause), options_.congestion);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(begun + patience - Clock::now());
+    int error = 0;
+    auto channel = connect_tcp(address, std::max(left, pause), options_.congestion, &error);
+    peer.error = error;
     const bool is_cut_off = !channel.ok() && channel.status().code() == Code::unreachable;
-    if (!is_cut_off || Clock::now() + pause > deadline) {
+    const auto most = error == ENETUNREACH ? patience / parts_without_network : patience;
+    if (!is_cut_off || Clock::now() + pause > begun + most) {
       return channel;
     }
     std::this_thread::sleep_for(pause);
@@ -207,19 +249,21 @@ Result<std::unique_ptr<Channel>> Client::reach(NodeId node,
 
 // An agent that closes in the middle of a handshake has too many strangers just now, or ends: then
 // nobody listens any more.
-Result<std::unique_ptr<Channel>> Client::introduce(NodeId node,
+Result<std::unique_ptr<Channel>> Client::introduce(NodeId node, Peer& peer,
                                                    std::chrono::milliseconds timeout) const {
   constexpr std::chrono::milliseconds pause{10};
   const auto deadline = Clock::now() + timeout;
   while (true) {
-    TESSERA_ASSIGN_OR_RETURN(auto channel, reach(node, timeout));
+    TESSERA_ASSIGN_OR_RETURN(auto channel, reach(node, peer, timeout));
     Status met = shake_hands(*channel, node, deadline);
     if (met.ok()) {
       return channel;
     }
     if (met.code() != Code::peer_lost) {
+      peer.error = met.code() == Code::timed_out ? ETIMEDOUT : EPROTO;
       return met;
     }
+    peer.error = channel->error();
     if (Clock::now() > deadline) {
       return Status::error(Code::unreachable, met.message());
     }

@@ -25,6 +25,7 @@
 
 #include "rma/completion.hpp"
 #include "rma/engine/channel.hpp"
+#include "rma/engine/node_link.hpp"
 #include "rma/node/node.hpp"
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
@@ -86,12 +87,17 @@ class Client {
   Result<Link*> link_to(NodeId node, std::chrono::milliseconds timeout);
   /// A link beside those, for who has something to say to a node that nobody here has a link to and
   /// doesn't want to keep one. Nobody but the caller looks after it; whoever destroys it ends the
-  /// conversation. Errors: as link_to().
+  /// conversation. Errors: as link_to(); timed_out, too, while another thread connects. That an
+  /// attempt of a visit has failed keeps link_to() from nothing, unless the node is gone.
   Result<std::unique_ptr<Link>> visit(NodeId node, std::chrono::milliseconds timeout);
   /// What link_to() has made already; null when it hasn't.
   [[nodiscard]] Link* made_link(NodeId node) noexcept {
     return peer_at(node).ready.load(std::memory_order_acquire);
   }
+  /// What is known of the link to a node.
+  [[nodiscard]] detail::Contact contact(NodeId node) noexcept;
+  /// For how long no attempt to connect to a node has succeeded, where the last one failed.
+  [[nodiscard]] std::chrono::nanoseconds silence_of(NodeId node) noexcept;
   /// What to say of a node with which `reason` happened: names it, and the rank that carries it.
   [[nodiscard]] Status loss_of(NodeId node, const Status& reason) const noexcept;
 
@@ -110,26 +116,40 @@ class Client {
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
 
  private:
+  // To connect to a node.
+  struct Attempts {
+    Status failure;  // of the last attempt, which is the answer before `again`
+    std::chrono::steady_clock::time_point again;
+    std::chrono::milliseconds pause{0};  // behind the last attempt; 0: it was good
+    [[nodiscard]] bool are_paused() const noexcept {
+      return !failure.ok() && std::chrono::steady_clock::now() < again;
+    }
+  };
   // One for each node.
   struct Peer {
     std::atomic<Link*> ready{nullptr};
     std::mutex connecting;
     std::unique_ptr<Link> link;
-    Status failure;  // of the last attempt, which is the answer before `again`
-    std::chrono::steady_clock::time_point again;
-    std::chrono::milliseconds pause{0};  // behind the last attempt; 0: it was good
+    Attempts of_links;
+    Attempts of_visits;
+    std::atomic<int> error{0};                  // of the last attempt
+    std::atomic<std::int64_t> silent_since{0};  // nanoseconds of the steady clock; 0: it answered
   };
   Peer& peer_at(NodeId node) noexcept { return by_node_[static_cast<std::size_t>(node.value)]; }
   void keep_link(Peer& peer, std::unique_ptr<Link> link);
   void leave_tcp(Link& link, NodeId node, std::chrono::milliseconds timeout);
   Status make_fabric();
   void note_arrivals(detail::Fabric& fabric) const;
-  Result<std::unique_ptr<Channel>> open(NodeId node, Peer& peer, std::chrono::milliseconds timeout);
-  Result<std::unique_ptr<Channel>> try_to_open(NodeId node,
+  Result<std::unique_ptr<Channel>> open(NodeId node, Peer& peer, Attempts& attempts,
+                                        std::chrono::milliseconds timeout);
+  Result<std::unique_ptr<Channel>> try_to_open(NodeId node, Peer& peer,
                                                std::chrono::milliseconds timeout) const;
-  void note_failure(Peer& peer, const Status& failure) const;
-  Result<std::unique_ptr<Channel>> reach(NodeId node, std::chrono::milliseconds timeout) const;
-  Result<std::unique_ptr<Channel>> introduce(NodeId node, std::chrono::milliseconds timeout) const;
+  void note_outcome(Peer& peer, Attempts& attempts, const Status& outcome,
+                    std::chrono::steady_clock::time_point begun) const;
+  Result<std::unique_ptr<Channel>> reach(NodeId node, Peer& peer,
+                                         std::chrono::milliseconds timeout) const;
+  Result<std::unique_ptr<Channel>> introduce(NodeId node, Peer& peer,
+                                             std::chrono::milliseconds timeout) const;
   Status shake_hands(Channel& channel, NodeId node,
                      std::chrono::steady_clock::time_point deadline) const;
   [[nodiscard]] std::span<Link* const> links() const noexcept {

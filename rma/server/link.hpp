@@ -142,6 +142,10 @@ class Link final : private FrameSink, public detail::Requests {
   [[nodiscard]] bool is_worth_a_look() const noexcept {
     return has_arrived_.load() || has_unsent();
   }
+  /// As Channel::error, of a link that is lost.
+  [[nodiscard]] int error() const noexcept { return channel_->error(); }
+  /// Ends what awaits an answer, with `reason`: this link is of no use any more.
+  void give_up(const Status& reason) { end_all(reason); }
   [[nodiscard]] bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
   [[nodiscard]] bool has_unsent() const noexcept { return unsent_.load(); }
   [[nodiscard]] bool is_awaiting() const noexcept { return awaiting_.load() > 0; }

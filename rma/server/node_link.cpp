@@ -123,17 +123,56 @@ Result<Fate> ServerLink::fate_of(WorldRank rank) {
 }
 
 Result<Fate> ServerLink::ask_fate_of(WorldRank rank) {
+  const NodeId node = nodes_.node_of(rank);
   if (const auto known = farewells_->fate_of(rank)) {
     return *known;
   }
   const FrameHeader header{.kind = Kind::probe, .origin = client_->options().rank, .target = rank};
-  const auto fate = ask_in_passing(nodes_.node_of(rank), header);
-  if (!fate.ok()) {
-    // Its node may have left meanwhile, and said so before its agent ended.
-    const auto known = farewells_->fate_of(rank);
-    return known ? Result<Fate>(*known) : Result<Fate>(fate.status());
+  const auto fate = ask_in_passing(node, header);
+  if (fate.ok()) {
+    return *fate <= static_cast<std::uint64_t>(Fate::died) ? static_cast<Fate>(*fate) : Fate::died;
   }
-  return *fate <= static_cast<std::uint64_t>(Fate::died) ? static_cast<Fate>(*fate) : Fate::died;
+  if (detail::is_own_lack(fate.status())) {
+    return fate.status();
+  }
+  // Its node may have left meanwhile, and said so before its agent ended.
+  const auto known = farewells_->fate_of(rank);
+  return known ? Result<Fate>(*known) : fate_of_silent(rank, fate.status());
+}
+
+// Nobody answers for it. An agent listens as long as its process lives. So where its port is closed
+// now, or is another program's, and there was a connection, that process has ended.
+Result<Fate> ServerLink::fate_of_silent(WorldRank rank, const Status& failure) {
+  const NodeId node = nodes_.node_of(rank);
+  bool is_known = client_->contact(node).is_lost;
+  {
+    const std::lock_guard guard(losses_mutex_);
+    const auto told = losses_.find(rank);
+    if (told != losses_.end() && told->second) {
+      return Fate::died;
+    }
+    is_known = is_known || told != losses_.end();
+  }
+  const Code code = failure.code();
+  const bool is_silent = code == Code::unreachable || code == Code::timed_out;
+  if (is_known) {
+    return is_silent ? Result<Fate>(Status::error_at(rank, Code::peer_lost, failure.message()))
+                     : Result<Fate>(Fate::died);
+  }
+  const auto patience = code == Code::unreachable
+                            ? std::chrono::nanoseconds(longest_silence)
+                            : std::chrono::nanoseconds(client_->options().connect_timeout);
+  return is_silent && client_->silence_of(node) < patience ? Result<Fate>(Fate::unknown)
+                                                           : Result<Fate>(failure);
+}
+
+void ServerLink::note_loss(WorldRank rank, bool has_died) noexcept {
+  detail::within_memory([&]() -> Status {
+    const std::lock_guard guard(losses_mutex_);
+    bool& has = losses_[rank];
+    has = has || has_died;
+    return {};
+  }).ignore("it is found without that, later");
 }
 
 Result<std::uint32_t> ServerLink::read_word(NodeId node, RegionId memory, std::uint64_t offset) {
@@ -168,6 +207,13 @@ Result<std::uint64_t> ask_for_word(Way& way, Link& link, const FrameHeader& head
   return static_cast<std::uint64_t>(word);
 }
 
+// The way of a query, which has a time limit.
+struct VisitingWay {
+  Visit& visit;
+  Visit::TimePoint deadline;
+  void wait(Completion& done) const { visit.wait(done, deadline); }
+};
+
 // The way of who looks around meanwhile.
 struct LookingWay {
   Client& client;
@@ -197,14 +243,22 @@ Result<std::uint64_t> ServerLink::ask_word(NodeId node, const FrameHeader& heade
   return ask_for_word(*link, *link, header);
 }
 
-// Who waits long looks after every node now and then: it doesn't need a link to each.
+// Who waits long looks after every node now and then: it doesn't need a link to each. A link that
+// is lost says nothing of the ranks there.
 Result<std::uint64_t> ServerLink::ask_in_passing(NodeId node, const FrameHeader& header) {
-  if (client_->made_link(node) != nullptr) {
-    return ask_word(node, header);
+  constexpr std::chrono::milliseconds most{2'000};
+  const Link* const link = client_->made_link(node);
+  if (link != nullptr && !link->is_lost()) {
+    auto word = ask_word(node, header);
+    if (word.ok() || !link->is_lost()) {
+      return word;
+    }
   }
-  TESSERA_ASSIGN_OR_RETURN(Visit visit,
-                           Visit::pay(*client_, node, client_->options().connect_timeout));
-  return ask_for_word(visit, visit.link(), header);
+  const auto patience = std::min(most, client_->options().connect_timeout);
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  TESSERA_ASSIGN_OR_RETURN(Visit visit, Visit::pay(*client_, node, patience));
+  VisitingWay way{visit, deadline};
+  return ask_for_word(way, visit.link(), header);
 }
 
 }  // namespace tessera::rma::server

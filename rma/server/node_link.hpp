@@ -3,6 +3,9 @@
 // ServerLink: the NodeLink of a job whose nodes have agents.
 #pragma once
 
+#include <map>
+#include <mutex>
+
 #include "rma/engine/node_link.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/node/directory.hpp"
@@ -36,6 +39,10 @@ class ServerLink final : public detail::NodeLink {
   Result<detail::LockOutcome> try_lock(NodeId node, RegionId memory, std::uint64_t offset) override;
   Status unlock(NodeId node, RegionId memory, std::uint64_t offset) override;
   Result<detail::Fate> fate_of(WorldRank rank) override;
+  [[nodiscard]] detail::Contact contact(NodeId node) noexcept override {
+    return client_->contact(node);
+  }
+  void note_loss(WorldRank rank, bool has_died) noexcept override;
   Result<std::uint32_t> read_word(NodeId node, RegionId memory, std::uint64_t offset) override;
 
  private:
@@ -46,12 +53,16 @@ class ServerLink final : public detail::NodeLink {
   Result<detail::Fate> ask_fate_of(WorldRank rank);
   Result<std::uint64_t> ask_word(NodeId node, const FrameHeader& header);
   Result<std::uint64_t> ask_in_passing(NodeId node, const FrameHeader& header);
+  Result<detail::Fate> fate_of_silent(WorldRank rank, const Status& failure);
 
   std::shared_ptr<Client> client_;
   std::shared_ptr<detail::Node> node_;
   const detail::NodeMap& nodes_;
   std::shared_ptr<const Farewells> farewells_;
   detail::Directory directory_;
+  // What others found.
+  std::mutex losses_mutex_;
+  std::map<WorldRank, bool> losses_;  // true: it has died
 };
 
 }  // namespace tessera::rma::server

@@ -159,6 +159,12 @@ Result<int> outcome_of_connecting(int fd, std::chrono::milliseconds timeout) {
   return error;
 }
 
+void note(int error, int* reason) noexcept {
+  if (reason != nullptr) {
+    *reason = error;
+  }
+}
+
 std::string list_of(const std::vector<std::pair<std::string, TcpAddress>>& interfaces) {
   std::string names;
   for (const auto& [name, address] : interfaces) {
@@ -249,7 +255,7 @@ Result<TcpListener> listen_for_nodes(const Settings& settings, bool is_one_machi
 }
 
 Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::milliseconds timeout,
-                                             const std::string& congestion) {
+                                             const std::string& congestion, int* reason) {
   Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (socket.get() < 0) {
     return no_socket(errno);
@@ -260,12 +266,14 @@ Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::mi
   int error = connect(socket.get(), generic(peer), sizeof(peer)) == 0 ? 0 : errno;
   if (error == EINPROGRESS || error == EINTR) {
     auto outcome = outcome_of_connecting(socket.get(), timeout);
+    error = outcome.ok() ? *outcome : ETIMEDOUT;
     if (!outcome.ok()) {
+      note(error, reason);
       return std::move(outcome).status().context("connecting to " + to_string(address));
     }
-    error = *outcome;
   }
   if (error != 0) {
+    note(error, reason);
     // The host answered that it has no such port: who listened there is gone.
     const Code code = error == ECONNREFUSED ? Code::peer_lost : Code::unreachable;
     return Status::error(code, fmt::format("cannot connect to {}: {}", to_string(address),

@@ -65,8 +65,10 @@ class TcpListener {
 Result<TcpListener> listen_for_nodes(const Settings& settings, bool is_one_machine);
 
 /// Errors: peer_lost (nobody listens there), unreachable, timed_out, limit_exceeded; with the
-/// address and the system's reason; invalid_argument of choose_congestion().
+/// address and the system's reason, which goes to `reason` as a number, too; invalid_argument of
+/// choose_congestion().
 Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::milliseconds timeout,
-                                             const std::string& congestion = "auto");
+                                             const std::string& congestion = "auto",
+                                             int* reason = nullptr);
 
 }  // namespace tessera::rma::server

@@ -27,7 +27,7 @@ Visit::~Visit() {
   }
 }
 
-void Visit::wait(Completion& done) {
+void Visit::wait(Completion& done, TimePoint deadline) {
   constexpr int look_ms = 100;
   constexpr std::chrono::seconds check_period{1};
   auto checked = std::chrono::steady_clock::now();
@@ -39,9 +39,13 @@ void Visit::wait(Completion& done) {
                   .events = static_cast<short>(link_->has_unsent() ? POLLIN | POLLOUT : POLLIN),
                   .revents = 0};
     poll(&socket, 1, look_ms);
-    if (const auto now = std::chrono::steady_clock::now(); now - checked > check_period) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - checked > check_period) {
       checked = now;
       link_->check_host();
+    }
+    if (now > deadline) {
+      link_->give_up(Status::error(Code::timed_out, "the agent did not answer in time"));
     }
   }
 }

@@ -21,6 +21,8 @@ class Client;
 
 class Visit {
  public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
   /// Connects. Errors: as Client::link_to().
   static Result<Visit> pay(Client& client, NodeId node, std::chrono::milliseconds timeout);
   /// Says good-bye, as a rank that has a conversation no more else counts as lost.
@@ -29,8 +31,9 @@ class Visit {
   Visit& operator=(Visit&&) = delete;
 
   [[nodiscard]] Link& link() noexcept { return *link_; }
-  /// Until what was asked or sent has ended, with the answer or with the connection.
-  void wait(Completion& done);
+  /// Until what was asked or sent has ended, with the answer or with the connection; or until
+  /// `deadline`, at which the visit ends as timed_out.
+  void wait(Completion& done, TimePoint deadline = TimePoint::max());
 
  private:
   Visit(std::unique_ptr<Link> link, WorldRank self) noexcept

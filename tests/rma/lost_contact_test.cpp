@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a rank says of another one to which its connection was lost, or was never made. Only a rank
+// whose process has ended is dead.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "rma/server/node_link.hpp"
+#include "tests/rma/lone_ranks.hpp"
+#include "tests/rma/relay.hpp"
+#include "tests/support/checks.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+using detail::Contact;
+using detail::Fate;
+using test::fails;
+using test::ok;
+using Clock = std::chrono::steady_clock;
+
+constexpr NodeId there{1};
+constexpr WorldRank other{1};
+
+// Rank 0 reaches rank 1 by a relay.
+class LostContact : public LoneRanks {
+ protected:
+  void SetUp() override {
+    start_agents(2);
+    relay_.emplace(at(1).address);
+    at(1).address = relay_->address();
+    start_clients();
+    LoneRank& own = at(0);
+    link_.emplace(std::shared_ptr<Client>(own.client.get(), [](Client*) {}), own.node, map(),
+                  own.farewells);
+  }
+  // The connection, which is lost afterwards.
+  void lose_the_connection() {
+    ASSERT_TRUE(ok(at(0).client->link_to(there)));
+    EXPECT_TRUE(ok(link_->notify(other)));
+    relay_->reset_all();
+    EXPECT_TRUE(test::eventually([&] { return !link_->notify(other).ok(); }));
+  }
+  // Whatever it says, it says so in time, and the second time it knows.
+  template <class Ask>
+  void expect_in_time(Ask&& ask) {
+    const auto patience = at(0).client->options().connect_timeout;
+    const auto begin = Clock::now();
+    ask();
+    EXPECT_LT(Clock::now() - begin, patience / 2);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the relay has taken all by then
+    const int before = relay_->accepted();
+    ask();
+    EXPECT_EQ(relay_->accepted(), before) << "it was asked again at once";
+  }
+
+  std::optional<Relay> relay_;
+  std::optional<ServerLink> link_;
+};
+
+TEST_F(LostContact, OfALivingRankIsNoDeath) {
+  lose_the_connection();
+  EXPECT_TRUE(fails(link_->notify(other), Code::peer_lost, {"Connection reset by peer"}));
+  const auto fate = link_->fate_of(other);
+  ASSERT_TRUE(ok(fate));
+  EXPECT_EQ(*fate, Fate::here);
+  EXPECT_FALSE(link_->is_gone(other));
+  const Contact contact = link_->contact(there);
+  EXPECT_TRUE(contact.is_lost);
+  EXPECT_EQ(contact.error, ECONNRESET);
+}
+
+TEST_F(LostContact, WithAPortThatIsClosedNowIsADeath) {
+  lose_the_connection();
+  relay_->stop_listening();
+  const auto fate = link_->fate_of(other);
+  ASSERT_TRUE(ok(fate));
+  EXPECT_EQ(*fate, Fate::died);
+}
+
+// The port is another program's now.
+TEST_F(LostContact, WithAPortThatTalksOtherwiseIsADeath) {
+  lose_the_connection();
+  relay_->set(Relay::Way::talks_otherwise);
+  const auto fate = link_->fate_of(other);
+  ASSERT_TRUE(ok(fate));
+  EXPECT_EQ(*fate, Fate::died);
+}
+
+TEST_F(LostContact, WithAPortThatSaysNothingIsALossInTime) {
+  lose_the_connection();
+  relay_->set(Relay::Way::is_silent);
+  expect_in_time([&] { EXPECT_TRUE(fails(link_->fate_of(other), Code::peer_lost)); });
+  EXPECT_TRUE(link_->is_gone(other));
+}
+
+TEST_F(LostContact, WithAPortThatClosesAtOnceIsALossInTime) {
+  lose_the_connection();
+  relay_->set(Relay::Way::closes);
+  expect_in_time([&] { EXPECT_TRUE(fails(link_->fate_of(other), Code::peer_lost)); });
+}
+
+TEST_F(LostContact, ThatNeverWasSaysNothingYetWhereNobodyAnswers) {
+  relay_->set(Relay::Way::is_silent);
+  expect_in_time([&] {
+    const auto fate = link_->fate_of(other);
+    ASSERT_TRUE(ok(fate));
+    EXPECT_EQ(*fate, Fate::unknown);
+  });
+  EXPECT_FALSE(link_->is_gone(other)) << "it may be stopped";
+  link_->note_loss(other, false);
+  EXPECT_TRUE(link_->is_gone(other)) << "others have lost it, and it says nothing";
+  link_->note_loss(other, true);
+  EXPECT_EQ(link_->fate_of(other).value(), Fate::died);
+}
+
+TEST_F(LostContact, OfWhichOthersSpokeIsNoLossWhereItAnswers) {
+  link_->note_loss(other, true);
+  EXPECT_EQ(link_->fate_of(other).value(), Fate::here);
+}
+
+TEST_F(LostContact, InAQueryKeepsNoOperationFromConnecting) {
+  relay_->set(Relay::Way::is_silent);
+  EXPECT_EQ(link_->fate_of(other).value(), Fate::unknown);
+  relay_->set(Relay::Way::passes_on);
+  EXPECT_TRUE(ok(link_->notify(other)));
+  EXPECT_EQ(link_->fate_of(other).value(), Fate::here);
+}
+
+}  // namespace
+}  // namespace tessera::rma::server
