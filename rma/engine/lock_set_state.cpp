@@ -367,11 +367,16 @@ Status LockSetState::unlock_elsewhere(TeamRank owner, const OwnersLocks& locks,
 
 Status LockSetState::holder_gone(TeamRank owner, std::int64_t index,
                                  const LockOutcome& outcome) const {
+  const NodeMap& nodes = team_.state().job().nodes;
+  const WorldRank rank = team_.world_rank(owner);
+  // Of a rank of another node, the lock's node knows that it has no connection to it any more.
+  const char* const death = nodes.node_of(outcome.holder) == nodes.node_of(rank)
+                                ? "died"
+                                : "died, or lost its connection to the lock's node,";
   return Status::error_at(
              outcome.holder, Code::peer_lost,
              fmt::format("rank {} {} while it held lock {} of rank {}", outcome.holder.value,
-                         outcome.holder_left ? "left the job" : "died", index,
-                         team_.world_rank(owner).value))
+                         outcome.holder_left ? "left the job" : death, index, rank.value))
       .hint("repair what the lock guards; the lock itself is free again");
 }
 

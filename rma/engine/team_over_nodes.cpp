@@ -14,6 +14,7 @@
 #include <new>
 #include <utility>
 
+#include "rma/engine/contact_word.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/lost_carrier.hpp"
 #include "rma/engine/reduce.hpp"
@@ -462,14 +463,26 @@ std::uint32_t TeamState::look_after_ranks(std::int32_t index) {
     if (!fate.ok() && is_own_lack(fate.status())) {
       continue;
     }
-    if (!fate.ok() || *fate == Fate::died) {
-      return TeamControl::died(rank);  // That nobody answers for it is the same to us.
+    if (!fate.ok()) {
+      return word_of_silence(rank, fate.status());
+    }
+    if (*fate == Fate::died) {
+      return TeamControl::died(rank);
     }
     if (*fate == Fate::left) {
       return TeamControl::left(rank);
     }
   }
   return 0;
+}
+
+// Nobody answers for that rank. Where its port is closed, or another program's, its process has
+// ended. While the job starts, the address may as well be wrong.
+std::uint32_t TeamState::word_of_silence(WorldRank rank, const Status& error) noexcept {
+  const Contact contact = job_.link->contact(job_.nodes.node_of(rank));
+  const bool is_closed =
+      (error.code() == Code::peer_lost || error.code() == Code::protocol) && !contact.is_lost;
+  return is_closed && job_.world_team ? TeamControl::died(rank) : ContactWord::of(rank, contact);
 }
 
 // The same for the ranks of one other node, the next one at each call. Who waits for a node whose
@@ -517,7 +530,7 @@ std::uint32_t TeamState::explain(std::int32_t index, const Status& error) noexce
     return word;
   }
   return error.code() == Code::closed ? TeamControl::left(nodes_->leader(index))
-                                      : TeamControl::died(nodes_->leader(index));
+                                      : word_of_silence(nodes_->leader(index), error);
 }
 
 TeamNodes::Set TeamState::mail_set(std::uint32_t generation) const noexcept {

@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "rma/engine/contact_word.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/lost_carrier.hpp"
 #include "rma/engine/reduce.hpp"
@@ -211,12 +212,27 @@ Status TeamState::wrong_root(TeamRank root) const {
       fmt::format("member {} cannot be the root: the team has {} members", root.value, size()));
 }
 
-Status TeamState::status_of(std::uint32_t word) noexcept {
+// For questions about that rank that nobody answers.
+void TeamState::remember_loss(WorldRank rank, bool has_died) const noexcept {
+  if (job_.link != nullptr && rank.value >= 0 && node_->place_of(rank) < 0) {
+    job_.link->note_loss(rank, has_died);
+  }
+}
+
+Status TeamState::status_of(std::uint32_t word) const noexcept {
+  if (ContactWord::is(word)) {
+    const ContactWord lost(word);
+    remember_loss(lost.rank(), false);
+    return lost.status(job_.rank);
+  }
   constexpr std::uint32_t bits = TeamControl::left_bit | TeamControl::no_memory_bit;
   const WorldRank rank{static_cast<std::int32_t>(word & ~bits) - 1};
   const Code code = (word & TeamControl::no_memory_bit) != 0 ? Code::no_memory
                     : (word & TeamControl::left_bit) != 0    ? Code::closed
                                                              : Code::peer_lost;
+  if (code == Code::peer_lost) {
+    remember_loss(rank, true);
+  }
   const char* const what = code == Code::no_memory ? "found no memory for the team"
                            : code == Code::closed
                                ? "has left the job and takes part in no more collectives"

@@ -111,7 +111,7 @@ struct TeamControl {
   std::atomic<std::uint32_t> sleepers{0};
   std::uint64_t slot_bytes = 0;
   /// A world rank that is gone, plus one; with left_bit if it left, with no_memory_bit if it is
-  /// here and had no memory for the team.
+  /// here and had no memory for the team. Or a ContactWord, of a rank that cannot be reached.
   std::atomic<std::uint32_t> broken{0};
   /// Where there are several nodes: a leader sleeps on `arrived`.
   std::atomic<std::uint32_t> leader_sleeps{0};
@@ -260,7 +260,8 @@ class TeamState {
   [[nodiscard]] Status lack_of_memory(const TeamControl::Check& check) const;
   [[nodiscard]] Status difference(const TeamControl::Check& check) const;
   [[nodiscard]] Status broken() const noexcept { return status_of(control_->broken.load()); }
-  [[nodiscard]] static Status status_of(std::uint32_t word) noexcept;
+  [[nodiscard]] Status status_of(std::uint32_t word) const noexcept;
+  void remember_loss(WorldRank rank, bool has_died) const noexcept;
   Result<Invitation> accept_invitation(std::uint64_t key, WorldRank maker);
   [[nodiscard]] Status wrong_root(TeamRank root) const;
   [[nodiscard]] Status check_reduction(const void* elements, std::int64_t count, ElementType type,
@@ -320,6 +321,7 @@ class TeamState {
   [[nodiscard]] bool is_under_way(std::uint32_t generation) const noexcept;
   std::uint32_t look_after_node(std::int32_t index);
   std::uint32_t look_after_ranks(std::int32_t index);
+  [[nodiscard]] std::uint32_t word_of_silence(WorldRank rank, const Status& error) noexcept;
   std::uint32_t look_after_next_node();
   [[nodiscard]] bool is_still_before(std::int32_t index, std::uint32_t generation);
   std::uint32_t explain(std::int32_t index, const Status& error) noexcept;

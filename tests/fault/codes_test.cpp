@@ -3,10 +3,13 @@
 // One test for each code of rma/status.hpp, which provokes it: the table of docs/errors.md names
 // them. A code that no test can provoke has no place there.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <string>
@@ -160,6 +163,39 @@ TEST(Code, UnreachableForRanksOnOtherNodes) {
   const Status status = on_threads(
       2, [](Job&) { return Status(); }, settings);
   EXPECT_EQ(status.code(), Code::unreachable);
+}
+
+// A child's network namespace has a loopback that is down: no address has a route.
+TEST(Code, UnreachableForNodesWithoutANetwork) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::string told = "SKIPPED";
+    if (unshare(CLONE_NEWNET) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0) {
+      Settings settings = small();
+      settings.ranks_per_node = 2;
+      settings.transport = "shm,tcp";
+      told = on_threads(
+                 4, [](Job&) { return Status(); }, settings)
+                 .describe();
+    }
+    static_cast<void>(!write(ends[1], told.data(), told.size()));
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string told(4096, '\0');
+  const ssize_t bytes = read(ends[0], told.data(), told.size());
+  told.resize(static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+  close(ends[0]);
+  int state = 0;
+  EXPECT_EQ(waitpid(child, &state, 0), child);
+  if (told == "SKIPPED") {
+    GTEST_SKIP() << "this user can make no network namespace";
+  }
+  EXPECT_TRUE(told.starts_with("unreachable: ")) << told;
+  EXPECT_NE(told.find("cannot be reached: Network is unreachable"), std::string::npos) << told;
+  EXPECT_EQ(told.find("died"), std::string::npos) << told;
 }
 
 TEST(Code, PeerLostForARankThatDied) {

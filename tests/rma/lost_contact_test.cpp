@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "rma/engine/contact_word.hpp"
 #include "rma/server/node_link.hpp"
 #include "tests/rma/lone_ranks.hpp"
 #include "tests/rma/relay.hpp"
@@ -19,6 +20,7 @@ namespace tessera::rma::server {
 namespace {
 
 using detail::Contact;
+using detail::ContactWord;
 using detail::Fate;
 using test::fails;
 using test::ok;
@@ -130,6 +132,41 @@ TEST_F(LostContact, InAQueryKeepsNoOperationFromConnecting) {
   relay_->set(Relay::Way::passes_on);
   EXPECT_TRUE(ok(link_->notify(other)));
   EXPECT_EQ(link_->fate_of(other).value(), Fate::here);
+}
+
+TEST(ContactWordOf, ALostConnectionNamesItAndItsReason) {
+  const std::uint32_t word = ContactWord::of(WorldRank{2}, {.is_lost = true, .error = ECONNRESET});
+  ASSERT_TRUE(ContactWord::is(word));
+  const Status status = ContactWord(word).status(WorldRank{0});
+  EXPECT_TRUE(fails(status, Code::peer_lost,
+                    {"the connection to the node of rank 2 was lost, whose process may still run: "
+                     "Connection reset by peer"}));
+  EXPECT_EQ(status.rank(), WorldRank{2});
+}
+
+TEST(ContactWordOf, ANodeThatCannotBeReachedNamesItAndTheReason) {
+  const std::uint32_t word = ContactWord::of(WorldRank{0}, {.error = ENETUNREACH});
+  ASSERT_TRUE(ContactWord::is(word));
+  EXPECT_TRUE(fails(ContactWord(word).status(WorldRank{1}), Code::unreachable,
+                    {"the node of rank 0 cannot be reached: Network is unreachable"}));
+}
+
+TEST(ContactWordOf, ThisRankIsNotNamedToItself) {
+  for (const bool is_lost : {false, true}) {
+    const std::uint32_t word =
+        ContactWord::of(WorldRank{3}, {.is_lost = is_lost, .error = ETIMEDOUT});
+    const Status status = ContactWord(word).status(WorldRank{3});
+    EXPECT_TRUE(fails(status, is_lost ? Code::peer_lost : Code::unreachable,
+                      {"another node", "this rank's node: Connection timed out"}));
+    EXPECT_EQ(status.rank(), std::nullopt);
+  }
+}
+
+TEST(ContactWordOf, ARankWithoutRoomForItsNumberNamesNone) {
+  const std::uint32_t word = ContactWord::of(WorldRank{3'000'000}, {.error = EHOSTUNREACH});
+  ASSERT_TRUE(ContactWord::is(word));
+  EXPECT_TRUE(fails(ContactWord(word).status(WorldRank{1}), Code::unreachable,
+                    {"the node of a rank cannot be reached: No route to host"}));
 }
 
 }  // namespace
