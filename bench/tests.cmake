@@ -473,33 +473,23 @@ if(TESSERA_MPI)
   tessera_test_properties(bench.floors.mpi.n2 2 "mpi" "" "${tessera_mpirun_environment}")
 endif()
 
-find_program(TESSERA_PYTHON python3)
-mark_as_advanced(TESSERA_PYTHON)
-
 # Pages: of a run and of its file, and what is refused.
 set(report $<TARGET_FILE:tessera-bench> report)
 set(page ${CMAKE_CURRENT_BINARY_DIR}/report)
-if(TESSERA_PYTHON)
-  set(check_page ${PROJECT_SOURCE_DIR}/tests/bench/report_check)
-  add_test(NAME bench.report.live COMMAND sh -c "\"$0\" rma.contiguous rma.strided \
+set(check_page ${PROJECT_SOURCE_DIR}/tests/bench/report_check)
+add_test(NAME bench.report.live COMMAND sh -c "\"$0\" rma.contiguous rma.strided \
 -m 8:4K -i 3 -x 1 --cache 4M --quiet --json \"$2.json\" --report \"$2.html\" && \
 \"$1\" \"$2.html\" \"$2.json\" && \
 \"$0\" report \"$2.json\" -o \"$2-again.html\" && \"$1\" \"$2-again.html\" \"$2.json\""
-    $<TARGET_FILE:tessera-bench> ${check_page} ${page})
-  add_test(NAME bench.report.pictures COMMAND ${check_page} spmv.html spmv.json
-    WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-  # Of several runs, with figures of nearly all experiments.
-  add_test(NAME bench.report.runs COMMAND sh -c "\"$0\" \"$1\" \"$2\" && \"$3\" \"$2.html\""
-    ${PROJECT_SOURCE_DIR}/tests/bench/report_runs $<TARGET_FILE_DIR:tessera-bench> ${page}-runs
-    ${check_page})
-  add_test(NAME bench.report.browser COMMAND ${TESSERA_PYTHON}
-    ${PROJECT_SOURCE_DIR}/tests/bench/report_browser_check ${page}-runs.html)
-else()
-  foreach(name live pictures runs browser)
-    add_test(NAME bench.report.${name}
-      COMMAND sh -c "echo 'SKIPPED: no python3'; exit ${tessera_skip_code}")
-  endforeach()
-endif()
+  $<TARGET_FILE:tessera-bench> ${check_page} ${page})
+add_test(NAME bench.report.pictures COMMAND ${check_page} spmv.html spmv.json
+  WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+# Of several runs, with figures of nearly all experiments.
+add_test(NAME bench.report.runs COMMAND sh -c "\"$0\" \"$1\" \"$2\" && \"$3\" \"$2.html\""
+  ${PROJECT_SOURCE_DIR}/tests/bench/report_runs $<TARGET_FILE_DIR:tessera-bench> ${page}-runs
+  ${check_page})
+add_test(NAME bench.report.browser COMMAND ${TESSERA_PYTHON}
+  ${PROJECT_SOURCE_DIR}/tests/bench/report_browser_check ${page}-runs.html)
 tessera_test_properties(bench.report.live 1 "" "" "")
 tessera_test_properties(bench.report.runs 4 "fork;tcp" 300 "")
 set_tests_properties(bench.report.runs PROPERTIES FIXTURES_SETUP page_of_runs)
@@ -528,32 +518,18 @@ add_refusal(unnamed "output is required\nRun with --help" ${report} a.json)
 # Implementations of ARMCI, compared by a driver that compiles its program itself, with each that
 # is here. Not in builds with sanitizers, which a program without them can't use.
 function(add_armci_test name labels)
-  if(TESSERA_PYTHON)
-    add_test(NAME ${name} COMMAND ${TESSERA_PYTHON} ${ARGN})
-  else()
-    add_test(NAME ${name} COMMAND sh -c "echo 'SKIPPED: no python3'; exit ${tessera_skip_code}")
-  endif()
+  add_test(NAME ${name} COMMAND ${TESSERA_PYTHON} ${ARGN})
   tessera_test_properties(${name} 2 "${labels}" 300 "")
 endfunction()
-if(TESSERA_PYTHON)
-  add_test(NAME bench.written_files COMMAND ${TESSERA_PYTHON}
-    ${PROJECT_SOURCE_DIR}/tests/bench/written_files_test $<TARGET_FILE:tessera-bench>
-    ${CMAKE_CURRENT_SOURCE_DIR}/schema.json rma.atomics rma.rate gups mg --classes S --table 64K
-    -i 3 -x 1 --cache 4M)
-else()
-  add_test(NAME bench.written_files
-    COMMAND sh -c "echo 'SKIPPED: no python3'; exit ${tessera_skip_code}")
-endif()
+add_test(NAME bench.written_files COMMAND ${TESSERA_PYTHON}
+  ${PROJECT_SOURCE_DIR}/tests/bench/written_files_test $<TARGET_FILE:tessera-bench>
+  ${CMAKE_CURRENT_SOURCE_DIR}/schema.json rma.atomics rma.rate gups mg --classes S --table 64K
+  -i 3 -x 1 --cache 4M)
 tessera_test_properties(bench.written_files 1 "" "" "")
 # What is left by a run that a signal or an error ends too early.
-if(TESSERA_PYTHON)
-  add_test(NAME bench.unfinished_run COMMAND ${TESSERA_PYTHON}
-    ${PROJECT_SOURCE_DIR}/tests/bench/unfinished_run_test $<TARGET_FILE:tessera-bench>
-    $<TARGET_FILE:tessera-run> ${CMAKE_CURRENT_SOURCE_DIR}/schema.json)
-else()
-  add_test(NAME bench.unfinished_run
-    COMMAND sh -c "echo 'SKIPPED: no python3'; exit ${tessera_skip_code}")
-endif()
+add_test(NAME bench.unfinished_run COMMAND ${TESSERA_PYTHON}
+  ${PROJECT_SOURCE_DIR}/tests/bench/unfinished_run_test $<TARGET_FILE:tessera-bench>
+  $<TARGET_FILE:tessera-run> ${CMAKE_CURRENT_SOURCE_DIR}/schema.json)
 tessera_test_properties(bench.unfinished_run 2 "fork" 120 "")
 add_armci_test(bench.armci.driver "unit" ${PROJECT_SOURCE_DIR}/tests/bench/armci_driver_test)
 if(NOT TESSERA_SANITIZE)
