@@ -209,9 +209,15 @@ Result<FcidumpEntry> Fcidump::parse_entry(std::string_view line) const {
     return refuse("complex values are not supported", parenthesis + 1);
   }
   if (fields.count != field_count) {
-    return refuse(fmt::format("found {} {}, expected {}: a value and four orbitals{}", fields.count,
-                              fields.count == 1 ? "field" : "fields", field_count,
-                              file_.eof() ? "; the file is truncated" : ""));
+    // Fields of three or four columns have no blank between such numbers.
+    const bool may_touch =
+        fields.count > 1 && fields.count < field_count && header_.orbitals >= 100;
+    Status status = refuse(fmt::format("found {} {}, expected {}: a value and four orbitals{}",
+                                       fields.count, fields.count == 1 ? "field" : "fields",
+                                       field_count, file_.eof() ? "; the file is truncated" : ""));
+    return may_touch ? std::move(status).hint(
+                           "write blanks between the numbers of orbitals, if they touch each other")
+                     : status;
   }
   FcidumpEntry entry;
   const Parsed<double> value = parse_fortran_real(fields.field[0]);

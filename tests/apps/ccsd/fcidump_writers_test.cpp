@@ -151,6 +151,17 @@ TEST(FcidumpOf, Block2) {
   expect_refused(start + "  ITGENERAL=1,\n &END\n", ":4:3: ITGENERAL=1: unsymmetric two-electron");
 }
 
+// In fields of three or four columns as many digits leave no blank.
+TEST(FcidumpOf, OrbitalsThatTouchEachOther) {
+  for (const char* line :
+       {"  0.5536140872437706E+00 1001001001\n", "  0.5536140872437706E+00 100  1  1\n"}) {
+    const Text file(std::string("&FCI NORB=100,NELEC=4 /\n") + line);
+    EXPECT_TRUE(fails(file.status, Code::invalid_argument,
+                      {"test.fcidump:2: found ", " fields, expected 5: a value and four orbitals",
+                       "write blanks between the numbers of orbitals, if they touch each other"}));
+  }
+}
+
 // The same integrals behind two numbers instead of a header.
 TEST(FcidumpOf, Mrcc) {
   const Text file("    4    4\n 1 1 1 1\n  150000\n 0.5 1 1 1 1\n");
