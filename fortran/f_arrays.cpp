@@ -11,6 +11,7 @@
 #include "fortran/detail/descriptors.hpp"
 #include "fortran/detail/fortran_patches.hpp"
 #include "fortran/detail/mirrored.hpp"
+#include "fortran/detail/scalars.hpp"
 
 namespace tessera::fapi {
 namespace {
@@ -244,6 +245,21 @@ int tessera_f_job_from_handle(Cell** place, tessera_job* handle) {
     return fill_place("tessera_job%from_c_handle", place,
                       {.kind = Mark::job, .handle = handle, .free = keep}, nullptr);
   });
+}
+
+int tessera_f_array_set_access_mode(const Cell* cell, int mode, int copy_on_each_node,
+                                    const Descriptor* cache_bytes) {
+  tessera_array* array = nullptr;
+  std::int64_t bytes = 0;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(array, open<tessera_array>(cell));
+    const auto given = integer_of(cache_bytes, "cache_bytes");
+    TESSERA_RETURN_IF_ERROR(capi::tell(capi::array_of(array).team(), given.status()));
+    bytes = *given;
+    return {};
+  };
+  return run("tessera_array%set_access_mode", prepare,
+             [&] { return tessera_array_set_access_mode(array, mode, copy_on_each_node, bytes); });
 }
 
 /// `name` is the procedure's, here and where several share a function.

@@ -214,9 +214,11 @@ int tessera_f_distribution_coordinates(const Cell* cell, int64_t member, int64_t
 }
 
 int tessera_f_distribution_locate(const Cell* cell, const Descriptor* index, int64_t* owner,
-                                  int64_t* offset) {
+                                  Descriptor* offset) {
+  const char* const name = "tessera_distribution%locate";
   tessera_distribution* handle = nullptr;
   Numbers at;
+  std::int64_t before = 0;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(handle, open<tessera_distribution>(cell));
     const auto& extents = capi::contents_of(handle).extents();
@@ -237,8 +239,13 @@ int tessera_f_distribution_locate(const Cell* cell, const Descriptor* index, int
     }
     return {};
   };
-  return run("tessera_distribution%locate", prepare,
-             [&] { return tessera_distribution_locate(handle, at.data(), owner, offset); });
+  const int code = run(name, prepare, [&] {
+    return tessera_distribution_locate(handle, at.data(), owner, &before);
+  });
+  if (code != TESSERA_OK || offset == nullptr) {
+    return code;
+  }
+  return capi::call(name, [&] { return give_integers(Numbers{before}, offset, "offset"); });
 }
 
 int tessera_f_distribution_block(const Cell* cell, int64_t member, int64_t number,

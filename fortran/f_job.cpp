@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "fortran/detail/cells.hpp"
 #include "fortran/detail/collective.hpp"
 #include "fortran/detail/descriptors.hpp"
+#include "fortran/detail/scalars.hpp"
 
 namespace tessera::fapi {
 namespace {
@@ -105,6 +107,41 @@ int tessera_f_job_start_alone(Cell** place) {
   return make<tessera_job, tessera_job_free>(
       "tessera_job%start_alone", place, nullptr, [] { return Status(); },
       [](tessera_job** job) { return tessera_job_start_alone(job); });
+}
+
+/// To all ranks unless `is_to_rank`.
+int tessera_f_job_traffic(const Cell* cell, int is_to_rank, int64_t rank, int op,
+                          Descriptor* operations, Descriptor* bytes) {
+  const char* const name = "tessera_job%traffic";
+  tessera_job* job = nullptr;
+  std::array<std::int64_t, 2> found = {};
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(job, open<tessera_job>(cell));
+    return {};
+  };
+  const int code = run(name, prepare, [&] {
+    return is_to_rank != 0 ? tessera_job_traffic_to(job, rank, op, &found[0], &found[1])
+                           : tessera_job_traffic(job, op, &found[0], &found[1]);
+  });
+  if (code != TESSERA_OK) {
+    return code;
+  }
+  return capi::call(name, [&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(give_integers(Numbers{found[0]}, operations, "operations"));
+    return give_integers(Numbers{found[1]}, bytes, "bytes");
+  });
+}
+
+int tessera_f_job_allocate_local(const Cell* cell, const Descriptor* bytes, void** memory) {
+  tessera_job* job = nullptr;
+  std::int64_t wanted = 0;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(job, open<tessera_job>(cell));
+    TESSERA_ASSIGN_OR_RETURN(wanted, integer_of(bytes, "bytes"));
+    return {};
+  };
+  return run("tessera_job%allocate_local", prepare,
+             [&] { return tessera_job_allocate_local(job, wanted, memory); });
 }
 
 /// All ranks where `ranks` is null.

@@ -9,6 +9,7 @@
 
 #include "fortran/detail/cells.hpp"
 #include "fortran/detail/fortran_operands.hpp"
+#include "fortran/detail/scalars.hpp"
 
 namespace tessera::fapi {
 namespace {
@@ -19,7 +20,6 @@ using rma::Status;
 /// What is chosen of solvers; the module has the same structure.
 struct SolverChoice {
   std::int64_t block = 0;
-  std::int64_t most_bytes = 0;  // 0: what C takes
   int method = 0;
   int triangle = 0;
   int side = 0;
@@ -32,9 +32,6 @@ tessera_solver_options options_of(const SolverChoice& choice, const void* alpha)
   tessera_solver_options_init(&options);
   options.alpha = alpha;
   options.block = choice.block;
-  if (choice.most_bytes != 0) {
-    options.most_bytes = choice.most_bytes;
-  }
   options.method = choice.method;
   options.triangle = choice.triangle;
   options.side = choice.side;
@@ -165,11 +162,12 @@ CFI_type_t own_type(const arrays::ElementKind& kind) {
 }
 
 /// Lets `act` fill a list, as long as the matrix's shorter side, of the type of `type(kind)`.
-template <class Type, class Act>
+template <class Type, class Act, class LookMore>
 int with_list(const char* name, Operands<3>& given, Descriptor* list, const Type& type,
-              const Act& act) {
+              const Act& act, const LookMore& look_more) {
   std::optional<Dense> dense;
   const auto look = [&](const arrays::ArrayBase& array) -> Status {
+    TESSERA_RETURN_IF_ERROR(look_more());
     TESSERA_RETURN_IF_ERROR(
         check_list(list, shorter_side(given), type(array.element()), "the list"));
     dense.emplace(*list);
@@ -193,23 +191,32 @@ std::string turned(const char* letters) {
 extern "C" {
 
 int tessera_f_gemm(const Operand* a, const Operand* b, const Operand* c, const Descriptor* alpha,
-                   const Descriptor* beta, int op_a, int op_b, std::int64_t buffer_bytes) {
+                   const Descriptor* beta, int op_a, int op_b, const Descriptor* buffer_bytes) {
   Operands<3> given({a, b, c}, 2);
-  return given.run("tessera_gemm", {{"alpha", alpha}, {"beta", beta}}, [&] {
-    tessera_product_options options = product_options(buffer_bytes);
+  std::int64_t bytes = 0;
+  const auto look = [&](const arrays::ArrayBase&) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(bytes, integer_of(buffer_bytes, "buffer_bytes"));
+    return {};
+  };
+  const auto act = [&] {
+    tessera_product_options options = product_options(bytes);
     options.alpha = given.number(0);
     options.beta = given.number(1);
     options.op_a = op_a;
     options.op_b = op_b;
     return tessera_matrix_gemm(given.matrix(0), given.matrix(1), &options, given.matrix(2));
-  });
+  };
+  return given.run("tessera_gemm", {{"alpha", alpha}, {"beta", beta}}, act, look);
 }
 
 int tessera_f_contract(const char* a_letters, const Operand* a, const char* b_letters,
                        const Operand* b, const char* c_letters, const Operand* c,
-                       const Descriptor* alpha, const Descriptor* beta, std::int64_t buffer_bytes) {
+                       const Descriptor* alpha, const Descriptor* beta,
+                       const Descriptor* buffer_bytes) {
   Operands<3> given({a, b, c}, 2);
+  std::int64_t bytes = 0;
   const auto look = [&](const arrays::ArrayBase&) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(bytes, integer_of(buffer_bytes, "buffer_bytes"));
     for (const std::size_t number : {0U, 1U, 2U}) {
       if (given.is_part(number)) {
         return Status::error(Code::invalid_argument,
@@ -220,7 +227,7 @@ int tessera_f_contract(const char* a_letters, const Operand* a, const char* b_le
     return {};
   };
   const auto act = [&] {
-    tessera_product_options options = product_options(buffer_bytes);
+    tessera_product_options options = product_options(bytes);
     options.alpha = given.number(0);
     options.beta = given.number(1);
     return tessera_array_contract(turned(a_letters).c_str(), given[0].array,
@@ -231,10 +238,12 @@ int tessera_f_contract(const char* a_letters, const Operand* a, const char* b_le
 }
 
 int tessera_f_permute(const Operand* from, const Descriptor* order, const Operand* to,
-                      std::int64_t buffer_bytes) {
+                      const Descriptor* buffer_bytes) {
   Operands<2> given({from, to}, 1);
   Numbers dims;
+  std::int64_t bytes = 0;
   const auto look = [&](const arrays::ArrayBase& array) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(bytes, integer_of(buffer_bytes, "buffer_bytes"));
     TESSERA_ASSIGN_OR_RETURN(dims, integers_of(order, array.ndims(), "order", describe(array)));
     // Dimension d of C's is n + 1 - d of Fortran's.
     std::reverse(dims.begin(), dims.end());
@@ -248,7 +257,7 @@ int tessera_f_permute(const Operand* from, const Descriptor* order, const Operan
     return {};
   };
   const auto act = [&] {
-    const tessera_product_options options = product_options(buffer_bytes);
+    const tessera_product_options options = product_options(bytes);
     return tessera_part_permute(given[0], dims.data(), &options, given[1]);
   };
   return given.run("tessera_permute", {}, act, look);
@@ -312,19 +321,25 @@ int tessera_f_solve_lu(const Operand* a, const Descriptor* pivots, const Operand
 
 int tessera_f_qr(const Operand* a, const SolverChoice* choice, Descriptor* tau) {
   Operands<3> given({a, nullptr, nullptr}, 0);
-  return with_list("tessera_qr", given, tau, own_type, [&](void* list) {
+  const auto act = [&](void* list) {
     const auto options = options_of(*choice, nullptr);
     return tessera_matrix_qr(given.matrix(0), &options, list);
-  });
+  };
+  return with_list("tessera_qr", given, tau, own_type, act, [] { return Status(); });
 }
 
 int tessera_f_values(int op, const Operand* a, const Operand* second, const Operand* third,
-                     const SolverChoice* choice, Descriptor* values) {
+                     const SolverChoice* choice, const Descriptor* most_bytes, Descriptor* values) {
   Operands<3> given({a, second, third}, leader_of(Values{op}));
-  return with_list(values_names[static_cast<std::size_t>(op)], given, values, real_type,
-                   [&](void* list) {
-                     return find_values(Values{op}, given, options_of(*choice, nullptr), list);
-                   });
+  tessera_solver_options options = options_of(*choice, nullptr);
+  const auto look = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(options.most_bytes,
+                             integer_of(most_bytes, "most_bytes", options.most_bytes));
+    return {};
+  };
+  return with_list(
+      values_names[static_cast<std::size_t>(op)], given, values, real_type,
+      [&](void* list) { return find_values(Values{op}, given, options, list); }, look);
 }
 
 }  // extern "C"

@@ -119,24 +119,35 @@ int tessera_f_median(const Operand* a, const Operand* b, const Operand* c, const
                    [&] { return tessera_array_median(given[0], given[1], given[2], given[3]); });
 }
 
-int tessera_f_fill_random(const Operand* a, int64_t seed, double low, double high) {
+int tessera_f_fill_random(const Operand* a, const Descriptor* seed, const Descriptor* low,
+                          const Descriptor* high) {
   Operands<1> given({a}, 0);
-  return given.run("tessera_part%fill_random", {}, [&] {
-    return tessera_array_fill_random(given[0], static_cast<std::uint64_t>(seed), low, high);
-  });
+  std::int64_t key = 0;
+  std::array<double, 2> bounds = {};
+  const auto look = [&](const arrays::ArrayBase&) -> rma::Status {
+    TESSERA_ASSIGN_OR_RETURN(key, integer_of(seed, "seed"));
+    TESSERA_ASSIGN_OR_RETURN(bounds[0], real_of(low, "low"));
+    TESSERA_ASSIGN_OR_RETURN(bounds[1], real_of(high, "high"));
+    return {};
+  };
+  const auto act = [&] {
+    return tessera_array_fill_random(given[0], static_cast<std::uint64_t>(key), bounds[0],
+                                     bounds[1]);
+  };
+  return given.run("tessera_part%fill_random", {}, act, look);
 }
 
 int tessera_f_sum(const Operand* a, int reproducible, const Descriptor* sum) {
   Operands<1> given({a}, 0);
-  return given.run("tessera_part%sum", {{"value", sum}},
-                   [&] { return tessera_array_sum(given[0], reproducible, given.number(0)); });
+  return given.run("tessera_part%sum", {{"value", sum, true}},
+                   [&] { return tessera_array_sum(given[0], reproducible, given.result(0)); });
 }
 
 int tessera_f_dot(int op, const Operand* a, const Operand* b, int reproducible,
                   const Descriptor* dot) {
   Operands<2> given({a, b}, 0);
-  return given.run(at(dots, op).name, {{"value", dot}}, [&] {
-    return at(dots, op).call(given[0], given[1], reproducible, given.number(0));
+  return given.run(at(dots, op).name, {{"value", dot, true}}, [&] {
+    return at(dots, op).call(given[0], given[1], reproducible, given.result(0));
   });
 }
 
@@ -157,9 +168,9 @@ int tessera_f_select(int is_max, const Operand* a, const Descriptor* value, Desc
   const char* const name = is_max != 0 ? "tessera_part%select_max" : "tessera_part%select_min";
   Operands<1> given({a}, 0);
   std::array<std::int64_t, TESSERA_MAX_DIMS> found = {};
-  const int code = given.run(name, {{"value", value}}, [&] {
-    return is_max != 0 ? tessera_array_select_max(given[0], given.number(0), found.data())
-                       : tessera_array_select_min(given[0], given.number(0), found.data());
+  const int code = given.run(name, {{"value", value, true}}, [&] {
+    return is_max != 0 ? tessera_array_select_max(given[0], given.result(0), found.data())
+                       : tessera_array_select_min(given[0], given.result(0), found.data());
   });
   if (code != TESSERA_OK || index == nullptr) {
     return code;
@@ -204,10 +215,19 @@ int tessera_f_scan_add(const Operand* from, const Operand* mask, const Operand* 
 }
 
 int tessera_f_pack(int op, const Operand* from, const Operand* mask, const Operand* to,
-                   int64_t* count) {
+                   Descriptor* count) {
   Operands<3> given({from, mask, to}, 2);
-  return given.run(at(packs, op).name, {},
-                   [&] { return at(packs, op).call(given[0], given[1], given[2], count); });
+  std::int64_t number = 0;
+  const char* const name = at(packs, op).name;
+  const auto look = [&](const arrays::ArrayBase&) {
+    return count == nullptr ? rma::Status() : check_room(count, 1, "count");
+  };
+  const auto act = [&] { return at(packs, op).call(given[0], given[1], given[2], &number); };
+  const int code = given.run(name, {}, act, look);
+  if (code != TESSERA_OK || count == nullptr) {
+    return code;
+  }
+  return capi::call(name, [&] { return give_integers(Numbers{number}, count, "count"); });
 }
 
 /// To standard output where `path` is null.

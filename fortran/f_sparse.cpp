@@ -7,6 +7,7 @@
 #include "fortran/detail/cells.hpp"
 #include "fortran/detail/descriptors.hpp"
 #include "fortran/detail/fortran_sparse.hpp"
+#include "fortran/detail/scalars.hpp"
 
 namespace tessera::fapi {
 namespace {
@@ -191,14 +192,16 @@ int tessera_f_sparse_from_rows(Cell** place, const Cell* job_cell, int64_t eleme
 }
 
 /// Dense arrays are turned around for C, so that their matrix is, too, and has to be turned back.
-int tessera_f_sparse_from_dense(Cell** place, const Cell* dense_cell, double threshold,
+int tessera_f_sparse_from_dense(Cell** place, const Cell* dense_cell, const Descriptor* threshold,
                                 const char* name, const Descriptor* row_starts, int balance) {
   tessera_array* dense = nullptr;
   SparseChoice choice;
   SparseChoice between;
+  double limit = 0;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(dense, open<tessera_array>(dense_cell));
     return capi::tell(capi::array_of(dense).team(), [&]() -> Status {
+      TESSERA_ASSIGN_OR_RETURN(limit, real_of(threshold, "threshold"));
       TESSERA_RETURN_IF_ERROR(take_choice(name, nullptr, TESSERA_BALANCE_ROWS, between));
       return take_choice(name, row_starts, balance, choice);
     }());
@@ -206,7 +209,7 @@ int tessera_f_sparse_from_dense(Cell** place, const Cell* dense_cell, double thr
   return make<tessera_sparse, tessera_sparse_free>(
       "tessera_sparse%from_dense", place, dense_cell, prepare, [&](tessera_sparse** matrix) {
         tessera_sparse* turned = nullptr;
-        if (const int code = tessera_sparse_from_dense(dense, threshold, &between.options, &turned);
+        if (const int code = tessera_sparse_from_dense(dense, limit, &between.options, &turned);
             code != TESSERA_OK) {
           return code;
         }

@@ -13,6 +13,7 @@
 #include "fortran/detail/cells.hpp"
 #include "fortran/detail/descriptors.hpp"
 #include "fortran/detail/fortran_sparse.hpp"
+#include "fortran/detail/scalars.hpp"
 
 namespace tessera::fapi {
 namespace {
@@ -345,13 +346,18 @@ int tessera_f_sparse_multiply_dense(const Cell* cell, int is_left, const Cell* b
 int tessera_f_sparse_number(const Cell* cell, int is_shift, const Descriptor* number) {
   tessera_sparse* matrix = nullptr;
   const char* const name = is_shift != 0 ? "tessera_sparse%shift_diagonal" : "tessera_sparse%scale";
+  Scalar factor;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(cell));
-    return tell(matrix, check_kind(facts_of(matrix).type, number, "the number"));
+    return tell(matrix, [&]() -> Status {
+      TESSERA_ASSIGN_OR_RETURN(const auto kind, capi::element_kind(facts_of(matrix).type));
+      TESSERA_ASSIGN_OR_RETURN(factor, scalar_of(kind, number, "the number"));
+      return {};
+    }());
   };
   return run(name, prepare, [&] {
-    return is_shift != 0 ? tessera_sparse_shift_diagonal(matrix, number->base_addr)
-                         : tessera_sparse_scale(matrix, number->base_addr);
+    return is_shift != 0 ? tessera_sparse_shift_diagonal(matrix, factor.address())
+                         : tessera_sparse_scale(matrix, factor.address());
   });
 }
 

@@ -5,6 +5,7 @@
 #include "fortran/detail/arguments.hpp"
 #include "fortran/detail/cells.hpp"
 #include "fortran/detail/descriptors.hpp"
+#include "fortran/detail/scalars.hpp"
 
 namespace tessera::fapi {
 namespace {
@@ -24,7 +25,7 @@ struct Asked {
   Bounds box;
   Numbers steps;
   Memory memory;
-  void* alpha = nullptr;
+  Scalar alpha;
 };
 
 /// The box's extents, every steps-th element of them.
@@ -43,7 +44,7 @@ Status take_local(const ElementKind& kind, int ndims, const Descriptor* buffer,
                   const Descriptor* alpha, Asked& asked) {
   TESSERA_ASSIGN_OR_RETURN(asked.memory,
                            memory_of(kind, extents_of(asked, ndims), buffer, "the buffer"));
-  TESSERA_ASSIGN_OR_RETURN(asked.alpha, number_of(kind, alpha, "alpha"));
+  TESSERA_ASSIGN_OR_RETURN(asked.alpha, scalar_of(kind, alpha, "alpha"));
   return {};
 }
 
@@ -106,8 +107,8 @@ int start(Kind kind, const Asked& asked, tessera_handle** handle) {
     case Kind::accumulate:
       break;
   }
-  return tessera_array_accumulate_async(asked.array, lo, hi, data, strides.data(), asked.alpha,
-                                        handle);
+  return tessera_array_accumulate_async(asked.array, lo, hi, data, strides.data(),
+                                        asked.alpha.address(), handle);
 }
 
 int finish(Kind kind, const Asked& asked) {
@@ -122,7 +123,7 @@ int finish(Kind kind, const Asked& asked) {
     case Kind::accumulate:
       break;
   }
-  return tessera_array_accumulate(asked.array, lo, hi, data, strides.data(), asked.alpha);
+  return tessera_array_accumulate(asked.array, lo, hi, data, strides.data(), asked.alpha.address());
 }
 
 /// Places as C has them, from a matrix with a column for each, or a list for an array of one
@@ -199,7 +200,8 @@ int tessera_f_transfer_section(const Cell* cell, int kind, const Descriptor* lo,
         break;
     }
     return tessera_array_accumulate_section(array, box.lo.data(), box.hi.data(), c_steps.data(),
-                                            memory.data, memory.strides.data(), factor, handle);
+                                            memory.data, memory.strides.data(), factor.address(),
+                                            handle);
   });
 }
 
@@ -232,19 +234,22 @@ int tessera_f_transfer_periodic(const Cell* cell, int kind, const Descriptor* lo
         break;
     }
     return tessera_array_accumulate_periodic(array, box.lo.data(), box.hi.data(), periodic,
-                                             memory.data, memory.strides.data(), factor, handle);
+                                             memory.data, memory.strides.data(), factor.address(),
+                                             handle);
   });
 }
 
 /// The field has the type of the buffer's elements.
 int tessera_f_transfer_field(const Cell* cell, int kind, const Descriptor* lo, const Descriptor* hi,
-                             int64_t offset, const Descriptor* buffer, const Descriptor* alpha,
-                             tessera_handle** handle) {
+                             const Descriptor* offset, const Descriptor* buffer,
+                             const Descriptor* alpha, tessera_handle** handle) {
   const Kind what{kind};
   Asked asked;
   std::int64_t type = 0;
+  std::int64_t first = 0;
   const auto take = [&](const ArrayBase& array, Asked& into) -> Status {
     TESSERA_ASSIGN_OR_RETURN(into.box, bounds_of(array, lo, hi));
+    TESSERA_ASSIGN_OR_RETURN(first, integer_of(offset, "offset"));
     TESSERA_RETURN_IF_ERROR(check_allocated(buffer, "the buffer"));
     type = element_of(*buffer);
     TESSERA_ASSIGN_OR_RETURN(const ElementKind field, capi::element_kind(type));
@@ -255,16 +260,17 @@ int tessera_f_transfer_field(const Cell* cell, int kind, const Descriptor* lo, c
     const auto bytes = static_cast<std::int64_t>(buffer->elem_len);
     switch (what) {
       case Kind::put:
-        return tessera_array_put_field(array, box.lo.data(), box.hi.data(), offset, bytes,
+        return tessera_array_put_field(array, box.lo.data(), box.hi.data(), first, bytes,
                                        memory.data, memory.strides.data(), handle);
       case Kind::get:
-        return tessera_array_get_field(array, box.lo.data(), box.hi.data(), offset, bytes,
+        return tessera_array_get_field(array, box.lo.data(), box.hi.data(), first, bytes,
                                        memory.data, memory.strides.data(), handle);
       case Kind::accumulate:
         break;
     }
-    return tessera_array_accumulate_field(array, box.lo.data(), box.hi.data(), offset, type,
-                                          memory.data, memory.strides.data(), factor, handle);
+    return tessera_array_accumulate_field(array, box.lo.data(), box.hi.data(), first, type,
+                                          memory.data, memory.strides.data(), factor.address(),
+                                          handle);
   });
 }
 
@@ -273,17 +279,22 @@ int tessera_f_transfer_element(const Cell* cell, int kind, const Descriptor* ind
                                const Descriptor* value) {
   const tessera_array* array = nullptr;
   Numbers at;
-  void* number = nullptr;
+  Scalar number;
+  void* result = nullptr;
+  const bool is_put = Kind{kind} == Kind::put;
   const auto take = [&](const ArrayBase& of) -> Status {
     TESSERA_ASSIGN_OR_RETURN(at, index_of(of, index));
-    TESSERA_ASSIGN_OR_RETURN(number, number_of(of.element(), value, "value"));
+    if (is_put) {
+      TESSERA_ASSIGN_OR_RETURN(number, scalar_of(of.element(), value, "value"));
+    } else {
+      TESSERA_ASSIGN_OR_RETURN(result, number_of(of.element(), value, "value"));
+    }
     return {};
   };
   const auto prepare = look_at(cell, array, take);
-  const bool is_put = Kind{kind} == Kind::put;
   return run(is_put ? "tessera_array%put_element" : "tessera_array%get_element", prepare, [&] {
-    return is_put ? tessera_array_put_element(array, at.data(), number)
-                  : tessera_array_get_element(array, at.data(), number);
+    return is_put ? tessera_array_put_element(array, at.data(), number.address())
+                  : tessera_array_get_element(array, at.data(), result);
   });
 }
 
@@ -296,24 +307,26 @@ int tessera_f_change_element(const Cell* cell, const Descriptor* index, const De
                                                  : "tessera_array%swap";
   const tessera_array* array = nullptr;
   Numbers at;
-  std::array<void*, 4> numbers = {};
+  std::array<Scalar, 3> numbers = {};
+  void* old = nullptr;
   const auto take = [&](const ArrayBase& of) -> Status {
     const ElementKind& kind = of.element();
     TESSERA_ASSIGN_OR_RETURN(at, index_of(of, index));
-    TESSERA_ASSIGN_OR_RETURN(numbers[0], number_of(kind, increment, "increment"));
-    TESSERA_ASSIGN_OR_RETURN(numbers[1], number_of(kind, expected, "expected"));
-    TESSERA_ASSIGN_OR_RETURN(numbers[2], number_of(kind, desired, "desired"));
-    TESSERA_ASSIGN_OR_RETURN(numbers[3], number_of(kind, before, "before"));
+    TESSERA_ASSIGN_OR_RETURN(numbers[0], scalar_of(kind, increment, "increment"));
+    TESSERA_ASSIGN_OR_RETURN(numbers[1], scalar_of(kind, expected, "expected"));
+    TESSERA_ASSIGN_OR_RETURN(numbers[2], scalar_of(kind, desired, "desired"));
+    TESSERA_ASSIGN_OR_RETURN(old, number_of(kind, before, "before"));
     return {};
   };
   const auto prepare = look_at(cell, array, take);
   return run(name, prepare, [&] {
     if (increment != nullptr) {
-      return tessera_array_fetch_add(array, at.data(), numbers[0], numbers[3]);
+      return tessera_array_fetch_add(array, at.data(), numbers[0].address(), old);
     }
+    const void* const to = numbers[2].address();
     return expected != nullptr
-               ? tessera_array_compare_swap(array, at.data(), numbers[1], numbers[2], numbers[3])
-               : tessera_array_swap(array, at.data(), numbers[2], numbers[3]);
+               ? tessera_array_compare_swap(array, at.data(), numbers[1].address(), to, old)
+               : tessera_array_swap(array, at.data(), to, old);
   });
 }
 
@@ -326,14 +339,14 @@ int tessera_f_transfer_list(const Cell* cell, int kind, const Descriptor* places
                                                : "tessera_array%scatter_accumulate";
   const tessera_array* array = nullptr;
   Numbers where;
-  void* factor = nullptr;
+  Scalar factor;
   std::int64_t count = 0;
   std::optional<Dense> local;
   const auto take = [&](const ArrayBase& of) -> Status {
     TESSERA_ASSIGN_OR_RETURN(where, places_of(of, places));
     TESSERA_RETURN_IF_ERROR(check_counted(values, "values"));
     TESSERA_RETURN_IF_ERROR(check_elements(of.element(), values, "values"));
-    TESSERA_ASSIGN_OR_RETURN(factor, number_of(of.element(), alpha, "alpha"));
+    TESSERA_ASSIGN_OR_RETURN(factor, scalar_of(of.element(), alpha, "alpha"));
     count = std::ssize(where) / of.ndims();
     local.emplace(*values);
     if (local->count() != count) {
@@ -353,7 +366,8 @@ int tessera_f_transfer_list(const Cell* cell, int kind, const Descriptor* places
       case Kind::accumulate:
         break;
     }
-    return tessera_array_scatter_accumulate(array, count, where.data(), local->data(), factor);
+    return tessera_array_scatter_accumulate(array, count, where.data(), local->data(),
+                                            factor.address());
   });
   if (code == TESSERA_OK && what == Kind::get) {
     local->give_back();

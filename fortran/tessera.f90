@@ -33,8 +33,9 @@
 ! are int64. Ranks, members and nodes are default integers and count from 0, as MPI's do.
 !
 ! Buffers are of any rank and of the array's element type, and may be any section that runs
-! upwards; it is passed on as it is, without a copy. Numbers (alpha, the value of fill) are of the
-! array's type and kind: 1.0_real64, not 1. Nothing is converted; what does not fit is an error.
+! upwards; it is passed on as it is, without a copy. Single numbers (alpha, the value of fill) may be
+! of another type or kind if no digit is lost: 2 and 0.5 are right for real64, 0.1 is an error; write
+! 0.1_real64.
 !
 ! Errors. Every procedure takes stat= and errmsg=, as Fortran's own statements do: with stat= it
 ! returns one of the codes below, 0 where all is well, and errmsg= becomes the text; without stat=

@@ -43,10 +43,12 @@ Status wrong(std::string text) {
   return Status::error(Code::invalid_argument, std::move(text));
 }
 
-const TypeRow* row_of(CFI_type_t type) {
+/// gfortran 12 may call a text an int8, of the text's length.
+const TypeRow* row_of(const Descriptor& given) {
   const auto* const row = std::find_if(type_table.begin(), type_table.end(),
-                                       [&](const TypeRow& one) { return one.type == type; });
-  return row == type_table.end() ? nullptr : row;
+                                       [&](const TypeRow& one) { return one.type == given.type; });
+  const bool is_number = row != type_table.end() && rma::size_of(row->element) == given.elem_len;
+  return is_number ? row : nullptr;
 }
 
 std::int64_t integer_at(const void* at, std::size_t bytes) {
@@ -89,7 +91,7 @@ Status check_integers(const Descriptor* given, std::string_view what) {
   if (given == nullptr) {
     return wrong(fmt::format("{} is missing", what));
   }
-  const TypeRow* const row = row_of(given->type);
+  const TypeRow* const row = row_of(*given);
   if (row == nullptr || row->element == row->unsigned_element) {
     return wrong(fmt::format("{} is {}; it has to be of integers", what, type_text(*given)));
   }
@@ -129,8 +131,11 @@ Status outside(const ArrayBase& array, const std::string& what, std::string_view
 }  // namespace
 
 std::string type_text(const Descriptor& given) {
-  if (const TypeRow* const row = row_of(given.type)) {
+  if (const TypeRow* const row = row_of(given)) {
     return row->name;
+  }
+  if (given.type == CFI_type_int8_t) {
+    return fmt::format("character(len={})", given.elem_len);
   }
   switch (given.type & CFI_type_mask) {
     case CFI_type_Character:
@@ -170,7 +175,7 @@ std::string describe(const ArrayBase& array) {
 }
 
 std::int64_t element_of(const Descriptor& mold) {
-  const TypeRow* const row = row_of(mold.type);
+  const TypeRow* const row = row_of(mold);
   return row == nullptr ? -static_cast<std::int64_t>(mold.elem_len)
                         : static_cast<std::int64_t>(row->element);
 }
@@ -305,14 +310,14 @@ Status check_counted(const Descriptor* given, std::string_view what) {
 
 Status check_elements(const ElementKind& kind, const Descriptor* given, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(check_allocated(given, what));
-  const TypeRow* const row = row_of(given->type);
+  const TypeRow* const row = row_of(*given);
   const bool fits = kind.type ? row != nullptr && (kind.type == row->element ||
                                                    kind.type == row->unsigned_element)
                               : given->elem_len == kind.bytes;
   if (!fits) {
     return wrong(fmt::format("{} is {}, but the array has {}", what, type_text(*given),
                              type_text(kind)))
-        .hint("nothing is converted: give the array's own type and kind");
+        .hint("give the array's own type and kind");
   }
   return {};
 }

@@ -19,6 +19,7 @@
 #include "fortran/detail/cells.hpp"
 #include "fortran/detail/collective.hpp"
 #include "fortran/detail/descriptors.hpp"
+#include "fortran/detail/scalars.hpp"
 
 namespace tessera::fapi {
 
@@ -98,6 +99,7 @@ class Operands {
   struct Number {
     const char* what;
     const Descriptor* given;
+    bool is_result = false;  ///< has the elements' own kind then
   };
 
   /// `leader` is the number of the one whose team does the work, and whose elements numbers have.
@@ -127,7 +129,8 @@ class Operands {
   [[nodiscard]] bool is_part(std::size_t number) const {
     return given_[number]->lo_count != whole_array;
   }
-  [[nodiscard]] void* number(std::size_t which) const { return numbers_[which]; }
+  [[nodiscard]] const void* number(std::size_t which) const { return numbers_[which].address(); }
+  [[nodiscard]] void* result(std::size_t which) const { return results_[which]; }
   [[nodiscard]] const arrays::ArrayBase& array(std::size_t which) const {
     return capi::array_of(handles_[which]);
   }
@@ -173,8 +176,12 @@ class Operands {
     }
     std::size_t which = 0;
     for (const Number& number : numbers) {
-      TESSERA_ASSIGN_OR_RETURN(numbers_[which],
-                               number_of(array(leader_).element(), number.given, number.what));
+      const auto& kind = array(leader_).element();
+      if (number.is_result) {
+        TESSERA_ASSIGN_OR_RETURN(results_[which], number_of(kind, number.given, number.what));
+      } else {
+        TESSERA_ASSIGN_OR_RETURN(numbers_[which], scalar_of(kind, number.given, number.what));
+      }
       ++which;
     }
     return {};
@@ -184,7 +191,8 @@ class Operands {
   std::size_t leader_;
   std::array<tessera_array*, count> handles_ = {};
   std::array<Bounds, count> boxes_ = {};
-  std::array<void*, 2> numbers_ = {};
+  std::array<Scalar, 2> numbers_ = {};
+  std::array<void*, 2> results_ = {};
 };
 
 }  // namespace tessera::fapi

@@ -185,7 +185,7 @@ module tessera_array_bindings
       type(c_ptr), value :: array
       integer(c_int), value :: kind
       type(*), dimension(..), intent(in) :: lo, hi
-      integer(c_int64_t), value :: offset
+      type(*), dimension(..), intent(in) :: offset
       type(*), dimension(..), asynchronous :: buffer
       type(*), dimension(..), intent(in), optional :: alpha
       type(c_ptr), intent(inout), optional :: transfers
@@ -261,12 +261,12 @@ module tessera_array_bindings
       type(c_ptr), value :: array
       integer(c_int) :: code
     end function
-    function c_array_set_access_mode(array, mode, copy_on_each_node, cache_bytes) &
-        bind(c, name="tessera_array_set_access_mode") result(code)
+    function f_array_set_access_mode(array, mode, copy_on_each_node, cache_bytes) &
+        bind(c, name="tessera_f_array_set_access_mode") result(code)
       import
       type(c_ptr), value :: array
       integer(c_int), value :: mode, copy_on_each_node
-      integer(c_int64_t), value :: cache_bytes
+      type(*), dimension(..), intent(in), optional :: cache_bytes
       integer(c_int) :: code
     end function
     function c_array_access_mode(array, mode) bind(c, name="tessera_array_access_mode") result(code)

@@ -70,7 +70,8 @@ module tessera_distribution_bindings
       import
       type(c_ptr), value :: distribution
       type(*), dimension(..), intent(in) :: index
-      integer(c_int64_t), intent(inout) :: owner, offset
+      integer(c_int64_t), intent(inout) :: owner
+      type(*), dimension(..), intent(inout), optional :: offset
       integer(c_int) :: code
     end function
     function c_distribution_block_count(distribution, member, count) &

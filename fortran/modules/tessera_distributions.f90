@@ -231,16 +231,14 @@ contains
     class(tessera_distribution), intent(in) :: self
     type(*), dimension(..), intent(in) :: index
     integer, intent(out) :: owner
-    integer(int64), intent(out), optional :: offset
+    type(*), dimension(..), intent(inout), optional :: offset
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: code
-    integer(c_int64_t) :: member, before
+    integer(c_int64_t) :: member
     member = -1
-    before = 0
-    code = f_distribution_locate(self%own%at, index, member, before)
+    code = f_distribution_locate(self%own%at, index, member, offset)
     owner = int(member)
-    if (present(offset)) offset = before
     call finish(code, stat, errmsg)
   end subroutine locate
 

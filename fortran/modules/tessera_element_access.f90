@@ -128,7 +128,7 @@ contains
   subroutine array_put_field(self, lo, hi, offset, buffer, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
-    integer(int64), intent(in) :: offset
+    type(*), dimension(..), intent(in) :: offset
     type(*), dimension(..), intent(in), asynchronous :: buffer
     type(tessera_transfers), intent(inout), optional :: transfers
     integer, intent(out), optional :: stat
@@ -208,7 +208,7 @@ contains
   subroutine array_get_field(self, lo, hi, offset, buffer, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
-    integer(int64), intent(in) :: offset
+    type(*), dimension(..), intent(in) :: offset
     type(*), dimension(..), intent(inout), asynchronous :: buffer
     type(tessera_transfers), intent(inout), optional :: transfers
     integer, intent(out), optional :: stat
@@ -295,7 +295,7 @@ contains
   subroutine array_accumulate_field(self, lo, hi, offset, buffer, alpha, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
-    integer(int64), intent(in) :: offset
+    type(*), dimension(..), intent(in) :: offset
     type(*), dimension(..), intent(in), asynchronous :: buffer
     type(*), dimension(..), intent(in), optional :: alpha
     type(tessera_transfers), intent(inout), optional :: transfers
@@ -467,17 +467,11 @@ contains
     class(tessera_reachable), intent(in) :: self
     integer, intent(in) :: mode
     logical, intent(in), optional :: copy_on_each_node
-    integer(int64), intent(in), optional :: cache_bytes
+    type(*), dimension(..), intent(in), optional :: cache_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    integer(c_int64_t) :: bytes
-    bytes = 0
-    if (present(cache_bytes)) bytes = cache_bytes
-    if (open_cell(self%own, kind_array, "set_access_mode", handle, code)) &
-        code = c_array_set_access_mode(handle, c_number(mode), flag(copy_on_each_node), bytes)
-    call finish(code, stat, errmsg)
+    call finish(f_array_set_access_mode(self%own%at, c_number(mode), flag(copy_on_each_node), &
+        cache_bytes), stat, errmsg)
   end subroutine array_set_access_mode
 
   !> Local. How it may be used.

@@ -155,28 +155,21 @@ module tessera_job_bindings
       type(*), dimension(..), intent(inout), optional :: received
       integer(c_int) :: code
     end function
-    function c_job_traffic(job, op, operations, bytes) &
-        bind(c, name="tessera_job_traffic") result(code)
+    function f_job_traffic(job, is_to_rank, rank, op, operations, bytes) &
+        bind(c, name="tessera_f_job_traffic") result(code)
       import
       type(c_ptr), value :: job
-      integer(c_int), value :: op
-      integer(c_int64_t), intent(inout) :: operations, bytes
-      integer(c_int) :: code
-    end function
-    function c_job_traffic_to(job, rank, op, operations, bytes) &
-        bind(c, name="tessera_job_traffic_to") result(code)
-      import
-      type(c_ptr), value :: job
+      integer(c_int), value :: is_to_rank
       integer(c_int64_t), value :: rank
       integer(c_int), value :: op
-      integer(c_int64_t), intent(inout) :: operations, bytes
+      type(*), dimension(..), intent(inout) :: operations, bytes
       integer(c_int) :: code
     end function
-    function c_job_allocate_local(job, bytes, memory) &
-        bind(c, name="tessera_job_allocate_local") result(code)
+    function f_job_allocate_local(job, bytes, memory) &
+        bind(c, name="tessera_f_job_allocate_local") result(code)
       import
       type(c_ptr), value :: job
-      integer(c_int64_t), value :: bytes
+      type(*), dimension(..), intent(in) :: bytes
       type(c_ptr), intent(inout) :: memory
       integer(c_int) :: code
     end function

@@ -310,42 +310,31 @@ contains
   end subroutine job_wait_for_notifications
 
   !> Local. How many operations of a kind (tessera_op_put and so on) this rank made, and the bytes
-  !> they moved: to all ranks, or to one.
+  !> they moved, in integers of any kind: to all ranks, or to one.
   subroutine job_traffic(self, op, operations, bytes, rank, stat, errmsg)
     class(tessera_job), intent(in) :: self
     integer, intent(in) :: op
-    integer(int64), intent(out) :: operations, bytes
+    type(*), dimension(..), intent(inout) :: operations, bytes
     integer, intent(in), optional :: rank
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    operations = 0
-    bytes = 0
-    if (open_cell(self%own, kind_job, "traffic", handle, code)) then
-      if (present(rank)) then
-        code = c_job_traffic_to(handle, int(rank, c_int64_t), c_number(op), operations, bytes)
-      else
-        code = c_job_traffic(handle, c_number(op), operations, bytes)
-      end if
-    end if
-    call finish(code, stat, errmsg)
+    integer(c_int64_t) :: of
+    of = 0
+    if (present(rank)) of = int(rank, c_int64_t)
+    call finish(f_job_traffic(self%own%at, merge(1_c_int, 0_c_int, present(rank)), of, &
+        c_number(op), operations, bytes), stat, errmsg)
   end subroutine job_traffic
 
   !> Local. Memory that transports use without copying or registering it, zeroed; c_f_pointer makes
   !> it an array.
   subroutine job_allocate_local(self, bytes, memory, stat, errmsg)
     class(tessera_job), intent(in) :: self
-    integer(int64), intent(in) :: bytes
+    type(*), dimension(..), intent(in) :: bytes
     type(c_ptr), intent(out) :: memory
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
     memory = c_null_ptr
-    if (open_cell(self%own, kind_job, "allocate_local", handle, code)) &
-        code = c_job_allocate_local(handle, bytes, memory)
-    call finish(code, stat, errmsg)
+    call finish(f_job_allocate_local(self%own%at, bytes, memory), stat, errmsg)
   end subroutine job_allocate_local
 
   !> Local. Gives such memory back.

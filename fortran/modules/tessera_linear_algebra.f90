@@ -47,7 +47,6 @@ module tessera_linear_algebra
   !> What is chosen of solvers; 0 bytes stand for what C takes.
   type, bind(c) :: c_solver_choice
     integer(c_int64_t) :: block = 0
-    integer(c_int64_t) :: most_bytes = 0
     integer(c_int) :: method = 0
     integer(c_int) :: triangle = 0
     integer(c_int) :: side = 0
@@ -69,7 +68,7 @@ module tessera_linear_algebra
       type(c_operand), intent(in) :: a, b, c
       type(*), dimension(..), intent(in), optional :: alpha, beta
       integer(c_int), value :: op_a, op_b
-      integer(c_int64_t), value :: buffer_bytes
+      type(*), dimension(..), intent(in), optional :: buffer_bytes
       integer(c_int) :: code
     end function
     function f_contract(a_letters, a, b_letters, b, c_letters, c, alpha, beta, &
@@ -82,7 +81,7 @@ module tessera_linear_algebra
       character(kind=c_char), intent(in) :: c_letters(*)
       type(c_operand), intent(in) :: c
       type(*), dimension(..), intent(in), optional :: alpha, beta
-      integer(c_int64_t), value :: buffer_bytes
+      type(*), dimension(..), intent(in), optional :: buffer_bytes
       integer(c_int) :: code
     end function
     function f_permute(from, order, to, buffer_bytes) &
@@ -91,7 +90,7 @@ module tessera_linear_algebra
       type(c_operand), intent(in) :: from
       type(*), dimension(..), intent(in) :: order
       type(c_operand), intent(in) :: to
-      integer(c_int64_t), value :: buffer_bytes
+      type(*), dimension(..), intent(in), optional :: buffer_bytes
       integer(c_int) :: code
     end function
     function f_solve(op, a, b, x, choice, alpha) bind(c, name="tessera_f_solve") result(code)
@@ -125,13 +124,14 @@ module tessera_linear_algebra
       type(*), dimension(..), intent(inout) :: tau
       integer(c_int) :: code
     end function
-    function f_values(op, a, second, third, choice, values) &
+    function f_values(op, a, second, third, choice, most_bytes, values) &
         bind(c, name="tessera_f_values") result(code)
       import
       integer(c_int), value :: op
       type(c_operand), intent(in) :: a
       type(c_operand), intent(in), optional :: second, third
       type(c_solver_choice), intent(in) :: choice
+      type(*), dimension(..), intent(in), optional :: most_bytes
       type(*), dimension(..), intent(inout) :: values
       integer(c_int) :: code
     end function
@@ -146,11 +146,11 @@ contains
     class(tessera_part), intent(in) :: a, b, c
     type(*), dimension(..), intent(in), optional :: alpha, beta
     integer, intent(in), optional :: op_a, op_b
-    integer(int64), intent(in), optional :: buffer_bytes
+    type(*), dimension(..), intent(in), optional :: buffer_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_gemm(operand(a), operand(b), operand(c), alpha, beta, chosen(op_a), &
-        chosen(op_b), bytes_of(buffer_bytes)), stat, errmsg)
+        chosen(op_b), buffer_bytes), stat, errmsg)
   end subroutine tessera_gemm
 
   !> Local. Gives the system back the large buffers that this thread keeps from its products for the
@@ -170,11 +170,11 @@ contains
     character(*), intent(in) :: c_letters
     class(tessera_part), intent(in) :: c
     type(*), dimension(..), intent(in), optional :: alpha, beta
-    integer(int64), intent(in), optional :: buffer_bytes
+    type(*), dimension(..), intent(in), optional :: buffer_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_contract(c_text(a_letters), operand(a), c_text(b_letters), operand(b), &
-        c_text(c_letters), operand(c), alpha, beta, bytes_of(buffer_bytes)), stat, errmsg)
+        c_text(c_letters), operand(c), alpha, beta, buffer_bytes), stat, errmsg)
   end subroutine tessera_contract
 
   !> Dimension d of `to` is dimension order(d) of `from`, as in reshape; [2, 1] transposes a
@@ -185,19 +185,19 @@ contains
     class(tessera_part), intent(in) :: from
     type(*), dimension(..), intent(in) :: order
     class(tessera_part), intent(in) :: to
-    integer(int64), intent(in), optional :: buffer_bytes
+    type(*), dimension(..), intent(in), optional :: buffer_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_permute(operand(from), order, operand(to), bytes_of(buffer_bytes)), stat, errmsg)
+    call finish(f_permute(operand(from), order, operand(to), buffer_bytes), stat, errmsg)
   end subroutine tessera_permute
 
   !> to(i, j) = from(j, i), of matrices or parts of them with elements of any kind.
   subroutine tessera_transpose(from, to, buffer_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: from, to
-    integer(int64), intent(in), optional :: buffer_bytes
+    type(*), dimension(..), intent(in), optional :: buffer_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_permute(operand(from), [2, 1], operand(to), bytes_of(buffer_bytes)), stat, errmsg)
+    call finish(f_permute(operand(from), [2, 1], operand(to), buffer_bytes), stat, errmsg)
   end subroutine tessera_transpose
 
   !> A = L L^H or U^H U of a Hermitian positive definite matrix, of which a triangle, the lower one
@@ -319,11 +319,11 @@ contains
     class(tessera_part), intent(in) :: a
     type(*), dimension(..), intent(inout) :: values
     integer, intent(in), optional :: method, block
-    integer(int64), intent(in), optional :: most_bytes
+    type(*), dimension(..), intent(in), optional :: most_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_values(op_eigenvalues, operand(a), &
-        choice=choice_of(method, block, most_bytes), values=values), stat, errmsg)
+        choice=choice_of(method, block), most_bytes=most_bytes, values=values), stat, errmsg)
   end subroutine tessera_eigenvalues
 
   !> And the eigenvectors, of length 1, as the columns of `vectors`.
@@ -331,11 +331,11 @@ contains
     class(tessera_part), intent(in) :: a, vectors
     type(*), dimension(..), intent(inout) :: values
     integer, intent(in), optional :: method, block
-    integer(int64), intent(in), optional :: most_bytes
+    type(*), dimension(..), intent(in), optional :: most_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_values(op_eigen, operand(a), operand(vectors), &
-        choice=choice_of(method, block, most_bytes), values=values), stat, errmsg)
+        choice=choice_of(method, block), most_bytes=most_bytes, values=values), stat, errmsg)
   end subroutine tessera_eigen
 
   !> The same of A v = lambda B v, of a positive definite B.
@@ -343,11 +343,11 @@ contains
     class(tessera_part), intent(in) :: a, b
     type(*), dimension(..), intent(inout) :: values
     integer, intent(in), optional :: method, block
-    integer(int64), intent(in), optional :: most_bytes
+    type(*), dimension(..), intent(in), optional :: most_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_values(op_eigenvalues_generalised, operand(a), operand(b), &
-        choice=choice_of(method, block, most_bytes), values=values), stat, errmsg)
+        choice=choice_of(method, block), most_bytes=most_bytes, values=values), stat, errmsg)
   end subroutine tessera_eigenvalues_generalised
 
   !> And the eigenvectors, with v^H B v = 1.
@@ -356,11 +356,11 @@ contains
     class(tessera_part), intent(in) :: a, b, vectors
     type(*), dimension(..), intent(inout) :: values
     integer, intent(in), optional :: method, block
-    integer(int64), intent(in), optional :: most_bytes
+    type(*), dimension(..), intent(in), optional :: most_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_values(op_eigen_generalised, operand(a), operand(b), operand(vectors), &
-        choice_of(method, block, most_bytes), values), stat, errmsg)
+        choice_of(method, block), most_bytes, values), stat, errmsg)
   end subroutine tessera_eigen_generalised
 
   !> The k = min(m, n) singular values, descending.
@@ -368,11 +368,11 @@ contains
     class(tessera_part), intent(in) :: a
     type(*), dimension(..), intent(inout) :: values
     integer, intent(in), optional :: method, block
-    integer(int64), intent(in), optional :: most_bytes
+    type(*), dimension(..), intent(in), optional :: most_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_values(op_singular_values, operand(a), &
-        choice=choice_of(method, block, most_bytes), values=values), stat, errmsg)
+        choice=choice_of(method, block), most_bytes=most_bytes, values=values), stat, errmsg)
   end subroutine tessera_singular_values
 
   !> And A = U S V^H: U is m x k, V^H is k x n.
@@ -380,29 +380,20 @@ contains
     class(tessera_part), intent(in) :: a, u, vh
     type(*), dimension(..), intent(inout) :: values
     integer, intent(in), optional :: method, block
-    integer(int64), intent(in), optional :: most_bytes
+    type(*), dimension(..), intent(in), optional :: most_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_values(op_svd, operand(a), operand(u), operand(vh), &
-        choice_of(method, block, most_bytes), values), stat, errmsg)
+        choice_of(method, block), most_bytes, values), stat, errmsg)
   end subroutine tessera_svd
 
-  pure function choice_of(method, block, most_bytes, triangle, side, op, diagonal) result(choice)
+  pure function choice_of(method, block, triangle, side, op, diagonal) result(choice)
     integer, intent(in), optional :: method, block
-    integer(int64), intent(in), optional :: most_bytes
     integer, intent(in), optional :: triangle, side, op, diagonal
     type(c_solver_choice) :: choice
     choice = c_solver_choice(method=chosen(method), block=chosen(block), &
         triangle=chosen(triangle), side=chosen(side), op=chosen(op), diagonal=chosen(diagonal))
-    if (present(most_bytes)) choice%most_bytes = most_bytes
   end function choice_of
-
-  pure function bytes_of(given) result(bytes)
-    integer(int64), intent(in), optional :: given
-    integer(c_int64_t) :: bytes
-    bytes = 0
-    if (present(given)) bytes = given
-  end function bytes_of
 
   pure function chosen(given) result(number)
     integer, intent(in), optional :: given

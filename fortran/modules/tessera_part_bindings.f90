@@ -74,8 +74,7 @@ module tessera_part_bindings
     function f_fill_random(a, seed, low, high) bind(c, name="tessera_f_fill_random") result(code)
       import
       type(c_operand), intent(in) :: a
-      integer(c_int64_t), value :: seed
-      real(c_double), value :: low, high
+      type(*), dimension(..), intent(in) :: seed, low, high
       integer(c_int) :: code
     end function
     function f_sum(a, reproducible, value) bind(c, name="tessera_f_sum") result(code)
@@ -138,7 +137,7 @@ module tessera_part_bindings
       import
       integer(c_int), value :: is_unpack
       type(c_operand), intent(in) :: from, mask, to
-      integer(c_int64_t), intent(inout) :: count
+      type(*), dimension(..), intent(inout), optional :: count
       integer(c_int) :: code
     end function
     function f_print(a, path, root, digits, most_lines) bind(c, name="tessera_f_print") result(code)

@@ -94,11 +94,11 @@ contains
   end subroutine part_fill
 
   !> Elements that depend on the seed and their index alone: in [low, high), integers in [low,
-  !> high]. The same as in the other languages.
+  !> high]. The same as in the other languages. The seed is an integer of any kind, the bounds are
+  !> reals or integers of any kind.
   subroutine part_fill_random(self, seed, low, high, stat, errmsg)
     class(tessera_part), intent(in) :: self
-    integer(int64), intent(in) :: seed
-    real(real64), intent(in) :: low, high
+    type(*), dimension(..), intent(in) :: seed, low, high
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_fill_random(operand(self), seed, low, high), stat, errmsg)
@@ -454,18 +454,15 @@ contains
         errmsg)
   end subroutine part_scan_add
 
-  !> The elements of `from` whose mask is not 0 go to the beginning of this vector; `count` is how
-  !> many.
+  !> The elements of `from` whose mask is not 0 go to the beginning of this vector; `count`, an
+  !> integer of any kind, is how many.
   subroutine part_pack(self, from, mask, count, stat, errmsg)
     class(tessera_part), intent(in) :: self
     class(tessera_part), intent(in) :: from, mask
-    integer(int64), intent(out), optional :: count
+    type(*), dimension(..), intent(inout), optional :: count
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int64_t) :: number
-    number = 0
-    call finish(f_pack(0_c_int, operand(from), operand(mask), operand(self), number), stat, errmsg)
-    if (present(count)) count = number
+    call finish(f_pack(0_c_int, operand(from), operand(mask), operand(self), count), stat, errmsg)
   end subroutine part_pack
 
   !> The first elements of `from` go to where the mask of this vector is not 0; `count` is how
@@ -473,13 +470,10 @@ contains
   subroutine part_unpack(self, from, mask, count, stat, errmsg)
     class(tessera_part), intent(in) :: self
     class(tessera_part), intent(in) :: from, mask
-    integer(int64), intent(out), optional :: count
+    type(*), dimension(..), intent(inout), optional :: count
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int64_t) :: number
-    number = 0
-    call finish(f_pack(1_c_int, operand(from), operand(mask), operand(self), number), stat, errmsg)
-    if (present(count)) count = number
+    call finish(f_pack(1_c_int, operand(from), operand(mask), operand(self), count), stat, errmsg)
   end subroutine part_unpack
 
   !> Writes the elements as text, at the member `root`, 0 unless given: to a new file, or to

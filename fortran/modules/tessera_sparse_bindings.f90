@@ -102,7 +102,7 @@ module tessera_sparse_bindings
       import
       type(c_ptr), intent(inout) :: place
       type(c_ptr), value :: dense
-      real(c_double), value :: threshold
+      type(*), dimension(..), intent(in) :: threshold
       character(kind=c_char), intent(in) :: name(*)
       type(*), dimension(..), intent(in), optional :: row_starts
       integer(c_int), value :: balance

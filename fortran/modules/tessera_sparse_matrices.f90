@@ -196,7 +196,7 @@ contains
   subroutine sparse_from_dense(self, dense, threshold, name, row_starts, balance, stat, errmsg)
     class(tessera_sparse), intent(inout) :: self
     type(tessera_array), intent(in) :: dense
-    real(real64), intent(in) :: threshold
+    type(*), dimension(..), intent(in) :: threshold
     character(*), intent(in), optional :: name
     type(*), dimension(..), intent(in), optional :: row_starts
     integer, intent(in), optional :: balance

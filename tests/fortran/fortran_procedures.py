@@ -41,11 +41,19 @@ def declarations(body):
     return found
 
 
-def argument(name, attributes):
-    """A name, a star if it is changed, and its kind where that isn't the default one."""
+def kind_of(attributes):
+    """int32, real64, logical, text; nothing of other types."""
+    kind = re.match(r"(?:integer|real)\(((?:int|real)\d+)\)|(logical)|(character)", attributes)
+    return kind and (kind[1] or kind[2] or "text")
+
+
+def argument(name, attributes, kinds):
+    """A name, a star if it is changed, and its kind where that isn't the default one, or all of its
+    kinds."""
     is_changed = re.search(r"intent\((?:in)?out\)", attributes)
     kind = re.match(r"\w+\((\w+64)\)", attributes)
-    return name + ("*" if is_changed else "") + (f":{kind[1]}" if kind else "")
+    text = kinds.get(name) or (kind and kind[1])
+    return name + ("*" if is_changed else "") + (f":{text}" if text else "")
 
 
 def value_text(result, declared, body):
@@ -55,17 +63,33 @@ def value_text(result, declared, body):
     return f"→ {kind.replace('character(:)', 'text')}{', a list' if is_list else ''}"
 
 
-def signature(definition, is_bound):
+def kinds_of(definitions):
+    """The kinds of the arguments that have several in the specific procedures of a generic one."""
+    found = {}
+    for names, _, body in definitions:
+        declared = declarations(body)
+        for name in NAME.findall(names):
+            found.setdefault(name, []).append(kind_of(declared[name]))
+    return {name: "/".join(kinds) for name, kinds in found.items()
+            if len(set(kinds)) > 1 and all(kinds)}
+
+
+def signature(definition, is_bound, kinds=None):
     """The arguments of a procedure but for stat and errmsg, as a row has them."""
     names, result, body = definition
     declared = declarations(body)
-    names = [name for name in NAME.findall(names) if name not in ("stat", "errmsg")]
+    # agree() takes what others return.
+    is_report = "(inout)" not in declared.get("stat", "")
+    names = [name for name in NAME.findall(names)
+             if not (is_report and name in ("stat", "errmsg"))]
     own = names.pop(0) if is_bound else None
     optional = [name for name in names if "optional" in declared[name]]
-    needed = [argument(name, declared[name]) for name in names if name not in optional]
+    needed = [argument(name, declared[name], kinds or {}) for name in names
+              if name not in optional]
     text = ", ".join(needed)
     if optional:
-        given = ", ".join(argument(name, declared[name]) for name in optional)
+        given = ", ".join(argument(name, declared[name], kinds or {})
+                          for name in optional)
         text += f" [, {given}]" if needed else f"[{given}]"
     if own and "(inout)" in declared[own]:
         text = f"self*; {text}" if text else "self*"
@@ -96,7 +120,8 @@ def kinds(text):
 def procedure(inner, defined, said, is_bound):
     """Of one form or several; of several the first that has a comment says the kind."""
     kind = next((said[name] for name in inner if said.get(name)), "")
-    return Procedure(kind, sorted({signature(defined[name], is_bound) for name in inner}))
+    several = kinds_of([defined[name] for name in inner]) if is_bound else {}
+    return Procedure(kind, sorted({signature(defined[name], is_bound, several) for name in inner}))
 
 
 def of_type(body, defined, said):

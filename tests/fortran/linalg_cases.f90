@@ -320,9 +320,12 @@ contains
     call tessera_gemm(a, b, c, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "op(A) is 6 x 4")
     call check_has(message, "note: rows and columns are Fortran's, but the dimensions of arrays are")
-    call tessera_gemm(a, b, c, alpha=1, stat=code, errmsg=message)
+    call tessera_gemm(a, b, c, alpha=.true., stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "alpha is integer(int32), but the array has real(real64)")
+        "alpha is logical of 4 bytes, but the array has real(real64)")
+    call tessera_gemm(a, b, c, buffer_bytes=1e6, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "buffer_bytes is real(real32); it has to be an integer")
     call i%create(job, tessera_int32, [n, m], team=team)
     call tessera_solve(i, i, stat=code, errmsg=message)
     call check(code == tessera_invalid_argument, "integers")

@@ -10,6 +10,7 @@ program main
   use checks, only: failures_of_all, job
   use flag_cases, only: run_flag_cases
   use job_cases, only: run_job_cases
+  use kind_cases, only: run_kind_cases
   use language_cases, only: run_language_cases
   use linalg_cases, only: run_linalg_cases
   use mirrored_cases, only: run_mirrored_cases
@@ -35,6 +36,7 @@ program main
     call job%start()
   end if
   call run_job_cases()
+  call run_kind_cases()
   call run_array_cases()
   call run_transfer_cases()
   call run_flag_cases()

@@ -366,9 +366,9 @@ contains
     call make_matrix(a, 9, 7, "A")
     call b%create(job, tessera_int32, [9, 7], name="B", team=team)
     call make_matrix(c, 9, 6, "C")
-    call a%fill(1, stat=code, errmsg=message)
+    call a%fill(.true., stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "the number is integer(int32), but the array has real(real64)")
+        "the number is logical of 4 bytes, but the array has real(real64)")
     call a%fill([1.0_real64], stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "the number has rank 1")
     call a%copy(b, stat=code, errmsg=message)

@@ -281,8 +281,8 @@ contains
     call n%sync()
     call n%get_element(3, before)
     call check(before == -1, "a swap")
-    call n%fetch_add(2, 5, before, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "increment is integer(int32)")
+    call n%fetch_add(2, 0.5, before, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "increment is 0.5 of real(real32)")
     call a%fetch_add([1, 1], 1.0_real64, x, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "can't be changed in one step")
   end subroutine elements
@@ -367,9 +367,9 @@ contains
     call a%put([1, 1], [9, 7], x(9:1:-1, :), stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "the buffer runs backwards in its dimension 1")
     call take_what_is_not_there(a, none, nowhere)
-    call a%accumulate([1, 1], [9, 7], x, 2, stat=code, errmsg=message)
+    call a%accumulate([1, 1], [9, 7], x, 0.1, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "alpha is integer(int32), but the array has real(real64)")
+        "alpha is 0.1 of real(real32), but real(real64) is needed")
     call a%accumulate([1, 1], [9, 7], x, [2.0_real64], stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "alpha has rank 1; it has to be one number")
     call a%get([huge(1_int64), 1_int64], [huge(1_int64), 1_int64], x, stat=code, errmsg=message)

@@ -19,8 +19,8 @@ program histogram
   call job%start()
   call x%create(job, tessera_real64, samples, name="x")
   call y%duplicate(x, name="y")
-  call x%fill_random(1_int64, 0.0_real64, 1.0_real64)
-  call y%fill_random(2_int64, 0.0_real64, 1.0_real64)
+  call x%fill_random(1, 0d0, 1d0)
+  call y%fill_random(2, 0d0, 1d0)
   call x%add(0.5_real64, x, 0.5_real64, y)
 
   ! Count locally, then add each bin's count at its owner. Adding is atomic for each element.

@@ -19,7 +19,7 @@ program local_access
   call world%create(job)
   call field%create(job, tessera_real64, [90, 120], name="field", ghosts=[1, 1])
   call smoothed%duplicate(field, name="smoothed")
-  call field%fill_random(3_int64, 0.0_real64, 1.0_real64)
+  call field%fill_random(3, 0d0, 1d0)
 
   call halo%create(field, periodic=[.true., .true.])
   call halo%update()  ! now ghost cells have what the neighbours have

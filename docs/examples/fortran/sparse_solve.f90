@@ -23,7 +23,7 @@ program sparse_solve
   call p%duplicate(known, name="p")
   call ap%duplicate(known, name="Ap")
   call plan%create(a, p, ap)  ! who needs what from whom, once
-  call known%fill_random(1_int64, 0.0_real64, 1.0_real64)
+  call known%fill_random(1, 0d0, 1d0)
   call plan%multiply(a, known, b)  ! so that the solution is known
   call solve(steps)
   call x%add(1.0_real64, x, -1.0_real64, known)

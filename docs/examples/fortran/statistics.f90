@@ -16,7 +16,7 @@ program statistics
 
   call job%start()
   call x%create(job, tessera_real64, n, name="x")
-  call x%fill_random(42_int64, -1.0_real64, 1.0_real64)
+  call x%fill_random(42, -1d0, 1d0)
 
   ! Mean and variance, exactly summed: the same bits on 1 rank and on 1000.
   call x%sum(mean, reproducible=.true.)

@@ -39,7 +39,7 @@ contains
     real(real64) :: mine, by_mpi, by_tessera
     call job%start(communicator=communicator)
     call a%create(job, tessera_real64, [300, 300], name="A")
-    call a%fill_random(7_int64, 0.0_real64, 1.0_real64)
+    call a%fill_random(7, 0d0, 1d0)
 
     call block%begin(a)
     call block%pointer(own)
