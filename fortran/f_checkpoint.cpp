@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fortran/c_checkpoint.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "fortran/c_arrays.h"
@@ -106,6 +108,34 @@ int tessera_f_checkpoint_array_info(const Cell* cell, const char* name, int64_t*
     std::reverse(extents, extents + *ndims);
   }
   return code;
+}
+
+/// An attribute for an integer that holds numbers from -largest - 1 to `largest`; 1: for a logical.
+int tessera_f_checkpoint_integer(const Cell* cell, const char* name, int64_t largest,
+                                 int64_t* value) {
+  const char* const called = "tessera_checkpoint%get_attribute";
+  tessera_checkpoint* file = nullptr;
+  std::int64_t found = 0;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(file, open<tessera_checkpoint>(cell));
+    return {};
+  };
+  const int code =
+      run(called, prepare, [&] { return tessera_checkpoint_integer(file, name, &found); });
+  if (code != TESSERA_OK) {
+    return code;
+  }
+  return capi::call(called, [&]() -> Status {
+    const std::int64_t least = largest == 1 ? 0 : -largest - 1;
+    if (found < least || found > largest) {
+      return Status::error(rma::Code::out_of_range,
+                           fmt::format("attribute '{}' is {}; the variable holds {} to {}", name,
+                                       found, least, largest))
+          .hint("give an integer(int64)");
+    }
+    *value = found;
+    return {};
+  });
 }
 
 }  // extern "C"

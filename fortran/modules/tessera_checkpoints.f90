@@ -5,7 +5,7 @@
 !     type(tessera_checkpoint_writer) :: writer
 !     call writer%create(job, "run.h5")
 !     call writer%add(a)
-!     call writer%put_attribute("step", 12_int64)
+!     call writer%put_attribute("step", 12)
 !     call writer%commit()                         ! only now there is a new run.h5
 !
 !     type(tessera_checkpoint) :: file
@@ -19,7 +19,7 @@
 ! unreachable (the device fails), peer_lost.
 module tessera_checkpoints
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   use tessera_arrays
   use tessera_distributions
   use tessera_errors
@@ -39,10 +39,16 @@ module tessera_checkpoints
     procedure :: commit => writer_commit
     procedure :: free => writer_free
     procedure :: c_handle => writer_c_handle
-    generic :: put_attribute => writer_put_integer, writer_put_real, writer_put_text
-    procedure, private :: writer_put_integer
-    procedure, private :: writer_put_real
-    procedure, private :: writer_put_text
+    generic :: put_attribute => put_int8, put_int16, put_int32, put_int64, put_real32, &
+        put_real64, put_logical, put_text
+    procedure, private :: put_int8
+    procedure, private :: put_int16
+    procedure, private :: put_int32
+    procedure, private :: put_int64
+    procedure, private :: put_real32
+    procedure, private :: put_real64
+    procedure, private :: put_logical
+    procedure, private :: put_text
   end type tessera_checkpoint_writer
 
   !> A file that is read.
@@ -60,10 +66,16 @@ module tessera_checkpoints
     procedure :: attribute_count => checkpoint_attribute_count
     procedure :: attribute_name => checkpoint_attribute_name
     procedure :: info => checkpoint_info
-    generic :: get_attribute => checkpoint_get_integer, checkpoint_get_real, checkpoint_get_text
-    procedure, private :: checkpoint_get_integer
-    procedure, private :: checkpoint_get_real
-    procedure, private :: checkpoint_get_text
+    generic :: get_attribute => get_int8, get_int16, get_int32, get_int64, get_real32, &
+        get_real64, get_logical, get_text
+    procedure, private :: get_int8
+    procedure, private :: get_int16
+    procedure, private :: get_int32
+    procedure, private :: get_int64
+    procedure, private :: get_real32
+    procedure, private :: get_real64
+    procedure, private :: get_logical
+    procedure, private :: get_text
   end type tessera_checkpoint
 
   interface
@@ -185,11 +197,12 @@ module tessera_checkpoints
       integer(c_int64_t), intent(inout) :: length
       integer(c_int) :: code
     end function
-    function c_checkpoint_integer(file, name, value) &
-        bind(c, name="tessera_checkpoint_integer") result(code)
+    function f_checkpoint_integer(file, name, largest, value) &
+        bind(c, name="tessera_f_checkpoint_integer") result(code)
       import
       type(c_ptr), value :: file
       character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: largest
       integer(c_int64_t), intent(inout) :: value
       integer(c_int) :: code
     end function
@@ -244,36 +257,79 @@ contains
     call finish(code, stat, errmsg)
   end subroutine writer_add
 
-  !> Collective. Tells something about the whole, the same on all members.
-  subroutine writer_put_integer(self, name, value, stat, errmsg)
+  !> Collective. Notes something about the whole, the same on all members: an integer or a real of
+  !> any kind, a logical or a text. A logical is the integer 1 or 0 in the file.
+  subroutine put_int8(self, name, value, stat, errmsg)
+    class(tessera_checkpoint_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(int8), intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call put_integer(self%own, name, int(value, int64), stat, errmsg)
+  end subroutine put_int8
+
+  !> Collective. The same.
+  subroutine put_int16(self, name, value, stat, errmsg)
+    class(tessera_checkpoint_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(int16), intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call put_integer(self%own, name, int(value, int64), stat, errmsg)
+  end subroutine put_int16
+
+  !> Collective. The same.
+  subroutine put_int32(self, name, value, stat, errmsg)
+    class(tessera_checkpoint_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(int32), intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call put_integer(self%own, name, int(value, int64), stat, errmsg)
+  end subroutine put_int32
+
+  !> Collective. The same.
+  subroutine put_int64(self, name, value, stat, errmsg)
     class(tessera_checkpoint_writer), intent(in) :: self
     character(*), intent(in) :: name
     integer(int64), intent(in) :: value
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (open_cell(self%own, kind_writer, "put_attribute", handle, code)) &
-        code = c_writer_add_integer(handle, c_text(name), value)
-    call finish(code, stat, errmsg)
-  end subroutine writer_put_integer
+    call put_integer(self%own, name, int(value, int64), stat, errmsg)
+  end subroutine put_int64
 
   !> Collective. The same.
-  subroutine writer_put_real(self, name, value, stat, errmsg)
+  subroutine put_real32(self, name, value, stat, errmsg)
+    class(tessera_checkpoint_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    real(real32), intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call put_real(self%own, name, real(value, real64), stat, errmsg)
+  end subroutine put_real32
+
+  !> Collective. The same.
+  subroutine put_real64(self, name, value, stat, errmsg)
     class(tessera_checkpoint_writer), intent(in) :: self
     character(*), intent(in) :: name
     real(real64), intent(in) :: value
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (open_cell(self%own, kind_writer, "put_attribute", handle, code)) &
-        code = c_writer_add_real(handle, c_text(name), value)
-    call finish(code, stat, errmsg)
-  end subroutine writer_put_real
+    call put_real(self%own, name, value, stat, errmsg)
+  end subroutine put_real64
 
   !> Collective. The same.
-  subroutine writer_put_text(self, name, value, stat, errmsg)
+  subroutine put_logical(self, name, value, stat, errmsg)
+    class(tessera_checkpoint_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    logical, intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call put_integer(self%own, name, merge(1_int64, 0_int64, value), stat, errmsg)
+  end subroutine put_logical
+
+  !> Collective. The same.
+  subroutine put_text(self, name, value, stat, errmsg)
     class(tessera_checkpoint_writer), intent(in) :: self
     character(*), intent(in) :: name, value
     integer, intent(out), optional :: stat
@@ -283,7 +339,33 @@ contains
     if (open_cell(self%own, kind_writer, "put_attribute", handle, code)) &
         code = c_writer_add_text(handle, c_text(name), c_text(value))
     call finish(code, stat, errmsg)
-  end subroutine writer_put_text
+  end subroutine put_text
+
+  subroutine put_integer(own, name, value, stat, errmsg)
+    type(owned_cell), intent(in) :: own
+    character(*), intent(in) :: name
+    integer(int64), intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(own, kind_writer, "put_attribute", handle, code)) &
+        code = c_writer_add_integer(handle, c_text(name), value)
+    call finish(code, stat, errmsg)
+  end subroutine put_integer
+
+  subroutine put_real(own, name, value, stat, errmsg)
+    type(owned_cell), intent(in) :: own
+    character(*), intent(in) :: name
+    real(real64), intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(own, kind_writer, "put_attribute", handle, code)) &
+        code = c_writer_add_real(handle, c_text(name), value)
+    call finish(code, stat, errmsg)
+  end subroutine put_real
 
   !> Collective. Completes the file and gives it its name; nothing can be added after that.
   subroutine writer_commit(self, stat, errmsg)
@@ -455,22 +537,70 @@ contains
     call finish(code, stat, errmsg)
   end subroutine checkpoint_info
 
-  !> Local. Errors: invalid_argument when there is none of that name, or it is of another kind.
-  subroutine checkpoint_get_integer(self, name, value, stat, errmsg)
+  !> Local. `value` is of any kind that holds what the file has; a real32 gets the nearest number.
+  !> Errors: invalid_argument if there is none of that name, or it is of another kind; out_of_range
+  !> if it doesn't fit, and `value` is 0 then.
+  subroutine get_int8(self, name, value, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(int8), intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64) :: number
+    call get_integer(self%own, name, int(huge(value), int64), number, stat, errmsg)
+    value = int(number, int8)
+  end subroutine get_int8
+
+  !> Local. The same.
+  subroutine get_int16(self, name, value, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(int16), intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64) :: number
+    call get_integer(self%own, name, int(huge(value), int64), number, stat, errmsg)
+    value = int(number, int16)
+  end subroutine get_int16
+
+  !> Local. The same.
+  subroutine get_int32(self, name, value, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(int32), intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64) :: number
+    call get_integer(self%own, name, int(huge(value), int64), number, stat, errmsg)
+    value = int(number, int32)
+  end subroutine get_int32
+
+  !> Local. The same.
+  subroutine get_int64(self, name, value, stat, errmsg)
     class(tessera_checkpoint), intent(in) :: self
     character(*), intent(in) :: name
     integer(int64), intent(out) :: value
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: handle
-    integer(c_int) :: code
-    if (open_cell(self%own, kind_checkpoint, "get_attribute", handle, code)) &
-        code = c_checkpoint_integer(handle, c_text(name), value)
-    call finish(code, stat, errmsg)
-  end subroutine checkpoint_get_integer
+    integer(int64) :: number
+    call get_integer(self%own, name, int(huge(value), int64), number, stat, errmsg)
+    value = int(number, int64)
+  end subroutine get_int64
 
   !> Local. The same.
-  subroutine checkpoint_get_real(self, name, value, stat, errmsg)
+  subroutine get_real32(self, name, value, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: name
+    real(real32), intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    real(real64) :: number
+    call self%get_attribute(name, number, stat, errmsg)
+    value = real(number, real32)
+  end subroutine get_real32
+
+  !> Local. The same.
+  subroutine get_real64(self, name, value, stat, errmsg)
     class(tessera_checkpoint), intent(in) :: self
     character(*), intent(in) :: name
     real(real64), intent(out) :: value
@@ -478,13 +608,37 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
     integer(c_int) :: code
+    value = 0
     if (open_cell(self%own, kind_checkpoint, "get_attribute", handle, code)) &
         code = c_checkpoint_real(handle, c_text(name), value)
     call finish(code, stat, errmsg)
-  end subroutine checkpoint_get_real
+  end subroutine get_real64
+
+  !> Local. The same, of the integer 1 or 0.
+  subroutine get_logical(self, name, value, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: name
+    logical, intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64) :: number
+    call get_integer(self%own, name, 1_int64, number, stat, errmsg)
+    value = number /= 0
+  end subroutine get_logical
+
+  subroutine get_integer(own, name, largest, number, stat, errmsg)
+    type(owned_cell), intent(in) :: own
+    character(*), intent(in) :: name
+    integer(int64), intent(in) :: largest
+    integer(int64), intent(out) :: number
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    number = 0
+    call finish(f_checkpoint_integer(own%at, c_text(name), largest, number), stat, errmsg)
+  end subroutine get_integer
 
   !> Local. The same.
-  subroutine checkpoint_get_text(self, name, value, stat, errmsg)
+  subroutine get_text(self, name, value, stat, errmsg)
     class(tessera_checkpoint), intent(in) :: self
     character(*), intent(in) :: name
     character(:), allocatable, intent(out) :: value
@@ -500,6 +654,6 @@ contains
             kind=c_int64_t), length)
     value = text_of(characters)
     call finish(code, stat, errmsg)
-  end subroutine checkpoint_get_text
+  end subroutine get_text
 
 end module tessera_checkpoints

@@ -18,6 +18,7 @@ contains
     call run_case("kinds.numbers", numbers, .true.)
     call run_case("kinds.digits", digits, .true.)
     call run_case("kinds.elements", elements, .true.)
+    call run_case("kinds.attributes", attributes, .true.)
   end subroutine run_kind_cases
 
   !> A default integer does what an int64 does, and what is none is refused.
@@ -180,5 +181,54 @@ contains
     end if
     call n%sync()
   end subroutine elements
+
+  subroutine attributes()
+    type(tessera_checkpoint_writer) :: writer
+    type(tessera_checkpoint) :: file
+    character(40) :: path
+    integer :: unit, step
+    integer(int8) :: small
+    integer(int64) :: large
+    real(real32) :: single
+    real(real64) :: time
+    logical :: is_done
+    write (path, "(a, i0, a, i0, a)") "kinds.", job%size(), ".", team%world_rank(0), ".h5"
+    call writer%create(job, trim(path), team, stat=code, errmsg=message)
+    if (code == tessera_unsupported) return
+    call writer%put_attribute("step", 12)
+    call writer%put_attribute("byte", 100_int8)
+    call writer%put_attribute("short", 1000_int16)
+    call writer%put_attribute("large", 5000000000_int64)
+    call writer%put_attribute("single", 0.1)
+    call writer%put_attribute("time", 0.1d0)
+    call writer%put_attribute("done", .true.)
+    call writer%commit()
+    call writer%free()
+    call file%open(job, trim(path), team)
+    call file%get_attribute("step", step)
+    call file%get_attribute("byte", small)
+    call file%get_attribute("large", large)
+    call check(step == 12 .and. small == 100 .and. large == 5000000000_int64, "integers")
+    call file%get_attribute("short", small, stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, "attribute 'short' is 1000; the variable holds -128 to &
+        &127")
+    call file%get_attribute("large", step, stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, "attribute 'large' is 5000000000")
+    call file%get_attribute("single", single)
+    call file%get_attribute("time", time)
+    call check(single == 0.1 .and. time == 0.1d0, "reals")
+    call file%get_attribute("time", single)
+    call check(single == 0.1, "the nearest real32")
+    call file%get_attribute("done", is_done)
+    call check(is_done, "a logical")
+    call file%get_attribute("step", is_done, stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, "attribute 'step' is 12; the variable holds 0 to 1")
+    call file%free()
+    call team%barrier()
+    if (member == 0) then
+      open (newunit=unit, file=trim(path))
+      close (unit, status="delete")
+    end if
+  end subroutine attributes
 
 end module kind_cases
