@@ -6,6 +6,9 @@
  *     tessera_matrix_gemm(tessera_matrix_whole(a), tessera_matrix_whole(b), NULL,
  *                         tessera_matrix_whole(c));                               C = A B
  *     tessera_matrix_solve(tessera_matrix_whole(a), tessera_matrix_box(b, lo, hi), NULL);
+ *                                                                 A X = B, and X takes B's place
+ *
+ * Arguments: what is read, in place too, then the options, and the results last.
  *
  * A tessera_matrix is an array of two dimensions, a box of one, or a plane of an array of more. The
  * elements are TESSERA_F32, _F64, _C64 or _C128, the same in all operands; these may be distributed
@@ -152,22 +155,23 @@ int tessera_matrix_lu(tessera_matrix a, const tessera_solver_options* options, i
  * min(rows, columns) numbers of A's type, their factors. */
 int tessera_matrix_qr(tessera_matrix a, const tessera_solver_options* options, void* tau);
 
-/* --- linear systems: the columns of B become those of X --------------------------------------- */
+/* --- linear systems: the columns of B become those of X, in place ------------------------------
+ */
 
 /* Collective. op(A) X = alpha B, or X op(A) = alpha B, of a triangular A. Options: all. */
-int tessera_matrix_solve_triangular(tessera_matrix a, const tessera_solver_options* options,
-                                    tessera_matrix b);
+int tessera_matrix_solve_triangular(tessera_matrix a, tessera_matrix b,
+                                    const tessera_solver_options* options);
 /* Collective. op(A) X = B with what tessera_matrix_lu left in A, and its `count` pivots. */
 int tessera_matrix_solve_lu(tessera_matrix a, int64_t count, const int64_t pivots[],
-                            const tessera_solver_options* options, tessera_matrix b);
+                            tessera_matrix b, const tessera_solver_options* options);
 /* Collective. A X = B with what tessera_matrix_cholesky left in the same triangle. */
-int tessera_matrix_solve_cholesky(tessera_matrix a, const tessera_solver_options* options,
-                                  tessera_matrix b);
+int tessera_matrix_solve_cholesky(tessera_matrix a, tessera_matrix b,
+                                  const tessera_solver_options* options);
 /* Collective. A X = B of a square A, which stays as it is; and of one that is Hermitian positive
  * definite, whose triangle is read. Errors: also invalid_argument if it is singular, or is not. */
-int tessera_matrix_solve(tessera_matrix a, const tessera_solver_options* options, tessera_matrix b);
-int tessera_matrix_solve_positive_definite(tessera_matrix a, const tessera_solver_options* options,
-                                           tessera_matrix b);
+int tessera_matrix_solve(tessera_matrix a, tessera_matrix b, const tessera_solver_options* options);
+int tessera_matrix_solve_positive_definite(tessera_matrix a, tessera_matrix b,
+                                           const tessera_solver_options* options);
 /* Collective. A becomes its inverse, all of it, of a Hermitian positive definite A. */
 int tessera_matrix_invert_positive_definite(tessera_matrix a,
                                             const tessera_solver_options* options);

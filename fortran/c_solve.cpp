@@ -79,8 +79,8 @@ int tessera_matrix_qr(tessera_matrix a, const tessera_solver_options* options, v
                   });
 }
 
-int tessera_matrix_solve_triangular(tessera_matrix a, const tessera_solver_options* options,
-                                    tessera_matrix b) {
+int tessera_matrix_solve_triangular(tessera_matrix a, tessera_matrix b,
+                                    const tessera_solver_options* options) {
   return solve_on(__func__, std::array{b, a}, options, {},
                   []<class T>(Tag<T>, const auto& of, const auto& chosen) {
                     return linalg::solve_triangular(of.template patch<T>(1),
@@ -90,7 +90,7 @@ int tessera_matrix_solve_triangular(tessera_matrix a, const tessera_solver_optio
 }
 
 int tessera_matrix_solve_lu(tessera_matrix a, int64_t count, const int64_t pivots[],
-                            const tessera_solver_options* options, tessera_matrix b) {
+                            tessera_matrix b, const tessera_solver_options* options) {
   const void* const list = count == 0 ? &count : static_cast<const void*>(pivots);  // null if none
   return solve_on(__func__, std::array{b, a}, options, {list},
                   [&]<class T>(Tag<T>, const auto& of, const auto& chosen) {
@@ -100,8 +100,8 @@ int tessera_matrix_solve_lu(tessera_matrix a, int64_t count, const int64_t pivot
                   });
 }
 
-int tessera_matrix_solve_cholesky(tessera_matrix a, const tessera_solver_options* options,
-                                  tessera_matrix b) {
+int tessera_matrix_solve_cholesky(tessera_matrix a, tessera_matrix b,
+                                  const tessera_solver_options* options) {
   return solve_on(__func__, std::array{b, a}, options, {},
                   []<class T>(Tag<T>, const auto& of, const auto& chosen) {
                     return linalg::solve_cholesky(of.template patch<T>(1), of.template patch<T>(0),
@@ -109,8 +109,8 @@ int tessera_matrix_solve_cholesky(tessera_matrix a, const tessera_solver_options
                   });
 }
 
-int tessera_matrix_solve(tessera_matrix a, const tessera_solver_options* options,
-                         tessera_matrix b) {
+int tessera_matrix_solve(tessera_matrix a, tessera_matrix b,
+                         const tessera_solver_options* options) {
   return solve_on(__func__, std::array{b, a}, options, {},
                   []<class T>(Tag<T>, const auto& of, const auto& chosen) {
                     return linalg::solve(of.template patch<T>(1), of.template patch<T>(0),
@@ -118,8 +118,8 @@ int tessera_matrix_solve(tessera_matrix a, const tessera_solver_options* options
                   });
 }
 
-int tessera_matrix_solve_positive_definite(tessera_matrix a, const tessera_solver_options* options,
-                                           tessera_matrix b) {
+int tessera_matrix_solve_positive_definite(tessera_matrix a, tessera_matrix b,
+                                           const tessera_solver_options* options) {
   return solve_on(__func__, std::array{b, a}, options, {},
                   []<class T>(Tag<T>, const auto& of, const auto& chosen) {
                     return linalg::solve_positive_definite(

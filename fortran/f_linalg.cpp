@@ -71,13 +71,13 @@ int solve(Solving what, const Operands<3>& given, const tessera_solver_options& 
     case Solving::cholesky:
       return tessera_matrix_cholesky(given.matrix(0), &options);
     case Solving::solve:
-      return tessera_matrix_solve(given.matrix(0), &options, given.matrix(1));
+      return tessera_matrix_solve(given.matrix(0), given.matrix(1), &options);
     case Solving::solve_positive_definite:
-      return tessera_matrix_solve_positive_definite(given.matrix(0), &options, given.matrix(1));
+      return tessera_matrix_solve_positive_definite(given.matrix(0), given.matrix(1), &options);
     case Solving::solve_cholesky:
-      return tessera_matrix_solve_cholesky(given.matrix(0), &options, given.matrix(1));
+      return tessera_matrix_solve_cholesky(given.matrix(0), given.matrix(1), &options);
     case Solving::solve_triangular:
-      return tessera_matrix_solve_triangular(given.matrix(0), &options, given.matrix(1));
+      return tessera_matrix_solve_triangular(given.matrix(0), given.matrix(1), &options);
     case Solving::invert_positive_definite:
       return tessera_matrix_invert_positive_definite(given.matrix(0), &options);
     case Solving::least_squares:
@@ -313,8 +313,8 @@ int tessera_f_solve_lu(const Operand* a, const Descriptor* pivots, const Operand
       "tessera_solve_lu", {},
       [&] {
         const auto options = options_of(*choice, nullptr);
-        return tessera_matrix_solve_lu(given.matrix(0), std::ssize(rows), rows.data(), &options,
-                                       given.matrix(1));
+        return tessera_matrix_solve_lu(given.matrix(0), std::ssize(rows), rows.data(),
+                                       given.matrix(1), &options);
       },
       look);
 }

@@ -47,8 +47,8 @@ static void by_cholesky(tessera_type type) {
     const Dense back = product(&factor, is_lower ? TESSERA_PLAIN : TESSERA_CONJUGATE_TRANSPOSED,
                                &factor, is_lower ? TESSERA_CONJUGATE_TRANSPOSED : TESSERA_PLAIN);
     CHECK(difference(&back, &a) <= tolerance(type));
-    CHECK_OK(tessera_matrix_solve_cholesky(tessera_matrix_whole(of_a), &options,
-                                           tessera_matrix_whole(of_b)));
+    CHECK_OK(tessera_matrix_solve_cholesky(tessera_matrix_whole(of_a), tessera_matrix_whole(of_b),
+                                           &options));
     check_solved(&a, TESSERA_PLAIN, of_b, &b, type);
     release(of_b);
     release(of_a);
@@ -78,8 +78,8 @@ static void by_lu(tessera_type type) {
     tessera_solver_options options;
     tessera_solver_options_init(&options);
     options.op = op;
-    CHECK_OK(tessera_matrix_solve_lu(tessera_matrix_whole(of_a), size, pivots, &options,
-                                     tessera_matrix_whole(of_b)));
+    CHECK_OK(tessera_matrix_solve_lu(tessera_matrix_whole(of_a), size, pivots,
+                                     tessera_matrix_whole(of_b), &options));
     check_solved(&a, op, of_b, &b, type);
     release(of_b);
   }
@@ -136,8 +136,8 @@ static void of_triangles(tessera_type type) {
     }
   }
   tessera_array* const of_small = spread(&small_part, type, "T");
-  CHECK_OK(tessera_matrix_solve_triangular(tessera_matrix_whole(of_small), &options,
-                                           tessera_matrix_whole(of_b)));
+  CHECK_OK(tessera_matrix_solve_triangular(tessera_matrix_whole(of_small),
+                                           tessera_matrix_whole(of_b), &options));
   const Dense x = collect(of_b);
   const Dense back = product(&x, TESSERA_PLAIN, &small_part, TESSERA_TRANSPOSED);
   Dense twice = b;
@@ -158,14 +158,14 @@ static void systems(tessera_type type) {
   tessera_array* const of_a = spread(&a, type, "A");
   tessera_array* const of_definite = spread(&definite, type, "D");
   tessera_array* of_b = spread(&b, type, "B");
-  CHECK_OK(tessera_matrix_solve(tessera_matrix_whole(of_a), NULL, tessera_matrix_whole(of_b)));
+  CHECK_OK(tessera_matrix_solve(tessera_matrix_whole(of_a), tessera_matrix_whole(of_b), NULL));
   check_solved(&a, TESSERA_PLAIN, of_b, &b, type);
   const Dense kept = collect(of_a);
   CHECK_REAL(difference(&kept, &a), 0);
   release(of_b);
   of_b = spread(&b, type, "B");
-  CHECK_OK(tessera_matrix_solve_positive_definite(tessera_matrix_whole(of_definite), NULL,
-                                                  tessera_matrix_whole(of_b)));
+  CHECK_OK(tessera_matrix_solve_positive_definite(tessera_matrix_whole(of_definite),
+                                                  tessera_matrix_whole(of_b), NULL));
   check_solved(&definite, TESSERA_PLAIN, of_b, &b, type);
   CHECK_OK(tessera_matrix_invert_positive_definite(tessera_matrix_whole(of_definite), NULL));
   const Dense inverse = collect(of_definite);
@@ -297,7 +297,7 @@ static void bad_systems(void) {
   CHECK_ERROR(tessera_matrix_cholesky(of_slim, NULL), TESSERA_INVALID_ARGUMENT, "not square");
   CHECK_ERROR(tessera_matrix_lu(of_zeros, NULL, pivots), TESSERA_INVALID_ARGUMENT, "singular");
   CHECK_ERROR(tessera_matrix_lu(of_zeros, NULL, NULL), TESSERA_INVALID_ARGUMENT, "null");
-  CHECK_ERROR(tessera_matrix_solve(of_zeros, NULL, of_slim), TESSERA_INVALID_ARGUMENT, "singular");
+  CHECK_ERROR(tessera_matrix_solve(of_zeros, of_slim, NULL), TESSERA_INVALID_ARGUMENT, "singular");
   CHECK_ERROR(tessera_matrix_eigenvalues(of_slim, NULL, values), TESSERA_INVALID_ARGUMENT,
               "not square");
   options.triangle = 2;

@@ -56,11 +56,14 @@ int main(void) {
   }
   check(tessera_array_copy(tessera_part_whole(v), tessera_part_whole(vl)));
   check(tessera_array_scale_columns(tessera_part_whole(vl), tessera_part_whole(l)));
+  // [gemm]
   tessera_product_options_init(&options);
   options.alpha = &minus;
   options.beta = (const double[]){1};
+  /* VL = -A V + VL */
   check(tessera_matrix_gemm(tessera_matrix_whole(a), tessera_matrix_whole(v), &options,
                             tessera_matrix_whole(vl)));
+  // [/gemm]
   check(tessera_array_norm_max(tessera_part_whole(vl), &residual));
   if (rank == 0) {
     printf("eigenvalues from %.6f to %.6f: error %.1e, |A V - V L| %.1e\n", values[0],
