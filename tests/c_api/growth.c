@@ -367,7 +367,7 @@ static int has_checkpoints(void) {
 }
 
 int main(int argc, char** argv) {
-  const int64_t count = argc > 1 ? strtoll(argv[1], NULL, 10) : 1000;
+  const int64_t count = argc > 1 ? strtoll(argv[1], NULL, 10) : 300;
   if (tessera_job_start(&job) != 0 || tessera_team_world(job, &world) != 0) {
     fprintf(stderr, "test_c_api_growth: %s\n", tessera_last_error());
     return 1;

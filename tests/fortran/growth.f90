@@ -30,7 +30,7 @@ program growth
   integer, save :: count, failures = 0
   character(100) :: argument
 
-  count = 1000
+  count = 300
   if (command_argument_count() > 0) then
     call get_command_argument(1, argument)
     read (argument, *) count

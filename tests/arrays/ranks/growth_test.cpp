@@ -29,7 +29,7 @@ using rma::test::on_team;
 
 std::int64_t times() {
   const char* const given = std::getenv("GROWTH_COUNT");
-  return given == nullptr ? 1000 : std::strtoll(given, nullptr, 10);
+  return given == nullptr ? 300 : std::strtoll(given, nullptr, 10);
 }
 
 template <class Once>
