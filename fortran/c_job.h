@@ -134,6 +134,12 @@ int tessera_team_allreduce(const tessera_team* team, void* elements, int64_t cou
                            tessera_type type, tessera_reduction reduction);
 int tessera_team_reduce(const tessera_team* team, void* elements, int64_t count, tessera_type type,
                         tessera_reduction reduction, int64_t root);
+/* Collective. Makes one code of the members': TESSERA_OK if all give it, else on all of them the
+ * code of the lowest member that gives another one, with its rank and its text as the last error.
+ * `text` says what went wrong here; null: this thread's last error. So after an error of one member
+ * all leave out the same collectives. Errors of its own: those of all collectives, and
+ * invalid_argument for a number that is no code. */
+int tessera_team_agree(const tessera_team* team, int code, const char* text);
 
 /* --- locks ------------------------------------------------------------------------------------ */
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -85,6 +87,18 @@ Status check_reduction(const void* elements, std::int64_t count, tessera_type ty
   }
   TESSERA_RETURN_IF_ERROR(element_type(type).status());
   return check_choice(reduction, rma::reduction_count, "reduction");
+}
+
+/// What a member gives to agree(); invalid_argument for a number that is no code.
+Status given_status(int code, const char* text) {
+  if (code == TESSERA_OK) {
+    return Status();
+  }
+  if (code < 0 || code > TESSERA_INTERNAL) {
+    return Status::error(Code::invalid_argument, fmt::format("{} is no code", code))
+        .hint("give what a function of this interface returned");
+  }
+  return Status::error(static_cast<Code>(code), text == nullptr ? tessera_last_error() : text);
 }
 
 }  // namespace
@@ -190,6 +204,11 @@ int tessera_team_reduce(const tessera_team* team, void* elements, int64_t count,
     return members.reduce(elements, count, static_cast<rma::ElementType>(type),
                           static_cast<rma::Reduction>(reduction), *at);
   });
+}
+
+int tessera_team_agree(const tessera_team* team, int code, const char* text) {
+  return call_on(__func__, team,
+                 [&](Team& members) -> Status { return members.agree(given_status(code, text)); });
 }
 
 }  // extern "C"

@@ -41,15 +41,43 @@ Result<std::int64_t> numbers_of(const Descriptor* given, std::string_view what) 
   return type;
 }
 
+/// The team in a variable of the kind `team`, or all ranks of the job in one of the kind `job`,
+/// which the module counts from 0.
+class AnyTeam {
+ public:
+  AnyTeam() = default;
+  AnyTeam(const AnyTeam&) = delete;
+  AnyTeam& operator=(const AnyTeam&) = delete;
+  ~AnyTeam() { tessera_team_free(&world_); }
+
+  Status open_in(int kind, const Cell* cell) {
+    if (mark_at(kind) == Mark::team) {
+      TESSERA_ASSIGN_OR_RETURN(team_, open<tessera_team>(cell));
+      return {};
+    }
+    TESSERA_ASSIGN_OR_RETURN(tessera_job* const job, open<tessera_job>(cell));
+    world_ = capi::make_handle<tessera_team>(job, job->contents->world());
+    team_ = world_;
+    return {};
+  }
+  [[nodiscard]] const tessera_team* get() const { return team_; }
+
+ private:
+  const tessera_team* team_ = nullptr;
+  tessera_team* world_ = nullptr;
+};
+
 /// Lets `act` work on the elements of `data` side by side, and writes them back. Collective where
 /// something is wrong.
 template <class Act>
-int on_dense(const char* name, const Cell* cell, Descriptor* data, bool is_of_numbers,
-             const Act& act) {
-  tessera_team* team = nullptr;
+int on_dense(const char* procedure, int kind, const Cell* cell, Descriptor* data,
+             bool is_of_numbers, const Act& act) {
+  const ProcedureName name(mark_at(kind), procedure);
+  AnyTeam any;
   int code = TESSERA_OK;
-  const int checked = capi::call(name, [&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(team, open<tessera_team>(cell));
+  const int checked = capi::call(name.text(), [&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(any.open_in(kind, cell));
+    const tessera_team* const team = any.get();
     Status mine =
         is_of_numbers ? numbers_of(data, "the buffer").status() : check_counted(data, "the buffer");
     TESSERA_RETURN_IF_ERROR(capi::tell(capi::contents_of(team), std::move(mine)));
@@ -173,36 +201,36 @@ int tessera_f_team_split(Cell** place, const Cell* parent_cell, int64_t color, i
       [&](tessera_team** team) { return tessera_team_split(parent, color, key, team); });
 }
 
-int tessera_f_team_broadcast(const Cell* cell, Descriptor* data, int64_t root) {
-  return on_dense("tessera_team%broadcast", cell, data, false,
+int tessera_f_team_broadcast(int kind, const Cell* cell, Descriptor* data, int64_t root) {
+  return on_dense("broadcast", kind, cell, data, false,
                   [&](const tessera_team* team, Dense& dense) {
                     return tessera_team_broadcast(team, dense.data(), dense.bytes(), root);
                   });
 }
 
-int tessera_f_team_allgather(const Cell* cell, const Descriptor* mine, Descriptor* all) {
-  return on_dense("tessera_team%allgather", cell, all, false,
-                  [&](const tessera_team* team, Dense& dense) {
-                    const int code = capi::call("tessera_team%allgather", [&]() -> Status {
-                      Status wrong = check_counted(mine, "mine");
-                      if (wrong.ok()) {
-                        wrong = check_gathered(capi::contents_of(team), *mine, *all);
-                      }
-                      return capi::tell(capi::contents_of(team), std::move(wrong));
-                    });
-                    if (code != TESSERA_OK) {
-                      return code;
-                    }
-                    Dense own(*mine);
-                    return tessera_team_allgather(team, own.data(), own.bytes(), dense.data());
-                  });
+int tessera_f_team_allgather(int kind, const Cell* cell, const Descriptor* mine, Descriptor* all) {
+  const ProcedureName name(mark_at(kind), "allgather");
+  return on_dense("allgather", kind, cell, all, false, [&](const tessera_team* team, Dense& dense) {
+    const int code = capi::call(name.text(), [&]() -> Status {
+      Status wrong = check_counted(mine, "mine");
+      if (wrong.ok()) {
+        wrong = check_gathered(capi::contents_of(team), *mine, *all);
+      }
+      return capi::tell(capi::contents_of(team), std::move(wrong));
+    });
+    if (code != TESSERA_OK) {
+      return code;
+    }
+    Dense own(*mine);
+    return tessera_team_allgather(team, own.data(), own.bytes(), dense.data());
+  });
 }
 
 /// At all members where `root` is null.
-int tessera_f_team_reduce(const Cell* cell, Descriptor* elements, int reduction,
+int tessera_f_team_reduce(int kind, const Cell* cell, Descriptor* elements, int reduction,
                           const int64_t* root) {
-  const char* const name = root == nullptr ? "tessera_team%allreduce" : "tessera_team%reduce";
-  return on_dense(name, cell, elements, true, [&](const tessera_team* team, Dense& dense) {
+  const char* const name = root == nullptr ? "allreduce" : "reduce";
+  return on_dense(name, kind, cell, elements, true, [&](const tessera_team* team, Dense& dense) {
     const std::int64_t type = element_of(*elements);
     return root == nullptr
                ? tessera_team_allreduce(team, dense.data(), dense.count(), type, reduction)
@@ -210,15 +238,27 @@ int tessera_f_team_reduce(const Cell* cell, Descriptor* elements, int reduction,
   });
 }
 
-int tessera_f_locks_create(Cell** place, const Cell* team_cell, int64_t count) {
-  tessera_team* team = nullptr;
+/// `text`, of which `length` characters are given, is this member's error; null: its last one.
+int tessera_f_team_agree(int kind, const Cell* cell, int status, const char* text, int64_t length) {
+  const ProcedureName name(mark_at(kind), "agree");
+  AnyTeam any;
+  std::string given;
   const auto prepare = [&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(team, open<tessera_team>(team_cell));
-    return {};
+    if (text != nullptr) {
+      given.assign(text, static_cast<std::size_t>(length));
+    }
+    return any.open_in(kind, cell);
   };
+  return run(name.text(), prepare, [&] {
+    return tessera_team_agree(any.get(), status, text == nullptr ? nullptr : given.c_str());
+  });
+}
+
+int tessera_f_locks_create(Cell** place, int kind, const Cell* members, int64_t count) {
+  AnyTeam any;
   return make<tessera_locks, tessera_locks_free>(
-      "tessera_locks%create", place, team_cell, prepare,
-      [&](tessera_locks** locks) { return tessera_locks_create(team, count, locks); });
+      "tessera_locks%create", place, members, [&] { return any.open_in(kind, members); },
+      [&](tessera_locks** locks) { return tessera_locks_create(any.get(), count, locks); });
 }
 
 /// The handle of locks, of which the member `owner` has one that Fortran counts as `index`.
@@ -239,15 +279,11 @@ int tessera_f_open_lock(const char* name, const Cell* cell, int64_t owner, int64
   });
 }
 
-int tessera_f_counter_create(Cell** place, const Cell* team_cell, int64_t owner) {
-  tessera_team* team = nullptr;
-  const auto prepare = [&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(team, open<tessera_team>(team_cell));
-    return {};
-  };
+int tessera_f_counter_create(Cell** place, int kind, const Cell* members, int64_t owner) {
+  AnyTeam any;
   return make<tessera_counter, tessera_counter_free>(
-      "tessera_counter%create", place, team_cell, prepare,
-      [&](tessera_counter** counter) { return tessera_counter_create(team, owner, counter); });
+      "tessera_counter%create", place, members, [&] { return any.open_in(kind, members); },
+      [&](tessera_counter** counter) { return tessera_counter_create(any.get(), owner, counter); });
 }
 
 /// One where `count` is null.

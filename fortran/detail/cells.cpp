@@ -22,28 +22,29 @@ Cell* address_of(const CellSlot& cell) noexcept {
   return static_cast<Cell*>(CellAddress::pointer_to(&cell, cell.use));
 }
 
-/// What a type of the module is called, and the procedure that frees its variables.
+/// What a type of the module is called, and the procedures that free and make what it has.
 struct TypeName {
   const char* type;
   const char* free = "free";
+  const char* make = "create";
 };
 
 /// In the order of the kinds.
-constexpr std::array<TypeName, 16> type_names = {{{"tessera_job", "stop"},
+constexpr std::array<TypeName, 16> type_names = {{{"tessera_job", "stop", "start"},
                                                   {"tessera_team"},
                                                   {"tessera_locks"},
                                                   {"tessera_counter"},
                                                   {"tessera_distribution"},
                                                   {"tessera_array"},
-                                                  {"tessera_block", "end"},
+                                                  {"tessera_block", "end", "begin"},
                                                   {"tessera_halo"},
                                                   {"tessera_transfers"},
                                                   {"tessera_sparse"},
                                                   {"tessera_sparse_builder"},
-                                                  {"tessera_sparse_rows", "end"},
+                                                  {"tessera_sparse_rows", "end", "begin"},
                                                   {"tessera_spmv"},
                                                   {"tessera_checkpoint_writer"},
-                                                  {"tessera_checkpoint"},
+                                                  {"tessera_checkpoint", "free", "open"},
                                                   {"tessera_mirrored"}}};
 
 static_assert(capi::mark_count == type_names.size());
@@ -67,9 +68,13 @@ Status explain_closed(const Cell* address, Mark kind) {
   const CellSlot* const cell = cell_at(address);
   const char* const name = capi::name_of(kind);
   if (cell == nullptr || cell == &empty_variable) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("the {} of this call was not made", name))
-        .hint("a variable is empty until one of its create, start or begin procedures was called");
+    return kind == Mark::job
+               ? Status::error(Code::invalid_argument, "the job has not been started")
+                     .hint("call job%start() first")
+               : Status::error(Code::invalid_argument,
+                               fmt::format("the {} of this call has not been made", name))
+                     .hint(fmt::format("call {} first, or another procedure of {} that makes one",
+                                       type_name(kind).make, type_name(kind).type));
   }
   if (cell->job != nullptr && cell->job->handle == nullptr) {
     return Status::error(Code::closed, kind == Mark::job
@@ -194,9 +199,7 @@ extern "C" {
 /// The handle of the C interface in a cell, for the procedure that is `called` so.
 int tessera_f_open(const Cell* cell, int kind, const char* called, int64_t length, void** handle) {
   if (!is_open(cell)) {
-    // Fortran counts the kinds from 0.
-    const auto first = static_cast<std::uint64_t>(Mark::job);
-    const auto mark = static_cast<Mark>(first + static_cast<std::uint64_t>(kind));
+    const Mark mark = mark_at(kind);
     const ProcedureName name(mark, {called, static_cast<std::size_t>(length)});
     return capi::call(name.text(), [&] { return explain_closed(cell, mark); });
   }

@@ -74,6 +74,12 @@ inline bool is_open(const Cell* address) noexcept {
 }
 rma::Status explain_closed(const Cell* cell, Mark kind);
 
+/// The module counts kinds from 0.
+inline Mark mark_at(int kind) noexcept {
+  return static_cast<Mark>(static_cast<std::uint64_t>(Mark::job) +
+                           static_cast<std::uint64_t>(kind));
+}
+
 /// "tessera_array%sync", as errors name a procedure of a kind of variables.
 class ProcedureName {
  public:

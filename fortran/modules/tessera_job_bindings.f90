@@ -225,32 +225,46 @@ module tessera_job_bindings
       type(c_ptr), value :: team
       integer(c_int) :: code
     end function
-    function f_team_broadcast(team, buffer, root) &
+    function f_team_broadcast(kind, team, buffer, root) &
         bind(c, name="tessera_f_team_broadcast") result(code)
       import
+      integer(c_int), value :: kind
       type(c_ptr), value :: team
       type(*), dimension(..), intent(inout) :: buffer
       integer(c_int64_t), value :: root
       integer(c_int) :: code
     end function
-    function f_team_allgather(team, mine, all) bind(c, name="tessera_f_team_allgather") result(code)
+    function f_team_allgather(kind, team, mine, all) bind(c, name="tessera_f_team_allgather") result(code)
       import
+      integer(c_int), value :: kind
       type(c_ptr), value :: team
       type(*), dimension(..), intent(in) :: mine
       type(*), dimension(..), intent(inout) :: all
       integer(c_int) :: code
     end function
-    function f_team_reduce(team, elements, reduction, root) &
+    function f_team_agree(kind, team, status, text, length) &
+        bind(c, name="tessera_f_team_agree") result(code)
+      import
+      integer(c_int), value :: kind
+      type(c_ptr), value :: team
+      integer(c_int), value :: status
+      character(kind=c_char), intent(in), optional :: text(*)
+      integer(c_int64_t), value :: length
+      integer(c_int) :: code
+    end function
+    function f_team_reduce(kind, team, elements, reduction, root) &
         bind(c, name="tessera_f_team_reduce") result(code)
       import
+      integer(c_int), value :: kind
       type(c_ptr), value :: team
       type(*), dimension(..), intent(inout) :: elements
       integer(c_int), value :: reduction
       integer(c_int64_t), intent(in), optional :: root
       integer(c_int) :: code
     end function
-    function f_locks_create(place, team, count) bind(c, name="tessera_f_locks_create") result(code)
+    function f_locks_create(place, kind, team, count) bind(c, name="tessera_f_locks_create") result(code)
       import
+      integer(c_int), value :: kind
       type(c_ptr), intent(inout) :: place
       type(c_ptr), value :: team
       integer(c_int64_t), value :: count
@@ -292,9 +306,10 @@ module tessera_job_bindings
       integer(c_int64_t), value :: owner, index
       integer(c_int) :: code
     end function
-    function f_counter_create(place, team, owner) &
+    function f_counter_create(place, kind, team, owner) &
         bind(c, name="tessera_f_counter_create") result(code)
       import
+      integer(c_int), value :: kind
       type(c_ptr), intent(inout) :: place
       type(c_ptr), value :: team
       integer(c_int64_t), value :: owner

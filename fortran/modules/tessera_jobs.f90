@@ -49,6 +49,11 @@ module tessera_jobs
     procedure :: regions => job_regions
     procedure :: allocate_local => job_allocate_local
     procedure :: free_local => job_free_local
+    procedure :: broadcast => job_broadcast
+    procedure :: allgather => job_allgather
+    procedure :: allreduce => job_allreduce
+    procedure :: reduce => job_reduce
+    procedure :: agree => job_agree
   end type tessera_job
 
   !> Some of the ranks, in an order.
@@ -68,6 +73,7 @@ module tessera_jobs
     procedure :: allgather => team_allgather
     procedure :: allreduce => team_allreduce
     procedure :: reduce => team_reduce
+    procedure :: agree => team_agree
   end type tessera_team
 
 contains
@@ -498,7 +504,7 @@ contains
     integer, intent(in) :: root
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_team_broadcast(self%own%at, buffer, int(root, c_int64_t)), stat, errmsg)
+    call finish(f_team_broadcast(kind_team, self%own%at, buffer, int(root, c_int64_t)), stat, errmsg)
   end subroutine team_broadcast
 
   !> Collective. Equally many elements of each member, one after the other in `all`.
@@ -508,7 +514,7 @@ contains
     type(*), dimension(..), intent(inout) :: all
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_team_allgather(self%own%at, mine, all), stat, errmsg)
+    call finish(f_team_allgather(kind_team, self%own%at, mine, all), stat, errmsg)
   end subroutine team_allgather
 
   !> Collective. Combines the elements of all members, in place on all of them; the reduction is
@@ -519,7 +525,7 @@ contains
     integer, intent(in) :: reduction
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_team_reduce(self%own%at, elements, c_number(reduction)), stat, errmsg)
+    call finish(f_team_reduce(kind_team, self%own%at, elements, c_number(reduction)), stat, errmsg)
   end subroutine team_allreduce
 
   !> Collective. The same, in place at the root only.
@@ -529,8 +535,78 @@ contains
     integer, intent(in) :: reduction, root
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_team_reduce(self%own%at, elements, c_number(reduction), int(root, &
+    call finish(f_team_reduce(kind_team, self%own%at, elements, c_number(reduction), int(root, &
         c_int64_t)), stat, errmsg)
   end subroutine team_reduce
+
+  !> Collective. Makes one code of the members': 0 if all give 0, else on all of them the code of the
+  !> lowest member that gives another one, with that member's text in `errmsg`. So after an error
+  !> of one member all can leave out the same collectives. In `stat` and `errmsg` each member gives
+  !> what its own procedure returned; without `errmsg` the text is that of its last error.
+  subroutine team_agree(self, stat, errmsg)
+    class(tessera_team), intent(in) :: self
+    integer, intent(inout) :: stat
+    character(*), intent(inout), optional :: errmsg
+    call agree(kind_team, self%own, stat, errmsg)
+  end subroutine team_agree
+
+  !> Collective over all ranks, as these four: what the procedure of a team of all of them does.
+  subroutine job_broadcast(self, buffer, root, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    type(*), dimension(..), intent(inout) :: buffer
+    integer, intent(in) :: root
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_team_broadcast(kind_job, self%own%at, buffer, int(root, c_int64_t)), stat, errmsg)
+  end subroutine job_broadcast
+
+  subroutine job_allgather(self, mine, all, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    type(*), dimension(..), intent(in) :: mine
+    type(*), dimension(..), intent(inout) :: all
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_team_allgather(kind_job, self%own%at, mine, all), stat, errmsg)
+  end subroutine job_allgather
+
+  subroutine job_allreduce(self, elements, reduction, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    type(*), dimension(..), intent(inout) :: elements
+    integer, intent(in) :: reduction
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_team_reduce(kind_job, self%own%at, elements, c_number(reduction)), stat, errmsg)
+  end subroutine job_allreduce
+
+  subroutine job_reduce(self, elements, reduction, root, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    type(*), dimension(..), intent(inout) :: elements
+    integer, intent(in) :: reduction, root
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_team_reduce(kind_job, self%own%at, elements, c_number(reduction), int(root, &
+        c_int64_t)), stat, errmsg)
+  end subroutine job_reduce
+
+  subroutine job_agree(self, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    integer, intent(inout) :: stat
+    character(*), intent(inout), optional :: errmsg
+    call agree(kind_job, self%own, stat, errmsg)
+  end subroutine job_agree
+
+  subroutine agree(kind, own, stat, errmsg)
+    integer(c_int), intent(in) :: kind
+    type(owned_cell), intent(in) :: own
+    integer, intent(inout) :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(errmsg)) then
+      code = f_team_agree(kind, own%at, c_number(stat), errmsg, len_trim(errmsg, c_int64_t))
+    else
+      code = f_team_agree(kind, own%at, c_number(stat), length=0_c_int64_t)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine agree
 
 end module tessera_jobs

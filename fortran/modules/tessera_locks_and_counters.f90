@@ -16,7 +16,9 @@ module tessera_locks_and_counters
   type :: tessera_locks
     type(owned_cell) :: own  ! not for programs
   contains
-    procedure :: create => locks_create
+    generic :: create => locks_create, locks_create_for_all
+    procedure, private :: locks_create
+    procedure, private :: locks_create_for_all
     procedure :: free => locks_free
     procedure :: count => locks_count
     procedure :: lock => locks_lock
@@ -28,7 +30,9 @@ module tessera_locks_and_counters
   type :: tessera_counter
     type(owned_cell) :: own  ! not for programs
   contains
-    procedure :: create => counter_create
+    generic :: create => counter_create, counter_create_for_all
+    procedure, private :: counter_create
+    procedure, private :: counter_create_for_all
     procedure :: free => counter_free
     procedure :: next => counter_next
     procedure :: reset => counter_reset
@@ -43,8 +47,20 @@ contains
     integer, intent(in) :: count
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_locks_create(self%own%at, team%own%at, int(count, c_int64_t)), stat, errmsg)
+    call finish(f_locks_create(self%own%at, kind_team, team%own%at, int(count, c_int64_t)), stat, &
+        errmsg)
   end subroutine locks_create
+
+  !> Collective over all ranks. The same.
+  subroutine locks_create_for_all(self, job, count, stat, errmsg)
+    class(tessera_locks), intent(inout) :: self
+    type(tessera_job), intent(in) :: job
+    integer, intent(in) :: count
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_locks_create(self%own%at, kind_job, job%own%at, int(count, c_int64_t)), stat, &
+        errmsg)
+  end subroutine locks_create_for_all
 
   !> Collective. No lock is held or waited for.
   subroutine locks_free(self, stat, errmsg)
@@ -143,8 +159,21 @@ contains
     integer(c_int64_t) :: at
     at = 0
     if (present(owner)) at = owner
-    call finish(f_counter_create(self%own%at, team%own%at, at), stat, errmsg)
+    call finish(f_counter_create(self%own%at, kind_team, team%own%at, at), stat, errmsg)
   end subroutine counter_create
+
+  !> Collective over all ranks. The same.
+  subroutine counter_create_for_all(self, job, owner, stat, errmsg)
+    class(tessera_counter), intent(inout) :: self
+    type(tessera_job), intent(in) :: job
+    integer, intent(in), optional :: owner
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: at
+    at = 0
+    if (present(owner)) at = owner
+    call finish(f_counter_create(self%own%at, kind_job, job%own%at, at), stat, errmsg)
+  end subroutine counter_create_for_all
 
   !> Collective.
   subroutine counter_free(self, stat, errmsg)

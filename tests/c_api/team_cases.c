@@ -138,10 +138,33 @@ static void tell_different_collectives(void) {
   CHECK_EQUAL(one, members);
 }
 
+/* One member's error becomes that of all, with its text and rank. */
+static void agree_on_a_code(void) {
+  CHECK_OK(tessera_team_agree(team, TESSERA_OK, NULL));
+  const int is_last = member == members - 1;
+  CHECK_ERROR(tessera_team_agree(team, is_last ? TESSERA_UNREACHABLE : TESSERA_OK,
+                                 is_last ? "no input file" : NULL),
+              TESSERA_UNREACHABLE, "no input file");
+  CHECK_EQUAL(tessera_last_error_rank(), members - 1);
+  /* Of two errors that of the lower member; without a text, its last error's. */
+  int64_t rank = -1;
+  int code = tessera_team_world_rank(team, members, &rank);
+  CHECK_EQUAL(code, TESSERA_OUT_OF_RANGE);
+  code = tessera_team_agree(team, member == 0 ? code : TESSERA_PROTOCOL, NULL);
+  CHECK_EQUAL(code, TESSERA_OUT_OF_RANGE);
+  CHECK_HAS(tessera_last_error(), "there is no member");
+  CHECK_ERROR(tessera_team_agree(team, member == 0 ? 77 : TESSERA_OK, NULL),
+              TESSERA_INVALID_ARGUMENT, "77 is no code");
+  CHECK_ERROR(tessera_team_agree(NULL, TESSERA_OK, NULL), TESSERA_INVALID_ARGUMENT,
+              "the team is null");
+  CHECK_OK(tessera_team_barrier(team));
+}
+
 const Case team_cases[] = {{"are_made_of_lists", are_made_of_lists},
                            {"are_split", are_split},
                            {"exchange_bytes", exchange_bytes},
                            {"reduce_elements", reduce_elements},
                            {"hear_of_one_members_mistake", hear_of_one_members_mistake},
                            {"tell_different_collectives", tell_different_collectives},
+                           {"agree_on_a_code", agree_on_a_code},
                            {NULL, NULL}};

@@ -365,7 +365,7 @@ contains
     nullify (wrong, list, x)
     call make_matrix(a, 9, 7, "A")
     call block%pointer(x, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the local access of this call was not made")
+    call check_error(tessera_invalid_argument, "the local access of this call has not been made")
     call block%begin(a)
     call block%begin(a, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "this variable has its local access already")

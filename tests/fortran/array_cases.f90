@@ -455,11 +455,11 @@ contains
     call check_error(tessera_invalid_argument, "this variable has its array already")
     call check_has(message, "hint: free it first, or the variables are in the wrong order")
     call b%get_element([1, 1], last, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the array of this call was not made")
+    call check_error(tessera_invalid_argument, "the array of this call has not been made")
     call b%sync(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "tessera_array%sync: the array of this call was not")
+    call check_error(tessera_invalid_argument, "tessera_array%sync: the array of this call has not been made")
     last = b%ndims(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "tessera_array%ndims: the array of this call was ")
+    call check_error(tessera_invalid_argument, "tessera_array%ndims: the array of this call has not been made")
     b = a
     call a%free()
     call b%get_element([1, 1], last, stat=code, errmsg=message)
@@ -478,17 +478,17 @@ contains
     memory = 0
     call a%create(job, tessera_real64, [5, 4], team=none, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_array%create: the team of this call was not made")
-    call check_has(message, "hint: a variable is empty until one of its create")
+        "tessera_array%create: the team of this call has not been made")
+    call check_has(message, "hint: call create first, or another procedure of tessera_team that")
     call d%create_regular(job, members, [5, 4])
     call a%create_distributed(job, tessera_real64, d, team=none, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_array%create_distributed: the team of this call was not made")
+        "tessera_array%create_distributed: the team of this call has not been made")
     call a%attach(job, tessera_real64, d, memory, team=none, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_array%attach: the team of this call was not made")
+        "tessera_array%attach: the team of this call has not been made")
     call a%create_distributed(job, tessera_real64, nowhere, team=team, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the distribution of this call was not made")
+    call check_error(tessera_invalid_argument, "the distribution of this call has not been made")
     call none%create(job)
     call none%free()
     call a%create(job, tessera_real64, [5, 4], team=none, stat=code, errmsg=message)

@@ -108,10 +108,10 @@ contains
     integer(c_int) :: status
     real(real64) :: value
     handle = file%c_handle(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the checkpoint of this call was not made")
+    call check_error(tessera_invalid_argument, "the checkpoint of this call has not been made")
     call check(.not. c_associated(handle), "no handle")
     handle = writer%c_handle(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the writer of a checkpoint of this call was not")
+    call check_error(tessera_invalid_argument, "the writer of a checkpoint of this call has not been made")
     path = new_path()
     call writer%create(job, path, team, stat=code)
     if (code == tessera_unsupported) return
@@ -199,15 +199,15 @@ contains
     path = new_path()
     call writer%create(job, path, no_team, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_checkpoint_writer%create: the team of this call was not made")
+        "tessera_checkpoint_writer%create: the team of this call has not been made")
     call file%open(job, path, no_team, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_checkpoint%open: the team of this call was not made")
+        "tessera_checkpoint%open: the team of this call has not been made")
     if (.not. is_written(path)) return
     call file%open(job, path, team)
     call file%read("A", a, no_distribution, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_checkpoint%read: the distribution of this call was not made")
+        "tessera_checkpoint%read: the distribution of this call has not been made")
     call file%read("A", a)
     call file%free()
     call team%barrier()

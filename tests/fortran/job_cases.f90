@@ -21,6 +21,8 @@ contains
     call run_case("team.making", making_teams, .true.)
     call run_case("team.collectives", collectives, .true.)
     call run_case("team.sections", sections_in_collectives, .true.)
+    call run_case("team.agreement", agreement, .true.)
+    call run_case("team.of_all", collectives_of_all, .false.)
     call run_case("team.errors", team_errors, .true.)
     call run_case("team.assumed_size", assumed_size, .true.)
     call run_case("team.mismatches", mismatches, .true.)
@@ -76,7 +78,8 @@ contains
     call job%start(stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "this variable has its job already")
     call other%barrier(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the job of this call was not made")
+    call check_error(tessera_invalid_argument, "tessera_job%barrier: the job has not been started")
+    call check_has(message, "hint: call job%start() first")
     nothing = job%node(job%size(), stat=code, errmsg=message)
     call check_error(tessera_out_of_range, "there is no rank")
     call check(tessera_last_error_rank() == -1, "it is about no rank")
@@ -130,7 +133,7 @@ contains
     call check(job%memory_in_use() == bytes, "it is given back")
     call check(index(job%regions(), "a matrix") == 0, "and in no list")
     bytes = nobody%memory_in_use(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the job of this call was not made")
+    call check_error(tessera_invalid_argument, "the job has not been started")
     call check(nobody%regions(stat=code) == "", "no job, no regions")
     call check(code == tessera_invalid_argument, "and an error")
   end subroutine memory
@@ -186,6 +189,76 @@ contains
     call check(all(everybody(2, :) == -everybody(1, :)), "allgather, second row")
   end subroutine collectives
 
+  !> One member's error becomes that of all, with its text.
+  subroutine agreement()
+    integer :: status
+    character(200) :: text
+    status = 0
+    text = "fine"
+    call team%agree(status, text)
+    call check(status == 0 .and. text == "fine", "all are well")
+    if (member == members - 1) then
+      status = tessera_unreachable
+      text = "no input file"
+    end if
+    call team%agree(status, text)
+    call check(status == tessera_unreachable, "the code of one member")
+    call check_has(text, "no input file")
+    call check_has(text, "tessera_team_agree")
+    call check(tessera_last_error_rank() == team%world_rank(members - 1), "whose it is")
+    status = merge(99, 0, member == 0)
+    call team%agree(status, text)
+    call check(status == tessera_invalid_argument, "no code")
+    call check_has(text, "99 is no code")
+  end subroutine agreement
+
+  !> Of all ranks, without a variable for their team.
+  subroutine collectives_of_all()
+    integer, allocatable :: everybody(:)
+    integer :: number, status
+    logical :: is_so
+    character(5) :: word
+    type(tessera_job) :: nobody
+    type(tessera_counter) :: counter
+    type(tessera_locks) :: locks
+    number = 1
+    call job%allreduce(number, tessera_sum)
+    call check(number == job%size(), "sum")
+    number = 1
+    call job%reduce(number, tessera_sum, 0)
+    if (job%rank() == 0) call check(number == job%size(), "sum at the root")
+    allocate (everybody(job%size()))
+    call job%allgather(job%rank(), everybody)
+    call check(all(everybody == [(number, number = 0, job%size() - 1)]), "allgather")
+    word = merge("hello", "?????", job%rank() == 0)
+    call job%broadcast(word, 0)
+    call check(word == "hello", "broadcast")
+    status = merge(tessera_protocol, tessera_ok, job%rank() == 0)
+    call job%agree(status)
+    call check(status == tessera_protocol, "agree")
+    call counter%create(job)
+    call locks%create(job, 1)
+    call locks%lock(0, 1)
+    call counter%next(number)
+    call locks%unlock(0, 1)
+    call check(number >= 0 .and. number < job%size(), "a counter and locks")
+    call job%barrier()
+    call counter%free()
+    call locks%free()
+    call counter%create(job, owner=job%size(), stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, "there is no member")
+    call nobody%allreduce(number, tessera_sum, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "tessera_job%allreduce: the job has not been started")
+    is_so = .true.
+    call job%allreduce(is_so, tessera_sum, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "tessera_job%allreduce: the buffer is logical of 4 bytes; it has to be of numbers")
+    call job%allreduce(word, tessera_sum, stat=code)
+    call check(code == tessera_invalid_argument, "a text")
+    call check_has(tessera_last_error(), "the buffer is character(len=5)")
+  end subroutine collectives_of_all
+
   subroutine sections_in_collectives()
     integer :: grid(4, 5), i, j
     grid = reshape([(i, i = 1, 20)], [4, 5])
@@ -221,7 +294,7 @@ contains
     call team%allgather(mine, small, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "mine is real(real64), but all is real(real32)")
     call other%barrier(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the team of this call was not made")
+    call check_error(tessera_invalid_argument, "the team of this call has not been made")
   end subroutine team_errors
 
   !> Nobody knows how many elements there are.

@@ -392,7 +392,7 @@ contains
     call file%open(job, "/nowhere/file.h5", team, stat=code, errmsg=message)
     call check(code /= 0, "no such file")
     call file%read("A", a, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the checkpoint of this call was not made")
+    call check_error(tessera_invalid_argument, "the checkpoint of this call has not been made")
   end subroutine checkpoint_errors
 
 end module linalg_cases

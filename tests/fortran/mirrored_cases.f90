@@ -164,9 +164,9 @@ contains
     call check_error(tessera_invalid_argument, "mirrored array 'N': elements that are only moved")
     call other%create(job, tessera_real64, [1, 2], team=none, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_mirrored%create: the team of this call was not made")
+        "tessera_mirrored%create: the team of this call has not been made")
     call other%merge(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the mirrored array of this call was not made")
+    call check_error(tessera_invalid_argument, "the mirrored array of this call has not been made")
     ! One member alone.
     if (member == members - 1) then
       call mirrored%load(a, [1, 1], [n, m + 1], stat=code, errmsg=message)

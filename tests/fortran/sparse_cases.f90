@@ -375,7 +375,7 @@ contains
     type(tessera_team) :: empty
     type(tessera_array) :: vector
     call builder%create(job, tessera_real64, n, m, team=empty, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the team of this call was not made")
+    call check_error(tessera_invalid_argument, "the team of this call has not been made")
     call builder%create(job, tessera_real64, n, m, team=team)
     call builder%add(10, 1, 1.0_real64, stat=code, errmsg=message)
     call check_error(tessera_out_of_range, "rows has 10; there are 1 to 9")
@@ -387,7 +387,7 @@ contains
     call builder%add([1, 2], [1], [1.0_real64], stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "2 rows, 1 columns and 1 values")
     call a%scale(1.0_real64, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the sparse matrix of this call was not made")
+    call check_error(tessera_invalid_argument, "the sparse matrix of this call has not been made")
     call builder%assemble(a)
     call builder%add(1, 1, 1.0_real64, stat=code, errmsg=message)
     call check(code == tessera_closed, "after assemble")

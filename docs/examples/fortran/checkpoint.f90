@@ -10,7 +10,6 @@ program checkpoint
   use tessera
   implicit none
   type(tessera_job) :: job
-  type(tessera_team) :: world
   type(tessera_array) :: a, b, random
   character(200) :: path, number
   integer(int64) :: first, last, step
@@ -23,13 +22,12 @@ program checkpoint
   last = 10
   if (number /= "") read (number, *) last
   call job%start()
-  call world%create(job)
   call a%create(job, tessera_real64, [200, 300], name="A")
   call random%duplicate(a, name="random")
   call b%duplicate(a, name="B")
 
   inquire (file=path, exist=is_there)
-  call world%broadcast(is_there, 0)  ! rank 0 looks, so that all agree
+  call job%broadcast(is_there, 0)  ! rank 0 looks, so that all agree
   first = 0
   if (is_there) call read_state()
   do step = first, last - 1

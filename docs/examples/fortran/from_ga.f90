@@ -11,7 +11,6 @@ program from_ga
   implicit none
   integer, parameter :: n = 60
   type(tessera_job) :: job
-  type(tessera_team) :: world
   type(tessera_array) :: a, b, c
   type(tessera_counter) :: counter
   type(tessera_block) :: block
@@ -21,7 +20,6 @@ program from_ga
   integer(int64) :: task
 
   call job%start()                                      ! mpi_init, ga_initialize, ma_init
-  call world%create(job)
   me = job%rank()                                       ! ga_nodeid()
   ranks = job%size()                                    ! ga_nnodes()
   call a%create(job, tessera_real64, [n, n], name="A")  ! nga_create(mt_dbl, 2, dims, 'A', …, g_a)
@@ -37,7 +35,7 @@ program from_ga
   if (any(abs(patch - 0.5_real64 * ranks) > 0)) error stop "not what all have added"
   call get_to_work_space(200)
 
-  call counter%create(world)                            ! an array of one integer
+  call counter%create(job)                              ! an array of one integer
   do
     call counter%next(task)                             ! nga_read_inc(g_counter, 1, 1), nxtval
     if (task >= n) exit
@@ -54,8 +52,8 @@ program from_ga
   call block%pointer(x)                                 ! x(lo(1):hi(1), lo(2):hi(2)), no index
   total = sum(x)
   call block%end()                                      ! nga_release(g_c, lo, hi)
-  call world%allreduce(total, tessera_sum)              ! ga_dgop(type, total, 1, '+')
-  call world%broadcast(total, 0)                        ! ga_brdcst(type, total, 8, 0)
+  call job%allreduce(total, tessera_sum)                ! ga_dgop(type, total, 1, '+')
+  call job%broadcast(total, 0)                          ! ga_brdcst(type, total, 8, 0)
 
   if (me == 0) print "(a, f0.1, a, f0.1)", "sum ", total, ", dot ", dot
   if (abs(total - 200 * ranks) > 0) error stop "the sum is wrong"

@@ -9,14 +9,12 @@ program local_access
   use tessera
   implicit none
   type(tessera_job) :: job
-  type(tessera_team) :: world
   type(tessera_array) :: field, smoothed
   type(tessera_halo) :: halo
   integer(int64) :: lo(2), hi(2)
   real(real64) :: largest, most, before, after
 
   call job%start()
-  call world%create(job)
   call field%create(job, tessera_real64, [90, 120], name="field", ghosts=[1, 1])
   call smoothed%duplicate(field, name="smoothed")
   call field%fill_random(3, 0d0, 1d0)
@@ -27,7 +25,7 @@ program local_access
   call smoothed%sync()  ! now others see what was stored directly
 
   most = own_maximum()
-  call world%allreduce(most, tessera_max)
+  call job%allreduce(most, tessera_max)
   call smoothed%select_max(largest)
   call field%sum(before)
   call smoothed%sum(after)

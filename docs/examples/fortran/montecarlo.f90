@@ -9,13 +9,11 @@ program montecarlo
   implicit none
   integer(int64), parameter :: batches = 200, darts = 10000
   type(tessera_job) :: job
-  type(tessera_team) :: world
   type(tessera_counter) :: counter
   integer(int64) :: batch, hits, mine
 
   call job%start()
-  call world%create(job)
-  call counter%create(world)
+  call counter%create(job)
   hits = 0
   mine = 0
   do
@@ -25,8 +23,8 @@ program montecarlo
     mine = mine + 1
   end do
 
-  call world%allreduce(hits, tessera_sum)
-  call world%allreduce(mine, tessera_sum)
+  call job%allreduce(hits, tessera_sum)
+  call job%allreduce(mine, tessera_sum)
   if (job%rank() == 0) then
     print "(a, f6.3)", "pi: ", 4 * real(hits, real64) / (batches * darts)
     print "(a, i0)", "batches: ", mine

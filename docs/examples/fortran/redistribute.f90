@@ -10,7 +10,6 @@ program redistribute
   implicit none
   integer, parameter :: rows = 12, columns = 10
   type(tessera_job) :: job
-  type(tessera_team) :: world
   type(tessera_distribution) :: layout
   type(tessera_array) :: by_columns, cyclic
   integer :: ranks, grid(2), wrong
@@ -18,7 +17,6 @@ program redistribute
 
   ! A rank has whole columns: of the grid of ranks, the first dimension is 1.
   call job%start()
-  call world%create(job)
   ranks = job%size()
   call by_columns%create(job, tessera_real64, [rows, columns], name="by columns", &
       process_grid=[1, 0])
@@ -32,7 +30,7 @@ program redistribute
   call cyclic%copy(by_columns)
   if (job%rank() == 0) print "(a)", layout%table()
   wrong = wrong_in_own_blocks()
-  call world%allreduce(wrong, tessera_sum)
+  call job%allreduce(wrong, tessera_sum)
 
   ! And back: the difference of both arrays is zero, element by element, wherever those lie.
   call by_columns%add(1.0_real64, by_columns, -1.0_real64, cyclic)

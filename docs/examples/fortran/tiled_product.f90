@@ -14,20 +14,18 @@ program tiled_product
   integer(int64) :: sums(tile, tile)
   type(tessera_transfers) :: arrival(0:1)  ! of a tile of A, and one of B
   type(tessera_job) :: job
-  type(tessera_team) :: world
   type(tessera_counter) :: counter
   type(tessera_array) :: a, b, c
   integer :: task, k
 
   call job%start()
-  call world%create(job)
   call a%create(job, tessera_int64, [n, n], name="A")
   call b%duplicate(a, name="B")
   call c%duplicate(a, name="C")
   call add_own(a, 1, 1, 0, 0)   ! i + j
   call add_own(b, 1, -1, 0, 0)  ! i - j
 
-  call counter%create(world)
+  call counter%create(job)
   do
     call counter%next(task)
     if (task >= tiles**2) exit

@@ -9,17 +9,15 @@ program work_queue
   use tessera
   implicit none
   type(tessera_job) :: job
-  type(tessera_team) :: world
   type(tessera_array) :: stack, counts  ! how many are on the stack, and how many are not finished
   type(tessera_locks) :: locks          ! rank 0 brings one, for the stack and the first count
   real(real64) :: on(2), middle, both, mine, error
   integer(int64) :: open
 
   call job%start()
-  call world%create(job)
   call stack%create(job, tessera_real64, [2, 10000], name="stack")
   call counts%create(job, tessera_int64, 2, name="counts")
-  call locks%create(world, merge(1, 0, job%rank() == 0))
+  call locks%create(job, merge(1, 0, job%rank() == 0))
   if (job%rank() == 0) call push([-1.0_real64, 2.0_real64])
   call job%barrier()
 
@@ -38,7 +36,7 @@ program work_queue
     end if
     open = add_to(2, -1)  ! this one is finished
   end do
-  call world%allreduce(mine, tessera_sum)
+  call job%allreduce(mine, tessera_sum)
   error = abs(mine - 100 * (atan(200.0_real64) + atan(100.0_real64)))
   if (job%rank() == 0) print "(a, es8.1)", "integral of 1 / (1e-4 + x**2): error ", error
   if (error > 1e-6_real64) error stop 1
