@@ -42,10 +42,26 @@ constexpr std::array<NoteRow, 14> notes = {{
     {"tessera_checkpoint_read", turned_note},
 }};
 
-/// What has to be said of a text; empty for those of the module itself.
+/// Whether a text has extents ("9 x 7"), a box ("[2,10)") or the word.
+bool has_dimensions(std::string_view text) {
+  const auto is_digit = [&](std::size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '9';
+  };
+  for (std::size_t at = text.find(" x "); at != std::string_view::npos;
+       at = text.find(" x ", at + 1)) {
+    if (at > 0 && is_digit(at - 1) && is_digit(at + 3)) {
+      return true;
+    }
+  }
+  return text.find("dimension") != std::string_view::npos ||
+         text.find('[') != std::string_view::npos;
+}
+
+/// What has to be said of a text; empty for those of the module itself, and without dimensions.
 std::string_view note_on(int code, std::string_view text) {
   const bool is_procedure = text.substr(0, text.find(':')).find('%') != std::string_view::npos;
-  if ((code != TESSERA_INVALID_ARGUMENT && code != TESSERA_OUT_OF_RANGE) || is_procedure) {
+  if ((code != TESSERA_INVALID_ARGUMENT && code != TESSERA_OUT_OF_RANGE) || is_procedure ||
+      !has_dimensions(text)) {
     return {};
   }
   const auto* const row = std::find_if(notes.begin(), notes.end(), [&](const NoteRow& one) {

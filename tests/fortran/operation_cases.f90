@@ -376,6 +376,9 @@ contains
     call check_has(message, "note: dimensions are in C's order here")
     call a%copy(c, stat=code, errmsg=message)
     call check(code == tessera_invalid_argument, "other shapes")
+    call a%fill_random(1, 1, 0, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "random elements of type float64 between 1 and 0")
+    call check(index(message, "note:") == 0, "no dimensions, no note")
     part = a%part([1, 1], [9, 8])
     call part%fill(1.0_real64, stat=code, errmsg=message)
     call check_error(tessera_out_of_range, "part of array 'A' (real(real64), shape (9, 7)): &

@@ -73,10 +73,25 @@ contains
     call block%pointer(wide, ghosts=.true.)  ! wide(lo(1)-1:hi(1)+1, lo(2)-1:hi(2)+1)
     call block%pointer(x, strided=.true.)    ! x(lo(1):hi(1), lo(2):hi(2))
     ! [/ghosts]
+    wide = 0
+    call relax(wide, hi(1) - lo(1) + 1, hi(2) - lo(2) + 1)
     call expect(all(lbound(x) == lo) .and. all(ubound(x) == hi), "what this rank owns")
     call expect(all(lbound(wide) == lo - 1) .and. all(ubound(wide) == hi + 1), "and around it")
     call block%end()
   end subroutine ghost_cells
+
+  ! [explicit]
+  subroutine relax(x, n, m)
+    integer, intent(in) :: n, m
+    real(real64), intent(inout) :: x(0:n + 1, 0:m + 1)  ! this rank's part and its ghost cells
+    integer :: i, j
+    do j = 1, m
+      do i = 1, n
+        x(i, j) = (x(i - 1, j) + x(i + 1, j) + x(i, j - 1) + x(i, j + 1)) / 4
+      end do
+    end do
+  end subroutine relax
+  ! [/explicit]
 
   subroutine tell_the_neighbour()
     ! [flags]
@@ -109,6 +124,21 @@ contains
     ! [/stat]
     call expect(code == tessera_out_of_range, "there are 1000 rows")
     call expect(index(message, "array 'A'") > 0, "the message names the array")
+    code = 0
+    call agree_on_input(code, message)
+    call expect(code == tessera_unreachable, "what one rank found")
   end subroutine errors
+
+  subroutine agree_on_input(code, message)
+    integer, intent(inout) :: code
+    character(*), intent(inout) :: message
+    ! [agree]
+    if (job%rank() == 0) then
+      code = tessera_unreachable
+      message = "no input file"
+    end if
+    call job%agree(code, message)  ! all ranks have the code and the text of rank 0 now
+    ! [/agree]
+  end subroutine agree_on_input
 
 end program snippets
