@@ -161,10 +161,11 @@ int fill_place(const char* name, Cell** place, const CellSlot& contents, const C
 
 namespace {
 
-/// Has the handle freed. What another language owns stays with that.
-int free_cell(CellSlot& cell) noexcept {
+/// Has the handle freed. What another language owns stays with that. A handle that its maker freed
+/// before can't be freed here, but the variable may be over.
+int free_cell(CellSlot& cell, bool is_over) noexcept {
   const int code = cell.free(cell.handle);
-  if (cell.handle == nullptr && cell.kind != Mark::job) {
+  if ((cell.handle == nullptr || is_over) && cell.kind != Mark::job) {
     const std::lock_guard guard(cell.job->mutex);
     rest(cell);
   }
@@ -185,7 +186,7 @@ int free_place(Cell** place) {
   const int code = run(
       ProcedureName::of_free(kind).text(),
       [&] { return is_open(*place) ? Status() : explain_closed(*place, kind); },
-      [&] { return free_cell(*cell); });
+      [&] { return free_cell(*cell, false); });
   if (is_owner && kind != Mark::job && cell->handle == nullptr) {
     *place = address_of(freed_variable);
   }
@@ -220,7 +221,7 @@ int tessera_f_free(Cell** place) {
 void tessera_f_end(Cell** place) {
   CellSlot* const cell = cell_at(*place);
   if (cell != nullptr && cell->owner == place && is_open(*place)) {
-    free_cell(*cell);
+    free_cell(*cell, true);
   }
   *place = nullptr;
 }

@@ -4,7 +4,7 @@
 !
 ! Run: tessera-run -n 4 build/docs/examples/fortran_sparse_solve
 program sparse_solve
-  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use, intrinsic :: iso_fortran_env, only: real64
   use tessera
   implicit none
   integer, parameter :: side = 60, n = side**2

@@ -5,7 +5,7 @@
 !
 ! Run: mpirun -n 4 build/docs/examples/fortran_with_mpi
 program with_mpi
-  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use, intrinsic :: iso_fortran_env, only: real64
   use mpi
   use tessera
   implicit none
