@@ -4,18 +4,23 @@
 //
 //     tessera info            version, build, transports, and every setting with its value here
 //     tessera info --json -   the same as JSON
+//     tessera timeline FILE   a page for browsers of what TESSERA_PROFILE=trace wrote
 //     tessera doctor          what stands in the way of jobs here, or makes them slow, and what to
 //                             do; also under tessera-run, mpirun and srun, for all ranks together
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "apps/common/command_line.hpp"
@@ -24,6 +29,7 @@
 #include "apps/tool/doctor.hpp"
 #include "apps/tool/info.hpp"
 #include "apps/tool/settings.hpp"
+#include "apps/tool/timeline.hpp"
 #include "rma/bootstrap.hpp"
 #include "rma/version.hpp"
 
@@ -103,6 +109,41 @@ int run_info(const Delivery& delivery) {
   return delivered;
 }
 
+struct TimelineFiles {
+  std::string trace;
+  std::string page = "-";
+};
+
+int run_timeline(const TimelineFiles& files) {
+  std::ifstream trace(files.trace);
+  if (!trace) {
+    complain(program_name, fmt::format("cannot read '{}': {}", files.trace,
+                                       std::generic_category().message(errno)));
+    return exit_usage;
+  }
+  const rma::Status is_other = tessera::apps::check_not_overwritten(files.page, {files.trace});
+  if (!is_other.ok()) {
+    complain(program_name, is_other.message());
+    return exit_usage;
+  }
+  const auto page =
+      tool::timeline_page(trace, std::filesystem::path(files.trace).filename().string());
+  if (!page.ok()) {
+    complain(program_name, page.status().message());
+    return exit_failed;
+  }
+  if (tessera::apps::goes_to_output(files.page)) {
+    tessera::apps::tell(*page);
+    return 0;
+  }
+  const rma::Status written = tessera::apps::write_output_file(files.page, *page);
+  if (!written.ok()) {
+    complain(program_name, written.message());
+    return exit_usage;
+  }
+  return 0;
+}
+
 std::string subcommand_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -130,6 +171,16 @@ int run_program(int argc, char** argv) {
   CLI::App* const info = app.add_subcommand("info", "Version, build, transports and settings");
   CLI::App* const doctor = app.add_subcommand(
       "doctor", "What stands in the way of jobs here, and what to do (exit code 1 if jobs fail)");
+  CLI::App* const timeline = app.add_subcommand(
+      "timeline", "A page for browsers of what TESSERA_PROFILE=trace wrote; needs no network");
+  TimelineFiles files;
+  timeline->set_version_flag("--version", version);
+  timeline->add_option("FILE", files.trace, "The file, usually tessera-trace.json")
+      ->required()
+      ->check(tessera::apps::check_file_name);
+  timeline->add_option("--output", files.page, "Write the page to this file; -: standard output")
+      ->check(tessera::apps::check_file_name)
+      ->capture_default_str();
   for (CLI::App* const each : {info, doctor}) {
     each->set_version_flag("--version", version);
     each->add_option("--json", delivery.json_file,
@@ -145,7 +196,10 @@ int run_program(int argc, char** argv) {
   if (doctor->parsed()) {
     return run_doctor(delivery);
   }
-  return trace.rank <= 0 ? run_info(delivery) : 0;  // what one rank says, all would
+  if (trace.rank > 0) {
+    return 0;  // what one rank says, all would
+  }
+  return timeline->parsed() ? run_timeline(files) : run_info(delivery);
 }
 
 }  // namespace

@@ -124,9 +124,9 @@ TEST(CommandLine, AnUnknownSubcommandIsToldWhichThereAre) {
   for (const auto& [word, kind] : words) {
     const Ending ending = run({TESSERA, word});
     EXPECT_EQ(ending.exit_code, usage);
-    EXPECT_EQ(
-        ending.output,
-        fmt::format("tessera: '{}' is no {}\nThe subcommands are: info, doctor\n", word, kind));
+    EXPECT_EQ(ending.output,
+              fmt::format("tessera: '{}' is no {}\nThe subcommands are: info, doctor, timeline\n",
+                          word, kind));
   }
 }
 
