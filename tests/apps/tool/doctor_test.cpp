@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// `tessera doctor` and `tessera info` as users run them.
+// `tessera doctor`, `tessera info` and `tessera timeline` as users run them.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -275,10 +275,45 @@ TEST(Usage, IsRefusedOnceByAllRanks) {
   const Ending many = run({TESSERA_RUN, "--quiet", "-n", "3", TESSERA, "doctor", "--color"});
   EXPECT_EQ(many.exit_code, usage);
   EXPECT_EQ(occurrences(many.output, "--color"), 1U) << many.output;
-  for (const char* subcommand : {"doctor", "info"}) {
+  for (const char* subcommand : {"doctor", "info", "timeline"}) {
     EXPECT_EQ(run({TESSERA, subcommand, "--help"}).exit_code, 0);
     EXPECT_EQ(run({TESSERA, subcommand, "--version"}).exit_code, 0);
   }
+}
+
+TEST(Timeline, IsMadeOfWhatAJobWrote) {
+  const test::TemporaryFolder folder;
+  const std::string trace = folder.file("trace.json");
+  diagnosis(fmt::format("TESSERA_PROFILE=trace TESSERA_PROFILE_FILE='{}' {} --quiet -n 2", trace,
+                        tessera_run),
+            "--quiet");
+  const Ending ending =
+      shell(fmt::format("{0} timeline '{1}' --output '{1}.html' && {0} timeline "
+                        "'{1}' | cmp - '{1}.html' && cat '{1}.html'",
+                        tessera, trace));
+  EXPECT_EQ(ending.exit_code, 0) << ending.output;
+  EXPECT_TRUE(has(ending, R"({"title":"trace.json: 2 ranks, )")) << ending.output;
+  EXPECT_TRUE(has(ending, R"({"label":"rank 1 on node 0","events":[)")) << ending.output;
+}
+
+TEST(Timeline, SaysWhichFileItCannotReadOrWrite) {
+  const test::TemporaryFolder folder;
+  const std::string trace = folder.file("trace.json");
+  const Ending missing = shell(fmt::format("{} timeline '{}'", tessera, trace));
+  EXPECT_EQ(missing.exit_code, usage);
+  EXPECT_EQ(missing.output,
+            fmt::format("tessera: cannot read '{}': No such file or directory\n", trace));
+  const Ending same =
+      shell(fmt::format("echo '{{\"traceEvents\":[]}}' > '{1}'; {0} timeline '{1}' "
+                        "--output '{1}'; cat '{1}'",
+                        tessera, trace));
+  EXPECT_TRUE(has(same, trace)) << same.output;
+  EXPECT_TRUE(has(same, "{\"traceEvents\":[]}")) << same.output;
+  const Ending other = shell(fmt::format("echo 7 > '{1}'; {0} timeline '{1}'", tessera, trace));
+  EXPECT_EQ(other.exit_code, failed);
+  EXPECT_TRUE(
+      has(other, "tessera: 'trace.json' is no timeline of Tessera's: it has no traceEvents"))
+      << other.output;
 }
 
 TEST(Info, TellsWhereAValueIsFrom) {
