@@ -254,7 +254,8 @@ Result<std::uint64_t> ServerLink::ask_in_passing(NodeId node, const FrameHeader&
       return word;
     }
   }
-  const auto patience = std::min(most, client_->options().connect_timeout);
+  constexpr int parts = 5;  // of the time that an operation has to connect
+  const auto patience = std::min(most, client_->options().connect_timeout / parts);
   const auto deadline = std::chrono::steady_clock::now() + patience;
   TESSERA_ASSIGN_OR_RETURN(Visit visit, Visit::pay(*client_, node, patience));
   VisitingWay way{visit, deadline};

@@ -86,7 +86,9 @@ class TcpChannel final : public Channel {
     message.msg_iovlen = std::min<std::size_t>(into.size(), IOV_MAX);
     const ssize_t bytes = recvmsg(socket_.get(), &message, MSG_DONTWAIT);
     if (bytes == 0) {
-      return lost("it closed the connection");
+      // The kernel tells the reason once, and a send may have had it.
+      const int known = error_;
+      return lost(known == 0 || known == EPIPE ? "it closed the connection" : std::strerror(known));
     }
     return moved(bytes);
   }
@@ -129,7 +131,8 @@ class TcpChannel final : public Channel {
                                        "process may use: {}",
                                        std::strerror(EFAULT)));
     }
-    error_ = errno;
+    int first = 0;
+    error_.compare_exchange_strong(first, errno);
     return lost(std::strerror(error_));
   }
   [[nodiscard]] Status lost(const char* reason) const noexcept {

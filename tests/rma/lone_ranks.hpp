@@ -67,6 +67,8 @@ class LoneRanks : public testing::Test {
   LoneRank& at(std::int32_t number) { return ranks_[static_cast<std::size_t>(number)]; }
   [[nodiscard]] std::int32_t count() const { return map_->count(); }
 
+  std::chrono::milliseconds connect_timeout_ = ClientOptions().connect_timeout;
+
  private:
   void start_agent(std::int32_t number) {
     LoneRank& one = at(number);
@@ -102,6 +104,7 @@ class LoneRanks : public testing::Test {
     options.has_left = [farewells = one.farewells](NodeId node) {
       return farewells->has_left(node);
     };
+    options.connect_timeout = connect_timeout_;
     options.stray_error = [](const Status& error) { ADD_FAILURE() << error.describe(); };
     one.client = std::make_unique<Client>(std::move(options));
   }

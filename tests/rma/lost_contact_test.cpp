@@ -36,6 +36,7 @@ class LostContact : public LoneRanks {
     start_agents(2);
     relay_.emplace(at(1).address);
     at(1).address = relay_->address();
+    connect_timeout_ = std::chrono::milliseconds(2000);
     start_clients();
     LoneRank& own = at(0);
     link_.emplace(std::shared_ptr<Client>(own.client.get(), [](Client*) {}), own.node, map(),
