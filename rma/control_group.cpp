@@ -2,8 +2,10 @@
 #include "rma/control_group.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <fstream>
+#include <functional>
 
 namespace tessera::rma {
 namespace {
@@ -31,6 +33,31 @@ std::string own_group(const std::string& root, std::string_view controller) {
   return "";
 }
 
+// "150000 100000" or "max 100000", in microseconds; 0 for no limit.
+double quota_in(const std::string& folder) {
+  std::ifstream file(folder + "/cpu.max");
+  double quota = 0;
+  double period = 0;
+  return file >> quota >> period && period > 0 ? quota / period : 0;
+}
+
+// The same in two files, with -1 if there is no limit.
+double old_quota_in(const std::string& folder) {
+  std::ifstream quota_file(folder + "/cpu.cfs_quota_us");
+  std::ifstream period_file(folder + "/cpu.cfs_period_us");
+  double quota = 0;
+  double period = 0;
+  return quota_file >> quota && period_file >> period && quota > 0 && period > 0 ? quota / period
+                                                                                 : 0;
+}
+
+std::uint64_t number_of(const std::string& folder) {
+  struct stat facts {};
+  return stat(folder.c_str(), &facts) == 0
+             ? std::hash<std::string>{}(fmt::format("{} {}", facts.st_dev, facts.st_ino))
+             : 0;
+}
+
 }  // namespace
 
 std::vector<std::string> control_group_folders(const std::string& root,
@@ -45,6 +72,22 @@ std::vector<std::string> control_group_folders(const std::string& root,
     folders.push_back(folder);
   }
   return folders;
+}
+
+ProcessorQuota read_processor_quota(const std::string& root) {
+  ProcessorQuota least;
+  const auto take = [&](const std::string& folder, double quota) {
+    if (quota > 0 && (least.processors == 0 || quota < least.processors)) {
+      least = {quota, number_of(folder)};
+    }
+  };
+  for (const std::string& folder : control_group_folders(root, "")) {
+    take(folder, quota_in(folder));
+  }
+  for (const std::string& folder : control_group_folders(root, "cpu")) {
+    take(folder, old_quota_in(folder));
+  }
+  return least;
 }
 
 }  // namespace tessera::rma

@@ -70,10 +70,11 @@ class Job {
   [[nodiscard]] const std::vector<WorldRank>& node_ranks() const noexcept;
   [[nodiscard]] bool shares_node(WorldRank rank) const noexcept;
   /// How many processors this node's ranks may run on, all of them together: fewer than it has
-  /// where they are bound to some.
+  /// where they are bound to some, or where a control group's quota gives less time; at least 1.
   [[nodiscard]] std::int32_t node_processors() const noexcept;
   /// As node_processors(), but of processors that other nodes use as well only this node's equal
-  /// part, rounded down: emulated nodes, and containers, share the processors of one kernel.
+  /// part, rounded down: emulated nodes, and containers, share the processors of one kernel, and
+  /// may share a quota.
   [[nodiscard]] std::int32_t node_processor_share() const noexcept;
   /// True while the rank has neither left nor died, as far as this node can tell.
   [[nodiscard]] bool is_present(WorldRank rank) const;

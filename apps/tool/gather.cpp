@@ -21,12 +21,12 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "apps/common/processor_quota.hpp"
 #include "apps/tool/advice.hpp"
 #include "apps/tool/openblas.hpp"
 #include "apps/tool/settings.hpp"
 #include "apps/tool/system_files.hpp"
 #include "rma/bootstrap.hpp"
+#include "rma/control_group.hpp"
 #include "rma/job.hpp"
 #include "rma/memory.hpp"
 #include "rma/reachability.hpp"
@@ -238,7 +238,7 @@ Processors gather_processors() {
       found.usable.push_back(static_cast<int>(at));
     }
   }
-  found.quota = apps::read_processor_quota(root);
+  found.quota = rma::read_processor_quota(root).processors;
   return found;
 }
 

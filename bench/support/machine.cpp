@@ -13,11 +13,11 @@
 
 #include <fmt/format.h>
 
-#include "apps/common/processor_quota.hpp"
 #include "bench/support/build_info.hpp"
 #include "bench/support/clock.hpp"
 #include "bench/support/statistics.hpp"
 #include "bench/support/topology.hpp"
+#include "rma/control_group.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -154,7 +154,7 @@ bool is_of_note(std::string_view variable) {
 }
 
 int granted_cores(const std::string& root, int bound_to) {
-  const double quota = apps::read_processor_quota(root);
+  const double quota = rma::read_processor_quota(root).processors;
   return quota > 0 ? std::clamp(static_cast<int>(quota), 1, std::max(bound_to, 1)) : bound_to;
 }
 

@@ -2,7 +2,8 @@
 //
 // Which processors a node's ranks have, for those who wait and who start threads: a rank's own
 // affinity mask doesn't tell where a launcher has bound each rank to a core, nor that other nodes,
-// emulated ones or containers, run on the same kernel and may use the same processors.
+// emulated ones or containers, run on the same kernel and may use the same processors. A control
+// group may give less time than they have.
 #pragma once
 
 #include <bitset>
@@ -11,6 +12,7 @@
 #include <span>
 #include <type_traits>
 
+#include "rma/control_group.hpp"
 #include "rma/rank.hpp"
 
 namespace tessera::rma::detail {
@@ -28,12 +30,14 @@ struct RankPlace {
       0;  ///< equal for ranks of one running kernel, whose processors are the same
   NodeId node;
   ProcessorSet processors;
+  ProcessorQuota quota = {};
 };
 
 struct NodeProcessors {
-  std::int32_t usable = 1;  ///< by any rank of the node
+  /// By any rank of the node. At most as many as the quotas of its control groups give, but one.
+  std::int32_t usable = 1;
   /// The same, but of those that several nodes may use only an equal part, rounded down: two nodes
-  /// that may both use two have one each, three have none.
+  /// that may both use two have one each, three have none. Quotas are shared in the same way.
   std::int32_t share = 1;
 };
 

@@ -111,6 +111,7 @@ Result<Whereabouts> whereabouts() {
 struct Introduction {
   Whereabouts where;
   ProcessorSet processors;
+  ProcessorQuota quota;
   std::uint64_t adds_by_origin = 0;
   std::int64_t ranks_per_node = 0;
   std::array<char, 16> profile{};  ///< of Settings; rank 0's counts
@@ -169,6 +170,7 @@ Result<std::vector<Introduction>> introduce(Bootstrap& bootstrap, const Settings
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine.status()));
   Introduction own{.where = *mine,
                    .processors = own_processors(),
+                   .quota = read_processor_quota(""),
                    .adds_by_origin = adds_by_origin(settings) ? 1U : 0U,
                    .ranks_per_node = settings.ranks_per_node};
   keep_beginning(settings.profile, own.profile);
@@ -207,7 +209,7 @@ NodeProcessors processors_of(NodeId node, const std::vector<Introduction>& all,
   std::vector<RankPlace> places;
   for (const Introduction& each : all) {
     const WorldRank rank{static_cast<std::int32_t>(places.size())};
-    places.push_back({each.where.kernel, nodes.node_of(rank), each.processors});
+    places.push_back({each.where.kernel, nodes.node_of(rank), each.processors, each.quota});
   }
   return processors_of(node, places);
 }

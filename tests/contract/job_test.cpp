@@ -7,11 +7,14 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <vector>
 
 #include "rma/atomic.hpp"
+#include "rma/control_group.hpp"
 #include "rma/lock.hpp"
 #include "rma/notify.hpp"
 #include "rma/transfer.hpp"
@@ -63,7 +66,10 @@ TEST(Job, CountsTheProcessorsThatItsNodeMayUse) {
     cpu_set_t mask;
     CPU_ZERO(&mask);
     ASSERT_EQ(sched_getaffinity(0, sizeof mask, &mask), 0) << "this test needs to know its mask";
-    const auto own = static_cast<std::int64_t>(CPU_COUNT(&mask));
+    const double quota = read_processor_quota("").processors;
+    const auto given = quota > 0 ? std::max<std::int64_t>(static_cast<std::int64_t>(quota), 1)
+                                 : std::numeric_limits<std::int64_t>::max();
+    const auto own = std::min<std::int64_t>(CPU_COUNT(&mask), given);
     const auto of_ranks = job.world().allgather_value(own).value();
     std::int64_t sum = 0;
     for (const WorldRank rank : job.node_ranks()) {

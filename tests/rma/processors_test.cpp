@@ -66,6 +66,36 @@ TEST(Processors, InEqualPartsAddUpToWholeOnes) {
   }
 }
 
+std::vector<RankPlace> with_quota(std::vector<RankPlace> ranks, double processors,
+                                  std::uint64_t group) {
+  for (RankPlace& rank : ranks) {
+    rank.quota = {processors, group};
+  }
+  return ranks;
+}
+
+TEST(Processors, AreNoMoreThanAControlGroupGives) {
+  const std::vector<RankPlace> bound{place(1, 0, {0, 1, 2, 3}), place(1, 0, {0, 1, 2, 3})};
+  EXPECT_EQ(processors_of(NodeId{0}, with_quota(bound, 2.5, 8)).usable, 2);
+  EXPECT_EQ(processors_of(NodeId{0}, with_quota(bound, 2.5, 8)).share, 2);
+  EXPECT_EQ(processors_of(NodeId{0}, with_quota(bound, 9, 8)).share, 4) << "there are no more";
+  EXPECT_EQ(processors_of(NodeId{0}, with_quota(bound, 0.5, 8)).usable, 1) << "it runs on one";
+  EXPECT_EQ(processors_of(NodeId{0}, with_quota(bound, 0.5, 8)).share, 0);
+}
+
+TEST(Processors, OfAControlGroupAreSharedByTheNodesThatAreInIt) {
+  std::vector<RankPlace> ranks =
+      with_quota({place(1, 0, {0, 1, 2, 3}), place(1, 1, {0, 1, 2, 3})}, 3, 8);
+  EXPECT_EQ(processors_of(NodeId{0}, ranks).share, 1);
+  EXPECT_EQ(processors_of(NodeId{0}, ranks).usable, 3);
+  ranks[1].quota.group = 9;
+  EXPECT_EQ(processors_of(NodeId{0}, ranks).share, 2) << "half of the processors";
+  ranks[1].node = NodeId{0};
+  EXPECT_EQ(processors_of(NodeId{0}, ranks).share, 4) << "of two groups";
+  ranks[1].quota = {};
+  EXPECT_EQ(processors_of(NodeId{0}, ranks).share, 4) << "one rank has no quota";
+}
+
 TEST(Processors, OfThisProcessAreThoseOfItsMask) {
   cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0) << "this test needs to know its mask";

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "apps/common/processor_quota.hpp"
 #include "apps/tool/openblas.hpp"
 #include "apps/tool/system_files.hpp"
+#include "rma/control_group.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tessera::tool {
@@ -36,7 +36,7 @@ TEST_F(SystemFiles, NothingIsThereWhereNothingCanBeRead) {
   EXPECT_EQ(read_line(root() + "/nothing"), "");
   EXPECT_EQ(read_huge_pages(root()).transparent, "");
   EXPECT_TRUE(read_rdma_ports(root()).empty());
-  EXPECT_EQ(apps::read_processor_quota(root()), 0);
+  EXPECT_EQ(rma::read_processor_quota(root()).processors, 0);
   EXPECT_TRUE(read_holders(root()).empty());
   EXPECT_FALSE(has_capability(root(), 0));
 }
@@ -97,24 +97,24 @@ TEST_F(SystemFiles, InterfacesHaveASpeedAndMayBeBridges) {
 TEST_F(SystemFiles, TheQuotaIsTheLeastOfTheGroupAndThoseAboveIt) {
   write("/proc/self/cgroup", "0::/batch/step\n");
   write("/sys/fs/cgroup/batch/step/cpu.max", "max 100000\n");
-  EXPECT_EQ(apps::read_processor_quota(root()), 0);
+  EXPECT_EQ(rma::read_processor_quota(root()).processors, 0);
   write("/sys/fs/cgroup/batch/cpu.max", "150000 100000\n");
-  EXPECT_EQ(apps::read_processor_quota(root()), 1.5);
+  EXPECT_EQ(rma::read_processor_quota(root()).processors, 1.5);
   write("/sys/fs/cgroup/batch/step/cpu.max", "400000 100000\n");
-  EXPECT_EQ(apps::read_processor_quota(root()), 1.5);
+  EXPECT_EQ(rma::read_processor_quota(root()).processors, 1.5);
 }
 
 TEST_F(SystemFiles, TheQuotaMayBeOfTheOldHierarchy) {
   write("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
   write("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
-  EXPECT_EQ(apps::read_processor_quota(root()), 0);
+  EXPECT_EQ(rma::read_processor_quota(root()).processors, 0);
   write("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000\n");
-  EXPECT_EQ(apps::read_processor_quota(root()), 0.5);
+  EXPECT_EQ(rma::read_processor_quota(root()).processors, 0.5);
   // A batch system's step, in a hierarchy that two controllers share.
   write("/proc/self/cgroup", "9:memory:/other\n4:cpuacct,cpu:/batch/step\n0::/\n");
   write("/sys/fs/cgroup/cpu/batch/cpu.cfs_quota_us", "25000\n");
   write("/sys/fs/cgroup/cpu/batch/cpu.cfs_period_us", "100000\n");
-  EXPECT_EQ(apps::read_processor_quota(root()), 0.25);
+  EXPECT_EQ(rma::read_processor_quota(root()).processors, 0.25);
 }
 
 TEST_F(SystemFiles, HoldersAreOrphansWhenTheirLauncherIsGone) {
