@@ -25,9 +25,9 @@ namespace {
 Status check_descriptors() {
   const detail::Descriptor one(open("/proc/meminfo", O_RDONLY | O_CLOEXEC));
   if (one.get() < 0 && (errno == EMFILE || errno == ENFILE)) {
-    return Status::error(
-               Code::limit_exceeded,
-               fmt::format("cannot read how much memory is available: {}", std::strerror(errno)))
+    return Status::error(Code::limit_exceeded,
+                         fmt::format("cannot read how much memory is available: {}",
+                                     describe_system_error(errno)))
         .hint("raise the limit on open files (ulimit -n)");
   }
   return {};
@@ -129,22 +129,44 @@ std::uint64_t total_memory_bytes() {
   return group ? std::min(machine, group->limit) : machine;
 }
 
-Result<std::uint64_t> find_available_memory() {
+std::string AvailableMemory::describe() const {
+  const std::string left = human_bytes(bytes);
+  return group_limit == 0 ? fmt::format("{} are available", left)
+                          : fmt::format("{} are available of the {} of its control group", left,
+                                        human_bytes(group_limit));
+}
+
+Result<AvailableMemory> find_available_memory() {
   TESSERA_RETURN_IF_ERROR(check_descriptors());
   const std::uint64_t machine = meminfo_bytes("MemAvailable:").value_or(total_memory_bytes());
   const auto group = group_limit();
-  return group ? std::min(machine, group->left()) : machine;
+  return group && group->left() < machine ? AvailableMemory{group->left(), group->limit}
+                                          : AvailableMemory{machine, 0};
 }
 
 std::uint64_t available_memory_bytes() {
-  const Result<std::uint64_t> found = find_available_memory();
-  return found.ok() ? *found : 0;
+  const Result<AvailableMemory> found = find_available_memory();
+  return found.ok() ? found->bytes : 0;
 }
 
 std::uint64_t largest_file_bytes() noexcept {
   rlimit limit{};
   const bool is_limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   return is_limited ? limit.rlim_cur : std::numeric_limits<std::uint64_t>::max();
+}
+
+std::string describe_system_error(int error) {
+  const std::string text = std::strerror(error);
+  rlimit files{};
+  const bool is_known = error == EMFILE && getrlimit(RLIMIT_NOFILE, &files) == 0;
+  return is_known ? fmt::format("{} (this process may have {})", text, files.rlim_cur) : text;
+}
+
+std::string address_space_note() {
+  const auto limit = address_space_limit();
+  return limit ? fmt::format("; {} are left of the {} of address space that this process may have",
+                             human_bytes(limit->left()), human_bytes(limit->limit))
+               : "";
 }
 
 std::string human_bytes(std::uint64_t bytes) {

@@ -26,12 +26,20 @@ struct MemoryLimit {
 /// space from the start, and takes none when regions get memory in it.
 std::optional<MemoryLimit> address_space_limit() noexcept;
 
-/// Bytes that can still be allocated: what the kernel calls available, or what the control group
-/// of this process leaves, whichever is less. Reads /proc and /sys; about 50 µs. Errors:
-/// limit_exceeded (no descriptor is free).
-Result<std::uint64_t> find_available_memory();
+/// Bytes that can still be allocated, and which limit it is that leaves no more.
+struct AvailableMemory {
+  std::uint64_t bytes = 0;
+  std::uint64_t group_limit = 0;  ///< that of the control group; 0: the machine has no more
 
-/// The same; 0 where it can't be known.
+  /// "176.0 MiB are available of the 300.0 MiB of its control group", for messages.
+  [[nodiscard]] std::string describe() const;
+};
+
+/// What the kernel calls available, or what the control group of this process leaves, whichever is
+/// less. Reads /proc and /sys; about 50 µs. Errors: limit_exceeded (no descriptor is free).
+Result<AvailableMemory> find_available_memory();
+
+/// Bytes that can still be allocated; 0 where it can't be known.
 std::uint64_t available_memory_bytes();
 
 /// Bytes of physical memory, or the control group's limit, whichever is less.
@@ -40,6 +48,14 @@ std::uint64_t total_memory_bytes();
 /// Bytes that a file of this process may have, shared memory too (ulimit -f): to try more ends it
 /// with SIGXFSZ. The largest number where there is no limit.
 std::uint64_t largest_file_bytes() noexcept;
+
+/// What the system says of `error`; with the limit if the process has too many open files: "Too
+/// many open files (this process may have 1024)". For messages.
+std::string describe_system_error(int error);
+
+/// "; 20.0 MiB are left of the 512.0 MiB of address space that this process may have", or "" where
+/// address space is not limited. For messages.
+std::string address_space_note();
 
 /// "23.1 GiB", for messages.
 std::string human_bytes(std::uint64_t bytes);

@@ -14,8 +14,11 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "rma/memory.hpp"
+#include "rma/node/memory_turn.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -23,11 +26,18 @@ namespace {
 constexpr std::uint64_t bits_per_word = 64;
 constexpr std::uint64_t no_gap = ~std::uint64_t{0};
 constexpr std::uint64_t page_bytes = 4096;
-// Memory is taken in steps, so that one refusal does not come after minutes of zeroing.
+// Memory is taken in steps, and before each it is checked what is available: others take some, too.
 constexpr std::uint64_t back_step_bytes = 256ULL << 20;
+constexpr std::uint64_t step_in_turn_bytes = 64ULL << 20;
 constexpr std::uint64_t least_step_bytes = 1ULL << 20;
-// Left to the rest of the machine when a request is checked against what is available.
-constexpr std::uint64_t kept_free_bytes = 64ULL << 20;
+// So many may take a step each at the same time without their turns, if all of these fit. Less than
+// the least of these steps is taken in turn.
+constexpr std::uint64_t takers = 256;
+constexpr std::uint64_t least_free_step_bytes = 4ULL << 20;
+// Left to the rest of the machine, or of a control group, when a request is checked against what is
+// available: at most so much, and of little memory a part.
+constexpr std::uint64_t most_kept_free_bytes = 64ULL << 20;
+constexpr std::uint64_t kept_free_part = 8;
 // Looking what is available takes longer than backing so little.
 constexpr std::uint64_t unchecked_bytes = 1ULL << 20;
 
@@ -94,6 +104,22 @@ std::uint64_t Arena::find_gap(std::uint64_t count, std::uint64_t align_granules)
   return no_gap;
 }
 
+Arena::Gaps Arena::gaps() const noexcept {
+  Gaps found;
+  std::uint64_t here = 0;
+  for (std::uint64_t at = memory_.header().arena_offset / granule_bytes; at < granules();) {
+    const bool is_whole_word = at % bits_per_word == 0 && at + bits_per_word <= granules() &&
+                               bitmap()[at / bits_per_word] == 0;
+    const std::uint64_t count = is_whole_word ? bits_per_word : 1;
+    const bool is_free = !is_marked(bitmap(), at);
+    here = is_free ? here + count : 0;
+    found.all += is_free ? count : 0;
+    found.largest = std::max(found.largest, here);
+    at += count;
+  }
+  return found;
+}
+
 Result<std::uint64_t> Arena::allocate(std::uint64_t bytes, std::uint64_t alignment) {
   const std::uint64_t count = std::max<std::uint64_t>(granules_of(bytes), 1);
   const std::uint64_t align = std::max<std::uint64_t>(granules_of(alignment), 1);
@@ -101,10 +127,15 @@ Result<std::uint64_t> Arena::allocate(std::uint64_t bytes, std::uint64_t alignme
   const RobustGuard guard(header.bitmap_lock, context_);
   const std::uint64_t first = find_gap(count, align);
   if (first == no_gap) {
+    const Gaps free = gaps();
     return Status::error(
                Code::limit_exceeded,
-               fmt::format("no gap of {} is left in the node's arena of {} of address space",
-                           human_bytes(bytes), human_bytes(memory_.size())))
+               fmt::format(
+                   "no gap of {} is left in the node's arena of {} of address space: {} are "
+                   "free, {} of them in one piece",
+                   human_bytes(bytes), human_bytes(memory_.size()),
+                   human_bytes(free.all * granule_bytes),
+                   human_bytes(free.largest * granule_bytes)))
         .hint(memory_.enlarging());
   }
   mark(bitmap(), first, count, true);
@@ -114,28 +145,92 @@ Result<std::uint64_t> Arena::allocate(std::uint64_t bytes, std::uint64_t alignme
   return first * granule_bytes;
 }
 
+namespace {
+
+std::uint64_t kept_free_bytes(const AvailableMemory& available) noexcept {
+  const auto machine = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes;
+  const std::uint64_t all = available.group_limit > 0 ? available.group_limit : machine;
+  return std::min(all / kept_free_part, most_kept_free_bytes);
+}
+
+// What may be taken of what is available.
+std::uint64_t usable_bytes(const AvailableMemory& available) noexcept {
+  return available.bytes - std::min(available.bytes, kept_free_bytes(available));
+}
+
+// "; 20.0 MiB are available", for messages; "" if that isn't known.
+std::string availability_note() {
+  const Result<AvailableMemory> available = find_available_memory();
+  return available.ok() ? "; " + available->describe() : "";
+}
+
+Status too_little(std::uint64_t asked, const AvailableMemory& available) {
+  return Status::error(
+             Code::no_memory,
+             fmt::format(
+                 "{} of shared memory were asked for on this node and {} can be had: {}, of "
+                 "which {} are left to other programs",
+                 human_bytes(asked), human_bytes(usable_bytes(available)), available.describe(),
+                 human_bytes(kept_free_bytes(available))))
+      .hint("free memory, or spread the job over more nodes");
+}
+
+}  // namespace
+
 Status Arena::check_available(std::uint64_t bytes) const {
   if (bytes < unchecked_bytes) {
     return {};
   }
-  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t available, find_available_memory());
-  if (bytes <= available - std::min(available, kept_free_bytes)) {
-    return {};
+  TESSERA_ASSIGN_OR_RETURN(const AvailableMemory available, find_available_memory());
+  return bytes <= usable_bytes(available) ? Status() : too_little(bytes, available);
+}
+
+// Many small requests add up to one that is checked.
+bool Arena::is_to_be_checked(std::uint64_t bytes) noexcept {
+  const std::uint64_t before = unchecked_.fetch_add(std::min(bytes, unchecked_bytes));
+  const bool is_due = before + std::min(bytes, unchecked_bytes) >= unchecked_bytes;
+  if (is_due) {
+    unchecked_.store(0);
   }
-  return Status::error(Code::no_memory,
-                       fmt::format("{} of shared memory were asked for on this node and {} are "
-                                   "available",
-                                   human_bytes(bytes), human_bytes(available)))
-      .hint("free memory, or spread the job over more nodes");
+  return is_due;
 }
 
 Status Arena::back(std::uint64_t offset, std::uint64_t bytes) {
-  TESSERA_RETURN_IF_ERROR(check_available(bytes));
-  Status taken = take_memory(offset, bytes);
+  Status taken = is_to_be_checked(bytes) ? take_checked(offset, bytes) : take_memory(offset, bytes);
   if (!taken.ok()) {
     unback(offset, bytes);
   }
   return taken;
+}
+
+// While much is available, ranks take their parts side by side, in steps that all fit. The rest is
+// for one after another, each with all that it needs.
+Status Arena::take_checked(std::uint64_t offset, std::uint64_t bytes) const {
+  std::optional<MemoryTurn> turn;
+  for (std::uint64_t done = 0; done < bytes;) {
+    const Result<AvailableMemory> available = find_available_memory();
+    if (!available.ok() && bytes < unchecked_bytes) {
+      return take_memory(offset, bytes);  // so little is not worth an error
+    }
+    TESSERA_RETURN_IF_ERROR(available.status());
+    const std::uint64_t usable = usable_bytes(*available);
+    if (bytes - done > usable) {
+      Status refused = too_little(bytes, *available);
+      return done == 0 ? refused
+                       : std::move(refused).context(
+                             fmt::format("after {} were taken", human_bytes(done)));
+    }
+    const std::uint64_t free_step =
+        std::min(usable / takers / least_free_step_bytes * least_free_step_bytes, back_step_bytes);
+    if (free_step == 0 && !turn) {
+      turn.emplace();
+      continue;  // others may have taken some until now
+    }
+    const std::uint64_t step = std::min(turn ? step_in_turn_bytes : free_step, bytes - done);
+    TESSERA_RETURN_IF_ERROR(take_memory(offset + done, step));
+    done += step;
+  }
+  return {};
 }
 
 Status Arena::take_memory(std::uint64_t offset, std::uint64_t bytes) const {
@@ -145,8 +240,9 @@ Status Arena::take_memory(std::uint64_t offset, std::uint64_t bytes) const {
     const int error = posix_fallocate(memory_.file(), static_cast<off_t>(offset + done),
                                       static_cast<off_t>(step));
     if (error != 0 && error != EINTR) {
-      return Status::error(Code::no_memory, fmt::format("cannot back {} of shared memory: {}",
-                                                        human_bytes(bytes), std::strerror(error)));
+      return Status::error(Code::no_memory,
+                           fmt::format("cannot back {} of shared memory: {}{}", human_bytes(bytes),
+                                       std::strerror(error), availability_note()));
     }
     if (error == EINTR) {
       // The kernel begins anew after a signal: a timer's must find a shorter step.

@@ -13,6 +13,7 @@
 // Threads and processes: safe; all ranks of the node share one bitmap.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -37,7 +38,8 @@ class Arena {
   Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t alignment = granule_bytes);
 
   /// Takes memory for [offset, offset + bytes), all at once, so that a full memory is an error
-  /// here and not a SIGBUS later. The bytes read as zero. Errors: no_memory; nothing is taken then.
+  /// here and not a SIGBUS later. The bytes read as zero. The last memory of a machine is taken in
+  /// turn with all other jobs and nodes there. Errors: no_memory; nothing is taken then.
   Status back(std::uint64_t offset, std::uint64_t bytes);
 
   /// Errors: no_memory when `bytes` are more than the machine can still give.
@@ -67,6 +69,14 @@ class Arena {
   [[nodiscard]] NodeMemory& memory() const noexcept { return memory_; }
 
  private:
+  /// Granules that are free.
+  struct Gaps {
+    std::uint64_t all = 0;
+    std::uint64_t largest = 0;  ///< of them in one piece
+  };
+  [[nodiscard]] Gaps gaps() const noexcept;
+  [[nodiscard]] bool is_to_be_checked(std::uint64_t bytes) noexcept;
+  Status take_checked(std::uint64_t offset, std::uint64_t bytes) const;
   Status take_memory(std::uint64_t offset, std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t* bitmap() const noexcept;
   [[nodiscard]] std::uint64_t* kept() const noexcept;
@@ -75,6 +85,7 @@ class Arena {
 
   NodeMemory& memory_;
   LockContext context_;
+  std::atomic<std::uint64_t> unchecked_{0};  // bytes that were taken since it was last checked
 };
 
 }  // namespace tessera::rma::detail

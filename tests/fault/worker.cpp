@@ -14,7 +14,8 @@
 //
 // or attach-apart: see attach_apart(); or end-job, end-job-of-deaf, end-job-while-reading,
 // end-job-into-full-pipe: see end_job_of_all();
-// end-job-behind-one: see end_job_behind_one(); start-a-tool, be-a-tool: see start_a_tool().
+// end-job-behind-one: see end_job_behind_one(); start-a-tool, be-a-tool: see start_a_tool();
+// take-mib:N, take-mib-alone:N, take-small-pieces: see take_memory().
 //
 // Survivors exit with 0 whatever the library told them: the director judges what they report.
 #include <fcntl.h>
@@ -276,6 +277,37 @@ void attach_apart(bool is_victim, const Line& line) {
   line.report("stop", job->stop());
 }
 
+// All ranks ask for memory at the same moment: together, each in a team of its own, or each again
+// and again until there is no more.
+void take_memory(std::string_view name) {
+  rma::Job job = rma::Job::start().value();
+  const int together = number_behind("take-mib:", name);
+  const int alone = number_behind("take-mib-alone:", name);
+  rma::require(job.barrier());
+  rma::Team own = job.world().split(job.rank().value, 0).value();
+  rma::require(job.barrier());
+  constexpr std::size_t small_bytes = 512 << 10;
+  const std::size_t bytes = together >= 0 ? static_cast<std::size_t>(together) << 20U
+                            : alone >= 0  ? static_cast<std::size_t>(alone) << 20U
+                                          : small_bytes;
+  std::vector<rma::Region> taken;
+  Status outcome;
+  const std::size_t most = bytes == small_bytes ? 1000 : 1;
+  while (outcome.ok() && taken.size() < most) {
+    auto region = rma::Region::allocate(together >= 0 ? job.world() : own, bytes);
+    outcome = region.status();
+    if (region.ok()) {
+      taken.push_back(std::move(region).take());
+    }
+  }
+  std::puts(fmt::format("rank {}: {}", job.rank().value, outcome.describe()).c_str());
+  while (!taken.empty()) {
+    rma::require(taken.back().free());
+    taken.pop_back();
+  }
+  rma::require(job.stop());
+}
+
 int run(std::string_view name, int victim, int pipe) {
   const Line line(pipe, rank_from_launcher());
   if (name == "attach-apart") {
@@ -284,6 +316,10 @@ int run(std::string_view name, int victim, int pipe) {
   }
   if (name == "be-a-tool") {
     be_a_tool();
+  }
+  if (name.starts_with("take-")) {
+    take_memory(name);
+    return 0;
   }
   if (name == "start-a-tool") {
     start_a_tool(rank_from_launcher() == victim);

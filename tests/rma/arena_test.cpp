@@ -109,7 +109,8 @@ TEST(Arena, SaysWhenNoGapIsLeftAndGoesOnAfterAFree) {
   const auto refused = arena.allocate(1);
   ASSERT_EQ(refused.status().code(), Code::limit_exceeded);
   EXPECT_EQ(refused.status().message(),
-            "no gap of 1 bytes is left in the node's arena of 64.0 MiB of address space\n"
+            "no gap of 1 bytes is left in the node's arena of 64.0 MiB of address space: 0 bytes "
+            "are free, 0 bytes of them in one piece\n"
             "  hint: set TESSERA_ARENA_MIB to a larger value");
   arena.free(all, whole);
   EXPECT_EQ(arena.allocate(1).value(), all);
@@ -151,8 +152,10 @@ TEST(Arena, RefusesMoreMemoryThanTheMachineHas) {
   EXPECT_TRUE(status.message().starts_with(human_bytes(too_much) +
                                            " of shared memory were asked for on this node and "))
       << status.message();
-  EXPECT_TRUE(status.message().ends_with(
-      " are available\n  hint: free memory, or spread the job over more nodes"));
+  EXPECT_TRUE(
+      status.message().ends_with(", of which 64.0 MiB are left to other programs\n"
+                                 "  hint: free memory, or spread the job over more nodes"))
+      << status.message();
 }
 
 // A profiler's timer interrupts posix_fallocate, which then begins anew; it must get on all the

@@ -25,11 +25,18 @@ auto without_descriptors(Ask&& ask) {
 }
 
 TEST(Memory, IsAvailableWithinTheTotal) {
-  const Result<std::uint64_t> available = find_available_memory();
+  const Result<AvailableMemory> available = find_available_memory();
   ASSERT_TRUE(available.ok()) << available.status().describe();
-  EXPECT_GT(*available, 0U);
-  EXPECT_LE(*available, total_memory_bytes());
+  EXPECT_GT(available->bytes, 0U);
+  EXPECT_LE(available->bytes, total_memory_bytes());
   EXPECT_GT(available_memory_bytes(), 0U);
+}
+
+TEST(Memory, SaysWhatLimitsIt) {
+  constexpr std::uint64_t mib = 1U << 20U;
+  EXPECT_EQ((AvailableMemory{176 * mib, 0}).describe(), "176.0 MiB are available");
+  EXPECT_EQ((AvailableMemory{176 * mib, 300 * mib}).describe(),
+            "176.0 MiB are available of the 300.0 MiB of its control group");
 }
 
 TEST(Memory, KnowsTheLimitOnAddressSpace) {
@@ -58,7 +65,8 @@ TEST(Memory, IsUnknownWhereNoDescriptorIsFree) {
   const Status status = without_descriptors([] { return find_available_memory().status(); });
   EXPECT_EQ(status.code(), Code::limit_exceeded);
   EXPECT_EQ(status.message(),
-            "cannot read how much memory is available: Too many open files\n"
+            "cannot read how much memory is available: Too many open files (this process "
+            "may have 0)\n"
             "  hint: raise the limit on open files (ulimit -n)");
   EXPECT_EQ(without_descriptors(available_memory_bytes), 0U);
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/node/memory_turn.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <thread>
+
+namespace tessera::rma::detail {
+
+// A lock on a file that all processes of a machine have and may open: nothing is made that could be
+// left over.
+MemoryTurn::MemoryTurn(std::chrono::milliseconds patience) noexcept
+    : file_(open("/proc/meminfo", O_RDONLY | O_CLOEXEC)) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds between_tries{1};
+  const auto deadline = Clock::now() + patience;
+  while (file_.get() >= 0 && !is_held_) {
+    is_held_ = flock(file_.get(), LOCK_EX | LOCK_NB) == 0;
+    const bool is_taken = !is_held_ && (errno == EWOULDBLOCK || errno == EINTR);
+    if (!is_taken || Clock::now() >= deadline) {
+      return;
+    }
+    std::this_thread::sleep_for(between_tries);
+  }
+}
+
+MemoryTurn::~MemoryTurn() {
+  if (is_held_) {
+    flock(file_.get(), LOCK_UN);  // a child made by fork() meanwhile has the descriptor, too
+  }
+}
+
+}  // namespace tessera::rma::detail

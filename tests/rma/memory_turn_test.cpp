@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/node/memory_turn.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace tessera::rma::detail {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds no_patience{0};
+
+TEST(MemoryTurn, IsOfOneThreadAtATime) {
+  {
+    const MemoryTurn mine;
+    ASSERT_TRUE(mine.is_held());
+    std::thread([] { EXPECT_FALSE(MemoryTurn(no_patience).is_held()); }).join();
+  }
+  EXPECT_TRUE(MemoryTurn(no_patience).is_held());
+}
+
+// A child that has the turn and says so.
+struct Holder {
+  Holder() {
+    std::array<int, 2> ends{-1, -1};
+    EXPECT_EQ(pipe(ends.data()), 0);
+    child = fork();
+    if (child == 0) {
+      const MemoryTurn turn;
+      const bool said = write(ends[1], "t", 1) == 1;
+      while (said) {  // NOLINT(bugprone-infinite-loop): until it is killed
+        pause();
+      }
+      _exit(1);
+    }
+    char byte = 0;
+    EXPECT_EQ(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    close(ends[1]);
+  }
+  void end() {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+  pid_t child = -1;
+};
+
+TEST(MemoryTurn, IsFreeAfterADeath) {
+  Holder holder;
+  EXPECT_FALSE(MemoryTurn(no_patience).is_held());
+  holder.end();
+  EXPECT_TRUE(MemoryTurn().is_held());
+}
+
+TEST(MemoryTurn, IsDoneWithoutIfItsHolderIsStopped) {
+  Holder holder;
+  EXPECT_FALSE(MemoryTurn(milliseconds(20)).is_held()) << "it has returned";
+  holder.end();
+}
+
+}  // namespace
+}  // namespace tessera::rma::detail
