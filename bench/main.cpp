@@ -358,7 +358,7 @@ bool go_together(const BenchOptions& options, const Relaunch& again) {
 }
 
 int run(const BenchOptions& options, Relaunch again, int argc, const char* const* argv) {
-  if (const auto code = apps::refuse_threads_of_ranks("tessera-bench", options.threads)) {
+  if (const auto code = apps::refuse_threads("tessera-bench", options.threads)) {
     return *code;
   }
   if (again.launches > 0) {

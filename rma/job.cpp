@@ -17,6 +17,7 @@
 #include "rma/engine/region_state.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/engine/startup.hpp"
+#include "rma/engine/thread_limit.hpp"
 #include "rma/protocol/raw_address.hpp"
 #include "rma/within_memory.hpp"
 
@@ -299,9 +300,10 @@ Status run_each(std::int32_t ranks, const std::function<Status(Job&)>& body,
         });
       }
     } catch (const std::system_error& error) {
-      return Status::error(Code::limit_exceeded,
-                           fmt::format("cannot start thread {} of {}: {}", threads.size() + 1,
-                                       ranks, error.code().message()))
+      return Status::error(
+                 Code::limit_exceeded,
+                 fmt::format("cannot start thread {} of {}: {}; {}", threads.size() + 1, ranks,
+                             error.code().message(), detail::thread_limit().reason))
           .hint(
               "ranks as threads are limited by ulimit -u, ulimit -v and the control group's pids");
     }
@@ -314,12 +316,25 @@ Status run_each(std::int32_t ranks, const std::function<Status(Job&)>& body,
 
 }  // namespace
 
-Status run_on_threads(std::int32_t ranks, const std::function<Status(Job&)>& body,
-                      const ThreadRunOptions& options) {
+Status check_thread_count(std::int64_t ranks) {
   if (ranks < 1) {
     return Status::error(Code::invalid_argument,
                          fmt::format("{} ranks; there must be at least one", ranks));
   }
+  const detail::ThreadLimit limit = detail::thread_limit();
+  if (static_cast<std::uint64_t>(ranks) <= limit.most) {
+    return {};
+  }
+  return Status::error(Code::limit_exceeded,
+                       fmt::format("{} ranks as threads are more than the {} that this process "
+                                   "may have: {}",
+                                   ranks, limit.most, limit.reason))
+      .hint(limit.hint);
+}
+
+Status run_on_threads(std::int32_t ranks, const std::function<Status(Job&)>& body,
+                      const ThreadRunOptions& options) {
+  TESSERA_RETURN_IF_ERROR(check_thread_count(ranks));
   try {
     return run_each(ranks, body, options);
   } catch (const std::bad_alloc&) {

@@ -145,8 +145,13 @@ struct ThreadRunOptions {
   std::vector<TransportFactory> transports = {};
 };
 
+/// Local. Whether this process may have so many ranks as threads. Errors: invalid_argument (fewer
+/// than one); limit_exceeded for more than the tightest of the system's limits, which it names.
+Status check_thread_count(std::int64_t ranks);
+
 /// Local. Runs `body` on `ranks` threads, each with a Job of its own in one common run, and waits
-/// for them. Returns the first error of starting or of a body.
+/// for them. Returns the first error of starting or of a body. Errors: also those of
+/// check_thread_count(), before anything is started.
 Status run_on_threads(std::int32_t ranks, const std::function<Status(Job&)>& body,
                       const ThreadRunOptions& options = {});
 

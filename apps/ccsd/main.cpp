@@ -78,7 +78,7 @@ int run_program(int argc, char** argv) {
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
     return *code;
   }
-  if (const auto code = tessera::apps::refuse_threads_of_ranks(program_name, threads)) {
+  if (const auto code = tessera::apps::refuse_threads(program_name, threads)) {
     return *code;
   }
   if (arguments.fcidump_file.empty() && arguments.occupied == 0) {

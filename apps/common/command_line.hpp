@@ -16,6 +16,7 @@
 #include "apps/common/exit_codes.hpp"
 #include "apps/common/output.hpp"
 #include "rma/bootstrap.hpp"
+#include "rma/job.hpp"
 
 namespace tessera::apps {
 
@@ -60,17 +61,24 @@ inline std::string check_file_name(const std::string& name) {
   return name.empty() ? "an empty name is not a file" : "";
 }
 
-/// Local. The exit code where ranks were asked for as `threads` (0: they weren't) of a process that
-/// tessera-run or mpirun has started as one of several: each would run a job of its own. A script
-/// under srun is no rank, but looks like one.
-inline std::optional<int> refuse_threads_of_ranks(std::string_view program, std::int32_t threads) {
+/// Local. The exit code if ranks were asked for as `threads` (0: they weren't) and can't be so: of
+/// a process that tessera-run or mpirun has started as one of several each would run a job of its
+/// own (a script under srun is no rank, but looks like one); or the system allows fewer.
+inline std::optional<int> refuse_threads(std::string_view program, std::int32_t threads) {
   const rma::LauncherTrace trace = rma::detect_launcher();
-  if (threads == 0 || trace.launcher.empty() || trace.launcher == "srun" || trace.ranks == 1) {
+  if (threads == 0) {
     return std::nullopt;
   }
-  complain_once(program, "--threads: " + std::string(trace.launcher) +
-                             " starts ranks already; leave one of them out");
-  return exit_usage;
+  if (!trace.launcher.empty() && trace.launcher != "srun" && trace.ranks != 1) {
+    complain_once(program, "--threads: " + std::string(trace.launcher) +
+                               " starts ranks already; leave one of them out");
+    return exit_usage;
+  }
+  if (const rma::Status possible = rma::check_thread_count(threads); !possible.ok()) {
+    complain_once(program, "--threads: " + possible.message());
+    return exit_usage;
+  }
+  return std::nullopt;
 }
 
 }  // namespace tessera::apps

@@ -130,7 +130,7 @@ int run_program(int argc, char** argv) {
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
     return *code;
   }
-  if (const auto code = tessera::apps::refuse_threads_of_ranks(program_name, arguments.threads)) {
+  if (const auto code = tessera::apps::refuse_threads(program_name, arguments.threads)) {
     return *code;
   }
   arguments.quiet = arguments.quiet || tessera::apps::goes_to_output(arguments.json_file);

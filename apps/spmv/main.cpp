@@ -133,7 +133,7 @@ int run_program(int argc, char** argv) {
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
     return *code;
   }
-  if (const auto code = tessera::apps::refuse_threads_of_ranks(program_name, arguments.threads)) {
+  if (const auto code = tessera::apps::refuse_threads(program_name, arguments.threads)) {
     return *code;
   }
   const auto order = understand(arguments);

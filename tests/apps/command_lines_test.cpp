@@ -210,6 +210,18 @@ TEST(Mg, NamesTheTransportThatIsUsed) {
   EXPECT_NE(ending.output.find("transport: loopback\n"), std::string::npos) << ending.output;
 }
 
+TEST(Mg, MoreThreadsThanTheSystemAllowsAreRefusedBeforeAnyIsStarted) {
+  for (const char* threads : {"1000000", "2147483647"}) {
+    const Ending ending = run({TESSERA_MG, "--class", "S", "--threads", threads});
+    EXPECT_EQ(ending.exit_code, usage);
+    EXPECT_TRUE(ending.output.starts_with(
+        fmt::format("tessera-mg: --threads: {} ranks as threads are more than the ", threads)))
+        << ending.output;
+    EXPECT_NE(ending.output.find(" that this process may have: "), std::string::npos)
+        << ending.output;
+  }
+}
+
 TEST(Mg, AClassThatThereIsNotIsRefusedWithThoseThatThereAre) {
   for (const char* name : {"Z", "E", "SS", ""}) {
     const Ending ending = run({TESSERA_MG, "--class", name});
