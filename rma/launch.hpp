@@ -17,6 +17,8 @@ struct LaunchOptions {
   std::int32_t nodes = 0;  ///< emulated nodes to split the ranks over; 0: leave it to the settings
   std::function<void(std::int32_t rank, int pid)> started;  ///< told of each process
   bool whole_lines = false;  ///< pass their output on by lines, where ours is not a terminal
+  /// The same, also to a terminal, with "[rank] " in front of each line.
+  bool tagged_lines = false;
   /// Called at the end where `whole_lines` could not all be written, with the system's error; EINTR
   /// where nobody read them and a signal had come.
   std::function<void(int error)> on_lost_output = {};
@@ -43,8 +45,8 @@ struct RankExit {
 /// With `whole_lines` a rank's output waits while our reader takes nothing, as it would without us.
 /// When all have ended, a signal ends the wait for the reader; one that was passed on to them does
 /// after 2 s. Returns how each ended. Requires: the caller has no other children that it waits for
-/// by wait(−1). Errors: invalid_argument (no ranks, no program, more nodes than ranks),
-/// limit_exceeded.
+/// by wait(−1). Errors: invalid_argument (no ranks, no program, more nodes than ranks);
+/// limit_exceeded, before any is started if more are asked for than the system can have.
 Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
                                      const LaunchOptions& options);
 

@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -125,6 +126,30 @@ bool asks_as_of_mpirun(int argc, char** argv) {
   return argc > 1 && std::string_view(argv[1]) == "-np";
 }
 
+/// For help: CLI11 knows of no program behind the options.
+class Formatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    static_cast<void>(app);
+    return fmt::format("Usage: {} [OPTIONS] [--] PROGRAM [ARGUMENTS…]\n", name);
+  }
+};
+
+/// Splits what follows the options, and says what is wrong with it.
+int run_rest(const Arguments& arguments, std::vector<std::string> program) {
+  const bool has_mark = !program.empty() && program.front() == "--";
+  if (has_mark) {
+    program.erase(program.begin());
+  }
+  if (program.empty() || (!has_mark && program.front().starts_with('-'))) {
+    complain(program_name, (program.empty() ? "there is no program to start"
+                                            : "there is no option " + program.front()) +
+                               "; see tessera-run --help");
+    return exit_usage;
+  }
+  return run(arguments, program);
+}
+
 int run_program(int argc, char** argv) {
   if (asks_as_of_mpirun(argc, argv)) {
     complain(program_name, "there is no option -np; the number of ranks is -n N");
@@ -135,26 +160,23 @@ int run_program(int argc, char** argv) {
   LaunchOptions& options = arguments.options;
   options.whole_lines = true;
   app.set_version_flag("--version", std::string(tessera::rma::version()));
+  app.formatter(std::make_shared<Formatter>());
   app.add_option("-n,--ranks", options.ranks, "Number of ranks")
-      ->transform(tessera::apps::whole_number());
+      ->transform(tessera::apps::whole_number())
+      ->capture_default_str();
   app.add_option("--nodes", options.nodes, "Split the ranks over this many emulated nodes")
       ->transform(tessera::apps::whole_number(0));
+  app.add_flag("--tag", options.tagged_lines,
+               "Print the rank in front of each line of output, as in '[3] line'");
   app.add_option("--json", arguments.json_file, "Write how the run went to this file")
       ->check(tessera::apps::check_file_name);
   app.add_flag("--quiet", arguments.is_quiet, "Do not say which ranks failed");
-  app.footer("PROGRAM ARGUMENTS…\n  What is started; all that follows it is its own.");
+  app.footer("All that follows PROGRAM is its own.");
   app.prefix_command();
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
     return *code;
   }
-  const std::vector<std::string> program = app.remaining();
-  if (program.empty() || program.front().starts_with('-')) {
-    complain(program_name, (program.empty() ? "there is no program to start"
-                                            : "there is no option " + program.front()) +
-                               "; see tessera-run --help");
-    return exit_usage;
-  }
-  return run(arguments, program);
+  return run_rest(arguments, app.remaining());
 }
 
 }  // namespace

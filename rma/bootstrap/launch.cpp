@@ -24,6 +24,7 @@
 #include "rma/bootstrap/fork_control.hpp"
 #include "rma/bootstrap/line_relay.hpp"
 #include "rma/bootstrap/processes_below.hpp"
+#include "rma/engine/thread_limit.hpp"
 #include "rma/memory.hpp"
 #include "rma/node/fd_passing.hpp"
 #include "rma/node/standard_streams.hpp"
@@ -55,13 +56,14 @@ class ControlMemory {
           .hint("raise the limit on file sizes (ulimit -f)");
     }
     if (fd.get() < 0 || ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
-      return Status::error(Code::limit_exceeded,
-                           fmt::format("cannot create shared memory: {}", std::strerror(errno)));
+      return Status::error(Code::limit_exceeded, fmt::format("cannot create shared memory: {}",
+                                                             describe_system_error(errno)));
     }
     void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
     if (base == MAP_FAILED) {
       return Status::error(Code::no_memory,
-                           fmt::format("cannot map shared memory: {}", std::strerror(errno)));
+                           fmt::format("cannot map {} of shared memory: {}{}", human_bytes(bytes),
+                                       std::strerror(errno), address_space_note()));
     }
     auto* control = new (base) ForkControl;
     control->ranks = ranks;
@@ -285,6 +287,13 @@ Status check_options(const std::vector<std::string>& arguments, const LaunchOpti
         Code::invalid_argument,
         fmt::format("{} ranks cannot be split over {} nodes", options.ranks, options.nodes));
   }
+  const detail::ThreadLimit limit = detail::process_limit();
+  if (static_cast<std::uint64_t>(options.ranks) > limit.most) {
+    return Status::error(Code::limit_exceeded,
+                         fmt::format("{} ranks are more than the {} that can be started here: {}",
+                                     options.ranks, limit.most, limit.reason))
+        .hint(limit.hint);
+  }
   const std::int32_t each = ranks_of_each_node(options);
   if (options.nodes > 0 && (options.ranks + each - 1) / each != options.nodes) {
     return Status::error(
@@ -416,8 +425,10 @@ Status start_rank(Run& run, std::int32_t rank) {
                 run.signals);
   }
   if (pid < 0) {
+    const int error = errno;
     return Status::error(Code::limit_exceeded,
-                         fmt::format("cannot start rank {}: {}", rank, std::strerror(errno)));
+                         fmt::format("cannot start rank {} of {}: {}; {}", rank, run.options.ranks,
+                                     std::strerror(error), detail::process_limit().reason));
   }
   note_started(run.children[static_cast<std::size_t>(rank)], pid);
   ++run.running;
@@ -466,13 +477,14 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
                                      const LaunchOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_options(arguments, options));
   detail::keep_standard_streams();
+  const bool is_relayed = options.whole_lines || options.tagged_lines;
   TESSERA_ASSIGN_OR_RETURN(const ControlMemory memory, ControlMemory::create(options.ranks));
   TESSERA_ASSIGN_OR_RETURN(LineRelay output,
-                           LineRelay::create(options.whole_lines ? options.ranks : 0));
+                           LineRelay::create(is_relayed ? options.ranks : 0, options.tagged_lines));
   const SignalReader signals;
   if (signals.descriptor() < 0) {
     return Status::error(Code::limit_exceeded,
-                         fmt::format("cannot wait for signals: {}", std::strerror(errno)));
+                         fmt::format("cannot wait for signals: {}", describe_system_error(errno)));
   }
   Run run{.arguments = arguments,
           .options = options,

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +13,9 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
-#include <utility>
+#include <string_view>
+
+#include "rma/memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -69,18 +72,31 @@ std::size_t LineRelay::output_to(int descriptor) {
   return index;
 }
 
-Result<LineRelay> LineRelay::create(std::int32_t ranks) {
+Result<LineRelay> LineRelay::create(std::int32_t ranks, bool is_tagged) {
   LineRelay relay;
+  relay.is_tagged_ = is_tagged;
+  std::vector<int> relayed;
+  for (const int to : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (is_tagged || isatty(to) == 0) {
+      relayed.push_back(to);
+    }
+  }
+  const std::uint64_t needed = 2 * relayed.size() * static_cast<std::uint64_t>(ranks);
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0 && needed > files.rlim_cur) {
+    return Status::error(Code::limit_exceeded,
+                         fmt::format("cannot collect the output of {} ranks: that takes {} open "
+                                     "files, and this process may have {} (ulimit -n)",
+                                     ranks, needed, files.rlim_cur))
+        .hint("raise the limit on open files (ulimit -n)");
+  }
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    for (const int to : {STDOUT_FILENO, STDERR_FILENO}) {
-      if (isatty(to) != 0) {
-        continue;
-      }
+    for (const int to : relayed) {
       std::array<int, 2> ends{-1, -1};
       if (pipe2(ends.data(), O_CLOEXEC) != 0) {
         return Status::error(Code::limit_exceeded,
-                             fmt::format("cannot collect the output of rank {}: {}", rank,
-                                         std::strerror(errno)))
+                             fmt::format("cannot collect the output of rank {} of {}: {}", rank,
+                                         ranks, describe_system_error(errno)))
             .hint("raise the limit on open files (ulimit -n)");
       }
       fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -143,11 +159,27 @@ bool LineRelay::read_some(Stream& stream) {
   if (whole == 0 && stream.pending.size() >= longest_line_bytes) {
     whole = stream.pending.size();
   }
-  Output& output = outputs_[stream.output];
-  output.waiting.append(stream.pending, 0, whole);
-  stream.pending.erase(0, whole);
-  write_some(output);
+  pass_on(stream, whole);
   return true;
+}
+
+// So many bytes of what is pending: whole lines, or a piece of a long one.
+void LineRelay::pass_on(Stream& stream, std::size_t bytes) {
+  Output& output = outputs_[stream.output];
+  std::string_view text = std::string_view(stream.pending).substr(0, bytes);
+  while (is_tagged_ && !text.empty()) {
+    if (!stream.is_in_line) {
+      output.waiting += fmt::format("[{}] ", stream.rank);
+    }
+    const std::string_view line = text.substr(0, text.find('\n') + 1);  // all if there is no end
+    const std::string_view piece = line.empty() ? text : line;
+    output.waiting += piece;
+    stream.is_in_line = !piece.ends_with('\n');
+    text.remove_prefix(piece.size());
+  }
+  output.waiting += text;
+  stream.pending.erase(0, bytes);
+  write_some(output);
 }
 
 void LineRelay::relay() {
@@ -176,8 +208,10 @@ bool LineRelay::finish() {
     }
     if (has_room(each)) {
       each.reading = Descriptor();
-      outputs_[each.output].waiting += std::exchange(each.pending, {});
-      write_some(outputs_[each.output]);
+      if (is_tagged_ && (each.is_in_line || !each.pending.empty())) {
+        each.pending += '\n';  // another rank's tag follows
+      }
+      pass_on(each, each.pending.size());
     }
   }
   return std::all_of(outputs_.begin(), outputs_.end(),

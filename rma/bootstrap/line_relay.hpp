@@ -5,7 +5,7 @@
 // KiB, which end anywhere.
 //
 // A stream of the launcher that is a terminal is left to the ranks themselves: they write lines
-// there, and may ask it for its width.
+// there, and may ask it for its width. Not so if lines are tagged with their ranks.
 //
 // Nothing here waits. Where the launcher's output takes no more, nothing more is read for it, so
 // that the ranks wait for their reader, as they would without a launcher.
@@ -25,8 +25,9 @@ namespace tessera::rma::detail {
 
 class LineRelay {
  public:
-  /// With pipes for the standard output and standard error of each rank. Errors: limit_exceeded.
-  static Result<LineRelay> create(std::int32_t ranks);
+  /// With pipes for the standard output and standard error of each rank. Tagged lines begin with
+  /// "[rank] ". Errors: limit_exceeded.
+  static Result<LineRelay> create(std::int32_t ranks, bool is_tagged);
 
   /// In a rank's process before exec: makes its pipes its output.
   void connect(std::int32_t rank) const noexcept;
@@ -59,14 +60,17 @@ class LineRelay {
     Descriptor reading;
     Descriptor writing;
     std::string pending = {};  ///< the beginning of a line
+    bool is_in_line = false;   ///< the beginning of this line was passed on already
   };
   std::size_t output_to(int descriptor);
   [[nodiscard]] bool has_room(const Stream& stream) const;
   bool read_some(Stream& stream);
   void write_some(Output& output);
+  void pass_on(Stream& stream, std::size_t bytes);
 
   std::vector<Output> outputs_;
   std::vector<Stream> streams_;
+  bool is_tagged_ = false;
   std::size_t first_ = 0;  ///< of the streams, whose turn it is
   int lost_ = 0;
 };

@@ -259,6 +259,54 @@ TEST(TesseraRun, PassesAllArgumentsOnBehindTheProgram) {
   EXPECT_EQ(ending.output, once + once);
 }
 
+TEST(TesseraRun, TakesTheProgramAfterTwoDashes) {
+  EXPECT_EQ(tessera_run({"-n", "2", "--", "echo", "--", "-n"}).wait().output, "-- -n\n-- -n\n");
+  EXPECT_EQ(tessera_run({"--", "-no-such-program"}).wait().output,
+            "tessera-run: cannot start -no-such-program: No such file or directory\n"
+            "tessera-run: rank 0 exited with code 127\n");
+  const Ending nothing = tessera_run({"-n", "2", "--"}).wait();
+  EXPECT_EQ(nothing.exit_code, 2);
+  EXPECT_EQ(nothing.output, "tessera-run: there is no program to start; see tessera-run --help\n");
+}
+
+TEST(TesseraRun, TagsLinesWithTheirRanks) {
+  const Ending ending =
+      tessera_run({"--tag", "-n", "2", "sh", "-c", "printf 'one\\n\\ntwo\\n'; printf end >&2"})
+          .wait();
+  EXPECT_EQ(ending.exit_code, 0);
+  EXPECT_EQ(sorted_lines(ending.output),
+            (std::vector<std::string>{"[0] ", "[0] end", "[0] one", "[0] two", "[1] ", "[1] end",
+                                      "[1] one", "[1] two"}));
+}
+
+// The launcher passes lines on in pieces of up to 1 MiB.
+TEST(TesseraRun, TagsALongLineOnce) {
+  const Ending ending =
+      tessera_run({"--tag", "-n", "1", "sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' x"})
+          .wait();
+  EXPECT_EQ(ending.output, "[0] " + std::string(3000000, 'x') + "\n");
+}
+
+TEST(TesseraRun, HelpShowsTheUsageAndTheDefaults) {
+  const std::string help = tessera_run({"--help"}).wait().output;
+  EXPECT_NE(help.find("tessera-run [OPTIONS] [--] PROGRAM [ARGUMENTS…]\n"), std::string::npos)
+      << help;
+  EXPECT_NE(help.find("-n,--ranks INT=1 "), std::string::npos) << help;
+}
+
+TEST(TesseraRun, MoreRanksThanCanBeStartedAreRefusedBeforeAnyIs) {
+  const Ending ending = tessera_run({"-n", "2147483647", "echo", "started"}).wait();
+  EXPECT_EQ(ending.exit_code, 2);
+  EXPECT_TRUE(ending.output.starts_with("tessera-run: 2147483647 ranks are more than the "))
+      << ending.output;
+  EXPECT_NE(ending.output.find(" that can be started here: "), std::string::npos) << ending.output;
+  EXPECT_EQ(
+      under_bash("ulimit -n 100", {TESSERA_RUN, "-n", "200", "echo", "started"}).wait().output,
+      "tessera-run: cannot collect the output of 200 ranks: that takes 800 open files, and "
+      "this process may have 100 (ulimit -n)\n"
+      "  hint: raise the limit on open files (ulimit -n)\n");
+}
+
 TEST(TesseraRun, SplitsTheRanksOverEmulatedNodes) {
   EXPECT_EQ(tessera_run({"-n", "4", "--nodes", "2", "sh", "-c", "echo $TESSERA_RANKS_PER_NODE"})
                 .wait()
