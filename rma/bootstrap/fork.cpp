@@ -21,6 +21,7 @@
 #include "rma/bootstrap/detect.hpp"
 #include "rma/bootstrap/fork_control.hpp"
 #include "rma/bootstrap/process_identity.hpp"
+#include "rma/memory.hpp"
 #include "rma/node/fd_passing.hpp"
 
 namespace tessera::rma {
@@ -296,8 +297,10 @@ Result<std::shared_ptr<Forked>> find_launcher() {
   const std::size_t bytes = ForkControl::bytes(launch->ranks);
   void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) {
-    return Status::error(Code::no_memory,
-                         fmt::format("cannot map the launcher's memory: {}", std::strerror(errno)));
+    return Status::error(
+        Code::no_memory,
+        fmt::format("cannot map {} of the launcher's memory: {}{}", human_bytes(bytes),
+                    std::strerror(errno), address_space_note()));
   }
   auto* control = static_cast<ForkControl*>(base);
   if (control->magic != ForkControl::magic_number || control->ranks != launch->ranks) {

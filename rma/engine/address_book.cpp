@@ -39,8 +39,8 @@ Result<std::unique_ptr<GranuleTable>> GranuleTable::create(const std::byte* base
   void* entries = reserve(table_bytes, PROT_READ | PROT_WRITE);
   if (entries == MAP_FAILED) {
     return Status::error(Code::no_memory,
-                         fmt::format("cannot reserve a table of {}: {}", human_bytes(table_bytes),
-                                     std::strerror(errno)));
+                         fmt::format("cannot reserve a table of {}: {}{}", human_bytes(table_bytes),
+                                     std::strerror(errno), address_space_note()));
   }
   return std::unique_ptr<GranuleTable>(
       new GranuleTable(reinterpret_cast<std::uintptr_t>(base), bytes,
@@ -125,8 +125,9 @@ Status AddressBook::make_foreign_range() {
   }
   if (base == MAP_FAILED) {
     return Status::error(Code::limit_exceeded,
-                         fmt::format("cannot reserve {} of address space for remote pointers: {}",
-                                     human_bytes(least_foreign_bytes), std::strerror(errno)))
+                         fmt::format("cannot reserve {} of address space for remote pointers: {}{}",
+                                     human_bytes(least_foreign_bytes), std::strerror(errno),
+                                     address_space_note()))
         .hint("raise the limit on address space (ulimit -v unlimited)");
   }
   TESSERA_ASSIGN_OR_RETURN(foreign_, GranuleTable::create(static_cast<std::byte*>(base), bytes));
@@ -146,7 +147,9 @@ Result<std::byte*> AddressBook::reserve_foreign(std::uint64_t bytes, RegionId re
   if (gap == foreign_free_.end()) {
     return Status::error(
         Code::limit_exceeded,
-        fmt::format("no {} of address space are left for remote pointers", human_bytes(wanted)));
+        fmt::format("no {} of address space are left in one piece of the {} that are set aside for "
+                    "remote pointers",
+                    human_bytes(wanted), human_bytes(foreign_bytes_)));
   }
   const std::uint64_t offset = gap->first;
   auto taken = foreign_free_.extract(gap);

@@ -203,7 +203,9 @@ RegionId JobState::draw_region_id() noexcept {
 Result<RegionId> JobState::publish(const PublishedMemory& piece) {
   const RegionId memory = draw_region_id();
   if (memory.value == 0) {
-    return Status::error(Code::limit_exceeded, "the numbers of regions are used up");
+    return Status::error(Code::limit_exceeded,
+                         fmt::format("all {} numbers of regions were used",
+                                     std::numeric_limits<std::uint32_t>::max()));
   }
   TESSERA_RETURN_IF_ERROR(link->publish(memory, piece));
   return memory;

@@ -2,10 +2,10 @@
 #include "rma/engine/region_state.hpp"
 
 #include <fmt/format.h>
-
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -65,7 +65,9 @@ Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
   id_.value = offers[0].id;
   if (id_.value == 0) {
     return within_memory([&]() -> Status {
-      return Status::error(Code::limit_exceeded, "the numbers of regions are used up");
+      return Status::error(Code::limit_exceeded,
+                           fmt::format("all {} numbers of regions were used",
+                                       std::numeric_limits<std::uint32_t>::max()));
     });
   }
   for (std::size_t i = 0; i < offers.size(); ++i) {

@@ -84,8 +84,8 @@ Result<Whereabouts> whereabouts() {
   std::ifstream boot_id("/proc/sys/kernel/random/boot_id");
   if (!boot_id && (errno == EMFILE || errno == ENFILE)) {
     // Without it this rank would seem to be on a node of its own.
-    return Status::error(Code::limit_exceeded,
-                         fmt::format("cannot read which machine this is: {}", std::strerror(errno)))
+    return Status::error(Code::limit_exceeded, fmt::format("cannot read which machine this is: {}",
+                                                           describe_system_error(errno)))
         .hint("raise the limit on open files (ulimit -n)");
   }
   boot_id >> identity;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/loopback/transport.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <deque>
 #include <functional>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "rma/kernels/copy.hpp"
+#include "rma/memory.hpp"
 #include "rma/node/node.hpp"
 #include "rma/protocol/direct.hpp"
 #include "rma/region.hpp"
@@ -142,7 +145,9 @@ class LoopbackTransport final : public Transport {
     Status mine;
     if (my_bytes > 0) {
       own.reset(static_cast<std::byte*>(std::calloc(1, my_bytes)), std::free);
-      mine = own ? Status() : Status::error(Code::no_memory, "the heap is exhausted");
+      mine = own ? Status()
+                 : Status::error(Code::no_memory,
+                                 fmt::format("the heap has no {}", human_bytes(my_bytes)));
     }
     TESSERA_RETURN_IF_ERROR(team.agree(mine));
     return share(team, own);

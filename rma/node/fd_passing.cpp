@@ -14,17 +14,19 @@
 #include <cstring>
 #include <utility>
 
+#include "rma/memory.hpp"
 #include "rma/node/wait_ready.hpp"
 
 namespace tessera::rma::detail {
 namespace {
 
 Status system_error(Code code, std::string_view action) {
-  return Status::error(code, fmt::format("{}: {}", action, std::strerror(errno)));
+  return Status::error(code, fmt::format("{}: {}", action, describe_system_error(errno)));
 }
 
 Status too_many_open(std::string_view action) {
-  return Status::error(Code::limit_exceeded, fmt::format("{}: too many open files", action))
+  return Status::error(Code::limit_exceeded,
+                       fmt::format("{}: {}", action, describe_system_error(EMFILE)))
       .hint("raise the limit on open files (ulimit -n)");
 }
 

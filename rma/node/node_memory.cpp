@@ -88,8 +88,9 @@ Result<Mapping> map_new_file(int fd, std::uint64_t wanted) {
     }
     const int error = errno;
     if (bytes <= least_reserve) {
-      return Status::error(Code::no_memory, fmt::format("cannot map {} of shared memory: {}",
-                                                        human_bytes(bytes), std::strerror(error)))
+      return Status::error(Code::no_memory,
+                           fmt::format("cannot map {} of shared memory: {}{}", human_bytes(bytes),
+                                       std::strerror(error), address_space_note()))
           .hint("raise the limit on address space: ulimit -v unlimited");
     }
     bytes = std::max(round_up(bytes / 2, granule_bytes), least_reserve);
@@ -112,8 +113,8 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::create(int ranks, std::uint64_t 
   Descriptor bell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const int fd = file.get();
   if (fd < 0 || bell.get() < 0) {
-    return Status::error(Code::limit_exceeded,
-                         fmt::format("cannot create shared memory: {}", std::strerror(errno)));
+    return Status::error(Code::limit_exceeded, fmt::format("cannot create shared memory: {}",
+                                                           describe_system_error(errno)));
   }
   TESSERA_ASSIGN_OR_RETURN(const Mapping mapping, map_new_file(fd, reserve_bytes));
   std::unique_ptr<NodeMemory> memory(
@@ -161,9 +162,10 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(Descriptor memory, Descrip
   void* const base = map_shared(fd, bytes);
   if (base == MAP_FAILED) {
     const int error = errno;
-    return Status::error(Code::no_memory,
-                         fmt::format("cannot map {} of the node's shared memory: {}",
-                                     human_bytes(bytes), std::strerror(error)))
+    return Status::error(
+               Code::no_memory,
+               fmt::format("cannot map {} of the node's shared memory: {}{}", human_bytes(bytes),
+                           std::strerror(error), address_space_note()))
         .hint(
             "raise the limit on address space (ulimit -v unlimited), or set TESSERA_ARENA_MIB to a "
             "smaller value");

@@ -139,7 +139,10 @@ TEST(AddressBook, SaysWhenForeignAddressesAreUsedUp) {
   const auto book = make_book();
   const auto refused = book->reserve_foreign(1ULL << 50, RegionId{1});
   EXPECT_EQ(refused.status().code(), Code::limit_exceeded);
-  EXPECT_EQ(refused.status().message(), "no 1.0 PiB of address space are left for remote pointers");
+  EXPECT_EQ(
+      refused.status().message(),
+      "no 1.0 PiB of address space are left in one piece of the 4.0 TiB that are set aside for "
+      "remote pointers");
 }
 
 }  // namespace

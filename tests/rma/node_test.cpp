@@ -62,7 +62,8 @@ TEST(NodeMemory, TakesLessAddressSpaceWhereItMustAndSaysWhenEvenTheLeastIsTooMuc
     const Status& status = made.status();
     _exit(status.code() == Code::no_memory &&
                   status.message() ==
-                      "cannot map 64.0 MiB of shared memory: Cannot allocate memory\n"
+                      "cannot map 64.0 MiB of shared memory: Cannot allocate memory; 0 bytes are "
+                      "left of the 1.0 MiB of address space that this process may have\n"
                       "  hint: raise the limit on address space: ulimit -v unlimited"
               ? 0
               : 1);
