@@ -71,7 +71,9 @@ Result<spmv::Order> understand(const Arguments& arguments) {
   }
   // Of 1 and more, no step at all would do.
   if (!(arguments.tolerance > 0) || !(arguments.tolerance < 1)) {
-    return Status::error(Code::invalid_argument, "--tolerance is a number between 0 and 1");
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("--tolerance {}: it must be more than 0 and less than 1", arguments.tolerance));
   }
   order.iterations = arguments.iterations;
   order.most_steps = arguments.steps;

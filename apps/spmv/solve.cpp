@@ -54,6 +54,18 @@ Result<double> largest_entry(SparseMatrix<T>& matrix) {
   return matrix.job().world().allreduce(largest, rma::Reduction::max);
 }
 
+// Collective. A row whose element of `inverses`, of a diagonal, is infinite. Requires: there is
+// one.
+template <class T>
+Result<std::int64_t> infinite_row(Array<T>& inverses) {
+  TESSERA_ASSIGN_OR_RETURN(const auto largest, arrays::select_max(inverses));
+  if (!std::isfinite(std::abs(largest.value))) {
+    return largest.at[0];
+  }
+  TESSERA_ASSIGN_OR_RETURN(const auto smallest, arrays::select_min(inverses));
+  return smallest.at[0];
+}
+
 // What is left alone: squares of such numbers have room, even of those that became small.
 bool is_harmless(double norm) {
   constexpr double most = 0x1p256;
@@ -97,8 +109,10 @@ class System {
       TESSERA_RETURN_IF_ERROR(arrays::reciprocal(diagonal));
       TESSERA_ASSIGN_OR_RETURN(const double greatest, arrays::norm_max(diagonal));
       if (!std::isfinite(greatest)) {
+        TESSERA_ASSIGN_OR_RETURN(const std::int64_t row, infinite_row(diagonal));
         return Status::error(rma::Code::invalid_argument,
-                             fmt::format("{} has a zero on its diagonal", matrix.describe()))
+                             fmt::format("{} has a zero on its diagonal, in row {}",
+                                         matrix.describe(), row + 1))
             .hint("solve without --precondition jacobi");
       }
       system.inverse_.emplace(std::move(diagonal));

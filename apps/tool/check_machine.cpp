@@ -170,7 +170,10 @@ Finding check_left_memory(const Surroundings& own) {
                                         human_bytes(left), fmt::join(orphans, ", "));
   const std::string remedy =
       fmt::format("end them if they are no longer wanted: kill {}", fmt::join(orphans, " "));
-  return left > own.memory.available ? red(name, found + "; less than that is left", remedy)
+  return left > own.memory.available ? red(name,
+                                           fmt::format("{}; only {} are available to others", found,
+                                                       human_bytes(own.memory.available)),
+                                           remedy)
                                      : yellow(name, found, remedy);
 }
 

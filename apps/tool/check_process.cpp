@@ -71,7 +71,10 @@ Finding check_room_for_arrays(const char* name, std::uint64_t limit, std::uint64
   const std::string found = fmt::format("limited to {} ({})", human_bytes(limit), option);
   const std::string remedy = option + " unlimited";
   if (limit < too_little) {
-    return red(name, found + ", which a program and its node's memory don't fit in", remedy);
+    return red(name,
+               fmt::format("{}, and a program and its node's memory take at least {}", found,
+                           human_bytes(too_little)),
+               remedy);
   }
   return yellow(name, found + ": all arrays of a node have to fit in", remedy);
 }
@@ -134,9 +137,12 @@ Finding check_descriptors(const Surroundings& own) {
                                        "/etc/security/limits.d)",
                                        hard_limit, comfortable);
   if (limit < least) {
-    return red(name, found + ": too few to start ranks with", remedy);
+    return red(name, fmt::format("{}, and a rank needs {} to start", found, least), remedy);
   }
-  return yellow(name, found + ": each node that a process talks to takes one", remedy);
+  return yellow(name,
+                fmt::format("{}, and a process may need {}: each node that it talks to takes one",
+                            found, wanted),
+                remedy);
 }
 
 // What is registered with an RDMA device is locked.

@@ -45,9 +45,9 @@ TEST(SpmvCommandLine, WhatItDoesNotUnderstand) {
       {{"--generate", "fe2d:3", "--partition", "x"}, "--partition x: there are rows, entries"},
       {{"--generate", "fe2d:3", "--solve", "lu"}, "lu not in {cg,bicgstab}"},
       {{"--generate", "fe2d:3", "--solve", "cg", "--tolerance", "0"},
-       "--tolerance is a number between 0 and 1\n"},
+       "--tolerance 0: it must be more than 0 and less than 1\n"},
       {{"--generate", "fe2d:3", "--solve", "cg", "--tolerance", "1"},
-       "--tolerance is a number between 0 and 1\n"},
+       "--tolerance 1: it must be more than 0 and less than 1\n"},
       {{"--generate", "fe2d:3", "--steps", "9"}, "--steps requires --solve\n"},
       {{"--generate", "fe2d:3", "--tolerance", "1e-3"}, "--tolerance requires --solve\n"},
       {{"--generate", "fe2d:3", "--precondition", "jacobi"}, "--precondition requires --solve\n"},
@@ -208,7 +208,8 @@ TEST(SpmvCommandLine, WhatCannotBeSolvedIsToldOnce) {
   EXPECT_EQ(ending.exit_code, unusable);
   EXPECT_EQ(occurrences(ending.output, "tessera-spmv: " + path + ": sparse matrix 'A' "), 1U)
       << ending.output;
-  EXPECT_EQ(occurrences(ending.output, "has a zero on its diagonal\n"), 1U) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "has a zero on its diagonal, in row 2\n"), 1U)
+      << ending.output;
   EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
 }
 

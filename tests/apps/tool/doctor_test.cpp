@@ -93,9 +93,10 @@ TEST(Doctor, NamesLimitsAndWhatToDo) {
   }
   const Ending limits = diagnosis("ulimit -S -n 64; ulimit -v 40000000; ulimit -l 64;");
   EXPECT_EQ(limits.exit_code, 0) << limits.output;
-  EXPECT_TRUE(has(limits,
-                  "yellow descriptors: 64 may be open (ulimit -n): each node that a process talks "
-                  "to takes one\n       remedy: ulimit -n 4096\n"))
+  EXPECT_TRUE(
+      has(limits,
+          "yellow descriptors: 64 may be open (ulimit -n), and a process may need 1024: each "
+          "node that it talks to takes one\n       remedy: ulimit -n 4096\n"))
       << limits.output;
   EXPECT_TRUE(has(limits, "yellow address space: limited to 38.1 GiB")) << limits.output;
   EXPECT_TRUE(has(limits, " locked memory: 64.0 KiB may be locked (ulimit -l)")) << limits.output;

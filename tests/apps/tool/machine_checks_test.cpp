@@ -120,8 +120,8 @@ TEST(CheckLeftMemory, TellsJobsThatRunFromThoseThatWereLeft) {
   own.memory.available = 500 * mib;
   EXPECT_EQ(check_left_memory(own),
             red(name,
-                "1.0 GiB held by processes whose launcher has ended: 41, 42; less than that is "
-                "left",
+                "1.0 GiB held by processes whose launcher has ended: 41, 42; only 500.0 MiB are "
+                "available to others",
                 "end them if they are no longer wanted: kill 41 42"));
 }
 

@@ -52,11 +52,12 @@ TEST(CheckAddressSpace, HasAllStates) {
                    "limited to 40.0 GiB (ulimit -v): all arrays of a node have to fit in",
                    "ulimit -v unlimited"));
   own.limits.address_space = 64 * mib;
-  EXPECT_EQ(check_address_space(own),
-            red("address space",
-                "limited to 64.0 MiB (ulimit -v), which a program and its node's memory don't "
-                "fit in",
-                "ulimit -v unlimited"));
+  EXPECT_EQ(
+      check_address_space(own),
+      red("address space",
+          "limited to 64.0 MiB (ulimit -v), and a program and its node's memory take at least "
+          "128.0 MiB",
+          "ulimit -v unlimited"));
 }
 
 // It would ask for the buffers for ever.
@@ -87,7 +88,8 @@ TEST(CheckFileSizes, HasAllStates) {
   EXPECT_EQ(
       check_file_sizes(own),
       red("file sizes",
-          "limited to 32.0 MiB (ulimit -f), which a program and its node's memory don't fit in",
+          "limited to 32.0 MiB (ulimit -f), and a program and its node's memory take at least 64.0 "
+          "MiB",
           "ulimit -f unlimited"));
 }
 
@@ -101,10 +103,12 @@ TEST(CheckDescriptors, IsGreenWhereThereAreEnough) {
 TEST(CheckDescriptors, IsYellowBelowWhatTheJobMayNeed) {
   Surroundings own = healthy();
   own.limits.descriptors = 64;
-  EXPECT_EQ(check_descriptors(own),
-            yellow("descriptors",
-                   "64 may be open (ulimit -n): each node that a process talks to takes one",
-                   "ulimit -n 4096"));
+  EXPECT_EQ(
+      check_descriptors(own),
+      yellow("descriptors",
+             "64 may be open (ulimit -n), and a process may need 1024: each node that it talks to "
+             "takes one",
+             "ulimit -n 4096"));
   own.limits.descriptors = 4096;
   own.launch.ranks = 5000;
   EXPECT_EQ(check_descriptors(own).remedy, "ulimit -n 10032");
@@ -126,7 +130,7 @@ TEST(CheckDescriptors, IsRedWhereRanksCannotStart) {
   Surroundings own = healthy();
   own.limits.descriptors = 12;
   EXPECT_EQ(check_descriptors(own),
-            red("descriptors", "12 may be open (ulimit -n): too few to start ranks with",
+            red("descriptors", "12 may be open (ulimit -n), and a rank needs 16 to start",
                 "ulimit -n 4096"));
 }
 

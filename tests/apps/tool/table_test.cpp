@@ -77,8 +77,10 @@ TEST(Join, NamesTheNodeThatDiffersAndPutsItFirst) {
   const auto lines = lines_of(all, "descriptors");
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0].finding.state, State::yellow);
-  EXPECT_EQ(lines[0].finding.found,
-            "h2: 64 may be open (ulimit -n): each node that a process talks to takes one");
+  EXPECT_EQ(
+      lines[0].finding.found,
+      "h2: 64 may be open (ulimit -n), and a process may need 1024: each node that it talks to "
+      "takes one");
   EXPECT_EQ(lines[0].ranks, (std::vector<int>{2, 3}));
   EXPECT_EQ(lines[1].finding.found, "h1, h3: 20000 may be open (ulimit -n)");
 }
