@@ -44,11 +44,14 @@ Status wrong(std::string text) {
 }
 
 /// gfortran 12 may call a text an int8, of the text's length.
+bool is_text(const Descriptor& given) {
+  return given.type == CFI_type_int8_t && given.elem_len != sizeof(std::int8_t);
+}
+
 const TypeRow* row_of(const Descriptor& given) {
   const auto* const row = std::find_if(type_table.begin(), type_table.end(),
                                        [&](const TypeRow& one) { return one.type == given.type; });
-  const bool is_number = row != type_table.end() && rma::size_of(row->element) == given.elem_len;
-  return is_number ? row : nullptr;
+  return row == type_table.end() || is_text(given) ? nullptr : row;
 }
 
 std::int64_t integer_at(const void* at, std::size_t bytes) {
@@ -134,7 +137,7 @@ std::string type_text(const Descriptor& given) {
   if (const TypeRow* const row = row_of(given)) {
     return row->name;
   }
-  if (given.type == CFI_type_int8_t) {
+  if (is_text(given)) {
     return fmt::format("character(len={})", given.elem_len);
   }
   switch (given.type & CFI_type_mask) {
