@@ -68,7 +68,7 @@ contains
     wrong = 0
     do number = 1, int(layout%block_count(job%rank()))
       call block%begin(cyclic, number)
-      call block%pointer(x)
+      call block%pointer(x, strided=.true.)  ! a part of one local matrix
       do j = lbound(x, 2), ubound(x, 2)
         wrong = wrong + count(abs(x(:, j) - element([(i, i = lbound(x, 1), ubound(x, 1))], j)) > 0)
       end do
