@@ -16,12 +16,14 @@
 #include "linalg/detail/by_type.hpp"
 #include "linalg/detail/lapack_pointer.hpp"
 #include "linalg/detail/positive_diagonal.hpp"
+#include "rma/floating_point_guard.hpp"
 
 namespace tessera::linalg {
 
 void detail::set_library_threads(int threads) {
   // Compared first: setting takes locks, and several ranks may be threads of this process.
   if (openblas_get_num_threads() != threads) {
+    const rma::FloatingPointGuard guard;  // which the threads that it starts inherit
     openblas_set_num_threads(threads);
   }
 }
@@ -38,6 +40,7 @@ namespace blas {
 namespace {
 
 using detail::lapack_pointer;
+using detail::product_routine;
 using detail::routine;
 using rma::Code;
 using rma::Status;
@@ -151,7 +154,7 @@ Status gemm(T alpha, const Operand<T>& a, const Operand<T>& b, T beta, const Loc
   const Described to = described(c, true);
   const Described left = described(a.matrix, to.is_row_major);
   const Described right = described(b.matrix, to.is_row_major);
-  routine<T>(cblas_sgemm, cblas_dgemm, cblas_cgemm, cblas_zgemm)(
+  product_routine<T>(cblas_sgemm, cblas_dgemm, cblas_cgemm, cblas_zgemm)(
       order_of(to.is_row_major),
       letter(left.is_row_major, to.is_row_major, rma::ComplexElement<T> && a.is_conjugated),
       letter(right.is_row_major, to.is_row_major, rma::ComplexElement<T> && b.is_conjugated),
@@ -179,7 +182,7 @@ Status trsm(Side side, Triangle triangle, Diagonal diagonal, T alpha, const Oper
   const Described from = described(a.matrix, to.is_row_major);
   // In a call of the other order the stored triangle is the other one.
   const bool is_upper = (triangle == Triangle::upper) == (from.is_row_major == to.is_row_major);
-  routine<T>(cblas_strsm, cblas_dtrsm, cblas_ctrsm, cblas_ztrsm)(
+  product_routine<T>(cblas_strsm, cblas_dtrsm, cblas_ctrsm, cblas_ztrsm)(
       order_of(to.is_row_major), side == Side::left ? CblasLeft : CblasRight,
       is_upper ? CblasUpper : CblasLower, letter(from.is_row_major, to.is_row_major, false),
       diagonal == Diagonal::unit ? CblasUnit : CblasNonUnit, to.rows, to.columns, factor(alpha),
@@ -201,7 +204,7 @@ Status syrk(Triangle triangle, T alpha, const LocalMatrix<const T>& a, T beta,
   }
   const Described to = described(c, true);
   const Described from = described(a, to.is_row_major);
-  routine<T>(cblas_ssyrk, cblas_dsyrk, cblas_csyrk, cblas_zsyrk)(
+  product_routine<T>(cblas_ssyrk, cblas_dsyrk, cblas_csyrk, cblas_zsyrk)(
       order_of(to.is_row_major), stored(triangle),
       letter(from.is_row_major, to.is_row_major, false), to.rows, from.columns, factor(alpha),
       a.data, from.leading, factor(beta), c.data, to.leading);
@@ -228,16 +231,10 @@ Status herk(Triangle triangle, double alpha, const LocalMatrix<const T>& a, doub
     if (to.is_row_major != from.is_row_major) {
       return mismatch("herk", "A and C are of different memory orders");
     }
-    const auto call = [&](auto function) {
-      function(order_of(to.is_row_major), stored(triangle), CblasNoTrans, to.rows, from.columns,
-               static_cast<Real>(alpha), a.data, from.leading, static_cast<Real>(beta), c.data,
-               to.leading);
-    };
-    if constexpr (std::is_same_v<Real, float>) {
-      call(cblas_cherk);
-    } else {
-      call(cblas_zherk);
-    }
+    product_routine<T>(0, 0, cblas_cherk, cblas_zherk)(
+        order_of(to.is_row_major), stored(triangle), CblasNoTrans, to.rows, from.columns,
+        static_cast<Real>(alpha), a.data, from.leading, static_cast<Real>(beta), c.data,
+        to.leading);
     return {};
   } else {
     return syrk<T>(triangle, static_cast<T>(alpha), a, static_cast<T>(beta), c);

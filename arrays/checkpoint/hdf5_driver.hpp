@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "arrays/checkpoint/image.hpp"
+#include "rma/floating_point_guard.hpp"
 #include "rma/status.hpp"
 
 namespace tessera::arrays::detail {
@@ -36,7 +37,7 @@ class Hdf5Id {
   hid_t id_ = H5I_INVALID_HID;
 };
 
-/// While it lives, libhdf5 prints no errors in this thread.
+/// While it lives, libhdf5 prints no errors in this thread, and its conversions trap nothing.
 class QuietHdf5 {
  public:
   QuietHdf5() noexcept;
@@ -45,6 +46,7 @@ class QuietHdf5 {
   QuietHdf5& operator=(const QuietHdf5&) = delete;
 
  private:
+  rma::FloatingPointGuard guard_;
   H5E_auto2_t function_ = nullptr;
   void* data_ = nullptr;
 };

@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Internal. BLAS, LAPACK and ScaLAPACK have a routine for each type of numbers; here are templates.
+// Every call goes through one of them, which keeps the caller's floating-point traps off.
 #pragma once
 
 #include <complex>
 #include <type_traits>
 
+#include "rma/floating_point_guard.hpp"
+
 namespace tessera::linalg::detail {
 
-/// What stands where a call takes one of the types' routines.
+/// A routine that is called under a guard.
+template <class Guard, class Function>
+struct Shielded {
+  Function* function;
+
+  template <class... Arguments>
+  auto operator()(Arguments... arguments) const {
+    const Guard guard;
+    return function(arguments...);
+  }
+};
+
+/// The one of the four that computes with T.
 template <class T, class F, class D, class C, class Z>
-auto routine(F of_float, D of_double, C of_complex, Z of_double_complex) {
+auto routine_of(F of_float, D of_double, C of_complex, Z of_double_complex) {
   if constexpr (std::is_same_v<T, float>) {
     return of_float;
   } else if constexpr (std::is_same_v<T, double>) {
@@ -20,6 +35,23 @@ auto routine(F of_float, D of_double, C of_complex, Z of_double_complex) {
   } else {
     return of_double_complex;
   }
+}
+
+template <class Guard, class Function>
+Shielded<Guard, Function> shielded(Function* function) {
+  return {function};
+}
+
+/// What stands where a call takes one of the types' routines.
+template <class T, class... Functions>
+auto routine(Functions... functions) {
+  return shielded<rma::FloatingPointGuard>(routine_of<T>(functions...));
+}
+
+/// The same for matrix products and their like, which are often small. They use vectors only.
+template <class T, class... Functions>
+auto product_routine(Functions... functions) {
+  return shielded<rma::VectorUnitGuard>(routine_of<T>(functions...));
 }
 
 }  // namespace tessera::linalg::detail

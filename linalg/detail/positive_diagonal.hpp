@@ -3,6 +3,7 @@
 // Internal. Whether a Cholesky factor is one: libraries go on with NaN.
 #pragma once
 
+#include <cmath>
 #include <complex>
 #include <cstdint>
 
@@ -10,11 +11,17 @@
 
 namespace tessera::linalg::detail {
 
+/// False for NaN too, without the exception that comparing it with > raises.
+template <class T>
+bool is_positive(T value) noexcept {
+  return std::isgreater(std::real(value), rma::RealOf<T>{0});
+}
+
 /// 1 + the first place of the diagonal that is no positive number, 0 if there is none.
 template <Scalar T>
 std::int64_t first_not_positive(const LocalMatrix<T>& factor) {
   for (std::int64_t i = 0; i < factor.rows; ++i) {
-    if (!(std::real(factor.data[i * (factor.row_stride + factor.column_stride)]) > 0)) {
+    if (!is_positive(factor.data[i * (factor.row_stride + factor.column_stride)])) {
       return i + 1;
     }
   }

@@ -17,7 +17,9 @@
 
 #include "linalg/detail/by_type.hpp"
 #include "linalg/detail/finite.hpp"
+#include "linalg/detail/positive_diagonal.hpp"
 #include "linalg/variants/scalapack_routines.hpp"
+#include "rma/floating_point_guard.hpp"
 
 namespace tessera::linalg {
 
@@ -101,6 +103,7 @@ class Grid {
   [[nodiscard]] std::int64_t block() const { return block_; }
 
  private:
+  rma::FloatingPointGuard guard_;  // for BLACS, whose calls go through no routine()
   int context_ = -1;
   std::int64_t block_ = 1;
   std::int64_t rows_ = 1;
@@ -220,7 +223,7 @@ Result<std::int64_t> first_not_positive(Matrix<T>& factor, rma::Team& team) {
   for (std::int64_t local = 0; local < rows.own(); ++local) {
     const std::int64_t place = rows.global(local);
     const std::int64_t column = factor.columns.local(place);
-    if (column >= 0 && !(std::real(factor.elements()[column * rows.own() + local]) > 0)) {
+    if (column >= 0 && !detail::is_positive(factor.elements()[column * rows.own() + local])) {
       first = place + 1;
       break;
     }

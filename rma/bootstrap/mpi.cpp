@@ -8,6 +8,7 @@
 
 #include "rma/bootstrap.hpp"
 #include "rma/bootstrap/detect.hpp"
+#include "rma/floating_point_guard.hpp"
 
 #ifdef TESSERA_HAVE_MPI
 #include <mpi.h>
@@ -80,6 +81,7 @@ class Mpi final : public Bootstrap {
   // MPI has no time-outs: its launcher ends the job when a process dies.
   Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
                                            std::chrono::milliseconds) override {
+    const FloatingPointGuard guard;
     std::vector<std::byte> all(mine.size() * static_cast<std::size_t>(size_));
     const int bytes = static_cast<int>(mine.size());
     const int code =
@@ -94,6 +96,7 @@ class Mpi final : public Bootstrap {
 
  private:
   void end() noexcept {
+    const FloatingPointGuard guard;
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (finalized == 0 && communicator_ != MPI_COMM_NULL) {
@@ -121,6 +124,7 @@ Status start_mpi() {
             "a job that starts MPI ends it: keep that job, or call MPI_Init before the first one "
             "and MPI_Finalize behind the last");
   }
+  const FloatingPointGuard guard;  // MPI looks at the machine, and may compute with zeros
   int provided = 0;
   const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   return code == MPI_SUCCESS ? Status() : mpi_error("MPI_Init_thread", code);
@@ -140,6 +144,7 @@ Status sees_only_itself(const LauncherTrace& trace) {
 }
 
 Result<std::shared_ptr<Bootstrap>> make(MPI_Comm user, bool finalize) {
+  const FloatingPointGuard guard;
   MPI_Comm own = MPI_COMM_NULL;
   if (const int code = MPI_Comm_dup(user, &own); code != MPI_SUCCESS) {
     return mpi_error("MPI_Comm_dup", code);

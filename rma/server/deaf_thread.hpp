@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Threads of the library's own take no signals: those are for the program's threads.
+// Threads of the library's own take no signals: those are for the program's threads. They trap no
+// floating-point exceptions either, as the thread that starts them may.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "rma/floating_point_guard.hpp"
 #include "rma/result.hpp"
 
 namespace tessera::rma::server {
@@ -31,6 +33,7 @@ Result<std::thread> start_deaf(Body&& body) {
     sigset_t before;
   };
   const SignalsKept signals;
+  const FloatingPointGuard untrapped;
   try {
     return std::thread(std::forward<Body>(body));
   } catch (const std::system_error& error) {
