@@ -144,6 +144,9 @@ Result<Fate> ServerLink::ask_fate_of(WorldRank rank) {
 // now, or is another program's, and there was a connection, that process has ended.
 Result<Fate> ServerLink::fate_of_silent(WorldRank rank, const Status& failure) {
   const NodeId node = nodes_.node_of(rank);
+  if (const Link* const link = client_->made_link(node); link != nullptr && !link->is_lost()) {
+    return Fate::unknown;  // stopped, perhaps
+  }
   bool is_known = client_->contact(node).is_lost;
   {
     const std::lock_guard guard(losses_mutex_);
@@ -247,19 +250,43 @@ Result<std::uint64_t> ServerLink::ask_word(NodeId node, const FrameHeader& heade
 // is lost says nothing of the ranks there.
 Result<std::uint64_t> ServerLink::ask_in_passing(NodeId node, const FrameHeader& header) {
   constexpr std::chrono::milliseconds most{2'000};
-  const Link* const link = client_->made_link(node);
+  constexpr int parts = 5;  // of the time that an operation has to connect
+  const auto patience = std::min(most, client_->options().connect_timeout / parts);
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  Link* const link = client_->made_link(node);
   if (link != nullptr && !link->is_lost()) {
-    auto word = ask_word(node, header);
+    auto word = ask_until(deadline, *link, header);
     if (word.ok() || !link->is_lost()) {
       return word;
     }
   }
-  constexpr int parts = 5;  // of the time that an operation has to connect
-  const auto patience = std::min(most, client_->options().connect_timeout / parts);
-  const auto deadline = std::chrono::steady_clock::now() + patience;
   TESSERA_ASSIGN_OR_RETURN(Visit visit, Visit::pay(*client_, node, patience));
   VisitingWay way{visit, deadline};
   return ask_for_word(way, visit.link(), header);
+}
+
+// The agent may be stopped. What it answers later goes to memory that is kept until then.
+Result<std::uint64_t> ServerLink::ask_until(Visit::TimePoint deadline, Link& link,
+                                            const FrameHeader& header) {
+  struct Question {
+    Completion done;
+    std::int64_t word = 0;
+  };
+  const auto question = std::make_shared<Question>();
+  question->done.begin();
+  Awaited awaited;
+  awaited.done = &question->done;
+  awaited.word = &question->word;
+  awaited.held = question;
+  TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(awaited)));
+  detail::GrowingNap nap(longest_sleep, detail::longest_nap);
+  while (!client_->wait(question->done, nap.next())) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      return Status::error(Code::timed_out, "the agent does not answer at present");
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(question->done.take_error());
+  return static_cast<std::uint64_t>(question->word);
 }
 
 }  // namespace tessera::rma::server

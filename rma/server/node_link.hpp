@@ -3,6 +3,7 @@
 // ServerLink: the NodeLink of a job whose nodes have agents.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <mutex>
 
@@ -53,6 +54,8 @@ class ServerLink final : public detail::NodeLink {
   Result<detail::Fate> ask_fate_of(WorldRank rank);
   Result<std::uint64_t> ask_word(NodeId node, const FrameHeader& header);
   Result<std::uint64_t> ask_in_passing(NodeId node, const FrameHeader& header);
+  Result<std::uint64_t> ask_until(std::chrono::steady_clock::time_point deadline, Link& link,
+                                  const FrameHeader& header);
   Result<detail::Fate> fate_of_silent(WorldRank rank, const Status& failure);
 
   std::shared_ptr<Client> client_;

@@ -122,6 +122,20 @@ TEST_F(LostContact, ThatNeverWasSaysNothingYetWhereNobodyAnswers) {
   EXPECT_EQ(link_->fate_of(other).value(), Fate::died);
 }
 
+// A process that is stopped lives, and nobody waits for it to say so.
+TEST_F(LostContact, IsNotWhatAStoppedAgentHas) {
+  ASSERT_TRUE(ok(at(0).client->link_to(there)));
+  EXPECT_EQ(link_->fate_of(other).value(), Fate::here);
+  relay_->stop();
+  const auto begin = Clock::now();
+  EXPECT_EQ(link_->fate_of(other).value(), Fate::unknown);
+  EXPECT_LT(Clock::now() - begin, at(0).client->options().connect_timeout / 2);
+  EXPECT_FALSE(link_->is_gone(other));
+  relay_->go_on();
+  EXPECT_EQ(link_->fate_of(other).value(), Fate::here);
+  EXPECT_TRUE(ok(link_->notify(other)));
+}
+
 TEST_F(LostContact, OfWhichOthersSpokeIsNoLossWhereItAnswers) {
   link_->note_loss(other, true);
   EXPECT_EQ(link_->fate_of(other).value(), Fate::here);

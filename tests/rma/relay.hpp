@@ -38,6 +38,9 @@ class Relay {
 
   [[nodiscard]] TcpAddress address() const { return address_; }
   void set(Way way) { way_ = way; }
+  /// Nothing gets through until it goes on, as if the agent's process was stopped.
+  void stop() { is_stopped_ = true; }
+  void go_on() { is_stopped_ = false; }
   /// Resets all connections, at both ends.
   void reset_all() {
     const std::lock_guard guard(mutex_);
@@ -70,6 +73,9 @@ class Relay {
         const std::lock_guard guard(mutex_);
         is_busy = accept_one();
         for (Pair& each : pairs_) {
+          if (is_stopped_) {
+            break;
+          }
           is_busy = (each.second != nullptr && move_both_ways(each)) || is_busy;
         }
         std::erase_if(pairs_, [](const Pair& each) { return each.first == nullptr; });
@@ -131,6 +137,7 @@ class Relay {
   std::optional<TcpListener> listener_ = TcpListener::create({0x7f00'0001, 0}).value();
   TcpAddress address_ = listener_->address();
   std::atomic<Way> way_{Way::passes_on};
+  std::atomic<bool> is_stopped_{false};
   std::atomic<bool> is_ending_{false};
   std::atomic<int> accepted_{0};
   std::mutex mutex_;
