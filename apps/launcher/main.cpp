@@ -129,9 +129,8 @@ bool asks_as_of_mpirun(int argc, char** argv) {
 /// For help: CLI11 knows of no program behind the options.
 class Formatter : public CLI::Formatter {
  public:
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    static_cast<void>(app);
-    return fmt::format("Usage: {} [OPTIONS] [--] PROGRAM [ARGUMENTS…]\n", name);
+  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
+    return fmt::format("Usage: {} [OPTIONS] PROGRAM [ARGUMENTS…]\n", program_name);
   }
 };
 
@@ -171,7 +170,7 @@ int run_program(int argc, char** argv) {
   app.add_option("--json", arguments.json_file, "Write how the run went to this file")
       ->check(tessera::apps::check_file_name);
   app.add_flag("--quiet", arguments.is_quiet, "Do not say which ranks failed");
-  app.footer("All that follows PROGRAM is its own.");
+  app.footer("All that follows PROGRAM is its own. -- may stand in front of it.");
   app.prefix_command();
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
     return *code;
