@@ -326,8 +326,7 @@ contains
     call block%begin(c)
     if (.not. block%is_empty()) then
       call block%pointer(x, stat=code, errmsg=message)
-      call check_error(tessera_invalid_argument, "array 'c': the block has gaps in memory: &
-          &neighbours along dimension 1 lie")
+      call check_error(tessera_invalid_argument, "array 'c': the block has gaps in memory")
       call block%pointer(x, strided=.true.)
     end if
     call block%end()
