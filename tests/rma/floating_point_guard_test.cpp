@@ -24,7 +24,7 @@ template <class Real>
 void raise_everything() {
   volatile Real zero = 0;
   volatile Real largest = std::numeric_limits<Real>::max();
-  volatile Real result = 1 / zero;
+  [[maybe_unused]] volatile Real result = 1 / zero;
   result = zero / zero;
   result = largest * largest;
 }
