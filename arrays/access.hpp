@@ -12,11 +12,15 @@
 //     auto blocks = a.local_blocks().value();
 //     for (std::int64_t k = 0; k < blocks.size(); ++k) … auto u = blocks[k]; u.box(); u(i, j) …
 //
+// Of a const array, or as LocalAccess<const T>, the elements can only be read.
+//
 // Other ranks may read and write the same elements meanwhile; synchronise with Array::sync() as
 // between any two ranks.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "arrays/array_base.hpp"
@@ -25,12 +29,18 @@
 
 namespace tessera::arrays {
 
+namespace detail {
+/// Of which array an access to elements of type T may be begun.
+template <class T>
+using AccessedArray = std::conditional_t<std::is_const_v<T>, const ArrayBase, ArrayBase>;
+}  // namespace detail
+
 template <class T>
 class LocalAccess {
  public:
   /// Local. Errors: closed (the array was freed), invalid_argument (its access mode forbids it),
   /// unsupported (several blocks a rank).
-  static rma::Result<LocalAccess> begin(ArrayBase& array) {
+  static rma::Result<LocalAccess> begin(detail::AccessedArray<T>& array) {
     auto right = try_begin(array);
     if (!right.ok()) {
       return std::move(right).status().context("local access to " + array.describe());
@@ -51,11 +61,12 @@ class LocalAccess {
   }
   /// The elements by local indices, ghost cells included.
   [[nodiscard]] LocalView<T> raw() const noexcept {
-    return LocalView<T>(reinterpret_cast<T*>(right_.data()), with_ghosts_.extents(), order_);
+    return LocalView<T>(reinterpret_cast<T*>(right_.data()), with_ghosts_.extents(),
+                        dense_strides(with_ghosts_.extents(), order_), life_.get());
   }
 
  private:
-  static rma::Result<rma::LocalAccess> try_begin(ArrayBase& array) {
+  static rma::Result<rma::LocalAccess> try_begin(const ArrayBase& array) {
     TESSERA_RETURN_IF_ERROR(array.check_local_access());
     if (!array.distribution().is_one_block_per_rank()) {
       return rma::Status::error(rma::Code::unsupported,
@@ -68,19 +79,21 @@ class LocalAccess {
       : right_(std::move(right)),
         own_(array.own_box()),
         with_ghosts_(own_.is_empty() ? own_ : own_.grown(array.distribution().ghosts())),
-        order_(array.distribution().order()) {}
+        order_(array.distribution().order()),
+        life_(array.life()) {}
 
   rma::LocalAccess right_;
   Box own_;
   Box with_ghosts_;
   MemoryOrder order_;
+  std::shared_ptr<const detail::ArrayLife> life_;
 };
 
 template <class T>
 class LocalBlocks {
  public:
   /// Local. Errors: closed (the array was freed), invalid_argument (its access mode forbids it).
-  static rma::Result<LocalBlocks> begin(ArrayBase& array) {
+  static rma::Result<LocalBlocks> begin(detail::AccessedArray<T>& array) {
     auto right = try_begin(array);
     if (!right.ok()) {
       return std::move(right).status().context("local access to " + array.describe());
@@ -96,24 +109,29 @@ class LocalBlocks {
   /// One of them by global indices, without ghost cells. Requires: 0 ≤ number < size().
   [[nodiscard]] GlobalView<T> operator[](std::int64_t number) const noexcept {
     const Patch block = distribution_.block(rank_, number);
-    return GlobalView<T>(LocalView<T>(data() + block.offset, block.box.extents(), block.strides),
-                         block.box.lo());
+    return GlobalView<T>(
+        LocalView<T>(data() + block.offset, block.box.extents(), block.strides, life_.get()),
+        block.box.lo());
   }
   /// All that this rank has, as the distribution says: with Storage::local_matrix a dense matrix of
   /// local_extents().
   [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(right_.data()); }
 
  private:
-  static rma::Result<rma::LocalAccess> try_begin(ArrayBase& array) {
+  static rma::Result<rma::LocalAccess> try_begin(const ArrayBase& array) {
     TESSERA_RETURN_IF_ERROR(array.check_local_access());
     return rma::LocalAccess::begin(array.region());
   }
   LocalBlocks(const ArrayBase& array, rma::LocalAccess right)
-      : right_(std::move(right)), distribution_(array.distribution()), rank_(array.team().rank()) {}
+      : right_(std::move(right)),
+        distribution_(array.distribution()),
+        rank_(array.team().rank()),
+        life_(array.life()) {}
 
   rma::LocalAccess right_;
   Distribution distribution_;
   rma::TeamRank rank_;
+  std::shared_ptr<const detail::ArrayLife> life_;
 };
 
 }  // namespace tessera::arrays

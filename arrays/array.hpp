@@ -35,12 +35,14 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "arrays/access.hpp"
 #include "arrays/array_base.hpp"
 #include "arrays/periodic.hpp"
 #include "arrays/section.hpp"
 #include "arrays/view.hpp"
+#include "arrays/within_memory.hpp"
 #include "rma/atomic.hpp"
 #include "rma/element.hpp"
 
@@ -58,11 +60,23 @@ struct Computable {
   using type = T;
 };
 
+/// Local. So many zeros. Errors: no_memory.
+template <class T>
+rma::Result<std::vector<T>> zeros(std::int64_t count) {
+  return within_memory([&]() -> rma::Result<std::vector<T>> {
+    return std::vector<T>(static_cast<std::size_t>(count));
+  });
+}
+
 /// A number of the language, of a type that can't be computed with.
 template <class T>
 concept OtherNumber = std::is_arithmetic_v<T> && !rma::Element<T>;
 
 }  // namespace detail
+
+/// A std::vector of bool has no memory that elements could be moved to.
+template <class T>
+concept IsNotBool = !std::same_as<T, bool>;
 
 /// Whole numbers that can be changed in one step at their owner.
 template <class T>
@@ -73,6 +87,10 @@ requires std::is_trivially_copyable_v<T>
 class Array : public ArrayBase {
  public:
   using value_type = T;
+
+  /// An empty one: no elements, no job, no team, until another is assigned to it. What is asked of
+  /// it fails with `closed`.
+  Array() noexcept = default;
 
   /// Collective over the team of `options`. Makes an array of zeros, cut evenly into one block a
   /// rank (see arrays/process_grid.hpp for how). All members succeed, or none.
@@ -137,6 +155,25 @@ class Array : public ArrayBase {
   rma::Status get(const Box& box, const LocalView<T>& to) const {
     TESSERA_RETURN_IF_ERROR(check_view("get", box, to.extents(), to.strides()));
     return get_box(box, buffer(LocalView<const T>(to)));
+  }
+
+  /// One-sided. The elements of `box`, or of a section, without gaps and row by row.
+  /// Errors: also no_memory.
+  [[nodiscard]] rma::Result<std::vector<T>> get(const Box& box) const requires IsNotBool<T> {
+    return fetched(box);
+  }
+  [[nodiscard]] rma::Result<std::vector<T>> get(
+      const Section& section) const requires IsNotBool<T> {
+    return fetched(section);
+  }
+  /// Local. Zeros, as many as `box` has elements, wherever it lies.
+  /// Errors: invalid_argument when 63 bits don't count them, no_memory.
+  [[nodiscard]] rma::Result<std::vector<T>> buffer(const Box& box) const requires IsNotBool<T> {
+    std::int64_t count = 0;
+    if (!box.checked_volume(count)) {
+      return check_periodic_room("buffer", box, 0);
+    }
+    return detail::zeros<T>(count);
   }
 
   /// One-sided. element += alpha * source, atomic for each element against other accumulates.
@@ -425,6 +462,13 @@ class Array : public ArrayBase {
   rma::Result<LocalAccess<T>> local() { return LocalAccess<T>::begin(*this); }
   /// Local. The same for any distribution, block by block. Errors: closed.
   rma::Result<LocalBlocks<T>> local_blocks() { return LocalBlocks<T>::begin(*this); }
+  /// Local. The same of a const array, to load only.
+  [[nodiscard]] rma::Result<LocalAccess<const T>> local() const {
+    return LocalAccess<const T>::begin(*this);
+  }
+  [[nodiscard]] rma::Result<LocalBlocks<const T>> local_blocks() const {
+    return LocalBlocks<const T>::begin(*this);
+  }
 
  private:
   explicit Array(ArrayBase&& untyped) noexcept : ArrayBase(std::move(untyped)) {}
@@ -434,6 +478,16 @@ class Array : public ArrayBase {
       return std::move(made).status();
     }
     return Array(std::move(made).take());
+  }
+
+  template <class Place>
+  rma::Result<std::vector<T>> fetched(const Place& place) const {
+    if (!check_inside(place, extents()).ok()) {
+      return get(place, std::span<T>());  // which says why
+    }
+    TESSERA_ASSIGN_OR_RETURN(std::vector<T> values, detail::zeros<T>(place.volume()));
+    TESSERA_RETURN_IF_ERROR(get(place, std::span<T>(values)));
+    return values;
   }
 
   using Word = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -464,7 +518,7 @@ class Array : public ArrayBase {
   }
   template <class Start>
   rma::Handle checked(rma::Status status, Start&& start) const {
-    return status.ok() ? start() : rma::Handle::failed(job(), std::move(status));
+    return status.ok() ? start() : failed(std::move(status));
   }
 };
 

@@ -13,6 +13,7 @@
 #include "arrays/process_grid.hpp"
 #include "arrays/request.hpp"
 #include "arrays/same_on_all.hpp"
+#include "arrays/within_memory.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::arrays {
@@ -117,10 +118,13 @@ struct ArrayBase::Memory {
   }
 };
 
-ArrayBase::ArrayBase(const rma::Job& job, std::string name, const Distribution& distribution,
-                     rma::Region region, ElementKind element)
+ArrayBase::ArrayBase() noexcept = default;
+
+ArrayBase::ArrayBase(const rma::Job& job, std::shared_ptr<detail::ArrayLife> life,
+                     const Distribution& distribution, rma::Region region, ElementKind element)
     : job_(job),
-      name_(std::move(name)),
+      life_(std::move(life)),
+      name_(life_->name),
       element_(std::move(element)),
       distribution_(distribution),
       region_(std::move(region)),
@@ -132,6 +136,7 @@ ArrayBase::ArrayBase(const rma::Job& job, std::string name, const Distribution& 
 // The job is copied: failed handles need it, also those of an array that was moved from.
 ArrayBase::ArrayBase(ArrayBase&& other) noexcept
     : job_(other.job_),  // NOLINT(performance-move-constructor-init): said above
+      life_(std::move(other.life_)),
       name_(std::move(other.name_)),
       element_(other.element_),
       distribution_(other.distribution_),
@@ -142,14 +147,17 @@ ArrayBase::ArrayBase(ArrayBase&& other) noexcept
       adding_(std::move(other.adding_)),
       access_mode_(other.access_mode_),
       uses_(std::exchange(other.uses_, std::uint8_t{0})),
-      is_freed_(other.is_freed_) {}
+      is_freed_(other.is_freed_),
+      is_alias_(other.is_alias_) {}
 
 ArrayBase& ArrayBase::operator=(ArrayBase&& other) noexcept {
   if (this != &other) {
+    end_life();
     reading_ = std::move(other.reading_);
     adding_ = std::move(other.adding_);
     region_ = std::move(other.region_);  // early, as it frees the old one with the old job
     job_ = other.job_;
+    life_ = std::move(other.life_);
     name_ = std::move(other.name_);
     element_ = other.element_;
     distribution_ = other.distribution_;
@@ -158,11 +166,26 @@ ArrayBase& ArrayBase::operator=(ArrayBase&& other) noexcept {
     access_mode_ = other.access_mode_;
     uses_ = std::exchange(other.uses_, std::uint8_t{0});
     is_freed_ = other.is_freed_;
+    is_alias_ = other.is_alias_;
   }
   return *this;
 }
 
-ArrayBase::~ArrayBase() = default;
+ArrayBase::~ArrayBase() {
+  end_life();
+}
+
+void ArrayBase::end_life() noexcept {
+  if (life_ && !is_alias_) {
+    life_->is_freed = true;
+  }
+}
+
+ArrayBase ArrayBase::alias() const {
+  ArrayBase other(*job_, life_, distribution_, region_.borrow(), element_);
+  other.is_alias_ = true;
+  return other;
+}
 
 Result<ArrayBase> ArrayBase::create(const rma::Job& job, const Extents& extents,
                                     const ElementKind& element, const ArrayOptions& options) {
@@ -205,7 +228,7 @@ Result<ArrayBase> ArrayBase::overlay(const ArrayBase& base, const Distribution& 
 
 Result<ArrayBase> ArrayBase::duplicate(std::string name) const {
   TESSERA_RETURN_IF_ERROR(check_open().context("duplicating"));
-  return make(job_, distribution_, element_,
+  return make(*job_, distribution_, element_,
               {.name = std::move(name), .team = team(), .region = region().options()}, {});
 }
 
@@ -228,6 +251,14 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
     bytes = static_cast<std::size_t>(distribution.local_elements(team.rank())) * element.bytes;
     mine = memory.check_room(bytes);
   }
+  std::shared_ptr<detail::ArrayLife> life;
+  if (mine.ok()) {
+    mine = detail::within_memory([&] {
+      life = std::make_shared<detail::ArrayLife>();
+      life->name = options.name;
+      return Status();
+    });
+  }
   TESSERA_RETURN_IF_ERROR(attempt(team.agree(mine)));
   TESSERA_RETURN_IF_ERROR(attempt(check_same_on_all(team, distribution, element, options.region)));
   rma::RegionOptions region_options = options.region;
@@ -236,12 +267,13 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
   if (!region.ok()) {
     return attempt(std::move(region).status());
   }
-  return ArrayBase(job, options.name, distribution, std::move(region).take(), element);
+  return ArrayBase(job, std::move(life), distribution, std::move(region).take(), element);
 }
 
 Status ArrayBase::free() {
   is_freed_ = true;
   uses_ = 0;
+  end_life();
   reading_.reset();
   adding_.reset();
   // Who has it from another array keeps it: team() may be asked of arrays that were freed.
@@ -262,9 +294,11 @@ Status ArrayBase::sync(Status mine) const {
 }
 
 std::string ArrayBase::describe() const {
-  return region_ ? fmt::format("array '{}' ({}, {})", name_, element_.name,
-                               arrays::to_string(extents()))
-                 : fmt::format("an array ({}) that was moved from", arrays::to_string(extents()));
+  if (region_) {
+    return fmt::format("array '{}' ({}, {})", name_, element_.name, arrays::to_string(extents()));
+  }
+  return job_ ? fmt::format("an array ({}) that was moved from", arrays::to_string(extents()))
+              : std::string("an array that was never made");
 }
 
 std::string ArrayBase::describe(std::string_view verb, const Box& box) const {
@@ -275,14 +309,23 @@ Status ArrayBase::explain(Status status, std::string_view verb, const Box& box) 
   return status.ok() ? Status() : std::move(status).context(describe(verb, box));
 }
 
+std::string_view ArrayBase::why_closed() const noexcept {
+  return region_ ? "freed" : job_ ? "moved from" : "never made";
+}
+
+Status ArrayBase::closed(std::string array) const {
+  Status status = Status::error(Code::closed, fmt::format("{} was {}", array, why_closed()));
+  return job_ ? std::move(status)
+              : std::move(status).hint("assign to it what Array::create() returned");
+}
+
 Status ArrayBase::explain_closed() const {
-  return Status::error(
-      Code::closed, region_ ? fmt::format("{} was freed", describe()) : "the array was moved from");
+  return closed(region_ ? describe() : std::string("the array"));
 }
 
 Status ArrayBase::explain_outside(std::string_view verb, const Index& index) const {
-  return check_inside(index, extents())
-      .context(fmt::format("{} of element {} of {}", verb, arrays::to_string(index), describe()));
+  return check_inside_of(index).context(
+      fmt::format("{} of element {} of {}", verb, arrays::to_string(index), describe()));
 }
 
 Result<rma::RemoteAddress> ArrayBase::atomic_address(std::string_view verb,
@@ -368,7 +411,7 @@ template <class Action>
 Status ArrayBase::for_each_patch(Use use, const Box& box, const LocalBuffer& local,
                                  Action&& action) const {
   if (!is_inside(box, extents())) [[unlikely]] {
-    return explain(check_inside(box, extents()), to_string(use), box);
+    return explain(check_inside_of(box), to_string(use), box);
   }
   if (Status status = check_use(use, box, local); !status.ok()) [[unlikely]] {
     return explain(std::move(status), to_string(use), box);
@@ -417,7 +460,7 @@ constexpr std::int64_t any_room = std::numeric_limits<std::int64_t>::max();
 Status ArrayBase::put_box(const Box& box, const LocalBuffer& from) const {
   Status status;
   const auto put_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
-    return rma::put(job_, at, from.data, shape);
+    return rma::put(*job_, at, from.data, shape);
   };
   if (try_single_block(Use::put, box, from.data, any_room, detail::GivenStrides{from.strides},
                        put_single, status)) [[likely]] {
@@ -425,7 +468,7 @@ Status ArrayBase::put_box(const Box& box, const LocalBuffer& from) const {
   }
   return for_each_patch(Use::put, box, from,
                         [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape,
-                            bool) { return rma::put(job_, address(patch), local, shape); });
+                            bool) { return rma::put(*job_, address(patch), local, shape); });
 }
 
 // From several owners, what comes from other nodes travels while the rest is copied; the last of it
@@ -433,7 +476,7 @@ Status ArrayBase::put_box(const Box& box, const LocalBuffer& from) const {
 Status ArrayBase::get_box(const Box& box, const LocalBuffer& to) const {
   Status status;
   const auto get_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
-    return rma::get(job_, at, to.data, shape);
+    return rma::get(*job_, at, to.data, shape);
   };
   if (try_single_block(Use::direct_get, box, to.data, any_room, detail::GivenStrides{to.strides},
                        get_single, status)) [[likely]] {
@@ -453,16 +496,16 @@ Status ArrayBase::get_box(const Box& box, const LocalBuffer& to) const {
       Use::get, box, to,
       [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool is_only) {
         if (is_only || region_.direct(patch.owner) != nullptr) {
-          return rma::get(job_, address(patch), local, shape);
+          return rma::get(*job_, address(patch), local, shape);
         }
         if (last) {
-          far.collect(rma::get_async(job_, last->at, last->local, last->shape));
+          far.collect(rma::get_async(*job_, last->at, last->local, last->shape));
         }
         last = FarPatch{address(patch), local, shape};
         return Status();
       });
   if (last && status.ok()) {
-    status = explain(rma::get(job_, last->at, last->local, last->shape), "get", box);
+    status = explain(rma::get(*job_, last->at, last->local, last->shape), "get", box);
   }
   if (far.is_empty()) {
     return status;
@@ -475,7 +518,7 @@ Status ArrayBase::accumulate_box(const Box& box, const LocalBuffer& from,
                                  const rma::Scale& scale) const {
   Status status;
   const auto accumulate_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
-    return rma::accumulate(job_, at, from.data, shape, scale);
+    return rma::accumulate(*job_, at, from.data, shape, scale);
   };
   if (try_single_block(Use::direct_accumulate, box, from.data, any_room,
                        detail::GivenStrides{from.strides}, accumulate_single, status)) [[likely]] {
@@ -487,7 +530,7 @@ Status ArrayBase::accumulate_box(const Box& box, const LocalBuffer& from,
   return for_each_patch(
       Use::accumulate, box, from,
       [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool) {
-        return rma::accumulate(job_, address(patch), local, shape, scale);
+        return rma::accumulate(*job_, address(patch), local, shape, scale);
       });
 }
 
@@ -495,7 +538,7 @@ Status ArrayBase::put_dense(const Box& box, const void* from, std::int64_t room)
   Status status;
   auto* const local = const_cast<void*>(from);  // only read; one type serves both directions
   const auto put_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
-    return rma::put(job_, at, from, shape);
+    return rma::put(*job_, at, from, shape);
   };
   if (try_single_block(Use::put, box, local, room, detail::DenseRows{}, put_single, status))
       [[likely]] {
@@ -508,7 +551,7 @@ Status ArrayBase::put_dense(const Box& box, const void* from, std::int64_t room)
 Status ArrayBase::get_dense(const Box& box, void* to, std::int64_t room) const {
   Status status;
   const auto get_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
-    return rma::get(job_, at, to, shape);
+    return rma::get(*job_, at, to, shape);
   };
   if (try_single_block(Use::direct_get, box, to, room, detail::DenseRows{}, get_single, status))
       [[likely]] {
@@ -523,7 +566,7 @@ Status ArrayBase::accumulate_dense(const Box& box, const void* from, std::int64_
   Status status;
   auto* const local = const_cast<void*>(from);
   const auto accumulate_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
-    return rma::accumulate(job_, at, from, shape, scale);
+    return rma::accumulate(*job_, at, from, shape, scale);
   };
   if (try_single_block(Use::direct_accumulate, box, local, room, detail::DenseRows{},
                        accumulate_single, status)) [[likely]] {
@@ -533,9 +576,13 @@ Status ArrayBase::accumulate_dense(const Box& box, const void* from, std::int64_
   return accumulate_box(box, {local, dense_strides(box.extents())}, scale);
 }
 
+Handle ArrayBase::failed(Status status) const {
+  return job_ ? Handle::failed(*job_, std::move(status)) : Handle::failed(std::move(status));
+}
+
 Handle ArrayBase::finish(Handle started, Status status) const {
   if (!status.ok()) {
-    started.collect(Handle::failed(job_, std::move(status)));
+    started.collect(failed(std::move(status)));
   }
   return started;
 }
@@ -545,7 +592,7 @@ Handle ArrayBase::put_box_async(const Box& box, const LocalBuffer& from) const {
   Status status =
       for_each_patch(Use::put, box, from,
                      [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool) {
-                       all.collect(rma::put_async(job_, address(patch), local, shape));
+                       all.collect(rma::put_async(*job_, address(patch), local, shape));
                        return Status();
                      });
   return finish(std::move(all), std::move(status));
@@ -559,7 +606,7 @@ Handle ArrayBase::get_box_async(const Box& box, const LocalBuffer& to) const {
   Status status =
       for_each_patch(Use::get, box, to,
                      [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool) {
-                       all.collect(rma::get_async(job_, address(patch), local, shape));
+                       all.collect(rma::get_async(*job_, address(patch), local, shape));
                        return Status();
                      });
   return finish(std::move(all), std::move(status));
@@ -574,7 +621,7 @@ Handle ArrayBase::accumulate_box_async(const Box& box, const LocalBuffer& from,
   Status status = for_each_patch(
       Use::accumulate, box, from,
       [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool) {
-        all.collect(rma::accumulate_async(job_, address(patch), local, shape, scale));
+        all.collect(rma::accumulate_async(*job_, address(patch), local, shape, scale));
         return Status();
       });
   return finish(std::move(all), std::move(status));

@@ -15,6 +15,10 @@
 //
 // Threads: one-sided operations from any thread; collectives by one thread at a time of a team.
 // Ownership: move-only; the destructor frees, collectively. Keeps its job running.
+//
+// A default-constructed array is empty: it has no elements, no dimensions, no team and no job,
+// until another is assigned to it. What needs any of them is closed, as of an array that was moved
+// from.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +26,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arrays/distribution.hpp"
 #include "arrays/periodic.hpp"
 #include "arrays/section.hpp"
+#include "arrays/view.hpp"
 #include "rma/element.hpp"
 #include "rma/handle.hpp"
 #include "rma/job.hpp"
@@ -102,6 +108,12 @@ class ReadPath;
 
 class ArrayBase {
  public:
+  /// One member of elements that are structures: its place in them, and its size.
+  using Field = detail::Field;
+
+  /// An empty one.
+  ArrayBase() noexcept;
+
   /// Collective over the team of `options`. As Array<T>::create, for elements of any kind.
   static rma::Result<ArrayBase> create(const rma::Job& job, const Extents& extents,
                                        const ElementKind& element,
@@ -119,8 +131,8 @@ class ArrayBase {
   /// Collective. A new array of zeros with the same element kind, distribution and region options.
   [[nodiscard]] rma::Result<ArrayBase> duplicate(std::string name) const;
 
-  /// Of an array that was moved from, what needs its memory is closed, and team() must not be
-  /// asked.
+  /// Of an array that was moved from, or is empty, what needs its memory is closed, and team() must
+  /// not be asked; nor must job() of an empty one.
   ArrayBase(ArrayBase&& other) noexcept;
   ArrayBase& operator=(ArrayBase&& other) noexcept;
   ~ArrayBase();
@@ -157,7 +169,7 @@ class ArrayBase {
   [[nodiscard]] const ElementKind& element() const noexcept { return element_; }
   [[nodiscard]] const Distribution& distribution() const noexcept { return distribution_; }
   [[nodiscard]] rma::Team& team() const noexcept { return region_.team(); }
-  [[nodiscard]] rma::Job& job() const noexcept { return job_; }
+  [[nodiscard]] rma::Job& job() const noexcept { return *job_; }
   [[nodiscard]] rma::Region& region() const noexcept { return region_; }
 
   /// What this rank owns, without ghost cells; empty if nothing.
@@ -225,6 +237,12 @@ class ArrayBase {
   /// "array 'A' (float64, 100 x 100)".
   [[nodiscard]] std::string describe() const;
 
+  /// For this layer: what views of this array's memory ask. Null if it is empty or was moved from.
+  [[nodiscard]] const std::shared_ptr<detail::ArrayLife>& life() const noexcept { return life_; }
+  /// For this layer. Local. Another name for this array, which stays usable when that one is moved,
+  /// and is closed when that one is freed. It frees nothing. Requires: the array is open.
+  [[nodiscard]] ArrayBase alias() const;
+
  protected:
   /// check_room() of a section.
   [[nodiscard]] rma::Status check_room(std::string_view verb, const Section& section,
@@ -258,6 +276,9 @@ class ArrayBase {
   [[nodiscard]] rma::Status explain(rma::Status status, std::string_view verb,
                                     const Box& box) const;
 
+  /// A handle that failed; of no job if there is none.
+  [[nodiscard]] rma::Handle failed(rma::Status status) const;
+
  private:
   /// A set of operations: those that the access mode allows now, none when the array is closed. The
   /// direct_ ones are those that the array itself serves, rather than a copy on the node.
@@ -272,15 +293,26 @@ class ArrayBase {
   /// How the memory of an array comes about.
   struct Memory;
 
-  ArrayBase(const rma::Job& job, std::string name, const Distribution& distribution,
-            rma::Region region, ElementKind element);
+  ArrayBase(const rma::Job& job, std::shared_ptr<detail::ArrayLife> life,
+            const Distribution& distribution, rma::Region region, ElementKind element);
   static rma::Result<ArrayBase> make(const rma::Job& job, const Distribution& distribution,
                                      const ElementKind& element, const ArrayOptions& options,
                                      const Memory& memory);
   static std::uint8_t uses_of(rma::AccessMode mode) noexcept;
   static std::string_view to_string(Use use) noexcept;
 
-  [[nodiscard]] bool is_open() const noexcept { return region_ && !is_freed_; }
+  [[nodiscard]] bool is_open() const noexcept {
+    return region_ && !is_freed_ && !life_->is_freed.load(std::memory_order_relaxed);
+  }
+  void end_life() noexcept;
+  /// "freed", "moved from" or "never made", of an array that is not open; and the error that it is.
+  [[nodiscard]] std::string_view why_closed() const noexcept;
+  [[nodiscard]] rma::Status closed(std::string array) const;
+  /// Errors: those of check_inside(); closed if there is nothing that `place` could be inside of.
+  template <class Place>
+  [[nodiscard]] rma::Status check_inside_of(const Place& place) const {
+    return job_ ? check_inside(place, extents()) : explain_closed();
+  }
   [[nodiscard]] rma::Status explain_closed() const;
   [[nodiscard]] rma::Status check_use(Use use, const Box& box, const LocalBuffer& local) const;
   [[nodiscard]] rma::Status explain_use(Use use) const;
@@ -299,10 +331,11 @@ class ArrayBase {
   rma::Status for_each_patch(Use use, const Box& box, const LocalBuffer& local,
                              Action&& action) const;
 
-  mutable rma::Job job_;
+  mutable std::optional<rma::Job> job_;  // none: empty
+  std::shared_ptr<detail::ArrayLife> life_;
   std::string name_;
   ElementKind element_;
-  Distribution distribution_;
+  Distribution distribution_ = Distribution::none();
   mutable rma::Region region_;
   const rma::WorldRank* members_ = nullptr;  // of the team, beside the region for small transfers
   rma::RegionId region_id_ = {};
@@ -311,6 +344,7 @@ class ArrayBase {
   rma::AccessMode access_mode_ = rma::AccessMode::any;
   std::uint8_t uses_ = 0;
   bool is_freed_ = false;
+  bool is_alias_ = false;
 };
 
 }  // namespace tessera::arrays

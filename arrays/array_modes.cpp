@@ -93,8 +93,7 @@ std::string_view ArrayBase::to_string(Use use) noexcept {
 // Why `uses_` doesn't have it.
 Status ArrayBase::explain_use(Use use) const {
   if (!is_open()) {
-    return Status::error(Code::closed,
-                         region_ ? "the array was freed" : "the array was moved from");
+    return closed("the array");
   }
   return Status::error(Code::invalid_argument,
                        fmt::format("the array is {} now, which forbids a {}", name_of(access_mode_),
@@ -172,7 +171,7 @@ Status ArrayBase::begin_mode(const ModeOptions& options) {
     TESSERA_ASSIGN_OR_RETURN(reading_, detail::make_node_copy(*this));
   } else if (options.cache_bytes > 0) {
     reading_ =
-        detail::make_tile_cache(job_, region_, distribution_, element_.bytes, options.cache_bytes);
+        detail::make_tile_cache(*job_, region_, distribution_, element_.bytes, options.cache_bytes);
   }
   if (reading_) {
     uses_ &= static_cast<std::uint8_t>(~Use::direct_get);

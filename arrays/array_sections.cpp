@@ -66,26 +66,25 @@ Handle ArrayBase::start(const Transfer& transfer, const rma::RemoteAddress& at, 
                         const rma::CopyShape& shape) const {
   switch (transfer.kind) {
     case Transfer::Kind::put:
-      return rma::put_async(job_, at, local, shape);
+      return rma::put_async(*job_, at, local, shape);
     case Transfer::Kind::get:
-      return rma::get_async(job_, at, local, shape);
+      return rma::get_async(*job_, at, local, shape);
     case Transfer::Kind::accumulate:
       break;
   }
-  return rma::accumulate_async(job_, at, local, shape, *transfer.scale);
+  return rma::accumulate_async(*job_, at, local, shape, *transfer.scale);
 }
 
 Handle ArrayBase::transfer_async(const Section& section, const LocalBuffer& local,
                                  const Transfer& transfer) const {
   const Use use = use_of(transfer);
-  Status wrong = check_inside(section, extents());
+  Status wrong = check_inside_of(section);
   if (wrong.ok()) {
     wrong = check_use(use, Box::whole(section.extents()), local);
   }
   if (!wrong.ok()) {
-    return Handle::failed(
-        job_, std::move(wrong).context(fmt::format("{} of {} of {}", to_string(use),
-                                                   arrays::to_string(section), describe())));
+    return failed(std::move(wrong).context(
+        fmt::format("{} of {} of {}", to_string(use), arrays::to_string(section), describe())));
   }
   if (const ArrayBase& copy = where_to(transfer.kind); &copy != this) {
     return copy.transfer_async(section, local, transfer);
@@ -112,8 +111,8 @@ Handle ArrayBase::transfer_async(const Box& box, PeriodicDims periodic, const Lo
   auto pieces = PeriodicPieces::split(box, extents(), periodic);
   const Status usable = pieces.ok() ? check_use(use, box, local) : Status();
   if (!pieces.ok() || !usable.ok()) {
-    Status wrong = pieces.ok() ? usable : std::move(pieces).status();
-    return Handle::failed(job_, explain(std::move(wrong), to_string(use), box));
+    Status wrong = pieces.ok() ? usable : job_ ? std::move(pieces).status() : explain_closed();
+    return failed(explain(std::move(wrong), to_string(use), box));
   }
   Handle all;
   for (const PeriodicPiece& piece : *pieces) {
@@ -140,7 +139,7 @@ Handle ArrayBase::transfer_async(const Box& box, PeriodicDims periodic, const Lo
 Handle ArrayBase::transfer_async(const Box& box, const Field& field, const LocalBuffer& local,
                                  const Transfer& transfer) const {
   const Use use = use_of(transfer);
-  Status wrong = check_inside(box, extents());
+  Status wrong = check_inside_of(box);
   if (wrong.ok()) {
     wrong = check_use(use, box, local);
   }
@@ -152,7 +151,7 @@ Handle ArrayBase::transfer_async(const Box& box, const Field& field, const Local
                                       field.bytes, field.offset, element_.bytes));
   }
   if (!wrong.ok()) {
-    return Handle::failed(job_, explain(std::move(wrong), to_string(use), box));
+    return failed(explain(std::move(wrong), to_string(use), box));
   }
   if (const ArrayBase& copy = where_to(transfer.kind); &copy != this) {
     return copy.transfer_async(box, field, local, transfer);

@@ -76,6 +76,8 @@ class Box {
     }
     return false;
   }
+  /// The same, as containers name it.
+  [[nodiscard]] constexpr bool empty() const noexcept { return is_empty(); }
   /// The number of elements. Requires: it fits 63 bits, as it does inside any array.
   [[nodiscard]] constexpr std::int64_t volume() const noexcept {
     std::uint64_t product = 1;  // unsigned, as lengths before a zero may overflow

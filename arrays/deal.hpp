@@ -43,6 +43,8 @@ enum class DealKind : std::uint8_t { grid, cyclic_grid, round_robin, table };
 
 class Deal {
  public:
+  /// Of no blocks to no ranks.
+  Deal() noexcept = default;
   struct GridOptions {
     MemoryOrder order = MemoryOrder::row_major;
     /// Blocks of one node along each dimension; it must divide the grid. None: no nodes.

@@ -158,6 +158,11 @@ Result<Distribution> Distribution::irregular(const Extents& extents,
   return create(cuts, *deal, options);
 }
 
+Distribution Distribution::none() noexcept {
+  static const detail::DistributionData data{Deal(), Storage::block_by_block};
+  return {Made{}, std::shared_ptr<const detail::DistributionData>(std::shared_ptr<void>(), &data)};
+}
+
 const Extents& Distribution::extents() const noexcept {
   return data_->extents;
 }

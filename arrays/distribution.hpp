@@ -78,6 +78,9 @@ class Distribution {
   Distribution(const Distribution&) = default;
   Distribution& operator=(const Distribution&) = default;
 
+  /// That of an array that was never made: no dimensions, and no ranks.
+  static Distribution none() noexcept;
+
   /// One block for each rank, as even as possible; process_grid.hpp says how the grid is chosen.
   /// A process grid given in full is dealt in the plain order of options.order.
   /// Errors: invalid_argument for bad extents or options.

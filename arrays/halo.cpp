@@ -68,7 +68,7 @@ Status check(ArrayBase& array, const HaloOptions& options, const Extents& widths
       "all members must give the same HaloOptions, and have the same TESSERA_GHOST_LETTER");
 }
 
-std::size_t largest_letter(ArrayBase& array) {
+std::size_t largest_letter(const ArrayBase& array) {
   return static_cast<std::size_t>(array.job().settings().ghost_letter);
 }
 
@@ -124,8 +124,8 @@ Result<Halo> Halo::create(ArrayBase& array, const HaloOptions& options) {
   return Halo(array, plan, mail, std::move(control).take());
 }
 
-Halo::Halo(ArrayBase& array, const HaloPlan& plan, const HaloMail& mail, rma::Region control)
-    : array_(&array), control_(std::move(control)) {
+Halo::Halo(const ArrayBase& array, const HaloPlan& plan, const HaloMail& mail, rma::Region control)
+    : array_(array), control_(std::move(control)) {
   const TeamRank self = array.team().rank();
   wraps_ = plan.wraps(self);
   for (GhostPiece& piece : plan.pieces(self)) {

@@ -44,11 +44,12 @@
 // Cost: two flags and the pieces a neighbour, or a letter, a flag and two copies; memory
 // O(neighbours), and two letters for each that gets them.
 // Threads: one at a time.
-// Ownership: refers to its array, which must stay where it is and outlive it. The destructor gives
-// memory back, collectively.
+// Ownership: refers to its array's memory, which must outlive it; the array may be moved, so that
+// both can be members of one structure. The destructor gives memory back, collectively.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -128,7 +129,21 @@ class Halo {
     rma::TeamRank rank;
   };
 
-  Halo(ArrayBase& array, const HaloPlan& plan, const HaloMail& mail, rma::Region control);
+  /// Another name for the array. Moving is copying, so that a Halo that was moved from can tell it.
+  class KeptArray {
+   public:
+    explicit KeptArray(const ArrayBase& array)
+        : alias_(std::make_shared<ArrayBase>(array.alias())) {}
+    KeptArray(const KeptArray&) = default;
+    KeptArray& operator=(const KeptArray&) = default;
+    const ArrayBase& operator*() const noexcept { return *alias_; }
+    const ArrayBase* operator->() const noexcept { return alias_.get(); }
+
+   private:
+    std::shared_ptr<const ArrayBase> alias_;
+  };
+
+  Halo(const ArrayBase& array, const HaloPlan& plan, const HaloMail& mail, rma::Region control);
   void add_neighbour(const HaloPlan& plan, const HaloMail::Sender& sender);
 
   /// The words of a neighbour in this rank's part of the control region. Each holds the number of
@@ -151,7 +166,7 @@ class Halo {
   rma::Status finish(rma::Handle puts);
   rma::Status give_up(rma::Status reason);
 
-  ArrayBase* array_;
+  KeptArray array_;
   rma::Region control_;
   std::vector<GhostPiece> wraps_;
   std::vector<GhostPiece> own_pieces_;

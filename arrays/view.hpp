@@ -3,28 +3,68 @@
 // LocalView: a multi-dimensional view of memory of this process. GlobalView: the same, indexed by
 // the indices of the array of which that memory is a part.
 //
-// A view is a pointer, extents and strides. It owns nothing, is cheap to copy, and checks nothing:
-// indices inside the extents are the caller's duty. Strides may be anything, negative or zero too.
-// The names are those of std::mdspan, which can replace it when the oldest compiler has one.
+// A view is a pointer, extents and strides. It owns nothing and is cheap to copy. Strides may be
+// anything, negative or zero too. The names are those of std::mdspan.
+//
+// Indices inside the extents are the caller's duty. A program that is compiled without NDEBUG, as
+// debug builds are, checks them: their number, their range, and that the array was not freed. What
+// is wrong is printed with the array's name, and the process is aborted, as by assert(). Define
+// TESSERA_CHECK_VIEWS as 1 or 0 to check in all builds or in none. A view of an array is checked
+// for that as long as the array, or the LocalAccess that the view is from, exists.
 //
 //     LocalView<double> a(pointer, {3, 4});          // row-major: a(i, j) is pointer[4 * i + j]
 //     auto b = a.sub(Box({1, 1}, {3, 3}));           // b(0, 0) is a(1, 1)
 //     GlobalView<double> g(a, {100, 200});           // g(101, 202) is a(1, 2)
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include "arrays/box.hpp"
 #include "arrays/index.hpp"
 
+#ifndef TESSERA_CHECK_VIEWS
+#ifdef NDEBUG
+#define TESSERA_CHECK_VIEWS 0
+#else
+#define TESSERA_CHECK_VIEWS 1
+#endif
+#endif
+
 namespace tessera::arrays {
 
 namespace detail {
 
+/// What an array, its local accesses and other names of it share.
+struct ArrayLife {
+  std::string name;
+  std::atomic<bool> is_freed{false};
+};
+
+// All that depends on it is inlined always: parts of a program may be compiled either way.
+constexpr bool checks_views = TESSERA_CHECK_VIEWS != 0;
+
+/// Prints what is wrong with an index, or a box, of a view of `covered`, and aborts the process.
+/// `life` may be null.
+[[noreturn]] void fail_view(const Index& index, const Box& covered, const ArrayLife* life) noexcept;
+[[noreturn]] void fail_view(const Box& box, const Box& covered, const ArrayLife* life) noexcept;
+
+/// What is inside `covered`: an index, or a box.
+template <class Place>
+[[gnu::always_inline]] constexpr void check_view(const Place& place, const Box& covered,
+                                                 const ArrayLife* life) noexcept {
+  if (place.ndims() != covered.ndims() || !covered.contains(place) ||
+      (life != nullptr && life->is_freed.load(std::memory_order_relaxed))) [[unlikely]] {
+    fail_view(place, covered, life);
+  }
+}
+
 template <std::integral... Indices>
-constexpr std::int64_t place_of(const Strides& strides, Indices... indices) noexcept {
+[[gnu::always_inline]] constexpr std::int64_t place_of(const Strides& strides,
+                                                       Indices... indices) noexcept {
   std::int64_t place = 0;
   int dim = 0;
   ((place += static_cast<std::int64_t>(indices) * strides[dim++]), ...);
@@ -47,12 +87,16 @@ class LocalView {
   /// `data` is the element with all indices zero. Requires: as many strides as extents.
   constexpr LocalView(T* data, const Extents& extents, const Strides& strides) noexcept
       : data_(data), extents_(extents), strides_(strides) {}
+  /// For this layer: memory of an array.
+  constexpr LocalView(T* data, const Extents& extents, const Strides& strides,
+                      const detail::ArrayLife* life) noexcept
+      : data_(data), extents_(extents), strides_(strides), life_(life) {}
   /// A view that may write becomes one that only reads.
   // NOLINTBEGIN(google-explicit-constructor): as T* becomes const T*
   template <class U>
   requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) constexpr LocalView(
       const LocalView<U>& other) noexcept  // NOLINTEND(google-explicit-constructor)
-      : LocalView(other.data_handle(), other.extents(), other.strides()) {}
+      : LocalView(other.data_handle(), other.extents(), other.strides(), other.life()) {}
 
   [[nodiscard]] constexpr T* data_handle() const noexcept { return data_; }
   [[nodiscard]] constexpr int ndims() const noexcept { return extents_.ndims(); }
@@ -91,12 +135,19 @@ class LocalView {
     return filled == size() || is_empty();
   }
 
+  /// Requires: as many indices as dimensions, each from 0 to below the extent.
   template <std::integral... Indices>
-  constexpr T& operator()(Indices... indices) const noexcept {
+  [[gnu::always_inline]] constexpr T& operator()(Indices... indices) const noexcept {
     static_assert(sizeof...(Indices) >= 1 && sizeof...(Indices) <= max_dims);
+    if constexpr (detail::checks_views) {
+      detail::check_view(Index{static_cast<std::int64_t>(indices)...}, covered(), life_);
+    }
     return data_[detail::place_of(strides_, indices...)];
   }
-  constexpr T& operator[](const Index& index) const noexcept {
+  [[gnu::always_inline]] constexpr T& operator[](const Index& index) const noexcept {
+    if constexpr (detail::checks_views) {
+      detail::check_view(index, covered(), life_);
+    }
     std::int64_t place = 0;
     for (int dim = 0; dim < strides_.ndims(); ++dim) {
       place += index[dim] * strides_[dim];
@@ -105,18 +156,27 @@ class LocalView {
   }
 
   /// The part inside `box`, whose lower corner becomes index zero. Requires: it lies inside.
-  [[nodiscard]] constexpr LocalView sub(const Box& box) const noexcept {
+  [[nodiscard, gnu::always_inline]] constexpr LocalView sub(const Box& box) const noexcept {
+    if constexpr (detail::checks_views) {
+      detail::check_view(box, covered(), life_);
+    }
     std::int64_t place = 0;
     for (int dim = 0; dim < ndims(); ++dim) {
       place += box.lo(dim) * strides_[dim];
     }
-    return LocalView(data_ + place, box.extents(), strides_);
+    return LocalView(data_ + place, box.extents(), strides_, life_);
   }
 
+  /// For this layer: of the array that the memory belongs to; null for other memory.
+  [[nodiscard]] constexpr const detail::ArrayLife* life() const noexcept { return life_; }
+
  private:
+  [[nodiscard]] constexpr Box covered() const noexcept { return Box::whole(extents_); }
+
   T* data_ = nullptr;
   Extents extents_;
   Strides strides_;
+  const detail::ArrayLife* life_ = nullptr;
 };
 
 template <class T>
@@ -128,6 +188,12 @@ class GlobalView {
       : view_(view),
         origin_(origin),
         origin_place_(distance(Index::zeros(view.ndims()), origin, view.strides())) {}
+  /// A view that may write becomes one that only reads.
+  // NOLINTBEGIN(google-explicit-constructor): as T* becomes const T*
+  template <class U>
+  requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) constexpr GlobalView(
+      const GlobalView<U>& other) noexcept  // NOLINTEND(google-explicit-constructor)
+      : GlobalView(LocalView<T>(other.local()), other.box().lo()) {}
 
   /// The part of the index space that the view covers.
   [[nodiscard]] constexpr Box box() const noexcept {
@@ -138,11 +204,17 @@ class GlobalView {
 
   /// Requires: the index lies in box().
   template <std::integral... Indices>
-  constexpr T& operator()(Indices... indices) const noexcept {
+  [[gnu::always_inline]] constexpr T& operator()(Indices... indices) const noexcept {
     static_assert(sizeof...(Indices) >= 1 && sizeof...(Indices) <= max_dims);
+    if constexpr (detail::checks_views) {
+      detail::check_view(Index{static_cast<std::int64_t>(indices)...}, box(), view_.life());
+    }
     return view_.data_handle()[detail::place_of(view_.strides(), indices...) - origin_place_];
   }
-  constexpr T& operator[](const Index& index) const noexcept {
+  [[gnu::always_inline]] constexpr T& operator[](const Index& index) const noexcept {
+    if constexpr (detail::checks_views) {
+      detail::check_view(index, box(), view_.life());
+    }
     return view_.data_handle()[distance(origin_, index, view_.strides())];
   }
 

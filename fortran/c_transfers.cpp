@@ -19,7 +19,7 @@ namespace {
 using arrays::ArrayBase;
 using arrays::Box;
 using arrays::Extents;
-using arrays::Field;
+using Field = arrays::ArrayBase::Field;
 using arrays::LocalBuffer;
 using arrays::Section;
 using arrays::Transfer;

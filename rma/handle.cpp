@@ -9,18 +9,38 @@
 
 namespace tessera::rma {
 
+namespace {
+
+const std::shared_ptr<detail::Operation> without_job_and_memory =
+    std::make_shared<detail::Operation>(nullptr, detail::Operation::WithoutMemory{});
+
+// As after an operation that ended with `status`.
+Handle ended(detail::JobState* job, WorldRank peer, Status status) {
+  auto operation = detail::make_operation(job, peer);
+  operation->completion().begin();
+  operation->completion().end(std::move(status));
+  return Handle(std::move(operation));
+}
+
+}  // namespace
+
 Handle Handle::failed(Job& job, Status status) {
   return failed(job, job.rank(), std::move(status));
 }
 
 Handle Handle::failed(Job& job, WorldRank peer, Status status) {
   try {
-    auto operation = detail::make_operation(job.state(), peer);
-    operation->completion().begin();
-    operation->completion().end(std::move(status));
-    return Handle(std::move(operation));
+    return ended(&job.state(), peer, std::move(status));
   } catch (const std::bad_alloc&) {
     return Handle(job.state().without_memory);
+  }
+}
+
+Handle Handle::failed(Status status) {
+  try {
+    return ended(nullptr, {}, std::move(status));
+  } catch (const std::bad_alloc&) {
+    return Handle(without_job_and_memory);
   }
 }
 
@@ -36,9 +56,9 @@ void Handle::settle() noexcept {
   if (!operation_) {
     return;
   }
-  detail::Outstanding& outstanding = operation_->job().outstanding;
-  if (Status status = operation_->wait(); !status.ok()) {
-    outstanding.defer_error(std::move(status));
+  detail::JobState* const job = operation_->job();
+  if (Status status = operation_->wait(); !status.ok() && job != nullptr) {
+    job->outstanding.defer_error(std::move(status));
   }
   operation_.reset();
 }
@@ -78,7 +98,9 @@ Status Handle::wait() {
 
 void Handle::adopt() {
   const auto operation = std::exchange(operation_, nullptr);
-  operation->job().outstanding.adopt(operation);
+  if (detail::JobState* const job = operation->job()) {
+    job->outstanding.adopt(operation);
+  }
 }
 
 }  // namespace tessera::rma

@@ -37,6 +37,8 @@ class [[nodiscard]] Handle {
   static Handle failed(Job& job, Status status);
   /// The same for what was meant for `peer`: waits and fences for that rank tell of it, too.
   static Handle failed(Job& job, WorldRank peer, Status status);
+  /// The same where there is no job. No fence reports the error if nobody waits for the handle.
+  static Handle failed(Status status);
 
   Handle(Handle&&) noexcept = default;
   Handle& operator=(Handle&& other) noexcept;

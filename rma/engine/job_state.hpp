@@ -159,7 +159,7 @@ class JobState {
   Outstanding outstanding;
   /// What handles have for which there was no memory.
   std::shared_ptr<Operation> without_memory =
-      std::make_shared<Operation>(*this, Operation::WithoutMemory());
+      std::make_shared<Operation>(this, Operation::WithoutMemory());
   MemoryReserve reserve;  ///< for a team of all ranks
   Team world_team;
   std::unique_ptr<AccumulateTurns> accumulate_turns;  ///< null where agents accumulate

@@ -57,10 +57,12 @@ void make_room(std::vector<std::shared_ptr<Operation>>& adopted) {
 }  // namespace
 
 bool Operation::done() {
-  if (job_.is_left_to_parent()) [[unlikely]] {
-    wait_for_all();
+  if (job_ != nullptr) {
+    if (job_->is_left_to_parent()) [[unlikely]] {
+      wait_for_all();
+    }
+    job_->progress();
   }
-  job_.progress();
   return has_ended();
 }
 
@@ -102,8 +104,10 @@ bool Operation::concerns(const TargetRanks& ranks) const {
 }
 
 void Operation::wait_for_own() {
-  const WaitScope wait(completion_.done() ? nullptr : job_.recorder, Wait::handle, peer_);
-  job_.complete(completion_);
+  if (job_ != nullptr) {
+    const WaitScope wait(completion_.done() ? nullptr : job_->recorder, Wait::handle, peer_);
+    job_->complete(completion_);
+  }
 }
 
 void Operation::wait_for_all() {
@@ -128,7 +132,7 @@ Status Operation::wait() {
   return first;
 }
 
-std::shared_ptr<Operation> make_operation(JobState& job, WorldRank peer) {
+std::shared_ptr<Operation> make_operation(JobState* job, WorldRank peer) {
   return std::allocate_shared<Operation>(SpareAllocator<Operation>(), job, peer);
 }
 

@@ -48,17 +48,18 @@ class TargetRanks {
 /// One non-blocking operation, or several that one handle collected.
 class Operation {
  public:
-  Operation(JobState& job, WorldRank peer) : job_(job), peer_(peer) {}
+  /// Without a job, null, it has ended from the beginning.
+  Operation(JobState* job, WorldRank peer) : job_(job), peer_(peer) {}
 
   /// What stands for all operations for which there was no memory: nothing is started and nothing
   /// kept, and each wait() returns no_memory.
   struct WithoutMemory {};
-  Operation(JobState& job, WithoutMemory /*unused*/) : job_(job), is_without_memory_(true) {}
+  Operation(JobState* job, WithoutMemory /*unused*/) : job_(job), is_without_memory_(true) {}
   [[nodiscard]] bool is_without_memory() const noexcept { return is_without_memory_; }
 
   [[nodiscard]] Completion& completion() noexcept { return completion_; }
   [[nodiscard]] WorldRank peer() const noexcept { return peer_; }
-  [[nodiscard]] JobState& job() const noexcept { return job_; }
+  [[nodiscard]] JobState* job() const noexcept { return job_; }
 
   /// Looks, after moving what can be moved.
   bool done();
@@ -83,7 +84,7 @@ class Operation {
  private:
   void note_error(Status error) noexcept;
 
-  JobState& job_;
+  JobState* job_;
   WorldRank peer_;
   bool is_without_memory_ = false;
   Completion completion_{true};
@@ -91,7 +92,10 @@ class Operation {
 };
 
 /// An operation that starts; its memory is used again and again.
-std::shared_ptr<Operation> make_operation(JobState& job, WorldRank peer);
+std::shared_ptr<Operation> make_operation(JobState* job, WorldRank peer);
+inline std::shared_ptr<Operation> make_operation(JobState& job, WorldRank peer) {
+  return make_operation(&job, peer);
+}
 
 /// The operations of a job that may be under way, oldest first, and those without a handle.
 class Outstanding {

@@ -18,6 +18,14 @@ using tessera::rma::require;
 using tessera::rma::TeamRank;
 // [/names]
 
+// [alias]
+namespace ts = tessera::arrays;
+
+ts::Array<double> make_field(const Job& job) {
+  return ts::Array<double>::create(job, {1000, 800}, {.name = "field"}).value();
+}
+// [/alias]
+
 namespace {
 
 void make_arrays(Job& job) {
@@ -40,6 +48,14 @@ void make_arrays(Job& job) {
   require(a.free());  // all ranks; the destructor does it, too
   // [/free]
   expect(!a.check_open().ok() && b.check_open().ok(), "only A is closed");
+  // [empty]
+  struct State {
+    Array<double> field;  // empty: no elements, no team
+  };
+  State state;
+  state.field = make_field(job);
+  // [/empty]
+  expect(state.field.check_open().ok(), "what was assigned is open");
 }
 
 void ask_where(Job& job) {

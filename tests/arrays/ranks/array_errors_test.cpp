@@ -80,6 +80,13 @@ TEST(ArrayErrors, AnArrayThatWasMovedFromIsClosed) {
   });
 }
 
+TEST(ArrayErrors, AnArrayThatWasNeverMadeIsClosed) {
+  on_team([](Job&, Team&) {
+    Array<double> array;
+    expect_closed(array, {"never made"});
+  });
+}
+
 TEST(ArrayErrors, AFreedOverlayIsClosedAndItsBaseIsNot) {
   on_team([](Job& job, Team& team) {
     auto base = Array<double>::create(job, {4, 4}, {.name = "A", .team = team}).value();

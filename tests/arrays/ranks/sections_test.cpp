@@ -289,11 +289,12 @@ TEST(Fields, AreReadAndWrittenAlone) {
     EXPECT_EQ(read[5], elements(2, 3).mass);
     EXPECT_TRUE(fails(array.get(box, &Particle::mass, std::span(read).first(27)),
                       Code::invalid_argument, {"27 elements"}));
-    EXPECT_TRUE(
-        fails(array.transfer_async(box, Field{40, 8}, {read.data(), Strides{4, 1}}, Transfer::get())
-                  .wait(),
-              Code::out_of_range,
-              {"a field of 8 bytes at byte 40 does not lie in an element of 40 bytes"}));
+    EXPECT_TRUE(fails(array
+                          .transfer_async(box, ArrayBase::Field{40, 8},
+                                          {read.data(), Strides{4, 1}}, Transfer::get())
+                          .wait(),
+                      Code::out_of_range,
+                      {"a field of 8 bytes at byte 40 does not lie in an element of 40 bytes"}));
     EXPECT_TRUE(ok(array.sync()));
   });
 }
