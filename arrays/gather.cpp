@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/detail/block_cache.hpp"
 #include "arrays/distribution.hpp"
 #include "arrays/within_memory.hpp"
 #include "rma/transfer.hpp"
@@ -101,6 +102,47 @@ struct FarElement {
   Fragment fragment;
 };
 
+// Elements on this node that are added to, a list for each owner: an owner's are added under few
+// locks together, where one after the other takes a lock for each.
+class NearSums {
+ public:
+  void add(rma::TeamRank owner, const Fragment& fragment) {
+    list_of(owner).fragments.push_back(fragment);
+  }
+  // Calls `work(owner, fragments)` for each list and empties it.
+  template <class Work>
+  Status take(Work&& work) {
+    Status first;
+    for (List& each : lists_) {
+      if (!each.fragments.empty() && first.ok()) {
+        first = work(each.owner, rma::Fragments(each.fragments));
+      }
+      each.fragments.clear();
+    }
+    return first;
+  }
+
+ private:
+  struct List {
+    rma::TeamRank owner;
+    std::vector<Fragment> fragments;
+  };
+
+  List& list_of(rma::TeamRank owner) {
+    std::size_t& recent = recent_[static_cast<std::size_t>(owner.value) % recent_.size()];
+    if (recent < lists_.size() && lists_[recent].owner == owner) [[likely]] {
+      return lists_[recent];
+    }
+    const auto found = std::find_if(lists_.begin(), lists_.end(),
+                                    [&](const List& each) { return each.owner == owner; });
+    recent = static_cast<std::size_t>(found - lists_.begin());
+    return found != lists_.end() ? *found : lists_.emplace_back(List{owner, {}});
+  }
+
+  std::vector<List> lists_;               // one for each owner on this node that was met
+  std::array<std::size_t, 64> recent_{};  // where lists are, by their owners
+};
+
 // The work of transfer_elements().
 class ElementMover {
  public:
@@ -109,13 +151,16 @@ class ElementMover {
         transfer_(transfer),
         values_(values),
         bytes_(static_cast<std::int64_t>(array.element_bytes())),
-        job_(array.job()) {}
+        job_(array.job()),
+        blocks_(array) {}
 
   Status run(const Places& places) {
     for (std::int64_t first = 0; first < places.count(); first += batch_places) {
       const std::int64_t last = std::min(first + batch_places, places.count());
       far_.clear();
-      TESSERA_RETURN_IF_ERROR(take_near(places, first, last));
+      TESSERA_RETURN_IF_ERROR(transfer_.kind == Transfer::Kind::accumulate
+                                  ? add_near(places, first, last)
+                                  : take_near(places, first, last));
       // The batch before has travelled while this one was located.
       TESSERA_RETURN_IF_ERROR(travelling_.wait());
       travelling_ = send_far();
@@ -149,10 +194,10 @@ class ElementMover {
   };
 
   Near find(const std::int64_t* numbers) {
-    const auto dims = static_cast<std::size_t>(array_.ndims());
-    Near near{array_.distribution().locate(Index(std::span(numbers, dims)))};
-    if (std::byte* const slice = slice_of(near.place.owner)) {
-      near.element = slice + near.place.offset * bytes_;
+    const detail::BlockCache::Found found = blocks_.find(numbers);
+    Near near{{found.owner, found.offset}};
+    if (found.slice != nullptr) {
+      near.element = found.slice + found.offset * bytes_;
       __builtin_prefetch(near.element);
     }
     return near;
@@ -162,27 +207,37 @@ class ElementMover {
     if (near.element != nullptr) {
       return move_near(near.place, near.element, value);
     }
-    far_.push_back({near.place.owner,
-                    {value, static_cast<std::uint64_t>(near.place.offset * bytes_),
-                     static_cast<std::size_t>(bytes_)}});
+    far_.push_back({near.place.owner, fragment(near.place.offset, value)});
     return {};
   }
 
-  // The memory of an owner on this node; the last one asked for is remembered.
-  std::byte* slice_of(rma::TeamRank owner) {
-    if (owner != last_owner_) {
-      last_owner_ = owner;
-      last_slice_ =
-          owner == array_.team().rank() ? array_.region().local() : array_.region().direct(owner);
+  // So many that their fragments stay in a cache until they are added.
+  Status add_near(const Places& places, std::int64_t first, std::int64_t last) {
+    for (std::int64_t at = first; at < last; at += added_together) {
+      const std::int64_t end = std::min(at + added_together, last);
+      for (std::int64_t i = at; i < end; ++i) {
+        const detail::BlockCache::Found found = blocks_.find(places[i]);
+        const Fragment piece = fragment(found.offset, values_ + i * bytes_);
+        if (found.slice != nullptr) {
+          near_sums_.add(found.owner, piece);
+        } else {
+          far_.push_back({found.owner, piece});
+        }
+      }
+      TESSERA_RETURN_IF_ERROR(near_sums_.take([&](rma::TeamRank owner, rma::Fragments fragments) {
+        return rma::accumulate(job_, address(owner, 0), fragments, *transfer_.scale);
+      }));
     }
-    return last_slice_;
+    return {};
+  }
+
+  static constexpr std::int64_t added_together = 4096;
+
+  [[nodiscard]] Fragment fragment(std::int64_t offset, std::byte* value) const noexcept {
+    return {value, static_cast<std::uint64_t>(offset * bytes_), static_cast<std::size_t>(bytes_)};
   }
 
   Status move_near(const ElementPlace& place, std::byte* element, std::byte* value) {
-    if (transfer_.kind == Transfer::Kind::accumulate) {
-      return rma::accumulate(job_, address(place.owner, place.offset), value,
-                             static_cast<std::size_t>(bytes_), *transfer_.scale);
-    }
     const bool is_get = transfer_.kind == Transfer::Kind::get;
     switch (bytes_) {
       case 1:
@@ -254,8 +309,8 @@ class ElementMover {
   std::byte* values_;
   std::int64_t bytes_;
   rma::Job& job_;
-  rma::TeamRank last_owner_{-1};
-  std::byte* last_slice_ = nullptr;
+  detail::BlockCache blocks_;
+  NearSums near_sums_;
   std::vector<FarElement> far_;
   std::vector<Fragment> fragments_;
   Handle travelling_;

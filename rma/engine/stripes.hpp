@@ -8,6 +8,7 @@
 // transport. An element belongs to the stripe of its first byte.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "rma/node/node.hpp"
@@ -27,9 +28,12 @@ class StripeLocks {
   /// The stripes of one slice.
   class Slice {
    public:
-    [[nodiscard]] RobustLock& of(std::uint64_t offset) const noexcept {
-      return locks_[(seed_ + offset / stripe_bytes) % stripe_count].lock;
+    /// Which of the locks; below stripe_count.
+    [[nodiscard]] std::size_t number(std::uint64_t offset) const noexcept {
+      return (seed_ + offset / stripe_bytes) % stripe_count;
     }
+    [[nodiscard]] RobustLock& at(std::size_t number) const noexcept { return locks_[number].lock; }
+    [[nodiscard]] RobustLock& of(std::uint64_t offset) const noexcept { return at(number(offset)); }
     [[nodiscard]] const LockContext& context() const noexcept { return *context_; }
 
    private:

@@ -211,6 +211,24 @@ void accumulate_run(void* target, const void* source, std::size_t bytes,
   });
 }
 
+void accumulate_listed(std::byte* target, const Fragment* fragments,
+                       std::span<const std::uint16_t> numbers, const Scale& scale) noexcept {
+  with_operation(scale, [&]<class Operation>(Tag<Operation>) {
+    constexpr std::size_t element = sizeof(typename Operation::type);
+    const Operation operation(scale);
+    for (const std::uint16_t number : numbers) {
+      const Fragment& each = fragments[number];
+      std::byte* const to = target + each.remote_offset;
+      const auto* const from = static_cast<const std::byte*>(each.local);
+      if (each.bytes == element) [[likely]] {
+        step<element>(to, from, operation);
+      } else {
+        accumulate_elements(to, from, each.bytes, operation);
+      }
+    }
+  });
+}
+
 AccumulateLine accumulate_line_kernel(std::size_t run_bytes, const Scale& scale) noexcept {
   return with_operation(
       scale, [&]<class Operation>(Tag<Operation>) { return line_kernel<Operation>(run_bytes); });

@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "rma/element.hpp"
 #include "rma/shape.hpp"
@@ -35,6 +37,12 @@ inline void accumulate_small(void* target, const void* source, std::size_t bytes
     accumulate_run(target, source, bytes, scale);
   }
 }
+
+/// accumulate_run() for some fragments of a list, in the order of `numbers`: each adds to
+/// target + its remote_offset. One choice of a kernel for all of them.
+/// Requires: each has whole elements.
+void accumulate_listed(std::byte* target, const Fragment* fragments,
+                       std::span<const std::uint16_t> numbers, const Scale& scale) noexcept;
 
 /// accumulate_run() for every run of `shape`: the remote strides are the target's, the local ones
 /// the source's. Runs of the target may meet the same element again; each adds to it.

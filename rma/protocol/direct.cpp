@@ -2,7 +2,12 @@
 #include "rma/protocol/direct.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
 
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/walk.hpp"
@@ -49,6 +54,89 @@ class HeldStripe {
   RobustLock* lock_ = nullptr;
   std::uint64_t stripe_ = 0;
 };
+
+// Shorter lists are added in the order in which they come.
+constexpr std::size_t worth_sorting = 256;
+// Others wait for the lock meanwhile.
+constexpr std::size_t most_in_a_row = 1024;
+
+void accumulate_in_order(std::byte* slice, std::uint64_t offset, Fragments fragments,
+                         const Scale& scale, const StripeLocks::Slice& stripes) {
+  HeldStripe held(stripes);
+  std::size_t left = most_in_a_row;
+  for (const Fragment& each : fragments) {
+    if (--left == 0) {
+      held.let_go();
+      left = most_in_a_row;
+    }
+    const std::uint64_t at = offset + each.remote_offset;
+    const auto* const source = static_cast<const std::byte*>(each.local);
+    if (at % stripe_bytes + each.bytes > stripe_bytes) {
+      held.let_go();
+      accumulate_long_run(slice, at, source, each.bytes, scale, stripes);
+    } else if (each.bytes > 0) {
+      held.turn_to(at);
+      kernels::accumulate_small(slice + at, source, each.bytes, scale);
+    }
+  }
+}
+
+// The numbers of some fragments by their locks, and by their place in the list for each lock: a
+// counting sort, without memory of its own but this.
+class StripeSort {
+ public:
+  static constexpr std::size_t most = 4096;
+
+  // False where a fragment reaches into another stripe.
+  bool run(std::uint64_t offset, Fragments fragments, const StripeLocks::Slice& stripes) noexcept {
+    ends_.fill(0);
+    for (std::size_t i = 0; i < fragments.size(); ++i) {
+      const std::uint64_t at = offset + fragments[i].remote_offset;
+      if (at % stripe_bytes + fragments[i].bytes > stripe_bytes) {
+        return false;
+      }
+      locks_[i] = static_cast<std::uint16_t>(stripes.number(at));
+      ++ends_[locks_[i]];
+    }
+    std::uint16_t begin = 0;
+    for (std::uint16_t& end : ends_) {
+      begin = static_cast<std::uint16_t>(begin + std::exchange(end, begin));
+    }
+    for (std::size_t i = 0; i < fragments.size(); ++i) {
+      numbers_[ends_[locks_[i]]++] = static_cast<std::uint16_t>(i);
+    }
+    return true;
+  }
+
+  // Calls `work(lock, numbers)` for each lock that there are fragments of.
+  template <class Work>
+  void for_each_lock(Work&& work) const {
+    std::size_t begin = 0;
+    for (std::size_t lock = 0; lock < stripe_count; ++lock) {
+      if (ends_[lock] > begin) {
+        work(lock, std::span(numbers_.data() + begin, ends_[lock] - begin));
+        begin = ends_[lock];
+      }
+    }
+  }
+
+ private:
+  std::array<std::uint16_t, stripe_count> ends_;  // where each lock's numbers end
+  std::array<std::uint16_t, most> locks_;
+  std::array<std::uint16_t, most> numbers_;
+};
+
+void accumulate_sorted(std::byte* target, Fragments fragments, const StripeSort& sort,
+                       const Scale& scale, const StripeLocks::Slice& stripes) {
+  sort.for_each_lock([&](std::size_t lock, std::span<const std::uint16_t> numbers) {
+    while (!numbers.empty()) {
+      const std::size_t count = std::min(numbers.size(), most_in_a_row);
+      const RobustGuard guard(stripes.at(lock), stripes.context());
+      kernels::accumulate_listed(target, fragments.data(), numbers.first(count), scale);
+      numbers = numbers.subspan(count);
+    }
+  });
+}
 
 // How many of `count` runs, the first at `offset`, follow each other wholly in its stripe.
 std::int64_t runs_in_stripe(std::uint64_t offset, std::uint64_t run_bytes, std::int64_t stride,
@@ -181,22 +269,18 @@ void accumulate_direct(std::byte* slice, std::uint64_t offset, const std::byte* 
 
 void accumulate_fragments_direct(std::byte* slice, std::uint64_t offset, Fragments fragments,
                                  const Scale& scale, const StripeLocks::Slice& stripes) {
-  constexpr std::size_t most_in_a_row = 1024;  // others wait
-  HeldStripe held(stripes);
-  std::size_t left = most_in_a_row;
-  for (const Fragment& each : fragments) {
-    if (--left == 0) {
-      held.let_go();
-      left = most_in_a_row;
-    }
-    const std::uint64_t at = offset + each.remote_offset;
-    const auto* const source = static_cast<const std::byte*>(each.local);
-    if (at % stripe_bytes + each.bytes > stripe_bytes) {
-      held.let_go();
-      accumulate_long_run(slice, at, source, each.bytes, scale, stripes);
-    } else if (each.bytes > 0) {
-      held.turn_to(at);
-      kernels::accumulate_small(slice + at, source, each.bytes, scale);
+  if (fragments.size() < worth_sorting) {
+    accumulate_in_order(slice, offset, fragments, scale, stripes);
+    return;
+  }
+  for (std::size_t first = 0; first < fragments.size(); first += StripeSort::most) {
+    const Fragments some =
+        fragments.subspan(first, std::min(StripeSort::most, fragments.size() - first));
+    StripeSort sort;
+    if (sort.run(offset, some, stripes)) {
+      accumulate_sorted(slice + offset, some, sort, scale, stripes);
+    } else {
+      accumulate_in_order(slice, offset, some, scale, stripes);
     }
   }
 }

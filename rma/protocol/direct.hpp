@@ -43,8 +43,8 @@ void accumulate_direct(std::byte* slice, std::uint64_t offset, const std::byte* 
                        const CopyShape& shape, const Scale& scale,
                        const StripeLocks::Slice& stripes);
 
-/// accumulate_run_direct() of all of them, in their order. A stripe's lock is kept while they
-/// follow each other in it.
+/// accumulate_run_direct() of all of them; those that meet in an element in their order. Of long
+/// lists, those of one stripe come together, so that its lock is taken once for many.
 void accumulate_fragments_direct(std::byte* slice, std::uint64_t offset, Fragments fragments,
                                  const Scale& scale, const StripeLocks::Slice& stripes);
 

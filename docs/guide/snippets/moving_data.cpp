@@ -34,6 +34,11 @@ void move_boxes(Job& job) {
   require(a.get(box, values));
   // [/boxes]
   expect(values[7] == 7 + 0.5 * ranks, "what was put, and 0.5 of each rank");
+  // [vectors]
+  auto block = a.buffer(box).value();  // 20 zeros
+  block = a.get(box).value();          // and what the array has
+  // [/vectors]
+  expect(block == values, "the same elements");
   // [views]
   std::vector<double> matrix(64);  // 8 x 8
   const LocalView<double> corner(&matrix[8 * 2 + 3], {4, 5}, Strides{8, 1});
@@ -93,6 +98,10 @@ void gather_elements(Job& job) {
   std::vector<double> found(3);
   require(gather(a, places, found));
   // [/gather]
+  // [flat]
+  const std::vector<std::int64_t> numbers{3, 4, 40, 17, 3, 4};  // the same three places
+  require(gather(a, Places::flat(numbers, 2), found));
+  // [/flat]
   expect(found == std::vector<double>{4.0 * job.size(), 2.0 * job.size(), 4.0 * job.size()},
          "both values for (3, 4) were added");
 }

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <numeric>
 #include <vector>
 
 #include "tests/arrays/ranks/random_arrays.hpp"
@@ -118,6 +120,27 @@ TEST(Gather, GoesInBatches) {
     }
     EXPECT_TRUE(ok(known.array.sync()));
     EXPECT_TRUE(known.is_as_known());
+  });
+}
+
+// More than are sorted by their locks, in a memory of several stripes, all ranks at once.
+TEST(Gather, LongListsOfAllRanksAddUp) {
+  on_team([](Job& job, Team& team) {
+    constexpr std::int64_t elements = 20'000;
+    constexpr std::int64_t updates = 10'000;
+    auto array = Array<std::int64_t>::create(job, {elements}, {.name = "A", .team = team}).value();
+    std::vector<std::int64_t> places;
+    std::vector<std::int64_t> expected(elements);
+    for (std::int64_t i = 0; i < updates; ++i) {
+      places.push_back(i * 7919 % elements / 3);
+      expected[static_cast<std::size_t>(places.back())] += 2 * i * team.size();
+    }
+    std::vector<std::int64_t> values(updates);
+    std::iota(values.begin(), values.end(), 0);
+    EXPECT_TRUE(ok(scatter_accumulate(array, Places::flat(places, 1), values, 2)));
+    EXPECT_TRUE(ok(array.sync()));
+    EXPECT_EQ(array.get(array.box()).value(), expected);
+    EXPECT_TRUE(ok(array.sync()));
   });
 }
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. BlockCache: Distribution::locate() for many elements one after the other. Where a block
+// lies in its owner's memory is worked out once, and remembered while no other block takes its
+// place here.
+//
+// Cost: a multiplication or two for each dimension of an element; a small table of blocks.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "arrays/array_base.hpp"
+#include "arrays/detail/distribution_data.hpp"
+
+namespace tessera::arrays::detail {
+
+class BlockCache {
+ public:
+  struct Found {
+    rma::TeamRank owner;
+    std::int64_t offset = 0;     ///< in elements from the start of the owner's slice
+    std::byte* slice = nullptr;  ///< the owner's memory, if it is on this node; else null
+  };
+
+  /// Requires: the array outlives this.
+  explicit BlockCache(const ArrayBase& array) noexcept
+      : array_(array), data_(array.distribution().data()), ndims_(array.ndims()) {}
+
+  /// Requires: `index` has a number for each dimension, inside the array.
+  Found find(const std::int64_t* index) noexcept {
+    std::array<std::int64_t, max_dims> place;  // NOLINT(*-member-init): written before it is read
+    std::int64_t number = 0;
+    for (int dim = 0; dim < ndims_; ++dim) {
+      const AxisCut& cut = data_.cut(dim);
+      const AxisCut::Place at = cut.find(index[dim]);
+      number = number * cut.blocks() + at.block;
+      place[static_cast<std::size_t>(dim)] = at.place;
+    }
+    Block& block = blocks_[static_cast<std::size_t>(number) % blocks_.size()];
+    if (block.number != number) [[unlikely]] {
+      fill(block, number, index);
+    }
+    std::int64_t offset = block.offset;
+    for (int dim = 0; dim < ndims_; ++dim) {
+      offset += place[static_cast<std::size_t>(dim)] * block.strides[dim];
+    }
+    return {block.owner, offset, block.slice};
+  }
+
+ private:
+  struct Block {
+    std::int64_t number = -1;
+    rma::TeamRank owner;
+    std::int64_t offset = 0;  // of its first element
+    Strides strides;
+    std::byte* slice = nullptr;
+  };
+
+  void fill(Block& block, std::int64_t number, const std::int64_t* index) noexcept {
+    Index at = Index::zeros(ndims_);
+    for (int dim = 0; dim < ndims_; ++dim) {
+      at[dim] = data_.cut(dim).find(index[dim]).block;
+    }
+    block.number = number;
+    block.strides = Strides::zeros(ndims_);
+    block.offset = place_block(data_, at, block.strides);
+    block.owner = data_.deal.owner(at);
+    block.slice = block.owner == array_.team().rank() ? array_.region().local()
+                                                      : array_.region().direct(block.owner);
+  }
+
+  const ArrayBase& array_;
+  const DistributionData& data_;
+  int ndims_;
+  std::array<Block, 64> blocks_;
+};
+
+}  // namespace tessera::arrays::detail
