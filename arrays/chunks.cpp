@@ -40,10 +40,10 @@ Status check_extents_of(const ChunkOperand& operand, const ChunkOperand& first) 
     if (operand.box.extents() == first.box.extents()) {
       return {};
     }
-    return Status::error(
-        Code::invalid_argument,
-        fmt::format("{} is {} and {} is {}", name_of(first), to_string(first.box.extents()),
-                    name_of(operand), to_string(operand.box.extents())));
+    return Status::error(Code::invalid_argument,
+                         fmt::format("extents differ: {} of {}, and {} of {}; they must be equal",
+                                     to_string(first.box.extents()), name_of(first),
+                                     to_string(operand.box.extents()), name_of(operand)));
   }
   if (operand.box.ndims() == 1 && operand.along < first.box.ndims() &&
       operand.box.extent(0) == first.box.extent(operand.along)) {

@@ -53,8 +53,10 @@ bool has_dimensions(std::string_view text) {
       return true;
     }
   }
-  return text.find("dimension") != std::string_view::npos ||
-         text.find('[') != std::string_view::npos;
+  constexpr std::array<std::string_view, 4> signs = {"[", "dimension", "element (", "bounds"};
+  return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
+    return text.find(sign) != std::string_view::npos;
+  });
 }
 
 /// What has to be said of a text; empty for those of the module itself, and without dimensions.

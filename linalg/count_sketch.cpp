@@ -73,7 +73,8 @@ Result<SparseMatrix<T>> count_sketch(SparseMatrix<T>& matrix, std::int64_t bucke
   };
   Status given;
   if (buckets < 1) {
-    given = Status::error(Code::invalid_argument, "a sketch has at least one bucket");
+    given = Status::error(Code::invalid_argument,
+                          fmt::format("{} buckets: a sketch has at least one", buckets));
   }
   TESSERA_RETURN_IF_ERROR(attempt(matrix.sync(given)));
   const Asked asked{buckets, options.seed, options.side};

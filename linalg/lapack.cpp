@@ -68,7 +68,7 @@ Status check_finite(std::string_view name, const LocalMatrix<T>& a, Read read = 
   for (std::int64_t j = 0; j < a.columns; ++j) {
     for (std::int64_t i = read == Read::lower ? j : 0; i < a.rows; ++i) {
       if (!detail::is_finite(a(i, j))) {
-        return detail::not_finite(name);
+        return detail::not_finite(name, a(i, j));
       }
     }
   }

@@ -16,6 +16,7 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "rma/element.hpp"
@@ -58,7 +59,9 @@ rma::Status check_rows(const LocalCsr<T>& given) {
   return given.value.size() == given.column.size()
              ? rma::Status()
              : rma::Status::error(rma::Code::invalid_argument,
-                                  "there are not as many values as columns of entries");
+                                  "there are " + std::to_string(given.value.size()) +
+                                      " values for " + std::to_string(given.column.size()) +
+                                      " columns of entries");
 }
 
 /// Local. The entries one by one, row by row; row 0 and column 0 of `rows` get the numbers given.

@@ -26,7 +26,8 @@ namespace {
 Result<Distribution> chosen_rows(std::int64_t rows, std::int64_t columns, std::int32_t nranks,
                                  const SparseOptions& options) {
   if (rows < 0 || columns < 0) {
-    return Status::error(Code::invalid_argument, "extents are not negative");
+    return Status::error(Code::invalid_argument,
+                         fmt::format("extents are not negative: {} x {}", rows, columns));
   }
   return options.row_starts.empty() ? detail::even_rows(rows, nranks)
                                     : detail::rows_from(rows, options.row_starts, nranks);

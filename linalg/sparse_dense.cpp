@@ -219,6 +219,12 @@ Status multiply_own_part(const Array<T>& a, SparseMatrix<T>& b, Array<T>& c) {
   return {};
 }
 
+Status not_a_matrix(int ndims) {
+  return Status::error(
+      Code::invalid_argument,
+      fmt::format("the dense factor has {} dimension{}, not two", ndims, ndims == 1 ? "" : "s"));
+}
+
 }  // namespace
 
 template <SparseElement T>
@@ -233,9 +239,7 @@ Status multiply(SparseMatrix<T>& a, Array<T>& b, Array<T>& c) {
   };
   const Status given = b.ndims() == 2 ? check_product(a, b, c, {a.columns(), b.extents()[1]},
                                                       {a.rows(), b.extents()[1]})
-                                      : Status::error(Code::invalid_argument,
-                                                      "the dense factor has no two "
-                                                      "dimensions");
+                                      : not_a_matrix(b.ndims());
   TESSERA_RETURN_IF_ERROR(attempt(b.sync(given)));
   return attempt(c.sync(within_memory([&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(auto own, a.local());
@@ -256,9 +260,7 @@ Status multiply(Array<T>& a, SparseMatrix<T>& b, Array<T>& c) {
   };
   const Status given = a.ndims() == 2 ? check_product(b, a, c, {a.extents()[0], b.rows()},
                                                       {a.extents()[0], b.columns()})
-                                      : Status::error(Code::invalid_argument,
-                                                      "the dense factor has no two "
-                                                      "dimensions");
+                                      : not_a_matrix(a.ndims());
   TESSERA_RETURN_IF_ERROR(attempt(a.sync(given)));
   return attempt(c.sync(within_memory([&] { return multiply_own_part(a, b, c); })));
 }

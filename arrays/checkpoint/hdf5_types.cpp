@@ -48,15 +48,37 @@ Hdf5Id type_of_element(ElementType element) {
   });
 }
 
+// What a number has besides its size that makes it another than those of this machine.
+std::string describe_bits(hid_t type, std::size_t bytes) {
+  const std::size_t precision = H5Tget_precision(type);
+  const int first = H5Tget_offset(type);
+  return precision == 8 * bytes && first == 0
+             ? std::string()
+             : fmt::format(" of which {} bits count, from bit {} on", precision, first);
+}
+
+std::string describe_fields(hid_t type) {
+  std::size_t sign = 0;
+  std::size_t exponent = 0;
+  std::size_t exponent_bits = 0;
+  std::size_t fraction = 0;
+  std::size_t fraction_bits = 0;
+  H5Tget_fields(type, &sign, &exponent, &exponent_bits, &fraction, &fraction_bits);
+  return fmt::format(" with {} bits of exponent (bias {}) and {} of fraction", exponent_bits,
+                     H5Tget_ebias(type), fraction_bits);
+}
+
+// Requires: the type is none of this machine's own.
 std::string describe(hid_t type, std::size_t bytes) {
   const bool is_big = H5Tget_order(type) == H5T_ORDER_BE;
   const char* const order = is_big && bytes > 1 ? "big-endian " : "";
   switch (H5Tget_class(type)) {
     case H5T_INTEGER:
-      return fmt::format("{}{}int{}", order, H5Tget_sign(type) == H5T_SGN_NONE ? "u" : "",
-                         8 * bytes);
+      return fmt::format("{}{}int{}{}", order, H5Tget_sign(type) == H5T_SGN_NONE ? "u" : "",
+                         8 * bytes, describe_bits(type, bytes));
     case H5T_FLOAT:
-      return fmt::format("{}float{}", order, 8 * bytes);
+      return fmt::format("{}float{}{}{}", order, 8 * bytes, describe_bits(type, bytes),
+                         is_big ? std::string() : describe_fields(type));
     case H5T_STRING:
       return "text";
     case H5T_COMPOUND:

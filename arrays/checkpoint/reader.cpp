@@ -30,8 +30,10 @@ Status invalid(std::string what) {
   return Status::error(Code::invalid_argument, std::move(what));
 }
 
+// As in "it holds …, not …".
 std::string name_of(std::optional<rma::ElementType> type, std::int64_t element_bytes) {
-  return type ? std::string(rma::to_string(*type)) : fmt::format("{}-byte", element_bytes);
+  return type ? std::string(rma::to_string(*type))
+              : fmt::format("elements of {} bytes without a type", element_bytes);
 }
 
 Status check_type(const StoredArray& stored, const ElementKind& element) {
@@ -39,8 +41,7 @@ Status check_type(const StoredArray& stored, const ElementKind& element) {
   const auto bytes = static_cast<std::int64_t>(element.bytes);
   const bool fits = type ? stored.type == type : stored.is_opaque && stored.element_bytes == bytes;
   return fits ? Status()
-              : invalid(fmt::format("it holds {}, and elements of type {} were asked for",
-                                    stored.type_text, name_of(type, bytes)))
+              : invalid(fmt::format("it holds {}, not {}", stored.type_text, name_of(type, bytes)))
                     .hint("ask for the type that the file has (Checkpoint::info)");
 }
 
@@ -267,7 +268,7 @@ Result<AttributeValue> Checkpoint::find_attribute(std::string_view name, std::si
     }
     if (value.index() != kind) {
       return Status::error(Code::invalid_argument,
-                           fmt::format("attribute '{}' of {} is {}, and {} was asked for", name,
+                           fmt::format("attribute '{}' of {} is {}, not {}", name,
                                        state_->describe_file(), kinds[value.index()], kinds[kind]));
     }
     return value;
@@ -326,7 +327,8 @@ Status Checkpoint::read_into(const std::string& name, ArrayBase& array) {
   }
   if (mine.ok() && array.extents() != (*stored)->extents) {
     mine = Status::error(Code::invalid_argument,
-                         fmt::format("it is {} in the file, and {}", to_string((*stored)->extents),
+                         fmt::format("extents differ: {} in the file, and {} in {}",
+                                     to_string((*stored)->extents), to_string(array.extents()),
                                      array.describe()))
                .hint("read into an array of the extents that the file has");
   }

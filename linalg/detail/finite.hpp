@@ -21,9 +21,13 @@ bool is_finite(T value) noexcept {
 /// What is read of a matrix: of a Hermitian one a triangle.
 enum class Read { all, lower };
 
-inline rma::Status not_finite(std::string_view matrix) {
+/// `value` is the element.
+template <class T>
+rma::Status not_finite(std::string_view matrix, T value) {
+  const bool is_nan = std::isnan(std::real(value)) || std::isnan(std::imag(value));
   return rma::Status::error(rma::Code::invalid_argument,
-                            std::string(matrix) + " has an element that is not a finite number");
+                            std::string(matrix) + " has an element that is not a finite number: " +
+                                (is_nan ? "NaN" : "infinity"));
 }
 
 }  // namespace tessera::linalg::detail

@@ -206,8 +206,9 @@ Status check_finite(Matrix<T>& matrix, rma::Team& team, std::string_view name,
   for (std::int64_t j = 0; j < matrix.columns.own() && mine.ok(); ++j) {
     for (std::int64_t i = 0; i < matrix.rows.own() && mine.ok(); ++i) {
       const bool is_read = read == Read::all || matrix.rows.global(i) >= matrix.columns.global(j);
-      if (is_read && !detail::is_finite(matrix.elements()[j * matrix.rows.own() + i])) {
-        mine = detail::not_finite(name);
+      const T element = matrix.elements()[j * matrix.rows.own() + i];
+      if (is_read && !detail::is_finite(element)) {
+        mine = detail::not_finite(name, element);
       }
     }
   }

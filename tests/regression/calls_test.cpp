@@ -161,7 +161,8 @@ TEST(Errors, AreReturnedAndTheProgramGoesOn) {
                       {"the local buffer has 99 elements and the box 100"}));
     auto other = Array<double>::create(job, {10, 11}, {.name = "B"}).value();
     EXPECT_TRUE(fails(add(1.0, array, 1.0, other, array), Code::invalid_argument,
-                      {"array 'A'", "is 10 x 10 and array 'B'", "is 10 x 11"}));
+                      {"extents differ: 10 x 10 of array 'A'", "and 10 x 11 of array 'B'",
+                       "they must be equal"}));
     EXPECT_TRUE(fails(linalg::gemm(array, other, array), Code::invalid_argument, {"gemm"}));
     EXPECT_TRUE(fails(Distribution::scalapack({10, 10}, {2, 2}, {job.size() + 1, 1}, job.size()),
                       Code::invalid_argument));

@@ -149,13 +149,14 @@ TEST_F(CheckpointErrors, NamesAndTypesThatDoNotFitAreRefused) {
     EXPECT_TRUE(fails(file.read<double>("B"), Code::invalid_argument,
                       {"there is no array 'B' in checkpoint", "it has 'A'"}));
     EXPECT_TRUE(fails(file.read<std::int64_t>("A"), Code::invalid_argument,
-                      {"reading array 'A'", "it holds float64, and elements of type int64"}));
+                      {"reading array 'A'", "it holds float64, not int64"}));
     struct Eight {
       char bytes[8];
     };
-    EXPECT_TRUE(fails(file.read<Eight>("A"), Code::invalid_argument, {"of type 8-byte"}));
+    EXPECT_TRUE(fails(file.read<Eight>("A"), Code::invalid_argument,
+                      {"it holds float64, not elements of 8 bytes without a type"}));
     EXPECT_TRUE(fails(file.attribute<double>("n"), Code::invalid_argument,
-                      {"attribute 'n'", "is a whole number, and a floating-point number"}));
+                      {"attribute 'n'", "is a whole number, not a floating-point number"}));
     EXPECT_TRUE(fails(file.attribute<double>("m"), Code::invalid_argument,
                       {"no attribute 'm'", "it has 'n'"}));
     EXPECT_TRUE(fails(file.info("B"), Code::invalid_argument, {"no array 'B'"}));

@@ -161,6 +161,16 @@ with h5py.File(path, 'w') as f:
     f['big'] = np.arange(3, dtype='>f8')
     f['half'] = np.arange(3, dtype=np.float16)
     f['text'] = 'some'
+    space = h5py.h5s.create_simple((3,))
+    early = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    early.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    bits = h5py.h5t.STD_I32LE.copy()
+    bits.set_precision(24)
+    h5py.h5d.create(f.id, b'narrow', bits, space, early)
+    fields = h5py.h5t.IEEE_F32LE.copy()
+    fields.set_fields(31, 20, 11, 0, 20)
+    fields.set_ebias(1023)
+    h5py.h5d.create(f.id, b'odd', fields, space, early)
     f.create_dataset('chunked', data=np.zeros((8, 8)), chunks=(4, 4))
     f.create_dataset('unwritten', (5,), dtype=np.float64)
     f['group/inner'] = np.zeros(3)
@@ -173,8 +183,8 @@ with h5py.File(path, 'w') as f:
     });
     auto file = Checkpoint::open(job, path);
     ASSERT_TRUE(ok(file));
-    EXPECT_EQ(file->names(),
-              (std::vector<std::string>{"A", "big", "chunked", "half", "text", "unwritten", "z"}));
+    EXPECT_EQ(file->names(), (std::vector<std::string>{"A", "big", "chunked", "half", "narrow",
+                                                       "odd", "text", "unwritten", "z"}));
     auto array = file->read<double>("A");
     ASSERT_TRUE(ok(array));
     expect_filled(*array);
@@ -190,6 +200,11 @@ with h5py.File(path, 'w') as f:
     EXPECT_TRUE(fails(file->read<double>("big"), Code::invalid_argument,
                       {"reading array 'big'", "it holds big-endian float64"}));
     EXPECT_TRUE(fails(file->read<double>("half"), Code::invalid_argument, {"it holds float16"}));
+    EXPECT_TRUE(fails(file->read<std::int32_t>("narrow"), Code::invalid_argument,
+                      {"it holds int32 of which 24 bits count, from bit 0 on, not int32"}));
+    EXPECT_TRUE(fails(file->read<float>("odd"), Code::invalid_argument,
+                      {"it holds float32 with 11 bits of exponent (bias 1023) and 20 of fraction, "
+                       "not float32"}));
     EXPECT_TRUE(fails(file->read<double>("chunked"), Code::unsupported,
                       {"not in one piece of the file", "h5repack -l CONTI"}));
     EXPECT_TRUE(fails(file->read<double>("unwritten"), Code::unsupported, {"never written"}));

@@ -106,8 +106,8 @@ TEST(Elementwise, SaysHowTwoOperandsDoNotFit) {
     auto a = Array<double>::create(job, {6, 6}, {.name = "a", .team = team}).value();
     auto b = Array<double>::create(job, {6, 7}, {.name = "b", .team = team}).value();
     EXPECT_TRUE(fails(dot(a, b), Code::invalid_argument,
-                      {"dot: array 'a' (float64, 6 x 6) is 6 x 6 and array 'b' (float64, 6 x 7) is "
-                       "6 x 7"}));
+                      {"dot: extents differ: 6 x 6 of array 'a' (float64, 6 x 6), and 6 x 7 of "
+                       "array 'b' (float64, 6 x 7); they must be equal"}));
     EXPECT_TRUE(fails(copy(a, b), Code::invalid_argument, {"6 x 7"}));
     const Box outside({0, 0}, {6, 8});
     EXPECT_TRUE(fails(fill(part(b, outside), 1.0), Code::out_of_range,
