@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
@@ -13,26 +14,41 @@ namespace tessera::rma {
 
 LockSet& LockSet::operator=(LockSet&& other) noexcept {
   if (this != &other) {
-    free().ignore("locks that are overwritten are freed as by their destructor");
+    free_silently();
     state_ = std::move(other.state_);
   }
   return *this;
 }
 
 LockSet::~LockSet() {
-  if (state_) {
-    free().ignore("a destructor cannot report; free() does");
+  free_silently();
+}
+
+// As regions are.
+void LockSet::free_silently() noexcept {
+  if (!state_) {
+    return;
+  }
+  const bool is_unwinding = std::uncaught_exceptions() > 0;
+  const Status status = state_->free(is_unwinding ? Label::free_by_exception : "free");
+  if (status.code() == Code::invalid_argument) {
+    detail::within_memory([&]() -> Status {
+      state_->job().log.warning("freeing a lock set: " + status.message());
+      return {};
+    }).ignore("without memory there is no line");
   }
 }
 
 Result<LockSet> LockSet::create(Team& team, std::int64_t count) {
-  const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory);
+  const LabelScope scope(team, {.verb = "create", .kind = "lock set"});
+  const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1}, 0,
+                               team.state().label());
   TESSERA_ASSIGN_OR_RETURN(auto state, detail::LockSetState::create(team, count));
   return LockSet(std::move(state));
 }
 
 Status LockSet::free() {
-  return state_ ? state_->free() : Status();
+  return state_ ? state_->free("free") : Status();
 }
 
 Status LockSet::lock(TeamRank owner, std::int64_t index) {

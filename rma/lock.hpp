@@ -59,6 +59,8 @@ class LockSet {
  private:
   explicit LockSet(std::shared_ptr<detail::LockSetState> state) noexcept
       : state_(std::move(state)) {}
+  void free_silently() noexcept;
+
   std::shared_ptr<detail::LockSetState> state_;
 };
 

@@ -108,10 +108,11 @@ Result<std::int32_t> listen_to_flag(JobState& job, const RemoteAddress& flag, Wo
     seen = word_at(address).load(std::memory_order_acquire);
     return is_wanted(seen);
   };
-  const detail::WaitScope wait(job.recorder, detail::Wait::notice, writer);
+  const Label label = located.region->label("flag");
+  const detail::WaitScope wait(job.recorder, detail::Wait::notice, writer, 0, &label);
   listen(job, writer, look, [&] {
-    return fmt::format("for rank {} to set the flag at offset {} of region {}, which is {}",
-                       writer.value, flag.offset, flag.region.value, seen);
+    return fmt::format("for rank {} to set the flag at offset {} of {}, which is {}", writer.value,
+                       flag.offset, located.region->describe(), seen);
   });
   return seen;
 }
@@ -230,7 +231,8 @@ Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint
     TESSERA_RETURN_IF_ERROR(state.check_running());
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
     const std::atomic<std::uint64_t>& sent = received(state, rank);
-    const detail::WaitScope wait(state.recorder, detail::Wait::notice, rank);
+    const Label label{.verb = "wait_for_notifications"};
+    const detail::WaitScope wait(state.recorder, detail::Wait::notice, rank, 0, &label);
     const auto describe = [&] {
       return fmt::format("for notifications of rank {}, which has sent {} of {}", rank.value,
                          sent.load(), count);

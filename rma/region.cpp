@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/region.hpp"
 
+#include <exception>
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
@@ -9,9 +10,18 @@
 
 namespace tessera::rma {
 
+namespace {
+
+// A label for the collectives in which a region is made.
+Label making(std::string_view verb, const RegionOptions& options) noexcept {
+  return {.verb = verb, .kind = options.kind, .name = options.name};
+}
+
+}  // namespace
+
 Region& Region::operator=(Region&& other) noexcept {
   if (this != &other) {
-    free().ignore("a region that is overwritten is freed as by its destructor");
+    free_silently();
     state_ = std::move(other.state_);
     is_borrowed_ = other.is_borrowed_;
   }
@@ -20,15 +30,38 @@ Region& Region::operator=(Region&& other) noexcept {
 
 Region::~Region() {
   if (state_ && !is_borrowed_ && !state_->is_freed()) {
-    if (const Status status = free(); !status.ok() && status.code() != Code::closed) {
-      state_->job().log.info("freeing a region: " + status.message());
-    }
+    free_silently();
   }
 }
 
+// An error goes to the log, as there is no other place for it. One rank that frees while an
+// exception leaves its scope does not meet the others, who free in the usual course.
+void Region::free_silently() noexcept {
+  if (!state_ || is_borrowed_) {
+    state_.reset();
+    return;
+  }
+  const bool is_unwinding = std::uncaught_exceptions() > 0;
+  const Status status = state_->free(is_unwinding ? Label::free_by_exception : "free");
+  if (status.ok() || status.code() == Code::closed) {
+    return;
+  }
+  const auto text = [&] {
+    return std::string("freeing ") + std::string(state_->options().kind) + " '" +
+           state_->options().name + "': " + status.message();
+  };
+  detail::within_memory([&]() -> Status {
+    status.code() == Code::invalid_argument ? state_->job().log.warning(text())
+                                            : state_->job().log.info(text());
+    return {};
+  }).ignore("without memory there is no line");
+}
+
 Result<Region> Region::allocate(Team& team, std::size_t my_bytes, const RegionOptions& options) {
+  const Label label = making("allocate", options);
+  const LabelScope scope(team, label);
   const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1},
-                               my_bytes);
+                               my_bytes, team.state().label());
   TESSERA_ASSIGN_OR_RETURN(auto state,
                            detail::RegionState::create(team, nullptr, my_bytes, options, false));
   return Region(std::move(state));
@@ -36,8 +69,10 @@ Result<Region> Region::allocate(Team& team, std::size_t my_bytes, const RegionOp
 
 Result<Region> Region::attach(Team& team, void* memory, std::size_t my_bytes,
                               const RegionOptions& options) {
+  const Label label = making("attach", options);
+  const LabelScope scope(team, label);
   const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1},
-                               my_bytes);
+                               my_bytes, team.state().label());
   const Status mine = detail::within_memory([&] {
     return memory == nullptr && my_bytes > 0
                ? Status::error(Code::invalid_argument, "the memory to attach is null")
@@ -59,9 +94,12 @@ Status Region::free() {
   if (is_borrowed_) {
     state_.reset();
   }
-  return state_ ? state_->free() : Status();
+  return state_ ? state_->free("free") : Status();
 }
 
+Label Region::label(std::string_view verb) const noexcept {
+  return state_->label(verb);
+}
 RegionId Region::id() const noexcept {
   return state_->id();
 }

@@ -76,10 +76,13 @@ class Region {
   [[nodiscard]] bool is_borrowed() const noexcept { return is_borrowed_; }
 
   /// Collective. Waits until all members are here, then gives the memory back. Operations on the
-  /// region must be complete everywhere. Idempotent.
+  /// region must be complete everywhere. Idempotent. Errors: those of a barrier, such as
+  /// invalid_argument if another member called something else.
   Status free();
 
   [[nodiscard]] RegionId id() const noexcept;
+  /// For the collectives of who made the region. Requires: it was not moved from; it lives longer.
+  [[nodiscard]] Label label(std::string_view verb) const noexcept;
   [[nodiscard]] Team& team() const noexcept;
   [[nodiscard]] const RegionOptions& options() const noexcept;
   /// The mode in effect: `separate` where options().atomics says `device` and there is none.
@@ -111,6 +114,8 @@ class Region {
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
  private:
+  void free_silently() noexcept;
+
   std::shared_ptr<detail::RegionState> state_;
   bool is_borrowed_ = false;
 };

@@ -22,7 +22,7 @@ std::uint64_t bytes_of(std::int64_t count, ElementType type) {
 template <class Work>
 [[gnu::noinline]] Status record(const detail::TeamState& team, detail::Wait wait,
                                 std::uint64_t bytes, Work work) {
-  const detail::WaitScope scope(team.job().recorder, wait, WorldRank{-1}, bytes);
+  const detail::WaitScope scope(team.job().recorder, wait, WorldRank{-1}, bytes, team.label());
   return work();
 }
 
@@ -63,6 +63,7 @@ Result<Team> Team::split(std::int32_t color, std::int32_t key) {
     std::int32_t place;
   };
   const Wish mine{color, key, rank().value};
+  const LabelScope scope(*this, {.verb = "split", .kind = "team"});
   const detail::WaitScope wait(state_->job().recorder, detail::Wait::team);
   // Before the others know the wishes, and form teams.
   std::vector<WorldRank> members;
@@ -134,6 +135,8 @@ Status Team::lack_memory() noexcept {
 }
 
 Status Team::agree(const Status& mine, const Asked& asked) {
+  const bool is_labelled = !asked.label.verb.empty();
+  const LabelScope scope(is_labelled ? state_.get() : nullptr, asked.label);
   return recorded(*state_, detail::Wait::agree, 0,
                   [this, &mine, &asked] { return state_->agree(mine, asked); });
 }

@@ -4,8 +4,9 @@
 //
 // A team is made by its members only; ranks outside take no part and need not know. Collectives go
 // through the node's shared memory, and between nodes over the transport; never through MPI. They
-// agree: each succeeds on all members or fails on all with the same code, and when members call
-// different things, or the same with different sizes, all are told who called what.
+// agree: each succeeds on all members or fails on all with the same code. If members call different
+// things, the same with different sizes, or the same on different objects, all get an error that
+// says which rank called what. A destructor that frees counts as a call.
 //
 // Threads: one thread at a time may be in a collective of a given team.
 // Ownership: a team is a value that shares its state; it must not outlive its Job.
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "rma/element.hpp"
+#include "rma/label.hpp"
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
 
@@ -51,8 +53,8 @@ std::string_view to_string(Reduction reduction) noexcept;
 
 /// An operation and a hash of its arguments, which members compare in Team::agree().
 struct Asked {
-  std::uint64_t hash = 0;      ///< of all that members have to give alike
-  std::string_view verb = {};  ///< what it was asked to do, for messages
+  std::uint64_t hash = 0;  ///< of all that members have to give alike
+  Label label = {};        ///< what was called
 };
 
 class Team {
@@ -137,8 +139,8 @@ class Team {
   }
 
   /// Collective. Makes the members' statuses one: ok() everywhere if all were, else everywhere the
-  /// error of the lowest failing member, with its rank. Members that were asked for something may
-  /// say for what: where all are ok() and two differ, invalid_argument everywhere.
+  /// error of the lowest failing member, with its rank. Members may say what was called: if all are
+  /// ok() and two differ, invalid_argument everywhere.
   Status agree(const Status& mine, const Asked& asked = {});
 
   [[nodiscard]] detail::TeamState& state() const noexcept { return *state_; }

@@ -88,7 +88,8 @@ struct RegionOptions {
   bool huge_pages = false;  ///< ask the kernel for huge pages; without them it works all the same
   AccessMode access_mode = AccessMode::any;
   Atomics atomics = Atomics::separate;
-  std::string name = {};  ///< for profiles (docs/profile.md); need not be the same on all ranks
+  std::string name = {};  ///< for messages and profiles; need not be the same on all ranks
+  std::string_view kind = "region";  ///< what the memory is for, such as "array"; lives longer
 };
 
 /// Where the slices of same-node ranks are mapped in this process. The slice of the i-th of the

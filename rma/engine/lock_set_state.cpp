@@ -45,7 +45,17 @@ Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int6
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
   return team.state().do_together([&]() -> Result<std::shared_ptr<LockSetState>> {
     std::shared_ptr<LockSetState> state(new LockSetState(team, use));
-    TESSERA_ASSIGN_OR_RETURN(const std::vector<std::int64_t> counts, team.allgather_value(count));
+    // The first member's number counts: members that missed a creation have drawn fewer.
+    struct Wish {
+      std::int64_t count;
+      std::uint64_t number;
+    };
+    TESSERA_ASSIGN_OR_RETURN(const std::vector<Wish> wishes,
+                             team.allgather_value(Wish{count, team.state().draw_number()}));
+    std::vector<std::int64_t> counts(wishes.size());
+    std::transform(wishes.begin(), wishes.end(), counts.begin(),
+                   [](const Wish& each) { return each.count; });
+    state->number_ = wishes.front().number;
     TESSERA_RETURN_IF_ERROR(state->make_locks(counts));
     return state;
   });
@@ -144,14 +154,19 @@ void LockSetState::find_owners(const std::vector<std::int64_t>& counts,
   }
 }
 
-Status LockSetState::free() {
+JobState& LockSetState::job() const noexcept {
+  return team_.state().job();
+}
+
+Status LockSetState::free(std::string_view verb) {
   if (!is_made_.exchange(false)) {
     return {};
   }
   if (team_.state().job().is_left_to_parent()) {
     return Status::error(Code::closed, "the locks are the parent's of this process");
   }
-  const WaitScope wait(team_.state().job().recorder, Wait::memory);
+  const LabelScope scope(team_, {.verb = verb, .kind = "lock set", .number = number_});
+  const WaitScope wait(job().recorder, Wait::memory, WorldRank{-1}, 0, team_.state().label());
   Status done = within_memory([&] { return wait_for_unlocks(); });
   TESSERA_RETURN_IF_ERROR(team_.barrier());
   give_back();

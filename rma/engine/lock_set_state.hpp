@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,8 +33,9 @@ class LockSetState {
   /// Collective on `team`.
   static Result<std::shared_ptr<LockSetState>> create(Team& team, std::int64_t count,
                                                       Use use = Use::of_the_program);
-  /// Collective.
-  Status free();
+  /// Collective. `verb` is Label::free_by_exception or "free".
+  Status free(std::string_view verb);
+  [[nodiscard]] JobState& job() const noexcept;
 
   Status lock(TeamRank owner, std::int64_t index);
   Result<bool> try_lock(TeamRank owner, std::int64_t index);
@@ -103,8 +105,9 @@ class LockSetState {
   Node& node_;
   std::vector<OwnersLocks> owners_;  ///< by member
   std::atomic<bool> is_made_{false};
-  std::uint64_t bytes_ = 0;  ///< of the memory of this node's locks
-  Offer own_;                ///< where this rank made it: what it made
+  std::uint64_t number_ = 0;  ///< of this lock set in its team
+  std::uint64_t bytes_ = 0;   ///< of the memory of this node's locks
+  Offer own_;                 ///< where this rank made it: what it made
 
   std::mutex elsewhere_mutex_;
   std::set<std::pair<std::int32_t, std::int64_t>> held_elsewhere_;  ///< owner and index

@@ -252,12 +252,18 @@ void RegionState::withdraw() {
   }
 }
 
+std::string RegionState::describe() const {
+  return options_.name.empty() && options_.kind == "region"
+             ? fmt::format("region {}", id_.value)
+             : fmt::format("{} '{}' (region {})", options_.kind, options_.name, id_.value);
+}
+
 Status RegionState::fence() {
   return job().fence(
       TargetRanks::such([&](WorldRank rank) { return team_.team_rank(rank).value >= 0; }), id_);
 }
 
-Status RegionState::free() {
+Status RegionState::free(std::string_view verb) {
   if (freed_.exchange(true)) {
     return {};
   }
@@ -265,7 +271,8 @@ Status RegionState::free() {
     static_cast<void>(segment_.release());
     return Status::error(Code::closed, "the region is the parent's of this process");
   }
-  const WaitScope wait(job().recorder, Wait::memory);
+  const LabelScope scope(team_, label(verb));
+  const WaitScope wait(job().recorder, Wait::memory, WorldRank{-1}, 0, team_state().label());
   // What this rank did may still be on its way to another node, where it would find no slice.
   Status fenced = job().link == nullptr ? Status() : within_memory([&] { return fence(); });
   withdraw();

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "rma/engine/slice_cache.hpp"
@@ -28,8 +30,15 @@ class RegionState {
 
   /// What this rank did in this region is complete at all members behind it.
   Status fence();
-  /// Collective.
-  Status free();
+  /// Collective. `verb` is Label::free_by_exception or "free".
+  Status free(std::string_view verb);
+  /// What waits for this region are recorded as. Lives as long as this.
+  [[nodiscard]] Label label(std::string_view verb) const noexcept {
+    return {.verb = verb, .kind = options_.kind, .name = options_.name, .number = id_.value};
+  }
+
+  /// "array 'rho' (region 7)", for messages. Throws std::bad_alloc.
+  [[nodiscard]] std::string describe() const;
 
   [[nodiscard]] RegionId id() const noexcept { return id_; }
   [[nodiscard]] Team& team() noexcept { return team_; }

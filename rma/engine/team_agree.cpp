@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rma/engine/team_state.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -22,21 +23,23 @@ bool is_lack(const Result<std::string>& text) noexcept {
 
 }  // namespace
 
-// On several nodes only what is said about success travels with all; texts follow when there is
-// something to tell.
+// On several nodes only what is said about success travels with all; an error's text follows when
+// there is one.
 Status TeamState::agree(const Status& mine, const Asked& asked) {
   const Payload payload{.kind = Payload::Kind::of_each, .bytes = sizeof(Verdict), .turn = turn_++};
   std::byte* const own = slot(payload.turn, order_);
   const std::string message = mine.ok() ? "" : mine.message();
-  const std::string_view text = mine.ok() ? asked.verb : message;
   const Verdict verdict{.code = static_cast<std::uint32_t>(mine.code()),
                         .rank = mine.rank() ? mine.rank()->value : -1,
                         .text_bytes = static_cast<std::uint32_t>(
-                            std::min(text.size(), slot_bytes_ - sizeof(Verdict))),
-                        .asked = asked.hash};
+                            std::min(message.size(), slot_bytes_ - sizeof(Verdict))),
+                        .asked = Label::mix(asked.hash, scope_ == nullptr ? 0 : scope_->hash())};
   std::memcpy(own, &verdict, sizeof verdict);
-  text.copy(reinterpret_cast<char*>(own + sizeof verdict), verdict.text_bytes);
-  TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::agree}, payload));
+  message.copy(reinterpret_cast<char*>(own + sizeof verdict), verdict.text_bytes);
+  own_error_ = &mine;
+  Status met = within_memory([&] { return meet({.kind = CollectiveCall::Kind::agree}, payload); });
+  own_error_ = nullptr;
+  TESSERA_RETURN_IF_ERROR(std::move(met));
   TeamRank first;
   TeamRank other;
   for (TeamRank member; member.value < size(); ++member.value) {
@@ -48,40 +51,13 @@ Status TeamState::agree(const Status& mine, const Asked& asked) {
       other = member;
     }
   }
-  return other == first ? Status() : different_requests(first, other, payload);
+  return other == first ? Status() : different_requests(first, other);
 }
 
 TeamState::Verdict TeamState::verdict_of(TeamRank member, const Payload& payload) const noexcept {
   Verdict verdict;
   std::memcpy(&verdict, piece(member, payload), sizeof verdict);
   return verdict;
-}
-
-// Collective among members that all found the same two.
-Status TeamState::different_requests(TeamRank first, TeamRank other, const Payload& payload) {
-  const Verdict verdict = verdict_of(other, payload);  // what is fetched takes its place
-  Result<std::string> first_verb = text_of(first, verdict_of(first, payload), payload);
-  Result<std::string> verb = is_lack(first_verb) || first_verb.ok()
-                                 ? text_of(other, verdict, payload)
-                                 : first_verb.status();
-  if (is_lack(verb) || is_lack(first_verb)) {
-    verb = first_verb = std::string();
-  }
-  TESSERA_RETURN_IF_ERROR(verb.status());
-  try {
-    std::string differs = fmt::format("rank {} asked for something else than rank {}",
-                                      members_[static_cast<std::size_t>(other.value)].value,
-                                      members_[static_cast<std::size_t>(first.value)].value);
-    if (*verb == *first_verb || verb->empty() || first_verb->empty()) {
-      return Status::error(Code::invalid_argument, std::move(differs))
-          .hint("all members must give the same arrays, boxes, scalars and options");
-    }
-    return Status::error(Code::invalid_argument,
-                         fmt::format("{}: for {}, not for {}", differs, *verb, *first_verb))
-        .hint("all members must call the same operations in the same order");
-  } catch (const std::bad_alloc&) {
-    return Status::without_text(Code::invalid_argument);
-  }
 }
 
 // Collective. What a member said that failed.

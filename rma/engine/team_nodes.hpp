@@ -39,15 +39,15 @@ inline constexpr std::uint64_t most_mail_bytes = 8ULL << 20;
 /// of nodes are joined in any order and may overlap; the result is the same at all leaders.
 struct StepSummary {
   struct Called {
-    std::uint64_t call = 0;   ///< CollectiveCall::packed
-    std::uint64_t bytes = 0;  ///< of that call
-    std::int32_t rank = -1;   ///< a member that called it
+    std::uint64_t call = 0;         ///< CollectiveCall::packed
+    std::uint64_t fingerprint = 0;  ///< CollectiveCall::fingerprint
+    std::int32_t rank = -1;         ///< a member that called it
     /// The lower one counts where several could be told of.
     std::uint32_t order = std::numeric_limits<std::uint32_t>::max();
 
     [[nodiscard]] bool is_known() const noexcept { return rank >= 0; }
     [[nodiscard]] bool is_same(const Called& other) const noexcept {
-      return call == other.call && bytes == other.bytes;
+      return call == other.call && fingerprint == other.fingerprint;
     }
   };
   Called first;  ///< of the lowest order

@@ -112,6 +112,7 @@ std::uint32_t TeamState::invite_leaders(std::uint64_t key, RegionId memory) {
 // Where this node couldn't reach all, one of them may be unable to invite it: then not for ever.
 std::uint32_t TeamState::accept_leaders(std::uint64_t key, bool is_patient) {
   const auto deadline = std::chrono::steady_clock::now() + patience_without_descriptors;
+  LongWait long_wait(job_.settings);
   for (const std::int32_t index : nodes_->partners()) {
     const auto gone = [&] {
       const bool is_given_up = (control_ != nullptr && control_->broken.load() != 0) ||
@@ -246,12 +247,12 @@ StepSummary TeamState::summarise(const TeamControl::Check& check) const {
   StepSummary summary;
   summary.slot_bytes = slot_bytes_;
   summary.first = {.call = check.call.load(),
-                   .bytes = check.bytes.load(),
+                   .fingerprint = check.fingerprint.load(),
                    .rank = check.first.load(),
                    .order = order};
   if (const std::uint32_t odd = check.odd.load(); odd != 0) {
     summary.odd = {.call = check.odd_call.load(),
-                   .bytes = check.odd_bytes.load(),
+                   .fingerprint = check.odd_fingerprint.load(),
                    .rank = static_cast<std::int32_t>(odd) - 1,
                    .order = order + 1};
   }
@@ -267,11 +268,9 @@ void TeamState::record(const StepSummary& summary, TeamControl::Check& check) {
     return;
   }
   check.call.store(summary.first.call);
-  check.bytes.store(summary.first.bytes);
   check.first.store(summary.first.rank);
   check.odd.store(static_cast<std::uint32_t>(summary.odd.rank) + 1);
   check.odd_call.store(summary.odd.call);
-  check.odd_bytes.store(summary.odd.bytes);
 }
 
 // What the first so many blocks are together. Where members call different things this differs

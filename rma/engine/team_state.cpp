@@ -26,39 +26,40 @@ std::uint64_t CollectiveCall::packed() const noexcept {
 }
 
 // Each part is a bijection of its word: where only one of the words differs, so does the sum.
-std::uint64_t CollectiveCall::fingerprint() const noexcept {
+std::uint64_t CollectiveCall::fingerprint(std::uint64_t label) const noexcept {
   constexpr std::uint64_t golden = 0x9e37'79b9'7f4a'7c15;
   std::uint64_t mixed = packed() * golden;
   mixed = (mixed ^ mixed >> 32U) * golden;
-  const std::uint64_t sum = mixed + bytes * 0xd134'2543'de82'ef95;
+  const std::uint64_t sum = mixed + bytes * 0xd134'2543'de82'ef95 + label;
   return sum == 0 ? golden : sum;
 }
 
-std::string CollectiveCall::describe(std::uint64_t packed, std::uint64_t bytes) {
+std::string CollectiveCall::describe(std::uint64_t packed, std::optional<std::uint64_t> bytes) {
   const auto type = static_cast<ElementType>(packed >> 8U & 0xffU);
   const auto reduction = static_cast<Reduction>(packed >> 16U & 0xffU);
   const auto root = static_cast<std::int32_t>(packed >> 32U);
-  switch (static_cast<Kind>((packed & 0xffU) - 1)) {
+  const std::string of = bytes ? fmt::format(" of {} bytes", *bytes) : "";
+  switch (kind_of(packed)) {
     case Kind::form:
       return "formation of a team";
     case Kind::barrier:
       return "barrier";
     case Kind::broadcast:
-      return fmt::format("broadcast of {} bytes from member {}", bytes, root);
+      return fmt::format("broadcast{} from member {}", of, root);
     case Kind::allgather:
-      return fmt::format("allgather of {} bytes", bytes);
+      return fmt::format("allgather{}", of);
     case Kind::allreduce:
-      return fmt::format("allreduce of {} bytes of {} by {}", bytes, to_string(type),
-                         to_string(reduction));
+      return fmt::format("allreduce{} of {} by {}", of, to_string(type), to_string(reduction));
     case Kind::reduce:
-      return fmt::format("reduce of {} bytes of {} by {} to member {}", bytes, to_string(type),
+      return fmt::format("reduce{} of {} by {} to member {}", of, to_string(type),
                          to_string(reduction), root);
     case Kind::agree:
-      return "agreement on a result (as in sync or fill)";
+      return "agree";
     case Kind::part:
-      return "continuation of a collective";
+    case Kind::account:
+      return "a later step of a collective";
     case Kind::refused:
-      return "a collective with arguments that it was refused for";
+      return "a collective with wrong arguments";
     case Kind::without_memory:
       return "a collective for which it had no memory";
   }
@@ -142,7 +143,7 @@ std::byte* TeamState::slot(std::uint32_t turn, std::int32_t order) const noexcep
 }
 
 void TeamState::check_call(TeamControl::Check& check, const CollectiveCall& call) const {
-  const std::uint64_t mine = call.fingerprint();
+  const std::uint64_t mine = call.fingerprint(label_of(call));
   std::uint64_t found = 0;
   // What the first and the odd one say is read when all have come.
   if (check.fingerprint.compare_exchange_strong(found, mine)) {
@@ -155,55 +156,13 @@ void TeamState::check_call(TeamControl::Check& check, const CollectiveCall& call
   if (found != mine &&
       check.odd.compare_exchange_strong(nobody, static_cast<std::uint32_t>(job_.rank.value) + 1)) {
     check.odd_call.store(call.packed(), std::memory_order_relaxed);
-    check.odd_bytes.store(call.bytes, std::memory_order_relaxed);
+    check.odd_fingerprint.store(mine, std::memory_order_relaxed);
   }
-}
-
-Status TeamState::mismatch(const TeamControl::Check& check) const noexcept {
-  const bool is_lack = CollectiveCall::is_without_memory(check.call.load()) ||
-                       CollectiveCall::is_without_memory(check.odd_call.load());
-  try {
-    return is_lack ? lack_of_memory(check) : difference(check);
-  } catch (const std::bad_alloc&) {
-    return Status::without_text(is_lack ? Code::no_memory : Code::invalid_argument);
-  }
-}
-
-Status TeamState::lack_of_memory(const TeamControl::Check& check) const {
-  const WorldRank odd{static_cast<std::int32_t>(check.odd.load()) - 1};
-  const bool is_odd = CollectiveCall::is_without_memory(check.odd_call.load());
-  const WorldRank rank = is_odd ? odd : WorldRank{check.first.load()};
-  const std::string call =
-      is_odd ? CollectiveCall::describe(check.call.load(), check.bytes.load())
-             : CollectiveCall::describe(check.odd_call.load(), check.odd_bytes.load());
-  return Status::error_at(
-      rank, Code::no_memory,
-      fmt::format("rank {} has no memory for its part where another called {}", rank.value, call));
 }
 
 Status TeamState::lack_memory() noexcept {
   Status told = meet({.kind = CollectiveCall::Kind::without_memory});
   return told.ok() ? Status::no_memory("no member has memory for its part") : std::move(told);
-}
-
-Status TeamState::difference(const TeamControl::Check& check) const {
-  const WorldRank rank{static_cast<std::int32_t>(check.odd.load()) - 1};
-  constexpr CollectiveCall form{.kind = CollectiveCall::Kind::form};
-  if (check.odd_call.load() == form.packed() && check.call.load() == form.packed()) {
-    return Status::error_at(rank, Code::invalid_argument,
-                            fmt::format("rank {} gave the ranks of a team in another order than "
-                                        "the others",
-                                        rank.value))
-        .hint("all members must make a team from the same list");
-  }
-  return Status::error_at(
-             rank, Code::invalid_argument,
-             fmt::format("members of a team called different collectives: rank {} called {} where "
-                         "another had called {}",
-                         rank.value,
-                         CollectiveCall::describe(check.odd_call.load(), check.odd_bytes.load()),
-                         CollectiveCall::describe(check.call.load(), check.bytes.load())))
-      .hint("all members must call the same collectives in the same order with the same sizes");
 }
 
 Status TeamState::wrong_root(TeamRank root) const {
@@ -279,6 +238,14 @@ std::atomic<std::uint32_t>& TeamState::mark_of(std::int32_t order) const noexcep
   return marks[order];
 }
 
+const Label* TeamState::label() const noexcept {
+  const LabelScope* outermost = scope_;
+  while (outermost != nullptr && outermost->outer() != nullptr) {
+    outermost = outermost->outer();
+  }
+  return outermost == nullptr ? nullptr : &outermost->label();
+}
+
 LongWait TeamState::begin_to_wait(std::uint32_t generation) const noexcept {
   mark_of(order_).store(generation + 1, std::memory_order_relaxed);
   return {};
@@ -307,9 +274,12 @@ void TeamState::tell_of(LongWait& wait, std::uint32_t generation,
         : sender >= 0
             ? fmt::format("nothing has come from rank {}'s node", nodes_->leader(sender).value)
             : std::string("all of this node have come");
+    const Label* const called = label();
     return fmt::format("in {} of a team of {}: {}",
-                       CollectiveCall::describe(check.call.load(), check.bytes.load()), size(),
-                       whom);
+                       called == nullptr
+                           ? CollectiveCall::describe(check.call.load(), check.bytes.load())
+                           : called->short_text(),
+                       size(), whom);
   });
 }
 
@@ -376,17 +346,18 @@ Status TeamState::meet(const CollectiveCall& call, const Payload& payload) {
     TESSERA_RETURN_IF_ERROR(wait_for_others(generation));
   }
   if (check.odd.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-    // The members may have used different numbers of slots so far; all of them start anew.
-    turn_ = 0;
-    return mismatch(check);
+    return mismatch(check, call);
   }
   return {};
 }
 
 // A member that is refused comes to the meeting all the same: the others would wait for it.
 Status TeamState::refuse(Status error) {
-  meet({.kind = CollectiveCall::Kind::refused})
-      .ignore("what this member did wrong comes first; the others are told by their own meeting");
+  own_error_ = &error;
+  within_memory([&] {
+    return meet({.kind = CollectiveCall::Kind::refused});
+  }).ignore("what this member did wrong comes first; the others are told by their own meeting");
+  own_error_ = nullptr;
   return error;
 }
 

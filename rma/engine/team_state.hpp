@@ -46,11 +46,13 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "rma/engine/lanes.hpp"
 #include "rma/engine/long_wait.hpp"
 #include "rma/engine/team_nodes.hpp"
+#include "rma/label.hpp"
 #include "rma/node/last_one.hpp"
 #include "rma/node/node.hpp"
 #include "rma/rank.hpp"
@@ -73,6 +75,7 @@ struct CollectiveCall {
     reduce,
     agree,
     part,
+    account,
     refused,
     without_memory,
   };
@@ -83,14 +86,22 @@ struct CollectiveCall {
   std::uint64_t bytes = 0;
 
   [[nodiscard]] std::uint64_t packed() const noexcept;
-  /// One word that differs where two calls do, but for one pair in 2^64 of those that differ in
-  /// both words. Never 0.
-  [[nodiscard]] std::uint64_t fingerprint() const noexcept;
-  /// "broadcast of 8 bytes from member 2", for messages.
-  static std::string describe(std::uint64_t packed, std::uint64_t bytes);
+  /// One word for the call and the hash of its label. Two that differ have different words, except
+  /// for one pair in 2^64. Never 0.
+  [[nodiscard]] std::uint64_t fingerprint(std::uint64_t label) const noexcept;
+  /// Whether members compare the label here: agree() compares it itself, as errors go first.
+  [[nodiscard]] bool has_label() const noexcept {
+    return kind == Kind::barrier || kind == Kind::broadcast || kind == Kind::allgather ||
+           kind == Kind::allreduce || kind == Kind::reduce;
+  }
+  /// "broadcast of 8 bytes from member 2", for messages; without the size where it is not known.
+  static std::string describe(std::uint64_t packed, std::optional<std::uint64_t> bytes);
+  [[nodiscard]] static Kind kind_of(std::uint64_t packed) noexcept {
+    return static_cast<Kind>((packed & 0xffU) - 1);
+  }
   /// Whether that is what a member says that has no memory for its part.
   [[nodiscard]] static bool is_without_memory(std::uint64_t packed) noexcept {
-    return (packed & 0xffU) == static_cast<std::uint64_t>(Kind::without_memory) + 1;
+    return kind_of(packed) == Kind::without_memory;
   }
 };
 
@@ -104,7 +115,7 @@ struct TeamControl {
     std::atomic<std::int32_t> first{-1};
     std::atomic<std::uint32_t> odd{0};  ///< a world rank that called something else, plus one
     std::atomic<std::uint64_t> odd_call{0};
-    std::atomic<std::uint64_t> odd_bytes{0};
+    std::atomic<std::uint64_t> odd_fingerprint{0};
   };
   alignas(cache_line) FutexWord arrived{0};
   alignas(cache_line) FutexWord generation{0};
@@ -183,6 +194,16 @@ class TeamState {
                    const TeamRank* only_root);
   Status agree(const Status& mine, const Asked& asked);
 
+  /// What the collectives of this team are called for at the moment; null: nothing is said.
+  [[nodiscard]] const LabelScope* scope() const noexcept { return scope_; }
+  const LabelScope* exchange_scope(const LabelScope* scope) noexcept {
+    return std::exchange(scope_, scope);
+  }
+  /// A number for an object that members make together.
+  [[nodiscard]] std::uint64_t draw_number() noexcept { return ++drawn_numbers_; }
+  /// The outermost label, which is what the program called; null where there is none.
+  [[nodiscard]] const Label* label() const noexcept;
+
   /// Collective. In place of what the other members call, by one that has no memory for its part:
   /// no_memory on all of them. Errors: those of a barrier before that.
   Status lack_memory() noexcept;
@@ -214,7 +235,7 @@ class TeamState {
     const LeadersWork* among_leaders = nullptr;  ///< behind all that, if anything
   };
 
-  /// What a member says in agree(): a fixed prefix, then its error or what it was asked to do.
+  /// What a member says in agree(): a fixed prefix, then its error.
   struct Verdict {
     std::uint32_t code = 0;
     std::int32_t rank = -1;  ///< that the status names, or −1
@@ -255,10 +276,27 @@ class TeamState {
   void tell_of(LongWait& wait, std::uint32_t generation, std::int32_t sender = -1) const noexcept;
   void look_after_members(std::uint32_t generation);
   [[nodiscard]] std::uint32_t look_after_own_node() const;
+  [[nodiscard]] std::uint64_t label_of(const CollectiveCall& call) const noexcept {
+    return scope_ == nullptr || !call.has_label() ? 0 : scope_->hash();
+  }
   void check_call(TeamControl::Check& check, const CollectiveCall& call) const;
-  [[nodiscard]] Status mismatch(const TeamControl::Check& check) const noexcept;
-  [[nodiscard]] Status lack_of_memory(const TeamControl::Check& check) const;
-  [[nodiscard]] Status difference(const TeamControl::Check& check) const;
+
+  /// Two members that called different things, and what: the same on all members.
+  struct Difference {
+    WorldRank first;
+    WorldRank odd;
+    std::uint64_t first_call = 0;
+    std::uint64_t odd_call = 0;
+  };
+  struct Account;
+  Status mismatch(const TeamControl::Check& check, const CollectiveCall& own) noexcept;
+  [[nodiscard]] static Status lack_of_memory(const Difference& found);
+  Status explain_difference(const Difference& found, const CollectiveCall& own);
+  Status exchange_accounts(const Difference& found, const CollectiveCall& own, Account& first,
+                           Account& odd);
+  [[nodiscard]] Account account_of(const CollectiveCall& own) const noexcept;
+  [[nodiscard]] Status compare_accounts(const Difference& found, const Account& first,
+                                        const Account& odd) const;
   [[nodiscard]] Status broken() const noexcept { return status_of(control_->broken.load()); }
   [[nodiscard]] Status status_of(std::uint32_t word) const noexcept;
   void remember_loss(WorldRank rank, bool has_died) const noexcept;
@@ -276,7 +314,7 @@ class TeamState {
                      const CollectiveCall& call) const;
 
   [[nodiscard]] Verdict verdict_of(TeamRank member, const Payload& payload) const noexcept;
-  Status different_requests(TeamRank first, TeamRank other, const Payload& payload);
+  Status different_requests(TeamRank first, TeamRank other);
   Status failure_of(TeamRank member, const Payload& payload);
   Result<std::string> text_of(TeamRank member, const Verdict& verdict, Payload payload);
 
@@ -382,6 +420,9 @@ class TeamState {
   std::uint64_t control_offset_ = 0;
   TeamControl* control_ = nullptr;
   std::uint32_t turn_ = 0;  ///< which of the two sets of slots comes next
+  const LabelScope* scope_ = nullptr;
+  std::uint64_t drawn_numbers_ = 0;
+  const Status* own_error_ = nullptr;  ///< what this member has to report while it meets the others
 
   std::optional<TeamNodes> nodes_;   ///< nothing where all members are on one node
   std::vector<RegionId> memory_of_;  ///< of the leader's partners, by index; else number 0

@@ -45,6 +45,13 @@ Spread spread_of(const std::vector<RankProfile>& ranks, const Value& value) {
   return spread;
 }
 
+void add(WaitTally& sum, const WaitTally& own) {
+  sum.count += own.count;
+  sum.bytes += own.bytes;
+  sum.total_ns += own.total_ns;
+  sum.longest_ns = std::max(sum.longest_ns, own.longest_ns);
+}
+
 using FlowMap = std::map<std::pair<std::int32_t, std::int32_t>, Tally>;
 
 std::vector<Flow> flows_of(const FlowMap& map) {
@@ -109,15 +116,36 @@ std::vector<RegionCounts::Entry> JobProfile::regions() const {
   return all;
 }
 
+std::vector<LabelSum> JobProfile::labels() const {
+  std::map<std::string, std::vector<std::pair<const RankProfile*, WaitTally>>> by_label;
+  for (const RankProfile& rank : ranks) {
+    for (const LabelledWait& each : rank.labels) {
+      by_label[each.label].emplace_back(&rank, each.tally);
+    }
+  }
+  std::vector<LabelSum> all;
+  for (const auto& [label, tallies] : by_label) {
+    LabelSum& sum = all.emplace_back(LabelSum{.label = label, .all = {}, .seconds = {}});
+    for (const auto& [rank, own] : tallies) {
+      add(sum.all, own);
+    }
+    sum.seconds = spread_of(ranks, [&tallies = tallies](const RankProfile& rank) {
+      const auto own = std::find_if(tallies.begin(), tallies.end(),
+                                    [&](const auto& each) { return each.first == &rank; });
+      return own == tallies.end() ? 0.0 : seconds_of(own->second.total_ns);
+    });
+  }
+  std::stable_sort(all.begin(), all.end(), [](const LabelSum& a, const LabelSum& b) {
+    return a.all.total_ns > b.all.total_ns;
+  });
+  return all;
+}
+
 WaitSum JobProfile::wait(Wait wait) const {
   const auto index = static_cast<std::size_t>(wait);
   WaitSum sum;
   for (const RankProfile& rank : ranks) {
-    const WaitTally& own = rank.waits[index];
-    sum.all.count += own.count;
-    sum.all.bytes += own.bytes;
-    sum.all.total_ns += own.total_ns;
-    sum.all.longest_ns = std::max(sum.all.longest_ns, own.longest_ns);
+    add(sum.all, rank.waits[index]);
   }
   sum.seconds = spread_of(
       ranks, [=](const RankProfile& rank) { return seconds_of(rank.waits[index].total_ns); });

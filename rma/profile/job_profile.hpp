@@ -27,6 +27,13 @@ struct WaitSum {
   Spread seconds;
 };
 
+/// The calls of one label, such as "sync rho", over all ranks.
+struct LabelSum {
+  std::string label;
+  WaitTally all;
+  Spread seconds;
+};
+
 /// Traffic from one place to another, a rank or a node.
 struct Flow {
   std::int32_t from = 0;
@@ -49,6 +56,8 @@ struct JobProfile {
   /// ranks' own greatest.
   [[nodiscard]] std::vector<RegionCounts::Entry> regions() const;
   [[nodiscard]] WaitSum wait(Wait wait) const;
+  /// All labels, those first in which ranks waited longest.
+  [[nodiscard]] std::vector<LabelSum> labels() const;
   [[nodiscard]] Spread waiting() const;
   /// What ranks moved themselves, in bytes.
   [[nodiscard]] Spread moved() const;

@@ -114,6 +114,18 @@ ordered_json waits_of(const JobProfile& profile) {
   return waits;
 }
 
+ordered_json calls_of(const JobProfile& profile) {
+  ordered_json calls = ordered_json::array();
+  for (const LabelSum& sum : profile.labels()) {
+    calls.push_back({{"call", sum.label},
+                     {"count", sum.all.count},
+                     {"seconds", seconds_of(sum.all.total_ns)},
+                     {"longest_seconds", seconds_of(sum.all.longest_ns)},
+                     {"imbalance", json_of(sum.seconds)}});
+  }
+  return calls;
+}
+
 }  // namespace
 
 std::string JobProfile::json() const {
@@ -136,6 +148,7 @@ std::string JobProfile::json() const {
                                  {"operations", json_of(kinds())},
                                  {"regions", regions_of(*this)},
                                  {"waits", waits_of(*this)},
+                                 {"calls", calls_of(*this)},
                                  {"imbalance", std::move(imbalance)},
                                  {"traffic", traffic_of(ranks)},
                                  {"by_rank", std::move(ranks_known)}};

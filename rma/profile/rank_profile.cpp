@@ -109,6 +109,11 @@ std::vector<std::byte> RankProfile::pack() const {
   for (const RegionCounts::Entry& entry : regions) {
     for_each_field(entry, put);
   }
+  writer.put(static_cast<std::uint64_t>(labels.size()));
+  for (const LabelledWait& each : labels) {
+    writer.put(each.label);
+    writer.put(each.tally);
+  }
   return std::move(writer).take();
 }
 
@@ -120,6 +125,11 @@ Result<RankProfile> RankProfile::unpack(std::span<const std::byte> bytes) {
   profile.regions.resize(reader.count_of(sizeof(KindTallies)));
   for (RegionCounts::Entry& entry : profile.regions) {
     for_each_field(entry, get);
+  }
+  profile.labels.resize(reader.count_of(sizeof(WaitTally)));
+  for (LabelledWait& each : profile.labels) {
+    reader.get(each.label);
+    reader.get(each.tally);
   }
   if (!reader.is_good_to_the_end()) {
     return Status::error(Code::protocol,

@@ -36,6 +36,7 @@ struct RankProfile {
   std::vector<PeerTraffic> peers;
   std::vector<RegionCounts::Entry> regions;
   std::vector<WaitEvent> events;
+  std::vector<LabelledWait> labels;
 
   [[nodiscard]] std::vector<std::byte> pack() const;
   /// Errors: protocol, for bytes that pack() did not make.

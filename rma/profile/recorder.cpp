@@ -26,27 +26,56 @@ void Recorder::raise_to(std::atomic<std::uint64_t>& most, std::uint64_t value) n
   }
 }
 
-void Recorder::keep(Wait wait, std::uint64_t bytes, std::int32_t peer, std::int64_t begin,
-                    std::int64_t duration) noexcept {
-  const std::lock_guard guard(mutex_);
-  if (events_.size() >= most_events_) {
-    dropped_.fetch_add(1, std::memory_order_relaxed);
-    return;
+LabelledWait& Recorder::tally_of(const Label& label, std::uint32_t& place) {
+  const auto next = static_cast<std::uint32_t>(labels_.size());
+  const auto [found, is_new] = label_places_.try_emplace(label.short_text(), next);
+  if (is_new) {
+    labels_.push_back({.label = found->first, .tally = {}});
   }
-  std::uint32_t thread = 0;
+  place = found->second;
+  return labels_[place];
+}
+
+void Recorder::keep(TimedWait wait, const Label* label) noexcept {
+  const std::lock_guard guard(mutex_);
   try {
+    if (label != nullptr) {
+      std::uint32_t place = 0;
+      WaitTally& tally = tally_of(*label, place).tally;
+      const auto ticks = static_cast<std::uint64_t>(wait.duration);
+      tally.count += 1;
+      tally.bytes += wait.bytes;
+      tally.total_ns += ticks;
+      tally.longest_ns = std::max(tally.longest_ns, ticks);
+      wait.label = place + 1;
+    }
+    if (most_events_ == 0) {
+      return;
+    }
+    if (events_.size() >= most_events_) {
+      dropped_.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
     const auto next = static_cast<std::uint32_t>(threads_.size());
-    thread = threads_.try_emplace(std::this_thread::get_id(), next).first->second;
+    wait.thread = threads_.try_emplace(std::this_thread::get_id(), next).first->second;
+    events_.push_back(wait);
   } catch (const std::bad_alloc&) {
     dropped_.fetch_add(1, std::memory_order_relaxed);
-    return;
   }
-  events_.push_back({.begin = begin,
-                     .duration = duration,
-                     .bytes = bytes,
-                     .peer = peer,
-                     .thread = thread,
-                     .wait = wait});
+}
+
+std::vector<LabelledWait> Recorder::labelled() const {
+  const TickScale scale = clock_.scale();
+  const auto ns = [&scale](std::uint64_t ticks) {
+    return static_cast<std::uint64_t>(scale.span_ns(static_cast<std::int64_t>(ticks)));
+  };
+  const std::lock_guard guard(mutex_);
+  std::vector<LabelledWait> all = labels_;
+  for (LabelledWait& each : all) {
+    each.tally.total_ns = ns(each.tally.total_ns);
+    each.tally.longest_ns = ns(each.tally.longest_ns);
+  }
+  return all;
 }
 
 WaitTallies Recorder::tallies() const noexcept {
@@ -72,6 +101,7 @@ std::vector<WaitEvent> Recorder::take_events() {
                      .bytes = each.bytes,
                      .peer = each.peer,
                      .thread = each.thread,
+                     .label = each.label,
                      .wait = each.wait};
   });
   events_ = {};

@@ -5,7 +5,7 @@
 //
 // A wait that begins within another of the same thread (an allocation has meetings, a blocking
 // transfer of a collective may have a fence) belongs to the outer one: sums count that alone, while
-// traces show both.
+// traces show both. The outer one has a label if the call has one, such as "sync rho".
 //
 // Threads: all functions may be called from any thread. Sums are atomic; events take a short lock.
 #pragma once
@@ -16,10 +16,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "rma/label.hpp"
 #include "rma/profile/tick_clock.hpp"
 #include "rma/profile/waits.hpp"
 #include "rma/rank.hpp"
@@ -33,6 +35,7 @@ struct TimedWait {
   std::uint64_t bytes = 0;
   std::int32_t peer = -1;
   std::uint32_t thread = 0;
+  std::uint32_t label = 0;  ///< its number, plus one; 0: none
   Wait wait = Wait::put;
 };
 
@@ -50,6 +53,8 @@ class Recorder {
   void close() noexcept { is_open_.store(false, std::memory_order_relaxed); }
 
   [[nodiscard]] WaitTallies tallies() const noexcept;
+  /// Parts of tallies(), by label.
+  [[nodiscard]] std::vector<LabelledWait> labelled() const;
   /// In the order in which they ended.
   [[nodiscard]] std::vector<WaitEvent> take_events();
   [[nodiscard]] std::uint64_t dropped_events() const noexcept { return dropped_.load(); }
@@ -75,8 +80,9 @@ class Recorder {
     }
   }
   static void raise_to(std::atomic<std::uint64_t>& most, std::uint64_t value) noexcept;
-  void keep(Wait wait, std::uint64_t bytes, std::int32_t peer, std::int64_t begin,
-            std::int64_t duration) noexcept;
+  /// Counts the wait for its label, if it has one, and keeps it as an event in a trace.
+  void keep(TimedWait wait, const Label* label) noexcept;
+  [[nodiscard]] LabelledWait& tally_of(const Label& label, std::uint32_t& place);
 
   /// How many waits the thread is in, of all jobs.
   static inline constinit thread_local int depth = 0;
@@ -86,8 +92,10 @@ class Recorder {
   std::array<AtomicTally, wait_count> tallies_;
   std::size_t most_events_;
   std::atomic<std::uint64_t> dropped_{0};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<TimedWait> events_;
+  std::vector<LabelledWait> labels_;  ///< in ticks
+  std::unordered_map<std::string, std::uint32_t> label_places_;
   std::unordered_map<std::thread::id, std::uint32_t> threads_;
 };
 
@@ -96,9 +104,10 @@ class Recorder {
 class WaitScope {
  public:
   /// `peer` −1: several; `recorder` null: nothing happens.
-  WaitScope(Recorder* recorder, Wait wait, WorldRank peer = WorldRank{-1},
-            std::uint64_t bytes = 0) noexcept
-      : recorder_(recorder), bytes_(bytes), peer_(peer.value), wait_(wait) {
+  /// `label` lives longer; null: the wait is known by its kind alone.
+  WaitScope(Recorder* recorder, Wait wait, WorldRank peer = WorldRank{-1}, std::uint64_t bytes = 0,
+            const Label* label = nullptr) noexcept
+      : recorder_(recorder), bytes_(bytes), label_(label), peer_(peer.value), wait_(wait) {
     if (recorder_ != nullptr) [[unlikely]] {
       begin();
     }
@@ -123,17 +132,20 @@ class WaitScope {
   [[gnu::always_inline]] void end() noexcept {
     // A thread may have been moved to a processor whose counter is a few ticks behind.
     const std::int64_t duration = std::max<std::int64_t>(recorder_->clock_.now() - begin_, 0);
-    if (--Recorder::depth == 0) {
+    const bool is_outermost = --Recorder::depth == 0;
+    if (is_outermost) {
       recorder_->add(wait_, bytes_, duration);
     }
-    if (recorder_->most_events_ > 0) [[unlikely]] {
-      recorder_->keep(wait_, bytes_, peer_, begin_, duration);
+    const Label* const label = is_outermost ? label_ : nullptr;
+    if (label != nullptr || recorder_->most_events_ > 0) [[unlikely]] {
+      recorder_->keep({begin_, duration, bytes_, peer_, 0, 0, wait_}, label);
     }
   }
 
   Recorder* recorder_;
   std::int64_t begin_ = 0;  ///< ticks
   std::uint64_t bytes_;
+  const Label* label_;
   std::int32_t peer_;
   Wait wait_;
 };

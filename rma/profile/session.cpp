@@ -93,8 +93,9 @@ ProfileSession::ProfileSession(const JobState& job, Region control)
 Status ProfileSession::start(JobState& job) {
   const std::size_t flags =
       job.rank == root ? static_cast<std::size_t>(job.size + job.nodes.count()) : 0;
-  TESSERA_ASSIGN_OR_RETURN(Region control,
-                           Region::allocate(job.world_team, sizeof(Control) + flags * flag_bytes));
+  TESSERA_ASSIGN_OR_RETURN(
+      Region control,
+      Region::allocate(job.world_team, sizeof(Control) + flags * flag_bytes, {.name = "profile"}));
   std::unique_ptr<ProfileSession> session(new ProfileSession(job, std::move(control)));
   if (session->is_root() && session->mode_ != "summary") {
     if (const Status status = check_writable(session->file_); !status.ok()) {
@@ -220,6 +221,7 @@ RankProfile ProfileSession::record(const Job& job) {
   own.stop_ns = profile_clock_ns();
   own.dropped_events = recorder_.dropped_events();
   own.waits = recorder_.tallies();
+  own.labels = recorder_.labelled();
   own.peers = job.traffic().peers;
   own.regions = job.state().counters->regions()->entries();
   own.events = recorder_.take_events();
@@ -293,7 +295,8 @@ Status ProfileSession::finish_together(Job& job, const RankProfile& own) {
     with_clocks.clock_at_stop = clock_at_stop_;
   }
   const std::vector<std::byte> packed = is_root() ? std::vector<std::byte>() : with_clocks.pack();
-  TESSERA_ASSIGN_OR_RETURN(Region records, Region::allocate(job.world(), packed.size()));
+  TESSERA_ASSIGN_OR_RETURN(Region records,
+                           Region::allocate(job.world(), packed.size(), {.name = "profile"}));
   if (!packed.empty()) {
     std::memcpy(records.local(), packed.data(), packed.size());
   }

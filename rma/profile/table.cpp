@@ -16,6 +16,7 @@ namespace {
 constexpr std::int32_t widest_matrix = 16;
 constexpr std::size_t most_flows = 16;
 constexpr std::size_t most_regions = 20;
+constexpr std::size_t most_labels = 20;
 constexpr std::size_t name_width = 24;
 
 using Lines = std::back_insert_iterator<std::string>;
@@ -172,20 +173,47 @@ void print_regions(Lines out, const JobProfile& profile) {
   }
 }
 
-void print_waits(Lines out, const JobProfile& profile) {
-  fmt::format_to(out, "\n{:<14} {:>12} {:>10} {:>10} {:>10} {:>10} {:>13}\n", "waiting for",
+void print_wait(Lines out, std::size_t width, std::string_view name, const WaitTally& all,
+                const Spread& by_rank) {
+  const double seconds = static_cast<double>(all.total_ns) * 1e-9;
+  fmt::format_to(out, "  {:<{}} {:>12} {:>10} {:>10} {:>10} {:>10.2f} {:>13}\n", name, width,
+                 all.count, human_time(seconds),
+                 human_time(seconds / static_cast<double>(all.count)),
+                 human_time(static_cast<double>(all.longest_ns) * 1e-9), by_rank.most_of_mean(),
+                 by_rank.most_rank);
+}
+
+void print_waits_head(Lines out, std::size_t width, std::string_view name) {
+  fmt::format_to(out, "\n{:<{}} {:>12} {:>10} {:>10} {:>10} {:>10} {:>13}\n", name, width + 2,
                  "count", "all ranks", "mean", "longest", "max/mean", "most on rank");
+}
+
+void print_waits(Lines out, const JobProfile& profile) {
+  constexpr std::size_t width = 12;
+  print_waits_head(out, width, "waiting for");
   for (std::size_t i = 0; i < wait_count; ++i) {
     const auto wait = static_cast<Wait>(i);
     const WaitSum sum = profile.wait(wait);
     if (sum.all.count > 0) {
-      const double seconds = static_cast<double>(sum.all.total_ns) * 1e-9;
-      fmt::format_to(out, "  {:<12} {:>12} {:>10} {:>10} {:>10} {:>10.2f} {:>13}\n",
-                     to_string(wait), sum.all.count, human_time(seconds),
-                     human_time(seconds / static_cast<double>(sum.all.count)),
-                     human_time(static_cast<double>(sum.all.longest_ns) * 1e-9),
-                     sum.seconds.most_of_mean(), sum.seconds.most_rank);
+      print_wait(out, width, to_string(wait), sum.all, sum.seconds);
     }
+  }
+}
+
+// The same waits by what the program called.
+void print_calls(Lines out, const JobProfile& profile) {
+  std::vector<LabelSum> labels = profile.labels();
+  if (labels.empty()) {
+    return;
+  }
+  const std::size_t more = labels.size() - std::min(labels.size(), most_labels);
+  labels.resize(labels.size() - more);
+  print_waits_head(out, name_width, "of which in");
+  for (const LabelSum& each : labels) {
+    print_wait(out, name_width, shortened(each.label), each.all, each.seconds);
+  }
+  if (more > 0) {
+    fmt::format_to(out, "  and {} more\n", more);
   }
 }
 
@@ -222,6 +250,7 @@ std::string JobProfile::table() const {
   print_operations(out, *this);
   print_regions(out, *this);
   print_waits(out, *this);
+  print_calls(out, *this);
   print_imbalance(out, *this);
   return text;
 }

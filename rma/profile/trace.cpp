@@ -31,6 +31,16 @@ std::string metadata(std::string_view name, std::int32_t rank, std::int64_t thre
                      rank, thread, text);
 }
 
+// What the program called, if that is known, else the kind of wait; in quotes. Labels have the
+// program's names: what isn't UTF-8 is replaced.
+std::string name_of(const WaitEvent& event, const RankProfile& rank) {
+  if (event.label == 0 || event.label > rank.labels.size()) {
+    return fmt::format("\"{}\"", to_string(event.wait));
+  }
+  const nlohmann::json label = rank.labels[event.label - 1].label;
+  return label.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace
 
 std::int64_t on_common_clock(std::int64_t time_ns, const ClockSample& at_start,
@@ -101,10 +111,10 @@ void TraceFile::add(const RankProfile& rank, const ClockSample& at_start,
         on_common_clock(each.begin_ns + each.duration_ns, at_start, at_stop) - origin_ns, begin);
     const std::string peer = each.peer < 0 ? "" : fmt::format(R"("rank":{},)", each.peer);
     write_event(fmt::format(
-        R"({{"name":"{}","cat":"wait","ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},)"
-        R"("args":{{{}"bytes":{}}}}})",
-        to_string(each.wait), rank.rank, each.thread + 1, microseconds(begin),
-        microseconds(end - begin), peer, each.bytes));
+        R"({{"name":{},"cat":"wait","ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},)"
+        R"("args":{{"wait":"{}",{}"bytes":{}}}}})",
+        name_of(each, rank), rank.rank, each.thread + 1, microseconds(begin),
+        microseconds(end - begin), to_string(each.wait), peer, each.bytes));
   }
   kept_ += events.size();
   dropped_ += rank.dropped_events;

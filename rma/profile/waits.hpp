@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "rma/counters.hpp"
@@ -25,7 +26,7 @@ enum class Wait : std::uint8_t {
   broadcast,
   allgather,
   reduce,  ///< and allreduce
-  agree,
+  agree,   ///< the meetings of sync, fill and other operations on arrays
   team,    ///< making one
   memory,  ///< making and freeing regions and sets of locks
 };
@@ -46,6 +47,12 @@ struct WaitTally {
 };
 using WaitTallies = std::array<WaitTally, wait_count>;
 
+/// All that a rank waited in calls of one label, such as "sync rho".
+struct LabelledWait {
+  std::string label;
+  WaitTally tally;
+};
+
 /// One wait, for traces.
 struct WaitEvent {
   std::int64_t begin_ns = 0;  ///< on the rank's clock
@@ -53,6 +60,7 @@ struct WaitEvent {
   std::uint64_t bytes = 0;
   std::int32_t peer = -1;  ///< whom it waited for; −1: for several
   std::uint32_t thread = 0;
+  std::uint32_t label = 0;  ///< its place among the rank's labels, plus one; 0: it has none
   Wait wait = Wait::put;
 };
 

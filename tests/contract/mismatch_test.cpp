@@ -85,7 +85,7 @@ TEST(MismatchedCollectives, OfDifferentKindsAreToldToAll) {
     mismatch(
         job, [](Team& team) { return team.agree(Status()); },
         [](Team& team) { return allgather_of(team, 12); },
-        {"agreement on a result", "allgather of 12 bytes"});
+        {"called agree", "allgather of 12 bytes"});
   });
 }
 

@@ -140,6 +140,20 @@ TEST_P(Profile, CountsOperationsByKindRegionAndRank) {
   }
 }
 
+TEST_P(Profile, NamesTheCallsThatWait) {
+  ProfiledRun run("json", GetParam());
+  run.run(do_known_operations);
+  const auto n = static_cast<std::uint64_t>(GetParam().count);
+  const json calls = run.json()["calls"];
+  const auto count = [&](const char* call) { return find(calls, {{"call", call}})["count"]; };
+  EXPECT_EQ(count("allocate A"), n) << calls;
+  EXPECT_EQ(count("free A"), n);
+  EXPECT_EQ(count("free B"), n);
+  EXPECT_EQ(count("create lock set"), n);
+  EXPECT_EQ(count("free lock set"), n);
+  EXPECT_EQ(count("barrier"), json()) << "a barrier that the program called is in waits alone";
+}
+
 TEST_P(Profile, CountsWaitsOnceAndWithTheirTime) {
   ProfiledRun run("json", GetParam());
   run.run(do_known_operations);

@@ -248,8 +248,9 @@ TEST_P(OverNodes, AgreeTellsAllWhereTwoWereAskedForDifferentThings) {
     ASSERT_TRUE(ok(team.agree(Status(), {7})));
     for (std::int32_t odd = 1; odd < team.size(); ++odd) {
       const Status agreed = team.agree(Status(), {job.rank.value < odd ? 7U : 8U});
-      ASSERT_TRUE(fails(agreed, Code::invalid_argument,
-                        {"rank " + std::to_string(odd) + " asked for something else than rank 0"}));
+      ASSERT_TRUE(fails(
+          agreed, Code::invalid_argument,
+          {"rank " + std::to_string(odd) + " called agree with other arguments than rank 0"}));
       // What a member finds wrong comes before what another asked for.
       const bool fails_here = job.rank.value == odd;
       ASSERT_TRUE(fails(team.agree(fails_here ? Status::error(Code::closed, "gone") : Status(),
@@ -411,8 +412,7 @@ TEST_P(OverNodes, MismatchedCollectivesAreToldToAllInTheSameWords) {
       {"broadcast of 1000 bytes from member 0", "broadcast of 8 bytes from member 1"});
   mismatch(
       GetParam(), [](Team& team) { return team.agree(Status()); },
-      [](Team& team) { return allgather_of(team, 12); },
-      {"agreement on a result", "allgather of 12 bytes"});
+      [](Team& team) { return allgather_of(team, 12); }, {"called agree", "allgather of 12 bytes"});
   mismatch(
       GetParam(), [](Team& team) { return team.allreduce(1.0, Reduction::sum).status(); },
       [](Team& team) { return team.allreduce(1, Reduction::sum).status(); },
@@ -574,10 +574,10 @@ TEST(AStep, IsSummarisedTheSameInWhateverOrderNodesAreJoined) {
     for (std::size_t node = 0; node < each.size(); ++node) {
       const auto rank = static_cast<std::int32_t>(node);
       const auto order = static_cast<std::uint32_t>(2 * node);
-      each[node].first = {.call = 1 + dice() % 2, .bytes = 8, .rank = rank, .order = order};
+      each[node].first = {.call = 1 + dice() % 2, .fingerprint = 8, .rank = rank, .order = order};
       if (dice() % 4 == 0) {
         each[node].odd = {.call = each[node].first.call % 2 + 1,
-                          .bytes = 8,
+                          .fingerprint = 8,
                           .rank = rank + 100,
                           .order = order + 1};
       }

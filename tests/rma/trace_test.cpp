@@ -97,6 +97,25 @@ TEST_P(Trace, HasARowForEachRank) {
                                             " on node " + std::to_string(GetParam().nodes() - 1));
 }
 
+TEST_P(Trace, EventsHaveTheNamesOfCallsAndTheirKinds) {
+  ProfiledRun run("trace", GetParam());
+  run.run([](Job& job) {
+    auto region = Region::allocate(job.world(), 64, {.name = "the \"rho\""}).value();
+    EXPECT_TRUE(test::ok(region.free()));
+  });
+  const json trace = run.json();
+  ASSERT_TRUE(trace.is_object()) << run.said();
+  std::map<std::string, int> names;
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X" && event["args"]["wait"] == "memory") {
+      ++names[event["name"]];
+    }
+  }
+  EXPECT_EQ(names["allocate the \"rho\""], GetParam().count);
+  EXPECT_EQ(names["free the \"rho\""], GetParam().count);
+  EXPECT_EQ(names.size(), 2U);
+}
+
 // Nobody leaves a barrier before everybody came. The times of ranks on several nodes say so, too.
 TEST_P(Trace, BarriersOfAllRanksMeetOnOneClock) {
   ProfiledRun run("trace", GetParam());
