@@ -68,6 +68,10 @@ Status view_fits(const Extents& wanted, const Extents& given, const Strides& str
   return {};
 }
 
+rma::Label creating(const ArrayOptions& options) noexcept {
+  return {.verb = "create", .kind = "array", .name = options.name};
+}
+
 rma::Team team_of(const rma::Job& job, const ArrayOptions& options) {
   return options.team ? *options.team : job.world();
 }
@@ -190,6 +194,7 @@ ArrayBase ArrayBase::alias() const {
 Result<ArrayBase> ArrayBase::create(const rma::Job& job, const Extents& extents,
                                     const ElementKind& element, const ArrayOptions& options) {
   rma::Team team = team_of(job, options);
+  const rma::LabelScope scope(team, creating(options));
   const RegularOptions regular{.min_block = options.min_block,
                                .process_grid = options.process_grid,
                                .ghosts = options.ghosts,
@@ -236,6 +241,7 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
                                   const ElementKind& element, const ArrayOptions& options,
                                   const Memory& memory) {
   rma::Team team = team_of(job, options);
+  const rma::LabelScope scope(team, creating(options));
   const auto attempt = [&](Status status) {
     return std::move(status).context(fmt::format("creating array '{}' {}", options.name,
                                                  arrays::to_string(distribution.extents())));
@@ -263,6 +269,7 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
   TESSERA_RETURN_IF_ERROR(attempt(check_same_on_all(team, distribution, element, options.region)));
   rma::RegionOptions region_options = options.region;
   region_options.name = options.name;
+  region_options.kind = "array";
   auto region = memory.take(team, bytes, region_options);
   if (!region.ok()) {
     return attempt(std::move(region).status());
@@ -290,7 +297,7 @@ Status ArrayBase::fence() const {
 Status ArrayBase::sync(Status mine) const {
   TESSERA_RETURN_IF_ERROR(check_open());
   Status fenced = region_.fence();
-  return team().agree(mine.ok() ? fenced : mine, detail::Request("sync").asked());
+  return team().agree(mine.ok() ? fenced : mine, {.label = label("sync")});
 }
 
 std::string ArrayBase::describe() const {

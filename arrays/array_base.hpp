@@ -234,6 +234,11 @@ class ArrayBase {
   /// Local. Errors: invalid_argument when `given` elements are fewer than the box has.
   [[nodiscard]] rma::Status check_room(std::string_view verb, const Box& box,
                                        std::int64_t given) const;
+  /// What members compare in collectives on this array, and what profiles show. Lives as long as
+  /// the array.
+  [[nodiscard]] rma::Label label(std::string_view verb) const noexcept {
+    return {.verb = verb, .kind = "array", .name = name_, .number = region_id_.value};
+  }
   /// "array 'A' (float64, 100 x 100)".
   [[nodiscard]] std::string describe() const;
 

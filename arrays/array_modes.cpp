@@ -113,6 +113,7 @@ Status ArrayBase::check_writable() const {
 
 Status ArrayBase::set_access_mode(AccessMode mode, const ModeOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_open());
+  const rma::LabelScope scope(team(), label("set_access_mode"));
   const std::string doing = "setting the access mode of " + describe();
   Status mine = check_options(mode, options, element_);
   const AccessMode lasting = region_.options().access_mode;

@@ -362,7 +362,7 @@ Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> oper
   if (!operands[0].array->region()) {
     return mine;
   }
-  detail::Request request(verb);
+  detail::Request request(verb, *operands[0].array);
   if (mine.ok()) {
     request.add(given.hash());
     add(request, operands);
@@ -380,6 +380,7 @@ Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> oper
 Status on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
                  const ChunkBody& body, Status found, std::span<const ChunkOperand> beside,
                  const detail::Request& given) {
+  const detail::CallScope scope(verb, *operands[0].array);
   TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands, std::move(found), beside, given));
   return explain(operands[0].array->sync(for_each_chunk(operands, body)), verb);
 }

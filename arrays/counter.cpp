@@ -44,11 +44,13 @@ Status moved_from() {
 }  // namespace
 
 Result<Counter> Counter::create(const rma::Job& job, rma::Team& team, rma::TeamRank owner) {
+  const rma::LabelScope scope(team, {.verb = "create", .kind = "counter"});
   TESSERA_ASSIGN_OR_RETURN(const auto owners, team.allgather_value(owner.value));
   TESSERA_RETURN_IF_ERROR(check_owners(team, owners));
   // Only the owner's slice has the word, but equal slices keep every rank on the short path.
-  TESSERA_ASSIGN_OR_RETURN(auto region,
-                           rma::Region::allocate(team, sizeof(std::int64_t), {.name = "counter"}));
+  TESSERA_ASSIGN_OR_RETURN(
+      auto region,
+      rma::Region::allocate(team, sizeof(std::int64_t), {.name = "counter", .kind = "counter"}));
   return Counter(job, std::move(region), owner);
 }
 
@@ -68,8 +70,8 @@ Status Counter::reset(std::int64_t value) {
   if (!region_) {
     return moved_from();
   }
-  TESSERA_RETURN_IF_ERROR(region_.team().agree(
-      Status(), detail::Request("reset").add(region_.id()).add(value).asked()));
+  const rma::LabelScope scope(region_.team(), region_.label("reset"));
+  TESSERA_RETURN_IF_ERROR(region_.team().agree(Status(), detail::Request().add(value).asked()));
   Status put;
   if (region_.team().rank() == owner_) {
     put = rma::put_value(job_, region_.at(owner_), value);

@@ -47,6 +47,7 @@ Status update(std::string_view verb, const Part<T>& result, Function&& function,
 template <class Divide>
 Status divide_on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
                         const ChunkOperand& divisors, Divide&& divide) {
+  const detail::CallScope scope(verb, *operands[0].array);
   TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands));
   std::int64_t zeros = 0;
   Status mine = for_each_chunk(operands, [&](const Chunk& chunk) {
@@ -127,6 +128,7 @@ Status detail::Elementwise<T>::reciprocal(const Part<T>& result) {
 template <rma::Element T>
 Status detail::Elementwise<T>::copy(const Part<T>& from, const Part<T>& to) {
   const std::array operands{writes(to), reads(from)};
+  const CallScope scope("copy", to.array());
   TESSERA_RETURN_IF_ERROR(begin_on_chunks("copy", operands));
   return to.array().sync(fetch_own(from, to)).context("copy");
 }

@@ -112,12 +112,14 @@ Result<Halo> Halo::create(ArrayBase& array, const HaloOptions& options) {
                                      array.describe());
   };
   TESSERA_RETURN_IF_ERROR(array.check_open().context("planning an update of ghost cells"));
+  const std::string name = "ghost cells of " + array.name();
+  const rma::LabelScope scope(array.team(), {.verb = "create", .kind = "halo", .name = name});
   const Extents widths =
       options.widths.ndims() == 0 ? array.distribution().ghosts() : options.widths;
   TESSERA_RETURN_IF_ERROR(attempt(check(array, options, widths)));
   const HaloPlan plan(array.distribution(), array.element_bytes(), options, widths);
   const HaloMail mail(plan, array.team().rank(), largest_letter(array));
-  auto control = rma::Region::allocate(array.team(), mail.bytes());
+  auto control = rma::Region::allocate(array.team(), mail.bytes(), {.name = name, .kind = "halo"});
   if (!control.ok()) {
     return attempt(std::move(control).status());
   }

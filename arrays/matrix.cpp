@@ -209,6 +209,7 @@ Status detail::MatrixParts<T>::set_diagonal(const Part<T>& a, const Part<T>& v) 
 
 template <rma::Element T>
 Status detail::MatrixParts<T>::get_diagonal(const Part<T>& a, const Part<T>& v) {
+  const CallScope scope("get_diagonal", a.array());
   const std::array operands{reads(a)};
   TESSERA_RETURN_IF_ERROR(begin_on_chunks("get_diagonal", operands,
                                           check_with_vector("get_diagonal", a, v, Written::vector),

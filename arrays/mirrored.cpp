@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "arrays/detail/node_copy.hpp"
 #include "arrays/detail/own_blocks.hpp"
 #include "arrays/same_on_all.hpp"
+#include "arrays/within_memory.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -88,6 +91,11 @@ Status check_has_team(const ArrayBase& copy) {
   return copy.region() ? Status() : copy.check_open();
 }
 
+// Without a number: each node's copy has its own.
+rma::Label call(std::string_view verb, const ArrayBase& copy) noexcept {
+  return {.verb = verb, .kind = "mirrored array", .name = copy.name()};
+}
+
 // Nobody reads a copy before all its writers are done.
 Status begin(Team& team, const ArrayBase& copy, const Status& mine) {
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
@@ -107,6 +115,8 @@ Status check_options(const ArrayOptions& options) {
 Result<ArrayBase> create_copy_on_node(const rma::Job& job, const Extents& extents,
                                       const ElementKind& element, ArrayOptions& options) {
   Team team = options.team ? *options.team : job.world();
+  const rma::LabelScope scope(team,
+                              {.verb = "create", .kind = "mirrored array", .name = options.name});
   const auto attempt = [&](Status status) {
     return std::move(status).context(
         fmt::format("creating mirrored array '{}' {}", options.name, to_string(extents)));
@@ -133,6 +143,7 @@ Status merge_copies(Team& team, const ArrayBase& copy) {
     return std::move(status).context("merging the copies of " + copy.describe());
   };
   TESSERA_RETURN_IF_ERROR(attempt(check_has_team(copy)));
+  const rma::LabelScope scope(team, call("merge", copy));
   Status mine = copy.check_open();
   TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, mine.ok() ? copy.check_local_access() : mine)));
   auto sum = ArrayBase::create(copy.job(), copy.extents(), copy.element(),
@@ -151,6 +162,7 @@ Status merge_copies_into(Team& team, const ArrayBase& copy, const Box& from, con
     return std::move(status).context("merging the copies of " + copy.describe());
   };
   TESSERA_RETURN_IF_ERROR(attempt(check_has_team(copy)));
+  const rma::LabelScope scope(team, call("merge_into", copy));
   const Status mine = check_target(team, copy, from, to, to_box);
   TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, mine)));
   return attempt(sum_copies(team, copy, from, to, to_box, FirstCopy::replaces));
@@ -162,11 +174,39 @@ Status load_copies(Team& team, const ArrayBase& copy, const Box& to, const Array
     return std::move(status).context("loading the copies of " + copy.describe());
   };
   TESSERA_RETURN_IF_ERROR(attempt(check_has_team(copy)));
+  const rma::LabelScope scope(team, call("load", copy));
   // What members wrote to the source themselves is there before any of them reads it.
   Status mine = check_source(team, copy, to, from, from_box);
   mine = mine.ok() ? from.fence() : std::move(mine);
   TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, mine)));
   return attempt(team.agree(get_own(copy, to, from, from_box)));
+}
+
+// The copies of a node are freed by its members alone: all others are met before that.
+Status free_copies(Team& team, ArrayBase& copy) {
+  if (!copy.check_open().ok()) {
+    return {};
+  }
+  {
+    const rma::LabelScope scope(team, call("free", copy));
+    TESSERA_RETURN_IF_ERROR(team.barrier());
+  }
+  return copy.free();
+}
+
+void drop_copies(Team& team, const ArrayBase& copy) noexcept {
+  if (!copy.check_open().ok()) {
+    return;
+  }
+  const bool is_unwinding = std::uncaught_exceptions() > 0;
+  const rma::LabelScope scope(
+      team, call(is_unwinding ? rma::Label::free_by_exception : std::string_view("free"), copy));
+  if (const Status met = team.barrier(); met.code() == Code::invalid_argument) {
+    within_memory([&]() -> Status {
+      copy.job().log().warning("freeing mirrored " + copy.describe() + ": " + met.message());
+      return {};
+    }).ignore("without memory there is no line");
+  }
 }
 
 }  // namespace tessera::arrays::detail

@@ -38,6 +38,9 @@ rma::Status merge_copies_into(rma::Team& team, const ArrayBase& copy, const Box&
                               const ArrayBase& to, const Box& to_box);
 rma::Status load_copies(rma::Team& team, const ArrayBase& copy, const Box& to,
                         const ArrayBase& from, const Box& from_box);
+/// Collective over `team`. As Mirrored::free() and its destructor.
+rma::Status free_copies(rma::Team& team, ArrayBase& copy);
+void drop_copies(rma::Team& team, const ArrayBase& copy) noexcept;
 
 }  // namespace detail
 
@@ -94,8 +97,21 @@ class Mirrored {
     return load(here_.box(), from);
   }
 
-  /// Collective over team(). Gives the memory back. Idempotent.
-  rma::Status free() { return here_.free(); }
+  /// Collective over team(). Gives the memory back. Idempotent. Errors: also invalid_argument if
+  /// another member called something else; then nothing is freed.
+  rma::Status free() { return detail::free_copies(team_, here_); }
+
+  Mirrored(Mirrored&& other) noexcept = default;
+  Mirrored& operator=(Mirrored&& other) noexcept {
+    if (this != &other) {
+      detail::drop_copies(team_, here_);
+      here_ = std::move(other.here_);
+      team_ = std::move(other.team_);
+    }
+    return *this;
+  }
+  /// Collective over team(), as free().
+  ~Mirrored() { detail::drop_copies(team_, here_); }
 
  private:
   Mirrored(Array<T> here, rma::Team team) : here_(std::move(here)), team_(std::move(team)) {}

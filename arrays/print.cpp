@@ -175,7 +175,7 @@ Status begin(const ArrayBase& array, const Box& box, const PrintOptions& options
   TESSERA_RETURN_IF_ERROR(array.check_open());
   Status mine = check(array, box, options);
   mine = mine.ok() ? array.fence() : std::move(mine);
-  const detail::Request request = detail::Request("print").add(array, box).add(options.root);
+  const detail::Request request = detail::Request("print", array).add(array, box).add(options.root);
   return array.team().agree(mine, request.asked());
 }
 
@@ -183,6 +183,7 @@ Status begin(const ArrayBase& array, const Box& box, const PrintOptions& options
 
 Status print(const ArrayBase& array, const Box& box, std::ostream& out,
              const PrintOptions& options) {
+  const detail::CallScope scope("print", array);
   TESSERA_RETURN_IF_ERROR(begin(array, box, options).context("print"));
   const bool is_root = array.team().rank() == options.root;
   return array.sync(is_root ? Printer(array, box, out, options).run() : Status()).context("print");

@@ -130,6 +130,7 @@ rma::Team& team_of(const Part<T>& part) {
 template <class T, class Term>
 Result<T> sum_of(std::string_view verb, const Part<T>& a, const Part<T>& b, Term&& term) {
   using Sum = typename SumOf<T>::Type;
+  const detail::CallScope scope(verb, a.array());
   const std::array operands{reads(a), reads(b)};
   LaneSum<Sum> sum;
   TESSERA_RETURN_IF_ERROR(see_chunks(verb, operands, [&](const Chunk& chunk) {
@@ -157,6 +158,7 @@ Result<T> sum_of(std::string_view verb, const Part<T>& a, const Part<T>& b, Term
 template <class T, class Factors>
 Result<T> exact_sum_of(std::string_view verb, const Part<T>& a, const Part<T>& b,
                        Factors&& factors) {
+  const detail::CallScope scope(verb, a.array());
   const std::array operands{reads(a), reads(b)};
   ExactProducts<T> products;
   const auto add_chunk = [&](const Chunk& chunk) {
@@ -259,6 +261,7 @@ Result<T> detail::Reductions<T>::dot_conjugated(const Part<T>& a, const Part<T>&
 
 template <rma::Element T>
 Result<double> detail::Reductions<T>::norm_max(const Part<T>& a) {
+  const CallScope scope("norm_max", a.array());
   const std::array operands{reads(a)};
   double most = 0;
   TESSERA_RETURN_IF_ERROR(see_chunks("norm_max", operands, [&](const Chunk& chunk) {
@@ -273,6 +276,7 @@ Result<double> detail::Reductions<T>::norm_max(const Part<T>& a) {
 
 template <rma::Element T>
 Result<double> detail::Reductions<T>::norm2(const Part<T>& a, const ReduceOptions& options) {
+  const CallScope scope("norm2", a.array());
   TESSERA_ASSIGN_OR_RETURN(const double plain, sum_of_squares(a, 1, options));
   constexpr double safe =
       std::numeric_limits<double>::min() / std::numeric_limits<double>::epsilon();
@@ -372,6 +376,7 @@ Result<double> largest_whole_line_sum(std::string_view verb, const Part<T>& a, i
 template <class T>
 Result<double> line_norm(std::string_view verb, const Part<T>& a, int over,
                          const ReduceOptions& options) {
+  const detail::CallScope scope(verb, a.array());
   if (a.box().ndims() != 2) {
     Status found =
         Status::error(Code::invalid_argument, fmt::format("{} of {}, which has {} dimensions", verb,
@@ -386,6 +391,7 @@ Result<double> line_norm(std::string_view verb, const Part<T>& a, int over,
 // The sum of all |a|.
 template <class T>
 Result<double> sum_of_magnitudes(const Part<T>& a, const ReduceOptions& options) {
+  const detail::CallScope scope("norm1", a.array());
   const std::array operands{reads(a)};
   ExactProducts<double> exact;
   double plain = 0;
@@ -459,6 +465,7 @@ Result<Selected<T>> detail::Reductions<T>::select(const Part<T>& a, bool largest
   const Strides places = dense_strides(a.box().extents());
   Candidate<T> best;
   const std::string_view verb = largest ? "select_max" : "select_min";
+  const CallScope scope(verb, a.array());
   TESSERA_RETURN_IF_ERROR(see_chunks(verb, operands, [&](const Chunk& chunk) {
     const LocalView<const T> view = chunk.view<const T>(0);
     const std::int64_t first = distance(a.box().lo(), chunk.box.lo(), places);

@@ -15,17 +15,21 @@
 
 #include "arrays/array_base.hpp"
 #include "arrays/box.hpp"
+#include "rma/label.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::arrays::detail {
 
-/// A hash of arguments, and the verb that they are given to. Cost: two multiplications for each
+/// A hash of arguments, and the call that they are given to. Cost: two multiplications for each
 /// eight bytes.
 class Request {
  public:
   Request() = default;
   /// `verb` lives longer.
-  explicit Request(std::string_view verb) noexcept : verb_(verb) { add(verb); }
+  explicit Request(std::string_view verb) noexcept : label_{.verb = verb} {}
+  /// Also the array lives longer.
+  Request(std::string_view verb, const ArrayBase& array) noexcept : label_(array.label(verb)) {}
+  explicit Request(const rma::Label& label) noexcept : label_(label) {}
   /// T has no padding: its bytes are what is compared, so that equal NaNs are equal, and -0 is
   /// not 0.
   template <class T>
@@ -56,7 +60,8 @@ class Request {
     return add(array.region().id()).add(box);
   }
   [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
-  [[nodiscard]] rma::Asked asked() const noexcept { return {hash_, verb_}; }
+  [[nodiscard]] rma::Asked asked() const noexcept { return {hash_, label_}; }
+  [[nodiscard]] const rma::Label& label() const noexcept { return label_; }
 
  private:
   void mix(std::uint64_t word) noexcept {
@@ -65,7 +70,18 @@ class Request {
   }
 
   std::uint64_t hash_ = 0xcbf2'9ce4'8422'2325U;
-  std::string_view verb_;
+  rma::Label label_;
+};
+
+/// The collectives on an array have its label and this verb while the scope lives. Where the array
+/// was moved from there are none.
+class CallScope {
+ public:
+  CallScope(std::string_view verb, const ArrayBase& array) noexcept
+      : scope_(array.region() ? array.team().shared_state().get() : nullptr, array.label(verb)) {}
+
+ private:
+  rma::LabelScope scope_;
 };
 
 }  // namespace tessera::arrays::detail

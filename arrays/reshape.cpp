@@ -164,6 +164,7 @@ Status detail::copy_in_order(const ArrayBase& from, const Box& from_box, const A
   const std::array result{ChunkOperand{&to, to_box, true}};
   Status mine = check_both(verb, source[0], result[0]);
   mine = mine.ok() ? from.fence().context(verb) : std::move(mine);
+  const CallScope scope(verb, to);
   TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, result, std::move(mine), source));
   Reshape reshape(source[0], result[0]);
   return to.sync(for_each_chunk(result, [&](const Chunk& chunk) { return reshape.fill(chunk); }))

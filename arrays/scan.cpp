@@ -301,6 +301,7 @@ Status detail::Scans<T>::enumerate(const Part<T>& result, T start, T step) {
 template <rma::Element T>
 Status detail::Scans<T>::copy(const Part<T>& from, const ChunkOperand& mask, const Part<T>& to) {
   const std::array operands{writes(to), reads(from), mask};
+  const CallScope scope("scan_copy", to.array());
   TESSERA_RETURN_IF_ERROR(begin("scan_copy", operands, mask));
   const auto write = [](T& result, const Carry<T>&, const Carry<T>& now, bool) {
     result = now.begins_segment ? now.value : result;
@@ -314,6 +315,7 @@ template <rma::Element T>
 Status detail::Scans<T>::add(const Part<T>& from, const ChunkOperand& mask, const Part<T>& to,
                              ScanKind kind) {
   const std::array operands{writes(to), reads(from), mask};
+  const CallScope scope("scan_add", to.array());
   TESSERA_RETURN_IF_ERROR(begin("scan_add", operands, mask, Request().add(kind)));
   const auto write = [kind](T& result, const Carry<T>& before, const Carry<T>& now, bool begins) {
     result = kind == ScanKind::inclusive ? now.value : begins ? T{} : before.value;
@@ -328,6 +330,7 @@ Result<std::int64_t> detail::Scans<T>::pack(const Part<T>& from, const ChunkOper
                                             const Part<T>& to) {
   const ChunkOperand loose = reads(from);
   const ChunkOperand packed = writes(to);
+  const CallScope scope("pack", to.array());
   TESSERA_ASSIGN_OR_RETURN(Packing packing, begin_packing("pack", loose, packed, mask));
   MaskReader& flags = packing.flags;
   Selected& selected = packing.selected;
@@ -357,6 +360,7 @@ Result<std::int64_t> detail::Scans<T>::unpack(const Part<T>& from, const ChunkOp
                                               const Part<T>& to) {
   const ChunkOperand packed = reads(from);
   const ChunkOperand loose = writes(to);
+  const CallScope scope("unpack", to.array());
   TESSERA_ASSIGN_OR_RETURN(Packing packing, begin_packing("unpack", loose, packed, mask));
   MaskReader& flags = packing.flags;
   Selected& selected = packing.selected;

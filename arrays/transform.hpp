@@ -120,6 +120,7 @@ rma::Result<Value> reduce(Value start, rma::Reduction reduction, Function&& func
                           const In&... in) {
   static_assert(1 + sizeof...(In) <= max_operands, "reduce() takes at most 6 operands");
   const std::array operands{reads(a), reads(in)...};
+  const detail::CallScope scope("reduce", *operands[0].array);
   TESSERA_RETURN_IF_ERROR(
       begin_on_chunks("reduce", operands, {}, {}, detail::Request().add(start).add(reduction)));
   Value value = start;

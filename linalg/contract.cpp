@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "arrays/request.hpp"
 #include "arrays/within_memory.hpp"
 #include "linalg/blas_threads.hpp"
 #include "linalg/detail/begin_together.hpp"
@@ -51,6 +52,7 @@ Status contract(std::string_view a_letters, Array<T>& a, std::string_view b_lett
   const std::string attempt =
       fmt::format("contracting C[{}] = A[{}] B[{}]", c_letters, a_letters, b_letters);
   TESSERA_RETURN_IF_ERROR(c.check_open().context(attempt));
+  const arrays::detail::CallScope scope("contract", c);
   const Result<Contraction> dims =
       check_all({"C", c_letters, &c}, {"A", a_letters, &a}, {"B", b_letters, &b});
   detail::Request request("contract");

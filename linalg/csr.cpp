@@ -82,7 +82,7 @@ Result<SparseMatrix<T>> SparseMatrix<T>::adopt(const rma::Job& job, rma::Team& t
   release(own_rows.column);
   release(own_rows.row_starts);
   const std::size_t bytes = own_rows.value.size() * sizeof(T);
-  TESSERA_ASSIGN_OR_RETURN(Region values, Region::allocate(team, bytes, {.name = "sparse matrix"}));
+  TESSERA_ASSIGN_OR_RETURN(Region values, Region::allocate(team, bytes, detail::sparse_memory()));
   if (bytes > 0) {
     std::memcpy(values.local(), own_rows.value.data(), bytes);
   }
@@ -98,6 +98,8 @@ Result<SparseMatrix<T>> SparseMatrix<T>::create(const rma::Job& job, LocalCsr<T>
   const auto attempt = [&](Status status) {
     return std::move(status).context(fmt::format("creating sparse matrix '{}'", options.name));
   };
+  const rma::LabelScope scope(team,
+                              {.verb = "create", .kind = "sparse matrix", .name = options.name});
   TESSERA_RETURN_IF_ERROR(attempt(team.agree(check_rows(own_rows))));
   TESSERA_RETURN_IF_ERROR(
       attempt(detail::check_same_on_all(team, own_rows.columns, "number of columns")));
@@ -111,9 +113,10 @@ Result<SparseMatrix<T>> SparseMatrix<T>::create(const rma::Job& job, LocalCsr<T>
 template <SparseElement T>
 Result<SparseMatrix<T>> SparseMatrix<T>::duplicate(const std::string& name) {
   TESSERA_RETURN_IF_ERROR(check_open());
+  const rma::LabelScope scope(team(), values_.label("duplicate"));
   TESSERA_RETURN_IF_ERROR(sync());
   TESSERA_ASSIGN_OR_RETURN(Region values, Region::allocate(team(), values_.bytes(team().rank()),
-                                                           {.name = "sparse matrix"}));
+                                                           detail::sparse_memory()));
   if (values.local() != nullptr) {
     std::memcpy(values.local(), values_.local(), values_.bytes(team().rank()));
   }

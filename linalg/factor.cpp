@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "arrays/request.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/variants/factor_by_columns.hpp"
@@ -90,6 +91,7 @@ Status cholesky(const MatrixPatch<T>& a, const CholeskyOptions& options) {
   const MatrixMap map = detail::map_of(a);
   // Without A there is no team to agree with.
   TESSERA_RETURN_IF_ERROR(a.array().check_open().context(attempt));
+  const arrays::detail::CallScope scope(attempt, a.array());
   Status mine = detail::check_operands({detail::written("A", map)});
   if (mine.ok()) {
     mine = detail::check_square(map).context("A");
@@ -106,6 +108,7 @@ Result<Pivots> lu(const MatrixPatch<T>& a, const MethodOptions& options) {
   const std::string_view attempt = "lu";
   const MatrixMap map = detail::map_of(a);
   TESSERA_RETURN_IF_ERROR(a.array().check_open().context(attempt));
+  const arrays::detail::CallScope scope(attempt, a.array());
   const auto uses_scalapack = detail::begin_dense(
       a.array(), {{"A", map}}, options, detail::check_operands({detail::written("A", map)}),
       detail::Request(attempt));
@@ -120,6 +123,7 @@ Result<std::vector<T>> qr(const MatrixPatch<T>& a, const MethodOptions& options)
   const std::string_view attempt = "qr";
   const MatrixMap map = detail::map_of(a);
   TESSERA_RETURN_IF_ERROR(a.array().check_open().context(attempt));
+  const arrays::detail::CallScope scope(attempt, a.array());
   const auto uses_scalapack = detail::begin_dense(
       a.array(), {{"A", map}}, options, detail::check_operands({detail::written("A", map)}),
       detail::Request(attempt));

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "arrays/request.hpp"
 #include "arrays/within_memory.hpp"
 #include "linalg/blas_threads.hpp"
 #include "linalg/detail/begin_together.hpp"
@@ -89,6 +90,7 @@ Status gemm(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MatrixPatch<
       .buffer_bytes = buffer_bytes};
   // Without C there is no team to agree with.
   TESSERA_RETURN_IF_ERROR(c.array().check_open().context(attempt));
+  const arrays::detail::CallScope scope(attempt, c.array());
   Status mine = check_all(task.c, task.factors.a, task.factors.b);
   detail::Request request("gemm");
   if (mine.ok()) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/request.hpp"
 #include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/matrix_checks.hpp"
@@ -130,6 +131,7 @@ Status least_squares(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const Mat
   const MatrixMap of_b = detail::map_of(b);
   const MatrixMap of_x = detail::map_of(x);
   TESSERA_RETURN_IF_ERROR(x.array().check_open().context(attempt));
+  const arrays::detail::CallScope scope(attempt, x.array());
   const auto uses_scalapack =
       detail::begin_dense(x.array(), {{"A", of_a}, {"B", of_b}, {"X", of_x}}, options,
                           check_all(of_a, of_b, of_x), Request(attempt));

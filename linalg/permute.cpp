@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/request.hpp"
 #include "arrays/shared_memory.hpp"
 #include "linalg/detail/begin_together.hpp"
 #include "linalg/detail/box_panel.hpp"
@@ -229,6 +230,7 @@ Status permute(const PermuteOperand& in, const PermuteOperand& out, std::span<co
                const PermuteOptions& options) {
   const std::string_view attempt = "permute";
   TESSERA_RETURN_IF_ERROR(out.array.check_open().context(attempt));
+  const arrays::detail::CallScope scope(attempt, out.array);
   Status mine = check_arguments(out, in, dims);
   detail::Request request(attempt);
   if (mine.ok()) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "arrays/request.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/local_loops.hpp"
 #include "linalg/detail/matrix_checks.hpp"
@@ -294,6 +295,7 @@ Status solve_triangular(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
   const MatrixMap of_b = detail::map_of(b);
   // Without B there is no team to agree with; so in all of these.
   TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
+  const arrays::detail::CallScope scope(attempt, b.array());
   Request request(attempt);
   request.add(options.side).add(options.triangle).add(options.op);
   request.add(options.diagonal).add(options.alpha);
@@ -313,6 +315,7 @@ Status solve_lu(const MatrixPatch<T>& a, std::span<const std::int64_t> pivots,
   const MatrixMap of_a = detail::map_of(a);
   const MatrixMap of_b = detail::map_of(b);
   TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
+  const arrays::detail::CallScope scope(attempt, b.array());
   Status mine = check_system(of_a, of_b);
   if (mine.ok()) {
     mine = check_pivots_of(of_a, pivots);
@@ -345,6 +348,7 @@ Status solve_cholesky(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
   const MatrixMap of_a = detail::map_of(a);
   const MatrixMap of_b = detail::map_of(b);
   TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
+  const arrays::detail::CallScope scope(attempt, b.array());
   const auto uses_scalapack =
       detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options.how,
                           check_system(of_a, of_b), Request(attempt).add(options.triangle));
@@ -368,6 +372,7 @@ Status solve(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MethodOptio
   const MatrixMap of_a = detail::map_of(a);
   const MatrixMap of_b = detail::map_of(b);
   TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
+  const arrays::detail::CallScope scope(attempt, b.array());
   const auto uses_scalapack = detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options,
                                                   check_system(of_a, of_b), Request(attempt));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
@@ -383,6 +388,7 @@ Status solve_positive_definite(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
   const MatrixMap of_a = detail::map_of(a);
   const MatrixMap of_b = detail::map_of(b);
   TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
+  const arrays::detail::CallScope scope(attempt, b.array());
   const auto uses_scalapack =
       detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options.how,
                           check_system(of_a, of_b), Request(attempt).add(options.triangle));
@@ -400,6 +406,7 @@ Status invert_positive_definite(const MatrixPatch<T>& a, const CholeskyOptions& 
   const std::string_view attempt = "invert_positive_definite";
   const MatrixMap of_a = detail::map_of(a);
   TESSERA_RETURN_IF_ERROR(a.array().check_open().context(attempt));
+  const arrays::detail::CallScope scope(attempt, a.array());
   Status mine = detail::check_operands({detail::written("A", of_a)});
   if (mine.ok()) {
     mine = detail::check_square(of_a).context("A");

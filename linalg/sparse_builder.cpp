@@ -93,6 +93,8 @@ Result<SparseBuilder<T>> SparseBuilder<T>::create(const rma::Job& job, std::int6
     return std::move(status).context(
         fmt::format("building sparse matrix '{}' {} x {}", options.name, rows, columns));
   };
+  const rma::LabelScope scope(team,
+                              {.verb = "create", .kind = "sparse builder", .name = options.name});
   const auto blocks = chosen_rows(rows, columns, team.size(), options);
   TESSERA_RETURN_IF_ERROR(attempt(team.agree(blocks.status())));
   const auto given = arrays::detail::Request()
@@ -162,6 +164,8 @@ Result<SparseMatrix<T>> SparseBuilder<T>::assemble() {
                              fmt::format("assembling sparse matrix '{}' {} x {}", options_.name,
                                          rows_.extents()[0], columns_));
   };
+  const rma::LabelScope scope(team_,
+                              {.verb = "assemble", .kind = "sparse matrix", .name = options_.name});
   TESSERA_RETURN_IF_ERROR(team_.agree(is_closed_ ? explain(0, 0) : Status()));
   is_closed_ = true;
   if (options_.balance == RowBalance::entries && options_.row_starts.empty()) {

@@ -14,7 +14,8 @@ namespace {
 
 // Collective. A region whose slices are what each member gives.
 Result<Region> region_of(rma::Team& team, std::span<const std::int64_t> numbers) {
-  TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(team, numbers.size_bytes()));
+  TESSERA_ASSIGN_OR_RETURN(Region region,
+                           Region::allocate(team, numbers.size_bytes(), detail::sparse_memory()));
   if (!numbers.empty()) {
     std::memcpy(region.local(), numbers.data(), numbers.size_bytes());
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "arrays/request.hpp"
 #include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/gathered.hpp"
@@ -142,6 +143,7 @@ template <Scalar T>
 Result<RealValues<T>> decompose(const Problem& problem) {
   // Without it there is no team to agree with.
   TESSERA_RETURN_IF_ERROR(problem.target().check_open().context(problem.attempt));
+  const arrays::detail::CallScope scope(problem.attempt, problem.target());
   detail::Request request(problem.attempt);
   request.add(problem.options.most_bytes);
   const auto uses_scalapack =

@@ -88,6 +88,9 @@ class CheckpointState {
   }
 
  private:
+  [[nodiscard]] rma::Label call(std::string_view verb) const noexcept {
+    return {.verb = verb, .kind = "checkpoint", .name = path_};
+  }
   Status load_catalog();
   Status open_file();
 
@@ -99,6 +102,7 @@ class CheckpointState {
 };
 
 Status CheckpointState::begin() {
+  const rma::LabelScope scope(team_, call("open"));
   TESSERA_RETURN_IF_ERROR(check_same_call(team_, "path", path_));
   TESSERA_RETURN_IF_ERROR(team_.agree(is_leader(team_) ? load_catalog() : check_hdf5()));
   std::vector<std::byte> bytes;
@@ -186,11 +190,13 @@ std::optional<Distribution> CheckpointState::distribution_of(const StoredArray& 
 }
 
 Status CheckpointState::check_call(const std::string& name, const Status& mine) {
+  const rma::LabelScope scope(team_, call("read"));
   TESSERA_RETURN_IF_ERROR(team_.agree(mine));
   return check_same_call(team_, "array", name);
 }
 
 Status CheckpointState::read(const StoredArray& stored, const ArrayBase* array) {
+  const rma::LabelScope scope(team_, call("read"));
   Status mine = read_slab(file_, stored, slab_of(stored, team_.rank(), team_.size()), array);
   return array == nullptr ? team_.agree(mine) : array->sync(std::move(mine));
 }

@@ -106,6 +106,9 @@ class CheckpointWriterState {
   [[nodiscard]] std::string describe_file() const { return fmt::format("checkpoint '{}'", path_); }
 
  private:
+  [[nodiscard]] rma::Label call(std::string_view verb) const noexcept {
+    return {.verb = verb, .kind = "checkpoint writer", .name = path_};
+  }
   Status begin_as_leader();
   Status open_as_member();
   /// The same on all members, as they agree on what ends a writer.
@@ -135,6 +138,7 @@ class CheckpointWriterState {
 };
 
 Status CheckpointWriterState::begin() {
+  const rma::LabelScope scope(team_, call("create"));
   TESSERA_RETURN_IF_ERROR(check_same_call(team_, "path or piece_bytes", path_,
                                           static_cast<std::uint64_t>(options_.piece_bytes)));
   TESSERA_RETURN_IF_ERROR(team_.agree(is_leader(team_) ? begin_as_leader() : check_hdf5()));
@@ -186,6 +190,7 @@ void CheckpointWriterState::give_up() noexcept {
 
 Status CheckpointWriterState::add(ArrayBase& array, const std::string& name) {
   TESSERA_RETURN_IF_ERROR(check_usable());
+  const rma::LabelScope scope(team_, call("add"));
   Status mine = check_name(name, names_);
   if (mine.ok()) {
     mine = check_array(array, team_, Transfer::get());
@@ -239,6 +244,7 @@ Status CheckpointWriterState::share_checksums(StoredArray& stored,
 
 Status CheckpointWriterState::add_attribute(const std::string& name, const AttributeValue& value) {
   TESSERA_RETURN_IF_ERROR(check_usable());
+  const rma::LabelScope scope(team_, call("add_attribute"));
   TESSERA_RETURN_IF_ERROR(team_.agree(check_attribute(name, value, attribute_names_)));
   TESSERA_RETURN_IF_ERROR(check_same_call(team_, "attribute", name, digest_of(value)));
   attribute_names_.push_back(name);
@@ -247,6 +253,7 @@ Status CheckpointWriterState::add_attribute(const std::string& name, const Attri
 
 Status CheckpointWriterState::commit() {
   TESSERA_RETURN_IF_ERROR(check_usable());
+  const rma::LabelScope scope(team_, call("commit"));
   TESSERA_RETURN_IF_ERROR(ended_by(team_.agree(is_to_sync() ? file_.sync() : Status())));
   TESSERA_RETURN_IF_ERROR(
       ended_by(team_.agree(is_leader(team_) ? complete_as_leader() : Status())));

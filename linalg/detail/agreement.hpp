@@ -19,7 +19,14 @@ namespace tessera::linalg::detail {
 inline rma::Status meet(rma::Region& region, const rma::Status& mine,
                         const arrays::detail::Request& request = arrays::detail::Request("sync")) {
   rma::Status fenced = region.fence();
-  return region.team().agree(mine.ok() ? fenced : mine, request.asked());
+  rma::Asked asked = request.asked();
+  asked.label = region.label(asked.label.verb);
+  return region.team().agree(mine.ok() ? fenced : mine, asked);
+}
+
+/// For the regions of sparse matrices.
+inline rma::RegionOptions sparse_memory() {
+  return {.name = "sparse matrix", .kind = "sparse matrix"};
 }
 
 using arrays::detail::check_same_on_all;

@@ -27,7 +27,9 @@ Status begin_together(const arrays::ArrayBase& target,
   if (mine.ok()) {
     mine = fence_all(target, sources);
   }
-  return target.team().agree(mine, request.asked());
+  rma::Asked asked = request.asked();
+  asked.label = target.label(asked.label.verb);
+  return target.team().agree(mine, asked);
 }
 
 }  // namespace tessera::linalg::detail

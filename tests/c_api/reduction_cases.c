@@ -63,7 +63,7 @@ static void narrow_sums_wrap(void) {
   if (members > 1) {
     const tessera_reduction other = member == 0 ? TESSERA_SUM : TESSERA_MAX;
     CHECK_ERROR(tessera_array_reduce(1, &whole, TESSERA_I64, other, add_narrow, NULL, &wide),
-                TESSERA_INVALID_ARGUMENT, "asked for something else than rank");
+                TESSERA_INVALID_ARGUMENT, "with other arguments than rank");
   }
   release(a);
 }

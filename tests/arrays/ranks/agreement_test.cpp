@@ -140,10 +140,9 @@ TEST(Agreement, ABoxThatIsWrongOnOneRankFailsOnAll) {
 // What the last member asks for is right in itself, but the others ask for something else.
 template <class Outcome>
 void expect_differs(const Team& team, const Outcome& outcome, const std::string& verb) {
-  EXPECT_TRUE(fails(
-      outcome, Code::invalid_argument,
-      {verb + " of ", "array 'a'",
-       "rank " + last_rank(team) + " asked for something else than rank " + first_rank(team)}))
+  EXPECT_TRUE(fails(outcome, Code::invalid_argument,
+                    {verb + " of ", "array 'a'", "rank " + last_rank(team) + " called " + verb,
+                     "rank " + first_rank(team)}))
       << verb;
 }
 
@@ -247,13 +246,13 @@ TEST(Agreement, OptionsThatDifferAmongMembersFailOnAll) {
     expect_differs(team, enumerate(v, is_last(team) ? 1.0 : 2.0, 1.0), "enumerate");
     expect_differs(team, enumerate(v, 1.0, is_last(team) ? 1.0 : 2.0), "enumerate");
     std::ostringstream text;
-    EXPECT_TRUE(fails(print(a, text, {.root = TeamRank{is_last(team) ? 1 : 0}}),
-                      Code::invalid_argument,
-                      {"print: rank " + last_rank(team) + " asked for something else"}));
+    EXPECT_TRUE(fails(
+        print(a, text, {.root = TeamRank{is_last(team) ? 1 : 0}}), Code::invalid_argument,
+        {"print: rank " + last_rank(team) + " called print of array 'a' with other arguments"}));
     EXPECT_EQ(text.str(), "");
     auto counter = Counter::create(job, team).value();
     EXPECT_TRUE(fails(counter.reset(is_last(team) ? 1 : 2), Code::invalid_argument,
-                      {"asked for something else", "scalars"}));
+                      {"called reset of a counter with other arguments", "scalars"}));
     EXPECT_EQ(sum(a).value(), 64) << "nobody was left behind";
   });
 }
@@ -277,21 +276,24 @@ TEST(Agreement, OperationsThatDifferAmongMembersAreNamed) {
     }
     auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();
     auto b = Array<double>::create(job, {8, 8}, {.name = "b", .team = team}).value();
-    const std::string who =
-        "rank " + last_rank(team) + " asked for something else than rank " + first_rank(team);
-    const auto expect_named = [&](const rma::Status& status, const std::string& verbs) {
-      EXPECT_TRUE(fails(status, Code::invalid_argument, {who + ": " + verbs, "same order"}))
-          << verbs;
+    const auto expect_named = [&](const rma::Status& status, const std::string& last,
+                                  const std::string& first) {
+      EXPECT_TRUE(fails(status, Code::invalid_argument,
+                        {"rank " + last_rank(team) + " called " + last + " where rank " +
+                             first_rank(team) + " called " + first,
+                         "same order"}));
     };
-    expect_named(is_last(team) ? fill(a, 1.0) : sum(a).status(), "for fill, not for sum");
-    expect_named(is_last(team) ? norm2(a).status() : norm1(a).status(), "for norm2, not for norm1");
+    expect_named(is_last(team) ? fill(a, 1.0) : sum(a).status(), "fill of array 'a'",
+                 "sum of array 'a'");
+    expect_named(is_last(team) ? norm2(a).status() : norm1(a).status(), "norm2 of array 'a'",
+                 "norm1 of array 'a'");
     expect_named(is_last(team) ? select_max(a).status() : select_min(a).status(),
-                 "for select_max, not for select_min");
-    expect_named(is_last(team) ? copy(a, b) : a.sync(), "for copy, not for sync");
+                 "select_max of array 'a'", "select_min of array 'a'");
+    expect_named(is_last(team) ? copy(a, b) : a.sync(), "copy of array 'b'", "sync of array 'a'");
     expect_named(is_last(team) ? transform(
                                      b, [](double x) { return x; }, a)
                                : symmetrize(b),
-                 "for transform, not for symmetrize");
+                 "transform of array 'a'", "symmetrize of array 'b'");
     EXPECT_TRUE(ok(a.sync()));
   });
 }
@@ -304,7 +306,7 @@ TEST(Agreement, OtherCollectivesAreToldFromOperationsOnArrays) {
     }
     auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();
     EXPECT_TRUE(fails(is_last(team) ? team.barrier() : a.sync(), Code::invalid_argument,
-                      {"barrier", "agreement on a result (as in sync or fill)"}));
+                      {"called barrier", "called sync of array 'a'"}));
     const auto reduction = is_last(team) ? rma::Reduction::max : rma::Reduction::sum;
     EXPECT_TRUE(fails(team.allreduce(1.0, reduction), Code::invalid_argument,
                       {"float64 by sum", "float64 by max"}));

@@ -132,10 +132,11 @@ TEST(GemmErrors, MembersThatAskForDifferentThings) {
     }
     Fitting f(job);
     const bool is_last = job.rank().value == job.size() - 1;
-    EXPECT_TRUE(fails(
-        gemm(f.a, f.b, f.c, {.alpha = is_last ? 2.0 : 1.0}), Code::invalid_argument,
-        {"gemm: rank " + std::to_string(job.size() - 1) + " asked for something else than rank 0",
-         "all members must give the same"}));
+    EXPECT_TRUE(fails(gemm(f.a, f.b, f.c, {.alpha = is_last ? 2.0 : 1.0}), Code::invalid_argument,
+                      {"gemm: rank " + std::to_string(job.size() - 1) +
+                           " called gemm of array 'sum' with other "
+                           "arguments than rank 0",
+                       "all members must give the same"}));
     // What only one finds wrong is told to all.
     const Box box = is_last ? Box({0, 0}, {8, 99}) : f.a.box();
     EXPECT_TRUE(fails(gemm(Patch(f.a, box), Patch(f.b), Patch(f.c)), Code::out_of_range,
