@@ -5,7 +5,8 @@
 //
 // Each member of a team brings a number of locks; any member locks any of them by (owner, index).
 // Each lock is a lock of its own. Waiters are served in the order in which they came, and sleep.
-// A lock is held by a rank's thread and not recursive.
+// A lock is held by a rank's thread and not recursive. A thread that locks what it holds already
+// gets invalid_argument; other threads of the rank wait as all do.
 //
 // When a rank dies while it holds a lock, or waits for one, the others go on: the next waiter of a
 // lock whose holder died gets peer_lost, without the lock, so that it can look after what the lock
@@ -45,7 +46,8 @@ class LockSet {
   Status free();
 
   /// One-sided. Waits until lock `index` of `owner` is this thread's; however long its holder
-  /// works. Errors: out_of_range, peer_lost (the holder died; the lock is not taken), closed.
+  /// works. Errors: out_of_range, peer_lost (the holder died; the lock is not taken), closed,
+  /// invalid_argument (this thread holds it already).
   Status lock(TeamRank owner, std::int64_t index);
   /// One-sided. As lock() without waiting: false when the lock is held, or when an unlock from
   /// another node has not arrived yet.

@@ -83,7 +83,7 @@ bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe)
   if (job.link != nullptr) {
     job.link->send_held();
   }
-  detail::LongWait long_wait;
+  detail::LongWait long_wait(job.settings);
   return job.node->listen_until(ready, [&] {
     tell_if_long(long_wait, job.log, describe);
     return is_cut_off_from(job, writer) || is_gone(job, writer);

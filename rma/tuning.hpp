@@ -24,6 +24,7 @@ struct Settings {
   std::string profile = "off";              ///< off, summary, json or trace
   std::string profile_file;                 ///< output path of json and trace; empty: chosen
   std::int64_t profile_events = 100'000;    ///< that each rank keeps for a trace
+  std::int64_t wait_warning_ms = 60'000;    ///< after which a waiting rank says so; 0: never
   std::int64_t profile_wait_ms = 60'000;    ///< how long a rank's stop() waits for the others'
   std::string bootstrap = "auto";           ///< auto, alone, fork or mpi
   std::string server = "adaptive";          ///< block, poll or adaptive

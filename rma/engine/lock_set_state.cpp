@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -229,7 +231,8 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
   if (locks->memory.value != 0) {
     return lock_elsewhere(owner, *locks, index);
   }
-  if (lock_here(*locks, index).take(node_)) [[likely]] {
+  if (QueueLock& wanted = lock_here(*locks, index); wanted.take(node_)) [[likely]] {
+    wanted.note_thread(this_thread());
     if (Recorder* const recorder = team.job().recorder) [[unlikely]] {
       recorder->note_done(Wait::lock);
     }
@@ -243,7 +246,10 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
   JobState& job = team_.state().job();
   const WaitScope wait(job.recorder, Wait::lock, team_.world_rank(owner));
   QueueLock& wanted = lock_here(locks, index);
-  LongWait long_wait;
+  if (wanted.thread() == this_thread()) {
+    return recursive(owner, index);
+  }
+  LongWait long_wait(job.settings);
   const auto look = [&] {
     tell_if_long(long_wait, job.log, [&] {
       const int holder = wanted.holder();
@@ -254,21 +260,26 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
   int dead_place = 0;
   // This rank is in the queue already: it must come to its turn, with memory or without.
   const auto outcome = wanted.wait_in_turn(node_, dead_place, std::cref(look));
-  return outcome == QueueLock::Outcome::acquired
-             ? Status()
-             : holder_gone(owner, index, lock_outcome_of(node_, outcome, dead_place));
+  if (outcome != QueueLock::Outcome::acquired) {
+    return holder_gone(owner, index, lock_outcome_of(node_, outcome, dead_place));
+  }
+  wanted.note_thread(this_thread());
+  return {};
 }
 
 Status LockSetState::lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index) {
   JobState& job = team_.state().job();
   const NodeId node = job.nodes.node_of(team_.world_rank(owner));
+  if (thread_elsewhere(owner, index) == this_thread()) {
+    return recursive(owner, index);
+  }
   const WaitScope wait(job.recorder, Wait::lock, team_.world_rank(owner));
-  LongWait long_wait;
+  LongWait long_wait(job.settings);
   Held held = to_be_held(owner, index, node);
   const auto look = [&] {
     tell_if_long(long_wait, job.log, [&] {
       return describe(owner, index,
-                      is_held_elsewhere(owner, index) ? std::optional(job.rank) : std::nullopt);
+                      thread_elsewhere(owner, index) != 0 ? std::optional(job.rank) : std::nullopt);
     });
   };
   TESSERA_ASSIGN_OR_RETURN(
@@ -282,9 +293,9 @@ Status LockSetState::lock_elsewhere(TeamRank owner, const OwnersLocks& locks, st
 }
 
 // Before the lock is asked for: there must be memory to give it back.
-LockSetState::Held LockSetState::to_be_held(TeamRank owner, std::int64_t index, NodeId node) {
+LockSetState::Held LockSetState::to_be_held(TeamRank owner, std::int64_t index, NodeId node) const {
   Held held;
-  held.lock.emplace(owner.value, index);
+  held.lock.emplace(std::pair(owner.value, index), this_thread());
   held.node.insert(node);
   return held;
 }
@@ -295,9 +306,17 @@ void LockSetState::note(Held& held) noexcept {
   used_nodes_.merge(held.node);
 }
 
-bool LockSetState::is_held_elsewhere(TeamRank owner, std::int64_t index) {
+std::uint64_t LockSetState::thread_elsewhere(TeamRank owner, std::int64_t index) {
   const std::lock_guard guard(elsewhere_mutex_);
-  return held_elsewhere_.contains({owner.value, index});
+  const auto found = held_elsewhere_.find({owner.value, index});
+  return found == held_elsewhere_.end() ? 0 : found->second;
+}
+
+// Unlike that of any other thread of this node.
+std::uint64_t LockSetState::this_thread() const noexcept {
+  constexpr unsigned address_bits = 48;
+  const auto address = reinterpret_cast<std::uint64_t>(pthread_self());
+  return address ^ (static_cast<std::uint64_t>(node_.place()) + 1) << address_bits;
 }
 
 // What is waited for, and who has it where that is known.
@@ -305,7 +324,7 @@ std::string LockSetState::describe(TeamRank owner, std::int64_t index,
                                    std::optional<WorldRank> holder) const {
   std::string whose;
   if (holder == team_.state().job().rank) {
-    whose = ", which this rank has itself: locks are not recursive";
+    whose = ", which another thread of this rank has";
   } else if (holder) {
     whose = fmt::format(", which rank {} has", holder->value);
   }
@@ -340,9 +359,13 @@ Result<bool> LockSetState::try_lock(TeamRank owner, std::int64_t index) {
 Result<LockOutcome> LockSetState::try_lock_here(const OwnersLocks& locks,
                                                 std::int64_t index) const {
   int dead_place = -1;
-  const auto outcome = lock_here(locks, index).take_or_leave(node_, node_.place(), dead_place);
+  QueueLock& wanted = lock_here(locks, index);
+  const auto outcome = wanted.take_or_leave(node_, node_.place(), dead_place);
   if (!outcome) {
     return LockOutcome{.is_acquired = false, .is_busy = true};
+  }
+  if (*outcome == QueueLock::Outcome::acquired) {
+    wanted.note_thread(this_thread());
   }
   return lock_outcome_of(node_, *outcome, dead_place);
 }
@@ -355,7 +378,11 @@ Status LockSetState::unlock(TeamRank owner, std::int64_t index) {
   if (locks->memory.value != 0) {
     return unlock_elsewhere(owner, *locks, index);
   }
-  return lock_here(*locks, index).unlock(node_) ? Status() : not_held(owner, index);
+  QueueLock& held = lock_here(*locks, index);
+  if (held.holder() == node_.place()) [[likely]] {
+    held.note_thread(0);  // the next holder may be there at once
+  }
+  return held.unlock(node_) ? Status() : not_held(owner, index);
 }
 
 Status LockSetState::unlock_elsewhere(TeamRank owner, const OwnersLocks& locks,
@@ -393,6 +420,14 @@ Status LockSetState::holder_gone(TeamRank owner, std::int64_t index,
              fmt::format("rank {} {} while it held lock {} of rank {}", outcome.holder.value,
                          outcome.holder_left ? "left the job" : death, index, rank.value))
       .hint("repair what the lock guards; the lock itself is free again");
+}
+
+Status LockSetState::recursive(TeamRank owner, std::int64_t index) const {
+  return Status::error(Code::invalid_argument,
+                       fmt::format("lock {} of rank {} is held by this thread already; locks are "
+                                   "not recursive",
+                                   index, team_.world_rank(owner).value))
+      .hint("unlock it first, or lock it only in the outer one of two functions");
 }
 
 Status LockSetState::not_held(TeamRank owner, std::int64_t index) const {

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -82,21 +83,26 @@ class LockSetState {
   [[nodiscard]] QueueLock& lock_here(const OwnersLocks& locks, std::int64_t index) const noexcept;
   [[nodiscard]] Status missing(TeamRank owner, std::int64_t index) const;
   Result<LockOutcome> try_lock_here(const OwnersLocks& locks, std::int64_t index) const;
+  /// Which thread holds the lock of that owner and index.
+  using HeldLocks = std::map<std::pair<std::int32_t, std::int64_t>, std::uint64_t>;
   /// What is noted of a lock elsewhere that this rank holds.
   struct Held {
-    std::set<std::pair<std::int32_t, std::int64_t>> lock;
+    HeldLocks lock;
     std::set<NodeId> node;
   };
-  static Held to_be_held(TeamRank owner, std::int64_t index, NodeId node);
+  [[nodiscard]] Held to_be_held(TeamRank owner, std::int64_t index, NodeId node) const;
   void note(Held& held) noexcept;
   Status wait_for_lock(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   Status lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   Status unlock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
-  [[nodiscard]] bool is_held_elsewhere(TeamRank owner, std::int64_t index);
+  /// The thread of this rank that holds that lock; 0: none does.
+  [[nodiscard]] std::uint64_t thread_elsewhere(TeamRank owner, std::int64_t index);
+  [[nodiscard]] std::uint64_t this_thread() const noexcept;
   [[nodiscard]] std::string describe(TeamRank owner, std::int64_t index,
                                      std::optional<WorldRank> holder) const;
   [[nodiscard]] Status holder_gone(TeamRank owner, std::int64_t index,
                                    const LockOutcome& outcome) const;
+  [[nodiscard]] Status recursive(TeamRank owner, std::int64_t index) const;
   [[nodiscard]] Status not_held(TeamRank owner, std::int64_t index) const;
 
   std::shared_ptr<JobState> keep_job_;  ///< first, so that it goes last
@@ -110,8 +116,8 @@ class LockSetState {
   Offer own_;                 ///< where this rank made it: what it made
 
   std::mutex elsewhere_mutex_;
-  std::set<std::pair<std::int32_t, std::int64_t>> held_elsewhere_;  ///< owner and index
-  std::set<NodeId> used_nodes_;                                     ///< where this rank took locks
+  HeldLocks held_elsewhere_;
+  std::set<NodeId> used_nodes_;  ///< where this rank took locks
 };
 
 }  // namespace tessera::rma::detail

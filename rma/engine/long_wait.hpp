@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LongWait: when a wait has taken so long that who looks into a job that stands still wants to know
-// of it. It is told in the log, with TESSERA_LOG=info.
+// LongWait: reports in the log that a wait takes long, and what it is for. A job that stands still
+// says so by this: a warning after TESSERA_WAIT_WARNING_MS (a minute), then each time when the wait
+// is twice as long. With TESSERA_LOG=info there is a line after 5 s already, then after 10, 20, ….
 #pragma once
 
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdint>
 #include <new>
+#include <string>
 
 #include "rma/log.hpp"
+#include "rma/tuning.hpp"
 
 namespace tessera::rma::detail {
 
@@ -17,33 +21,50 @@ class LongWait {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// True once behind 5 s, behind 10, 20 and so on.
-  [[nodiscard]] bool is_due(Clock::time_point now) noexcept {
-    const bool is = now - began_ >= next_;
-    next_ = is ? 2 * next_ : next_;
-    return is;
+  explicit LongWait(const Settings& settings) noexcept
+      : next_warning_(std::chrono::milliseconds(settings.wait_warning_ms)) {}
+
+  /// The level of the line that is due now; `silent`: none is. A warning goes before an info.
+  [[nodiscard]] LogLevel due(Clock::time_point now) noexcept {
+    const bool is_info = passes(next_info_, now);
+    const bool is_warning = next_warning_ > Clock::duration::zero() && passes(next_warning_, now);
+    return is_warning ? LogLevel::warning : is_info ? LogLevel::info : LogLevel::silent;
   }
-  [[nodiscard]] std::chrono::seconds length(Clock::time_point now) const noexcept {
-    return std::chrono::duration_cast<std::chrono::seconds>(now - began_);
+  /// "60 s", or "300 ms" of less than a second.
+  [[nodiscard]] std::string length(Clock::time_point now) const {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now - began_).count();
+    constexpr std::int64_t second = 1000;
+    return ms < second ? fmt::format("{} ms", ms) : fmt::format("{} s", ms / second);
   }
 
  private:
+  bool passes(Clock::duration& next, Clock::time_point now) const noexcept {
+    if (now - began_ < next) {
+      return false;
+    }
+    next *= 2;
+    return true;
+  }
+
   Clock::time_point began_ = Clock::now();
-  Clock::duration next_ = std::chrono::seconds(5);
+  Clock::duration next_info_ = std::chrono::seconds(5);
+  Clock::duration next_warning_;
 };
 
-/// To be called now and then in a wait: says that it "has waited 5 s " and what `describe()`
-/// returns, when that is due, anybody reads it and there is memory for it.
+/// To be called now and then in a wait: if a line is due and wanted, logs that the rank "has waited
+/// 60 s " and what `describe()` returns.
 template <class Describe>
 void tell_if_long(LongWait& wait, Log& log, Describe&& describe) noexcept {
   const auto now = LongWait::Clock::now();
-  if (!wait.is_due(now) || !log.wants(LogLevel::info)) {
+  const LogLevel level = wait.due(now);
+  if (level == LogLevel::silent || !log.wants(level)) {
     return;
   }
   try {
-    log.info(fmt::format("has waited {} s {}", wait.length(now).count(), describe()));
+    const std::string line = fmt::format("has waited {} {}", wait.length(now), describe());
+    level == LogLevel::warning ? log.warning(line) : log.info(line);
   } catch (const std::bad_alloc&) {
-    // It is told when the next time is due.
+    // The next line that is due reports it.
   }
 }
 

@@ -155,7 +155,11 @@ Status TeamState::form(CollectiveCall::Kind kind) {
 // A member that is gone, be it another than the maker, may be why the maker doesn't form the team.
 Result<Invitation> TeamState::accept_invitation(std::uint64_t key, WorldRank maker) {
   std::uint32_t word = 0;
+  LongWait long_wait(job_.settings);
   const auto in_vain = [&] {
+    tell_if_long(long_wait, job_.log, [&] {
+      return fmt::format("in forming a team of {}: rank {} has not come", size(), maker.value);
+    });
     word = look_after_own_node();
     word = word == 0 && nodes_ ? word_of_lost_carrier(*node_) : word;
     word = word == 0 && nodes_ ? look_after_next_node() : word;

@@ -115,6 +115,10 @@ std::uint32_t TeamState::accept_leaders(std::uint64_t key, bool is_patient) {
   LongWait long_wait(job_.settings);
   for (const std::int32_t index : nodes_->partners()) {
     const auto gone = [&] {
+      tell_if_long(long_wait, job_.log, [&] {
+        return fmt::format("in forming a team of {}: rank {} has not come", size(),
+                           nodes_->leader(index).value);
+      });
       const bool is_given_up = (control_ != nullptr && control_->broken.load() != 0) ||
                                (!is_patient && std::chrono::steady_clock::now() > deadline);
       return is_given_up || has_lost_carrier(*node_) || look_after_node(index) != 0 ||

@@ -248,7 +248,7 @@ const Label* TeamState::label() const noexcept {
 
 LongWait TeamState::begin_to_wait(std::uint32_t generation) const noexcept {
   mark_of(order_).store(generation + 1, std::memory_order_relaxed);
-  return {};
+  return LongWait(job_.settings);
 }
 
 std::vector<std::int32_t> TeamState::missing_here(std::uint32_t generation) const {

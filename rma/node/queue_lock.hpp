@@ -63,6 +63,14 @@ class alignas(cache_line) QueueLock {
     return place_of(owner_.load(std::memory_order_relaxed));
   }
 
+  /// For the holder: which of its threads that is; 0 before it unlocks.
+  void note_thread(std::uint64_t thread) noexcept {
+    thread_.store(thread, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t thread() const noexcept {
+    return thread_.load(std::memory_order_relaxed);
+  }
+
   /// Takes the lock for `place` if it is free. Nothing: another has it. Also tells of a dead holder
   /// behind whom nobody waits.
   std::optional<Outcome> take_or_leave(Node& node, int place, int& dead_place) noexcept;
@@ -116,6 +124,7 @@ class alignas(cache_line) QueueLock {
   std::uint32_t tail_ = 0;  ///< first free entry
   std::uint32_t capacity_mask_;
   std::atomic<Owner> owner_{0};
+  std::atomic<std::uint64_t> thread_{0};
 };
 
 }  // namespace tessera::rma::detail
