@@ -237,6 +237,12 @@ Status JobState::stop() {
   return last;
 }
 
+void JobState::finish_profile_at_exit(bool is_success) {
+  hand_over_counts();
+  recorder->close();
+  profile->finish_at_exit(*this, is_success);
+}
+
 void JobState::leave_to_parent() noexcept {
   stopped.store(true);
   regions.forsake();

@@ -124,6 +124,8 @@ class JobState {
 
   /// See Job::stop.
   Status stop();
+  /// Of a profiled job that was not stopped when the process exits, with success or without.
+  void finish_profile_at_exit(bool is_success);
   /// In a child made by fork(): as behind stop(), but no other rank is told, no thread is waited
   /// for, and the job is never destroyed. Operations that were under way are closed.
   void leave_to_parent() noexcept;

@@ -118,6 +118,7 @@ Status ProfileSession::start(JobState& job) {
   job.counters->count_regions();
   job.profile = std::move(session);
   job.recorder = &job.profile->recorder_;
+  job.profile->exit_note_ = ExitNote::leave(job.self.lock());
   return {};
 }
 
@@ -198,10 +199,28 @@ Status ProfileSession::send_pings(Job& job, std::int32_t first, ClockSample& sam
 // --- the end ------------------------------------------------------------------------------------
 
 void ProfileSession::finish(JobState& state) {
+  if (exit_note_ == nullptr || exit_note_->withdraw()) {
+    finish_once(state, true);
+  }
+}
+
+// Ranks that are threads of one process exit by one of them, which can't wait for the others.
+void ProfileSession::finish_at_exit(JobState& state, bool is_success) {
+  const bool may_meet = job_ranks_ == 1 || (is_success && !state.bootstrap->is_one_process());
+  if (is_root() || !may_meet) {
+    state.log.warning(
+        "the program ends without stopping its job; its profile is written at the exit. Stop the "
+        "job: job.stop() in C++, tessera_job_stop in C, call job%stop() in Fortran");
+  }
+  missing_ = may_meet ? "" : "the program exited without stopping its job";
+  finish_once(state, may_meet);
+}
+
+void ProfileSession::finish_once(JobState& state, bool may_meet) {
   Job job = Job::unowned(state);
   RankProfile own = record(job);
   bool is_done = false;
-  if (meet(job)) {
+  if (may_meet && meet(job)) {
     const Status status = finish_together(job, own);
     is_done = status.ok();
     missing_ = is_done ? "" : status.message();

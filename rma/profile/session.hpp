@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 
+#include "rma/profile/exit_note.hpp"
 #include "rma/profile/rank_profile.hpp"
 #include "rma/profile/recorder.hpp"
 #include "rma/region.hpp"
@@ -39,11 +40,15 @@ class ProfileSession {
   /// Collective. Requires: the recorder is closed, and this thread's counts are handed over.
   /// Whatever is wrong goes to the log: the run was good all the same.
   void finish(JobState& job);
+  /// The same as the process exits without having stopped the job. If it failed, this rank's
+  /// profile is written alone, at once: others may wait for this rank. Does nothing after finish().
+  void finish_at_exit(JobState& job, bool is_success);
   /// Local, when the job is stopped: lets go of what keeps it alive.
   void release();
 
  private:
   ProfileSession(const JobState& job, Region control);
+  void finish_once(JobState& job, bool may_meet);
 
   enum class Verdict : std::int32_t { none, together, alone };
   [[nodiscard]] bool is_trace() const noexcept { return mode_ == "trace"; }
@@ -83,6 +88,7 @@ class ProfileSession {
   ClockSample clock_at_start_;
   ClockSample clock_at_stop_;
   std::string missing_;  ///< why the ranks did not come together
+  std::shared_ptr<ExitNote> exit_note_;
 };
 
 }  // namespace tessera::rma::detail

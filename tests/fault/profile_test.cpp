@@ -7,11 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "tests/fault/program.hpp"
 #include "tests/fault/run.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tessera::fault {
 namespace {
+
+using tessera::test::TemporaryFolder;
 
 struct Case {
   int victim = 1;
@@ -50,6 +53,46 @@ TEST_P(ProfileOfADeath, IsAFileOfEachSurvivor) {
 
 INSTANTIATE_TEST_SUITE_P(Fault, ProfileOfADeath,
                          testing::Values(Case{1, "0"}, Case{0, "0"}, Case{1, "1"}, Case{0, "1"}));
+
+// Two ranks that end without stopping their job, in one of the ways of exit_without_stop.cpp.
+Ending exit_by(const std::string& way, const std::string& mode, const TemporaryFolder& folder) {
+  return Program({"env", "TESSERA_PROFILE=" + mode, "TESSERA_PROFILE_FILE=" + folder.file("p.json"),
+                  TESSERA_RUN, "-n", "2", EXIT_WITHOUT_STOP, way})
+      .wait();
+}
+
+TEST(AProfileWithoutStop, IsWrittenAtTheExitWithAWarning) {
+  for (const std::string way : {"exit", "fork"}) {
+    const TemporaryFolder folder;
+    const Ending ending = exit_by(way, "summary", folder);
+    EXPECT_EQ(ending.exit_code, 0) << ending.output;
+    EXPECT_EQ(occurrences(ending.output, "tessera profile: 2 ranks on 1 node"), 1U)
+        << ending.output;
+    EXPECT_EQ(occurrences(ending.output, "alone"), 0U) << ending.output;
+    EXPECT_EQ(occurrences(ending.output, "sync rho"), 1U) << ending.output;
+    EXPECT_EQ(occurrences(ending.output, "free rho"), 1U) << ending.output;
+    EXPECT_EQ(occurrences(ending.output, "ends without stopping its job"), 1U) << ending.output;
+    EXPECT_EQ(occurrences(ending.output, "call job%stop() in Fortran"), 1U) << ending.output;
+  }
+}
+
+TEST(AProfileWithoutStop, IsOfTheRankAloneThatFails) {
+  const TemporaryFolder folder;
+  const Ending ending = exit_by("fail", "json", folder);
+  EXPECT_EQ(ending.exit_code, 3) << ending.output;
+  const std::string text = tessera::test::contents_of(folder.file("p.json.rank1"));
+  EXPECT_NE(text.find("exited without stopping its job"), std::string::npos)
+      << text << ending.output;
+}
+
+TEST(AProfileWithoutStop, IsNotWrittenTwiceNorAfterAnAbruptEnd) {
+  const TemporaryFolder folder;
+  const Ending stopped = exit_by("stop", "summary", folder);
+  EXPECT_EQ(occurrences(stopped.output, "tessera profile:"), 1U) << stopped.output;
+  EXPECT_EQ(occurrences(stopped.output, "without stopping"), 0U) << stopped.output;
+  const Ending aborted = exit_by("abort", "summary", folder);
+  EXPECT_EQ(occurrences(aborted.output, "tessera profile:"), 0U) << aborted.output;
+}
 
 }  // namespace
 }  // namespace tessera::fault
