@@ -313,7 +313,7 @@ std::string ArrayBase::describe(std::string_view verb, const Box& box) const {
 }
 
 Status ArrayBase::explain(Status status, std::string_view verb, const Box& box) const {
-  return status.ok() ? Status() : std::move(status).context(describe(verb, box));
+  return status.ok() ? Status() : name_rank(std::move(status).context(describe(verb, box)));
 }
 
 std::string_view ArrayBase::why_closed() const noexcept {
@@ -327,12 +327,12 @@ Status ArrayBase::closed(std::string array) const {
 }
 
 Status ArrayBase::explain_closed() const {
-  return closed(region_ ? describe() : std::string("the array"));
+  return name_rank(closed(region_ ? describe() : std::string("the array")));
 }
 
 Status ArrayBase::explain_outside(std::string_view verb, const Index& index) const {
-  return check_inside_of(index).context(
-      fmt::format("{} of element {} of {}", verb, arrays::to_string(index), describe()));
+  return name_rank(check_inside_of(index).context(
+      fmt::format("{} of element {} of {}", verb, arrays::to_string(index), describe())));
 }
 
 Result<rma::RemoteAddress> ArrayBase::atomic_address(std::string_view verb,

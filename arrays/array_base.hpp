@@ -26,6 +26,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <string_view>
 #include <vector>
 
@@ -313,6 +314,10 @@ class ArrayBase {
   /// "freed", "moved from" or "never made", of an array that is not open; and the error that it is.
   [[nodiscard]] std::string_view why_closed() const noexcept;
   [[nodiscard]] rma::Status closed(std::string array) const;
+  /// Job::name_rank(), if there is a job.
+  [[nodiscard]] rma::Status name_rank(rma::Status status) const {
+    return job_ ? job_->name_rank(std::move(status)) : status;
+  }
   /// Errors: those of check_inside(); closed if there is nothing that `place` could be inside of.
   template <class Place>
   [[nodiscard]] rma::Status check_inside_of(const Place& place) const {

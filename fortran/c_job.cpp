@@ -39,6 +39,8 @@ Status start(std::shared_ptr<rma::Bootstrap> bootstrap, tessera_job** job,
   TESSERA_ASSIGN_OR_RETURN(Job started, Job::start({.bootstrap = std::move(bootstrap),
                                                     .settings = std::move(settings)}));
   handle->contents = std::make_unique<Job>(std::move(started));
+  Job& own = *handle->contents;
+  handle->rank_in_errors = own.size() > 1 ? own.rank().value : -1;
   handle->name = name_of(Mark::job);
   handle->job = handle.get();
   *job = handle.release();

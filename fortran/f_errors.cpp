@@ -59,8 +59,15 @@ bool has_dimensions(std::string_view text) {
   });
 }
 
+/// A text without the "[rank 2] " at its front.
+std::string_view without_rank(std::string_view text) {
+  constexpr std::string_view end = "] ";
+  return text.starts_with("[rank ") ? text.substr(text.find(end) + end.size()) : text;
+}
+
 /// What has to be said of a text; empty for those of the module itself, and without dimensions.
-std::string_view note_on(int code, std::string_view text) {
+std::string_view note_on(int code, std::string_view whole) {
+  const std::string_view text = without_rank(whole);
   const bool is_procedure = text.substr(0, text.find(':')).find('%') != std::string_view::npos;
   if ((code != TESSERA_INVALID_ARGUMENT && code != TESSERA_OUT_OF_RANGE) || is_procedure ||
       !has_dimensions(text)) {

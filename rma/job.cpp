@@ -55,6 +55,9 @@ Status Job::stop() {
 WorldRank Job::rank() const noexcept {
   return state_->rank;
 }
+Status Job::name_rank(Status status) const noexcept {
+  return state_->name_rank(std::move(status));
+}
 std::int32_t Job::size() const noexcept {
   return state_->size;
 }

@@ -58,6 +58,8 @@ class Job {
   Status stop();
 
   [[nodiscard]] WorldRank rank() const noexcept;
+  /// An error as one of this rank's calls, where the job has several ranks (Status::failing_rank).
+  [[nodiscard]] Status name_rank(Status status) const noexcept;
   [[nodiscard]] std::int32_t size() const noexcept;
   /// The team of all ranks, in rank order.
   [[nodiscard]] Team& world() const noexcept;

@@ -12,6 +12,19 @@
 
 namespace tessera::rma {
 
+namespace {
+
+// A Status or a Result, with the failing rank in an error.
+template <class Outcome>
+Outcome named(const detail::LockSetState& state, Outcome outcome) {
+  if (outcome.ok()) [[likely]] {
+    return outcome;
+  }
+  return state.job().name_rank(std::move(outcome));
+}
+
+}  // namespace
+
 LockSet& LockSet::operator=(LockSet&& other) noexcept {
   if (this != &other) {
     free_silently();
@@ -52,15 +65,15 @@ Status LockSet::free() {
 }
 
 Status LockSet::lock(TeamRank owner, std::int64_t index) {
-  return detail::within_memory([&] { return state_->lock(owner, index); });
+  return detail::within_memory([&] { return named(*state_, state_->lock(owner, index)); });
 }
 
 Result<bool> LockSet::try_lock(TeamRank owner, std::int64_t index) {
-  return detail::within_memory([&] { return state_->try_lock(owner, index); });
+  return detail::within_memory([&] { return named(*state_, state_->try_lock(owner, index)); });
 }
 
 Status LockSet::unlock(TeamRank owner, std::int64_t index) {
-  return detail::within_memory([&] { return state_->unlock(owner, index); });
+  return detail::within_memory([&] { return named(*state_, state_->unlock(owner, index)); });
 }
 
 std::int64_t LockSet::count(TeamRank owner) const noexcept {

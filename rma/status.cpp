@@ -48,6 +48,7 @@ std::string_view to_string(Code code) noexcept {
 struct Status::Detail {
   Code code = Code::internal;
   std::optional<WorldRank> rank;
+  std::optional<WorldRank> failing_rank;
   std::string what;
   std::string hint;
   const char* file = "";
@@ -96,8 +97,13 @@ Status& Status::operator=(const Status& other) noexcept {
 }
 
 Status Status::error(Code code, std::string what, const char* file, int line) noexcept {
-  auto* const detail = new (std::nothrow) Detail{
-      .code = code, .rank = {}, .what = std::move(what), .hint = {}, .file = file, .line = line};
+  auto* const detail = new (std::nothrow) Detail{.code = code,
+                                                 .rank = {},
+                                                 .failing_rank = {},
+                                                 .what = std::move(what),
+                                                 .hint = {},
+                                                 .file = file,
+                                                 .line = line};
   if (detail == nullptr) {
     return without_text(code);
   }
@@ -133,6 +139,10 @@ std::optional<WorldRank> Status::rank() const noexcept {
   return detail_ ? detail_->rank : std::nullopt;
 }
 
+std::optional<WorldRank> Status::failing_rank() const noexcept {
+  return detail_ ? detail_->failing_rank : std::nullopt;
+}
+
 std::string Status::message() const noexcept {
   if (!detail_) {
     return "ok";
@@ -153,7 +163,9 @@ std::string Status::describe() const noexcept {
     return "ok";
   }
   try {
-    const std::string text = fmt::format("{}: {}", to_string(detail_->code), message());
+    const std::string on =
+        detail_->failing_rank ? fmt::format("[rank {}] ", detail_->failing_rank->value) : "";
+    const std::string text = fmt::format("{}{}: {}", on, to_string(detail_->code), message());
     return detail_->is_shared ? text
                               : fmt::format("{} [{}:{}]", text, detail_->file, detail_->line);
   } catch (const std::bad_alloc&) {
@@ -179,6 +191,13 @@ Status&& Status::hint(std::string_view remedy) && noexcept {
     } catch (const std::bad_alloc&) {
       // The cause alone has to do.
     }
+  }
+  return std::move(*this);
+}
+
+Status&& Status::failing_on(WorldRank rank) && noexcept {
+  if (detail_ && !detail_->is_shared && !detail_->failing_rank) {
+    detail_->failing_rank = rank;
   }
   return std::move(*this);
 }

@@ -78,7 +78,10 @@ class [[nodiscard]] Status {
   /// The chain of contexts and the sentence, then the hint on a line of its own if there is one.
   /// Where there is no memory for it: "no memory".
   [[nodiscard]] std::string message() const noexcept;
-  /// message() with the code before it and the source line of the first detection after it.
+  /// The rank whose call failed, if the job has several.
+  [[nodiscard]] std::optional<WorldRank> failing_rank() const noexcept;
+  /// message() with the failing rank, if it is known, and the code before it, and the source line
+  /// of the first detection after it: "[rank 2] closed: …". Exceptions show this.
   [[nodiscard]] std::string describe() const noexcept;
 
   /// Puts what was being attempted in front of the message. Does nothing to a success, nor where
@@ -93,6 +96,9 @@ class [[nodiscard]] Status {
   Status&& hint(std::string_view remedy) && noexcept;
   /// Names the rank concerned unless one is named already. Does nothing to a success.
   Status&& at(WorldRank rank) && noexcept;
+
+  /// Names the rank whose call failed unless one is named already. Does nothing to a success.
+  Status&& failing_on(WorldRank rank) && noexcept;
 
   /// Says that this result is deliberately not looked at; the reason is for the reader.
   void ignore(std::string_view reason) const noexcept { static_cast<void>(reason); }

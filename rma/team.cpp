@@ -32,9 +32,9 @@ Status recorded(const detail::TeamState& team, detail::Wait wait, std::uint64_t 
   // What throws is what tells an error.
   const auto guarded = [&work] { return detail::within_memory(work); };
   if (team.job().recorder == nullptr) [[likely]] {
-    return guarded();
+    return team.job().name_rank(guarded());
   }
-  return record(team, wait, bytes, guarded);
+  return team.job().name_rank(record(team, wait, bytes, guarded));
 }
 
 }  // namespace
@@ -51,8 +51,8 @@ Result<Team> Team::create(Job& job, std::span<const WorldRank> members) {
   detail::JobState& state = job.state();
   TESSERA_RETURN_IF_ERROR(state.check_running());
   const detail::WaitScope wait(state.recorder, detail::Wait::team);
-  TESSERA_ASSIGN_OR_RETURN(auto team,
-                           detail::TeamState::create(state, job.shared_state(), members));
+  TESSERA_ASSIGN_OR_RETURN(
+      auto team, state.name_rank(detail::TeamState::create(state, job.shared_state(), members)));
   return Team(std::move(team));
 }
 

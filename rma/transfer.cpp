@@ -325,7 +325,7 @@ template <class Action, class... What>
   Status status =
       detail::within_memory([&] { return transfer(job, action, at, what..., pending); });
   Status late = pending.finish();
-  return status.ok() ? std::move(late) : std::move(status);
+  return job.name_rank(status.ok() ? std::move(late) : std::move(status));
 }
 
 template <class Action, class... What>
@@ -339,7 +339,7 @@ template <class Action, class... What>
     job.state().stir();  // what is on its way already needs nobody
   }
   if (!status.ok()) {
-    handle.collect(Handle::failed(job, at.rank, std::move(status)));
+    handle.collect(Handle::failed(job, at.rank, job.name_rank(std::move(status))));
   }
   return handle;
 }

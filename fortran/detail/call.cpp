@@ -17,6 +17,7 @@ namespace {
 struct LastError {
   std::string text;
   std::int64_t rank = -1;
+  std::int32_t caller = -1;
 };
 thread_local LastError last_error;
 
@@ -39,13 +40,19 @@ template <class Text>
 void keep(std::int64_t rank, const Text& text) noexcept {
   last_error.rank = rank;
   try {
-    last_error.text = text();
+    const std::string on =
+        last_error.caller < 0 ? "" : "[rank " + std::to_string(last_error.caller) + "] ";
+    last_error.text = on + text();
   } catch (const std::bad_alloc&) {
     last_error.text.clear();
   }
 }
 
 }  // namespace
+
+void note_caller(std::int32_t rank) noexcept {
+  last_error.caller = rank;
+}
 
 int finish(const char* function, const Status& status) noexcept {
   if (status.ok()) [[likely]] {

@@ -4,12 +4,17 @@
 // error is kept in one way, for tessera_last_error().
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <new>
 
 #include "rma/status.hpp"
 
 namespace tessera::capi {
+
+/// The rank of the job that this thread's call is on, for the front of errors' texts. −1: the job
+/// has one rank, which is not named.
+void note_caller(std::int32_t rank) noexcept;
 
 /// The code of `status`; keeps its text as this thread's last error unless it is ok.
 int finish(const char* function, const rma::Status& status) noexcept;

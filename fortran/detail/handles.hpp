@@ -164,8 +164,9 @@ struct tessera_job : tessera::capi::Shell<tessera::capi::Mark::job, tessera::rma
   std::mutex mutex;  ///< of what follows
   std::vector<std::unique_ptr<tessera::capi::AnyShell>> shells;
   std::array<tessera::capi::RestingSlots<tessera::capi::AnyShell>, tessera::capi::mark_count>
-      resting;             ///< freed shells of each kind
-  std::uint64_t made = 0;  ///< how many handles
+      resting;                       ///< freed shells of each kind
+  std::uint64_t made = 0;            ///< how many handles
+  std::int32_t rank_in_errors = -1;  ///< −1: the job has one rank
   std::atomic<bool> was_stopped = false;
 };
 
@@ -194,6 +195,7 @@ rma::Status check(const Handle* handle) {
   if (shell.mark != kind) [[unlikely]] {
     return explain_other(kind);
   }
+  note_caller(shell.job->rank_in_errors);
   const std::size_t use = ShellAddress::use_of(handle);
   if (shell.contents == nullptr || shell.use != use) [[unlikely]] {
     return explain_freed(shell, use);

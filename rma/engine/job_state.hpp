@@ -122,6 +122,18 @@ class JobState {
   /// Errors: limit_exceeded, no_memory. Requires: link is set.
   Result<RegionId> publish(const PublishedMemory& piece);
 
+  /// See Job::name_rank. The second is for the value of a call, or its error.
+  [[nodiscard]] Status name_rank(Status status) const noexcept {
+    return status.ok() || size == 1 ? std::move(status) : std::move(status).failing_on(rank);
+  }
+  template <class T>
+  [[nodiscard]] Result<T> name_rank(Result<T> result) const noexcept {
+    if (result.ok()) [[likely]] {
+      return result;
+    }
+    return name_rank(std::move(result).status());
+  }
+
   /// See Job::stop.
   Status stop();
   /// Of a profiled job that was not stopped when the process exits, with success or without.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/c_api/cases.h"
@@ -28,6 +29,25 @@ static void of_handles(void) {
   CHECK_ERROR(tessera_counter_next(NULL, 1, NULL), TESSERA_INVALID_ARGUMENT, "counter is null");
   CHECK_ERROR(tessera_job_start(NULL), TESSERA_INVALID_ARGUMENT, "null");
   CHECK_ERROR(tessera_job_start_mpi(0, NULL), TESSERA_INVALID_ARGUMENT, "null");
+}
+
+/* In front of each text, where the job has several ranks. */
+static void name_the_rank(void) {
+  tessera_array* array = make_matrix(9, 7, "A");
+  double value = 0;
+  char front[32] = "";
+  const int64_t outside[2] = {9, 9};
+  int64_t rank = -1;
+  int64_t size = 0;
+  CHECK_OK(tessera_job_rank(job, &rank));
+  CHECK_OK(tessera_job_size(job, &size));
+  if (size > 1) {
+    snprintf(front, sizeof front, "[rank %d] ", (int)rank);
+  }
+  CHECK(tessera_array_get_element(array, outside, &value) == TESSERA_OUT_OF_RANGE);
+  CHECK(strncmp(tessera_last_error(), front, strlen(front)) == 0);
+  CHECK_HAS(tessera_last_error() + strlen(front), "tessera_array_get_element: ");
+  CHECK_OK(tessera_array_free(&array));
 }
 
 static void of_boxes(void) {
@@ -126,8 +146,7 @@ static void of_one_member(void) {
   release(array);
 }
 
-const Case error_cases[] = {{"of_handles", of_handles},
-                            {"of_boxes", of_boxes},
-                            {"of_types_and_options", of_types_and_options},
-                            {"of_one_member", of_one_member},
-                            {NULL, NULL}};
+const Case error_cases[] = {
+    {"of_handles", of_handles},       {"name_the_rank", name_the_rank},
+    {"of_boxes", of_boxes},           {"of_types_and_options", of_types_and_options},
+    {"of_one_member", of_one_member}, {NULL, NULL}};

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "arrays/elementwise.hpp"
 #include "arrays/halo.hpp"
 #include "arrays/reductions.hpp"
+#include "rma/transfer.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
 
@@ -33,6 +35,32 @@ static_assert(detail::OtherNumber<char> && detail::OtherNumber<bool>);
 static_assert(detail::OtherNumber<long double>);
 static_assert(detail::OtherNumber<long long> != std::is_same_v<long long, std::int64_t>);
 static_assert(!detail::OtherNumber<double> && !detail::OtherNumber<std::int8_t>);
+
+// What an exception shows, and what programs print.
+TEST(ArrayErrors, NameTheRankWhoseCallFailed) {
+  on_team([](Job& job, Team& team) {
+    auto array = Array<double>::create(job, {4, 4}, {.name = "A", .team = team}).value();
+    const std::string rank =
+        job.size() > 1 ? "[rank " + std::to_string(job.rank().value) + "] " : "";
+    double value = 0;
+    const auto begins = [&](const rma::Status& status, const std::string& code) {
+      EXPECT_TRUE(status.describe().starts_with(rank + code)) << status.describe();
+    };
+    begins(array.get(Box({0, 0}, {9, 9}), std::span(&value, 1)), "out_of_range: get of");
+    begins(array.put_async(Box({0, 0}, {9, 9}), std::span(&value, 1)).wait(), "out_of_range: put");
+    begins(array.get_element({9, 9}).status(), "out_of_range: get of element");
+    begins(rma::get(job, array.region().at(rma::TeamRank{0}, 4096), &value, 8), "out_of_range: ");
+    begins(team.agree(rma::Status::error(Code::closed, "over")), "closed: on rank ");
+    EXPECT_TRUE(ok(array.free()));
+    begins(array.sync(), "closed: array 'A'");
+    try {
+      require(array.get_element({0, 0}));
+      ADD_FAILURE() << "the array was freed";
+    } catch (const rma::Error& error) {
+      EXPECT_TRUE(std::string_view(error.what()).starts_with(rank + "closed: ")) << error.what();
+    }
+  });
+}
 
 // Everything that may be asked of an array that is no more says so, with these words.
 void expect_closed(Array<double>& array, std::initializer_list<std::string_view> words) {
