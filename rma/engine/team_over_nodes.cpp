@@ -532,8 +532,10 @@ std::uint32_t TeamState::explain(std::int32_t index, const Status& error) noexce
   if (word != 0) {
     return word;
   }
-  return error.code() == Code::closed ? TeamControl::left(nodes_->leader(index))
-                                      : word_of_silence(nodes_->leader(index), error);
+  // Its ranks answer, or nothing is known of them: none is called dead.
+  return error.code() == Code::closed
+             ? TeamControl::left(nodes_->leader(index))
+             : ContactWord::of(nodes_->leader(index), job_.link->contact(nodes_->node(index)));
 }
 
 TeamNodes::Set TeamState::mail_set(std::uint32_t generation) const noexcept {

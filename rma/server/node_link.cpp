@@ -260,9 +260,18 @@ Result<std::uint64_t> ServerLink::ask_in_passing(NodeId node, const FrameHeader&
       return word;
     }
   }
-  TESSERA_ASSIGN_OR_RETURN(Visit visit, Visit::pay(*client_, node, patience));
-  VisitingWay way{visit, deadline};
-  return ask_for_word(way, visit.link(), header);
+  // That no connection can be made says something of the node; that one is lost again does not.
+  while (true) {
+    TESSERA_ASSIGN_OR_RETURN(Visit visit, Visit::pay(*client_, node, patience));
+    VisitingWay way{visit, deadline};
+    auto word = ask_for_word(way, visit.link(), header);
+    if (word.ok() || word.status().code() != Code::peer_lost) {
+      return word;
+    }
+    if (std::chrono::steady_clock::now() > deadline) {
+      return Status::error(Code::unreachable, word.status().message());
+    }
+  }
 }
 
 // The agent may be stopped. What it answers later goes to memory that is kept until then.

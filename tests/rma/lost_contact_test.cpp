@@ -78,6 +78,13 @@ TEST_F(LostContact, OfALivingRankIsNoDeath) {
   EXPECT_EQ(contact.error, ECONNRESET);
 }
 
+// Nor are several resets, of the connections by which it is asked for.
+TEST_F(LostContact, AgainAndAgainIsNoDeath) {
+  lose_the_connection();
+  relay_->reset_next(3);
+  EXPECT_EQ(link_->fate_of(other).value(), Fate::here);
+}
+
 TEST_F(LostContact, WithAPortThatIsClosedNowIsADeath) {
   lose_the_connection();
   relay_->stop_listening();

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "rma/server/handshake.hpp"
 #include "rma/server/tcp.hpp"
 
 namespace tessera::rma::server {
@@ -38,6 +39,8 @@ class Relay {
 
   [[nodiscard]] TcpAddress address() const { return address_; }
   void set(Way way) { way_ = way; }
+  /// So many of the next connections are reset when the client has said more than a handshake.
+  void reset_next(int count) { resets_ = count; }
   /// Nothing gets through until it goes on, as if the agent's process was stopped.
   void stop() { is_stopped_ = true; }
   void go_on() { is_stopped_ = false; }
@@ -59,7 +62,11 @@ class Relay {
 
  private:
   using End = std::unique_ptr<Channel>;
-  using Pair = std::pair<End, End>;
+  struct Pair {
+    End first;
+    End second;
+    std::size_t said = 0;  // bytes of the client
+  };
 
   static void abort(End& end) {
     const linger none{.l_onoff = 1, .l_linger = 0};
@@ -92,7 +99,8 @@ class Relay {
     }
     ++accepted_;
     if (way_ == Way::passes_on) {
-      pairs_.emplace_back(std::move(caller), connect_tcp(to_, std::chrono::seconds(10)).value());
+      pairs_.push_back({.first = std::move(caller),
+                        .second = connect_tcp(to_, std::chrono::seconds(10)).value()});
     } else if (way_ != Way::closes) {
       constexpr std::string_view banner = "SSH-2.0-OpenSSH_9.2\r\n";
       if (way_ == Way::talks_otherwise) {
@@ -102,21 +110,27 @@ class Relay {
     }
     return true;
   }
-  static bool move_both_ways(Pair& pair) {
-    const bool went = move(*pair.first, *pair.second);
-    const bool came = move(*pair.second, *pair.first);
-    return went || came;
+  bool move_both_ways(Pair& pair) {
+    const std::size_t went = move(*pair.first, *pair.second);
+    pair.said += went;
+    if (resets_ > 0 && pair.said > hello_bytes + answer_bytes) {
+      --resets_;
+      abort(pair.first);
+      abort(pair.second);
+      return true;
+    }
+    return move(*pair.second, *pair.first) + went > 0;
   }
-  static bool move(Channel& from, Channel& to) {
+  static std::size_t move(Channel& from, Channel& to) {
     std::array<std::byte, 65536> bytes;
     const iovec room{bytes.data(), bytes.size()};
     const auto came = from.receive(std::span(&room, 1));
     if (!came.ok()) {
       shutdown(to.descriptor(), SHUT_WR);
-      return false;
+      return 0;
     }
     send_all(to, std::span<const std::byte>(bytes).first(*came));
-    return *came > 0;
+    return *came;
   }
   static void send_all(Channel& to, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
@@ -137,6 +151,7 @@ class Relay {
   std::optional<TcpListener> listener_ = TcpListener::create({0x7f00'0001, 0}).value();
   TcpAddress address_ = listener_->address();
   std::atomic<Way> way_{Way::passes_on};
+  std::atomic<int> resets_{0};
   std::atomic<bool> is_stopped_{false};
   std::atomic<bool> is_ending_{false};
   std::atomic<int> accepted_{0};
