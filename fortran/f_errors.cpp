@@ -53,7 +53,7 @@ bool has_dimensions(std::string_view text) {
       return true;
     }
   }
-  constexpr std::array<std::string_view, 4> signs = {"[", "dimension", "element (", "bounds"};
+  constexpr std::array<std::string_view, 3> signs = {"[", "dimension", "element ("};
   return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
     return text.find(sign) != std::string_view::npos;
   });

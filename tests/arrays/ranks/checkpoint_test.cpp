@@ -288,11 +288,11 @@ TEST(Checkpoint, ReadsIntoAnArrayThatIsThere) {
     expect_filled(there);
     auto wrong = Array<double>::create(job, {3, 40}, {.name = "wrong"}).value();
     EXPECT_TRUE(fails(file.read_into("A", wrong), Code::invalid_argument,
-                      {"reading array 'A' of checkpoint", "it is 40 x 3 in the file",
-                       "array 'wrong' (float64, 3 x 40)", "hint:"}));
+                      {"reading array 'A' of checkpoint", "extents differ: 40 x 3 in the file",
+                       "3 x 40 in array 'wrong' (float64, 3 x 40)", "hint:"}));
     auto other = Array<float>::create(job, {40, 3}, {.name = "other"}).value();
     EXPECT_TRUE(fails(file.read_into("A", other), Code::invalid_argument,
-                      {"it holds float64", "type float32"}));
+                      {"it holds float64, not float32"}));
     EXPECT_TRUE(ok(there.free()));
     EXPECT_TRUE(fails(file.read_into("A", there), Code::closed, {"array 'there'", "freed"}));
   });

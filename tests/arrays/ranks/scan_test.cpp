@@ -178,7 +178,8 @@ TEST(Scans, SayWhatIsWrong) {
     auto whole = Array<std::int64_t>::create(job, {9}, {.name = "whole", .team = team}).value();
     EXPECT_TRUE(fails(pack(whole, mask, mask), Code::invalid_argument,
                       {"pack: the result lies in the memory of array 'mask'"}));
-    EXPECT_TRUE(fails(scan_add(from, mask, to), Code::invalid_argument, {"scan_add: array 'to'"}));
+    EXPECT_TRUE(fails(scan_add(from, mask, to), Code::invalid_argument,
+                      {"scan_add: extents differ: 5 of array 'to'"}));
     EXPECT_TRUE(fails(enumerate(matrix, 1.0, 1.0), Code::invalid_argument,
                       {"enumerate: array 'matrix' (float64, 3 x 3) has 2 dimensions"}));
     EXPECT_TRUE(ok(from.sync()));
