@@ -91,7 +91,7 @@ TEST(ControlGroup, NodesThatAskForMemoryAtOnceAreRefused) {
     const Ending ending =
         group.start({"-n", "4", "--nodes", "4", FAULT_WORKER, "take-mib:100", "9", "1"}).wait();
     EXPECT_EQ(ending.exit_code, 0) << ending.output;
-    EXPECT_EQ(occurrences(ending.output, ": no_memory: "), 4U) << ending.output;
+    EXPECT_EQ(occurrences(ending.output, " no_memory: "), 4U) << ending.output;
     EXPECT_EQ(occurrences(ending.output, "100.0 MiB of shared memory were asked for on this node"),
               4U)
         << ending.output;
@@ -112,7 +112,7 @@ TEST(ControlGroup, TeamsThatAskForMemoryAtOnceAreRefusedUnlessThereIsEnough) {
         group.start({"-n", "4", FAULT_WORKER, "take-mib-alone:100", "9", "1"}).wait();
     EXPECT_EQ(ending.exit_code, 0) << ending.output;
     EXPECT_GE(occurrences(ending.output, ": ok\n"), 1U) << ending.output;
-    EXPECT_EQ(occurrences(ending.output, ": ok\n") + occurrences(ending.output, ": no_memory: "),
+    EXPECT_EQ(occurrences(ending.output, ": ok\n") + occurrences(ending.output, " no_memory: "),
               4U)
         << ending.output;
   }
@@ -132,7 +132,7 @@ TEST(ControlGroup, JobsThatAskForMemoryAtOnceAreRefusedUnlessThereIsEnough) {
     for (Program& job : jobs) {
       const Ending ending = job.wait();
       EXPECT_EQ(ending.exit_code, 0) << ending.output;
-      EXPECT_EQ(occurrences(ending.output, ": ok\n") + occurrences(ending.output, ": no_memory: "),
+      EXPECT_EQ(occurrences(ending.output, ": ok\n") + occurrences(ending.output, " no_memory: "),
                 1U)
           << ending.output;
     }
@@ -149,7 +149,7 @@ TEST(ControlGroup, ManySmallRequestsAreRefusedInTime) {
   const Ending ending =
       group.start({"-n", "1", FAULT_WORKER, "take-small-pieces", "9", "1"}).wait();
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
-  EXPECT_EQ(occurrences(ending.output, ": no_memory: "), 1U) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, " no_memory: "), 1U) << ending.output;
   EXPECT_EQ(group.kills(), 0);
 }
 
