@@ -114,7 +114,12 @@ Result<WorldRank> MailboxState::find_companion() {
     }
   }
   Status alone = Status::error(Code::peer_lost, "all other ranks are gone, and none has sent it");
-  return companion_ == board_.rank() ? std::move(alone) : std::move(alone).at(companion_);
+  if (board_.size() == 1) {
+    return alone;
+  }
+  // If none was ever found, any other rank is one that is gone.
+  const WorldRank next{(board_.rank().value + 1) % board_.size()};
+  return std::move(alone).at(companion_ == board_.rank() ? next : companion_);
 }
 
 // ---- Sending ------------------------------------------------------------------------------------
