@@ -189,10 +189,12 @@ void Client::note_outcome(Peer& peer, Attempts& attempts, const Status& outcome,
   const bool was_long = code == Code::unreachable || code == Code::timed_out;
   attempts.failure = is_final || was_long ? outcome : Status();
   if (was_long) {
-    attempts.pause = std::clamp(2 * attempts.pause, options_.first_pause, options_.longest_pause);
-    attempts.again = Clock::now() + attempts.pause;
+    const std::chrono::milliseconds longer(2 * peer.pause);
+    peer.pause = std::chrono::duration_cast<Pause>(
+        std::clamp(longer, options_.first_pause, options_.longest_pause));
+    attempts.again = Clock::now() + peer.pause;
   } else {
-    attempts.pause = std::chrono::milliseconds(0);
+    peer.pause = Pause(0);
     attempts.again = is_final ? Clock::time_point::max() : Clock::time_point();
   }
   if (is_final) {

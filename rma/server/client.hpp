@@ -120,11 +120,11 @@ class Client {
   struct Attempts {
     Status failure;  // of the last attempt, which is the answer before `again`
     std::chrono::steady_clock::time_point again;
-    std::chrono::milliseconds pause{0};  // behind the last attempt; 0: it was good
     [[nodiscard]] bool are_paused() const noexcept {
       return !failure.ok() && std::chrono::steady_clock::now() < again;
     }
   };
+  using Pause = std::chrono::duration<std::int32_t, std::milli>;
   // One for each node.
   struct Peer {
     std::atomic<Link*> ready{nullptr};
@@ -132,6 +132,7 @@ class Client {
     std::unique_ptr<Link> link;
     Attempts of_links;
     Attempts of_visits;
+    Pause pause{0};                             // after the last attempt; 0: it succeeded
     std::atomic<int> error{0};                  // of the last attempt
     std::atomic<std::int64_t> silent_since{0};  // nanoseconds of the steady clock; 0: it answered
   };
