@@ -112,8 +112,7 @@ TEST(ControlGroup, TeamsThatAskForMemoryAtOnceAreRefusedUnlessThereIsEnough) {
         group.start({"-n", "4", FAULT_WORKER, "take-mib-alone:100", "9", "1"}).wait();
     EXPECT_EQ(ending.exit_code, 0) << ending.output;
     EXPECT_GE(occurrences(ending.output, ": ok\n"), 1U) << ending.output;
-    EXPECT_EQ(occurrences(ending.output, ": ok\n") + occurrences(ending.output, " no_memory: "),
-              4U)
+    EXPECT_EQ(occurrences(ending.output, ": ok\n") + occurrences(ending.output, " no_memory: "), 4U)
         << ending.output;
   }
   EXPECT_EQ(group.kills(), 0);
