@@ -60,10 +60,12 @@ void complain(std::string_view program, std::string_view message) {
 namespace {
 
 int complete_output(std::string_view program, int code) {
+  errno = 0;
   std::cout.flush();
+  const int flush_error = errno;  // 0 if an earlier write failed, whose reason is lost
   flush();
   if (std::ferror(stdout) != 0) {
-    remember(0);  // an earlier write failed, and its reason is not known any longer
+    remember(flush_error);
   }
   const int error = first_error.load();
   if (error == 0) {
