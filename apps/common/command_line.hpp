@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -50,7 +51,11 @@ inline std::optional<int> parse_command_line(
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const bool is_first = rma::detect_launcher().rank <= 0;
-    const int code = is_first ? app.exit(error) : error.get_exit_code();
+    std::ostringstream text;  // printed by tell(), which keeps the reason if that fails
+    const int code = is_first ? app.exit(error, text) : error.get_exit_code();
+    if (is_first) {
+      tell(text.str());
+    }
     return code == 0 ? 0 : exit_usage;
   }
   return std::nullopt;
