@@ -59,13 +59,21 @@ void complain(std::string_view program, std::string_view message) {
 
 namespace {
 
+// The reason of an earlier write that failed is lost: one more, of a line's end, fails for the
+// same.
+int ask_for_reason() {
+  std::clearerr(stdout);
+  errno = 0;
+  return std::fputc('\n', stdout) == EOF || std::fflush(stdout) != 0 ? errno : 0;
+}
+
 int complete_output(std::string_view program, int code) {
   errno = 0;
   std::cout.flush();
-  const int flush_error = errno;  // 0 if an earlier write failed, whose reason is lost
+  const int flush_error = errno;
   flush();
   if (std::ferror(stdout) != 0) {
-    remember(flush_error);
+    remember(flush_error != 0 ? flush_error : ask_for_reason());
   }
   const int error = first_error.load();
   if (error == 0) {
