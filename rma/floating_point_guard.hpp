@@ -29,6 +29,8 @@
 #include <cfenv>
 #endif
 
+#include "rma/cxx20.hpp"
+
 namespace tessera::rma {
 
 #if defined(__x86_64__)

@@ -19,6 +19,7 @@
 
 #include "rma/memory.hpp"
 #include "rma/node/memory_turn.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -196,7 +197,9 @@ bool Arena::is_to_be_checked(std::uint64_t bytes) noexcept {
 }
 
 Status Arena::back(std::uint64_t offset, std::uint64_t bytes) {
-  Status taken = is_to_be_checked(bytes) ? take_checked(offset, bytes) : take_memory(offset, bytes);
+  Status taken = within_memory([&] {
+    return is_to_be_checked(bytes) ? take_checked(offset, bytes) : take_memory(offset, bytes);
+  });
   if (!taken.ok()) {
     unback(offset, bytes);
   }
