@@ -387,6 +387,24 @@ Status move_within_process(const JobState& job, const Action& action, Fragments 
   return {};
 }
 
+// As [ARMCIMPI12] §VI.B has it: in the list's order, so that what is written last stays.
+template <class Act>
+Handle one_after_another(Job& job, RemoteAddress at, Fragments fragments, const Act& act) {
+  for (const Fragment& each : fragments) {
+    if (Status status = act(at, Fragments(&each, 1)).wait(); !status.ok()) {
+      return Handle::failed(job, at.rank, std::move(status));
+    }
+  }
+  return {};
+}
+
+template <class Action>
+bool write_a_byte_twice(const JobState& job, Fragments fragments) {
+  const auto check = [&] { return Action::check_fragments(fragments); };
+  return job.settings.check_overlap != 0 &&
+         detail::within_memory(check).code() == Code::invalid_argument;
+}
+
 // Starts `act` for the fragments of each region.
 template <class Action, class Act>
 Handle start_lists(Job& job, const Action& action, WorldRank rank, RunLists lists, const Act& act) {
@@ -399,7 +417,10 @@ Handle start_lists(Job& job, const Action& action, WorldRank rank, RunLists list
   Handle handle;
   for (const auto& [region, fragments] : sorter.sorted()) {
     if (region != detail::no_region) {
-      handle.collect(act(RemoteAddress{rank, region, 0}, Fragments(fragments)));
+      const RemoteAddress at{rank, region, 0};
+      handle.collect(write_a_byte_twice<Action>(job.state(), fragments)
+                         ? one_after_another(job, at, fragments, act)
+                         : act(at, Fragments(fragments)));
       continue;
     }
     Status moved = detail::within_memory(

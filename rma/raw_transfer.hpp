@@ -50,8 +50,9 @@ struct RunList {
 };
 using RunLists = std::span<const RunList>;
 
-/// One-sided. All runs of all lists, at one rank. Errors: also invalid_argument when written bytes
-/// overlap, in one region; nothing is sent there then.
+/// One-sided. All runs of all lists, at one rank. If some overlap where they are written, those of
+/// that region are moved one after another, so that the last one's bytes stay ([ARMCIMPI12] §VI.B).
+/// The call waits for them then, and an error leaves those before it moved.
 /// Cost: as of a fragment list; on one node, for runs in ascending order, a nanosecond a run more
 /// than their copies.
 Status put(Job& job, WorldRank to, RunLists lists);

@@ -82,22 +82,6 @@ static void memory_for_others_has_an_end(void) {
   CHECK_ERROR(FAIL, "given back before");
 }
 
-/* Blocks that are written twice would tell nobody which of them is last. */
-static void vectors_that_write_a_byte_twice(void) {
-  void** const at = shared_allocate(64);
-  long words[2] = {1, 2};
-  void* from[] = {&words[0], &words[1]};
-  void* to[] = {shared_at(at, neighbour(1), 0), shared_at(at, neighbour(1), 4)};
-  armci_giov_t set;
-  set.src_ptr_array = from;
-  set.dst_ptr_array = to;
-  set.bytes = sizeof(long);
-  set.ptr_array_len = 2;
-  CHECK_EQUAL(ARMCI_PutV(&set, 1, neighbour(1)), FAIL);
-  CHECK_ERROR(FAIL, "overlap");
-  shared_free(at);
-}
-
 static void what_returns_nothing_has_a_text(void) {
   int process = INT_MAX;
   ARMCI_Group group = 4711;
@@ -239,7 +223,6 @@ const Case error_cases[] = {
     {"arguments_that_make_no_sense", arguments_that_make_no_sense},
     {"memory_that_is_nobodys", memory_that_is_nobodys},
     {"memory_for_others_has_an_end", memory_for_others_has_an_end},
-    {"vectors_that_write_a_byte_twice", vectors_that_write_a_byte_twice},
     {"what_returns_nothing_has_a_text", what_returns_nothing_has_a_text},
     {"mutexes_that_are_not_ones_own", mutexes_that_are_not_ones_own},
     {"processes_that_are_not_there", processes_that_are_not_there},

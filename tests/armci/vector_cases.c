@@ -3,6 +3,7 @@
  * Vectors: sets of segments, in several allocations, of all lengths, and none at all.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "rma/armci/armcix.h"
 #include "tests/armci/cases.h"
@@ -257,6 +258,43 @@ static void many_segments_of_one_byte(void) {
   shared_free(at);
 }
 
+/* A byte that is written twice has what the last segment writes there. */
+static void put_of_segments_that_overlap(void) {
+  enum { count = 40, length = 12 };
+  const int proc = neighbour(1);
+  void** const at = shared_allocate(count + length);
+  unsigned char source[count][length];
+  unsigned char model[count + length] = {0};
+  unsigned char seen[count + length];
+  void* from[count];
+  void* to[count];
+  armci_giov_t set;
+  for (int number = 0; number < count; ++number) {
+    const int offset = 7 * number % count;
+    memset(source[number], 1 + number + me(), length);
+    memcpy(model + offset, source[number], length);
+    from[number] = source[number];
+    to[number] = shared_at(at, proc, offset);
+  }
+  set.src_ptr_array = from;
+  set.dst_ptr_array = to;
+  set.bytes = length;
+  set.ptr_array_len = count;
+  CHECK_OK(ARMCI_PutV(&set, 1, proc));
+  CHECK_OK(ARMCI_Get(at[proc], seen, sizeof seen, proc));
+  CHECK_BYTES(seen, model, sizeof seen);
+
+  /* Gets into one place: the last one's bytes. */
+  for (int number = 0; number < count; ++number) {
+    from[number] = to[number];
+    to[number] = source[0];
+  }
+  CHECK_OK(ARMCI_GetV(&set, 1, proc));
+  CHECK_BYTES(source[0], model + ((char*)from[count - 1] - (char*)at[proc]), length);
+  ARMCI_Barrier();
+  shared_free(at);
+}
+
 const Case vector_cases[] = {
     {"put_of_several_sets", put_of_several_sets},
     {"nonblocking_put_of_several_sets", nonblocking_put_of_several_sets},
@@ -266,5 +304,6 @@ const Case vector_cases[] = {
     {"nonblocking_get_of_several_sets", nonblocking_get_of_several_sets},
     {"get_of_descriptors", get_of_descriptors},
     {"accumulate_of_overlapping_segments", accumulate_of_overlapping_segments},
+    {"put_of_segments_that_overlap", put_of_segments_that_overlap},
     {"many_segments_of_one_byte", many_segments_of_one_byte},
     {NULL, NULL}};
