@@ -26,7 +26,7 @@ struct MemoryNeed {
 /// a machine has left, or more than a limit leaves.
 rma::Status check_memory(rma::Job& job, const MemoryNeed& need);
 
-/// Whether users can mend it by asking for less or by raising a limit: programs end with
+/// Whether users can help it by asking for less or by raising a limit: programs end with
 /// exit_usage.
 bool lacks_memory(const rma::Status& status) noexcept;
 

@@ -395,7 +395,7 @@ Finding check_connections(const Picture& all) {
   constexpr std::chrono::milliseconds slow{200};
   const rma::NodeConnections& tried = all.connections;
   if (!all.connections_error.empty()) {
-    return red(name, all.connections_error, "mend that first; nothing could be tried");
+    return red(name, all.connections_error, "fix that first; nothing could be tried");
   }
   const std::int32_t nodes = tried.nodes();
   if (nodes == 1) {
@@ -415,7 +415,7 @@ Finding check_connections(const Picture& all) {
     return red(name, some_of(sentences),
                is_any_tried ? "open all TCP ports between the nodes (firewall, security group), or "
                               "name another network: TESSERA_INTERFACE"
-                            : "mend what keeps it from listening, as it says: TESSERA_INTERFACE, "
+                            : "remove what keeps it from listening, as it says: TESSERA_INTERFACE, "
                               "TESSERA_TCP_CONGESTION, or a limit");
   }
   std::vector<std::string> places;
@@ -458,7 +458,7 @@ Finding check_clocks(const Picture& all) {
 Finding check_job(const Picture& all) {
   constexpr const char* name = "job";
   if (!all.is_job_tried) {
-    return yellow(name, "not tried", "mend what is red first");
+    return yellow(name, "not tried", "fix what is red first");
   }
   for (std::size_t rank = 0; rank < all.trial_errors.size(); ++rank) {
     const std::string& error = all.trial_errors[rank];

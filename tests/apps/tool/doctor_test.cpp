@@ -83,7 +83,7 @@ TEST(Doctor, NamesSettingsThatAreWrong) {
   EXPECT_EQ(invalid.exit_code, failed);
   EXPECT_TRUE(has(invalid, "red    settings: TESSERA_SPIN_NS=soon is not usable"))
       << invalid.output;
-  EXPECT_TRUE(has(invalid, "yellow job: not tried\n       remedy: mend what is red first\n"))
+  EXPECT_TRUE(has(invalid, "yellow job: not tried\n       remedy: fix what is red first\n"))
       << invalid.output;
 }
 

@@ -227,7 +227,7 @@ TEST(CheckConnections, SaysWhatWasTriedAndWhatNot) {
       green(name, "all 2 made, the slowest in 0.7 ms: h1 at 10.0.0.1:4000; h2 at 10.0.0.2:4000"));
   all.connections_error = "MPI_Allgather: broken";
   EXPECT_EQ(check_connections(all),
-            red(name, "MPI_Allgather: broken", "mend that first; nothing could be tried"));
+            red(name, "MPI_Allgather: broken", "fix that first; nothing could be tried"));
 }
 
 TEST(CheckConnections, IsYellowForASlowOne) {
@@ -265,7 +265,7 @@ TEST(CheckConnections, IsNoMatterOfFirewallsWhereNodesCannotListen) {
   EXPECT_EQ(
       check_connections(all),
       red("connections between nodes", "h1 can't listen: TESSERA_TCP_CONGESTION=foo is not usable",
-          "mend what keeps it from listening, as it says: TESSERA_INTERFACE, "
+          "remove what keeps it from listening, as it says: TESSERA_INTERFACE, "
           "TESSERA_TCP_CONGESTION, or a limit"));
 }
 
@@ -291,7 +291,7 @@ TEST(CheckJob, HasAllStates) {
   all.trial_errors[2] = "put 3 to rank 1 and got 4 from there";
   EXPECT_EQ(check_job(all).remedy, "report it, with what `tessera doctor --json` writes");
   all.is_job_tried = false;
-  EXPECT_EQ(check_job(all), yellow("job", "not tried", "mend what is red first"));
+  EXPECT_EQ(check_job(all), yellow("job", "not tried", "fix what is red first"));
 }
 
 }  // namespace
