@@ -60,19 +60,25 @@ Status check_pointer(const LocalBlock& block, const Descriptor& pointer) {
   return {};
 }
 
-/// The first dimension along which neighbours lie farther apart than without gaps; -1 if there is
-/// none. Extents of 1 make no exception: a program that forgets `strided` fails with any shape.
-int first_gap(const LocalBlock& block, bool with_ghosts) {
+/// A dimension along which neighbours lie farther apart than without gaps.
+struct Gap {
+  int dim = -1;  ///< -1: there is none
+  std::int64_t contiguous_distance = 0;
+};
+
+/// The first one. Extents of 1 make no exception: a program that forgets `strided` fails with any
+/// shape.
+Gap first_gap(const LocalBlock& block, bool with_ghosts) {
   const std::int64_t* const lo = with_ghosts ? block.ghost_lo : block.lo;
   const std::int64_t* const hi = with_ghosts ? block.ghost_hi : block.hi;
   std::int64_t dense = 1;
   for (int dim = 0; block.data != nullptr && dim < block.ndims; ++dim) {
     if (block.strides[dim] != dense) {
-      return dim;
+      return {dim, dense};
     }
     dense *= hi[dim] - lo[dim] + 1;
   }
-  return -1;
+  return {};
 }
 
 /// Compilers ignore the strides of a CONTIGUOUS pointer, and its descriptor doesn't show the
@@ -80,16 +86,16 @@ int first_gap(const LocalBlock& block, bool with_ghosts) {
 /// invalid_argument.
 Status check_gaps(const LocalBlock& block, bool with_ghosts, bool is_strided,
                   const std::string& name) {
-  const int dim = is_strided ? -1 : first_gap(block, with_ghosts);
-  if (dim < 0) {
+  const Gap gap = is_strided ? Gap() : first_gap(block, with_ghosts);
+  if (gap.dim < 0) {
     return {};
   }
-  const bool ghosts_would_do = !with_ghosts && first_gap(block, true) < 0;
+  const bool ghosts_would_do = !with_ghosts && first_gap(block, true).dim < 0;
   return Status::error(
              Code::invalid_argument,
              fmt::format("{}: the block has gaps in memory: neighbours along dimension {} lie {} "
-                         "elements apart, which a CONTIGUOUS pointer would not respect",
-                         name, dim + 1, block.strides[dim]))
+                         "elements apart, and a CONTIGUOUS pointer would take them to lie {} apart",
+                         name, gap.dim + 1, block.strides[gap.dim], gap.contiguous_distance))
       .hint(fmt::format("{}give strided=.true., and declare the pointer without CONTIGUOUS",
                         ghosts_would_do ? "give ghosts=.true. for the block with its ghost cells, "
                                           "which has no gaps; or "

@@ -260,6 +260,7 @@ contains
     real(real64), pointer, contiguous :: wrong(:, :), wide(:, :)
     real(real64), pointer :: x(:, :)
     type(c_ptr) :: first
+    character(len=80) :: distances
     integer :: i, j
     nullify (wrong)
     call a%create(job, tessera_real64, [9, 7], name="u", team=team, ghosts=[1, 1])
@@ -272,6 +273,10 @@ contains
       call block%pointer(wrong, stat=code, errmsg=message)
       call check_error(tessera_invalid_argument, "local access to array 'u': the block has &
           &gaps in memory: neighbours along dimension 2 lie")
+      call block%pointer(x, strided=.true.)
+      write (distances, "(a, i0, a, i0, a)") "lie ", size(x, 1) + 2, " elements apart, and a CONTIGUOUS &
+          &pointer would take them to lie ", size(x, 1), " apart"
+      call check_has(message, trim(distances))
       call check_has(message, "give ghosts=.true. for the block with its ghost cells, which has no gaps; or &
           &give strided=.true., and declare the pointer without CONTIGUOUS")
       call check(.not. associated(wrong), "it is left alone")
@@ -316,7 +321,8 @@ contains
     if (.not. block%is_empty()) then
       call block%pointer(x, stat=code, errmsg=message)
       call check_error(tessera_invalid_argument, "array 'b': the block has gaps in memory: &
-          &neighbours along dimension 2 lie 16 elements apart")
+          &neighbours along dimension 2 lie 16 elements apart, and a CONTIGUOUS pointer would take them &
+          &to lie 2 apart")
       call check_has(message, "hint: give strided=.true., and declare the pointer without CONTIGUOUS")
       call block%pointer(x, strided=.true.)
       call check(all(shape(x) == 2), "a block")
