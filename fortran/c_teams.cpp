@@ -71,8 +71,11 @@ Status allgather(Team& team, const void* mine, std::int64_t bytes, void* all) {
   }
   std::int64_t bytes_of_all = 0;
   if (wrong.ok() && __builtin_mul_overflow(bytes, std::int64_t{team.size()}, &bytes_of_all)) {
-    wrong = Status::error(Code::invalid_argument,
-                          fmt::format("{} bytes of each member are too many", bytes));
+    wrong = Status::error(
+        Code::invalid_argument,
+        fmt::format("{} bytes of each member are too many: of {} members, each "
+                    "can give at most {}",
+                    bytes, team.size(), std::numeric_limits<std::int64_t>::max() / team.size()));
   }
   TESSERA_RETURN_IF_ERROR(tell(team, std::move(wrong)));
   return team.allgather({static_cast<const std::byte*>(mine), static_cast<std::size_t>(bytes)},

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -176,7 +177,10 @@ Status transfer_list(const ArrayBase& array, std::int64_t count, const std::int6
   TESSERA_RETURN_IF_ERROR(check_count(count, "places"));
   std::int64_t numbers = 0;
   if (__builtin_mul_overflow(count, std::int64_t{array.ndims()}, &numbers)) {
-    return Status::error(Code::invalid_argument, fmt::format("{} places are too many", count));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("{} places are too many: with {} numbers each, at most {} can be given", count,
+                    array.ndims(), std::numeric_limits<std::int64_t>::max() / array.ndims()));
   }
   if (count > 0) {
     TESSERA_RETURN_IF_ERROR(required(places, "places"));

@@ -24,11 +24,12 @@ namespace {
 // Without a free descriptor all files seem to be missing, and no limit would be seen.
 Status check_descriptors() {
   const detail::Descriptor one(open("/proc/meminfo", O_RDONLY | O_CLOEXEC));
-  if (one.get() < 0 && (errno == EMFILE || errno == ENFILE)) {
+  const int error = one.get() < 0 ? errno : 0;
+  if (error == EMFILE || error == ENFILE) {
     return Status::error(Code::limit_exceeded,
                          fmt::format("cannot read how much memory is available: {}",
-                                     describe_system_error(errno)))
-        .hint("raise the limit on open files (ulimit -n)");
+                                     describe_system_error(error)))
+        .hint(remedy_for_system_error(error));
   }
   return {};
 }
@@ -111,6 +112,37 @@ std::uint64_t mapped_pages() noexcept {
   return pages;
 }
 
+std::string limit_on_open_files() {
+  rlimit files{};
+  return getrlimit(RLIMIT_NOFILE, &files) == 0
+             ? fmt::format("this process may have {}", files.rlim_cur)
+             : "";
+}
+
+std::string limit_on_memory() {
+  const Result<AvailableMemory> available = find_available_memory();
+  return available.ok() ? available->describe() + address_space_note() : "";
+}
+
+// With its number, for messages; "" if none is known.
+std::string limit_that_decided(int error) {
+  switch (error) {
+    case EMFILE:
+      return limit_on_open_files();
+    case ENFILE: {
+      const auto files = number_in("/proc/sys/fs/file-max");
+      return files ? fmt::format("the system may have {}", *files) : "";
+    }
+    case ENOMEM:
+    case ENOBUFS:
+      return limit_on_memory();
+    case EFBIG:
+      return fmt::format("files of this process may have {}", human_bytes(largest_file_bytes()));
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 std::optional<MemoryLimit> address_space_limit() noexcept {
@@ -157,9 +189,26 @@ std::uint64_t largest_file_bytes() noexcept {
 
 std::string describe_system_error(int error) {
   const std::string text = std::strerror(error);
-  rlimit files{};
-  const bool is_known = error == EMFILE && getrlimit(RLIMIT_NOFILE, &files) == 0;
-  return is_known ? fmt::format("{} (this process may have {})", text, files.rlim_cur) : text;
+  const std::string limit = limit_that_decided(error);
+  return limit.empty() ? text : fmt::format("{} ({})", text, limit);
+}
+
+const char* remedy_for_system_error(int error) noexcept {
+  switch (error) {
+    case EMFILE:
+      return "raise the limit on open files (ulimit -n)";
+    case ENFILE:
+      return "raise the system's limit on open files (sysctl fs.file-max), or close files of other "
+             "processes";
+    case ENOMEM:
+    case ENOBUFS:
+      return "free memory on this machine, or raise the limits of this process: ulimit -v and its "
+             "control group's";
+    case EFBIG:
+      return "raise the limit on the size of files (ulimit -f)";
+    default:
+      return "";
+  }
 }
 
 std::string address_space_note() {

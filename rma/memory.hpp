@@ -49,9 +49,13 @@ std::uint64_t total_memory_bytes();
 /// with SIGXFSZ. The largest number where there is no limit.
 std::uint64_t largest_file_bytes() noexcept;
 
-/// What the system says of `error`; with the limit if the process has too many open files: "Too
-/// many open files (this process may have 1024)". For messages.
+/// What the system says of `error`, with the limit that decided if there is one: "Too many open
+/// files (this process may have 1024)", "Cannot allocate memory (1.2 GiB are available)". For
+/// messages.
 std::string describe_system_error(int error);
+
+/// What helps against `error`, if a limit of the system decided; else "". For hints.
+const char* remedy_for_system_error(int error) noexcept;
 
 /// "; 20.0 MiB are left of the 512.0 MiB of address space that this process may have", or "" where
 /// address space is not limited. For messages.

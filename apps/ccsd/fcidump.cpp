@@ -16,6 +16,7 @@
 #include "apps/ccsd/fcidump_header.hpp"
 #include "apps/common/byte_order_mark.hpp"
 #include "apps/common/numbers.hpp"
+#include "rma/memory.hpp"
 
 namespace tessera::apps::ccsd {
 namespace {
@@ -117,14 +118,14 @@ Result<Fcidump> Fcidump::open(const std::string& path) {
   // All ranks read it, so that it can't be a pipe; and opening one would wait for who writes.
   struct stat facts = {};
   if (::stat(path.c_str(), &facts) != 0) {
-    return unreadable(std::strerror(errno));
+    return unreadable(rma::describe_system_error(errno));
   }
   if (!S_ISREG(facts.st_mode)) {
     return unreadable("is not a regular file");
   }
   std::ifstream file(path);
   if (!file) {
-    return unreadable(std::strerror(errno));
+    return unreadable(rma::describe_system_error(errno));
   }
   Fcidump dump(path, std::move(file));
   TESSERA_RETURN_IF_ERROR(dump.read_header());

@@ -163,8 +163,10 @@ Result<ReferenceState> FockCollector::finish(rma::Team& team) {
   if (!std::isfinite(state.energy) ||
       !std::ranges::all_of(state.fock, [](double f) { return std::isfinite(f); })) {
     return Status::error(Code::invalid_argument,
-                         "the integrals are too large: the energy of the reference, or an "
-                         "element of the Fock matrix, is not finite");
+                         fmt::format("the integrals are too large: the energy of the reference "
+                                     "({}) or an element of the Fock matrix exceeds 1.8e+308, the "
+                                     "largest double",
+                                     state.energy));
   }
   TESSERA_RETURN_IF_ERROR(check_canonical(state.fock));
   TESSERA_RETURN_IF_ERROR(check_order(state.orbital_energies));

@@ -23,7 +23,7 @@ Parsed<double> beyond_range(std::string_view text, const std::string& digits) {
   if (std::abs(value) < 1) {
     return {value, ""};
   }
-  return {0, quoted(text) + " is too large for a double"};
+  return {0, quoted(text) + " is too large for a double (at most 1.8e+308)"};
 }
 
 // `text` is what the user wrote, `number` the same as C writes it.

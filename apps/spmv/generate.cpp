@@ -209,7 +209,8 @@ Result<Generator> parse_generator(const std::string& text) {
     }
     const std::vector<std::string> numbers = split(std::string_view(text).substr(colon + 1));
     if (numbers.size() > known_kinds[kind].most_numbers) {
-      return refused(text, "has too many numbers");
+      return refused(text, fmt::format("has {} numbers; {} takes at most {}", numbers.size(), name,
+                                       known_kinds[kind].most_numbers));
     }
     Generator generator;
     generator.kind = static_cast<GeneratorKind>(kind);

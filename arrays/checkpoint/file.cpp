@@ -67,10 +67,8 @@ const char* remedy_of(int error) {
     case ENOSPC:
     case EDQUOT:
       return "free some space, or write elsewhere; a file of that name is as it was";
-    case EFBIG:
-      return "raise the limit on the size of files (ulimit -f)";
     default:
-      return "";
+      return rma::remedy_for_system_error(error);
   }
 }
 
@@ -167,10 +165,9 @@ void remove_if_unlocked(const std::string& path) noexcept {
 }  // namespace
 
 Status file_error(int error, const std::string& action, const std::string& path) {
-  Status status = Status::error(
-      code_of(error), fmt::format("cannot {} {}: {}", action, path, std::strerror(error)));
-  const char* const remedy = remedy_of(error);
-  return *remedy == '\0' ? status : std::move(status).hint(remedy);
+  Status status = Status::error(code_of(error), fmt::format("cannot {} {}: {}", action, path,
+                                                            rma::describe_system_error(error)));
+  return std::move(status).hint(remedy_of(error));
 }
 
 File::File(File&& other) noexcept

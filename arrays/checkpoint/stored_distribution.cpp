@@ -86,6 +86,7 @@ class Reader {
     return has_failed_ ? Kind{} : static_cast<Kind>(value);
   }
   [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
+  [[nodiscard]] std::size_t left() const noexcept { return rest_.size(); }
   [[nodiscard]] bool is_at_end() const noexcept { return rest_.empty(); }
 
  private:
@@ -147,7 +148,7 @@ Result<AxisCut> read_cut(Reader& reader) {
 Result<Deal> read_table(const Head& head, Reader& reader) {
   std::int64_t count = 0;
   if (!checked_product(head.blocks, count)) {
-    return nonsense("there are too many blocks");
+    return nonsense(fmt::format("{} blocks are more than 2^63 - 1", to_string(head.blocks)));
   }
   std::vector<TeamRank> owners;
   for (const std::int64_t owner : reader.take(count)) {
@@ -176,6 +177,13 @@ Result<Deal> read_deal(const Head& head, Reader& reader) {
       break;  // a cyclic grid that is larger than that of the blocks is kept as a grid
   }
   return Deal::cyclic_grid(head.blocks, head.rank_grid, head.nranks, head.deal_order);
+}
+
+// Why the `count` numbers that `reader` has read from are not those of a distribution.
+std::string wrong_count(const Reader& reader, std::size_t count) {
+  return reader.has_failed()
+             ? fmt::format("it has {} numbers, which are too few or not in their range", count)
+             : fmt::format("it has {} numbers, and {} are enough", count, count - reader.left());
 }
 
 }  // namespace
@@ -208,13 +216,13 @@ Result<Distribution> distribution_from(std::span<const std::int64_t> numbers) {
   for (int dim = 0; dim < head.ndims; ++dim) {
     auto cut = read_cut(reader);
     if (reader.has_failed() || !cut.ok()) {
-      return nonsense(cut.ok() ? "its numbers end too early" : cut.status().message());
+      return nonsense(cut.ok() ? wrong_count(reader, numbers.size()) : cut.status().message());
     }
     cuts.push_back(std::move(cut).take());
   }
   auto deal = read_deal(head, reader);
   if (reader.has_failed() || !reader.is_at_end() || !deal.ok()) {
-    return nonsense(deal.ok() ? "it has too few or too many numbers" : deal.status().message());
+    return nonsense(deal.ok() ? wrong_count(reader, numbers.size()) : deal.status().message());
   }
   auto distribution = Distribution::create(
       cuts, *deal, {.storage = head.storage, .order = head.order, .ghosts = head.ghosts});

@@ -56,8 +56,10 @@ class ControlMemory {
           .hint("raise the limit on file sizes (ulimit -f)");
     }
     if (fd.get() < 0 || ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
+      const int error = errno;
       return Status::error(Code::limit_exceeded, fmt::format("cannot create shared memory: {}",
-                                                             describe_system_error(errno)));
+                                                             describe_system_error(error)))
+          .hint(remedy_for_system_error(error));
     }
     void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
     if (base == MAP_FAILED) {

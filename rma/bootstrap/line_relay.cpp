@@ -94,10 +94,11 @@ Result<LineRelay> LineRelay::create(std::int32_t ranks, bool is_tagged) {
     for (const int to : relayed) {
       std::array<int, 2> ends{-1, -1};
       if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+        const int error = errno;
         return Status::error(Code::limit_exceeded,
                              fmt::format("cannot collect the output of rank {} of {}: {}", rank,
-                                         ranks, describe_system_error(errno)))
-            .hint("raise the limit on open files (ulimit -n)");
+                                         ranks, describe_system_error(error)))
+            .hint(remedy_for_system_error(error));
       }
       fcntl(ends[0], F_SETFL, O_NONBLOCK);
       relay.streams_.push_back(

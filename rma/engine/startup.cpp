@@ -82,11 +82,12 @@ struct Whereabouts {
 Result<Whereabouts> whereabouts() {
   std::string identity;
   std::ifstream boot_id("/proc/sys/kernel/random/boot_id");
-  if (!boot_id && (errno == EMFILE || errno == ENFILE)) {
+  const int error = boot_id ? 0 : errno;
+  if (error == EMFILE || error == ENFILE) {
     // Without it this rank would seem to be on a node of its own.
     return Status::error(Code::limit_exceeded, fmt::format("cannot read which machine this is: {}",
-                                                           describe_system_error(errno)))
-        .hint("raise the limit on open files (ulimit -n)");
+                                                           describe_system_error(error)))
+        .hint(remedy_for_system_error(error));
   }
   boot_id >> identity;
   std::array<char, 256> name{};

@@ -21,13 +21,15 @@ namespace tessera::rma::detail {
 namespace {
 
 Status system_error(Code code, std::string_view action) {
-  return Status::error(code, fmt::format("{}: {}", action, describe_system_error(errno)));
+  const int error = errno;
+  return Status::error(code, fmt::format("{}: {}", action, describe_system_error(error)))
+      .hint(remedy_for_system_error(error));
 }
 
 Status too_many_open(std::string_view action) {
   return Status::error(Code::limit_exceeded,
                        fmt::format("{}: {}", action, describe_system_error(EMFILE)))
-      .hint("raise the limit on open files (ulimit -n)");
+      .hint(remedy_for_system_error(EMFILE));
 }
 
 // An address in the abstract name space: a zero byte, then the name.

@@ -113,8 +113,10 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::create(int ranks, std::uint64_t 
   Descriptor bell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const int fd = file.get();
   if (fd < 0 || bell.get() < 0) {
+    const int error = errno;
     return Status::error(Code::limit_exceeded, fmt::format("cannot create shared memory: {}",
-                                                           describe_system_error(errno)));
+                                                           describe_system_error(error)))
+        .hint(remedy_for_system_error(error));
   }
   TESSERA_ASSIGN_OR_RETURN(const Mapping mapping, map_new_file(fd, reserve_bytes));
   std::unique_ptr<NodeMemory> memory(

@@ -272,7 +272,9 @@ std::size_t Conversations::most_strangers(int newest) const noexcept {
 
 // Who only connects, again and again, would use up the descriptors of this process.
 void Conversations::drop_one_of_many(int newest) {
-  if (served_.size() - introduced_ <= most_strangers(newest)) {
+  const std::size_t strangers = served_.size() - introduced_;
+  const std::size_t most = most_strangers(newest);
+  if (strangers <= most) {
     return;
   }
   auto oldest = served_.end();
@@ -284,8 +286,9 @@ void Conversations::drop_one_of_many(int newest) {
   }
   if (oldest != served_.end()) {
     drop(oldest->first, true, [&] {
-      return oldest->second.conversation->peer() +
-             " was disconnected: too many connect without introducing themselves";
+      return fmt::format(
+          "{} was disconnected: {} connections have not introduced themselves, {} at most may wait",
+          oldest->second.conversation->peer(), strangers, most);
     });
   }
 }

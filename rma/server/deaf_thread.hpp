@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "rma/engine/thread_limit.hpp"
 #include "rma/floating_point_guard.hpp"
 #include "rma/result.hpp"
 
@@ -37,8 +38,9 @@ Result<std::thread> start_deaf(Body&& body) {
   try {
     return std::thread(std::forward<Body>(body));
   } catch (const std::system_error& error) {
-    return Status::error(Code::limit_exceeded, fmt::format("cannot start a thread of Tessera's: {}",
-                                                           error.code().message()))
+    return Status::error(Code::limit_exceeded,
+                         fmt::format("cannot start a thread of Tessera's: {}; {}",
+                                     error.code().message(), detail::thread_limit().reason))
         .hint("threads are limited by ulimit -u, ulimit -v and the control group's pids");
   }
 }

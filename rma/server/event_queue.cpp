@@ -5,14 +5,34 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <cstring>
+#include <cstdint>
+#include <fstream>
+
+#include "rma/memory.hpp"
 
 namespace tessera::rma::server {
 
-Status no_descriptor(const char* what) {
+namespace {
+
+// The kernel refuses more watches by ENOSPC, which elsewhere means a full disk.
+Status too_many_watches(const char* what) {
+  std::uint64_t most = 0;
+  std::ifstream("/proc/sys/fs/epoll/max_user_watches") >> most;
   return Status::error(Code::limit_exceeded,
-                       fmt::format("cannot make {}: {}", what, std::strerror(errno)))
-      .hint("raise the limit on open files (ulimit -n)");
+                       fmt::format("cannot make {}: this user may watch {} files", what, most))
+      .hint("raise the limit: sysctl fs.epoll.max_user_watches");
+}
+
+}  // namespace
+
+Status no_descriptor(const char* what) {
+  const int error = errno;
+  if (error == ENOSPC) {
+    return too_many_watches(what);
+  }
+  return Status::error(Code::limit_exceeded,
+                       fmt::format("cannot make {}: {}", what, describe_system_error(error)))
+      .hint(remedy_for_system_error(error));
 }
 
 Status EventQueue::open() {

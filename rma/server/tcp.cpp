@@ -20,6 +20,7 @@
 #include <new>
 #include <utility>
 
+#include "rma/memory.hpp"
 #include "rma/node/wait_ready.hpp"
 #include "rma/server/congestion.hpp"
 #include "rma/server/unanswered.hpp"
@@ -64,8 +65,8 @@ bool is_descriptor_limit(int error) noexcept {
 
 Status no_socket(int error) {
   return Status::error(Code::limit_exceeded,
-                       fmt::format("cannot open a socket: {}", std::strerror(error)))
-      .hint("raise the limit on open files (ulimit -n)");
+                       fmt::format("cannot open a socket: {}", describe_system_error(error)))
+      .hint(remedy_for_system_error(error));
 }
 
 class TcpChannel final : public Channel {
@@ -226,8 +227,11 @@ Result<TcpListener> TcpListener::create(TcpAddress address, const std::string& c
   socklen_t size = sizeof(own);
   if (bind(socket.get(), generic(std::as_const(own)), size) != 0 ||
       listen(socket.get(), SOMAXCONN) != 0 || getsockname(socket.get(), generic(own), &size) != 0) {
-    return Status::error(Code::unreachable, fmt::format("cannot listen at {}: {}",
-                                                        to_string(address), std::strerror(errno)));
+    const int error = errno;
+    return Status::error(Code::unreachable,
+                         fmt::format("cannot listen at {}: {}", to_string(address),
+                                     describe_system_error(error)))
+        .hint(remedy_for_system_error(error));
   }
   address.port = ntohs(own.sin_port);
   return TcpListener(std::move(socket), address);
@@ -280,7 +284,8 @@ Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::mi
     // The host answered that it has no such port: who listened there is gone.
     const Code code = error == ECONNREFUSED ? Code::peer_lost : Code::unreachable;
     return Status::error(code, fmt::format("cannot connect to {}: {}", to_string(address),
-                                           std::strerror(error)))
+                                           describe_system_error(error)))
+        .hint(remedy_for_system_error(error))
         .hint("is that port open between the hosts? TESSERA_INTERFACE chooses another network");
   }
   return std::unique_ptr<Channel>(std::make_unique<TcpChannel>(std::move(socket), address));

@@ -5,9 +5,10 @@
 #include <sys/mman.h>
 
 #include <cerrno>
-#include <cstring>
 #include <numeric>
 #include <utility>
+
+#include "rma/memory.hpp"
 
 namespace tessera::rma::verbs {
 
@@ -26,7 +27,8 @@ Result<std::unique_ptr<Buffers>> Buffers::create(Registrar& registrar, std::size
       mmap(nullptr, count * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     return Status::error(Code::no_memory, fmt::format("no memory for {} buffers of {} bytes: {}",
-                                                      count, bytes, std::strerror(errno)));
+                                                      count, bytes, describe_system_error(ENOMEM)))
+        .hint(remedy_for_system_error(ENOMEM));
   }
   std::unique_ptr<Buffers> made(new Buffers(static_cast<std::byte*>(memory), count, bytes));
   TESSERA_ASSIGN_OR_RETURN(made->registration_, registrar.pin(memory, count * bytes, access));

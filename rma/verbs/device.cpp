@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "rma/memory.hpp"
+
 namespace tessera::rma::verbs {
 namespace {
 
@@ -25,13 +27,6 @@ std::uint32_t positive(int limit) noexcept {
 
 std::uint8_t in_a_byte(int limit) noexcept {
   return static_cast<std::uint8_t>(std::clamp(limit, 0, 255));
-}
-
-Status exhausted(const std::string& device, std::string_view what, int error) {
-  const Code code = error == ENOMEM ? Code::no_memory : Code::limit_exceeded;
-  return Status::error(code, fmt::format("device '{}': cannot make {}: {}", device, what,
-                                         std::strerror(error)))
-      .hint("other processes may use up the device (`rdma resource show`) or its memory");
 }
 
 Status set_non_blocking(int descriptor) {
@@ -83,6 +78,17 @@ std::string_view cause_of(ibv_event_type type) noexcept {
 
 }  // namespace
 
+Status cannot_make(const Device& device, std::string_view what, std::uint32_t most, int error) {
+  const std::string at_most = most == 0 ? "" : fmt::format("; it has {} at most", most);
+  const bool is_of_files = error == EMFILE || error == ENFILE;
+  return Status::error(error == ENOMEM ? Code::no_memory : Code::limit_exceeded,
+                       fmt::format("device '{}': cannot make {}: {}{}", device.name(), what,
+                                   describe_system_error(error), at_most))
+      .hint(is_of_files
+                ? remedy_for_system_error(error)
+                : "other processes may use up the device (`rdma resource show`) or its memory");
+}
+
 Device::Device(std::shared_ptr<Library> library, DeviceChoice choice) noexcept
     : library_(std::move(library)), choice_(std::move(choice)) {}
 
@@ -96,11 +102,11 @@ Result<std::shared_ptr<Device>> Device::open(std::shared_ptr<Library> library,
 
 Status Device::prepare() {
   TESSERA_RETURN_IF_ERROR(set_non_blocking(event_descriptor()));
+  find_limits();
   domain_ = OwnedDomain(library_, library_->alloc_pd(context()));
   if (!domain_) {
-    return exhausted(name(), "a protection domain", errno);
+    return cannot_make(*this, "a protection domain", limits_.domains, errno);
   }
-  find_limits();
   return find_inline_limit();
 }
 
@@ -112,6 +118,10 @@ void Device::find_limits() {
   limits_.max_queue_depth = positive(device.max_qp_wr);
   limits_.max_completions = positive(device.max_cqe);
   limits_.max_srq = positive(device.max_srq_wr);
+  limits_.domains = positive(device.max_pd);
+  limits_.completion_queues = positive(device.max_cq);
+  limits_.queue_pairs = positive(device.max_qp);
+  limits_.receive_queues = positive(device.max_srq);
   limits_.srq_sge = positive(device.max_srq_sge);
   limits_.reads_as_initiator = in_a_byte(device.max_qp_init_rd_atom);
   limits_.reads_as_target = in_a_byte(device.max_qp_rd_atom);
@@ -125,7 +135,7 @@ void Device::find_limits() {
 Status Device::find_inline_limit() {
   const OwnedCompletions completions(library_, library_->create_cq(context(), 1, nullptr));
   if (!completions) {
-    return exhausted(name(), "a completion queue", errno);
+    return cannot_make(*this, "a completion queue", limits_.completion_queues, errno);
   }
   int error = 0;
   for (const std::uint32_t size : inline_sizes) {
@@ -145,7 +155,7 @@ Status Device::find_inline_limit() {
     }
     error = errno;
   }
-  return exhausted(name(), "a queue pair", error);
+  return cannot_make(*this, "a queue pair", limits_.queue_pairs, error);
 }
 
 std::string Device::describe() const {

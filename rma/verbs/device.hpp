@@ -34,7 +34,11 @@ struct DeviceLimits {
   std::uint8_t reads_as_target = 0;     ///< those that one queue pair answers at once
   bool has_atomics = false;             ///< on 8 bytes, atomic to all queue pairs of the device
   bool keeps_words = true;              ///< aligned words arrive whole, whoever looks meanwhile
-  std::uint32_t mtu = 0;                ///< bytes of the port's packets
+  std::uint32_t domains = 0;            ///< of all processes together, as the three below
+  std::uint32_t completion_queues = 0;
+  std::uint32_t queue_pairs = 0;
+  std::uint32_t receive_queues = 0;          ///< shared ones
+  std::uint32_t mtu = 0;                     ///< bytes of the port's packets
   ibv_fork_status fork = IBV_FORK_DISABLED;  ///< unless unneeded: fork_init() before registering
 };
 
@@ -94,5 +98,9 @@ class Device {
   DeviceLimits limits_;
   bool is_lost_ = false;
 };
+
+/// The error of a device that cannot make `what`, for the system's `error`; it has `most` of these
+/// at most, 0: the device has no such limit.
+Status cannot_make(const Device& device, std::string_view what, std::uint32_t most, int error);
 
 }  // namespace tessera::rma::verbs

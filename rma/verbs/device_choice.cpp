@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "rma/memory.hpp"
+
 namespace tessera::rma::verbs {
 namespace {
 
@@ -235,14 +237,21 @@ class Examination {
   std::vector<ibv_gid_entry> gids_;
 };
 
+Status cannot_open(const std::string& name, int error) {
+  const std::string_view remedy = remedy_for_system_error(error);
+  return not_usable(
+      fmt::format("device '{}' cannot be opened: {}", name, describe_system_error(error)),
+      remedy.empty() ? "/dev/infiniband/uverbs* must be readable and writable for this user"
+                     : remedy);
+}
+
 Result<DeviceChoice> look_at_device(const std::shared_ptr<Library>& library,
                                     const std::string& name, const DeviceOptions& options) {
   DeviceChoice choice;
   choice.name = name;
   choice.context = OwnedContext(library, library->open_device(name));
   if (!choice.context) {
-    return not_usable(fmt::format("device '{}' cannot be opened: {}", name, std::strerror(errno)),
-                      "/dev/infiniband/uverbs* must be readable and writable for this user");
+    return cannot_open(name, errno);
   }
   if (const int error = library->query_device(choice.context.get(), choice.attributes);
       error != 0) {

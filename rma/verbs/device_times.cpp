@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <limits>
@@ -69,8 +70,7 @@ Result<std::unique_ptr<Mirror>> Mirror::create(const std::shared_ptr<Device>& de
       device->library(),
       device->library()->create_cq(device->context(), static_cast<int>(depth), nullptr));
   if (!completions) {
-    return Status::error(Code::limit_exceeded,
-                         fmt::format("{} has no completion queue left", device->name()));
+    return cannot_make(*device, "a completion queue", device->limits().completion_queues, errno);
   }
   TESSERA_ASSIGN_OR_RETURN(QueuePair queue,
                            QueuePair::create(device, {.send_completions = completions.get(),

@@ -19,11 +19,6 @@ namespace {
 // network, and goes on over TCP.
 constexpr std::uint32_t most_completions = 32 * 1024;
 
-Status cannot_make(const Device& device, const char* what) {
-  return Status::error(Code::limit_exceeded, fmt::format("{} has no {} left: {}", device.name(),
-                                                         what, std::strerror(errno)));
-}
-
 }  // namespace
 
 Result<std::unique_ptr<VerbsFabric>> VerbsFabric::create(std::shared_ptr<const Adapter> adapter) {
@@ -45,7 +40,7 @@ Status VerbsFabric::make() {
       quiet_, Buffers::create(*adapter_->registrar, 1, page_bytes, IBV_ACCESS_REMOTE_READ));
   channel_ = OwnedChannel(used.library(), used.library()->create_comp_channel(used.context()));
   if (!channel_) {
-    return cannot_make(used, "completion channel");
+    return cannot_make(used, "a completion channel", 0, errno);
   }
   fcntl(channel_->fd, F_SETFL, fcntl(channel_->fd, F_GETFL) | O_NONBLOCK);
   const auto entries = std::min(most_completions, used.limits().max_completions);
@@ -53,7 +48,7 @@ Status VerbsFabric::make() {
       used.library(),
       used.library()->create_cq(used.context(), static_cast<int>(entries), channel_.get()));
   if (!completions_) {
-    return cannot_make(used, "completion queue");
+    return cannot_make(used, "a completion queue", used.limits().completion_queues, errno);
   }
   TESSERA_ASSIGN_OR_RETURN(receives_,
                            Receives::create(device(), *adapter_->registrar, options.buffer_bytes,

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <new>
 
+#include "rma/memory.hpp"
 #include "rma/verbs/page_range.hpp"
 
 namespace tessera::rma::verbs {
@@ -17,7 +18,8 @@ Result<ForkMark> ForkMark::create() {
       mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) {
     return Status::error(Code::no_memory,
-                         fmt::format("cannot map a page: {}", std::strerror(errno)));
+                         fmt::format("cannot map a page: {}", describe_system_error(ENOMEM)))
+        .hint(remedy_for_system_error(ENOMEM));
   }
   if (madvise(page, page_bytes(), MADV_WIPEONFORK) != 0) {
     const int error = errno;

@@ -153,13 +153,11 @@ Result<QueuePair> QueuePair::create(std::shared_ptr<Device> device,
                        device->library()->create_qp(device->domain(), attributes));
   if (!queue) {
     const int error = errno;
-    return Status::error(
-               error == ENOMEM ? Code::no_memory : Code::limit_exceeded,
-               fmt::format("device '{}': cannot make a queue pair of {} places, {} pieces a "
-                           "request and {} inline bytes: {}",
-                           device->name(), options.depth, options.send_sge, options.inline_bytes,
-                           std::strerror(error)))
-        .hint("other processes may use up the device (`rdma resource show`) or its memory");
+    return cannot_make(
+        *device,
+        fmt::format("a queue pair of {} places, {} pieces a request and {} inline bytes",
+                    options.depth, options.send_sge, options.inline_bytes),
+        device->limits().queue_pairs, error);
   }
   // Devices round up; completion queues have room for what was asked for.
   attributes.cap.max_send_wr = std::min(attributes.cap.max_send_wr, options.depth);

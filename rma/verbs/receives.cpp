@@ -36,9 +36,9 @@ Result<std::unique_ptr<Receives>> Receives::create(std::shared_ptr<Device> devic
   Device& used = *made->device_;
   made->queue_ = OwnedReceives(used.library(), used.library()->create_srq(used.domain(), wanted));
   if (!made->queue_) {
-    return Status::error(Code::limit_exceeded,
-                         fmt::format("{} has no shared receive queue of {} messages: {}",
-                                     used.name(), made->most_, std::strerror(errno)));
+    const int error = errno;
+    return cannot_make(used, fmt::format("a shared receive queue of {} messages", made->most_),
+                       used.limits().receive_queues, error);
   }
   return made;
 }

@@ -21,6 +21,9 @@
 #include <string>
 #include <utility>
 
+#include "rma/engine/thread_limit.hpp"
+#include "rma/memory.hpp"
+
 namespace tessera::rma::verbs {
 namespace {
 
@@ -34,17 +37,19 @@ constexpr std::uint64_t page_is_present = 1ULL << 63;
 constexpr std::uint64_t page_is_shared = 1ULL << 61;
 
 Status unsupported(std::string_view what, int error) {
-  return Status::error(Code::unsupported, fmt::format("{}: {}", what, std::strerror(error)));
+  return Status::error(Code::unsupported, fmt::format("{}: {}", what, describe_system_error(error)))
+      .hint(remedy_for_system_error(error));
 }
 
 Result<Descriptor> open_events() {
   Descriptor events(
       static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY)));
   if (events.get() < 0) {
-    const char* const remedy = errno == EPERM
+    const int error = errno;
+    const char* const remedy = error == EPERM
                                    ? "allow userfaultfd(2) in the container's seccomp profile"
                                    : "use Linux 5.11 or newer with CONFIG_USERFAULTFD";
-    return unsupported("userfaultfd(2) cannot be used", errno).hint(remedy);
+    return unsupported("userfaultfd(2) cannot be used", error).hint(remedy);
   }
   uffdio_api api{.api = UFFD_API, .features = needed_features, .ioctls = 0};
   if (ioctl(events.get(), UFFDIO_API, &api) != 0) {
@@ -122,9 +127,11 @@ Status UnmapMonitor::start() {
       this);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   has_thread_ = error == 0;
-  return has_thread_ ? Status()
-                     : Status::error(Code::limit_exceeded, fmt::format("cannot start a thread: {}",
-                                                                       std::strerror(error)));
+  return has_thread_
+             ? Status()
+             : Status::error(Code::limit_exceeded,
+                             fmt::format("cannot start a thread: {}; {}", std::strerror(error),
+                                         detail::thread_limit().reason));
 }
 
 UnmapMonitor::~UnmapMonitor() {

@@ -99,6 +99,11 @@ TEST(StoredDistribution, NumbersThatTellOfNoneAreRefused) {
   for (std::size_t length = 1; length < good.size(); ++length) {
     EXPECT_TRUE(fails(distribution_from(std::span(good).first(length)), Code::protocol));
   }
+  auto longer = good;
+  longer.push_back(1);
+  EXPECT_TRUE(fails(distribution_from(longer), Code::protocol,
+                    {"it has " + std::to_string(longer.size()) + " numbers, and " +
+                     std::to_string(good.size()) + " are enough"}));
   // Anything at all is refused, or is a distribution; it never is an accident.
   for (int round = 0; round < 3000; ++round) {
     auto numbers = to_numbers(pick_distribution(random, pick_extents(random, 2, 9)));

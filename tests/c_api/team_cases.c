@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/c_api/cases.h"
@@ -76,6 +77,13 @@ static void exchange_bytes(void) {
   CHECK_ERROR(tessera_team_broadcast(team, text, 1, members), TESSERA_OUT_OF_RANGE,
               "there is no member");
   CHECK_ERROR(tessera_team_broadcast(team, NULL, 1, 0), TESSERA_INVALID_ARGUMENT, "bytes is null");
+  if (members > 1) {
+    char allowed[64];
+    snprintf(allowed, sizeof allowed, "of %lld members, each can give at most %lld",
+             (long long)members, (long long)(INT64_MAX / members));
+    CHECK_ERROR(tessera_team_allgather(team, &mine, INT64_MAX, all), TESSERA_INVALID_ARGUMENT,
+                allowed);
+  }
   CHECK_ERROR(tessera_team_allgather(team, &mine, -8, all), TESSERA_INVALID_ARGUMENT, "-8");
 }
 

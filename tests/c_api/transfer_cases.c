@@ -270,7 +270,7 @@ static void take_lists(void) {
               "places is null");
   CHECK_ERROR(tessera_array_gather(array, -1, places, seen), TESSERA_INVALID_ARGUMENT, "-1");
   CHECK_ERROR(tessera_array_scatter(array, INT64_MAX, places, seen), TESSERA_INVALID_ARGUMENT,
-              "too many");
+              "too many: with 2 numbers each, at most 4611686018427387903 can be given");
   CHECK_OK(tessera_array_gather(array, 0, NULL, NULL));
   release(array);
 }

@@ -308,7 +308,9 @@ TEST_F(AgentRobustness, StrangersAreBoundedInNumber) {
   for (int i = 0; i < 70; ++i) {
     silent.emplace_back(node_.address());
   }
-  expect_warning("127.0.0.1:", "was disconnected: too many connect without introducing themselves",
+  expect_warning("127.0.0.1:",
+                 "was disconnected: 65 connections have not introduced themselves, 64 at "
+                 "most may wait",
                  6);
   EXPECT_TRUE(silent.front().is_closed_by_the_other()) << "who has been silent longest goes first";
   RawPeer peer = introduced();
@@ -597,7 +599,9 @@ int serve_without_descriptors(const Secret& secret, int to_parent, int from_pare
   EXPECT_EQ(warnings.size(), 1U);
   EXPECT_EQ(warnings.front(),
             "the agent can take on no peer until a descriptor is free: cannot open a socket: Too "
-            "many open files\n  hint: raise the limit on open files (ulimit -n)");
+            "many open files (this process may have " +
+                std::to_string(none.rlim_cur) +
+                ")\n  hint: raise the limit on open files (ulimit -n)");
   EXPECT_EQ(node.warnings(1).size(), 1U) << "once, and not each time it tries";
   const rlimit again{before, before};
   setrlimit(RLIMIT_NOFILE, &again);

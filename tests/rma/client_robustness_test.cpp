@@ -557,7 +557,7 @@ TEST(ClientWithoutThreads, SaysSoAndLeavesSignalsAsTheyWere) {
     const NoThreads none;
     const Client client{ClientOptions{}};
     EXPECT_TRUE(fails(client.started(), Code::limit_exceeded,
-                      {"cannot start a thread of Tessera's", "ulimit -u"}));
+                      {"cannot start a thread of Tessera's: ", "; ", "ulimit -u"}));
   }
   pthread_sigmask(SIG_SETMASK, nullptr, &after);
   EXPECT_EQ(sigismember(&before, SIGUSR1), sigismember(&after, SIGUSR1));
@@ -610,8 +610,9 @@ TEST_F(UnreachedNode, IsNotWhatLacksADescriptorHere) {
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
   const Status lacking = client.link_to(NodeId{0}).status();
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
-  EXPECT_TRUE(
-      fails(lacking, Code::limit_exceeded, {"node 0: cannot open a socket: Too many open files"}));
+  EXPECT_TRUE(fails(lacking, Code::limit_exceeded,
+                    {"node 0: cannot open a socket: Too many open files (this process may have 0)",
+                     "hint: raise the limit on open files (ulimit -n)"}));
   EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::timed_out)) << "tried at once";
 }
 

@@ -5,7 +5,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <fstream>
+#include <string>
 
 #include "tests/support/effort.hpp"
 
@@ -69,6 +72,25 @@ TEST(Memory, IsUnknownWhereNoDescriptorIsFree) {
             "may have 0)\n"
             "  hint: raise the limit on open files (ulimit -n)");
   EXPECT_EQ(without_descriptors(available_memory_bytes), 0U);
+}
+
+TEST(SystemErrors, SayTheLimitThatDecidedAndWhatHelps) {
+  EXPECT_EQ(without_descriptors([] { return describe_system_error(EMFILE); }),
+            "Too many open files (this process may have 0)");
+  EXPECT_STREQ(remedy_for_system_error(EMFILE), "raise the limit on open files (ulimit -n)");
+  std::uint64_t files = 0;
+  std::ifstream("/proc/sys/fs/file-max") >> files;
+  EXPECT_EQ(describe_system_error(ENFILE),
+            "Too many open files in system (the system may have " + std::to_string(files) + ")");
+  EXPECT_NE(std::string(remedy_for_system_error(ENFILE)).find("fs.file-max"), std::string::npos);
+  for (const int error : {ENOMEM, ENOBUFS}) {
+    EXPECT_NE(describe_system_error(error).find(" are available"), std::string::npos);
+    EXPECT_NE(std::string(remedy_for_system_error(error)).find("free memory"), std::string::npos);
+  }
+  EXPECT_NE(describe_system_error(EFBIG).find(human_bytes(largest_file_bytes())),
+            std::string::npos);
+  EXPECT_EQ(describe_system_error(ENOENT), "No such file or directory");
+  EXPECT_STREQ(remedy_for_system_error(ENOENT), "");
 }
 
 }  // namespace

@@ -280,7 +280,7 @@ TEST(Fcidump, RefusesLinesByTheirNumber) {
            {"(1.0,0.0) 1 1 1 1\n", ":2:1: complex values are not supported"},
            {"nan 1 1 1 1\n", ":2:1: 'nan' is not finite"},
            {"-Infinity 1 1 1 1\n", "'-Infinity' is not finite"},
-           {"1e999 1 1 1 1\n", "'1e999' is too large for a double"},
+           {"1e999 1 1 1 1\n", "'1e999' is too large for a double (at most 1.8e+308)"},
            {"****** 1 1 1 1\n", "'******' is not a number"},
            {"1.0x 1 1 1 1\n", "'1.0x' is not a number"},
            {" 0x10 1 1 1 1\n", ":2:2: '0x10' is not a number"},

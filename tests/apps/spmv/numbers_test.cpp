@@ -46,7 +46,7 @@ TEST(Numbers, Real) {
       {"0x10", "'0x10' is not a number"},
       {"nan", "'nan' is not finite"},
       {"-inf", "'-inf' is not finite"},
-      {"1e999", "'1e999' is too large for a double"}};
+      {"1e999", "'1e999' is too large for a double (at most 1.8e+308)"}};
   for (const auto& [text, fault] : bad) {
     EXPECT_EQ(parse_real(text).fault, fault);
   }
@@ -96,7 +96,8 @@ TEST(Numbers, WholeNumbersThatADoubleHoldsExactly) {
   for (const auto& [text, fault] : bad) {
     EXPECT_EQ(parse_whole_as_real(text).fault, fault);
   }
-  EXPECT_NE(parse_whole_as_real(std::string(400, '9')).fault.find("is too large for a double"),
+  EXPECT_NE(parse_whole_as_real(std::string(400, '9'))
+                .fault.find("is too large for a double (at most 1.8e+308)"),
             std::string::npos);
 }
 
@@ -246,7 +247,8 @@ TEST(FortranFields, Real) {
   EXPECT_EQ(parse_fortran_real("   ", plain).fault, "is blank where a number should be");
   EXPECT_EQ(parse_fortran_real(" abc", plain).fault, "' abc' is not a number");
   EXPECT_EQ(parse_fortran_real(" NaN", plain).fault, "' NaN' is not finite");
-  EXPECT_EQ(parse_fortran_real("9D999", plain).fault, "'9D999' is too large for a double");
+  EXPECT_EQ(parse_fortran_real("9D999", plain).fault,
+            "'9D999' is too large for a double (at most 1.8e+308)");
   EXPECT_EQ(parse_fortran_whole(" 1 2 ").value, 12);
   EXPECT_EQ(parse_fortran_whole("    ").fault, "is blank where a whole number should be");
   EXPECT_EQ(parse_fortran_whole_as_real(" 18446744073709551616").value, 0x1p64);

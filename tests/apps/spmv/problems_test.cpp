@@ -167,6 +167,8 @@ TEST(Generate, WhatThereIsNot) {
     EXPECT_EQ(message.find("--"), std::string::npos) << message;
     EXPECT_NE(message.find("there are fe2d:N, stencil27:N"), std::string::npos) << message;
   }
+  const std::string many = parse_generator("fe2d:4,5").status().message();
+  EXPECT_NE(many.find("has 2 numbers; fe2d takes at most 1"), std::string::npos) << many;
 }
 
 TEST(Products, AllModesAgreeWithTheSumOfTheEntries) {

@@ -237,9 +237,11 @@ TEST(Device, GivesEverythingBackInOrder) {
 
 TEST(Device, ReportsThatTheDeviceIsExhausted) {
   const auto library = with({roce_device("rxe0")});
+  library->devices.front().attributes.max_pd = 7;
   library->has_domains = false;
   EXPECT_TRUE(fails(Device::open(library, {}), Code::no_memory,
-                    {"device 'rxe0': cannot make a protection domain: Cannot allocate memory"}));
+                    {"device 'rxe0': cannot make a protection domain: Cannot allocate memory (",
+                     " are available", "; it has 7 at most", "hint: other processes"}));
   EXPECT_EQ(library->live, 0);
 }
 

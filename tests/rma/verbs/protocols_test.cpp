@@ -304,8 +304,9 @@ TEST(DeviceTimes, SayWhyTheyCannotBeMeasured) {
   EXPECT_TRUE(fails(verbs::measure_times(*device, **registrar), Code::unsupported,
                     {"fake0 takes no requests to itself"}));
   network->fail(FakeVerbs::Call::create_cq, ENOMEM);
-  EXPECT_TRUE(fails(verbs::measure_times(*device, **registrar), Code::limit_exceeded,
-                    {"fake0 has no completion queue left"}));
+  EXPECT_TRUE(fails(verbs::measure_times(*device, **registrar), Code::no_memory,
+                    {"device 'fake0': cannot make a completion queue: Cannot allocate memory",
+                     "; it has 1048576 at most"}));
   network->hold(true);
   EXPECT_TRUE(fails(verbs::measure_times(*device, **registrar), Code::unsupported,
                     {"fake0 doesn't answer requests to itself"}));
