@@ -67,8 +67,8 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
       return {};
     }
     TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
-    const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(), stripes,
-                                  strict};
+    const detail::RemotePath path{job,     *route->endpoint, route->transport->capabilities(),
+                                  stripes, strict,           at.rank};
     return atomic_remote(path, place, request);
   };
   return do_in_turn(strict ? job.accumulate_turns.get() : nullptr, at.rank, work);

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -69,6 +70,11 @@ Result<detail::Route*> route_to(JobState& job, const RemoteAddress& at) {
   return route;
 }
 
+// Before a rank, in the line of a long wait.
+constexpr std::string_view words_of(Op op) noexcept {
+  return op == Op::get ? "a get from" : op == Op::put ? "a put to" : "an accumulate to";
+}
+
 // Where the parts of a transfer that are not done at once are told of: a blocking call's own
 // completion, or that of an operation; either is made when it is first needed.
 class PendingTransfer {
@@ -82,17 +88,19 @@ class PendingTransfer {
     }
     if (!operation_) {
       operation_ = detail::make_operation(job_, peer_);
+      operation_->set_what(what_);
       job_.outstanding.add(operation_);
     }
     return operation_->completion();
   }
   Status finish() {
-    Status status = own_ ? job_.finish(*own_) : Status();
+    Status status = own_ ? job_.finish(*own_, {what_, peer_}) : Status();
     wait_.reset();
     return status;
   }
-  /// A blocking call begins what it will wait for.
+  /// A call begins what it, or who has its handle, will wait for.
   void begin_wait(Op op, std::uint64_t bytes) {
+    what_ = words_of(op);
     if (blocking_ && job_.recorder != nullptr) {
       wait_.emplace(job_.recorder, static_cast<detail::Wait>(op), peer_, bytes);
     }
@@ -103,6 +111,7 @@ class PendingTransfer {
   JobState& job_;
   WorldRank peer_;
   bool blocking_;
+  std::string_view what_ = "an operation on";
   std::optional<Completion> own_;
   std::optional<detail::WaitScope> wait_;
   std::shared_ptr<detail::Operation> operation_;
@@ -125,8 +134,12 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
                        const What&... what) {
   TESSERA_ASSIGN_OR_RETURN(const detail::Route* const route, route_to(job, at));
   const bool strict = target.region->options().atomics == Atomics::strict;
-  const detail::RemotePath path{job, *route->endpoint, route->transport->capabilities(),
-                                job.stripes->slice(at.region, at.rank), strict};
+  const detail::RemotePath path{job,
+                                *route->endpoint,
+                                route->transport->capabilities(),
+                                job.stripes->slice(at.region, at.rank),
+                                strict,
+                                at.rank};
   const Target to{&target.region->segment(), target.member, at.offset, at.region};
   TESSERA_ASSIGN_OR_RETURN(const bool is_done, done_at_once(action, path.endpoint, to, what...));
   if (!is_done) {

@@ -34,6 +34,7 @@
 
 #include "rma/completion.hpp"
 #include "rma/element.hpp"
+#include "rma/log.hpp"
 #include "rma/rank.hpp"
 #include "rma/region_id.hpp"
 #include "rma/result.hpp"
@@ -212,6 +213,7 @@ struct TransportContext {
   std::function<void(Status)> defer_error = {};
   /// Writes a line to the job's log.
   std::function<void(const std::string&)> warn = {};
+  Log* log = nullptr;  ///< the same log, for what is not a warning at all times
 };
 
 class Transport {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -46,6 +47,7 @@ TransportContext JobState::transport_context() {
     return bootstrap->allgather(mine, std::chrono::milliseconds(settings.start_timeout_ms));
   };
   context.defer_error = [this](Status error) { outstanding.defer_error(std::move(error)); };
+  context.log = &log;
   context.warn = [this](const std::string& line) { log.warning(line); };
   return context;
 }
@@ -260,20 +262,22 @@ bool JobState::wait(Completion& done, std::chrono::nanoseconds nap) {
 }
 
 // Short sleeps at first: some transports move only when progress() is called.
-void JobState::complete(Completion& done) {
+void JobState::complete(Completion& done, const WaitedFor& wanted) {
   constexpr std::chrono::microseconds first_nap{50};
   GrowingNap nap(first_nap, longest_nap);
+  std::optional<LongWait> long_wait;  // most waits are over before it is needed
   while (!done.done()) {
     if (is_left_to_parent()) [[unlikely]] {
       done.end(Status::error(Code::closed, "the parent of this process waits for it"));
-    } else if (progress() == 0) {
-      wait(done, nap.next());
+    } else if (progress() == 0 && !wait(done, nap.next())) {
+      LongWait& told = long_wait ? *long_wait : long_wait.emplace(settings);
+      tell_if_long(told, log, [&] { return wanted.describe(); });
     }
   }
 }
 
-Status JobState::finish(Completion& done) {
-  complete(done);
+Status JobState::finish(Completion& done, const WaitedFor& wanted) {
+  complete(done, wanted);
   return done.take_error();
 }
 
@@ -318,7 +322,7 @@ Status JobState::complete_and_fence(const TargetRanks& ranks, RegionId region) {
   }
   // Loads and stores of this thread come before what it does after the fence.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  const std::vector<Endpoint*> endpoints = endpoints_to_fence(ranks, region);
+  const std::vector<RankEndpoint> endpoints = endpoints_to_fence(ranks, region);
   Status fenced = endpoints.empty() ? Status() : fence_endpoints(endpoints, region);
   first = first.ok() ? std::move(fenced) : std::move(first);
   // A fence comes back behind what was refused before it: that is for this one to tell.
@@ -327,7 +331,7 @@ Status JobState::complete_and_fence(const TargetRanks& ranks, RegionId region) {
 }
 
 // Beginning behind this rank, so that not all ranks ask the same peer at once ([CLUSTERS02] §5).
-std::vector<Endpoint*> JobState::endpoints_to_fence(const TargetRanks& ranks, RegionId region) {
+std::vector<RankEndpoint> JobState::endpoints_to_fence(const TargetRanks& ranks, RegionId region) {
   std::vector<std::pair<std::int32_t, Endpoint*>> found;
   const auto add_unless_fenced = [&](const auto& known) {
     const auto& [peer, route] = known;
@@ -350,36 +354,44 @@ std::vector<Endpoint*> JobState::endpoints_to_fence(const TargetRanks& ranks, Re
     }
   }
   std::sort(found.begin(), found.end());
-  std::vector<Endpoint*> endpoints;
-  std::transform(found.begin(), found.end(), std::back_inserter(endpoints),
-                 [](const auto& each) { return each.second; });
+  std::vector<RankEndpoint> endpoints;
+  std::transform(found.begin(), found.end(), std::back_inserter(endpoints), [&](const auto& each) {
+    return RankEndpoint{WorldRank{(each.first + rank.value) % size}, each.second};
+  });
   return endpoints;
 }
 
 // Several at once: a peer's answer takes its time, and none is needed to ask the next.
-Status JobState::fence_endpoints(const std::vector<Endpoint*>& endpoints, RegionId region) {
+Status JobState::fence_endpoints(const std::vector<RankEndpoint>& endpoints, RegionId region) {
+  struct Fence {
+    explicit Fence(WorldRank of) noexcept : rank(of) { done.begin(); }
+    WorldRank rank;
+    Completion done;
+  };
   const auto window = static_cast<std::size_t>(settings.fence_window);
   Status first;
-  std::deque<Completion> under_way;
+  std::deque<Fence> under_way;
   const auto finish_oldest = [&] {
-    Status status = finish(under_way.front());
+    Status status =
+        finish(under_way.front().done, {"a fence of what was sent to", under_way.front().rank});
     under_way.pop_front();
     first = first.ok() ? std::move(status) : std::move(first);
   };
-  for (Endpoint* const endpoint : endpoints) {
+  for (const auto& [peer, endpoint] : endpoints) {
     if (endpoint->is_fenced(region)) {
       continue;  // with another rank of its node
     }
-    const Status begun = within_memory([&]() -> Status {
-      under_way.emplace_back().begin();
+    const Status begun = within_memory([&, to = peer]() -> Status {
+      under_way.emplace_back(to);
       return {};
     });
     if (!begun.ok()) {
       first = first.ok() ? begun : std::move(first);
       break;
     }
-    Completion& done = under_way.back();
-    if (Status status = within_memory([&] { return endpoint->start_fence(done); }); !status.ok()) {
+    Completion& done = under_way.back().done;
+    if (Status status = within_memory([&, by = endpoint] { return by->start_fence(done); });
+        !status.ok()) {
       done.end(std::move(status));
     }
     if (under_way.size() == window) {

@@ -20,6 +20,7 @@
 #include "rma/engine/address_book.hpp"
 #include "rma/engine/counter_store.hpp"
 #include "rma/engine/fork_guard.hpp"
+#include "rma/engine/long_wait.hpp"
 #include "rma/engine/node_link.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/operation.hpp"
@@ -66,6 +67,12 @@ struct Route {
   std::unique_ptr<Endpoint> endpoint;
 };
 
+/// The path to a rank.
+struct RankEndpoint {
+  WorldRank rank;
+  Endpoint* endpoint;
+};
+
 class JobState {
  public:
   JobState(Settings chosen, std::shared_ptr<Bootstrap> start, NodeMap map)
@@ -108,10 +115,10 @@ class JobState {
   int progress();
   /// Sleeps until something has moved, for `nap` at most. Returns done.done().
   bool wait(Completion& done, std::chrono::nanoseconds nap);
-  /// Waits until `done` has nothing under way.
-  void complete(Completion& done);
+  /// Waits until `done` has nothing under way. A long wait is told in words of `wanted`.
+  void complete(Completion& done, const WaitedFor& wanted);
   /// The same; returns its error.
-  Status finish(Completion& done);
+  Status finish(Completion& done, const WaitedFor& wanted);
   /// Non-blocking operations were started: see Transport::stir.
   void stir();
 
@@ -187,10 +194,10 @@ class JobState {
   static constexpr std::size_t bytes_of_member = 128;  ///< that a rank keeps of a team, at most
 
   TransportContext transport_context();
-  [[nodiscard]] std::vector<Endpoint*> endpoints_to_fence(const TargetRanks& ranks,
-                                                          RegionId region);
+  [[nodiscard]] std::vector<RankEndpoint> endpoints_to_fence(const TargetRanks& ranks,
+                                                             RegionId region);
   Status complete_and_fence(const TargetRanks& ranks, RegionId region);
-  Status fence_endpoints(const std::vector<Endpoint*>& endpoints, RegionId region);
+  Status fence_endpoints(const std::vector<RankEndpoint>& endpoints, RegionId region);
   Result<Route> make_route(WorldRank peer);
   CachedSlice* look_up_slice(WorldRank owner, RegionId region) const noexcept;
 

@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "rma/log.hpp"
+#include "rma/rank.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::rma::detail {
@@ -22,7 +24,10 @@ class LongWait {
   using Clock = std::chrono::steady_clock;
 
   explicit LongWait(const Settings& settings) noexcept
-      : next_warning_(std::chrono::milliseconds(settings.wait_warning_ms)) {}
+      : LongWait(std::chrono::milliseconds(settings.wait_warning_ms)) {}
+  /// `first_warning`: 0, there are none.
+  explicit LongWait(std::chrono::milliseconds first_warning) noexcept
+      : next_warning_(first_warning) {}
 
   /// The level of the line that is due now; `silent`: none is. A warning goes before an info.
   [[nodiscard]] LogLevel due(Clock::time_point now) noexcept {
@@ -49,6 +54,17 @@ class LongWait {
   Clock::time_point began_ = Clock::now();
   Clock::duration next_info_ = std::chrono::seconds(5);
   Clock::duration next_warning_;
+};
+
+/// What a wait for a rank of another node is for: "a get from".
+struct WaitedFor {
+  std::string_view what;
+  WorldRank rank;
+
+  /// "for a get from rank 3"
+  [[nodiscard]] std::string describe() const {
+    return fmt::format("for {} rank {}", what, rank.value);
+  }
 };
 
 /// To be called now and then in a wait: if a line is due and wanted, logs that the rank "has waited

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <thread>
 
@@ -131,9 +132,11 @@ class NodeLink {
   /// Makes the connection that deliver() and the others would make. Errors: as they have.
   virtual Status connect(NodeId node) = 0;
 
-  /// The 32-bit word at `offset` of the memory that `node` published as `memory`. Errors: as
-  /// deliver().
-  virtual Result<std::uint32_t> read_word(NodeId node, RegionId memory, std::uint64_t offset) = 0;
+  /// The 32-bit word at `offset` of the memory that `node` published as `memory`; none if the
+  /// node's agent, which there is a connection to, says nothing for some seconds: its process may
+  /// be stopped. Errors: as deliver().
+  virtual Result<std::optional<std::uint32_t>> read_word(NodeId node, RegionId memory,
+                                                         std::uint64_t offset) = 0;
 };
 
 }  // namespace tessera::rma::detail

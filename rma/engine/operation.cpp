@@ -106,7 +106,7 @@ bool Operation::concerns(const TargetRanks& ranks) const {
 void Operation::wait_for_own() {
   if (job_ != nullptr) {
     const WaitScope wait(completion_.done() ? nullptr : job_->recorder, Wait::handle, peer_);
-    job_->complete(completion_);
+    job_->complete(completion_, {what_, peer_});
   }
 }
 

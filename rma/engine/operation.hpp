@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,9 @@ class Operation {
   [[nodiscard]] WorldRank peer() const noexcept { return peer_; }
   [[nodiscard]] JobState* job() const noexcept { return job_; }
 
+  /// What it is, in the line of a long wait: "a get from". `what` lives longer.
+  void set_what(std::string_view what) noexcept { what_ = what; }
+
   /// Looks, after moving what can be moved.
   bool done();
   /// True when this and all collected operations have ended.
@@ -86,6 +90,7 @@ class Operation {
 
   JobState* job_;
   WorldRank peer_;
+  std::string_view what_ = "an operation on";
   bool is_without_memory_ = false;
   Completion completion_{true};
   std::vector<std::shared_ptr<Operation>> collected_;

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <functional>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "rma/engine/contact_word.hpp"
@@ -441,12 +442,15 @@ std::uint32_t TeamState::wait_for_word(std::atomic<std::uint64_t>& word, std::in
 // as members that were told of a failure may leave.
 std::uint32_t TeamState::look_after_node(std::int32_t index) {
   const RegionId memory = memory_of_[static_cast<std::size_t>(index)];
-  Result<std::uint32_t> broken = std::uint32_t{0};
+  Result<std::optional<std::uint32_t>> broken = std::optional(std::uint32_t{0});
   if (memory.value != 0) {
     broken = job_.link->read_word(nodes_->node(index), memory, offsetof(TeamControl, broken));
   }
-  if (broken.ok() && *broken != 0) {
-    return *broken;
+  if (broken.ok() && broken->value_or(0) != 0) {
+    return **broken;
+  }
+  if (broken.ok() && !broken->has_value()) {
+    return 0;  // its agent would say nothing of its ranks either
   }
   const std::uint32_t gone = look_after_ranks(index);
   if (gone != 0 || broken.ok() || is_own_lack(broken.status())) {
@@ -505,9 +509,9 @@ bool TeamState::is_still_before(std::int32_t index, std::uint32_t generation) {
   if (memory.value == 0) {
     return true;
   }
-  const Result<std::uint32_t> entered =
+  const auto entered =
       job_.link->read_word(nodes_->node(index), memory, offsetof(TeamControl, entered));
-  return entered.ok() && *entered == generation;
+  return entered.ok() && *entered == generation;  // not if nothing is said of it
 }
 
 // The word for an error from that node. One that has no such memory any more gave the team up for a

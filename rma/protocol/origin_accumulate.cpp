@@ -29,10 +29,10 @@ template <class Get, class Add, class Put>
 Status get_add_put(const RemotePath& path, const Get& get, const Add& add, const Put& put) {
   Completion done;
   get(done);
-  TESSERA_RETURN_IF_ERROR(path.job.finish(done));
+  TESSERA_RETURN_IF_ERROR(path.job.finish(done, {"a get from", path.peer}));
   add();
   put(done);
-  return path.job.finish(done);
+  return path.job.finish(done, {"a put to", path.peer});
 }
 
 std::uint64_t distance_of(std::int64_t stride) noexcept {

@@ -45,10 +45,10 @@ Status change_bytes(const RemotePath& path, const Target& at, std::byte* buffer,
   const NoHelp no_help;  // The caller holds a stripe's lock.
   Completion done;
   start_part(done, [&] { return path.endpoint.get(buffer, at, whole, done); });
-  TESSERA_RETURN_IF_ERROR(path.job.finish(done));
+  TESSERA_RETURN_IF_ERROR(path.job.finish(done, {"a get from", path.peer}));
   change(buffer);
   start_part(done, [&] { return path.endpoint.put(at, buffer, whole, done); });
-  TESSERA_RETURN_IF_ERROR(path.job.finish(done));
+  TESSERA_RETURN_IF_ERROR(path.job.finish(done, {"a put to", path.peer}));
   return path.endpoint.fence();
 }
 
@@ -152,7 +152,7 @@ Status atomic_remote(const RemotePath& path, const Target& at, const AtomicReque
   if (path.can.atomics && (!path.strict || path.can.strict)) {
     Completion done;
     start_part(done, [&] { return path.endpoint.atomic(at, request, done); });
-    return path.job.finish(done);
+    return path.job.finish(done, {"an atomic operation on", path.peer});
   }
   TESSERA_RETURN_IF_ERROR(path.endpoint.fence());  // As in accumulate_composed.
   const RobustGuard guard(path.stripes.of(at.offset), path.stripes.context());

@@ -27,6 +27,7 @@ struct RemotePath {
   /// The region has Atomics::strict: where the transport's own accumulates and atomics don't keep
   /// that (Capabilities::strict), the library composes both under one lock.
   bool strict = false;
+  WorldRank peer{-1};  ///< the target
 };
 
 void put_remote(const RemotePath& path, const Target& to, const void* from, const CopyShape& shape,

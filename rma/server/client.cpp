@@ -208,6 +208,19 @@ void Client::note_outcome(Peer& peer, Attempts& attempts, const Status& outcome,
 }
 
 // Without memory to say more, the reason alone.
+void Client::tell_of(detail::LongWait& wait, std::string_view what, NodeId node) const noexcept {
+  if (options_.log == nullptr) {
+    return;
+  }
+  tell_if_long(wait, *options_.log, [&] {
+    const auto at = static_cast<std::size_t>(node.value);
+    return at < options_.carriers.size()
+               ? fmt::format("for {} the agent of node {}, in the process of rank {}", what,
+                             node.value, options_.carriers[at].value)
+               : fmt::format("for {} the agent of node {}", what, node.value);
+  });
+}
+
 Status Client::loss_of(NodeId node, const Status& reason) const noexcept {
   try {
     return describe_loss_of(node, reason);

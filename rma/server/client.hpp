@@ -25,6 +25,7 @@
 
 #include "rma/completion.hpp"
 #include "rma/engine/channel.hpp"
+#include "rma/engine/long_wait.hpp"
 #include "rma/engine/node_link.hpp"
 #include "rma/node/node.hpp"
 #include "rma/rank.hpp"
@@ -61,6 +62,8 @@ struct ClientOptions {
   std::size_t gathered_bytes = 0;  ///< of the largest operations that go as lists
   std::shared_ptr<detail::FabricSource> fabrics = nullptr;  ///< null: there is TCP only
   std::function<void(const std::string&)> warn = [](const std::string&) {};
+  Log* log = nullptr;                         ///< of the lines of long waits; null: there are none
+  std::chrono::milliseconds wait_warning{0};  ///< before the first warning; 0: there is none
   std::function<void(Status)> stray_error;  ///< of requests that are not answered when they succeed
 };
 
@@ -112,6 +115,10 @@ class Client {
 
   /// Ends all conversations in good order.
   void close() noexcept;
+
+  /// To be called now and then in a wait for the agent of `node`: if the line of a long wait is
+  /// due, says what is waited for, as in "an answer of".
+  void tell_of(detail::LongWait& wait, std::string_view what, NodeId node) const noexcept;
 
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
 

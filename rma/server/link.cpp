@@ -28,6 +28,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using detail::GrowingNap;
 using detail::longest_nap;
+using detail::LongWait;
 using detail::within_memory;
 
 // An answer that may fill the socket's buffers before a thread that naps looks at it.
@@ -257,9 +258,14 @@ Status Link::post_with(const FrameHeader& header, When when, Post&& post_frame) 
 }
 
 void Link::wait_for_room() {
+  if (!crowded_.load(std::memory_order_relaxed)) {
+    return;
+  }
   GrowingNap nap(longest_sleep, longest_nap);
+  LongWait long_wait(client_.options().wait_warning);
   while (crowded_.load(std::memory_order_relaxed) && !is_lost()) {
     wait_a_little(nap.next());
+    client_.tell_of(long_wait, "room to send to", node_);
   }
 }
 
@@ -446,8 +452,10 @@ Result<Awaited> Link::take(std::uint64_t operation) {
 
 void Link::wait(Completion& done) {
   GrowingNap nap(longest_sleep, longest_nap);
+  LongWait long_wait(client_.options().wait_warning);
   while (!done.done()) {
     client_.wait(done, nap.next());
+    client_.tell_of(long_wait, "an answer of", node_);
   }
 }
 

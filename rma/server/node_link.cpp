@@ -178,15 +178,24 @@ void ServerLink::note_loss(WorldRank rank, bool has_died) noexcept {
   }).ignore("it is found without that, later");
 }
 
-Result<std::uint32_t> ServerLink::read_word(NodeId node, RegionId memory, std::uint64_t offset) {
+// Of who waits in a team, and has more to look after than this node.
+Result<std::optional<std::uint32_t>> ServerLink::read_word(NodeId node, RegionId memory,
+                                                           std::uint64_t offset) {
   const FrameHeader header{.kind = Kind::get,
                            .origin = client_->options().rank,
                            .target = first_rank_of(node),
                            .region = memory,
                            .offset = offset,
                            .words = {0, sizeof(std::uint32_t)}};
-  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t word, ask_word(node, header));
-  return static_cast<std::uint32_t>(word);
+  TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(node));
+  const auto word =
+      ask_until(std::chrono::steady_clock::now() + patience_of_query(), *link, header);
+  if (word.ok()) {
+    return std::optional(static_cast<std::uint32_t>(*word));
+  }
+  return word.status().code() == Code::timed_out && !link->is_lost()
+             ? Result<std::optional<std::uint32_t>>(std::optional<std::uint32_t>())
+             : word.status();
 }
 
 Status ServerLink::connect(NodeId node) {
@@ -246,12 +255,16 @@ Result<std::uint64_t> ServerLink::ask_word(NodeId node, const FrameHeader& heade
   return ask_for_word(*link, *link, header);
 }
 
+std::chrono::milliseconds ServerLink::patience_of_query() const {
+  constexpr std::chrono::milliseconds most{2'000};
+  constexpr int parts = 5;  // of the time that an operation has to connect
+  return std::min(most, client_->options().connect_timeout / parts);
+}
+
 // Who waits long looks after every node now and then: it doesn't need a link to each. A link that
 // is lost says nothing of the ranks there.
 Result<std::uint64_t> ServerLink::ask_in_passing(NodeId node, const FrameHeader& header) {
-  constexpr std::chrono::milliseconds most{2'000};
-  constexpr int parts = 5;  // of the time that an operation has to connect
-  const auto patience = std::min(most, client_->options().connect_timeout / parts);
+  const auto patience = patience_of_query();
   const auto deadline = std::chrono::steady_clock::now() + patience;
   Link* const link = client_->made_link(node);
   if (link != nullptr && !link->is_lost()) {

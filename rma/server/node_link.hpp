@@ -6,6 +6,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "rma/engine/node_link.hpp"
 #include "rma/engine/node_map.hpp"
@@ -44,7 +45,8 @@ class ServerLink final : public detail::NodeLink {
     return client_->contact(node);
   }
   void note_loss(WorldRank rank, bool has_died) noexcept override;
-  Result<std::uint32_t> read_word(NodeId node, RegionId memory, std::uint64_t offset) override;
+  Result<std::optional<std::uint32_t>> read_word(NodeId node, RegionId memory,
+                                                 std::uint64_t offset) override;
 
  private:
   [[nodiscard]] FrameHeader lock_request(Kind kind, NodeId node, RegionId memory,
@@ -52,6 +54,7 @@ class ServerLink final : public detail::NodeLink {
   // What teams publish belongs to the node, in whose name its first rank stands.
   [[nodiscard]] WorldRank first_rank_of(NodeId node) const noexcept;
   Result<detail::Fate> ask_fate_of(WorldRank rank);
+  [[nodiscard]] std::chrono::milliseconds patience_of_query() const;
   Result<std::uint64_t> ask_word(NodeId node, const FrameHeader& header);
   Result<std::uint64_t> ask_in_passing(NodeId node, const FrameHeader& header);
   Result<std::uint64_t> ask_until(std::chrono::steady_clock::time_point deadline, Link& link,

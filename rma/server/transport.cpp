@@ -206,6 +206,8 @@ ClientOptions client_options(const TransportContext& context, const std::vector<
   options.gathered_bytes = static_cast<std::size_t>(context.settings->aggregate);
   options.helper = [node = context.shared_node] { return node->helper(); };
   options.warn = context.warn;
+  options.log = context.log;
+  options.wait_warning = std::chrono::milliseconds(context.settings->wait_warning_ms);
   options.stray_error = context.defer_error;
   return options;
 }

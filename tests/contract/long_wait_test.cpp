@@ -3,22 +3,30 @@
 // A rank that waits long in a collective, for a lock, a flag or a notification warns of it in the
 // log and says for whom. A thread that locks what it holds gets an error at once.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "rma/atomic.hpp"
+#include "rma/bootstrap.hpp"
 #include "rma/engine/long_wait.hpp"
 #include "rma/job.hpp"
 #include "rma/lock.hpp"
 #include "rma/notify.hpp"
 #include "rma/region.hpp"
+#include "rma/transfer.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
 
@@ -70,13 +78,18 @@ class Lines {
   Lines& operator=(const Lines&) = delete;
   ~Lines() { job_.log().set_sink({}); }
 
-  [[nodiscard]] testing::AssertionResult have(std::string_view text) const {
+  /// Warnings of a long wait with `text`.
+  [[nodiscard]] std::ptrdiff_t count(std::string_view text) const {
     const std::lock_guard guard(mutex_);
-    for (const std::string& line : lines_) {
-      if (line.starts_with("warning: has waited ") && line.find(text) != std::string::npos) {
-        return testing::AssertionSuccess();
-      }
+    return std::count_if(lines_.begin(), lines_.end(), [&](const std::string& line) {
+      return line.starts_with("warning: has waited ") && line.find(text) != std::string::npos;
+    });
+  }
+  [[nodiscard]] testing::AssertionResult have(std::string_view text) const {
+    if (count(text) > 0) {
+      return testing::AssertionSuccess();
     }
+    const std::lock_guard guard(mutex_);
     return testing::AssertionFailure()
            << "no warning has: " << text << "; there are " << testing::PrintToString(lines_);
   }
@@ -197,6 +210,116 @@ TEST_F(LongWaits, ForALockOfAnotherThreadOfTheRankSaySo) {
                            " of rank 0, which another thread of this rank has"));
     EXPECT_TRUE(ok(locks.unlock(TeamRank{0}, own)));
     EXPECT_TRUE(ok(locks.free()));
+  });
+}
+
+/// Stops a process for a while, with its node's agent if that is in it.
+class Stopped {
+ public:
+  Stopped(pid_t process, std::chrono::milliseconds period) {
+    kill(process, SIGSTOP);
+    going_on_ = std::thread([=] {
+      std::this_thread::sleep_for(period);
+      kill(process, SIGCONT);
+    });
+  }
+  Stopped(const Stopped&) = delete;
+  Stopped& operator=(const Stopped&) = delete;
+  ~Stopped() { going_on_.join(); }
+
+ private:
+  std::thread going_on_;
+};
+
+/// Rank 0 waits for `works`, each with the process of the last rank stopped, and warns as each of
+/// them says.
+struct WaitingWork {
+  std::function<Status()> work;
+  std::string warning;
+};
+
+void expect_warnings(Job& job, const WorldRank last, const std::vector<WaitingWork>& works) {
+  const pid_t other =
+      job.world().allgather_value(getpid()).value()[static_cast<std::size_t>(last.value)];
+  if (job.rank().value != 0) {
+    return;
+  }
+  for (const WaitingWork& each : works) {
+    const Lines lines(job);
+    {
+      const Stopped stopped(other, seconds(1));
+      EXPECT_TRUE(ok(each.work()));
+    }
+    EXPECT_TRUE(lines.have(each.warning));
+  }
+}
+
+TEST_F(LongWaits, ForAnAgentThatIsStoppedNameTheRankAndTheKind) {
+  on_ranks([](Job& job) {
+    const WorldRank last{job.size() - 1};
+    if (job.node_count() == 1 || job.bootstrap().name() == std::string_view("threads")) {
+      GTEST_SKIP() << "needs a process on another node that can be stopped";
+    }
+    constexpr std::size_t many = std::size_t{64} << 20U;
+    auto region = Region::allocate(job.world(), many, {.name = "mail"}).value();
+    const RemoteAddress there = region.at(TeamRank{last.value});
+    LockSet locks = LockSet::create(job.world(), 1).value();
+    std::int64_t word = 1;
+    std::vector<std::byte> bytes(many);
+    EXPECT_TRUE(ok(put(job, there, &word, sizeof word)));
+    EXPECT_TRUE(ok(job.barrier()));
+    const std::string rank = " rank " + std::to_string(last.value);
+    expect_warnings(job, last,
+                    {{[&] { return get(job, there, &word, sizeof word); }, "for a get from" + rank},
+                     {[&] { return get_async(job, there, &word, sizeof word).wait(); },
+                      "for a get from" + rank},
+                     {[&] { return fetch_add(job, there, std::int64_t{1}).status(); },
+                      "for an atomic operation on" + rank},
+                     {[&] {
+                        TESSERA_RETURN_IF_ERROR(put(job, there, &word, sizeof word));
+                        return job.fence(last);
+                      },
+                      "for a fence of what was sent to" + rank},
+                     {[&] {
+                        put_async(job, there, bytes.data(), bytes.size()).detach();
+                        return job.wait_rank(last);
+                      },
+                      "for a put to" + rank},
+                     {[&] {
+                        for (std::size_t i = 0; i < many / 4096; ++i) {
+                          TESSERA_RETURN_IF_ERROR(put(job, there, bytes.data(), 4096));
+                        }
+                        return Status();
+                      },
+                      "for a put to" + rank},
+                     {[&] { return locks.try_lock(TeamRank{last.value}, 0).status(); },
+                      "for an answer of the agent of node 1, in the process of" + rank}});
+    EXPECT_TRUE(ok(locks.free()));
+    EXPECT_TRUE(ok(region.free()));
+  });
+}
+
+// A rank that waits in a collective asks the agent of the node that doesn't come whether all is
+// well, and doesn't wait for its answer for ever.
+TEST_F(LongWaits, InACollectiveComeWhereAnAgentIsStopped) {
+  on_ranks([](Job& job) {
+    const WorldRank last{job.size() - 1};
+    if (job.node_count() == 1 || job.bootstrap().name() == std::string_view("threads")) {
+      GTEST_SKIP() << "needs a process on another node that can be stopped";
+    }
+    const pid_t other =
+        job.world().allgather_value(getpid()).value()[static_cast<std::size_t>(last.value)];
+    EXPECT_TRUE(ok(job.barrier()));
+    if (job.rank().value == 0) {
+      const Lines lines(job);
+      {
+        const Stopped stopped(other, seconds(6));
+        EXPECT_TRUE(ok(job.barrier()));
+      }
+      EXPECT_TRUE(lines.have("nothing has come from rank " + std::to_string(last.value)));
+    } else {
+      EXPECT_TRUE(ok(job.barrier()));
+    }
   });
 }
 

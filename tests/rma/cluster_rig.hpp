@@ -13,6 +13,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <thread>
@@ -175,10 +176,12 @@ class ClusterLink final : public NodeLink, private Liveness {
   }
   Result<Fate> fate_of(WorldRank rank) override { return fate(rank); }
   Status connect(NodeId) override { return {}; }
-  Result<std::uint32_t> read_word(NodeId node, RegionId memory, std::uint64_t offset) override {
+  Result<std::optional<std::uint32_t>> read_word(NodeId node, RegionId memory,
+                                                 std::uint64_t offset) override {
     const RobustGuard guard(cluster_.board().lock, context_);
     TESSERA_ASSIGN_OR_RETURN(const std::byte* const start, place(node, memory, offset, 4, 0));
-    return reinterpret_cast<const std::atomic<std::uint32_t>*>(start + offset)->load();
+    return std::optional(
+        reinterpret_cast<const std::atomic<std::uint32_t>*>(start + offset)->load());
   }
 
  private:
