@@ -69,9 +69,9 @@ class LocalAccess {
   static rma::Result<rma::LocalAccess> try_begin(const ArrayBase& array) {
     TESSERA_RETURN_IF_ERROR(array.check_local_access());
     if (!array.distribution().is_one_block_per_rank()) {
-      return rma::Status::error(rma::Code::unsupported,
-                                "one view of them needs at most one block a rank")
-          .hint("local_blocks() has a view of each block");
+      return array.name_rank(rma::Status::error(rma::Code::unsupported,
+                                                "one view of them needs at most one block a rank")
+                                 .hint("local_blocks() has a view of each block"));
     }
     return rma::LocalAccess::begin(array.region());
   }

@@ -132,8 +132,9 @@ class Array : public ArrayBase {
   static rma::Result<Array> of(ArrayBase untyped) {
     const ElementKind kind = ElementKind::of<T>();
     if (untyped.element().name != kind.name) {
-      return rma::Status::error(rma::Code::invalid_argument,
-                                untyped.describe() + " has no elements of type " + kind.name);
+      return untyped.name_rank(
+          rma::Status::error(rma::Code::invalid_argument,
+                             untyped.describe() + " has no elements of type " + kind.name));
     }
     return Array(std::move(untyped));
   }

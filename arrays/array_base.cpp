@@ -362,10 +362,11 @@ Status ArrayBase::check_room(std::string_view verb, const Section& section,
   if (!check_inside(section, extents()).ok() || given >= section.volume()) {
     return {};
   }
-  return Status::error(Code::invalid_argument,
-                       fmt::format("the local buffer has {} elements and the section {}", given,
-                                   section.volume()))
-      .context(fmt::format("{} of {} of {}", verb, arrays::to_string(section), describe()));
+  return name_rank(
+      Status::error(Code::invalid_argument,
+                    fmt::format("the local buffer has {} elements and the section {}", given,
+                                section.volume()))
+          .context(fmt::format("{} of {} of {}", verb, arrays::to_string(section), describe())));
 }
 
 Status ArrayBase::check_periodic_room(std::string_view verb, const Box& box,
@@ -393,8 +394,9 @@ Status ArrayBase::check_view(std::string_view verb, const Section& section, cons
   if (!check_inside(section, extents()).ok()) {
     return {};
   }
-  return view_fits(section.extents(), given, strides)
-      .context(fmt::format("{} of {} of {}", verb, arrays::to_string(section), describe()));
+  return name_rank(
+      view_fits(section.extents(), given, strides)
+          .context(fmt::format("{} of {} of {}", verb, arrays::to_string(section), describe())));
 }
 
 Status ArrayBase::check_shape(std::string_view verb, const Box& box, const Extents& given,

@@ -243,6 +243,11 @@ class ArrayBase {
   /// "array 'A' (float64, 100 x 100)".
   [[nodiscard]] std::string describe() const;
 
+  /// Job::name_rank(), if there is a job.
+  [[nodiscard]] rma::Status name_rank(rma::Status status) const {
+    return job_ ? job_->name_rank(std::move(status)) : status;
+  }
+
   /// For this layer: what views of this array's memory ask. Null if it is empty or was moved from.
   [[nodiscard]] const std::shared_ptr<detail::ArrayLife>& life() const noexcept { return life_; }
   /// For this layer. Local. Another name for this array, which stays usable when that one is moved,
@@ -314,10 +319,6 @@ class ArrayBase {
   /// "freed", "moved from" or "never made", of an array that is not open; and the error that it is.
   [[nodiscard]] std::string_view why_closed() const noexcept;
   [[nodiscard]] rma::Status closed(std::string array) const;
-  /// Job::name_rank(), if there is a job.
-  [[nodiscard]] rma::Status name_rank(rma::Status status) const {
-    return job_ ? job_->name_rank(std::move(status)) : status;
-  }
   /// Errors: those of check_inside(); closed if there is nothing that `place` could be inside of.
   template <class Place>
   [[nodiscard]] rma::Status check_inside_of(const Place& place) const {

@@ -93,12 +93,12 @@ std::string_view ArrayBase::to_string(Use use) noexcept {
 // Why `uses_` doesn't have it.
 Status ArrayBase::explain_use(Use use) const {
   if (!is_open()) {
-    return closed("the array");
+    return name_rank(closed("the array"));
   }
-  return Status::error(Code::invalid_argument,
-                       fmt::format("the array is {} now, which forbids a {}", name_of(access_mode_),
-                                   to_string(use)))
-      .hint("end that phase with set_access_mode(AccessMode::any)");
+  return name_rank(
+      Status::error(Code::invalid_argument, fmt::format("the array is {} now, which forbids a {}",
+                                                        name_of(access_mode_), to_string(use)))
+          .hint("end that phase with set_access_mode(AccessMode::any)"));
 }
 
 Status ArrayBase::check_readable() const {

@@ -19,11 +19,11 @@ namespace {
 
 Status check_vector(const ArrayBase& array) {
   TESSERA_RETURN_IF_ERROR(array.check_open());
-  return array.ndims() == 1
-             ? Status()
-             : Status::error(Code::invalid_argument,
-                             fmt::format("{} has {} dimensions, and bins lie in vectors",
-                                         array.describe(), array.ndims()));
+  return array.ndims() == 1 ? Status()
+                            : array.name_rank(Status::error(
+                                  Code::invalid_argument,
+                                  fmt::format("{} has {} dimensions, and bins lie in vectors",
+                                              array.describe(), array.ndims())));
 }
 
 Status check_bins(std::span<const std::int64_t> bins, const BinVector& counts) {
@@ -31,8 +31,9 @@ Status check_bins(std::span<const std::int64_t> bins, const BinVector& counts) {
   const std::int64_t all = counts.extents()[0];
   for (const std::int64_t bin : bins) {
     if (bin < 0 || bin >= all) {
-      return Status::error(Code::out_of_range, fmt::format("bin {} of {}, which counts {} bins",
-                                                           bin, counts.describe(), all));
+      return counts.name_rank(Status::error(
+          Code::out_of_range,
+          fmt::format("bin {} of {}, which counts {} bins", bin, counts.describe(), all)));
     }
   }
   return {};
@@ -80,9 +81,9 @@ Status detail::check_bin_vectors(const ArrayBase& contents, const BinVector& off
   TESSERA_RETURN_IF_ERROR(check_vector(counts));
   return offsets.extents() == counts.extents()
              ? Status()
-             : Status::error(Code::invalid_argument,
-                             fmt::format("{} and {} are not of as many bins", offsets.describe(),
-                                         counts.describe()));
+             : offsets.name_rank(Status::error(Code::invalid_argument,
+                                               fmt::format("{} and {} are not of as many bins",
+                                                           offsets.describe(), counts.describe())));
 }
 
 Result<std::vector<std::int64_t>> detail::reserve_in_bins(const BinVector& offsets,
@@ -109,11 +110,11 @@ Result<std::vector<std::int64_t>> detail::reserve_in_bins(const BinVector& offse
     const bool is_last = mine.bins[at] + 1 == offsets.extents()[0];
     const std::int64_t end = is_last ? room : bounds[2 * at + 1];
     if (next[at] + mine.counts[at] > end) {
-      return Status::error(
+      return filled.name_rank(Status::error(
           Code::limit_exceeded,
           fmt::format("add_to_bins: bin {} has {} places, and {} values are in it "
                       "or on their way",
-                      mine.bins[at], end - bounds[2 * at], before + mine.counts[at]));
+                      mine.bins[at], end - bounds[2 * at], before + mine.counts[at])));
     }
   }
   std::vector<std::int64_t> places;

@@ -93,9 +93,9 @@ rma::Status add_to_bins(const Array<T>& contents, const BinVector& offsets, cons
                         std::span<const std::int64_t> bins,
                         std::type_identity_t<std::span<const T>> values) {
   if (bins.size() != values.size()) {
-    return rma::Status::error(rma::Code::invalid_argument,
-                              "add_to_bins: " + std::to_string(bins.size()) + " bins for " +
-                                  std::to_string(values.size()) + " values");
+    return contents.name_rank(rma::Status::error(
+        rma::Code::invalid_argument, "add_to_bins: " + std::to_string(bins.size()) + " bins for " +
+                                         std::to_string(values.size()) + " values"));
   }
   TESSERA_RETURN_IF_ERROR(detail::check_bin_vectors(contents, offsets, filled));
   TESSERA_ASSIGN_OR_RETURN(const auto places,

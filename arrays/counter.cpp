@@ -37,8 +37,8 @@ Status check_owners(const rma::Team& team, const std::vector<std::int32_t>& owne
   return {};
 }
 
-Status moved_from() {
-  return Status::error(Code::closed, "the counter was moved from");
+Status moved_from(const rma::Job& job) {
+  return job.name_rank(Status::error(Code::closed, "the counter was moved from"));
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ Status moved_from() {
 Result<Counter> Counter::create(const rma::Job& job, rma::Team& team, rma::TeamRank owner) {
   const rma::LabelScope scope(team, {.verb = "create", .kind = "counter"});
   TESSERA_ASSIGN_OR_RETURN(const auto owners, team.allgather_value(owner.value));
-  TESSERA_RETURN_IF_ERROR(check_owners(team, owners));
+  TESSERA_RETURN_IF_ERROR(team.name_rank(check_owners(team, owners)));
   // Only the owner's slice has the word, but equal slices keep every rank on the short path.
   TESSERA_ASSIGN_OR_RETURN(
       auto region,
@@ -56,7 +56,7 @@ Result<Counter> Counter::create(const rma::Job& job, rma::Team& team, rma::TeamR
 
 Result<std::int64_t> Counter::next(std::int64_t count) const {
   if (!region_) [[unlikely]] {
-    return moved_from();
+    return moved_from(job_);
   }
   auto drawn = rma::fetch_add(job_, region_.at(owner_), count);
   if (!drawn.ok()) [[unlikely]] {
@@ -68,7 +68,7 @@ Result<std::int64_t> Counter::next(std::int64_t count) const {
 
 Status Counter::reset(std::int64_t value) {
   if (!region_) {
-    return moved_from();
+    return moved_from(job_);
   }
   const rma::LabelScope scope(region_.team(), region_.label("reset"));
   TESSERA_RETURN_IF_ERROR(region_.team().agree(Status(), detail::Request().add(value).asked()));

@@ -25,7 +25,8 @@ Result<RemoteAddress> flag_to_raise(const Flag& flag) {
   };
   auto found = find();
   if (!found.ok()) {
-    return std::move(found).status().context("raising a flag of " + flag.array.describe());
+    return flag.array.name_rank(
+        std::move(found).status().context("raising a flag of " + flag.array.describe()));
   }
   return found;
 }
@@ -52,7 +53,8 @@ Result<Awaited> find_awaited(const Flag& flag, rma::TeamRank writer) {
 
 Status explain_wait(Status status, const Flag& flag) {
   return status.ok() ? Status()
-                     : std::move(status).context("waiting for a flag of " + flag.array.describe());
+                     : flag.array.name_rank(std::move(status).context("waiting for a flag of " +
+                                                                      flag.array.describe()));
 }
 
 // Whether nobody but this rank has elements of the box.

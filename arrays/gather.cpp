@@ -321,8 +321,8 @@ class ElementMover {
 Status transfer_elements(const ArrayBase& array, const Places& places, void* values,
                          std::int64_t count_values, const Transfer& transfer) {
   const auto attempt = [&](Status status) {
-    return std::move(status).context(fmt::format("{} of {} elements of {}", verb_of(transfer.kind),
-                                                 places.count(), array.describe()));
+    return array.name_rank(std::move(status).context(fmt::format(
+        "{} of {} elements of {}", verb_of(transfer.kind), places.count(), array.describe())));
   };
   Status status = array.check_transfer(transfer);
   if (status.ok() && count_values < places.count()) {

@@ -74,7 +74,8 @@ std::size_t largest_letter(const ArrayBase& array) {
 
 Status explain(Status status, const ArrayBase& array) {
   return status.ok() ? Status()
-                     : std::move(status).context("updating the ghost cells of " + array.describe());
+                     : array.name_rank(std::move(status).context("updating the ghost cells of " +
+                                                                 array.describe()));
 }
 
 // Why a rank gave up, as a word below zero: the rank to look at and what is the matter with it.

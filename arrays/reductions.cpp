@@ -482,8 +482,9 @@ Result<Selected<T>> detail::Reductions<T>::select(const Part<T>& a, bool largest
     best = is_better(candidate, best, largest) ? candidate : best;
   }
   if (best.place < 0) {
-    return Status::error(Code::invalid_argument, fmt::format("{} of {}: there are no elements",
-                                                             verb, a.array().describe()));
+    return a.array().name_rank(
+        Status::error(Code::invalid_argument,
+                      fmt::format("{} of {}: there are no elements", verb, a.array().describe())));
   }
   return Selected<T>{best.value, index_at(best.place, a.box())};
 }

@@ -23,10 +23,11 @@ rma::Status check_same_on_all(
   TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(mine));
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (all[i] != all[0]) {
-      return rma::Status::error(rma::Code::invalid_argument,
-                                fmt::format("rank {} asked for another {} than rank {}",
-                                            team.members()[i].value, what, team.members()[0].value))
-          .hint(hint);
+      return team.name_rank(
+          rma::Status::error(rma::Code::invalid_argument,
+                             fmt::format("rank {} asked for another {} than rank {}",
+                                         team.members()[i].value, what, team.members()[0].value))
+              .hint(hint));
     }
   }
   return {};

@@ -226,10 +226,11 @@ Result<Selected> count_selected(rma::Team& team, const Share& share, MaskReader&
 Status check_selected(std::string_view verb, const Selected& selected, const ChunkOperand& packed) {
   return selected.all <= packed.box.extent(0)
              ? Status()
-             : Status::error(Code::invalid_argument,
-                             fmt::format("{}: the mask selects {} elements, and {} of {} has {}",
-                                         verb, selected.all, to_string(packed.box),
-                                         packed.array->describe(), packed.box.extent(0)));
+             : packed.array->name_rank(Status::error(
+                   Code::invalid_argument,
+                   fmt::format("{}: the mask selects {} elements, and {} of {} has {}", verb,
+                               selected.all, to_string(packed.box), packed.array->describe(),
+                               packed.box.extent(0))));
 }
 
 // The operands of which one, the packed one, may have another length than the others.

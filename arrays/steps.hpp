@@ -27,9 +27,9 @@ namespace detail {
 inline constexpr double step_of_nan = -1;
 
 inline rma::Status not_a_number(std::string_view verb, const ArrayBase& x) {
-  return rma::Status::error(rma::Code::invalid_argument,
-                            std::string(verb) + ": " + x.describe() +
-                                " or another operand has an element that is not a number");
+  return x.name_rank(rma::Status::error(
+      rma::Code::invalid_argument, std::string(verb) + ": " + x.describe() +
+                                       " or another operand has an element that is not a number"));
 }
 
 }  // namespace detail
@@ -55,9 +55,9 @@ requires rma::RealElement<ElementOf<X>> rma::Result<double> step_max(const X& x,
                                },
                                x, dx));
   if (step == of_negative) {
-    return rma::Status::error(
-        rma::Code::invalid_argument,
-        "step_max: " + part(x).array().describe() + " has a negative element");
+    return part(x).array().name_rank(
+        rma::Status::error(rma::Code::invalid_argument,
+                           "step_max: " + part(x).array().describe() + " has a negative element"));
   }
   if (step == detail::step_of_nan) {
     return detail::not_a_number("step_max", part(x).array());

@@ -105,7 +105,7 @@ Result<SparseMatrix<T>> SparseMatrix<T>::create(const rma::Job& job, LocalCsr<T>
       attempt(detail::check_same_on_all(team, own_rows.columns, "number of columns")));
   TESSERA_ASSIGN_OR_RETURN(const auto counts, team.allgather_value(own_rows.rows));
   const auto rows = detail::rows_by_count(counts);
-  TESSERA_RETURN_IF_ERROR(attempt(rows.status()));
+  TESSERA_RETURN_IF_ERROR(attempt(team.name_rank(rows.status())));
   auto matrix = adopt(job, team, *rows, std::move(own_rows), options.name);
   return matrix.ok() ? std::move(matrix) : attempt(std::move(matrix).status());
 }
@@ -127,6 +127,9 @@ Result<SparseMatrix<T>> SparseMatrix<T>::duplicate(const std::string& name) {
 
 template <SparseElement T>
 Status SparseMatrix<T>::free() {
+  if (pattern_) {
+    freed_on_ = team();
+  }
   Status status = values_ ? values_.free() : Status();
   values_ = Region();
   pattern_.reset();
@@ -135,10 +138,12 @@ Status SparseMatrix<T>::free() {
 
 template <SparseElement T>
 Status SparseMatrix<T>::check_open() const {
-  return values_ ? Status()
-                 : Status::error(Code::closed, fmt::format("sparse matrix '{}' was freed or moved "
-                                                           "from",
-                                                           name_));
+  if (values_) {
+    return {};
+  }
+  Status closed =
+      Status::error(Code::closed, fmt::format("sparse matrix '{}' was freed or moved from", name_));
+  return freed_on_ ? freed_on_.name_rank(std::move(closed)) : std::move(closed);
 }
 
 template <SparseElement T>

@@ -139,6 +139,7 @@ class SparseMatrix {
   std::string name_;
   std::shared_ptr<SparsePattern> pattern_;  // before values_: frees its regions after them
   rma::Region values_;
+  rma::Team freed_on_;  // of a matrix that was freed: errors name the rank
 };
 
 /// The scoped right to this rank's own rows. Others may read and write values meanwhile;

@@ -66,9 +66,10 @@ Status check_independent(WorkMatrix& factored, std::int64_t rows, std::int64_t c
       static_cast<double>(rows) * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
   for (std::size_t j = 0; j < largest.size(); ++j) {
     if (diagonal[j] <= rounding * largest[j]) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("column {} of A depends on those before it", j))
-          .hint("leave it out, or use svd() for the shortest of all solutions");
+      return factored.team().name_rank(
+          Status::error(Code::invalid_argument,
+                        fmt::format("column {} of A depends on those before it", j))
+              .hint("leave it out, or use svd() for the shortest of all solutions"));
     }
   }
   return {};

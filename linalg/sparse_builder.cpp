@@ -111,14 +111,15 @@ Result<SparseBuilder<T>> SparseBuilder<T>::create(const rma::Job& job, std::int6
 template <SparseElement T>
 Status SparseBuilder<T>::explain(std::int64_t row, std::int64_t column) const {
   if (is_closed_) {
-    return Status::error(Code::closed,
-                         fmt::format("sparse matrix '{}' was assembled already", options_.name))
-        .hint("its pattern is fixed; change values through SparseMatrix::local()");
+    return job_.name_rank(
+        Status::error(Code::closed,
+                      fmt::format("sparse matrix '{}' was assembled already", options_.name))
+            .hint("its pattern is fixed; change values through SparseMatrix::local()"));
   }
-  return Status::error_at(
+  return job_.name_rank(Status::error_at(
       job_.rank(), Code::out_of_range,
       fmt::format("rank {} added entry ({}, {}) to sparse matrix '{}', which is {} x {}",
-                  job_.rank().value, row, column, options_.name, rows_.extents()[0], columns_));
+                  job_.rank().value, row, column, options_.name, rows_.extents()[0], columns_)));
 }
 
 template <SparseElement T>

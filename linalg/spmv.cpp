@@ -199,7 +199,8 @@ Status SpmvPlan<T>::Parts::prepare_push(Array<T>& like) {
   TESSERA_RETURN_IF_ERROR(
       detail::check_same_on_all(like.team(), options.neighbours_only ? 1 : 0, "way to meet"));
   if (options.neighbours_only && !pushes) {
-    return Status::error(Code::invalid_argument, "neighbours only meet by SpmvMode::push");
+    return like.name_rank(
+        Status::error(Code::invalid_argument, "neighbours only meet by SpmvMode::push"));
   }
   return pushes ? gather->prepare_push(like) : Status();
 }

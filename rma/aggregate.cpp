@@ -209,7 +209,7 @@ Status Aggregate::add(Op op, const Scale* scale, const RemoteAddress& at, const 
     if (is_first && added_) {
       added_->op.reset();
     }
-    return status;
+    return job_->name_rank(std::move(status));
   }
   if (added_->pieces >= most_pieces) {
     added_->sent = added_->send(*job_);

@@ -6,13 +6,13 @@
 #include <atomic>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/named.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/kernels/words.hpp"
 #include "rma/protocol/direct.hpp"
 #include "rma/protocol/locate.hpp"
 #include "rma/protocol/raw_address.hpp"
 #include "rma/protocol/remote.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -112,8 +112,7 @@ template <class T>
                               .operand = operand,
                               .expected = expected,
                               .previous = &previous};
-  TESSERA_RETURN_IF_ERROR(
-      detail::within_memory([&] { return atomic_carefully(job, at, request); }));
+  TESSERA_RETURN_IF_ERROR(detail::named(job, [&] { return atomic_carefully(job, at, request); }));
   return static_cast<T>(previous);
 }
 
@@ -142,7 +141,7 @@ Result<T> atomic_at_pointer(Job& job, RawAddress at, AtomicRequest::Kind kind, T
 template <class T>
 [[gnu::noinline]] Result<T> checked_atomic(Job& job, RawAddress at, AtomicRequest::Kind kind,
                                            T operand) {
-  return detail::within_memory([&] { return atomic_at_pointer(job, at, kind, operand); });
+  return detail::named(job.state(), [&] { return atomic_at_pointer(job, at, kind, operand); });
 }
 
 }  // namespace

@@ -93,7 +93,9 @@ Status Handle::wait() {
     return {};
   }
   const auto operation = std::exchange(operation_, nullptr);
-  return operation->wait();
+  Status status = operation->wait();
+  const detail::JobState* const job = operation->job();
+  return job == nullptr ? std::move(status) : job->name_rank(std::move(status));
 }
 
 void Handle::adopt() {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/named.hpp"
 #include "rma/engine/region_state.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/engine/startup.hpp"
@@ -49,14 +50,14 @@ Job Job::unowned(JobState& state) {
 }
 
 Status Job::stop() {
-  return state_->stop();
+  return state_->name_rank(state_->stop());
 }
 
 WorldRank Job::rank() const noexcept {
   return state_->rank;
 }
 Status Job::name_rank(Status status) const noexcept {
-  return state_->name_rank(std::move(status));
+  return state_ ? state_->name_rank(std::move(status)) : std::move(status);
 }
 std::int32_t Job::size() const noexcept {
   return state_->size;
@@ -102,28 +103,30 @@ bool Job::is_present(WorldRank rank) const {
 }
 
 Result<std::string_view> Job::transport_to(WorldRank rank) {
-  return detail::within_memory([&]() -> Result<std::string_view> {
+  return detail::named(*state_, [&]() -> Result<std::string_view> {
     TESSERA_ASSIGN_OR_RETURN(const detail::Route* route, state_->route_to(rank));
     return route->transport->name();
   });
 }
 
 Status Job::wait_all() {
-  return detail::within_memory(
-      [&]() -> Status { return state_->outstanding.complete_adopted(TargetRanks::all()); });
+  return detail::named(*state_, [&]() -> Status {
+    return state_->outstanding.complete_adopted(TargetRanks::all());
+  });
 }
 
 Status Job::wait_rank(WorldRank rank) {
-  return detail::within_memory(
-      [&]() -> Status { return state_->outstanding.complete_adopted(TargetRanks::one(rank)); });
+  return detail::named(*state_, [&]() -> Status {
+    return state_->outstanding.complete_adopted(TargetRanks::one(rank));
+  });
 }
 
 Status Job::fence_all() {
-  return state_->fence(TargetRanks::all());
+  return state_->name_rank(state_->fence(TargetRanks::all()));
 }
 
 Status Job::fence(WorldRank rank) {
-  return detail::within_memory([&]() -> Status {
+  return detail::named(*state_, [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(state_->check_rank(rank));
     return state_->fence(TargetRanks::one(rank));
   });
@@ -140,7 +143,7 @@ Status Job::barrier() {
 }
 
 Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const {
-  return detail::within_memory([&]() -> Result<RemoteAddress> {
+  return detail::named(*state_, [&]() -> Result<RemoteAddress> {
     const detail::CachedPlace place = look_up(*state_, {rank, pointer});
     if (place.line != nullptr && place.offset < place.line->bytes) {
       return RemoteAddress{rank, place.line->region(), place.offset};
@@ -159,7 +162,7 @@ Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const 
 }
 
 Result<void*> Job::raw_pointer(const RemoteAddress& at) const {
-  return detail::within_memory([&]() -> Result<void*> {
+  return detail::named(*state_, [&]() -> Result<void*> {
     detail::RegionState* const region = state_->regions.find(at.region);
     if (region == nullptr) {
       return Status::error(Code::closed, fmt::format("region {} is not known on rank {}",
@@ -176,7 +179,7 @@ Result<void*> Job::raw_pointer(const RemoteAddress& at) const {
 }
 
 Result<void*> Job::allocate_local(std::size_t bytes) {
-  return detail::within_memory([&]() -> Result<void*> {
+  return detail::named(*state_, [&]() -> Result<void*> {
     TESSERA_RETURN_IF_ERROR(state_->check_running());
     detail::Arena& arena = state_->node->arena();
     TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena.allocate(bytes));
@@ -199,7 +202,7 @@ Result<void*> Job::allocate_local(std::size_t bytes) {
 }
 
 Status Job::free_local(void* memory) {
-  return detail::within_memory([&]() -> Status {
+  return detail::named(*state_, [&]() -> Status {
     if (memory == nullptr) {
       return {};
     }

@@ -8,22 +8,10 @@
 
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/lock_set_state.hpp"
+#include "rma/engine/named.hpp"
 #include "rma/within_memory.hpp"
 
 namespace tessera::rma {
-
-namespace {
-
-// A Status or a Result, with the failing rank in an error.
-template <class Outcome>
-Outcome named(const detail::LockSetState& state, Outcome outcome) {
-  if (outcome.ok()) [[likely]] {
-    return outcome;
-  }
-  return state.job().name_rank(std::move(outcome));
-}
-
-}  // namespace
 
 LockSet& LockSet::operator=(LockSet&& other) noexcept {
   if (this != &other) {
@@ -56,24 +44,25 @@ Result<LockSet> LockSet::create(Team& team, std::int64_t count) {
   const LabelScope scope(team, {.verb = "create", .kind = "lock set"});
   const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1}, 0,
                                team.state().label());
-  TESSERA_ASSIGN_OR_RETURN(auto state, detail::LockSetState::create(team, count));
+  TESSERA_ASSIGN_OR_RETURN(auto state,
+                           team.state().job().name_rank(detail::LockSetState::create(team, count)));
   return LockSet(std::move(state));
 }
 
 Status LockSet::free() {
-  return state_ ? state_->free("free") : Status();
+  return state_ ? state_->job().name_rank(state_->free("free")) : Status();
 }
 
 Status LockSet::lock(TeamRank owner, std::int64_t index) {
-  return detail::within_memory([&] { return named(*state_, state_->lock(owner, index)); });
+  return detail::named(state_->job(), [&] { return state_->lock(owner, index); });
 }
 
 Result<bool> LockSet::try_lock(TeamRank owner, std::int64_t index) {
-  return detail::within_memory([&] { return named(*state_, state_->try_lock(owner, index)); });
+  return detail::named(state_->job(), [&] { return state_->try_lock(owner, index); });
 }
 
 Status LockSet::unlock(TeamRank owner, std::int64_t index) {
-  return detail::within_memory([&] { return named(*state_, state_->unlock(owner, index)); });
+  return detail::named(state_->job(), [&] { return state_->unlock(owner, index); });
 }
 
 std::int64_t LockSet::count(TeamRank owner) const noexcept {

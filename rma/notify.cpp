@@ -9,10 +9,10 @@
 #include "rma/coalescing.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/long_wait.hpp"
+#include "rma/engine/named.hpp"
 #include "rma/node/carrier.hpp"
 #include "rma/protocol/locate.hpp"
 #include "rma/transfer.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -121,7 +121,7 @@ Result<std::int32_t> listen_to_flag(JobState& job, const RemoteAddress& flag, Wo
 
 Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopyShape& shape,
                      RemoteAddress flag, std::int32_t value) {
-  return detail::within_memory([&]() -> Status {
+  return detail::named(job.state(), [&]() -> Status {
     if (flag.rank != to.rank) {
       return Status::error(Code::invalid_argument,
                            fmt::format("data go to rank {} and their flag to rank {}",
@@ -156,7 +156,7 @@ Status start_with_flag(Job& job, const std::function<Handle()>& start, RemoteAdd
 }
 
 Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
-  return detail::within_memory([&]() -> Status {
+  return detail::named(job.state(), [&]() -> Status {
     JobState& state = job.state();
     TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
     const int place = state.node->place_of(flag.rank);
@@ -178,7 +178,7 @@ Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
 }
 
 Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank writer) {
-  return detail::within_memory([&]() -> Status {
+  return detail::named(job.state(), [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(const std::int32_t last,
                              listen_to_flag(job.state(), flag, writer,
                                             [&](std::int32_t seen) { return seen == value; }));
@@ -190,7 +190,7 @@ Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank
 
 Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int32_t value,
                                           WorldRank writer) {
-  return detail::within_memory([&]() -> Result<std::int32_t> {
+  return detail::named(job.state(), [&]() -> Result<std::int32_t> {
     TESSERA_ASSIGN_OR_RETURN(const std::int32_t last,
                              listen_to_flag(job.state(), flag, writer,
                                             [&](std::int32_t seen) { return seen != value; }));
@@ -202,7 +202,7 @@ Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int
 }
 
 Result<std::uint64_t> notify(Job& job, WorldRank rank) {
-  return detail::within_memory([&]() -> Result<std::uint64_t> {
+  return detail::named(job.state(), [&]() -> Result<std::uint64_t> {
     JobState& state = job.state();
     TESSERA_RETURN_IF_ERROR(state.check_running());
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
@@ -226,7 +226,7 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
 }
 
 Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint64_t count) {
-  return detail::within_memory([&]() -> Result<std::uint64_t> {
+  return detail::named(job.state(), [&]() -> Result<std::uint64_t> {
     JobState& state = job.state();
     TESSERA_RETURN_IF_ERROR(state.check_running());
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/named.hpp"
 #include "rma/engine/region_state.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/protocol/actions.hpp"
@@ -111,8 +112,9 @@ Status run(Job& job, const Action& action, RawAddress at, void* local, const Wha
   if (remote.region.value != 0) [[likely]] {
     return act(remote);
   }
-  return detail::within_memory(
-      [&] { return act_after_a_closer_look(job, action, at, local, shape_of(what), act); });
+  return detail::named(job.state(), [&] {
+    return act_after_a_closer_look(job, action, at, local, shape_of(what), act);
+  });
 }
 
 // The same for what gives a handle.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/named.hpp"
 #include "rma/engine/region_state.hpp"
 #include "rma/within_memory.hpp"
 
@@ -15,6 +16,17 @@ namespace {
 // A label for the collectives in which a region is made.
 Label making(std::string_view verb, const RegionOptions& options) noexcept {
   return {.verb = verb, .kind = options.kind, .name = options.name};
+}
+
+Status begin_access(const detail::RegionState& state) {
+  if (state.is_freed()) {
+    return Status::error(Code::closed, "local access to a region that was freed");
+  }
+  if (state.options().access_mode == AccessMode::no_local_access) {
+    return Status::error(Code::invalid_argument,
+                         "local access to a region that was allocated with no_local_access");
+  }
+  return state.segment().begin_access();
 }
 
 }  // namespace
@@ -62,8 +74,8 @@ Result<Region> Region::allocate(Team& team, std::size_t my_bytes, const RegionOp
   const LabelScope scope(team, label);
   const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1},
                                my_bytes, team.state().label());
-  TESSERA_ASSIGN_OR_RETURN(auto state,
-                           detail::RegionState::create(team, nullptr, my_bytes, options, false));
+  TESSERA_ASSIGN_OR_RETURN(auto state, team.state().job().name_rank(detail::RegionState::create(
+                                           team, nullptr, my_bytes, options, false)));
   return Region(std::move(state));
 }
 
@@ -79,8 +91,8 @@ Result<Region> Region::attach(Team& team, void* memory, std::size_t my_bytes,
                : Status();
   });
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
-  TESSERA_ASSIGN_OR_RETURN(auto state,
-                           detail::RegionState::create(team, memory, my_bytes, options, true));
+  TESSERA_ASSIGN_OR_RETURN(auto state, team.state().job().name_rank(detail::RegionState::create(
+                                           team, memory, my_bytes, options, true)));
   return Region(std::move(state));
 }
 
@@ -94,7 +106,7 @@ Status Region::free() {
   if (is_borrowed_) {
     state_.reset();
   }
-  return state_ ? state_->free("free") : Status();
+  return state_ ? state_->job().name_rank(state_->free("free")) : Status();
 }
 
 Label Region::label(std::string_view verb) const noexcept {
@@ -137,20 +149,18 @@ void* Region::raw_pointer(TeamRank rank) const noexcept {
 }
 
 Status Region::fence() {
-  return detail::within_memory([&] { return state_->fence(); });
+  return detail::named(state_->job(), [&] { return state_->fence(); });
 }
 
 Result<LocalAccess> LocalAccess::begin(Region& region) {
   const auto& state = region.shared_state();
-  if (!state || state->is_freed()) {
+  if (!state) {
     return Status::error(Code::closed, "local access to a region that was freed");
   }
-  if (state->options().access_mode == AccessMode::no_local_access) {
-    return Status::error(Code::invalid_argument,
-                         "local access to a region that was allocated with no_local_access");
-  }
-  TESSERA_RETURN_IF_ERROR(state->segment().begin_access());
-  return LocalAccess(state, state->segment().local(), state->bytes(state->team().rank()));
+  return detail::named(state->job(), [&]() -> Result<LocalAccess> {
+    TESSERA_RETURN_IF_ERROR(begin_access(*state));
+    return LocalAccess(state, state->segment().local(), state->bytes(state->team().rank()));
+  });
 }
 
 LocalAccess::LocalAccess(std::shared_ptr<detail::RegionState> state, std::byte* data,
@@ -174,7 +184,7 @@ Status LocalAccess::end() {
   if (!state || state->is_freed()) {
     return {};
   }
-  return state->segment().end_access();
+  return state->job().name_rank(state->segment().end_access());
 }
 
 }  // namespace tessera::rma

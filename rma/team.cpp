@@ -49,7 +49,7 @@ std::string_view to_string(Reduction reduction) noexcept {
 
 Result<Team> Team::create(Job& job, std::span<const WorldRank> members) {
   detail::JobState& state = job.state();
-  TESSERA_RETURN_IF_ERROR(state.check_running());
+  TESSERA_RETURN_IF_ERROR(state.name_rank(state.check_running()));
   const detail::WaitScope wait(state.recorder, detail::Wait::team);
   TESSERA_ASSIGN_OR_RETURN(
       auto team, state.name_rank(detail::TeamState::create(state, job.shared_state(), members)));
@@ -82,7 +82,8 @@ Result<Team> Team::split(std::int32_t color, std::int32_t key) {
     members.push_back(world_rank(TeamRank{each.place}));
   }
   detail::JobState& job = state_->job();
-  TESSERA_ASSIGN_OR_RETURN(auto team, detail::TeamState::create(job, job.self.lock(), members));
+  TESSERA_ASSIGN_OR_RETURN(auto team,
+                           job.name_rank(detail::TeamState::create(job, job.self.lock(), members)));
   return Team(std::move(team));
 }
 
@@ -130,8 +131,12 @@ Status Team::reduce(void* elements, std::int64_t count, ElementType type, Reduct
                   [=, this] { return state_->allreduce(elements, count, type, reduction, &root); });
 }
 
+Status Team::name_rank(Status status) const noexcept {
+  return state_ ? state_->job().name_rank(std::move(status)) : std::move(status);
+}
+
 Status Team::lack_memory() noexcept {
-  return state_->lack_memory();
+  return name_rank(state_->lack_memory());
 }
 
 Status Team::agree(const Status& mine, const Asked& asked) {

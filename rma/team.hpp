@@ -143,6 +143,9 @@ class Team {
   /// ok() and two differ, invalid_argument everywhere.
   Status agree(const Status& mine, const Asked& asked = {});
 
+  /// As Job::name_rank().
+  [[nodiscard]] Status name_rank(Status status) const noexcept;
+
   [[nodiscard]] detail::TeamState& state() const noexcept { return *state_; }
   [[nodiscard]] const std::shared_ptr<detail::TeamState>& shared_state() const noexcept {
     return state_;

@@ -159,8 +159,9 @@ std::vector<std::string> CheckpointState::names() const {
 Result<const StoredArray*> CheckpointState::find(std::string_view name) const {
   const StoredArray* const stored = catalog_.find(name);
   if (stored == nullptr) {
-    return invalid(fmt::format("there is no array '{}' in {}", name, describe_file()))
-        .hint(fmt::format("it has {}", list_names(names())));
+    return team_.name_rank(
+        invalid(fmt::format("there is no array '{}' in {}", name, describe_file()))
+            .hint(fmt::format("it has {}", list_names(names()))));
   }
   return stored;
 }
@@ -273,15 +274,17 @@ Result<AttributeValue> Checkpoint::find_attribute(std::string_view name, std::si
       continue;
     }
     if (value.index() != kind) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("attribute '{}' of {} is {}, not {}", name,
-                                       state_->describe_file(), kinds[value.index()], kinds[kind]));
+      return state_->team().name_rank(
+          Status::error(Code::invalid_argument,
+                        fmt::format("attribute '{}' of {} is {}, not {}", name,
+                                    state_->describe_file(), kinds[value.index()], kinds[kind])));
     }
     return value;
   }
-  return Status::error(Code::invalid_argument, fmt::format("there is no attribute '{}' in {}", name,
-                                                           state_->describe_file()))
-      .hint(fmt::format("it has {}", detail::list_names(attribute_names())));
+  return state_->team().name_rank(
+      Status::error(Code::invalid_argument,
+                    fmt::format("there is no attribute '{}' in {}", name, state_->describe_file()))
+          .hint(fmt::format("it has {}", detail::list_names(attribute_names()))));
 }
 
 Result<Checkpoint::Plan> Checkpoint::plan_for(const std::string& name, const ElementKind& element) {

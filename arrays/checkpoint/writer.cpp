@@ -167,7 +167,7 @@ Status CheckpointWriterState::open_as_member() {
 
 Status CheckpointWriterState::check_usable() const {
   if (is_over_) {
-    return Status::error(Code::closed, "it was committed");
+    return team_.name_rank(Status::error(Code::closed, "it was committed"));
   }
   return Status(failure_).context("an earlier step failed");
 }

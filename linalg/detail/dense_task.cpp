@@ -121,20 +121,22 @@ Status check_minor(std::int64_t minor, const Named& a) {
   if (minor == 0) {
     return {};
   }
-  return Status::error(Code::invalid_argument,
-                       fmt::format("the leading part of {0} x {0} of {1} ({2}) is not positive "
-                                   "definite",
-                                   minor, a.name, describe(a.map)))
-      .hint("use lu() or solve() for matrices that are not positive definite");
+  return a.map.array->name_rank(
+      Status::error(Code::invalid_argument,
+                    fmt::format("the leading part of {0} x {0} of {1} ({2}) is not positive "
+                                "definite",
+                                minor, a.name, describe(a.map)))
+          .hint("use lu() or solve() for matrices that are not positive definite"));
 }
 
 Status check_pivots(std::int64_t singular, const Named& a) {
   if (singular == 0) {
     return {};
   }
-  return Status::error(Code::invalid_argument,
-                       fmt::format("{} ({}) is singular: column {} depends on those before it",
-                                   a.name, describe(a.map), singular - 1));
+  return a.map.array->name_rank(
+      Status::error(Code::invalid_argument,
+                    fmt::format("{} ({}) is singular: column {} depends on those before it", a.name,
+                                describe(a.map), singular - 1)));
 }
 
 Result<bool> begin_dense(arrays::ArrayBase& target, const std::vector<Named>& operands,

@@ -179,8 +179,8 @@ Result<std::int64_t> agreed(const Grid& grid, const WorkMatrix& a, std::string_v
   std::array<std::int64_t, 2> worst{info, -info};
   TESSERA_RETURN_IF_ERROR(a.team().allreduce(std::span<std::int64_t>(worst), rma::Reduction::max));
   if (worst[1] > 0) {
-    return Status::error(Code::internal,
-                         fmt::format("ScaLAPACK's {} refuses argument {}", name, worst[1]));
+    return a.team().name_rank(Status::error(
+        Code::internal, fmt::format("ScaLAPACK's {} refuses argument {}", name, worst[1])));
   }
   return worst[0];
 }
@@ -189,9 +189,10 @@ Result<std::int64_t> converged(const Grid& grid, const WorkMatrix& a, std::strin
                                int info) {
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t worst, agreed(grid, a, name, info));
   if (worst != 0) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("ScaLAPACK's {} did not converge ({})", name, worst))
-        .hint("look for elements that are not finite");
+    return a.team().name_rank(
+        Status::error(Code::invalid_argument,
+                      fmt::format("ScaLAPACK's {} did not converge ({})", name, worst))
+            .hint("look for elements that are not finite"));
   }
   return 0;
 }

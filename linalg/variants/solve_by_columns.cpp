@@ -62,9 +62,10 @@ Status check_diagonal(const TriangularFactor& a, const LocalMatrix<T>& diagonal,
                       std::int64_t first) {
   for (std::int64_t i = 0; a.diagonal == blas::Diagonal::stored && i < diagonal.rows; ++i) {
     if (diagonal(i, i) == T{}) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("element ({0}, {0}) of {1} is zero: the matrix is singular",
-                                       first + i, detail::describe(a.map)));
+      return a.map.array->name_rank(
+          Status::error(Code::invalid_argument,
+                        fmt::format("element ({0}, {0}) of {1} is zero: the matrix is singular",
+                                    first + i, detail::describe(a.map))));
     }
   }
   return {};

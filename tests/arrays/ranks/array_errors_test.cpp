@@ -14,6 +14,8 @@
 #include "arrays/array.hpp"
 #include "arrays/counter.hpp"
 #include "arrays/elementwise.hpp"
+#include "arrays/flags.hpp"
+#include "arrays/gather.hpp"
 #include "arrays/halo.hpp"
 #include "arrays/reductions.hpp"
 #include "rma/transfer.hpp"
@@ -50,9 +52,23 @@ TEST(ArrayErrors, NameTheRankWhoseCallFailed) {
     begins(array.put_async(Box({0, 0}, {9, 9}), std::span(&value, 1)).wait(), "out_of_range: put");
     begins(array.get_element({9, 9}).status(), "out_of_range: get of element");
     begins(rma::get(job, array.region().at(rma::TeamRank{0}, 4096), &value, 8), "out_of_range: ");
+    begins(array.put(Section(array.box(), {2, 2}), std::span<const double>()),
+           "invalid_argument: ");
+    begins(array.put(Section(array.box(), {2, 2}), LocalView<const double>(&value, Extents{1, 1})),
+           "invalid_argument: ");
+    begins(array.put_async(Section(array.box(), {0, 1}), std::span<const double>()).wait(),
+           "invalid_argument: ");
+    begins(gather(array, Places::flat(std::vector<std::int64_t>{9, 9}, 2), std::span(&value, 1)),
+           "out_of_range: gather of 1 elements");
+    begins(raise_flag({array, {0, 0}}, 1), "invalid_argument: raising a flag");
+    begins(wait_for_flag({array, {0, 0}}, 1, rma::TeamRank{0}), "invalid_argument: waiting");
+    begins(Array<float>::of(array.alias()).status(), "invalid_argument: array 'A'");
+    begins(select_max(part(array, Box({0, 0}, {0, 0}))).status(), "invalid_argument: select_max");
     begins(team.agree(rma::Status::error(Code::closed, "over")), "closed: on rank ");
     EXPECT_TRUE(ok(array.free()));
     begins(array.sync(), "closed: array 'A'");
+    begins(array.fence(), "closed: array 'A'");
+    begins(array.local().status(), "closed: local access");
     try {
       require(array.get_element({0, 0}));
       ADD_FAILURE() << "the array was freed";
