@@ -49,7 +49,10 @@ class LocalAccess {
   }
 
   /// Ends the access and reports; the destructor does so and logs.
-  rma::Status end() { return right_.end(); }
+  rma::Status end() {
+    use_.end();
+    return right_.end();
+  }
 
   /// What this rank owns, without ghost cells.
   [[nodiscard]] const Box& own() const noexcept { return own_; }
@@ -80,13 +83,15 @@ class LocalAccess {
         own_(array.own_box()),
         with_ghosts_(own_.is_empty() ? own_ : own_.grown(array.distribution().ghosts())),
         order_(array.distribution().order()),
-        life_(array.life()) {}
+        life_(array.life()),
+        use_(array.begin_local_use(!std::is_const_v<T>)) {}
 
   rma::LocalAccess right_;
   Box own_;
   Box with_ghosts_;
   MemoryOrder order_;
   std::shared_ptr<const detail::ArrayLife> life_;
+  detail::LocalUse use_;
 };
 
 template <class T>
@@ -102,7 +107,10 @@ class LocalBlocks {
   }
 
   /// Ends the access and reports; the destructor does so and logs.
-  rma::Status end() { return right_.end(); }
+  rma::Status end() {
+    use_.end();
+    return right_.end();
+  }
 
   /// How many blocks this rank has.
   [[nodiscard]] std::int64_t size() const noexcept { return distribution_.block_count(rank_); }
@@ -126,12 +134,14 @@ class LocalBlocks {
       : right_(std::move(right)),
         distribution_(array.distribution()),
         rank_(array.team().rank()),
-        life_(array.life()) {}
+        life_(array.life()),
+        use_(array.begin_local_use(!std::is_const_v<T>)) {}
 
   rma::LocalAccess right_;
   Distribution distribution_;
   rma::TeamRank rank_;
   std::shared_ptr<const detail::ArrayLife> life_;
+  detail::LocalUse use_;
 };
 
 }  // namespace tessera::arrays

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -39,18 +40,20 @@ Status check_bytes(const Distribution& distribution, std::size_t element_bytes) 
 
 // All members must have asked for the same array: a hash of all of it tells.
 Status check_same_on_all(rma::Team& team, const Distribution& distribution,
-                         const ElementKind& element, const rma::RegionOptions& options) {
+                         const ElementKind& element, const rma::RegionOptions& options,
+                         std::string_view check) {
   const std::uint64_t mine = detail::Request()
                                  .add(fingerprint(distribution))
                                  .add(element.bytes)
                                  .add(element.name)
                                  .add(options.access_mode)
                                  .add(options.atomics)
+                                 .add(check)
                                  .hash();
   return detail::check_same_on_all(
       team, mine, "array",
       "all members must give the same element type, extents, distribution (cuts, owners, orders, "
-      "grids, ghosts) and options");
+      "grids, ghosts) and options, and have the same TESSERA_CHECK");
 }
 
 // A view must have the extents of what it stands for, and a stride for each.
@@ -66,6 +69,12 @@ Status view_fits(const Extents& wanted, const Extents& given, const Strides& str
                                      wanted.ndims() == 1 ? "" : "s"));
   }
   return {};
+}
+
+// What other ranks may wait for with gets of one element.
+bool is_word(const ElementKind& element) {
+  return element.type == rma::ElementType::i32 || element.type == rma::ElementType::i64 ||
+         element.type == rma::ElementType::u32 || element.type == rma::ElementType::u64;
 }
 
 rma::Label creating(const ArrayOptions& options) noexcept {
@@ -156,7 +165,7 @@ ArrayBase::ArrayBase(ArrayBase&& other) noexcept
 
 ArrayBase& ArrayBase::operator=(ArrayBase&& other) noexcept {
   if (this != &other) {
-    end_life();
+    end_life().ignore("nobody asks an assignment");
     reading_ = std::move(other.reading_);
     adding_ = std::move(other.adding_);
     region_ = std::move(other.region_);  // early, as it frees the old one with the old job
@@ -176,13 +185,22 @@ ArrayBase& ArrayBase::operator=(ArrayBase&& other) noexcept {
 }
 
 ArrayBase::~ArrayBase() {
-  end_life();
+  end_life().ignore("nobody asks a destructor");
 }
 
-void ArrayBase::end_life() noexcept {
-  if (life_ && !is_alias_) {
-    life_->is_freed = true;
+// Collective where races are looked for. Borrowed memory stays, and an exception may have ended
+// this rank's array alone: there is no meeting then.
+Status ArrayBase::end_life() noexcept {
+  if (!life_ || is_alias_ || life_->is_freed.exchange(true) || !life_->races) {
+    return {};
   }
+  Status race;
+  if (!region_.is_borrowed() && std::uncaught_exceptions() == 0) {
+    life_->races->check(team(), label("free"), race)
+        .ignore("the memory's own meeting has the same error");
+  }
+  life_->races->close();
+  return race;
 }
 
 ArrayBase ArrayBase::alias() const {
@@ -262,11 +280,13 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
     mine = detail::within_memory([&] {
       life = std::make_shared<detail::ArrayLife>();
       life->name = options.name;
+      TESSERA_ASSIGN_OR_RETURN(life->races, detail::RaceLog::create(job, team));
       return Status();
     });
   }
   TESSERA_RETURN_IF_ERROR(attempt(team.agree(mine)));
-  TESSERA_RETURN_IF_ERROR(attempt(check_same_on_all(team, distribution, element, options.region)));
+  TESSERA_RETURN_IF_ERROR(attempt(
+      check_same_on_all(team, distribution, element, options.region, job.settings().check)));
   rma::RegionOptions region_options = options.region;
   region_options.name = options.name;
   region_options.kind = "array";
@@ -274,17 +294,30 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
   if (!region.ok()) {
     return attempt(std::move(region).status());
   }
-  return ArrayBase(job, std::move(life), distribution, std::move(region).take(), element);
+  ArrayBase made(job, std::move(life), distribution, std::move(region).take(), element);
+  if (made.life_->races) {
+    made.life_->races->open(
+        {.text = made.describe(),
+         .number = detail::Request().add(made, made.box()).add(fingerprint(distribution)).hash(),
+         .distribution = distribution,
+         .self = team.rank(),
+         .slice = made.region_.local(),
+         .element_bytes = element.bytes,
+         .is_strict = made.region_.options().atomics == rma::Atomics::strict,
+         .has_flags = is_word(element)});
+  }
+  return made;
 }
 
 Status ArrayBase::free() {
   is_freed_ = true;
   uses_ = 0;
-  end_life();
+  Status race = end_life();
   reading_.reset();
   adding_.reset();
   // Who has it from another array keeps it: team() may be asked of arrays that were freed.
-  return region_.is_borrowed() ? Status() : region_.free();
+  Status freed = region_.is_borrowed() ? Status() : region_.free();
+  return freed.ok() ? race : freed;
 }
 
 Status ArrayBase::fence() const {
@@ -297,6 +330,11 @@ Status ArrayBase::fence() const {
 Status ArrayBase::sync(Status mine) const {
   TESSERA_RETURN_IF_ERROR(check_open());
   Status fenced = region_.fence();
+  if (life_->races) [[unlikely]] {
+    Status race;
+    TESSERA_RETURN_IF_ERROR(life_->races->check(team(), label("sync"), race));
+    mine = mine.ok() ? race : mine;
+  }
   return team().agree(mine.ok() ? fenced : mine, {.label = label("sync")});
 }
 
@@ -341,6 +379,9 @@ Result<rma::RemoteAddress> ArrayBase::atomic_address(std::string_view verb,
   if ((uses_ & Use::put) == 0) {
     return explain_use(Use::put).context(
         fmt::format("{} of element {} of {}", verb, arrays::to_string(index), describe()));
+  }
+  if (life_->races) [[unlikely]] {
+    life_->races->note(detail::TouchKind::atomic, Box::at(index));
   }
   const ElementPlace place = distribution_.locate(index);
   return region_.at(place.owner, static_cast<std::uint64_t>(place.offset) * element_.bytes);
@@ -425,6 +466,7 @@ Status ArrayBase::for_each_patch(Use use, const Box& box, const LocalBuffer& loc
   if (Status status = check_use(use, box, local); !status.ok()) [[unlikely]] {
     return explain(std::move(status), to_string(use), box);
   }
+  note(use, box);
   auto* const corner = static_cast<std::byte*>(local.data);
   Patches patches = distribution_.patches(box, team().rank().value);
   const bool is_only = patches.remaining() == 1;
@@ -471,8 +513,8 @@ Status ArrayBase::put_box(const Box& box, const LocalBuffer& from) const {
   const auto put_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
     return rma::put(*job_, at, from.data, shape);
   };
-  if (try_single_block(Use::put, box, from.data, any_room, detail::GivenStrides{from.strides},
-                       put_single, status)) [[likely]] {
+  if (try_single_block(Use::direct_put, box, from.data, any_room,
+                       detail::GivenStrides{from.strides}, put_single, status)) [[likely]] {
     return status;
   }
   return for_each_patch(Use::put, box, from,
@@ -549,7 +591,7 @@ Status ArrayBase::put_dense(const Box& box, const void* from, std::int64_t room)
   const auto put_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
     return rma::put(*job_, at, from, shape);
   };
-  if (try_single_block(Use::put, box, local, room, detail::DenseRows{}, put_single, status))
+  if (try_single_block(Use::direct_put, box, local, room, detail::DenseRows{}, put_single, status))
       [[likely]] {
     return status;
   }

@@ -32,6 +32,7 @@
 
 #include "arrays/distribution.hpp"
 #include "arrays/periodic.hpp"
+#include "arrays/race_check.hpp"
 #include "arrays/section.hpp"
 #include "arrays/view.hpp"
 #include "rma/element.hpp"
@@ -250,6 +251,12 @@ class ArrayBase {
 
   /// For this layer: what views of this array's memory ask. Null if it is empty or was moved from.
   [[nodiscard]] const std::shared_ptr<detail::ArrayLife>& life() const noexcept { return life_; }
+  /// For this layer, and those above. What local accesses tell of themselves while they last: to
+  /// one of this rank's blocks, or to all.
+  [[nodiscard]] detail::LocalUse begin_local_use(bool may_write,
+                                                 std::optional<std::int64_t> block = {}) const {
+    return {life_ ? life_->races : nullptr, may_write, block};
+  }
   /// For this layer. Local. Another name for this array, which stays usable when that one is moved,
   /// and is closed when that one is freed. It frees nothing. Requires: the array is open.
   [[nodiscard]] ArrayBase alias() const;
@@ -292,7 +299,8 @@ class ArrayBase {
 
  private:
   /// A set of operations: those that the access mode allows now, none when the array is closed. The
-  /// direct_ ones are those that the array itself serves, rather than a copy on the node.
+  /// direct_ ones are those that the array itself serves, rather than a copy on the node, and of
+  /// which no log is kept.
   enum Use : std::uint8_t {
     put = 1,
     get = 2,
@@ -300,6 +308,7 @@ class ArrayBase {
     local_access = 8,
     direct_get = 16,
     direct_accumulate = 32,
+    direct_put = 64,
   };
   /// How the memory of an array comes about.
   struct Memory;
@@ -309,13 +318,25 @@ class ArrayBase {
   static rma::Result<ArrayBase> make(const rma::Job& job, const Distribution& distribution,
                                      const ElementKind& element, const ArrayOptions& options,
                                      const Memory& memory);
-  static std::uint8_t uses_of(rma::AccessMode mode) noexcept;
+  [[nodiscard]] std::uint8_t uses_of(rma::AccessMode mode) const noexcept;
   static std::string_view to_string(Use use) noexcept;
 
   [[nodiscard]] bool is_open() const noexcept {
     return region_ && !is_freed_ && !life_->is_freed.load(std::memory_order_relaxed);
   }
-  void end_life() noexcept;
+  rma::Status end_life() noexcept;
+  /// For the search for races, if there is one.
+  template <class... What>
+  void note(Use use, const What&... what) const noexcept {
+    if (life_->races) [[unlikely]] {
+      life_->races->note(touch_kind(use), what...);
+    }
+  }
+  static detail::TouchKind touch_kind(Use use) noexcept {
+    return use == Use::put   ? detail::TouchKind::put
+           : use == Use::get ? detail::TouchKind::get
+                             : detail::TouchKind::accumulate;
+  }
   /// "freed", "moved from" or "never made", of an array that is not open; and the error that it is.
   [[nodiscard]] std::string_view why_closed() const noexcept;
   [[nodiscard]] rma::Status closed(std::string array) const;

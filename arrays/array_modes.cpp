@@ -58,25 +58,28 @@ Status check_options(AccessMode mode, const ModeOptions& options, const ElementK
 
 }  // namespace
 
-std::uint8_t ArrayBase::uses_of(AccessMode mode) noexcept {
-  constexpr std::uint8_t reads = Use::get | Use::direct_get;
-  constexpr std::uint8_t adds = Use::accumulate | Use::direct_accumulate;
+std::uint8_t ArrayBase::uses_of(AccessMode mode) const noexcept {
+  const bool is_logged = life_->races != nullptr;
+  const std::uint8_t puts = is_logged ? Use::put : Use::put | Use::direct_put;
+  const std::uint8_t reads = is_logged ? Use::get : Use::get | Use::direct_get;
+  const std::uint8_t adds = is_logged ? Use::accumulate : Use::accumulate | Use::direct_accumulate;
   switch (mode) {
     case AccessMode::read_only:
       return reads | Use::local_access;
     case AccessMode::accumulate_only:
       return adds;
     case AccessMode::no_local_access:
-      return Use::put | reads | adds;
+      return puts | reads | adds;
     case AccessMode::any:
       break;
   }
-  return Use::put | reads | adds | Use::local_access;
+  return puts | reads | adds | Use::local_access;
 }
 
 std::string_view ArrayBase::to_string(Use use) noexcept {
   switch (use) {
     case Use::put:
+    case Use::direct_put:
       return "put";
     case Use::get:
     case Use::direct_get:

@@ -89,6 +89,7 @@ Handle ArrayBase::transfer_async(const Section& section, const LocalBuffer& loca
   if (const ArrayBase& copy = where_to(transfer.kind); &copy != this) {
     return copy.transfer_async(section, local, transfer);
   }
+  note(use, section);
   const auto bytes = static_cast<std::int64_t>(element_.bytes);
   Handle all;
   for (const Patch& patch : distribution_.patches(section.box(), team().rank().value)) {
@@ -156,6 +157,7 @@ Handle ArrayBase::transfer_async(const Box& box, const Field& field, const Local
   if (const ArrayBase& copy = where_to(transfer.kind); &copy != this) {
     return copy.transfer_async(box, field, local, transfer);
   }
+  note(use, box, field);
   Handle all;
   for (const Patch& patch : distribution_.patches(box, team().rank().value)) {
     const std::int64_t place = distance(box.lo(), patch.box.lo(), local.strides);

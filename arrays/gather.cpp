@@ -316,6 +316,22 @@ class ElementMover {
   Handle travelling_;
 };
 
+// For the search for races, if there is one.
+void note(const ArrayBase& array, const Places& places, Transfer::Kind kind) {
+  detail::RaceLog* const log = array.life()->races.get();
+  if (log == nullptr) {
+    return;
+  }
+  std::vector<Index> elements;
+  for (std::int64_t i = 0; i < places.count(); ++i) {
+    elements.emplace_back(std::span(places[i], static_cast<std::size_t>(array.ndims())));
+  }
+  log->note(kind == Transfer::Kind::put   ? detail::TouchKind::put
+            : kind == Transfer::Kind::get ? detail::TouchKind::get
+                                          : detail::TouchKind::accumulate,
+            std::move(elements));
+}
+
 }  // namespace
 
 Status transfer_elements(const ArrayBase& array, const Places& places, void* values,
@@ -337,6 +353,7 @@ Status transfer_elements(const ArrayBase& array, const Places& places, void* val
   }
   if (status.ok()) {
     status = detail::within_memory([&] {
+      note(array, places, transfer.kind);
       return ElementMover(array.where_to(transfer.kind), transfer, static_cast<std::byte*>(values))
           .run(places);
     });

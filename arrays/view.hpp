@@ -20,6 +20,7 @@
 #include <atomic>
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <type_traits>
 
@@ -38,10 +39,13 @@ namespace tessera::arrays {
 
 namespace detail {
 
+class RaceLog;
+
 /// What an array, its local accesses and other names of it share.
 struct ArrayLife {
   std::string name;
   std::atomic<bool> is_freed{false};
+  std::shared_ptr<RaceLog> races;  ///< null unless TESSERA_CHECK looks for them
 };
 
 // All that depends on it is inlined always: parts of a program may be compiled either way.

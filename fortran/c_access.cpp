@@ -75,7 +75,8 @@ Status begin_access(const tessera_array* handle, std::int64_t number, tessera_lo
   if (count > 0) {
     found = local_block(array, distribution.block(own, number), right.data());
   }
-  auto contents = std::make_unique<rma::LocalAccess>(std::move(right));
+  auto contents = std::make_unique<AccessContents>(
+      AccessContents{std::move(right), array.begin_local_use(true, number)});
   *access = make_handle<tessera_access>(job_of(handle), std::move(contents),
                                         "local access to " + name_of(handle));
   *block = found;
@@ -160,7 +161,10 @@ int tessera_access_begin(const tessera_array* array, int64_t number, tessera_loc
 
 int tessera_access_end(tessera_access** access) {
   return call(__func__, [&] {
-    return free_handle(access, [](rma::LocalAccess& right) { return right.end(); });
+    return free_handle(access, [](AccessContents& contents) {
+      contents.use.end();
+      return contents.right.end();
+    });
   });
 }
 

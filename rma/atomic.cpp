@@ -38,6 +38,7 @@ Status atomic_by_device(JobState& job, const Target& at, const WorldRank owner,
 
 // Regions with other atomics, unequal slices or other transports; and everything that is wrong.
 Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequest& request) {
+  job.note_order();
   if (at.offset % static_cast<std::uint64_t>(request.bytes) != 0) {
     return Status::error(Code::invalid_argument,
                          fmt::format("atomic operation on {} bytes at offset {}, which is not "

@@ -142,6 +142,19 @@ Status Job::barrier() {
   return fenced.ok() ? std::move(met) : std::move(fenced);
 }
 
+OrderObserver* Job::order_observer() const noexcept {
+  return state_->observer.load(std::memory_order_acquire);
+}
+
+OrderObserver& Job::observe_order(std::unique_ptr<OrderObserver> observer) {
+  const std::lock_guard guard(state_->observer_mutex);
+  if (!state_->observer_owner) {
+    state_->observer_owner = std::move(observer);
+    state_->observer.store(state_->observer_owner.get(), std::memory_order_release);
+  }
+  return *state_->observer_owner;
+}
+
 Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const {
   return detail::named(*state_, [&]() -> Result<RemoteAddress> {
     const detail::CachedPlace place = look_up(*state_, {rank, pointer});

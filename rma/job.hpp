@@ -22,6 +22,7 @@
 #include "rma/bootstrap.hpp"
 #include "rma/counters.hpp"
 #include "rma/log.hpp"
+#include "rma/order_observer.hpp"
 #include "rma/rank.hpp"
 #include "rma/region.hpp"
 #include "rma/result.hpp"
@@ -115,6 +116,12 @@ class Job {
   [[nodiscard]] const Settings& settings() const noexcept;
   [[nodiscard]] Log& log() const noexcept;
   [[nodiscard]] Bootstrap& bootstrap() const noexcept;
+
+  /// Local. For the library itself. The job's observer, or null.
+  [[nodiscard]] OrderObserver* order_observer() const noexcept;
+  /// Local. For the library itself. Gives the job an observer and returns it; the one that it has
+  /// already where it has one.
+  OrderObserver& observe_order(std::unique_ptr<OrderObserver> observer);
 
   /// Local. For the library itself: a non-owning Job, whose end doesn't stop the job.
   static Job unowned(detail::JobState& state);

@@ -94,6 +94,7 @@ bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe)
 template <class IsWanted>
 Result<std::int32_t> listen_to_flag(JobState& job, const RemoteAddress& flag, WorldRank writer,
                                     IsWanted&& is_wanted) {
+  job.note_order();
   TESSERA_RETURN_IF_ERROR(check_flag(flag));
   if (flag.rank != job.rank) {
     return Status::error(Code::invalid_argument, fmt::format("rank {} waits for a flag of rank {}",
@@ -158,6 +159,7 @@ Status start_with_flag(Job& job, const std::function<Handle()>& start, RemoteAdd
 Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
   return detail::named(job.state(), [&]() -> Status {
     JobState& state = job.state();
+    state.note_order();
     TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
     const int place = state.node->place_of(flag.rank);
     if (place < 0) {
@@ -204,6 +206,7 @@ Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int
 Result<std::uint64_t> notify(Job& job, WorldRank rank) {
   return detail::named(job.state(), [&]() -> Result<std::uint64_t> {
     JobState& state = job.state();
+    state.note_order();
     TESSERA_RETURN_IF_ERROR(state.check_running());
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
     const int place = state.node->place_of(rank);
@@ -228,6 +231,7 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
 Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint64_t count) {
   return detail::named(job.state(), [&]() -> Result<std::uint64_t> {
     JobState& state = job.state();
+    state.note_order();
     TESSERA_RETURN_IF_ERROR(state.check_running());
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
     const std::atomic<std::uint64_t>& sent = received(state, rank);

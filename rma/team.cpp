@@ -106,6 +106,10 @@ TeamRank Team::team_rank(WorldRank rank) const noexcept {
 }
 
 Status Team::barrier() {
+  if (OrderObserver* const observer = state_->job().observer.load(std::memory_order_acquire))
+      [[unlikely]] {
+    TESSERA_RETURN_IF_ERROR(observer->before_barrier(*this));
+  }
   return recorded(*state_, detail::Wait::barrier, 0, [=, this] { return state_->barrier(); });
 }
 

@@ -54,6 +54,7 @@ struct Settings {
                                         ///< completed
   std::int64_t collective_slot_bytes = 16'384;  ///< buffer of each rank in a team's collectives
   std::int64_t check_overlap = 1;               ///< 1: refuse fragment lists that overlap
+  std::string check = "off";                    ///< off, races or races-fail: of arrays
   std::string armci_errors = "abort";           ///< abort or return: what armci.h's functions do
   std::int64_t blas_threads = 0;                ///< of each rank in linalg/; 0: its share of cores
   std::int64_t ghost_letter = 65'536;           ///< bytes of ghost layers that go packed; 0: none

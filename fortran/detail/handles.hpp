@@ -110,6 +110,12 @@ struct LocksContents {
   rma::LockSet locks;
 };
 
+/// The search for missing syncs counts what happens while it lasts.
+struct AccessContents {
+  rma::LocalAccess right;
+  arrays::detail::LocalUse use;
+};
+
 /// Of an element type that can be computed with, an Array<T> is behind the pointer.
 struct ArrayContents {
   std::shared_ptr<arrays::ArrayBase> array;
@@ -146,7 +152,7 @@ struct ShellOf<tessera_array> {
 };
 template <>
 struct ShellOf<tessera_access> {
-  using Type = Shell<Mark::access, rma::LocalAccess>;
+  using Type = Shell<Mark::access, AccessContents>;
 };
 template <>
 struct ShellOf<tessera_halo> {

@@ -31,6 +31,7 @@
 #include "rma/engine/team_state.hpp"
 #include "rma/log.hpp"
 #include "rma/node/node.hpp"
+#include "rma/order_observer.hpp"
 #include "rma/profile/recorder.hpp"
 #include "rma/profile/session.hpp"
 #include "rma/transport.hpp"
@@ -154,6 +155,13 @@ class JobState {
   /// Completes at its target what this rank did at such ranks, in `region` or in all of them.
   Status fence(const TargetRanks& ranks, RegionId region = any_region);
 
+  /// Called by what orders this rank's operations and other ranks', besides collectives.
+  void note_order() const noexcept {
+    if (OrderObserver* const watching = observer.load(std::memory_order_acquire)) [[unlikely]] {
+      watching->on_order();
+    }
+  }
+
   std::weak_ptr<JobState> self;  ///< for what users hold and what must keep the job alive
   std::shared_ptr<JobState> left_to_parent;  ///< itself, for ever, in a child made by fork()
   Settings settings;
@@ -177,6 +185,10 @@ class JobState {
   std::shared_ptr<CounterStore> counters = std::make_shared<CounterStore>();
   std::unique_ptr<ProfileSession> profile;  ///< null in jobs that are not profiled
   Recorder* recorder = nullptr;             ///< the profile's
+  /// Learns what orders this rank's operations; null in most jobs. Set once, and kept by its owner.
+  std::atomic<OrderObserver*> observer{nullptr};
+  std::unique_ptr<OrderObserver> observer_owner;
+  std::mutex observer_mutex;
   Outstanding outstanding;
   /// What handles have for which there was no memory.
   std::shared_ptr<Operation> without_memory =

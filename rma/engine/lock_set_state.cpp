@@ -225,6 +225,7 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
     return missing(owner, index);
   }
   const TeamState& team = team_.state();
+  team.job().note_order();
   if (use_ == Use::of_the_program) {
     count_lock(team.job(), team.members()[static_cast<std::size_t>(owner.value)]);
   }
@@ -338,6 +339,7 @@ Result<bool> LockSetState::try_lock(TeamRank owner, std::int64_t index) {
   }
   JobState& job = team_.state().job();
   const WorldRank rank = team_.world_rank(owner);
+  job.note_order();
   count_lock(job, rank);
   const NodeId node = job.nodes.node_of(rank);
   const bool is_here = locks->memory.value == 0;
@@ -375,6 +377,7 @@ Status LockSetState::unlock(TeamRank owner, std::int64_t index) {
   if (locks == nullptr) [[unlikely]] {
     return missing(owner, index);
   }
+  team_.state().job().note_order();
   if (locks->memory.value != 0) {
     return unlock_elsewhere(owner, *locks, index);
   }

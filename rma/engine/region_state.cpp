@@ -310,6 +310,10 @@ MappedSlice RegionState::plain_slice(WorldRank rank) const noexcept {
   if (options_.access_mode == AccessMode::any) {
     slice.start = direct(member);
     slice.atomics = atomics();
+    // An observer hears of atomic operations on the careful path.
+    if (slice.atomics == Atomics::separate && job().settings.check != "off") {
+      slice.atomics = Atomics::strict;
+    }
   }
   return slice;
 }

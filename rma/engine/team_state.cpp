@@ -327,6 +327,9 @@ Status TeamState::finish_meeting(std::uint32_t generation) {
 }
 
 Status TeamState::meet(const CollectiveCall& call, const Payload& payload) {
+  if (OrderObserver* const observer = job_.observer.load(std::memory_order_acquire)) [[unlikely]] {
+    observer->on_meeting(*this);
+  }
   if (job_.stopped.load(std::memory_order_relaxed)) {
     return job_.stopped_error();
   }

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/detail/race_search.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+
+#include "arrays/within_memory.hpp"
+
+namespace tessera::arrays::detail {
+
+using rma::Result;
+using rma::Status;
+
+namespace {
+
+constexpr std::size_t gathered_bytes = std::size_t{4} << 20;
+
+RaceKind kind_of(std::uint64_t array, const Touch& a, const Touch& b) noexcept {
+  const auto [least, most] =
+      std::minmax(static_cast<std::uint32_t>(a.kind), static_cast<std::uint32_t>(b.kind));
+  return {array, least * touch_kinds + most};
+}
+
+bool is_write_by_call(TouchKind kind) noexcept {
+  return kind == TouchKind::put || kind == TouchKind::accumulate || kind == TouchKind::atomic;
+}
+
+// Compares this member's touches with the others', as they come.
+class Search {
+ public:
+  Search(const rma::Job& job, rma::Team& team, std::span<const LoggedTouch> mine,
+         const std::set<RaceKind>& known)
+      : job_(job), team_(team), mine_(mine), known_(known), is_explained_(mine.size()) {
+    for (const LoggedTouch& each : mine) {
+      explain_local_writes(each);
+    }
+  }
+
+  void compare(rma::TeamRank member, const LoggedTouch& theirs) {
+    explain_local_writes(theirs);
+    for (std::size_t at = 0; at < mine_.size(); ++at) {
+      if (is_mine_to_report(mine_[at].touch, theirs.touch, member)) {
+        compare(at, member, theirs);
+      }
+    }
+  }
+
+  // One of each kind.
+  [[nodiscard]] std::vector<Race> take() {
+    for (const auto& [at, race] : of_local_writes_) {
+      if (!is_explained_[at]) {
+        races_.emplace(kind_of(race.array, race.first, race.second), race);
+      }
+    }
+    std::vector<Race> all;
+    for (const auto& [kind, race] : races_) {
+      all.push_back(race);
+    }
+    return all;
+  }
+
+ private:
+  // Both members see a pair: its lower one reports it. But only who has changed elements locally
+  // sees all that may explain the change.
+  [[nodiscard]] bool is_mine_to_report(const Touch& mine, const Touch& theirs,
+                                       rma::TeamRank member) const noexcept {
+    if (mine.kind == TouchKind::local_write || theirs.kind == TouchKind::local_write) {
+      return mine.kind == TouchKind::local_write;
+    }
+    return team_.rank() < member;
+  }
+
+  // Elements that changed where somebody put them need not be changed by their owner.
+  void explain_local_writes(const LoggedTouch& cause) {
+    if (!is_write_by_call(cause.touch.kind)) {
+      return;
+    }
+    for (std::size_t at = 0; at < mine_.size(); ++at) {
+      const LoggedTouch& change = mine_[at];
+      if (change.touch.kind == TouchKind::local_write && change.array == cause.array &&
+          cause.touch.epoch <= change.touch.epoch && overlap(change.touch, cause.touch)) {
+        is_explained_[at] = true;
+      }
+    }
+  }
+
+  void compare(std::size_t at, rma::TeamRank member, const LoggedTouch& theirs) {
+    const LoggedTouch& mine = mine_[at];
+    if (mine.array != theirs.array || mine.touch.epoch != theirs.touch.epoch ||
+        !conflict(mine.touch.kind, theirs.touch.kind, mine.is_strict)) {
+      return;
+    }
+    const RaceKind kind = kind_of(mine.array, mine.touch, theirs.touch);
+    const auto common = overlap(mine.touch, theirs.touch);
+    if (!common || known_.contains(kind) || races_.contains(kind)) {
+      return;
+    }
+    const rma::WorldRank other = team_.world_rank(member);
+    if (may_be_ordered(mine.touch, theirs.touch, job_.shares_node(other))) {
+      return;
+    }
+    const Race race{.is_found = true,
+                    .array = mine.array,
+                    .first = mine.touch,
+                    .second = theirs.touch,
+                    .first_rank = job_.rank(),
+                    .second_rank = other,
+                    .finder = job_.rank(),
+                    .common = *common};
+    if (mine.touch.kind == TouchKind::local_write) {
+      of_local_writes_.try_emplace(at, race);
+    } else {
+      races_.emplace(kind, race);
+    }
+  }
+
+  const rma::Job& job_;
+  rma::Team& team_;
+  std::span<const LoggedTouch> mine_;
+  const std::set<RaceKind>& known_;
+  std::vector<bool> is_explained_;  // of local writes, by their places in mine_
+  std::map<RaceKind, Race> races_;
+  std::map<std::size_t, Race> of_local_writes_;
+};
+
+// Collective. All that the members logged comes to each of them, in pieces of equal length.
+Status compare_all(rma::Team& team, std::span<const LoggedTouch> mine,
+                   const std::vector<std::size_t>& counts, Search& search) {
+  const std::size_t most = *std::max_element(counts.begin(), counts.end());
+  const std::size_t piece = std::clamp<std::size_t>(
+      gathered_bytes / (counts.size() * sizeof(LoggedTouch)), 1, std::max<std::size_t>(most, 1));
+  std::vector<LoggedTouch> own;
+  std::vector<LoggedTouch> all;
+  TESSERA_RETURN_IF_ERROR(team.agree(within_memory([&] {
+    own.resize(piece);
+    all.resize(piece * counts.size());
+    return Status();
+  })));
+  for (std::size_t done = 0; done < most; done += piece) {
+    const std::size_t mine_left = mine.size() - std::min(done, mine.size());
+    std::copy_n(mine.data() + std::min(done, mine.size()), std::min(piece, mine_left), own.data());
+    TESSERA_RETURN_IF_ERROR(team.allgather(std::as_bytes(std::span<const LoggedTouch>(own)),
+                                           std::as_writable_bytes(std::span(all))));
+    for (std::size_t member = 0; member < counts.size(); ++member) {
+      const std::size_t theirs = counts[member] - std::min(done, counts[member]);
+      const rma::TeamRank rank{static_cast<std::int32_t>(member)};
+      for (std::size_t k = 0; k < std::min(piece, theirs) && rank != team.rank(); ++k) {
+        search.compare(rank, all[member * piece + k]);
+      }
+    }
+  }
+  return {};
+}
+
+// Collective. What any member found becomes known to all.
+Result<std::vector<Race>> share(rma::Team& team, const std::vector<Race>& mine,
+                                std::set<RaceKind>& known) {
+  std::vector<Race> shared;
+  for (std::size_t at = 0;; ++at) {
+    TESSERA_ASSIGN_OR_RETURN(const std::vector<Race> found,
+                             team.allgather_value(at < mine.size() ? mine[at] : Race()));
+    bool is_last = true;
+    for (const Race& race : found) {
+      is_last = is_last && !race.is_found;
+      if (race.is_found && known.insert(kind_of(race.array, race.first, race.second)).second) {
+        shared.push_back(race);
+      }
+    }
+    if (is_last) {
+      return shared;
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Race>> find_races(const rma::Job& job, rma::Team& team,
+                                     std::span<const LoggedTouch> mine, std::set<RaceKind>& known) {
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::size_t> counts,
+                           team.allgather_value(mine.size()));
+  if (std::all_of(counts.begin(), counts.end(), [](std::size_t count) { return count == 0; })) {
+    return std::vector<Race>();
+  }
+  Search search(job, team, mine, known);
+  TESSERA_RETURN_IF_ERROR(compare_all(team, mine, counts, search));
+  return share(team, search.take(), known);
+}
+
+}  // namespace tessera::arrays::detail

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/detail/touch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+namespace tessera::arrays::detail {
+namespace {
+
+// Every step-th number of [lo, hi).
+struct Progression {
+  std::int64_t lo;
+  std::int64_t hi;
+  std::int64_t step;
+
+  [[nodiscard]] std::int64_t first_from(std::int64_t least) const noexcept {
+    return least <= lo ? lo : lo + (least - lo + step - 1) / step * step;
+  }
+  [[nodiscard]] bool contains(std::int64_t number) const noexcept {
+    return number >= lo && number < hi && (number - lo) % step == 0;
+  }
+};
+
+Progression along(const Touch& touch, int dim) noexcept {
+  const std::int64_t step =
+      touch.steps.is_empty() ? 1 : std::max<std::int64_t>(touch.steps[dim], 1);
+  return {touch.box.lo(dim), touch.box.hi(dim), step};
+}
+
+// The first number of both: one of the wider steps, of which as many are tried as the other step is
+// long, as then they repeat.
+std::optional<std::int64_t> first_common(const Progression& a, const Progression& b) noexcept {
+  const Progression& wide = a.step >= b.step ? a : b;
+  const Progression& narrow = a.step >= b.step ? b : a;
+  std::int64_t number = wide.first_from(narrow.lo);
+  for (std::int64_t tried = 0; tried < narrow.step && number < std::min(a.hi, b.hi);
+       ++tried, number += wide.step) {
+    if (narrow.contains(number)) {
+      return number;
+    }
+  }
+  return std::nullopt;
+}
+
+// Whether `from` may have been ordered before `to`: by a call after it, and one before that.
+bool may_precede(const Touch& from, const Touch& to, bool is_one_clock) noexcept {
+  return from.released && to.acquired && (!is_one_clock || from.first_ns < to.last_ns);
+}
+
+// Whether the elements of both are a box together, or of one alone.
+bool make_one_box(const Box& a, const Box& b) noexcept {
+  int different = 0;
+  bool meet = true;
+  for (int dim = 0; dim < a.ndims(); ++dim) {
+    if (a.lo(dim) != b.lo(dim) || a.hi(dim) != b.hi(dim)) {
+      ++different;
+      meet = meet && a.lo(dim) <= b.hi(dim) && b.lo(dim) <= a.hi(dim);
+    }
+  }
+  return (different <= 1 && meet) || a.contains(b) || b.contains(a);
+}
+
+bool are_alike(const Touch& a, const Touch& b) noexcept {
+  return a.kind == b.kind && a.epoch == b.epoch && a.first_byte == b.first_byte &&
+         a.end_byte == b.end_byte && a.steps.is_empty() && b.steps.is_empty();
+}
+
+// Into one that counts as ordered wherever either of them does.
+bool merge(Touch& into, const Touch& other) noexcept {
+  const bool is_same_section = into.steps == other.steps && into.box == other.box &&
+                               into.kind == other.kind && into.epoch == other.epoch &&
+                               into.first_byte == other.first_byte &&
+                               into.end_byte == other.end_byte;
+  if (!is_same_section && !(are_alike(into, other) && make_one_box(into.box, other.box))) {
+    return false;
+  }
+  for (int dim = 0; dim < into.box.ndims(); ++dim) {
+    into.box.set(dim, std::min(into.box.lo(dim), other.box.lo(dim)),
+                 std::max(into.box.hi(dim), other.box.hi(dim)));
+  }
+  into.acquired = into.acquired || other.acquired;
+  into.released = into.released || other.released;
+  into.orders = std::min(into.orders, other.orders);
+  into.first_ns = std::min(into.first_ns, other.first_ns);
+  into.last_ns = std::max(into.last_ns, other.last_ns);
+  return true;
+}
+
+bool is_before(const Touch& a, const Touch& b) noexcept {
+  const auto key = [](const Touch& touch) {
+    return std::tuple(touch.epoch, touch.kind, touch.first_byte, touch.end_byte);
+  };
+  if (key(a) != key(b)) {
+    return key(a) < key(b);
+  }
+  return std::lexicographical_compare(a.box.lo().begin(), a.box.lo().end(), b.box.lo().begin(),
+                                      b.box.lo().end());
+}
+
+}  // namespace
+
+std::string_view to_string(TouchKind kind) noexcept {
+  constexpr std::array<std::string_view, touch_kinds> names{
+      "put", "get", "accumulate", "atomic operation", "local access", "local write"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < names.size() ? names[index] : "unknown";
+}
+
+// Words never tear, so that an atomic operation goes with reads. Changes that a local access saw
+// may be another's puts: a local write is known by who reads it (race_check.cpp).
+bool conflict(TouchKind a, TouchKind b, bool is_strict) noexcept {
+  using enum TouchKind;
+  const auto is = [&](TouchKind one, TouchKind other) {
+    return (a == one && b == other) || (a == other && b == one);
+  };
+  if (a == put || b == put) {
+    return a != local_write && b != local_write;
+  }
+  return is(accumulate, get) || is(accumulate, local_read) || is(get, local_write) ||
+         (is(accumulate, atomic) && !is_strict);
+}
+
+std::optional<Box> overlap(const Touch& a, const Touch& b) noexcept {
+  if (a.first_byte >= b.end_byte || b.first_byte >= a.end_byte) {
+    return std::nullopt;
+  }
+  Box common = intersect(a.box, b.box);
+  if (common.is_empty()) {
+    return std::nullopt;
+  }
+  if (a.steps.is_empty() && b.steps.is_empty()) {
+    return common;
+  }
+  for (int dim = 0; dim < common.ndims(); ++dim) {
+    const auto first = first_common(along(a, dim), along(b, dim));
+    if (!first) {
+      return std::nullopt;
+    }
+    common.set(dim, *first, common.hi(dim));
+  }
+  return common;
+}
+
+bool may_be_ordered(const Touch& a, const Touch& b, bool is_one_clock) noexcept {
+  return may_precede(a, b, is_one_clock) || may_precede(b, a, is_one_clock);
+}
+
+// A box that grew may make one with an earlier one, as rows do when a plane is complete.
+bool TouchList::merge_into_recent(Touch& touch) {
+  constexpr std::size_t looked_at = 8;
+  const std::size_t first = touches_.size() - std::min(looked_at, touches_.size());
+  for (std::size_t at = touches_.size(); at-- > first;) {
+    if (touches_[at].orders == touch.orders && merge(touch, touches_[at])) {
+      touches_.erase(touches_.begin() + static_cast<std::ptrdiff_t>(at));
+      return true;
+    }
+  }
+  return false;
+}
+
+bool TouchList::add(Touch touch) {
+  while (merge_into_recent(touch)) {
+  }
+  if (touches_.size() == most_touches && !is_full_) {
+    compact();
+    is_full_ = touches_.size() > most_touches / 4 * 3;
+  }
+  if (touches_.size() == most_touches) {
+    return false;
+  }
+  touches_.push_back(touch);
+  return true;
+}
+
+// Whatever was called between them: what is merged counts as ordered more often.
+void TouchList::compact() {
+  std::sort(touches_.begin(), touches_.end(), is_before);
+  std::vector<Touch> kept;
+  for (const Touch& touch : std::exchange(touches_, {})) {
+    if (kept.empty() || !merge(kept.back(), touch)) {
+      kept.push_back(touch);
+    }
+  }
+  touches_ = std::move(kept);
+}
+
+}  // namespace tessera::arrays::detail

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/race_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <new>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "arrays/detail/race_search.hpp"
+#include "arrays/detail/shadow.hpp"
+#include "arrays/detail/touch.hpp"
+#include "arrays/within_memory.hpp"
+#include "rma/order_observer.hpp"
+
+namespace tessera::arrays::detail {
+
+using rma::Code;
+using rma::Result;
+using rma::Status;
+
+namespace {
+
+constexpr std::string_view remedy = "put a sync between them, or a lock, a flag or a notification";
+
+std::int64_t now_ns() noexcept {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+std::string text_of(const Touch& touch, rma::WorldRank rank) {
+  return fmt::format(
+      "{} of {} by rank {}", to_string(touch.kind),
+      touch.steps.is_empty() ? to_string(touch.box) : to_string(Section(touch.box, touch.steps)),
+      rank.value);
+}
+
+std::string text_of(const Race& race, const std::string& array) {
+  return fmt::format("race in {}: {} and {} share {}, and nothing orders them", array,
+                     text_of(race.first, race.first_rank), text_of(race.second, race.second_rank),
+                     to_string(race.common));
+}
+
+}  // namespace
+
+/// A local access that has not ended.
+struct RaceLog::Use {
+  std::uint64_t number = 0;
+  std::uint32_t epoch = 0;  ///< in which it began
+  Touch begin;              ///< when it did
+  std::vector<Box> blocks = {};
+  std::vector<Shadow> shadows = {};  ///< of the blocks if it may write
+};
+
+/// The logs of a job. Ownership: the job's; arrays own their logs.
+class RaceCheck : public rma::OrderObserver {
+ public:
+  RaceCheck(const rma::Job& job, bool fails)
+      : job_(rma::Job::unowned(job.state())), fails_(fails) {}
+
+  [[nodiscard]] std::uint64_t orders() const noexcept { return orders_.load(); }
+
+  void add(const std::shared_ptr<RaceLog>& log) {
+    const std::lock_guard guard(mutex_);
+    std::erase_if(logs_, [](const auto& each) { return each.expired(); });
+    logs_.push_back(log);
+  }
+
+  void on_order() noexcept override { orders_.fetch_add(1); }
+
+  // For arrays of other teams a meeting is a call that orders some of their members.
+  void on_meeting(const rma::detail::TeamState& team) noexcept override {
+    const std::lock_guard guard(mutex_);
+    for (const auto& each : logs_) {
+      if (const auto log = each.lock(); log && log->team_ == &team) {
+        log->end_epoch();
+      }
+    }
+    on_order();
+    for (const auto& each : logs_) {
+      if (const auto log = each.lock(); log && log->team_ == &team) {
+        log->begin_epoch();
+      }
+    }
+  }
+
+  Status before_barrier(rma::Team& team) override {
+    Status race;
+    TESSERA_RETURN_IF_ERROR(within_memory([&] {
+      const auto logs = logs_of(team);
+      return logs.empty() ? Status() : check(team, logs, race);
+    }));
+    return race;
+  }
+
+  Status check(rma::Team& team, std::span<const std::shared_ptr<RaceLog>> logs, Status& race) {
+    on_meeting(*team.shared_state());
+    std::vector<LoggedTouch> mine;
+    for (const auto& log : logs) {
+      take(*log, mine);
+    }
+    std::set<RaceKind> known = known_races();
+    TESSERA_ASSIGN_OR_RETURN(const auto races, find_races(job_, team, mine, known));
+    for (const Race& each : races) {
+      tell(each, logs, race);
+    }
+    for (const auto& log : logs) {
+      log->forget_changes();
+    }
+    const std::lock_guard guard(mutex_);
+    known_.merge(known);
+    return {};
+  }
+
+ private:
+  // If races are errors, they are so each time.
+  [[nodiscard]] std::set<RaceKind> known_races() {
+    const std::lock_guard guard(mutex_);
+    return fails_ ? std::set<RaceKind>() : known_;
+  }
+
+  // Of arrays that are there: a local access may have the log of another.
+  [[nodiscard]] std::vector<std::shared_ptr<RaceLog>> logs_of(const rma::Team& team) {
+    std::vector<std::shared_ptr<RaceLog>> found;
+    const std::lock_guard guard(mutex_);
+    for (const auto& each : logs_) {
+      auto log = each.lock();
+      if (log && log->team_ == team.shared_state().get() && log->is_open()) {
+        found.push_back(std::move(log));
+      }
+    }
+    return found;
+  }
+
+  void take(RaceLog& log, std::vector<LoggedTouch>& all) {
+    const std::lock_guard guard(log.mutex_);
+    if (!log.array_) {
+      return;
+    }
+    for (const Touch& touch : log.list_->take()) {
+      all.push_back({log.array_->number, log.array_->is_strict, touch});
+    }
+    if (std::exchange(log.has_lost_, false) && !std::exchange(log.has_told_of_loss_, true)) {
+      job_.log().warning(fmt::format(
+          "the check of {} for races is not complete: this rank touched more than {} boxes of it "
+          "between two syncs",
+          log.array_->text, TouchList::most_touches));
+    }
+  }
+
+  void tell(const Race& race, std::span<const std::shared_ptr<RaceLog>> logs, Status& first) {
+    for (const auto& log : logs) {
+      const std::lock_guard guard(log->mutex_);
+      if (!log->array_ || log->array_->number != race.array) {
+        continue;
+      }
+      const std::string text = text_of(race, log->array_->text);
+      if (fails_ && first.ok()) {
+        first = Status::error(Code::invalid_argument, text).hint(remedy);
+      }
+      if (!fails_ && race.finder == job_.rank()) {
+        job_.log().warning(fmt::format("{}; {}", text, remedy));
+      }
+    }
+  }
+
+  rma::Job job_;
+  bool fails_;
+  std::atomic<std::uint64_t> orders_{0};
+  std::mutex mutex_;  // before that of a log
+  std::vector<std::weak_ptr<RaceLog>> logs_;
+  std::set<RaceKind> known_;
+};
+
+RaceLog::RaceLog(RaceCheck& check, const rma::detail::TeamState* team)
+    : check_(check), team_(team), list_(std::make_unique<TouchList>()) {}
+
+RaceLog::~RaceLog() = default;
+
+Result<std::shared_ptr<RaceLog>> RaceLog::create(const rma::Job& job, const rma::Team& team) {
+  const std::string& wanted = job.settings().check;
+  if (wanted == "off") {
+    return std::shared_ptr<RaceLog>();
+  }
+  return within_memory([&]() -> Result<std::shared_ptr<RaceLog>> {
+    rma::OrderObserver* observer = job.order_observer();
+    if (observer == nullptr) {
+      rma::Job same = job;
+      observer = &same.observe_order(std::make_unique<RaceCheck>(job, wanted == "races-fail"));
+    }
+    auto& check = static_cast<RaceCheck&>(*observer);
+    std::shared_ptr<RaceLog> log(new RaceLog(check, team.shared_state().get()));
+    check.add(log);
+    return log;
+  });
+}
+
+Status RaceLog::check(rma::Team& team, const rma::Label& label, Status& race) {
+  const rma::LabelScope scope(team, label);
+  return within_memory([&] {
+    const std::shared_ptr<RaceLog> self = shared_from_this();
+    return check_.check(team, std::span(&self, 1), race);
+  });
+}
+
+void RaceLog::open(LoggedArray array) {
+  const std::lock_guard guard(mutex_);
+  array_.emplace(std::move(array));
+}
+
+bool RaceLog::is_open() noexcept {
+  const std::lock_guard guard(mutex_);
+  return array_.has_value();
+}
+
+void RaceLog::close() noexcept {
+  const std::lock_guard guard(mutex_);
+  array_.reset();
+  *list_ = {};
+  uses_.clear();
+}
+
+// A touch for which there is no memory is lost.
+template <class Body>
+void RaceLog::guarded(Body&& body) noexcept {
+  const std::lock_guard guard(mutex_);
+  if (!array_) {
+    return;
+  }
+  try {
+    body();
+  } catch (const std::bad_alloc&) {
+    has_lost_ = true;
+  }
+}
+
+void RaceLog::note(TouchKind kind, const Box& box) noexcept {
+  guarded([&] {
+    if (array_->has_flags && kind != TouchKind::accumulate && box.volume() == 1) {
+      check_.on_order();
+      add(touch(TouchKind::atomic, box));
+    } else {
+      add(touch(kind, box));
+    }
+  });
+}
+
+void RaceLog::note(TouchKind kind, const Section& section) noexcept {
+  guarded([&] {
+    Touch one = touch(kind, section.box());
+    one.steps = section.steps();
+    add(one);
+  });
+}
+
+void RaceLog::note(TouchKind kind, const Box& box, const Field& field) noexcept {
+  guarded([&] {
+    Touch one = touch(kind, box);
+    one.first_byte = static_cast<std::uint32_t>(field.offset);
+    one.end_byte = static_cast<std::uint32_t>(field.offset + field.bytes);
+    add(one);
+  });
+}
+
+// In the order of their places, so that neighbours become boxes.
+void RaceLog::note(TouchKind kind, std::vector<Index> elements) noexcept {
+  guarded([&] {
+    std::sort(elements.begin(), elements.end(), [](const Index& a, const Index& b) {
+      return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+    });
+    for (const Index& element : elements) {
+      add(touch(kind, Box::at(element)));
+    }
+  });
+}
+
+Touch RaceLog::touch(TouchKind kind, const Box& box) const noexcept {
+  const std::int64_t now = now_ns();
+  return {.box = box,
+          .end_byte = static_cast<std::uint32_t>(array_->element_bytes),
+          .kind = kind,
+          .orders = check_.orders(),
+          .first_ns = now,
+          .last_ns = now};
+}
+
+void RaceLog::add(Touch touch) {
+  if (touch.box.is_empty()) {
+    return;
+  }
+  touch.epoch = epoch_;
+  touch.acquired = check_.orders() > epoch_orders_;
+  if (!list_->add(touch)) {
+    has_lost_ = true;
+  }
+}
+
+std::uint64_t RaceLog::begin_use(bool may_write, std::optional<std::int64_t> block) noexcept {
+  std::uint64_t number = 0;
+  guarded([&] {
+    Use use{.number = ++last_use_, .epoch = epoch_, .begin = touch(TouchKind::local_read, {})};
+    const Distribution& distribution = array_->distribution;
+    const std::int64_t count = distribution.block_count(array_->self);
+    const std::int64_t first = block.value_or(0);
+    for (std::int64_t at = first; at < (block ? std::min(first + 1, count) : count); ++at) {
+      const Patch patch = distribution.block(array_->self, at);
+      use.blocks.push_back(patch.box);
+      if (may_write) {
+        use.shadows.emplace_back(patch, array_->slice, array_->element_bytes);
+      }
+    }
+    uses_.push_back(std::move(use));
+    number = last_use_;
+  });
+  return number;
+}
+
+void RaceLog::end_use(std::uint64_t number) noexcept {
+  guarded([&] {
+    const auto ended = std::find_if(uses_.begin(), uses_.end(),
+                                    [&](const Use& use) { return use.number == number; });
+    if (ended == uses_.end()) {
+      return;
+    }
+    Use use = std::move(*ended);
+    uses_.erase(ended);
+    add_changes(use);
+    for (const Box& block : use.blocks) {
+      if (use.epoch == epoch_) {
+        add(while_used(use, TouchKind::local_read, block));
+      }
+    }
+  });
+}
+
+// At some time since the access began, or since the last collective.
+Touch RaceLog::while_used(const Use& use, TouchKind kind, const Box& box) const noexcept {
+  Touch touched = touch(kind, box);
+  touched.first_ns = use.begin.first_ns;
+  touched.orders = std::max(use.begin.orders, epoch_orders_);
+  return touched;
+}
+
+void RaceLog::add_changes(Use& use) {
+  for (Shadow& shadow : use.shadows) {
+    shadow.take_changes(
+        [&](const Box& part) { add(while_used(use, TouchKind::local_write, part)); });
+  }
+}
+
+// Which of the touches since the last collective something may have ordered others after is known
+// now.
+void RaceLog::end_epoch() noexcept {
+  guarded([&] {
+    for (Use& use : uses_) {
+      add_changes(use);
+    }
+  });
+  const std::lock_guard guard(mutex_);
+  for (Touch& each : list_->touches()) {
+    each.released = each.released || (each.epoch == epoch_ && check_.orders() > each.orders);
+  }
+  ++epoch_;
+}
+
+// What others put before they came to this check has changed elements perhaps after this rank
+// looked, and is logged no more.
+void RaceLog::forget_changes() noexcept {
+  guarded([&] {
+    for (Use& use : uses_) {
+      for (Shadow& shadow : use.shadows) {
+        shadow.take_changes([](const Box& /*part*/) {});
+      }
+    }
+  });
+}
+
+void RaceLog::begin_epoch() noexcept {
+  const std::lock_guard guard(mutex_);
+  epoch_orders_ = check_.orders();
+}
+
+}  // namespace tessera::arrays::detail
