@@ -91,6 +91,7 @@ class RaceCheck : public rma::OrderObserver {
     Status race;
     TESSERA_RETURN_IF_ERROR(within_memory([&] {
       const auto logs = logs_of(team);
+      const rma::LabelScope scope(team, {.verb = "barrier"});
       return logs.empty() ? Status() : check(team, logs, race);
     }));
     return race;
