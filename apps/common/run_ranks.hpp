@@ -21,8 +21,8 @@ struct Outcome {
 };
 
 /// The outcome of a run that returned its exit code, or an error. Of errors, those of arguments and
-/// of memory are the user's to correct, exit_usage, and those of the codes in `also`; what happened to
-/// the job is exit_failed.
+/// of memory are the user's to correct, exit_usage, and those of the codes in `also`; what happened
+/// to the job is exit_failed.
 Outcome outcome_of(rma::Result<int> exit_code, std::initializer_list<rma::Code> also = {});
 
 /// What each rank does; collective over all of them.
