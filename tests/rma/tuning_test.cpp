@@ -92,6 +92,11 @@ TEST(Settings, WordsAreTakenFromTheirListsOnly) {
   }
   EXPECT_EQ(read({"TESSERA_ACCUMULATE=both"}).status().message(),
             "TESSERA_ACCUMULATE=both is not usable: expected agent or origin");
+  for (const char* what : {"off", "races", "races-fail"}) {
+    EXPECT_EQ(read({std::string("TESSERA_CHECK=") + what})->check, what);
+  }
+  EXPECT_EQ(read({"TESSERA_CHECK=race"}).status().message(),
+            "TESSERA_CHECK=race is not usable: expected off, races or races-fail");
 }
 
 TEST(Settings, AnUnknownNameIsReportedWithTheNearestOne) {
