@@ -218,6 +218,8 @@ class Stopped {
  public:
   Stopped(pid_t process, std::chrono::milliseconds period) {
     kill(process, SIGSTOP);
+    // Its threads stop one after the other, the agent perhaps behind one more answer.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     going_on_ = std::thread([=] {
       std::this_thread::sleep_for(period);
       kill(process, SIGCONT);
