@@ -5,6 +5,7 @@ target_compile_options(tessera_flags INTERFACE
   -Wall -Wextra -Wpedantic
   $<$<COMPILE_LANGUAGE:C,CXX>:-Wshadow -Wconversion -Wsign-conversion>
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi> # notes that concern g++ 4.3
   $<$<COMPILE_LANGUAGE:Fortran>:-std=f2018>
   $<$<BOOL:${TESSERA_WERROR}>:-Werror>)
 # What is installed names no folder of the build. Debuggers look there for the sources.
