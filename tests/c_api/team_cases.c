@@ -78,7 +78,7 @@ static void exchange_bytes(void) {
               "there is no member");
   CHECK_ERROR(tessera_team_broadcast(team, NULL, 1, 0), TESSERA_INVALID_ARGUMENT, "bytes is null");
   if (members > 1) {
-    char allowed[64];
+    char allowed[96];
     snprintf(allowed, sizeof allowed, "of %lld members, each can give at most %lld",
              (long long)members, (long long)(INT64_MAX / members));
     CHECK_ERROR(tessera_team_allgather(team, &mine, INT64_MAX, all), TESSERA_INVALID_ARGUMENT,
